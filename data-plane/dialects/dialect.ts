@@ -1,0 +1,60 @@
+/**
+ * What a chat wire format is to the gateway: an inbound half that faces clients and an outbound half that faces
+ * upstreams, around one canonical model. Everything here is synchronous and pure: bytes in, bytes out, no I/O.
+ */
+import type { DialectName } from '@gateway/shared/catalog';
+import type { GatewayError } from '@gateway/shared/failures';
+import type { ChatEvent, ChatRequest, ChatResponse } from './canonical.ts';
+import type { SseFrame } from './sse.ts';
+
+export type JsonObject = { [name: string]: unknown };
+
+export interface Dialect { name: DialectName; inbound: Inbound; outbound: Outbound }
+
+/** Where the model's name and the verb come from when the path, not the body, carries them. */
+export interface RequestPath { model?: string; stream?: boolean; query?: URLSearchParams }
+
+/** Facing the client: its request in, our answer out. */
+export interface Inbound {
+  /** Reads a client's request. Throws `invalid_request` naming the parameter. */
+  decodeRequest(wire: JsonObject, path: RequestPath): ChatRequest;
+  /** A whole answer in this format, as a JSON value. */
+  encodeResponse(response: ChatResponse, request: ChatRequest): unknown;
+  /** A streamed answer in this format. */
+  streamEncoder(request: ChatRequest): StreamEncoder;
+  /** The body of an error answer. */
+  encodeError(error: GatewayError): unknown;
+  /** The last bytes of a stream that failed after it began; the socket is destroyed after them. */
+  encodeStreamError(error: GatewayError): string;
+  /** Sent between events after 15 s of silence. */
+  keepAlive: string;
+}
+
+/** Facing the upstream: our request out, its answer in. */
+export interface Outbound {
+  /** The same request for an upstream of this format that knows the model as `model`. */
+  encodeRequest(request: ChatRequest, model: string): UpstreamRequest;
+  /** The path (after the upstream's base URL) that a mirrored request goes to. */
+  pathFor(model: string, stream: boolean): string;
+  /** The header that carries a credential. */
+  authorize(secret: string): Record<string, string>;
+  decodeResponse(wire: unknown): ChatResponse;
+  /** `choices` is how many answers the client asked for. */
+  streamDecoder(choices: number): StreamDecoder;
+  /** What an upstream's error answer means to the client; see the design on which bodies pass. */
+  decodeError(status: number, body: string): GatewayError;
+}
+
+export interface UpstreamRequest {
+  path: string;
+  body: JsonObject;
+  headers: Record<string, string>;
+  /** JSON pointers into the client's request of what this format cannot carry. */
+  dropped: string[];
+}
+
+/** Feed it frames as they come, take events; `end` is called at the clean end of the upstream's body. */
+export interface StreamDecoder { push(frame: SseFrame): ChatEvent[]; end(): ChatEvent[] }
+
+/** Feed it events, take bytes (text) to write. The text that follows a `done` event ends the stream. */
+export interface StreamEncoder { push(event: ChatEvent): string }

@@ -1,0 +1,12 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  // type-graphql loads graphql as CommonJS; two copies of it in one process refuse each other's types.
+  resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
+  test: {
+    include: ['{shared,data-plane,control-plane,console,test}/**/*.test.{ts,tsx}'],
+    exclude: ['**/node_modules/**', 'dist/**'],
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+  },
+});
