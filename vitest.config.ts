@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     include: ['{shared,data-plane,control-plane,console,test}/**/*.test.{ts,tsx}'],
     exclude: ['**/node_modules/**', 'dist/**'],
+    globalSetup: ['test/postgres.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },
