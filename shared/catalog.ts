@@ -4,12 +4,14 @@ export const GROUPS = ['default', 'vip', 'svip'] as const;
 export type Group = (typeof GROUPS)[number];
 
 export const TIERS = [
-  'top_flagship', 'second_flagship', 'agentic_coding', 'hard_reasoning', 'balanced', 'fast_cheap', 'budget_a', 'budget_b',
+  'top_flagship', 'second_flagship', 'agentic_coding', 'hard_reasoning', 'balanced',
+  'fast_cheap', 'budget_a', 'budget_b',
 ] as const;
 export type Tier = (typeof TIERS)[number];
 
 export const TRAITS = [
-  'reasoning', 'tools', 'files', 'vision', 'long_context', 'agentic_coding', 'hard_reasoning', 'balanced', 'fast_cheap', 'budget',
+  'reasoning', 'tools', 'files', 'vision', 'long_context', 'agentic_coding', 'hard_reasoning',
+  'balanced', 'fast_cheap', 'budget',
 ] as const;
 export type Trait = (typeof TRAITS)[number];
 
@@ -25,15 +27,19 @@ export const FAMILIES = [
 export type Family = (typeof FAMILIES)[number];
 
 /** The families that all chat routes serve, whatever format their upstream speaks. */
-export const CHAT_FAMILIES = ['chat_completions', 'completions', 'messages', 'responses', 'generative_language'] as const;
+export const CHAT_FAMILIES = [
+  'chat_completions', 'completions', 'messages', 'responses', 'generative_language',
+] as const;
 
 /** Whether a family is served by translation from any chat route. */
 export function isChatFamily(family: Family): boolean {
   return (CHAT_FAMILIES as readonly Family[]).includes(family);
 }
 
+export interface FamilyPath { method: 'GET' | 'POST'; path: string; streaming: boolean }
+
 /** The paths clients call for each family: what pages about a model show. */
-export const FAMILY_PATHS: Record<Family, readonly { method: 'GET' | 'POST'; path: string; streaming: boolean }[]> = {
+export const FAMILY_PATHS: Record<Family, readonly FamilyPath[]> = {
   chat_completions: [{ method: 'POST', path: '/v1/chat/completions', streaming: true }],
   completions: [{ method: 'POST', path: '/v1/completions', streaming: true }],
   messages: [{ method: 'POST', path: '/v1/messages', streaming: true }],

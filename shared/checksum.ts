@@ -4,7 +4,8 @@ import { createHash } from 'node:crypto';
 const BYTES = 32;
 
 /**
- * XOR of SHA-256(kind NUL key NUL revision) over all live entries: independent of order, and changed in constant time
+ * XOR of SHA-256(kind NUL key NUL revision) over all live entries: independent of order, and changed in
+ * constant time
  * by one entry coming or going.
  */
 export class ConfigChecksum {

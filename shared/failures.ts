@@ -80,5 +80,6 @@ export class GatewayError extends Error {
 /** The failure itself, or `internal` around anything unexpected, whose message never reaches the client. */
 export function asGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
-  return new GatewayError('internal', 'The gateway failed. Try again; if it stays, report the request id.', { cause: error });
+  const message = 'The gateway failed. Try again; if it stays, report the request id.';
+  return new GatewayError('internal', message, { cause: error });
 }

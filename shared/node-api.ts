@@ -1,11 +1,19 @@
-/** What a node says to the control plane: the GraphQL documents, and the types of their variables and answers. */
+/**
+ * What a node says to the control plane: the GraphQL documents, and the types of their variables and answers.
+ */
 import type { ConfigKind, ConfigRecord } from './records.ts';
 
 export interface ConfigEntry { kind: ConfigKind; key: string; revision: number; payload: ConfigRecord }
 
-/** Events of the config subscription. A snapshot comes in `chunks` parts, numbered from 0; all carry the final checksum. */
+/**
+ * Events of the config subscription. A snapshot comes in `chunks` parts, numbered from 0; all carry the final
+ * checksum.
+ */
 export type ConfigEvent =
-  | { __typename: 'ConfigSnapshot'; revision: number; checksum: string; chunk: number; chunks: number; entries: ConfigEntry[] }
+  | {
+    __typename: 'ConfigSnapshot'; revision: number; checksum: string;
+    chunk: number; chunks: number; entries: ConfigEntry[];
+  }
   | {
     __typename: 'ConfigDelta'; fromRevision: number; revision: number; checksum: string;
     upserts: ConfigEntry[]; removals: { kind: ConfigKind; key: string }[];
@@ -18,7 +26,9 @@ export const CONFIG_SUBSCRIPTION = /* GraphQL */ `
     dataPlaneConfig(nodeId: $nodeId, fromRevision: $fromRevision) {
       __typename
       ... on ConfigSnapshot { revision checksum chunk chunks entries { kind key revision payload } }
-      ... on ConfigDelta { fromRevision revision checksum upserts { kind key revision payload } removals { kind key } }
+      ... on ConfigDelta {
+        fromRevision revision checksum upserts { kind key revision payload } removals { kind key }
+      }
       ... on ConfigHeartbeat { revision at }
       ... on LeaseRecall { leaseId }
     }
@@ -35,11 +45,16 @@ export interface NodeRegisterInput { name: string; version: string; publicKey: s
 
 /** Acknowledges a revision as applied, or refuses it with `error`; the old one then serves on. */
 export const NODE_CONFIG_ACK = /* GraphQL */ `
-  mutation NodeConfigAck($input: NodeConfigAckInput!) { nodeConfigAck(input: $input) { ok userErrors { code message field } } }
+  mutation NodeConfigAck($input: NodeConfigAckInput!) {
+    nodeConfigAck(input: $input) { ok userErrors { code message field } }
+  }
 `;
 export interface NodeConfigAckInput { nodeId: string; revision: number; checksum: string; error?: string }
 
-/** Asks for credit of one wallet (of one key, where the key has a spend limit). The same requestNo gives the same lease. */
+/**
+ * Asks for credit of one wallet (of one key, where the key has a spend limit). The same requestNo gives the
+ * same lease.
+ */
 export const NODE_LEASE_REQUEST = /* GraphQL */ `
   mutation NodeLeaseRequest($input: NodeLeaseRequestInput!) {
     nodeLeaseRequest(input: $input) { leaseId granted cash gift deadlineMs userErrors { code message field } }
@@ -47,21 +62,34 @@ export const NODE_LEASE_REQUEST = /* GraphQL */ `
 `;
 /** Money is a dollar string on the GraphQL API (shared/money: formatDollars, parseDollars). */
 export interface NodeLeaseRequestInput {
-  nodeId: string; journalId: string; requestNo: number; walletId: string; keyId?: string; want: string; need: string;
+  nodeId: string; journalId: string; requestNo: number; walletId: string; keyId?: string;
+  want: string; need: string;
 }
 export interface NodeLeaseAnswer {
   leaseId: string | null; granted: string; cash: string; gift: string;
-  /** How long after the request was sent the node may spend from the lease without hearing from the control plane, in ms. */
+  /**
+   * How long after the request was sent the node may spend from the lease without hearing from the control
+   * plane, in ms.
+   */
   deadlineMs: number;
-  /** INSUFFICIENT_BALANCE | SPEND_LIMIT_REACHED | WALLET_FROZEN are authoritative; CONFLICT means: recalling, ask again. */
+  /**
+   * INSUFFICIENT_BALANCE | SPEND_LIMIT_REACHED | WALLET_FROZEN are authoritative; CONFLICT means: recalling,
+   * ask again.
+   */
   userErrors: { code: string; message: string }[];
 }
 
-/** Closes a lease; accepted only when the control plane has settled exactly `count` charges of `sum` in it. */
+/**
+ * Closes a lease; accepted only when the control plane has settled exactly `count` charges of `sum` in it.
+ */
 export const NODE_LEASE_CLOSE = /* GraphQL */ `
-  mutation NodeLeaseClose($input: NodeLeaseCloseInput!) { nodeLeaseClose(input: $input) { ok userErrors { code message field } } }
+  mutation NodeLeaseClose($input: NodeLeaseCloseInput!) {
+    nodeLeaseClose(input: $input) { ok userErrors { code message field } }
+  }
 `;
-export interface NodeLeaseCloseInput { nodeId: string; journalId: string; leaseId: string; count: number; sum: string }
+export interface NodeLeaseCloseInput {
+  nodeId: string; journalId: string; leaseId: string; count: number; sum: string;
+}
 
 /** Settles journal records and reports free requests. At-least-once; idempotent by request id. */
 export const NODE_USAGE_REPORT = /* GraphQL */ `
@@ -77,5 +105,6 @@ export const NODE_HEARTBEAT = /* GraphQL */ `
   }
 `;
 export interface NodeHeartbeatInput {
-  nodeId: string; journalId: string; appliedRevision: number; rps: string; inflight: number; eventLoopP99Ms: number; usageBacklog: number;
+  nodeId: string; journalId: string; appliedRevision: number; rps: string;
+  inflight: number; eventLoopP99Ms: number; usageBacklog: number;
 }

@@ -33,11 +33,15 @@ export interface KeyRecord {
   hidden: boolean;
 }
 
-/** What a success costs in one group: base × ratio, computed by the control plane; a node never multiplies. */
+/**
+ * What a success costs in one group: base × ratio, computed by the control plane; a node never multiplies.
+ */
 export interface GroupPriceRecord { base: MicrosText; ratio: string; price: MicrosText }
 
 /** What one flat price may buy at most. */
-export interface ModelLimitsRecord { maxChoices: number; maxInputs: number; maxBodyBytes: number; serviceTiers: string[] }
+export interface ModelLimitsRecord {
+  maxChoices: number; maxInputs: number; maxBodyBytes: number; serviceTiers: string[];
+}
 
 export interface ModelRecord {
   kind: 'MODEL';
@@ -57,7 +61,9 @@ export interface ModelRecord {
 }
 
 /** Timeouts of one upstream, in ms. */
-export interface TimeoutsRecord { connectMs: number; headersMs: number; firstContentMs: number; idleMs: number; totalMs: number }
+export interface TimeoutsRecord {
+  connectMs: number; headersMs: number; firstContentMs: number; idleMs: number; totalMs: number;
+}
 
 export interface ProviderRecord {
   kind: 'PROVIDER';
@@ -109,7 +115,9 @@ export interface PoolRecord {
   paidUntil: number;
 }
 
-export interface AccountRecord { kind: 'ACCOUNT'; id: string; walletId: string; frozen: boolean; suspended: boolean }
+export interface AccountRecord {
+  kind: 'ACCOUNT'; id: string; walletId: string; frozen: boolean; suspended: boolean;
+}
 
 export interface SettingsRecord {
   kind: 'SETTINGS';
@@ -122,19 +130,28 @@ export interface SettingsRecord {
   playgroundKey: string | null;
 }
 
-export type ConfigRecord = KeyRecord | ModelRecord | ProviderRecord | CredentialRecord | RouteRecord | PoolRecord | AccountRecord | SettingsRecord;
+export type ConfigRecord =
+  | KeyRecord | ModelRecord | ProviderRecord | CredentialRecord
+  | RouteRecord | PoolRecord | AccountRecord | SettingsRecord;
 export type ConfigKind = ConfigRecord['kind'];
 export interface ConfigKey { kind: ConfigKind; id: string }
 
 export type UsageSource = 'API_KEY' | 'POOL_KEY' | 'PLAYGROUND' | 'PERSONAL_INTELLIGENCE';
-export type UsageOutcome = 'DELIVERED' | 'CLIENT_LEFT' | 'KEY_CUT' | 'NO_CONTENT' | 'UPSTREAM_FAILED' | 'REFUSED' | 'THROTTLED';
+export type UsageOutcome =
+  | 'DELIVERED' | 'CLIENT_LEFT' | 'KEY_CUT' | 'NO_CONTENT' | 'UPSTREAM_FAILED' | 'REFUSED' | 'THROTTLED';
 export type UsageStatus = 'SUCCEEDED' | 'FAILED' | 'CANCELLED' | 'THROTTLED';
 
-/** Token counts as upstreams report them; null where unknown. Input includes cached, output includes reasoning. */
-export interface TokenCounts { input: number | null; output: number | null; cached: number | null; reasoning: number | null }
+/**
+ * Token counts as upstreams report them; null where unknown. Input includes cached, output includes
+ * reasoning.
+ */
+export interface TokenCounts {
+  input: number | null; output: number | null; cached: number | null; reasoning: number | null;
+}
 
 /**
- * One finished request: metadata only. Billed ones have a lease, a cost above zero and stand in the node's journal;
+ * One finished request: metadata only. Billed ones have a lease, a cost above zero and stand in the node's
+ * journal;
  * the others are reported on a best-effort basis.
  */
 export interface UsageRecord {

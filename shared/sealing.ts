@@ -2,21 +2,27 @@
  * Seals a small secret for one holder of an X25519 key pair: ephemeral ECDH, HKDF-SHA256, AES-256-GCM.
  * The context string is authenticated, so that a sealed value cannot be moved to another record.
  */
-import { createCipheriv, createDecipheriv, createPublicKey, diffieHellman, generateKeyPairSync, hkdfSync, randomBytes } from 'node:crypto';
+import {
+  createCipheriv, createDecipheriv, createPublicKey, diffieHellman, generateKeyPairSync, hkdfSync, randomBytes,
+} from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 const PUBLIC_BYTES = 44;
+const KEY_BYTES = 32;
 
 /** The DER form of an X25519 public key as base64url, as nodes register it. */
 export function exportPublicKey(key: KeyObject): string {
   return key.export({ type: 'spki', format: 'der' }).toString('base64url');
 }
 
-/** Seals `secret` for the registered public key. Only the private key's holder can open it, with the same context. */
+/**
+ * Seals `secret` for the registered public key. Only the private key's holder can open it, with the same
+ * context.
+ */
 export function seal(secret: string, publicKey: string, context: string): string {
-  const recipient = createPublicKey({ key: Buffer.from(publicKey, 'base64url'), format: 'der', type: 'spki' });
+  const recipient = importPublicKey(Buffer.from(publicKey, 'base64url'));
   const ephemeral = generateKeyPairSync('x25519');
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', sharedKey(ephemeral.privateKey, recipient, nonce), nonce);
@@ -29,15 +35,21 @@ export function seal(secret: string, publicKey: string, context: string): string
 /** Opens what `seal` made for this private key and context. Throws when anything was changed. */
 export function unseal(sealed: string, privateKey: KeyObject, context: string): string {
   const bytes = Buffer.from(sealed, 'base64url');
-  const sender = createPublicKey({ key: bytes.subarray(0, PUBLIC_BYTES), format: 'der', type: 'spki' });
+  const sender = importPublicKey(bytes.subarray(0, PUBLIC_BYTES));
   const nonce = bytes.subarray(PUBLIC_BYTES, PUBLIC_BYTES + NONCE_BYTES);
   const tag = bytes.subarray(PUBLIC_BYTES + NONCE_BYTES, PUBLIC_BYTES + NONCE_BYTES + TAG_BYTES);
   const decipher = createDecipheriv('aes-256-gcm', sharedKey(privateKey, sender, nonce), nonce);
   decipher.setAAD(Buffer.from(context));
   decipher.setAuthTag(tag);
-  return decipher.update(bytes.subarray(PUBLIC_BYTES + NONCE_BYTES + TAG_BYTES), undefined, 'utf8') + decipher.final('utf8');
+  const body = bytes.subarray(PUBLIC_BYTES + NONCE_BYTES + TAG_BYTES);
+  return decipher.update(body, undefined, 'utf8') + decipher.final('utf8');
+}
+
+function importPublicKey(der: Buffer): KeyObject {
+  return createPublicKey({ key: der, format: 'der', type: 'spki' });
 }
 
 function sharedKey(privateKey: KeyObject, publicKey: KeyObject, salt: Uint8Array): Buffer {
-  return Buffer.from(hkdfSync('sha256', diffieHellman({ privateKey, publicKey }), salt, 'gateway-sealing-v1', 32));
+  const agreed = diffieHellman({ privateKey, publicKey });
+  return Buffer.from(hkdfSync('sha256', agreed, salt, 'gateway-sealing-v1', KEY_BYTES));
 }

@@ -23,12 +23,17 @@ export function deriveKey(seed: Uint8Array): string {
   return `sk-${withChecksum(text)}`;
 }
 
-/** Whether the text has the shape of an API key and a true checksum; no look-up is needed to refuse the rest. */
+/**
+ * Whether the text has the shape of an API key and a true checksum; no look-up is needed to refuse the rest.
+ */
 export function isWellFormedKey(text: string): boolean {
   return KEY_SHAPE.test(text) && withChecksum(text.slice(3, 3 + RANDOM_LENGTH)) === text.slice(3);
 }
 
-/** A new bearer secret for another purpose, e.g. `gqt_…` (access token), `gnt_…` (node token): 250 random bits. */
+/**
+ * A new bearer secret for another purpose, e.g. `gqt_…` (access token), `gnt_…` (node token): 250 random
+ * bits.
+ */
 export function issueSecret(prefix: string): string {
   return `${prefix}_${randomBase62(RANDOM_LENGTH)}`;
 }

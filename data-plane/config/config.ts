@@ -1,11 +1,19 @@
-/** The compiled configuration of a node: immutable, swapped as a whole. A request pins the one it started with. */
+/**
+ * The compiled configuration of a node: immutable, swapped as a whole. A request pins the one it started
+ * with.
+ */
 import type { Family } from '@gateway/shared/catalog';
 import type {
-  AccountRecord, CredentialRecord, KeyRecord, ModelRecord, PoolRecord, ProviderRecord, RouteRecord, SettingsRecord,
+  AccountRecord, CredentialRecord, KeyRecord, ModelRecord, PoolRecord, ProviderRecord, RouteRecord,
+  SettingsRecord,
 } from '@gateway/shared/records';
 
 /** A route with the provider it leads to. */
-export interface CompiledRoute { route: RouteRecord; provider: ProviderRecord; credentials: readonly CompiledCredential[] }
+export interface CompiledRoute {
+  route: RouteRecord;
+  provider: ProviderRecord;
+  credentials: readonly CompiledCredential[];
+}
 
 /** A credential whose secret was unsealed with this node's private key. Bound to one origin. */
 export interface CompiledCredential { id: string; origin: CredentialRecord['origin']; secret: string }
@@ -18,7 +26,9 @@ export interface Config {
   keyByDigest(digest: string): KeyRecord | undefined;
   modelByName(name: string): ModelRecord | undefined;
   models(): Iterable<ModelRecord>;
-  /** Routes of a model that can serve the family: for a chat family every chat route, else those that name it. */
+  /**
+   * Routes of a model that can serve the family: for a chat family every chat route, else those that name it.
+   */
   routesFor(modelId: string, family: Family): readonly CompiledRoute[];
   poolBySubdomain(subdomain: string): PoolRecord | undefined;
   poolById(id: string): PoolRecord | undefined;
@@ -29,6 +39,8 @@ export interface Config {
 export interface ConfigStore {
   /** Undefined until a first configuration came from the file or from the control plane. */
   readonly current: Config | undefined;
-  /** Called after each swap with the ids of the keys that stopped being valid, so that their streams are cut. */
+  /**
+   * Called after each swap with the ids of the keys that stopped being valid, so that their streams are cut.
+   */
   onKeysStopped(listener: (keyIds: ReadonlySet<string>) => void): void;
 }

@@ -4,8 +4,10 @@ import type { Micros } from '@gateway/shared/money';
 
 export interface Ledger {
   /**
-   * Reserves one price from a lease of the key's wallet. Immediate where a lease has room, else asks the control plane.
-   * Throws `insufficient_funds`, `spend_limit_reached` or `wallet_frozen` when the control plane says so, and `unavailable`
+   * Reserves one price from a lease of the key's wallet. Immediate where a lease has room, else asks the
+   * control plane.
+   * Throws `insufficient_funds`, `spend_limit_reached` or `wallet_frozen` when the control plane says so, and
+   * `unavailable`
    * when it is away (at most 500 ms of waiting), the journal is not writable, or the lease is too old.
    */
   hold(key: KeyRecord, price: Micros): Promise<Hold>;
@@ -16,7 +18,8 @@ export interface Ledger {
 /** One reserved price. Exactly one of `commit` and `release` is called. */
 export interface Hold {
   /**
-   * Makes the charge durable (journal record, fdatasync) and resolves then; the end of the answer may leave after it.
+   * Makes the charge durable (journal record, fdatasync) and resolves then; the end of the answer may leave
+   * after it.
    * Throws `unavailable` when the lease expired meanwhile or the disk refuses: then nothing was charged.
    */
   commit(usage: UsageRecord): Promise<void>;

@@ -1,0 +1,111 @@
+/** Guarantees of what both planes share: money, secrets, sealing, the checksum of the configuration. */
+import fc from 'fast-check';
+import { generateKeyPairSync } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { ConfigChecksum } from './checksum.ts';
+import { asGatewayError, FAILURES, GatewayError } from './failures.ts';
+import { chargeFor, formatDollars, formatRatio, parseDollars, parseRatio, RATIO_ONE } from './money.ts';
+import { exportPublicKey, seal, unseal } from './sealing.ts';
+import { deriveKey, digestOf, isWellFormedKey, issueKey, maskOf } from './secrets.ts';
+
+describe('money', () => {
+  it('reads back what it wrote, for every amount', () => {
+    fc.assert(fc.property(fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n }), (amount) => {
+      expect(parseDollars(formatDollars(amount))).toBe(amount);
+    }));
+  });
+
+  it('writes at least cents and no useless zeros', () => {
+    expect([0n, 255_000n, 600_000n, -1n, 12_000_000n].map(formatDollars))
+      .toEqual(['0.00', '0.255', '0.60', '-0.000001', '12.00']);
+  });
+
+  it.each(['', '1e3', '0x10', '1,5', ' 1', '1.2345678', '١', '+1', '.5', '1.', 'NaN', '99999999999999'])(
+    'refuses %j as an amount', (text) => expect(parseDollars(text)).toBeUndefined());
+
+  it('charges the price times the ratio, rounded half up, and exactly the price at ratio 1', () => {
+    expect(chargeFor(600_000n, 9_000n)).toBe(540_000n);
+    expect(chargeFor(1n, 5_000n)).toBe(1n);
+    expect(chargeFor(1n, 4_999n)).toBe(0n);
+    fc.assert(fc.property(fc.bigInt({ min: 0n, max: 10n ** 12n }), (price) => {
+      expect(chargeFor(price, RATIO_ONE)).toBe(price);
+    }));
+  });
+
+  it('reads back the ratios it writes', () => {
+    fc.assert(fc.property(fc.bigInt({ min: 0n, max: 99_999_999n }), (ratio) => {
+      expect(parseRatio(formatRatio(ratio))).toBe(ratio);
+    }));
+    expect(parseRatio('0.85')).toBe(8_500n);
+    expect(parseRatio('-1')).toBeUndefined();
+  });
+});
+
+describe('keys', () => {
+  it('are sk- and 48 characters with a true checksum', () => {
+    const key = issueKey();
+    expect(key).toMatch(/^sk-[0-9A-Za-z]{48}$/);
+    expect(isWellFormedKey(key)).toBe(true);
+    expect(maskOf(key)).toEqual({ prefix: key.slice(0, 7), suffix: key.slice(-4) });
+  });
+
+  it('are refused without a look-up when one character changed', () => {
+    fc.assert(fc.property(fc.integer({ min: 3, max: 50 }), (at) => {
+      const key = issueKey();
+      const other = key[at] === 'a' ? 'b' : 'a';
+      expect(isWellFormedKey(key.slice(0, at) + other + key.slice(at + 1))).toBe(false);
+    }));
+  });
+
+  it('derived from the same bytes are the same, from others not', () => {
+    const [one, two] = [deriveKey(Buffer.alloc(32, 1)), deriveKey(Buffer.alloc(32, 2))];
+    expect(one).toBe(deriveKey(Buffer.alloc(32, 1)));
+    expect(digestOf(one)).not.toBe(digestOf(two));
+    expect(isWellFormedKey(one)).toBe(true);
+  });
+});
+
+describe('sealing', () => {
+  const pair = generateKeyPairSync('x25519');
+  const publicKey = exportPublicKey(pair.publicKey);
+
+  it('opens for the holder of the private key and the same context only', () => {
+    const sealed = seal('upstream secret', publicKey, 'credential_1');
+    expect(unseal(sealed, pair.privateKey, 'credential_1')).toBe('upstream secret');
+    expect(() => unseal(sealed, pair.privateKey, 'credential_2')).toThrow();
+    expect(() => unseal(sealed, generateKeyPairSync('x25519').privateKey, 'credential_1')).toThrow();
+  });
+
+  it('notices every changed byte', () => {
+    const sealed = Buffer.from(seal('x', publicKey, 'c'), 'base64url');
+    for (let at = 0; at < sealed.length; at += 1) {
+      const changed = Buffer.from(sealed);
+      changed[at] = (changed[at] ?? 0) ^ 1;
+      expect(() => unseal(changed.toString('base64url'), pair.privateKey, 'c')).toThrow();
+    }
+  });
+});
+
+describe('the checksum of the configuration', () => {
+  it('does not depend on order, and an entry that came and went leaves no trace', () => {
+    const [one, two] = [new ConfigChecksum(), new ConfigChecksum()];
+    one.toggle('MODEL', 'a', 1);
+    one.toggle('API_KEY', 'b', 2);
+    two.toggle('API_KEY', 'b', 2);
+    two.toggle('ROUTE', 'c', 3);
+    two.toggle('MODEL', 'a', 1);
+    expect(one.value).not.toBe(two.value);
+    two.toggle('ROUTE', 'c', 3);
+    expect(one.value).toBe(two.value);
+  });
+});
+
+describe('failures', () => {
+  it('carry the status of the table, and the unexpected is internal without its message', () => {
+    expect(new GatewayError('insufficient_funds', 'Top up.').status).toBe(FAILURES.insufficient_funds);
+    expect(new GatewayError('insufficient_funds', 'Top up.').shouldRetry).toBe(false);
+    const unexpected = asGatewayError(new Error('secret detail'));
+    expect(unexpected.code).toBe('internal');
+    expect(unexpected.message).not.toContain('secret detail');
+  });
+});

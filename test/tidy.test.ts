@@ -1,0 +1,224 @@
+/**
+ * The rules of the house, read from the sources: who may import whom, how large things may be, what may not
+ * be written.
+ */
+import { describe, expect, it } from 'vitest';
+import { readSources } from './tidy/sources.ts';
+import type { Source } from './tidy/sources.ts';
+
+const LINE_LENGTH = 110;
+const FUNCTION_LINES = 50;
+const FILE_LINES = 300;
+/** Wire types and migrations list things; so do tests. */
+const LISTING_LINES = 500;
+const PARAMETERS = 3;
+const SOURCES_AT_LEAST = 100;
+
+const sources = readSources();
+const isTest = (path: string): boolean => /\.test\.tsx?$/.test(path) || path.startsWith('test/');
+const production = sources.filter((source) => !isTest(source.path));
+
+/** Offences as readable lines; each rule expects an empty list. */
+function offences(list: Source[], find: (source: Source) => (string | false)[]): string[] {
+  return list.flatMap((source) =>
+    find(source)
+      .filter((text) => text !== false)
+      .map((text) => `${source.path}: ${text}`),
+  );
+}
+
+/** Imports of `list` that match `forbidden`. */
+function imports(list: Source[], forbidden: RegExp): string[] {
+  return offences(list, (source) =>
+    source.imports.filter((name) => forbidden.test(name)).map((name) => `imports ${name}`),
+  );
+}
+
+const inFolder = (folder: string): Source[] =>
+  production.filter((source) => source.path.startsWith(`${folder}/`));
+
+describe('imports go one way', () => {
+  it('sees the whole house, so that an empty list of offences means something', () => {
+    expect(sources.length).toBeGreaterThan(SOURCES_AT_LEAST);
+    expect(inFolder('data-plane').flatMap((source) => source.imports).length).toBeGreaterThan(
+      SOURCES_AT_LEAST,
+    );
+  });
+
+  it('shared imports nothing of ours and no framework', () => {
+    expect(imports(inFolder('shared'), /^(?!shared\/|node:)/)).toEqual([]);
+  });
+
+  it('the planes and the console import only shared beside themselves', () => {
+    expect(imports(inFolder('data-plane'), /^(control-plane|console|test)\//)).toEqual([]);
+    expect(imports(inFolder('control-plane'), /^(data-plane|console|test)\//)).toEqual([]);
+    expect(imports(inFolder('console'), /^(data-plane|control-plane|test)\//)).toEqual([]);
+  });
+
+  it('the data plane needs no Apollo, no ORM and no React', () => {
+    expect(imports(inFolder('data-plane'), /^(@apollo|@mikro-orm|type-graphql|react|pg$)/)).toEqual([]);
+  });
+
+  it('a dialect imports no other dialect, no network and no store', () => {
+    const dialects = inFolder('data-plane/dialects').filter((source) => source.path.split('/').length > 3);
+    const strange = dialects.flatMap((source) => {
+      const own = source.path.split('/').slice(0, 3).join('/');
+      const allowed = new RegExp(
+        `^(${own}/|data-plane/dialects/[a-z-]+\\.ts$|shared/|node:buffer$|node:crypto$)`,
+      );
+      return source.imports
+        .filter((name) => !allowed.test(name))
+        .map((name) => `${source.path}: imports ${name}`);
+    });
+    expect(strange.filter((line) => !/openai-completions\/.*openai-chat\//.test(line))).toEqual([]);
+  });
+
+  it('resolvers know services and services know entities, never the other way', () => {
+    const plane = inFolder('control-plane');
+    expect(
+      imports(
+        plane.filter((source) => source.path.endsWith('.service.ts')),
+        /\.resolver\.ts$/,
+      ),
+    ).toEqual([]);
+    expect(
+      imports(
+        plane.filter((source) => source.path.endsWith('.entity.ts')),
+        /\.(service|resolver)\.ts$/,
+      ),
+    ).toEqual([]);
+  });
+
+  it('nobody imports nodes/: it watches what the others write', () => {
+    const domains = inFolder('control-plane').filter(
+      (source) =>
+        source.path.split('/').length > 2 && !/^control-plane\/(nodes|local|migrations)\//.test(source.path),
+    );
+    expect(imports(domains, /^control-plane\/nodes\//)).toEqual([]);
+  });
+
+  it('only the server knows Fastify, only upstreams and realtime know undici', () => {
+    const plane = inFolder('data-plane');
+    expect(
+      imports(
+        plane.filter((source) => !/^data-plane\/server/.test(source.path)),
+        /^fastify$/,
+      ),
+    ).toEqual([]);
+    expect(
+      imports(
+        plane.filter((source) => !/^data-plane\/(upstreams|exchange\/realtime)/.test(source.path)),
+        /^undici$/,
+      ),
+    ).toEqual([]);
+  });
+
+  it('has no cycles', () => {
+    expect(cycles(production)).toEqual([]);
+  });
+});
+
+describe('sizes', () => {
+  it('keeps files within their budget', () => {
+    expect(
+      offences(sources, (source) => {
+        const listing =
+          isTest(source.path) || source.path.endsWith('/wire.ts') || source.path.includes('/migrations/');
+        return [
+          source.lines.length > (listing ? LISTING_LINES : FILE_LINES) && `${source.lines.length} lines`,
+        ];
+      }),
+    ).toEqual([]);
+  });
+
+  it('keeps functions within a screen', () => {
+    expect(
+      offences(sources, (source) =>
+        source.functions.map(
+          (item) =>
+            item.lines > FUNCTION_LINES && `${item.name} at line ${item.line} has ${item.lines} lines`,
+        ),
+      ),
+    ).toEqual([]);
+  });
+
+  it('gives a function at most three parameters', () => {
+    expect(
+      offences(production, (source) =>
+        source.functions.map(
+          (item) =>
+            item.parameters > PARAMETERS &&
+            `${item.name} at line ${item.line} has ${item.parameters} parameters`,
+        ),
+      ),
+    ).toEqual([]);
+  });
+
+  it('keeps lines readable', () => {
+    expect(
+      offences(sources, (source) =>
+        source.lines.map(
+          (line, at) => line.length > LINE_LENGTH && `line ${at + 1} has ${line.length} characters`,
+        ),
+      ),
+    ).toEqual([]);
+  });
+});
+
+describe('what is not written here', () => {
+  it('has no any, no non-null assertion and no double cast', () => {
+    expect(
+      offences(sources, (source) => source.looseTypes.map((item) => `line ${item.line}: ${item.text}`)),
+    ).toEqual([]);
+  });
+
+  it('has no unfinished work, silenced checks or left-over prints', () => {
+    const banned =
+      /\b(TODO|FIXME)\b|@ts-(ignore|expect-error|nocheck)|\bconsole\.(log|debug)\(|\b(it|describe)\.(only|skip)\(/;
+    const own = 'test/tidy.test.ts';
+    expect(
+      offences(
+        sources.filter((source) => source.path !== own),
+        (source) => source.lines.map((line, at) => banned.test(line) && `line ${at + 1}: ${line.trim()}`),
+      ),
+    ).toEqual([]);
+  });
+
+  it('has no drawer for everything', () => {
+    expect(
+      sources
+        .map((source) => source.path)
+        .filter((path) => /(^|\/)(utils?|helpers?|common|types|misc)(\/|\.tsx?$)/.test(path)),
+    ).toEqual([]);
+  });
+
+  it('documents every exported function and class', () => {
+    expect(
+      offences(production, (source) => source.undocumented.map((item) => `line ${item.line}: ${item.text}`)),
+    ).toEqual([]);
+  });
+
+  it('opens every file with a sentence on what it is for', () => {
+    expect(
+      production.filter((source) => !/^(#!.*\n)?\/\*\*/.test(source.text)).map((source) => source.path),
+    ).toEqual([]);
+  });
+});
+
+/** Import cycles among our own files, each as the path that closes it. */
+function cycles(list: Source[]): string[] {
+  const graph = new Map(list.map((source) => [source.path, source.imports]));
+  const done = new Set<string>();
+  const found: string[] = [];
+  const walk = (path: string, trail: string[]): void => {
+    if (trail.includes(path)) {
+      found.push([...trail.slice(trail.indexOf(path)), path].join(' → '));
+      return;
+    }
+    if (done.has(path)) return;
+    for (const next of graph.get(path) ?? []) if (graph.has(next)) walk(next, [...trail, path]);
+    done.add(path);
+  };
+  for (const path of graph.keys()) walk(path, []);
+  return found;
+}
