@@ -124,8 +124,9 @@ function functionsOf(program: Program, lineOf: (offset: number) => number): Func
   return found;
 }
 
-function calleeName(callee: { type: string; name?: string; object?: { name?: string } }): string {
-  return callee.name ?? callee.object?.name ?? '';
+function calleeName(callee: object): string {
+  if ('name' in callee && typeof callee.name === 'string') return callee.name;
+  return 'object' in callee && callee.object instanceof Object ? calleeName(callee.object) : '';
 }
 
 function looseTypesOf(program: Program, text: string, lineOf: (offset: number) => number): Finding[] {
