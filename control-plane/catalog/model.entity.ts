@@ -1,0 +1,53 @@
+/** Rows of the catalog: models and the ratio of each billing group. */
+import { defineEntity, p } from '@mikro-orm/core';
+import type { InferEntity } from '@mikro-orm/core';
+import type { Family, Group, Tier, Trait } from '@gateway/shared/catalog';
+import type { ModelLimitsRecord } from '@gateway/shared/records';
+
+export type ModelState = 'DRAFT' | 'PUBLISHED' | 'DEPRECATED' | 'RETIRED';
+
+export const ModelSchema = defineEntity({
+  name: 'Model',
+  tableName: 'model',
+  properties: {
+    id: p.text().primary(),
+    name: p.text(),
+    displayName: p.text(),
+    description: p.text(),
+    tier: p.text().$type<Tier>(),
+    traits: p.array<Trait>(),
+    contextTokens: p.integer(),
+    maxOutputTokens: p.integer().nullable(),
+    inputModalities: p.array<string>(),
+    outputModalities: p.array<string>(),
+    /** Micro-USD of one request, before any ratio. */
+    price: p.bigint('bigint'),
+    groups: p.array<Group>(),
+    families: p.array<Family>(),
+    limits: p.json<ModelLimitsRecord>(),
+    state: p.text().$type<ModelState>(),
+    /** Place in lists; the catalog has an order of its own. */
+    position: p.integer(),
+    deprecatedAt: p.datetime().nullable(),
+    retiresAt: p.datetime().nullable(),
+    replacementId: p.text().nullable(),
+    createdAt: p.datetime().onCreate(() => new Date()),
+    updatedAt: p.datetime().onCreate(() => new Date()).onUpdate(() => new Date()),
+    version: p.integer().version(),
+  },
+});
+export type ModelRow = InferEntity<typeof ModelSchema>;
+
+export const GroupRatioSchema = defineEntity({
+  name: 'GroupRatio',
+  tableName: 'group_ratio',
+  properties: {
+    name: p.text().$type<Group>().primary(),
+    /** Ten-thousandths: 9000n is 0.9. */
+    ratio: p.bigint('bigint'),
+    description: p.text().nullable(),
+    updatedAt: p.datetime().onCreate(() => new Date()).onUpdate(() => new Date()),
+    version: p.integer().version(),
+  },
+});
+export type GroupRatioRow = InferEntity<typeof GroupRatioSchema>;

@@ -1,0 +1,43 @@
+/** The row of an API key: digests and rules, never a secret. */
+import { defineEntity, p } from '@mikro-orm/core';
+import type { InferEntity } from '@mikro-orm/core';
+import type { Group } from '@gateway/shared/catalog';
+
+export type KeyState = 'ENABLED' | 'DISABLED';
+export type DisabledReason =
+  | 'NOT_REVEALED' | 'OWNER' | 'ADMIN' | 'LEAKED' | 'REVOKED' | 'EXPIRED' | 'POOL_EXPIRED' | 'OWNER_SUSPENDED';
+
+export const KeySchema = defineEntity({
+  name: 'Key',
+  tableName: 'api_key',
+  properties: {
+    id: p.text().primary(),
+    ownerId: p.text(),
+    walletId: p.text(),
+    name: p.text(),
+    group: p.text().fieldName('billing_group').$type<Group>(),
+    state: p.text().$type<KeyState>(),
+    disabledReason: p.text().$type<DisabledReason>().nullable(),
+    digest: p.text().nullable(),
+    prefix: p.text().nullable(),
+    suffix: p.text().nullable(),
+    /** The secret that a rotation replaced, good until `previousUntil`. */
+    previousDigest: p.text().nullable(),
+    previousSuffix: p.text().nullable(),
+    previousUntil: p.datetime().nullable(),
+    /** Set while a rotation waits for its reveal: how long the old secret lives after it, in seconds. */
+    rotationGraceSeconds: p.integer().nullable(),
+    allowedModelIds: p.array<string>().nullable(),
+    allowedIps: p.array<string>(),
+    poolId: p.text().nullable(),
+    /** Micro-USD a month. */
+    spendLimit: p.bigint('bigint').nullable(),
+    expiresAt: p.datetime().nullable(),
+    createdAt: p.datetime().onCreate(() => new Date()),
+    revealedAt: p.datetime().nullable(),
+    lastUsedAt: p.datetime().nullable(),
+    lastUsedIp: p.text().nullable(),
+    version: p.integer().version(),
+  },
+});
+export type KeyRow = InferEntity<typeof KeySchema>;

@@ -1,0 +1,15 @@
+/** The migrations in the order they run. A released one is never edited: what comes later is a new file. */
+import type { Migration } from '@mikro-orm/migrations';
+import { Accounts } from './001-accounts.ts';
+import { Catalog } from './003-catalog.ts';
+import { Upstreams } from './004-upstreams.ts';
+import { Keys } from './005-keys.ts';
+
+type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
+
+export const migrations: readonly { name: string; class: MigrationClass }[] = [
+  { name: '001-accounts', class: Accounts },
+  { name: '003-catalog', class: Catalog },
+  { name: '004-upstreams', class: Upstreams },
+  { name: '005-keys', class: Keys },
+];

@@ -1,0 +1,49 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createEmptyDatabase } from '../test/database.ts';
+import { UserSchema } from './accounts/account.entity.ts';
+import { newId } from './ids.ts';
+import { createOrm, migrate } from './orm.ts';
+
+type Orm = Awaited<ReturnType<typeof createOrm>>;
+
+describe('the database', () => {
+  let database: Awaited<ReturnType<typeof createEmptyDatabase>>;
+  let orm: Orm;
+  beforeAll(async () => {
+    database = await createEmptyDatabase();
+    await Promise.all([migrate(database.url), migrate(database.url), migrate(database.url)]);
+    orm = await createOrm(database.url);
+  });
+  afterAll(async () => {
+    await orm.close(true);
+    await database.drop();
+  });
+
+  it('is migrated once by processes that start together', async () => {
+    const rows = await orm.em.fork().execute('select name from mikro_orm_migrations order by id');
+    const names = rows.map((row: { name: string }) => row.name);
+    expect(names).toEqual([...new Set(names)]);
+    expect(names[0]).toBe('001-accounts');
+  });
+
+  it('is used under the lesser role', async () => {
+    expect(await orm.em.fork().execute('select current_user as role')).toEqual([{ role: 'gateway_runtime' }]);
+  });
+
+  it('stores and finds rows', async () => {
+    const em = orm.em.fork();
+    em.create(UserSchema, { id: newId('usr'), email: 'a@example.com', allowedGroups: ['default'] });
+    await em.flush();
+    const found = await orm.em.fork().findOneOrFail(UserSchema, { email: 'a@example.com' });
+    expect(found.allowedGroups).toEqual(['default']);
+    expect(found.role).toBe('USER');
+    expect(found.createdAt).toBeInstanceOf(Date);
+  });
+
+  it('lets nobody change the audit log or the list of migrations while it serves', async () => {
+    const em = orm.em.fork();
+    for (const statement of [
+      'delete from audit_event', 'update audit_event set action = $$x$$', 'truncate audit_event', 'delete from mikro_orm_migrations',
+    ]) await expect(em.execute(statement)).rejects.toThrow(/permission denied|append-only/);
+  });
+});

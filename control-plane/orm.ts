@@ -1,0 +1,96 @@
+/** The database: the list of entities, the connection pool under the lesser runtime role, and the migrations. */
+import { MikroORM } from '@mikro-orm/postgresql';
+import { Migrator } from '@mikro-orm/migrations';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { Client } from 'pg';
+import { entities } from './entities.ts';
+import { migrations } from './migrations/index.ts';
+
+/** Connections of the running service act as this role, which cannot change the ledger's or the audit's rows. */
+export const RUNTIME_ROLE = 'gateway_runtime';
+
+const CONNECTIONS_MAX = 20;
+/** Arbitrary but fixed: two processes that start together migrate one after the other. */
+const MIGRATION_LOCK = 7_205_114;
+
+/** Whether the connections act as the lesser role (the service) or as the owner (migrations and tests of them). */
+export interface OrmOptions { asOwner?: boolean; connectionsMax?: number }
+
+/** Opens a pool to a migrated database. `em` of the result is never used itself: fork it per request. */
+export async function createOrm(databaseUrl: string, options: OrmOptions = {}): Promise<MikroORM> {
+  return MikroORM.init({
+    clientUrl: databaseUrl,
+    entities,
+    extensions: [Migrator],
+    allowGlobalContext: false,
+    forceUtcTimezone: true,
+    pool: { min: 0, max: options.connectionsMax ?? CONNECTIONS_MAX },
+    driverOptions: options.asOwner ? {} : { onConnect: takeRuntimeRole },
+    migrations: { migrationsList: [...migrations], snapshot: false, allOrNothing: true, silent: true },
+  });
+}
+
+/** Brings the database to the newest schema. Safe to call from several processes at once; later ones wait. */
+export async function migrate(databaseUrl: string): Promise<void> {
+  const lock = new Client({ connectionString: databaseUrl });
+  await lock.connect();
+  try {
+    await lock.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await createRuntimeRole(lock);
+    const orm = await createOrm(databaseUrl, { asOwner: true, connectionsMax: 1 });
+    try {
+      await orm.migrator.up();
+    } finally {
+      await orm.close(true);
+    }
+    await grantToRuntime(lock);
+  } finally {
+    await lock.end();
+  }
+}
+
+/** Runs `work` in one transaction of its own fork, so that nothing of it stays in the caller's identity map. */
+export function inTransaction<T>(em: EntityManager, work: (em: EntityManager) => Promise<T>): Promise<T> {
+  return em.fork().transactional(work);
+}
+
+/** The first statement of every pooled connection. Without the role (see createRuntimeRole) the owner serves. */
+async function takeRuntimeRole(client: Client): Promise<void> {
+  await client.query(`select set_config('role', rolname, false) from pg_roles
+    where rolname = '${RUNTIME_ROLE}' and pg_has_role(current_user, oid, 'member')`);
+}
+
+/**
+ * Roles belong to the whole server: several databases may be migrated on it at once, and the second creator loses a
+ * race. Where the owner may not create roles at all, the service runs as the owner and only the triggers protect the ledger.
+ */
+async function createRuntimeRole(client: Client): Promise<void> {
+  await client.query(`do $$ begin
+    if not exists (select from pg_roles where rolname = '${RUNTIME_ROLE}') then create role ${RUNTIME_ROLE} nologin; end if;
+    if not pg_has_role(current_user, '${RUNTIME_ROLE}', 'member') then
+      execute format('grant ${RUNTIME_ROLE} to %I', current_user);
+    end if;
+  exception when insufficient_privilege or duplicate_object or unique_violation or undefined_object then null;
+  end $$`);
+}
+
+/** By name: `ledger_*` is written by the ledger's own functions only, `audit_*` is only ever added to. */
+async function grantToRuntime(client: Client): Promise<void> {
+  const { rowCount } = await client.query('select from pg_roles where rolname = $1', [RUNTIME_ROLE]);
+  if (!rowCount) return;
+  await client.query(`do $$ declare t record; begin
+    grant usage on schema public to ${RUNTIME_ROLE};
+    grant select, insert, update, delete on all tables in schema public to ${RUNTIME_ROLE};
+    grant usage, select on all sequences in schema public to ${RUNTIME_ROLE};
+    for t in select tablename from pg_tables where schemaname = 'public' loop
+      if t.tablename like 'ledger\\_%' then
+        execute format('revoke insert, update, delete, truncate on %I from ${RUNTIME_ROLE}', t.tablename);
+      elsif t.tablename like 'audit\\_%' then
+        execute format('revoke update, delete, truncate on %I from ${RUNTIME_ROLE}', t.tablename);
+      end if;
+    end loop;
+    if to_regclass('public.mikro_orm_migrations') is not null then
+      revoke insert, update, delete on mikro_orm_migrations from ${RUNTIME_ROLE};
+    end if;
+  end $$`);
+}
