@@ -1,0 +1,85 @@
+/** Compiles what needs compiling into dist/, and nothing that has not changed. Plain JavaScript for the system's own Node (20 or later). */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const SKIPPED_FOLDERS = new Set(['node_modules', 'dist', '.git']);
+
+/** What is built, from what, and by which command. A result is fresh while its inputs' names, sizes and times are the same. */
+const PRODUCTS = [
+  {
+    title: 'Compiling the control plane',
+    wanted: () => existsSync(path.join(ROOT, 'control-plane')),
+    inputs: ['control-plane', 'tsconfig.json', 'tsconfig.build.json'],
+    reads: (file) => !file.endsWith('.test.ts'),
+    result: 'dist/control-plane',
+    stamp: 'dist/.control-plane.stamp',
+    command: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json'],
+  },
+  {
+    title: 'Building the console',
+    wanted: () => existsSync(path.join(ROOT, 'console', 'index.html')),
+    inputs: ['console', 'shared', 'package-lock.json'],
+    reads: (file) => !/\.test\.tsx?$/.test(file),
+    result: 'dist/console',
+    stamp: 'dist/.console.stamp',
+    command: ['node_modules/vite/bin/vite.js', 'build', 'console', '--outDir', '../dist/console', '--emptyOutDir', '--logLevel', 'warn'],
+  },
+];
+
+/** The products that have to be built again; each takes a stat per source file to find out. */
+export function findStaleProducts() {
+  return PRODUCTS.filter((product) => product.wanted()).filter((product) => {
+    const stamp = path.join(ROOT, product.stamp);
+    return !existsSync(path.join(ROOT, product.result)) || !existsSync(stamp) || readFileSync(stamp, 'utf8') !== signatureOf(product);
+  });
+}
+
+/** Builds what is stale with the Node of the packages; ends the process with the compiler's status when it fails. */
+export function build() {
+  for (const product of findStaleProducts()) {
+    console.error(`${product.title} …`);
+    // Taken before the compiler reads: what changes meanwhile makes the result stale again.
+    const signature = signatureOf(product);
+    removeOutdated(product);
+    const { status } = spawnSync(path.join(ROOT, 'node_modules', '.bin', 'node'), product.command, { cwd: ROOT, stdio: ['ignore', 2, 2] });
+    if (status !== 0) process.exit(status ?? 1);
+    mkdirSync(path.join(ROOT, 'dist'), { recursive: true });
+    writeFileSync(path.join(ROOT, product.stamp), signature);
+  }
+}
+
+function signatureOf({ inputs, reads }) {
+  const hash = createHash('sha256');
+  for (const input of inputs) for (const line of listSources(path.join(ROOT, input), reads)) hash.update(line);
+  return hash.digest('hex');
+}
+
+function listSources(at, reads) {
+  const status = statSync(at, { throwIfNoEntry: false });
+  if (!status) return [];
+  if (!status.isDirectory()) return [`${at} ${status.size} ${status.mtimeMs}\n`];
+  const names = readdirSync(at).filter((name) => !SKIPPED_FOLDERS.has(name) && reads(name)).sort();
+  return names.flatMap((name) => listSources(path.join(at, name), reads));
+}
+
+/** The compiler never removes what lost its source, and trusts its notes even when the output was deleted. */
+function removeOutdated({ result }) {
+  if (result !== 'dist/control-plane') return;
+  const folder = path.join(ROOT, result);
+  if (!existsSync(folder)) rmSync(path.join(ROOT, 'dist', '.tsbuildinfo'), { force: true });
+  for (const file of existsSync(folder) ? listFiles(folder) : []) {
+    const source = path.join(ROOT, path.relative(path.join(ROOT, 'dist'), file)).replace(/\.js(\.map)?$/, '.ts');
+    if (/\.js(\.map)?$/.test(file) && !existsSync(source)) rmSync(file);
+  }
+}
+
+function listFiles(folder) {
+  return readdirSync(folder, { withFileTypes: true })
+    .flatMap((entry) => entry.isDirectory() ? listFiles(path.join(folder, entry.name)) : [path.join(folder, entry.name)]);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) build();

@@ -1,0 +1,85 @@
+/** Makes the checkout ready to run: packages as the lock file says, then what has to be compiled. Plain JavaScript for the system's own Node (20 or later). */
+import { spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, findStaleProducts } from './build.mjs';
+
+const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+/** Held by the process that installs or builds: two commands at once must not write the same folders. */
+const LOCK = path.join(ROOT, '.setup.lock');
+const LOCK_POLL_MS = 100;
+const NPM_OPTIONS = ['--ignore-scripts', '--no-fund', '--no-audit', '--loglevel=error'];
+const OLDEST_NODE = 20;
+
+if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) fail(`Node ${OLDEST_NODE} or later is needed to start; this is ${process.version}.`);
+if (!isInstalled() || findStaleProducts().length > 0) prepare();
+
+function prepare() {
+  takeLock();
+  process.once('exit', () => rmSync(LOCK, { force: true }));
+  if (!isInstalled()) install();
+  build();
+}
+
+/** Compares by content what the lock file wants with what npm noted as installed: times of files say nothing after a checkout. */
+function isInstalled() {
+  const noted = path.join(ROOT, 'node_modules', '.package-lock.json');
+  if (!existsSync(noted) || !existsSync(path.join(ROOT, 'node_modules', '.bin', 'node'))) return false;
+  const installed = JSON.parse(readFileSync(noted, 'utf8')).packages;
+  const wanted = JSON.parse(readFileSync(path.join(ROOT, 'package-lock.json'), 'utf8')).packages;
+  return Object.entries(wanted).every(([at, { version, link, optional }]) => {
+    const found = installed[at];
+    if (!at.startsWith('node_modules/') || (optional && !found)) return true;
+    return found !== undefined && found.version === version && found.link === link;
+  });
+}
+
+/** `npm ci` refuses a lock that lacks packages of other platforms (npm leaves out those that were never published); `npm install` does not. */
+function install() {
+  console.error('Installing packages by the lock file (about 20 s the first time) …');
+  if (npm('ci') === 0) return;
+  console.error('`npm ci` did not succeed; trying `npm install` …');
+  const status = npm('install');
+  if (status !== 0) process.exit(status);
+  if (!existsSync(path.join(ROOT, 'node_modules', '.bin', 'node'))) {
+    fail(`No Node is packaged for ${process.platform}-${process.arch}: Linux with glibc and macOS are supported, on x64 and arm64.`);
+  }
+}
+
+function npm(command) {
+  const { status } = spawnSync('npm', [command, ...NPM_OPTIONS], { cwd: ROOT, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' });
+  return status ?? 1;
+}
+
+function takeLock() {
+  for (let told = false; ; told = true) {
+    try {
+      const file = openSync(LOCK, 'wx');
+      writeSync(file, String(process.pid));
+      closeSync(file);
+      return;
+    } catch (error) {
+      if (error.code !== 'EEXIST') fail(`Cannot write to ${ROOT} (${error.code}); run this once as the owner of the folder.`);
+    }
+    if (!isHeld()) rmSync(LOCK, { force: true });
+    else if (!told) console.error('Another command is installing or building here; waiting for it …');
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_POLL_MS);
+  }
+}
+
+function isHeld() {
+  try {
+    const owner = Number(readFileSync(LOCK, 'utf8'));
+    // Empty for the moment between making the file and writing the number.
+    if (owner > 0) process.kill(owner, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
+function fail(message) {
+  console.error(message);
+  process.exit(1);
+}
