@@ -4,10 +4,11 @@
  */
 import type { DialectName } from '@gateway/shared/catalog';
 import type { GatewayError } from '@gateway/shared/failures';
-import type { ChatEvent, ChatRequest, ChatResponse } from './canonical.ts';
+import type { BlockHead, ChatEvent, ChatRequest, ChatResponse } from './canonical.ts';
+import type { JsonObject } from './fields.ts';
 import type { SseFrame } from './sse.ts';
 
-export type JsonObject = { [name: string]: unknown };
+export type { JsonObject } from './fields.ts';
 
 export interface Dialect { name: DialectName; inbound: Inbound; outbound: Outbound }
 
@@ -28,6 +29,35 @@ export interface Inbound {
   encodeStreamError(error: GatewayError): string;
   /** Sent between events after 15 s of silence. */
   keepAlive: string;
+  /** What this format cannot say of an answer, with the reason: the documented losses (`lossesOf` counts them). */
+  losses: Losses;
+}
+
+/** Parts of an answer that some format has no place for. */
+export type AnswerFeature =
+  | 'reasoning' | 'seal' | 'refusal' | 'media' | 'citations' | 'logprobs' | 'native' | 'choices' | 'stop-sequence' | 'custom-call';
+export type Losses = Partial<Record<AnswerFeature, string>>;
+
+/** How many parts of this event a format with these losses cannot say. Further choices count once, by their finish. */
+export function lossesOf(event: ChatEvent, losses: Losses): number {
+  if ('choice' in event && event.choice > 0 && losses.choices) return event.type === 'finish' ? 1 : 0;
+  return featuresOf(event).filter((feature) => losses[feature]).length;
+}
+
+function featuresOf(event: ChatEvent): AnswerFeature[] {
+  switch (event.type) {
+    case 'citation': return ['citations'];
+    case 'block-delta': return event.logprobs ? ['logprobs'] : [];
+    case 'block-end': return event.seal ? ['seal'] : [];
+    case 'finish': return event.stopSequence === undefined ? [] : ['stop-sequence'];
+    case 'block-start': return featureOf(event.block);
+    default: return [];
+  }
+}
+
+function featureOf(block: BlockHead): AnswerFeature[] {
+  if (block.kind === 'tool-call') return block.custom ? ['custom-call'] : [];
+  return block.kind === 'text' ? [] : [block.kind];
 }
 
 /** Facing the upstream: our request out, its answer in. */

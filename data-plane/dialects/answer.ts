@@ -1,0 +1,91 @@
+/** Answers as streams and as wholes: `collect(replay(answer))` is the answer. */
+import { GatewayError } from '@gateway/shared/failures';
+import { NO_TOKENS } from './canonical.ts';
+import type { Block, ChatEvent, ChatResponse, Choice, Usage } from './canonical.ts';
+
+/**
+ * The whole answer that a stream tells. Throws the error of an `error` event, and `upstream_failed` when the stream does not
+ * reach `done` or brings no finished choice.
+ */
+export function collect(events: Iterable<ChatEvent>): ChatResponse {
+  const collector = new Collector();
+  for (const event of events) collector.push(event);
+  return collector.response();
+}
+
+/** Collects an answer event by event; `response` may be asked once `done` was pushed. */
+export class Collector {
+  #head = { id: '', model: '' };
+  #usage: Usage = { tokens: NO_TOKENS };
+  #done = false;
+  readonly #choices = new Map<number, { blocks: Block[]; end?: Pick<Choice, 'finish' | 'stopSequence'> }>();
+
+  /** Throws the error of an `error` event. */
+  push(event: ChatEvent): void {
+    switch (event.type) {
+      case 'start': this.#head = { id: event.id, model: event.model }; return;
+      case 'usage': this.#usage = usageOf(event); return;
+      case 'done': this.#done = true; return;
+      case 'error': throw event.error;
+      case 'finish': this.#choice(event.choice).end = {
+        finish: event.reason, ...(event.stopSequence === undefined ? {} : { stopSequence: event.stopSequence }),
+      }; return;
+      case 'block-start': this.#choice(event.choice).blocks.push({ ...event.block, text: '' }); return;
+      default: this.#extend(event);
+    }
+  }
+
+  response(): ChatResponse {
+    const choices = [...this.#choices.entries()].sort(([a], [b]) => a - b).map(([, choice]) => choice);
+    if (!this.#done || choices.length === 0) throw brokenOff();
+    return { ...this.#head, ...this.#usage, choices: choices.map(({ blocks, end }) => {
+      if (!end) throw brokenOff();
+      return { blocks, ...end };
+    }) };
+  }
+
+  #extend(event: Extract<ChatEvent, { type: 'block-delta' | 'citation' | 'block-end' }>): void {
+    const block = this.#choice(event.choice).blocks.at(-1);
+    if (!block) return;
+    if (event.type === 'citation') block.citations = [...block.citations ?? [], event.citation];
+    else if (event.type === 'block-end') { if (event.seal) block.seal = event.seal; } else {
+      block.text += event.text;
+      if (event.logprobs) block.logprobs = [...block.logprobs ?? [], ...event.logprobs];
+    }
+  }
+
+  #choice(index: number): { blocks: Block[]; end?: Pick<Choice, 'finish' | 'stopSequence'> } {
+    const known = this.#choices.get(index);
+    if (known) return known;
+    const created = { blocks: [] };
+    this.#choices.set(index, created);
+    return created;
+  }
+}
+
+/** The failure of an answer that ended before it was complete. */
+export function brokenOff(cause?: unknown): GatewayError {
+  return new GatewayError('upstream_failed', 'The model broke off before its answer was complete. Try again.', { cause });
+}
+
+/** The events of a whole answer: `collect(replay(answer))` is the answer again. */
+export function* replay(response: ChatResponse): Generator<ChatEvent> {
+  yield { type: 'start', id: response.id, model: response.model };
+  for (const [choice, { blocks, finish, stopSequence }] of response.choices.entries()) {
+    for (const block of blocks) yield* replayBlock(choice, block);
+    yield { type: 'finish', choice, reason: finish, ...(stopSequence === undefined ? {} : { stopSequence }) };
+  }
+  yield { type: 'usage', ...usageOf(response) };
+  yield { type: 'done' };
+}
+
+function* replayBlock(choice: number, { text, citations, logprobs, seal, ...head }: Block): Generator<ChatEvent> {
+  yield { type: 'block-start', choice, block: head };
+  if (text || logprobs) yield { type: 'block-delta', choice, text, ...(logprobs ? { logprobs } : {}) };
+  for (const citation of citations ?? []) yield { type: 'citation', choice, citation };
+  yield { type: 'block-end', choice, ...(seal ? { seal } : {}) };
+}
+
+function usageOf({ tokens, counters, serviceTier }: Usage): Usage {
+  return { tokens, ...(counters ? { counters } : {}), ...(serviceTier === undefined ? {} : { serviceTier }) };
+}
