@@ -174,8 +174,12 @@ describe('what is not written here', () => {
 
   it('has no unfinished work, silenced checks or left-over prints', () => {
     const banned = new RegExp(
-      [/\b(TODO|FIXME)\b/, /@ts-(ignore|expect-error|nocheck)/, /\bconsole\.(log|debug)\(/,
-        /\b(it|describe)\.(only|skip)\(/]
+      [
+        /\b(TODO|FIXME)\b/,
+        /@ts-(ignore|expect-error|nocheck)/,
+        /\bconsole\.(log|debug)\(/,
+        /\b(it|describe)\.(only|skip)\(/,
+      ]
         .map((pattern) => pattern.source)
         .join('|'),
     );

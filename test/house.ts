@@ -1,0 +1,267 @@
+/**
+ * Starts the whole gateway for a test: control plane and nodes as real processes, on free ports, over a real
+ * database.
+ */
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { apiClient } from './house/client.ts';
+import type { ApiClient } from './house/client.ts';
+import { startProcess } from './house/process.ts';
+import type { HouseProcess } from './house/process.ts';
+
+export const ADMIN = { email: 'admin@example.com', password: 'correct horse battery staple' };
+const APPLIED_WITHIN_MS = 10_000;
+
+export interface HouseOptions {
+  databaseUrl: string;
+  nodes?: number;
+  /** Extra variables for the nodes, e.g. a preloaded module. */
+  nodeEnv?: Record<string, string>;
+  nodeExecArgv?: string[];
+}
+
+export interface HouseNode {
+  name: string;
+  /** The base address that clients use. */
+  url: string;
+  process: HouseProcess;
+  /** Starts the same node again (same folder, same token, same port) after `kill` or `stop`. */
+  restart(): Promise<void>;
+}
+
+export interface Customer {
+  api: ApiClient;
+  userId: string;
+  walletId: string;
+  keyId: string;
+  key: string;
+}
+
+export interface House {
+  dataDir: string;
+  control: HouseProcess;
+  controlUrl: string;
+  nodes: HouseNode[];
+  /** The first node's base address. */
+  url: string;
+  admin: ApiClient;
+  database: pg.Pool;
+  /** Starts the control plane again on its port. */
+  restartControl(): Promise<void>;
+  /** Waits until every connected node has applied what was written up to now. */
+  applied(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** The planes over an empty, migrated or new database; the administrator is signed in. */
+export async function startHouse(options: HouseOptions): Promise<House> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'gateway-house-'));
+  const controlEnv = {
+    DATABASE_URL: options.databaseUrl,
+    SECRET_KEY: randomBytes(32).toString('base64url'),
+    HOST: '127.0.0.1',
+    CONTROL_PORT: '0',
+    DATA_DIR: dataDir,
+    ADMIN_EMAIL: ADMIN.email,
+    ADMIN_PASSWORD: ADMIN.password,
+    ALLOW_PRIVATE_UPSTREAMS: 'on',
+    PUBLIC_URL: 'http://localhost:8080',
+    DEMO: 'off',
+  };
+  const startControl = (port: string): Promise<HouseProcess> =>
+    startProcess({
+      entry: 'dist/control-plane/main.js',
+      env: { ...controlEnv, CONTROL_PORT: port },
+      logFile: join(dataDir, 'control.log'),
+    });
+  let control = await startControl('0');
+  const controlUrl = `http://127.0.0.1:${control.port}`;
+  const admin = apiClient(controlUrl);
+  await admin.mutate('signIn', ADMIN, 'viewer { id }');
+  const database = new pg.Pool({ connectionString: options.databaseUrl, max: 4 });
+  const nodes: HouseNode[] = [];
+  for (let index = 0; index < (options.nodes ?? 1); index += 1) {
+    nodes.push(await startNode({ name: `node-${index + 1}`, dataDir, controlUrl, admin, options }));
+  }
+  return {
+    dataDir,
+    controlUrl,
+    nodes,
+    admin,
+    database,
+    get control() {
+      return control;
+    },
+    get url() {
+      return nodes[0]?.url ?? '';
+    },
+    restartControl: async () => {
+      control = await startControl(String(control.port));
+    },
+    applied: () => applied(admin),
+    stop: async () => {
+      await Promise.all(nodes.map((node) => node.process.stop()));
+      await control.stop();
+      await database.end();
+    },
+  };
+}
+
+interface NodeSetting {
+  name: string;
+  dataDir: string;
+  controlUrl: string;
+  admin: ApiClient;
+  options: HouseOptions;
+}
+
+async function startNode({ name, dataDir, controlUrl, admin, options }: NodeSetting): Promise<HouseNode> {
+  const { token } = await admin.mutate<{ token: string }>(
+    'adminNodeCreate',
+    { name, reason: 'test' },
+    'token',
+  );
+  const env = {
+    HOST: '127.0.0.1',
+    CONTROL_URL: controlUrl,
+    NODE_NAME: name,
+    NODE_TOKEN: token,
+    DATA_DIR: join(dataDir, name),
+    DRAIN_SECONDS: '1',
+    ALLOW_PRIVATE_UPSTREAMS: 'on',
+    ...options.nodeEnv,
+  };
+  const start = (port: string): Promise<HouseProcess> =>
+    startProcess({
+      entry: 'data-plane/main.ts',
+      env: { ...env, DATA_PORT: port },
+      logFile: join(dataDir, `${name}.log`),
+      ...(options.nodeExecArgv && { execArgv: options.nodeExecArgv }),
+    });
+  const node: HouseNode = {
+    name,
+    url: '',
+    process: await start('0'),
+    restart: async () => {
+      node.process = await start(String(node.process.port));
+    },
+  };
+  node.url = `http://127.0.0.1:${node.process.port}`;
+  return node;
+}
+
+async function applied(admin: ApiClient): Promise<void> {
+  const until = Date.now() + APPLIED_WITHIN_MS;
+  for (;;) {
+    const data = await admin.query<{ admin: { configRevision: number; dataPlaneNodes: NodeStatus[] } }>(
+      'query { admin { configRevision dataPlaneNodes { name state appliedRevision } } }',
+    );
+    const behind = data.admin.dataPlaneNodes.filter(
+      (node) => node.state !== 'OFFLINE' && node.appliedRevision < data.admin.configRevision,
+    );
+    if (behind.length === 0) return;
+    if (Date.now() > until)
+      throw new Error(`behind: ${JSON.stringify(behind)} of ${data.admin.configRevision}`);
+    await new Promise((resolve) => {
+      setTimeout(resolve, 20);
+    });
+  }
+}
+
+interface NodeStatus {
+  name: string;
+  state: string;
+  appliedRevision: number;
+}
+
+/** An upstream that serves the named models under their own names, with a credential. */
+export async function addUpstream(house: House, upstream: UpstreamSetting): Promise<string> {
+  const reason = 'test';
+  const { provider } = await house.admin.mutate<{ provider: { id: string } }>(
+    'adminProviderUpsert',
+    {
+      name: upstream.name ?? 'upstream',
+      protocols: [upstream.protocol ?? 'CHAT_COMPLETIONS'],
+      baseUrl: upstream.baseUrl,
+      enabled: true,
+      reason,
+    },
+    'provider { id }',
+  );
+  await house.admin.mutate(
+    'adminCredentialAdd',
+    { providerId: provider.id, label: 'test', secret: upstream.secret ?? 'upstream-secret', reason },
+    'provider { id }',
+  );
+  const { catalog } = await house.admin.query<{ catalog: { nodes: { id: string; name: string }[] } }>(
+    'query { catalog { nodes { id name } } }',
+  );
+  for (const model of catalog.nodes.filter((item) => upstream.models.includes(item.name))) {
+    await house.admin.mutate(
+      'adminRouteUpsert',
+      {
+        modelId: model.id,
+        providerId: provider.id,
+        upstreamModel: model.name,
+        priority: 1,
+        weight: 1,
+        enabled: true,
+        families: upstream.families ?? [upstream.protocol ?? 'CHAT_COMPLETIONS'],
+        reason,
+      },
+      'route { id }',
+    );
+  }
+  await house.applied();
+  return provider.id;
+}
+
+export interface UpstreamSetting {
+  baseUrl: string;
+  models: string[];
+  name?: string;
+  protocol?: string;
+  families?: string[];
+  secret?: string;
+}
+
+/** A registered customer with an enabled key and the given balance in dollars. */
+export async function addCustomer(house: House, balance: string, email = randomEmail()): Promise<Customer> {
+  const api = apiClient(house.controlUrl);
+  const { privacyPolicy } = await api.query<{ privacyPolicy: { version: string } }>(
+    'query { privacyPolicy { version } }',
+  );
+  await api.mutate(
+    'register',
+    { email, password: ADMIN.password, acceptPolicyVersion: privacyPolicy.version },
+    'viewer { id }',
+  );
+  const { viewer } = await api.query<{ viewer: { id: string; wallet: { id: string } } }>(
+    'query { viewer { id wallet { id } } }',
+  );
+  if (balance !== '0') await topUp(house, viewer.id, balance);
+  const { apiKey } = await api.mutate<{ apiKey: { id: string } }>(
+    'apiKeyCreate',
+    { name: 'test', idempotencyKey: email },
+    'apiKey { id }',
+  );
+  const { secret } = await api.mutate<{ secret: string }>('apiKeyReveal', { id: apiKey.id }, 'secret');
+  await house.applied();
+  return { api, userId: viewer.id, walletId: viewer.wallet.id, keyId: apiKey.id, key: secret };
+}
+
+/** Adds dollars to a customer's CASH. */
+export async function topUp(house: House, userId: string, amount: string): Promise<void> {
+  await house.admin.mutate(
+    'adminWalletAdjust',
+    { userId, bucket: 'CASH', amount, reason: 'test', idempotencyKey: randomBytes(8).toString('hex') },
+    'wallet { id }',
+  );
+}
+
+function randomEmail(): string {
+  return `customer-${randomBytes(6).toString('hex')}@example.com`;
+}

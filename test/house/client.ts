@@ -1,0 +1,71 @@
+/** A person at the control plane's GraphQL API: keeps the session cookie, reads answers strictly. */
+
+export interface UserError {
+  code: string;
+  message: string;
+}
+
+export interface ApiClient {
+  /** Sends an operation; throws on GraphQL errors with their codes in the message. */
+  query<Data>(document: string, variables?: Record<string, unknown>): Promise<Data>;
+  /** Runs one mutation field, throws when it answers with userErrors, and returns its payload. */
+  mutate<Payload extends object>(
+    field: string,
+    input: Record<string, unknown>,
+    selection: string,
+  ): Promise<Payload>;
+}
+
+/** A client without a session; signing in or registering through it gives it one. */
+export function apiClient(controlUrl: string): ApiClient {
+  let cookie = '';
+  const query: ApiClient['query'] = async <Data>(
+    document: string,
+    variables: Record<string, unknown> = {},
+  ) => {
+    const response = await fetch(`${controlUrl}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(cookie && { cookie }) },
+      body: JSON.stringify({ query: document, variables }),
+    });
+    for (const line of response.headers.getSetCookie()) cookie = line.split(';')[0] ?? '';
+    const answer = (await response.json()) as {
+      data?: Data;
+      errors?: { message: string; extensions?: { code?: string } }[];
+    };
+    if (answer.errors || !answer.data) {
+      throw new Error(
+        (answer.errors ?? []).map((error) => `${error.extensions?.code}: ${error.message}`).join('; '),
+      );
+    }
+    return answer.data;
+  };
+  return {
+    query,
+    mutate: async <Payload extends object>(
+      field: string,
+      input: Record<string, unknown>,
+      selection: string,
+    ) => {
+      const type = `${(field[0] ?? '').toUpperCase()}${field.slice(1)}Input`;
+      const named = INPUT_TYPES[field] ?? type;
+      const document = `mutation ($input: ${named}!) { ${field}(input: $input) { ${selection} userErrors { code message } } }`;
+      const data = await query<Record<string, Payload & { userErrors: UserError[] }>>(document, { input });
+      const payload = data[field];
+      if (!payload) throw new Error(`${field} answered nothing`);
+      if (payload.userErrors.length > 0) {
+        throw new Error(payload.userErrors.map((error) => `${error.code}: ${error.message}`).join('; '));
+      }
+      return payload;
+    },
+  };
+}
+
+/** Mutations whose input type is not named after them. */
+const INPUT_TYPES: Record<string, string> = {
+  apiKeyReveal: 'IdInput',
+  apiKeyEnable: 'IdInput',
+  adminProviderUpsert: 'AdminProviderInput',
+  adminCredentialAdd: 'AdminCredentialInput',
+  adminRouteUpsert: 'AdminRouteInput',
+};
