@@ -1,15 +1,21 @@
 /** The migrations in the order they run. A released one is never edited: what comes later is a new file. */
 import type { Migration } from '@mikro-orm/migrations';
 import { Accounts } from './001-accounts.ts';
+import { Wallet } from './002-wallet.ts';
 import { Catalog } from './003-catalog.ts';
 import { Upstreams } from './004-upstreams.ts';
 import { Keys } from './005-keys.ts';
+import { Usage } from './006-usage.ts';
+import { Nodes } from './007-nodes.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
 export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '001-accounts', class: Accounts },
+  { name: '002-wallet', class: Wallet },
   { name: '003-catalog', class: Catalog },
   { name: '004-upstreams', class: Upstreams },
   { name: '005-keys', class: Keys },
+  { name: '006-usage', class: Usage },
+  { name: '007-nodes', class: Nodes },
 ];
