@@ -1,0 +1,108 @@
+/** Who asks, from where, and with what: the context of an operation, and the rule for each root field. */
+import 'reflect-metadata';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { GraphQLSchema } from 'graphql';
+import { Authorized as AuthorizedField, Extensions } from 'type-graphql';
+import type { AuthCheckerFn } from 'type-graphql';
+import type { Group } from '@gateway/shared/catalog';
+import { requestError } from './errors.ts';
+import type { Settings } from './settings.ts';
+
+/** Who may use a field: a signed-in user (administrators too), an administrator, a data-plane node. */
+export type Role = 'USER' | 'ADMIN' | 'NODE';
+
+/** The signed-in user of a request. */
+export interface Viewer {
+  id: string;
+  email: string;
+  role: 'USER' | 'ADMIN';
+  allowedGroups: Group[];
+  sessionId: string;
+}
+
+/** The data-plane node whose token came with the request. */
+export interface NodeIdentity { id: string; name: string }
+
+export interface Context {
+  /** A fork of this request alone; of this event alone in subscriptions. */
+  em: EntityManager;
+  viewer: Viewer | null;
+  node: NodeIdentity | null;
+  ip: string | null;
+  userAgent: string | null;
+  requestId: string;
+  settings: Settings;
+  /** Sets the session cookie, or clears it with null. Throws BAD_USER_INPUT on a WebSocket, where no cookie can be set. */
+  setSession(token: string | null, expiresAt?: Date): void;
+}
+
+/** Who did something, for the audit log and the ledger. */
+export interface Actor {
+  kind: 'USER' | 'ACCESS_TOKEN' | 'SYSTEM' | 'NODE' | 'WEBHOOK';
+  id: string | null;
+  label: string;
+  ip: string | null;
+  requestId: string;
+}
+
+/** The process itself, for what no request asked for. */
+export const SYSTEM_ACTOR: Actor = { kind: 'SYSTEM', id: null, label: 'system', ip: null, requestId: 'system' };
+
+/** The viewer of a field that demands one. Throws UNAUTHENTICATED otherwise. */
+export function viewerOf(context: Context): Viewer {
+  if (!context.viewer) throw requestError('UNAUTHENTICATED', 'Sign in first.');
+  return context.viewer;
+}
+
+/** The node of a field that demands one. Throws UNAUTHENTICATED otherwise. */
+export function nodeOf(context: Context): NodeIdentity {
+  if (!context.node) throw requestError('UNAUTHENTICATED', 'Send the token of a node as a bearer token.');
+  return context.node;
+}
+
+/** The actor that audit and ledger name for this request. Throws UNAUTHENTICATED without a viewer or a node. */
+export function actorOf(context: Context): Actor {
+  const { ip, requestId } = context;
+  if (context.node && !context.viewer) return { kind: 'NODE', id: context.node.id, label: context.node.name, ip, requestId };
+  const viewer = viewerOf(context);
+  return { kind: 'USER', id: viewer.id, label: viewer.email, ip, requestId };
+}
+
+/** Marks a field for callers of this role alone. Every root field needs this or `Public`. */
+export function Authorized(role: Role): MethodDecorator & PropertyDecorator {
+  return combined(AuthorizedField([role]), Extensions({ access: role }));
+}
+
+/** Marks a root field that anybody may use, on purpose. */
+export function Public(): MethodDecorator & PropertyDecorator {
+  return combined(Extensions({ access: 'PUBLIC' }));
+}
+
+/** Refuses with UNAUTHENTICATED where nobody asks, and with FORBIDDEN where the wrong one does. */
+export const checkAccess: AuthCheckerFn<Context, Role> = ({ context }, roles) => {
+  if (roles.some((role) => holds(context, role))) return true;
+  if (!context.viewer && !context.node) throw requestError('UNAUTHENTICATED', 'Sign in first.');
+  throw requestError('FORBIDDEN', 'This account may not do that.', { requiredRole: roles[0] });
+};
+
+/** Names of root fields that neither `Authorized` nor `Public` speaks about; the schema is refused unless there are none. */
+export function fieldsWithoutRule(schema: GraphQLSchema): string[] {
+  const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
+  return roots.flatMap((root) =>
+    Object.values(root?.getFields() ?? {})
+      .filter((field) => !field.extensions['access'])
+      .map((field) => `${root?.name}.${field.name}`));
+}
+
+function holds(context: Context, role: Role): boolean {
+  if (role === 'NODE') return context.node !== null;
+  return context.viewer !== null && (role === 'USER' || context.viewer.role === 'ADMIN');
+}
+
+type AnyDecorator = (target: object, key: string | symbol, descriptor: PropertyDescriptor) => void;
+
+function combined(...decorators: unknown[]): MethodDecorator & PropertyDecorator {
+  return (target: object, key: string | symbol, descriptor?: PropertyDescriptor): void => {
+    for (const decorate of decorators as AnyDecorator[]) decorate(target, key, descriptor ?? {});
+  };
+}

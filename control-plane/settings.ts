@@ -1,0 +1,76 @@
+/** The control plane's settings, read and checked once at the start. */
+import path from 'node:path';
+
+export interface Settings {
+  databaseUrl: string;
+  host: string;
+  port: number;
+  /** The base address of the data plane, without a slash at the end. */
+  publicUrl: string;
+  /** The address browsers use; undefined until the port is known, then set by main. */
+  consoleUrl: string;
+  /** At least 32 bytes; everything that is encrypted at rest hangs on it. */
+  secretKey: string;
+  dataDir: string;
+  /** Addresses and CIDR blocks of proxies whose X-Forwarded-For counts. */
+  trustProxy: string[];
+  allowPrivateUpstreams: boolean;
+  adminEmail: string | null;
+  adminPassword: string | null;
+  /** Folder of the built console. */
+  consoleFolder: string;
+  /** Started by `npm start`, with the embedded database and the demo. */
+  localStart: boolean;
+}
+
+const SECRET_BYTES_MIN = 32;
+const PORT_MAX = 65_535;
+
+/** Reads settings from environment variables. Throws with the variable's name and what it should hold. */
+export function readSettings(env: NodeJS.ProcessEnv): Settings {
+  const secretKey = required(env, 'SECRET_KEY', 'a random text of at least 32 bytes');
+  if (Buffer.byteLength(secretKey) < SECRET_BYTES_MIN) throw new Error('SECRET_KEY is too short: it needs at least 32 bytes.');
+  const port = portOf(env, 'CONTROL_PORT', 4000);
+  return {
+    databaseUrl: required(env, 'DATABASE_URL', 'the address of a PostgreSQL database'),
+    host: env['HOST'] || '127.0.0.1',
+    port,
+    publicUrl: addressOf(env, 'PUBLIC_URL') ?? `http://localhost:${portOf(env, 'DATA_PORT', 8080)}`,
+    consoleUrl: addressOf(env, 'CONSOLE_URL') ?? '',
+    secretKey,
+    dataDir: env['DATA_DIR'] || '.gateway',
+    trustProxy: (env['TRUST_PROXY'] ?? '').split(',').map((item) => item.trim()).filter((item) => item && item !== 'none'),
+    allowPrivateUpstreams: switchOf(env, 'ALLOW_PRIVATE_UPSTREAMS'),
+    adminEmail: env['ADMIN_EMAIL']?.trim().toLowerCase() || null,
+    adminPassword: env['ADMIN_PASSWORD'] || null,
+    consoleFolder: path.resolve(env['CONSOLE_FOLDER'] || path.join('dist', 'console')),
+    localStart: env['LOCAL_START'] === '1',
+  };
+}
+
+function required(env: NodeJS.ProcessEnv, name: string, what: string): string {
+  const value = env[name];
+  if (!value) throw new Error(`${name} is not set. Set it to ${what}.`);
+  return value;
+}
+
+function portOf(env: NodeJS.ProcessEnv, name: string, fallback: number): number {
+  const text = env[name];
+  if (!text) return fallback;
+  const port = Number(text);
+  if (!Number.isInteger(port) || port < 0 || port > PORT_MAX) throw new Error(`${name} must be a port number, or 0 for a free one.`);
+  return port;
+}
+
+function addressOf(env: NodeJS.ProcessEnv, name: string): string | undefined {
+  const text = env[name];
+  if (!text) return undefined;
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) throw new Error(`${name} must be an http or https address.`);
+  return text.replace(/\/+$/, '');
+}
+
+function switchOf(env: NodeJS.ProcessEnv, name: string): boolean {
+  const text = (env[name] ?? 'off').toLowerCase();
+  if (!['on', 'off', 'true', 'false', '1', '0'].includes(text)) throw new Error(`${name} must be on or off.`);
+  return text === 'on' || text === 'true' || text === '1';
+}
