@@ -1,13 +1,12 @@
 /** Fresh databases for tests, on the PostgreSQL of the run. */
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import pg from 'pg';
 import { inject } from 'vitest';
+import { migrate } from '../control-plane/orm.ts';
 
 /** Names the lock under which the first worker makes the template; any constant does. */
 const TEMPLATE_LOCK = 7_461_002;
 const TEMPLATE = 'gateway_template';
-const ORM = new URL('../control-plane/orm.ts', import.meta.url);
 
 export interface TestDatabase {
   url: string;
@@ -23,14 +22,14 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     await makeTemplate(client);
     await client.query(`create database ${name} template ${TEMPLATE}`);
   });
-  return { url: databaseUrl(name), drop: () => asServer(async (client) => { await client.query(`drop database ${name} with (force)`); }) };
+  return { url: databaseUrl(name), drop: () => dropDatabase(name) };
 }
 
 /** A new database without anything in it. */
 export async function createEmptyDatabase(): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
   await asServer(async (client) => { await client.query(`create database ${name} template template0`); });
-  return { url: databaseUrl(name), drop: () => asServer(async (client) => { await client.query(`drop database ${name} with (force)`); }) };
+  return { url: databaseUrl(name), drop: () => dropDatabase(name) };
 }
 
 async function makeTemplate(client: pg.Client): Promise<void> {
@@ -39,12 +38,13 @@ async function makeTemplate(client: pg.Client): Promise<void> {
   const draft = `${TEMPLATE}_draft`;
   await client.query(`drop database if exists ${draft} with (force)`);
   await client.query(`create database ${draft} template template0`);
-  if (existsSync(ORM)) {
-    const orm = await import(ORM.href) as { migrate(databaseUrl: string): Promise<unknown> };
-    await orm.migrate(databaseUrl(draft));
-  }
+  await migrate(databaseUrl(draft));
   await client.query(`select pg_terminate_backend(pid) from pg_stat_activity where datname = $1`, [draft]);
   await client.query(`alter database ${draft} rename to ${TEMPLATE}`);
+}
+
+function dropDatabase(name: string): Promise<void> {
+  return asServer(async (client) => { await client.query(`drop database if exists ${name} with (force)`); });
 }
 
 function databaseUrl(name: string): string {
