@@ -101,7 +101,7 @@ describe('imports go one way', () => {
     const plane = inFolder('data-plane');
     expect(
       imports(
-        plane.filter((source) => !/^data-plane\/server/.test(source.path)),
+        plane.filter((source) => !source.path.startsWith('data-plane/server')),
         /^fastify$/,
       ),
     ).toEqual([]);

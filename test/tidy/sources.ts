@@ -114,7 +114,7 @@ function functionsOf(program: Program, lineOf: (offset: number) => number): Func
   };
   new Visitor({
     CallExpression(node) {
-      if (/^describe/.test(calleeName(node.callee)))
+      if (calleeName(node.callee).startsWith('describe'))
         for (const argument of node.arguments) groups.add(argument.start);
     },
     FunctionDeclaration: add,
@@ -151,7 +151,7 @@ function looseTypesOf(program: Program, text: string, lineOf: (offset: number) =
 interface Documentation {
   text: string;
   comments: { start: number; end: number }[];
-  lineOf(offset: number): number;
+  lineOf: (offset: number) => number;
 }
 
 function undocumentedIn(program: Program, { text, comments, lineOf }: Documentation): Finding[] {
