@@ -46,12 +46,15 @@ export class BlockSequence {
     return this.#emit(this.#find(key), { type: 'citation', choice: this.#choice, citation });
   }
 
+  /** A call without arguments gets `{}`, so that its text is always a JSON object's. */
   close(key: string, seal?: Seal): ChatEvent[] {
     const entry = this.#find(key);
     if (!entry) return [];
-    const events = this.#emit(entry, { type: 'block-end', choice: this.#choice, ...(seal ? { seal } : {}) });
+    const isEmptyCall = entry.head.kind === 'tool-call' && !entry.head.custom && entry.text.trim() === '';
+    const filled = isEmptyCall ? this.delta(key, '{}') : [];
+    const end = this.#emit(entry, { type: 'block-end', choice: this.#choice, ...(seal ? { seal } : {}) });
     entry.closed = true;
-    return [...events, ...this.#advance()];
+    return [...filled, ...end, ...this.#advance()];
   }
 
   closeAll(): ChatEvent[] {

@@ -92,7 +92,7 @@ export type PartBody =
 /** Visible thinking (`text`, may be empty) and what proves it. `redacted`: there never was a visible text. */
 export interface ReasoningBody { kind: 'reasoning'; text: string; redacted?: boolean; seal?: Seal }
 
-/** `text` is the arguments as JSON text (an object), or free text where `custom`. */
+/** `text` is the arguments as JSON text (an object, `{}` where there are none), or free text where `custom`. */
 export interface ToolCallBody { kind: 'tool-call'; id: string; name: string; text: string; custom?: boolean; seal?: Seal }
 
 /** `id` and `name` are those of the call; `name` is '' where no call of that id is in the request. */

@@ -1,0 +1,45 @@
+/** Media between formats: data URLs, and kinds by MIME type. */
+import type { Media } from './canonical.ts';
+
+const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*),/i;
+
+/** What a URL of unknown kind holds: inline base64 where it is a data URL, else the URL. */
+export function mediaFromUrl(type: Media['type'], url: string): Media {
+  const match = DATA_URL.exec(url);
+  if (!match) return { type, mediaType: '', source: { url } };
+  const [head, mediaType = '', parameters = ''] = match;
+  const body = url.slice(head.length);
+  const base64 = parameters.toLowerCase().endsWith(';base64') ? body : toBase64(safeDecode(body));
+  return { type, mediaType: mediaType.toLowerCase() || 'text/plain', source: { base64 } };
+}
+
+/** A medium as one URL: the URL itself, or a data URL of what is inline. */
+export function urlOf({ source, mediaType }: Media): string {
+  if ('url' in source) return source.url;
+  if ('text' in source) return `data:${mediaType || 'text/plain'};base64,${toBase64(source.text)}`;
+  return `data:${mediaType || 'application/octet-stream'};base64,${source.base64}`;
+}
+
+/** The inline bytes as base64; undefined where only a URL is known. */
+export function base64Of({ source }: Media): string | undefined {
+  if ('url' in source) return undefined;
+  return 'text' in source ? toBase64(source.text) : source.base64;
+}
+
+/** The kind of medium that a MIME type names. */
+export function typeOfMime(mediaType: string): Media['type'] {
+  const family = mediaType.split('/')[0]?.toLowerCase();
+  return family === 'image' || family === 'audio' || family === 'video' ? family : 'file';
+}
+
+function toBase64(text: string): string {
+  return Buffer.from(text, 'utf8').toString('base64');
+}
+
+function safeDecode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
