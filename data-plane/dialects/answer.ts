@@ -80,7 +80,7 @@ export function* replay(response: ChatResponse): Generator<ChatEvent> {
 }
 
 function* replayBlock(choice: number, { text, citations, logprobs, seal, ...head }: Block): Generator<ChatEvent> {
-  yield { type: 'block-start', choice, block: head };
+  yield { type: 'block-start', choice, block: head, ...(seal ? { seal } : {}) };
   if (text || logprobs) yield { type: 'block-delta', choice, text, ...(logprobs ? { logprobs } : {}) };
   for (const citation of citations ?? []) yield { type: 'citation', choice, citation };
   yield { type: 'block-end', choice, ...(seal ? { seal } : {}) };

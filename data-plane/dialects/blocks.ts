@@ -29,9 +29,10 @@ export class BlockSequence {
     return this.#entries.some((entry) => entry.key === key && !entry.closed);
   }
 
-  open(key: string, head: BlockHead): ChatEvent[] {
+  /** `seal`: where it is known already; `close` wants it again. */
+  open(key: string, head: BlockHead, seal?: Seal): ChatEvent[] {
     this.#entries.push({ key, head, text: '', waiting: [], closed: false });
-    return this.#emit(this.#entries.at(-1), { type: 'block-start', choice: this.#choice, block: head });
+    return this.#emit(this.#entries.at(-1), { type: 'block-start', choice: this.#choice, block: head, ...(seal ? { seal } : {}) });
   }
 
   /** Nothing happens for a key that is not open. */

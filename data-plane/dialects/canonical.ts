@@ -175,6 +175,7 @@ export type FinishReason = 'stop' | 'length' | 'tool' | 'filter' | 'pause' | 're
  * - `start` first, once. Then blocks and finishes of each choice; events of different choices may interleave.
  * - Within one choice blocks never overlap: each ends before the next starts, and deltas, citations and the end belong to
  *   the block that is open. Interleaved parallel tool calls are put in order by the decoder (blocks.ts).
+ * - The seal stands at a block's end. Where it is known at the start it stands there too, for formats that write it before.
  * - Media and native blocks have no deltas but a transcript; they are whole at their start.
  * - `finish` comes once per choice, as soon as the upstream says it, after the choice's last block ended, and nothing of
  *   that choice follows. From the last open choice's finish on, the bytes of a stream are held back until the charge is
@@ -185,7 +186,7 @@ export type FinishReason = 'stop' | 'length' | 'tool' | 'filter' | 'pause' | 're
  */
 export type ChatEvent =
   | { type: 'start'; id: string; model: string }
-  | { type: 'block-start'; choice: number; block: BlockHead }
+  | { type: 'block-start'; choice: number; block: BlockHead; seal?: Seal }
   | { type: 'block-delta'; choice: number; text: string; logprobs?: TokenLogprob[] }
   | { type: 'citation'; choice: number; citation: Citation }
   | { type: 'block-end'; choice: number; seal?: Seal }
