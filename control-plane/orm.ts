@@ -1,7 +1,6 @@
 /** The database: the list of entities, the connection pool under the lesser runtime role, and the migrations. */
 import { MikroORM } from '@mikro-orm/postgresql';
 import { Migrator } from '@mikro-orm/migrations';
-import type { EntityManager } from '@mikro-orm/postgresql';
 import { Client } from 'pg';
 import { entities } from './entities.ts';
 import { migrations } from './migrations/index.ts';
@@ -47,11 +46,6 @@ export async function migrate(databaseUrl: string): Promise<void> {
   } finally {
     await lock.end();
   }
-}
-
-/** Runs `work` in one transaction of its own fork, so that nothing of it stays in the caller's identity map. */
-export function inTransaction<T>(em: EntityManager, work: (em: EntityManager) => Promise<T>): Promise<T> {
-  return em.fork().transactional(work);
 }
 
 /** The first statement of every pooled connection. Without the role (see createRuntimeRole) the owner serves. */
