@@ -28,7 +28,9 @@ export async function createTestDatabase(): Promise<TestDatabase> {
 /** A new database without anything in it. */
 export async function createEmptyDatabase(): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`;
-  await asServer(async (client) => { await client.query(`create database ${name} template template0`); });
+  await asServer(async (client) => {
+    await client.query(`create database ${name} template template0`);
+  });
   return { url: databaseUrl(name), drop: () => dropDatabase(name) };
 }
 
@@ -44,7 +46,9 @@ async function makeTemplate(client: pg.Client): Promise<void> {
 }
 
 function dropDatabase(name: string): Promise<void> {
-  return asServer(async (client) => { await client.query(`drop database if exists ${name} with (force)`); });
+  return asServer(async (client) => {
+    await client.query(`drop database if exists ${name} with (force)`);
+  });
 }
 
 function databaseUrl(name: string): string {

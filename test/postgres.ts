@@ -6,7 +6,9 @@ import type { TestProject } from 'vitest/node';
 import { startPostgres } from '../control-plane/local/postgres.ts';
 
 declare module 'vitest' {
-  export interface ProvidedContext { postgresUrl: string }
+  export interface ProvidedContext {
+    postgresUrl: string;
+  }
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -14,7 +16,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
   // The superuser's server runs as somebody else, who has to get through this folder.
   chmodSync(dataDir, 0o711);
   // Nothing of a test run has to survive a power cut.
-  const settings = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off', max_connections: '300' };
+  const settings = {
+    fsync: 'off',
+    full_page_writes: 'off',
+    synchronous_commit: 'off',
+    max_connections: '300',
+  };
   const postgres = await startPostgres({ dataDir, settings });
   project.provide('postgresUrl', postgres.url);
   return async () => {

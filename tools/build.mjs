@@ -1,4 +1,7 @@
-/** Compiles what needs compiling into dist/, and nothing that has not changed. Plain JavaScript for the system's own Node (20 or later). */
+/**
+ * Compiles what needs compiling into dist/, and nothing that has not changed. Plain JavaScript for the
+ * system's own Node (20 or later).
+ */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -8,7 +11,10 @@ import { fileURLToPath } from 'node:url';
 const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const SKIPPED_FOLDERS = new Set(['node_modules', 'dist', '.git']);
 
-/** What is built, from what, and by which command. A result is fresh while its inputs' names, sizes and times are the same. */
+/**
+ * What is built, from what, and by which command. A result is fresh while its inputs' names, sizes and times
+ * are the same.
+ */
 const PRODUCTS = [
   {
     title: 'Compiling the control plane',
@@ -26,7 +32,16 @@ const PRODUCTS = [
     reads: (file) => !/\.test\.tsx?$/.test(file),
     result: 'dist/console',
     stamp: 'dist/.console.stamp',
-    command: ['node_modules/vite/bin/vite.js', 'build', 'console', '--outDir', '../dist/console', '--emptyOutDir', '--logLevel', 'warn'],
+    command: [
+      'node_modules/vite/bin/vite.js',
+      'build',
+      'console',
+      '--outDir',
+      '../dist/console',
+      '--emptyOutDir',
+      '--logLevel',
+      'warn',
+    ],
   },
 ];
 
@@ -34,18 +49,28 @@ const PRODUCTS = [
 export function findStaleProducts() {
   return PRODUCTS.filter((product) => product.wanted()).filter((product) => {
     const stamp = path.join(ROOT, product.stamp);
-    return !existsSync(path.join(ROOT, product.result)) || !existsSync(stamp) || readFileSync(stamp, 'utf8') !== signatureOf(product);
+    return (
+      !existsSync(path.join(ROOT, product.result)) ||
+      !existsSync(stamp) ||
+      readFileSync(stamp, 'utf8') !== signatureOf(product)
+    );
   });
 }
 
-/** Builds what is stale with the Node of the packages; ends the process with the compiler's status when it fails. */
+/**
+ * Builds what is stale with the Node of the packages; ends the process with the compiler's status when it
+ * fails.
+ */
 export function build() {
   for (const product of findStaleProducts()) {
     console.error(`${product.title} …`);
     // Taken before the compiler reads: what changes meanwhile makes the result stale again.
     const signature = signatureOf(product);
     removeOutdated(product);
-    const { status } = spawnSync(path.join(ROOT, 'node_modules', '.bin', 'node'), product.command, { cwd: ROOT, stdio: ['ignore', 2, 2] });
+    const { status } = spawnSync(path.join(ROOT, 'node_modules', '.bin', 'node'), product.command, {
+      cwd: ROOT,
+      stdio: ['ignore', 2, 2],
+    });
     if (status !== 0) process.exit(status ?? 1);
     mkdirSync(path.join(ROOT, 'dist'), { recursive: true });
     writeFileSync(path.join(ROOT, product.stamp), signature);
@@ -54,7 +79,8 @@ export function build() {
 
 function signatureOf({ inputs, reads }) {
   const hash = createHash('sha256');
-  for (const input of inputs) for (const line of listSources(path.join(ROOT, input), reads)) hash.update(line);
+  for (const input of inputs)
+    for (const line of listSources(path.join(ROOT, input), reads)) hash.update(line);
   return hash.digest('hex');
 }
 
@@ -62,7 +88,9 @@ function listSources(at, reads) {
   const status = statSync(at, { throwIfNoEntry: false });
   if (!status) return [];
   if (!status.isDirectory()) return [`${at} ${status.size} ${status.mtimeMs}\n`];
-  const names = readdirSync(at).filter((name) => !SKIPPED_FOLDERS.has(name) && reads(name)).sort();
+  const names = readdirSync(at)
+    .filter((name) => !SKIPPED_FOLDERS.has(name) && reads(name))
+    .sort();
   return names.flatMap((name) => listSources(path.join(at, name), reads));
 }
 
@@ -72,14 +100,17 @@ function removeOutdated({ result }) {
   const folder = path.join(ROOT, result);
   if (!existsSync(folder)) rmSync(path.join(ROOT, 'dist', '.tsbuildinfo'), { force: true });
   for (const file of existsSync(folder) ? listFiles(folder) : []) {
-    const source = path.join(ROOT, path.relative(path.join(ROOT, 'dist'), file)).replace(/\.js(\.map)?$/, '.ts');
+    const source = path
+      .join(ROOT, path.relative(path.join(ROOT, 'dist'), file))
+      .replace(/\.js(\.map)?$/, '.ts');
     if (/\.js(\.map)?$/.test(file) && !existsSync(source)) rmSync(file);
   }
 }
 
 function listFiles(folder) {
-  return readdirSync(folder, { withFileTypes: true })
-    .flatMap((entry) => entry.isDirectory() ? listFiles(path.join(folder, entry.name)) : [path.join(folder, entry.name)]);
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? listFiles(path.join(folder, entry.name)) : [path.join(folder, entry.name)],
+  );
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) build();

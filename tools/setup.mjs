@@ -1,4 +1,7 @@
-/** Makes the checkout ready to run: packages as the lock file says, then what has to be compiled. Plain JavaScript for the system's own Node (20 or later). */
+/**
+ * Makes the checkout ready to run: packages as the lock file says, then what has to be compiled. Plain
+ * JavaScript for the system's own Node (20 or later).
+ */
 import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
@@ -12,7 +15,8 @@ const LOCK_POLL_MS = 100;
 const NPM_OPTIONS = ['--ignore-scripts', '--no-fund', '--no-audit', '--loglevel=error'];
 const OLDEST_NODE = 20;
 
-if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE) fail(`Node ${OLDEST_NODE} or later is needed to start; this is ${process.version}.`);
+if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE)
+  fail(`Node ${OLDEST_NODE} or later is needed to start; this is ${process.version}.`);
 if (!isInstalled() || findStaleProducts().length > 0) prepare();
 
 function prepare() {
@@ -22,7 +26,10 @@ function prepare() {
   build();
 }
 
-/** Compares by content what the lock file wants with what npm noted as installed: times of files say nothing after a checkout. */
+/**
+ * Compares by content what the lock file wants with what npm noted as installed: times of files say nothing
+ * after a checkout.
+ */
 function isInstalled() {
   const noted = path.join(ROOT, 'node_modules', '.package-lock.json');
   if (!existsSync(noted) || !existsSync(path.join(ROOT, 'node_modules', '.bin', 'node'))) return false;
@@ -35,7 +42,10 @@ function isInstalled() {
   });
 }
 
-/** `npm ci` refuses a lock that lacks packages of other platforms (npm leaves out those that were never published); `npm install` does not. */
+/**
+ * `npm ci` refuses a lock that lacks packages of other platforms (npm leaves out those that were never
+ * published); `npm install` does not.
+ */
 function install() {
   console.error('Installing packages by the lock file (about 20 s the first time) …');
   if (npm('ci') === 0) return;
@@ -43,12 +53,18 @@ function install() {
   const status = npm('install');
   if (status !== 0) process.exit(status);
   if (!existsSync(path.join(ROOT, 'node_modules', '.bin', 'node'))) {
-    fail(`No Node is packaged for ${process.platform}-${process.arch}: Linux with glibc and macOS are supported, on x64 and arm64.`);
+    fail(
+      `No Node is packaged for ${process.platform}-${process.arch}; there is one for Linux (glibc) and macOS, x64 and arm64.`,
+    );
   }
 }
 
 function npm(command) {
-  const { status } = spawnSync('npm', [command, ...NPM_OPTIONS], { cwd: ROOT, stdio: ['ignore', 2, 2], shell: process.platform === 'win32' });
+  const { status } = spawnSync('npm', [command, ...NPM_OPTIONS], {
+    cwd: ROOT,
+    stdio: ['ignore', 2, 2],
+    shell: process.platform === 'win32',
+  });
   return status ?? 1;
 }
 
@@ -60,7 +76,8 @@ function takeLock() {
       closeSync(file);
       return;
     } catch (error) {
-      if (error.code !== 'EEXIST') fail(`Cannot write to ${ROOT} (${error.code}); run this once as the owner of the folder.`);
+      if (error.code !== 'EEXIST')
+        fail(`Cannot write to ${ROOT} (${error.code}); run this once as the owner of the folder.`);
     }
     if (!isHeld()) rmSync(LOCK, { force: true });
     else if (!told) console.error('Another command is installing or building here; waiting for it …');

@@ -1,6 +1,15 @@
 /** Where the packaged PostgreSQL lies, and as whom and from where it can run. */
 import { createHash } from 'node:crypto';
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, realpathSync, statSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
@@ -10,11 +19,17 @@ const UNPRIVILEGED_ID = 65534;
 const OPEN_STATE_DIRECTORY = '/var/lib/gateway';
 const SEARCHABLE_BY_OTHERS = 0o001;
 
-export interface Binaries { initdb: string; postgres: string }
+export interface Binaries {
+  initdb: string;
+  postgres: string;
+}
 /** The identity the server runs as; empty for an ordinary user, who runs it as itself. */
 export type Identity = { uid: number; gid: number } | Record<string, never>;
 
-/** The programs of this platform, with their library links in place. Throws with the way out where no package fits. */
+/**
+ * The programs of this platform, with their library links in place. Throws with the way out where no package
+ * fits.
+ */
 export function findBinaries(): Binaries {
   const native = findNativeFolder();
   linkLibraries(native);
@@ -23,8 +38,8 @@ export function findBinaries(): Binaries {
 }
 
 /**
- * The folder for the cluster of this data folder: inside it, or, for a superuser whose data folder other users
- * cannot reach, a folder of the system that they can.
+ * The folder for the cluster of this data folder: inside it, or, for a superuser whose data folder other
+ * users cannot reach, a folder of the system that they can.
  */
 export function findClusterFolder(dataDir: string): string {
   const inside = path.join(realpathSync(dataDir), 'postgres');
@@ -33,7 +48,10 @@ export function findClusterFolder(dataDir: string): string {
   return path.join(makeOpenFolder('data', name), 'postgres');
 }
 
-/** As whom to run: the owner of an existing cluster, else `nobody`, when we are the superuser; else ourselves. */
+/**
+ * As whom to run: the owner of an existing cluster, else `nobody`, when we are the superuser; else
+ * ourselves.
+ */
 export function chooseIdentity(cluster: string): Identity {
   if (!isSuperuser()) return {};
   const owner = existsSync(cluster) ? statSync(cluster) : undefined;
@@ -51,12 +69,14 @@ function findNativeFolder(): string {
     const entry = createRequire(import.meta.url).resolve(name);
     return path.join(path.dirname(path.dirname(entry)), 'native');
   } catch (cause) {
-    const message = `No PostgreSQL is packaged for ${process.platform}-${process.arch}; set DATABASE_URL to a server of yours.`;
-    throw new Error(message, { cause });
+    const platform = `${process.platform}-${process.arch}`;
+    throw new Error(`No PostgreSQL is packaged for ${platform}; set DATABASE_URL to a server of yours.`, { cause });
   }
 }
 
-/** The package leaves its library links to an install script, which `ignore-scripts` forbids: we make them. */
+/**
+ * The package leaves its library links to an install script, which `ignore-scripts` forbids: we make them.
+ */
 function linkLibraries(native: string): void {
   const list = path.join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return;
@@ -82,7 +102,9 @@ function isReachableByOthers(folder: string): boolean {
 }
 
 function copyToOpenFolder(native: string): string {
-  const version = createHash('sha256').update(`${native}:${statSync(path.join(native, 'bin', 'postgres')).mtimeMs}`);
+  const version = createHash('sha256').update(
+    `${native}:${statSync(path.join(native, 'bin', 'postgres')).mtimeMs}`,
+  );
   const copy = path.join(makeOpenFolder('postgres', version.digest('hex').slice(0, 16)), 'native');
   const complete = `${copy}.complete`;
   if (!existsSync(complete)) {
@@ -93,7 +115,11 @@ function copyToOpenFolder(native: string): string {
 }
 
 function makeOpenFolder(kind: string, name: string): string {
-  const folders = [OPEN_STATE_DIRECTORY, path.join(OPEN_STATE_DIRECTORY, kind), path.join(OPEN_STATE_DIRECTORY, kind, name)];
+  const folders = [
+    OPEN_STATE_DIRECTORY,
+    path.join(OPEN_STATE_DIRECTORY, kind),
+    path.join(OPEN_STATE_DIRECTORY, kind, name),
+  ];
   for (const folder of folders) {
     mkdirSync(folder, { recursive: true });
     chmodSync(folder, 0o755);

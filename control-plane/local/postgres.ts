@@ -1,14 +1,31 @@
 /** Starts, adopts and stops the PostgreSQL that comes with the packages: the same engine as in production. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import {
-  chmodSync, chownSync, closeSync, existsSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync,
+  chmodSync,
+  chownSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import { type Binaries, chooseIdentity, findBinaries, findClusterFolder, type Identity } from './postgres-binaries.ts';
+import {
+  type Binaries,
+  chooseIdentity,
+  findBinaries,
+  findClusterFolder,
+  type Identity,
+} from './postgres-binaries.ts';
+import { readOrMakeSecret } from './data-folder.ts';
+import { findFreePort } from './ports.ts';
+import { isPostgres, readPidFile, removeForeignPidFile } from './postgres-pid.ts';
 
 const USER = 'gateway';
 const DATABASE = 'postgres';
@@ -39,15 +56,23 @@ export interface Postgres {
   port: number;
   /** True when a server was found running, left behind by a process that was killed. */
   adopted: boolean;
+  isRunning(): boolean;
   /** Stops the server, within 2 s; returns when it is gone. */
   stop(): Promise<void>;
 }
 
-interface Site { dataDir: string; cluster: string; password: string; logFile: string; identity: Identity }
+interface Site {
+  dataDir: string;
+  cluster: string;
+  password: string;
+  logFile: string;
+  identity: Identity;
+}
 
 /**
- * A running server on the data folder: the one left behind there if there is one, else a new one, whose cluster is
- * made at the first start. Throws with the last lines of the server's log when it does not come up.
+ * A running server on the data folder: the one left behind there if there is one, else a new one, whose
+ * cluster is made at the first start. Throws with the last lines of the server's log when it does not come
+ * up.
  */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const site = openSite(options.dataDir);
@@ -58,26 +83,25 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     options.onProgress?.('Creating the database (once)');
     createCluster(binaries, site);
   }
-  const port = options.port || await findFreePort();
+  const port = options.port || (await findFreePort());
   return launch({ binaries, site, port, settings: options.settings ?? {} });
 }
 
 function openSite(folder: string): Site {
   const dataDir = path.resolve(folder);
   // A superuser's server runs as somebody else, who has to get through this folder; secrets in it are 0600.
-  if (!existsSync(dataDir)) mkdirSync(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+  if (!existsSync(dataDir))
+    mkdirSync(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
   const logs = path.join(dataDir, 'logs');
   mkdirSync(logs, { recursive: true, mode: 0o700 });
   const cluster = findClusterFolder(dataDir);
   return {
-    dataDir, cluster, password: readOrMakePassword(path.join(dataDir, 'postgres-password')),
-    logFile: path.join(logs, 'postgres.log'), identity: chooseIdentity(cluster),
+    dataDir,
+    cluster,
+    password: readOrMakeSecret(path.join(dataDir, 'postgres-password')),
+    logFile: path.join(logs, 'postgres.log'),
+    identity: chooseIdentity(cluster),
   };
-}
-
-function readOrMakePassword(file: string): string {
-  if (!existsSync(file)) writeFileSync(file, randomBytes(24).toString('hex'), { mode: 0o600 });
-  return readFileSync(file, 'utf8').trim();
 }
 
 /** Made in a folder beside and renamed when complete: a crash in the middle leaves nothing half made. */
@@ -88,30 +112,54 @@ function createCluster(binaries: Binaries, { cluster, identity, password }: Site
   rmSync(passwordFile, { force: true });
   mkdirSync(draft, { mode: 0o700 });
   writeFileSync(passwordFile, password, { mode: 0o600 });
-  for (const file of [draft, passwordFile]) if ('uid' in identity) chownSync(file, identity.uid, identity.gid);
+  for (const file of [draft, passwordFile])
+    if ('uid' in identity) chownSync(file, identity.uid, identity.gid);
   try {
-    execFileSync(binaries.initdb, [
-      '-D', draft, '-U', USER, '-A', 'scram-sha-256', `--pwfile=${passwordFile}`, '-E', 'UTF8', '--no-locale',
-      '--no-instructions', '--no-sync',
-    ], { ...identity, cwd: '/', stdio: 'pipe', env: serverEnvironment() });
+    execFileSync(
+      binaries.initdb,
+      [
+        '-D',
+        draft,
+        '-U',
+        USER,
+        '-A',
+        'scram-sha-256',
+        `--pwfile=${passwordFile}`,
+        '-E',
+        'UTF8',
+        '--no-locale',
+        '--no-instructions',
+        '--no-sync',
+      ],
+      { ...identity, cwd: '/', stdio: 'pipe', env: serverEnvironment() },
+    );
     renameSync(draft, cluster);
   } finally {
     rmSync(passwordFile, { force: true });
   }
 }
 
-interface Launch { binaries: Binaries; site: Site; port: number; settings: Record<string, string> }
+interface Launch {
+  binaries: Binaries;
+  site: Site;
+  port: number;
+  settings: Record<string, string>;
+}
 
 async function launch({ binaries, site, port, settings }: Launch): Promise<Postgres> {
   removeForeignPidFile(site.cluster);
   const log = openLog(site.logFile);
-  const child = spawn(binaries.postgres, ['-D', site.cluster, ...settingArguments({ ...baseSettings(port), ...settings })], {
-    ...site.identity, cwd: '/', detached: true, stdio: ['ignore', log, log], env: serverEnvironment(),
-  });
+  const child = spawn(
+    binaries.postgres,
+    ['-D', site.cluster, ...settingArguments({ ...baseSettings(port), ...settings })],
+    { ...site.identity, cwd: '/', detached: true, stdio: ['ignore', log, log], env: serverEnvironment() },
+  );
   closeSync(log);
   child.unref();
   let failure: Error | undefined;
-  child.once('error', (error) => { failure = error; });
+  child.once('error', (error) => {
+    failure = error;
+  });
   const deadline = performance.now() + START_LIMIT_MS;
   while (readPidFile(site.cluster)?.ready !== true || readPidFile(site.cluster)?.pid !== child.pid) {
     if (failure) throw failure;
@@ -129,8 +177,15 @@ async function launch({ binaries, site, port, settings }: Launch): Promise<Postg
 /** No statements and no values in the log: they may hold what people wrote. */
 function baseSettings(port: number): Record<string, string> {
   return {
-    port: String(port), listen_addresses: '127.0.0.1', unix_socket_directories: '', max_connections: '100',
-    log_min_error_statement: 'panic', log_error_verbosity: 'terse', log_checkpoints: 'off', log_timezone: 'UTC', timezone: 'UTC',
+    port: String(port),
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: '100',
+    log_min_error_statement: 'panic',
+    log_error_verbosity: 'terse',
+    log_checkpoints: 'off',
+    log_timezone: 'UTC',
+    timezone: 'UTC',
   };
 }
 
@@ -154,18 +209,23 @@ function tailOf(file: string): string {
   return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-LOG_TAIL_LINES).join('\n');
 }
 
-/** The server that a killed process left behind, once it answers to our password; undefined when there is none. */
+/**
+ * The server that a killed process left behind, once it answers to our password; undefined when there is
+ * none.
+ */
 async function adopt(site: Site): Promise<Postgres | undefined> {
   const deadline = performance.now() + START_LIMIT_MS;
   for (;;) {
     const found = readPidFile(site.cluster);
     if (!found || !isPostgres(found.pid)) return undefined;
-    if (found.ready && await answers(urlOf(site, found.port))) {
+    if (found.ready && (await answers(urlOf(site, found.port)))) {
       const isGone = (): boolean => !isPostgres(found.pid) || readPidFile(site.cluster)?.pid !== found.pid;
       return describe({ site, pid: found.pid, port: found.port, adopted: true, isGone });
     }
     if (performance.now() > deadline) {
-      throw new Error(`A PostgreSQL (process ${found.pid}) holds ${site.cluster} but does not answer; stop it and start again.`);
+      throw new Error(
+        `PostgreSQL (process ${found.pid}) holds ${site.cluster} but does not answer; stop it and start again.`,
+      );
     }
     // It is starting or stopping: either ends soon.
     await sleep(POLL_MS * 5);
@@ -186,49 +246,22 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** https://www.postgresql.org/docs/18/storage-file-layout.html: line 1 is the process, line 4 the port, line 8 the state. */
-function readPidFile(cluster: string): { pid: number; port: number; ready: boolean } | undefined {
-  let lines: string[];
-  try {
-    lines = readFileSync(path.join(cluster, 'postmaster.pid'), 'utf8').split('\n');
-  } catch {
-    return undefined;
-  }
-  const pid = Number(lines[0]);
-  return Number.isInteger(pid) && pid > 1 ? { pid, port: Number(lines[3]), ready: lines[7]?.trim() === 'ready' } : undefined;
-}
-
-/** After a crash of the machine the number in the file may belong to another program, for which PostgreSQL would wait. */
-function removeForeignPidFile(cluster: string): void {
-  const found = readPidFile(cluster);
-  if (found && !isPostgres(found.pid)) rmSync(path.join(cluster, 'postmaster.pid'), { force: true });
-}
-
-/** Whether the process runs and is a PostgreSQL; where the system does not tell, whether it runs. */
-function isPostgres(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
-  }
-  try {
-    // Empty for a process that has ended but was not waited for.
-    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[0]?.includes('postgres') === true;
-  } catch {
-    return process.platform !== 'linux';
-  }
-}
-
 function hasEnded(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
-interface Running { site: Site; pid: number; port: number; adopted: boolean; isGone: () => boolean }
+interface Running {
+  site: Site;
+  pid: number;
+  port: number;
+  adopted: boolean;
+  isGone: () => boolean;
+}
 
 function describe({ site, pid, port, adopted, isGone }: Running): Postgres {
   let stopping: Promise<void> | undefined;
-  const stop = (): Promise<void> => stopping ??= stopServer(pid, isGone);
-  return { url: urlOf(site, port), pid, port, adopted, stop };
+  const stop = (): Promise<void> => (stopping ??= stopServer(pid, isGone));
+  return { url: urlOf(site, port), pid, port, adopted, isRunning: () => !isGone(), stop };
 }
 
 function urlOf(site: Site, port: number): string {
@@ -236,7 +269,11 @@ function urlOf(site: Site, port: number): string {
 }
 
 async function stopServer(pid: number, isGone: () => boolean): Promise<void> {
-  for (const [signal, limitMs] of [['SIGINT', FAST_STOP_MS], ['SIGQUIT', IMMEDIATE_STOP_MS], ['SIGKILL', IMMEDIATE_STOP_MS]] as const) {
+  for (const [signal, limitMs] of [
+    ['SIGINT', FAST_STOP_MS],
+    ['SIGQUIT', IMMEDIATE_STOP_MS],
+    ['SIGKILL', IMMEDIATE_STOP_MS],
+  ] as const) {
     if (isGone()) return;
     signalTo(pid, signal);
     const deadline = performance.now() + limitMs;
@@ -250,14 +287,4 @@ function signalTo(pid: number, signal: NodeJS.Signals): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
-}
-
-/** A port of 127.0.0.1 that nobody listened on a moment ago. */
-export async function findFreePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise<void>((resolve) => { server.close(() => resolve()); });
-  if (address === null || typeof address === 'string') throw new Error('The system gave no port.');
-  return address.port;
 }

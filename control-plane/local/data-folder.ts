@@ -1,0 +1,128 @@
+/** The data folder: made when absent, held by one start at a time, and the place of generated secrets. */
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createConnection, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+/** The name of a local socket may not be longer than this on any system, in bytes. */
+const SOCKET_PATH_MAX_BYTES = 100;
+const SECRET_BYTES = 32;
+const ANSWER_LIMIT_MS = 500;
+
+/** A data folder that this process holds. */
+export interface DataFolder {
+  path: string;
+  /** Tells a second start what to say about the first, e.g. its addresses. */
+  describe(text: string): void;
+  release(): void;
+}
+
+/** Thrown when another start holds the folder; the message says where that one is found. */
+export class FolderInUseError extends Error {}
+
+/**
+ * Makes the folder and holds it until release or the end of this process, however it ends: the lock is a
+ * listening socket, which the system closes. Throws FolderInUseError when another process holds it.
+ */
+export async function holdDataFolder(folder: string): Promise<DataFolder> {
+  // A superuser's database runs as somebody else, who has to get through this folder; secrets in it are 0600.
+  mkdirSync(folder, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+  const address = socketPath(folder);
+  let description = 'It is still starting.';
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined).end(`process ${process.pid}. ${description}`);
+  });
+  if (!(await listen(server, address))) {
+    const answer = await ask(address);
+    if (answer !== undefined) throw new FolderInUseError(`A gateway already runs on ${folder}: ${answer}`);
+    // Left behind by a process that was killed: nobody listens any more.
+    rmSync(address, { force: true });
+    if (!(await listen(server, address)))
+      throw new FolderInUseError(`A gateway is just starting on ${folder}.`);
+  }
+  server.unref();
+  return {
+    path: folder,
+    describe: (text) => {
+      description = text;
+    },
+    release: () => {
+      server.close();
+    },
+  };
+}
+
+/**
+ * A secret of 256 random bits, as hex, kept in a file that only its owner may read; the same at every call.
+ */
+export function readOrMakeSecret(file: string): string {
+  if (!existsSync(file)) writeSecret(file, randomBytes(SECRET_BYTES).toString('hex'));
+  return readFileSync(file, 'utf8').trim();
+}
+
+/** Writes a secret whole or not at all, readable by its owner only. */
+export function writeSecret(file: string, secret: string): void {
+  const draft = `${file}.${process.pid}.tmp`;
+  writeFileSync(draft, `${secret}\n`, { mode: 0o600, flush: true });
+  renameSync(draft, file);
+}
+
+/** The secret in a file, or undefined when there is none. */
+export function readSecret(file: string): string | undefined {
+  return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
+}
+
+function socketPath(folder: string): string {
+  const inside = path.join(realpathSync(folder), 'start.lock');
+  if (Buffer.byteLength(inside) <= SOCKET_PATH_MAX_BYTES) return inside;
+  return path.join(
+    tmpdir(),
+    `gateway-${createHash('sha256').update(inside).digest('hex').slice(0, 16)}.lock`,
+  );
+}
+
+/** False when the name is taken, by a living or a dead process. */
+function listen(server: Server, address: string): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const refuse = (error: NodeJS.ErrnoException): void => {
+      if (error.code === 'EADDRINUSE') resolve(false);
+      else reject(error);
+    };
+    server.once('error', refuse);
+    server.listen(address, () => {
+      server.off('error', refuse);
+      resolve(true);
+    });
+  });
+}
+
+/** What the holder says of itself; undefined when nobody listens. */
+function ask(address: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const socket = createConnection(address);
+    let text = '';
+    const give = (): void => {
+      resolve(text || 'it does not answer.');
+    };
+    socket.setTimeout(ANSWER_LIMIT_MS, () => {
+      socket.destroy();
+    });
+    socket.on('data', (chunk) => {
+      text += chunk.toString('utf8');
+    });
+    socket.once('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ECONNREFUSED' || error.code === 'ENOENT') resolve(undefined);
+      else give();
+    });
+    socket.once('close', give);
+  });
+}
