@@ -11,6 +11,13 @@ const BYTES = 32;
 export class ConfigChecksum {
   readonly #sum = Buffer.alloc(BYTES);
 
+  /** Goes on from a sum that `value` gave. */
+  static from(value: string): ConfigChecksum {
+    const checksum = new ConfigChecksum();
+    Buffer.from(value, 'hex').copy(checksum.#sum);
+    return checksum;
+  }
+
   /** Adds an entry that was absent, or takes away one that was present. */
   toggle(kind: string, key: string, revision: number): void {
     const digest = createHash('sha256').update(`${kind}\0${key}\0${revision}`).digest();

@@ -1,0 +1,133 @@
+/** Reads what the control plane says about the configuration: unknown values in, typed records out, or an error. */
+import { DIALECTS, FAMILIES, GROUPS } from '@gateway/shared/catalog';
+import type { ConfigKind, ConfigRecord } from '@gateway/shared/records';
+
+/** A value that does not have the shape it must have. The message names the place, never the value. */
+export class DecodeError extends Error {
+  constructor(place: string, expected: string) {
+    super(`${place} is not ${expected}`);
+    this.name = 'DecodeError';
+  }
+}
+
+type Decoder<Value> = (value: unknown, place: string) => Value;
+type Shape<Value> = { [Field in keyof Value]-?: Decoder<Value[Field]> };
+
+const TEXT_LIMIT = 20_000;
+const LIST_LIMIT = 10_000;
+const MICROS_SHAPE = /^\d{1,13}$/;
+const RATIO_SHAPE = /^\d{1,4}(\.\d{1,4})?$/;
+const DIGEST_SHAPE = /^[0-9a-f]{64}$/;
+
+const text: Decoder<string> = (value, place) => {
+  if (typeof value !== 'string' || value.length > TEXT_LIMIT) throw new DecodeError(place, `a text of ≤ ${TEXT_LIMIT} characters`);
+  return value;
+};
+const name: Decoder<string> = (value, place) => {
+  if (text(value, place) === '') throw new DecodeError(place, 'a text with something in it');
+  return value as string;
+};
+const flag: Decoder<boolean> = (value, place) => {
+  if (typeof value !== 'boolean') throw new DecodeError(place, 'true or false');
+  return value;
+};
+const whole: Decoder<number> = (value, place) => {
+  if (!Number.isSafeInteger(value) || (value as number) < 0) throw new DecodeError(place, 'a whole number ≥ 0');
+  return value as number;
+};
+const micros = shaped(MICROS_SHAPE, 'micro-dollars as a decimal text');
+const ratio = shaped(RATIO_SHAPE, 'a ratio as a decimal text');
+const digest = shaped(DIGEST_SHAPE, 'a SHA-256 digest in hex');
+const address: Decoder<string> = (value, place) => {
+  if (!/^https?:$/.test(URL.parse(text(value, place))?.protocol ?? '')) throw new DecodeError(place, 'an http(s) address');
+  return value as string;
+};
+
+function shaped(shape: RegExp, expected: string): Decoder<string> {
+  return (value, place) => {
+    if (typeof value !== 'string' || !shape.test(value)) throw new DecodeError(place, expected);
+    return value;
+  };
+}
+
+function nullable<Value>(decode: Decoder<Value>): Decoder<Value | null> {
+  return (value, place) => (value === null || value === undefined ? null : decode(value, place));
+}
+
+function list<Value>(decode: Decoder<Value>): Decoder<Value[]> {
+  return (value, place) => {
+    if (!Array.isArray(value) || value.length > LIST_LIMIT) throw new DecodeError(place, `a list of ≤ ${LIST_LIMIT}`);
+    return value.map((item: unknown, at) => decode(item, `${place}/${at}`));
+  };
+}
+
+function oneOf<const Word extends string>(words: readonly Word[]): Decoder<Word> {
+  return (value, place) => {
+    const word = words.find((each) => each === value);
+    if (word === undefined) throw new DecodeError(place, `one of ${words.join(', ')}`);
+    return word;
+  };
+}
+
+/** Fields that the shape does not name are left out: a newer control plane may send more than this node knows. */
+function object<Value>(shape: Shape<Value>): Decoder<Value> {
+  const fields = Object.entries(shape) as [string, Decoder<unknown>][];
+  return (value, place) => {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new DecodeError(place, 'an object');
+    const source = value as Record<string, unknown>;
+    return Object.fromEntries(fields.map(([field, decode]) => [field, decode(source[field], `${place}/${field}`)])) as Value;
+  };
+}
+
+const price = object({ base: micros, ratio, price: micros });
+const prices: Decoder<Partial<Record<(typeof GROUPS)[number], ReturnType<typeof price>>>> = (value, place) => {
+  if (typeof value !== 'object' || value === null) throw new DecodeError(place, 'an object');
+  const source = value as Record<string, unknown>;
+  return Object.fromEntries(GROUPS.filter((group) => source[group] !== undefined && source[group] !== null)
+    .map((group) => [group, price(source[group], `${place}/${group}`)]));
+};
+const limits = object({ maxChoices: whole, maxInputs: whole, maxBodyBytes: whole, serviceTiers: list(text) });
+const timeouts = object({ connectMs: whole, headersMs: whole, firstContentMs: whole, idleMs: whole, totalMs: whole });
+const families = list(oneOf(FAMILIES));
+
+type RecordOf<Kind extends ConfigKind> = Extract<ConfigRecord, { kind: Kind }>;
+
+const RECORDS: { [Kind in ConfigKind]: Decoder<RecordOf<Kind>> } = {
+  API_KEY: object<RecordOf<'API_KEY'>>({
+    kind: oneOf(['API_KEY']), id: name, digest, previousDigest: nullable(digest), previousUntil: nullable(whole),
+    walletId: name, group: oneOf(GROUPS), enabled: flag, disabledReason: nullable(text), poolId: nullable(name),
+    allowedModels: nullable(list(text)), allowedIps: list(text), expiresAt: nullable(whole), hasSpendLimit: flag, hidden: flag,
+  }),
+  MODEL: object<RecordOf<'MODEL'>>({
+    kind: oneOf(['MODEL']), id: name, name, displayName: text, description: text, contextTokens: whole,
+    traits: list(text), families, prices, limits, createdAt: whole,
+  }),
+  PROVIDER: object<RecordOf<'PROVIDER'>>({
+    kind: oneOf(['PROVIDER']), id: name, name: text, protocols: list(oneOf(DIALECTS)), baseUrl: address, timeouts,
+    concurrencyLimit: nullable(whole), allowPrivate: flag,
+  }),
+  CREDENTIAL: object<RecordOf<'CREDENTIAL'>>({
+    kind: oneOf(['CREDENTIAL']), id: name, providerId: name, origin: address, sealed: name,
+  }),
+  ROUTE: object<RecordOf<'ROUTE'>>({
+    kind: oneOf(['ROUTE']), id: name, modelId: name, providerId: name, upstreamModel: name, families,
+    priority: whole, weight: whole,
+  }),
+  POOL: object<RecordOf<'POOL'>>({
+    kind: oneOf(['POOL']), id: name, subdomain: name, models: list(text), rpmCap: whole, paidUntil: whole,
+  }),
+  ACCOUNT: object<RecordOf<'ACCOUNT'>>({
+    kind: oneOf(['ACCOUNT']), id: name, walletId: name, frozen: flag, suspended: flag,
+  }),
+  SETTINGS: object<RecordOf<'SETTINGS'>>({
+    kind: oneOf(['SETTINGS']), id: oneOf(['settings']), publicUrl: address, consoleUrl: address,
+    poolRequestsFree: flag, playgroundKey: nullable(name),
+  }),
+};
+
+/** A record of the given kind, rebuilt field by field from an unknown value. Throws DecodeError naming the bad field. */
+export function decodeRecord(kind: ConfigKind, value: unknown, place: string): ConfigRecord {
+  const decode: Decoder<ConfigRecord> | undefined = Object.hasOwn(RECORDS, kind) ? RECORDS[kind] : undefined;
+  if (!decode) throw new DecodeError(place, 'of a kind that this node knows');
+  return decode(value, place);
+}

@@ -1,0 +1,264 @@
+/** Keeps the configuration current: follows the control plane, swaps what is good, refuses what is not, acknowledges. */
+import type { ConfigEntry, ConfigEvent } from '@gateway/shared/node-api';
+import type { Control } from '../control.ts';
+import { confirmedConfig, keysStopped } from './compile.ts';
+import type { Compiler } from './compile.ts';
+import type { ConfigFile, KeptConfig } from './file.ts';
+import type { WritableStore } from './store.ts';
+import { NO_TABLES, changed } from './tables.ts';
+import type { TableChange, Tables } from './tables.ts';
+
+/** The control plane sends something every 5 s; a stream that is silent for longer is given up, in ms. */
+const SILENCE_MS = 20_000;
+const RETRY_BASE_MS = 100;
+const RETRY_MAX_MS = 5_000;
+/** How often a mere confirmation is written to the file, in ms. */
+const CONFIRMED_EVERY_MS = 60_000;
+/** Heartbeats that name a later revision before the node stops believing that its delta is still on its way. */
+const LAGGING_HEARTBEATS = 2;
+const CHUNKS_MAX = 10_000;
+
+/** The part of a pino logger that this file needs. */
+export interface FeedLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+}
+
+export interface FeedOptions {
+  control: Pick<Control, 'follow' | 'acknowledge'>;
+  compiler: Compiler;
+  store: WritableStore;
+  file: ConfigFile;
+  log: FeedLog;
+  /** Called when the control plane wants a lease back. */
+  onRecall(leaseId: string): void;
+}
+
+export interface Feed {
+  /** Puts the kept configuration in use, when there is a good one. Never rejects. */
+  startFromFile(): Promise<void>;
+  /** Follows the control plane from here on, for ever. */
+  follow(nodeId: string): void;
+  /** Revision in use; 0 before the first. */
+  readonly revision: number;
+  /** Whether the stream is open and has said something. */
+  readonly connected: boolean;
+  /** Stops following and waits for the file. */
+  stop(): Promise<void>;
+}
+
+/** A feed that does nothing yet. */
+export function createFeed(options: FeedOptions): Feed {
+  return new ConfigFeed(options);
+}
+
+interface Collection { revision: number; checksum: string; chunks: number; entries: ConfigEntry[]; next: number }
+
+class ConfigFeed implements Feed {
+  readonly #options: FeedOptions;
+  #tables: Tables = NO_TABLES;
+  #nodeId = '';
+  #unfollow: (() => void) | undefined;
+  #retry: NodeJS.Timeout | undefined;
+  #silence: NodeJS.Timeout | undefined;
+  #attempts = 0;
+  #collection: Collection | undefined;
+  /** The revision that was refused: heartbeats that name it do not mean that something is missing. */
+  #refused = 0;
+  #lagging = 0;
+  #writtenAt = 0;
+  #work: Promise<void> = Promise.resolve();
+  #stopped = false;
+  connected = false;
+
+  constructor(options: FeedOptions) {
+    this.#options = options;
+  }
+
+  get revision(): number { return this.#tables.revision; }
+
+  async startFromFile(): Promise<void> {
+    const { file, log } = this.#options;
+    try {
+      const kept = await file.load();
+      if (!kept) return;
+      this.#use(kept.tables, kept.confirmedAt);
+      log.info({ revision: kept.tables.revision }, 'started from the kept configuration');
+    } catch (error) {
+      log.warn({ reason: messageOf(error) }, 'the kept configuration cannot be used');
+    }
+  }
+
+  follow(nodeId: string): void {
+    this.#nodeId = nodeId;
+    this.#connect(this.#tables.revision);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#hangUp();
+    clearTimeout(this.#retry);
+    await this.#work;
+  }
+
+  /** Subscribes; revision 0 asks for a snapshot. */
+  #connect(fromRevision: number): void {
+    if (this.#stopped) return;
+    this.#hangUp();
+    const from = fromRevision > 0 ? { nodeId: this.#nodeId, fromRevision } : { nodeId: this.#nodeId };
+    this.#listen(fromRevision);
+    this.#unfollow = this.#options.control.follow(from, {
+      event: (event) => {
+        this.connected = true;
+        this.#listen(this.#tables.revision);
+        this.#take(event);
+      },
+      ended: ({ code, message }) => {
+        this.#options.log.warn({ code, reason: message }, 'the configuration stream ended');
+        this.#again(code === 'REVISION_GAP' ? 0 : this.#tables.revision);
+      },
+    });
+  }
+
+  #listen(fromRevision: number): void {
+    clearTimeout(this.#silence);
+    this.#silence = setTimeout(() => {
+      this.#options.log.warn({ silenceMs: SILENCE_MS }, 'the configuration stream is silent');
+      this.#again(fromRevision);
+    }, SILENCE_MS);
+  }
+
+  #hangUp(): void {
+    clearTimeout(this.#silence);
+    this.#unfollow?.();
+    this.#unfollow = undefined;
+    this.#collection = undefined;
+    this.#lagging = 0;
+    this.connected = false;
+  }
+
+  /** Follows again after a wait with full jitter, so that nodes do not come back in step. */
+  #again(fromRevision: number): void {
+    this.#hangUp();
+    clearTimeout(this.#retry);
+    const waitMs = Math.random() * Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** this.#attempts);
+    this.#attempts = Math.min(this.#attempts + 1, 10);
+    if (!this.#stopped) this.#retry = setTimeout(() => this.#connect(fromRevision), waitMs);
+  }
+
+  /** What the node holds may not be what it should: only a snapshot ends that. */
+  #doubt(reason: string): void {
+    this.#options.log.warn({ reason, revision: this.#tables.revision }, 'asking for a new snapshot');
+    this.#again(0);
+  }
+
+  #take(event: ConfigEvent): void {
+    switch (event.__typename) {
+      case 'ConfigSnapshot': return this.#takeChunk(event);
+      case 'ConfigDelta': return this.#takeDelta(event);
+      case 'ConfigHeartbeat': return this.#takeHeartbeat(event.revision);
+      case 'LeaseRecall': return this.#options.onRecall(event.leaseId);
+      default: return this.#doubt('an event of unknown type came');
+    }
+  }
+
+  #takeChunk(event: Extract<ConfigEvent, { __typename: 'ConfigSnapshot' }>): void {
+    const { revision, checksum, chunk, chunks, entries } = event;
+    if (chunk === 0) this.#collection = { revision, checksum, chunks, entries: [], next: 0 };
+    const collection = this.#collection;
+    const fits = collection && collection.next === chunk && collection.chunks === chunks && chunks <= CHUNKS_MAX
+      && collection.revision === revision && collection.checksum === checksum && Array.isArray(entries);
+    if (!fits) return this.#doubt('the parts of a snapshot do not fit together');
+    // One at a time: spreading a large chunk into push() would overflow the stack.
+    for (const entry of entries) collection.entries.push(entry);
+    collection.next += 1;
+    if (collection.next < chunks) return;
+    this.#collection = undefined;
+    this.#apply(NO_TABLES, { revision, checksum, upserts: collection.entries, removals: [] });
+  }
+
+  #takeDelta(event: Extract<ConfigEvent, { __typename: 'ConfigDelta' }>): void {
+    const { fromRevision, revision, checksum, upserts, removals } = event;
+    if (revision <= this.#tables.revision) return;
+    if (this.#collection || fromRevision !== this.#tables.revision) {
+      return this.#doubt(`a delta from revision ${fromRevision} came`);
+    }
+    this.#apply(this.#tables, { revision, checksum, upserts, removals });
+  }
+
+  #takeHeartbeat(revision: number): void {
+    if (revision === this.#tables.revision) {
+      this.#lagging = 0;
+      this.#confirm();
+    } else if (revision !== this.#refused && !this.#collection) {
+      this.#lagging += 1;
+      if (this.#lagging >= LAGGING_HEARTBEATS) this.#doubt(`the control plane is at revision ${revision}`);
+    }
+  }
+
+  /** Swaps at once; the file and the acknowledgement follow in order behind. */
+  #apply(base: Tables, change: TableChange): void {
+    const confirmedAt = Date.now();
+    let tables: Tables;
+    try {
+      tables = changed(base, change);
+      this.#use(tables, confirmedAt);
+    } catch (error) {
+      this.#refuse(change, messageOf(error));
+      return;
+    }
+    this.#attempts = 0;
+    this.#refused = 0;
+    this.#lagging = 0;
+    const kept = { tables, confirmedAt };
+    this.#then(() => this.#keep(base === NO_TABLES ? undefined : change, kept));
+    this.#then(() => this.#acknowledge(change));
+  }
+
+  #use(tables: Tables, confirmedAt: number): void {
+    const { compiler, store } = this.#options;
+    const config = compiler.compile(tables, confirmedAt);
+    const stopped = keysStopped(this.#tables, tables);
+    this.#tables = tables;
+    store.swap(config, stopped);
+  }
+
+  #refuse(change: TableChange, reason: string): void {
+    this.#refused = change.revision;
+    this.#options.log.warn({ revision: change.revision, reason }, 'a configuration was refused; the old one serves on');
+    this.#then(() => this.#acknowledge(change, reason));
+  }
+
+  #confirm(): void {
+    const { store } = this.#options;
+    const confirmedAt = Date.now();
+    if (store.current) store.swap(confirmedConfig(store.current, confirmedAt), new Set());
+    if (confirmedAt - this.#writtenAt < CONFIRMED_EVERY_MS && confirmedAt >= this.#writtenAt) return;
+    this.#writtenAt = confirmedAt;
+    const kept = { tables: this.#tables, confirmedAt };
+    this.#then(() => this.#options.file.writeConfirmed(kept));
+  }
+
+  async #keep(change: TableChange | undefined, kept: KeptConfig): Promise<void> {
+    this.#writtenAt = kept.confirmedAt;
+    if (change) await this.#options.file.writeDelta(change, kept);
+    else await this.#options.file.writeSnapshot(kept);
+  }
+
+  async #acknowledge({ revision, checksum }: TableChange, error?: string): Promise<void> {
+    // A later revision is acknowledged right behind, and says the same of this one.
+    if (!error && revision < this.#tables.revision) return;
+    const answer = await this.#options.control.acknowledge({ nodeId: this.#nodeId, revision, checksum, ...(error && { error }) });
+    if (!answer.ok) this.#options.log.warn({ revision, userErrors: answer.userErrors }, 'an acknowledgement was refused');
+  }
+
+  #then(work: () => Promise<void>): void {
+    this.#work = this.#work.then(work).catch((error: unknown) => {
+      this.#options.log.warn({ reason: messageOf(error) }, 'the configuration could not be kept or acknowledged');
+    });
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,45 @@
+/** Who this node is: its X25519 key pair and its id, kept in the data folder for its owner's eyes only. */
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { exportPublicKey } from '@gateway/shared/sealing';
+
+const OWNER_ONLY = 0o600;
+
+/** The key pair that credentials are sealed for. */
+export interface NodeKeys { privateKey: KeyObject; publicKey: string }
+
+/** The key pair of this data folder, made at the first call. */
+export function loadNodeKeys(folder: string): NodeKeys {
+  const path = join(folder, 'node.key');
+  if (!existsSync(path)) {
+    const { privateKey } = generateKeyPairSync('x25519');
+    writeWhole(folder, path, privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
+  }
+  const privateKey = createPrivateKey(readFileSync(path));
+  return { privateKey, publicKey: exportPublicKey(createPublicKey(privateKey)) };
+}
+
+/**
+ * Remembers the node that this data folder belongs to. Throws when it belongs to another one: its journal holds
+ * charges and leases that only that node may settle.
+ */
+export function claimFolder(folder: string, nodeId: string): void {
+  const path = join(folder, 'node.id');
+  if (!existsSync(path)) {
+    writeWhole(folder, path, nodeId);
+    return;
+  }
+  const owner = readFileSync(path, 'utf8').trim();
+  if (owner !== nodeId) {
+    throw new Error(`${folder} belongs to node ${owner}, but NODE_TOKEN is for node ${nodeId}: use that node's token or another DATA_DIR`);
+  }
+}
+
+function writeWhole(folder: string, path: string, content: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const next = `${path}.tmp`;
+  writeFileSync(next, content, { mode: OWNER_ONLY, flush: true });
+  renameSync(next, path);
+}

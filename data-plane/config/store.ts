@@ -1,0 +1,22 @@
+/** Holds the configuration in use. One swap replaces it whole; requests keep the one they started with. */
+import type { Config, ConfigStore } from './config.ts';
+
+/** The store as the feed sees it: the only writer. */
+export interface WritableStore extends ConfigStore {
+  /** Puts a configuration in use, then tells the listeners which keys it stopped. */
+  swap(config: Config, keysStopped: ReadonlySet<string>): void;
+}
+
+/** An empty store: `current` is undefined until the first swap. */
+export function createStore(): WritableStore {
+  let current: Config | undefined;
+  const listeners: ((keyIds: ReadonlySet<string>) => void)[] = [];
+  return {
+    get current() { return current; },
+    onKeysStopped(listener) { listeners.push(listener); },
+    swap(config, keysStopped) {
+      current = config;
+      if (keysStopped.size > 0) for (const listener of listeners) listener(keysStopped);
+    },
+  };
+}

@@ -1,0 +1,202 @@
+/** The node's line to the control plane: mutations over HTTP, the config subscription over a watched WebSocket. */
+import { CombinedError, Client, fetchExchange, subscriptionExchange } from '@urql/core';
+import { createClient } from 'graphql-ws';
+import type { Client as SocketClient } from 'graphql-ws';
+import {
+  CONFIG_SUBSCRIPTION, NODE_CONFIG_ACK, NODE_HEARTBEAT, NODE_LEASE_CLOSE, NODE_LEASE_REQUEST, NODE_REGISTER,
+  NODE_USAGE_REPORT,
+} from '@gateway/shared/node-api';
+import type {
+  ConfigEvent, NodeConfigAckInput, NodeHeartbeatInput, NodeLeaseAnswer, NodeLeaseCloseInput, NodeLeaseRequestInput,
+  NodeRegisterInput, NodeUsageReportAnswer, NodeUsageReportInput,
+} from '@gateway/shared/node-api';
+
+/** How long one mutation may take before it counts as unanswered, in ms. */
+const MUTATION_TIMEOUT_MS = 5_000;
+/** Shorter for leases: somebody's request waits, and a late answer is fetched again under the same number. */
+const LEASE_TIMEOUT_MS = 2_000;
+const PING_EVERY_MS = 2_000;
+const PONG_WITHIN_MS = 3_000;
+const CONNECT_WITHIN_MS = 3_000;
+
+export interface ControlOptions {
+  /** The control plane's address, without a path. */
+  url: string;
+  /** The node's token (`gnt_…`). */
+  token: string;
+}
+
+/** What the config subscription calls back. After `ended` nothing more comes; the caller follows again. */
+export interface ConfigSink {
+  event(event: ConfigEvent): void;
+  /** `code` is the GraphQL error code where the control plane ended it with one, e.g. REVISION_GAP. */
+  ended(reason: { code: string | undefined; message: string }): void;
+}
+
+/** What the control plane says to an acknowledgement-like mutation. */
+export interface ControlAnswer { ok: boolean; userErrors: { code: string; message: string }[] }
+
+/** Every method rejects with ControlError when no valid answer came in time; nothing is retried here. */
+export interface Control {
+  /** Announces this process and returns the node that the token stands for. */
+  register(input: NodeRegisterInput): Promise<{ id: string; name: string }>;
+  acknowledge(input: NodeConfigAckInput): Promise<ControlAnswer>;
+  requestLease(input: NodeLeaseRequestInput): Promise<NodeLeaseAnswer>;
+  closeLease(input: NodeLeaseCloseInput): Promise<ControlAnswer>;
+  reportUsage(input: NodeUsageReportInput): Promise<NodeUsageReportAnswer>;
+  heartbeat(input: NodeHeartbeatInput): Promise<void>;
+  /** Follows the configuration from a revision, or from a snapshot without one. Returns how to stop. */
+  follow(from: { nodeId: string; fromRevision?: number }, sink: ConfigSink): () => void;
+  /** Closes the socket. Never rejects. */
+  stop(): Promise<void>;
+}
+
+/** No answer, or one that says nothing: the caller may try again. The message names what failed, never a token. */
+export class ControlError extends Error {
+  readonly code: string | undefined;
+
+  constructor(message: string, code: string | undefined, cause: unknown) {
+    super(message, { cause });
+    this.name = 'ControlError';
+    this.code = code;
+  }
+}
+
+/** Opens the line. Nothing is sent before the first call, so that this works while the control plane is away. */
+export function connectControl(options: ControlOptions): Control {
+  const url = new URL('/graphql', options.url).href;
+  const socket = watchedSocket(url, options.token);
+  const client = new Client({
+    url,
+    preferGetMethod: false,
+    requestPolicy: 'network-only',
+    fetchOptions: { headers: { authorization: `Bearer ${options.token}` } },
+    exchanges: [subscriptionExchange({
+      forwardSubscription: (request, operation) => ({
+        subscribe: (sink) => ({
+          unsubscribe: socket.subscribe({ query: request.query ?? '', variables: request.variables }, {
+            next: ({ data, errors }) => sink.next({ data, errors }),
+            error: (error) => { operation.context['ended']?.(error); },
+            complete: () => { operation.context['ended']?.(undefined); },
+          }),
+        }),
+      }),
+    }), fetchExchange],
+  });
+  return controlOver(client, socket);
+}
+
+function controlOver(client: Client, socket: SocketClient): Control {
+  const call = caller(client);
+  return {
+    async register(input) {
+      const answer = await call<{ node: { id: string; name: string } | null }>('nodeRegister', NODE_REGISTER, input);
+      if (!answer.node) throw refusal('nodeRegister', answer.userErrors);
+      return answer.node;
+    },
+    acknowledge: (input) => call<ControlAnswer>('nodeConfigAck', NODE_CONFIG_ACK, input),
+    requestLease: (input) => call<NodeLeaseAnswer>('nodeLeaseRequest', NODE_LEASE_REQUEST, input),
+    closeLease: (input) => call<ControlAnswer>('nodeLeaseClose', NODE_LEASE_CLOSE, input),
+    async reportUsage(input) {
+      const answer = await call<NodeUsageReportAnswer>('nodeUsageReport', NODE_USAGE_REPORT, input);
+      if (answer.userErrors.length > 0) throw refusal('nodeUsageReport', answer.userErrors);
+      return answer;
+    },
+    async heartbeat(input) {
+      const answer = await call<{ node: { id: string } | null }>('nodeHeartbeat', NODE_HEARTBEAT, input);
+      if (!answer.node) throw refusal('nodeHeartbeat', answer.userErrors);
+    },
+    follow: (from, sink) => follow(client, from, sink),
+    // graphql-ws rejects with {code: 1000} when it is disposed of while it connects.
+    stop: async () => { await Promise.resolve(socket.dispose()).catch(() => undefined); },
+  };
+}
+
+type Refusable = { userErrors: { code: string; message: string }[] };
+type Call = <Answer>(field: string, document: string, input: object) => Promise<Answer & Refusable>;
+
+function caller(client: Client): Call {
+  return async <Answer>(field: string, document: string, input: object) => {
+    const limit = field === 'nodeLeaseRequest' ? LEASE_TIMEOUT_MS : MUTATION_TIMEOUT_MS;
+    const timeout = AbortSignal.timeout(limit);
+    const result = await client.mutation<Record<string, Answer & Refusable>>(document, { input }, {
+      // urql has no time limit of its own: its fetch is given ours.
+      fetch: (target, init) => fetch(target, { ...init, signal: timeout }),
+    }).toPromise();
+    const answer = result.data?.[field];
+    if (!answer || result.error) {
+      throw new ControlError(`${field} got no answer: ${describe(result.error)}`, codeOf(result.error), result.error);
+    }
+    return answer;
+  };
+}
+
+function refusal(field: string, errors: { code: string; message: string }[]): ControlError {
+  const [first] = errors;
+  return new ControlError(`${field} was refused: ${first?.message ?? 'without a reason'}`, first?.code, undefined);
+}
+
+function follow(client: Client, from: { nodeId: string; fromRevision?: number }, sink: ConfigSink): () => void {
+  let open = true;
+  const end = (error: unknown) => {
+    if (!open) return;
+    open = false;
+    subscription.unsubscribe();
+    sink.ended({ code: codeOf(error), message: error ? describe(error) : 'the stream was completed' });
+  };
+  const subscription = client.subscription<{ dataPlaneConfig: ConfigEvent }>(
+    CONFIG_SUBSCRIPTION, { ...from }, { ended: end },
+  ).subscribe((result) => {
+    if (!open) return;
+    if (result.error) end(result.error);
+    else if (result.data?.dataPlaneConfig) sink.event(result.data.dataPlaneConfig);
+  });
+  return () => {
+    open = false;
+    subscription.unsubscribe();
+  };
+}
+
+/** One socket without retries of its own: each new subscription connects, so that it names the present revision. */
+function watchedSocket(url: string, token: string): SocketClient {
+  let pong: NodeJS.Timeout | undefined;
+  const calm = () => {
+    clearTimeout(pong);
+    pong = undefined;
+  };
+  const socket = createClient({
+    url: url.replace(/^http/, 'ws'),
+    lazy: true,
+    retryAttempts: 0,
+    keepAlive: PING_EVERY_MS,
+    connectionAckWaitTimeout: CONNECT_WITHIN_MS,
+    connectionParams: { authorization: `Bearer ${token}` },
+    on: {
+      // keepAlive sends pings but does not mind missing answers: a frozen peer would go unnoticed for minutes.
+      ping: (received) => {
+        if (!received) pong ??= setTimeout(() => { calm(); socket.terminate(); }, PONG_WITHIN_MS);
+      },
+      pong: (received) => { if (received) calm(); },
+      closed: calm,
+    },
+  });
+  return socket;
+}
+
+function codeOf(error: unknown): string | undefined {
+  const errors = error instanceof CombinedError ? error.graphQLErrors : Array.isArray(error) ? error : [];
+  for (const each of errors) {
+    const code = (each as { extensions?: { code?: unknown } }).extensions?.code;
+    if (typeof code === 'string') return code;
+  }
+  return undefined;
+}
+
+function describe(error: unknown): string {
+  if (error instanceof Error) return error.message;
+  if (Array.isArray(error)) return error.map((each) => describe(each)).join('; ');
+  if (typeof error === 'object' && error !== null && 'message' in error) return String(error.message);
+  // graphql-ws rejects with the socket's close event, whose fields are getters.
+  if (typeof error === 'object' && error !== null && 'code' in error) return `the socket closed with ${String(error.code)}`;
+  return 'the connection failed';
+}
