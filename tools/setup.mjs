@@ -54,7 +54,7 @@ function install() {
   if (status !== 0) process.exit(status);
   if (!existsSync(path.join(ROOT, 'node_modules', '.bin', 'node'))) {
     fail(
-      `No Node is packaged for ${process.platform}-${process.arch}; there is one for Linux (glibc) and macOS, x64 and arm64.`,
+      `No Node is packaged for ${process.platform}-${process.arch}: Linux (glibc) and macOS have one, x64 and arm64.`,
     );
   }
 }

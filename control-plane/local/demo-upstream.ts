@@ -60,8 +60,8 @@ function answerChat(request: ChatCompletionRequest): FixtureResponse {
   return {
     content:
       `This is a simulated reply: no AI model has read your message.${quote} The request went through the ` +
-      'gateway, was translated, billed and logged like any other. Add a real upstream in the console, and its ' +
-      'model answers here.',
+      'gateway, was translated, billed and logged like any other. Add a real upstream in the console, and ' +
+      'its model answers here.',
   };
 }
 

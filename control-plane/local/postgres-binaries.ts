@@ -70,7 +70,8 @@ function findNativeFolder(): string {
     return path.join(path.dirname(path.dirname(entry)), 'native');
   } catch (cause) {
     const platform = `${process.platform}-${process.arch}`;
-    throw new Error(`No PostgreSQL is packaged for ${platform}; set DATABASE_URL to a server of yours.`, { cause });
+    const message = `No PostgreSQL is packaged for ${platform}; set DATABASE_URL to a server of yours.`;
+    throw new Error(message, { cause });
   }
 }
 

@@ -1,13 +1,154 @@
-import { expect, test } from 'vitest';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import pg from 'pg';
-import { createTestDatabase } from '../../test/database.ts';
+import { startPostgres, type Postgres } from './postgres.ts';
 
-test('a test database is fresh and its own', async () => {
-  const database = await createTestDatabase();
-  const client = new pg.Client({ connectionString: database.url });
-  await client.connect();
-  const { rows } = await client.query<{ name: string }>('select current_database() as name');
-  expect(database.url).toContain(rows[0]?.name);
-  await client.end();
-  await database.drop();
+const isSuperuser = process.getuid?.() === 0;
+const FAST = { fsync: 'off' };
+
+describe('the embedded PostgreSQL', () => {
+  let dataDir: string;
+  let running: Postgres[];
+  const start = async (): Promise<Postgres> => {
+    const postgres = await startPostgres({ dataDir, settings: FAST });
+    running.push(postgres);
+    return postgres;
+  };
+  beforeEach(() => {
+    dataDir = mkdtempSync(path.join(tmpdir(), 'gateway-postgres-'));
+    chmodSync(dataDir, 0o711);
+    running = [];
+  });
+  afterEach(async () => {
+    await Promise.all(running.map((postgres) => postgres.stop()));
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+
+  test('keeps what was committed over a stop and a start, and leaves no process behind', async () => {
+    const first = await start();
+    await query(first.url, 'create table kept as select 42 as answer');
+    await first.stop();
+    expect(isAlive(first.pid)).toBe(false);
+    expect(first.isRunning()).toBe(false);
+    const second = await start();
+    expect(second.adopted).toBe(false);
+    expect(await query(second.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
+  });
+
+  test('asks for its password, which only the owner of the folder may read', async () => {
+    const { url } = await start();
+    const wrong = new URL(url);
+    wrong.password = 'guessed';
+    await expect(query(wrong.href, 'select 1')).rejects.toThrow(/password authentication failed/);
+    expect(statSync(path.join(dataDir, 'postgres-password')).mode & 0o777).toBe(0o600);
+  });
+
+  test('is adopted when the process that started it was killed', async () => {
+    const owner = startOwner(dataDir);
+    const [message] = (await once(owner, 'message')) as [{ pid: number; port: number; url: string }];
+    await query(message.url, 'create table kept as select 42 as answer');
+    owner.kill('SIGKILL');
+    await once(owner, 'exit');
+    const adopted = await start();
+    expect(adopted).toMatchObject({ adopted: true, pid: message.pid, port: message.port });
+    expect(await query(adopted.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
+    await adopted.stop();
+    expect(adopted.isRunning()).toBe(false);
+  });
+
+  test('recovers when the server itself was killed', async () => {
+    const first = await start();
+    await query(first.url, 'create table kept as select 42 as answer');
+    process.kill(first.pid, 'SIGKILL');
+    await expect.poll(() => first.isRunning(), { timeout: 10_000 }).toBe(false);
+    const second = await start();
+    expect(await query(second.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
+  });
+
+  test('is made anew when the first making was interrupted', async () => {
+    mkdirSync(path.join(dataDir, 'postgres.init'));
+    writeFileSync(path.join(dataDir, 'postgres.init', 'half'), 'made');
+    const { url } = await start();
+    expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
+    expect(readdirSync(dataDir).sort()).toEqual(['logs', 'postgres', 'postgres-password']);
+  });
+
+  test('starts when a note of another program\'s process was left by a crash', async () => {
+    const first = await start();
+    await first.stop();
+    const note = `${process.pid}\n${dataDir}/postgres\n0\n5432\n\n127.0.0.1\n0 0\nready\n`;
+    writeFileSync(path.join(dataDir, 'postgres', 'postmaster.pid'), note);
+    const second = await start();
+    expect(second.adopted).toBe(false);
+    expect(await query(second.url, 'select 1 as one')).toEqual([{ one: 1 }]);
+  });
+
+  test('says in its own words why it does not start', async () => {
+    const postgres = startPostgres({ dataDir, settings: { shared_buffers: 'much' } });
+    await expect(postgres).rejects.toThrow(/invalid value for parameter "shared_buffers"/);
+  });
+
+  test('writes neither statements nor values into its log', async () => {
+    const { url } = await start();
+    await expect(query(url, `select 'a very private word'::int`)).rejects.toThrow();
+    await query(url, 'create table one (value text unique)');
+    await query(url, `insert into one values ('another private word')`);
+    await expect(query(url, `insert into one values ('another private word')`)).rejects.toThrow();
+    const log = readFileSync(path.join(dataDir, 'logs', 'postgres.log'), 'utf8');
+    expect(log).not.toContain('insert into');
+    expect(log).not.toMatch(/private word/);
+  });
+
+  test.runIf(isSuperuser)('runs as nobody when started by the superuser', async () => {
+    const { pid } = await start();
+    expect(statSync(`/proc/${pid}`).uid).toBe(65_534);
+  });
+
+  test.runIf(isSuperuser)('runs from an open folder of the system when nobody may enter ours', async () => {
+    chmodSync(dataDir, 0o700);
+    const { url } = await start();
+    expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
+    const [{ folder } = { folder: '' }] = await query<{ folder: string }>(url, `select setting as folder from pg_settings
+      where name = 'data_directory'`);
+    expect(folder).toMatch(/^\/var\/lib\/gateway\/data\//);
+    expect(existsSync(path.join(dataDir, 'postgres'))).toBe(false);
+    await Promise.all(running.map((postgres) => postgres.stop()));
+    rmSync(path.dirname(folder), { recursive: true, force: true });
+  });
 });
+
+async function query<Row extends object>(url: string, text: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url });
+  // The server may be killed on purpose while a connection closes.
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query<Row>(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+function startOwner(dataDir: string): ReturnType<typeof spawn> {
+  const program = `
+    import { startPostgres } from ${JSON.stringify(new URL('./postgres.ts', import.meta.url).href)};
+    const { pid, port, url } = await startPostgres({ dataDir: ${JSON.stringify(dataDir)}, settings: { fsync: 'off' } });
+    process.send({ pid, port, url });
+    setInterval(() => undefined, 1000);`;
+  return spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -174,13 +174,14 @@ async function launch({ binaries, site, port, settings }: Launch): Promise<Postg
   return describe({ site, pid, port, adopted: false, isGone: () => hasEnded(child) });
 }
 
-/** No statements and no values in the log: they may hold what people wrote. */
+/** No statements, no values and no messages about them in the log: they may hold what people wrote. */
 function baseSettings(port: number): Record<string, string> {
   return {
     port: String(port),
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
     max_connections: '100',
+    log_min_messages: 'log',
     log_min_error_statement: 'panic',
     log_error_verbosity: 'terse',
     log_checkpoints: 'off',
@@ -224,7 +225,7 @@ async function adopt(site: Site): Promise<Postgres | undefined> {
     }
     if (performance.now() > deadline) {
       throw new Error(
-        `PostgreSQL (process ${found.pid}) holds ${site.cluster} but does not answer; stop it and start again.`,
+        `Process ${found.pid} holds ${site.cluster} but does not answer; stop it and start again.`,
       );
     }
     // It is starting or stopping: either ends soon.
