@@ -1,7 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
-  chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync,
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -79,7 +87,7 @@ describe('the embedded PostgreSQL', () => {
     expect(readdirSync(dataDir).sort()).toEqual(['logs', 'postgres', 'postgres-password']);
   });
 
-  test('starts when a note of another program\'s process was left by a crash', async () => {
+  test("starts when a note of another program's process was left by a crash", async () => {
     const first = await start();
     await first.stop();
     const note = `${process.pid}\n${dataDir}/postgres\n0\n5432\n\n127.0.0.1\n0 0\nready\n`;
@@ -114,8 +122,11 @@ describe('the embedded PostgreSQL', () => {
     chmodSync(dataDir, 0o700);
     const { url } = await start();
     expect(await query(url, 'select 1 as one')).toEqual([{ one: 1 }]);
-    const [{ folder } = { folder: '' }] = await query<{ folder: string }>(url, `select setting as folder from pg_settings
-      where name = 'data_directory'`);
+    const [{ folder } = { folder: '' }] = await query<{ folder: string }>(
+      url,
+      `select setting as folder from pg_settings
+      where name = 'data_directory'`,
+    );
     expect(folder).toMatch(/^\/var\/lib\/gateway\/data\//);
     expect(existsSync(path.join(dataDir, 'postgres'))).toBe(false);
     await Promise.all(running.map((postgres) => postgres.stop()));
@@ -138,10 +149,13 @@ async function query<Row extends object>(url: string, text: string): Promise<Row
 function startOwner(dataDir: string): ReturnType<typeof spawn> {
   const program = `
     import { startPostgres } from ${JSON.stringify(new URL('./postgres.ts', import.meta.url).href)};
-    const { pid, port, url } = await startPostgres({ dataDir: ${JSON.stringify(dataDir)}, settings: { fsync: 'off' } });
+    const dataDir = ${JSON.stringify(dataDir)};
+    const { pid, port, url } = await startPostgres({ dataDir, settings: { fsync: 'off' } });
     process.send({ pid, port, url });
     setInterval(() => undefined, 1000);`;
-  return spawn(process.execPath, ['--input-type=module', '-e', program], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+  return spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
 }
 
 function isAlive(pid: number): boolean {
