@@ -51,7 +51,7 @@ describe('npm start', () => {
   const postgresPid = (): number =>
     Number(readFileSync(path.join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n')[0]);
 
-  test('prints the addresses, the first sign-in and a curl line, and tells each plane what it needs', async () => {
+  test('prints addresses, first sign-in and a curl line, and tells each plane what it needs', async () => {
     const { output } = await start().ready();
     const control = planeOf('control-plane').environment;
     const node = planeOf('data-plane').environment;
@@ -117,9 +117,8 @@ describe('npm start', () => {
       const started = start({ [variable]: String(port) });
       expect(await started.exit()).toBe(1);
       other.close();
-      expect(started.output.trim()).toBe(
-        `Port ${port} of 127.0.0.1 is in use by another program; set ${variable} to another port (0 picks a free one).`,
-      );
+      const advice = `set ${variable} to another port (0 picks a free one).`;
+      expect(started.output.trim()).toBe(`Port ${port} of 127.0.0.1 is in use by another program; ${advice}`);
     },
   );
 
@@ -161,8 +160,8 @@ class Start {
       import { Supervisor } from '${new URL('./supervisor.ts', import.meta.url).href}';
       const tell = (text) => process.stderr.write(text + '\\n');
       const plane = (source) => ['--eval', source];
-      const programs = { control: plane(process.env.CONTROL), node: plane(process.env.NODE), demo: plane(process.env.DEMO_PROGRAM) };
       const { CONTROL, NODE, DEMO_PROGRAM, ...environment } = process.env;
+      const programs = { control: plane(CONTROL), node: plane(NODE), demo: plane(DEMO_PROGRAM) };
       const supervisor = new Supervisor({ programs, environment, tell, onFailure: (error) => end(1, error) });
       const end = async (code, error) => {
         if (error) tell(error.message);
@@ -170,7 +169,8 @@ class Start {
         process.exit(code);
       };
       for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => void end(0));
-      supervisor.start(parseSettings(process.env)).then((text) => tell(text + '\\nREADY'), (error) => end(1, error));`;
+      const started = supervisor.start(parseSettings(process.env));
+      started.then((text) => tell(text + '\\nREADY'), (error) => end(1, error));`;
     this.child = spawn(process.execPath, ['--input-type=module', '--eval', program], {
       env: {
         PATH: process.env.PATH,
