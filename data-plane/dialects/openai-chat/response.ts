@@ -1,0 +1,191 @@
+/** Whole answers of the chat completions format, both ways. */
+import type { Block, BlockHead, ChatRequest, ChatResponse, Choice, Citation } from '../canonical.ts';
+import { NO_TOKENS } from '../canonical.ts';
+import { isObject, numberOf, objectsOf, textOf } from '../fields.ts';
+import type { JsonObject } from '../fields.ts';
+import { mediaFromUrl, urlOf } from '../media.ts';
+import { failureInsideAnswer, unreadableAnswer } from '../upstream-errors.ts';
+import { readReasoning, sealOf, writeDetail } from './reasoning.ts';
+import {
+  NAME, finishReason, finishWord, readCitation, readLogprobs, readUsage, writeCitation, writeLogprobs, writeUsage,
+} from './wire.ts';
+import type { WireMessage, WireToolCall } from './wire.ts';
+
+/** The answer as a `chat.completion` object. */
+export function encodeResponse(response: ChatResponse, request: ChatRequest): JsonObject {
+  const usage = writeUsage(response);
+  return {
+    id: response.id || 'chatcmpl-0',
+    object: 'chat.completion',
+    created: nowSeconds(),
+    model: response.model || request.model,
+    choices: response.choices.map((choice, index) => ({
+      index,
+      message: writeMessage(choice.blocks, request),
+      logprobs: writeLogprobs(choice.blocks.find(({ logprobs }) => logprobs)?.logprobs),
+      finish_reason: legacyWord(finishWord(choice.finish, choice.blocks.some(({ kind }) => kind === 'refusal')), request),
+    })),
+    ...(usage ? { usage } : {}),
+    ...(response.serviceTier === undefined ? {} : { service_tier: response.serviceTier }),
+  };
+}
+
+/** The time that answers carry as `created`; nothing depends on it. */
+export function nowSeconds(): number {
+  return Math.floor(Date.now() / 1000);
+}
+
+/** Clients of the deprecated `functions` wait for their own word. */
+export function legacyWord(word: string, request: ChatRequest): string {
+  return word === 'tool_calls' && request.shape.legacyFunctions ? 'function_call' : word;
+}
+
+function writeMessage(blocks: Block[], request: ChatRequest): WireMessage {
+  const ofKind = (kind: Block['kind']): Block[] => blocks.filter((block) => block.kind === kind);
+  const join = (kind: Block['kind']): string => ofKind(kind).map(({ text }) => text).join('');
+  const calls = blocks.flatMap((block) => (block.kind === 'tool-call' ? [writeCall(block)] : []));
+  const spoken = ofKind('media').map(({ text }) => text).join('');
+  const content = join('text') + spoken;
+  const thinking = ofKind('reasoning').map(({ text }) => text).filter(Boolean).join('\n\n');
+  const details = blocks.flatMap((block) => writeSeal(block));
+  const annotations = blocks.flatMap(({ citations }) => citations ?? []).map(writeCitation);
+  const images = blocks.flatMap((block) => writeImage(block));
+  const called = calls[0]?.function;
+  return {
+    role: 'assistant',
+    content: content === '' && (calls.length > 0 || ofKind('refusal').length > 0) ? null : content,
+    refusal: join('refusal') || null,
+    ...(thinking ? { reasoning_content: thinking } : {}),
+    ...(details.length > 0 ? { reasoning_details: details } : {}),
+    ...(calls.length > 0 && !request.shape.legacyFunctions ? { tool_calls: calls } : {}),
+    ...(called && request.shape.legacyFunctions ? { function_call: called } : {}),
+    ...(annotations.length > 0 ? { annotations } : {}),
+    ...(images.length > 0 ? { images } : {}),
+  };
+}
+
+/** The `reasoning_details` that carry a block's seal, if it has one. */
+export function writeSeal(block: Pick<Block, 'kind' | 'seal'> & { id?: string }): JsonObject[] {
+  if (!block.seal || (block.kind !== 'reasoning' && block.kind !== 'tool-call')) return [];
+  return [writeDetail(block.seal, block.kind === 'tool-call' ? block.id : undefined)];
+}
+
+/** An image as OpenRouter's clients know it; nothing for other media. */
+export function writeImage(block: BlockHead): JsonObject[] {
+  if (block.kind !== 'media' || block.media.type !== 'image') return [];
+  return [{ type: 'image_url', image_url: { url: urlOf(block.media) } }];
+}
+
+function writeCall({ id, name, text, custom }: Extract<Block, { kind: 'tool-call' }>): WireToolCall {
+  return custom ? { id, type: 'custom', custom: { name, input: text } }
+    : { id, type: 'function', function: { name, arguments: text } };
+}
+
+/** Reads an upstream's answer. Throws `upstream_failed` or `upstream_busy` for an error body or one that is no answer. */
+export function decodeResponse(wire: unknown): ChatResponse {
+  const body = isObject(wire) ? wire : {};
+  const choices = objectsOf(body.choices);
+  if (choices.length === 0) {
+    throw isObject(body.error) ? failureInsideAnswer(errorKind(body.error)) : unreadableAnswer('no choices');
+  }
+  const id = textOf(body.id);
+  const citations = topCitations(body.citations);
+  const serviceTier = textOf(body.service_tier);
+  const ordered = choices.toSorted((a, b) => (numberOf(a.index) ?? 0) - (numberOf(b.index) ?? 0));
+  return {
+    id, model: textOf(body.model),
+    choices: ordered.map((choice, index) => readChoice(choice, { id, index, citations })),
+    ...(readUsage(body.usage) ?? { tokens: NO_TOKENS }),
+    ...(serviceTier ? { serviceTier } : {}),
+  };
+}
+
+/** The provider's word for an error object inside an answer. */
+export function errorKind(error: JsonObject): string {
+  return `${textOf(error.type)} ${String(error.code ?? '')}`.trim();
+}
+
+/** Perplexity lists the cited addresses beside the choices. */
+export function topCitations(value: unknown): Citation[] {
+  const entries: unknown[] = Array.isArray(value) ? value : [];
+  return entries.flatMap((entry) => {
+    const url = typeof entry === 'string' ? entry : isObject(entry) ? textOf(entry.url) : '';
+    return url ? [{ url }] : [];
+  });
+}
+
+function readChoice(choice: JsonObject, about: { id: string; index: number; citations: Citation[] }): Choice {
+  if (isObject(choice.error)) throw failureInsideAnswer(errorKind(choice.error));
+  const message = isObject(choice.message) ? choice.message : {};
+  const blocks = [...readThinking(message), ...readContent(message), ...readMedia(message), ...readCalls(message, about)];
+  const target = blocks.find(({ kind }) => kind === 'text');
+  const citations = [...objectsOf(message.annotations).flatMap((one) => readCitation(one) ?? []), ...about.citations];
+  if (target && citations.length > 0) target.citations = citations;
+  const logprobs = readLogprobs(choice.logprobs);
+  if (target && logprobs) target.logprobs = logprobs;
+  return { blocks, finish: finishReason(textOf(choice.finish_reason), new Set(blocks.map(({ kind }) => kind))) };
+}
+
+function readThinking(message: JsonObject): Block[] {
+  const { text, details } = readReasoning(message);
+  return text || details.length > 0 ? [{ kind: 'reasoning', text, seal: sealOf(details) }] : [];
+}
+
+/** `content` as text, or as the list of parts that Mistral sends; then the refusal. */
+function readContent({ content, refusal }: JsonObject): Block[] {
+  const parts: unknown[] = Array.isArray(content) ? content : [content];
+  const blocks = parts.flatMap(readContentPart);
+  return typeof refusal === 'string' && refusal ? [...blocks, { kind: 'refusal', text: refusal }] : blocks;
+}
+
+function readContentPart(part: unknown): Block[] {
+  if (typeof part === 'string') return part ? [{ kind: 'text', text: part }] : [];
+  if (!isObject(part)) return [];
+  if (part.type === 'thinking') return [{ kind: 'reasoning', text: thinkingText(part.thinking), seal: sealOf([]) }];
+  if (part.type === 'refusal') return [{ kind: 'refusal', text: textOf(part.refusal) }];
+  return typeof part.text === 'string' ? [{ kind: 'text', text: part.text }] : [];
+}
+
+/** Mistral's thinking: a text, or a list of text parts. */
+export function thinkingText(value: unknown): string {
+  return typeof value === 'string' ? value : objectsOf(value).map(({ text }) => textOf(text)).join('');
+}
+
+/** Images of OpenRouter; a spoken answer with its transcript; Groq's own tools. */
+export function readMedia({ images, audio, executed_tools: executed }: JsonObject): Block[] {
+  const blocks = objectsOf(images).flatMap((image): Block[] => {
+    const url = isObject(image.image_url) ? textOf(image.image_url.url) : '';
+    return url ? [{ kind: 'media', media: mediaFromUrl('image', url), text: '' }] : [];
+  });
+  if (isObject(audio) && typeof audio.data === 'string') {
+    const media = { type: 'audio' as const, mediaType: 'audio/wav', source: { base64: audio.data } };
+    blocks.push({ kind: 'media', media, text: textOf(audio.transcript) });
+  }
+  for (const value of objectsOf(executed)) blocks.push({ kind: 'native', dialect: NAME, value, text: '' });
+  return blocks;
+}
+
+function readCalls(message: JsonObject, about: { id: string; index: number }): Block[] {
+  const calls = objectsOf(message.tool_calls).map((call, index): Block => {
+    const id = textOf(call.id) || madeUpId(about.id, about.index, index);
+    if (isObject(call.custom)) {
+      return { kind: 'tool-call', id, name: textOf(call.custom.name), text: textOf(call.custom.input), custom: true };
+    }
+    const called = isObject(call.function) ? call.function : {};
+    return { kind: 'tool-call', id, name: textOf(called.name), text: argumentText(called.arguments) || '{}' };
+  });
+  const legacy = message.function_call;
+  if (!isObject(legacy)) return calls;
+  const text = argumentText(legacy.arguments) || '{}';
+  return [...calls, { kind: 'tool-call', id: madeUpId(about.id, about.index, calls.length), name: textOf(legacy.name), text }];
+}
+
+/** Arguments as JSON text; some providers send them as an object. */
+export function argumentText(value: unknown): string {
+  return isObject(value) ? JSON.stringify(value) : textOf(value);
+}
+
+/** An id for a call that came without one: unique among the calls of all answers. */
+export function madeUpId(answerId: string, choice: number, call: number): string {
+  return `call_${answerId.replaceAll(/[^A-Za-z0-9_-]/g, '_')}_${choice}_${call}`;
+}

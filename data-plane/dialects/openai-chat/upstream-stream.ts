@@ -1,0 +1,290 @@
+/** Streamed answers of an upstream that speaks chat completions, read into canonical events. */
+import { GatewayError } from '@gateway/shared/failures';
+import { brokenOff } from '../answer.ts';
+import { BlockSequence } from '../blocks.ts';
+import type { Block, BlockHead, ChatEvent, Citation, Seal } from '../canonical.ts';
+import type { StreamDecoder } from '../dialect.ts';
+import { isObject, numberOf, objectsOf, parseObject, textOf } from '../fields.ts';
+import type { JsonObject } from '../fields.ts';
+import type { SseFrame } from '../sse.ts';
+import { failureInsideAnswer, unreadableAnswer } from '../upstream-errors.ts';
+import { readReasoning, sealOf } from './reasoning.ts';
+import { argumentText, errorKind, madeUpId, readMedia, thinkingText, topCitations } from './response.ts';
+import { finishReason, readCitation, readLogprobs, readUsage } from './wire.ts';
+
+/** Reads an upstream's chunks; `choices` is how many answers were asked for. */
+export function streamDecoder(choices: number): StreamDecoder {
+  return new ChatStreamDecoder(choices);
+}
+
+class ChatStreamDecoder implements StreamDecoder {
+  readonly #asked: number;
+  readonly #choices = new Map<number, ChoiceDecoder>();
+  #id = '';
+  #started = false;
+  #ended = false;
+
+  constructor(asked: number) {
+    this.#asked = asked;
+  }
+
+  push(frame: SseFrame): ChatEvent[] {
+    if (this.#ended) return [];
+    if (frame.data.trim() === '[DONE]') return this.#finish(1);
+    const chunk = parseObject(frame.data);
+    try {
+      if (!chunk) throw unreadableAnswer('a chunk that is no JSON object');
+      return this.#read(chunk);
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      this.#ended = true;
+      return [{ type: 'error', error }];
+    }
+  }
+
+  /** Groq, Perplexity and GPUStack may end without `[DONE]`: enough where every answer asked for has finished. */
+  end(): ChatEvent[] {
+    return this.#ended ? [] : this.#finish(this.#asked);
+  }
+
+  #finish(needed: number): ChatEvent[] {
+    this.#ended = true;
+    const states = [...this.#choices.values()];
+    const isComplete = states.length >= needed && states.every(({ finished }) => finished);
+    return [isComplete ? { type: 'done' } : { type: 'error', error: brokenOff('the stream ended before its finish') }];
+  }
+
+  #read(chunk: JsonObject): ChatEvent[] {
+    const choices = objectsOf(chunk.choices);
+    if (isObject(chunk.error) && choices.length === 0) throw failureInsideAnswer(errorKind(chunk.error));
+    const usage = readUsage(chunk.usage) ?? readUsage(isObject(chunk.x_groq) ? chunk.x_groq.usage : undefined);
+    // Azure opens with a chunk that has neither id nor choices.
+    if (choices.length === 0 && !usage) return [];
+    const events = this.#start(chunk);
+    const citations = topCitations(chunk.citations);
+    for (const choice of choices) {
+      if (isObject(choice.error)) throw failureInsideAnswer(errorKind(choice.error));
+      events.push(...this.#choice(numberOf(choice.index) ?? 0).read(choice, citations));
+    }
+    const serviceTier = textOf(chunk.service_tier);
+    if (usage) events.push({ type: 'usage', ...usage, ...(serviceTier ? { serviceTier } : {}) });
+    return events;
+  }
+
+  #start(chunk: JsonObject): ChatEvent[] {
+    if (this.#started) return [];
+    this.#started = true;
+    this.#id = textOf(chunk.id);
+    return [{ type: 'start', id: this.#id, model: textOf(chunk.model) }];
+  }
+
+  #choice(index: number): ChoiceDecoder {
+    const known = this.#choices.get(index);
+    if (known) return known;
+    const created = new ChoiceDecoder(index, this.#id);
+    this.#choices.set(index, created);
+    return created;
+  }
+}
+
+interface Call { key: string; wireIndex: number | undefined; id: string; name: string; opened: boolean; early: string; custom: boolean }
+
+/** The deltas of one choice: a new block opens when the kind of delta changes. */
+class ChoiceDecoder {
+  finished = false;
+  readonly #index: number;
+  readonly #answerId: string;
+  readonly #blocks: BlockSequence;
+  readonly #kinds = new Set<Block['kind']>();
+  readonly #calls: Call[] = [];
+  #details: JsonObject[] = [];
+  #cited = new Set<string>();
+  #waitingCitations: Citation[] = [];
+  #spoken = { data: '', transcript: '' };
+
+  constructor(index: number, answerId: string) {
+    this.#index = index;
+    this.#answerId = answerId;
+    this.#blocks = new BlockSequence(index);
+  }
+
+  read(choice: JsonObject, citations: Citation[]): ChatEvent[] {
+    // OpenRouter sends its finish twice; nothing may follow the first.
+    if (this.finished) return [];
+    const delta = isObject(choice.delta) ? choice.delta : {};
+    const events = [
+      ...this.#thinking(delta), ...this.#content(delta, choice), ...this.#media(delta), ...this.#toolCalls(delta),
+      ...this.#citations([...objectsOf(delta.annotations).flatMap((one) => readCitation(one) ?? []), ...citations]),
+    ];
+    const word = textOf(choice.finish_reason);
+    return word ? [...events, ...this.#finish(word)] : events;
+  }
+
+  #finish(word: string): ChatEvent[] {
+    this.finished = true;
+    const events = [...this.#openLateCalls(), ...this.#closeAll(), ...this.#speech()];
+    return [...events, { type: 'finish', choice: this.#index, reason: finishReason(word, this.#kinds) }];
+  }
+
+  #thinking(delta: JsonObject): ChatEvent[] {
+    const { text, details } = readReasoning(delta);
+    if (!text && details.length === 0) return [];
+    const events = this.#ensure('reasoning', { kind: 'reasoning' });
+    // Thinking has its seal at the block's end: collected until then.
+    this.#details = mergeDetails(this.#details, details);
+    return [...events, ...this.#blocks.delta('reasoning', text)];
+  }
+
+  #content(delta: JsonObject, choice: JsonObject): ChatEvent[] {
+    const parts: unknown[] = Array.isArray(delta.content) ? delta.content : [delta.content];
+    const logprobs = readLogprobs(choice.logprobs);
+    const events = parts.flatMap((part) => {
+      if (typeof part === 'string') return this.#text('text', part, logprobs);
+      if (!isObject(part)) return [];
+      if (part.type === 'thinking') return this.#text('reasoning', thinkingText(part.thinking));
+      return this.#text('text', textOf(part.text), logprobs);
+    });
+    return [...events, ...this.#text('refusal', textOf(delta.refusal))];
+  }
+
+  #text(kind: 'text' | 'refusal' | 'reasoning', text: string, logprobs?: ReturnType<typeof readLogprobs>): ChatEvent[] {
+    if (!text) return [];
+    return [...this.#ensure(kind, { kind }), ...this.#blocks.delta(kind, text, kind === 'text' ? logprobs : undefined)];
+  }
+
+  /** Media and native blocks come whole. Speech is collected: its pieces are no valid sound by themselves. */
+  #media(delta: JsonObject): ChatEvent[] {
+    const { audio } = delta;
+    if (isObject(audio)) {
+      this.#spoken.data += textOf(audio.data);
+      this.#spoken.transcript += textOf(audio.transcript);
+    }
+    return readMedia({ ...delta, audio: undefined }).flatMap((block) => this.#whole(block));
+  }
+
+  #speech(): ChatEvent[] {
+    const { data, transcript } = this.#spoken;
+    return data || transcript ? readMedia({ audio: { data, transcript } }).flatMap((block) => this.#whole(block)) : [];
+  }
+
+  #whole({ text, ...head }: Block): ChatEvent[] {
+    const events = this.#ensure(`whole ${this.#kinds.size}`, head);
+    return [...events, ...this.#blocks.delta(`whole ${this.#kinds.size}`, text), ...this.#blocks.closeAll()];
+  }
+
+  #toolCalls(delta: JsonObject): ChatEvent[] {
+    const events = objectsOf(delta.tool_calls).flatMap((wire) => this.#toolCall(wire));
+    const legacy = delta.function_call;
+    return isObject(legacy) ? [...events, ...this.#toolCall({ index: -1, function: legacy })] : events;
+  }
+
+  #toolCall(wire: JsonObject): ChatEvent[] {
+    const custom = isObject(wire.custom);
+    const called = isObject(wire.custom) ? wire.custom : isObject(wire.function) ? wire.function : {};
+    const id = textOf(wire.id);
+    const name = textOf(called.name);
+    const call = this.#findCall(numberOf(wire.index), id, name) ?? this.#addCall(numberOf(wire.index), custom);
+    call.id ||= id;
+    if (!call.opened) call.name += name;
+    const text = argumentText(custom ? called.input : called.arguments);
+    if (!call.name) {
+      call.early += text;
+      return [];
+    }
+    return [...this.#openCall(call), ...this.#blocks.delta(call.key, text)];
+  }
+
+  /** Mistral sends no index; Cerebras several calls under one. */
+  #findCall(wireIndex: number | undefined, id: string, name: string): Call | undefined {
+    if (wireIndex === undefined) {
+      return this.#calls.find((call) => id !== '' && call.id === id) ?? (id || name ? undefined : this.#calls.at(-1));
+    }
+    const call = this.#calls.findLast((one) => one.wireIndex === wireIndex);
+    return call && id && call.id && call.id !== id && name ? undefined : call;
+  }
+
+  #addCall(wireIndex: number | undefined, custom: boolean): Call {
+    const call = { key: `call ${this.#calls.length}`, wireIndex, id: '', name: '', opened: false, early: '', custom };
+    this.#calls.push(call);
+    return call;
+  }
+
+  #openCall(call: Call): ChatEvent[] {
+    if (call.opened) return [];
+    call.opened = true;
+    call.id ||= madeUpId(this.#answerId, this.#index, this.#calls.indexOf(call));
+    const head = { kind: 'tool-call' as const, id: call.id, name: call.name, ...(call.custom ? { custom: true } : {}) };
+    return [...this.#ensure(call.key, head), ...this.#blocks.delta(call.key, call.early)];
+  }
+
+  /** Calls that never got a name are the upstream's fault; the client sees them all the same. */
+  #openLateCalls(): ChatEvent[] {
+    return this.#calls.flatMap((call) => this.#openCall(call));
+  }
+
+  /**
+   * Opens the block unless it is open. Other blocks close first, but for calls whose arguments are still incomplete:
+   * what comes after them waits, so that parallel calls may be interleaved.
+   */
+  #ensure(key: string, head: BlockHead): ChatEvent[] {
+    if (this.#blocks.isOpen(key)) return [];
+    this.#kinds.add(head.kind);
+    const events = this.#blocks.unclosed.filter((block) => isComplete(block)).flatMap((block) => this.#close(block.key));
+    events.push(...this.#blocks.open(key, head));
+    return head.kind === 'text' ? [...events, ...this.#citations(this.#waitingCitations.splice(0))] : events;
+  }
+
+  #closeAll(): ChatEvent[] {
+    return this.#blocks.unclosed.flatMap(({ key }) => this.#close(key));
+  }
+
+  #close(key: string): ChatEvent[] {
+    return this.#blocks.close(key, key === 'reasoning' ? this.#takeSeal() : undefined);
+  }
+
+  #takeSeal(): Seal {
+    const details = this.#details;
+    this.#details = [];
+    return sealOf(details);
+  }
+
+  /** Perplexity repeats its list in every chunk. Citations before the first text wait for it. */
+  #citations(citations: Citation[]): ChatEvent[] {
+    return citations.flatMap((citation) => {
+      const fingerprint = JSON.stringify(citation);
+      if (this.#cited.has(fingerprint)) return [];
+      if (!this.#blocks.isOpen('text')) {
+        if (!this.#kinds.has('text')) this.#waitingCitations.push(citation);
+        return [];
+      }
+      this.#cited.add(fingerprint);
+      return this.#blocks.cite('text', citation);
+    });
+  }
+}
+
+function isComplete({ head, text }: { head: BlockHead; text: string }): boolean {
+  return head.kind !== 'tool-call' || head.custom === true || parseObject(text) !== undefined;
+}
+
+/** Details arrive in pieces that share an index: their texts, summaries, data and signatures are joined. */
+function mergeDetails(known: JsonObject[], pieces: JsonObject[]): JsonObject[] {
+  const merged = [...known];
+  for (const piece of pieces) {
+    const at = merged.findIndex(({ index, type }) => index !== undefined && index === piece.index && type === piece.type);
+    const before = merged[at];
+    if (!before) merged.push(piece);
+    else merged[at] = joinDetails(before, piece);
+  }
+  return merged;
+}
+
+function joinDetails(before: JsonObject, piece: JsonObject): JsonObject {
+  const joined: JsonObject = { ...before };
+  for (const [name, value] of Object.entries(piece)) {
+    const isGrowing = ['text', 'summary', 'data'].includes(name) && typeof value === 'string';
+    if (isGrowing) joined[name] = textOf(before[name]) + value;
+    else if (value !== null && value !== undefined) joined[name] = value;
+  }
+  return joined;
+}
