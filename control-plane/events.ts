@@ -32,6 +32,15 @@ export async function publish(em: EntityManager, topic: Topic, event: { audience
   await query(em, sql`select pg_notify(${CHANNEL}, ${JSON.stringify({ topic, ...event })})`);
 }
 
+/** Announces several objects of one topic in one statement. */
+export async function publishMany(
+  em: EntityManager, topic: Topic, events: readonly { audience: string; id: string }[],
+): Promise<void> {
+  if (events.length === 0) return;
+  const messages = events.map((event) => JSON.stringify({ topic, ...event }));
+  await query(em, sql`select pg_notify(${CHANNEL}, message) from unnest(${messages}::text[]) as message`);
+}
+
 /** Listens until `close`; reconnects by itself. What was published meanwhile is lost: clients read again on reconnect. */
 export async function listenForEvents(databaseUrl: string, bus: Bus): Promise<{ close(): Promise<void> }> {
   let client: Client | undefined;

@@ -4,7 +4,7 @@ import { monotonicFactory } from 'ulid';
 /** One prefix per kind of thing; `node(id:)` finds the kind by it. */
 export type IdPrefix =
   | 'usr' | 'ses' | 'pol' | 'acc' | 'lnk' | 'evt' | 'mdl' | 'prv' | 'crd' | 'rte' | 'key'
-  | 'wal' | 'led' | 'txn' | 'lse' | 'use' | 'nod' | 'pool' | 'top';
+  | 'alm' | 'wal' | 'led' | 'txn' | 'lse' | 'use' | 'nod' | 'pool' | 'top';
 
 const nextUlid = monotonicFactory();
 

@@ -47,7 +47,7 @@ const LEDGER = `
     check ((kind in ('WALLET', 'LEASE', 'RECEIVABLE')) = (wallet_id is not null)),
     check ((kind = 'LEASE') = (lease_id is not null))
   );
-  create index ledger_account_wallet on ledger_account (wallet_id, kind);
+  create index ledger_account_wallet on ledger_account (wallet_id) where kind <> 'LEASE';
   create index ledger_account_lease on ledger_account (lease_id) where lease_id is not null;
   create table ledger_transaction (
     id text primary key,
@@ -87,12 +87,11 @@ const LEDGER = `
 const POST = `
   create function ledger_post(
     p_id text, p_kind text, p_reference text, p_actor_kind text, p_actor_id text, p_description text, p_reverses text,
-    p_accounts text[], p_amounts bigint[], p_entries text[]
+    p_input text, p_accounts text[], p_amounts bigint[], p_entries text[]
   ) returns table (transaction_id text, outcome text)
   language plpgsql security definer set search_path = public, pg_temp as $$
   declare
-    v_digest text := encode(sha256(convert_to(
-      p_kind || '|' || array_to_string(p_accounts, ',') || '|' || array_to_string(p_amounts, ','), 'UTF8')), 'hex');
+    v_digest text := encode(sha256(convert_to(p_kind || '|' || p_input, 'UTF8')), 'hex');
     v_known ledger_transaction%rowtype;
     v_locked integer;
     v_short text;

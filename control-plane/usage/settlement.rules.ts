@@ -1,0 +1,122 @@
+/** How a batch of charges meets the leases it names: pure decisions, no database. */
+import { isIP } from 'node:net';
+import type { Family, Group } from '@gateway/shared/catalog';
+import { AMOUNT_MAX } from '@gateway/shared/money';
+import type { Micros } from '@gateway/shared/money';
+import type { UsageOutcome, UsageSource, UsageStatus } from '@gateway/shared/records';
+import type { Lease } from '../wallet/lease.service.ts';
+import { giftFirst } from '../wallet/ledger.ts';
+
+/** One finished request as a node reports it: metadata only. */
+export interface ReportedUsage {
+  requestId: string;
+  /** The place of a charge; null exactly for requests that cost nothing. */
+  journalId: string | null;
+  seq: number | null;
+  leaseId: string | null;
+  at: Date;
+  keyId: string;
+  walletId: string;
+  poolId: string | null;
+  group: Group;
+  source: UsageSource;
+  modelName: string;
+  family: Family;
+  routeId: string | null;
+  basePrice: Micros;
+  ratio: string;
+  cost: Micros;
+  inputTokens: number | null;
+  outputTokens: number | null;
+  cachedTokens: number | null;
+  reasoningTokens: number | null;
+  status: UsageStatus;
+  outcome: UsageOutcome;
+  httpStatus: number;
+  errorCode: string | null;
+  streamed: boolean;
+  latencyMs: number;
+  ttftMs: number | null;
+  ip: string | null;
+  lossesInAnswer: number;
+}
+
+/** A reported request that cost money, with its place. */
+export interface Charge { requestId: string; journalId: string; seq: number; leaseId: string; walletId: string; amount: Micros }
+
+/** What a lease holds at the moment of settlement. */
+export interface LeaseHolding { cash: Micros; gift: Micros; open: boolean }
+
+export interface SettlementPlan {
+  /** Charges that their lease covers. */
+  covered: Charge[];
+  /** Charges of leases that ended, or that are used up: the wallet pays if it can. */
+  late: Charge[];
+  /** What leaves each lease. */
+  drains: Map<string, { cash: Micros; gift: Micros; count: number }>;
+}
+
+const ID_LENGTH_MAX = 128;
+const NAME_LENGTH_MAX = 256;
+
+/** Decides which charges their leases cover, in the order of their sequence numbers; gift is drained first. */
+export function planSettlement(charges: readonly Charge[], holdings: ReadonlyMap<string, LeaseHolding>): SettlementPlan {
+  const left = new Map([...holdings].map(([id, { cash, gift, open }]) => [id, open ? cash + gift : 0n]));
+  const plan: SettlementPlan = { covered: [], late: [], drains: new Map() };
+  const sums = new Map<string, { amount: Micros; count: number }>();
+  for (const charge of [...charges].sort((one, other) => one.seq - other.seq)) {
+    const room = left.get(charge.leaseId) ?? 0n;
+    if (room < charge.amount) {
+      plan.late.push(charge);
+      continue;
+    }
+    left.set(charge.leaseId, room - charge.amount);
+    plan.covered.push(charge);
+    const sum = sums.get(charge.leaseId) ?? { amount: 0n, count: 0 };
+    sums.set(charge.leaseId, { amount: sum.amount + charge.amount, count: sum.count + 1 });
+  }
+  for (const [leaseId, { amount, count }] of sums) {
+    plan.drains.set(leaseId, { ...giftFirst(amount, holdings.get(leaseId)?.gift ?? 0n), count });
+  }
+  return plan;
+}
+
+/** Why a record can never be settled, or undefined. `journals`, `leases`, `wallets`: what the reporting node may name. */
+export function refusalOf(
+  usage: ReportedUsage,
+  known: { journals: ReadonlySet<string>; leases: ReadonlyMap<string, Lease>; wallets: ReadonlySet<string> },
+): string | undefined {
+  const malformed = malformation(usage);
+  if (malformed) return malformed;
+  if (!known.wallets.has(usage.walletId)) return 'unknown wallet';
+  const charge = chargeOf(usage);
+  if (!charge) return undefined;
+  if (!known.journals.has(charge.journalId)) return 'journal of another node';
+  const lease = known.leases.get(charge.leaseId);
+  if (!lease || lease.journalId !== charge.journalId) return 'lease of another journal';
+  if (lease.walletId !== charge.walletId) return 'lease of another wallet';
+  return undefined;
+}
+
+/** The charge in a report; undefined where the request cost nothing. */
+export function chargeOf(usage: ReportedUsage): Charge | undefined {
+  const { requestId, journalId, seq, leaseId, walletId, cost } = usage;
+  if (cost === 0n || journalId === null || seq === null || leaseId === null) return undefined;
+  return { requestId, journalId, seq, leaseId, walletId, amount: cost };
+}
+
+/** An address PostgreSQL can store, else null. */
+export function storableIp(ip: string | null): string | null {
+  return ip !== null && isIP(ip) !== 0 && !ip.includes('%') ? ip : null;
+}
+
+function malformation(usage: ReportedUsage): string | undefined {
+  const placed = [usage.journalId, usage.seq, usage.leaseId].filter((part) => part !== null).length;
+  if (placed !== (usage.cost > 0n ? 3 : 0)) return 'a charge needs journal, seq and lease; a free request has none';
+  if (usage.cost < 0n || usage.cost > AMOUNT_MAX || usage.basePrice < 0n) return 'amount out of bounds';
+  if (usage.seq !== null && (!Number.isSafeInteger(usage.seq) || usage.seq < 1)) return 'seq out of bounds';
+  const ids = [usage.requestId, usage.keyId, usage.walletId, usage.poolId ?? 'none', usage.routeId ?? 'none'];
+  if (ids.some((id) => id.length === 0 || id.length > ID_LENGTH_MAX)) return 'id out of bounds';
+  if (usage.modelName.length > NAME_LENGTH_MAX || (usage.errorCode ?? '').length > ID_LENGTH_MAX) return 'text out of bounds';
+  return undefined;
+}
