@@ -71,7 +71,8 @@ export const INVARIANTS: readonly Invariant[] = [
     rule: 'I9', promise: 'the charges of a journal have no gap',
     find: `select journal_id as subject, max(seq) || ' charges, ' || count(distinct seq) || ' known' as detail from (
         select journal_id, seq from usage_charge
-        union select journal_id, seq from settlement_alarm where kind = 'REJECTED' and journal_id is not null and seq is not null
+        union select a.journal_id, a.seq from settlement_alarm a join node_journal j using (node_id)
+          where j.id = a.journal_id and a.kind = 'REJECTED' and a.seq is not null
       ) settled group by journal_id having max(seq) <> count(distinct seq)`,
   },
 ];
