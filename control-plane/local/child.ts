@@ -151,6 +151,11 @@ function limitLog(file: string): void {
   truncateSync(file);
 }
 
+/** The last lines of the log without the places in the code, which say nothing to who reads them in a terminal. */
 function tailOf(file: string): string {
-  return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-LOG_TAIL_LINES).join('\n');
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+  return lines
+    .filter((line) => !/^\s+at /.test(line))
+    .slice(-LOG_TAIL_LINES)
+    .join('\n');
 }

@@ -22,7 +22,7 @@ export async function startDemoUpstream(port: number): Promise<LLMock> {
   const mock = new LLMock({
     host: '127.0.0.1',
     port,
-    logLevel: 'warn',
+    logLevel: 'silent',
     journalMaxEntries: 1,
     chunkSize: CHUNK_CHARACTERS,
   });
@@ -30,7 +30,7 @@ export async function startDemoUpstream(port: number): Promise<LLMock> {
   mock.on({ predicate: (request) => request._endpointType === 'image' }, { image: { b64Json: PIXEL } });
   mock.on(
     { predicate: (request) => request._endpointType === 'speech' },
-    { audio: { b64Json: tone(), contentType: 'audio/wav' } },
+    { audio: tone(), format: 'wav' },
   );
   mock.onTranscription({ transcription: { text: SIMULATED_TRANSCRIPT, language: 'english', duration: 1 } });
   mock.onTranslation({ transcription: { text: SIMULATED_TRANSCRIPT, language: 'english', duration: 1 } });

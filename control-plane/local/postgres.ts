@@ -33,7 +33,7 @@ const POLL_MS = 10;
 const START_LIMIT_MS = 60_000;
 const CONNECT_LIMIT_MS = 3_000;
 /** A fast shutdown that takes longer becomes an immediate one (safe: the log is replayed), then a kill. */
-const FAST_STOP_MS = 700;
+const FAST_STOP_MS = 600;
 const IMMEDIATE_STOP_MS = 200;
 const LOG_MAX_BYTES = 10 * 1024 * 1024;
 const LOG_TAIL_LINES = 12;

@@ -13,8 +13,8 @@ import { type Postgres, startPostgres } from './postgres.ts';
 import type { LocalSettings } from './settings.ts';
 
 /** Together with the stop of the database below the 2 s within which everything is gone. */
-const NODE_STOP_MS = 600;
-const CONTROL_STOP_MS = 400;
+const NODE_STOP_MS = 500;
+const CONTROL_STOP_MS = 500;
 const DATABASE_CHECK_MS = 500;
 
 /** The programs to run, as arguments for node. */
