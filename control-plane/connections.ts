@@ -17,10 +17,10 @@ export class PageInfo {
   hasPreviousPage!: boolean;
 
   @Field(() => String, { nullable: true, description: 'Cursor of the first item.' })
-  startCursor!: string | null;
+  startCursor?: string | null;
 
   @Field(() => String, { nullable: true, description: 'Cursor of the last item; pass it as `after`.' })
-  endCursor!: string | null;
+  endCursor?: string | null;
 }
 
 /** `first` and `after` of a list, with a default page size of 20. */

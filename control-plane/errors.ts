@@ -62,7 +62,7 @@ export class UserError {
   message!: string;
 
   @Field(() => [String], { nullable: true, description: 'Path of the offending input field.' })
-  field!: string[] | null;
+  field?: string[] | null;
 }
 
 /** Thrown by services for a failure that the user can mend; `outcome` turns it into a payload's user error. */
@@ -79,9 +79,9 @@ export class UserFailure extends Error {
 }
 
 /** A mutation's payload: the result of `work`, or `empty` with the user error that it threw. Other errors pass. */
-export async function outcome<T extends object>(
-  empty: NoInfer<T>, work: () => Promise<T>,
-): Promise<T & { userErrors: UserError[] }> {
+export async function outcome<Empty extends object, Done extends object>(
+  empty: Empty, work: () => Promise<Done>,
+): Promise<(Empty | Done) & { userErrors: UserError[] }> {
   try {
     return { ...(await work()), userErrors: [] };
   } catch (error) {

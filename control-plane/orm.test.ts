@@ -20,8 +20,8 @@ describe('the database', () => {
   });
 
   it('is migrated once by processes that start together', async () => {
-    const rows = await orm.em.fork().execute('select name from mikro_orm_migrations order by id');
-    const names = rows.map((row: { name: string }) => row.name);
+    const rows = await orm.em.fork().execute<{ name: string }[]>('select name from mikro_orm_migrations order by id');
+    const names = rows.map((row) => row.name);
     expect(names).toEqual([...new Set(names)]);
     expect(names[0]).toBe('001-accounts');
   });

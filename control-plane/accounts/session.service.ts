@@ -45,6 +45,21 @@ export async function viewerOfToken(em: EntityManager, token: string): Promise<V
   return { id: user.id, email: user.email, role: user.role, allowedGroups: user.allowedGroups, sessionId: session.id };
 }
 
+/** Live sessions of a user, newest first, those before the id `before`. */
+export function sessionsOf(
+  em: EntityManager, userId: string, page: { before: unknown; limit: number },
+): Promise<SessionRow[]> {
+  const older = typeof page.before === 'string' ? { id: { $lt: page.before } } : {};
+  return em.find(SessionSchema, { userId, expiresAt: { $gt: new Date() }, ...older }, {
+    orderBy: { id: 'desc' }, limit: page.limit,
+  });
+}
+
+/** How many live sessions a user has. */
+export function countSessions(em: EntityManager, userId: string): Promise<number> {
+  return em.count(SessionSchema, { userId, expiresAt: { $gt: new Date() } });
+}
+
 /** Ends one session of the user; true when there was one. */
 export async function endSession(em: EntityManager, userId: string, sessionId: string): Promise<boolean> {
   return (await em.nativeDelete(SessionSchema, { id: sessionId, userId })) > 0;

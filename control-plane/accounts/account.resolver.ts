@@ -1,0 +1,168 @@
+/** Accounts on the API: who am I, registering, signing in and out, sessions, the privacy policy. */
+import 'reflect-metadata';
+import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
+import { connectionFrom, decodeCursor, encodeCursor, PageArguments, pageSize } from '../connections.ts';
+import type { Connection } from '../connections.ts';
+import { Authorized, Public, viewerOf } from '../context.ts';
+import type { Context } from '../context.ts';
+import { outcome } from '../errors.ts';
+import type { SignedIn } from './account.service.ts';
+import { changePassword, claimAccount, register, signIn, userById } from './account.service.ts';
+import {
+  AdminClaimInput, IdInput, PasswordChangeInput, PolicyAcceptInput, RegisterInput, RegisterPayload, SignInInput, SignInPayload,
+  SignOutPayload, ViewerPayload,
+} from './account.inputs.ts';
+import { accept, acceptancesOf, checkAcceptable, currentPolicy, policyByVersion, policyToAccept } from './policy.service.ts';
+import { countSessions, endSession, endSessions, sessionsOf } from './session.service.ts';
+import { PolicyAcceptance, PolicyVersion, Session, SessionConnection, SignInOptions, User } from './user.type.ts';
+
+/** Operations on the caller's own account. */
+@Resolver(() => User)
+export class AccountResolver {
+  @Public()
+  @Query(() => User, { nullable: true, description: 'The signed-in user, or null.' })
+  async viewer(@Ctx() context: Context): Promise<User | null> {
+    return context.viewer ? userById(context.em, context.viewer.id) : null;
+  }
+
+  @Public()
+  @Query(() => PolicyVersion, { description: 'The privacy policy in force, or the version asked for.' })
+  async privacyPolicy(
+    @Ctx() context: Context,
+    @Arg('version', () => String, { nullable: true, description: 'Number of an earlier version.' }) version: string | null,
+  ): Promise<PolicyVersion> {
+    return (await policyByVersion(context.em, version)) ?? currentPolicy(context.em);
+  }
+
+  @Public()
+  @Query(() => SignInOptions, { description: 'How people can sign in here.' })
+  async signInOptions(@Ctx() context: Context): Promise<SignInOptions> {
+    const policy = await currentPolicy(context.em);
+    return { password: true, passkeys: false, registrationOpen: true, currentPolicy: policy };
+  }
+
+  @Public()
+  @Mutation(() => RegisterPayload, { description: 'Makes an account and signs it in. Sets the session cookie.' })
+  register(
+    @Ctx() context: Context, @Arg('input', () => RegisterInput, { description: 'The account.' }) input: RegisterInput,
+  ): Promise<RegisterPayload> {
+    return outcome({ viewer: null, verificationRequired: false }, async () => {
+      const { user } = enter(context, await register(context.em, input, context));
+      return { viewer: user, verificationRequired: false };
+    });
+  }
+
+  @Public()
+  @Mutation(() => SignInPayload, { description: 'Opens a session. Sets the session cookie.' })
+  signIn(
+    @Ctx() context: Context, @Arg('input', () => SignInInput, { description: 'Credentials.' }) input: SignInInput,
+  ): Promise<SignInPayload> {
+    return outcome({ viewer: null, session: null, secondFactorRequired: false }, async () => {
+      const { user, session } = enter(context, await signIn(context.em, input, context));
+      return { viewer: user, session, secondFactorRequired: false };
+    });
+  }
+
+  @Public()
+  @Mutation(() => SignInPayload, { description: 'Claims an account by a single-use link and signs in.' })
+  adminClaim(
+    @Ctx() context: Context, @Arg('input', () => AdminClaimInput, { description: 'The claim.' }) input: AdminClaimInput,
+  ): Promise<SignInPayload> {
+    return outcome({ viewer: null, session: null, secondFactorRequired: false }, async () => {
+      const { user, session } = enter(context, await claimAccount(context.em, input, context));
+      return { viewer: user, session, secondFactorRequired: false };
+    });
+  }
+
+  @Public()
+  @Mutation(() => SignOutPayload, { description: 'Ends the session and clears its cookie.' })
+  async signOut(@Ctx() context: Context): Promise<SignOutPayload> {
+    if (context.viewer) await endSession(context.em, context.viewer.id, context.viewer.sessionId);
+    context.setSession(null);
+    return { ok: true };
+  }
+
+  @Authorized('USER')
+  @Mutation(() => ViewerPayload, { description: 'Ends one of the caller\'s sessions.' })
+  sessionRevoke(
+    @Ctx() context: Context, @Arg('input', () => IdInput, { description: 'The session.' }) input: IdInput,
+  ): Promise<ViewerPayload> {
+    const { em } = context;
+    const { id } = viewerOf(context);
+    return outcome({ viewer: null }, async () => {
+      await endSession(em, id, input.id);
+      return { viewer: await userById(em, id) };
+    });
+  }
+
+  @Authorized('USER')
+  @Mutation(() => ViewerPayload, { description: 'Ends all of the caller\'s sessions but this one.' })
+  async sessionsRevokeOthers(@Ctx() context: Context): Promise<ViewerPayload> {
+    const { id, sessionId } = viewerOf(context);
+    await endSessions(context.em, id, sessionId);
+    return { viewer: await userById(context.em, id), userErrors: [] };
+  }
+
+  @Authorized('USER')
+  @Mutation(() => ViewerPayload, { description: 'Changes the password and ends all other sessions.' })
+  passwordChange(
+    @Ctx() context: Context,
+    @Arg('input', () => PasswordChangeInput, { description: 'Both passwords.' }) input: PasswordChangeInput,
+  ): Promise<ViewerPayload> {
+    const { id, sessionId } = viewerOf(context);
+    return outcome({ viewer: null }, async () => ({
+      viewer: await changePassword(context.em, id, { ...input, sessionId }),
+    }));
+  }
+
+  @Authorized('USER')
+  @Mutation(() => ViewerPayload, { description: 'Accepts the privacy policy in force.' })
+  policyAccept(
+    @Ctx() context: Context, @Arg('input', () => PolicyAcceptInput, { description: 'The version.' }) input: PolicyAcceptInput,
+  ): Promise<ViewerPayload> {
+    return outcome({ viewer: null }, async () => {
+      const policy = await checkAcceptable(context.em, input.version);
+      const user = await userById(context.em, viewerOf(context).id);
+      await accept(context.em, { user, policy, ip: context.ip });
+      return { viewer: user };
+    });
+  }
+
+  @FieldResolver(() => [PolicyAcceptance], { description: 'Versions of the privacy policy that were accepted, newest first.' })
+  policyAcceptances(@Root() user: User, @Ctx() context: Context): Promise<PolicyAcceptance[]> {
+    return acceptancesOf(context.em, user.id);
+  }
+
+  @FieldResolver(() => PolicyVersion, { nullable: true, description: 'The version still to be accepted, or null.' })
+  mustAcceptPolicy(@Root() user: User, @Ctx() context: Context): Promise<PolicyVersion | null> {
+    return policyToAccept(context.em, user.id);
+  }
+
+  @FieldResolver(() => SessionConnection, { description: 'Browsers that are signed in, newest first.' })
+  async sessions(
+    @Root() user: User, @Ctx() context: Context, @Args(() => PageArguments) page: PageArguments,
+  ): Promise<Connection<Session>> {
+    const first = pageSize(page.first);
+    const [before] = decodeCursor(page.after, 1) ?? [];
+    const rows = await sessionsOf(context.em, user.id, { before, limit: first + 1 });
+    return connectionFrom(rows, {
+      first, after: page.after, totalCount: await countSessions(context.em, user.id),
+      cursor: (row) => encodeCursor([row.id]), node: (row) => row,
+    });
+  }
+}
+
+/** What only the session itself knows. */
+@Resolver(() => Session)
+export class SessionResolver {
+  @FieldResolver(() => Boolean, { description: 'Whether this request came with it.' })
+  current(@Root() session: Session, @Ctx() context: Context): boolean {
+    return context.viewer?.sessionId === session.id;
+  }
+}
+
+/** Gives the browser its cookie. */
+function enter(context: Context, signedIn: SignedIn): SignedIn {
+  context.setSession(signedIn.token, signedIn.session.expiresAt);
+  return signedIn;
+}

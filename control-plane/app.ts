@@ -1,0 +1,203 @@
+/** The control plane's one port: GraphQL over HTTP and WebSocket, health, metrics, and the console's files. */
+import { randomUUID } from 'node:crypto';
+import { ApolloServer } from '@apollo/server';
+import type { ApolloServerPlugin } from '@apollo/server';
+import { ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
+import { fastifyApolloHandler } from '@as-integrations/fastify';
+import type { MikroORM } from '@mikro-orm/postgresql';
+import Fastify from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { GraphQLSchema } from 'graphql';
+import { secure, serveConsole } from './console-files.ts';
+import type { Context } from './context.ts';
+import { maskError } from './errors.ts';
+import type { ErrorLog } from './errors.ts';
+import { createBus, listenForEvents } from './events.ts';
+import { brokenLimits, TOKENS_MAX } from './graphql-limits.ts';
+import { isOwnOrigin } from './identify.ts';
+import type { NodeFinder } from './identify.ts';
+import { httpRequests, maskedErrors, registry } from './metrics.ts';
+import { Contexts } from './request-context.ts';
+import { createSchema } from './schema.ts';
+import type { Settings } from './settings.ts';
+import { serveSockets } from './socket.ts';
+import { query, sql } from './sql.ts';
+
+const BODY_BYTES_MAX = 100 * 1024;
+/** Nodes report usage in batches. */
+const NODE_BODY_BYTES_MAX = 2 * 1024 * 1024;
+const DRAIN_MS = 700;
+const SWEEP_MS = 20;
+
+export interface AppParts {
+  orm: MikroORM;
+  /** With port 0 a free port is taken; `consoleUrl` is then completed by `listen`. */
+  settings: Settings;
+  /** Finds the node a `gnt_…` token belongs to. */
+  findNode: NodeFinder;
+  /** Lines for the log, each one JSON object; nothing is logged without it. */
+  log?: (line: Record<string, unknown>) => void;
+}
+
+export interface App {
+  server: FastifyInstance;
+  /** Starts to listen and returns the port in use. */
+  listen(): Promise<number>;
+  /** Ends sockets, lets running requests finish for a moment, and stops listening. */
+  close(): Promise<void>;
+}
+
+/** Builds the whole HTTP side. Nothing listens before `listen`. */
+export async function createApp(parts: AppParts): Promise<App> {
+  const { settings, orm } = parts;
+  const bus = createBus();
+  const schema = createSchema(bus);
+  const events = await listenForEvents(settings.databaseUrl, bus);
+  const server = Fastify({
+    logger: false, forceCloseConnections: 'idle', genReqId: () => randomUUID(), bodyLimit: NODE_BODY_BYTES_MAX,
+  });
+  const contexts = new Contexts(parts);
+  const apollo = createApollo(schema, parts);
+  await apollo.start();
+  observe(server, parts);
+  serveHealth(server, orm);
+  serveGraphql(server, { apollo, contexts, settings });
+  await serveConsole(server, settings.consoleFolder);
+  const sockets = serveSockets(server.server, {
+    schema,
+    isOwnOrigin: (origin) => isOwnOrigin(origin, settings),
+    contextOf: (request, parameters) => contexts.ofSocket(request, parameters),
+    refresh: (context) => ({ ...context, em: orm.em.fork() }),
+    format: (error) => maskError(error.toJSON(), error, errorLog(parts)),
+  });
+  return {
+    server,
+    listen: () => listen(server, settings),
+    close: async () => {
+      await sockets.close();
+      await drain(server);
+      await apollo.stop();
+      await events.close();
+    },
+  };
+}
+
+async function listen(server: FastifyInstance, settings: Settings): Promise<number> {
+  await server.listen({ host: settings.host, port: settings.port });
+  const address = server.server.address();
+  const port = typeof address === 'object' && address ? address.port : settings.port;
+  settings.port = port;
+  settings.consoleUrl ||= `http://localhost:${port}`;
+  return port;
+}
+
+/** A connection that falls idle after closing began would be waited for; the sweep ends it. */
+async function drain(server: FastifyInstance): Promise<void> {
+  const sweep = setInterval(() => server.server.closeIdleConnections(), SWEEP_MS);
+  const hard = setTimeout(() => server.server.closeAllConnections(), DRAIN_MS);
+  await server.close().finally(() => { clearInterval(sweep); clearTimeout(hard); });
+}
+
+function errorLog(parts: AppParts): ErrorLog {
+  return ({ requestId, error }) => {
+    maskedErrors.inc();
+    const stack = error instanceof Error ? error.stack : String(error);
+    parts.log?.({ level: 'error', requestId, message: 'A request failed.', stack });
+  };
+}
+
+function createApollo(schema: GraphQLSchema, parts: AppParts): ApolloServer<Context> {
+  const limits: ApolloServerPlugin<Context> = {
+    requestDidStart: async () => ({
+      didResolveOperation: async ({ document, operationName, request }) => {
+        const [broken] = brokenLimits({ schema, document, operationName, variables: request.variables });
+        if (broken) throw broken;
+      },
+    }),
+  };
+  return new ApolloServer<Context>({
+    schema,
+    introspection: true,
+    csrfPrevention: true,
+    allowBatchedHttpRequests: false,
+    stopOnTerminationSignals: false,
+    persistedQueries: false,
+    status400ForVariableCoercionErrors: true,
+    includeStacktraceInErrorResponses: false,
+    parseOptions: { maxTokens: TOKENS_MAX },
+    formatError: (formatted, error) => maskError(formatted, error, errorLog(parts)),
+    plugins: [limits, ApolloServerPluginLandingPageDisabled()],
+    // Apollo's own log names operations and may quote them.
+    logger: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
+  });
+}
+
+interface GraphqlParts { apollo: ApolloServer<Context>; contexts: Contexts; settings: Settings }
+
+function serveGraphql(server: FastifyInstance, { apollo, contexts }: GraphqlParts): void {
+  const handle = fastifyApolloHandler(apollo, {
+    context: (request, reply) => contexts.ofRequest(request.raw, request.id, (cookie) => reply.header('set-cookie', cookie)),
+  });
+  server.route({
+    method: ['GET', 'POST', 'OPTIONS'],
+    url: '/graphql',
+    onRequest: async (request, reply) => {
+      const isNode = request.headers.authorization?.startsWith('Bearer gnt_') ?? false;
+      const length = Number(request.headers['content-length'] ?? 0);
+      if (!isNode && length > BODY_BYTES_MAX) return refuse(reply, 413, `The request body may have at most ${BODY_BYTES_MAX} bytes.`);
+      if (!isNode && request.headers['transfer-encoding']) return refuse(reply, 411, 'Send the body with a content-length.');
+      reply.header('cache-control', 'no-store');
+      return undefined;
+    },
+    handler: handle,
+  });
+}
+
+function refuse(reply: FastifyReply, status: number, message: string): FastifyReply {
+  const body = { errors: [{ message, extensions: { code: 'BAD_USER_INPUT' } }] };
+  return reply.code(status).type('application/json').send(JSON.stringify(body));
+}
+
+function serveHealth(server: FastifyInstance, orm: MikroORM): void {
+  server.get('/livez', async () => ({ status: 'ok' }));
+  server.get('/readyz', async (_request, reply) => {
+    try {
+      await query(orm.em.fork(), sql`select 1`);
+      return { status: 'ok' };
+    } catch {
+      return reply.code(503).send({ status: 'down', reason: 'The database does not answer.' });
+    }
+  });
+  server.get('/metrics', async (_request, reply) => {
+    reply.type(registry.contentType);
+    return registry.metrics();
+  });
+}
+
+/** One line and one measure per request: only the fields named here, never a body, a query string or a cookie. */
+function observe(server: FastifyInstance, parts: AppParts): void {
+  server.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+    secure((name, value) => reply.header(name, value));
+  });
+  server.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'other';
+    const milliseconds = reply.elapsedTime;
+    httpRequests.observe({ route, status: `${Math.floor(reply.statusCode / 100)}xx` }, milliseconds / 1000);
+    parts.log?.({
+      level: 'info', requestId: request.id, method: request.method, route, status: reply.statusCode,
+      milliseconds: Math.round(milliseconds * 10) / 10,
+    });
+  });
+  server.setErrorHandler((error, request, reply) => {
+    const status = isClientError(error) ? error.statusCode : 500;
+    if (status === 500) errorLog(parts)({ requestId: request.id, error });
+    const message = status === 500 ? 'The request failed on our side.' : 'The request could not be read.';
+    return reply.code(status).send({ errors: [{ message, extensions: { requestId: request.id } }] });
+  });
+}
+
+function isClientError(error: unknown): error is { statusCode: number } {
+  return error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number'
+    && error.statusCode >= 400 && error.statusCode < 500;
+}

@@ -1,0 +1,27 @@
+/** Puts the schema together from the resolvers of all domains, and refuses it where a root field has no access rule. */
+import 'reflect-metadata';
+import type { GraphQLSchema } from 'graphql';
+import { buildSchemaSync } from 'type-graphql';
+import { checkAccess, fieldsWithoutRule } from './context.ts';
+import type { Bus } from './events.ts';
+import { resolvers } from './resolvers.ts';
+
+/** The executable schema. Throws when a root field is neither `Authorized` nor `Public`. */
+export function createSchema(bus: Bus): GraphQLSchema {
+  const schema = buildSchemaSync({
+    resolvers,
+    authChecker: checkAccess,
+    validate: false,
+    pubSub: { publish: bus.publish as (topic: string, ...parts: unknown[]) => void, subscribe: subscribeTo(bus) },
+  });
+  const unruled = fieldsWithoutRule(schema);
+  if (unruled.length > 0) throw new Error(`Root fields without an access rule: ${unruled.join(', ')}.`);
+  return schema;
+}
+
+function subscribeTo(bus: Bus) {
+  return (topic: string, audience?: unknown): AsyncIterable<unknown> => {
+    if (typeof audience !== 'string') throw new TypeError(`The subscription to ${topic} names no audience.`);
+    return bus.subscribe(topic, audience);
+  };
+}

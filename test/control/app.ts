@@ -1,0 +1,100 @@
+/** The real control-plane app on a fresh database, and browsers that talk to it. */
+import type { MikroORM } from '@mikro-orm/postgresql';
+import { createApp } from '../../control-plane/app.ts';
+import type { App, AppParts } from '../../control-plane/app.ts';
+import { createOrm } from '../../control-plane/orm.ts';
+import { seed } from '../../control-plane/seeds.ts';
+import { readSettings } from '../../control-plane/settings.ts';
+import type { Settings } from '../../control-plane/settings.ts';
+import { createTestDatabase } from '../database.ts';
+
+export const ADMIN = { email: 'admin@example.com', password: 'correct horse battery staple' };
+export const POLICY = '1.0';
+
+export interface Answer {
+  status: number;
+  headers: Headers;
+  data: Record<string, Loose> | null;
+  errors: { message: string; extensions: { code: string } & Record<string, unknown> }[];
+}
+
+/** What a test reads from an answer without saying its whole type. */
+export interface Loose { readonly [key: string]: Loose }
+
+/** The codes of a mutation's user errors. */
+export function codesOf(answer: Answer, mutation: string): string[] {
+  const payload = answer.data?.[mutation] as { userErrors: { code: string }[] } | undefined;
+  if (!payload) throw new Error(`No payload: ${JSON.stringify(answer.errors)}`);
+  return payload.userErrors.map((error) => error.code);
+}
+
+/** One browser: keeps its cookie. */
+export interface Browser {
+  cookie: string | null;
+  send(query: string, variables?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
+}
+
+export interface TestApp {
+  app: App;
+  orm: MikroORM;
+  settings: Settings;
+  url: string;
+  browser(): Browser;
+  /** A browser whose user just registered. */
+  user(email: string): Promise<Browser>;
+  admin(): Promise<Browser>;
+  close(): Promise<void>;
+}
+
+/** Starts the app on a free port. `findNode` stands for the nodes domain where a test needs one. */
+export async function startTestApp(
+  options: { env?: Record<string, string>; findNode?: AppParts['findNode'] } = {},
+): Promise<TestApp> {
+  const database = await createTestDatabase();
+  const settings = readSettings({
+    DATABASE_URL: database.url, SECRET_KEY: 'a secret of at least thirty-two bytes', CONTROL_PORT: '0',
+    ADMIN_EMAIL: ADMIN.email, ADMIN_PASSWORD: ADMIN.password, ALLOW_PRIVATE_UPSTREAMS: 'on', ...options.env,
+  });
+  const orm = await createOrm(settings.databaseUrl, { connectionsMax: 8 });
+  await seed(orm.em.fork(), settings);
+  const app = await createApp({ orm, settings, findNode: options.findNode ?? (async () => null) });
+  const url = `http://127.0.0.1:${await app.listen()}`;
+  const browser = () => createBrowser(url);
+  return {
+    app, orm, settings, url, browser,
+    user: (email) => enter(browser(), REGISTER, { email, password: 'a long enough password', acceptPolicyVersion: POLICY }),
+    admin: () => enter(browser(), SIGN_IN, ADMIN),
+    close: async () => {
+      await app.close();
+      await orm.close(true);
+      await database.drop();
+    },
+  };
+}
+
+export const REGISTER = 'mutation ($input: RegisterInput!) { register(input: $input) { viewer { id } userErrors { code message field } } }';
+export const SIGN_IN = 'mutation ($input: SignInInput!) { signIn(input: $input) { viewer { id } userErrors { code message field } } }';
+
+async function enter(browser: Browser, mutation: string, input: Record<string, unknown>): Promise<Browser> {
+  const answer = await browser.send(mutation, { input });
+  if (!browser.cookie) throw new Error(`No session: ${JSON.stringify(answer)}`);
+  return browser;
+}
+
+function createBrowser(url: string): Browser {
+  const browser: Browser = {
+    cookie: null,
+    send: async (query, variables, headers) => {
+      const response = await fetch(`${url}/graphql`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...(browser.cookie && { cookie: browser.cookie }), ...headers },
+        body: JSON.stringify({ query, variables }),
+      });
+      const set = response.headers.getSetCookie()[0]?.split(';')[0];
+      if (set !== undefined) browser.cookie = set.endsWith('=') ? null : set;
+      const body = await response.json() as Partial<Answer>;
+      return { status: response.status, headers: response.headers, data: body.data ?? null, errors: body.errors ?? [] };
+    },
+  };
+  return browser;
+}
