@@ -1,0 +1,155 @@
+/** One request's money and usage row: a price is held, then charged exactly once or given back. */
+import { GatewayError } from '@gateway/shared/failures';
+import type { Family } from '@gateway/shared/catalog';
+import { formatDollars } from '@gateway/shared/money';
+import type { Micros } from '@gateway/shared/money';
+import type {
+  GroupPriceRecord, ModelRecord, TokenCounts, UsageOutcome, UsageRecord, UsageStatus,
+} from '@gateway/shared/records';
+import type { Caller } from './authenticate.ts';
+import type { Call, Services } from './call.ts';
+import type { Hold, Ledger } from './ledger/ledger.ts';
+
+/** Outcomes that cost the price. */
+export type ChargedOutcome = 'DELIVERED' | 'CLIENT_LEFT' | 'KEY_CUT';
+
+/** What is bought: found by the pipeline before the bill is opened. */
+export interface Sale { model: ModelRecord; price: GroupPriceRecord; family: Family; streamed: boolean }
+
+/**
+ * Holds the price and takes a place among the wallet's and the key's requests in flight. Throws `insufficient_funds` and its
+ * kin, `unavailable`, or `too_many_concurrent`; a refusal is reported for the usage log and costs nothing.
+ */
+export async function openBill(call: Call, caller: Caller, context: { sale: Sale; services: Services }): Promise<Bill> {
+  const { sale, services } = context;
+  const free = caller.pool !== undefined && call.config.settings.poolRequestsFree;
+  const cost: Micros = free ? 0n : BigInt(sale.price.price);
+  call.reply.header('x-gateway-price-usd', formatDollars(cost));
+  const leave = enter(caller, services);
+  const bill = new Bill({ call, caller, sale, cost, ledger: services.ledger, leave });
+  try {
+    if (cost > 0n) bill.hold = await services.ledger.hold(caller.key, cost);
+    return bill;
+  } catch (error) {
+    bill.close(error);
+    throw error;
+  }
+}
+
+function enter({ key }: Caller, { wallets, keys }: Services): () => void {
+  wallets.enter(key.walletId);
+  try {
+    keys.enter(key.id);
+  } catch (error) {
+    wallets.leave(key.walletId);
+    throw error;
+  }
+  return () => {
+    wallets.leave(key.walletId);
+    keys.leave(key.id);
+  };
+}
+
+interface BillParts { call: Call; caller: Caller; sale: Sale; cost: Micros; ledger: Ledger; leave: () => void }
+
+const UNKNOWN_TOKENS: TokenCounts = { input: null, output: null, cached: null, reasoning: null };
+
+/** Open until `commit` or `close`; `close` always comes last, whatever happened. */
+export class Bill {
+  hold: Hold | undefined;
+  routeId: string | null = null;
+  readonly #parts: BillParts;
+  #tokens = UNKNOWN_TOKENS;
+  #losses = 0;
+  #firstContentMs: number | null = null;
+  #charged = false;
+  #closed = false;
+
+  constructor(parts: BillParts) {
+    this.#parts = parts;
+  }
+
+  /** Notes that content was relayed for the first time. */
+  firstContent(): void {
+    this.#firstContentMs = this.#elapsedMs();
+  }
+
+  /** Notes what the answer amounted to. */
+  count(tokens: TokenCounts, losses: number): void {
+    this.#tokens = tokens;
+    this.#losses = losses;
+  }
+
+  /** Makes the charge durable. Throws `unavailable` when that fails: then nothing was charged. */
+  async commit(outcome: ChargedOutcome): Promise<void> {
+    const { hold } = this;
+    this.hold = undefined;
+    const status = outcome === 'DELIVERED' ? 'SUCCEEDED' : 'CANCELLED';
+    const usage = this.#usage({ outcome, status, httpStatus: 200, errorCode: null });
+    if (hold) await hold.commit(usage);
+    else this.#parts.ledger.report(usage);
+    this.#charged = true;
+  }
+
+  /** Charges a stream that the customer cut after content was relayed; does nothing for every other failure. */
+  async cut(error: GatewayError, relayed: boolean): Promise<void> {
+    if (!relayed || this.#charged) return;
+    if (error.code === 'client_closed') await this.commit('CLIENT_LEFT');
+    else if (error.code === 'key_disabled') await this.commit('KEY_CUT');
+  }
+
+  /** Gives back what was not charged, reports a request that cost nothing, and makes room for the next one. */
+  close(failure?: unknown): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#parts.leave();
+    this.hold?.release();
+    this.hold = undefined;
+    if (!this.#charged) this.#reportFree(failure);
+  }
+
+  #reportFree(failure: unknown): void {
+    const error = failure instanceof GatewayError ? failure : undefined;
+    const code = error?.code ?? 'internal';
+    const { outcome, status } = verdictOf(code);
+    this.#parts.ledger.report(this.#usage({ outcome, status, httpStatus: error?.status ?? 500, errorCode: code }));
+  }
+
+  #usage(end: Pick<UsageRecord, 'outcome' | 'status' | 'httpStatus' | 'errorCode'>): UsageRecord {
+    const { call, caller, sale, cost } = this.#parts;
+    const isCharge = end.errorCode === null;
+    return {
+      requestId: call.id,
+      at: call.at,
+      keyId: caller.key.id,
+      walletId: caller.key.walletId,
+      poolId: caller.pool?.id ?? null,
+      group: caller.key.group,
+      source: caller.source,
+      model: sale.model.name,
+      family: sale.family,
+      routeId: this.routeId,
+      basePrice: sale.price.base,
+      ratio: sale.price.ratio,
+      cost: isCharge ? String(cost) : '0',
+      tokens: this.#tokens,
+      ...end,
+      streamed: sale.streamed,
+      latencyMs: this.#elapsedMs(),
+      firstContentMs: this.#firstContentMs,
+      ip: caller.address,
+      lossesInAnswer: this.#losses,
+    };
+  }
+
+  #elapsedMs(): number {
+    return Math.round(performance.now() - this.#parts.call.startedAt);
+  }
+}
+
+function verdictOf(code: string): { outcome: UsageOutcome; status: UsageStatus } {
+  if (code === 'client_closed' || code === 'key_disabled') return { outcome: 'NO_CONTENT', status: 'CANCELLED' };
+  if (code === 'rate_limited' || code === 'too_many_concurrent') return { outcome: 'THROTTLED', status: 'THROTTLED' };
+  const ours = code.startsWith('upstream_') || code === 'internal';
+  return { outcome: ours ? 'UPSTREAM_FAILED' : 'REFUSED', status: 'FAILED' };
+}

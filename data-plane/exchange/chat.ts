@@ -1,0 +1,194 @@
+/** Chat in any of the client formats: mirrored to an upstream of the same format, translated to every other. */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { DialectName } from '@gateway/shared/catalog';
+import { GatewayError } from '@gateway/shared/failures';
+import type { ModelRecord } from '@gateway/shared/records';
+import { replay } from '../dialects/answer.ts';
+import type { ChatRequest, ChatResponse } from '../dialects/canonical.ts';
+import { lossesOf } from '../dialects/dialect.ts';
+import type { Inbound, Losses, RequestPath } from '../dialects/dialect.ts';
+import type { Bill } from '../bill.ts';
+import type { Reply } from '../reply.ts';
+import { addressOf } from '../upstreams/pools.ts';
+import type { Outgoing } from '../upstreams/send.ts';
+import { openStream } from './chat-stream.ts';
+import type { Answer, Attempt, Candidate, Exchange } from './exchange.ts';
+import { mirrorBody, mirrorHeaders } from './mirror.ts';
+import type { RequestBody } from './request-body.ts';
+import { parseRequestBody } from './request-body.ts';
+import { StreamMachine } from './stream-machine.ts';
+
+/** A whole answer may be this long, in bytes. */
+const ANSWER_BYTES = 64 * 1024 * 1024;
+/** JSON pointers named in `x-gateway-dropped`, at most; then `…`. */
+const DROPPED_NAMED = 20;
+/** Service tiers that never cost the operator more than the flat price foresees. */
+const ORDINARY_TIERS: ReadonlySet<string> = new Set(['auto', 'default', 'standard', 'standard_only', 'flex']);
+const TRACE_HEADERS = ['traceparent', 'tracestate'] as const;
+
+/** How a client comes in: in which format, and whether an upstream can speak it, too. */
+export interface ChatDoor { inbound: Inbound; dialect: DialectName | undefined }
+
+/** What came in. */
+export interface ChatInput { bytes: Buffer; path: RequestPath; headers: IncomingHttpHeaders }
+
+/** Reads a chat request. Throws `invalid_request` naming what is wrong with it. */
+export function openChat(door: ChatDoor, input: ChatInput): Exchange {
+  const body = parseRequestBody(input.bytes);
+  const request = door.inbound.decodeRequest(body.value, input.path);
+  return new ChatExchange({ door, body, request, headers: input.headers });
+}
+
+interface ChatParts { door: ChatDoor; body: RequestBody; request: ChatRequest; headers: IncomingHttpHeaders }
+
+class ChatExchange implements Exchange {
+  readonly #parts: ChatParts;
+  #dropped: string[] = [];
+
+  constructor(parts: ChatParts) {
+    this.#parts = parts;
+  }
+
+  get model(): string { return this.#parts.request.model; }
+  get streamed(): boolean { return this.#parts.request.stream; }
+  get preferred(): DialectName | undefined { return this.#parts.door.dialect; }
+
+  checkLimits({ limits, name }: ModelRecord): void {
+    const { request, body } = this.#parts;
+    if (request.choices > limits.maxChoices) {
+      throw tooMuch(`${name} gives at most ${limits.maxChoices} answers per request.`, request.pointers.choices);
+    }
+    if (body.bytes.length > limits.maxBodyBytes) {
+      throw tooMuch(`${name} takes requests of at most ${limits.maxBodyBytes} bytes.`);
+    }
+    const tier = request.serviceTier;
+    if (tier !== undefined && !ORDINARY_TIERS.has(tier) && !limits.serviceTiers.includes(tier)) {
+      throw tooMuch(`${name} is not sold in the service tier "${tier}".`, request.pointers.serviceTier);
+    }
+  }
+
+  outgoing(candidate: Candidate): Outgoing {
+    const { prefix } = addressOf(candidate.provider);
+    const { headers } = this.#parts;
+    const { path, body, extra } = this.#mirrors(candidate) ? this.#mirrored(candidate) : this.#translated(candidate);
+    const outgoing: Outgoing = {
+      method: 'POST',
+      path: prefix + path,
+      body,
+      headers: {
+        'content-type': 'application/json',
+        'accept-encoding': 'identity',
+        accept: this.streamed ? 'text/event-stream' : 'application/json',
+        'user-agent': 'gateway',
+        ...(candidate.credential ? candidate.dialect.outbound.authorize(candidate.credential.secret) : {}),
+        ...extra,
+      },
+    };
+    for (const name of TRACE_HEADERS) {
+      const value = headers[name];
+      if (typeof value === 'string') outgoing.headers[name] = value;
+    }
+    return outgoing;
+  }
+
+  async receive(attempt: Attempt): Promise<Answer> {
+    if (this.streamed) return openStream(attempt, this.#streamOptions(attempt.candidate));
+    const bytes = await attempt.answer.whole(ANSWER_BYTES);
+    const response = decodeWhole(attempt.candidate, bytes);
+    const mirrored = this.#mirrors(attempt.candidate);
+    attempt.settle();
+    const { inbound } = this.#parts.door;
+    const body = mirrored ? bytes : JSON.stringify(inbound.encodeResponse(response, this.#parts.request));
+    return {
+      routeId: attempt.candidate.route.id,
+      deliver: async (reply, bill) => {
+        this.#nameDropped(reply);
+        bill.count(response.tokens, mirrored ? 0 : countLosses(response, inbound.losses));
+        await deliverWhole(body, reply, bill);
+      },
+    };
+  }
+
+  /** A stream as one JSON array is our own framing: no upstream is asked for it. */
+  #mirrors({ native }: Candidate): boolean {
+    return native && this.#parts.request.shape.jsonArray !== true;
+  }
+
+  #mirrored({ dialect, route }: Candidate): Built {
+    const { body, headers } = this.#parts;
+    const streamed = this.streamed;
+    this.#dropped = [];
+    return {
+      path: dialect.outbound.pathFor(route.upstreamModel, streamed),
+      body: mirrorBody(body, { dialect: dialect.name, model: route.upstreamModel, streamed }),
+      extra: mirrorHeaders(headers, dialect.name),
+    };
+  }
+
+  #translated({ dialect, route }: Candidate): Built {
+    const { request, headers } = this.#parts;
+    const { path, body, headers: extra, dropped } = dialect.outbound.encodeRequest(request, route.upstreamModel);
+    const [first] = dropped;
+    if (first !== undefined && headers['x-gateway-strict'] === '1') {
+      throw new GatewayError('invalid_request', `The model cannot take ${first}. Leave it out, or allow losses.`, {
+        parameter: first,
+      });
+    }
+    this.#dropped = dropped;
+    return { path, body: JSON.stringify(body), extra };
+  }
+
+  #streamOptions(candidate: Candidate): Parameters<typeof openStream>[1] {
+    const { request, door } = this.#parts;
+    const mirrored = this.#mirrors(candidate);
+    const array = request.shape.jsonArray === true;
+    const machine = new StreamMachine({
+      choices: request.choices,
+      decoder: candidate.dialect.outbound.streamDecoder(request.choices),
+      dropUsageFrames: candidate.dialect.name === 'openai-chat' && request.shape.usageInStream !== true,
+      ...(mirrored ? {} : { encoder: { stream: door.inbound.streamEncoder(request), losses: door.inbound.losses } }),
+    });
+    return {
+      machine,
+      contentType: array ? 'application/json' : 'text/event-stream; charset=utf-8',
+      // White space is all that may stand between the items of an array.
+      keepAlive: array ? '\n' : door.inbound.keepAlive,
+      streamError: (error) => door.inbound.encodeStreamError(error),
+      beforeHead: (reply) => this.#nameDropped(reply),
+    };
+  }
+
+  #nameDropped(reply: Reply): void {
+    if (this.#dropped.length === 0) return;
+    const named = this.#dropped.slice(0, DROPPED_NAMED).map((pointer) => encodeURI(pointer).replaceAll(',', '%2C'));
+    if (this.#dropped.length > DROPPED_NAMED) named.push(encodeURI('…'));
+    reply.header('x-gateway-dropped', named.join(', '));
+  }
+}
+
+interface Built { path: string; body: Buffer | string; extra: Record<string, string> }
+
+function decodeWhole({ dialect }: Candidate, bytes: Buffer): ChatResponse {
+  try {
+    return dialect.outbound.decodeResponse(JSON.parse(bytes.toString('utf8')));
+  } catch (cause) {
+    if (cause instanceof GatewayError) throw cause;
+    throw new GatewayError('upstream_failed', 'The model answered with something unreadable. Try again.', { cause });
+  }
+}
+
+/** The charge is durable before the first byte leaves: a whole answer has no end to hold back. */
+async function deliverWhole(body: string | Buffer, reply: Reply, bill: Bill): Promise<void> {
+  await bill.commit('DELIVERED');
+  reply.whole(200, 'application/json', body);
+}
+
+function countLosses(response: ChatResponse, losses: Losses): number {
+  let count = 0;
+  for (const event of replay(response)) count += lossesOf(event, losses);
+  return count;
+}
+
+function tooMuch(message: string, parameter?: string): GatewayError {
+  return new GatewayError('invalid_request', message, parameter === undefined ? {} : { parameter });
+}

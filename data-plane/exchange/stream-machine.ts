@@ -1,0 +1,145 @@
+/**
+ * Turns an upstream's stream into the client's: mirrored byte for byte or translated event by event, with the end held
+ * back. Pure and synchronous; fed network chunks of any cut.
+ */
+import { GatewayError } from '@gateway/shared/failures';
+import type { TokenCounts } from '@gateway/shared/records';
+import { NO_TOKENS } from '../dialects/canonical.ts';
+import type { ChatEvent } from '../dialects/canonical.ts';
+import { lossesOf } from '../dialects/dialect.ts';
+import type { Losses, StreamDecoder, StreamEncoder } from '../dialects/dialect.ts';
+import { observe, openEnding } from './ending.ts';
+import type { Ending } from './ending.ts';
+import { FrameSplitter, readFrame } from './frames.ts';
+
+/** What a stream may hold back after its last finish, in bytes: a terminal event may repeat the whole answer. */
+export const HELD_BYTES = 32 * 1024 * 1024;
+
+export interface StreamMachineOptions {
+  /** How many answers were asked for. */
+  choices: number;
+  decoder: StreamDecoder;
+  /** Absent where the client speaks the upstream's format: then its bytes pass untouched. */
+  encoder?: { stream: StreamEncoder; losses: Losses };
+  /** Leave events out that carry nothing but usage, because the gateway asked for them and the client did not. */
+  dropUsageFrames: boolean;
+}
+
+/** One stream on its way. After a failure or `done` further bytes are ignored. */
+export class StreamMachine {
+  readonly #options: StreamMachineOptions;
+  readonly #splitter = new FrameSplitter();
+  #ending: Ending;
+  #held: Buffer[] = [];
+  #heldBytes = 0;
+  #losses = 0;
+
+  constructor(options: StreamMachineOptions) {
+    this.#options = options;
+    this.#ending = openEnding(options.choices);
+  }
+
+  /** Whether the model has said something. */
+  get content(): boolean { return this.#ending.content; }
+  /** Whether the upstream's own end was seen. */
+  get done(): boolean { return this.#ending.done; }
+  get failure(): GatewayError | undefined { return this.#ending.failure; }
+  get tokens(): TokenCounts { return this.#ending.tokens ?? NO_TOKENS; }
+  /** Parts of the answer that the client's format could not carry. */
+  get losses(): number { return this.#losses; }
+  /** The end of the answer: to be written once the charge is durable. */
+  get held(): Buffer { return joinSlices(this.#held); }
+
+  /** Takes a network chunk; returns the bytes that may leave now. */
+  push(chunk: Buffer): Buffer {
+    return this.#guard(() => this.#pass(this.#splitter.push(chunk)));
+  }
+
+  /** Takes the clean end of the upstream's body; afterwards the machine is done or failed. */
+  end(): Buffer {
+    return this.#guard(() => {
+      const rest = this.#splitter.end();
+      const out = rest ? [this.#pass([rest])] : [];
+      if (!this.#closed) out.push(this.#take(this.#options.decoder.end(), undefined));
+      if (!this.#closed) throw new GatewayError('upstream_failed', 'The model broke off its answer. Try again.');
+      return joinSlices(out);
+    });
+  }
+
+  get #closed(): boolean {
+    return this.#ending.done || this.#ending.failure !== undefined;
+  }
+
+  #guard(step: () => Buffer): Buffer {
+    if (this.#closed) return EMPTY;
+    try {
+      return step();
+    } catch (cause) {
+      const error = cause instanceof GatewayError ? cause
+        : new GatewayError('upstream_failed', 'The model answered with something unreadable. Try again.', { cause });
+      this.#ending = observe(this.#ending, { type: 'error', error });
+      return EMPTY;
+    }
+  }
+
+  #pass(frames: readonly Buffer[]): Buffer {
+    const out: Buffer[] = [];
+    for (const bytes of frames) {
+      if (this.#closed) break;
+      const frame = readFrame(bytes);
+      if (frame) out.push(this.#take(this.#options.decoder.push(frame), bytes));
+      // Comments of a mirrored upstream pass, unless the end is being held back.
+      else if (!this.#options.encoder && !this.#ending.held) out.push(bytes);
+    }
+    return joinSlices(out);
+  }
+
+  /** The bytes that these events let go; from the last finish on they are kept. */
+  #take(events: readonly ChatEvent[], mirrored: Buffer | undefined): Buffer {
+    const { encoder, dropUsageFrames } = this.#options;
+    let text = '';
+    for (const event of events) {
+      this.#ending = observe(this.#ending, event);
+      if (this.#ending.failure) return EMPTY;
+      if (!encoder) continue;
+      this.#losses += lossesOf(event, encoder.losses);
+      if (this.#ending.held) this.#hold(Buffer.from(encoder.stream.push(event)));
+      else text += encoder.stream.push(event);
+    }
+    if (encoder) return text ? Buffer.from(text) : EMPTY;
+    if (!mirrored || (dropUsageFrames && isUsageOnly(events))) return EMPTY;
+    if (!this.#ending.held) return mirrored;
+    this.#hold(mirrored);
+    return EMPTY;
+  }
+
+  #hold(bytes: Buffer): void {
+    if (bytes.length === 0) return;
+    this.#held.push(bytes);
+    this.#heldBytes += bytes.length;
+    if (this.#heldBytes > HELD_BYTES) {
+      throw new GatewayError('upstream_failed', 'The model did not come to an end after it had finished. Try again.');
+    }
+  }
+}
+
+const EMPTY = Buffer.alloc(0);
+
+function isUsageOnly(events: readonly ChatEvent[]): boolean {
+  return events.length > 0 && events.every((event) => event.type === 'usage');
+}
+
+/** One buffer of several; neighbours in the same memory are joined without a copy. */
+function joinSlices(slices: readonly Buffer[]): Buffer {
+  const parts = slices.filter((slice) => slice.length > 0);
+  const [first] = parts;
+  if (!first) return EMPTY;
+  if (parts.length === 1) return first;
+  const total = parts.reduce((sum, part) => sum + part.length, 0);
+  let at = first.byteOffset;
+  for (const part of parts) {
+    if (part.buffer !== first.buffer || part.byteOffset !== at) return Buffer.concat(parts, total);
+    at += part.length;
+  }
+  return Buffer.from(first.buffer, first.byteOffset, total);
+}

@@ -1,0 +1,84 @@
+/** The client's side of the connection: the only thing that writes to it. */
+import type { ServerResponse } from 'node:http';
+import { GatewayError } from '@gateway/shared/failures';
+
+/** A client that takes nothing for this long is dropped, in ms. */
+export const WRITE_STALL_MS = 60_000;
+/** How long the last bytes of a broken stream may take to leave before the socket is destroyed anyway, in ms. */
+const LAST_BYTES_MS = 5_000;
+
+/** One answer: headers are collected until it begins, then bytes flow under backpressure. */
+export class Reply {
+  readonly #response: ServerResponse;
+  readonly #headers: Record<string, string> = {};
+
+  constructor(response: ServerResponse) {
+    this.#response = response;
+  }
+
+  /** Whether the status line has left: from then on errors can only be told inside the stream. */
+  get begun(): boolean {
+    return this.#response.headersSent;
+  }
+
+  /** Sets a header of the answer; has no effect once it has begun. */
+  header(name: string, value: string): void {
+    this.#headers[name] = value;
+  }
+
+  /** Sends a whole answer with its length. */
+  whole(status: number, contentType: string, body: string | Buffer): void {
+    this.#headers['content-type'] = contentType;
+    this.#headers['content-length'] = String(Buffer.byteLength(body));
+    this.#response.writeHead(status, this.#headers);
+    this.#response.end(body);
+  }
+
+  /** Sends status and headers of an answer whose length is not known yet. */
+  begin(status: number, contentType: string): void {
+    this.#headers['content-type'] = contentType;
+    this.#headers['cache-control'] = 'no-cache';
+    // nginx and its kin would otherwise collect events before they pass them on.
+    this.#headers['x-accel-buffering'] = 'no';
+    this.#response.writeHead(status, this.#headers);
+  }
+
+  /** Writes bytes; false when the client is slower than they come: then wait for `drained`. */
+  write(bytes: string | Buffer): boolean {
+    return this.#response.destroyed || this.#response.write(bytes);
+  }
+
+  /** Resolves when the client took what was written or is gone; throws `client_closed` after a minute's stall. */
+  drained(): Promise<void> {
+    const response = this.#response;
+    if (!response.writableNeedDrain || response.destroyed) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const settle = () => {
+        clearTimeout(timer);
+        response.off('drain', settle);
+        response.off('close', settle);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        settle();
+        reject(new GatewayError('client_closed', 'The client took no data for a minute.'));
+      }, WRITE_STALL_MS);
+      response.on('drain', settle);
+      response.on('close', settle);
+    });
+  }
+
+  /** Ends a streamed answer properly. */
+  end(): void {
+    this.#response.end();
+  }
+
+  /** Breaks a streamed answer off: last bytes, then the socket closes without the terminating chunk. */
+  breakOff(lastBytes?: string): void {
+    const { socket } = this.#response;
+    if (lastBytes !== undefined && !this.#response.destroyed) this.#response.write(lastBytes);
+    if (!socket || socket.destroyed) return;
+    socket.destroySoon();
+    setTimeout(() => socket.destroy(), LAST_BYTES_MS).unref();
+  }
+}

@@ -1,0 +1,187 @@
+/** Asks the upstreams of a model one after the other until one answers; remembers which of them are unwell. */
+import { GatewayError, asGatewayError } from '@gateway/shared/failures';
+import type { DialectName } from '@gateway/shared/catalog';
+import type { ProviderRecord } from '@gateway/shared/records';
+import type { Call } from './call.ts';
+import type { CompiledCredential, CompiledRoute } from './config/config.ts';
+import type { Dialect } from './dialects/dialect.ts';
+import type { Attempt, Candidate, Question } from './exchange/exchange.ts';
+import {
+  CLOSED_CIRCUIT, FRESH_BUDGET, admission, afterFailure, afterNothing, afterRequest, afterRetry, afterStart, afterSuccess,
+} from './upstreams/circuit.ts';
+import type { Circuit } from './upstreams/circuit.ts';
+import { inOrder } from './upstreams/order.ts';
+import type { Choice } from './upstreams/order.ts';
+import { Pools, addressOf } from './upstreams/pools.ts';
+import { send } from './upstreams/send.ts';
+import type { UpstreamAnswer } from './upstreams/send.ts';
+import { isElsewhere, judge, retryAfterOf } from './upstreams/verdict.ts';
+
+/** Upstreams asked for one request, at most. */
+const ATTEMPTS = 3;
+/** How much of an upstream's error answer is read, in bytes. */
+const ERROR_BODY_BYTES = 1024 * 1024;
+
+export interface UpstreamsOptions {
+  dialects: Partial<Record<DialectName, Dialect>>;
+  /** Random numbers from 0 to 1. */
+  random: () => number;
+  /** ms of a monotonic clock. */
+  now: () => number;
+}
+
+/** The node's view of all upstreams: local, in memory, gone at a restart. */
+export class Upstreams {
+  readonly #options: UpstreamsOptions;
+  readonly #pools = new Pools();
+  readonly #circuits = new Map<string, Circuit>();
+  readonly #inFlight = new Map<string, number>();
+  /** Until when a credential rests, by id and secret: a replaced secret starts afresh. */
+  readonly #resting = new Map<string, number>();
+  #budget = FRESH_BUDGET;
+
+  constructor(options: UpstreamsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The first answer that may be delivered. Asks the next upstream only while nothing was relayed, after failures that are
+   * not the client's, and within the retry budget. Throws the last failure.
+   */
+  async ask<A>(call: Call, question: Question<A>, routes: readonly CompiledRoute[]): Promise<A> {
+    const { dialects, random, now } = this.#options;
+    const choices = inOrder(routes, { dialects, random, preferred: question.preferred });
+    this.#budget = afterRequest(this.#budget, now());
+    let failure = nobody();
+    let asked = 0;
+    for (const choice of this.#healthyFirst(choices)) {
+      if (asked > 0 && (asked >= ATTEMPTS || !this.#takeRetry())) break;
+      call.cut.throwIfCut();
+      try {
+        const candidate = this.#candidate(choice);
+        asked += 1;
+        return await this.#askOne(call, question, candidate);
+      } catch (cause) {
+        failure = asGatewayError(cause);
+        if (!isElsewhere(failure)) throw failure;
+      }
+    }
+    throw failure;
+  }
+
+  /** Closes all connections. */
+  close(): Promise<void> {
+    return this.#pools.close();
+  }
+
+  /** Ejected upstreams come last: the best of them is still better than no answer. */
+  #healthyFirst(choices: readonly Choice[]): Choice[] {
+    const now = this.#options.now();
+    const ejected = (choice: Choice) => admission(this.#circuit(choice.compiled.provider), now) === 'ejected';
+    const healthy = choices.filter((choice) => !ejected(choice));
+    return healthy.length > 0 ? healthy : choices.slice(0, 1);
+  }
+
+  #takeRetry(): boolean {
+    const next = afterRetry(this.#budget, this.#options.now());
+    if (next) this.#budget = next;
+    return next !== undefined;
+  }
+
+  /** The route with a credential that is not resting and is bound to this origin. */
+  #candidate({ compiled, dialect, native }: Choice): Candidate {
+    const { route, provider, credentials } = compiled;
+    const { origin } = addressOf(provider);
+    const now = this.#options.now();
+    const bound = credentials.filter((credential) => credential.origin === origin);
+    const rested = bound.filter((credential) => (this.#resting.get(restKey(credential)) ?? 0) <= now);
+    const credential = rested[Math.floor(this.#options.random() * rested.length)];
+    if (!credential && credentials.length > 0) throw this.#noCredential(bound, now);
+    const { concurrencyLimit } = provider;
+    if (concurrencyLimit !== null && (this.#inFlight.get(provider.id) ?? 0) >= concurrencyLimit) throw nobody();
+    return { route, provider, credential, dialect, native };
+  }
+
+  #noCredential(bound: readonly CompiledCredential[], now: number): GatewayError {
+    const until = Math.min(...bound.map((credential) => this.#resting.get(restKey(credential)) ?? 0));
+    if (bound.length === 0) return unusable();
+    return new GatewayError('upstream_busy', 'The model is busy. Try again in a moment.', { retryAfterMs: until - now });
+  }
+
+  async #askOne<A>(call: Call, question: Question<A>, candidate: Candidate): Promise<A> {
+    const { provider } = candidate;
+    const outgoing = question.outgoing(candidate);
+    const settle = this.#start(provider);
+    try {
+      const limits = { timeouts: provider.timeouts, cut: call.cut };
+      const answer = await send(this.#pools.for(provider), outgoing, limits);
+      answer.onClose(this.#enter(provider));
+      if (answer.status < 200 || answer.status > 299) return await this.#refused(answer, { candidate, settle });
+      return await question.receive({ answer, candidate, settle });
+    } catch (cause) {
+      const error = asGatewayError(cause);
+      settle(error);
+      throw error;
+    }
+  }
+
+  async #refused(answer: UpstreamAnswer, { candidate, settle }: Pick<Attempt, 'candidate' | 'settle'>): Promise<never> {
+    const body = (await answer.whole(ERROR_BODY_BYTES)).toString('utf8');
+    const retryAfterMs = retryAfterOf(answer.headers, Date.now());
+    const verdict = judge({ status: answer.status, body, retryAfterMs }, candidate);
+    if (verdict.restCredentialMs > 0 && candidate.credential) {
+      this.#resting.set(restKey(candidate.credential), this.#options.now() + verdict.restCredentialMs);
+    }
+    settle(verdict.unwell ? verdict.error : undefined);
+    throw verdict.error;
+  }
+
+  /** Counts a request; the returned function says once how it went. */
+  #start(provider: ProviderRecord): (error?: GatewayError) => void {
+    const { now, random } = this.#options;
+    this.#setCircuit(provider, afterStart(this.#circuit(provider), now()));
+    let settled = false;
+    return (error) => {
+      if (settled) return;
+      settled = true;
+      const circuit = this.#circuit(provider);
+      if (!error) this.#setCircuit(provider, afterSuccess(circuit, now()));
+      else if (isElsewhere(error)) this.#setCircuit(provider, afterFailure(circuit, now(), random()));
+      else this.#setCircuit(provider, afterNothing(circuit));
+    };
+  }
+
+  #enter(provider: ProviderRecord): () => void {
+    this.#inFlight.set(provider.id, (this.#inFlight.get(provider.id) ?? 0) + 1);
+    return () => this.#inFlight.set(provider.id, (this.#inFlight.get(provider.id) ?? 1) - 1);
+  }
+
+  #circuit(provider: ProviderRecord): Circuit {
+    return this.#circuits.get(circuitKey(provider)) ?? CLOSED_CIRCUIT;
+  }
+
+  #setCircuit(provider: ProviderRecord, circuit: Circuit): void {
+    this.#circuits.set(circuitKey(provider), circuit);
+  }
+}
+
+/** A provider whose address was changed is another upstream. */
+function circuitKey(provider: ProviderRecord): string {
+  return `${provider.id} ${provider.baseUrl}`;
+}
+
+function restKey({ id, secret }: CompiledCredential): string {
+  return `${id} ${secret}`;
+}
+
+function nobody(): GatewayError {
+  return new GatewayError('upstream_busy', 'No upstream of this model is free. Try again in a moment.', {
+    retryAfterMs: 1_000,
+  });
+}
+
+function unusable(): GatewayError {
+  return new GatewayError('upstream_failed', 'The model is not reachable. Try again later.', {
+    cause: new Error('no credential is bound to the origin of the base URL'),
+  });
+}
