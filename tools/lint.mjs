@@ -16,8 +16,13 @@ function run(command, args, cwd) {
 }
 
 // `npm install`, not `npm ci`: some platforms' optional binaries are missing from the registry at these versions.
-if (!existsSync(join(tools, 'node_modules'))) run('npm', ['install', '--no-fund', '--no-audit', '--loglevel=error'], tools);
+if (!existsSync(join(tools, 'node_modules')))
+  run('npm', ['install', '--no-fund', '--no-audit', '--loglevel=error'], tools);
 
 const bin = (name) => join(tools, 'node_modules', '.bin', name);
-run(bin('oxlint'), ['-c', join(tools, 'oxlint.json'), '--quiet', 'shared', 'data-plane', 'control-plane', 'console', 'test'], root);
+run(
+  bin('oxlint'),
+  ['-c', join(tools, 'oxlint.json'), '--quiet', 'shared', 'data-plane', 'control-plane', 'console', 'test'],
+  root,
+);
 run(bin('knip'), ['--config', join(tools, 'knip.json'), '--no-progress'], root);
