@@ -20,6 +20,7 @@ const NODES = `
     usage_backlog integer not null default 0,
     draining boolean not null default false,
     last_seen_at timestamptz,
+    stream_id text,
     stream_seen_at timestamptz,
     started_at timestamptz,
     created_at timestamptz not null default clock_timestamp()
