@@ -1,5 +1,6 @@
 /**
- * Makes the checkout ready to run: packages as the lock file says, then what has to be compiled. Plain
+ * Makes the checkout ready to run: packages as the lock file says, then what has to be compiled. With a
+ * workspace as its argument (`data-plane`), only that one's packages, and nothing is compiled. Plain
  * JavaScript for the system's own Node (20 or later).
  */
 import { spawnSync } from 'node:child_process';
@@ -14,16 +15,22 @@ const LOCK = path.join(ROOT, '.setup.lock');
 const LOCK_POLL_MS = 100;
 const NPM_OPTIONS = ['--ignore-scripts', '--no-fund', '--no-audit', '--loglevel=error'];
 const OLDEST_NODE = 20;
+const WORKSPACE = process.argv[2];
 
 if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE)
   fail(`Node ${OLDEST_NODE} or later is needed to start; this is ${process.version}.`);
-if (!isInstalled() || findStaleProducts().length > 0) prepare();
+if (!isInstalled() || isStale()) prepare();
 
 function prepare() {
   takeLock();
   process.once('exit', () => rmSync(LOCK, { force: true }));
   if (!isInstalled()) install();
-  build();
+  if (isStale()) build();
+}
+
+/** A workspace by itself runs as it is. */
+function isStale() {
+  return WORKSPACE === undefined && findStaleProducts().length > 0;
 }
 
 /**
@@ -33,13 +40,28 @@ function prepare() {
 function isInstalled() {
   const noted = path.join(ROOT, 'node_modules', '.package-lock.json');
   if (!existsSync(noted) || !existsSync(path.join(ROOT, 'node_modules', '.bin', 'node'))) return false;
-  const installed = JSON.parse(readFileSync(noted, 'utf8')).packages;
-  const wanted = JSON.parse(readFileSync(path.join(ROOT, 'package-lock.json'), 'utf8')).packages;
-  return Object.entries(wanted).every(([at, { version, link, optional }]) => {
+  const installed = readPackages(noted);
+  const wanted = readPackages(path.join(ROOT, 'package-lock.json'));
+  return listNeeded(wanted).every((at) => {
+    const { version, link, optional } = wanted[at];
     const found = installed[at];
-    if (!at.startsWith('node_modules/') || (optional && !found)) return true;
-    return found !== undefined && found.version === version && found.link === link;
+    // Of the optional packages only those of this platform are installed; node itself was looked for above.
+    return found ? found.version === version && found.link === link : optional;
   });
+}
+
+function readPackages(file) {
+  return JSON.parse(readFileSync(file, 'utf8')).packages;
+}
+
+/**
+ * The places of all packages, or those that a workspace depends on directly: npm installed the others with
+ * them.
+ */
+function listNeeded(wanted) {
+  if (WORKSPACE !== undefined)
+    return Object.keys(wanted[WORKSPACE].dependencies).map((name) => `node_modules/${name}`);
+  return Object.keys(wanted).filter((at) => at.startsWith('node_modules/'));
 }
 
 /**
@@ -60,7 +82,8 @@ function install() {
 }
 
 function npm(command) {
-  const { status } = spawnSync('npm', [command, ...NPM_OPTIONS], {
+  const scope = WORKSPACE === undefined ? [] : ['--workspace', WORKSPACE, '--omit=dev'];
+  const { status } = spawnSync('npm', [command, ...scope, ...NPM_OPTIONS], {
     cwd: ROOT,
     stdio: ['ignore', 2, 2],
     shell: process.platform === 'win32',
