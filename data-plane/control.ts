@@ -1,14 +1,29 @@
-/** The node's line to the control plane: mutations over HTTP, the config subscription over a watched WebSocket. */
+/**
+ * The node's line to the control plane: mutations over HTTP, the config subscription over a watched
+ * WebSocket.
+ */
 import { CombinedError, Client, fetchExchange, subscriptionExchange } from '@urql/core';
 import { createClient } from 'graphql-ws';
 import type { Client as SocketClient } from 'graphql-ws';
 import {
-  CONFIG_SUBSCRIPTION, NODE_CONFIG_ACK, NODE_HEARTBEAT, NODE_LEASE_CLOSE, NODE_LEASE_REQUEST, NODE_REGISTER,
+  CONFIG_SUBSCRIPTION,
+  NODE_CONFIG_ACK,
+  NODE_HEARTBEAT,
+  NODE_LEASE_CLOSE,
+  NODE_LEASE_REQUEST,
+  NODE_REGISTER,
   NODE_USAGE_REPORT,
 } from '@gateway/shared/node-api';
 import type {
-  ConfigEvent, NodeConfigAckInput, NodeHeartbeatInput, NodeLeaseAnswer, NodeLeaseCloseInput, NodeLeaseRequestInput,
-  NodeRegisterInput, NodeUsageReportAnswer, NodeUsageReportInput,
+  ConfigEvent,
+  NodeConfigAckInput,
+  NodeHeartbeatInput,
+  NodeLeaseAnswer,
+  NodeLeaseCloseInput,
+  NodeLeaseRequestInput,
+  NodeRegisterInput,
+  NodeUsageReportAnswer,
+  NodeUsageReportInput,
 } from '@gateway/shared/node-api';
 
 /** How long one mutation may take before it counts as unanswered, in ms. */
@@ -34,7 +49,10 @@ export interface ConfigSink {
 }
 
 /** What the control plane says to an acknowledgement-like mutation. */
-export interface ControlAnswer { ok: boolean; userErrors: { code: string; message: string }[] }
+export interface ControlAnswer {
+  ok: boolean;
+  userErrors: { code: string; message: string }[];
+}
 
 /** Every method rejects with ControlError when no valid answer came in time; nothing is retried here. */
 export interface Control {
@@ -51,7 +69,10 @@ export interface Control {
   stop(): Promise<void>;
 }
 
-/** No answer, or one that says nothing: the caller may try again. The message names what failed, never a token. */
+/**
+ * No answer, or one that says nothing: the caller may try again. The message names what failed, never a
+ * token.
+ */
 export class ControlError extends Error {
   readonly code: string | undefined;
 
@@ -62,7 +83,9 @@ export class ControlError extends Error {
   }
 }
 
-/** Opens the line. Nothing is sent before the first call, so that this works while the control plane is away. */
+/**
+ * Opens the line. Nothing is sent before the first call, so that this works while the control plane is away.
+ */
 export function connectControl(options: ControlOptions): Control {
   const url = new URL('/graphql', options.url).href;
   const socket = watchedSocket(url, options.token);
@@ -71,17 +94,27 @@ export function connectControl(options: ControlOptions): Control {
     preferGetMethod: false,
     requestPolicy: 'network-only',
     fetchOptions: { headers: { authorization: `Bearer ${options.token}` } },
-    exchanges: [subscriptionExchange({
-      forwardSubscription: (request, operation) => ({
-        subscribe: (sink) => ({
-          unsubscribe: socket.subscribe({ query: request.query ?? '', variables: request.variables }, {
-            next: ({ data, errors }) => sink.next({ data, errors }),
-            error: (error) => { operation.context['ended']?.(error); },
-            complete: () => { operation.context['ended']?.(undefined); },
+    exchanges: [
+      subscriptionExchange({
+        forwardSubscription: (request, operation) => ({
+          subscribe: (sink) => ({
+            unsubscribe: socket.subscribe(
+              { query: request.query ?? '', variables: request.variables },
+              {
+                next: ({ data, errors }) => sink.next({ data, errors }),
+                error: (error) => {
+                  operation.context['ended']?.(error);
+                },
+                complete: () => {
+                  operation.context['ended']?.(undefined);
+                },
+              },
+            ),
           }),
         }),
       }),
-    }), fetchExchange],
+      fetchExchange,
+    ],
   });
   return controlOver(client, socket);
 }
@@ -90,7 +123,11 @@ function controlOver(client: Client, socket: SocketClient): Control {
   const call = caller(client);
   return {
     async register(input) {
-      const answer = await call<{ node: { id: string; name: string } | null }>('nodeRegister', NODE_REGISTER, input);
+      const answer = await call<{ node: { id: string; name: string } | null }>(
+        'nodeRegister',
+        NODE_REGISTER,
+        input,
+      );
       if (!answer.node) throw refusal('nodeRegister', answer.userErrors);
       return answer.node;
     },
@@ -108,7 +145,9 @@ function controlOver(client: Client, socket: SocketClient): Control {
     },
     follow: (from, sink) => follow(client, from, sink),
     // graphql-ws rejects with {code: 1000} when it is disposed of while it connects.
-    stop: async () => { await Promise.resolve(socket.dispose()).catch(() => undefined); },
+    stop: async () => {
+      await Promise.resolve(socket.dispose()).catch(() => undefined);
+    },
   };
 }
 
@@ -119,13 +158,23 @@ function caller(client: Client): Call {
   return async <Answer>(field: string, document: string, input: object) => {
     const limit = field === 'nodeLeaseRequest' ? LEASE_TIMEOUT_MS : MUTATION_TIMEOUT_MS;
     const timeout = AbortSignal.timeout(limit);
-    const result = await client.mutation<Record<string, Answer & Refusable>>(document, { input }, {
-      // urql has no time limit of its own: its fetch is given ours.
-      fetch: (target, init) => fetch(target, { ...init, signal: timeout }),
-    }).toPromise();
+    const result = await client
+      .mutation<Record<string, Answer & Refusable>>(
+        document,
+        { input },
+        {
+          // urql has no time limit of its own: its fetch is given ours.
+          fetch: (target, init) => fetch(target, { ...init, signal: timeout }),
+        },
+      )
+      .toPromise();
     const answer = result.data?.[field];
     if (!answer || result.error) {
-      throw new ControlError(`${field} got no answer: ${describe(result.error)}`, codeOf(result.error), result.error);
+      throw new ControlError(
+        `${field} got no answer: ${describe(result.error)}`,
+        codeOf(result.error),
+        result.error,
+      );
     }
     return answer;
   };
@@ -133,10 +182,18 @@ function caller(client: Client): Call {
 
 function refusal(field: string, errors: { code: string; message: string }[]): ControlError {
   const [first] = errors;
-  return new ControlError(`${field} was refused: ${first?.message ?? 'without a reason'}`, first?.code, undefined);
+  return new ControlError(
+    `${field} was refused: ${first?.message ?? 'without a reason'}`,
+    first?.code,
+    undefined,
+  );
 }
 
-function follow(client: Client, from: { nodeId: string; fromRevision?: number }, sink: ConfigSink): () => void {
+function follow(
+  client: Client,
+  from: { nodeId: string; fromRevision?: number },
+  sink: ConfigSink,
+): () => void {
   let open = true;
   const end = (error: unknown) => {
     if (!open) return;
@@ -144,20 +201,23 @@ function follow(client: Client, from: { nodeId: string; fromRevision?: number },
     subscription.unsubscribe();
     sink.ended({ code: codeOf(error), message: error ? describe(error) : 'the stream was completed' });
   };
-  const subscription = client.subscription<{ dataPlaneConfig: ConfigEvent }>(
-    CONFIG_SUBSCRIPTION, { ...from }, { ended: end },
-  ).subscribe((result) => {
-    if (!open) return;
-    if (result.error) end(result.error);
-    else if (result.data?.dataPlaneConfig) sink.event(result.data.dataPlaneConfig);
-  });
+  const subscription = client
+    .subscription<{ dataPlaneConfig: ConfigEvent }>(CONFIG_SUBSCRIPTION, { ...from }, { ended: end })
+    .subscribe((result) => {
+      if (!open) return;
+      if (result.error) end(result.error);
+      else if (result.data?.dataPlaneConfig) sink.event(result.data.dataPlaneConfig);
+    });
   return () => {
     open = false;
     subscription.unsubscribe();
   };
 }
 
-/** One socket without retries of its own: each new subscription connects, so that it names the present revision. */
+/**
+ * One socket without retries of its own: each new subscription connects, so that it names the present
+ * revision.
+ */
 function watchedSocket(url: string, token: string): SocketClient {
   let pong: NodeJS.Timeout | undefined;
   const calm = () => {
@@ -172,11 +232,18 @@ function watchedSocket(url: string, token: string): SocketClient {
     connectionAckWaitTimeout: CONNECT_WITHIN_MS,
     connectionParams: { authorization: `Bearer ${token}` },
     on: {
-      // keepAlive sends pings but does not mind missing answers: a frozen peer would go unnoticed for minutes.
+      // keepAlive sends pings but does not mind missing answers: a frozen peer would go unnoticed for
+      // minutes.
       ping: (received) => {
-        if (!received) pong ??= setTimeout(() => { calm(); socket.terminate(); }, PONG_WITHIN_MS);
+        if (!received)
+          pong ??= setTimeout(() => {
+            calm();
+            socket.terminate();
+          }, PONG_WITHIN_MS);
       },
-      pong: (received) => { if (received) calm(); },
+      pong: (received) => {
+        if (received) calm();
+      },
       closed: calm,
     },
   });
@@ -197,6 +264,7 @@ function describe(error: unknown): string {
   if (Array.isArray(error)) return error.map((each) => describe(each)).join('; ');
   if (typeof error === 'object' && error !== null && 'message' in error) return String(error.message);
   // graphql-ws rejects with the socket's close event, whose fields are getters.
-  if (typeof error === 'object' && error !== null && 'code' in error) return `the socket closed with ${String(error.code)}`;
+  if (typeof error === 'object' && error !== null && 'code' in error)
+    return `the socket closed with ${String(error.code)}`;
   return 'the connection failed';
 }

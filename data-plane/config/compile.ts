@@ -4,7 +4,14 @@ import { isChatFamily } from '@gateway/shared/catalog';
 import type { Family } from '@gateway/shared/catalog';
 import type { ConfigEntry } from '@gateway/shared/node-api';
 import type {
-  AccountRecord, ConfigKind, ConfigRecord, CredentialRecord, KeyRecord, ModelRecord, PoolRecord, ProviderRecord,
+  AccountRecord,
+  ConfigKind,
+  ConfigRecord,
+  CredentialRecord,
+  KeyRecord,
+  ModelRecord,
+  PoolRecord,
+  ProviderRecord,
   SettingsRecord,
 } from '@gateway/shared/records';
 import { unseal } from '@gateway/shared/sealing';
@@ -14,8 +21,8 @@ import type { EntryTable, Tables } from './tables.ts';
 type RecordOf<Kind extends ConfigKind> = Extract<ConfigRecord, { kind: Kind }>;
 
 /**
- * Compiles tables into configurations. It remembers the look-ups of the kinds that did not change since the last time,
- * so that disabling one key does not unseal every credential again.
+ * Compiles tables into configurations. It remembers the look-ups of the kinds that did not change since the
+ * last time, so that disabling one key does not unseal every credential again.
  */
 export class Compiler {
   readonly #privateKey: KeyObject;
@@ -34,14 +41,28 @@ export class Compiler {
     const settings = recordsOf(tables, 'SETTINGS').next().value;
     if (!settings) throw new Error('the settings are missing');
     const keys = this.#lookup(tables, 'API_KEY', byDigest);
-    const models = this.#lookup(tables, 'MODEL', (records) => indexed<ModelRecord>(records, (model) => model.name));
-    const pools = this.#lookup(tables, 'POOL', (records) => indexed<PoolRecord>(records, (pool) => pool.subdomain));
+    const models = this.#lookup(tables, 'MODEL', (records) =>
+      indexed<ModelRecord>(records, (model) => model.name),
+    );
+    const pools = this.#lookup(tables, 'POOL', (records) =>
+      indexed<PoolRecord>(records, (pool) => pool.subdomain),
+    );
     const poolIds = new Map([...pools.values()].map((pool) => [pool.id, pool]));
-    const accounts = this.#lookup(
-      tables, 'ACCOUNT', (records) => indexed<AccountRecord>(records, (account) => account.walletId),
+    const accounts = this.#lookup(tables, 'ACCOUNT', (records) =>
+      indexed<AccountRecord>(records, (account) => account.walletId),
     );
     const routes = this.#routes(tables);
-    return new CompiledConfig({ revision: tables.revision, confirmedAt, settings, keys, models, pools, poolIds, accounts, routes });
+    return new CompiledConfig({
+      revision: tables.revision,
+      confirmedAt,
+      settings,
+      keys,
+      models,
+      pools,
+      poolIds,
+      accounts,
+      routes,
+    });
   }
 
   #routes(tables: Tables): ReadonlyMap<string, readonly CompiledRoute[]> {
@@ -56,7 +77,8 @@ export class Compiler {
       routes.push({ route, provider, credentials: credentials.get(provider.id) ?? [] });
       byModel.set(route.modelId, routes);
     }
-    for (const routes of byModel.values()) routes.sort((one, other) => one.route.priority - other.route.priority);
+    for (const routes of byModel.values())
+      routes.sort((one, other) => one.route.priority - other.route.priority);
     return byModel;
   }
 
@@ -66,24 +88,30 @@ export class Compiler {
       const record = entry.payload as CredentialRecord;
       const compiled = this.#secrets.get(entry) ?? this.#open(record);
       this.#secrets.set(entry, compiled);
-      byProvider.set(record.providerId, [...byProvider.get(record.providerId) ?? [], compiled]);
+      byProvider.set(record.providerId, [...(byProvider.get(record.providerId) ?? []), compiled]);
     }
     return byProvider;
   }
 
   #open(record: CredentialRecord): CompiledCredential {
     try {
-      return { id: record.id, origin: record.origin, secret: unseal(record.sealed, this.#privateKey, record.id) };
+      return {
+        id: record.id,
+        origin: record.origin,
+        secret: unseal(record.sealed, this.#privateKey, record.id),
+      };
     } catch (cause) {
       throw new Error(`credential ${record.id} does not open with this node's key`, { cause });
     }
   }
 
   #lookup<Kind extends ConfigKind, Lookup>(
-    tables: Tables, kind: Kind, build: (records: Iterable<RecordOf<Kind>>) => Lookup,
+    tables: Tables,
+    kind: Kind,
+    build: (records: Iterable<RecordOf<Kind>>) => Lookup,
   ): Lookup {
     const table = tables.byKind.get(kind);
-    const known = table && this.#lookups.get(table) as Lookup | undefined;
+    const known = table && (this.#lookups.get(table) as Lookup | undefined);
     const lookup = known ?? build(recordsOf(tables, kind));
     if (table) this.#lookups.set(table, lookup);
     return lookup;
@@ -109,9 +137,15 @@ class CompiledConfig implements Config {
     this.#lookups = lookups;
   }
 
-  get revision(): number { return this.#lookups.revision; }
-  get confirmedAt(): number { return this.#lookups.confirmedAt; }
-  get settings(): SettingsRecord { return this.#lookups.settings; }
+  get revision(): number {
+    return this.#lookups.revision;
+  }
+  get confirmedAt(): number {
+    return this.#lookups.confirmedAt;
+  }
+  get settings(): SettingsRecord {
+    return this.#lookups.settings;
+  }
 
   /** The same configuration, confirmed at a later time. */
   confirmed(confirmedAt: number): CompiledConfig {
@@ -125,8 +159,12 @@ class CompiledConfig implements Config {
     return rotated && (rotated.previousUntil ?? 0) > Date.now() ? rotated : undefined;
   }
 
-  modelByName(name: string): ModelRecord | undefined { return this.#lookups.models.get(name); }
-  models(): Iterable<ModelRecord> { return this.#lookups.models.values(); }
+  modelByName(name: string): ModelRecord | undefined {
+    return this.#lookups.models.get(name);
+  }
+  models(): Iterable<ModelRecord> {
+    return this.#lookups.models.values();
+  }
 
   routesFor(modelId: string, family: Family): readonly CompiledRoute[] {
     const routes = this.#lookups.routes.get(modelId) ?? [];
@@ -134,9 +172,15 @@ class CompiledConfig implements Config {
     return routes.filter(({ route }) => route.families.some(serves));
   }
 
-  poolBySubdomain(subdomain: string): PoolRecord | undefined { return this.#lookups.pools.get(subdomain); }
-  poolById(id: string): PoolRecord | undefined { return this.#lookups.poolIds.get(id); }
-  accountByWallet(walletId: string): AccountRecord | undefined { return this.#lookups.accounts.get(walletId); }
+  poolBySubdomain(subdomain: string): PoolRecord | undefined {
+    return this.#lookups.pools.get(subdomain);
+  }
+  poolById(id: string): PoolRecord | undefined {
+    return this.#lookups.poolIds.get(id);
+  }
+  accountByWallet(walletId: string): AccountRecord | undefined {
+    return this.#lookups.accounts.get(walletId);
+  }
 }
 
 /** The same configuration, confirmed by the control plane at that time (ms of the wall clock). */
@@ -145,14 +189,17 @@ export function confirmedConfig(config: Config, confirmedAt: number): Config {
 }
 
 /**
- * Ids of the keys that could be used before and cannot any more: gone, disabled, or of an account now suspended.
- * Running out of time is not seen here; the request path checks it.
+ * Ids of the keys that could be used before and cannot any more: gone, disabled, or of an account now
+ * suspended. Running out of time is not seen here; the request path checks it.
  */
 export function keysStopped(before: Tables, after: Tables): Set<string> {
   const stopped = new Set<string>();
   const keys = after.byKind.get('API_KEY');
-  if (before.byKind.get('API_KEY') === keys && before.byKind.get('ACCOUNT') === after.byKind.get('ACCOUNT')) return stopped;
-  const suspended = new Set([...recordsOf(after, 'ACCOUNT')].filter((each) => each.suspended).map((each) => each.walletId));
+  if (before.byKind.get('API_KEY') === keys && before.byKind.get('ACCOUNT') === after.byKind.get('ACCOUNT'))
+    return stopped;
+  const suspended = new Set(
+    [...recordsOf(after, 'ACCOUNT')].filter((each) => each.suspended).map((each) => each.walletId),
+  );
   for (const [id, entry] of before.byKind.get('API_KEY') ?? []) {
     const old = entry.payload as KeyRecord;
     const now = keys?.get(id)?.payload as KeyRecord | undefined;
@@ -161,7 +208,10 @@ export function keysStopped(before: Tables, after: Tables): Set<string> {
   return stopped;
 }
 
-interface KeyLookup { current: ReadonlyMap<string, KeyRecord>; previous: ReadonlyMap<string, KeyRecord> }
+interface KeyLookup {
+  current: ReadonlyMap<string, KeyRecord>;
+  previous: ReadonlyMap<string, KeyRecord>;
+}
 
 function byDigest(keys: Iterable<KeyRecord>): KeyLookup {
   const current = new Map<string, KeyRecord>();
@@ -173,7 +223,10 @@ function byDigest(keys: Iterable<KeyRecord>): KeyLookup {
   return { current, previous };
 }
 
-function* recordsOf<Kind extends ConfigKind>(tables: Tables, kind: Kind): Generator<RecordOf<Kind>, undefined> {
+function* recordsOf<Kind extends ConfigKind>(
+  tables: Tables,
+  kind: Kind,
+): Generator<RecordOf<Kind>, undefined> {
   for (const entry of tables.byKind.get(kind)?.values() ?? []) yield entry.payload as RecordOf<Kind>;
   return undefined;
 }

@@ -4,7 +4,13 @@
  */
 import type { Family } from '@gateway/shared/catalog';
 import type {
-  AccountRecord, CredentialRecord, KeyRecord, ModelRecord, PoolRecord, ProviderRecord, RouteRecord,
+  AccountRecord,
+  CredentialRecord,
+  KeyRecord,
+  ModelRecord,
+  PoolRecord,
+  ProviderRecord,
+  RouteRecord,
   SettingsRecord,
 } from '@gateway/shared/records';
 
@@ -16,7 +22,11 @@ export interface CompiledRoute {
 }
 
 /** A credential whose secret was unsealed with this node's private key. Bound to one origin. */
-export interface CompiledCredential { id: string; origin: CredentialRecord['origin']; secret: string }
+export interface CompiledCredential {
+  id: string;
+  origin: CredentialRecord['origin'];
+  secret: string;
+}
 
 export interface Config {
   readonly revision: number;

@@ -1,4 +1,7 @@
-/** Reads what the control plane says about the configuration: unknown values in, typed records out, or an error. */
+/**
+ * Reads what the control plane says about the configuration: unknown values in, typed records out, or an
+ * error.
+ */
 import { DIALECTS, FAMILIES, GROUPS } from '@gateway/shared/catalog';
 import type { ConfigKind, ConfigRecord } from '@gateway/shared/records';
 
@@ -20,7 +23,8 @@ const RATIO_SHAPE = /^\d{1,4}(\.\d{1,4})?$/;
 const DIGEST_SHAPE = /^[0-9a-f]{64}$/;
 
 const text: Decoder<string> = (value, place) => {
-  if (typeof value !== 'string' || value.length > TEXT_LIMIT) throw new DecodeError(place, `a text of ≤ ${TEXT_LIMIT} characters`);
+  if (typeof value !== 'string' || value.length > TEXT_LIMIT)
+    throw new DecodeError(place, `a text of ≤ ${TEXT_LIMIT} characters`);
   return value;
 };
 const name: Decoder<string> = (value, place) => {
@@ -32,14 +36,16 @@ const flag: Decoder<boolean> = (value, place) => {
   return value;
 };
 const whole: Decoder<number> = (value, place) => {
-  if (!Number.isSafeInteger(value) || (value as number) < 0) throw new DecodeError(place, 'a whole number ≥ 0');
+  if (!Number.isSafeInteger(value) || (value as number) < 0)
+    throw new DecodeError(place, 'a whole number ≥ 0');
   return value as number;
 };
 const micros = shaped(MICROS_SHAPE, 'micro-dollars as a decimal text');
 const ratio = shaped(RATIO_SHAPE, 'a ratio as a decimal text');
 const digest = shaped(DIGEST_SHAPE, 'a SHA-256 digest in hex');
 const address: Decoder<string> = (value, place) => {
-  if (!/^https?:$/.test(URL.parse(text(value, place))?.protocol ?? '')) throw new DecodeError(place, 'an http(s) address');
+  if (!/^https?:$/.test(URL.parse(text(value, place))?.protocol ?? ''))
+    throw new DecodeError(place, 'an http(s) address');
   return value as string;
 };
 
@@ -56,7 +62,8 @@ function nullable<Value>(decode: Decoder<Value>): Decoder<Value | null> {
 
 function list<Value>(decode: Decoder<Value>): Decoder<Value[]> {
   return (value, place) => {
-    if (!Array.isArray(value) || value.length > LIST_LIMIT) throw new DecodeError(place, `a list of ≤ ${LIST_LIMIT}`);
+    if (!Array.isArray(value) || value.length > LIST_LIMIT)
+      throw new DecodeError(place, `a list of ≤ ${LIST_LIMIT}`);
     return value.map((item: unknown, at) => decode(item, `${place}/${at}`));
   };
 }
@@ -69,63 +76,134 @@ function oneOf<const Word extends string>(words: readonly Word[]): Decoder<Word>
   };
 }
 
-/** Fields that the shape does not name are left out: a newer control plane may send more than this node knows. */
+/**
+ * Fields that the shape does not name are left out: a newer control plane may send more than this node knows.
+ */
 function object<Value>(shape: Shape<Value>): Decoder<Value> {
   const fields = Object.entries(shape) as [string, Decoder<unknown>][];
   return (value, place) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new DecodeError(place, 'an object');
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      throw new DecodeError(place, 'an object');
     const source = value as Record<string, unknown>;
-    return Object.fromEntries(fields.map(([field, decode]) => [field, decode(source[field], `${place}/${field}`)])) as Value;
+    return Object.fromEntries(
+      fields.map(([field, decode]) => [field, decode(source[field], `${place}/${field}`)]),
+    ) as Value;
   };
 }
 
 const price = object({ base: micros, ratio, price: micros });
-const prices: Decoder<Partial<Record<(typeof GROUPS)[number], ReturnType<typeof price>>>> = (value, place) => {
+const prices: Decoder<Partial<Record<(typeof GROUPS)[number], ReturnType<typeof price>>>> = (
+  value,
+  place,
+) => {
   if (typeof value !== 'object' || value === null) throw new DecodeError(place, 'an object');
   const source = value as Record<string, unknown>;
-  return Object.fromEntries(GROUPS.filter((group) => source[group] !== undefined && source[group] !== null)
-    .map((group) => [group, price(source[group], `${place}/${group}`)]));
+  return Object.fromEntries(
+    GROUPS.filter((group) => source[group] !== undefined && source[group] !== null).map((group) => [
+      group,
+      price(source[group], `${place}/${group}`),
+    ]),
+  );
 };
 const limits = object({ maxChoices: whole, maxInputs: whole, maxBodyBytes: whole, serviceTiers: list(text) });
-const timeouts = object({ connectMs: whole, headersMs: whole, firstContentMs: whole, idleMs: whole, totalMs: whole });
+const timeouts = object({
+  connectMs: whole,
+  headersMs: whole,
+  firstContentMs: whole,
+  idleMs: whole,
+  totalMs: whole,
+});
 const families = list(oneOf(FAMILIES));
 
 type RecordOf<Kind extends ConfigKind> = Extract<ConfigRecord, { kind: Kind }>;
 
 const RECORDS: { [Kind in ConfigKind]: Decoder<RecordOf<Kind>> } = {
   API_KEY: object<RecordOf<'API_KEY'>>({
-    kind: oneOf(['API_KEY']), id: name, digest, previousDigest: nullable(digest), previousUntil: nullable(whole),
-    walletId: name, group: oneOf(GROUPS), enabled: flag, disabledReason: nullable(text), poolId: nullable(name),
-    allowedModels: nullable(list(text)), allowedIps: list(text), expiresAt: nullable(whole), hasSpendLimit: flag, hidden: flag,
+    kind: oneOf(['API_KEY']),
+    id: name,
+    digest,
+    previousDigest: nullable(digest),
+    previousUntil: nullable(whole),
+    walletId: name,
+    group: oneOf(GROUPS),
+    enabled: flag,
+    disabledReason: nullable(text),
+    poolId: nullable(name),
+    allowedModels: nullable(list(text)),
+    allowedIps: list(text),
+    expiresAt: nullable(whole),
+    hasSpendLimit: flag,
+    hidden: flag,
   }),
   MODEL: object<RecordOf<'MODEL'>>({
-    kind: oneOf(['MODEL']), id: name, name, displayName: text, description: text, contextTokens: whole,
-    traits: list(text), families, prices, limits, createdAt: whole,
+    kind: oneOf(['MODEL']),
+    id: name,
+    name,
+    displayName: text,
+    description: text,
+    contextTokens: whole,
+    traits: list(text),
+    families,
+    prices,
+    limits,
+    createdAt: whole,
   }),
   PROVIDER: object<RecordOf<'PROVIDER'>>({
-    kind: oneOf(['PROVIDER']), id: name, name: text, protocols: list(oneOf(DIALECTS)), baseUrl: address, timeouts,
-    concurrencyLimit: nullable(whole), allowPrivate: flag,
+    kind: oneOf(['PROVIDER']),
+    id: name,
+    name: text,
+    protocols: list(oneOf(DIALECTS)),
+    baseUrl: address,
+    timeouts,
+    concurrencyLimit: nullable(whole),
+    allowPrivate: flag,
   }),
   CREDENTIAL: object<RecordOf<'CREDENTIAL'>>({
-    kind: oneOf(['CREDENTIAL']), id: name, providerId: name, origin: address, sealed: name,
+    kind: oneOf(['CREDENTIAL']),
+    id: name,
+    providerId: name,
+    origin: address,
+    sealed: name,
   }),
   ROUTE: object<RecordOf<'ROUTE'>>({
-    kind: oneOf(['ROUTE']), id: name, modelId: name, providerId: name, upstreamModel: name, families,
-    priority: whole, weight: whole,
+    kind: oneOf(['ROUTE']),
+    id: name,
+    modelId: name,
+    providerId: name,
+    upstreamModel: name,
+    families,
+    priority: whole,
+    weight: whole,
   }),
   POOL: object<RecordOf<'POOL'>>({
-    kind: oneOf(['POOL']), id: name, subdomain: name, models: list(text), rpmCap: whole, paidUntil: whole,
+    kind: oneOf(['POOL']),
+    id: name,
+    subdomain: name,
+    models: list(text),
+    rpmCap: whole,
+    paidUntil: whole,
   }),
   ACCOUNT: object<RecordOf<'ACCOUNT'>>({
-    kind: oneOf(['ACCOUNT']), id: name, walletId: name, frozen: flag, suspended: flag,
+    kind: oneOf(['ACCOUNT']),
+    id: name,
+    walletId: name,
+    frozen: flag,
+    suspended: flag,
   }),
   SETTINGS: object<RecordOf<'SETTINGS'>>({
-    kind: oneOf(['SETTINGS']), id: oneOf(['settings']), publicUrl: address, consoleUrl: address,
-    poolRequestsFree: flag, playgroundKey: nullable(name),
+    kind: oneOf(['SETTINGS']),
+    id: oneOf(['settings']),
+    publicUrl: address,
+    consoleUrl: address,
+    poolRequestsFree: flag,
+    playgroundKey: nullable(name),
   }),
 };
 
-/** A record of the given kind, rebuilt field by field from an unknown value. Throws DecodeError naming the bad field. */
+/**
+ * A record of the given kind, rebuilt field by field from an unknown value. Throws DecodeError naming the bad
+ * field.
+ */
 export function decodeRecord(kind: ConfigKind, value: unknown, place: string): ConfigRecord {
   const decode: Decoder<ConfigRecord> | undefined = Object.hasOwn(RECORDS, kind) ? RECORDS[kind] : undefined;
   if (!decode) throw new DecodeError(place, 'of a kind that this node knows');

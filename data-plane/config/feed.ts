@@ -1,4 +1,7 @@
-/** Keeps the configuration current: follows the control plane, swaps what is good, refuses what is not, acknowledges. */
+/**
+ * Keeps the configuration current: follows the control plane, swaps what is good, refuses what is not,
+ * acknowledges.
+ */
 import type { ConfigEntry, ConfigEvent } from '@gateway/shared/node-api';
 import type { Control } from '../control.ts';
 import { confirmedConfig, keysStopped } from './compile.ts';
@@ -14,7 +17,9 @@ const RETRY_BASE_MS = 100;
 const RETRY_MAX_MS = 5_000;
 /** How often a mere confirmation is written to the file, in ms. */
 const CONFIRMED_EVERY_MS = 60_000;
-/** Heartbeats that name a later revision before the node stops believing that its delta is still on its way. */
+/**
+ * Heartbeats that name a later revision before the node stops believing that its delta is still on its way.
+ */
 const LAGGING_HEARTBEATS = 2;
 const CHUNKS_MAX = 10_000;
 
@@ -52,7 +57,13 @@ export function createFeed(options: FeedOptions): Feed {
   return new ConfigFeed(options);
 }
 
-interface Collection { revision: number; checksum: string; chunks: number; entries: ConfigEntry[]; next: number }
+interface Collection {
+  revision: number;
+  checksum: string;
+  chunks: number;
+  entries: ConfigEntry[];
+  next: number;
+}
 
 class ConfigFeed implements Feed {
   readonly #options: FeedOptions;
@@ -75,7 +86,9 @@ class ConfigFeed implements Feed {
     this.#options = options;
   }
 
-  get revision(): number { return this.#tables.revision; }
+  get revision(): number {
+    return this.#tables.revision;
+  }
 
   async startFromFile(): Promise<void> {
     const { file, log } = this.#options;
@@ -154,11 +167,16 @@ class ConfigFeed implements Feed {
 
   #take(event: ConfigEvent): void {
     switch (event.__typename) {
-      case 'ConfigSnapshot': return this.#takeChunk(event);
-      case 'ConfigDelta': return this.#takeDelta(event);
-      case 'ConfigHeartbeat': return this.#takeHeartbeat(event.revision);
-      case 'LeaseRecall': return this.#options.onRecall(event.leaseId);
-      default: return this.#doubt('an event of unknown type came');
+      case 'ConfigSnapshot':
+        return this.#takeChunk(event);
+      case 'ConfigDelta':
+        return this.#takeDelta(event);
+      case 'ConfigHeartbeat':
+        return this.#takeHeartbeat(event.revision);
+      case 'LeaseRecall':
+        return this.#options.onRecall(event.leaseId);
+      default:
+        return this.#doubt('an event of unknown type came');
     }
   }
 
@@ -166,8 +184,14 @@ class ConfigFeed implements Feed {
     const { revision, checksum, chunk, chunks, entries } = event;
     if (chunk === 0) this.#collection = { revision, checksum, chunks, entries: [], next: 0 };
     const collection = this.#collection;
-    const fits = collection && collection.next === chunk && collection.chunks === chunks && chunks <= CHUNKS_MAX
-      && collection.revision === revision && collection.checksum === checksum && Array.isArray(entries);
+    const fits =
+      collection &&
+      collection.next === chunk &&
+      collection.chunks === chunks &&
+      chunks <= CHUNKS_MAX &&
+      collection.revision === revision &&
+      collection.checksum === checksum &&
+      Array.isArray(entries);
     if (!fits) return this.#doubt('the parts of a snapshot do not fit together');
     // One at a time: spreading a large chunk into push() would overflow the stack.
     for (const entry of entries) collection.entries.push(entry);
@@ -225,7 +249,10 @@ class ConfigFeed implements Feed {
 
   #refuse(change: TableChange, reason: string): void {
     this.#refused = change.revision;
-    this.#options.log.warn({ revision: change.revision, reason }, 'a configuration was refused; the old one serves on');
+    this.#options.log.warn(
+      { revision: change.revision, reason },
+      'a configuration was refused; the old one serves on',
+    );
     this.#then(() => this.#acknowledge(change, reason));
   }
 
@@ -248,13 +275,22 @@ class ConfigFeed implements Feed {
   async #acknowledge({ revision, checksum }: TableChange, error?: string): Promise<void> {
     // A later revision is acknowledged right behind, and says the same of this one.
     if (!error && revision < this.#tables.revision) return;
-    const answer = await this.#options.control.acknowledge({ nodeId: this.#nodeId, revision, checksum, ...(error && { error }) });
-    if (!answer.ok) this.#options.log.warn({ revision, userErrors: answer.userErrors }, 'an acknowledgement was refused');
+    const answer = await this.#options.control.acknowledge({
+      nodeId: this.#nodeId,
+      revision,
+      checksum,
+      ...(error && { error }),
+    });
+    if (!answer.ok)
+      this.#options.log.warn({ revision, userErrors: answer.userErrors }, 'an acknowledgement was refused');
   }
 
   #then(work: () => Promise<void>): void {
     this.#work = this.#work.then(work).catch((error: unknown) => {
-      this.#options.log.warn({ reason: messageOf(error) }, 'the configuration could not be kept or acknowledged');
+      this.#options.log.warn(
+        { reason: messageOf(error) },
+        'the configuration could not be kept or acknowledged',
+      );
     });
   }
 }

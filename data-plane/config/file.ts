@@ -1,6 +1,6 @@
 /**
- * The last configuration that was good, on disk, so that a node starts while the control plane is away.
- * Lines of `crc32 json`: first a snapshot, then the deltas and confirmations since. Rewritten when it grew long.
+ * The last configuration that was good, on disk, so that a node starts while the control plane is away. Lines
+ * of `crc32 json`: first a snapshot, then the deltas and confirmations since. Rewritten when it grew long.
  */
 import { open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -19,12 +19,18 @@ type Line =
   | { type: 'confirmed'; confirmedAt: number };
 
 /** What the file holds: the tables, and when the control plane last confirmed them (ms of the wall clock). */
-export interface KeptConfig { tables: Tables; confirmedAt: number }
+export interface KeptConfig {
+  tables: Tables;
+  confirmedAt: number;
+}
 
 /** The content of the file is not what was written. The message names the file and the line. */
 export class DamagedConfigFile extends Error {
   constructor(path: string, line: number, cause: unknown) {
-    super(`${path} is damaged at line ${line}; it is ignored, and the configuration is awaited from the control plane`, { cause });
+    super(
+      `${path} is damaged at line ${line}; it is ignored until the control plane sends the configuration`,
+      { cause },
+    );
     this.name = 'DamagedConfigFile';
   }
 }
@@ -56,7 +62,9 @@ export class ConfigFile {
     const file = await open(next, 'w', OWNER_ONLY);
     try {
       await file.chmod(OWNER_ONLY);
-      await file.writeFile(encode({ type: 'snapshot', revision, checksum, entries: entriesOf(tables), confirmedAt }));
+      await file.writeFile(
+        encode({ type: 'snapshot', revision, checksum, entries: entriesOf(tables), confirmedAt }),
+      );
       await file.sync();
     } finally {
       await file.close();
@@ -97,7 +105,9 @@ function encode(line: Line): string {
   return `${crc32(json).toString(16).padStart(8, '0')} ${json}\n`;
 }
 
-/** A cut last line was never acknowledged to anybody and is left out; anything else that is wrong is damage. */
+/**
+ * A cut last line was never acknowledged to anybody and is left out; anything else that is wrong is damage.
+ */
 function replay(path: string, content: string): KeptConfig | undefined {
   const lines = content.split('\n');
   lines.pop();
@@ -123,7 +133,10 @@ function next(kept: KeptConfig | undefined, line: Line): KeptConfig {
   const { confirmedAt } = line;
   if (line.type === 'snapshot') {
     const { revision, checksum, entries } = line;
-    return { tables: changed(NO_TABLES, { revision, checksum, upserts: entries, removals: [] }), confirmedAt };
+    return {
+      tables: changed(NO_TABLES, { revision, checksum, upserts: entries, removals: [] }),
+      confirmedAt,
+    };
   }
   if (!kept) throw new Error('there is no snapshot before it');
   if (line.type === 'delta') return { tables: changed(kept.tables, line.change), confirmedAt };

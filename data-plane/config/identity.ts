@@ -8,7 +8,10 @@ import { exportPublicKey } from '@gateway/shared/sealing';
 const OWNER_ONLY = 0o600;
 
 /** The key pair that credentials are sealed for. */
-export interface NodeKeys { privateKey: KeyObject; publicKey: string }
+export interface NodeKeys {
+  privateKey: KeyObject;
+  publicKey: string;
+}
 
 /** The key pair of this data folder, made at the first call. */
 export function loadNodeKeys(folder: string): NodeKeys {
@@ -22,8 +25,8 @@ export function loadNodeKeys(folder: string): NodeKeys {
 }
 
 /**
- * Remembers the node that this data folder belongs to. Throws when it belongs to another one: its journal holds
- * charges and leases that only that node may settle.
+ * Remembers the node that this data folder belongs to. Throws when it belongs to another one: its journal
+ * holds charges and leases that only that node may settle.
  */
 export function claimFolder(folder: string, nodeId: string): void {
   const path = join(folder, 'node.id');
@@ -33,7 +36,9 @@ export function claimFolder(folder: string, nodeId: string): void {
   }
   const owner = readFileSync(path, 'utf8').trim();
   if (owner !== nodeId) {
-    throw new Error(`${folder} belongs to node ${owner}, but NODE_TOKEN is for node ${nodeId}: use that node's token or another DATA_DIR`);
+    throw new Error(
+      `${folder} belongs to node ${owner}, but NODE_TOKEN is for ${nodeId}: change the token or DATA_DIR`,
+    );
   }
 }
 

@@ -12,8 +12,12 @@ export function createStore(): WritableStore {
   let current: Config | undefined;
   const listeners: ((keyIds: ReadonlySet<string>) => void)[] = [];
   return {
-    get current() { return current; },
-    onKeysStopped(listener) { listeners.push(listener); },
+    get current() {
+      return current;
+    },
+    onKeysStopped(listener) {
+      listeners.push(listener);
+    },
     swap(config, keysStopped) {
       current = config;
       if (keysStopped.size > 0) for (const listener of listeners) listener(keysStopped);

@@ -1,4 +1,6 @@
-/** The entries of the configuration by kind and key: what snapshots fill, deltas change, and checksums prove. */
+/**
+ * The entries of the configuration by kind and key: what snapshots fill, deltas change, and checksums prove.
+ */
 import { ConfigChecksum } from '@gateway/shared/checksum';
 import type { ConfigEntry } from '@gateway/shared/node-api';
 import type { ConfigKind } from '@gateway/shared/records';
@@ -7,10 +9,19 @@ import { DecodeError, decodeRecord } from './decode.ts';
 export type EntryTable = ReadonlyMap<string, ConfigEntry>;
 
 /** One consistent state of the configuration. Never changed; `changed` makes the next one. */
-export interface Tables { readonly revision: number; readonly checksum: string; readonly byKind: ReadonlyMap<ConfigKind, EntryTable> }
+export interface Tables {
+  readonly revision: number;
+  readonly checksum: string;
+  readonly byKind: ReadonlyMap<ConfigKind, EntryTable>;
+}
 
 /** What a snapshot or a delta changes; keys as the control plane names entries. */
-export interface TableChange { revision: number; checksum: string; upserts: readonly ConfigEntry[]; removals: readonly { kind: ConfigKind; key: string }[] }
+export interface TableChange {
+  revision: number;
+  checksum: string;
+  upserts: readonly ConfigEntry[];
+  removals: readonly { kind: ConfigKind; key: string }[];
+}
 
 export const NO_TABLES: Tables = { revision: 0, checksum: new ConfigChecksum().value, byKind: new Map() };
 
@@ -48,7 +59,8 @@ export function changed(tables: Tables, change: TableChange): Tables {
     checksum.toggle(kind, key, old.revision);
     copyOf(kind).delete(key);
   }
-  if (checksum.value !== change.checksum) throw new Error(`revision ${change.revision} does not have the announced checksum`);
+  if (checksum.value !== change.checksum)
+    throw new Error(`revision ${change.revision} does not have the announced checksum`);
   return { revision: change.revision, checksum: checksum.value, byKind };
 }
 
@@ -56,4 +68,3 @@ export function changed(tables: Tables, change: TableChange): Tables {
 export function entriesOf(tables: Tables): ConfigEntry[] {
   return [...tables.byKind.values()].flatMap((table) => [...table.values()]);
 }
-

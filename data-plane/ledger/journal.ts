@@ -1,0 +1,300 @@
+/**
+ * The append-only journal of a node's money. Many commits share one fdatasync; a segment that failed once is
+ * never written again; what is settled is removed.
+ */
+import { join } from 'node:path';
+import { bookToJson, emptyBook, enter } from './book.ts';
+import type { Book, ChargeRecord, JournalRecord, SettledLease } from './book.ts';
+import type { Disk, GrowingFile } from './disk.ts';
+import { encodeFrame, frameLength, readFrame } from './frames.ts';
+import { replayFolder, segmentName } from './replay.ts';
+import type { Segment } from './replay.ts';
+
+/** A segment is followed by a new one at this size, in bytes. */
+const SEGMENT_BYTES = 16 * 1024 * 1024;
+/** Records in one group commit. */
+const GROUP_MAX = 1_000;
+/** Records that may wait for the disk; more are refused. */
+const QUEUE_MAX = 20_000;
+/** Pause between attempts to get a writable segment after a failure, in ms. */
+const HEAL_EVERY_MS = 500;
+/** How much of a segment is read at once for settling, in bytes. */
+const READ_BYTES = 1024 * 1024;
+
+/** What a caller appends: a charge gets its number when it is written. */
+export type NewRecord = Exclude<JournalRecord, { type: 'charge' }> | Omit<ChargeRecord, 'seq'>;
+
+export interface JournalOptions {
+  folder: string;
+  disk: Disk;
+  /** Names a new journal when the folder holds none. */
+  newId(): string;
+  log: { warn(fields: object, message: string): void };
+  segmentBytes?: number;
+}
+
+interface Pending {
+  record: NewRecord;
+  resolve(): void;
+  /** Absent for what must stand in the journal sooner or later, after a failure too. */
+  reject?(error: unknown): void;
+}
+interface Place {
+  segment: number;
+  offset: number;
+  group: number;
+}
+
+/**
+ * Opens the journal of the folder, or begins one. Throws DamagedJournal. The caller holds the folder's lock.
+ */
+export async function openJournal(options: JournalOptions): Promise<Journal> {
+  const { disk, folder } = options;
+  await disk.makeFolder(folder);
+  const { book, segments } = await replayFolder(disk, folder);
+  const journal = new Journal(options, book ?? emptyBook(options.newId()), segments);
+  await journal.begin();
+  return journal;
+}
+
+export class Journal {
+  /** What the durable records add up to. */
+  readonly book: Book;
+  readonly #options: JournalOptions;
+  readonly #segments: Segment[];
+  #file: GrowingFile | undefined;
+  /** True from a failed write until a new segment is durable. */
+  #sick = true;
+  #group = 0;
+  #queue: Pending[] = [];
+  #flushing: Promise<void> | undefined;
+  #healing: NodeJS.Timeout | undefined;
+  #closed = false;
+  #place: Place | undefined;
+  #ahead: ChargeRecord[] = [];
+
+  constructor(options: JournalOptions, book: Book, segments: Segment[]) {
+    this.#options = options;
+    this.book = book;
+    this.#segments = segments;
+  }
+
+  /** Whether a charge could be made durable now. */
+  get writable(): boolean {
+    return !this.#sick && this.#queue.length < QUEUE_MAX;
+  }
+
+  /** Charges that no report has settled. */
+  get backlog(): number {
+    return this.book.nextSeq - 1 - this.book.settledSeq;
+  }
+
+  /** Starts the first segment of this process: files of former processes are only read. */
+  async begin(): Promise<void> {
+    await this.#startSegment();
+    await this.#removeSettled();
+  }
+
+  /**
+   * Appends a record; resolves when it is durable. Rejects when it is not: then it does not count, now or
+   * after a restart, once the journal has healed.
+   */
+  append(record: NewRecord): Promise<void> {
+    if (!this.writable || this.#closed) return Promise.reject(new Error('the journal is not writable'));
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ record, resolve, reject });
+      this.#flushing ??= this.#flush();
+    });
+  }
+
+  /**
+   * Appends a record that nobody waits for. It is kept through failures, and comes before all that is
+   * appended later.
+   */
+  note(record: NewRecord): void {
+    this.#queue.push({ record, resolve: () => undefined });
+    if (!this.#sick) this.#flushing ??= this.#flush();
+  }
+
+  /** The oldest unsettled charges, in order, at most `limit`. Does not move: `settle` does. */
+  async unsettled(limit: number): Promise<readonly ChargeRecord[]> {
+    while (this.#ahead.length < limit && (await this.#readOn())) {
+      /* until there is enough or no more */
+    }
+    return this.#ahead.slice(0, limit);
+  }
+
+  /**
+   * Notes durably that all charges up to `seq` are settled, and removes segments that nobody needs any more.
+   */
+  async settle(seq: number, leases: SettledLease[]): Promise<void> {
+    await this.append({ type: 'settled', seq, leases });
+    this.#ahead = this.#ahead.filter((charge) => charge.seq > seq);
+    // A file that cannot be removed is only old: the next start removes it.
+    await this.#removeSettled().catch((error: unknown) => {
+      this.#options.log.warn({ reason: String(error) }, 'a settled segment could not be removed');
+    });
+  }
+
+  /** Writes what waits, then closes. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#healing);
+    await this.#flushing;
+    await this.#file?.close();
+    this.#file = undefined;
+  }
+
+  async #flush(): Promise<void> {
+    // What is appended in the same turn shares the first sync.
+    await Promise.resolve();
+    while (this.#queue.length > 0 && !this.#sick) {
+      const group = this.#queue.splice(0, GROUP_MAX);
+      try {
+        const records = await this.#write(group);
+        for (const record of records) enter(this.book, record);
+        for (const { resolve } of group) resolve();
+      } catch (error) {
+        this.#giveUp(error);
+        const all = [...group, ...this.#queue];
+        this.#queue = all.filter(({ reject }) => !reject);
+        for (const { reject } of all) reject?.(error);
+      }
+    }
+    this.#flushing = undefined;
+  }
+
+  async #write(group: readonly Pending[]): Promise<JournalRecord[]> {
+    let seq = this.book.nextSeq;
+    const records = group.map(({ record }): JournalRecord =>
+      record.type === 'charge' ? { ...record, seq: seq++ } : record,
+    );
+    const active = this.#segments.at(-1);
+    if (active && active.size >= (this.#options.segmentBytes ?? SEGMENT_BYTES)) await this.#startSegment();
+    const file = this.#file;
+    const segment = this.#segments.at(-1);
+    if (!file || !segment) throw new Error('the journal is not writable');
+    const frame = encodeFrame(
+      this.#group,
+      records.map((record) => JSON.stringify(record)),
+    );
+    await file.append(frame);
+    await file.sync();
+    this.#group += 1;
+    segment.size += frame.length;
+    segment.endSeq = seq;
+    return records;
+  }
+
+  /**
+   * A new segment begins with the whole book, so that older ones can go. It gets its name only when it is
+   * durable, and from then on nothing that stands behind the counted end of the one before it counts.
+   */
+  async #startSegment(): Promise<void> {
+    const { disk, folder } = this.#options;
+    const old = this.#file;
+    this.#file = undefined;
+    await old?.close().catch(() => undefined);
+    const number = (this.#segments.at(-1)?.number ?? 0) + 1;
+    const path = join(folder, segmentName(number));
+    const file = await disk.create(`${path}.tmp`);
+    try {
+      const frame = encodeFrame(0, [JSON.stringify(bookToJson(this.book))]);
+      await file.append(frame);
+      await file.sync();
+      await disk.rename(`${path}.tmp`, path);
+      await disk.syncFolder(folder);
+      this.#segments.push({ number, path, endSeq: this.book.nextSeq, size: frame.length });
+      this.#group = 1;
+      this.#file = file;
+      this.#sick = false;
+    } catch (error) {
+      await file.close().catch(() => undefined);
+      throw error;
+    }
+  }
+
+  /**
+   * After a failed write or sync nobody knows what the file holds: it is left alone, and a new one is tried
+   * for.
+   */
+  #giveUp(cause: unknown): void {
+    this.#options.log.warn(
+      { reason: String(cause) },
+      'the journal cannot be written; paid requests are refused until it can',
+    );
+    void this.#file?.close().catch(() => undefined);
+    this.#file = undefined;
+    this.#sick = true;
+    this.#heal();
+  }
+
+  #heal(): void {
+    clearTimeout(this.#healing);
+    if (this.#closed) return;
+    this.#healing = setTimeout(() => {
+      this.#startSegment().then(
+        () => {
+          this.#options.log.warn({}, 'the journal is writable again');
+          this.#flushing ??= this.#flush();
+        },
+        () => this.#heal(),
+      );
+    }, HEAL_EVERY_MS);
+  }
+
+  /** Reads further charges of the segments; false when all durable ones were read. */
+  async #readOn(): Promise<boolean> {
+    const [oldest] = this.#segments;
+    if (!oldest) return false;
+    this.#place ??= { segment: oldest.number, offset: 0, group: 0 };
+    const place = this.#place;
+    const segment = this.#segments.find(({ number }) => number >= place.segment);
+    if (!segment) return false;
+    if (segment.number > place.segment || place.offset >= segment.size) {
+      const next = this.#segments.find(({ number }) => number > place.segment);
+      if (!next) return false;
+      this.#place = { segment: next.number, offset: 0, group: 0 };
+      return true;
+    }
+    await this.#readFrom(segment, place);
+    return true;
+  }
+
+  async #readFrom(segment: Segment, place: Place): Promise<void> {
+    // The end as it is now: it moves while the disk is read.
+    const { size, endSeq } = segment;
+    let bytes = await this.#options.disk.read(
+      segment.path,
+      place.offset,
+      Math.min(READ_BYTES, size - place.offset),
+    );
+    const needed = frameLength(bytes, 0) ?? 0;
+    if (needed > bytes.length) bytes = await this.#options.disk.read(segment.path, place.offset, needed);
+    let offset = 0;
+    for (;;) {
+      const reading = readFrame(bytes, offset, place.group);
+      if (reading.kind !== 'frame') break;
+      if (place.group > 0) for (const line of reading.frame.lines) this.#noticeCharge(line, endSeq);
+      offset = reading.frame.end;
+      place.group += 1;
+    }
+    if (offset === 0) throw new Error(`${segment.path} cannot be read at byte ${place.offset}`);
+    place.offset += offset;
+  }
+
+  #noticeCharge(line: string, endSeq: number): void {
+    const record = JSON.parse(line) as JournalRecord;
+    if (record.type === 'charge' && record.seq > this.book.settledSeq && record.seq < endSeq)
+      this.#ahead.push(record);
+  }
+
+  async #removeSettled(): Promise<void> {
+    while (this.#segments.length > 1) {
+      const [oldest] = this.#segments;
+      if (!oldest || oldest.endSeq - 1 > this.book.settledSeq) return;
+      this.#segments.shift();
+      await this.#options.disk.remove(oldest.path);
+    }
+  }
+}

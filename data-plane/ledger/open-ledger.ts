@@ -1,0 +1,380 @@
+/** The ledger at work: the money rules, the journal, the settler and the control plane put together. */
+import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { GatewayError } from '@gateway/shared/failures';
+import { formatDollars, parseDollars } from '@gateway/shared/money';
+import type { Micros } from '@gateway/shared/money';
+import type { NodeLeaseAnswer } from '@gateway/shared/node-api';
+import type { KeyRecord, UsageRecord } from '@gateway/shared/records';
+import type { Control } from '../control.ts';
+import { realDisk } from './disk.ts';
+import type { Disk } from './disk.ts';
+import type { LedgerEffect, LedgerEvent, RefusalCode } from './events.ts';
+import { openJournal } from './journal.ts';
+import type { Journal } from './journal.ts';
+import type { Hold, Ledger } from './ledger.ts';
+import { mayCommit, step } from './leases.ts';
+import { lockFolder } from './lock.ts';
+import { Settler } from './settle.ts';
+import { beginWith } from './state.ts';
+import type { LedgerState, Moment } from './state.ts';
+
+/** The longest a request may wait for money, in ms. */
+const WAIT_MS = 500;
+const TICK_MS = 1_000;
+
+export interface LedgerOptions {
+  /** Where the journal lives; this process locks it. */
+  folder: string;
+  control: Pick<Control, 'requestLease' | 'closeLease' | 'reportUsage'>;
+  log: {
+    info(fields: object, message: string): void;
+    warn(fields: object, message: string): void;
+    error(fields: object, message: string): void;
+  };
+  disk?: Disk;
+  clock?(): Moment;
+}
+
+export interface OpenLedger extends Ledger {
+  readonly journalId: string;
+  /** False while the disk refuses charges: paid requests are answered with 503. */
+  readonly writable: boolean;
+  /** Charges and free records that the control plane does not have yet. */
+  readonly usageBacklog: number;
+  /** Free usage records that were dropped because the control plane was away for long. */
+  readonly usageDropped: number;
+  /** Open leases, for metrics. */
+  readonly openLeases: number;
+  now(): Moment;
+  /** From here on leases are asked for and usage is reported, as this node. */
+  connect(nodeId: string): void;
+  /** The control plane answered a heartbeat that was sent at that moment. */
+  confirm(sentAt: Moment): void;
+  /** The control plane wants a lease back. */
+  recall(leaseId: string): void;
+  /** Refuses new holds, settles and closes every lease; resolves when that is done or the time is over. */
+  drain(limitMs: number): Promise<void>;
+  /** Writes what waits, closes the journal and lets the folder go. */
+  close(): Promise<void>;
+}
+
+/** Locks the folder, replays its journal and begins. Throws when another process has it or it is damaged. */
+export async function openLedger(options: LedgerOptions): Promise<OpenLedger> {
+  mkdirSync(options.folder, { recursive: true, mode: 0o700 });
+  const unlock = lockFolder(options.folder);
+  try {
+    const { folder, disk = realDisk, log } = options;
+    const journal = await openJournal({ folder, disk, log, newId: randomUUID });
+    return new NodeLedger(options, journal, unlock);
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+interface Waiting {
+  resolve(leaseId: string): void;
+  reject(error: GatewayError): void;
+  timer?: NodeJS.Timeout;
+}
+
+class NodeLedger implements OpenLedger {
+  readonly #options: LedgerOptions;
+  readonly #journal: Journal;
+  readonly #settler: Settler;
+  readonly #state: LedgerState;
+  readonly #unlock: () => void;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #ticking: NodeJS.Timeout;
+  readonly #retries = new Set<NodeJS.Timeout>();
+  #lastWaiter = 0;
+  #nodeId: string | undefined;
+  #closed = false;
+
+  constructor(options: LedgerOptions, journal: Journal, unlock: () => void) {
+    this.#options = options;
+    this.#journal = journal;
+    this.#unlock = unlock;
+    this.#state = beginWith(journal.book);
+    this.#settler = new Settler({
+      journal,
+      reportUsage: (input) => options.control.reportUsage(input),
+      onSettled: (leases) => this.#dispatch({ type: 'SETTLED', leases }),
+      log: options.log,
+    });
+    this.#ticking = setInterval(() => this.#dispatch({ type: 'TICK' }), TICK_MS);
+  }
+
+  get journalId(): string {
+    return this.#journal.book.journalId;
+  }
+  get writable(): boolean {
+    return this.#journal.writable;
+  }
+  get usageBacklog(): number {
+    return this.#journal.backlog + this.#settler.waitingFree;
+  }
+  get usageDropped(): number {
+    return this.#settler.dropped;
+  }
+  get openLeases(): number {
+    return this.#state.leases.size;
+  }
+
+  now(): Moment {
+    return this.#options.clock?.() ?? { mono: performance.now(), wall: Date.now() };
+  }
+
+  connect(nodeId: string): void {
+    this.#nodeId = nodeId;
+    this.#settler.start(nodeId);
+    this.confirm(this.now());
+    this.#dispatch({ type: 'TICK' });
+  }
+
+  confirm(sentAt: Moment): void {
+    this.#dispatch({ type: 'CONFIRMED', sentAt });
+  }
+  recall(leaseId: string): void {
+    this.#dispatch({ type: 'RECALL', leaseId });
+  }
+  report(usage: UsageRecord): void {
+    this.#settler.addFree(usage);
+  }
+
+  async hold(key: KeyRecord, price: Micros): Promise<Hold> {
+    if (price === 0n) return { commit: async (usage) => this.report(usage), release: () => undefined };
+    if (!this.#journal.writable) throw unavailable('The gateway cannot record charges at the moment.');
+    const keyId = key.hasSpendLimit ? key.id : null;
+    const leaseId = await this.#takeFrom({ walletId: key.walletId, keyId }, price);
+    return new LeaseHold({
+      price,
+      commit: (usage) => this.#commit(leaseId, price, usage),
+      release: () => this.#dispatch({ type: 'RELEASE', leaseId, price }),
+    });
+  }
+
+  async drain(limitMs: number): Promise<void> {
+    this.#dispatch({ type: 'STOP' });
+    const until = this.now().mono + limitMs;
+    while (this.now().mono < until && (this.#state.leases.size > 0 || this.usageBacklog > 0)) {
+      this.#settler.hurry();
+      await new Promise((resolve) => {
+        setTimeout(resolve, 10);
+      });
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#ticking);
+    for (const timer of this.#retries) clearTimeout(timer);
+    await this.#settler.stop();
+    await this.#journal.close();
+    this.#unlock();
+  }
+
+  #takeFrom(owner: { walletId: string; keyId: string | null }, price: Micros): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const waiter = ++this.#lastWaiter;
+      const waiting: Waiting = { resolve, reject };
+      this.#waiting.set(waiter, waiting);
+      this.#dispatch({ type: 'HOLD', waiter, ...owner, price });
+      if (!this.#waiting.has(waiter)) return;
+      const purseId = owner.keyId === null ? owner.walletId : `${owner.walletId} ${owner.keyId}`;
+      waiting.timer = setTimeout(() => this.#dispatch({ type: 'GIVE_UP', waiter, purseId }), WAIT_MS);
+    });
+  }
+
+  async #commit(leaseId: string, price: Micros, usage: UsageRecord): Promise<void> {
+    if (!mayCommit(this.#state, leaseId, this.now())) {
+      this.#dispatch({ type: 'RELEASE', leaseId, price });
+      throw unavailable('The gateway lost its contact to billing while it answered; nothing was charged.');
+    }
+    try {
+      await this.#journal.append({ type: 'charge', leaseId, usage });
+    } catch (cause) {
+      this.#dispatch({ type: 'RELEASE', leaseId, price });
+      throw unavailable('The gateway could not record the charge; nothing was charged.', cause);
+    }
+    this.#dispatch({ type: 'COMMITTED', leaseId, price });
+  }
+
+  #dispatch(event: LedgerEvent): void {
+    for (const effect of step(this.#state, event, this.now())) this.#perform(effect);
+  }
+
+  #perform(effect: LedgerEffect): void {
+    switch (effect.type) {
+      case 'HELD':
+        return this.#finish(effect.waiter)?.resolve(effect.leaseId);
+      case 'REFUSE':
+        return this.#finish(effect.waiter)?.reject(refusal(effect.code));
+      case 'WRITE':
+        return this.#journal.note(effect.record);
+      case 'SETTLE':
+        return this.#settler.hurry();
+      case 'REQUEST':
+        return void this.#request(effect);
+      case 'CLOSE':
+        return void this.#closeLease(effect);
+      case 'RETRY':
+        return this.#retryLater(effect);
+    }
+  }
+
+  #finish(waiter: number): Waiting | undefined {
+    const waiting = this.#waiting.get(waiter);
+    this.#waiting.delete(waiter);
+    clearTimeout(waiting?.timer);
+    return waiting;
+  }
+
+  #retryLater({ purseId, afterMs }: { purseId: string; afterMs: number }): void {
+    if (this.#closed) return;
+    const timer = setTimeout(() => {
+      this.#retries.delete(timer);
+      this.#dispatch({ type: 'RETRY', purseId });
+    }, afterMs);
+    this.#retries.add(timer);
+  }
+
+  async #request({
+    no,
+    purse,
+    want,
+    need,
+    fresh,
+  }: Extract<LedgerEffect, { type: 'REQUEST' }>): Promise<void> {
+    const { walletId, keyId } = purse;
+    const nodeId = this.#nodeId;
+    try {
+      const record = {
+        type: 'requested',
+        no,
+        walletId,
+        keyId,
+        want: String(want),
+        need: String(need),
+      } as const;
+      if (fresh) await this.#journal.append(record);
+    } catch {
+      return this.#dispatch({ type: 'UNSENT', no });
+    }
+    if (nodeId === undefined) return this.#dispatch({ type: 'UNANSWERED', no });
+    try {
+      const answer = await this.#options.control.requestLease({
+        nodeId,
+        journalId: this.journalId,
+        requestNo: no,
+        walletId,
+        ...(keyId !== null && { keyId }),
+        want: formatDollars(want),
+        need: formatDollars(need),
+      });
+      this.#dispatch(this.#understand(no, answer));
+    } catch {
+      this.#dispatch({ type: 'UNANSWERED', no });
+    }
+  }
+
+  #understand(no: number, answer: NodeLeaseAnswer): LedgerEvent {
+    const {
+      leaseId,
+      deadlineMs,
+      userErrors: [refused],
+    } = answer;
+    const amount = parseDollars(answer.granted);
+    if (leaseId !== null && amount !== undefined) return { type: 'GRANTED', no, leaseId, amount, deadlineMs };
+    switch (refused?.code) {
+      case 'CONFLICT':
+        return { type: 'CONFLICT', no };
+      case 'INSUFFICIENT_BALANCE':
+        return { type: 'REFUSED', no, code: 'insufficient_funds' };
+      case 'SPEND_LIMIT_REACHED':
+        return { type: 'REFUSED', no, code: 'spend_limit_reached' };
+      case 'WALLET_FROZEN':
+        return { type: 'REFUSED', no, code: 'wallet_frozen' };
+      default:
+        this.#options.log.warn(
+          { code: refused?.code, reason: refused?.message },
+          'a lease was refused for an unknown reason',
+        );
+        return { type: 'REFUSED', no, code: 'unavailable' };
+    }
+  }
+
+  async #closeLease({ leaseId, count, sum }: Extract<LedgerEffect, { type: 'CLOSE' }>): Promise<void> {
+    const nodeId = this.#nodeId;
+    try {
+      if (nodeId === undefined) throw new Error('the node is not registered yet');
+      const answer = await this.#options.control.closeLease({
+        nodeId,
+        journalId: this.journalId,
+        leaseId,
+        count,
+        sum: formatDollars(sum),
+      });
+      const [refused] = answer.userErrors;
+      // What the control plane does not know as open any more needs no closing.
+      const gone = refused?.code === 'NOT_FOUND';
+      if (!answer.ok)
+        this.#options.log.warn({ leaseId, count, reason: refused?.message }, 'a lease was not closed');
+      this.#dispatch({ type: answer.ok || gone ? 'CLOSED' : 'NOT_CLOSED', leaseId });
+    } catch {
+      this.#dispatch({ type: 'NOT_CLOSED', leaseId });
+    }
+  }
+}
+
+interface HoldActions {
+  price: Micros;
+  commit(usage: UsageRecord): Promise<void>;
+  release(): void;
+}
+
+/** Sees to it that a hold is ended once, and with the price that was held. */
+class LeaseHold implements Hold {
+  readonly #actions: HoldActions;
+  #ended = false;
+
+  constructor(actions: HoldActions) {
+    this.#actions = actions;
+  }
+
+  async commit(usage: UsageRecord): Promise<void> {
+    this.#end();
+    if (usage.cost === String(this.#actions.price)) return this.#actions.commit(usage);
+    this.#actions.release();
+    throw new Error(`a charge of ${usage.cost} was made for a hold of ${this.#actions.price}`);
+  }
+
+  release(): void {
+    this.#end();
+    this.#actions.release();
+  }
+
+  #end(): void {
+    if (this.#ended) throw new Error('a hold was ended twice');
+    this.#ended = true;
+  }
+}
+
+const REFUSALS: Record<RefusalCode, string> = {
+  insufficient_funds:
+    'The wallet has too little credit for this request. Add credit in the console and try again.',
+  spend_limit_reached: 'This key has reached its spend limit. Raise it in the console or use another key.',
+  wallet_frozen: 'The wallet is frozen. Contact the operator of this gateway.',
+  unavailable: 'The gateway cannot reach its billing at the moment. Try again shortly.',
+};
+
+const RETRY_AFTER_MS = 1_000;
+
+function refusal(code: RefusalCode): GatewayError {
+  return code === 'unavailable' ? unavailable(REFUSALS.unavailable) : new GatewayError(code, REFUSALS[code]);
+}
+
+function unavailable(message: string, cause?: unknown): GatewayError {
+  return new GatewayError('unavailable', message, { retryAfterMs: RETRY_AFTER_MS, cause });
+}

@@ -1,0 +1,175 @@
+/** A node's life: settings → journal → kept configuration → control plane → listening → draining → gone. */
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FastifyInstance } from 'fastify';
+import { Compiler } from './config/compile.ts';
+import { createFeed } from './config/feed.ts';
+import type { Feed } from './config/feed.ts';
+import { ConfigFile } from './config/file.ts';
+import { claimFolder, loadNodeKeys } from './config/identity.ts';
+import { createStore } from './config/store.ts';
+import type { WritableStore } from './config/store.ts';
+import { connectControl } from './control.ts';
+import type { Control } from './control.ts';
+import { DIALECTS } from './dialects/index.ts';
+import { openLedger } from './ledger/open-ledger.ts';
+import type { OpenLedger } from './ledger/open-ledger.ts';
+import { createLog } from './log.ts';
+import type { Log } from './log.ts';
+import { joinNodes } from './membership.ts';
+import { readNodeSettings } from './node-settings.ts';
+import type { NodeSettings } from './node-settings.ts';
+import { buildServer } from './server.ts';
+import { readServerSettings } from './settings.ts';
+
+/** How long a start waits for the first configuration before it says that it is ready without one, in ms. */
+const FIRST_CONFIG_MS = 3_000;
+/**
+ * How long the leases may take to close at the end, in ms; with nothing to drain, somebody waits for the
+ * exit.
+ */
+const CLOSING_MS = { patient: 5_000, hasty: 300 };
+
+interface Node {
+  settings: NodeSettings;
+  log: Log;
+  control: Control;
+  store: WritableStore;
+  ledger: OpenLedger;
+  feed: Feed;
+  server: FastifyInstance;
+  traffic: { inflight: number; served: number };
+  draining: boolean;
+  leave(): void;
+}
+
+await main().catch((error: unknown) => fatal(error));
+
+async function main(): Promise<void> {
+  const settings = readNodeSettings(process.env);
+  const node = await buildNode(settings, createLog(settings.logLevel));
+  stopWhenTold(node);
+  await node.feed.startFromFile();
+  node.leave = enterService(node);
+  await node.server.listen({ host: settings.host, port: settings.port });
+  await firstConfig(node);
+  const address = node.server.server.address();
+  const port = typeof address === 'object' && address ? address.port : settings.port;
+  node.log.info({ port, revision: node.feed.revision }, 'the node listens');
+  process.send?.({ type: 'ready', port, revision: node.feed.revision });
+}
+
+async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
+  mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
+  const control = connectControl({ url: settings.controlUrl, token: settings.token });
+  const ledger = await openLedger({ folder: join(settings.dataDir, 'journal'), control, log });
+  const store = createStore();
+  const feed = createFeed({
+    control,
+    store,
+    log,
+    compiler: new Compiler(loadNodeKeys(settings.dataDir).privateKey),
+    file: new ConfigFile(join(settings.dataDir, 'config.log')),
+    onRecall: (leaseId) => ledger.recall(leaseId),
+  });
+  const node: Omit<Node, 'server'> = {
+    settings,
+    log,
+    control,
+    store,
+    ledger,
+    feed,
+    traffic: { inflight: 0, served: 0 },
+    draining: false,
+    leave: () => undefined,
+  };
+  const server = buildServer({
+    store,
+    ledger,
+    dialects: DIALECTS,
+    settings: readServerSettings(process.env),
+    logLevel: settings.logLevel,
+    draining: () => whole.draining,
+  });
+  const whole: Node = Object.assign(node, { server });
+  server.server.on('request', (_request, response) => {
+    whole.traffic.inflight += 1;
+    response.on('close', () => {
+      whole.traffic.inflight -= 1;
+      whole.traffic.served += 1;
+    });
+  });
+  return whole;
+}
+
+/** Joins the other nodes; from then on configuration and money flow. Returns how to leave. */
+function enterService({ settings, control, ledger, feed, log, traffic }: Node): () => void {
+  return joinNodes({
+    control,
+    log,
+    self: {
+      name: settings.name,
+      version: ownVersion(),
+      publicKey: loadNodeKeys(settings.dataDir).publicKey,
+      journalId: ledger.journalId,
+    },
+    vitals: () => ({ ...traffic, appliedRevision: feed.revision, usageBacklog: ledger.usageBacklog }),
+    now: () => ledger.now(),
+    onRegistered: (nodeId) => {
+      try {
+        claimFolder(settings.dataDir, nodeId);
+      } catch (error) {
+        fatal(error);
+      }
+      ledger.connect(nodeId);
+      feed.follow(nodeId);
+    },
+    onConfirmed: (sentAt) => ledger.confirm(sentAt),
+  });
+}
+
+async function firstConfig({ store }: Node): Promise<void> {
+  const until = performance.now() + FIRST_CONFIG_MS;
+  while (!store.current && performance.now() < until) await pause(10);
+}
+
+function stopWhenTold(node: Node): void {
+  process.on('SIGTERM', () => void stop(node, node.settings.drainMs));
+  process.on('SIGINT', () => void stop(node, node.settings.drainMs));
+  // Whoever started this process is gone: nobody would stop it any more.
+  process.on('disconnect', () => void stop(node, 0));
+}
+
+/** Lets open answers end, gives the leases back, and exits. What is still open then is cut, and free. */
+async function stop(node: Node, drainMs: number): Promise<void> {
+  if (node.draining) return;
+  node.draining = true;
+  node.log.info({ inflight: node.traffic.inflight, drainMs }, 'stopping');
+  const until = performance.now() + drainMs;
+  while (node.traffic.inflight > 0 && performance.now() < until) await pause(20);
+  await node.ledger.drain(drainMs > 1_000 ? CLOSING_MS.patient : CLOSING_MS.hasty);
+  node.leave();
+  await node.ledger.close();
+  await node.feed.stop();
+  await node.control.stop();
+  process.exit(0);
+}
+
+function ownVersion(): string {
+  const manifest = JSON.parse(readFileSync(join(import.meta.dirname, 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  return manifest.version;
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms);
+  });
+}
+
+function fatal(error: unknown): never {
+  const reason = error instanceof Error ? error.message : String(error);
+  process.stderr.write(`The node cannot go on: ${reason}\n`);
+  process.exit(1);
+}

@@ -1,0 +1,57 @@
+/** What a node takes from the environment to be a node: where it listens, who it is, whom it obeys. */
+import { join, resolve } from 'node:path';
+
+export interface NodeSettings {
+  host: string;
+  /** 0 picks a free one. */
+  port: number;
+  controlUrl: string;
+  name: string;
+  token: string;
+  /** Holds the key pair, the kept configuration and the journal. */
+  dataDir: string;
+  /** How long open streams may go on after the node was told to stop, in ms. */
+  drainMs: number;
+  logLevel: string;
+}
+
+type Environment = Record<string, string | undefined>;
+
+/** Reads the settings. Throws an Error that names the variable and what to write. */
+export function readNodeSettings(env: Environment): NodeSettings {
+  const controlUrl = required(
+    env,
+    'CONTROL_URL',
+    'the address of the control plane, e.g. http://127.0.0.1:4000',
+  );
+  if (!/^https?:$/.test(URL.parse(controlUrl)?.protocol ?? ''))
+    throw new Error('CONTROL_URL must be an http(s) address');
+  return {
+    host: env['HOST'] || '127.0.0.1',
+    port: wholeNumber(env, 'DATA_PORT', { fallback: 8080, most: 65_535 }),
+    controlUrl,
+    name: env['NODE_NAME'] || 'node',
+    token: required(env, 'NODE_TOKEN', 'the token that adminNodeCreate showed for this node'),
+    dataDir: resolve(env['DATA_DIR'] || join('.gateway', 'node')),
+    drainMs: wholeNumber(env, 'DRAIN_SECONDS', { fallback: 600, most: 86_400 }) * 1_000,
+    logLevel: env['LOG_LEVEL'] || 'info',
+  };
+}
+
+function required(env: Environment, name: string, what: string): string {
+  const value = env[name];
+  if (!value) throw new Error(`${name} is not set: give ${what}`);
+  return value;
+}
+
+function wholeNumber(
+  env: Environment,
+  name: string,
+  { fallback, most }: { fallback: number; most: number },
+): number {
+  const text = env[name] || String(fallback);
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value > most)
+    throw new Error(`${name} is "${text}": give a whole number up to ${most}`);
+  return value;
+}
