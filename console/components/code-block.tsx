@@ -1,0 +1,96 @@
+/** A file or a command to copy, with tabs over several of them. */
+import { Tabs as Base } from '@base-ui/react/tabs';
+import { clsx } from 'clsx';
+import type { ReactNode } from 'react';
+import { CopyWord, useCopy } from './copy.tsx';
+
+interface CodeProps {
+  /** The file's path, or what runs it. */
+  head: string;
+  code: string;
+  /** What is shown in place of the whole, when a part of it is too long or secret to be spread out. */
+  shown?: string | undefined;
+  copyLabel: string;
+}
+
+/** One block of code with its Copy. It scrolls inside and can be reached by the keyboard. */
+export function CodeBlock({ head, code, shown, copyLabel }: CodeProps) {
+  const { outcome, copy } = useCopy(code);
+  return (
+    <figure className="overflow-hidden rounded-code border border-line bg-sunk">
+      <figcaption className="flex h-[38px] items-center justify-between gap-2 border-b border-line pl-3.5 touch:h-11">
+        <code className="truncate text-ink-2">{head}</code>
+        <button
+          type="button"
+          aria-label={copyLabel}
+          onClick={() => void copy()}
+          className={clsx(
+            'flex h-full flex-none items-center gap-1.5 px-3.5 text-table hover:bg-hover',
+            outcome === 'copied' ? 'text-good' : 'text-ink-2',
+          )}>
+          <CopyWord outcome={outcome} />
+        </button>
+      </figcaption>
+      <pre
+        tabIndex={0}
+        aria-label={head}
+        className="overflow-x-auto px-3.5 py-3 text-[12.5px] leading-5 -outline-offset-2">
+        {coloured(shown ?? code)}
+      </pre>
+    </figure>
+  );
+}
+
+const TOKENS = /(#[^\n]*$)|("(?:[^"\\\n]|\\.)*")(\s*:)?|('(?:[^'\\\n]|\\.)*')/gm;
+
+// Just enough colour to tell keys from values; everything stays text.
+function coloured(code: string): ReactNode[] {
+  const parts: ReactNode[] = [];
+  let end = 0;
+  for (const match of code.matchAll(TOKENS)) {
+    const [whole, comment, text, colon] = match;
+    parts.push(code.slice(end, match.index));
+    const tone = comment !== undefined ? 'text-ink-3' : colon !== undefined ? 'text-accent' : 'text-good';
+    const inked = text !== undefined && colon !== undefined ? text : whole;
+    parts.push(
+      <span key={match.index} className={tone}>
+        {inked}
+      </span>,
+      whole.slice(inked.length),
+    );
+    end = match.index + whole.length;
+  }
+  parts.push(code.slice(end));
+  return parts;
+}
+
+interface TabsProps {
+  label: string;
+  tabs: readonly { id: string; word: string; content: ReactNode }[];
+}
+
+/** Underlined tabs; the first is open at first. */
+export function Tabs({ label, tabs }: TabsProps) {
+  return (
+    <Base.Root defaultValue={tabs[0]?.id}>
+      <div className="overflow-x-auto border-b border-line">
+        <Base.List aria-label={label} className="flex gap-5">
+          {tabs.map((tab) => (
+            <Base.Tab key={tab.id} value={tab.id} className={TAB}>
+              {tab.word}
+            </Base.Tab>
+          ))}
+        </Base.List>
+      </div>
+      {tabs.map((tab) => (
+        <Base.Panel key={tab.id} value={tab.id} className="mt-3 outline-offset-4">
+          {tab.content}
+        </Base.Panel>
+      ))}
+    </Base.Root>
+  );
+}
+
+const TAB =
+  'h-9 flex-none border-b-2 border-transparent text-table whitespace-nowrap text-ink-2 -outline-offset-2 ' +
+  'hover:text-ink data-active:border-accent data-active:font-[550] data-active:text-ink touch:h-11';

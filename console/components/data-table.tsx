@@ -1,0 +1,108 @@
+/** Tables of the console: the server sorts and pages, this draws; on a phone each row becomes a card with the same facts. */
+import { type ColumnDef, FlexRender, tableFeatures, useTable } from '@tanstack/react-table';
+import { clsx } from 'clsx';
+import type { ReactNode } from 'react';
+import { usePhone } from './store.ts';
+
+const features = tableFeatures({});
+
+export interface Column<Row> {
+  id: string;
+  head: string;
+  /** What the cell of a row shows. */
+  cell: (row: Row) => ReactNode;
+  /** Figures stand right. */
+  right?: boolean;
+  /** Left out below this width, least needed first. */
+  from?: 'lg' | 'xl';
+  /** The head is for screen readers alone, as over a column of menus. */
+  silent?: boolean;
+}
+
+interface DataTableProps<Row> {
+  /** What the table lists; read out by screen readers. */
+  label: string;
+  columns: readonly Column<Row>[];
+  rows: readonly Row[];
+  idOf: (row: Row) => string;
+  /** The same facts as a card for a phone. */
+  card: (row: Row) => ReactNode;
+  /** 44 for rows of two lines, 38 for a log. */
+  dense?: boolean;
+}
+
+/** A table on wide screens, a list of cards on a phone. */
+export function DataTable<Row extends object>(props: DataTableProps<Row>) {
+  return usePhone() ? <Cards {...props} /> : <Table {...props} />;
+}
+
+function Cards<Row extends object>({ label, rows, idOf, card }: DataTableProps<Row>) {
+  return (
+    <ul aria-label={label} className="-mx-4 border-t border-line">
+      {rows.map((row) => (
+        <li key={idOf(row)} className="border-b border-line px-4 py-3.5">
+          {card(row)}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const FROM = { lg: 'max-lg:hidden', xl: 'max-xl:hidden' };
+
+function shapeOf<Row>(column: Column<Row> | undefined): string {
+  return clsx(column?.right === true ? 'text-right' : 'text-left', column?.from && FROM[column.from]);
+}
+
+function Table<Row extends object>({ label, columns, rows, idOf, dense = false }: DataTableProps<Row>) {
+  const known = new Map(columns.map((column) => [column.id, column]));
+  const table = useTable({
+    features,
+    data: [...rows],
+    columns: columns.map((column): ColumnDef<typeof features, Row> => ({
+      id: column.id,
+      header: column.head,
+      cell: ({ row }) => column.cell(row.original),
+    })),
+    getRowId: idOf,
+  });
+  return (
+    <div className="overflow-x-auto">
+      <table className="w-full border-collapse text-table" aria-label={label}>
+        <thead>
+          <tr className="h-[33px] border-b border-line-strong">
+            {table.getFlatHeaders().map((header) => (
+              <th
+                key={header.id}
+                scope="col"
+                className={clsx(
+                  'px-3 text-hint font-medium whitespace-nowrap text-ink-3',
+                  shapeOf(known.get(header.id)),
+                )}>
+                <span className={clsx(known.get(header.id)?.silent === true && 'sr-only')}>
+                  <FlexRender header={header} />
+                </span>
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {table.getRowModel().rows.map((row) => (
+            <tr
+              key={row.id}
+              className={clsx(
+                'border-b border-line transition-colors duration-[120ms] hover:bg-hover',
+                dense ? 'h-[38px]' : 'h-11',
+              )}>
+              {row.getAllCells().map((cell) => (
+                <td key={cell.id} className={clsx('px-3 py-0.5', shapeOf(known.get(cell.column.id)))}>
+                  <FlexRender cell={cell} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,76 @@
+/** Dialogs: the title says the task, the confirming action stands at the right. On a phone they are bottom sheets. */
+import { Dialog as Base } from '@base-ui/react/dialog';
+import { clsx } from 'clsx';
+import { X } from 'lucide-react';
+import type { ReactNode, RefObject } from 'react';
+import { useTranslation } from 'react-i18next';
+
+interface DialogProps {
+  open: boolean;
+  /** Asked to close: by Escape, the ground, the cross. The owner decides. */
+  onClose: () => void;
+  title: string;
+  sentence?: ReactNode;
+  /** 640 for a secret, 480 otherwise. */
+  wide?: boolean;
+  /** Where the focus goes first; the first control otherwise. */
+  initialFocus?: RefObject<HTMLElement | null>;
+  footer?: ReactNode;
+  children: ReactNode;
+}
+
+/** A modal dialog. Focus is kept inside and goes back to where it came from. */
+export function Dialog({
+  open,
+  onClose,
+  title,
+  sentence,
+  wide = false,
+  initialFocus,
+  footer,
+  children,
+}: DialogProps) {
+  const { t } = useTranslation();
+  return (
+    <Base.Root
+      open={open}
+      onOpenChange={(next) => {
+        if (!next) onClose();
+      }}>
+      <Base.Portal>
+        <Base.Backdrop className={SCRIM} />
+        <Base.Popup
+          {...(initialFocus === undefined ? {} : { initialFocus })}
+          className={clsx(POPUP, wide ? 'sm:max-w-[640px]' : 'sm:max-w-[480px]')}>
+          <div className="flex items-start gap-4 px-6 pt-6 max-sm:px-4 max-sm:pt-5">
+            <div className="min-w-0 flex-1">
+              <Base.Title className="text-section">{title}</Base.Title>
+              {sentence !== undefined && (
+                <Base.Description className="mt-0.5 text-ink-2">{sentence}</Base.Description>
+              )}
+            </div>
+            <Base.Close aria-label={t('dialog.close')} className={CROSS}>
+              <X size={16} strokeWidth={1.75} />
+            </Base.Close>
+          </div>
+          <div className="min-h-0 flex-1 overflow-y-auto px-6 py-5 max-sm:px-4">{children}</div>
+          {footer !== undefined && <div className={FOOTER}>{footer}</div>}
+        </Base.Popup>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+const SCRIM =
+  'fixed inset-0 z-40 bg-(--scrim) transition-opacity duration-200 ' +
+  'data-ending-style:opacity-0 data-starting-style:opacity-0';
+const POPUP =
+  'dialog-motion fixed z-50 m-auto flex w-full flex-col border border-line bg-raise shadow-dialog outline-none ' +
+  'inset-x-0 max-sm:bottom-0 max-sm:max-h-[92dvh] max-sm:rounded-t-dialog sm:inset-0 sm:h-fit sm:max-h-[calc(100dvh-48px)] ' +
+  'sm:rounded-dialog';
+const FOOTER =
+  'flex flex-wrap items-center justify-end gap-3 border-t border-line px-6 py-4 max-sm:px-4 ' +
+  'max-sm:pb-[max(16px,env(safe-area-inset-bottom))]';
+const CROSS =
+  '-mt-1 -mr-2 inline-flex size-7 flex-none items-center justify-center rounded-control text-ink-2 ' +
+  'hover:bg-hover touch:size-11';

@@ -1,0 +1,39 @@
+/** Leader rows: name, dots, value. The form of prices, splits, receipts and properties. */
+import type { ReactNode } from 'react';
+
+/** A list of leader rows; a sum goes last. */
+export function LeaderList({ children }: { children: ReactNode }) {
+  return <dl className="flex flex-col">{children}</dl>;
+}
+
+/** One fact: its name, a dotted leader, its value. */
+export function LeaderRow({
+  name,
+  note,
+  children,
+}: {
+  name: ReactNode;
+  note?: ReactNode;
+  children: ReactNode;
+}) {
+  return (
+    <div className="flex min-h-8 items-baseline gap-2 py-1.5">
+      <dt className="flex min-w-0 items-baseline gap-2">
+        {name}
+        {note !== undefined && <span className="text-ink-3">{note}</span>}
+      </dt>
+      <span className="leader" aria-hidden="true" />
+      <dd className="text-right">{children}</dd>
+    </div>
+  );
+}
+
+/** The sum under leader rows: a solid rule, no leader. */
+export function LeaderSum({ name, children }: { name: ReactNode; children: ReactNode }) {
+  return (
+    <div className="mt-1.5 flex items-baseline justify-between gap-2 border-t border-ink-3 pt-3 pb-1.5 text-section">
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  );
+}

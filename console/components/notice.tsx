@@ -1,0 +1,123 @@
+/** What a region says when it has no rows: nothing yet, nothing that matches, not loaded, still loading. And banners. */
+import { clsx } from 'clsx';
+import { RotateCw } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Button } from './button.tsx';
+import { CopyField } from './copy.tsx';
+import { WireBroken, WireEmpty } from './mark.tsx';
+import type { Tone } from './state-word.tsx';
+
+const GROUND: Record<Tone, string> = {
+  good: 'bg-good-soft [&_svg]:text-good',
+  warn: 'bg-warn-soft [&_svg]:text-warn',
+  bad: 'bg-bad-soft [&_svg]:text-bad',
+  accent: 'bg-accent-soft [&_svg]:text-accent',
+  quiet: 'bg-sunk border border-line [&_svg]:text-ink-2',
+};
+
+interface BannerProps {
+  tone: Tone;
+  icon: ReactNode;
+  action?: ReactNode;
+  children: ReactNode;
+  alert?: boolean;
+}
+
+/** One sentence with an icon and at most one action. `alert` reads it out at once. */
+export function Banner({ tone, icon, action, children, alert = false }: BannerProps) {
+  return (
+    <div
+      role={alert ? 'alert' : undefined}
+      className={clsx(
+        'flex min-h-10 flex-wrap items-center gap-x-3 gap-y-2 rounded-code px-4 py-2 text-body',
+        GROUND[tone],
+      )}>
+      <span className="flex-none">{icon}</span>
+      <div className="min-w-0 flex-1 basis-48">{children}</div>
+      {action}
+    </div>
+  );
+}
+
+/** The first visit of a region: the dotted wire, what the thing is, and what to do. */
+export function EmptyFirst({
+  title,
+  sentence,
+  children,
+}: {
+  title: string;
+  sentence: string;
+  children?: ReactNode;
+}) {
+  return (
+    <section className="rounded-card border border-line bg-raise p-6 max-sm:p-5">
+      <WireEmpty />
+      <h2 className="mt-6 text-section">{title}</h2>
+      <p className="mt-1 text-ink-2">{sentence}</p>
+      {children !== undefined && <div className="mt-4">{children}</div>}
+    </section>
+  );
+}
+
+/** Nothing matches the filters: names them and offers the way out. */
+export function EmptyFiltered({ sentence, onClear }: { sentence: string; onClear: () => void }) {
+  const { t } = useTranslation();
+  return (
+    <section className="flex flex-wrap items-center justify-between gap-4 rounded-card border border-line bg-raise p-5">
+      <div>
+        <h2 className="font-semibold">{t('state.nothingMatches')}</h2>
+        <p className="text-ink-2">{sentence}</p>
+      </div>
+      <Button onClick={onClear}>{t('state.clearFilters')}</Button>
+    </section>
+  );
+}
+
+interface FailureProps {
+  title: string;
+  safe: string;
+  requestId?: string | undefined;
+  onRetry: () => void;
+}
+
+/** A region that could not be loaded: what failed, what is safe, the request id, Retry. */
+export function Failure({ title, safe, requestId, onRetry }: FailureProps) {
+  const { t } = useTranslation();
+  return (
+    <section role="alert" className="rounded-card border border-line bg-raise p-5">
+      <div className="flex flex-wrap items-center gap-x-5 gap-y-3">
+        <WireBroken />
+        <div>
+          <h2 className="font-semibold">{title}</h2>
+          <p className="text-ink-2">{safe}</p>
+        </div>
+      </div>
+      <div className="mt-4 flex flex-wrap gap-2">
+        <Button icon={<RotateCw size={16} strokeWidth={1.75} />} onClick={onRetry}>
+          {t('state.retry')}
+        </Button>
+        {requestId !== undefined && <CopyField text={requestId} label={t('copy.requestId')} />}
+      </div>
+    </section>
+  );
+}
+
+const WIDTHS = ['w-24', 'w-32', 'w-20', 'w-28'];
+
+/** Bars of the height of the rows to come, after 300 ms. */
+export function SkeletonRows({ rows = 5, height = 'h-11' }: { rows?: number; height?: string }) {
+  const { t } = useTranslation();
+  return (
+    <div className="late border-t border-line-strong" role="status">
+      <span className="sr-only">{t('state.loading')}</span>
+      {Array.from({ length: rows }, (_, index) => (
+        <div key={index} className={clsx('flex items-center gap-6 border-b border-line px-3', height)}>
+          <div className={clsx('h-3 rounded-tag bg-line', WIDTHS[index % WIDTHS.length])} />
+          <div className="h-3 w-16 rounded-tag bg-line" />
+          <div className="ml-auto h-3 w-16 rounded-tag bg-line" />
+        </div>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,80 @@
+/** A search input of a list: "/" goes to it, and what is typed is sent after a pause. */
+import { Search } from 'lucide-react';
+import { useEffect, useRef, useState } from 'react';
+import { INPUT_FRAME } from './field.tsx';
+
+const PAUSE_MS = 250;
+
+interface SearchFieldProps {
+  label: string;
+  placeholder: string;
+  value: string | undefined;
+  onSearch: (text: string | undefined) => void;
+  /** Whether "/" anywhere on the page goes here. */
+  slash?: boolean;
+}
+
+/** The input; it follows the address, too, so that Back works. */
+export function SearchField({ label, placeholder, value, onSearch, slash = true }: SearchFieldProps) {
+  const input = useRef<HTMLInputElement>(null);
+  const [text, setText] = useState(value ?? '');
+  const [sent, setSent] = useState(value);
+  if (sent !== value) {
+    setSent(value);
+    setText(value ?? '');
+  }
+  useSlash(slash, input);
+  useEffect(() => {
+    const wanted = text.trim() === '' ? undefined : text.trim();
+    if (wanted === value) return;
+    const timer = setTimeout(() => {
+      onSearch(wanted);
+    }, PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+    };
+    // The pause starts anew with each keystroke, not with each render of the parent.
+  }, [text]);
+  return (
+    <div
+      className={`flex h-8 w-[236px] flex-none items-center gap-2 border-control px-2.5 max-sm:w-full touch:h-11 ${INPUT_FRAME}`}>
+      <Search size={16} strokeWidth={1.75} className="flex-none text-ink-3" aria-hidden="true" />
+      <input
+        ref={input}
+        type="search"
+        aria-label={label}
+        placeholder={placeholder}
+        value={text}
+        autoComplete="off"
+        onChange={(event) => {
+          setText(event.target.value);
+        }}
+        className="h-full w-full min-w-0 appearance-none bg-transparent text-table outline-none"
+      />
+      {slash && (
+        <kbd
+          aria-hidden="true"
+          className="flex h-[18px] items-center rounded-tag border border-line px-1.5 text-tiny text-ink-3 touch:hidden">
+          /
+        </kbd>
+      )}
+    </div>
+  );
+}
+
+function useSlash(on: boolean, input: React.RefObject<HTMLInputElement | null>): void {
+  useEffect(() => {
+    if (!on) return;
+    const listen = (event: KeyboardEvent) => {
+      const typing =
+        event.target instanceof HTMLElement && event.target.closest('input, textarea, select, [role=dialog]');
+      if (event.key !== '/' || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+      event.preventDefault();
+      input.current?.focus();
+    };
+    addEventListener('keydown', listen);
+    return () => {
+      removeEventListener('keydown', listen);
+    };
+  }, [on, input]);
+}

@@ -1,0 +1,53 @@
+/** A value that components can watch: the smallest thing that useSyncExternalStore needs. */
+import { useSyncExternalStore } from 'react';
+
+export interface Store<Value> {
+  get(): Value;
+  set(value: Value): void;
+  /** Calls the listener on every change until the returned function is called. */
+  subscribe(listener: () => void): () => void;
+}
+
+/** Makes a store; setting an equal value tells nobody. */
+export function createStore<Value>(first: Value): Store<Value> {
+  let current = first;
+  const listeners = new Set<() => void>();
+  return {
+    get: () => current,
+    set: (value) => {
+      if (Object.is(value, current)) return;
+      current = value;
+      for (const listener of listeners) listener();
+    },
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => {
+        listeners.delete(listener);
+      };
+    },
+  };
+}
+
+/** The store's value, re-rendering on change. */
+export function useStore<Value>(store: Store<Value>): Value {
+  return useSyncExternalStore(store.subscribe, store.get);
+}
+
+/** Whether a media query matches, re-rendering on change. */
+export function useMedia(query: string): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      const media = matchMedia(query);
+      media.addEventListener('change', listener);
+      return () => {
+        media.removeEventListener('change', listener);
+      };
+    },
+    () => matchMedia(query).matches,
+  );
+}
+
+/** Whether the page is laid out for a phone. */
+export function usePhone(): boolean {
+  return useMedia('(width < 640px)');
+}

@@ -1,0 +1,36 @@
+/** Starts the console. */
+import './styles.css';
+import { CSPProvider } from '@base-ui/react/csp-provider';
+import { RouterProvider } from '@tanstack/react-router';
+import { StrictMode } from 'react';
+import { createRoot } from 'react-dom/client';
+import { followSystemTheme } from './components/theme.ts';
+import { ToastHost } from './components/toast.tsx';
+import { startI18n } from './i18n.ts';
+import { router } from './routes.tsx';
+import { SessionProvider } from './session.tsx';
+
+const PUBLIC_PATHS = ['/sign-in', '/register', '/claim', '/pricing', '/privacy-policy'];
+
+// Public pages stay where they are when a session ends; all others ask for a new one and come back.
+function onSignedOut(): void {
+  const { pathname, href } = router.state.location;
+  if (!PUBLIC_PATHS.includes(pathname)) void router.navigate({ to: '/sign-in', search: { next: href } });
+}
+
+const place = document.getElementById('root');
+if (!place) throw new Error('index.html has no #root');
+
+followSystemTheme();
+await startI18n();
+createRoot(place).render(
+  <StrictMode>
+    <CSPProvider disableStyleElements>
+      <SessionProvider onSignedOut={onSignedOut}>
+        <ToastHost>
+          <RouterProvider router={router} />
+        </ToastHost>
+      </SessionProvider>
+    </CSPProvider>
+  </StrictMode>,
+);

@@ -1,0 +1,151 @@
+/** The dialog that makes a key: a name and a group, optionally an end and a monthly cap. No secret exists yet. */
+import { CircleAlert } from 'lucide-react';
+import { useState } from 'react';
+import { Controller, useForm, type UseFormReturn } from 'react-hook-form';
+import { useTranslation } from 'react-i18next';
+import { useMutation } from 'urql';
+import { parseDollars } from '@gateway/shared/money';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Field, Segmented } from '../../components/field.tsx';
+import { Banner } from '../../components/notice.tsx';
+import { useFailureWords } from '../failure-words.ts';
+import { useIdempotencyKey } from '../idempotency.ts';
+import { CreateKey, type Key } from './documents.ts';
+import type { GROUPS } from './search.ts';
+
+type Group = (typeof GROUPS)[number];
+
+interface KeyForm {
+  name: string;
+  group: Group;
+  expires: string;
+  cap: string;
+}
+
+interface CreateKeyProps {
+  groups: readonly Group[];
+  onClose: () => void;
+  onCreated: (key: Key) => void;
+}
+
+const FORM_ID = 'create-key';
+const NAME_CHARACTERS_MAX = 80;
+
+/** The dialog; `onCreated` leads on to revealing. */
+export function CreateKeyDialog({ groups, onClose, onCreated }: CreateKeyProps) {
+  const { t } = useTranslation();
+  const form = useForm<KeyForm>({
+    defaultValues: { name: '', group: groups[0] ?? 'DEFAULT', expires: '', cap: '' },
+  });
+  const { failure, fetching, send } = useCreate(onCreated);
+  const footer = (
+    <>
+      <Button variant="ghost" onClick={onClose}>
+        {t('dialog.cancel')}
+      </Button>
+      <Button type="submit" form={FORM_ID} variant="primary" busy={fetching}>
+        {fetching ? t('keys.creating') : t('keys.create')}
+      </Button>
+    </>
+  );
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={t('keys.create')}
+      sentence={t('keys.createSentence')}
+      footer={footer}>
+      <form
+        id={FORM_ID}
+        noValidate
+        className="flex flex-col gap-5"
+        onSubmit={(event) => void form.handleSubmit(send)(event)}>
+        {failure !== undefined && (
+          <Banner tone="bad" alert icon={<CircleAlert size={16} strokeWidth={1.75} aria-hidden="true" />}>
+            {t('keys.createFailed', { reason: failure })}
+          </Banner>
+        )}
+        <KeyFields form={form} groups={groups} />
+      </form>
+    </Dialog>
+  );
+}
+
+function KeyFields({ form, groups }: { form: UseFormReturn<KeyForm>; groups: readonly Group[] }) {
+  const { t } = useTranslation();
+  const { errors } = form.formState;
+  const afterToday = (value: string) =>
+    value === '' || endOfDay(value).getTime() > Date.now() || t('keys.dateWrong');
+  const amount = (value: string) =>
+    value === '' || (parseDollars(value.trim()) ?? 0n) > 0n || t('keys.capWrong');
+  return (
+    <>
+      <Field
+        label={t('keys.name')}
+        autoComplete="off"
+        maxLength={NAME_CHARACTERS_MAX}
+        hint={t('keys.nameHint')}
+        error={errors.name?.message}
+        {...form.register('name', { validate: (value) => value.trim() !== '' || t('keys.nameNeeded') })}
+      />
+      <div className="flex flex-col items-start gap-2">
+        <span className="text-table font-[550]">{t('keys.group')}</span>
+        <Controller
+          control={form.control}
+          name="group"
+          render={({ field }) => (
+            <Segmented
+              label={t('keys.group')}
+              value={field.value}
+              onChange={field.onChange}
+              options={groups.map((value) => ({ value, word: t(`pricing.groups.${value}`) }))}
+            />
+          )}
+        />
+        <span className="text-hint text-ink-3">{t('keys.groupHint')}</span>
+      </div>
+      <div className="grid grid-cols-2 gap-4 max-sm:grid-cols-1">
+        <Field
+          label={t('keys.expires')}
+          type="date"
+          hint={t('keys.expiresHint')}
+          error={errors.expires?.message}
+          {...form.register('expires', { validate: afterToday })}
+        />
+        <Field
+          label={t('keys.cap')}
+          inputMode="decimal"
+          before={<span className="text-ink-3">$</span>}
+          hint={t('keys.capHint')}
+          error={errors.cap?.message}
+          {...form.register('cap', { validate: amount })}
+        />
+      </div>
+    </>
+  );
+}
+
+function endOfDay(date: string): Date {
+  return new Date(`${date}T23:59:59.999Z`);
+}
+
+function useCreate(onCreated: (key: Key) => void) {
+  const [{ fetching }, create] = useMutation(CreateKey);
+  const [failure, setFailure] = useState<string>();
+  const idempotencyKeyFor = useIdempotencyKey();
+  const failureWords = useFailureWords();
+  const send = async ({ name, group, expires, cap }: KeyForm) => {
+    const values = {
+      name: name.trim(),
+      group,
+      ...(expires !== '' && { expiresAt: endOfDay(expires).toISOString() }),
+      ...(cap !== '' && { spendLimit: cap.trim() }),
+    };
+    const { data, error } = await create({ input: { ...values, idempotencyKey: idempotencyKeyFor(values) } });
+    const key = data?.apiKeyCreate.apiKey;
+    if (key) return onCreated(key);
+    setFailure(failureWords(error, data?.apiKeyCreate.userErrors));
+  };
+  return { failure, fetching, send };
+}

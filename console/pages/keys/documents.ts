@@ -1,0 +1,162 @@
+/** What the key pages ask the service. */
+import { graphql, type ResultOf } from '../../graphql.ts';
+
+export const KeyFields = graphql(`
+  fragment KeyFields on ApiKey {
+    id
+    name
+    prefix
+    suffix
+    state
+    disabledReason
+    group
+    groupRatio
+    pool {
+      id
+      subdomain
+    }
+    expiresAt
+    revealedAt
+    lastUsedAt
+    lastUsedIp
+    spentThisMonth
+    rotation {
+      pendingReveal
+      previousSuffix
+      graceEndsAt
+    }
+    version
+  }
+`);
+
+export const KeysQuery = graphql(
+  `
+    query Keys($first: Int!, $after: String, $filter: ApiKeyFilter) {
+      viewer {
+        id
+        allowedGroups
+        apiKeys(first: $first, after: $after, filter: $filter) {
+          nodes {
+            ...KeyFields
+          }
+          pageInfo {
+            hasNextPage
+            endCursor
+          }
+          totalCount
+        }
+      }
+      baseAddress
+    }
+  `,
+  [KeyFields],
+);
+
+export const KeyChanges = graphql(
+  `
+    subscription KeyChanges {
+      apiKeyUpdated {
+        ...KeyFields
+      }
+    }
+  `,
+  [KeyFields],
+);
+
+export const CreateKey = graphql(
+  `
+    mutation CreateKey($input: ApiKeyCreateInput!) {
+      apiKeyCreate(input: $input) {
+        apiKey {
+          ...KeyFields
+        }
+        userErrors {
+          code
+          message
+          field
+        }
+      }
+    }
+  `,
+  [KeyFields],
+);
+
+export const RevealKey = graphql(
+  `
+    mutation RevealKey($input: IdInput!) {
+      apiKeyReveal(input: $input) {
+        apiKey {
+          ...KeyFields
+        }
+        secret
+        userErrors {
+          code
+          message
+          field
+        }
+      }
+    }
+  `,
+  [KeyFields],
+);
+
+export const DisableKey = graphql(
+  `
+    mutation DisableKey($input: ApiKeyDisableInput!) {
+      apiKeyDisable(input: $input) {
+        apiKey {
+          ...KeyFields
+        }
+        appliedNodes
+        pendingNodes {
+          id
+          name
+        }
+        userErrors {
+          code
+          message
+          field
+        }
+      }
+    }
+  `,
+  [KeyFields],
+);
+
+export const EnableKey = graphql(
+  `
+    mutation EnableKey($input: IdInput!) {
+      apiKeyEnable(input: $input) {
+        apiKey {
+          ...KeyFields
+        }
+        userErrors {
+          code
+          message
+          field
+        }
+      }
+    }
+  `,
+  [KeyFields],
+);
+
+export const RotateKey = graphql(
+  `
+    mutation RotateKey($input: ApiKeyRotateInput!) {
+      apiKeyRotate(input: $input) {
+        apiKey {
+          ...KeyFields
+        }
+        userErrors {
+          code
+          message
+          field
+        }
+      }
+    }
+  `,
+  [KeyFields],
+);
+
+export type Key = ResultOf<typeof KeyFields>;

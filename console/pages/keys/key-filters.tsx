@@ -1,0 +1,45 @@
+/** Search and filters over the list of keys; all of them live in the address. */
+import { useNavigate } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { Filter } from '../../components/menu.tsx';
+import { SearchField } from '../../components/search-field.tsx';
+import { GROUPS, KEY_STATES, type KeysSearch } from './search.ts';
+
+/** The line of filters; a change goes back to the first page. */
+export function KeyFilters({ search, count }: { search: KeysSearch; count: number | undefined }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate({ from: '/keys' });
+  const set = (change: Partial<KeysSearch>) =>
+    void navigate({ search: { ...search, after: undefined, ...change } });
+  return (
+    <div className="mt-4 mb-3 flex flex-wrap items-center gap-2">
+      <SearchField
+        label={t('keys.searchLabel')}
+        placeholder={t('keys.search')}
+        value={search.search}
+        onSearch={(text) => {
+          set({ search: text });
+        }}
+      />
+      <Filter
+        name={t('keys.state')}
+        value={search.state}
+        onChange={(state) => {
+          set({ state });
+        }}
+        options={KEY_STATES.map((value) => ({ value, word: t(`keys.stateFilter.${value}`) }))}
+      />
+      <Filter
+        name={t('keys.group')}
+        value={search.group}
+        onChange={(group) => {
+          set({ group });
+        }}
+        options={GROUPS.map((value) => ({ value, word: t(`pricing.groups.${value}`) }))}
+      />
+      {count !== undefined && (
+        <span className="ml-auto text-table text-ink-3 max-sm:hidden">{t('keys.count', { count })}</span>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,53 @@
+/** What a key may do now and what may be done with it. */
+import { CircleCheck, CircleMinus, Eye, RefreshCw, ShieldAlert } from 'lucide-react';
+import type { LucideIcon } from 'lucide-react';
+import type { Tone } from '../../components/state-word.tsx';
+import type { Key } from './documents.ts';
+
+export type KeyState = 'ENABLED' | 'DISABLED' | 'ROTATING' | NonNullable<Key['disabledReason']>;
+
+/** The one word for the state of a key: why it is disabled, or whether an old secret still works beside the new one. */
+export function stateOf(key: Key): KeyState {
+  if (key.rotation?.pendingReveal === true) return 'NOT_REVEALED';
+  if (key.state === 'DISABLED') return key.disabledReason ?? 'DISABLED';
+  return key.rotation ? 'ROTATING' : 'ENABLED';
+}
+
+/** Whether the secret can be revealed now. */
+export function canReveal(key: Key): boolean {
+  return stateOf(key) === 'NOT_REVEALED';
+}
+
+/** Owners enable again only what they disabled themselves. */
+export function canEnable(key: Key): boolean {
+  return key.state === 'DISABLED' && key.disabledReason === 'OWNER';
+}
+
+/** Whether a secret exists that can be replaced. */
+export function canRotate(key: Key): boolean {
+  return key.state === 'ENABLED' && key.revealedAt !== null && !key.rotation;
+}
+
+/** The masked key as people recognise it; undefined while no secret exists. */
+export function maskedOf(key: Key): string | undefined {
+  return key.revealedAt === null ? undefined : `${key.prefix}…${key.suffix}`;
+}
+
+const LOOKS: Record<KeyState, { icon: LucideIcon; tone: Tone }> = {
+  ENABLED: { icon: CircleCheck, tone: 'good' },
+  ROTATING: { icon: RefreshCw, tone: 'warn' },
+  NOT_REVEALED: { icon: Eye, tone: 'accent' },
+  DISABLED: { icon: CircleMinus, tone: 'quiet' },
+  OWNER: { icon: CircleMinus, tone: 'quiet' },
+  ADMIN: { icon: CircleMinus, tone: 'bad' },
+  LEAKED: { icon: ShieldAlert, tone: 'bad' },
+  REVOKED: { icon: ShieldAlert, tone: 'bad' },
+  EXPIRED: { icon: CircleMinus, tone: 'quiet' },
+  POOL_EXPIRED: { icon: CircleMinus, tone: 'warn' },
+  OWNER_SUSPENDED: { icon: CircleMinus, tone: 'bad' },
+};
+
+/** Icon and tone of a state. */
+export function lookOf(state: KeyState): { icon: LucideIcon; tone: Tone } {
+  return LOOKS[state];
+}

@@ -1,0 +1,173 @@
+/** The list of keys, as a table and as cards. */
+import type { TFunction } from 'i18next';
+import { Boxes } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { Button } from '../../components/button.tsx';
+import { type Column, DataTable } from '../../components/data-table.tsx';
+import { decimalsOf, Money } from '../../components/money.tsx';
+import { StateWord } from '../../components/state-word.tsx';
+import { Ago } from '../../components/time.tsx';
+import type { Key } from './documents.ts';
+import { KeyMenu } from './key-menu.tsx';
+import { canReveal, lookOf, maskedOf, stateOf } from './key-state.ts';
+import type { KeyDialog } from './keys-page.tsx';
+
+interface KeyTableProps {
+  keys: readonly Key[];
+  open: (dialog: KeyDialog) => void;
+}
+
+/** The keys of one page. */
+export function KeyTable({ keys, open }: KeyTableProps) {
+  const { t } = useTranslation();
+  return (
+    <DataTable
+      label={t('keys.title')}
+      rows={keys}
+      idOf={({ id }) => id}
+      columns={columnsOf(t, keys, open)}
+      card={(key) => <KeyCard apiKey={key} open={open} />}
+    />
+  );
+}
+
+function columnsOf(t: TFunction, keys: readonly Key[], open: KeyTableProps['open']): Column<Key>[] {
+  const align = decimalsOf(keys.map(({ spentThisMonth }) => spentThisMonth));
+  return [
+    { id: 'name', head: t('keys.name'), cell: (key) => <Name apiKey={key} /> },
+    { id: 'state', head: t('keys.state'), cell: (key) => <State apiKey={key} open={open} /> },
+    { id: 'group', head: t('keys.group'), cell: (key) => <Group apiKey={key} /> },
+    { id: 'domain', head: t('keys.domain'), from: 'lg', cell: (key) => <Domain apiKey={key} /> },
+    { id: 'used', head: t('keys.lastUsed'), cell: (key) => <LastUsed apiKey={key} /> },
+    { id: 'month', head: t('keys.month'), right: true, cell: (key) => <Spent apiKey={key} align={align} /> },
+    {
+      id: 'menu',
+      head: t('keys.actions'),
+      silent: true,
+      right: true,
+      cell: (key) => <KeyMenu apiKey={key} open={open} />,
+    },
+  ];
+}
+
+interface CellProps {
+  apiKey: Key;
+}
+
+function Name({ apiKey }: CellProps) {
+  const { t } = useTranslation();
+  const masked = maskedOf(apiKey);
+  return (
+    <>
+      <div className="font-[550]">{apiKey.name}</div>
+      <div className="text-hint text-ink-3">
+        {masked === undefined ? t('keys.noSecret') : <code>{masked}</code>}
+      </div>
+    </>
+  );
+}
+
+function State({ apiKey, open }: CellProps & Pick<KeyTableProps, 'open'>) {
+  const { t } = useTranslation();
+  const state = stateOf(apiKey);
+  return (
+    <span className="inline-flex items-center gap-3">
+      <StateWord {...lookOf(state)} word={t(`keys.states.${state}`)} />
+      {canReveal(apiKey) && (
+        <Button
+          size="small"
+          onClick={() => {
+            open({ kind: 'ready', key: apiKey });
+          }}>
+          {t('keys.reveal')}
+        </Button>
+      )}
+    </span>
+  );
+}
+
+function Group({ apiKey }: CellProps) {
+  const { t } = useTranslation();
+  return (
+    <>
+      {t(`pricing.groups.${apiKey.group}`)} <span className="text-ink-3">×{apiKey.groupRatio}</span>
+    </>
+  );
+}
+
+function Domain({ apiKey }: CellProps) {
+  const { t } = useTranslation();
+  if (!apiKey.pool) return <span className="text-ink-2">{t('keys.main')}</span>;
+  return (
+    <span className="inline-flex items-center gap-1.5">
+      <Boxes size={14} strokeWidth={1.75} className="text-ink-3" aria-hidden="true" />
+      <code>{apiKey.pool.subdomain}</code>
+    </span>
+  );
+}
+
+function LastUsed({ apiKey }: CellProps) {
+  const { t } = useTranslation();
+  if (apiKey.lastUsedAt === null) return <span className="text-ink-2">{t('state.never')}</span>;
+  return (
+    <>
+      <div>
+        <Ago at={apiKey.lastUsedAt} />
+      </div>
+      {apiKey.lastUsedIp !== null && (
+        <div className="text-hint text-ink-3">
+          <code>{apiKey.lastUsedIp}</code>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Spent({ apiKey, align }: CellProps & { align?: number }) {
+  const { t } = useTranslation();
+  if (apiKey.pool) return <span className="text-ink-3">{t('keys.inPeriod')}</span>;
+  return (
+    <Money
+      amount={apiKey.spentThisMonth}
+      className="font-semibold"
+      {...(align === undefined ? {} : { align })}
+    />
+  );
+}
+
+function KeyCard({ apiKey, open }: CellProps & Pick<KeyTableProps, 'open'>) {
+  const { t } = useTranslation();
+  const state = stateOf(apiKey);
+  return (
+    <div className="flex flex-col gap-1.5">
+      <div className="flex items-center justify-between gap-3">
+        <span className="min-w-0 truncate text-body font-[550]">{apiKey.name}</span>
+        <StateWord {...lookOf(state)} word={t(`keys.states.${state}`)} />
+      </div>
+      <div className="flex items-center justify-between gap-3 text-table text-ink-2">
+        <code className="text-ink-3">{maskedOf(apiKey) ?? t('keys.noSecret')}</code>
+        <Domain apiKey={apiKey} />
+      </div>
+      <div className="flex items-center gap-2 text-table text-ink-2">
+        <span>
+          <Group apiKey={apiKey} />
+        </span>
+        <span aria-hidden="true">·</span>
+        <span>{apiKey.lastUsedAt === null ? t('keys.neverUsed') : <Ago at={apiKey.lastUsedAt} />}</span>
+        <span className="ml-auto flex items-center gap-2 text-ink">
+          {canReveal(apiKey) ? (
+            <Button
+              onClick={() => {
+                open({ kind: 'ready', key: apiKey });
+              }}>
+              {t('keys.reveal')}
+            </Button>
+          ) : (
+            <Spent apiKey={apiKey} />
+          )}
+          <KeyMenu apiKey={apiKey} open={open} />
+        </span>
+      </div>
+    </div>
+  );
+}

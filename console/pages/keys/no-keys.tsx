@@ -1,0 +1,40 @@
+/** The first visit: three steps from nothing to the first call. */
+import type { ReactNode } from 'react';
+import { Trans, useTranslation } from 'react-i18next';
+import { CopyField } from '../../components/copy.tsx';
+import { EmptyFirst } from '../../components/notice.tsx';
+
+/** The empty list, with the action of step one. */
+export function NoKeys({ baseAddress, action }: { baseAddress: string; action: ReactNode }) {
+  const { t } = useTranslation();
+  return (
+    <EmptyFirst title={t('keys.emptyTitle')} sentence={t('keys.emptySentence')}>
+      <ol className="border-t border-line">
+        <Step number={1} words={<strong className="font-[550]">{t('keys.step1')}</strong>}>
+          {action}
+        </Step>
+        <Step number={2} words={t('keys.step2')}>
+          <CopyField text={baseAddress} label={t('copy.address')} />
+        </Step>
+        <Step number={3} words={t('keys.step3')}>
+          <span className="text-ink-2">{t('keys.step3Note')}</span>
+        </Step>
+      </ol>
+      <p className="mt-3 text-table text-ink-2">
+        <Trans t={t} i18nKey="keys.stepNote" components={{ code: <code /> }} />
+      </p>
+    </EmptyFirst>
+  );
+}
+
+function Step({ number, words, children }: { number: number; words: ReactNode; children: ReactNode }) {
+  return (
+    <li className="flex min-h-11 flex-wrap items-center gap-x-4 gap-y-2 border-b border-line py-2 last:border-0">
+      <span className="w-3 text-ink-3" aria-hidden="true">
+        {number}
+      </span>
+      <span className="flex-1 basis-40">{words}</span>
+      {children}
+    </li>
+  );
+}

@@ -1,0 +1,73 @@
+/** The dialog that gives a key a new secret, with a time for the old one to go on working. */
+import { CircleAlert } from 'lucide-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useMutation } from 'urql';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { Segmented } from '../../components/field.tsx';
+import { Banner } from '../../components/notice.tsx';
+import { useFailureWords } from '../failure-words.ts';
+import { useIdempotencyKey } from '../idempotency.ts';
+import { type Key, RotateKey } from './documents.ts';
+
+const HOUR_SECONDS = 3_600;
+const GRACES = ['0', '1', '6', '24'] as const;
+type Grace = (typeof GRACES)[number];
+
+interface RotateProps {
+  apiKey: Key;
+  onClose: () => void;
+  onRotated: (key: Key) => void;
+}
+
+/** The dialog; `onRotated` leads on to revealing the new secret. */
+export function RotateDialog({ apiKey, onClose, onRotated }: RotateProps) {
+  const { t } = useTranslation();
+  const [grace, setGrace] = useState<Grace>('24');
+  const [failure, setFailure] = useState<string>();
+  const [{ fetching }, rotate] = useMutation(RotateKey);
+  const idempotencyKeyFor = useIdempotencyKey();
+  const failureWords = useFailureWords();
+  const send = async () => {
+    const values = { id: apiKey.id, graceSeconds: Number(grace) * HOUR_SECONDS };
+    const { data, error } = await rotate({ input: { ...values, idempotencyKey: idempotencyKeyFor(values) } });
+    const key = data?.apiKeyRotate.apiKey;
+    if (key) onRotated(key);
+    else setFailure(failureWords(error, data?.apiKeyRotate.userErrors));
+  };
+  const footer = (
+    <>
+      <Button variant="ghost" onClick={onClose}>
+        {t('dialog.cancel')}
+      </Button>
+      <Button variant="primary" busy={fetching} onClick={() => void send()}>
+        {fetching ? t('keys.rotating') : t('keys.rotateButton')}
+      </Button>
+    </>
+  );
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={t('keys.rotateTitle', { name: apiKey.name })}
+      sentence={t('keys.rotateSentence')}
+      footer={footer}>
+      <div className="flex flex-col items-start gap-2">
+        {failure !== undefined && (
+          <Banner tone="bad" alert icon={<CircleAlert size={16} strokeWidth={1.75} aria-hidden="true" />}>
+            {failure}
+          </Banner>
+        )}
+        <span className="text-table font-[550]">{t('keys.grace')}</span>
+        <Segmented
+          label={t('keys.grace')}
+          value={grace}
+          onChange={setGrace}
+          wide
+          options={GRACES.map((value) => ({ value, word: t(`keys.grace${value}`) }))}
+        />
+      </div>
+    </Dialog>
+  );
+}

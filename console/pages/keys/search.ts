@@ -1,0 +1,22 @@
+/** What of the key list is in the address. */
+import { textOf, wordOf } from '../../components/search-parameters.ts';
+
+export const KEY_STATES = ['ENABLED', 'DISABLED'] as const;
+export const GROUPS = ['DEFAULT', 'VIP', 'SVIP'] as const;
+
+export interface KeysSearch {
+  search?: string | undefined;
+  state?: (typeof KEY_STATES)[number] | undefined;
+  group?: (typeof GROUPS)[number] | undefined;
+  after?: string | undefined;
+}
+
+/** Reads the search parameters of the key list. */
+export function validKeysSearch(search: Record<string, unknown>): KeysSearch {
+  return {
+    search: textOf(search['search']),
+    state: wordOf(search['state'], KEY_STATES),
+    group: wordOf(search['group'], GROUPS),
+    after: textOf(search['after']),
+  };
+}

@@ -1,0 +1,76 @@
+/** The secret itself, framed, with Copy and a file to keep. */
+import { Download } from 'lucide-react';
+import { useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Button } from '../../components/button.tsx';
+import { CopyWord, selectInside, useCopy } from '../../components/copy.tsx';
+import type { Key } from './documents.ts';
+import { environmentFile } from './snippets.ts';
+
+interface SecretFrameProps {
+  apiKey: Key;
+  secret: string;
+  baseAddress: string;
+}
+
+const PREFIX = 'sk-';
+
+/** The frame; the focus starts on Copy. */
+export function SecretFrame({ apiKey, secret, baseAddress }: SecretFrameProps) {
+  const { t } = useTranslation();
+  const { outcome, copy } = useCopy(secret);
+  const shown = useRef<HTMLElement>(null);
+  const domain = apiKey.pool?.subdomain ?? t('reveal.mainDomain');
+  return (
+    <div className="rounded-code border border-accent bg-page p-4">
+      <div className="flex flex-wrap justify-between gap-x-4 gap-y-1 text-table text-ink-2">
+        <span>
+          <strong className="font-[550] text-ink">{apiKey.name}</strong> {t(`pricing.groups.${apiKey.group}`)}{' '}
+          ×{apiKey.groupRatio} · {domain}
+        </span>
+        <span>{t('reveal.characters', { count: secret.length })}</span>
+      </div>
+      <div className="mt-2 flex items-start justify-between gap-4 max-sm:flex-col">
+        <code
+          ref={shown}
+          aria-label={t('reveal.secret')}
+          className="min-w-0 text-[20px] leading-[34px] break-all max-sm:text-[17px]">
+          <span className="text-ink-3">{PREFIX}</span>
+          {secret.slice(PREFIX.length)}
+        </code>
+        <div className="flex w-[118px] flex-none flex-col gap-2 max-sm:w-full">
+          <Button
+            variant="primary"
+            wide
+            autoFocus
+            aria-label={t('reveal.copyKey')}
+            onClick={() => {
+              void copy().then((written) => {
+                if (!written) selectInside(shown.current);
+              });
+            }}>
+            <CopyWord outcome={outcome} word={t('reveal.copy')} />
+          </Button>
+          <Button
+            wide
+            icon={<Download size={16} strokeWidth={1.75} aria-hidden="true" />}
+            onClick={() => {
+              download('gateway.env', environmentFile(secret, baseAddress));
+            }}>
+            {t('reveal.envFile')}
+          </Button>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+// The file is made on this device: the secret goes nowhere.
+function download(name: string, text: string): void {
+  const address = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(address);
+}

@@ -1,0 +1,43 @@
+/** Disabling and enabling keys, confirmed by the number of nodes that have applied it. */
+import { useTranslation } from 'react-i18next';
+import { useMutation } from 'urql';
+import { useToast } from '../../components/toast.tsx';
+import { useFailureWords } from '../failure-words.ts';
+import { DisableKey, EnableKey, type Key } from './documents.ts';
+
+/** Both acts; each says its outcome in a toast. `disable` tells whether the key is disabled now. */
+export function useKeySwitch() {
+  const { t } = useTranslation();
+  const [, sendDisable] = useMutation(DisableKey);
+  const [, sendEnable] = useMutation(EnableKey);
+  const failureWords = useFailureWords();
+  const toast = useToast();
+
+  const enable = async ({ id, name }: Key) => {
+    const { data, error } = await sendEnable({ input: { id } });
+    const reason = failureWords(error, data?.apiKeyEnable.userErrors);
+    toast(
+      reason === undefined
+        ? { text: t('keys.enabled', { name }) }
+        : { text: t('keys.notDone', { name, reason }), failed: true },
+    );
+  };
+
+  const disable = async (key: Key, leaked = false): Promise<boolean> => {
+    const { name } = key;
+    const { data, error } = await sendDisable({ input: { id: key.id, leaked } });
+    const reason = failureWords(error, data?.apiKeyDisable.userErrors);
+    if (!data || reason !== undefined) {
+      toast({ text: t('keys.notDone', { name, reason: reason ?? '' }), failed: true });
+      return false;
+    }
+    const applied = data.apiKeyDisable.appliedNodes;
+    const all = applied + data.apiKeyDisable.pendingNodes.length;
+    const words = all === 0 ? 'disabledNone' : applied === all ? 'disabled' : 'disabledPending';
+    const undo = { word: t('keys.undo'), run: () => void enable(key) };
+    toast({ text: t(`keys.${words}`, { name, applied, all }), ...(leaked ? {} : { action: undo }) });
+    return true;
+  };
+
+  return { disable, enable };
+}

@@ -1,0 +1,71 @@
+/** Search and traits over the price list; all of them live in the address. */
+import { useNavigate } from '@tanstack/react-router';
+import { clsx } from 'clsx';
+import { Brain, Eye, type LucideIcon, Paperclip, Wrench } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { SearchField } from '../../components/search-field.tsx';
+import { FILTER_TRAITS, type FilterTrait, type PricingSearch } from './search.ts';
+
+export const TRAIT_ICONS: Record<Exclude<FilterTrait, 'LONG_CONTEXT'>, LucideIcon> = {
+  REASONING: Brain,
+  TOOLS: Wrench,
+  FILES: Paperclip,
+  VISION: Eye,
+};
+
+/** The line of filters. */
+export function PriceFilters({ search }: { search: PricingSearch }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate({ from: '/pricing' });
+  const chosen = search.traits ?? [];
+  const toggle = (trait: FilterTrait) => {
+    const traits = FILTER_TRAITS.filter((name) => (name === trait) !== chosen.includes(name));
+    void navigate({ search: { ...search, traits: traits.length > 0 ? traits : undefined } });
+  };
+  return (
+    <div className="mb-3 flex flex-wrap items-center gap-2">
+      <SearchField
+        label={t('pricing.searchLabel')}
+        placeholder={t('pricing.search')}
+        value={search.search}
+        onSearch={(text) => void navigate({ search: { ...search, search: text } })}
+      />
+      {FILTER_TRAITS.map((trait) => (
+        <TraitFilter
+          key={trait}
+          trait={trait}
+          pressed={chosen.includes(trait)}
+          onToggle={() => {
+            toggle(trait);
+          }}
+        />
+      ))}
+    </div>
+  );
+}
+
+function TraitFilter({
+  trait,
+  pressed,
+  onToggle,
+}: {
+  trait: FilterTrait;
+  pressed: boolean;
+  onToggle: () => void;
+}) {
+  const { t } = useTranslation();
+  const Icon = trait === 'LONG_CONTEXT' ? undefined : TRAIT_ICONS[trait];
+  return (
+    <button
+      type="button"
+      aria-pressed={pressed}
+      onClick={onToggle}
+      className={clsx(
+        'inline-flex h-7 items-center gap-1.5 rounded-control border px-2.5 text-table font-[550] touch:h-11',
+        pressed ? 'border-accent bg-accent-soft' : 'border-line-strong bg-raise hover:bg-hover',
+      )}>
+      {Icon && <Icon size={16} strokeWidth={1.75} className="text-ink-2" aria-hidden="true" />}
+      {t(`pricing.traitNames.${trait}`)}
+    </button>
+  );
+}

@@ -1,0 +1,148 @@
+/** The fields of a new account: email, password with its strength, the policy box. Register and claim share them. */
+import { Link } from '@tanstack/react-router';
+import { clsx } from 'clsx';
+import { CircleCheck } from 'lucide-react';
+import { useId } from 'react';
+import type { UseFormReturn } from 'react-hook-form';
+import { Trans, useTranslation } from 'react-i18next';
+import { Below, Field, PasswordField } from '../../components/field.tsx';
+
+export interface AccountForm {
+  email: string;
+  password: string;
+  accepted: boolean;
+}
+
+export const EMPTY_ACCOUNT: AccountForm = { email: '', password: '', accepted: false };
+
+const PASSWORD_CHARACTERS_MIN = 12;
+const PASSWORD_CHARACTERS_MAX = 256;
+const GOOD_CHARACTERS = 16;
+const STRONG_CHARACTERS = 20;
+const EMAIL = /^[^\s@]+@[^\s@]+$/;
+
+export type Strength = 'short' | 'fair' | 'good' | 'strong';
+
+/** How strong a password looks by length and variety; the service also refuses leaked ones. */
+export function strengthOf(password: string): Strength {
+  const different = new Set(password).size;
+  if (password.length < PASSWORD_CHARACTERS_MIN) return 'short';
+  if (password.length >= STRONG_CHARACTERS && different >= 10) return 'strong';
+  return password.length >= GOOD_CHARACTERS && different >= 8 ? 'good' : 'fair';
+}
+
+/** The fields; the form belongs to the page. */
+export function AccountFields({ form, version }: { form: UseFormReturn<AccountForm>; version: string }) {
+  const { t } = useTranslation();
+  const { errors } = form.formState;
+  const words = { show: t('account.show'), hide: t('account.hide') };
+  const email = form.register('email', {
+    required: t('account.emailNeeded'),
+    validate: (value) => EMAIL.test(value.trim()) || t('account.emailWrong'),
+  });
+  const password = form.register('password', {
+    required: t('account.passwordNeeded'),
+    minLength: { value: PASSWORD_CHARACTERS_MIN, message: t('account.passwordShort') },
+  });
+  return (
+    <>
+      <Field
+        label={t('account.email')}
+        type="email"
+        tall
+        autoComplete="username"
+        error={errors.email?.message}
+        {...email}
+      />
+      <div className="flex flex-col gap-2">
+        <PasswordField
+          label={t('account.password')}
+          tall
+          autoComplete="new-password"
+          words={words}
+          maxLength={PASSWORD_CHARACTERS_MAX}
+          error={errors.password?.message}
+          {...password}
+        />
+        <StrengthBar password={form.watch('password')} />
+      </div>
+      <PolicyBox form={form} version={version} />
+    </>
+  );
+}
+
+const SEGMENTS: Record<Strength, number> = { short: 1, fair: 2, good: 3, strong: 4 };
+const BAR: Record<Strength, string> = {
+  short: 'bg-ink-3',
+  fair: 'bg-warn',
+  good: 'bg-good',
+  strong: 'bg-good',
+};
+const WORD: Record<Strength, string> = {
+  short: 'text-ink-3',
+  fair: 'text-warn',
+  good: 'text-good',
+  strong: 'text-good',
+};
+
+function StrengthBar({ password }: { password: string }) {
+  const { t } = useTranslation();
+  const strength = strengthOf(password);
+  const filled = password === '' ? 0 : SEGMENTS[strength];
+  return (
+    <div>
+      <div className="flex gap-1" aria-hidden="true">
+        {[1, 2, 3, 4].map((segment) => (
+          <span
+            key={segment}
+            className={clsx('h-1 flex-1 rounded-full', segment <= filled ? BAR[strength] : 'bg-line')}
+          />
+        ))}
+      </div>
+      <div className="mt-1.5 flex justify-between gap-3 text-hint">
+        <span role="status" className={clsx('flex items-center gap-1.5', WORD[strength])}>
+          {filled > 2 && <CircleCheck size={14} strokeWidth={1.75} aria-hidden="true" />}
+          {filled > 0 && t(`account.strength.${strength}`)}
+        </span>
+        <span className="text-right text-ink-3">{t('account.rule')}</span>
+      </div>
+    </div>
+  );
+}
+
+function PolicyBox({ form, version }: { form: UseFormReturn<AccountForm>; version: string }) {
+  const { t } = useTranslation();
+  const id = useId();
+  const wrong = form.formState.errors.accepted?.message;
+  const link = <Link to="/privacy-policy" target="_blank" className="font-[550] text-accent underline" />;
+  return (
+    <div className="flex flex-col gap-2">
+      <div
+        className={clsx(
+          'rounded-card border p-4',
+          wrong === undefined ? 'border-line-strong' : 'border-bad shadow-[inset_0_0_0_1px_var(--bad)]',
+        )}>
+        <label className="flex items-start gap-2.5 text-body touch:min-h-11">
+          <input
+            type="checkbox"
+            className="checkbox mt-0.5"
+            aria-invalid={wrong !== undefined || undefined}
+            aria-describedby={`${id}-points ${id}-below`}
+            {...form.register('accepted', { required: t('account.mustAccept') })}
+          />
+          <span>
+            <Trans t={t} i18nKey="account.accept" values={{ version }} components={{ policy: link }} />
+          </span>
+        </label>
+        <ul
+          id={`${id}-points`}
+          className="mt-2 ml-[30px] flex list-disc flex-col gap-1 pl-4 text-table text-ink-2">
+          <li>{t('account.point1')}</li>
+          <li>{t('account.point2')}</li>
+          <li>{t('account.point3')}</li>
+        </ul>
+      </div>
+      {wrong !== undefined && <Below id={`${id}-below`} error={wrong} />}
+    </div>
+  );
+}

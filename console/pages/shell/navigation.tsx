@@ -1,0 +1,137 @@
+/** The sidebar of wide screens, its icon rail below 1024 px, and the tab bar of a phone. */
+import { Link, type LinkProps } from '@tanstack/react-router';
+import {
+  ChartColumn,
+  CircleUserRound,
+  FileText,
+  KeyRound,
+  type LucideIcon,
+  Menu as MenuIcon,
+  Tag,
+  Wallet,
+} from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { Mark } from '../../components/mark.tsx';
+import { Menu } from '../../components/menu.tsx';
+import { AccountMenu } from './account-menu.tsx';
+
+interface Place {
+  to: LinkProps['to'];
+  icon: LucideIcon;
+  name: 'keys' | 'usage' | 'wallet' | 'pricing';
+}
+
+const WORK: readonly Place[] = [
+  { to: '/keys', icon: KeyRound, name: 'keys' },
+  { to: '/usage', icon: ChartColumn, name: 'usage' },
+];
+const SPEND: readonly Place[] = [
+  { to: '/wallet', icon: Wallet, name: 'wallet' },
+  { to: '/pricing', icon: Tag, name: 'pricing' },
+];
+const TABS: readonly Place[] = [...WORK, ...SPEND.slice(0, 1)];
+
+/** The navigation at the left. */
+export function Sidebar({ email }: { email: string }) {
+  const { t } = useTranslation();
+  return (
+    <aside className="sticky top-0 flex h-dvh w-[224px] flex-none flex-col border-r border-line bg-canvas px-3 pt-5 pb-4 max-lg:w-14 max-lg:px-2">
+      <Link to="/keys" className="mb-9 flex items-center gap-3 px-2 text-section max-lg:justify-center">
+        <Mark />
+        <span className="max-lg:sr-only">Gateway</span>
+      </Link>
+      <nav aria-label={t('shell.main')} className="flex flex-col gap-6">
+        <Group title={t('shell.work')} places={WORK} />
+        <Group title={t('shell.spend')} places={SPEND} />
+      </nav>
+      <div className="mt-auto flex flex-col gap-0.5">
+        <Link to="/privacy-policy" className={ITEM} title={t('shell.policy')}>
+          <FileText size={16} strokeWidth={1.75} className="flex-none text-ink-2" aria-hidden="true" />
+          <span className="truncate max-lg:sr-only">{t('shell.policy')}</span>
+        </Link>
+        <Menu
+          trigger={
+            <button type="button" className={ITEM} title={email}>
+              <CircleUserRound
+                size={16}
+                strokeWidth={1.75}
+                className="flex-none text-ink-2"
+                aria-hidden="true"
+              />
+              <span className="truncate max-lg:sr-only">{email}</span>
+            </button>
+          }>
+          <AccountMenu />
+        </Menu>
+      </div>
+    </aside>
+  );
+}
+
+function Group({ title, places }: { title: string; places: readonly Place[] }) {
+  return (
+    <div>
+      <h2 className="mb-1.5 px-2 text-hint font-medium text-ink-3 max-lg:sr-only">{title}</h2>
+      <ul className="flex flex-col gap-0.5">
+        {places.map((place) => (
+          <li key={place.name}>
+            <Item place={place} />
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Item({ place: { to, icon: Icon, name } }: { place: Place }) {
+  const { t } = useTranslation();
+  return (
+    <Link
+      to={to}
+      className={ITEM}
+      title={t(`shell.${name}`)}
+      activeOptions={{ includeSearch: false }}
+      activeProps={{ className: 'bg-raise !border-line font-[550] [&_svg]:text-accent' }}>
+      <Icon size={16} strokeWidth={1.75} className="flex-none text-ink-2" aria-hidden="true" />
+      <span className="max-lg:sr-only">{t(`shell.${name}`)}</span>
+    </Link>
+  );
+}
+
+const ITEM =
+  'flex h-8 w-full items-center gap-3 rounded-control border border-transparent px-2 text-left text-body ' +
+  'hover:bg-hover max-lg:justify-center touch:h-11';
+
+/** The places of a phone, under the thumb. */
+export function TabBar({ email }: { email: string }) {
+  const { t } = useTranslation();
+  return (
+    <nav aria-label={t('shell.main')} className={TAB_BAR}>
+      {TABS.map(({ to, icon: Icon, name }) => (
+        <Link
+          key={name}
+          to={to}
+          className={TAB}
+          activeOptions={{ includeSearch: false }}
+          activeProps={{ className: '!text-accent font-[550]' }}>
+          <Icon size={20} strokeWidth={1.75} aria-hidden="true" />
+          {t(`shell.${name}`)}
+        </Link>
+      ))}
+      <Menu
+        trigger={
+          <button type="button" className={TAB}>
+            <MenuIcon size={20} strokeWidth={1.75} aria-hidden="true" />
+            {t('shell.more')}
+          </button>
+        }>
+        <AccountMenu email={email} places />
+      </Menu>
+    </nav>
+  );
+}
+
+const TAB_BAR =
+  'fixed inset-x-0 bottom-0 z-30 flex border-t border-line bg-canvas pb-[env(safe-area-inset-bottom)]';
+const TAB =
+  'flex h-[60px] flex-1 flex-col items-center justify-center gap-1 text-tiny text-ink-2 -outline-offset-4';

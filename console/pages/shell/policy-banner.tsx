@@ -1,0 +1,57 @@
+/** Asks to accept a new version of the privacy policy; reading and exporting stay open meanwhile. */
+import { Link } from '@tanstack/react-router';
+import { FileText } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { useMutation } from 'urql';
+import { Button } from '../../components/button.tsx';
+import { Banner } from '../../components/notice.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { graphql } from '../../graphql.ts';
+import { useFailureWords } from '../failure-words.ts';
+
+const AcceptPolicy = graphql(`
+  mutation AcceptPolicy($input: PolicyAcceptInput!) {
+    policyAccept(input: $input) {
+      viewer {
+        id
+        mustAcceptPolicy {
+          id
+          version
+        }
+      }
+      userErrors {
+        code
+        message
+        field
+      }
+    }
+  }
+`);
+
+/** The banner; it goes away once the version is accepted. */
+export function PolicyBanner({ version }: { version: string }) {
+  const { t } = useTranslation();
+  const [{ fetching }, accept] = useMutation(AcceptPolicy);
+  const failureWords = useFailureWords();
+  const toast = useToast();
+  const send = async () => {
+    const { data, error } = await accept({ input: { version } });
+    const reason = failureWords(error, data?.policyAccept.userErrors);
+    if (reason !== undefined) toast({ text: reason, failed: true });
+  };
+  return (
+    <Banner
+      tone="warn"
+      icon={<FileText size={16} strokeWidth={1.75} aria-hidden="true" />}
+      action={
+        <Button busy={fetching} onClick={() => void send()}>
+          {t('shell.accept', { version })}
+        </Button>
+      }>
+      {t('shell.newPolicy', { version })}{' '}
+      <Link to="/privacy-policy" className="underline">
+        {t('shell.policy')}
+      </Link>
+    </Banner>
+  );
+}

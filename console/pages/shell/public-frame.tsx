@@ -1,0 +1,130 @@
+/** The frame of public pages: a header, the content, the further pages. */
+import { Link } from '@tanstack/react-router';
+import { Moon, Sun } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { buttonClass, IconButton } from '../../components/button.tsx';
+import { Mark } from '../../components/mark.tsx';
+import { Menu, MenuChoices } from '../../components/menu.tsx';
+import { useStore } from '../../components/store.ts';
+import { setTheme, theme, THEMES } from '../../components/theme.ts';
+import { LANGUAGE_NAMES, type Language, LANGUAGES, setLanguage } from '../../i18n.ts';
+
+/** A public page: pricing, the policy, an address that leads nowhere. */
+export function PublicFrame({ children }: { children: ReactNode }) {
+  const { t } = useTranslation();
+  return (
+    <div className="flex min-h-dvh flex-col">
+      <SkipLink />
+      <header className="flex h-14 flex-none items-center gap-6 border-b border-line px-12 max-lg:px-8 max-sm:px-4">
+        <Link to="/pricing" className="flex items-center gap-3 text-section">
+          <Mark />
+          Gateway
+        </Link>
+        <nav aria-label={t('shell.main')} className="text-body max-sm:hidden">
+          <Link
+            to="/pricing"
+            className="text-ink-2 hover:text-ink"
+            activeProps={{ className: 'font-[550] !text-ink' }}>
+            {t('shell.pricing')}
+          </Link>
+        </nav>
+        <div className="ml-auto flex items-center gap-4 max-sm:gap-2">
+          <ThemeMenu />
+          <Link to="/sign-in" className={buttonClass({})}>
+            {t('account.signIn')}
+          </Link>
+          <span className="max-sm:hidden">
+            <Link to="/register" className={buttonClass({ variant: 'primary' })}>
+              {t('account.createButton')}
+            </Link>
+          </span>
+        </div>
+      </header>
+      <main
+        id="content"
+        tabIndex={-1}
+        className="mx-auto w-full max-w-[1208px] flex-1 px-8 pt-9 pb-16 outline-none max-sm:px-4 max-sm:pt-6">
+        {children}
+      </main>
+      <Foot />
+    </div>
+  );
+}
+
+/** The pages that belong to every public page, and the language. */
+export function Foot() {
+  const { t } = useTranslation();
+  return (
+    <footer className="flex flex-none flex-wrap items-center gap-x-5 gap-y-1 px-10 py-5 text-table text-ink-2 max-sm:px-4">
+      <nav aria-label={t('shell.footer')} className="flex gap-5">
+        <Link to="/pricing" className="py-1 hover:text-ink">
+          {t('shell.pricing')}
+        </Link>
+        <Link to="/privacy-policy" className="py-1 hover:text-ink">
+          {t('shell.policy')}
+        </Link>
+      </nav>
+      <div className="ml-auto">
+        <LanguageSelect />
+      </div>
+    </footer>
+  );
+}
+
+/** The languages, each under its own name. */
+export function LanguageSelect() {
+  const { t, i18n } = useTranslation();
+  return (
+    <select
+      aria-label={t('shell.language')}
+      value={i18n.language}
+      className="h-7 rounded-control bg-page px-1 touch:h-11"
+      onChange={(event) => {
+        const chosen = LANGUAGES.find((name) => name === event.target.value);
+        if (chosen) void setLanguage(chosen, true);
+      }}>
+      {LANGUAGES.map((name: Language) => (
+        <option key={name} value={name} lang={name}>
+          {LANGUAGE_NAMES[name]}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+/** Light, dark or what the system says. */
+export function ThemeMenu() {
+  const { t } = useTranslation();
+  const chosen = useStore(theme);
+  return (
+    <Menu
+      trigger={
+        <IconButton label={t('shell.theme')}>
+          <Sun size={16} strokeWidth={1.75} className="dark:hidden" />
+          <Moon size={16} strokeWidth={1.75} className="hidden dark:block" />
+        </IconButton>
+      }>
+      <MenuChoices
+        label={t('shell.theme')}
+        value={chosen}
+        onChange={setTheme}
+        options={THEMES.map((name) => ({ value: name, word: t(`shell.themes.${name}`) }))}
+      />
+    </Menu>
+  );
+}
+
+/** The first stop of the keyboard: jumps over the navigation. */
+export function SkipLink() {
+  const { t } = useTranslation();
+  return (
+    <a href="#content" className={SKIP}>
+      {t('shell.skip')}
+    </a>
+  );
+}
+
+const SKIP =
+  'sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-control ' +
+  'focus:bg-accent focus:px-3 focus:py-2 focus:text-on-accent';

@@ -1,0 +1,111 @@
+/** The frame of every signed-in page: navigation, base address, balance, connection. */
+import { Navigate, Outlet, useLocation } from '@tanstack/react-router';
+import { Wallet } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { useQuery, useSubscription } from 'urql';
+import { requestIdOf } from '../../client.ts';
+import { Banner, Failure } from '../../components/notice.tsx';
+import { usePhone } from '../../components/store.ts';
+import { graphql, type ResultOf } from '../../graphql.ts';
+import { Sidebar, TabBar } from './navigation.tsx';
+import { PolicyBanner } from './policy-banner.tsx';
+import { SkipLink } from './public-frame.tsx';
+import { PhoneBar, TopBar } from './top-bar.tsx';
+
+const ViewerQuery = graphql(`
+  query Viewer {
+    viewer {
+      id
+      email
+      mustAcceptPolicy {
+        id
+        version
+      }
+      wallet {
+        id
+        available
+        frozen
+      }
+    }
+    baseAddress
+  }
+`);
+
+const WalletChanges = graphql(`
+  subscription WalletChanges {
+    walletUpdated {
+      id
+      cash
+      gift
+      held
+      available
+      receivable
+      frozen
+    }
+  }
+`);
+
+export type Viewer = NonNullable<ResultOf<typeof ViewerQuery>['viewer']>;
+
+/** Lets in who is signed in; everybody else is sent to sign in and comes back afterwards. */
+export function Shell() {
+  const [{ data, error }, again] = useQuery({ query: ViewerQuery });
+  const location = useLocation();
+  const { t } = useTranslation();
+  if (data?.viewer) return <Frame viewer={data.viewer} baseAddress={data.baseAddress} />;
+  if (data) return <Navigate to="/sign-in" search={{ next: location.href }} replace />;
+  if (!error) return null;
+  return (
+    <main className="mx-auto max-w-[640px] p-8 max-sm:p-4">
+      <Failure
+        title={t('shell.unavailable')}
+        safe={t('shell.unavailableSafe')}
+        requestId={requestIdOf(error)}
+        onRetry={again}
+      />
+    </main>
+  );
+}
+
+function Frame({ viewer, baseAddress }: { viewer: Viewer; baseAddress: string }) {
+  const phone = usePhone();
+  // The answer lands in the cache, from where every balance on the page is read.
+  useSubscription({ query: WalletChanges });
+  return (
+    <div className="flex min-h-dvh max-sm:flex-col">
+      <SkipLink />
+      {!phone && <Sidebar email={viewer.email} />}
+      <div className="flex min-w-0 flex-1 flex-col">
+        {phone ? (
+          <PhoneBar available={viewer.wallet.available} />
+        ) : (
+          <TopBar available={viewer.wallet.available} baseAddress={baseAddress} />
+        )}
+        <main
+          id="content"
+          tabIndex={-1}
+          className="mx-auto w-full max-w-[1216px] flex-1 px-8 pt-6 pb-16 outline-none max-sm:px-4 max-sm:pt-4 max-sm:pb-36">
+          <Banners viewer={viewer} />
+          <Outlet />
+        </main>
+      </div>
+      {phone && <TabBar email={viewer.email} />}
+    </div>
+  );
+}
+
+function Banners({ viewer }: { viewer: Viewer }) {
+  const { t } = useTranslation();
+  const { available, frozen } = viewer.wallet;
+  const empty = !/[1-9]/.test(available);
+  return (
+    <div className="flex flex-col gap-3 not-empty:mb-6">
+      {viewer.mustAcceptPolicy && <PolicyBanner version={viewer.mustAcceptPolicy.version} />}
+      {(empty || frozen) && (
+        <Banner tone="bad" icon={<Wallet size={16} strokeWidth={1.75} aria-hidden="true" />}>
+          {frozen ? t('shell.frozen') : t('shell.empty')}
+        </Banner>
+      )}
+    </div>
+  );
+}

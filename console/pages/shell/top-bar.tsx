@@ -1,0 +1,64 @@
+/** The bar over every page: where requests go, what can be spent, whether the page is live. */
+import { Link, useMatches } from '@tanstack/react-router';
+import { CloudOff, Radio } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { CopyField } from '../../components/copy.tsx';
+import { Mark } from '../../components/mark.tsx';
+import { Money } from '../../components/money.tsx';
+import { useStore } from '../../components/store.ts';
+import { useSession } from '../../session.tsx';
+
+/** The bar of wide screens. */
+export function TopBar({ available, baseAddress }: { available: string; baseAddress: string }) {
+  const { t } = useTranslation();
+  return (
+    <div className="sticky top-0 z-30 flex h-12 flex-none items-center justify-end gap-5 border-b border-line bg-page px-8 text-table">
+      <div className="flex min-w-0 items-center gap-2.5">
+        <span className="whitespace-nowrap text-ink-2 max-lg:sr-only">{t('shell.baseAddress')}</span>
+        <CopyField text={baseAddress} label={t('copy.address')} />
+      </div>
+      <Link to="/wallet" className="flex items-center gap-2 whitespace-nowrap">
+        <span className="text-ink-2">{t('shell.available')}</span>
+        <Money amount={available} className="font-semibold" />
+      </Link>
+      <ConnectionState />
+    </div>
+  );
+}
+
+function ConnectionState() {
+  const { t } = useTranslation();
+  const connection = useStore(useSession().connection);
+  if (connection === 'idle') return null;
+  const live = connection === 'live';
+  const Icon = live ? Radio : CloudOff;
+  return (
+    <span role="status" className="flex items-center gap-1.5 whitespace-nowrap text-ink-2">
+      <Icon size={16} strokeWidth={1.75} className={live ? 'text-good' : 'text-warn'} aria-hidden="true" />
+      {live ? t('state.live') : t('state.reconnecting')}
+    </span>
+  );
+}
+
+const TITLES: Record<string, 'keys' | 'usage' | 'wallet'> = {
+  '/keys': 'keys',
+  '/usage': 'usage',
+  '/wallet': 'wallet',
+};
+
+/** The bar of a phone: the mark, the page, the balance. */
+export function PhoneBar({ available }: { available: string }) {
+  const { t } = useTranslation();
+  const name = TITLES[useMatches().at(-1)?.pathname ?? ''];
+  return (
+    <div className="sticky top-0 z-30 flex h-[52px] flex-none items-center gap-3 border-b border-line bg-page px-4">
+      <Mark />
+      <span className="text-section" aria-hidden="true">
+        {name && t(`shell.${name}`)}
+      </span>
+      <Link to="/wallet" className="ml-auto flex min-h-11 items-center" aria-label={t('shell.available')}>
+        <Money amount={available} className="text-body text-ink-2" />
+      </Link>
+    </div>
+  );
+}

@@ -1,0 +1,127 @@
+/** Sign-in: email and password, then the second factor where the account has one. */
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useForm } from 'react-hook-form';
+import { useTranslation } from 'react-i18next';
+import { useMutation } from 'urql';
+import { Button } from '../../components/button.tsx';
+import { Checkbox, Field, PasswordField } from '../../components/field.tsx';
+import { graphql } from '../../graphql.ts';
+import { useSession } from '../../session.tsx';
+import { useFailureWords } from '../failure-words.ts';
+import { AccountFrame } from './account-frame.tsx';
+import { destination } from './next.ts';
+
+const SignIn = graphql(`
+  mutation SignIn($input: SignInInput!) {
+    signIn(input: $input) {
+      viewer {
+        id
+      }
+      secondFactorRequired
+      userErrors {
+        code
+        message
+        field
+      }
+    }
+  }
+`);
+
+interface SignInForm {
+  email: string;
+  password: string;
+  code: string;
+  stay: boolean;
+}
+
+/** The sign-in page. */
+export function SignInPage() {
+  const { t } = useTranslation();
+  const { next } = useSearch({ from: '/sign-in' });
+  const form = useForm<SignInForm>({ defaultValues: { email: '', password: '', code: '', stay: true } });
+  const { failure, second, fetching, send } = useSignIn(next);
+  const { errors } = form.formState;
+  const words = { show: t('account.show'), hide: t('account.hide') };
+  return (
+    <AccountFrame
+      title={t('account.signIn')}
+      failure={failure}
+      sentence={
+        <>
+          {t('account.newHere')}{' '}
+          <Link to="/register" search={{ next }} className={LINK}>
+            {t('account.createLink')}
+          </Link>
+        </>
+      }>
+      <form
+        noValidate
+        className="flex flex-col gap-5"
+        onSubmit={(event) => void form.handleSubmit(send)(event)}>
+        <Field
+          label={t('account.email')}
+          type="email"
+          tall
+          autoComplete="username"
+          autoFocus
+          readOnly={second}
+          error={errors.email?.message}
+          {...form.register('email', { required: t('account.emailNeeded') })}
+        />
+        {!second && (
+          <PasswordField
+            label={t('account.password')}
+            tall
+            autoComplete="current-password"
+            words={words}
+            error={errors.password?.message}
+            {...form.register('password', { required: t('account.passwordNeeded') })}
+          />
+        )}
+        {second && (
+          <Field
+            label={t('account.code')}
+            tall
+            autoComplete="one-time-code"
+            hint={t('account.codeHint')}
+            {...form.register('code')}
+          />
+        )}
+        {!second && (
+          <Checkbox label={t('account.stay')} hint={t('account.stayHint')} {...form.register('stay')} />
+        )}
+        <Button type="submit" variant="primary" size="form" wide busy={fetching}>
+          {fetching ? t('account.signingIn') : t('account.signIn')}
+        </Button>
+      </form>
+    </AccountFrame>
+  );
+}
+
+const LINK = 'font-[550] text-accent hover:underline';
+const TOTP_CODE = /^\d{6}$/;
+
+function useSignIn(next: string | undefined) {
+  const [{ fetching }, signIn] = useMutation(SignIn);
+  const [failure, setFailure] = useState<string>();
+  const [second, setSecond] = useState(false);
+  const failureWords = useFailureWords();
+  const { changed } = useSession();
+  const navigate = useNavigate();
+  const send = async ({ email, password, code, stay }: SignInForm) => {
+    const proof = TOTP_CODE.test(code.trim()) ? { totpCode: code.trim() } : { recoveryCode: code.trim() };
+    const factor = second ? proof : {};
+    const { data, error } = await signIn({
+      input: { email: email.trim(), password, rememberMe: stay, ...factor },
+    });
+    if (data?.signIn.viewer) {
+      changed();
+      return navigate({ href: destination(next) });
+    }
+    const asked = data?.signIn.secondFactorRequired === true && !second;
+    if (asked) setSecond(true);
+    setFailure(asked ? undefined : failureWords(error, data?.signIn.userErrors));
+  };
+  return { failure, second, fetching, send };
+}

@@ -1,0 +1,112 @@
+/** The usage log: one line for each request, metadata only. New lines wait until they are asked for. */
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
+import { ArrowUp } from 'lucide-react';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useQuery } from 'urql';
+import { requestIdOf } from '../../client.ts';
+import { Button, buttonClass } from '../../components/button.tsx';
+import { EmptyFiltered, EmptyFirst, Failure, SkeletonRows } from '../../components/notice.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Pager } from '../../components/pager.tsx';
+import { UsageQuery, type UsageRow } from './documents.ts';
+import type { UsageSearch } from './search.ts';
+import { UsageFilters } from './usage-filters.tsx';
+import { UsageTable } from './usage-table.tsx';
+import { useNewRows } from './use-new-rows.ts';
+
+const ROWS_PER_PAGE = 50;
+
+/** The usage page. */
+export function UsagePage() {
+  const { t } = useTranslation();
+  const search = useSearch({ from: '/signed-in/usage' });
+  const filter = useMemo(() => filterOf(search), [search]);
+  const variables = { first: ROWS_PER_PAGE, after: search.after ?? null, filter };
+  const [{ data, error, fetching }, again] = useQuery({ query: UsageQuery, variables });
+  const usage = data?.viewer?.usage;
+  return (
+    <>
+      <PageHead title={t('usage.title')} sentence={t('usage.sentence')} />
+      <UsageFilters search={search} models={data?.catalog.nodes.map(({ name }) => name) ?? []} />
+      {usage && <Log rows={usage.nodes} pageInfo={usage.pageInfo} search={search} filter={filter} />}
+      {!usage && fetching && <SkeletonRows rows={10} height="h-[38px]" />}
+      {!usage && error && (
+        <Failure
+          title={t('usage.failed')}
+          safe={t('usage.failedSafe')}
+          requestId={requestIdOf(error)}
+          onRetry={again}
+        />
+      )}
+    </>
+  );
+}
+
+/** The filter of the service for what is in the address. */
+function filterOf({ model, key, status, source, request }: UsageSearch) {
+  return {
+    ...(model && { modelNames: [model] }),
+    ...(key && { keyIds: [key] }),
+    ...(status && { statuses: [status] }),
+    ...(source && { sources: [source] }),
+    ...(request && { requestId: request }),
+  };
+}
+
+interface LogProps {
+  rows: readonly UsageRow[];
+  pageInfo: { hasNextPage: boolean; endCursor: string | null };
+  search: UsageSearch;
+  filter: ReturnType<typeof filterOf>;
+}
+
+function Log({ rows, pageInfo, search, filter }: LogProps) {
+  const { t } = useTranslation();
+  const navigate = useNavigate({ from: '/usage' });
+  const filtered = Object.keys(filter).length > 0;
+  const newest = search.after === undefined;
+  const { shown, waiting, show } = useNewRows(rows, filter);
+  const all = newest ? shown : rows;
+  const news = newest && waiting > 0 && (
+    <Button
+      className="!border-accent !text-accent"
+      icon={<ArrowUp size={16} strokeWidth={1.75} />}
+      onClick={show}>
+      {t('usage.waiting', { count: waiting })}
+    </Button>
+  );
+  return (
+    <section>
+      <div className="mb-2 flex min-h-8 items-center justify-between gap-3">
+        <h2 className="text-section">{t('usage.requests')}</h2>
+        <div role="status">{news}</div>
+      </div>
+      {all.length > 0 && <UsageTable rows={all} />}
+      {all.length === 0 && (filtered || !newest) && (
+        <EmptyFiltered
+          onClear={() => void navigate({ search: {} })}
+          sentence={search.request === undefined ? t('usage.filtered') : t('usage.notFound')}
+        />
+      )}
+      {all.length === 0 && !filtered && newest && <NoUsage />}
+      <Pager
+        paged={!newest}
+        next={pageInfo.hasNextPage ? pageInfo.endCursor : null}
+        onGo={(after) => void navigate({ search: { ...search, after } })}
+      />
+    </section>
+  );
+}
+
+function NoUsage() {
+  const { t } = useTranslation();
+  return (
+    <EmptyFirst title={t('usage.emptyTitle')} sentence={t('usage.emptySentence')}>
+      <Link to="/keys" className={buttonClass({ variant: 'primary' })}>
+        {t('usage.toKeys')}
+      </Link>
+    </EmptyFirst>
+  );
+}

@@ -1,0 +1,67 @@
+/** What can be spent now, and of which parts it consists. */
+import { MICROS_PER_DOLLAR, parseDollars } from '@gateway/shared/money';
+import { useTranslation } from 'react-i18next';
+import { LeaderList, LeaderRow, LeaderSum } from '../../components/leader-row.tsx';
+import { Money, moneyText } from '../../components/money.tsx';
+import { ShareBar } from '../../components/share-bar.tsx';
+import { stampText } from '../../components/time.tsx';
+import type { Wallet } from './wallet-page.tsx';
+
+/** The figure, its split as a bar, and the sum that explains it. */
+export function Balance({ wallet }: { wallet: Wallet }) {
+  const { t, i18n } = useTranslation();
+  const { cash, gift, held, available, receivable } = wallet;
+  const parts = [
+    { tone: 'first', share: shareOf(cash) },
+    { tone: 'second', share: shareOf(gift) },
+    { tone: 'held', share: shareOf(held) },
+  ] as const;
+  return (
+    <section className="max-w-[640px]" aria-label={t('wallet.available')}>
+      <p className="text-table text-ink-2">{t('wallet.availableNow')}</p>
+      <p className="text-balance">
+        <Money amount={available} />
+      </p>
+      <ShareBar
+        parts={parts}
+        label={t('wallet.split', { cash: moneyText(cash), gift: moneyText(gift), held: moneyText(held) })}
+      />
+      <LeaderList>
+        <LeaderRow name={<Key tone="bg-s1" word={t('wallet.cash')} />} note={t('wallet.cashNote')}>
+          <Money amount={cash} />
+        </LeaderRow>
+        <LeaderRow name={<Key tone="bg-s2" word={t('wallet.gift')} />} note={t('wallet.giftNote')}>
+          <Money amount={gift} />
+        </LeaderRow>
+        <LeaderRow name={<Key tone="hatched" word={t('wallet.held')} />} note={t('wallet.heldNote')}>
+          <Money amount={held} />
+        </LeaderRow>
+        {/[1-9]/.test(receivable) && (
+          <LeaderRow name={t('wallet.owed')} note={t('wallet.owedNote')}>
+            <Money amount={`-${receivable}`} className="text-bad" />
+          </LeaderRow>
+        )}
+        <LeaderSum name={t('wallet.available')}>
+          <Money amount={available} />
+        </LeaderSum>
+      </LeaderList>
+      <p className="mt-2 text-right text-hint text-ink-3">
+        {t('state.asOf', { time: stampText(new Date(), i18n.language, true) })}
+      </p>
+    </section>
+  );
+}
+
+function Key({ tone, word }: { tone: string; word: string }) {
+  return (
+    <span className="flex items-center gap-2 font-[550]">
+      <span className={`size-2.5 flex-none rounded-[3px] ${tone}`} aria-hidden="true" />
+      {word}
+    </span>
+  );
+}
+
+// Only the length of a bar: cents are fine enough, and never shown.
+function shareOf(amount: string): number {
+  return Number(((parseDollars(amount) ?? 0n) * 100n) / MICROS_PER_DOLLAR);
+}

@@ -1,0 +1,28 @@
+/** What of the wallet page is in the address. */
+import { textOf, wordOf } from '../../components/search-parameters.ts';
+
+export const LEDGER_KINDS = [
+  'TOP_UP_CARD',
+  'TOP_UP_CRYPTO',
+  'GIFT_POOL',
+  'GIFT_ADMIN',
+  'USAGE',
+  'USAGE_REVERSAL',
+  'POOL_PURCHASE',
+  'POOL_RENEWAL',
+  'REFUND',
+  'DISPUTE_HOLD',
+  'DISPUTE_RELEASE',
+  'ADJUSTMENT',
+  'GIFT_EXPIRY',
+] as const;
+
+export interface WalletSearch {
+  kind?: (typeof LEDGER_KINDS)[number] | undefined;
+  after?: string | undefined;
+}
+
+/** Reads the search parameters of the wallet page. */
+export function validWalletSearch(search: Record<string, unknown>): WalletSearch {
+  return { kind: wordOf(search['kind'], LEDGER_KINDS), after: textOf(search['after']) };
+}

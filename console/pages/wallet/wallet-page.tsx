@@ -1,0 +1,121 @@
+/** The wallet: what can be spent, of which parts it consists, and every entry that made it so. */
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { useQuery } from 'urql';
+import { requestIdOf } from '../../client.ts';
+import { EmptyFiltered, EmptyFirst, Failure, SkeletonRows } from '../../components/notice.tsx';
+import { Filter } from '../../components/menu.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Pager } from '../../components/pager.tsx';
+import { graphql, type ResultOf } from '../../graphql.ts';
+import { Balance } from './balance.tsx';
+import { EntryTable } from './entry-table.tsx';
+import { LEDGER_KINDS, type WalletSearch } from './search.ts';
+
+const ENTRIES_PER_PAGE = 50;
+
+const WalletQuery = graphql(`
+  query Wallet($first: Int!, $after: String, $kinds: [LedgerKind!]) {
+    viewer {
+      id
+      wallet {
+        id
+        cash
+        gift
+        held
+        available
+        receivable
+        frozen
+        ledger(first: $first, after: $after, kinds: $kinds) {
+          nodes {
+            id
+            seq
+            kind
+            bucket
+            amount
+            balanceAfter
+            description
+            createdAt
+          }
+          pageInfo {
+            hasNextPage
+            endCursor
+          }
+        }
+      }
+    }
+  }
+`);
+
+export type Wallet = NonNullable<ResultOf<typeof WalletQuery>['viewer']>['wallet'];
+export type Entry = Wallet['ledger']['nodes'][number];
+
+/** The wallet page. */
+export function WalletPage() {
+  const { t } = useTranslation();
+  const search = useSearch({ from: '/signed-in/wallet' });
+  const variables = {
+    first: ENTRIES_PER_PAGE,
+    after: search.after ?? null,
+    kinds: search.kind ? [search.kind] : null,
+  };
+  const [{ data, error, fetching }, again] = useQuery({ query: WalletQuery, variables });
+  const wallet = data?.viewer?.wallet;
+  return (
+    <>
+      <PageHead title={t('wallet.title')} sentence={t('wallet.sentence')} />
+      {wallet && <Balance wallet={wallet} />}
+      {wallet && <Entries wallet={wallet} search={search} />}
+      {!wallet && fetching && <SkeletonRows rows={8} />}
+      {!wallet && error && (
+        <Failure
+          title={t('wallet.failed')}
+          safe={t('wallet.failedSafe')}
+          requestId={requestIdOf(error)}
+          onRetry={again}
+        />
+      )}
+    </>
+  );
+}
+
+function Entries({ wallet, search }: { wallet: Wallet; search: WalletSearch }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate({ from: '/wallet' });
+  const { nodes, pageInfo } = wallet.ledger;
+  const filtered = search.kind !== undefined || search.after !== undefined;
+  const kinds = LEDGER_KINDS.map((value) => ({ value, word: t(`wallet.kinds.${value}`) }));
+  if (nodes.length === 0 && !filtered) {
+    return (
+      <div className="mt-10">
+        <EmptyFirst title={t('wallet.emptyTitle')} sentence={t('wallet.emptySentence')} />
+      </div>
+    );
+  }
+  return (
+    <section className="mt-10">
+      <div className="mb-2 flex flex-wrap items-center gap-x-3 gap-y-2">
+        <h2 className="text-section">{t('wallet.entries')}</h2>
+        <span className="text-table text-ink-3">{t('wallet.entriesNote')}</span>
+        <span className="ml-auto max-sm:ml-0">
+          <Filter
+            name={t('wallet.kind')}
+            value={search.kind}
+            options={kinds}
+            onChange={(kind) => void navigate({ search: { kind } })}
+          />
+        </span>
+      </div>
+      {nodes.length === 0 ? (
+        <EmptyFiltered sentence={t('wallet.filtered')} onClear={() => void navigate({ search: {} })} />
+      ) : (
+        <EntryTable entries={nodes} />
+      )}
+      <Pager
+        paged={search.after !== undefined}
+        next={pageInfo.hasNextPage ? pageInfo.endCursor : null}
+        onGo={(after) => void navigate({ search: { ...search, after } })}
+      />
+    </section>
+  );
+}

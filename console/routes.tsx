@@ -1,0 +1,98 @@
+/** The console's addresses. Each page is a chunk of its own, and every filter of a page is a typed search parameter. */
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from '@tanstack/react-router';
+import { Outlet } from '@tanstack/react-router';
+import { validKeysSearch } from './pages/keys/search.ts';
+import { validPricingSearch } from './pages/pricing/search.ts';
+import { NotFound, PageBroken } from './pages/shell/fallbacks.tsx';
+import { validNext } from './pages/sign-in/next.ts';
+import { validUsageSearch } from './pages/usage/search.ts';
+import { validWalletSearch } from './pages/wallet/search.ts';
+
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: PageBroken });
+
+const home = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/keys', replace: true });
+  },
+});
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/sign-in',
+  validateSearch: validNext,
+  component: lazyRouteComponent(() => import('./pages/sign-in/sign-in-page.tsx'), 'SignInPage'),
+});
+const register = createRoute({
+  getParentRoute: () => root,
+  path: '/register',
+  validateSearch: validNext,
+  component: lazyRouteComponent(() => import('./pages/register/register-page.tsx'), 'RegisterPage'),
+});
+const claim = createRoute({
+  getParentRoute: () => root,
+  path: '/claim',
+  component: lazyRouteComponent(() => import('./pages/claim/claim-page.tsx'), 'ClaimPage'),
+});
+const policy = createRoute({
+  getParentRoute: () => root,
+  path: '/privacy-policy',
+  component: lazyRouteComponent(
+    () => import('./pages/privacy-policy/privacy-policy-page.tsx'),
+    'PrivacyPolicyPage',
+  ),
+});
+const pricing = createRoute({
+  getParentRoute: () => root,
+  path: '/pricing',
+  validateSearch: validPricingSearch,
+  component: lazyRouteComponent(() => import('./pages/pricing/pricing-page.tsx'), 'PricingPage'),
+});
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: 'signed-in',
+  component: lazyRouteComponent(() => import('./pages/shell/shell.tsx'), 'Shell'),
+});
+const keys = createRoute({
+  getParentRoute: () => shell,
+  path: '/keys',
+  validateSearch: validKeysSearch,
+  component: lazyRouteComponent(() => import('./pages/keys/keys-page.tsx'), 'KeysPage'),
+});
+const wallet = createRoute({
+  getParentRoute: () => shell,
+  path: '/wallet',
+  validateSearch: validWalletSearch,
+  component: lazyRouteComponent(() => import('./pages/wallet/wallet-page.tsx'), 'WalletPage'),
+});
+const usage = createRoute({
+  getParentRoute: () => shell,
+  path: '/usage',
+  validateSearch: validUsageSearch,
+  component: lazyRouteComponent(() => import('./pages/usage/usage-page.tsx'), 'UsagePage'),
+});
+
+const tree = root.addChildren([
+  home,
+  signIn,
+  register,
+  claim,
+  policy,
+  pricing,
+  shell.addChildren([keys, wallet, usage]),
+]);
+
+/** The router over all pages; a link that is pointed at loads its page ahead. */
+export const router = createRouter({ routeTree: tree, defaultPreload: 'intent', scrollRestoration: true });
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,45 @@
+/** Who is signed in on this device: holds the api, and makes a fresh one whenever that changes. */
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
+import { Provider } from 'urql';
+import { type Connection, createApi } from './client.ts';
+import { type Store } from './components/store.ts';
+
+interface Session {
+  connection: Store<Connection>;
+  /** To be called after signing in or out: drops everything that was loaded for the account before. */
+  changed: () => void;
+}
+
+const SessionContext = createContext<Session | undefined>(undefined);
+
+/** Gives the pages their client. `onSignedOut` runs when the service says that the session is over. */
+export function SessionProvider({ onSignedOut, children }: { onSignedOut: () => void; children: ReactNode }) {
+  const [api, setApi] = useState(() => createApi(onSignedOut));
+  useEffect(
+    () => () => {
+      api.close();
+    },
+    [api],
+  );
+  const session = useMemo(
+    () => ({
+      connection: api.connection,
+      changed: () => {
+        setApi(createApi(onSignedOut));
+      },
+    }),
+    [api, onSignedOut],
+  );
+  return (
+    <SessionContext value={session}>
+      <Provider value={api.client}>{children}</Provider>
+    </SessionContext>
+  );
+}
+
+/** The session of this page. */
+export function useSession(): Session {
+  const session = useContext(SessionContext);
+  if (!session) throw new Error('useSession outside SessionProvider');
+  return session;
+}
