@@ -1,6 +1,8 @@
 /** The control plane's process: settings, migrations, seeds, then one port; stops cleanly within a second. */
 import 'reflect-metadata';
 import { createApp } from './app.ts';
+import { bootstrap } from './local/bootstrap.ts';
+import { findNodeByToken } from './nodes/node.service.ts';
 import { createOrm, migrate } from './orm.ts';
 import { announceSettings, seed } from './seeds.ts';
 import { readSettings } from './settings.ts';
@@ -17,10 +19,11 @@ async function start(settings: Settings): Promise<() => Promise<void>> {
   await migrate(settings.databaseUrl);
   const orm = await createOrm(settings.databaseUrl);
   await seed(orm.em.fork(), settings);
-  const app = await createApp({ orm, settings, log, findNode: async () => null });
+  const bootstrapped = settings.localStart ? await bootstrap(orm, settings) : undefined;
+  const app = await createApp({ orm, settings, log, findNode: findNodeByToken });
   const port = await app.listen();
   await announceSettings(orm.em.fork(), settings);
-  process.send?.({ type: 'ready', port, url: settings.consoleUrl });
+  process.send?.({ type: 'ready', port, url: settings.consoleUrl, bootstrap: bootstrapped });
   log({ level: 'info', message: `Control plane ready on ${settings.consoleUrl}.`, port });
   return async () => {
     await app.close();

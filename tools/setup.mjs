@@ -43,10 +43,10 @@ function isInstalled() {
   const installed = readPackages(noted);
   const wanted = readPackages(path.join(ROOT, 'package-lock.json'));
   return listNeeded(wanted).every((at) => {
-    const { version, link, optional } = wanted[at];
+    const { version, link, optional, devOptional } = wanted[at];
     const found = installed[at];
     // Of the optional packages only those of this platform are installed; node itself was looked for above.
-    return found ? found.version === version && found.link === link : optional;
+    return found ? found.version === version && found.link === link : optional || devOptional;
   });
 }
 
@@ -75,9 +75,8 @@ function install() {
   const status = npm('install');
   if (status !== 0) process.exit(status);
   if (!existsSync(path.join(ROOT, 'node_modules', '.bin', 'node'))) {
-    fail(
-      `No Node is packaged for ${process.platform}-${process.arch}: Linux (glibc) and macOS have one, x64 and arm64.`,
-    );
+    const platform = `${process.platform}-${process.arch}`;
+    fail(`No Node is packaged for ${platform}: Linux with glibc and macOS have one, on x64 and arm64.`);
   }
 }
 

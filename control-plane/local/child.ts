@@ -151,7 +151,10 @@ function limitLog(file: string): void {
   truncateSync(file);
 }
 
-/** The last lines of the log without the places in the code, which say nothing to who reads them in a terminal. */
+/**
+ * The last lines of the log without the places in the code, which say nothing to who reads them in a
+ * terminal.
+ */
 function tailOf(file: string): string {
   const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
   return lines

@@ -28,10 +28,7 @@ export async function startDemoUpstream(port: number): Promise<LLMock> {
   });
   mock.on({ predicate: isChat }, answerChat, { streamingProfile: PACE });
   mock.on({ predicate: (request) => request._endpointType === 'image' }, { image: { b64Json: PIXEL } });
-  mock.on(
-    { predicate: (request) => request._endpointType === 'speech' },
-    { audio: tone(), format: 'wav' },
-  );
+  mock.on({ predicate: (request) => request._endpointType === 'speech' }, { audio: tone(), format: 'wav' });
   mock.onTranscription({ transcription: { text: SIMULATED_TRANSCRIPT, language: 'english', duration: 1 } });
   mock.onTranslation({ transcription: { text: SIMULATED_TRANSCRIPT, language: 'english', duration: 1 } });
   mock.mount('/v1/rerank', { handleRequest: answerRerank });
