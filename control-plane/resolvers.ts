@@ -1,7 +1,10 @@
 /** Every resolver class of the API. */
 import type { NonEmptyArray } from 'type-graphql';
 import { AccountResolver, SessionResolver } from './accounts/account.resolver.ts';
+import { AdminResolver } from './admin-query.ts';
+import { AuditResolver } from './audit/audit.resolver.ts';
+import { CatalogResolver } from './catalog/catalog.resolver.ts';
 
 export const resolvers: NonEmptyArray<new () => object> = [
-  AccountResolver, SessionResolver,
+  AccountResolver, SessionResolver, AdminResolver, AuditResolver, CatalogResolver,
 ];

@@ -1,6 +1,7 @@
 /** What every installation starts with: a policy and an administrator. Runs at each start and changes nothing then. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { seedAdmin } from './accounts/account.service.ts';
+import { seedCatalog } from './catalog/catalog.service.ts';
 import type { SettingsRecord } from '@gateway/shared/records';
 import { seedPolicy } from './accounts/policy.service.ts';
 import { announce } from './config-log.ts';
@@ -11,6 +12,7 @@ import { inTransaction, queryOne, sql } from './sql.ts';
 export async function seed(em: EntityManager, settings: Settings): Promise<void> {
   const { adminEmail: email, adminPassword: password } = settings;
   await seedPolicy(em.fork());
+  await seedCatalog(em.fork());
   await seedAdmin(em.fork(), email && password ? { email, password } : null);
 }
 

@@ -1,16 +1,9 @@
 /** Inputs and payloads of account mutations. */
 import 'reflect-metadata';
-import { Field, ID, InputType, ObjectType } from 'type-graphql';
+import { Field, InputType, ObjectType } from 'type-graphql';
 import { UserError } from '../errors.ts';
 import { EmailAddress } from '../scalars.ts';
 import { Session, User } from './user.type.ts';
-
-/** Names one object. */
-@InputType({ description: 'Names one object.' })
-export class IdInput {
-  @Field(() => ID, { description: 'Its id.' })
-  id!: string;
-}
 
 /** A new account. */
 @InputType({ description: 'A new account.' })
@@ -109,14 +102,4 @@ export class SignInPayload extends ViewerPayload {
 export class SignOutPayload {
   @Field(() => Boolean, { description: 'True, also when nobody was signed in.' })
   ok!: boolean;
-}
-
-/** Result of a change that returns no object. */
-@ObjectType({ description: 'Result of a change that returns no object.' })
-export class AckPayload {
-  @Field(() => Boolean, { description: 'Whether it was done.' })
-  ok!: boolean;
-
-  @Field(() => [UserError], { description: 'Empty on success.' })
-  userErrors!: UserError[];
 }

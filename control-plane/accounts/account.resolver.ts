@@ -6,10 +6,11 @@ import type { Connection } from '../connections.ts';
 import { Authorized, Public, viewerOf } from '../context.ts';
 import type { Context } from '../context.ts';
 import { outcome } from '../errors.ts';
+import { IdInput } from '../inputs.ts';
 import type { SignedIn } from './account.service.ts';
 import { changePassword, claimAccount, register, signIn, userById } from './account.service.ts';
 import {
-  AdminClaimInput, IdInput, PasswordChangeInput, PolicyAcceptInput, RegisterInput, RegisterPayload, SignInInput, SignInPayload,
+  AdminClaimInput, PasswordChangeInput, PolicyAcceptInput, RegisterInput, RegisterPayload, SignInInput, SignInPayload,
   SignOutPayload, ViewerPayload,
 } from './account.inputs.ts';
 import { accept, acceptancesOf, checkAcceptable, currentPolicy, policyByVersion, policyToAccept } from './policy.service.ts';

@@ -1,0 +1,255 @@
+/** The catalog: which models there are, what they cost in each group, and how administrators change that. */
+import { LockMode } from '@mikro-orm/core';
+import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
+import type { Family, Group, Tier, Trait } from '@gateway/shared/catalog';
+import { RATIO_ONE } from '@gateway/shared/money';
+import type { Micros, Ratio } from '@gateway/shared/money';
+import type { ModelLimitsRecord } from '@gateway/shared/records';
+import { audit } from '../audit/audit.service.ts';
+import { announce } from '../config-log.ts';
+import type { Actor } from '../context.ts';
+import { UserFailure } from '../errors.ts';
+import { EVERYBODY, publish } from '../events.ts';
+import { newId } from '../ids.ts';
+import { inTransaction, query, sql } from '../sql.ts';
+import { GroupRatioSchema, ModelSchema } from './model.entity.ts';
+import type { GroupRatioRow, ModelRow, ModelState } from './model.entity.ts';
+import { isServed, modelRecord } from './model.record.ts';
+import { DEFAULT_LIMITS, familiesOf, modalitiesOf, SEED_MODELS, SEED_RATIOS } from './seed-models.ts';
+
+const NAME = /^[a-z0-9][a-z0-9._-]{0,62}$/;
+const TEXT_LENGTH_MAX = 2000;
+const CONTEXT_TOKENS_MAX = 100_000_000;
+const LIMITS_MAX: Omit<ModelLimitsRecord, 'serviceTiers'> = {
+  maxChoices: 128, maxInputs: 2048, maxBodyBytes: 128 * 1024 * 1024,
+};
+/** A group may cost at most this much more than the base price. */
+const RATIO_MAX: Ratio = 10n * RATIO_ONE;
+/** What everybody may see. */
+export const PUBLIC_STATES: ModelState[] = ['PUBLISHED', 'DEPRECATED'];
+
+export interface CatalogQuery {
+  search?: string | null;
+  traits?: Trait[] | null;
+  tiers?: Tier[] | null;
+  families?: Family[] | null;
+  maxPrice?: Micros | null;
+  group?: Group | null;
+  states: ModelState[];
+}
+
+/** Models in the catalog's own order, after the place of a cursor. */
+export async function findModels(
+  em: EntityManager, filter: CatalogQuery, page: { after?: (string | number | null)[] | undefined; limit: number },
+): Promise<ModelRow[]> {
+  const [position, id] = page.after ?? [];
+  const where: FilterQuery<ModelRow>[] = [conditionOf(filter)];
+  if (typeof position === 'number' && typeof id === 'string') {
+    where.push({ $or: [{ position: { $gt: position } }, { position, id: { $gt: id } }] });
+  }
+  return em.find(ModelSchema, { $and: where }, { orderBy: { position: 'asc', id: 'asc' }, limit: page.limit });
+}
+
+/** How many models match. */
+export function countModels(em: EntityManager, filter: CatalogQuery): Promise<number> {
+  return em.count(ModelSchema, conditionOf(filter));
+}
+
+/** A model by its exact name, if its state is one of these. */
+export function modelByName(em: EntityManager, name: string, states: ModelState[]): Promise<ModelRow | null> {
+  return em.findOne(ModelSchema, { name, state: { $in: states } });
+}
+
+/** Models by id, in no particular order; unknown ids are left out. */
+export function modelsById(em: EntityManager, ids: readonly string[]): Promise<ModelRow[]> {
+  return ids.length === 0 ? Promise.resolve([]) : em.find(ModelSchema, { id: { $in: [...ids] } });
+}
+
+/** The ratio of every group, the dearest first. */
+export function groupRatios(em: EntityManager): Promise<GroupRatioRow[]> {
+  return em.find(GroupRatioSchema, {}, { orderBy: { ratio: 'desc', name: 'asc' } });
+}
+
+export interface ModelChange {
+  id?: string | null;
+  version?: number | null;
+  name: string;
+  displayName: string;
+  description: string;
+  tier: Tier;
+  traits: Trait[];
+  contextTokens: number;
+  pricePerRequest: Micros;
+  groups: Group[];
+  families: Family[];
+  limits?: Partial<ModelLimitsRecord> | null;
+  reason: string;
+}
+
+/** Makes a model (a draft) or changes one. Throws INVALID, TAKEN, NOT_FOUND, STALE_VERSION. */
+export async function upsertModel(em: EntityManager, input: ModelChange, actor: Actor): Promise<ModelRow> {
+  checkModel(input);
+  return inTransaction(em, async (inner) => {
+    const found = input.id ? await modelForChange(inner, input.id, input.version) : null;
+    const named = await inner.findOne(ModelSchema, { name: input.name });
+    if (named && named.id !== found?.id) throw new UserFailure('TAKEN', 'Another model has this name.', 'name');
+    if (found && found.name !== input.name && found.state !== 'DRAFT') {
+      throw new UserFailure('INVALID', 'Clients use the name: it cannot change once published. Make a new model.', 'name');
+    }
+    const before = found ? summary(found) : null;
+    const model = found ?? inner.create(ModelSchema, {
+      ...valuesOf(input), id: newId('mdl'), state: 'DRAFT', position: await nextPosition(inner),
+    });
+    if (found) inner.assign(found, valuesOf(input, found.limits));
+    await inner.flush();
+    await audit(inner, {
+      actor, action: found ? 'model.update' : 'model.create', targetType: 'CatalogModel', targetId: model.id,
+      before, after: summary(model), reason: input.reason,
+    });
+    await announceModels(inner, [model]);
+    return model;
+  });
+}
+
+export interface StateChange { id: string; state: ModelState; retiresAt?: Date | null; replacementId?: string | null; reason: string }
+
+/** Publishes, deprecates or retires a model. Throws NOT_FOUND, CONFLICT. */
+export async function setModelState(em: EntityManager, input: StateChange, actor: Actor): Promise<ModelRow> {
+  return inTransaction(em, async (inner) => {
+    const model = await modelForChange(inner, input.id, null);
+    if (model.state !== 'DRAFT' && input.state === 'DRAFT') {
+      throw new UserFailure('CONFLICT', 'A model that was published cannot become a draft again; retire it.', 'state');
+    }
+    if (input.replacementId && !(await inner.findOne(ModelSchema, { id: input.replacementId }))) {
+      throw new UserFailure('NOT_FOUND', 'There is no such replacement.', 'replacementId');
+    }
+    const before = summary(model);
+    model.state = input.state;
+    const leaving = input.state === 'DEPRECATED' || input.state === 'RETIRED';
+    model.deprecatedAt = leaving ? model.deprecatedAt ?? new Date() : null;
+    model.retiresAt = leaving ? input.retiresAt ?? null : null;
+    model.replacementId = leaving ? input.replacementId ?? null : null;
+    await inner.flush();
+    await audit(inner, {
+      actor, action: 'model.set-state', targetType: 'CatalogModel', targetId: model.id,
+      before, after: summary(model), reason: input.reason,
+    });
+    await announceModels(inner, [model]);
+    return model;
+  });
+}
+
+export interface RatioChange { group: Group; ratio: Ratio; version: number; reason: string }
+
+/** Sets a group's ratio and re-prices every model for the nodes. Throws INVALID, STALE_VERSION. */
+export async function setGroupRatio(em: EntityManager, input: RatioChange, actor: Actor): Promise<GroupRatioRow> {
+  if (input.ratio > RATIO_MAX) throw new UserFailure('INVALID', 'A ratio is at most 10.', 'ratio');
+  return inTransaction(em, async (inner) => {
+    const row = await inner.findOneOrFail(GroupRatioSchema, { name: input.group }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+    if (row.version !== input.version) throw stale();
+    const before = { ratio: row.ratio };
+    row.ratio = input.ratio;
+    await inner.flush();
+    await audit(inner, {
+      actor, action: 'group-ratio.set', targetType: 'GroupRatio', targetId: input.group,
+      before, after: { ratio: row.ratio }, reason: input.reason,
+    });
+    await announceModels(inner, await inner.find(ModelSchema, { state: { $in: PUBLIC_STATES } }));
+    return row;
+  });
+}
+
+/** The models and ratios of a new installation, where there are none. */
+export async function seedCatalog(em: EntityManager): Promise<void> {
+  await inTransaction(em, async (inner) => {
+    await query(inner, sql`select pg_advisory_xact_lock(hashtextextended('seed-catalog', 0))`);
+    if ((await inner.count(GroupRatioSchema)) > 0) return;
+    for (const ratio of SEED_RATIOS) inner.create(GroupRatioSchema, ratio);
+    const groups = SEED_RATIOS.map((ratio) => ratio.name);
+    const models = SEED_MODELS.map(({ besides, ...model }, position) => {
+      const families = familiesOf({ besides });
+      const { input, output } = modalitiesOf(model.traits, families);
+      return inner.create(ModelSchema, {
+        ...model, id: newId('mdl'), families, groups, position, limits: DEFAULT_LIMITS, state: 'PUBLISHED',
+        inputModalities: input, outputModalities: output,
+      });
+    });
+    await inner.flush();
+    await announceModels(inner, models);
+  });
+}
+
+async function announceModels(em: EntityManager, models: readonly ModelRow[]): Promise<void> {
+  const ratios = await groupRatios(em);
+  for (const model of models) await publish(em, 'catalogUpdated', { audience: EVERYBODY, id: model.id });
+  await announce(em, {
+    upsert: models.filter(isServed).map((model) => modelRecord(model, ratios)),
+    remove: models.filter((model) => !isServed(model)).map(({ id }) => ({ kind: 'MODEL', id })),
+  });
+}
+
+async function modelForChange(em: EntityManager, id: string, version: number | null | undefined): Promise<ModelRow> {
+  const model = await em.findOne(ModelSchema, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  if (!model) throw new UserFailure('NOT_FOUND', 'There is no such model.', 'id');
+  if (version !== null && model.version !== version) throw stale();
+  return model;
+}
+
+function conditionOf(filter: CatalogQuery): FilterQuery<ModelRow> {
+  const { search, traits, tiers, families, maxPrice, group, states } = filter;
+  const text = search?.trim();
+  const pattern = text ? `%${text.replace(/[\\%_]/g, '\\$&')}%` : undefined;
+  return {
+    state: { $in: states },
+    ...(pattern && { $or: [{ name: { $ilike: pattern } }, { displayName: { $ilike: pattern } }] }),
+    ...(traits?.length && { traits: { $contains: traits } }),
+    ...(families?.length && { families: { $contains: families } }),
+    ...(group && { groups: { $contains: [group] } }),
+    ...(tiers?.length && { tier: { $in: tiers } }),
+    ...(maxPrice !== null && maxPrice !== undefined && { price: { $lte: maxPrice } }),
+  };
+}
+
+function checkModel(input: ModelChange): void {
+  const refuse = (field: string, message: string): never => { throw new UserFailure('INVALID', message, field); };
+  if (!NAME.test(input.name)) refuse('name', 'A name has 1 to 63 characters: a–z, 0–9, dot, hyphen and underscore.');
+  if (!input.displayName.trim() || input.displayName.length > 100) refuse('displayName', 'Give a name of at most 100 characters.');
+  if (input.description.length > TEXT_LENGTH_MAX) refuse('description', `At most ${TEXT_LENGTH_MAX} characters.`);
+  if (input.pricePerRequest <= 0n) refuse('pricePerRequest', 'A price is more than zero.');
+  if (input.contextTokens < 1 || input.contextTokens > CONTEXT_TOKENS_MAX) refuse('contextTokens', 'Not a size of context.');
+  if (input.groups.length === 0) refuse('groups', 'Name at least one group.');
+  if (input.families.length === 0) refuse('families', 'Name at least one family.');
+  for (const [name, maximum] of Object.entries(LIMITS_MAX)) {
+    const value = input.limits?.[name as keyof typeof LIMITS_MAX];
+    if (value !== undefined && value !== null && (value < 1 || value > maximum)) {
+      refuse('limits', `${name} lies between 1 and ${maximum}.`);
+    }
+  }
+}
+
+function valuesOf(input: ModelChange, limits: ModelLimitsRecord = DEFAULT_LIMITS) {
+  const { name, displayName, description, tier, contextTokens } = input;
+  const given = Object.entries(input.limits ?? {}).filter(([, value]) => value !== null && value !== undefined);
+  const traits = [...new Set(input.traits)];
+  const families = [...new Set(input.families)];
+  const { input: inputModalities, output: outputModalities } = modalitiesOf(traits, families);
+  return {
+    name, displayName, description, tier, contextTokens, traits, families, inputModalities, outputModalities,
+    price: input.pricePerRequest, groups: [...new Set(input.groups)], limits: { ...limits, ...Object.fromEntries(given) },
+  };
+}
+
+async function nextPosition(em: EntityManager): Promise<number> {
+  const last = await em.findOne(ModelSchema, {}, { orderBy: { position: 'desc' } });
+  return (last?.position ?? -1) + 1;
+}
+
+/** What the audit log keeps of a model. */
+function summary(model: ModelRow): Record<string, unknown> {
+  const { name, displayName, tier, traits, contextTokens, price, groups, families, limits, state } = model;
+  return { name, displayName, tier, traits, contextTokens, price, groups, families, limits, state };
+}
+
+function stale(): UserFailure {
+  return new UserFailure('STALE_VERSION', 'Somebody changed this meanwhile. Read it again, then repeat the change.', 'version');
+}
