@@ -134,11 +134,11 @@ export class Fields {
 
   object(name: string): Fields | undefined {
     const value = this.take(name);
-    return value === undefined ? undefined : this.#child(value, this.pointer(name));
+    return value === undefined ? undefined : this.child(value, this.pointer(name));
   }
 
   objects(name: string): Fields[] | undefined {
-    return this.list(name)?.map((item, index) => this.#child(item, pointTo(this.pointer(name), index)));
+    return this.list(name)?.map((item, index) => this.child(item, pointTo(this.pointer(name), index)));
   }
 
   /** Pointers and values of everything here and below that nobody read; whole objects where nothing of them was. */
@@ -155,7 +155,8 @@ export class Fields {
     this.#children.length = 0;
   }
 
-  #child(value: unknown, at: string): Fields {
+  /** A cursor over an object that stands somewhere below; its leftovers are found with ours. */
+  child(value: unknown, at: string): Fields {
     const child = new Fields(value, at);
     this.#children.push(child);
     return child;

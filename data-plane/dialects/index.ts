@@ -1,8 +1,10 @@
 /** The registry: every chat wire format that the gateway speaks, by name. */
 import type { DialectName } from '@gateway/shared/catalog';
+import { anthropicMessages } from './anthropic-messages/index.ts';
 import type { Dialect } from './dialect.ts';
 import { openaiChat } from './openai-chat/index.ts';
 
 export const DIALECTS: Partial<Record<DialectName, Dialect>> = {
   'openai-chat': openaiChat,
+  'anthropic-messages': anthropicMessages,
 };

@@ -1,6 +1,7 @@
 /** Whole answers of the chat completions format, both ways. */
 import type { Block, BlockHead, ChatRequest, ChatResponse, Choice, Citation } from '../canonical.ts';
 import { NO_TOKENS } from '../canonical.ts';
+import { unwrapBlocks } from '../custom-tools.ts';
 import { isObject, numberOf, objectsOf, textOf } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 import { mediaFromUrl, urlOf } from '../media.ts';
@@ -21,7 +22,7 @@ export function encodeResponse(response: ChatResponse, request: ChatRequest): Js
     model: response.model || request.model,
     choices: response.choices.map((choice, index) => ({
       index,
-      message: writeMessage(choice.blocks, request),
+      message: writeMessage(unwrapBlocks(choice.blocks, request), request),
       logprobs: writeLogprobs(choice.blocks.find(({ logprobs }) => logprobs)?.logprobs),
       finish_reason: legacyWord(finishWord(choice.finish, choice.blocks.some(({ kind }) => kind === 'refusal')), request),
     })),

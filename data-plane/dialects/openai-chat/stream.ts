@@ -1,5 +1,6 @@
 /** Streamed answers to a client that speaks chat completions. */
 import type { BlockHead, ChatEvent, ChatRequest, Usage } from '../canonical.ts';
+import { CustomCallUnwrapper } from '../custom-tools.ts';
 import type { StreamEncoder } from '../dialect.ts';
 import type { JsonObject } from '../fields.ts';
 import { writeJsonFrame } from '../sse.ts';
@@ -18,14 +19,20 @@ class ChatStreamEncoder implements StreamEncoder {
   readonly #request: ChatRequest;
   readonly #created = nowSeconds();
   readonly #choices = new Map<number, OpenChoice>();
+  readonly #custom: CustomCallUnwrapper;
   #head = { id: '', model: '' };
   #usage: Usage | undefined;
 
   constructor(request: ChatRequest) {
     this.#request = request;
+    this.#custom = new CustomCallUnwrapper(request);
   }
 
   push(event: ChatEvent): string {
+    return this.#custom.push(event).map((unwrapped) => this.#write(unwrapped)).join('');
+  }
+
+  #write(event: ChatEvent): string {
     switch (event.type) {
       case 'start':
         this.#head = { id: event.id || 'chatcmpl-0', model: event.model || this.#request.model };

@@ -34,7 +34,8 @@ function writeScalars(request: ChatRequest, drops: Drops): JsonObject {
   drops.allScalarsBut(request, CARRIED);
   const { user, serviceTier, modalities, logprobs } = request;
   const isUserKept = user !== undefined && user.length <= USER_MAX;
-  const isTierKept = serviceTier !== undefined && SERVICE_TIERS.includes(serviceTier);
+  const tier = serviceTier === 'standard_only' ? 'default' : serviceTier;
+  const isTierKept = tier !== undefined && SERVICE_TIERS.includes(tier);
   // Spoken answers also need a voice, which only a chat request names.
   const hasVoice = request.extras.some(({ dialect, pointer }) => dialect === NAME && pointer === '/audio');
   const areModalitiesKept = modalities?.every((kind) => kind === 'text' || (kind === 'audio' && hasVoice)) ?? false;
@@ -57,7 +58,7 @@ function writeScalars(request: ChatRequest, drops: Drops): JsonObject {
     verbosity: request.verbosity,
     modalities: areModalitiesKept ? modalities : undefined,
     user: isUserKept ? user : undefined,
-    service_tier: isTierKept ? serviceTier : undefined,
+    service_tier: isTierKept ? tier : undefined,
     prompt_cache_key: request.cacheKey,
     prompt_cache_retention: request.cacheRetention,
   });

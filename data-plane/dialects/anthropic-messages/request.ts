@@ -1,0 +1,137 @@
+/** A client's messages request, read into the canonical model. */
+import { EFFORTS } from '../canonical.ts';
+import type { AnswerFormat, ChatRequest, Message, Reasoning, ScalarName, Tool, ToolChoice } from '../canonical.ts';
+import { Fields, pointTo, refuseStored, wrong } from '../fields.ts';
+import type { JsonObject } from '../fields.ts';
+import { readCache, readMessages } from './messages.ts';
+import { NAME } from './wire.ts';
+
+/** Reads a request. Throws `invalid_request` naming the pointer of what is wrong. */
+export function decodeRequest(wire: JsonObject): ChatRequest {
+  const fields = new Fields(wire);
+  if (fields.has('container')) throw refuseStored(fields.pointer('container'));
+  const pointers: ChatRequest['pointers'] = {};
+  const request: ChatRequest = {
+    model: fields.requiredString('model'),
+    stream: fields.boolean('stream') ?? false,
+    choices: 1,
+    messages: [...readSystem(fields), ...readMessages(fields)],
+    tools: readTools(fields),
+    stop: fields.strings('stop_sequences') ?? [],
+    ...readScalars(fields, pointers),
+    pointers,
+    extras: [],
+    shape: {},
+  };
+  request.extras = fields.leftovers().map((left) => ({ dialect: NAME, ...left }));
+  return request;
+}
+
+function readSystem(fields: Fields): Message[] {
+  const system = fields.take('system');
+  const at = fields.pointer('system');
+  if (system === undefined) return [];
+  if (typeof system === 'string') return [{ role: 'system', parts: [{ kind: 'text', text: system, at }], at }];
+  const parts = (fields.objects('system') ?? []).map((block) => {
+    block.ignore('type');
+    return { kind: 'text' as const, text: block.requiredString('text'), at: block.at, ...readCache(block) };
+  });
+  return parts.length === 0 ? [] : [{ role: 'system', parts, at }];
+}
+
+function readScalars(fields: Fields, pointers: ChatRequest['pointers']): Partial<ChatRequest> {
+  const scalars: Partial<ChatRequest> = {};
+  const keep = <Name extends ScalarName>(name: Name, value: ChatRequest[Name] | undefined, at: string): void => {
+    if (value === undefined) return;
+    scalars[name] = value;
+    pointers[name] = at;
+  };
+  const outputConfig = fields.object('output_config');
+  const older = fields.object('output_format');
+  const format = outputConfig?.object('format') ?? older;
+  keep('maxOutputTokens', fields.integer('max_tokens'), '/max_tokens');
+  keep('temperature', fields.number('temperature'), '/temperature');
+  keep('topP', fields.number('top_p'), '/top_p');
+  keep('topK', fields.integer('top_k'), '/top_k');
+  keep('serviceTier', fields.string('service_tier'), '/service_tier');
+  keep('user', fields.object('metadata')?.string('user_id'), '/metadata/user_id');
+  keep('format', format ? readFormat(format) : undefined, format?.at ?? '');
+  keep('reasoning', readReasoning(fields, outputConfig), fields.has('thinking') ? '/thinking' : '/output_config/effort');
+  const choice = fields.object('tool_choice');
+  if (choice) {
+    keep('toolChoice', readToolChoice(choice), choice.at);
+    const isAlone = choice.boolean('disable_parallel_tool_use');
+    const alone = choice.pointer('disable_parallel_tool_use');
+    keep('parallelToolCalls', isAlone === undefined ? undefined : !isAlone, alone);
+  }
+  if (fields.has('stop_sequences')) pointers.stop = '/stop_sequences';
+  return scalars;
+}
+
+function readFormat(fields: Fields): AnswerFormat {
+  if (fields.requiredString('type') !== 'json_schema') throw wrong(fields.pointer('type'), 'json_schema');
+  const schema = fields.object('schema');
+  schema?.ignoreAll();
+  return { kind: 'schema', schema: schema?.value ?? {} };
+}
+
+function readReasoning(fields: Fields, outputConfig: Fields | undefined): Reasoning | undefined {
+  const thinking = fields.object('thinking');
+  const word = outputConfig?.string('effort');
+  const effort = EFFORTS.find((known) => known === word);
+  const type = thinking?.string('type');
+  const budget = thinking?.integer('budget_tokens');
+  const display = thinking?.string('display');
+  if (type === 'disabled') return { effort: 'none' };
+  if (!thinking && word === undefined) return undefined;
+  return {
+    ...(effort === undefined ? {} : { effort }), ...(budget === undefined ? {} : { budget }),
+    ...(type === 'adaptive' ? { adaptive: true } : {}), ...(display === undefined ? {} : { visible: display !== 'omitted' }),
+  };
+}
+
+function readToolChoice(fields: Fields): ToolChoice {
+  switch (fields.requiredString('type')) {
+    case 'auto': return 'auto';
+    case 'none': return 'none';
+    case 'any': return 'required';
+    case 'tool': return { name: fields.requiredString('name') };
+    default: throw wrong(fields.pointer('type'), 'auto, any, tool or none');
+  }
+}
+
+function readTools(fields: Fields): Tool[] {
+  const servers = (fields.objects('mcp_servers') ?? []).map((server, index): Tool => {
+    server.ignoreAll();
+    return { kind: 'builtin', dialect: NAME, value: { mcp_server: server.value }, at: pointTo('/mcp_servers', index) };
+  });
+  return [...(fields.objects('tools') ?? []).map(readTool), ...servers];
+}
+
+/** The provider's own tools that other formats know too. */
+const BUILTINS = [
+  [/^web_search_/, 'web-search'], [/^web_fetch_/, 'web-fetch'], [/^code_execution_/, 'code-execution'],
+] as const;
+
+function readTool(fields: Fields): Tool {
+  const type = fields.string('type');
+  if (type !== undefined && type !== 'custom') return readBuiltin(fields, type);
+  const schema = fields.object('input_schema');
+  schema?.ignoreAll();
+  const strict = fields.boolean('strict');
+  return {
+    kind: 'function', name: fields.requiredString('name'), description: fields.string('description') ?? '', at: fields.at,
+    ...(schema ? { parameters: schema.value } : {}), ...(strict === undefined ? {} : { strict }), ...readCache(fields),
+  };
+}
+
+function readBuiltin(fields: Fields, type: string): Tool {
+  const builtin = BUILTINS.find(([shape]) => shape.test(type))?.[1];
+  const allowedDomains = fields.strings('allowed_domains');
+  const blockedDomains = fields.strings('blocked_domains');
+  fields.ignoreAll();
+  return {
+    kind: 'builtin', dialect: NAME, value: fields.value, at: fields.at, ...(builtin ? { builtin } : {}),
+    ...(allowedDomains ? { allowedDomains } : {}), ...(blockedDomains ? { blockedDomains } : {}),
+  };
+}
