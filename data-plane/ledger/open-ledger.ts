@@ -1,15 +1,16 @@
 /** The ledger at work: the money rules, the journal, the settler and the control plane put together. */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
-import { GatewayError } from '@gateway/shared/failures';
-import { formatDollars, parseDollars } from '@gateway/shared/money';
+import type { GatewayError } from '@gateway/shared/failures';
+import { formatDollars } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
-import type { NodeLeaseAnswer } from '@gateway/shared/node-api';
 import type { KeyRecord, UsageRecord } from '@gateway/shared/records';
 import type { Control } from '../control.ts';
+import type { Log } from '../log.ts';
 import { realDisk } from './disk.ts';
 import type { Disk } from './disk.ts';
-import type { LedgerEffect, LedgerEvent, RefusalCode } from './events.ts';
+import type { LedgerEffect, LedgerEvent } from './events.ts';
+import { LeaseHold, refusal, unavailable, understand } from './holds.ts';
 import { openJournal } from './journal.ts';
 import type { Journal } from './journal.ts';
 import type { Hold, Ledger } from './ledger.ts';
@@ -27,11 +28,7 @@ export interface LedgerOptions {
   /** Where the journal lives; this process locks it. */
   folder: string;
   control: Pick<Control, 'requestLease' | 'closeLease' | 'reportUsage'>;
-  log: {
-    info(fields: object, message: string): void;
-    warn(fields: object, message: string): void;
-    error(fields: object, message: string): void;
-  };
+  log: Log;
   disk?: Disk;
   clock?(): Moment;
 }
@@ -273,35 +270,9 @@ class NodeLedger implements OpenLedger {
         want: formatDollars(want),
         need: formatDollars(need),
       });
-      this.#dispatch(this.#understand(no, answer));
+      this.#dispatch(understand(no, answer, this.#options.log));
     } catch {
       this.#dispatch({ type: 'UNANSWERED', no });
-    }
-  }
-
-  #understand(no: number, answer: NodeLeaseAnswer): LedgerEvent {
-    const {
-      leaseId,
-      deadlineMs,
-      userErrors: [refused],
-    } = answer;
-    const amount = parseDollars(answer.granted);
-    if (leaseId !== null && amount !== undefined) return { type: 'GRANTED', no, leaseId, amount, deadlineMs };
-    switch (refused?.code) {
-      case 'CONFLICT':
-        return { type: 'CONFLICT', no };
-      case 'INSUFFICIENT_BALANCE':
-        return { type: 'REFUSED', no, code: 'insufficient_funds' };
-      case 'SPEND_LIMIT_REACHED':
-        return { type: 'REFUSED', no, code: 'spend_limit_reached' };
-      case 'WALLET_FROZEN':
-        return { type: 'REFUSED', no, code: 'wallet_frozen' };
-      default:
-        this.#options.log.warn(
-          { code: refused?.code, reason: refused?.message },
-          'a lease was refused for an unknown reason',
-        );
-        return { type: 'REFUSED', no, code: 'unavailable' };
     }
   }
 
@@ -326,55 +297,4 @@ class NodeLedger implements OpenLedger {
       this.#dispatch({ type: 'NOT_CLOSED', leaseId });
     }
   }
-}
-
-interface HoldActions {
-  price: Micros;
-  commit(usage: UsageRecord): Promise<void>;
-  release(): void;
-}
-
-/** Sees to it that a hold is ended once, and with the price that was held. */
-class LeaseHold implements Hold {
-  readonly #actions: HoldActions;
-  #ended = false;
-
-  constructor(actions: HoldActions) {
-    this.#actions = actions;
-  }
-
-  async commit(usage: UsageRecord): Promise<void> {
-    this.#end();
-    if (usage.cost === String(this.#actions.price)) return this.#actions.commit(usage);
-    this.#actions.release();
-    throw new Error(`a charge of ${usage.cost} was made for a hold of ${this.#actions.price}`);
-  }
-
-  release(): void {
-    this.#end();
-    this.#actions.release();
-  }
-
-  #end(): void {
-    if (this.#ended) throw new Error('a hold was ended twice');
-    this.#ended = true;
-  }
-}
-
-const REFUSALS: Record<RefusalCode, string> = {
-  insufficient_funds:
-    'The wallet has too little credit for this request. Add credit in the console and try again.',
-  spend_limit_reached: 'This key has reached its spend limit. Raise it in the console or use another key.',
-  wallet_frozen: 'The wallet is frozen. Contact the operator of this gateway.',
-  unavailable: 'The gateway cannot reach its billing at the moment. Try again shortly.',
-};
-
-const RETRY_AFTER_MS = 1_000;
-
-function refusal(code: RefusalCode): GatewayError {
-  return code === 'unavailable' ? unavailable(REFUSALS.unavailable) : new GatewayError(code, REFUSALS[code]);
-}
-
-function unavailable(message: string, cause?: unknown): GatewayError {
-  return new GatewayError('unavailable', message, { retryAfterMs: RETRY_AFTER_MS, cause });
 }

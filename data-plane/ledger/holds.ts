@@ -1,0 +1,92 @@
+/** One reserved price in the hands of a request, and how refusals read. */
+import { GatewayError } from '@gateway/shared/failures';
+import { parseDollars } from '@gateway/shared/money';
+import type { Micros } from '@gateway/shared/money';
+import type { NodeLeaseAnswer } from '@gateway/shared/node-api';
+import type { UsageRecord } from '@gateway/shared/records';
+import type { LedgerEvent, RefusalCode } from './events.ts';
+import type { Hold } from './ledger.ts';
+
+export interface HoldActions {
+  price: Micros;
+  commit(usage: UsageRecord): Promise<void>;
+  release(): void;
+}
+
+/** Sees to it that a hold is ended once, and with the price that was held. */
+export class LeaseHold implements Hold {
+  readonly #actions: HoldActions;
+  #ended = false;
+
+  constructor(actions: HoldActions) {
+    this.#actions = actions;
+  }
+
+  async commit(usage: UsageRecord): Promise<void> {
+    this.#end();
+    if (usage.cost === String(this.#actions.price)) return this.#actions.commit(usage);
+    this.#actions.release();
+    throw new Error(`a charge of ${usage.cost} was made for a hold of ${this.#actions.price}`);
+  }
+
+  release(): void {
+    this.#end();
+    this.#actions.release();
+  }
+
+  #end(): void {
+    if (this.#ended) throw new Error('a hold was ended twice');
+    this.#ended = true;
+  }
+}
+
+const REFUSALS: Record<RefusalCode, string> = {
+  insufficient_funds:
+    'The wallet has too little credit for this request. Add credit in the console and try again.',
+  spend_limit_reached: 'This key has reached its spend limit. Raise it in the console or use another key.',
+  wallet_frozen: 'The wallet is frozen. Contact the operator of this gateway.',
+  unavailable: 'The gateway cannot reach its billing at the moment. Try again shortly.',
+};
+
+const RETRY_AFTER_MS = 1_000;
+
+/** The failure that a client gets for a refusal of the money rules. */
+export function refusal(code: RefusalCode): GatewayError {
+  return code === 'unavailable' ? unavailable(REFUSALS.unavailable) : new GatewayError(code, REFUSALS[code]);
+}
+
+/** Paid requests cannot be served at the moment; nothing was charged. */
+export function unavailable(message: string, cause?: unknown): GatewayError {
+  return new GatewayError('unavailable', message, { retryAfterMs: RETRY_AFTER_MS, cause });
+}
+
+/** What an answer to a request for a lease means to the money rules. */
+export function understand(
+  no: number,
+  answer: NodeLeaseAnswer,
+  log: { warn(fields: object, message: string): void },
+): LedgerEvent {
+  const {
+    leaseId,
+    deadlineMs,
+    userErrors: [refused],
+  } = answer;
+  const amount = parseDollars(answer.granted);
+  if (leaseId !== null && amount !== undefined) return { type: 'GRANTED', no, leaseId, amount, deadlineMs };
+  switch (refused?.code) {
+    case 'CONFLICT':
+      return { type: 'CONFLICT', no };
+    case 'INSUFFICIENT_BALANCE':
+      return { type: 'REFUSED', no, code: 'insufficient_funds' };
+    case 'SPEND_LIMIT_REACHED':
+      return { type: 'REFUSED', no, code: 'spend_limit_reached' };
+    case 'WALLET_FROZEN':
+      return { type: 'REFUSED', no, code: 'wallet_frozen' };
+    default:
+      log.warn(
+        { code: refused?.code, reason: refused?.message },
+        'a lease was refused for an unknown reason',
+      );
+      return { type: 'REFUSED', no, code: 'unavailable' };
+  }
+}

@@ -1,0 +1,53 @@
+/** Keys and usage records as tests need them. */
+import type { KeyRecord, UsageRecord } from '@gateway/shared/records';
+
+/** A key of the wallet; with a spend limit it has leases of its own. */
+export function keyOf(walletId: string, more: Partial<KeyRecord> = {}): KeyRecord {
+  return {
+    kind: 'API_KEY',
+    id: `key_of_${walletId}`,
+    digest: '0'.repeat(64),
+    previousDigest: null,
+    previousUntil: null,
+    walletId,
+    group: 'default',
+    enabled: true,
+    disabledReason: null,
+    poolId: null,
+    allowedModels: null,
+    allowedIps: [],
+    expiresAt: null,
+    hasSpendLimit: false,
+    hidden: false,
+    ...more,
+  };
+}
+
+/** A delivered request that cost so many micro-dollars. */
+export function usageOf(requestId: string, cost: bigint, walletId = 'wallet_a'): UsageRecord {
+  return {
+    requestId,
+    at: 1_795_000_000_000,
+    keyId: `key_of_${walletId}`,
+    walletId,
+    poolId: null,
+    group: 'default',
+    source: 'API_KEY',
+    model: 'swift',
+    family: 'chat_completions',
+    routeId: 'route_1',
+    basePrice: String(cost),
+    ratio: '1',
+    cost: String(cost),
+    tokens: { input: 1, output: 2, cached: null, reasoning: null },
+    status: 'SUCCEEDED',
+    outcome: 'DELIVERED',
+    httpStatus: 200,
+    errorCode: null,
+    streamed: false,
+    latencyMs: 1,
+    firstContentMs: 1,
+    ip: '127.0.0.1',
+    lossesInAnswer: 0,
+  };
+}
