@@ -56,7 +56,8 @@ export type ScalarName =
   | 'presencePenalty' | 'frequencyPenalty' | 'logprobs' | 'reasoning' | 'format' | 'verbosity' | 'modalities' | 'user'
   | 'metadata' | 'serviceTier' | 'cacheKey' | 'cacheRetention';
 
-export interface Extra { dialect: DialectName; pointer: string; value: unknown }
+/** `dialect` is null for what no upstream format has a word for. */
+export interface Extra { dialect: DialectName | null; pointer: string; value: unknown }
 
 export interface AnswerShape {
   /** Chat: the stream ends with a usage chunk (`stream_options.include_usage`). */

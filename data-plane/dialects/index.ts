@@ -3,8 +3,12 @@ import type { DialectName } from '@gateway/shared/catalog';
 import { anthropicMessages } from './anthropic-messages/index.ts';
 import type { Dialect } from './dialect.ts';
 import { openaiChat } from './openai-chat/index.ts';
+import { openaiCompletions } from './openai-completions/index.ts';
 
 export const DIALECTS: Partial<Record<DialectName, Dialect>> = {
   'openai-chat': openaiChat,
   'anthropic-messages': anthropicMessages,
 };
+
+/** What clients speak and no upstream: legacy text completions. */
+export const COMPLETIONS = openaiCompletions;

@@ -5,10 +5,11 @@ import { unwrapBlocks } from '../custom-tools.ts';
 import { isObject, numberOf, objectsOf, textOf } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 import { mediaFromUrl, urlOf } from '../media.ts';
+import { nowSeconds, writeUsage } from '../openai-usage.ts';
 import { failureInsideAnswer, unreadableAnswer } from '../upstream-errors.ts';
 import { readReasoning, sealOf, writeDetail } from './reasoning.ts';
 import {
-  NAME, finishReason, finishWord, readCitation, readLogprobs, readUsage, writeCitation, writeLogprobs, writeUsage,
+  NAME, finishReason, finishWord, readCitation, readLogprobs, readUsage, writeCitation, writeLogprobs,
 } from './wire.ts';
 import type { WireMessage, WireToolCall } from './wire.ts';
 
@@ -29,11 +30,6 @@ export function encodeResponse(response: ChatResponse, request: ChatRequest): Js
     ...(usage ? { usage } : {}),
     ...(response.serviceTier === undefined ? {} : { service_tier: response.serviceTier }),
   };
-}
-
-/** The time that answers carry as `created`; nothing depends on it. */
-export function nowSeconds(): number {
-  return Math.floor(Date.now() / 1000);
 }
 
 /** Clients of the deprecated `functions` wait for their own word. */

@@ -3,10 +3,11 @@ import type { BlockHead, ChatEvent, ChatRequest, Usage } from '../canonical.ts';
 import { CustomCallUnwrapper } from '../custom-tools.ts';
 import type { StreamEncoder } from '../dialect.ts';
 import type { JsonObject } from '../fields.ts';
+import { nowSeconds, writeUsage } from '../openai-usage.ts';
 import { writeJsonFrame } from '../sse.ts';
 import { encodeStreamError } from './errors.ts';
-import { legacyWord, nowSeconds, writeImage, writeSeal } from './response.ts';
-import { finishWord, writeCitation, writeLogprobs, writeUsage } from './wire.ts';
+import { legacyWord, writeImage, writeSeal } from './response.ts';
+import { finishWord, writeCitation, writeLogprobs } from './wire.ts';
 
 /** Writes the answer as `chat.completion.chunk` frames and `[DONE]`. */
 export function streamEncoder(request: ChatRequest): StreamEncoder {

@@ -84,23 +84,6 @@ function counter(name: 'cacheWrite' | 'inputAudio' | 'outputAudio', value: unkno
   return count ? { [name]: count } : {};
 }
 
-/** `usage` as this format counts; undefined where nothing is known. */
-export function writeUsage({ tokens, counters }: Usage): JsonObject | undefined {
-  if (tokens.input === null && tokens.output === null) return undefined;
-  const input = tokens.input ?? 0;
-  const output = tokens.output ?? 0;
-  return {
-    prompt_tokens: input,
-    completion_tokens: output,
-    total_tokens: input + output,
-    prompt_tokens_details: {
-      cached_tokens: tokens.cached ?? 0, audio_tokens: counters?.inputAudio ?? 0,
-      ...(counters?.cacheWrite === undefined ? {} : { cache_write_tokens: counters.cacheWrite }),
-    },
-    completion_tokens_details: { reasoning_tokens: tokens.reasoning ?? 0, audio_tokens: counters?.outputAudio ?? 0 },
-  };
-}
-
 export function readCitation(annotation: JsonObject): Citation | undefined {
   const cited = annotation.url_citation;
   if (!isObject(cited)) return undefined;
