@@ -80,7 +80,7 @@ function lastUserText(request: ChatCompletionRequest): string {
 }
 
 function shorten(sentence: string): string {
-  const letters = [...sentence.replace(/\s+/g, ' ')];
+  const letters = Array.from(sentence.replace(/\s+/g, ' '));
   return letters.length > QUOTE_MAX_CHARACTERS
     ? `${letters.slice(0, QUOTE_MAX_CHARACTERS).join('')}…`
     : letters.join('');

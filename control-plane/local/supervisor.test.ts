@@ -11,7 +11,7 @@ import { findFreePort } from './ports.ts';
 const PLANE = `
   process.once('SIGTERM', () => process.exit(0));
   process.once('disconnect', () => process.exit(0));
-  console.log(JSON.stringify({ pid: process.pid, environment: process.env }));
+  process.stdout.write(JSON.stringify({ pid: process.pid, environment: process.env }) + '\\n');
   setInterval(() => undefined, 1000);
   process.send({ type: 'ready', bootstrap: { demo: true, demoKey: 'sk-demo', claimUrl: 'http://claim' } });`;
 const BROKEN_PLANE = `console.error('the reason'); process.exit(3);`;

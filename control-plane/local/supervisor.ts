@@ -33,6 +33,7 @@ export interface SupervisorOptions {
   onFailure: (error: unknown) => void;
 }
 
+/** One gateway: started once, stopped once. Everything it starts is gone when `stop` returns. */
 export class Supervisor {
   private readonly options: SupervisorOptions;
   private folder: DataFolder | undefined;
