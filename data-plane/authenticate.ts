@@ -24,13 +24,16 @@ const GENERATIVE_HEADERS = ['x-gen-api-key', 'x-goog-api-key'] as const;
 const REALTIME_PROTOCOL = 'openai-insecure-api-key.';
 
 /**
- * Finds the key by its digest and checks host, state and address. Throws `unknown_pool`, `invalid_key`, and, only once the
- * key proved valid, `wrong_host`, `key_disabled`, `key_expired`, `pool_expired`, `ip_not_allowed`, `wallet_frozen`.
+ * Finds the key by its digest and checks host, state and address. Throws `unknown_pool`, `invalid_key`,
+ * and, only once the
+ * key proved valid, `wrong_host`, `key_disabled`, `key_expired`, `pool_expired`, `ip_not_allowed`,
+ * `wallet_frozen`.
  */
 export function authenticate(call: Call, credentials: Credentials): Caller {
   const host = poolOfHost(call);
   const key = findKey(call, credentials);
-  if (!key.enabled) throw refused('key_disabled', 'This API key is disabled. Enable it in the console or use another.');
+  if (!key.enabled)
+    throw refused('key_disabled', 'This API key is disabled. Enable it in the console or use another.');
   if (key.expiresAt !== null && key.expiresAt <= call.at) {
     throw refused('key_expired', 'This API key has expired. Create a new one in the console.');
   }
@@ -52,7 +55,8 @@ function findKey(call: Call, credentials: Credentials): KeyRecord {
   if (secret === undefined) throw invalidKey(missingKeyMessage(credentials));
   const digest = isWellFormedKey(secret) ? digestOf(secret) : undefined;
   const key = digest === undefined ? undefined : call.config.keyByDigest(digest);
-  if (!key) throw invalidKey('The API key is not valid. Copy it again from the console, or create a new one.');
+  if (!key)
+    throw invalidKey('The API key is not valid. Copy it again, or create a new one in the console.');
   const isPrevious = digest === key.previousDigest && digest !== key.digest;
   if (isPrevious && (key.previousUntil ?? 0) <= call.at) {
     throw invalidKey('This API key was rotated. Use the new one.');
@@ -88,7 +92,7 @@ const OTHER_PLACES: Record<Credentials, string> = {
 };
 
 function missingKeyMessage(credentials: Credentials): string {
-  return `No API key was sent. This endpoint takes it as Authorization: Bearer <key>${OTHER_PLACES[credentials]}.`;
+  return `No API key was sent. Send it as Authorization: Bearer <key>${OTHER_PLACES[credentials]}.`;
 }
 
 /** The pool that the Host header names. Throws `unknown_pool` for a direct subdomain that is none. */
@@ -96,7 +100,8 @@ function poolOfHost({ headers, config }: Call): PoolRecord | undefined {
   const label = poolLabel(headers.host ?? '', baseDomain(config.settings));
   if (label === undefined) return undefined;
   const pool = config.poolBySubdomain(label);
-  if (!pool) throw new GatewayError('unknown_pool', `There is no pool "${label}". Use ${config.settings.publicUrl}.`);
+  if (!pool)
+    throw new GatewayError('unknown_pool', `There is no pool "${label}". Use ${config.settings.publicUrl}.`);
   return pool;
 }
 
@@ -112,16 +117,26 @@ function checkHost(call: Call, key: KeyRecord, host: PoolRecord | undefined): Po
   const { settings } = call.config;
   if (key.poolId === null) {
     if (!host) return undefined;
-    throw refused('wrong_host', `This key does not belong to this pool. Use the base address ${settings.publicUrl}.`);
+    throw refused(
+      'wrong_host',
+      `This key does not belong to this pool. Use the base address ${settings.publicUrl}.`,
+    );
   }
   const pool = call.config.poolById(key.poolId);
-  if (!pool) throw refused('pool_expired', `The pool of this key has ended. Renew it at ${settings.consoleUrl}/pools.`);
+  if (!pool)
+    throw refused(
+      'pool_expired',
+      `The pool of this key has ended. Renew it at ${settings.consoleUrl}/pools.`,
+    );
   if (host?.id !== pool.id) {
     const address = poolAddress(settings, pool);
     throw refused('wrong_host', `This key works only on its pool. Use the base address ${address}.`);
   }
   if (pool.paidUntil <= call.at) {
-    throw refused('pool_expired', `The period of this pool has ended. Renew it at ${settings.consoleUrl}/pools.`);
+    throw refused(
+      'pool_expired',
+      `The period of this pool has ended. Renew it at ${settings.consoleUrl}/pools.`,
+    );
   }
   return pool;
 }
@@ -129,8 +144,10 @@ function checkHost(call: Call, key: KeyRecord, host: PoolRecord | undefined): Po
 function playgroundPass({ headers, config, at }: Call, key: KeyRecord) {
   const value = headers[PLAYGROUND_PASS_HEADER];
   const { playgroundKey } = config.settings;
-  const pass = typeof value === 'string' && playgroundKey !== null
-    ? readPlaygroundPass(playgroundKey, value, at) : undefined;
+  const pass =
+    typeof value === 'string' && playgroundKey !== null
+      ? readPlaygroundPass(playgroundKey, value, at)
+      : undefined;
   // Said as for an unknown key: nobody is to learn that such keys exist.
   if (pass?.keyId !== key.id) throw invalidKey('The API key is not valid. Create one in the console.');
   return pass;
@@ -138,13 +155,18 @@ function playgroundPass({ headers, config, at }: Call, key: KeyRecord) {
 
 function checkAddress(call: Call, key: KeyRecord): void {
   if (key.allowedIps.length === 0 || isListed(call.address, key.allowedIps)) return;
-  throw refused('ip_not_allowed', 'This API key may not be used from this address. Change its list in the console.');
+  throw refused(
+    'ip_not_allowed',
+    'This API key may not be used from this address. Change its list in the console.',
+  );
 }
 
 function checkAccount({ config }: Call, key: KeyRecord): void {
   const account = config.accountByWallet(key.walletId);
-  if (account?.suspended) throw refused('key_disabled', 'The account of this API key is suspended. Contact support.');
-  if (account?.frozen) throw refused('wallet_frozen', 'The wallet of this API key is frozen. Contact support.');
+  if (account?.suspended)
+    throw refused('key_disabled', 'The account of this API key is suspended. Contact support.');
+  if (account?.frozen)
+    throw refused('wallet_frozen', 'The wallet of this API key is frozen. Contact support.');
 }
 
 /** Whether the address lies in one of the CIDR blocks; a block without a length is a single address. */
@@ -165,8 +187,15 @@ function addBlock(list: BlockList, block: string): void {
   }
 }
 
-/** The client's address: the last hop in `x-forwarded-for` that is not a trusted proxy, counted only behind one. */
-export function clientAddress(peer: string, forwarded: string | undefined, trusted: readonly string[]): string {
+/**
+ * The client's address: the last hop in `x-forwarded-for` that is not a trusted proxy, counted only behind
+ * one.
+ */
+export function clientAddress(
+  peer: string,
+  forwarded: string | undefined,
+  trusted: readonly string[],
+): string {
   let address = plainAddress(peer);
   if (forwarded === undefined || trusted.length === 0) return address;
   const hops = forwarded.split(',').map((hop) => plainAddress(hop.trim()));
@@ -200,8 +229,10 @@ function poolAddress(settings: SettingsRecord, pool: PoolRecord): string {
   return url.origin;
 }
 
-function refused(code: 'key_disabled' | 'key_expired' | 'pool_expired' | 'wrong_host' | 'ip_not_allowed' | 'wallet_frozen',
-  message: string): GatewayError {
+function refused(
+  code: 'key_disabled' | 'key_expired' | 'pool_expired' | 'wrong_host' | 'ip_not_allowed' | 'wallet_frozen',
+  message: string,
+): GatewayError {
   return new GatewayError(code, message);
 }
 

@@ -4,31 +4,53 @@ import type { Family } from '@gateway/shared/catalog';
 import { formatDollars } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
 import type {
-  GroupPriceRecord, ModelRecord, TokenCounts, UsageOutcome, UsageRecord, UsageStatus,
+  GroupPriceRecord,
+  ModelRecord,
+  TokenCounts,
+  UsageOutcome,
+  UsageRecord,
+  UsageStatus,
 } from '@gateway/shared/records';
 import type { Caller } from './authenticate.ts';
-import type { Call, Services } from './call.ts';
+import type { Call } from './call.ts';
+import type { Bulkhead } from './bulkhead.ts';
 import type { Hold, Ledger } from './ledger/ledger.ts';
 
 /** Outcomes that cost the price. */
 export type ChargedOutcome = 'DELIVERED' | 'CLIENT_LEFT' | 'KEY_CUT';
 
 /** What is bought: found by the pipeline before the bill is opened. */
-export interface Sale { model: ModelRecord; price: GroupPriceRecord; family: Family; streamed: boolean }
+export interface Sale {
+  model: ModelRecord;
+  price: GroupPriceRecord;
+  family: Family;
+  streamed: boolean;
+}
+
+/** Where money and places are taken from. */
+export interface Till {
+  ledger: Ledger;
+  wallets: Bulkhead;
+  keys: Bulkhead;
+}
 
 /**
- * Holds the price and takes a place among the wallet's and the key's requests in flight. Throws `insufficient_funds` and its
+ * Holds the price and takes a place among the wallet's and the key's requests in flight. Throws
+ * `insufficient_funds` and its
  * kin, `unavailable`, or `too_many_concurrent`; a refusal is reported for the usage log and costs nothing.
  */
-export async function openBill(call: Call, caller: Caller, context: { sale: Sale; services: Services }): Promise<Bill> {
-  const { sale, services } = context;
+export async function openBill(
+  call: Call,
+  caller: Caller,
+  { sale, till }: { sale: Sale; till: Till },
+): Promise<Bill> {
   const free = caller.pool !== undefined && call.config.settings.poolRequestsFree;
   const cost: Micros = free ? 0n : BigInt(sale.price.price);
   call.reply.header('x-gateway-price-usd', formatDollars(cost));
-  const leave = enter(caller, services);
-  const bill = new Bill({ call, caller, sale, cost, ledger: services.ledger, leave });
+  const leave = enter(caller, till);
+  const bill = new Bill({ call, caller, sale, cost, ledger: till.ledger, leave });
   try {
-    if (cost > 0n) bill.hold = await services.ledger.hold(caller.key, cost);
+    if (cost > 0n) bill.hold = await till.ledger.hold(caller.key, cost);
     return bill;
   } catch (error) {
     bill.close(error);
@@ -36,7 +58,7 @@ export async function openBill(call: Call, caller: Caller, context: { sale: Sale
   }
 }
 
-function enter({ key }: Caller, { wallets, keys }: Services): () => void {
+function enter({ key }: Caller, { wallets, keys }: Till): () => void {
   wallets.enter(key.walletId);
   try {
     keys.enter(key.id);
@@ -50,7 +72,14 @@ function enter({ key }: Caller, { wallets, keys }: Services): () => void {
   };
 }
 
-interface BillParts { call: Call; caller: Caller; sale: Sale; cost: Micros; ledger: Ledger; leave: () => void }
+interface BillParts {
+  call: Call;
+  caller: Caller;
+  sale: Sale;
+  cost: Micros;
+  ledger: Ledger;
+  leave: () => void;
+}
 
 const UNKNOWN_TOKENS: TokenCounts = { input: null, output: null, cached: null, reasoning: null };
 
@@ -91,14 +120,18 @@ export class Bill {
     this.#charged = true;
   }
 
-  /** Charges a stream that the customer cut after content was relayed; does nothing for every other failure. */
+  /**
+   * Charges a stream that the customer cut after content was relayed; does nothing for every other failure.
+   */
   async cut(error: GatewayError, relayed: boolean): Promise<void> {
     if (!relayed || this.#charged) return;
     if (error.code === 'client_closed') await this.commit('CLIENT_LEFT');
     else if (error.code === 'key_disabled') await this.commit('KEY_CUT');
   }
 
-  /** Gives back what was not charged, reports a request that cost nothing, and makes room for the next one. */
+  /**
+   * Gives back what was not charged, reports a request that cost nothing, and makes room for the next one.
+   */
   close(failure?: unknown): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -112,7 +145,9 @@ export class Bill {
     const error = failure instanceof GatewayError ? failure : undefined;
     const code = error?.code ?? 'internal';
     const { outcome, status } = verdictOf(code);
-    this.#parts.ledger.report(this.#usage({ outcome, status, httpStatus: error?.status ?? 500, errorCode: code }));
+    this.#parts.ledger.report(
+      this.#usage({ outcome, status, httpStatus: error?.status ?? 500, errorCode: code }),
+    );
   }
 
   #usage(end: Pick<UsageRecord, 'outcome' | 'status' | 'httpStatus' | 'errorCode'>): UsageRecord {
@@ -148,8 +183,10 @@ export class Bill {
 }
 
 function verdictOf(code: string): { outcome: UsageOutcome; status: UsageStatus } {
-  if (code === 'client_closed' || code === 'key_disabled') return { outcome: 'NO_CONTENT', status: 'CANCELLED' };
-  if (code === 'rate_limited' || code === 'too_many_concurrent') return { outcome: 'THROTTLED', status: 'THROTTLED' };
+  if (code === 'client_closed' || code === 'key_disabled')
+    return { outcome: 'NO_CONTENT', status: 'CANCELLED' };
+  if (code === 'rate_limited' || code === 'too_many_concurrent')
+    return { outcome: 'THROTTLED', status: 'THROTTLED' };
   const ours = code.startsWith('upstream_') || code === 'internal';
   return { outcome: ours ? 'UPSTREAM_FAILED' : 'REFUSED', status: 'FAILED' };
 }

@@ -12,9 +12,11 @@ export class BodyMemory {
   /** Takes memory, or throws `unavailable` when all of it is in use. */
   take(bytes: number): void {
     if (this.#used + bytes > BODY_MEMORY_BYTES) {
-      throw new GatewayError('unavailable', 'The gateway is holding too many large requests. Try again in a moment.', {
-        retryAfterMs: 1_000,
-      });
+      throw new GatewayError(
+        'unavailable',
+        'The gateway is holding too many large requests. Try again in a moment.',
+        { retryAfterMs: 1_000 },
+      );
     }
     this.#used += bytes;
   }
@@ -26,7 +28,8 @@ export class BodyMemory {
 }
 
 /**
- * The whole body, at most `limitBytes` long. Throws `body_too_large`, or `client_closed` when the client left before
+ * The whole body, at most `limitBytes` long. Throws `body_too_large`, or `client_closed` when the client
+ * left before
  * it had sent everything. The caller gives the bytes' memory back.
  */
 export function readBody(request: IncomingMessage, limitBytes: number, memory: BodyMemory): Promise<Buffer> {
@@ -56,11 +59,16 @@ export function readBody(request: IncomingMessage, limitBytes: number, memory: B
     };
     request.on('data', take);
     request.on('end', () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)));
-    request.on('error', (cause) => fail(new GatewayError('client_closed', 'The request body broke off.', { cause })));
+    request.on('error', (cause) =>
+      fail(new GatewayError('client_closed', 'The request body broke off.', { cause })),
+    );
   });
 }
 
 function tooLarge(limitBytes: number): GatewayError {
   const megabytes = Math.floor(limitBytes / (1024 * 1024));
-  return new GatewayError('body_too_large', `The request body is larger than ${megabytes} MB. Send a smaller one.`);
+  return new GatewayError(
+    'body_too_large',
+    `The request body is larger than ${megabytes} MB. Send a smaller one.`,
+  );
 }

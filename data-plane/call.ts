@@ -1,14 +1,8 @@
-/** One request on its way through the pipeline, and what every step may use. */
+/** One request on its way through the pipeline. */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { DialectName } from '@gateway/shared/catalog';
-import type { Config, ConfigStore } from './config/config.ts';
+import type { Config } from './config/config.ts';
 import type { Cut } from './cut.ts';
-import type { Dialect, Inbound } from './dialects/dialect.ts';
-import type { Ledger } from './ledger/ledger.ts';
-import type { Metrics } from './metrics.ts';
 import type { Reply } from './reply.ts';
-import type { Bulkhead, FreeRequests, StreamsByKey } from './bulkhead.ts';
-import type { Upstreams } from './upstreams.ts';
 
 /** A request as the pipeline sees it. Everything in it is fixed when the request arrives. */
 export interface Call {
@@ -32,17 +26,5 @@ export interface Call {
   body(limitBytes: number): Promise<Buffer>;
 }
 
-/** What the steps share: built once when the server is. */
-export interface Services {
-  store: ConfigStore;
-  ledger: Ledger;
-  dialects: Partial<Record<DialectName, Dialect>>;
-  /** Legacy completions: a second inbound half over the chat dialect. */
-  completions: Inbound | undefined;
-  upstreams: Upstreams;
-  wallets: Bulkhead;
-  keys: Bulkhead;
-  freeRequests: FreeRequests;
-  streams: StreamsByKey;
-  metrics: Metrics;
-}
+/** A call whose configuration may be missing: then only failures can be told. */
+export type OpenCall = Omit<Call, 'config'>;

@@ -1,4 +1,6 @@
-/** The one way a request is stopped from outside: its client left, its key was stopped, or its time was up. */
+/**
+ * The one way a request is stopped from outside: its client left, its key was stopped, or its time was up.
+ */
 import type { GatewayError } from '@gateway/shared/failures';
 
 /** Cut at most once, with a reason; lighter than an AbortSignal, which every request would pay for. */
@@ -20,7 +22,10 @@ export class Cut {
     for (const listener of listeners) listener(reason);
   }
 
-  /** Calls the listener once when the request is cut, at once if it already is. Returns how to stop listening. */
+  /**
+   * Calls the listener once when the request is cut, at once if it already is. Returns how to stop
+   * listening.
+   */
   onCut(listener: (reason: GatewayError) => void): () => void {
     if (this.#reason) {
       listener(this.#reason);

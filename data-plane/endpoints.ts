@@ -6,7 +6,8 @@ import type { CountFormat } from './answers/count-tokens.ts';
 import { answerModels } from './answers/models.ts';
 import { UNIMPLEMENTED_PATHS, answerUnimplemented } from './answers/unimplemented.ts';
 import type { Credentials } from './authenticate.ts';
-import type { Call, Services } from './call.ts';
+import type { Call } from './call.ts';
+import type { Services } from './services.ts';
 import type { Dialect, RequestPath } from './dialects/dialect.ts';
 import { openChat } from './exchange/chat.ts';
 import type { ChatDoor } from './exchange/chat.ts';
@@ -34,20 +35,31 @@ export const ENDPOINTS: readonly Endpoint[] = [
   chat('/v1/messages', { family: 'messages', credentials: 'messages', dialect: 'anthropic-messages' }),
   chat('/v1/responses', { family: 'responses', credentials: 'bearer', dialect: 'openai-responses' }),
   {
-    method: 'POST', path: '/v1/completions', family: 'completions', json: true,
-    answer: (call, services) => serveChat(call, services, {
-      family: 'completions', credentials: 'bearer', path: {}, door: () => {
-        if (!services.completions) throw notServed(call.path);
-        return { inbound: services.completions, dialect: undefined };
-      },
-    }),
+    method: 'POST',
+    path: '/v1/completions',
+    family: 'completions',
+    json: true,
+    answer: (call, services) =>
+      serveChat(call, services, {
+        family: 'completions',
+        credentials: 'bearer',
+        path: {},
+        door: () => {
+          if (!services.completions) throw notServed(call.path);
+          return { inbound: services.completions, dialect: undefined };
+        },
+      }),
   },
   generative('/v1beta/models/*'),
   // The current Google SDK calls the verbs under /v1.
   generative('/v1/models/*'),
   {
-    method: 'POST', path: '/v1/messages/count_tokens', family: 'free', json: true,
-    answer: (call, services) => countTokens(call, services, { format: MESSAGES_COUNT, dialect: 'anthropic-messages' }),
+    method: 'POST',
+    path: '/v1/messages/count_tokens',
+    family: 'free',
+    json: true,
+    answer: (call, services) =>
+      countTokens(call, services, { format: MESSAGES_COUNT, dialect: 'anthropic-messages' }),
   },
   models('/v1/models', 'models'),
   models('/v1/models/*', 'models'),
@@ -55,42 +67,77 @@ export const ENDPOINTS: readonly Endpoint[] = [
   models('/v1beta/models/*', 'generative'),
   {
     // Codex falls back to plain requests at once on 426, and only then.
-    method: 'GET', path: '/v1/responses', family: 'free', json: false, answer: async (call) => {
+    method: 'GET',
+    path: '/v1/responses',
+    family: 'free',
+    json: false,
+    answer: async (call) => {
       call.reply.header('upgrade', 'websocket');
-      throw new GatewayError('upgrade_required', 'Sessions over a WebSocket are not offered here. Use POST /v1/responses.');
+      throw new GatewayError(
+        'upgrade_required',
+        'Sessions over a WebSocket are not offered here. Use POST /v1/responses.',
+      );
     },
   },
   ...UNIMPLEMENTED_PATHS.flatMap((path) => [...unimplemented(path), ...unimplemented(`${path}/*`)]),
 ];
 
-interface ChatRow { family: Family; credentials: Credentials; dialect: DialectName }
+interface ChatRow {
+  family: Family;
+  credentials: Credentials;
+  dialect: DialectName;
+}
 
 function chat(path: string, { family, credentials, dialect }: ChatRow): Endpoint {
   return {
-    method: 'POST', path, family, json: true,
-    answer: (call, services) => serveChat(call, services, {
-      family, credentials, path: {}, door: () => {
-        const spoken = dialectOf(services, dialect, call);
-        return { inbound: spoken.inbound, dialect };
-      },
-    }),
+    method: 'POST',
+    path,
+    family,
+    json: true,
+    answer: (call, services) =>
+      serveChat(call, services, {
+        family,
+        credentials,
+        path: {},
+        door: () => {
+          const spoken = dialectOf(services, dialect, call);
+          return { inbound: spoken.inbound, dialect };
+        },
+      }),
   };
 }
 
-interface ChatCall { family: Family; credentials: Credentials; path: RequestPath; door: () => ChatDoor }
+interface ChatCall {
+  family: Family;
+  credentials: Credentials;
+  path: RequestPath;
+  door: () => ChatDoor;
+}
 
-function serveChat(call: Call, services: Services, { family, credentials, path, door }: ChatCall): Promise<void> {
-  return serve(call, {
-    family,
-    credentials,
-    open: async () => openChat(door(), { bytes: await call.body(CHAT_BODY_BYTES), path, headers: call.headers }),
-  }, services);
+function serveChat(
+  call: Call,
+  services: Services,
+  { family, credentials, path, door }: ChatCall,
+): Promise<void> {
+  return serve(
+    call,
+    {
+      family,
+      credentials,
+      open: async () =>
+        openChat(door(), { bytes: await call.body(CHAT_BODY_BYTES), path, headers: call.headers }),
+    },
+    services,
+  );
 }
 
 /** `models/{model}:{verb}`: the model's name may hold colons, the verb may not. */
 function generative(path: string): Endpoint {
   return {
-    method: 'POST', path, family: 'generative_language', json: true,
+    method: 'POST',
+    path,
+    family: 'generative_language',
+    json: true,
     answer: (call, services, rest) => {
       const colon = rest.lastIndexOf(':');
       const model = rest.slice(0, Math.max(colon, 0));
@@ -98,9 +145,11 @@ function generative(path: string): Endpoint {
       if (verb === 'countTokens') {
         return countTokens(call, services, { format: GENERATIVE_COUNT, dialect: 'google-generate', model });
       }
-      if (colon < 0 || (verb !== 'generateContent' && verb !== 'streamGenerateContent')) throw notServed(call.path);
+      if (colon < 0 || (verb !== 'generateContent' && verb !== 'streamGenerateContent'))
+        throw notServed(call.path);
       return serveChat(call, services, {
-        family: 'generative_language', credentials: 'generative',
+        family: 'generative_language',
+        credentials: 'generative',
         path: { model, stream: verb === 'streamGenerateContent', query: call.query },
         door: () => {
           const { inbound, name } = dialectOf(services, 'google-generate', call);
@@ -113,20 +162,32 @@ function generative(path: string): Endpoint {
 
 function models(path: string, credentials: Credentials): Endpoint {
   return {
-    method: 'GET', path, family: 'free', json: false,
-    answer: (call, services, rest) => answerModels(call, services, rest ? { credentials, model: rest } : { credentials }),
+    method: 'GET',
+    path,
+    family: 'free',
+    json: false,
+    answer: (call, services, rest) =>
+      answerModels(call, services, rest ? { credentials, model: rest } : { credentials }),
   };
 }
 
 function countTokens(
-  call: Call, services: Services, target: { format: CountFormat; dialect: DialectName; model?: string },
+  call: Call,
+  services: Services,
+  target: { format: CountFormat; dialect: DialectName; model?: string },
 ): Promise<void> {
   return answerTokenCount(call, services, { ...target, dialect: dialectOf(services, target.dialect, call) });
 }
 
 function unimplemented(path: string): Endpoint[] {
   const methods: Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
-  return methods.map((method) => ({ method, path, family: 'free', json: false, answer: answerUnimplemented }));
+  return methods.map((method) => ({
+    method,
+    path,
+    family: 'free',
+    json: false,
+    answer: answerUnimplemented,
+  }));
 }
 
 function dialectOf({ dialects }: Services, name: DialectName, call: Call): Dialect {
@@ -140,12 +201,15 @@ function notServed(path: string): GatewayError {
 }
 
 /** In whose format an error on this path is told: path family, generative key, `x-api-key`, else chat. */
-export function errorFormatOf(request: Pick<Call, 'path' | 'headers' | 'query'> & { generativeKey: boolean }): DialectName {
+export function errorFormatOf(
+  request: Pick<Call, 'path' | 'headers' | 'query'> & { generativeKey: boolean },
+): DialectName {
   const { path, headers, generativeKey } = request;
   if (isBelow(path, '/v1/messages')) return 'anthropic-messages';
   if (isBelow(path, '/v1/responses')) return 'openai-responses';
   if (path.startsWith('/v1beta/') || path.startsWith('/upload/v1beta/')) return 'google-generate';
-  if (/^\/v1\/models\/.+:(generateContent|streamGenerateContent|countTokens)$/.test(path)) return 'google-generate';
+  if (/^\/v1\/models\/.+:(generateContent|streamGenerateContent|countTokens)$/.test(path))
+    return 'google-generate';
   if (isBelow(path, '/v1/chat') || path === '/v1/completions') return 'openai-chat';
   if (generativeKey) return 'google-generate';
   return headers['x-api-key'] === undefined ? 'openai-chat' : 'anthropic-messages';

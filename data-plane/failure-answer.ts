@@ -1,4 +1,7 @@
-/** Tells a client that its request failed, in its own format, with what its SDK needs to do the right thing next. */
+/**
+ * Tells a client that its request failed, in its own format, with what its SDK needs to do the right thing
+ * next.
+ */
 import type { GatewayError } from '@gateway/shared/failures';
 import type { Inbound } from './dialects/dialect.ts';
 import { parseObject } from './dialects/fields.ts';
@@ -22,5 +25,7 @@ export function tellFailure(reply: Reply, error: GatewayError, inbound: Inbound 
 function bodyOf(error: GatewayError, inbound: Inbound | undefined): string {
   const upstream = error.details.upstream?.body;
   if (upstream !== undefined && parseObject(upstream)?.error !== undefined) return upstream;
-  return JSON.stringify(inbound?.encodeError(error) ?? { error: { code: error.code, message: error.message } });
+  return JSON.stringify(
+    inbound?.encodeError(error) ?? { error: { code: error.code, message: error.message } },
+  );
 }

@@ -16,14 +16,23 @@ export class Metrics {
     const registers = [this.registry];
     collectDefaultMetrics({ register: this.registry });
     this.#requests = new Counter({
-      name: 'gateway_requests_total', help: 'Finished requests by family and failure code (ok: none).',
-      labelNames: ['family', 'code'], registers,
+      name: 'gateway_requests_total',
+      help: 'Finished requests by family and failure code (ok: none).',
+      labelNames: ['family', 'code'],
+      registers,
     });
     this.#latency = new Histogram({
-      name: 'gateway_request_seconds', help: 'Time from arrival to the last byte.', labelNames: ['family'],
-      buckets: LATENCY_BUCKETS, registers,
+      name: 'gateway_request_seconds',
+      help: 'Time from arrival to the last byte.',
+      labelNames: ['family'],
+      buckets: LATENCY_BUCKETS,
+      registers,
     });
-    this.#inFlight = new Gauge({ name: 'gateway_requests_in_flight', help: 'Requests being served.', registers });
+    this.#inFlight = new Gauge({
+      name: 'gateway_requests_in_flight',
+      help: 'Requests being served.',
+      registers,
+    });
   }
 
   /** Counts a request that began. */

@@ -5,7 +5,8 @@ import { authenticate } from './authenticate.ts';
 import type { Caller } from './authenticate.ts';
 import { openBill } from './bill.ts';
 import type { Sale } from './bill.ts';
-import type { Call, Services } from './call.ts';
+import type { Call } from './call.ts';
+import type { Services } from './services.ts';
 import type { Credentials } from './authenticate.ts';
 import type { CompiledRoute } from './config/config.ts';
 import type { Exchange } from './exchange/exchange.ts';
@@ -18,14 +19,17 @@ export interface Sold {
   open(call: Call, services: Services): Promise<Exchange>;
 }
 
-/** Authenticates, asks the upstreams in order, delivers and bills. Throws whatever could not be told to the client yet. */
+/**
+ * Authenticates, asks the upstreams in order, delivers and bills. Throws whatever could not be told to the
+ * client yet.
+ */
 export async function serve(call: Call, sold: Sold, services: Services): Promise<void> {
   const caller = authenticate(call, sold.credentials);
   services.streams.add(caller.key.id, call.cut);
   try {
     const exchange = await sold.open(call, services);
     const { sale, routes } = findModel(call, caller, { exchange, family: sold.family });
-    const bill = await openBill(call, caller, { sale, services });
+    const bill = await openBill(call, caller, { sale, till: services });
     let failure: unknown;
     try {
       const answer = await services.upstreams.ask(call, exchange, routes);
@@ -44,22 +48,28 @@ export async function serve(call: Call, sold: Sold, services: Services): Promise
 
 /** The model in the caller's group and pool, its price, and the routes that serve it. */
 function findModel(
-  call: Call, caller: Caller, { exchange, family }: { exchange: Exchange; family: Family },
+  call: Call,
+  caller: Caller,
+  { exchange, family }: { exchange: Exchange; family: Family },
 ): { sale: Sale; routes: readonly CompiledRoute[] } {
   const { config } = call;
   const model = config.modelByName(exchange.model);
   const price = model?.prices[caller.key.group];
   if (!model || !price || !mayUse(caller, model.name)) throw modelNotFound(exchange.model);
   if (caller.pool && !caller.pool.models.includes(model.name)) {
-    throw new GatewayError('model_not_in_pool', `${model.name} is not among the models of this pool. Use one of those.`, {
-      parameter: 'model',
-    });
+    throw new GatewayError(
+      'model_not_in_pool',
+      `${model.name} is not among the models of this pool. Use one of those.`,
+      { parameter: 'model' },
+    );
   }
   const routes = config.routesFor(model.id, family);
   if (routes.length === 0) {
-    throw new GatewayError('model_not_found', `${model.name} is not offered on this endpoint. Use another one.`, {
-      parameter: 'model',
-    });
+    throw new GatewayError(
+      'model_not_found',
+      `${model.name} is not offered on this endpoint. Use another one.`,
+      { parameter: 'model' },
+    );
   }
   exchange.checkLimits(model);
   return { sale: { model, price, family, streamed: exchange.streamed }, routes };

@@ -4,16 +4,20 @@ import { GatewayError } from '@gateway/shared/failures';
 
 /** A client that takes nothing for this long is dropped, in ms. */
 export const WRITE_STALL_MS = 60_000;
-/** How long the last bytes of a broken stream may take to leave before the socket is destroyed anyway, in ms. */
+/**
+ * How long the last bytes of a broken stream may take to leave before the socket is destroyed anyway, in
+ * ms.
+ */
 const LAST_BYTES_MS = 5_000;
 
 /** One answer: headers are collected until it begins, then bytes flow under backpressure. */
 export class Reply {
   readonly #response: ServerResponse;
-  readonly #headers: Record<string, string> = {};
+  readonly #headers: Record<string, string>;
 
-  constructor(response: ServerResponse) {
+  constructor(response: ServerResponse, headers: Record<string, string>) {
     this.#response = response;
+    this.#headers = headers;
   }
 
   /** Whether the status line has left: from then on errors can only be told inside the stream. */
@@ -48,7 +52,10 @@ export class Reply {
     return this.#response.destroyed || this.#response.write(bytes);
   }
 
-  /** Resolves when the client took what was written or is gone; throws `client_closed` after a minute's stall. */
+  /**
+   * Resolves when the client took what was written or is gone; throws `client_closed` after a minute's
+   * stall.
+   */
   drained(): Promise<void> {
     const response = this.#response;
     if (!response.writableNeedDrain || response.destroyed) return Promise.resolve();
@@ -75,10 +82,12 @@ export class Reply {
 
   /** Breaks a streamed answer off: last bytes, then the socket closes without the terminating chunk. */
   breakOff(lastBytes?: string): void {
-    const { socket } = this.#response;
-    if (lastBytes !== undefined && !this.#response.destroyed) this.#response.write(lastBytes);
+    const response = this.#response;
+    const { socket } = response;
     if (!socket || socket.destroyed) return;
-    socket.destroySoon();
+    // Only once the bytes have left: what was written in this tick is still corked.
+    if (lastBytes === undefined || response.destroyed) setImmediate(() => socket.destroySoon());
+    else response.write(lastBytes, () => socket.destroySoon());
     setTimeout(() => socket.destroy(), LAST_BYTES_MS).unref();
   }
 }

@@ -14,7 +14,10 @@ const UNITS: Record<string, number> = { s: 1_000, m: 60_000, h: HOUR_MS, d: 24 *
 
 /** Reads `TRUST_PROXY` (comma-separated) and `MAX_CONFIG_AGE` (`24h`, `90s`; plain numbers are seconds). */
 export function readServerSettings(env: Record<string, string | undefined>): ServerSettings {
-  const trustedProxies = (env.TRUST_PROXY ?? '').split(',').map((block) => block.trim()).filter(Boolean);
+  const trustedProxies = (env.TRUST_PROXY ?? '')
+    .split(',')
+    .map((block) => block.trim())
+    .filter(Boolean);
   return { trustedProxies, maxConfigAgeMs: readDuration(env.MAX_CONFIG_AGE) ?? MAX_CONFIG_AGE_DEFAULT_MS };
 }
 
@@ -23,6 +26,7 @@ function readDuration(text: string | undefined): number | undefined {
   if (!text) return undefined;
   const match = /^(\d+)([smhd]?)$/.exec(text);
   const unit = UNITS[match?.[2] || 's'];
-  if (!match || unit === undefined) throw new Error(`MAX_CONFIG_AGE is "${text}"; write it like 24h, 90m or 30s`);
+  if (!match || unit === undefined)
+    throw new Error(`MAX_CONFIG_AGE is "${text}"; write it like 24h, 90m or 30s`);
   return Number(match[1]) * unit;
 }

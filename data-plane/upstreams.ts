@@ -1,4 +1,6 @@
-/** Asks the upstreams of a model one after the other until one answers; remembers which of them are unwell. */
+/**
+ * Asks the upstreams of a model one after the other until one answers; remembers which of them are unwell.
+ */
 import { GatewayError, asGatewayError } from '@gateway/shared/failures';
 import type { DialectName } from '@gateway/shared/catalog';
 import type { ProviderRecord } from '@gateway/shared/records';
@@ -7,7 +9,15 @@ import type { CompiledCredential, CompiledRoute } from './config/config.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import type { Attempt, Candidate, Question } from './exchange/exchange.ts';
 import {
-  CLOSED_CIRCUIT, FRESH_BUDGET, admission, afterFailure, afterNothing, afterRequest, afterRetry, afterStart, afterSuccess,
+  CLOSED_CIRCUIT,
+  FRESH_BUDGET,
+  admission,
+  afterFailure,
+  afterNothing,
+  afterRequest,
+  afterRetry,
+  afterStart,
+  afterSuccess,
 } from './upstreams/circuit.ts';
 import type { Circuit } from './upstreams/circuit.ts';
 import { inOrder } from './upstreams/order.ts';
@@ -45,7 +55,8 @@ export class Upstreams {
   }
 
   /**
-   * The first answer that may be delivered. Asks the next upstream only while nothing was relayed, after failures that are
+   * The first answer that may be delivered. Asks the next upstream only while nothing was relayed, after
+   * failures that are
    * not the client's, and within the retry budget. Throws the last failure.
    */
   async ask<A>(call: Call, question: Question<A>, routes: readonly CompiledRoute[]): Promise<A> {
@@ -98,14 +109,17 @@ export class Upstreams {
     const credential = rested[Math.floor(this.#options.random() * rested.length)];
     if (!credential && credentials.length > 0) throw this.#noCredential(bound, now);
     const { concurrencyLimit } = provider;
-    if (concurrencyLimit !== null && (this.#inFlight.get(provider.id) ?? 0) >= concurrencyLimit) throw nobody();
+    if (concurrencyLimit !== null && (this.#inFlight.get(provider.id) ?? 0) >= concurrencyLimit)
+      throw nobody();
     return { route, provider, credential, dialect, native };
   }
 
   #noCredential(bound: readonly CompiledCredential[], now: number): GatewayError {
     const until = Math.min(...bound.map((credential) => this.#resting.get(restKey(credential)) ?? 0));
     if (bound.length === 0) return unusable();
-    return new GatewayError('upstream_busy', 'The model is busy. Try again in a moment.', { retryAfterMs: until - now });
+    return new GatewayError('upstream_busy', 'The model is busy. Try again in a moment.', {
+      retryAfterMs: until - now,
+    });
   }
 
   async #askOne<A>(call: Call, question: Question<A>, candidate: Candidate): Promise<A> {
@@ -116,7 +130,8 @@ export class Upstreams {
       const limits = { timeouts: provider.timeouts, cut: call.cut };
       const answer = await send(this.#pools.for(provider), outgoing, limits);
       answer.onClose(this.#enter(provider));
-      if (answer.status < 200 || answer.status > 299) return await this.#refused(answer, { candidate, settle });
+      if (answer.status < 200 || answer.status > 299)
+        return await this.#refused(answer, { candidate, settle });
       return await question.receive({ answer, candidate, settle });
     } catch (cause) {
       const error = asGatewayError(cause);
@@ -125,7 +140,10 @@ export class Upstreams {
     }
   }
 
-  async #refused(answer: UpstreamAnswer, { candidate, settle }: Pick<Attempt, 'candidate' | 'settle'>): Promise<never> {
+  async #refused(
+    answer: UpstreamAnswer,
+    { candidate, settle }: Pick<Attempt, 'candidate' | 'settle'>,
+  ): Promise<never> {
     const body = (await answer.whole(ERROR_BODY_BYTES)).toString('utf8');
     const retryAfterMs = retryAfterOf(answer.headers, Date.now());
     const verdict = judge({ status: answer.status, body, retryAfterMs }, candidate);

@@ -1,5 +1,6 @@
 /**
- * The header by which the control plane proves that a request with a hidden key is its own: it names the person's address
+ * The header by which the control plane proves that a request with a hidden key is its own: it names the
+ * person's address
  * and the source, and is good for a minute.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';

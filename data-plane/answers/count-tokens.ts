@@ -1,7 +1,11 @@
-/** Counting tokens before a request: asked of the upstream where it speaks the client's format, else estimated. Free. */
+/**
+ * Counting tokens before a request: asked of the upstream where it speaks the client's format, else
+ * estimated. Free.
+ */
 import { GatewayError } from '@gateway/shared/failures';
 import { authenticate } from '../authenticate.ts';
-import type { Call, Services } from '../call.ts';
+import type { Call } from '../call.ts';
+import type { Services } from '../services.ts';
 import type { CompiledRoute } from '../config/config.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { isObject } from '../dialects/fields.ts';
@@ -31,7 +35,9 @@ export interface CountFormat {
 
 /** https://docs.anthropic.com/en/api/messages-count-tokens */
 export const MESSAGES_COUNT: CountFormat = {
-  credentials: 'messages', path: () => '/messages/count_tokens', field: 'input_tokens',
+  credentials: 'messages',
+  path: () => '/messages/count_tokens',
+  field: 'input_tokens',
 };
 /** https://ai.google.dev/api/tokens */
 export const GENERATIVE_COUNT: CountFormat = {
@@ -41,9 +47,16 @@ export const GENERATIVE_COUNT: CountFormat = {
 };
 
 /** What is counted: by which format's rules, and the model where the path names it. */
-export interface CountTarget { format: CountFormat; dialect: Dialect; model?: string }
+export interface CountTarget {
+  format: CountFormat;
+  dialect: Dialect;
+  model?: string;
+}
 
-/** Answers with the upstream's own count, or with an estimate that the header `x-gateway-estimated: 1` marks. */
+/**
+ * Answers with the upstream's own count, or with an estimate that the header `x-gateway-estimated: 1`
+ * marks.
+ */
 export async function answerTokenCount(call: Call, services: Services, target: CountTarget): Promise<void> {
   const caller = authenticate(call, target.format.credentials);
   services.freeRequests.take(caller.key.id);
@@ -54,7 +67,8 @@ export async function answerTokenCount(call: Call, services: Services, target: C
     throw new GatewayError('model_not_found', 'There is no such model. GET /v1/models lists the names.');
   }
   const family = target.format.credentials === 'messages' ? 'messages' : 'generative_language';
-  const native = call.config.routesFor(model.id, family)
+  const native = call.config
+    .routesFor(model.id, family)
     .filter(({ provider }) => provider.protocols.includes(target.dialect.name));
   const counted = await askNative(call, services, { ...target, body, native });
   if (counted === undefined) call.reply.header('x-gateway-estimated', '1');
@@ -62,7 +76,10 @@ export async function answerTokenCount(call: Call, services: Services, target: C
   call.reply.whole(200, 'application/json', JSON.stringify(answer));
 }
 
-interface NativeCount extends CountTarget { body: RequestBody; native: readonly CompiledRoute[] }
+interface NativeCount extends CountTarget {
+  body: RequestBody;
+  native: readonly CompiledRoute[];
+}
 
 /** Undefined where no upstream can tell: the estimate is then better than a failure. */
 async function askNative(call: Call, services: Services, count: NativeCount): Promise<number | undefined> {
@@ -93,14 +110,18 @@ function countQuestion(call: Call, { format, dialect, body }: NativeCount): Ques
     receive: async ({ answer, settle }) => {
       const value: unknown = JSON.parse((await answer.whole(ANSWER_BYTES)).toString('utf8'));
       const tokens = isObject(value) ? value[format.field] : undefined;
-      if (typeof tokens !== 'number') throw new GatewayError('upstream_failed', 'The model could not count. Try again.');
+      if (typeof tokens !== 'number')
+        throw new GatewayError('upstream_failed', 'The model could not count. Try again.');
       settle();
       return tokens;
     },
   };
 }
 
-/** A quarter of the characters of all texts, and a flat amount for each medium: within some 20 % for English prose. */
+/**
+ * A quarter of the characters of all texts, and a flat amount for each medium: within some 20 % for English
+ * prose.
+ */
 export function estimateTokens(value: unknown): number {
   if (typeof value === 'string') {
     const isMedia = value.length > MEDIA_CHARACTERS && !/\s/.test(value.slice(0, MEDIA_CHARACTERS));

@@ -3,9 +3,15 @@ import { GatewayError } from '@gateway/shared/failures';
 import type { Config, ConfigStore } from '../config/config.ts';
 
 /** What readiness depends on. */
-export interface Readiness { store: ConfigStore; maxConfigAgeMs: number; draining: () => boolean }
+export interface Readiness {
+  store: ConfigStore;
+  maxConfigAgeMs: number;
+  draining: () => boolean;
+}
 
-/** The configuration to serve with. Throws `unavailable` while draining, without one, or when it is too old. */
+/**
+ * The configuration to serve with. Throws `unavailable` while draining, without one, or when it is too old.
+ */
 export function readyConfig({ store, maxConfigAgeMs, draining }: Readiness, now: number): Config {
   if (draining()) throw notReady('This node is stopping. Send the request again.');
   const config = store.current;

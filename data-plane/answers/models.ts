@@ -3,7 +3,8 @@ import { GatewayError } from '@gateway/shared/failures';
 import type { ModelRecord } from '@gateway/shared/records';
 import { authenticate, hasGenerativeKey } from '../authenticate.ts';
 import type { Caller, Credentials } from '../authenticate.ts';
-import type { Call, Services } from '../call.ts';
+import type { Call } from '../call.ts';
+import type { Services } from '../services.ts';
 
 type Style = 'chat' | 'chat-with-messages' | 'messages' | 'generative';
 
@@ -20,12 +21,16 @@ export async function answerModels(call: Call, services: Services, target: Model
   if (target.model === undefined) return send(call, listOf(style, models, call.query));
   const name = target.model;
   const model = models.find((candidate) => candidate.name === name);
-  if (!model) throw new GatewayError('model_not_found', 'There is no such model. GET /v1/models lists the names.');
+  if (!model)
+    throw new GatewayError('model_not_found', 'There is no such model. GET /v1/models lists the names.');
   send(call, itemOf(style, model));
 }
 
 /** Which models are asked for, and how the route takes its key. */
-export interface ModelsTarget { credentials: Credentials; model?: string }
+export interface ModelsTarget {
+  credentials: Credentials;
+  model?: string;
+}
 
 function styleOf(call: Call): Style {
   if (hasGenerativeKey(call)) return 'generative';
@@ -35,23 +40,34 @@ function styleOf(call: Call): Style {
 }
 
 function usableModels({ config }: Call, { key, pool }: Caller): ModelRecord[] {
-  return [...config.models()].filter(({ name, prices }) => prices[key.group] !== undefined
-    && (key.allowedModels === null || key.allowedModels.includes(name))
-    && (!pool || pool.models.includes(name)));
+  return [...config.models()].filter(
+    ({ name, prices }) =>
+      prices[key.group] !== undefined &&
+      (key.allowedModels === null || key.allowedModels.includes(name)) &&
+      (!pool || pool.models.includes(name)),
+  );
 }
 
 function listOf(style: Style, models: readonly ModelRecord[], query: URLSearchParams): unknown {
   const items = models.map((model) => itemOf(style, model));
   switch (style) {
-    case 'generative': return { models: items };
-    case 'chat': return { object: 'list', data: items };
-    case 'chat-with-messages': return { object: 'list', ...pageOf(style, models, query) };
-    case 'messages': return pageOf(style, models, query);
+    case 'generative':
+      return { models: items };
+    case 'chat':
+      return { object: 'list', data: items };
+    case 'chat-with-messages':
+      return { object: 'list', ...pageOf(style, models, query) };
+    case 'messages':
+      return pageOf(style, models, query);
   }
 }
 
 /** https://docs.anthropic.com/en/api/models-list */
-function pageOf(style: Style, models: readonly ModelRecord[], query: URLSearchParams): Record<string, unknown> {
+function pageOf(
+  style: Style,
+  models: readonly ModelRecord[],
+  query: URLSearchParams,
+): Record<string, unknown> {
   const after = models.findIndex(({ name }) => name === query.get('after_id'));
   const wished = Number(query.get('limit') ?? PAGE_DEFAULT);
   const limit = Number.isInteger(wished) && wished > 0 ? Math.min(wished, PAGE_MAX) : PAGE_DEFAULT;
@@ -65,24 +81,36 @@ function pageOf(style: Style, models: readonly ModelRecord[], query: URLSearchPa
 }
 
 function itemOf(style: Style, model: ModelRecord): Record<string, unknown> {
-  const chat = { id: model.name, object: 'model', created: Math.floor(model.createdAt / 1_000), owned_by: 'gateway' };
+  const chat = {
+    id: model.name,
+    object: 'model',
+    created: Math.floor(model.createdAt / 1_000),
+    owned_by: 'gateway',
+  };
   const messages = {
-    type: 'model', id: model.name, display_name: model.displayName, created_at: new Date(model.createdAt).toISOString(),
+    type: 'model',
+    id: model.name,
+    display_name: model.displayName,
+    created_at: new Date(model.createdAt).toISOString(),
   };
   switch (style) {
-    case 'chat': return chat;
-    case 'messages': return messages;
-    case 'chat-with-messages': return { ...chat, ...messages };
-    case 'generative': return {
-      name: `models/${model.name}`,
-      baseModelId: model.name,
-      version: '1',
-      displayName: model.displayName,
-      description: model.description,
-      inputTokenLimit: model.contextTokens,
-      outputTokenLimit: model.contextTokens,
-      supportedGenerationMethods: ['generateContent', 'streamGenerateContent', 'countTokens'],
-    };
+    case 'chat':
+      return chat;
+    case 'messages':
+      return messages;
+    case 'chat-with-messages':
+      return { ...chat, ...messages };
+    case 'generative':
+      return {
+        name: `models/${model.name}`,
+        baseModelId: model.name,
+        version: '1',
+        displayName: model.displayName,
+        description: model.description,
+        inputTokenLimit: model.contextTokens,
+        outputTokenLimit: model.contextTokens,
+        supportedGenerationMethods: ['generateContent', 'streamGenerateContent', 'countTokens'],
+      };
   }
 }
 

@@ -1,4 +1,7 @@
-/** Relays a streamed answer under backpressure: opens at the first content, holds the end back until the charge is durable. */
+/**
+ * Relays a streamed answer under backpressure: opens at the first content, holds the end back until the
+ * charge is durable.
+ */
 import type { GatewayError } from '@gateway/shared/failures';
 import { GatewayError as Failure, asGatewayError } from '@gateway/shared/failures';
 import type { Bill } from '../bill.ts';
@@ -6,11 +9,17 @@ import type { Reply } from '../reply.ts';
 import type { Answer, Attempt } from './exchange.ts';
 import type { StreamMachine } from './stream-machine.ts';
 
-/** After this long without content the head is sent and from then on a sign of life after each such silence, in ms. */
+/**
+ * After this long without content the head is sent and from then on a sign of life after each such silence,
+ * in ms.
+ */
 export const SILENCE_MS = 15_000;
 /** What may wait for the first content, in bytes, before the head is sent anyway. */
 const WAITING_BYTES = 64 * 1024;
-/** How long the upstream may take to end its body after its last event, in ms; then its connection is given up. */
+/**
+ * How long the upstream may take to end its body after its last event, in ms; then its connection is given
+ * up.
+ */
 const TAIL_MS = 1_000;
 
 export interface StreamOptions {
@@ -23,7 +32,8 @@ export interface StreamOptions {
 }
 
 /**
- * Resolves when the answer may begin: its first content or its end is there, or 15 s of silence passed. Rejects with
+ * Resolves when the answer may begin: its first content or its end is there, or 15 s of silence passed.
+ * Rejects with
  * `upstream_…` before that, while another upstream may still be asked.
  */
 export function openStream(attempt: Attempt, options: StreamOptions): Promise<Answer> {
@@ -122,7 +132,10 @@ class StreamRelay implements Answer {
     if (reply.write(bytes)) return;
     const { answer } = this.#attempt;
     answer.pause();
-    reply.drained().then(() => answer.resume(), (error: unknown) => answer.abort(asGatewayError(error)));
+    reply.drained().then(
+      () => answer.resume(),
+      (error: unknown) => answer.abort(asGatewayError(error)),
+    );
   }
 
   /** Between events only: what was written so far always ends with a whole event. */

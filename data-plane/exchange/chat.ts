@@ -1,4 +1,6 @@
-/** Chat in any of the client formats: mirrored to an upstream of the same format, translated to every other. */
+/**
+ * Chat in any of the client formats: mirrored to an upstream of the same format, translated to every other.
+ */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { DialectName } from '@gateway/shared/catalog';
 import { GatewayError } from '@gateway/shared/failures';
@@ -27,10 +29,17 @@ const ORDINARY_TIERS: ReadonlySet<string> = new Set(['auto', 'default', 'standar
 const TRACE_HEADERS = ['traceparent', 'tracestate'] as const;
 
 /** How a client comes in: in which format, and whether an upstream can speak it, too. */
-export interface ChatDoor { inbound: Inbound; dialect: DialectName | undefined }
+export interface ChatDoor {
+  inbound: Inbound;
+  dialect: DialectName | undefined;
+}
 
 /** What came in. */
-export interface ChatInput { bytes: Buffer; path: RequestPath; headers: IncomingHttpHeaders }
+export interface ChatInput {
+  bytes: Buffer;
+  path: RequestPath;
+  headers: IncomingHttpHeaders;
+}
 
 /** Reads a chat request. Throws `invalid_request` naming what is wrong with it. */
 export function openChat(door: ChatDoor, input: ChatInput): Exchange {
@@ -39,7 +48,12 @@ export function openChat(door: ChatDoor, input: ChatInput): Exchange {
   return new ChatExchange({ door, body, request, headers: input.headers });
 }
 
-interface ChatParts { door: ChatDoor; body: RequestBody; request: ChatRequest; headers: IncomingHttpHeaders }
+interface ChatParts {
+  door: ChatDoor;
+  body: RequestBody;
+  request: ChatRequest;
+  headers: IncomingHttpHeaders;
+}
 
 class ChatExchange implements Exchange {
   readonly #parts: ChatParts;
@@ -49,14 +63,23 @@ class ChatExchange implements Exchange {
     this.#parts = parts;
   }
 
-  get model(): string { return this.#parts.request.model; }
-  get streamed(): boolean { return this.#parts.request.stream; }
-  get preferred(): DialectName | undefined { return this.#parts.door.dialect; }
+  get model(): string {
+    return this.#parts.request.model;
+  }
+  get streamed(): boolean {
+    return this.#parts.request.stream;
+  }
+  get preferred(): DialectName | undefined {
+    return this.#parts.door.dialect;
+  }
 
   checkLimits({ limits, name }: ModelRecord): void {
     const { request, body } = this.#parts;
     if (request.choices > limits.maxChoices) {
-      throw tooMuch(`${name} gives at most ${limits.maxChoices} answers per request.`, request.pointers.choices);
+      throw tooMuch(
+        `${name} gives at most ${limits.maxChoices} answers per request.`,
+        request.pointers.choices,
+      );
     }
     if (body.bytes.length > limits.maxBodyBytes) {
       throw tooMuch(`${name} takes requests of at most ${limits.maxBodyBytes} bytes.`);
@@ -70,7 +93,9 @@ class ChatExchange implements Exchange {
   outgoing(candidate: Candidate): Outgoing {
     const { prefix } = addressOf(candidate.provider);
     const { headers } = this.#parts;
-    const { path, body, extra } = this.#mirrors(candidate) ? this.#mirrored(candidate) : this.#translated(candidate);
+    const { path, body, extra } = this.#mirrors(candidate)
+      ? this.#mirrored(candidate)
+      : this.#translated(candidate);
     const outgoing: Outgoing = {
       method: 'POST',
       path: prefix + path,
@@ -127,12 +152,19 @@ class ChatExchange implements Exchange {
 
   #translated({ dialect, route }: Candidate): Built {
     const { request, headers } = this.#parts;
-    const { path, body, headers: extra, dropped } = dialect.outbound.encodeRequest(request, route.upstreamModel);
+    const {
+      path,
+      body,
+      headers: extra,
+      dropped,
+    } = dialect.outbound.encodeRequest(request, route.upstreamModel);
     const [first] = dropped;
     if (first !== undefined && headers['x-gateway-strict'] === '1') {
-      throw new GatewayError('invalid_request', `The model cannot take ${first}. Leave it out, or allow losses.`, {
-        parameter: first,
-      });
+      throw new GatewayError(
+        'invalid_request',
+        `The model cannot take ${first}. Leave it out, or allow losses.`,
+        { parameter: first },
+      );
     }
     this.#dropped = dropped;
     return { path, body: JSON.stringify(body), extra };
@@ -146,7 +178,9 @@ class ChatExchange implements Exchange {
       choices: request.choices,
       decoder: candidate.dialect.outbound.streamDecoder(request.choices),
       dropUsageFrames: candidate.dialect.name === 'openai-chat' && request.shape.usageInStream !== true,
-      ...(mirrored ? {} : { encoder: { stream: door.inbound.streamEncoder(request), losses: door.inbound.losses } }),
+      ...(mirrored
+        ? {}
+        : { encoder: { stream: door.inbound.streamEncoder(request), losses: door.inbound.losses } }),
     });
     return {
       machine,
@@ -160,20 +194,28 @@ class ChatExchange implements Exchange {
 
   #nameDropped(reply: Reply): void {
     if (this.#dropped.length === 0) return;
-    const named = this.#dropped.slice(0, DROPPED_NAMED).map((pointer) => encodeURI(pointer).replaceAll(',', '%2C'));
+    const named = this.#dropped
+      .slice(0, DROPPED_NAMED)
+      .map((pointer) => encodeURI(pointer).replaceAll(',', '%2C'));
     if (this.#dropped.length > DROPPED_NAMED) named.push(encodeURI('…'));
     reply.header('x-gateway-dropped', named.join(', '));
   }
 }
 
-interface Built { path: string; body: Buffer | string; extra: Record<string, string> }
+interface Built {
+  path: string;
+  body: Buffer | string;
+  extra: Record<string, string>;
+}
 
 function decodeWhole({ dialect }: Candidate, bytes: Buffer): ChatResponse {
   try {
     return dialect.outbound.decodeResponse(JSON.parse(bytes.toString('utf8')));
   } catch (cause) {
     if (cause instanceof GatewayError) throw cause;
-    throw new GatewayError('upstream_failed', 'The model answered with something unreadable. Try again.', { cause });
+    throw new GatewayError('upstream_failed', 'The model answered with something unreadable. Try again.', {
+      cause,
+    });
   }
 }
 

@@ -1,4 +1,7 @@
-/** When a streamed answer has begun to end: from the last open choice's finish on, its bytes wait for the charge. */
+/**
+ * When a streamed answer has begun to end: from the last open choice's finish on, its bytes wait for the
+ * charge.
+ */
 import type { GatewayError } from '@gateway/shared/failures';
 import type { TokenCounts } from '@gateway/shared/records';
 import type { ChatEvent } from '../dialects/canonical.ts';
@@ -21,7 +24,13 @@ export interface Ending {
 /** The state before the first event. */
 export function openEnding(choices: number): Ending {
   return {
-    choices, finished: new Set(), content: false, held: false, done: false, failure: undefined, tokens: undefined,
+    choices,
+    finished: new Set(),
+    content: false,
+    held: false,
+    done: false,
+    failure: undefined,
+    tokens: undefined,
   };
 }
 
@@ -33,10 +42,15 @@ export function observe(ending: Ending, event: ChatEvent): Ending {
       const finished = new Set(ending.finished).add(event.choice);
       return { ...ending, finished, content: true, held: ending.held || finished.size >= ending.choices };
     }
-    case 'usage': return { ...ending, tokens: event.tokens };
-    case 'done': return { ...ending, held: true, done: true };
-    case 'error': return { ...ending, failure: event.error };
-    case 'start': return ending;
-    default: return ending.content ? ending : { ...ending, content: true };
+    case 'usage':
+      return { ...ending, tokens: event.tokens };
+    case 'done':
+      return { ...ending, held: true, done: true };
+    case 'error':
+      return { ...ending, failure: event.error };
+    case 'start':
+      return ending;
+    default:
+      return ending.content ? ending : { ...ending, content: true };
   }
 }

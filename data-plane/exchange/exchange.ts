@@ -15,7 +15,8 @@ export interface Question<A> {
   /** The request for one upstream. Throws `invalid_request` where the client forbade losses. */
   outgoing(candidate: Candidate): Outgoing;
   /**
-   * Waits until the answer may be delivered: whole and valid, or its first content there. Throws `upstream_…` while another
+   * Waits until the answer may be delivered: whole and valid, or its first content there. Throws
+   * `upstream_…` while another
    * upstream may still be asked.
    */
   receive(attempt: Attempt): Promise<A>;
@@ -51,6 +52,9 @@ export interface Attempt {
 /** An answer that may be delivered. */
 export interface Answer {
   routeId: string;
-  /** Writes the answer and commits the bill before its end leaves. Throws what broke it; the client was told already. */
+  /**
+   * Writes the answer and commits the bill before its end leaves. Throws what broke it; the client was told
+   * already.
+   */
   deliver(reply: Reply, bill: Bill): Promise<void>;
 }

@@ -1,5 +1,6 @@
 /**
- * Cuts a byte stream of server-sent events into whole events without changing a byte, so that a mirrored stream can be
+ * Cuts a byte stream of server-sent events into whole events without changing a byte, so that a mirrored
+ * stream can be
  * relayed, held back or thinned out event by event. Pure; fed network chunks of any cut.
  */
 import { GatewayError } from '@gateway/shared/failures';
@@ -20,7 +21,10 @@ export class FrameSplitter {
   #frameEmpty = true;
   #afterReturn = false;
 
-  /** The events that this chunk completes, each with the empty line that ends it. Throws `upstream_failed` when too long. */
+  /**
+   * The events that this chunk completes, each with the empty line that ends it. Throws `upstream_failed`
+   * when too long.
+   */
   push(chunk: Buffer): Buffer[] {
     const frames: Buffer[] = [];
     let start = 0;
@@ -48,7 +52,10 @@ export class FrameSplitter {
     return frames;
   }
 
-  /** What the clean end of the body leaves over: an event whose last empty line the upstream saved itself, or nothing. */
+  /**
+   * What the clean end of the body leaves over: an event whose last empty line the upstream saved itself,
+   * or nothing.
+   */
   end(): Buffer | undefined {
     if (this.#frameEmpty) return undefined;
     return this.#complete(Buffer.alloc(0));

@@ -1,6 +1,8 @@
 /**
- * Finds the byte ranges of a JSON object's top-level members, so that single values can be replaced and every other
- * byte stays what the client sent. Reads only text that JSON.parse accepted, and agrees with it about every name.
+ * Finds the byte ranges of a JSON object's top-level members, so that single values can be replaced and
+ * every other
+ * byte stays what the client sent. Reads only text that JSON.parse accepted, and agrees with it about every
+ * name.
  */
 import { GatewayError } from '@gateway/shared/failures';
 
@@ -19,10 +21,16 @@ const SPACE = 0x20;
 const FORBIDDEN_NAME = '__proto__';
 
 /** One member: `start` is the quote of its name, `valueEnd` the byte after its value. */
-export interface Member { name: string; start: number; valueStart: number; valueEnd: number }
+export interface Member {
+  name: string;
+  start: number;
+  valueStart: number;
+  valueEnd: number;
+}
 
 /**
- * The members of the top-level object, in their order. Throws `invalid_request` for a name that comes twice, for more
+ * The members of the top-level object, in their order. Throws `invalid_request` for a name that comes
+ * twice, for more
  * than 64 levels, and for a member named `__proto__` on any level.
  */
 export function scanMembers(bytes: Buffer): Member[] {
@@ -48,11 +56,14 @@ export function scanMembers(bytes: Buffer): Member[] {
 }
 
 /**
- * The object with other values for some members: JSON text replaces or appends a member, undefined leaves it out. Where
+ * The object with other values for some members: JSON text replaces or appends a member, undefined leaves
+ * it out. Where
  * nothing is left out, every byte outside the replaced values is kept.
  */
 export function replaceMembers(
-  bytes: Buffer, members: readonly Member[], edits: ReadonlyMap<string, string | undefined>,
+  bytes: Buffer,
+  members: readonly Member[],
+  edits: ReadonlyMap<string, string | undefined>,
 ): Buffer {
   const kept = members.filter((member) => !edits.has(member.name) || edits.get(member.name) !== undefined);
   const present = new Set(kept.map((member) => member.name));
@@ -67,7 +78,11 @@ export function replaceMembers(
   return Buffer.concat(parts);
 }
 
-interface Edit { bytes: Buffer; members: readonly Member[]; edits: ReadonlyMap<string, string | undefined> }
+interface Edit {
+  bytes: Buffer;
+  members: readonly Member[];
+  edits: ReadonlyMap<string, string | undefined>;
+}
 
 /** Everything up to the end of the last value, with the replaced values in place. */
 function pushInPlace(parts: Buffer[], { bytes, members, edits }: Edit): void {
@@ -144,7 +159,8 @@ function endOfNested(bytes: Buffer, from: number): number {
     }
     if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
       depth += 1;
-      if (depth > JSON_DEPTH) throw invalid(`The JSON is nested deeper than ${JSON_DEPTH} levels. Flatten it.`);
+      if (depth > JSON_DEPTH)
+        throw invalid(`The JSON is nested deeper than ${JSON_DEPTH} levels. Flatten it.`);
     } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
       depth -= 1;
       if (depth === 1) return at + 1;

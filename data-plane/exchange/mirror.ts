@@ -1,4 +1,6 @@
-/** What changes in a request whose upstream speaks the client's format: a few members, and no byte besides. */
+/**
+ * What changes in a request whose upstream speaks the client's format: a few members, and no byte besides.
+ */
 import type { DialectName } from '@gateway/shared/catalog';
 import type { IncomingHttpHeaders } from 'node:http';
 import { objectOf } from '../dialects/fields.ts';
@@ -8,7 +10,11 @@ import type { RequestBody } from './request-body.ts';
 /** Members to replace (JSON text) or to leave out (undefined). */
 type Edits = Map<string, string | undefined>;
 
-interface MirrorOptions { dialect: DialectName; model: string; streamed: boolean }
+interface MirrorOptions {
+  dialect: DialectName;
+  model: string;
+  streamed: boolean;
+}
 
 /** The client's bytes with the upstream's name of the model, nothing stored, and usage asked for. */
 export function mirrorBody(body: RequestBody, options: MirrorOptions): Buffer {

@@ -7,9 +7,16 @@ import { scanMembers } from './json-members.ts';
 import type { Member } from './json-members.ts';
 
 /** A body both ways: as a value, and as bytes with the places of its members. */
-export interface RequestBody { bytes: Buffer; value: JsonObject; members: readonly Member[] }
+export interface RequestBody {
+  bytes: Buffer;
+  value: JsonObject;
+  members: readonly Member[];
+}
 
-/** Throws `invalid_request` for everything but one JSON object in UTF-8 without duplicate or disguised member names. */
+/**
+ * Throws `invalid_request` for everything but one JSON object in UTF-8 without duplicate or disguised
+ * member names.
+ */
 export function parseRequestBody(bytes: Buffer): RequestBody {
   if (!isUtf8(bytes)) throw invalid('The request body is not valid UTF-8.');
   const value = parseJson(bytes);
@@ -18,7 +25,9 @@ export function parseRequestBody(bytes: Buffer): RequestBody {
   for (const { name } of members) {
     // Parsers that ignore case would read another model than the one that is billed.
     if (name !== 'model' && name.toLowerCase() === 'model') {
-      throw new GatewayError('invalid_request', 'Write the member "model" in lower case.', { parameter: name });
+      throw new GatewayError('invalid_request', 'Write the member "model" in lower case.', {
+        parameter: name,
+      });
     }
   }
   return { bytes, value, members };

@@ -1,5 +1,6 @@
 /**
- * Turns an upstream's stream into the client's: mirrored byte for byte or translated event by event, with the end held
+ * Turns an upstream's stream into the client's: mirrored byte for byte or translated event by event, with
+ * the end held
  * back. Pure and synchronous; fed network chunks of any cut.
  */
 import { GatewayError } from '@gateway/shared/failures';
@@ -12,7 +13,10 @@ import { observe, openEnding } from './ending.ts';
 import type { Ending } from './ending.ts';
 import { FrameSplitter, readFrame } from './frames.ts';
 
-/** What a stream may hold back after its last finish, in bytes: a terminal event may repeat the whole answer. */
+/**
+ * What a stream may hold back after its last finish, in bytes: a terminal event may repeat the whole
+ * answer.
+ */
 export const HELD_BYTES = 32 * 1024 * 1024;
 
 export interface StreamMachineOptions {
@@ -21,7 +25,10 @@ export interface StreamMachineOptions {
   decoder: StreamDecoder;
   /** Absent where the client speaks the upstream's format: then its bytes pass untouched. */
   encoder?: { stream: StreamEncoder; losses: Losses };
-  /** Leave events out that carry nothing but usage, because the gateway asked for them and the client did not. */
+  /**
+   * Leave events out that carry nothing but usage, because the gateway asked for them and the client did
+   * not.
+   */
   dropUsageFrames: boolean;
 }
 
@@ -40,15 +47,27 @@ export class StreamMachine {
   }
 
   /** Whether the model has said something. */
-  get content(): boolean { return this.#ending.content; }
+  get content(): boolean {
+    return this.#ending.content;
+  }
   /** Whether the upstream's own end was seen. */
-  get done(): boolean { return this.#ending.done; }
-  get failure(): GatewayError | undefined { return this.#ending.failure; }
-  get tokens(): TokenCounts { return this.#ending.tokens ?? NO_TOKENS; }
+  get done(): boolean {
+    return this.#ending.done;
+  }
+  get failure(): GatewayError | undefined {
+    return this.#ending.failure;
+  }
+  get tokens(): TokenCounts {
+    return this.#ending.tokens ?? NO_TOKENS;
+  }
   /** Parts of the answer that the client's format could not carry. */
-  get losses(): number { return this.#losses; }
+  get losses(): number {
+    return this.#losses;
+  }
   /** The end of the answer: to be written once the charge is durable. */
-  get held(): Buffer { return joinSlices(this.#held); }
+  get held(): Buffer {
+    return joinSlices(this.#held);
+  }
 
   /** Takes a network chunk; returns the bytes that may leave now. */
   push(chunk: Buffer): Buffer {
@@ -61,7 +80,8 @@ export class StreamMachine {
       const rest = this.#splitter.end();
       const out = rest ? [this.#pass([rest])] : [];
       if (!this.#closed) out.push(this.#take(this.#options.decoder.end(), undefined));
-      if (!this.#closed) throw new GatewayError('upstream_failed', 'The model broke off its answer. Try again.');
+      if (!this.#closed)
+        throw new GatewayError('upstream_failed', 'The model broke off its answer. Try again.');
       return joinSlices(out);
     });
   }
@@ -75,8 +95,12 @@ export class StreamMachine {
     try {
       return step();
     } catch (cause) {
-      const error = cause instanceof GatewayError ? cause
-        : new GatewayError('upstream_failed', 'The model answered with something unreadable. Try again.', { cause });
+      const error =
+        cause instanceof GatewayError
+          ? cause
+          : new GatewayError('upstream_failed', 'The model answered with something unreadable. Try again.', {
+              cause,
+            });
       this.#ending = observe(this.#ending, { type: 'error', error });
       return EMPTY;
     }
@@ -118,7 +142,10 @@ export class StreamMachine {
     this.#held.push(bytes);
     this.#heldBytes += bytes.length;
     if (this.#heldBytes > HELD_BYTES) {
-      throw new GatewayError('upstream_failed', 'The model did not come to an end after it had finished. Try again.');
+      throw new GatewayError(
+        'upstream_failed',
+        'The model did not come to an end after it had finished. Try again.',
+      );
     }
   }
 }

@@ -1,4 +1,7 @@
-/** When an upstream is left alone: pure rules over small states, apart from the network. Times in ms, monotonic. */
+/**
+ * When an upstream is left alone: pure rules over small states, apart from the network. Times in ms,
+ * monotonic.
+ */
 
 /** Failures in a row that eject an upstream. */
 export const CONSECUTIVE_FAILURES = 5;
@@ -15,14 +18,24 @@ const RETRY_FLOOR = 10;
 
 /** What is known of one upstream origin. */
 export interface Circuit {
-  consecutive: number; windowStart: number; total: number; failed: number;
-  ejectedUntil: number; ejections: number;
+  consecutive: number;
+  windowStart: number;
+  total: number;
+  failed: number;
+  ejectedUntil: number;
+  ejections: number;
   /** A single request is finding out whether the upstream has recovered. */
   probing: boolean;
 }
 
 export const CLOSED_CIRCUIT: Circuit = {
-  consecutive: 0, windowStart: 0, total: 0, failed: 0, ejectedUntil: 0, ejections: 0, probing: false,
+  consecutive: 0,
+  windowStart: 0,
+  total: 0,
+  failed: 0,
+  ejectedUntil: 0,
+  ejections: 0,
+  probing: false,
 };
 
 /** Whether a request may be sent: freely, as the one probe after an ejection, or not at all. */
@@ -48,13 +61,21 @@ export function afterSuccess(circuit: Circuit, now: number): Circuit {
 export function afterFailure(circuit: Circuit, now: number, jitter: number): Circuit {
   const counted = count(circuit, now);
   const next = { ...counted, consecutive: counted.consecutive + 1, failed: counted.failed + 1 };
-  const tooMany = next.consecutive >= CONSECUTIVE_FAILURES
-    || (next.total >= WINDOW_REQUESTS && next.failed * 2 > next.total);
+  const tooMany =
+    next.consecutive >= CONSECUTIVE_FAILURES ||
+    (next.total >= WINDOW_REQUESTS && next.failed * 2 > next.total);
   if (circuit.ejectedUntil > 0 && !circuit.probing) return next;
   if (!tooMany && !circuit.probing) return next;
   const ejections = next.ejections + 1;
   const length = Math.min(EJECTION_MS * ejections, EJECTION_MAX_MS);
-  return { ...next, ejections, ejectedUntil: now + length * (1 + jitter / 10), probing: false, total: 0, failed: 0 };
+  return {
+    ...next,
+    ejections,
+    ejectedUntil: now + length * (1 + jitter / 10),
+    probing: false,
+    total: 0,
+    failed: 0,
+  };
 }
 
 /** A request that ended without saying anything about the upstream, e.g. because its client left. */
@@ -68,7 +89,11 @@ function count(circuit: Circuit, now: number): Circuit {
 }
 
 /** How many requests and retries a window has seen: retries must not become a storm. */
-export interface RetryBudget { windowStart: number; requests: number; retries: number }
+export interface RetryBudget {
+  windowStart: number;
+  requests: number;
+  retries: number;
+}
 
 export const FRESH_BUDGET: RetryBudget = { windowStart: 0, requests: 0, retries: 0 };
 

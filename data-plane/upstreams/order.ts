@@ -4,7 +4,11 @@ import type { CompiledRoute } from '../config/config.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 
 /** A route together with the format it will be asked in. */
-export interface Choice { compiled: CompiledRoute; dialect: Dialect; native: boolean }
+export interface Choice {
+  compiled: CompiledRoute;
+  dialect: Dialect;
+  native: boolean;
+}
 
 export interface OrderOptions {
   dialects: Partial<Record<DialectName, Dialect>>;
@@ -14,15 +18,21 @@ export interface OrderOptions {
   random: () => number;
 }
 
-/** Lower priority number first, native before translated, then by weighted lot. Routes we speak no format of are left out. */
+/**
+ * Lower priority number first, native before translated, then by weighted lot. Routes we speak no format of
+ * are left out.
+ */
 export function inOrder(routes: readonly CompiledRoute[], options: OrderOptions): Choice[] {
   const drawn = routes.flatMap((compiled) => {
     const choice = choose(compiled, options);
     return choice ? [{ choice, lot: lot(compiled.route.weight, options.random) }] : [];
   });
-  drawn.sort((a, b) => a.choice.compiled.route.priority - b.choice.compiled.route.priority
-    || Number(b.choice.native) - Number(a.choice.native)
-    || b.lot - a.lot);
+  drawn.sort(
+    (a, b) =>
+      a.choice.compiled.route.priority - b.choice.compiled.route.priority ||
+      Number(b.choice.native) - Number(a.choice.native) ||
+      b.lot - a.lot,
+  );
   return drawn.map(({ choice }) => choice);
 }
 
@@ -34,7 +44,10 @@ function choose(compiled: CompiledRoute, { dialects, preferred }: OrderOptions):
   return dialect ? { compiled, dialect, native } : undefined;
 }
 
-/** Efraimidis and Spirakis: sorting by random^(1/weight) draws without replacement in proportion to the weights. */
+/**
+ * Efraimidis and Spirakis: sorting by random^(1/weight) draws without replacement in proportion to the
+ * weights.
+ */
 function lot(weight: number, random: () => number): number {
   return weight > 0 ? random() ** (1 / weight) : 0;
 }

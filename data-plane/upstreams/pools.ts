@@ -17,7 +17,9 @@ const UPSTREAM_HEADER_BYTES = 32 * 1024;
 export class Pools {
   readonly #pools = new Map<string, Pool>();
 
-  /** The pool of a provider's origin. Throws `upstream_failed` where its address is literal and not allowed. */
+  /**
+   * The pool of a provider's origin. Throws `upstream_failed` where its address is literal and not allowed.
+   */
   for(provider: ProviderRecord): Pool {
     const { origin } = addressOf(provider);
     const { connectMs } = provider.timeouts;
@@ -28,7 +30,8 @@ export class Pools {
     if (isIP(hostname) && !provider.allowPrivate && !isPublic(hostname)) throw forbidden(hostname);
     const pool = new Pool(origin, {
       pipelining: 1,
-      // undici's own timeouts are per request; the pool as such has no bound, the provider's limit is counted elsewhere.
+      // undici's own timeouts are per request; the pool as such has no bound, the provider's limit is
+      // counted elsewhere.
       connections: null,
       keepAliveTimeout: IDLE_CONNECTION_MS,
       maxHeaderSize: UPSTREAM_HEADER_BYTES,
@@ -49,7 +52,9 @@ export class Pools {
 export function addressOf(provider: ProviderRecord): { origin: string; prefix: string } {
   const { baseUrl } = provider;
   const slash = baseUrl.indexOf('/', baseUrl.indexOf('://') + 3);
-  return slash < 0 ? { origin: baseUrl, prefix: '' } : { origin: baseUrl.slice(0, slash), prefix: baseUrl.slice(slash) };
+  return slash < 0
+    ? { origin: baseUrl, prefix: '' }
+    : { origin: baseUrl.slice(0, slash), prefix: baseUrl.slice(slash) };
 }
 
 /** Whether an address is global unicast; IPv4 inside IPv6 counts as what it is. */
@@ -57,7 +62,10 @@ export function isPublic(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.process(address).range() === 'unicast';
 }
 
-/** Looks a name up and refuses it when any of its addresses is not global: checked at each connect, so no rebinding. */
+/**
+ * Looks a name up and refuses it when any of its addresses is not global: checked at each connect, so no
+ * rebinding.
+ */
 const publicOnly: LookupFunction = (hostname, options, callback) => {
   const all: LookupOptions & { all: true } = { ...options, all: true };
   lookup(hostname, all, (error, addresses: LookupAddress[]) => {

@@ -1,4 +1,6 @@
-/** Sends one request to an upstream and hands its answer over chunk by chunk, with pause, resume and abort. */
+/**
+ * Sends one request to an upstream and hands its answer over chunk by chunk, with pause, resume and abort.
+ */
 import { GatewayError } from '@gateway/shared/failures';
 import type { TimeoutsRecord } from '@gateway/shared/records';
 import type { Dispatcher } from 'undici';
@@ -8,29 +10,43 @@ import type { Cut } from '../cut.ts';
 const EARLY_BYTES = 64 * 1024;
 
 /** A request as it leaves. */
-export interface Outgoing { method: 'POST' | 'GET'; path: string; headers: Record<string, string>; body: Buffer | string | null }
+export interface Outgoing {
+  method: 'POST' | 'GET';
+  path: string;
+  headers: Record<string, string>;
+  body: Buffer | string | null;
+}
 
 /** Who takes the body: `data` per network chunk, then exactly one of `end` and `fail`. */
-export interface Consumer { data(chunk: Buffer): void; end(): void; fail(error: GatewayError): void }
+export interface Consumer {
+  data(chunk: Buffer): void;
+  end(): void;
+  fail(error: GatewayError): void;
+}
 
 /**
- * Resolves with the answer when its status and headers are there, whatever the status. Rejects with `upstream_failed`,
+ * Resolves with the answer when its status and headers are there, whatever the status. Rejects with
+ * `upstream_failed`,
  * `upstream_timeout`, or the reason of the cut.
  */
 export function send(
-  dispatcher: Dispatcher, outgoing: Outgoing, limits: { timeouts: TimeoutsRecord; cut: Cut },
+  dispatcher: Dispatcher,
+  outgoing: Outgoing,
+  limits: { timeouts: TimeoutsRecord; cut: Cut },
 ): Promise<UpstreamAnswer> {
   return new Promise((resolve, reject) => {
     const answer = new UpstreamAnswer({ resolve, reject }, limits);
-    dispatcher.dispatch({
-      ...outgoing,
-      headersTimeout: limits.timeouts.headersMs,
-      bodyTimeout: limits.timeouts.idleMs,
-    }, answer);
+    dispatcher.dispatch(
+      { ...outgoing, headersTimeout: limits.timeouts.headersMs, bodyTimeout: limits.timeouts.idleMs },
+      answer,
+    );
   });
 }
 
-interface Settle { resolve(answer: UpstreamAnswer): void; reject(error: GatewayError): void }
+interface Settle {
+  resolve(answer: UpstreamAnswer): void;
+  reject(error: GatewayError): void;
+}
 
 /** An upstream's answer. Its body waits until somebody consumes it. */
 export class UpstreamAnswer implements Dispatcher.DispatchHandler {
@@ -80,8 +96,12 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler {
   }
 
   /** Stops reading until `resume`: the upstream then waits, too. */
-  pause(): void { this.#controller?.pause(); }
-  resume(): void { this.#controller?.resume(); }
+  pause(): void {
+    this.#controller?.pause();
+  }
+  resume(): void {
+    this.#controller?.resume();
+  }
 
   /** Closes the connection; whoever consumes gets the error. Does nothing once the answer is over. */
   abort(error: GatewayError): void {
@@ -101,7 +121,11 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler {
     if (this.#over) controller.abort(this.#over.error ?? failed('The request was stopped.'));
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: UpstreamAnswer['headers']): void {
+  onResponseStart(
+    _controller: Dispatcher.DispatchController,
+    status: number,
+    headers: UpstreamAnswer['headers'],
+  ): void {
     // 1xx answers come before the real one.
     if (status < 200 || this.#over) return;
     this.status = status;

@@ -1,0 +1,312 @@
+/**
+ * The whole request path over real sockets: a misbehaving upstream, a client that leaves, and never a wrong
+ * charge.
+ */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { GatewayError } from '@gateway/shared/failures';
+import { makeRoute, startNode, until } from '../test/request-path.ts';
+import type { TestNode } from '../test/request-path.ts';
+import { startUpstream } from '../test/upstream.ts';
+import type { FakeUpstream, Play } from '../test/upstream.ts';
+import { openaiChat } from './dialects/openai-chat/index.ts';
+
+const QUESTION = { model: 'swift', messages: [{ role: 'user', content: 'Hello' }] };
+const STREAMED = { ...QUESTION, stream: true };
+const ANSWER = {
+  id: 'c1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'vendor-model',
+  odd: { kept: [1, 2] },
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 3, completion_tokens: 1, total_tokens: 4 },
+};
+
+function chunk(delta: object, finish: string | null = null): string {
+  const choices = [{ index: 0, delta, finish_reason: finish }];
+  return `data: ${JSON.stringify({ id: 'c1', model: 'vendor-model', choices })}\n\n`;
+}
+const USAGE = `data: ${JSON.stringify({
+  id: 'c1',
+  object: 'chat.completion.chunk',
+  model: 'vendor-model',
+  choices: [],
+  usage: ANSWER.usage,
+})}\n\n`;
+const FIRST = chunk({ role: 'assistant', content: '' });
+const WORDS = [chunk({ content: 'Hel' }), chunk({ content: 'lo' })];
+const END = [chunk({}, 'stop'), USAGE, 'data: [DONE]\n\n'];
+const SSE = { 'content-type': 'text/event-stream' };
+const stream = (...chunks: string[]): Play => ({ headers: SSE, chunks });
+
+let upstream: FakeUpstream;
+let node: TestNode;
+
+beforeEach(async () => {
+  upstream = await startUpstream(() => ({ chunks: [JSON.stringify(ANSWER)] }));
+  node = await startNode({ 'openai-chat': openaiChat });
+  node.store.routes.push(makeRoute(upstream.origin));
+});
+
+afterEach(async () => {
+  await node.close();
+  await upstream.close();
+});
+
+function expectFree(): void {
+  expect(node.ledger.charges).toEqual([]);
+  expect(node.ledger.open).toBe(0);
+}
+
+describe('a whole answer', () => {
+  it('passes byte for byte, is charged once, and names its price', async () => {
+    const { status, text, headers } = await node.call({ body: QUESTION });
+    expect({ status, text }).toEqual({ status: 200, text: JSON.stringify(ANSWER) });
+    expect(headers['x-gateway-price-usd']).toBe('0.10');
+    expect(headers['x-request-id']).toMatch(/^[0-9a-f]{32}$/);
+    expect(node.ledger.charges).toMatchObject([
+      {
+        outcome: 'DELIVERED',
+        cost: '100000',
+        model: 'swift',
+        routeId: 'route-1',
+        tokens: { input: 3, output: 1 },
+        requestId: headers['x-request-id'],
+        source: 'API_KEY',
+        streamed: false,
+      },
+    ]);
+    expect(node.ledger.open).toBe(0);
+  });
+
+  it('is asked for by the upstream’s name of the model, with its credential and nothing of the client’s', async () => {
+    await node.call({
+      body: '{ "messages" : [],\n "model":"swift", "store": true, "x": 1e2 }',
+      headers: { cookie: 'a=b' },
+    });
+    const [seen] = upstream.seen;
+    expect(seen?.path).toBe('/v1/chat/completions');
+    expect(JSON.parse(seen?.body ?? '')).toEqual({ messages: [], model: 'vendor-model', x: 100 });
+    expect(seen?.headers.authorization).toBe('Bearer vendor-secret');
+    expect(seen?.headers).not.toHaveProperty('cookie');
+    expect(seen?.headers['accept-encoding']).toBe('identity');
+  });
+
+  it('is not delivered when the charge cannot be made durable', async () => {
+    node.ledger.failCommit = new GatewayError('unavailable', 'Try again.');
+    const { status, text } = await node.call({ body: QUESTION });
+    expect(status).toBe(503);
+    expect(text).not.toContain('Hi');
+    expectFree();
+  });
+});
+
+describe('a stream', () => {
+  it('passes untouched but for the usage event that the client did not ask for', async () => {
+    upstream.play = () => stream(FIRST, ...WORDS, ...END);
+    const { status, text, headers, broken } = await node.call({ body: STREAMED });
+    expect({ status, broken }).toEqual({ status: 200, broken: false });
+    expect(text).toBe(FIRST + WORDS.join('') + END[0] + END[2]);
+    expect(headers['content-type']).toContain('text/event-stream');
+    expect(JSON.parse(upstream.seen[0]?.body ?? '')).toMatchObject({
+      stream_options: { include_usage: true },
+    });
+    expect(node.ledger.charges).toMatchObject([
+      { outcome: 'DELIVERED', streamed: true, tokens: { output: 1 } },
+    ]);
+  });
+
+  it('keeps the usage event where the client asked for it', async () => {
+    upstream.play = () => stream(FIRST, ...WORDS, ...END);
+    const { text } = await node.call({ body: { ...STREAMED, stream_options: { include_usage: true } } });
+    expect(text).toBe(FIRST + WORDS.join('') + END.join(''));
+  });
+
+  it('holds its end back until the charge is durable', async () => {
+    upstream.play = () => stream(FIRST, ...WORDS, ...END);
+    let seenBefore = '';
+    let seen = '';
+    const gate = Promise.withResolvers<void>();
+    node.ledger.onCommit = () => gate.promise;
+    const answer = node.call({
+      body: STREAMED,
+      leaveWhen: (text) => {
+        seen = text;
+        return false;
+      },
+    });
+    await until(() => seen.includes('lo'));
+    seenBefore = seen;
+    gate.resolve();
+    const { text } = await answer;
+    expect(seenBefore).not.toContain('"finish_reason":"stop"');
+    expect(seenBefore).not.toContain('[DONE]');
+    expect(text).toContain('[DONE]');
+  });
+
+  it('is cut at any byte without a charge, and never looks like a success', async () => {
+    const whole = FIRST + WORDS.join('') + END.join('');
+    const finish = whole.indexOf('data: [DONE]');
+    for (const cutAfterBytes of [1, FIRST.length + 5, FIRST.length + WORDS.join('').length + 3, finish]) {
+      upstream.play = () => ({ headers: SSE, chunks: [whole], cutAfterBytes });
+      const { status, text, broken } = await node.call({ body: STREAMED });
+      if (status === 200) {
+        expect(broken).toBe(true);
+        expect(text).toContain('"error"');
+      } else expect(status).toBe(502);
+      expect(text).not.toContain('[DONE]');
+    }
+    expectFree();
+  });
+
+  it('that ends without its terminal event is a failure and free', async () => {
+    upstream.play = () => stream(FIRST, ...WORDS);
+    const { text, broken } = await node.call({ body: STREAMED });
+    expect(broken).toBe(true);
+    expect(text).toContain('"error"');
+    expectFree();
+    expect(node.ledger.free).toMatchObject([{ outcome: 'UPSTREAM_FAILED', cost: '0' }]);
+  });
+
+  it('whose charge cannot be made durable breaks off and is free', async () => {
+    upstream.play = () => stream(FIRST, ...WORDS, ...END);
+    node.ledger.failCommit = new GatewayError('unavailable', 'Try again.');
+    const { text, broken } = await node.call({ body: STREAMED });
+    expect(broken).toBe(true);
+    expect(text).not.toContain('[DONE]');
+    expectFree();
+  });
+
+  it('is charged once when the client leaves after content, and the upstream is let go', async () => {
+    upstream.play = () => ({ ...stream(FIRST, ...WORDS), hang: 'after-chunks' });
+    await node.call({ body: STREAMED, leaveWhen: (text) => text.includes('lo') });
+    await until(() => node.ledger.charges.length > 0 && upstream.openSockets() === 0);
+    expect(node.ledger.charges).toMatchObject([
+      { outcome: 'CLIENT_LEFT', status: 'CANCELLED', cost: '100000' },
+    ]);
+  });
+
+  it('is free when the client leaves before content', async () => {
+    upstream.play = () => ({ ...stream(FIRST), hang: 'after-chunks' });
+    await node.call({ body: STREAMED, leaveAfter: until(() => upstream.seen.length > 0) });
+    await until(() => node.ledger.free.length > 0 && upstream.openSockets() === 0);
+    expect(node.ledger.free).toMatchObject([{ outcome: 'NO_CONTENT', cost: '0' }]);
+    expectFree();
+  });
+
+  it('is cut and charged when its key is disabled after content', async () => {
+    upstream.play = () => ({ ...stream(FIRST, ...WORDS), hang: 'after-chunks' });
+    let seen = '';
+    const answer = node.call({
+      body: STREAMED,
+      leaveWhen: (text) => {
+        seen = text;
+        return false;
+      },
+    });
+    await until(() => seen.includes('lo'));
+    node.store.stop('key-1');
+    const { text, broken } = await answer;
+    expect(broken).toBe(true);
+    expect(text).toContain('key_disabled');
+    expect(node.ledger.charges).toMatchObject([{ outcome: 'KEY_CUT' }]);
+  });
+
+  it('falls back to the next upstream while nothing was relayed', async () => {
+    const second = await startUpstream(() => stream(FIRST, ...WORDS, ...END));
+    node.store.routes.push(makeRoute(second.origin, { route: { id: 'route-2', priority: 2 } }));
+    upstream.play = () => ({ ...stream(FIRST), cutAfterBytes: FIRST.length });
+    const { text } = await node.call({ body: STREAMED });
+    await second.close();
+    expect(text).toContain('[DONE]');
+    expect(node.ledger.charges).toMatchObject([{ routeId: 'route-2' }]);
+  });
+});
+
+describe('an upstream that fails', () => {
+  const cases: [string, Play, number][] = [
+    ['refuses the connection', { refuse: true }, 502],
+    ['answers garbage', { chunks: ['<html>'] }, 502],
+    ['answers an error inside a 200', { chunks: ['{"error":{"message":"no"}}'] }, 502],
+    ['cuts the body', { chunks: [JSON.stringify(ANSWER)], cutAfterBytes: 20 }, 502],
+    ['is out of order', { status: 500, chunks: ['{}'] }, 502],
+    ['redirects', { status: 302, headers: { location: 'http://example.com' } }, 502],
+    ['refuses the credential', { status: 401, chunks: ['{"error":{"message":"bad key org-x"}}'] }, 502],
+    ['wants money', { status: 402, chunks: ['{}'] }, 502],
+    ['does not know the model', { status: 404, chunks: ['{}'] }, 502],
+    ['is busy', { status: 429, headers: { 'retry-after': '7' }, chunks: ['{}'] }, 503],
+  ];
+  for (const [name, play, expected] of cases) {
+    it(`${name}: ${expected}, free, and nothing of the operator’s account`, async () => {
+      upstream.play = () => play;
+      const { status, text, headers } = await node.call({ body: QUESTION });
+      expect(status).toBe(expected);
+      expect(JSON.parse(text)).toHaveProperty('error.message');
+      expect(text).not.toContain('org-x');
+      if (expected === 503) expect(headers['retry-after']).toBe('7');
+      expectFree();
+      expect(node.ledger.free).toMatchObject([{ outcome: 'UPSTREAM_FAILED', status: 'FAILED' }]);
+    });
+  }
+
+  it('hangs before its headers: 504 and free', async () => {
+    node.store.routes = [
+      makeRoute(upstream.origin, {
+        provider: {
+          timeouts: { connectMs: 500, headersMs: 200, firstContentMs: 500, idleMs: 200, totalMs: 2_000 },
+        },
+      }),
+    ];
+    upstream.play = () => ({ hang: 'before-headers' });
+    expect((await node.call({ body: QUESTION })).status).toBe(504);
+    expectFree();
+  });
+
+  it('hangs in the middle of a stream: an error event, and free', async () => {
+    node.store.routes = [
+      makeRoute(upstream.origin, {
+        provider: {
+          timeouts: { connectMs: 500, headersMs: 500, firstContentMs: 500, idleMs: 200, totalMs: 2_000 },
+        },
+      }),
+    ];
+    upstream.play = () => ({ ...stream(FIRST, ...WORDS), hang: 'after-chunks' });
+    const { text, broken } = await node.call({ body: STREAMED });
+    expect(broken).toBe(true);
+    expect(text).toContain('upstream_timeout');
+    expectFree();
+  });
+
+  it('passes its complaint about the request on, body and status', async () => {
+    const body =
+      '{"error":{"message":"bad temperature","param":"temperature"}}';
+    upstream.play = () => ({ status: 400, chunks: [body] });
+    const { status, text } = await node.call({ body: QUESTION });
+    expect({ status, text }).toEqual({ status: 400, text: body });
+    expectFree();
+  });
+
+  it('is not asked again with a credential that it refused', async () => {
+    upstream.play = () => ({ status: 401, chunks: ['{}'] });
+    await node.call({ body: QUESTION });
+    const { status } = await node.call({ body: QUESTION });
+    expect(status).toBe(503);
+    expect(upstream.seen).toHaveLength(1);
+  });
+
+  it('never gets a credential of another origin', async () => {
+    const foreign = { id: 'c', origin: 'https://api.example.com', secret: 'foreign' };
+    node.store.routes = [makeRoute(upstream.origin, { credentials: [foreign] })];
+    expect((await node.call({ body: QUESTION })).status).toBe(502);
+    expect(upstream.seen).toEqual([]);
+  });
+
+  it('is not reached on a private address unless the operator allowed it', async () => {
+    node.store.routes = [makeRoute(upstream.origin, { provider: { allowPrivate: false } })];
+    expect((await node.call({ body: QUESTION })).status).toBe(502);
+    const byName = upstream.origin.replace('127.0.0.1', 'localhost');
+    node.store.routes = [makeRoute(byName, { provider: { allowPrivate: false } })];
+    expect((await node.call({ body: QUESTION })).status).toBe(502);
+    expect(upstream.seen).toEqual([]);
+  });
+});

@@ -1,0 +1,23 @@
+/** What the steps of the pipeline share: built once, when the server is. */
+import type { DialectName } from '@gateway/shared/catalog';
+import type { Bulkhead, FreeRequests, StreamsByKey } from './bulkhead.ts';
+import type { ConfigStore } from './config/config.ts';
+import type { Dialect, Inbound } from './dialects/dialect.ts';
+import type { Ledger } from './ledger/ledger.ts';
+import type { Metrics } from './metrics.ts';
+import type { Upstreams } from './upstreams.ts';
+
+/** What the steps share: built once when the server is. */
+export interface Services {
+  store: ConfigStore;
+  ledger: Ledger;
+  dialects: Partial<Record<DialectName, Dialect>>;
+  /** Legacy completions: a second inbound half over the chat dialect. */
+  completions: Inbound | undefined;
+  upstreams: Upstreams;
+  wallets: Bulkhead;
+  keys: Bulkhead;
+  freeRequests: FreeRequests;
+  streams: StreamsByKey;
+  metrics: Metrics;
+}

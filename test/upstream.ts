@@ -1,0 +1,98 @@
+/**
+ * An upstream that misbehaves on command: refuses, hangs, cuts, sends garbage, is slow. Real sockets, no
+ * dependencies.
+ */
+import { createServer } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** What the upstream does with one request. */
+export interface Play {
+  status?: number;
+  headers?: Record<string, string>;
+  /** Written one after the other, each as a network chunk of its own. */
+  chunks?: (string | Buffer)[];
+  /** Pause before each chunk but the first, in ms. */
+  gapMs?: number;
+  /** The socket is destroyed after this many bytes of the body. */
+  cutAfterBytes?: number;
+  /** Nothing more is sent: from the start, or after the chunks. */
+  hang?: 'before-headers' | 'after-chunks';
+  /** The socket is destroyed before anything is sent. */
+  refuse?: boolean;
+}
+
+export interface SeenRequest {
+  method: string;
+  path: string;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+export interface FakeUpstream {
+  /** Base address without a path. */
+  origin: string;
+  seen: SeenRequest[];
+  /** Decides about each request; may be replaced at any time. */
+  play: (request: SeenRequest, count: number) => Play;
+  /** Connections that are open now. */
+  openSockets(): number;
+  close(): Promise<void>;
+}
+
+/** Listens on a free port of 127.0.0.1. */
+export async function startUpstream(play: FakeUpstream['play']): Promise<FakeUpstream> {
+  const sockets = new Set<Socket>();
+  const server = createServer((request, response) => {
+    const pieces: Buffer[] = [];
+    request.on('data', (piece: Buffer) => pieces.push(piece));
+    request.on('end', () => {
+      const seen: SeenRequest = {
+        method: request.method ?? '',
+        path: request.url ?? '',
+        headers: request.headers,
+        body: Buffer.concat(pieces).toString('utf8'),
+      };
+      upstream.seen.push(seen);
+      void perform(upstream.play(seen, upstream.seen.length), response);
+    });
+  });
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => undefined);
+  });
+  const upstream: FakeUpstream = {
+    origin: '',
+    seen: [],
+    play,
+    openSockets: () => sockets.size,
+    close: () =>
+      new Promise((resolve) => {
+        for (const socket of sockets) socket.destroy();
+        server.close(() => resolve());
+      }),
+  };
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  upstream.origin = `http://127.0.0.1:${port}`;
+  return upstream;
+}
+
+async function perform(play: Play, response: ServerResponse): Promise<void> {
+  if (play.refuse) return void response.socket?.destroy();
+  if (play.hang === 'before-headers') return;
+  response.writeHead(play.status ?? 200, { 'content-type': 'application/json', ...play.headers });
+  response.flushHeaders();
+  let left = play.cutAfterBytes ?? Number.POSITIVE_INFINITY;
+  for (const [index, chunk] of (play.chunks ?? []).entries()) {
+    if (index > 0 && play.gapMs) await sleep(play.gapMs);
+    if (response.destroyed) return;
+    const bytes = Buffer.from(chunk).subarray(0, left);
+    left -= bytes.length;
+    await new Promise((resolve) => response.write(bytes, resolve));
+    if (left <= 0) return void response.socket?.destroy();
+  }
+  if (play.hang !== 'after-chunks') response.end();
+}
