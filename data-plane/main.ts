@@ -11,7 +11,7 @@ import { createStore } from './config/store.ts';
 import type { WritableStore } from './config/store.ts';
 import { connectControl } from './control.ts';
 import type { Control } from './control.ts';
-import { DIALECTS } from './dialects/index.ts';
+import { COMPLETIONS, DIALECTS } from './dialects/index.ts';
 import { openLedger } from './ledger/open-ledger.ts';
 import type { OpenLedger } from './ledger/open-ledger.ts';
 import { createLog } from './log.ts';
@@ -87,6 +87,7 @@ async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
     store,
     ledger,
     dialects: DIALECTS,
+    completions: COMPLETIONS,
     settings: readServerSettings(process.env),
     logLevel: settings.logLevel,
     draining: () => whole.draining,

@@ -1,0 +1,311 @@
+/** The journal: torn, flipped, refused and killed. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, expect, test } from 'vitest';
+import { bookFromJson, bookToJson, emptyBook, enter } from './book.ts';
+import type { Book, JournalRecord } from './book.ts';
+import { realDisk } from './disk.ts';
+import type { Disk, GrowingFile } from './disk.ts';
+import { encodeFrame, readFrame } from './frames.ts';
+import { openJournal } from './journal.ts';
+import type { Journal } from './journal.ts';
+import { usageOf } from './model/records.ts';
+import { DamagedJournal, replaySegment } from './replay.ts';
+
+const quiet = { warn: () => undefined };
+const cleanups: (() => Promise<void> | void)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'gateway-journal-'));
+  cleanups.push(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+async function open(path: string, more: { disk?: Disk; segmentBytes?: number } = {}): Promise<Journal> {
+  const journal = await openJournal({
+    folder: path,
+    disk: realDisk,
+    newId: () => 'journal_1',
+    log: quiet,
+    ...more,
+  });
+  cleanups.push(() => journal.close());
+  return journal;
+}
+
+function granted(journal: Journal): void {
+  journal.note({ type: 'requested', no: 1, walletId: 'wallet_a', keyId: null, want: '1000', need: '1' });
+  journal.note({ type: 'granted', no: 1, leaseId: 'lease_1', amount: '1000000' });
+}
+
+const charge = (number: number) =>
+  ({ type: 'charge', leaseId: 'lease_1', usage: usageOf(`request_${number}`, 1n) }) as const;
+
+/** The bytes of a segment with that many groups, and where each begins. */
+function segmentOf(groups: number, fill: number): { bytes: Buffer; starts: number[] } {
+  const book = emptyBook('journal_1');
+  book.leases.set('lease_1', {
+    walletId: 'wallet_a',
+    keyId: null,
+    amount: 10n ** 9n,
+    count: 0,
+    sum: 0n,
+    settled: 0,
+  });
+  const frames = [encodeFrame(0, [JSON.stringify(bookToJson(book))])];
+  for (let group = 1; group < groups; group += 1) {
+    const usage = { ...usageOf(`request_${group}`, 1n), model: 'm'.repeat(fill) };
+    frames.push(
+      encodeFrame(group, [JSON.stringify({ type: 'charge', seq: group, leaseId: 'lease_1', usage })]),
+    );
+  }
+  const starts: number[] = [];
+  let offset = 0;
+  for (const frame of frames) {
+    starts.push(offset);
+    offset += frame.length;
+  }
+  return { bytes: Buffer.concat(frames), starts };
+}
+
+test('a megabyte cut at every byte: what was whole before the cut is read, the torn rest is taken for the end', () => {
+  const { bytes, starts } = segmentOf(700, 1_000);
+  expect(bytes.length).toBeGreaterThan(1_000_000);
+  for (const [group, start] of starts.entries()) {
+    const end = starts[group + 1] ?? bytes.length;
+    for (let cut = start; cut < end; cut += 1) {
+      // Frames before this one do not depend on the cut: reading goes on from where this one starts.
+      if (readFrame(bytes.subarray(0, cut), start, group).kind !== 'end')
+        throw new Error(`a cut at byte ${cut} was not seen`);
+    }
+    const whole = readFrame(bytes.subarray(0, end), start, group);
+    if (whole.kind !== 'frame' || whole.frame.end !== end) throw new Error(`group ${group} was not read`);
+  }
+});
+
+test('a cut segment replays to exactly the charges that were whole', () => {
+  const { bytes, starts } = segmentOf(40, 100);
+  fc.assert(
+    fc.property(fc.integer({ min: starts[1] ?? 0, max: bytes.length }), (cut) => {
+      const wholeGroups = [...starts.slice(1), bytes.length].filter((end) => end <= cut).length;
+      expect(replaySegment('segment', bytes.subarray(0, cut)).book.nextSeq).toBe(wholeGroups);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+test('any single flipped bit in 10 KB is refused, or costs at most the last group; nothing is ever invented', () => {
+  const { bytes, starts } = segmentOf(20, 200);
+  const sample = bytes.subarray(0, 10_240);
+  const last = starts.findLastIndex((start) => start < sample.length);
+  const intact = last - 1;
+  let refused = 0;
+  for (let bit = 0; bit < sample.length * 8; bit += 1) {
+    const flipped = Buffer.from(sample);
+    flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+    try {
+      const { book } = replaySegment('segment', flipped);
+      const mayBeTail = bit >> 3 >= (starts[intact] ?? 0);
+      if (!mayBeTail || book.nextSeq < intact) throw new Error(`a flip of bit ${bit} was not noticed`);
+    } catch (error) {
+      if (!(error instanceof DamagedJournal)) throw error;
+      refused += 1;
+    }
+  }
+  expect(refused).toBeGreaterThan(70_000);
+});
+
+test('a damaged folder is refused with the file, the byte and what to do', async () => {
+  const path = folder();
+  const journal = await open(path);
+  granted(journal);
+  for (let number = 1; number <= 5; number += 1) await journal.append(charge(number));
+  await journal.close();
+  const [name = ''] = readdirSync(path);
+  const bytes = readFileSync(join(path, name));
+  bytes[500] = (bytes[500] ?? 0) ^ 1;
+  writeFileSync(join(path, name), bytes);
+  await expect(open(path)).rejects.toThrow(
+    /journal-000000001\.log is damaged at byte \d+: .*Restore the file/,
+  );
+});
+
+test('an older segment that lost its end is refused: the newer one says how far it went', async () => {
+  const path = folder();
+  const journal = await open(path);
+  granted(journal);
+  await journal.append(charge(1));
+  await journal.append(charge(2));
+  await journal.close();
+  const [name = ''] = readdirSync(path);
+  const size = statSync(join(path, name)).size;
+  await (await open(path)).close();
+  writeFileSync(join(path, name), readFileSync(join(path, name)).subarray(0, size - 1));
+  await expect(open(path)).rejects.toThrow(DamagedJournal);
+});
+
+test('commits that come together share one sync', async () => {
+  let syncs = 0;
+  const disk: Disk = {
+    ...realDisk,
+    create: async (path) => {
+      const file = await realDisk.create(path);
+      return {
+        ...file,
+        sync: () => {
+          syncs += 1;
+          return file.sync();
+        },
+      };
+    },
+  };
+  const journal = await open(folder(), { disk });
+  granted(journal);
+  const before = syncs;
+  await Promise.all(Array.from({ length: 500 }, (_, number) => journal.append(charge(number))));
+  expect(syncs - before).toBeLessThanOrEqual(3);
+  expect(journal.book.nextSeq).toBe(501);
+});
+
+/** A disk whose files fail on demand; a failed file refuses everything afterwards, as the kernel might not. */
+function brokenDisk(broken: { sync: boolean; write: boolean }, used: Set<number>): Disk {
+  let files = 0;
+  return {
+    ...realDisk,
+    create: async (path) => {
+      if (broken.write) throw new Error('ENOSPC');
+      const file = await realDisk.create(path);
+      const number = ++files;
+      let failed = false;
+      const guarded: GrowingFile = {
+        append: async (bytes) => {
+          if (failed) used.add(number);
+          if (!broken.write) return file.append(bytes);
+          await file.append(bytes.subarray(0, bytes.length >> 1));
+          failed = true;
+          throw new Error('ENOSPC');
+        },
+        sync: async () => {
+          if (failed) used.add(number);
+          if (!broken.sync) return file.sync();
+          failed = true;
+          throw new Error('EIO');
+        },
+        close: () => file.close(),
+      };
+      return guarded;
+    },
+  };
+}
+
+test.each(['sync', 'write'] as const)(
+  'a failed %s stops commits, is never tried on that file again, and heals by itself',
+  async (kind) => {
+    const path = folder();
+    const broken = { sync: false, write: false };
+    const reused = new Set<number>();
+    const journal = await open(path, { disk: brokenDisk(broken, reused) });
+    granted(journal);
+    await journal.append(charge(1));
+    broken[kind] = true;
+    await expect(journal.append(charge(2))).rejects.toThrow(kind === 'sync' ? 'EIO' : 'ENOSPC');
+    expect(journal.writable).toBe(false);
+    await expect(journal.append(charge(3))).rejects.toThrow('not writable');
+    // What nobody waits for is kept until it can be written.
+    journal.note({ type: 'requested', no: 2, walletId: 'wallet_b', keyId: null, want: '5', need: '5' });
+    broken[kind] = false;
+    await expect.poll(() => journal.writable, { timeout: 5_000 }).toBe(true);
+    await journal.append(charge(4));
+    await journal.close();
+    expect(reused.size).toBe(0);
+    const again = await open(path);
+    expect(again.book.nextSeq).toBe(3);
+    expect(again.book.requests.has(2)).toBe(true);
+    expect((await again.unsettled(10)).map(({ seq, usage }) => [seq, usage.requestId])).toEqual([
+      [1, 'request_1'],
+      [2, 'request_4'],
+    ]);
+  },
+);
+
+test('unsettled charges are read in order over many segments, and segments go when they are settled', async () => {
+  const path = folder();
+  const journal = await open(path, { segmentBytes: 4_096 });
+  granted(journal);
+  for (let number = 1; number <= 60; number += 1) await journal.append(charge(number));
+  expect(readdirSync(path).length).toBeGreaterThan(5);
+  const settled: number[] = [];
+  for (;;) {
+    const batch = await journal.unsettled(7);
+    const last = batch.at(-1);
+    if (!last) break;
+    settled.push(...batch.map(({ seq }) => seq));
+    await journal.settle(last.seq, [
+      { leaseId: 'lease_1', count: batch.length, rejected: 0, rejectedSum: '0' },
+    ]);
+  }
+  expect(settled).toEqual(Array.from({ length: 60 }, (_, at) => at + 1));
+  await journal.close();
+  const again = await open(path);
+  expect(again.backlog).toBe(0);
+  expect(again.book.leases.get('lease_1')).toMatchObject({ count: 60, settled: 60, sum: 60n });
+  expect(readdirSync(path)).toHaveLength(1);
+});
+
+test('a process killed in the middle of commits finds every acknowledged charge again', async () => {
+  for (let round = 0; round < 3; round += 1) {
+    const path = folder();
+    const child = fork(join(import.meta.dirname, 'model', 'committer.ts'), [path], {
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    });
+    const acknowledged = new Set<string>();
+    let rest = '';
+    child.stdout?.on('data', (chunk: Buffer) => {
+      const lines = (rest + chunk.toString()).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) acknowledged.add(line);
+      if (acknowledged.size > 500 + round * 700) child.kill('SIGKILL');
+    });
+    await once(child, 'close');
+    const journal = await open(path);
+    const found = (await journal.unsettled(1_000_000)).map(({ usage }) => usage.requestId);
+    expect(new Set(found).size).toBe(found.length);
+    for (const id of acknowledged)
+      if (!found.includes(id)) throw new Error(`${id} was acknowledged and is gone`);
+    expect(acknowledged.size).toBeGreaterThan(500);
+  }
+});
+
+test('a book survives JSON, whatever stands in it', () => {
+  const money = fc.bigInt({ min: 0n, max: 10n ** 18n });
+  const records = fc.array(
+    fc.oneof(
+      fc
+        .record({ no: fc.nat(50), want: money, need: money })
+        .map(({ no, want, need }): JournalRecord => ({
+          type: 'requested',
+          no,
+          walletId: `wallet_${no}`,
+          keyId: no % 2 ? 'key' : null,
+          want: String(want),
+          need: String(need),
+        })),
+      fc.nat(50).map((no): JournalRecord => ({ type: 'refused', no })),
+    ),
+  );
+  fc.assert(
+    fc.property(records, (all) => {
+      const book: Book = emptyBook('journal_1');
+      for (const record of all) enter(book, record);
+      expect(bookFromJson(JSON.parse(JSON.stringify(bookToJson(book))))).toEqual(book);
+    }),
+  );
+});

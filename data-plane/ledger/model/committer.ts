@@ -1,0 +1,26 @@
+/** A process that commits as fast as it can and says which charges were acknowledged, until it is killed. */
+import { realDisk } from '../disk.ts';
+import { openJournal } from '../journal.ts';
+import { usageOf } from './records.ts';
+
+const folder = process.argv[2] ?? '';
+const log = { warn: () => undefined };
+const journal = await openJournal({
+  folder,
+  disk: realDisk,
+  newId: () => 'journal_1',
+  log,
+  segmentBytes: 100_000,
+});
+journal.note({ type: 'requested', no: 1, walletId: 'wallet_a', keyId: null, want: '1', need: '1' });
+journal.note({ type: 'granted', no: 1, leaseId: 'lease_1', amount: '1000000000' });
+
+for (let number = 1; ; number += 4) {
+  const ids = [0, 1, 2, 3].map((more) => `request_${number + more}`);
+  await Promise.all(
+    ids.map(async (id) => {
+      await journal.append({ type: 'charge', leaseId: 'lease_1', usage: usageOf(id, 1n) });
+      process.stdout.write(`${id}\n`);
+    }),
+  );
+}
