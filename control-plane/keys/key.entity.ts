@@ -35,8 +35,6 @@ export const KeySchema = defineEntity({
     expiresAt: p.datetime().nullable(),
     createdAt: p.datetime().onCreate(() => new Date()),
     revealedAt: p.datetime().nullable(),
-    lastUsedAt: p.datetime().nullable(),
-    lastUsedIp: p.text().nullable(),
     version: p.integer().version(),
   },
 });

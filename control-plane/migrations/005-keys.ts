@@ -25,8 +25,6 @@ export class Keys extends Migration {
       expires_at timestamptz,
       created_at timestamptz not null default now(),
       revealed_at timestamptz,
-      last_used_at timestamptz,
-      last_used_ip text,
       version integer not null default 1,
       check (state = 'DISABLED' or digest is not null))`);
     this.addSql('create index on api_key (owner_id, id)');
