@@ -157,6 +157,14 @@ export async function clawBack(em: EntityManager, movement: Movement): Promise<P
   });
 }
 
+/** Sets below which balance the owner is warned; null for never. Throws INVALID below zero. */
+export async function setLowBalanceThreshold(em: EntityManager, walletId: string, threshold: Micros | null): Promise<void> {
+  if (threshold !== null && threshold < 0n) {
+    throw new UserFailure('INVALID', 'The threshold must not be below zero.', 'lowBalanceThreshold');
+  }
+  await query(em, sql`update wallet set low_balance_threshold = ${threshold} where id = ${walletId}`);
+}
+
 export interface Adjustment {
   userId: string;
   bucket: Bucket;

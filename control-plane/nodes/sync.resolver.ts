@@ -1,0 +1,114 @@
+/** What nodes call: registration, acknowledgements, heartbeats, leases, and the stream of their configuration. */
+import 'reflect-metadata';
+import { Arg, Ctx, ID, Int, Mutation, Resolver, Root, Subscription } from 'type-graphql';
+import type { ConfigEvent } from '@gateway/shared/node-api';
+import { actorOf, Authorized, nodeOf } from '../context.ts';
+import type { Context } from '../context.ts';
+import { outcome, requestError } from '../errors.ts';
+import { AckPayload } from '../inputs.ts';
+import { closeLease, LEASE_OFFLINE_MS, requestLease } from '../wallet/lease.service.ts';
+import { acknowledge, heartbeat, nodeById, registerNode, touchJournal } from './node.service.ts';
+import { NodePayload } from './node.types.ts';
+import { runningFeed } from './running-feed.ts';
+import {
+  ConfigEventUnion, NodeConfigAckInput, NodeHeartbeatInput, NodeLeaseCloseInput, NodeLeasePayload, NodeLeaseRequestInput,
+  NodeRegisterInput,
+} from './sync.types.ts';
+
+/** The arguments of the configuration stream. */
+interface StreamArguments { nodeId: string; fromRevision?: number | null }
+
+/** A node acts for itself alone; every operation here takes the node from its token. */
+@Resolver()
+export class SyncResolver {
+  @Authorized('NODE')
+  @Mutation(() => NodePayload, { description: 'Announces a started node; must succeed before anything else.' })
+  nodeRegister(
+    @Ctx() context: Context,
+    @Arg('input', () => NodeRegisterInput, { description: 'The node.' }) input: NodeRegisterInput,
+  ): Promise<NodePayload> {
+    const { id } = nodeOf(context);
+    return outcome({ node: null }, async () => {
+      await registerNode(context.em, id, { ...input, region: input.region ?? null });
+      return { node: await nodeById(context.em, id) };
+    });
+  }
+
+  @Authorized('NODE')
+  @Mutation(() => AckPayload, { description: 'Acknowledges a revision as applied, or refuses it with an error.' })
+  nodeConfigAck(
+    @Ctx() context: Context,
+    @Arg('input', () => NodeConfigAckInput, { description: 'The revision.' }) input: NodeConfigAckInput,
+  ): Promise<AckPayload> {
+    const id = ownId(context, input.nodeId);
+    return outcome({ ok: false }, async () => {
+      await acknowledge(context.em, id, { ...input, error: input.error ?? null });
+      return { ok: true };
+    });
+  }
+
+  @Authorized('NODE')
+  @Mutation(() => NodePayload, { description: 'Says that the node lives and how it does; confirms its leases.' })
+  nodeHeartbeat(
+    @Ctx() context: Context,
+    @Arg('input', () => NodeHeartbeatInput, { description: 'Measurements.' }) input: NodeHeartbeatInput,
+  ): Promise<NodePayload> {
+    const id = ownId(context, input.nodeId);
+    return outcome({ node: null }, async () => {
+      await heartbeat(context.em, id, input);
+      return { node: await nodeById(context.em, id) };
+    });
+  }
+
+  @Authorized('NODE')
+  @Mutation(() => NodeLeasePayload, {
+    description: 'Credit for one wallet. The same requestNo of a journal returns the same lease.',
+  })
+  nodeLeaseRequest(
+    @Ctx() context: Context,
+    @Arg('input', () => NodeLeaseRequestInput, { description: 'The request.' }) input: NodeLeaseRequestInput,
+  ): Promise<NodeLeasePayload> {
+    const nodeId = ownId(context, input.nodeId);
+    const none = { leaseId: null, granted: 0n, cash: 0n, gift: 0n, deadlineMs: LEASE_OFFLINE_MS };
+    return outcome(none, async () => {
+      await touchJournal(context.em, nodeId, input.journalId);
+      const { id, cash, gift } = await requestLease(context.em, { ...input, nodeId, keyId: input.keyId ?? null });
+      return { leaseId: id, granted: cash + gift, cash, gift, deadlineMs: LEASE_OFFLINE_MS };
+    });
+  }
+
+  @Authorized('NODE')
+  @Mutation(() => AckPayload, { description: 'Closes a lease. Accepted only when count and sum equal what was settled in it.' })
+  nodeLeaseClose(
+    @Ctx() context: Context,
+    @Arg('input', () => NodeLeaseCloseInput, { description: 'The lease.' }) input: NodeLeaseCloseInput,
+  ): Promise<AckPayload> {
+    const nodeId = ownId(context, input.nodeId);
+    return outcome({ ok: false }, async () => {
+      await closeLease(context.em, { ...input, nodeId, actor: actorOf(context) });
+      return { ok: true };
+    });
+  }
+
+  @Authorized('NODE')
+  @Subscription(() => ConfigEventUnion, {
+    description: 'Snapshot, then deltas. Ends with extensions.code=REVISION_GAP where fromRevision is too old.',
+    subscribe: ({ args, context }: { args: StreamArguments; context: Context }) =>
+      runningFeed().follow(ownId(context, args.nodeId), args.fromRevision ?? null),
+  })
+  dataPlaneConfig(
+    @Root() event: ConfigEvent,
+    @Arg('nodeId', () => ID, { description: 'The node itself.' }) _nodeId: string,
+    @Arg('fromRevision', () => Int, { nullable: true, description: 'The revision it holds; without it a snapshot comes.' })
+    _fromRevision: number | null,
+  ): ConfigEvent {
+    return event;
+  }
+}
+
+/** The caller's own id. Throws FORBIDDEN where it speaks for another node. */
+export function ownId(context: Context, nodeId: string): string {
+  const { id } = nodeOf(context);
+  if (nodeId !== id) throw requestError('FORBIDDEN', 'This token belongs to another node.');
+  return id;
+}

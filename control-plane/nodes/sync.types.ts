@@ -1,0 +1,229 @@
+/** What nodes send and receive: registration, configuration, leases, settlement. */
+import 'reflect-metadata';
+import { createUnionType, Field, ID, InputType, Int, ObjectType } from 'type-graphql';
+import type { ConfigKind, ConfigRecord } from '@gateway/shared/records';
+import { describeEnum } from '../enums.ts';
+import { UserError } from '../errors.ts';
+import { AnyJson, DateTime, Decimal, Money } from '../scalars.ts';
+
+export const ConfigKindEnum = describeEnum<ConfigKind>('ConfigKind', 'Kinds of entries in the configuration of nodes.', {
+  API_KEY: 'A key by its digest.', MODEL: 'A model with its prices.', PROVIDER: 'An upstream.',
+  CREDENTIAL: 'A secret of an upstream, sealed for the node.', ROUTE: 'A way from a model to an upstream.',
+  POOL: 'A dedicated pool.', ACCOUNT: 'Whether a wallet may spend.', SETTINGS: 'What holds for the whole gateway.',
+});
+
+/** What a starting node says of itself. */
+@InputType({ description: 'What a starting node says of itself.' })
+export class NodeRegisterInput {
+  @Field(() => String, { description: 'Its name; the node itself is known by its token.' })
+  name!: string;
+
+  @Field(() => String, { nullable: true, description: 'Where it runs.' })
+  region?: string | null;
+
+  @Field(() => String, { description: 'Version of its software.' })
+  version!: string;
+
+  @Field(() => String, { description: 'X25519 key that seals CREDENTIAL entries: SPKI in DER form, as base64url.' })
+  publicKey!: string;
+
+  @Field(() => ID, { description: 'The journal it writes charges to; a lost disk means a new one.' })
+  journalId!: string;
+}
+
+/** That a revision was applied or refused. */
+@InputType({ description: 'That a revision was applied or refused.' })
+export class NodeConfigAckInput {
+  @Field(() => ID, { description: 'The node itself.' })
+  nodeId!: string;
+
+  @Field(() => Int, { description: 'The revision.' })
+  revision!: number;
+
+  @Field(() => String, { description: 'Checksum over the live entries that the node holds.' })
+  checksum!: string;
+
+  @Field(() => String, { nullable: true, description: 'Why it was refused; the earlier revision serves on.' })
+  error?: string | null;
+}
+
+/** That a node lives, and how it does. */
+@InputType({ description: 'That a node lives, and how it does.' })
+export class NodeHeartbeatInput {
+  @Field(() => ID, { description: 'The node itself.' })
+  nodeId!: string;
+
+  @Field(() => ID, { description: 'The journal whose leases this confirms.' })
+  journalId!: string;
+
+  @Field(() => Int, { description: 'The revision it serves.' })
+  appliedRevision!: number;
+
+  @Field(() => Decimal, { description: 'Requests per second.' })
+  rps!: string;
+
+  @Field(() => Int, { description: 'Requests being served.' })
+  inflight!: number;
+
+  @Field(() => Int, { description: '99th percentile of the delay of the event loop, in milliseconds.' })
+  eventLoopP99Ms!: number;
+
+  @Field(() => Int, { description: 'Finished requests that are not settled yet.' })
+  usageBacklog!: number;
+}
+
+/** Asks for credit of one wallet. */
+@InputType({ description: 'Asks for credit of one wallet.' })
+export class NodeLeaseRequestInput {
+  @Field(() => ID, { description: 'The node itself.' })
+  nodeId!: string;
+
+  @Field(() => ID, { description: 'Its journal.' })
+  journalId!: string;
+
+  @Field(() => Int, { description: 'Numbers the requests of a journal: the same number gives the same lease.' })
+  requestNo!: number;
+
+  @Field(() => ID, { description: 'The wallet.' })
+  walletId!: string;
+
+  @Field(() => ID, { nullable: true, description: 'The key, where it has a spend limit and so leases of its own.' })
+  keyId?: string | null;
+
+  @Field(() => Money, { description: 'As much as the node would like.' })
+  want!: bigint;
+
+  @Field(() => Money, { description: 'What it cannot do without: the price of one request.' })
+  need!: bigint;
+}
+
+/** Credit for a node. */
+@ObjectType({ description: 'Credit for a node.' })
+export class NodeLeasePayload {
+  @Field(() => ID, { nullable: true, description: 'The lease; null where none was granted.' })
+  leaseId!: string | null;
+
+  @Field(() => Money, { description: 'What may be spent.' })
+  granted!: bigint;
+
+  @Field(() => Money, { description: 'The part in cash.' })
+  cash!: bigint;
+
+  @Field(() => Money, { description: 'The part in gift credit, which is spent first.' })
+  gift!: bigint;
+
+  @Field(() => Int, { description: 'How long after sending the request the node may spend without contact, in milliseconds.' })
+  deadlineMs!: number;
+
+  @Field(() => [UserError], {
+    description: 'INSUFFICIENT_BALANCE, SPEND_LIMIT_REACHED and WALLET_FROZEN are final; CONFLICT means: ask again.',
+  })
+  userErrors!: UserError[];
+}
+
+/** Gives a lease back. */
+@InputType({ description: 'Gives a lease back.' })
+export class NodeLeaseCloseInput {
+  @Field(() => ID, { description: 'The node itself.' })
+  nodeId!: string;
+
+  @Field(() => ID, { description: 'The journal the lease was granted to.' })
+  journalId!: string;
+
+  @Field(() => ID, { description: 'The lease.' })
+  leaseId!: string;
+
+  @Field(() => Int, { description: 'How many charges the journal holds of it.' })
+  count!: number;
+
+  @Field(() => Money, { description: 'Their sum.' })
+  sum!: bigint;
+}
+
+/** One entry of the configuration. */
+@ObjectType({ description: 'One entry of the configuration.' })
+export class ConfigEntry {
+  @Field(() => ConfigKindEnum, { description: 'Its kind.' })
+  kind!: ConfigKind;
+
+  @Field(() => String, { description: 'Unique within its kind.' })
+  key!: string;
+
+  @Field(() => Int, { description: 'The revision that wrote it.' })
+  revision!: number;
+
+  @Field(() => AnyJson, { description: 'The record, typed per kind. Keys come as digests, credentials sealed for the node.' })
+  payload!: ConfigRecord;
+}
+
+/** Names an entry of the configuration. */
+@ObjectType({ description: 'Names an entry of the configuration.' })
+export class ConfigKey {
+  @Field(() => ConfigKindEnum, { description: 'Its kind.' })
+  kind!: ConfigKind;
+
+  @Field(() => String, { description: 'Unique within its kind.' })
+  key!: string;
+}
+
+/** A part of the whole configuration. */
+@ObjectType({ description: 'A part of the whole configuration.' })
+export class ConfigSnapshot {
+  @Field(() => Int, { description: 'The revision that all parts together are.' })
+  revision!: number;
+
+  @Field(() => String, { description: 'Checksum over all parts.' })
+  checksum!: string;
+
+  @Field(() => Int, { description: 'Number of this part, from 0.' })
+  chunk!: number;
+
+  @Field(() => Int, { description: 'How many parts there are.' })
+  chunks!: number;
+
+  @Field(() => [ConfigEntry], { description: 'At most 2,000 entries.' })
+  entries!: ConfigEntry[];
+}
+
+/** What changed from one revision to another. */
+@ObjectType({ description: 'What changed from one revision to another.' })
+export class ConfigDelta {
+  @Field(() => Int, { description: 'The revision it applies to.' })
+  fromRevision!: number;
+
+  @Field(() => Int, { description: 'The revision it leads to.' })
+  revision!: number;
+
+  @Field(() => String, { description: 'Checksum over all live entries afterwards.' })
+  checksum!: string;
+
+  @Field(() => [ConfigEntry], { description: 'New and changed entries.' })
+  upserts!: ConfigEntry[];
+
+  @Field(() => [ConfigKey], { description: 'Entries that are gone.' })
+  removals!: ConfigKey[];
+}
+
+/** Confirms every five seconds that a revision is the newest. */
+@ObjectType({ description: 'Confirms every five seconds that a revision is the newest.' })
+export class ConfigHeartbeat {
+  @Field(() => Int, { description: 'The newest revision.' })
+  revision!: number;
+
+  @Field(() => DateTime, { description: 'When.' })
+  at!: string;
+}
+
+/** Calls a lease back. */
+@ObjectType({ description: 'The node stops using the lease, waits for its holds and closes it.' })
+export class LeaseRecall {
+  @Field(() => ID, { description: 'The lease.' })
+  leaseId!: string;
+}
+
+export const ConfigEventUnion = createUnionType({
+  name: 'ConfigEvent',
+  description: 'What a node hears: the whole configuration, then changes, confirmations, and calls for leases.',
+  types: () => [ConfigSnapshot, ConfigDelta, ConfigHeartbeat, LeaseRecall] as const,
+  resolveType: (event) => ('__typename' in event ? String(event.__typename) : undefined),
+});

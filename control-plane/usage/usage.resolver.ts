@@ -1,0 +1,100 @@
+/** The usage log on the API: of the signed-in user, and of everybody for administrators. */
+import 'reflect-metadata';
+import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root, Subscription } from 'type-graphql';
+import { User } from '../accounts/user.type.ts';
+import { AdminQuery } from '../admin-query.ts';
+import { connectionFrom, decodeCursor, encodeCursor, LongPageArguments, pageSize } from '../connections.ts';
+import type { Connection } from '../connections.ts';
+import { Authorized, viewerOf } from '../context.ts';
+import type { Context } from '../context.ts';
+import { requestError, UserFailure } from '../errors.ts';
+import type { Event } from '../events.ts';
+import { summarise } from './summary.service.ts';
+import type { SummaryRequest } from './summary.service.ts';
+import { countUsage, usageOfRequest, usagePage } from './usage.service.ts';
+import type { UsageConditions, UsageView } from './usage.service.ts';
+import { SummaryArguments, UsageEntry, UsageEntryConnection, UsageFilter, UsageSummary } from './usage.types.ts';
+
+const FILTER = { nullable: true, description: 'Which requests.' };
+
+/** Requests of one user. */
+@Resolver(() => User)
+export class UserUsageResolver {
+  @FieldResolver(() => UsageEntryConnection, { description: 'Requests of this user, newest first.' })
+  usage(
+    @Root() user: User, @Ctx() context: Context, @Args(() => LongPageArguments) page: LongPageArguments,
+    @Arg('filter', () => UsageFilter, FILTER) filter: UsageFilter | null,
+  ): Promise<Connection<UsageEntry>> {
+    return pageOf(context, page, { ...filter, userId: user.id });
+  }
+
+  @FieldResolver(() => UsageSummary, { description: 'Sums over requests of this user.' })
+  usageSummary(
+    @Root() user: User, @Ctx() context: Context, @Args(() => SummaryArguments) asked: SummaryArguments,
+  ): Promise<UsageSummary> {
+    return summaryOf(context, { ...asked, filter: { ...asked.filter, userId: user.id } });
+  }
+}
+
+/** Requests of everybody. */
+@Resolver(() => AdminQuery)
+export class AdminUsageResolver {
+  @FieldResolver(() => UsageEntryConnection, { description: 'Requests of everybody, newest first.' })
+  usage(
+    @Ctx() context: Context, @Args(() => LongPageArguments) page: LongPageArguments,
+    @Arg('filter', () => UsageFilter, FILTER) filter: UsageFilter | null,
+  ): Promise<Connection<UsageEntry>> {
+    return pageOf(context, page, { ...filter });
+  }
+
+  @FieldResolver(() => UsageSummary, { description: 'Sums over requests of everybody.' })
+  usageSummary(@Ctx() context: Context, @Args(() => SummaryArguments) asked: SummaryArguments): Promise<UsageSummary> {
+    return summaryOf(context, asked);
+  }
+}
+
+/** Single requests, looked up and live. */
+@Resolver(() => UsageEntry)
+export class UsageResolver {
+  @Authorized('USER')
+  @Query(() => UsageEntry, { nullable: true, description: 'The entry of a request, for its owner and administrators; else null.' })
+  async usageEntry(
+    @Ctx() context: Context,
+    @Arg('requestId', () => String, { description: 'The x-request-id of the answer.' }) requestId: string,
+  ): Promise<UsageEntry | null> {
+    const viewer = viewerOf(context);
+    return (await usageOfRequest(context.em, requestId, viewer.role === 'ADMIN' ? null : viewer.id)) ?? null;
+  }
+
+  @Authorized('USER')
+  @Subscription(() => UsageEntry, {
+    topics: 'usageAdded', topicId: ({ context }: { context: Context }) => viewerOf(context).id, nullable: true,
+    description: 'The caller\'s requests as they finish.',
+  })
+  async usageAdded(@Root() event: Event, @Ctx() context: Context): Promise<UsageEntry | null> {
+    return (await usageOfRequest(context.em, event.id, viewerOf(context).id)) ?? null;
+  }
+}
+
+async function pageOf(
+  context: Context, page: LongPageArguments, conditions: UsageConditions,
+): Promise<Connection<UsageView>> {
+  const first = pageSize(page.first);
+  const [at, id] = decodeCursor(page.after, 2) ?? [];
+  const after = typeof at === 'string' && typeof id === 'string' ? { at, id } : undefined;
+  const rows = await usagePage(context.em, conditions, { after, limit: first + 1 });
+  return connectionFrom(rows, {
+    first, after: page.after, totalCount: await countUsage(context.em, conditions),
+    cursor: (row) => encodeCursor([row.place.at, row.place.id]), node: (row) => row.entry,
+  });
+}
+
+async function summaryOf(context: Context, { range, groupBy, bucket, filter }: SummaryArguments): Promise<UsageSummary> {
+  const request: SummaryRequest = { range, groupBy, bucket: bucket ?? null, conditions: { ...filter } };
+  try {
+    return await summarise(context.em, request);
+  } catch (error) {
+    if (error instanceof UserFailure) throw requestError('BAD_USER_INPUT', error.message);
+    throw error;
+  }
+}

@@ -1,0 +1,130 @@
+/** Wallets on the API: the caller's own, live, and adjustments by administrators. */
+import 'reflect-metadata';
+import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Resolver, Root, Subscription } from 'type-graphql';
+import { formatDollars } from '@gateway/shared/money';
+import { User } from '../accounts/user.type.ts';
+import { AdminQuery } from '../admin-query.ts';
+import { audit } from '../audit/audit.service.ts';
+import { connectionFrom, decodeCursor, encodeCursor, pageSize } from '../connections.ts';
+import type { Connection } from '../connections.ts';
+import { actorOf, Authorized, viewerOf } from '../context.ts';
+import type { Context } from '../context.ts';
+import { outcome } from '../errors.ts';
+import type { Event } from '../events.ts';
+import { inTransaction } from '../sql.ts';
+import { countEntries, entriesPage, entryOfTransaction } from './entries.service.ts';
+import type { EntryConditions } from './entries.service.ts';
+import { leasesOfWallet } from './lease.service.ts';
+import { adjust, availableIn, ensureWallet, setLowBalanceThreshold, walletById, walletIdOf } from './wallet.service.ts';
+import type { WalletState } from './wallet.service.ts';
+import {
+  AdminWalletAdjustInput, AdminWalletPayload, LedgerArguments, LedgerEntry, LedgerEntryConnection, Wallet, WalletLease,
+  WalletPayload, WalletSettingsInput,
+} from './wallet.types.ts';
+
+/** The wallet of a user. */
+@Resolver(() => User)
+export class UserWalletResolver {
+  @FieldResolver(() => Wallet, { description: 'The user\'s wallet.' })
+  async wallet(@Root() user: User, @Ctx() context: Context): Promise<Wallet> {
+    return walletView(context, await ensureWallet(context.em, user.id));
+  }
+}
+
+/** What hangs on a wallet, and what changes it. */
+@Resolver(() => Wallet)
+export class WalletResolver {
+  @FieldResolver(() => [WalletLease], { description: 'Open leases of nodes, oldest first.' })
+  async leases(@Root() wallet: Wallet, @Ctx() context: Context): Promise<WalletLease[]> {
+    const leases = await leasesOfWallet(context.em, wallet.id);
+    return leases.map((lease) => ({ ...lease, spent: lease.chargeSum }));
+  }
+
+  @FieldResolver(() => LedgerEntryConnection, { description: 'What came in and went out, newest first.' })
+  ledger(
+    @Root() wallet: Wallet, @Ctx() context: Context, @Args(() => LedgerArguments) asked: LedgerArguments,
+  ): Promise<Connection<LedgerEntry>> {
+    return ledgerPage(context, asked, wallet.id);
+  }
+
+  @Authorized('USER')
+  @Mutation(() => WalletPayload, { description: 'Changes below which balance the caller is warned.' })
+  walletSettingsUpdate(
+    @Ctx() context: Context,
+    @Arg('input', () => WalletSettingsInput, { description: 'The settings.' }) input: WalletSettingsInput,
+  ): Promise<WalletPayload> {
+    return outcome({ wallet: null }, async () => {
+      const walletId = await ensureWallet(context.em, viewerOf(context).id);
+      await setLowBalanceThreshold(context.em, walletId, input.lowBalanceThreshold ?? null);
+      return { wallet: await walletView(context, walletId) };
+    });
+  }
+
+  @Authorized('ADMIN')
+  @Mutation(() => AdminWalletPayload, { description: 'Gives or takes credit by hand; audited.' })
+  adminWalletAdjust(
+    @Ctx() context: Context,
+    @Arg('input', () => AdminWalletAdjustInput, { description: 'The adjustment.' }) input: AdminWalletAdjustInput,
+  ): Promise<AdminWalletPayload> {
+    return outcome({ wallet: null, entry: null, replayed: false }, () => inTransaction(context.em, async (em) => {
+      const actor = actorOf(context);
+      const { walletId, transactionId, replayed } = await adjust(em, { ...input, actor });
+      if (!replayed) {
+        await audit(em, {
+          actor, action: 'wallet.adjust', targetType: 'Wallet', targetId: walletId, reason: input.reason,
+          after: { bucket: input.bucket, amount: formatDollars(input.amount), transactionId },
+        });
+      }
+      const entry = (await entryOfTransaction(em, walletId, transactionId)) ?? null;
+      return { wallet: await walletView({ em }, walletId), entry, replayed };
+    }));
+  }
+
+  @Authorized('USER')
+  @Subscription(() => Wallet, {
+    topics: 'walletUpdated', topicId: ({ context }: { context: Context }) => viewerOf(context).id,
+    description: 'The caller\'s wallet whenever its balances change.',
+  })
+  walletUpdated(@Root() event: Event, @Ctx() context: Context): Promise<Wallet> {
+    return walletView(context, event.id);
+  }
+}
+
+/** The whole ledger. */
+@Resolver(() => AdminQuery)
+export class AdminLedgerResolver {
+  @FieldResolver(() => LedgerEntryConnection, { description: 'Entries of everybody, newest first.' })
+  async ledger(
+    @Ctx() context: Context, @Args(() => LedgerArguments) asked: LedgerArguments,
+    @Arg('userId', () => ID, { nullable: true, description: 'Only of this user.' }) userId: string | null,
+  ): Promise<Connection<LedgerEntry>> {
+    return ledgerPage(context, asked, userId ? await walletIdOf(context.em, userId) : null);
+  }
+}
+
+async function ledgerPage(context: Context, asked: LedgerArguments, walletId: string | null): Promise<Connection<LedgerEntry>> {
+  const first = pageSize(asked.first);
+  const [before] = decodeCursor(asked.after, 1) ?? [];
+  const conditions: EntryConditions = { walletId, kinds: asked.kinds ?? null, range: asked.range ?? null };
+  const rows = await entriesPage(context.em, conditions, {
+    before: typeof before === 'number' ? before : undefined, limit: first + 1,
+  });
+  return connectionFrom(rows, {
+    first, after: asked.after, totalCount: await countEntries(context.em, conditions),
+    cursor: (row) => encodeCursor([row.seq]), node: (row) => row,
+  });
+}
+
+async function walletView({ em }: Pick<Context, 'em'>, walletId: string): Promise<Wallet> {
+  const wallet = await walletById(em, walletId);
+  if (!wallet) throw new Error(`Wallet ${walletId} vanished.`);
+  return toWallet(wallet);
+}
+
+function toWallet(wallet: WalletState): Wallet {
+  const { id, cash, gift, held, receivable, frozen, lowBalanceThreshold } = wallet;
+  return {
+    id, cash, gift, held, receivable, frozen, lowBalanceThreshold, currency: 'USD',
+    balance: cash + gift + held, available: availableIn(wallet),
+  };
+}
