@@ -8,7 +8,6 @@ import { SETTINGS, makeKey, makeModel, makeRoute, startNode } from '../test/requ
 import type { CallOptions, TestNode } from '../test/request-path.ts';
 import { startUpstream } from '../test/upstream.ts';
 import type { FakeUpstream } from '../test/upstream.ts';
-import { DIALECTS } from './dialects/index.ts';
 
 const QUESTION = { model: 'swift', messages: [{ role: 'user', content: 'Hello' }] };
 const ANSWER = JSON.stringify({
@@ -24,7 +23,7 @@ let node: TestNode;
 
 beforeAll(async () => {
   upstream = await startUpstream(() => ({ chunks: [ANSWER] }));
-  node = await startNode(DIALECTS);
+  node = await startNode();
   node.store.routes.push(makeRoute(upstream.origin));
 });
 

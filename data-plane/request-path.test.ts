@@ -8,7 +8,6 @@ import { makeRoute, startNode, until } from '../test/request-path.ts';
 import type { TestNode } from '../test/request-path.ts';
 import { startUpstream } from '../test/upstream.ts';
 import type { FakeUpstream, Play } from '../test/upstream.ts';
-import { openaiChat } from './dialects/openai-chat/index.ts';
 
 const QUESTION = { model: 'swift', messages: [{ role: 'user', content: 'Hello' }] };
 const STREAMED = { ...QUESTION, stream: true };
@@ -44,7 +43,7 @@ let node: TestNode;
 
 beforeEach(async () => {
   upstream = await startUpstream(() => ({ chunks: [JSON.stringify(ANSWER)] }));
-  node = await startNode({ 'openai-chat': openaiChat });
+  node = await startNode();
   node.store.routes.push(makeRoute(upstream.origin));
 });
 

@@ -31,7 +31,8 @@ export interface ServerDependencies {
   store: ConfigStore;
   ledger: Ledger;
   dialects: Partial<Record<DialectName, Dialect>>;
-  completions?: Inbound;
+  /** Legacy completions, which clients speak and no upstream. */
+  completions: Inbound;
   settings: ServerSettings;
   /** True from the moment the node is told to stop: it is then not ready, and refuses new requests. */
   draining?: () => boolean;

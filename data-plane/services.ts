@@ -13,7 +13,7 @@ export interface Services {
   ledger: Ledger;
   dialects: Partial<Record<DialectName, Dialect>>;
   /** Legacy completions: a second inbound half over the chat dialect. */
-  completions: Inbound | undefined;
+  completions: Inbound;
   upstreams: Upstreams;
   wallets: Bulkhead;
   keys: Bulkhead;

@@ -18,7 +18,7 @@ import type {
 } from '@gateway/shared/records';
 import { digestOf, issueKey } from '@gateway/shared/secrets';
 import type { CompiledCredential, CompiledRoute, Config, ConfigStore } from '../data-plane/config/config.ts';
-import type { ServerDependencies } from '../data-plane/server.ts';
+import { COMPLETIONS, DIALECTS } from '../data-plane/dialects/index.ts';
 import { buildServer } from '../data-plane/server.ts';
 import type { Hold, Ledger } from '../data-plane/ledger/ledger.ts';
 
@@ -209,14 +209,21 @@ export interface CallResult {
 }
 
 /** Starts the server with one key, one model, and no route. */
-export async function startNode(dialects: ServerDependencies['dialects']): Promise<TestNode> {
+export async function startNode(): Promise<TestNode> {
   const store = new FakeStore();
   const ledger = new FakeLedger();
   const { secret, record } = makeKey();
   store.keys.push(record);
   store.modelList.push(makeModel());
   const settings = { trustedProxies: [], maxConfigAgeMs: 86_400_000 };
-  const app = buildServer({ store, ledger, dialects, settings, logLevel: 'silent' });
+  const app = buildServer({
+    store,
+    ledger,
+    dialects: DIALECTS,
+    completions: COMPLETIONS,
+    settings,
+    logLevel: 'silent',
+  });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
   return {
