@@ -4,8 +4,8 @@ import { NO_TOKENS } from './canonical.ts';
 import type { Block, ChatEvent, ChatResponse, Choice, Usage } from './canonical.ts';
 
 /**
- * The whole answer that a stream tells. Throws the error of an `error` event, and `upstream_failed` when the stream does not
- * reach `done` or brings no finished choice.
+ * The whole answer that a stream tells. Throws the error of an `error` event, and `upstream_failed` when the
+ * stream does not reach `done` or brings no finished choice.
  */
 export function collect(events: Iterable<ChatEvent>): ChatResponse {
   const collector = new Collector();
@@ -23,34 +23,53 @@ export class Collector {
   /** Throws the error of an `error` event. */
   push(event: ChatEvent): void {
     switch (event.type) {
-      case 'start': this.#head = { id: event.id, model: event.model }; return;
-      case 'usage': this.#usage = usageOf(event); return;
-      case 'done': this.#done = true; return;
-      case 'error': throw event.error;
-      case 'finish': this.#choice(event.choice).end = {
-        finish: event.reason, ...(event.stopSequence === undefined ? {} : { stopSequence: event.stopSequence }),
-      }; return;
-      case 'block-start': this.#choice(event.choice).blocks.push({ ...event.block, text: '' }); return;
-      default: this.#extend(event);
+      case 'start':
+        this.#head = { id: event.id, model: event.model };
+        return;
+      case 'usage':
+        this.#usage = usageOf(event);
+        return;
+      case 'done':
+        this.#done = true;
+        return;
+      case 'error':
+        throw event.error;
+      case 'finish':
+        this.#choice(event.choice).end = {
+          finish: event.reason,
+          ...(event.stopSequence === undefined ? {} : { stopSequence: event.stopSequence }),
+        };
+        return;
+      case 'block-start':
+        this.#choice(event.choice).blocks.push({ ...event.block, text: '' });
+        return;
+      default:
+        this.#extend(event);
     }
   }
 
   response(): ChatResponse {
     const choices = [...this.#choices.entries()].sort(([a], [b]) => a - b).map(([, choice]) => choice);
     if (!this.#done || choices.length === 0) throw brokenOff();
-    return { ...this.#head, ...this.#usage, choices: choices.map(({ blocks, end }) => {
-      if (!end) throw brokenOff();
-      return { blocks, ...end };
-    }) };
+    return {
+      ...this.#head,
+      ...this.#usage,
+      choices: choices.map(({ blocks, end }) => {
+        if (!end) throw brokenOff();
+        return { blocks, ...end };
+      }),
+    };
   }
 
   #extend(event: Extract<ChatEvent, { type: 'block-delta' | 'citation' | 'block-end' }>): void {
     const block = this.#choice(event.choice).blocks.at(-1);
     if (!block) return;
-    if (event.type === 'citation') block.citations = [...block.citations ?? [], event.citation];
-    else if (event.type === 'block-end') { if (event.seal) block.seal = event.seal; } else {
+    if (event.type === 'citation') block.citations = [...(block.citations ?? []), event.citation];
+    else if (event.type === 'block-end') {
+      if (event.seal) block.seal = event.seal;
+    } else {
       block.text += event.text;
-      if (event.logprobs) block.logprobs = [...block.logprobs ?? [], ...event.logprobs];
+      if (event.logprobs) block.logprobs = [...(block.logprobs ?? []), ...event.logprobs];
     }
   }
 
@@ -65,7 +84,11 @@ export class Collector {
 
 /** The failure of an answer that ended before it was complete. */
 export function brokenOff(cause?: unknown): GatewayError {
-  return new GatewayError('upstream_failed', 'The model broke off before its answer was complete. Try again.', { cause });
+  return new GatewayError(
+    'upstream_failed',
+    'The model broke off before its answer was complete. Try again.',
+    { cause },
+  );
 }
 
 /** The events of a whole answer: `collect(replay(answer))` is the answer again. */
@@ -79,7 +102,10 @@ export function* replay(response: ChatResponse): Generator<ChatEvent> {
   yield { type: 'done' };
 }
 
-function* replayBlock(choice: number, { text, citations, logprobs, seal, ...head }: Block): Generator<ChatEvent> {
+function* replayBlock(
+  choice: number,
+  { text, citations, logprobs, seal, ...head }: Block,
+): Generator<ChatEvent> {
   yield { type: 'block-start', choice, block: head, ...(seal ? { seal } : {}) };
   if (text || logprobs) yield { type: 'block-delta', choice, text, ...(logprobs ? { logprobs } : {}) };
   for (const citation of citations ?? []) yield { type: 'citation', choice, citation };

@@ -5,11 +5,18 @@ import type { BlockHead, ChatEvent, Citation, Seal, TokenLogprob } from './canon
 /** Text that may wait for an earlier block to end, in characters. */
 const MAX_WAITING_CHARACTERS = 8 * 1024 * 1024;
 
-interface Entry { key: string; head: BlockHead; text: string; waiting: ChatEvent[]; closed: boolean }
+interface Entry {
+  key: string;
+  head: BlockHead;
+  text: string;
+  waiting: ChatEvent[];
+  closed: boolean;
+}
 
 /**
- * The first block is live: its events pass at once. Events of later blocks wait until every earlier one was closed.
- * The decoder names blocks by a key of its own (a tool call's index, an item's id) and says when each one closes.
+ * The first block is live: its events pass at once. Events of later blocks wait until every earlier one was
+ * closed. The decoder names blocks by a key of its own (a tool call's index, an item's id) and says when each
+ * one closes.
  */
 export class BlockSequence {
   readonly #choice: number;
@@ -32,7 +39,12 @@ export class BlockSequence {
   /** `seal`: where it is known already; `close` wants it again. */
   open(key: string, head: BlockHead, seal?: Seal): ChatEvent[] {
     this.#entries.push({ key, head, text: '', waiting: [], closed: false });
-    return this.#emit(this.#entries.at(-1), { type: 'block-start', choice: this.#choice, block: head, ...(seal ? { seal } : {}) });
+    return this.#emit(this.#entries.at(-1), {
+      type: 'block-start',
+      choice: this.#choice,
+      block: head,
+      ...(seal ? { seal } : {}),
+    });
   }
 
   /** Nothing happens for a key that is not open. */
@@ -40,7 +52,12 @@ export class BlockSequence {
     const entry = this.#find(key);
     if (!entry || (!text && !logprobs)) return [];
     entry.text += text;
-    return this.#emit(entry, { type: 'block-delta', choice: this.#choice, text, ...(logprobs ? { logprobs } : {}) });
+    return this.#emit(entry, {
+      type: 'block-delta',
+      choice: this.#choice,
+      text,
+      ...(logprobs ? { logprobs } : {}),
+    });
   }
 
   cite(key: string, citation: Citation): ChatEvent[] {
@@ -67,7 +84,7 @@ export class BlockSequence {
     const events: ChatEvent[] = [];
     while (this.#entries[0]?.closed) {
       this.#entries.shift();
-      events.push(...this.#entries[0]?.waiting ?? []);
+      events.push(...(this.#entries[0]?.waiting ?? []));
       if (this.#entries[0]) this.#entries[0].waiting = [];
     }
     if (this.#entries.length < 2) this.#waitingCharacters = 0;
@@ -83,7 +100,8 @@ export class BlockSequence {
     if (entry === this.#entries[0]) return [event];
     entry.waiting.push(event);
     this.#waitingCharacters += event.type === 'block-delta' ? event.text.length : 0;
-    if (this.#waitingCharacters > MAX_WAITING_CHARACTERS) throw brokenOff('too much text of interleaved blocks');
+    if (this.#waitingCharacters > MAX_WAITING_CHARACTERS)
+      throw brokenOff('too much text of interleaved blocks');
     return [];
   }
 }

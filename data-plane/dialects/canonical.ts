@@ -1,7 +1,8 @@
 /**
- * The one canonical model of a chat exchange. It is the most structured of the formats (explicit blocks), so that
- * encoders drop boundaries instead of inventing them. Everything a target may have to drop knows its JSON pointer in
- * the client's request: messages, parts and tools by `at`, scalars by `pointers`, unknown fields by `extras`.
+ * The one canonical model of a chat exchange. It is the most structured of the formats (explicit blocks), so
+ * that encoders drop boundaries instead of inventing them. Everything a target may have to drop knows its
+ * JSON pointer in the client's request: messages, parts and tools by `at`, scalars by `pointers`, unknown
+ * fields by `extras`.
  */
 import type { DialectName } from '@gateway/shared/catalog';
 import type { TokenCounts } from '@gateway/shared/records';
@@ -15,7 +16,7 @@ export interface ChatRequest {
   stream: boolean;
   /** How many answers are asked for (`n`, `candidateCount`). */
   choices: number;
-  /** In the client's order. Instructions (top-level `system`, `instructions`) come first, as a message of role system. */
+  /** In the client's order. Top-level instructions come first, as a message of role system. */
   messages: Message[];
   tools: Tool[];
   /** Absent: the client said nothing (every format then means auto). */
@@ -45,19 +46,23 @@ export interface ChatRequest {
   cacheRetention?: string;
   /** JSON pointer of each scalar above that the client sent, e.g. `maxOutputTokens: '/max_tokens'`. */
   pointers: Partial<Record<ScalarName, string>>;
-  /** Fields that the canonical model has no word for: only `dialect` gives them back, every other drops them. */
+  /** Fields that this model has no word for: only their dialect gives them back, every other drops them. */
   extras: Extra[];
   /** How the client wants the answer written; only the client's own dialect reads it. */
   shape: AnswerShape;
 }
 
-export type ScalarName =
-  | 'choices' | 'toolChoice' | 'parallelToolCalls' | 'maxOutputTokens' | 'temperature' | 'topP' | 'topK' | 'stop' | 'seed'
-  | 'presencePenalty' | 'frequencyPenalty' | 'logprobs' | 'reasoning' | 'format' | 'verbosity' | 'modalities' | 'user'
-  | 'metadata' | 'serviceTier' | 'cacheKey' | 'cacheRetention';
+export type ScalarName = Exclude<
+  keyof ChatRequest,
+  'model' | 'stream' | 'messages' | 'tools' | 'pointers' | 'extras' | 'shape'
+>;
 
 /** `dialect` is null for what no upstream format has a word for. */
-export interface Extra { dialect: DialectName | null; pointer: string; value: unknown }
+export interface Extra {
+  dialect: DialectName | null;
+  pointer: string;
+  value: unknown;
+}
 
 export interface AnswerShape {
   /** Chat: the stream ends with a usage chunk (`stream_options.include_usage`). */
@@ -71,7 +76,12 @@ export interface AnswerShape {
 }
 
 /** Tool results are parts of user messages, whatever role their format gives them. */
-export interface Message { role: 'system' | 'developer' | 'user' | 'assistant'; parts: Part[]; at: string; name?: string }
+export interface Message {
+  role: 'system' | 'developer' | 'user' | 'assistant';
+  parts: Part[];
+  at: string;
+  name?: string;
+}
 
 interface Located {
   /** JSON pointer into the client's request. */
@@ -91,20 +101,40 @@ export type PartBody =
   | NativeBody;
 
 /** Visible thinking (`text`, may be empty) and what proves it. `redacted`: there never was a visible text. */
-export interface ReasoningBody { kind: 'reasoning'; text: string; redacted?: boolean; seal?: Seal }
+export interface ReasoningBody {
+  kind: 'reasoning';
+  text: string;
+  redacted?: boolean;
+  seal?: Seal;
+}
 
-/** `text` is the arguments as JSON text (an object, `{}` where there are none), or free text where `custom`. */
-export interface ToolCallBody { kind: 'tool-call'; id: string; name: string; text: string; custom?: boolean; seal?: Seal }
+/** `text` is the arguments as JSON text (an object, `{}` where there are none); free text where `custom`. */
+export interface ToolCallBody {
+  kind: 'tool-call';
+  id: string;
+  name: string;
+  text: string;
+  custom?: boolean;
+  seal?: Seal;
+}
 
 /** `id` and `name` are those of the call; `name` is '' where no call of that id is in the request. */
 export interface ToolResultBody {
-  kind: 'tool-result'; id: string; name: string; custom?: boolean; isError?: boolean;
+  kind: 'tool-result';
+  id: string;
+  name: string;
+  custom?: boolean;
+  isError?: boolean;
   /** Text and media parts, and native ones. */
   parts: Part[];
 }
 
-/** Something that only one dialect understands: a block of its server-side tools, an item kind we do not know. */
-export interface NativeBody { kind: 'native'; dialect: DialectName; value: JsonObject }
+/** What only one dialect understands: a block of its server-side tools, an item of unknown kind. */
+export interface NativeBody {
+  kind: 'native';
+  dialect: DialectName;
+  value: JsonObject;
+}
 
 export interface Media {
   type: 'image' | 'audio' | 'video' | 'file';
@@ -118,18 +148,30 @@ export interface Media {
 }
 
 /**
- * What a provider needs to see again, unchanged, with the next turn: a thinking signature, encrypted reasoning, a thought
- * signature. It goes back to upstreams of its own dialect only; other wires carry it wrapped (seals.ts).
+ * What a provider must see again, unchanged, with the next turn: a thinking signature, encrypted reasoning, a
+ * thought signature. Only upstreams of its own dialect get it; other wires carry it wrapped (seals.ts).
  */
-export interface Seal { dialect: DialectName; value: string; id?: string }
+export interface Seal {
+  dialect: DialectName;
+  value: string;
+  id?: string;
+}
 
-export interface Citation { url?: string; title?: string; text?: string; start?: number; end?: number }
+export interface Citation {
+  url?: string;
+  title?: string;
+  text?: string;
+  start?: number;
+  end?: number;
+}
 
 export type Tool = Located & (FunctionTool | CustomTool | BuiltinTool);
 
-/** `name` is unique in the request: a namespaced tool is called `<namespace>__<name>` everywhere but in responses. */
+/** `name` is unique: a namespaced tool is `<namespace>__<name>` everywhere but in responses. */
 export interface FunctionTool {
-  kind: 'function'; name: string; description: string;
+  kind: 'function';
+  name: string;
+  description: string;
   /** JSON Schema; absent where the client gave none. */
   parameters?: JsonObject;
   strict?: boolean;
@@ -137,25 +179,38 @@ export interface FunctionTool {
 }
 
 /** A tool whose input is free text. `format` is OpenAI's grammar. */
-export interface CustomTool { kind: 'custom'; name: string; description: string; format?: JsonObject }
-
-/** A provider's own server-side tool. `value` is for its own dialect; `builtin` names what other dialects know too. */
-export interface BuiltinTool {
-  kind: 'builtin'; dialect: DialectName; value: JsonObject;
-  builtin?: 'web-search' | 'web-fetch' | 'code-execution';
-  allowedDomains?: string[]; blockedDomains?: string[];
+export interface CustomTool {
+  kind: 'custom';
+  name: string;
+  description: string;
+  format?: JsonObject;
 }
 
-export type ToolChoice = 'auto' | 'none' | 'required' | { name: string } | { allowed: string[]; mode: 'auto' | 'required' };
+/** A provider's own server-side tool: `value` for its own dialect, `builtin` where others know it, too. */
+export interface BuiltinTool {
+  kind: 'builtin';
+  dialect: DialectName;
+  value: JsonObject;
+  builtin?: 'web-search' | 'web-fetch' | 'code-execution';
+  allowedDomains?: string[];
+  blockedDomains?: string[];
+}
 
-/** `effort` and `budget` are two ways to say how much; a format that has one translates the other (reasoning.ts). */
+export type ToolChoice =
+  | 'auto'
+  | 'none'
+  | 'required'
+  | { name: string }
+  | { allowed: string[]; mode: 'auto' | 'required' };
+
+/** `effort` and `budget` are two ways to say how much: effort.ts turns one into the other. */
 export interface Reasoning {
   effort?: Effort;
   /** Tokens; 0 is off. */
   budget?: number;
   /** The model decides how much. */
   adaptive?: boolean;
-  /** Whether the thinking should be shown: false hides it, a word is the wished kind of summary (auto, concise, detailed). */
+  /** Whether the thinking is to be shown; a word is the wished kind of summary (auto, concise, detailed). */
   visible?: boolean | string;
 }
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
@@ -168,22 +223,23 @@ export type AnswerFormat =
 
 // ------------------------------------------------------------------------------------------------ answer
 
-/** `filter`: the provider stopped it; `refusal`: the model declined; `pause`: a server-side turn to be continued. */
+/** `filter`: the provider stopped it; `refusal`: the model declined; `pause`: a server-side turn goes on. */
 export type FinishReason = 'stop' | 'length' | 'tool' | 'filter' | 'pause' | 'refusal' | 'error' | 'other';
 
 /**
  * An answer in time. Rules that decoders keep and encoders rely on:
  * - `start` first, once. Then blocks and finishes of each choice; events of different choices may interleave.
- * - Within one choice blocks never overlap: each ends before the next starts, and deltas, citations and the end belong to
- *   the block that is open. Interleaved parallel tool calls are put in order by the decoder (blocks.ts).
- * - The seal stands at a block's end. Where it is known at the start it stands there too, for formats that write it before.
+ * - Within one choice blocks never overlap: each ends before the next starts, and deltas, citations and the
+ *   end belong to the open block. Decoders put interleaved parallel tool calls in order (blocks.ts).
+ * - The seal stands at a block's end; where it is known at the start, there too.
  * - Media and native blocks have no deltas but a transcript; they are whole at their start.
- * - `finish` comes once per choice, as soon as the upstream says it, after the choice's last block ended, and nothing of
- *   that choice follows. From the last open choice's finish on, the bytes of a stream are held back until the charge is
- *   durable.
+ * - `finish` comes once per choice, as soon as the upstream says it, after the choice's last block ended, and
+ *   nothing of that choice follows. From the last open choice's finish on, the bytes of a stream are held
+ *   back until the charge is durable.
  * - `usage` may come at any time after `start` and repeatedly; each replaces the one before.
- * - `done` is last: the upstream's own terminal event was seen, or its body ended cleanly after every choice had finished,
- *   where the format allows that. A stream that ends otherwise yields `error`, which is last too.
+ * - `done` is last: the upstream's own terminal event was seen, or its body ended cleanly after every choice
+ *   had finished, where the format allows that. A stream that ends otherwise yields `error`, which is last
+ *   too.
  */
 export type ChatEvent =
   | { type: 'start'; id: string; model: string }
@@ -205,23 +261,38 @@ export type BlockHead =
   | NativeBody;
 
 /** `text`: prose, thinking, refusal, a tool call's arguments, a medium's transcript; '' for native blocks. */
-export type Block = BlockHead & { text: string; citations?: Citation[]; logprobs?: TokenLogprob[]; seal?: Seal };
+export type Block = BlockHead & {
+  text: string;
+  citations?: Citation[];
+  logprobs?: TokenLogprob[];
+  seal?: Seal;
+};
 
 export interface TokenLogprob {
-  token: string; logprob: number; bytes?: number[] | null;
+  token: string;
+  logprob: number;
+  bytes?: number[] | null;
   top: { token: string; logprob: number; bytes?: number[] | null }[];
 }
 
-/** `tokens` goes to the usage row; the other counters only to the client. Tier is the one that really served. */
+/** `tokens` goes to the usage row, the rest only to the client. The tier is the one that really served. */
 export interface Usage {
   tokens: TokenCounts;
   counters?: { cacheWrite?: number; inputAudio?: number; outputAudio?: number };
   serviceTier?: string;
 }
 
-export interface Choice { blocks: Block[]; finish: FinishReason; stopSequence?: string }
+export interface Choice {
+  blocks: Block[];
+  finish: FinishReason;
+  stopSequence?: string;
+}
 
 /** A whole answer. `choices[k]` is choice k; there is at least one. */
-export interface ChatResponse extends Usage { id: string; model: string; choices: Choice[] }
+export interface ChatResponse extends Usage {
+  id: string;
+  model: string;
+  choices: Choice[];
+}
 
 export const NO_TOKENS: TokenCounts = { input: null, output: null, cached: null, reasoning: null };

@@ -1,6 +1,6 @@
 /**
- * Free-text tools for formats that only know functions: the text travels as the one argument of a wrapped function, and is
- * unwrapped again on the way back to a client that knows such tools.
+ * Free-text tools for formats that only know functions: the text travels as the one argument of a wrapped
+ * function, and is unwrapped again on the way back to a client that knows such tools.
  */
 import type { Block, ChatEvent, ChatRequest, CustomTool, FunctionTool } from './canonical.ts';
 import { parseObject, textOf } from './fields.ts';
@@ -11,19 +11,28 @@ const ARGUMENT = 'input';
 export function wrapCustomTool(tool: CustomTool): FunctionTool {
   const { name, format } = tool;
   const grammar = textOf(format?.definition) || textOf(parseGrammar(format));
-  const description = grammar ? `${tool.description}\n\nThe input must follow this grammar:\n${grammar}` : tool.description;
+  const description = grammar
+    ? `${tool.description}\n\nThe input must follow this grammar:\n${grammar}`
+    : tool.description;
   const parameters = {
-    type: 'object', properties: { [ARGUMENT]: { type: 'string' } }, required: [ARGUMENT], additionalProperties: false,
+    type: 'object',
+    properties: { [ARGUMENT]: { type: 'string' } },
+    required: [ARGUMENT],
+    additionalProperties: false,
   };
   return { kind: 'function', name, description, parameters };
 }
 
 function parseGrammar(format: CustomTool['format']): unknown {
   const grammar = format?.grammar;
-  return typeof grammar === 'object' && grammar !== null && 'definition' in grammar ? grammar.definition : undefined;
+  return typeof grammar === 'object' && grammar !== null && 'definition' in grammar
+    ? grammar.definition
+    : undefined;
 }
 
-/** The free text in the arguments of a wrapped call; the arguments themselves where they are of another shape. */
+/**
+ * The free text in the arguments of a wrapped call; the arguments themselves where they are of another shape.
+ */
 function unwrap(text: string): string {
   const input = parseObject(text)?.[ARGUMENT];
   return typeof input === 'string' ? input : text;
@@ -32,9 +41,9 @@ function unwrap(text: string): string {
 /** The blocks with calls of free-text tools unwrapped. */
 export function unwrapBlocks(blocks: Block[], request: ChatRequest): Block[] {
   const names = customNames(request);
-  return blocks.map((block) => (
-    isWrapped(block, names) ? { ...block, custom: true, text: unwrap(block.text) } : block
-  ));
+  return blocks.map((block) =>
+    isWrapped(block, names) ? { ...block, custom: true, text: unwrap(block.text) } : block,
+  );
 }
 
 /** Unwraps calls of free-text tools in a stream: their text passes whole, at the block's end. */
@@ -69,7 +78,13 @@ function customNames({ tools }: ChatRequest): ReadonlySet<string> {
 }
 
 function isWrapped<Head extends { kind: string }>(
-  head: Head, names: ReadonlySet<string>,
+  head: Head,
+  names: ReadonlySet<string>,
 ): head is Head & { kind: 'tool-call'; name: string; custom?: boolean } {
-  return head.kind === 'tool-call' && 'name' in head && names.has(String(head.name)) && !('custom' in head && head.custom);
+  return (
+    head.kind === 'tool-call' &&
+    'name' in head &&
+    names.has(String(head.name)) &&
+    !('custom' in head && head.custom)
+  );
 }

@@ -1,6 +1,7 @@
 /**
- * What a chat wire format is to the gateway: an inbound half that faces clients and an outbound half that faces
- * upstreams, around one canonical model. Everything here is synchronous and pure: bytes in, bytes out, no I/O.
+ * What a chat wire format is to the gateway: an inbound half that faces clients and an outbound half that
+ * faces upstreams, around one canonical model. Everything here is synchronous and pure: bytes in, bytes out,
+ * no I/O.
  */
 import type { DialectName } from '@gateway/shared/catalog';
 import type { GatewayError } from '@gateway/shared/failures';
@@ -10,10 +11,18 @@ import type { SseFrame } from './sse.ts';
 
 export type { JsonObject } from './fields.ts';
 
-export interface Dialect { name: DialectName; inbound: Inbound; outbound: Outbound }
+export interface Dialect {
+  name: DialectName;
+  inbound: Inbound;
+  outbound: Outbound;
+}
 
 /** Where the model's name and the verb come from when the path, not the body, carries them. */
-export interface RequestPath { model?: string; stream?: boolean; query?: URLSearchParams }
+export interface RequestPath {
+  model?: string;
+  stream?: boolean;
+  query?: URLSearchParams;
+}
 
 /** Facing the client: its request in, our answer out. */
 export interface Inbound {
@@ -29,16 +38,31 @@ export interface Inbound {
   encodeStreamError(error: GatewayError): string;
   /** Sent between events after 15 s of silence. */
   keepAlive: string;
-  /** What this format cannot say of an answer, with the reason: the documented losses (`lossesOf` counts them). */
+  /**
+   * What this format cannot say of an answer, with the reason: the documented losses (`lossesOf` counts
+   * them).
+   */
   losses: Losses;
 }
 
 /** Parts of an answer that some format has no place for. */
 export type AnswerFeature =
-  | 'reasoning' | 'seal' | 'refusal' | 'media' | 'citations' | 'logprobs' | 'native' | 'choices' | 'stop-sequence' | 'custom-call';
+  | 'reasoning'
+  | 'seal'
+  | 'refusal'
+  | 'media'
+  | 'citations'
+  | 'logprobs'
+  | 'native'
+  | 'choices'
+  | 'stop-sequence'
+  | 'custom-call';
 export type Losses = Partial<Record<AnswerFeature, string>>;
 
-/** How many parts of this event a format with these losses cannot say. Further choices count once, by their finish. */
+/**
+ * How many parts of this event a format with these losses cannot say. Further choices count once, by their
+ * finish.
+ */
 export function lossesOf(event: ChatEvent, losses: Losses): number {
   if ('choice' in event && event.choice > 0 && losses.choices) return event.type === 'finish' ? 1 : 0;
   return featuresOf(event).filter((feature) => losses[feature]).length;
@@ -46,12 +70,18 @@ export function lossesOf(event: ChatEvent, losses: Losses): number {
 
 function featuresOf(event: ChatEvent): AnswerFeature[] {
   switch (event.type) {
-    case 'citation': return ['citations'];
-    case 'block-delta': return event.logprobs ? ['logprobs'] : [];
-    case 'block-end': return event.seal ? ['seal'] : [];
-    case 'finish': return event.stopSequence === undefined ? [] : ['stop-sequence'];
-    case 'block-start': return featureOf(event.block);
-    default: return [];
+    case 'citation':
+      return ['citations'];
+    case 'block-delta':
+      return event.logprobs ? ['logprobs'] : [];
+    case 'block-end':
+      return event.seal ? ['seal'] : [];
+    case 'finish':
+      return event.stopSequence === undefined ? [] : ['stop-sequence'];
+    case 'block-start':
+      return featureOf(event.block);
+    default:
+      return [];
   }
 }
 
@@ -84,7 +114,12 @@ export interface UpstreamRequest {
 }
 
 /** Feed it frames as they come, take events; `end` is called at the clean end of the upstream's body. */
-export interface StreamDecoder { push(frame: SseFrame): ChatEvent[]; end(): ChatEvent[] }
+export interface StreamDecoder {
+  push(frame: SseFrame): ChatEvent[];
+  end(): ChatEvent[];
+}
 
 /** Feed it events, take bytes (text) to write. The text that follows a `done` event ends the stream. */
-export interface StreamEncoder { push(event: ChatEvent): string }
+export interface StreamEncoder {
+  push(event: ChatEvent): string;
+}

@@ -1,4 +1,6 @@
-/** The list of what a target format cannot carry of a request: nothing is left out without being named here. */
+/**
+ * The list of what a target format cannot carry of a request: nothing is left out without being named here.
+ */
 import type { DialectName } from '@gateway/shared/catalog';
 import type { ChatRequest, ScalarName } from './canonical.ts';
 import type { JsonObject } from './fields.ts';
@@ -27,7 +29,8 @@ export class Drops {
     const own: JsonObject = {};
     for (const { dialect: owner, pointer, value } of request.extras) {
       const isTopLevel = pointer.lastIndexOf('/') === 0;
-      if (owner === dialect && isTopLevel) own[pointer.slice(1).replaceAll('~1', '/').replaceAll('~0', '~')] = value;
+      if (owner === dialect && isTopLevel)
+        own[pointer.slice(1).replaceAll('~1', '/').replaceAll('~0', '~')] = value;
       else this.add(pointer);
     }
     return own;

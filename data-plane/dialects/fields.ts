@@ -1,4 +1,7 @@
-/** Reading JSON that others wrote: a strict cursor for clients' requests, lenient readers for upstreams' answers. */
+/**
+ * Reading JSON that others wrote: a strict cursor for clients' requests, lenient readers for upstreams'
+ * answers.
+ */
 import { GatewayError } from '@gateway/shared/failures';
 
 export type JsonObject = { [name: string]: unknown };
@@ -45,18 +48,23 @@ export function pointTo(at: string, step: string | number): string {
 
 /** The failure for input of a wrong kind: names the pointer. */
 export function wrong(at: string, expectation: string): GatewayError {
-  return new GatewayError('invalid_request', `${at || 'The body'} must be ${expectation}.`, { parameter: at });
+  return new GatewayError('invalid_request', `${at || 'The body'} must be ${expectation}.`, {
+    parameter: at,
+  });
 }
 
-/** The failure for a reference to something stored at a provider, which customers of one account would share. */
+/**
+ * The failure for a reference to something stored at a provider, which customers of one account would share.
+ */
 export function refuseStored(at: string): GatewayError {
-  const message = `${at} refers to something stored at a provider, which this gateway cannot serve. Send the content itself instead.`;
+  const message = `${at} names something that is stored at a provider. Send the content itself instead.`;
   return new GatewayError('invalid_request', message, { parameter: at });
 }
 
 /**
- * A cursor over one object of a request. Reading marks a field; what nobody read is left over and can be named.
- * `null` counts as absent. Every reader throws `invalid_request` naming the pointer when the kind is wrong.
+ * A cursor over one object of a request. Reading marks a field; what nobody read is left over and can be
+ * named. `null` counts as absent. Every reader throws `invalid_request` naming the pointer when the kind is
+ * wrong.
  */
 export class Fields {
   readonly value: JsonObject;
@@ -109,7 +117,8 @@ export class Fields {
 
   integer(name: string): number | undefined {
     const value = this.number(name);
-    if (value !== undefined && !Number.isSafeInteger(value)) throw wrong(this.pointer(name), 'a whole number');
+    if (value !== undefined && !Number.isSafeInteger(value))
+      throw wrong(this.pointer(name), 'a whole number');
     return value;
   }
 
@@ -141,7 +150,10 @@ export class Fields {
     return this.list(name)?.map((item, index) => this.child(item, pointTo(this.pointer(name), index)));
   }
 
-  /** Pointers and values of everything here and below that nobody read; whole objects where nothing of them was. */
+  /**
+   * Pointers and values of everything here and below that nobody read; whole objects where nothing of them
+   * was.
+   */
   leftovers(): { pointer: string; value: unknown }[] {
     const own = Object.entries(this.value)
       .filter(([name, value]) => !this.#read.has(name) && value !== null && value !== undefined)

@@ -4,14 +4,25 @@ import type { JsonObject } from './fields.ts';
 
 /** Codes that OpenAI's clients know under another word. */
 const CODE_WORDS: Partial<Record<FailureCode, string>> = {
-  invalid_key: 'invalid_api_key', insufficient_funds: 'insufficient_quota', rate_limited: 'rate_limit_exceeded',
-  too_many_concurrent: 'rate_limit_exceeded', upstream_busy: 'server_overloaded', unavailable: 'server_overloaded',
+  invalid_key: 'invalid_api_key',
+  insufficient_funds: 'insufficient_quota',
+  rate_limited: 'rate_limit_exceeded',
+  too_many_concurrent: 'rate_limit_exceeded',
+  upstream_busy: 'server_overloaded',
+  unavailable: 'server_overloaded',
 };
 
 const TYPES: Record<number, string> = {
-  401: 'authentication_error', 402: 'insufficient_quota', 403: 'permission_error', 404: 'not_found_error',
-  408: 'timeout_error', 413: 'request_too_large', 429: 'rate_limit_error', 501: 'not_implemented_error',
-  503: 'overloaded_error', 504: 'timeout_error',
+  401: 'authentication_error',
+  402: 'insufficient_quota',
+  403: 'permission_error',
+  404: 'not_found_error',
+  408: 'timeout_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  501: 'not_implemented_error',
+  503: 'overloaded_error',
+  504: 'timeout_error',
 };
 
 /** The body of an error answer: `{error: {message, type, param, code}}`. */

@@ -12,10 +12,14 @@ export function writeUsage({ tokens, counters }: Usage): JsonObject | undefined 
     completion_tokens: output,
     total_tokens: input + output,
     prompt_tokens_details: {
-      cached_tokens: tokens.cached ?? 0, audio_tokens: counters?.inputAudio ?? 0,
+      cached_tokens: tokens.cached ?? 0,
+      audio_tokens: counters?.inputAudio ?? 0,
       ...(counters?.cacheWrite === undefined ? {} : { cache_write_tokens: counters.cacheWrite }),
     },
-    completion_tokens_details: { reasoning_tokens: tokens.reasoning ?? 0, audio_tokens: counters?.outputAudio ?? 0 },
+    completion_tokens_details: {
+      reasoning_tokens: tokens.reasoning ?? 0,
+      audio_tokens: counters?.outputAudio ?? 0,
+    },
   };
 }
 

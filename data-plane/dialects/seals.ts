@@ -1,6 +1,7 @@
 /**
- * What one provider must see again travels through other formats' signature fields wrapped in an envelope that names its
- * dialect: without one a signature would be shown to a provider that never made it, and refused.
+ * What one provider must see again travels through other formats' signature fields wrapped in an envelope
+ * that names its dialect: without one a signature would be shown to a provider that never made it, and
+ * refused.
  */
 import { DIALECTS } from '@gateway/shared/catalog';
 import type { DialectName } from '@gateway/shared/catalog';
@@ -9,16 +10,24 @@ import { isObject, parseObject } from './fields.ts';
 
 const PREFIX = 'gwseal1_';
 
-/** A seal in the signature field of `wire`: bare where it is that dialect's own, else wrapped. `next`: see `openSeal`. */
+/**
+ * A seal in the signature field of `wire`: bare where it is that dialect's own, else wrapped. `next`: see
+ * `openSeal`.
+ */
 export function writeSeal(seal: Seal, wire: DialectName, next = false): string {
   if (seal.dialect === wire && !next) return seal.value;
-  const envelope = { d: seal.dialect, v: seal.value, ...(seal.id === undefined ? {} : { i: seal.id }), ...(next ? { n: 1 } : {}) };
+  const envelope = {
+    d: seal.dialect,
+    v: seal.value,
+    ...(seal.id === undefined ? {} : { i: seal.id }),
+    ...(next ? { n: 1 } : {}),
+  };
   return PREFIX + Buffer.from(JSON.stringify(envelope)).toString('base64url');
 }
 
 /**
- * What a signature field of `wire` holds. `next` says that the seal belongs to the part that follows: formats without a
- * signature on text and tool calls carry such seals in an empty reasoning block before them.
+ * What a signature field of `wire` holds. `next` says that the seal belongs to the part that follows: formats
+ * without a signature on text and tool calls carry such seals in an empty reasoning block before them.
  */
 export function openSeal(text: string, wire: DialectName, id?: string): { seal: Seal; next: boolean } {
   const envelope = text.startsWith(PREFIX) ? parseEnvelope(text.slice(PREFIX.length)) : undefined;

@@ -1,8 +1,14 @@
-/** Server-sent events: bytes ⇄ frames, incremental, no I/O. https://html.spec.whatwg.org/multipage/server-sent-events.html */
+/**
+ * Server-sent events: bytes ⇄ frames, incremental, no I/O.
+ * https://html.spec.whatwg.org/multipage/server-sent-events.html
+ */
 import { GatewayError } from '@gateway/shared/failures';
 
 /** One event. `event` is undefined where the stream named none. */
-export interface SseFrame { event?: string; data: string }
+export interface SseFrame {
+  event?: string;
+  data: string;
+}
 
 /** The longest event that is read, in UTF-16 units; base64 images in one event are the longest ones seen. */
 export const MAX_EVENT_LENGTH = 32 * 1024 * 1024;
@@ -10,8 +16,9 @@ export const MAX_EVENT_LENGTH = 32 * 1024 * 1024;
 const LINE_END = /\r\n|\n|\r/g;
 
 /**
- * Reads frames from network chunks cut anywhere, inside UTF-8 sequences and CRLF pairs too. A byte order mark, comments and
- * unknown fields are skipped, lines end in CRLF, LF or CR. Throws `upstream_failed` for an event beyond the limit.
+ * Reads frames from network chunks cut anywhere, inside UTF-8 sequences and CRLF pairs too. A byte order
+ * mark, comments and unknown fields are skipped, lines end in CRLF, LF or CR. Throws `upstream_failed` for an
+ * event beyond the limit.
  */
 export class SseParser {
   readonly #decoder = new TextDecoder('utf-8');
@@ -31,8 +38,8 @@ export class SseParser {
   }
 
   /**
-   * The frame that the body's end completes: providers omit the last blank line now and then, so unlike a browser we
-   * take an event that its end cut off there.
+   * The frame that the body's end completes: providers omit the last blank line now and then, so unlike a
+   * browser we take an event that its end cut off there.
    */
   end(): SseFrame[] {
     const frames = this.#read(this.#decoder.decode());
@@ -86,7 +93,12 @@ function tooLong(): GatewayError {
 
 /** The text of one frame; line ends inside the data become several data lines. */
 export function writeFrame({ event, data }: SseFrame): string {
-  const lines = /[\r\n]/.test(data) ? data.split(/\r\n|\n|\r/).map((line) => `data: ${line}\n`).join('') : `data: ${data}\n`;
+  const lines = /[\r\n]/.test(data)
+    ? data
+        .split(/\r\n|\n|\r/)
+        .map((line) => `data: ${line}\n`)
+        .join('')
+    : `data: ${data}\n`;
   return `${event === undefined ? '' : `event: ${event}\n`}${lines}\n`;
 }
 

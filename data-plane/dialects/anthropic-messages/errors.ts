@@ -6,8 +6,15 @@ import { writeJsonFrame } from '../sse.ts';
 import { upstreamFailure } from '../upstream-errors.ts';
 
 const TYPES: Record<number, string> = {
-  401: 'authentication_error', 402: 'billing_error', 403: 'permission_error', 404: 'not_found_error', 408: 'timeout_error',
-  413: 'request_too_large', 429: 'rate_limit_error', 503: 'overloaded_error', 504: 'timeout_error',
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  408: 'timeout_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+  503: 'overloaded_error',
+  504: 'timeout_error',
 };
 
 /** The body of an error answer: `{type: 'error', error: {type, message}}`. */

@@ -11,7 +11,11 @@ import { NAME } from './wire.ts';
 export const anthropicMessages: Dialect = {
   name: NAME,
   inbound: {
-    decodeRequest, encodeResponse, streamEncoder, encodeError, encodeStreamError,
+    decodeRequest,
+    encodeResponse,
+    streamEncoder,
+    encodeError,
+    encodeStreamError,
     keepAlive: 'event: ping\ndata: {"type": "ping"}\n\n',
     losses: {
       choices: 'a message is one answer: further choices are left out',
@@ -21,7 +25,10 @@ export const anthropicMessages: Dialect = {
     },
   },
   outbound: {
-    encodeRequest, decodeResponse, streamDecoder, decodeError,
+    encodeRequest,
+    decodeResponse,
+    streamDecoder,
+    decodeError,
     pathFor: () => PATH,
     authorize: (secret) => ({ 'x-api-key': secret }),
   },

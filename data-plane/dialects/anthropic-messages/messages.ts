@@ -16,7 +16,8 @@ export function readMessages(fields: Fields): Message[] {
   return list.map((message) => {
     const role = message.requiredString('role');
     // Claude Code says `system` in the middle of a conversation to models that it does not know.
-    if (role !== 'user' && role !== 'assistant' && role !== 'system') throw wrong(message.pointer('role'), 'user or assistant');
+    if (role !== 'user' && role !== 'assistant' && role !== 'system')
+      throw wrong(message.pointer('role'), 'user or assistant');
     return { role, parts: readContent(message, names), at: message.at };
   });
 }
@@ -51,7 +52,12 @@ function readContent(fields: Fields, names: Names): Part[] {
     }
     const body = readBlock(block, names);
     const canBeSealed = body.kind === 'text' || body.kind === 'tool-call' || body.kind === 'media';
-    parts.push({ ...body, at: block.at, ...readCache(block), ...(carried && canBeSealed ? { seal: carried } : {}) });
+    parts.push({
+      ...body,
+      at: block.at,
+      ...readCache(block),
+      ...(carried && canBeSealed ? { seal: carried } : {}),
+    });
     carried = undefined;
   }
   return parts;
@@ -67,20 +73,31 @@ function carriedSeal(block: Fields): Seal | undefined {
 
 function readBlock(fields: Fields, names: Names): PartBody {
   switch (fields.requiredString('type')) {
-    case 'text': return { kind: 'text', text: fields.requiredString('text') };
-    case 'image': return { kind: 'media', media: readMedia(fields, 'image') };
-    case 'document': return { kind: 'media', media: readDocument(fields) };
+    case 'text':
+      return { kind: 'text', text: fields.requiredString('text') };
+    case 'image':
+      return { kind: 'media', media: readMedia(fields, 'image') };
+    case 'document':
+      return { kind: 'media', media: readDocument(fields) };
     case 'thinking': {
       const signature = fields.string('signature');
       const text = fields.string('thinking') ?? '';
       return { kind: 'reasoning', text, ...(signature ? { seal: openSeal(signature, NAME).seal } : {}) };
     }
     case 'redacted_thinking': {
-      return { kind: 'reasoning', text: '', redacted: true, seal: openSeal(fields.requiredString('data'), NAME).seal };
+      return {
+        kind: 'reasoning',
+        text: '',
+        redacted: true,
+        seal: openSeal(fields.requiredString('data'), NAME).seal,
+      };
     }
-    case 'tool_use': return readToolUse(fields, names);
-    case 'tool_result': return readToolResult(fields, names);
-    case 'container_upload': throw refuseStored(fields.pointer('file_id'));
+    case 'tool_use':
+      return readToolUse(fields, names);
+    case 'tool_result':
+      return readToolResult(fields, names);
+    case 'container_upload':
+      throw refuseStored(fields.pointer('file_id'));
     default:
       fields.ignoreAll();
       return { kind: 'native', dialect: NAME, value: fields.value };
@@ -92,15 +109,20 @@ function readMedia(fields: Fields, type: Media['type']): Media {
   if (!source) throw wrong(fields.pointer('source'), 'an object');
   const mediaType = source.string('media_type') ?? '';
   switch (source.requiredString('type')) {
-    case 'base64': return { type, mediaType, source: { base64: source.requiredString('data') } };
-    case 'text': return { type, mediaType: mediaType || 'text/plain', source: { text: source.requiredString('data') } };
+    case 'base64':
+      return { type, mediaType, source: { base64: source.requiredString('data') } };
+    case 'text':
+      return { type, mediaType: mediaType || 'text/plain', source: { text: source.requiredString('data') } };
     case 'url': {
       const media = mediaFromUrl(type, source.requiredString('url'));
       return mediaType ? { ...media, mediaType } : media;
     }
-    case 'content': return { type, mediaType: 'text/plain', source: { text: readSourceContent(source) } };
-    case 'file': throw refuseStored(source.pointer('file_id'));
-    default: throw wrong(source.pointer('type'), 'base64, url or text');
+    case 'content':
+      return { type, mediaType: 'text/plain', source: { text: readSourceContent(source) } };
+    case 'file':
+      throw refuseStored(source.pointer('file_id'));
+    default:
+      throw wrong(source.pointer('type'), 'base64, url or text');
   }
 }
 
@@ -108,10 +130,12 @@ function readMedia(fields: Fields, type: Media['type']): Media {
 function readSourceContent(source: Fields): string {
   const content = source.take('content');
   if (typeof content === 'string') return content;
-  return (source.objects('content') ?? []).map((block) => {
-    block.ignore('type');
-    return block.string('text') ?? '';
-  }).join('\n');
+  return (source.objects('content') ?? [])
+    .map((block) => {
+      block.ignore('type');
+      return block.string('text') ?? '';
+    })
+    .join('\n');
 }
 
 function readDocument(fields: Fields): Media {
@@ -119,11 +143,20 @@ function readDocument(fields: Fields): Media {
   const title = fields.string('title');
   // Citations that are switched off ask for nothing; switched on they are left over, and named.
   const citations = fields.value.citations;
-  if (typeof citations === 'object' && citations !== null && 'enabled' in citations && citations.enabled !== true) {
+  if (
+    typeof citations === 'object' &&
+    citations !== null &&
+    'enabled' in citations &&
+    citations.enabled !== true
+  ) {
     fields.ignore('citations');
   }
   const kind = typeOfMime(media.mediaType);
-  return { ...media, type: kind === 'image' ? 'image' : 'file', ...(title === undefined ? {} : { name: title }) };
+  return {
+    ...media,
+    type: kind === 'image' ? 'image' : 'file',
+    ...(title === undefined ? {} : { name: title }),
+  };
 }
 
 function readToolUse(fields: Fields, names: Names): PartBody {

@@ -1,6 +1,14 @@
 /** A client's messages request, read into the canonical model. */
 import { EFFORTS } from '../canonical.ts';
-import type { AnswerFormat, ChatRequest, Message, Reasoning, ScalarName, Tool, ToolChoice } from '../canonical.ts';
+import type {
+  AnswerFormat,
+  ChatRequest,
+  Message,
+  Reasoning,
+  ScalarName,
+  Tool,
+  ToolChoice,
+} from '../canonical.ts';
 import { Fields, pointTo, refuseStored, wrong } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 import { readCache, readMessages } from './messages.ts';
@@ -31,7 +39,8 @@ function readSystem(fields: Fields): Message[] {
   const system = fields.take('system');
   const at = fields.pointer('system');
   if (system === undefined) return [];
-  if (typeof system === 'string') return [{ role: 'system', parts: [{ kind: 'text', text: system, at }], at }];
+  if (typeof system === 'string')
+    return [{ role: 'system', parts: [{ kind: 'text', text: system, at }], at }];
   const parts = (fields.objects('system') ?? []).map((block) => {
     block.ignore('type');
     return { kind: 'text' as const, text: block.requiredString('text'), at: block.at, ...readCache(block) };
@@ -41,7 +50,11 @@ function readSystem(fields: Fields): Message[] {
 
 function readScalars(fields: Fields, pointers: ChatRequest['pointers']): Partial<ChatRequest> {
   const scalars: Partial<ChatRequest> = {};
-  const keep = <Name extends ScalarName>(name: Name, value: ChatRequest[Name] | undefined, at: string): void => {
+  const keep = <Name extends ScalarName>(
+    name: Name,
+    value: ChatRequest[Name] | undefined,
+    at: string,
+  ): void => {
     if (value === undefined) return;
     scalars[name] = value;
     pointers[name] = at;
@@ -56,7 +69,11 @@ function readScalars(fields: Fields, pointers: ChatRequest['pointers']): Partial
   keep('serviceTier', fields.string('service_tier'), '/service_tier');
   keep('user', fields.object('metadata')?.string('user_id'), '/metadata/user_id');
   keep('format', format ? readFormat(format) : undefined, format?.at ?? '');
-  keep('reasoning', readReasoning(fields, outputConfig), fields.has('thinking') ? '/thinking' : '/output_config/effort');
+  keep(
+    'reasoning',
+    readReasoning(fields, outputConfig),
+    fields.has('thinking') ? '/thinking' : '/output_config/effort',
+  );
   const choice = fields.object('tool_choice');
   if (choice) {
     keep('toolChoice', readToolChoice(choice), choice.at);
@@ -85,32 +102,46 @@ function readReasoning(fields: Fields, outputConfig: Fields | undefined): Reason
   if (type === 'disabled') return { effort: 'none' };
   if (!thinking && word === undefined) return undefined;
   return {
-    ...(effort === undefined ? {} : { effort }), ...(budget === undefined ? {} : { budget }),
-    ...(type === 'adaptive' ? { adaptive: true } : {}), ...(display === undefined ? {} : { visible: display !== 'omitted' }),
+    ...(effort === undefined ? {} : { effort }),
+    ...(budget === undefined ? {} : { budget }),
+    ...(type === 'adaptive' ? { adaptive: true } : {}),
+    ...(display === undefined ? {} : { visible: display !== 'omitted' }),
   };
 }
 
 function readToolChoice(fields: Fields): ToolChoice {
   switch (fields.requiredString('type')) {
-    case 'auto': return 'auto';
-    case 'none': return 'none';
-    case 'any': return 'required';
-    case 'tool': return { name: fields.requiredString('name') };
-    default: throw wrong(fields.pointer('type'), 'auto, any, tool or none');
+    case 'auto':
+      return 'auto';
+    case 'none':
+      return 'none';
+    case 'any':
+      return 'required';
+    case 'tool':
+      return { name: fields.requiredString('name') };
+    default:
+      throw wrong(fields.pointer('type'), 'auto, any, tool or none');
   }
 }
 
 function readTools(fields: Fields): Tool[] {
   const servers = (fields.objects('mcp_servers') ?? []).map((server, index): Tool => {
     server.ignoreAll();
-    return { kind: 'builtin', dialect: NAME, value: { mcp_server: server.value }, at: pointTo('/mcp_servers', index) };
+    return {
+      kind: 'builtin',
+      dialect: NAME,
+      value: { mcp_server: server.value },
+      at: pointTo('/mcp_servers', index),
+    };
   });
   return [...(fields.objects('tools') ?? []).map(readTool), ...servers];
 }
 
 /** The provider's own tools that other formats know too. */
 const BUILTINS = [
-  [/^web_search_/, 'web-search'], [/^web_fetch_/, 'web-fetch'], [/^code_execution_/, 'code-execution'],
+  [/^web_search_/, 'web-search'],
+  [/^web_fetch_/, 'web-fetch'],
+  [/^code_execution_/, 'code-execution'],
 ] as const;
 
 function readTool(fields: Fields): Tool {
@@ -120,8 +151,13 @@ function readTool(fields: Fields): Tool {
   schema?.ignoreAll();
   const strict = fields.boolean('strict');
   return {
-    kind: 'function', name: fields.requiredString('name'), description: fields.string('description') ?? '', at: fields.at,
-    ...(schema ? { parameters: schema.value } : {}), ...(strict === undefined ? {} : { strict }), ...readCache(fields),
+    kind: 'function',
+    name: fields.requiredString('name'),
+    description: fields.string('description') ?? '',
+    at: fields.at,
+    ...(schema ? { parameters: schema.value } : {}),
+    ...(strict === undefined ? {} : { strict }),
+    ...readCache(fields),
   };
 }
 
@@ -131,7 +167,12 @@ function readBuiltin(fields: Fields, type: string): Tool {
   const blockedDomains = fields.strings('blocked_domains');
   fields.ignoreAll();
   return {
-    kind: 'builtin', dialect: NAME, value: fields.value, at: fields.at, ...(builtin ? { builtin } : {}),
-    ...(allowedDomains ? { allowedDomains } : {}), ...(blockedDomains ? { blockedDomains } : {}),
+    kind: 'builtin',
+    dialect: NAME,
+    value: fields.value,
+    at: fields.at,
+    ...(builtin ? { builtin } : {}),
+    ...(allowedDomains ? { allowedDomains } : {}),
+    ...(blockedDomains ? { blockedDomains } : {}),
   };
 }

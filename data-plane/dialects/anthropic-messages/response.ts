@@ -4,7 +4,17 @@ import { isObject, objectOf, objectsOf, textOf } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 import { openSeal, writeSeal } from '../seals.ts';
 import { failureInsideAnswer, unreadableAnswer } from '../upstream-errors.ts';
-import { NAME, finishReason, inputOf, readCitation, readUsage, safeId, stopWord, writeCitation, writeUsage } from './wire.ts';
+import {
+  NAME,
+  finishReason,
+  inputOf,
+  readCitation,
+  readUsage,
+  safeId,
+  stopWord,
+  writeCitation,
+  writeUsage,
+} from './wire.ts';
 
 /** The answer as a `message` object. Only the first choice can be said. */
 export function encodeResponse(response: ChatResponse, request: ChatRequest): JsonObject {
@@ -26,13 +36,22 @@ export function messageHead({ id, model }: { id: string; model: string }, reques
 function writeBlock(block: Block): JsonObject[] {
   const carried = carrier(block);
   switch (block.kind) {
-    case 'text': return block.text ? [...carried, writeText(block)] : carried;
-    case 'refusal': return block.text ? [{ type: 'text', text: block.text }] : [];
+    case 'text':
+      return block.text ? [...carried, writeText(block)] : carried;
+    case 'refusal':
+      return block.text ? [{ type: 'text', text: block.text }] : [];
     // A medium can only be said by its transcript.
-    case 'media': return block.text ? [{ type: 'text', text: block.text }] : [];
-    case 'reasoning': return [writeReasoning(block)];
-    case 'tool-call': return [...carried, { type: 'tool_use', id: safeId(block.id), name: block.name, input: inputOf(block) }];
-    case 'native': return block.dialect === NAME ? [block.value] : [];
+    case 'media':
+      return block.text ? [{ type: 'text', text: block.text }] : [];
+    case 'reasoning':
+      return [writeReasoning(block)];
+    case 'tool-call':
+      return [
+        ...carried,
+        { type: 'tool_use', id: safeId(block.id), name: block.name, input: inputOf(block) },
+      ];
+    case 'native':
+      return block.dialect === NAME ? [block.value] : [];
   }
 }
 
@@ -46,13 +65,19 @@ function writeReasoning({ text, seal, ...head }: Block): JsonObject {
   return { type: 'thinking', thinking: text, signature: value };
 }
 
-/** The redacted block that carries the seal of a text or a call: clients give such blocks back untouched (seals.ts). */
+/**
+ * The redacted block that carries the seal of a text or a call: clients give such blocks back untouched
+ * (seals.ts).
+ */
 export function carrier({ kind, seal }: Pick<Block, 'kind' | 'seal'>): JsonObject[] {
   if (!seal || (kind !== 'text' && kind !== 'tool-call')) return [];
   return [{ type: 'redacted_thinking', data: writeSeal(seal, NAME, true) }];
 }
 
-/** Reads an upstream's answer. Throws `upstream_failed` or `upstream_busy` for an error body or one that is no answer. */
+/**
+ * Reads an upstream's answer. Throws `upstream_failed` or `upstream_busy` for an error body or one that is no
+ * answer.
+ */
 export function decodeResponse(wire: unknown): ChatResponse {
   const body = objectOf(wire);
   if (isObject(body.error)) throw failureInsideAnswer(textOf(body.error.type));
@@ -62,7 +87,9 @@ export function decodeResponse(wire: unknown): ChatResponse {
   const finish = finishReason(textOf(body.stop_reason), new Set(blocks.map(({ kind }) => kind)));
   const usage: Usage = readUsage(objectOf(body.usage));
   return {
-    id: textOf(body.id), model: textOf(body.model), ...usage,
+    id: textOf(body.id),
+    model: textOf(body.model),
+    ...usage,
     choices: [{ blocks, finish, ...(stopSequence ? { stopSequence } : {}) }],
   };
 }
@@ -82,7 +109,11 @@ export function readBlock(wire: JsonObject): Block {
     }
     case 'thinking': {
       const signature = textOf(wire.signature);
-      return { kind: 'reasoning', text: textOf(wire.thinking), ...(signature ? { seal: openSeal(signature, NAME).seal } : {}) };
+      return {
+        kind: 'reasoning',
+        text: textOf(wire.thinking),
+        ...(signature ? { seal: openSeal(signature, NAME).seal } : {}),
+      };
     }
     case 'redacted_thinking': {
       return { kind: 'reasoning', redacted: true, text: '', seal: openSeal(textOf(wire.data), NAME).seal };
@@ -91,6 +122,7 @@ export function readBlock(wire: JsonObject): Block {
       const input = isObject(wire.input) ? JSON.stringify(wire.input) : '{}';
       return { kind: 'tool-call', id: textOf(wire.id), name: textOf(wire.name), text: input };
     }
-    default: return { kind: 'native', dialect: NAME, value: wire, text: '' };
+    default:
+      return { kind: 'native', dialect: NAME, value: wire, text: '' };
   }
 }

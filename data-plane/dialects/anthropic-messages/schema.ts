@@ -1,11 +1,23 @@
-/** The subset of JSON Schema that structured output takes here. https://platform.claude.com/docs/en/build-with-claude/structured-outputs */
+/**
+ * The subset of JSON Schema that structured output takes here.
+ * https://platform.claude.com/docs/en/build-with-claude/structured-outputs
+ */
 import { isObject } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 
 /** Limits on values, which are refused. */
 const REFUSED: ReadonlySet<string> = new Set([
-  'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'minLength', 'maxLength', 'maxItems',
-  'minProperties', 'maxProperties', 'uniqueItems',
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'minLength',
+  'maxLength',
+  'maxItems',
+  'minProperties',
+  'maxProperties',
+  'uniqueItems',
 ]);
 /** Keywords that hold schemas by name: their names are no keywords. */
 const NAMED: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions']);

@@ -1,4 +1,7 @@
-/** Streamed answers to a client that speaks the messages format. https://platform.claude.com/docs/en/build-with-claude/streaming */
+/**
+ * Streamed answers to a client that speaks the messages format.
+ * https://platform.claude.com/docs/en/build-with-claude/streaming
+ */
 import { NO_TOKENS } from '../canonical.ts';
 import type { BlockHead, ChatEvent, ChatRequest, Choice, Seal, Usage } from '../canonical.ts';
 import type { StreamEncoder } from '../dialect.ts';
@@ -31,15 +34,25 @@ class MessagesStreamEncoder implements StreamEncoder {
 
   push(event: ChatEvent): string {
     switch (event.type) {
-      case 'start': this.#start = { id: event.id, model: event.model }; return '';
-      case 'usage': this.#usage = event; return '';
-      case 'done': return this.#begin() + this.#finish();
-      case 'error': return encodeStreamError(event.error);
-      default: return event.choice === 0 ? this.#begin() + this.#choiceEvent(event) : '';
+      case 'start':
+        this.#start = { id: event.id, model: event.model };
+        return '';
+      case 'usage':
+        this.#usage = event;
+        return '';
+      case 'done':
+        return this.#begin() + this.#finish();
+      case 'error':
+        return encodeStreamError(event.error);
+      default:
+        return event.choice === 0 ? this.#begin() + this.#choiceEvent(event) : '';
     }
   }
 
-  /** `message_start` waits for the first block, since some upstreams tell the input's tokens right after their start. */
+  /**
+   * `message_start` waits for the first block, since some upstreams tell the input's tokens right after their
+   * start.
+   */
   #begin(): string {
     if (!this.#start) return '';
     const head = messageHead(this.#start, this.#request);
@@ -51,18 +64,27 @@ class MessagesStreamEncoder implements StreamEncoder {
 
   #choiceEvent(given: ChoiceEvent): string {
     switch (given.type) {
-      case 'block-start': return this.#blockStart(given.block, given.seal);
-      case 'block-delta': return this.#blockDelta(given.text);
-      case 'citation': return this.#delta({ type: 'citations_delta', citation: writeCitation(given.citation) });
-      case 'block-end': return this.#blockEnd(given.seal);
+      case 'block-start':
+        return this.#blockStart(given.block, given.seal);
+      case 'block-delta':
+        return this.#blockDelta(given.text);
+      case 'citation':
+        return this.#delta({ type: 'citations_delta', citation: writeCitation(given.citation) });
+      case 'block-end':
+        return this.#blockEnd(given.seal);
       case 'finish':
-        this.#end = { finish: given.reason, ...(given.stopSequence === undefined ? {} : { stopSequence: given.stopSequence }) };
+        this.#end = {
+          finish: given.reason,
+          ...(given.stopSequence === undefined ? {} : { stopSequence: given.stopSequence }),
+        };
         return '';
     }
   }
 
   #blockStart(head: BlockHead, seal?: Seal): string {
-    const carried = carrier({ kind: head.kind, ...(seal ? { seal } : {}) }).map((block) => this.#whole(block)).join('');
+    const carried = carrier({ kind: head.kind, ...(seal ? { seal } : {}) })
+      .map((block) => this.#whole(block))
+      .join('');
     this.#block = { head, opened: false, text: '' };
     const opening = openingOf(head);
     return opening ? carried + this.#open(opening) : carried;
@@ -73,11 +95,15 @@ class MessagesStreamEncoder implements StreamEncoder {
     if (!block) return '';
     block.text += block.head.kind === 'tool-call' && block.head.custom ? text : '';
     switch (block.head.kind) {
-      case 'reasoning': return block.opened ? this.#delta({ type: 'thinking_delta', thinking: text }) : '';
-      case 'tool-call': return block.head.custom ? '' : this.#delta({ type: 'input_json_delta', partial_json: text });
-      case 'native': return '';
+      case 'reasoning':
+        return block.opened ? this.#delta({ type: 'thinking_delta', thinking: text }) : '';
+      case 'tool-call':
+        return block.head.custom ? '' : this.#delta({ type: 'input_json_delta', partial_json: text });
+      case 'native':
+        return '';
       // Texts open with their first character: an empty block could not be given back.
-      default: return text ? this.#open({ type: 'text', text: '' }) + this.#delta({ type: 'text_delta', text }) : '';
+      default:
+        return text ? this.#open({ type: 'text', text: '' }) + this.#delta({ type: 'text_delta', text }) : '';
     }
   }
 
@@ -117,17 +143,24 @@ class MessagesStreamEncoder implements StreamEncoder {
 
   #finish(): string {
     const delta = { stop_reason: stopWord(this.#end), stop_sequence: this.#end.stopSequence ?? null };
-    return event({ type: 'message_delta', delta, usage: writeUsage(this.#usage) }) + event({ type: 'message_stop' });
+    return (
+      event({ type: 'message_delta', delta, usage: writeUsage(this.#usage) }) +
+      event({ type: 'message_stop' })
+    );
   }
 }
 
 /** What a block opens with at once; undefined for those that wait for their text or their end. */
 function openingOf(head: BlockHead): JsonObject | undefined {
   switch (head.kind) {
-    case 'reasoning': return head.redacted ? undefined : { type: 'thinking', thinking: '', signature: '' };
-    case 'tool-call': return { type: 'tool_use', id: safeId(head.id), name: head.name, input: {} };
-    case 'native': return head.dialect === NAME ? head.value : undefined;
-    default: return undefined;
+    case 'reasoning':
+      return head.redacted ? undefined : { type: 'thinking', thinking: '', signature: '' };
+    case 'tool-call':
+      return { type: 'tool_use', id: safeId(head.id), name: head.name, input: {} };
+    case 'native':
+      return head.dialect === NAME ? head.value : undefined;
+    default:
+      return undefined;
   }
 }
 

@@ -7,24 +7,34 @@ import { NAME, inputOf, safeId, writeSource } from './wire.ts';
 /** A conversation must begin with the user here. */
 const OPENING = '(The conversation begins with the assistant.)';
 
-interface Turn { role: 'user' | 'assistant'; results: JsonObject[]; content: JsonObject[] }
+interface Turn {
+  role: 'user' | 'assistant';
+  results: JsonObject[];
+  content: JsonObject[];
+}
 
 /**
- * Writes `system` and `messages`. Instructions from the middle are hoisted; neighbours of one role are one turn; what this
- * format cannot say goes to `drops`.
+ * Writes `system` and `messages`. Instructions from the middle are hoisted; neighbours of one role are one
+ * turn; what this format cannot say goes to `drops`.
  */
-export function writeConversation(request: ChatRequest, drops: Drops): { system: JsonObject[]; messages: JsonObject[] } {
+export function writeConversation(
+  request: ChatRequest,
+  drops: Drops,
+): { system: JsonObject[]; messages: JsonObject[] } {
   const system: JsonObject[] = [];
   const turns: Turn[] = [];
   for (const message of request.messages) {
-    if (message.role === 'system' || message.role === 'developer') system.push(...writeInstructions(message, drops));
+    if (message.role === 'system' || message.role === 'developer')
+      system.push(...writeInstructions(message, drops));
     else addMessage(turns, message, drops);
   }
-  const messages = turns.map(({ role, results, content }) => ({ role, content: [...results, ...content] }))
+  const messages = turns
+    .map(({ role, results, content }) => ({ role, content: [...results, ...content] }))
     .filter(({ content }) => content.length > 0);
   trimEnd(messages);
   if (messages.length === 0) return { system: [], messages: [{ role: 'user', content: system }] };
-  if (messages[0]?.role === 'assistant') messages.unshift({ role: 'user', content: [{ type: 'text', text: OPENING }] });
+  if (messages[0]?.role === 'assistant')
+    messages.unshift({ role: 'user', content: [{ type: 'text', text: OPENING }] });
   return { system, messages };
 }
 
@@ -70,12 +80,19 @@ export function writeCache({ ttl }: { ttl?: string }): JsonObject {
 function writeBlock(part: Part, drops: Drops): JsonObject | undefined {
   switch (part.kind) {
     // Blank texts are refused here, and say nothing.
-    case 'text': case 'refusal': return part.text.trim() === '' ? undefined : { type: 'text', text: part.text };
-    case 'tool-call': return { type: 'tool_use', id: safeId(part.id), name: part.name, input: inputOf(part) };
-    case 'tool-result': return writeToolResult(part, drops);
-    case 'reasoning': return writeReasoning(part) ?? dropped(part, drops);
-    case 'media': return writeMedia(part) ?? dropped(part, drops);
-    case 'native': return part.dialect === NAME ? part.value : dropped(part, drops);
+    case 'text':
+    case 'refusal':
+      return part.text.trim() === '' ? undefined : { type: 'text', text: part.text };
+    case 'tool-call':
+      return { type: 'tool_use', id: safeId(part.id), name: part.name, input: inputOf(part) };
+    case 'tool-result':
+      return writeToolResult(part, drops);
+    case 'reasoning':
+      return writeReasoning(part) ?? dropped(part, drops);
+    case 'media':
+      return writeMedia(part) ?? dropped(part, drops);
+    case 'native':
+      return part.dialect === NAME ? part.value : dropped(part, drops);
   }
 }
 
@@ -84,9 +101,15 @@ function dropped(part: Part, drops: Drops): undefined {
 }
 
 /** Thinking without a signature of this provider is refused. */
-function writeReasoning({ text, redacted, seal }: Extract<Part, { kind: 'reasoning' }>): JsonObject | undefined {
+function writeReasoning({
+  text,
+  redacted,
+  seal,
+}: Extract<Part, { kind: 'reasoning' }>): JsonObject | undefined {
   if (seal?.dialect !== NAME) return undefined;
-  return redacted ? { type: 'redacted_thinking', data: seal.value } : { type: 'thinking', thinking: text, signature: seal.value };
+  return redacted
+    ? { type: 'redacted_thinking', data: seal.value }
+    : { type: 'thinking', thinking: text, signature: seal.value };
 }
 
 function writeMedia({ media }: Extract<Part, { kind: 'media' }>): JsonObject | undefined {
@@ -102,7 +125,9 @@ function writeToolResult(result: ToolResultBody, drops: Drops): JsonObject {
   const [first, ...rest] = content;
   const isPlain = first?.type === 'text' && !first.cache_control && rest.length === 0;
   return {
-    type: 'tool_result', tool_use_id: safeId(result.id),
-    ...(first ? { content: isPlain ? first.text : content } : {}), ...(result.isError ? { is_error: true } : {}),
+    type: 'tool_result',
+    tool_use_id: safeId(result.id),
+    ...(first ? { content: isPlain ? first.text : content } : {}),
+    ...(result.isError ? { is_error: true } : {}),
   };
 }

@@ -31,7 +31,9 @@ export function encodeRequest(request: ChatRequest, model: string): UpstreamRequ
   const isThinking = thinking?.thinking !== undefined && thinking.thinking.type !== 'disabled';
   const { tools, betas } = writeTools(request, drops);
   const body: JsonObject = {
-    model, max_tokens: maxTokens, messages,
+    model,
+    max_tokens: maxTokens,
+    messages,
     ...(system.length > 0 ? { system } : {}),
     ...(request.stream ? { stream: true } : {}),
     ...(tools.length > 0 ? { tools } : {}),
@@ -44,13 +46,26 @@ export function encodeRequest(request: ChatRequest, model: string): UpstreamRequ
   };
   const servers = request.tools.flatMap((tool) => serverOf(tool) ?? []);
   if (servers.length > 0) body.mcp_servers = servers;
-  const headers = { 'anthropic-version': VERSION, ...(betas.length > 0 ? { 'anthropic-beta': betas.join(',') } : {}) };
+  const headers = {
+    'anthropic-version': VERSION,
+    ...(betas.length > 0 ? { 'anthropic-beta': betas.join(',') } : {}),
+  };
   return { path: PATH, body, headers, dropped: drops.list };
 }
 
 const CARRIED: readonly ScalarName[] = [
-  'maxOutputTokens', 'temperature', 'topP', 'topK', 'stop', 'toolChoice', 'parallelToolCalls', 'reasoning', 'format', 'user',
-  'serviceTier', 'modalities',
+  'maxOutputTokens',
+  'temperature',
+  'topP',
+  'topK',
+  'stop',
+  'toolChoice',
+  'parallelToolCalls',
+  'reasoning',
+  'format',
+  'user',
+  'serviceTier',
+  'modalities',
 ];
 
 function writeScalars(request: ChatRequest, drops: Drops): JsonObject {
@@ -69,9 +84,15 @@ function writeScalars(request: ChatRequest, drops: Drops): JsonObject {
   };
 }
 
-const TIERS: Record<string, string> = { auto: 'auto', standard_only: 'standard_only', default: 'standard_only' };
+const TIERS: Record<string, string> = {
+  auto: 'auto',
+  standard_only: 'standard_only',
+  default: 'standard_only',
+};
 
-/** With thinking on, temperature and top_k are refused, and small top_p; temperature goes to 1 here, not to 2. */
+/**
+ * With thinking on, temperature and top_k are refused, and small top_p; temperature goes to 1 here, not to 2.
+ */
 function writeSampling(request: ChatRequest, isThinking: boolean, drops: Drops): JsonObject {
   const { temperature, topP, topK } = request;
   const isTemperatureKept = temperature !== undefined && (!isThinking || temperature === 1);
@@ -82,22 +103,30 @@ function writeSampling(request: ChatRequest, isThinking: boolean, drops: Drops):
   if (!isTopKKept) drops.scalar(request, 'topK');
   return {
     ...(isTemperatureKept ? { temperature: Math.min(temperature, 1) } : {}),
-    ...(isTopPKept ? { top_p: topP } : {}), ...(isTopKKept ? { top_k: topK } : {}),
+    ...(isTopPKept ? { top_p: topP } : {}),
+    ...(isTopKKept ? { top_k: topK } : {}),
   };
 }
 
-interface Thinking { thinking?: JsonObject; effort?: Effort }
+interface Thinking {
+  thinking?: JsonObject;
+  effort?: Effort;
+}
 
 /** The wish to think; undefined where it cannot be granted. */
 function writeThinking(
-  request: ChatRequest, { model, maxTokens, messages }: { model: string; maxTokens: number; messages: JsonObject[] },
+  request: ChatRequest,
+  { model, maxTokens, messages }: { model: string; maxTokens: number; messages: JsonObject[] },
 ): Thinking | undefined {
   const { reasoning } = request;
   if (!reasoning) return {};
   if (!isReasoningWanted(reasoning)) return { thinking: { type: 'disabled' } };
   const effort = effortOf(reasoning, EFFORT_WORDS);
   if (reasoning.adaptive || thinksAdaptively(model)) {
-    const display = reasoning.visible === undefined ? {} : { display: reasoning.visible === false ? 'omitted' : 'summarized' };
+    const display =
+      reasoning.visible === undefined
+        ? {}
+        : { display: reasoning.visible === false ? 'omitted' : 'summarized' };
     return { thinking: { type: 'adaptive', ...display }, ...(effort ? { effort } : {}) };
   }
   const wish = Math.max(BUDGET_MIN, budgetOf(reasoning) ?? BUDGET_MIN * 8);
@@ -107,8 +136,9 @@ function writeThinking(
 }
 
 /**
- * Whether the last calls of the assistant came without thinking: in the middle of such a chain thinking may not be switched
- * on. https://platform.claude.com/docs/en/build-with-claude/extended-thinking#toggling-thinking-modes-in-conversations
+ * Whether the last calls of the assistant came without thinking: in the middle of such a chain thinking may
+ * not be switched on.
+ * https://platform.claude.com/docs/en/build-with-claude/extended-thinking
  */
 function isLoopWithoutThinking(messages: JsonObject[]): boolean {
   const turn = messages.findLast(({ role }) => role === 'assistant');
@@ -134,7 +164,11 @@ function writeOutput(request: ChatRequest, effort: Effort | undefined, drops: Dr
   return Object.keys(config).length > 0 ? { output_config: config } : {};
 }
 
-function writeChoice(request: ChatRequest, { tools, isThinking }: { tools: JsonObject[]; isThinking: boolean }, drops: Drops): JsonObject {
+function writeChoice(
+  request: ChatRequest,
+  { tools, isThinking }: { tools: JsonObject[]; isThinking: boolean },
+  drops: Drops,
+): JsonObject {
   const choice = writeToolChoice(request);
   if (!choice) return {};
   const isNamed = choice.type !== 'tool' || tools.some(({ name }) => name === choice.name);
@@ -143,7 +177,8 @@ function writeChoice(request: ChatRequest, { tools, isThinking }: { tools: JsonO
     drops.scalar(request, 'parallelToolCalls');
     return {};
   }
-  if (typeof request.toolChoice === 'object' && 'allowed' in request.toolChoice) drops.scalar(request, 'toolChoice');
+  if (typeof request.toolChoice === 'object' && 'allowed' in request.toolChoice)
+    drops.scalar(request, 'toolChoice');
   if (!isThinking || (choice.type !== 'any' && choice.type !== 'tool')) return { tool_choice: choice };
   // Forced calls are refused while the model thinks.
   drops.scalar(request, 'toolChoice');
@@ -154,11 +189,18 @@ function writeChoice(request: ChatRequest, { tools, isThinking }: { tools: JsonO
 const BUILTINS = {
   'web-search': { type: 'web_search_20250305', name: 'web_search', beta: undefined },
   'web-fetch': { type: 'web_fetch_20250910', name: 'web_fetch', beta: 'web-fetch-2025-09-10' },
-  'code-execution': { type: 'code_execution_20250825', name: 'code_execution', beta: 'code-execution-2025-08-25' },
+  'code-execution': {
+    type: 'code_execution_20250825',
+    name: 'code_execution',
+    beta: 'code-execution-2025-08-25',
+  },
 } as const;
 
 function writeTools(request: ChatRequest, drops: Drops): { tools: JsonObject[]; betas: string[] } {
-  const allowed = typeof request.toolChoice === 'object' && 'allowed' in request.toolChoice ? request.toolChoice.allowed : undefined;
+  const allowed =
+    typeof request.toolChoice === 'object' && 'allowed' in request.toolChoice
+      ? request.toolChoice.allowed
+      : undefined;
   const betas: string[] = [];
   const tools = request.tools.flatMap((tool): JsonObject[] => {
     // There is no list of allowed tools here: offering those alone is the nearest thing.
@@ -173,10 +215,14 @@ function writeTools(request: ChatRequest, drops: Drops): { tools: JsonObject[]; 
     }
     if (known.beta) betas.push(known.beta);
     const { allowedDomains, blockedDomains } = tool;
-    return [{
-      type: known.type, name: known.name, ...(allowedDomains ? { allowed_domains: allowedDomains } : {}),
-      ...(blockedDomains ? { blocked_domains: blockedDomains } : {}),
-    }];
+    return [
+      {
+        type: known.type,
+        name: known.name,
+        ...(allowedDomains ? { allowed_domains: allowedDomains } : {}),
+        ...(blockedDomains ? { blocked_domains: blockedDomains } : {}),
+      },
+    ];
   });
   return { tools, betas };
 }
@@ -190,7 +236,10 @@ function serverOf(tool: Tool): JsonObject | undefined {
 function writeFunction(tool: Exclude<Tool, { kind: 'builtin' }>): JsonObject {
   const { name, description, parameters, strict } = tool.kind === 'custom' ? wrapCustomTool(tool) : tool;
   return {
-    name, ...(description ? { description } : {}), input_schema: { type: 'object', ...parameters },
-    ...(strict === undefined ? {} : { strict }), ...(tool.cache ? { cache_control: writeCache(tool.cache) } : {}),
+    name,
+    ...(description ? { description } : {}),
+    input_schema: { type: 'object', ...parameters },
+    ...(strict === undefined ? {} : { strict }),
+    ...(tool.cache ? { cache_control: writeCache(tool.cache) } : {}),
   };
 }

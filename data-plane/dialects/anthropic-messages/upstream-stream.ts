@@ -17,7 +17,11 @@ export function streamDecoder(): StreamDecoder {
   return new MessagesStreamDecoder();
 }
 
-interface OpenBlock { signature: string; native?: JsonObject; json: string }
+interface OpenBlock {
+  signature: string;
+  native?: JsonObject;
+  json: string;
+}
 
 class MessagesStreamDecoder implements StreamDecoder {
   readonly #blocks = new BlockSequence(0);
@@ -54,14 +58,22 @@ class MessagesStreamDecoder implements StreamDecoder {
   #read(event: JsonObject): ChatEvent[] {
     const key = String(numberOf(event.index) ?? 0);
     switch (event.type) {
-      case 'message_start': return this.#start(objectOf(event.message));
-      case 'content_block_start': return this.#blockStart(key, objectOf(event.content_block));
-      case 'content_block_delta': return this.#blockDelta(key, objectOf(event.delta));
-      case 'content_block_stop': return this.#blockStop(key);
-      case 'message_delta': return this.#delta(event);
-      case 'message_stop': return this.#stop();
-      case 'error': throw failureInsideAnswer(textOf(objectOf(event.error).type));
-      default: return [];
+      case 'message_start':
+        return this.#start(objectOf(event.message));
+      case 'content_block_start':
+        return this.#blockStart(key, objectOf(event.content_block));
+      case 'content_block_delta':
+        return this.#blockDelta(key, objectOf(event.delta));
+      case 'content_block_stop':
+        return this.#blockStop(key);
+      case 'message_delta':
+        return this.#delta(event);
+      case 'message_stop':
+        return this.#stop();
+      case 'error':
+        throw failureInsideAnswer(textOf(objectOf(event.error).type));
+      default:
+        return [];
     }
   }
 
@@ -71,9 +83,10 @@ class MessagesStreamDecoder implements StreamDecoder {
     this.#started = true;
     this.#stopWord = textOf(message.stop_reason);
     const start: ChatEvent = { type: 'start', id: textOf(message.id), model: textOf(message.model) };
-    const blocks = objectsOf(message.content).flatMap((block, index) => (
-      [...this.#blockStart(`start ${index}`, block), ...this.#blockStop(`start ${index}`)]
-    ));
+    const blocks = objectsOf(message.content).flatMap((block, index) => [
+      ...this.#blockStart(`start ${index}`, block),
+      ...this.#blockStop(`start ${index}`),
+    ]);
     return [start, ...this.#count(message.usage), ...blocks];
   }
 
@@ -95,7 +108,8 @@ class MessagesStreamDecoder implements StreamDecoder {
     // The input of a call in a stream is an empty object until its pieces come.
     const given = head.kind === 'tool-call' && text === '{}' ? '' : text;
     return [
-      ...this.#blocks.open(key, head, seal), ...this.#blocks.delta(key, given),
+      ...this.#blocks.open(key, head, seal),
+      ...this.#blocks.delta(key, given),
       ...(citations ?? []).flatMap((citation) => this.#blocks.cite(key, citation)),
     ];
   }
@@ -104,14 +118,20 @@ class MessagesStreamDecoder implements StreamDecoder {
     const open = this.#open.get(key);
     if (!open) return [];
     switch (delta.type) {
-      case 'text_delta': return this.#blocks.delta(key, textOf(delta.text));
-      case 'thinking_delta': return this.#blocks.delta(key, textOf(delta.thinking));
-      case 'citations_delta': return this.#blocks.cite(key, readCitation(objectOf(delta.citation)));
-      case 'signature_delta': open.signature += textOf(delta.signature); return [];
+      case 'text_delta':
+        return this.#blocks.delta(key, textOf(delta.text));
+      case 'thinking_delta':
+        return this.#blocks.delta(key, textOf(delta.thinking));
+      case 'citations_delta':
+        return this.#blocks.cite(key, readCitation(objectOf(delta.citation)));
+      case 'signature_delta':
+        open.signature += textOf(delta.signature);
+        return [];
       case 'input_json_delta':
         if (open.native) open.json += textOf(delta.partial_json);
         return this.#blocks.delta(key, textOf(delta.partial_json));
-      default: return [];
+      default:
+        return [];
     }
   }
 
@@ -119,9 +139,14 @@ class MessagesStreamDecoder implements StreamDecoder {
     const open = this.#open.get(key);
     this.#open.delete(key);
     if (!open) return [];
-    if (!open.native) return this.#blocks.close(key, open.signature ? openSeal(open.signature, NAME).seal : undefined);
+    if (!open.native)
+      return this.#blocks.close(key, open.signature ? openSeal(open.signature, NAME).seal : undefined);
     const input = parseObject(open.json);
-    const head: BlockHead = { kind: 'native', dialect: NAME, value: { ...open.native, ...(input ? { input } : {}) } };
+    const head: BlockHead = {
+      kind: 'native',
+      dialect: NAME,
+      value: { ...open.native, ...(input ? { input } : {}) },
+    };
     return [...this.#blocks.open(key, head), ...this.#blocks.close(key)];
   }
 
@@ -131,7 +156,9 @@ class MessagesStreamDecoder implements StreamDecoder {
     const word = textOf(delta.stop_reason);
     if (!word) return usage;
     const refusal = readRefusal(delta).flatMap(({ text }) => [
-      ...this.#blocks.open('refusal', { kind: 'refusal' }), ...this.#blocks.delta('refusal', text), ...this.#blocks.close('refusal'),
+      ...this.#blocks.open('refusal', { kind: 'refusal' }),
+      ...this.#blocks.delta('refusal', text),
+      ...this.#blocks.close('refusal'),
     ]);
     return [...this.#closeAll(), ...refusal, ...this.#finish(word, textOf(delta.stop_sequence)), ...usage];
   }

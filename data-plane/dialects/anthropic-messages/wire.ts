@@ -7,13 +7,25 @@ import { base64Of } from '../media.ts';
 export const NAME = 'anthropic-messages';
 
 const STOP_WORDS: Record<FinishReason, string> = {
-  stop: 'end_turn', length: 'max_tokens', tool: 'tool_use', filter: 'refusal', refusal: 'refusal', pause: 'pause_turn',
-  error: 'end_turn', other: 'end_turn',
+  stop: 'end_turn',
+  length: 'max_tokens',
+  tool: 'tool_use',
+  filter: 'refusal',
+  refusal: 'refusal',
+  pause: 'pause_turn',
+  error: 'end_turn',
+  other: 'end_turn',
 };
 
 const FINISH_REASONS: Record<string, FinishReason> = {
-  end_turn: 'stop', stop_sequence: 'stop', max_tokens: 'length', model_context_window_exceeded: 'length', tool_use: 'tool',
-  pause_turn: 'pause', compaction: 'pause', refusal: 'refusal',
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  tool_use: 'tool',
+  pause_turn: 'pause',
+  compaction: 'pause',
+  refusal: 'refusal',
 };
 
 export function stopWord({ finish, stopSequence }: Pick<Choice, 'finish' | 'stopSequence'>): string {
@@ -22,7 +34,7 @@ export function stopWord({ finish, stopSequence }: Pick<Choice, 'finish' | 'stop
 
 /** The finish of an upstream's answer; a stop with calls present is a tool finish. */
 export function finishReason(word: string, kinds: ReadonlySet<Block['kind']>): FinishReason {
-  const reason = word === '' ? 'stop' : FINISH_REASONS[word] ?? 'other';
+  const reason = word === '' ? 'stop' : (FINISH_REASONS[word] ?? 'other');
   return reason === 'stop' && kinds.has('tool-call') ? 'tool' : reason;
 }
 
@@ -63,20 +75,32 @@ export function readCitation(wire: JsonObject): Citation {
   const start = numberOf(wire.start_char_index);
   const end = numberOf(wire.end_char_index);
   return {
-    ...(typeof wire.url === 'string' ? { url: wire.url } : {}), ...(title ? { title } : {}),
+    ...(typeof wire.url === 'string' ? { url: wire.url } : {}),
+    ...(title ? { title } : {}),
     ...(typeof wire.cited_text === 'string' ? { text: wire.cited_text } : {}),
-    ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }),
+    ...(start === undefined ? {} : { start }),
+    ...(end === undefined ? {} : { end }),
   };
 }
 
 /** Other formats cite the web; a place in a document comes back as one. */
 export function writeCitation({ url, title, text, start, end }: Citation): JsonObject {
   if (url !== undefined) {
-    return { type: 'web_search_result_location', url, title: title ?? null, cited_text: text ?? '', encrypted_index: '' };
+    return {
+      type: 'web_search_result_location',
+      url,
+      title: title ?? null,
+      cited_text: text ?? '',
+      encrypted_index: '',
+    };
   }
   return {
-    type: 'char_location', cited_text: text ?? '', document_index: 0, document_title: title ?? null,
-    start_char_index: start ?? 0, end_char_index: end ?? 0,
+    type: 'char_location',
+    cited_text: text ?? '',
+    document_index: 0,
+    document_title: title ?? null,
+    start_char_index: start ?? 0,
+    end_char_index: end ?? 0,
   };
 }
 
@@ -97,7 +121,12 @@ export function writeSource(media: Media): JsonObject | undefined {
   if ('url' in source) return /^https?:/i.test(source.url) ? { type: 'url', url: source.url } : undefined;
   const isText = /^text\/|json|xml|csv|yaml|javascript/.test(mediaType) && media.type === 'file';
   if ('text' in source) return { type: 'text', media_type: 'text/plain', data: source.text };
-  if (isText) return { type: 'text', media_type: 'text/plain', data: Buffer.from(source.base64, 'base64').toString('utf8') };
+  if (isText)
+    return {
+      type: 'text',
+      media_type: 'text/plain',
+      data: Buffer.from(source.base64, 'base64').toString('utf8'),
+    };
   return { type: 'base64', media_type: mediaType || defaultMime(media), data: base64Of(media) };
 }
 
@@ -107,10 +136,16 @@ function defaultMime({ type }: Media): string {
 
 /** How a Claude model takes the wish to think. Others that speak this format know budgets. */
 export function thinksAdaptively(model: string): boolean {
-  return /claude/i.test(model) && !/claude-(3|instant|2|(opus|sonnet|haiku)-4(-(0|1|5))?(-2\d{7})?($|[@:]|-latest|-v))/i.test(model);
+  return (
+    /claude/i.test(model) &&
+    !/claude-(3|instant|2|(opus|sonnet|haiku)-4(-(0|1|5))?(-2\d{7})?($|[@:]|-latest|-v))/i.test(model)
+  );
 }
 
-/** What `max_tokens` is where the client set no limit: this format demands one, and models refuse more than they can. */
+/**
+ * What `max_tokens` is where the client set no limit: this format demands one, and models refuse more than
+ * they can.
+ */
 export function defaultMaxTokens(model: string): number {
   if (/claude-3-[57]/.test(model)) return 8192;
   return /claude-(3|2|instant)/.test(model) ? 4096 : 32_000;
@@ -120,7 +155,8 @@ export function defaultMaxTokens(model: string): number {
 export function writeToolChoice(request: ChatRequest): JsonObject | undefined {
   const { toolChoice, parallelToolCalls } = request;
   const alone = parallelToolCalls === undefined ? {} : { disable_parallel_tool_use: !parallelToolCalls };
-  if (toolChoice === undefined) return parallelToolCalls === undefined ? undefined : { type: 'auto', ...alone };
+  if (toolChoice === undefined)
+    return parallelToolCalls === undefined ? undefined : { type: 'auto', ...alone };
   if (toolChoice === 'none') return { type: 'none' };
   if (toolChoice === 'auto') return { type: 'auto', ...alone };
   if (toolChoice === 'required') return { type: 'any', ...alone };

@@ -4,7 +4,9 @@ import { isObject, parseObject, textOf } from '../fields.ts';
 import { encodeOpenAiError } from '../openai-errors.ts';
 import { upstreamFailure } from '../upstream-errors.ts';
 
-/** The last frame of a stream that failed. No `[DONE]` follows: official SDKs throw on a chunk with `error`. */
+/**
+ * The last frame of a stream that failed. No `[DONE]` follows: official SDKs throw on a chunk with `error`.
+ */
 export function encodeStreamError(error: GatewayError): string {
   return `data: ${JSON.stringify(encodeOpenAiError(error))}\n\n`;
 }

@@ -1,4 +1,7 @@
-/** The chat completions format of OpenAI and of everybody who copied it. https://platform.openai.com/docs/api-reference/chat */
+/**
+ * The chat completions format of OpenAI and of everybody who copied it.
+ * https://platform.openai.com/docs/api-reference/chat
+ */
 import type { Dialect } from '../dialect.ts';
 import { encodeOpenAiError } from '../openai-errors.ts';
 import { decodeError, encodeStreamError } from './errors.ts';
@@ -12,7 +15,11 @@ import { NAME } from './wire.ts';
 export const openaiChat: Dialect = {
   name: NAME,
   inbound: {
-    decodeRequest, encodeResponse, streamEncoder, encodeStreamError, encodeError: encodeOpenAiError,
+    decodeRequest,
+    encodeResponse,
+    streamEncoder,
+    encodeStreamError,
+    encodeError: encodeOpenAiError,
     keepAlive: ': keep-alive\n\n',
     losses: {
       native: 'there is no place for blocks of another provider’s server-side tools',
@@ -20,7 +27,10 @@ export const openaiChat: Dialect = {
     },
   },
   outbound: {
-    encodeRequest, decodeResponse, streamDecoder, decodeError,
+    encodeRequest,
+    decodeResponse,
+    streamDecoder,
+    decodeError,
     pathFor: () => PATH,
     authorize: (secret) => ({ authorization: `Bearer ${secret}` }),
   },

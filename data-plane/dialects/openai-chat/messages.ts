@@ -21,11 +21,18 @@ function readMessage(fields: Fields, calls: Calls): Message {
   const name = role === 'tool' || role === 'function' ? undefined : fields.string('name');
   const named = { at: fields.at, ...(name === undefined ? {} : { name }) };
   switch (role) {
-    case 'system': case 'developer': case 'user': return { role, parts: readContent(fields), ...named };
-    case 'assistant': return { role, parts: readAssistant(fields, calls), ...named };
-    case 'tool': return { role: 'user', parts: [readToolResult(fields, calls)], ...named };
-    case 'function': return { role: 'user', parts: [readFunctionResult(fields)], ...named };
-    default: throw wrong(fields.pointer('role'), 'system, developer, user, assistant or tool');
+    case 'system':
+    case 'developer':
+    case 'user':
+      return { role, parts: readContent(fields), ...named };
+    case 'assistant':
+      return { role, parts: readAssistant(fields, calls), ...named };
+    case 'tool':
+      return { role: 'user', parts: [readToolResult(fields, calls)], ...named };
+    case 'function':
+      return { role: 'user', parts: [readFunctionResult(fields)], ...named };
+    default:
+      throw wrong(fields.pointer('role'), 'system, developer, user, assistant or tool');
   }
 }
 
@@ -49,15 +56,24 @@ function readPart(item: unknown, at: string): Part {
 
 function readPartBody(fields: Fields): PartBody {
   switch (fields.requiredString('type')) {
-    case 'text': return { kind: 'text', text: fields.requiredString('text') };
-    case 'refusal': return { kind: 'refusal', text: fields.requiredString('refusal') };
-    case 'image_url': return { kind: 'media', media: readUrl(fields, 'image_url', 'image') };
-    case 'video_url': return { kind: 'media', media: readUrl(fields, 'video_url', 'video') };
-    case 'document_url': return { kind: 'media', media: readUrl(fields, 'document_url', 'file') };
-    case 'input_audio': return { kind: 'media', media: readAudio(fields) };
-    case 'file': return { kind: 'media', media: readFile(fields) };
-    case 'thinking': return { kind: 'reasoning', text: readThinking(fields), seal: sealOf([]) };
-    default: return { kind: 'native', dialect: NAME, value: fields.value };
+    case 'text':
+      return { kind: 'text', text: fields.requiredString('text') };
+    case 'refusal':
+      return { kind: 'refusal', text: fields.requiredString('refusal') };
+    case 'image_url':
+      return { kind: 'media', media: readUrl(fields, 'image_url', 'image') };
+    case 'video_url':
+      return { kind: 'media', media: readUrl(fields, 'video_url', 'video') };
+    case 'document_url':
+      return { kind: 'media', media: readUrl(fields, 'document_url', 'file') };
+    case 'input_audio':
+      return { kind: 'media', media: readAudio(fields) };
+    case 'file':
+      return { kind: 'media', media: readFile(fields) };
+    case 'thinking':
+      return { kind: 'reasoning', text: readThinking(fields), seal: sealOf([]) };
+    default:
+      return { kind: 'native', dialect: NAME, value: fields.value };
   }
 }
 
@@ -89,7 +105,11 @@ function readAudio(fields: Fields): Media {
   const format = holder.string('format') ?? 'wav';
   const data = holder.requiredString('data');
   if (/^https?:/.test(data)) return { type: 'audio', mediaType: audioType(format), source: { url: data } };
-  return { type: 'audio', mediaType: audioType(format), source: { base64: data.replace(/^data:[^,]*,/, '') } };
+  return {
+    type: 'audio',
+    mediaType: audioType(format),
+    source: { base64: data.replace(/^data:[^,]*,/, '') },
+  };
 }
 
 function audioType(format: string): string {
@@ -121,7 +141,8 @@ function readAssistant(fields: Fields, calls: Calls): Part[] {
   if (text || seals.reasoning.length > 0 || seals.foreign.length > 0) {
     const [seal = sealOf(seals.foreign), ...others] = seals.reasoning;
     parts.push({ kind: 'reasoning', text, seal, at: reasoningAt(fields) });
-    for (const other of others) parts.push({ kind: 'reasoning', text: '', seal: other, at: reasoningAt(fields) });
+    for (const other of others)
+      parts.push({ kind: 'reasoning', text: '', seal: other, at: reasoningAt(fields) });
   }
   parts.push(...readContent(fields));
   const refusal = fields.string('refusal');
@@ -131,7 +152,8 @@ function readAssistant(fields: Fields, calls: Calls): Part[] {
     const value = { audio: fields.take('audio') };
     parts.push({ kind: 'native', dialect: NAME, value, at: fields.pointer('audio') });
   }
-  for (const call of fields.objects('tool_calls') ?? []) parts.push({ ...readToolCall(call, seals.byCall), at: call.at });
+  for (const call of fields.objects('tool_calls') ?? [])
+    parts.push({ ...readToolCall(call, seals.byCall), at: call.at });
   const legacy = fields.object('function_call');
   if (legacy) {
     const name = legacy.requiredString('name');
@@ -161,7 +183,13 @@ function readToolCall(fields: Fields, seals: Map<string, ToolCallBody['seal']>):
   }
   const called = fields.object('function');
   if (!called) throw wrong(fields.pointer('function'), 'an object');
-  return { kind: 'tool-call', id, name: called.requiredString('name'), text: called.string('arguments') || '{}', ...sealed };
+  return {
+    kind: 'tool-call',
+    id,
+    name: called.requiredString('name'),
+    text: called.string('arguments') || '{}',
+    ...sealed,
+  };
 }
 
 /** Legacy functions have no ids: a call and its result meet by the function's name. */

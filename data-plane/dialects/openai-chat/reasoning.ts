@@ -1,6 +1,6 @@
 /**
- * Thinking in the chat format. OpenAI has no place for it; `reasoning_content` (DeepSeek and others) carries the visible text,
- * `reasoning_details` (OpenRouter) what a provider must see again with the next turn.
+ * Thinking in the chat format. OpenAI has no place for it; `reasoning_content` (DeepSeek and others) carries
+ * the visible text, `reasoning_details` (OpenRouter) what a provider must see again with the next turn.
  * https://openrouter.ai/docs/use-cases/reasoning-tokens
  */
 import type { Seal } from '../canonical.ts';
@@ -24,7 +24,12 @@ export function readReasoning(message: JsonObject): WireReasoning {
   const visible = textOf(message.reasoning_content) || textOf(message.reasoning);
   const text = visible || details.map((detail) => textOf(detail.text) || textOf(detail.summary)).join('');
   if (text || details.length > 0) return { text, details };
-  return { text: objectsOf(message.thinking_blocks).map((block) => textOf(block.thinking)).join(''), details };
+  return {
+    text: objectsOf(message.thinking_blocks)
+      .map((block) => textOf(block.thinking))
+      .join(''),
+    details,
+  };
 }
 
 /** The seal of thinking that came from a chat upstream. */
@@ -39,13 +44,25 @@ export function unsealed(text: string, seal: Seal): JsonObject {
   return { ...(text ? { reasoning: text } : {}), reasoning_details: details };
 }
 
-/** The detail that carries a seal to a chat client; `callId` says which tool call it belongs to, else the reasoning. */
+/**
+ * The detail that carries a seal to a chat client; `callId` says which tool call it belongs to, else the
+ * reasoning.
+ */
 export function writeDetail(seal: Seal, callId?: string): JsonObject {
   const data = writeSeal(seal, NAME, true);
-  return { type: 'reasoning.encrypted', format: FORMAT, data, ...(callId === undefined ? {} : { id: callId }) };
+  return {
+    type: 'reasoning.encrypted',
+    format: FORMAT,
+    data,
+    ...(callId === undefined ? {} : { id: callId }),
+  };
 }
 
-export interface KnownSeals { reasoning: Seal[]; byCall: Map<string, Seal>; foreign: JsonObject[] }
+export interface KnownSeals {
+  reasoning: Seal[];
+  byCall: Map<string, Seal>;
+  foreign: JsonObject[];
+}
 
 /** The seals among the details that a client sent back; `foreign` are details that are not ours. */
 export function readDetails(value: unknown): KnownSeals {
@@ -56,4 +73,28 @@ export function readDetails(value: unknown): KnownSeals {
     else known.reasoning.push(openSeal(detail.data, NAME).seal);
   }
   return known;
+}
+
+/** Details arrive in pieces that share an index: their texts, summaries, data and signatures are joined. */
+export function mergeDetails(known: JsonObject[], pieces: JsonObject[]): JsonObject[] {
+  const merged = [...known];
+  for (const piece of pieces) {
+    const at = merged.findIndex(
+      ({ index, type }) => index !== undefined && index === piece.index && type === piece.type,
+    );
+    const before = merged[at];
+    if (!before) merged.push(piece);
+    else merged[at] = joinDetails(before, piece);
+  }
+  return merged;
+}
+
+function joinDetails(before: JsonObject, piece: JsonObject): JsonObject {
+  const joined: JsonObject = { ...before };
+  for (const [name, value] of Object.entries(piece)) {
+    const isGrowing = ['text', 'summary', 'data'].includes(name) && typeof value === 'string';
+    if (isGrowing) joined[name] = textOf(before[name]) + value;
+    else if (value !== null && value !== undefined) joined[name] = value;
+  }
+  return joined;
 }

@@ -1,7 +1,15 @@
 /** A client's chat completions request, read into the canonical model. */
 import { Fields, refuseStored, wrong } from '../fields.ts';
 import { EFFORTS } from '../canonical.ts';
-import type { AnswerFormat, ChatRequest, Effort, Reasoning, ScalarName, Tool, ToolChoice } from '../canonical.ts';
+import type {
+  AnswerFormat,
+  ChatRequest,
+  Effort,
+  Reasoning,
+  ScalarName,
+  Tool,
+  ToolChoice,
+} from '../canonical.ts';
 import type { JsonObject } from '../fields.ts';
 import { readCache, readMessages } from './messages.ts';
 import { NAME } from './wire.ts';
@@ -37,12 +45,27 @@ export function decodeRequest(wire: JsonObject): ChatRequest {
 
 /** Under which names each scalar may stand, the one that wins first. */
 const WIRE_NAMES: Record<ScalarName, string[]> = {
-  choices: ['n'], toolChoice: ['tool_choice', 'function_call'], parallelToolCalls: ['parallel_tool_calls'],
-  maxOutputTokens: ['max_completion_tokens', 'max_tokens'], temperature: ['temperature'], topP: ['top_p'], topK: ['top_k'],
-  stop: ['stop'], seed: ['seed'], presencePenalty: ['presence_penalty'], frequencyPenalty: ['frequency_penalty'],
-  logprobs: ['logprobs', 'top_logprobs'], reasoning: ['reasoning_effort', 'reasoning', 'thinking'], format: ['response_format'],
-  verbosity: ['verbosity'], modalities: ['modalities'], user: ['user', 'safety_identifier'], metadata: ['metadata'],
-  serviceTier: ['service_tier'], cacheKey: ['prompt_cache_key'], cacheRetention: ['prompt_cache_retention'],
+  choices: ['n'],
+  toolChoice: ['tool_choice', 'function_call'],
+  parallelToolCalls: ['parallel_tool_calls'],
+  maxOutputTokens: ['max_completion_tokens', 'max_tokens'],
+  temperature: ['temperature'],
+  topP: ['top_p'],
+  topK: ['top_k'],
+  stop: ['stop'],
+  seed: ['seed'],
+  presencePenalty: ['presence_penalty'],
+  frequencyPenalty: ['frequency_penalty'],
+  logprobs: ['logprobs', 'top_logprobs'],
+  reasoning: ['reasoning_effort', 'reasoning', 'thinking'],
+  format: ['response_format'],
+  verbosity: ['verbosity'],
+  modalities: ['modalities'],
+  user: ['user', 'safety_identifier'],
+  metadata: ['metadata'],
+  serviceTier: ['service_tier'],
+  cacheKey: ['prompt_cache_key'],
+  cacheRetention: ['prompt_cache_retention'],
 };
 
 function readChoices(fields: Fields): number {
@@ -86,7 +109,7 @@ function withoutAbsent<T extends object>(value: T): Partial<T> {
 
 function readStop(fields: Fields): string[] {
   const value = fields.take('stop');
-  return typeof value === 'string' ? [value] : fields.strings('stop') ?? [];
+  return typeof value === 'string' ? [value] : (fields.strings('stop') ?? []);
 }
 
 function readLogprobs(fields: Fields): { top: number } | undefined {
@@ -132,9 +155,12 @@ function readFormat(fields: Fields): AnswerFormat | undefined {
   const schema = described.object('schema');
   schema?.ignoreAll();
   return {
-    kind: 'schema', schema: schema?.value ?? {},
+    kind: 'schema',
+    schema: schema?.value ?? {},
     ...withoutAbsent({
-      name: described.string('name'), description: described.string('description'), strict: described.boolean('strict'),
+      name: described.string('name'),
+      description: described.string('description'),
+      strict: described.boolean('strict'),
     }),
   };
 }
@@ -146,7 +172,11 @@ function readTools(fields: Fields): Tool[] {
   search?.ignoreAll();
   if (!search) return [...tools, ...functions];
   const value = { web_search_options: search.value };
-  return [...tools, ...functions, { kind: 'builtin', dialect: NAME, value, builtin: 'web-search', at: search.at }];
+  return [
+    ...tools,
+    ...functions,
+    { kind: 'builtin', dialect: NAME, value, builtin: 'web-search', at: search.at },
+  ];
 }
 
 function readTool(fields: Fields): Tool {
@@ -161,8 +191,11 @@ function readTool(fields: Fields): Tool {
     const format = custom.object('format');
     format?.ignoreAll();
     return {
-      kind: 'custom', name: custom.requiredString('name'), description: custom.string('description') ?? '',
-      ...(format ? { format: format.value } : {}), at: fields.at,
+      kind: 'custom',
+      name: custom.requiredString('name'),
+      description: custom.string('description') ?? '',
+      ...(format ? { format: format.value } : {}),
+      at: fields.at,
     };
   }
   if (fields.has('vector_store_ids')) throw refuseStored(fields.pointer('vector_store_ids'));
@@ -175,8 +208,12 @@ function readFunction(fields: Fields, at: string): Tool {
   parameters?.ignoreAll();
   const strict = fields.boolean('strict');
   return {
-    kind: 'function', name: fields.requiredString('name'), description: fields.string('description') ?? '',
-    ...(parameters ? { parameters: parameters.value } : {}), ...(strict === undefined ? {} : { strict }), at,
+    kind: 'function',
+    name: fields.requiredString('name'),
+    description: fields.string('description') ?? '',
+    ...(parameters ? { parameters: parameters.value } : {}),
+    ...(strict === undefined ? {} : { strict }),
+    at,
   };
 }
 
@@ -218,4 +255,3 @@ function readShape(fields: Fields): ChatRequest['shape'] {
     ...(fields.has('functions') ? { legacyFunctions: true } : {}),
   };
 }
-

@@ -9,7 +9,14 @@ import { nowSeconds, writeUsage } from '../openai-usage.ts';
 import { failureInsideAnswer, unreadableAnswer } from '../upstream-errors.ts';
 import { readReasoning, sealOf, writeDetail } from './reasoning.ts';
 import {
-  NAME, finishReason, finishWord, readCitation, readLogprobs, readUsage, writeCitation, writeLogprobs,
+  NAME,
+  finishReason,
+  finishWord,
+  readCitation,
+  readLogprobs,
+  readUsage,
+  writeCitation,
+  writeLogprobs,
 } from './wire.ts';
 import type { WireMessage, WireToolCall } from './wire.ts';
 
@@ -25,7 +32,13 @@ export function encodeResponse(response: ChatResponse, request: ChatRequest): Js
       index,
       message: writeMessage(unwrapBlocks(choice.blocks, request), request),
       logprobs: writeLogprobs(choice.blocks.find(({ logprobs }) => logprobs)?.logprobs),
-      finish_reason: legacyWord(finishWord(choice.finish, choice.blocks.some(({ kind }) => kind === 'refusal')), request),
+      finish_reason: legacyWord(
+        finishWord(
+          choice.finish,
+          choice.blocks.some(({ kind }) => kind === 'refusal'),
+        ),
+        request,
+      ),
     })),
     ...(usage ? { usage } : {}),
     ...(response.serviceTier === undefined ? {} : { service_tier: response.serviceTier }),
@@ -39,11 +52,19 @@ export function legacyWord(word: string, request: ChatRequest): string {
 
 function writeMessage(blocks: Block[], request: ChatRequest): WireMessage {
   const ofKind = (kind: Block['kind']): Block[] => blocks.filter((block) => block.kind === kind);
-  const join = (kind: Block['kind']): string => ofKind(kind).map(({ text }) => text).join('');
+  const join = (kind: Block['kind']): string =>
+    ofKind(kind)
+      .map(({ text }) => text)
+      .join('');
   const calls = blocks.flatMap((block) => (block.kind === 'tool-call' ? [writeCall(block)] : []));
-  const spoken = ofKind('media').map(({ text }) => text).join('');
+  const spoken = ofKind('media')
+    .map(({ text }) => text)
+    .join('');
   const content = join('text') + spoken;
-  const thinking = ofKind('reasoning').map(({ text }) => text).filter(Boolean).join('\n\n');
+  const thinking = ofKind('reasoning')
+    .map(({ text }) => text)
+    .filter(Boolean)
+    .join('\n\n');
   const details = blocks.flatMap((block) => writeSeal(block));
   const annotations = blocks.flatMap(({ citations }) => citations ?? []).map(writeCitation);
   const images = blocks.flatMap((block) => writeImage(block));
@@ -74,11 +95,15 @@ export function writeImage(block: BlockHead): JsonObject[] {
 }
 
 function writeCall({ id, name, text, custom }: Extract<Block, { kind: 'tool-call' }>): WireToolCall {
-  return custom ? { id, type: 'custom', custom: { name, input: text } }
+  return custom
+    ? { id, type: 'custom', custom: { name, input: text } }
     : { id, type: 'function', function: { name, arguments: text } };
 }
 
-/** Reads an upstream's answer. Throws `upstream_failed` or `upstream_busy` for an error body or one that is no answer. */
+/**
+ * Reads an upstream's answer. Throws `upstream_failed` or `upstream_busy` for an error body or one that is no
+ * answer.
+ */
 export function decodeResponse(wire: unknown): ChatResponse {
   const body = isObject(wire) ? wire : {};
   const choices = objectsOf(body.choices);
@@ -90,7 +115,8 @@ export function decodeResponse(wire: unknown): ChatResponse {
   const serviceTier = textOf(body.service_tier);
   const ordered = choices.toSorted((a, b) => (numberOf(a.index) ?? 0) - (numberOf(b.index) ?? 0));
   return {
-    id, model: textOf(body.model),
+    id,
+    model: textOf(body.model),
     choices: ordered.map((choice, index) => readChoice(choice, { id, index, citations })),
     ...(readUsage(body.usage) ?? { tokens: NO_TOKENS }),
     ...(serviceTier ? { serviceTier } : {}),
@@ -114,13 +140,24 @@ export function topCitations(value: unknown): Citation[] {
 function readChoice(choice: JsonObject, about: { id: string; index: number; citations: Citation[] }): Choice {
   if (isObject(choice.error)) throw failureInsideAnswer(errorKind(choice.error));
   const message = isObject(choice.message) ? choice.message : {};
-  const blocks = [...readThinking(message), ...readContent(message), ...readMedia(message), ...readCalls(message, about)];
+  const blocks = [
+    ...readThinking(message),
+    ...readContent(message),
+    ...readMedia(message),
+    ...readCalls(message, about),
+  ];
   const target = blocks.find(({ kind }) => kind === 'text');
-  const citations = [...objectsOf(message.annotations).flatMap((one) => readCitation(one) ?? []), ...about.citations];
+  const citations = [
+    ...objectsOf(message.annotations).flatMap((one) => readCitation(one) ?? []),
+    ...about.citations,
+  ];
   if (target && citations.length > 0) target.citations = citations;
   const logprobs = readLogprobs(choice.logprobs);
   if (target && logprobs) target.logprobs = logprobs;
-  return { blocks, finish: finishReason(textOf(choice.finish_reason), new Set(blocks.map(({ kind }) => kind))) };
+  return {
+    blocks,
+    finish: finishReason(textOf(choice.finish_reason), new Set(blocks.map(({ kind }) => kind))),
+  };
 }
 
 function readThinking(message: JsonObject): Block[] {
@@ -138,14 +175,19 @@ function readContent({ content, refusal }: JsonObject): Block[] {
 function readContentPart(part: unknown): Block[] {
   if (typeof part === 'string') return part ? [{ kind: 'text', text: part }] : [];
   if (!isObject(part)) return [];
-  if (part.type === 'thinking') return [{ kind: 'reasoning', text: thinkingText(part.thinking), seal: sealOf([]) }];
+  if (part.type === 'thinking')
+    return [{ kind: 'reasoning', text: thinkingText(part.thinking), seal: sealOf([]) }];
   if (part.type === 'refusal') return [{ kind: 'refusal', text: textOf(part.refusal) }];
   return typeof part.text === 'string' ? [{ kind: 'text', text: part.text }] : [];
 }
 
 /** Mistral's thinking: a text, or a list of text parts. */
 export function thinkingText(value: unknown): string {
-  return typeof value === 'string' ? value : objectsOf(value).map(({ text }) => textOf(text)).join('');
+  return typeof value === 'string'
+    ? value
+    : objectsOf(value)
+        .map(({ text }) => textOf(text))
+        .join('');
 }
 
 /** Images of OpenRouter; a spoken answer with its transcript; Groq's own tools. */
@@ -166,7 +208,13 @@ function readCalls(message: JsonObject, about: { id: string; index: number }): B
   const calls = objectsOf(message.tool_calls).map((call, index): Block => {
     const id = textOf(call.id) || madeUpId(about.id, about.index, index);
     if (isObject(call.custom)) {
-      return { kind: 'tool-call', id, name: textOf(call.custom.name), text: textOf(call.custom.input), custom: true };
+      return {
+        kind: 'tool-call',
+        id,
+        name: textOf(call.custom.name),
+        text: textOf(call.custom.input),
+        custom: true,
+      };
     }
     const called = isObject(call.function) ? call.function : {};
     return { kind: 'tool-call', id, name: textOf(called.name), text: argumentText(called.arguments) || '{}' };
@@ -174,7 +222,10 @@ function readCalls(message: JsonObject, about: { id: string; index: number }): B
   const legacy = message.function_call;
   if (!isObject(legacy)) return calls;
   const text = argumentText(legacy.arguments) || '{}';
-  return [...calls, { kind: 'tool-call', id: madeUpId(about.id, about.index, calls.length), name: textOf(legacy.name), text }];
+  return [
+    ...calls,
+    { kind: 'tool-call', id: madeUpId(about.id, about.index, calls.length), name: textOf(legacy.name), text },
+  ];
 }
 
 /** Arguments as JSON text; some providers send them as an object. */

@@ -14,7 +14,12 @@ export function streamEncoder(request: ChatRequest): StreamEncoder {
   return new ChatStreamEncoder(request);
 }
 
-interface OpenChoice { block: BlockHead | undefined; calls: number; hasRefusal: boolean; hasThinking: boolean }
+interface OpenChoice {
+  block: BlockHead | undefined;
+  calls: number;
+  hasRefusal: boolean;
+  hasThinking: boolean;
+}
 
 class ChatStreamEncoder implements StreamEncoder {
   readonly #request: ChatRequest;
@@ -30,7 +35,10 @@ class ChatStreamEncoder implements StreamEncoder {
   }
 
   push(event: ChatEvent): string {
-    return this.#custom.push(event).map((unwrapped) => this.#write(unwrapped)).join('');
+    return this.#custom
+      .push(event)
+      .map((unwrapped) => this.#write(unwrapped))
+      .join('');
   }
 
   #write(event: ChatEvent): string {
@@ -38,10 +46,15 @@ class ChatStreamEncoder implements StreamEncoder {
       case 'start':
         this.#head = { id: event.id || 'chatcmpl-0', model: event.model || this.#request.model };
         return this.#opening(0);
-      case 'usage': this.#usage = event; return '';
-      case 'done': return `${this.#usageChunk()}data: [DONE]\n\n`;
-      case 'error': return encodeStreamError(event.error);
-      default: return this.#opening(event.choice) + this.#choiceEvent(event);
+      case 'usage':
+        this.#usage = event;
+        return '';
+      case 'done':
+        return `${this.#usageChunk()}data: [DONE]\n\n`;
+      case 'error':
+        return encodeStreamError(event.error);
+      default:
+        return this.#opening(event.choice) + this.#choiceEvent(event);
     }
   }
 
@@ -56,10 +69,14 @@ class ChatStreamEncoder implements StreamEncoder {
     const state = this.#choices.get(event.choice);
     if (!state) return '';
     switch (event.type) {
-      case 'block-start': return this.#blockStart(event.choice, state, event.block);
-      case 'block-delta': return this.#blockDelta(event, state);
-      case 'citation': return this.#delta(event.choice, { annotations: [writeCitation(event.citation)] });
-      case 'block-end': return this.#blockEnd(event, state);
+      case 'block-start':
+        return this.#blockStart(event.choice, state, event.block);
+      case 'block-delta':
+        return this.#blockDelta(event, state);
+      case 'citation':
+        return this.#delta(event.choice, { annotations: [writeCitation(event.citation)] });
+      case 'block-end':
+        return this.#blockEnd(event, state);
       case 'finish': {
         const word = legacyWord(finishWord(event.reason, state.hasRefusal), this.#request);
         return this.#chunk([{ index: event.choice, delta: {}, logprobs: null, finish_reason: word }]);
@@ -78,13 +95,22 @@ class ChatStreamEncoder implements StreamEncoder {
     return image ? this.#delta(choice, { images: [image] }) : '';
   }
 
-  #blockDelta({ choice, text, logprobs }: Extract<ChatEvent, { type: 'block-delta' }>, state: OpenChoice): string {
+  #blockDelta(
+    { choice, text, logprobs }: Extract<ChatEvent, { type: 'block-delta' }>,
+    state: OpenChoice,
+  ): string {
     switch (state.block?.kind) {
-      case 'tool-call': return this.#call(choice, state, { text });
-      case 'reasoning': return this.#delta(choice, { reasoning_content: this.#separated(state, text) });
-      case 'refusal': return this.#delta(choice, { refusal: text });
-      case 'text': case 'media': return this.#delta(choice, { content: text }, writeLogprobs(logprobs));
-      default: return '';
+      case 'tool-call':
+        return this.#call(choice, state, { text });
+      case 'reasoning':
+        return this.#delta(choice, { reasoning_content: this.#separated(state, text) });
+      case 'refusal':
+        return this.#delta(choice, { refusal: text });
+      case 'text':
+      case 'media':
+        return this.#delta(choice, { content: text }, writeLogprobs(logprobs));
+      default:
+        return '';
     }
   }
 
@@ -104,11 +130,16 @@ class ChatStreamEncoder implements StreamEncoder {
     return details.length > 0 ? this.#delta(choice, { reasoning_details: details }) : '';
   }
 
-  #call(choice: number, { block, calls }: OpenChoice, { name, text }: { name?: string; text: string }): string {
+  #call(
+    choice: number,
+    { block, calls }: OpenChoice,
+    { name, text }: { name?: string; text: string },
+  ): string {
     if (block?.kind !== 'tool-call') return '';
     const key = block.custom ? 'input' : 'arguments';
     const called = { ...(name === undefined ? {} : { name }), [key]: text };
-    if (this.#request.shape.legacyFunctions) return calls > 1 ? '' : this.#delta(choice, { function_call: called });
+    if (this.#request.shape.legacyFunctions)
+      return calls > 1 ? '' : this.#delta(choice, { function_call: called });
     const type = block.custom ? 'custom' : 'function';
     const head = name === undefined ? {} : { id: block.id, type };
     return this.#delta(choice, { tool_calls: [{ index: calls - 1, ...head, [type]: called }] });
@@ -126,7 +157,12 @@ class ChatStreamEncoder implements StreamEncoder {
   #chunk(choices: JsonObject[], more: JsonObject = {}): string {
     const tier = this.#usage?.serviceTier;
     return writeJsonFrame({
-      id: this.#head.id, object: 'chat.completion.chunk', created: this.#created, model: this.#head.model, choices, ...more,
+      id: this.#head.id,
+      object: 'chat.completion.chunk',
+      created: this.#created,
+      model: this.#head.model,
+      choices,
+      ...more,
       ...(tier === undefined ? {} : { service_tier: tier }),
     });
   }

@@ -19,7 +19,8 @@ export function writeMessages(request: ChatRequest, drops: Drops): JsonObject[] 
     if (message.role === 'assistant') messages.push(...writeAssistant(message, index > loopStart, drops));
     else if (message.role !== 'user') messages.push(...writeInstructions(message, drops));
     else {
-      // Results must follow their calls at once, so those of a whole run of user messages come before its other parts.
+      // Results must follow their calls at once, so those of a whole run of user messages come before its
+      // other parts.
       const run = userRun(given, index);
       messages.push(...writeUserRun(run, drops));
       index += run.length - 1;
@@ -29,11 +30,14 @@ export function writeMessages(request: ChatRequest, drops: Drops): JsonObject[] 
 }
 
 /**
- * The index of the last message in which the user said something: what follows is one chain of tool calls. DeepSeek and
- * others want their thinking back within it and refuse it before. https://api-docs.deepseek.com/guides/thinking_mode
+ * The index of the last message in which the user said something: what follows is one chain of tool calls.
+ * DeepSeek and others want their thinking back within it and refuse it before.
+ * https://api-docs.deepseek.com/guides/thinking_mode
  */
 function toolLoopStart(messages: Message[]): number {
-  return messages.findLastIndex(({ role, parts }) => role === 'user' && parts.some(({ kind }) => kind !== 'tool-result'));
+  return messages.findLastIndex(
+    ({ role, parts }) => role === 'user' && parts.some(({ kind }) => kind !== 'tool-result'),
+  );
 }
 
 function userRun(messages: Message[], from: number): Message[] {
@@ -46,10 +50,13 @@ function named(message: Message): { name?: string } {
 }
 
 function writeInstructions(message: Message, drops: Drops): JsonObject[] {
-  const content = writeContent(message.parts.filter((part) => {
-    if (part.kind === 'media') drops.add(part.at);
-    return part.kind !== 'media';
-  }), drops);
+  const content = writeContent(
+    message.parts.filter((part) => {
+      if (part.kind === 'media') drops.add(part.at);
+      return part.kind !== 'media';
+    }),
+    drops,
+  );
   return content.length === 0 ? [] : [{ role: message.role, content: simple(content), ...named(message) }];
 }
 
@@ -72,11 +79,23 @@ function writeUserRun(run: Message[], drops: Drops): JsonObject[] {
 }
 
 /** Results are text alone in this format; their images follow as a message of the user. */
-function writeResult(result: Located<ToolResultBody>, drops: Drops): { text: JsonObject; media: JsonObject[] } {
+function writeResult(
+  result: Located<ToolResultBody>,
+  drops: Drops,
+): { text: JsonObject; media: JsonObject[] } {
   if (result.isError) drops.add(`${result.at}/is_error`);
-  const texts = writeContent(result.parts.filter(({ kind }) => kind !== 'media'), drops);
-  const media = writeContent(result.parts.filter(({ kind }) => kind === 'media'), drops);
-  return { text: { role: 'tool', tool_call_id: result.id, content: texts.length === 0 ? '' : simple(texts) }, media };
+  const texts = writeContent(
+    result.parts.filter(({ kind }) => kind !== 'media'),
+    drops,
+  );
+  const media = writeContent(
+    result.parts.filter(({ kind }) => kind === 'media'),
+    drops,
+  );
+  return {
+    text: { role: 'tool', tool_call_id: result.id, content: texts.length === 0 ? '' : simple(texts) },
+    media,
+  };
 }
 
 /** A single text stands as plain string, which every provider understands. */
@@ -96,25 +115,36 @@ function writeContent(parts: Part[], drops: Drops): JsonObject[] {
 
 function writePart(part: Part): JsonObject | undefined {
   switch (part.kind) {
-    case 'text': return { type: 'text', text: part.text };
-    case 'refusal': return { type: 'refusal', refusal: part.text };
-    case 'media': return writeMedia(part.media);
-    case 'native': return part.dialect === NAME ? part.value : undefined;
-    default: return undefined;
+    case 'text':
+      return { type: 'text', text: part.text };
+    case 'refusal':
+      return { type: 'refusal', refusal: part.text };
+    case 'media':
+      return writeMedia(part.media);
+    case 'native':
+      return part.dialect === NAME ? part.value : undefined;
+    default:
+      return undefined;
   }
 }
 
 function writeMedia(media: Media): JsonObject | undefined {
   const base64 = base64Of(media);
   if (media.type === 'image') {
-    return { type: 'image_url', image_url: { url: urlOf(media), ...(media.detail ? { detail: media.detail } : {}) } };
+    return {
+      type: 'image_url',
+      image_url: { url: urlOf(media), ...(media.detail ? { detail: media.detail } : {}) },
+    };
   }
   if (media.type === 'audio') {
     const format = audioFormat(media.mediaType);
     return base64 && format ? { type: 'input_audio', input_audio: { data: base64, format } } : undefined;
   }
   if (media.type === 'video' || base64 === undefined) return undefined;
-  return { type: 'file', file: { filename: media.name ?? fileName(media.mediaType), file_data: urlOf(media) } };
+  return {
+    type: 'file',
+    file: { filename: media.name ?? fileName(media.mediaType), file_data: urlOf(media) },
+  };
 }
 
 /** Audio goes as wav or mp3 only. */
@@ -125,27 +155,41 @@ function audioFormat(mediaType: string): 'wav' | 'mp3' | undefined {
 
 /** OpenAI tells what a file is by its name. */
 function fileName(mediaType: string): string {
-  const extension = mediaType === 'text/plain' ? 'txt' : mediaType.split('/')[1] ?? 'bin';
+  const extension = mediaType === 'text/plain' ? 'txt' : (mediaType.split('/')[1] ?? 'bin');
   return `file.${extension}`;
 }
 
 function writeAssistant(message: Message, isInToolLoop: boolean, drops: Drops): JsonObject[] {
   const calls = message.parts.filter((part) => part.kind === 'tool-call');
-  const refusal = message.parts.filter((part) => part.kind === 'refusal').map(({ text }) => text).join('');
-  const content = writeContent(message.parts.filter(({ kind }) => kind === 'text'), drops);
+  const refusal = message.parts
+    .filter((part) => part.kind === 'refusal')
+    .map(({ text }) => text)
+    .join('');
+  const content = writeContent(
+    message.parts.filter(({ kind }) => kind === 'text'),
+    drops,
+  );
   let thinking: JsonObject = {};
   for (const part of message.parts) {
     if (part.kind === 'reasoning') {
-      if (part.seal?.dialect === NAME && isInToolLoop) thinking = { ...thinking, ...unsealed(part.text, part.seal) };
+      if (part.seal?.dialect === NAME && isInToolLoop)
+        thinking = { ...thinking, ...unsealed(part.text, part.seal) };
       else drops.add(part.at);
     } else if (part.kind === 'native' && part.dialect === NAME) thinking = { ...thinking, ...part.value };
-    else if (part.kind === 'media' || part.kind === 'tool-result' || part.kind === 'native') drops.add(part.at);
+    else if (part.kind === 'media' || part.kind === 'tool-result' || part.kind === 'native')
+      drops.add(part.at);
   }
   if (content.length === 0 && calls.length === 0 && !refusal && Object.keys(thinking).length === 0) return [];
-  return [{
-    role: 'assistant', content: content.length === 0 ? null : simple(content), ...named(message), ...thinking,
-    ...(refusal ? { refusal } : {}), ...(calls.length === 0 ? {} : { tool_calls: calls.map(writeCall) }),
-  }];
+  return [
+    {
+      role: 'assistant',
+      content: content.length === 0 ? null : simple(content),
+      ...named(message),
+      ...thinking,
+      ...(refusal ? { refusal } : {}),
+      ...(calls.length === 0 ? {} : { tool_calls: calls.map(writeCall) }),
+    },
+  ];
 }
 
 function writeCall({ id, name, text, custom }: ToolCallBody): JsonObject {

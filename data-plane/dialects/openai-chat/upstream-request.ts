@@ -24,8 +24,24 @@ export function encodeRequest(request: ChatRequest, model: string): UpstreamRequ
 }
 
 const CARRIED: readonly ScalarName[] = [
-  'choices', 'toolChoice', 'parallelToolCalls', 'maxOutputTokens', 'temperature', 'topP', 'stop', 'seed', 'presencePenalty',
-  'frequencyPenalty', 'logprobs', 'reasoning', 'format', 'verbosity', 'modalities', 'user', 'serviceTier', 'cacheKey',
+  'choices',
+  'toolChoice',
+  'parallelToolCalls',
+  'maxOutputTokens',
+  'temperature',
+  'topP',
+  'stop',
+  'seed',
+  'presencePenalty',
+  'frequencyPenalty',
+  'logprobs',
+  'reasoning',
+  'format',
+  'verbosity',
+  'modalities',
+  'user',
+  'serviceTier',
+  'cacheKey',
   'cacheRetention',
 ];
 
@@ -38,7 +54,8 @@ function writeScalars(request: ChatRequest, drops: Drops): JsonObject {
   const isTierKept = tier !== undefined && SERVICE_TIERS.includes(tier);
   // Spoken answers also need a voice, which only a chat request names.
   const hasVoice = request.extras.some(({ dialect, pointer }) => dialect === NAME && pointer === '/audio');
-  const areModalitiesKept = modalities?.every((kind) => kind === 'text' || (kind === 'audio' && hasVoice)) ?? false;
+  const areModalitiesKept =
+    modalities?.every((kind) => kind === 'text' || (kind === 'audio' && hasVoice)) ?? false;
   if (!isUserKept) drops.scalar(request, 'user');
   if (!isTierKept) drops.scalar(request, 'serviceTier');
   if (!areModalitiesKept) drops.scalar(request, 'modalities');
@@ -76,7 +93,9 @@ function writeFormat({ format }: ChatRequest): JsonObject | undefined {
 }
 
 function writeTools(request: ChatRequest, drops: Drops): JsonObject {
-  const search = request.tools.find((tool) => tool.kind === 'builtin' && tool.value.web_search_options !== undefined);
+  const search = request.tools.find(
+    (tool) => tool.kind === 'builtin' && tool.value.web_search_options !== undefined,
+  );
   const tools = request.tools.flatMap((tool) => writeTool(tool, drops));
   const own = search?.kind === 'builtin' && search.dialect === NAME ? search.value : {};
   if (tools.length === 0) {
@@ -84,16 +103,26 @@ function writeTools(request: ChatRequest, drops: Drops): JsonObject {
     drops.scalar(request, 'parallelToolCalls');
     return own;
   }
-  const choice = request.toolChoice === undefined ? undefined : writeChoice(request.toolChoice, request.tools);
+  const choice =
+    request.toolChoice === undefined ? undefined : writeChoice(request.toolChoice, request.tools);
   if (choice === undefined) drops.scalar(request, 'toolChoice');
-  return { ...own, tools, ...present({ tool_choice: choice, parallel_tool_calls: request.parallelToolCalls }) };
+  return {
+    ...own,
+    tools,
+    ...present({ tool_choice: choice, parallel_tool_calls: request.parallelToolCalls }),
+  };
 }
 
 function writeTool(tool: Tool, drops: Drops): JsonObject[] {
   if (tool.cache) drops.add(`${tool.at}/cache_control`);
   if (tool.kind === 'function') {
     const { name, description, parameters, strict } = tool;
-    return [{ type: 'function', function: present({ name, description: description || undefined, parameters, strict }) }];
+    return [
+      {
+        type: 'function',
+        function: present({ name, description: description || undefined, parameters, strict }),
+      },
+    ];
   }
   if (tool.kind === 'custom') {
     const { name, description, format } = tool;
@@ -118,5 +147,7 @@ function writeChoice(choice: ToolChoice, tools: Tool[]): unknown {
 function nameOf(name: string, tools: Tool[]): JsonObject | undefined {
   const tool = tools.find((one) => one.kind !== 'builtin' && one.name === name);
   if (!tool) return undefined;
-  return tool.kind === 'custom' ? { type: 'custom', custom: { name } } : { type: 'function', function: { name } };
+  return tool.kind === 'custom'
+    ? { type: 'custom', custom: { name } }
+    : { type: 'function', function: { name } };
 }

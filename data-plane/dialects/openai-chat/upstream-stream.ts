@@ -8,7 +8,9 @@ import { isObject, numberOf, objectsOf, parseObject, textOf } from '../fields.ts
 import type { JsonObject } from '../fields.ts';
 import type { SseFrame } from '../sse.ts';
 import { failureInsideAnswer, unreadableAnswer } from '../upstream-errors.ts';
-import { readReasoning, sealOf } from './reasoning.ts';
+import { CallBook } from './calls.ts';
+import type { Call } from './calls.ts';
+import { mergeDetails, readReasoning, sealOf } from './reasoning.ts';
 import { argumentText, errorKind, madeUpId, readMedia, thinkingText, topCitations } from './response.ts';
 import { finishReason, readCitation, readLogprobs, readUsage } from './wire.ts';
 
@@ -42,7 +44,9 @@ class ChatStreamDecoder implements StreamDecoder {
     }
   }
 
-  /** Groq, Perplexity and GPUStack may end without `[DONE]`: enough where every answer asked for has finished. */
+  /**
+   * Groq, Perplexity and GPUStack may end without `[DONE]`: enough where every answer asked for has finished.
+   */
   end(): ChatEvent[] {
     return this.#ended ? [] : this.#finish(this.#asked);
   }
@@ -51,13 +55,18 @@ class ChatStreamDecoder implements StreamDecoder {
     this.#ended = true;
     const states = [...this.#choices.values()];
     const isComplete = states.length >= needed && states.every(({ finished }) => finished);
-    return [isComplete ? { type: 'done' } : { type: 'error', error: brokenOff('the stream ended before its finish') }];
+    return [
+      isComplete
+        ? { type: 'done' }
+        : { type: 'error', error: brokenOff('the stream ended before its finish') },
+    ];
   }
 
   #read(chunk: JsonObject): ChatEvent[] {
     const choices = objectsOf(chunk.choices);
     if (isObject(chunk.error) && choices.length === 0) throw failureInsideAnswer(errorKind(chunk.error));
-    const usage = readUsage(chunk.usage) ?? readUsage(isObject(chunk.x_groq) ? chunk.x_groq.usage : undefined);
+    const usage =
+      readUsage(chunk.usage) ?? readUsage(isObject(chunk.x_groq) ? chunk.x_groq.usage : undefined);
     // Azure opens with a chunk that has neither id nor choices.
     if (choices.length === 0 && !usage) return [];
     const events = this.#start(chunk);
@@ -87,8 +96,6 @@ class ChatStreamDecoder implements StreamDecoder {
   }
 }
 
-interface Call { key: string; wireIndex: number | undefined; id: string; name: string; opened: boolean; early: string; custom: boolean }
-
 /** The deltas of one choice: a new block opens when the kind of delta changes. */
 class ChoiceDecoder {
   finished = false;
@@ -96,7 +103,7 @@ class ChoiceDecoder {
   readonly #answerId: string;
   readonly #blocks: BlockSequence;
   readonly #kinds = new Set<Block['kind']>();
-  readonly #calls: Call[] = [];
+  readonly #calls = new CallBook();
   #details: JsonObject[] = [];
   #cited = new Set<string>();
   #waitingCitations: Citation[] = [];
@@ -113,8 +120,14 @@ class ChoiceDecoder {
     if (this.finished) return [];
     const delta = isObject(choice.delta) ? choice.delta : {};
     const events = [
-      ...this.#thinking(delta), ...this.#content(delta, choice), ...this.#media(delta), ...this.#toolCalls(delta),
-      ...this.#citations([...objectsOf(delta.annotations).flatMap((one) => readCitation(one) ?? []), ...citations]),
+      ...this.#thinking(delta),
+      ...this.#content(delta, choice),
+      ...this.#media(delta),
+      ...this.#toolCalls(delta),
+      ...this.#citations([
+        ...objectsOf(delta.annotations).flatMap((one) => readCitation(one) ?? []),
+        ...citations,
+      ]),
     ];
     const word = textOf(choice.finish_reason);
     return word ? [...events, ...this.#finish(word)] : events;
@@ -147,9 +160,16 @@ class ChoiceDecoder {
     return [...events, ...this.#text('refusal', textOf(delta.refusal))];
   }
 
-  #text(kind: 'text' | 'refusal' | 'reasoning', text: string, logprobs?: ReturnType<typeof readLogprobs>): ChatEvent[] {
+  #text(
+    kind: 'text' | 'refusal' | 'reasoning',
+    text: string,
+    logprobs?: ReturnType<typeof readLogprobs>,
+  ): ChatEvent[] {
     if (!text) return [];
-    return [...this.#ensure(kind, { kind }), ...this.#blocks.delta(kind, text, kind === 'text' ? logprobs : undefined)];
+    return [
+      ...this.#ensure(kind, { kind }),
+      ...this.#blocks.delta(kind, text, kind === 'text' ? logprobs : undefined),
+    ];
   }
 
   /** Media and native blocks come whole. Speech is collected: its pieces are no valid sound by themselves. */
@@ -164,7 +184,9 @@ class ChoiceDecoder {
 
   #speech(): ChatEvent[] {
     const { data, transcript } = this.#spoken;
-    return data || transcript ? readMedia({ audio: { data, transcript } }).flatMap((block) => this.#whole(block)) : [];
+    return data || transcript
+      ? readMedia({ audio: { data, transcript } }).flatMap((block) => this.#whole(block))
+      : [];
   }
 
   #whole({ text, ...head }: Block): ChatEvent[] {
@@ -183,7 +205,7 @@ class ChoiceDecoder {
     const called = isObject(wire.custom) ? wire.custom : isObject(wire.function) ? wire.function : {};
     const id = textOf(wire.id);
     const name = textOf(called.name);
-    const call = this.#findCall(numberOf(wire.index), id, name) ?? this.#addCall(numberOf(wire.index), custom);
+    const call = this.#calls.callOf({ wireIndex: numberOf(wire.index), id, name, custom });
     call.id ||= id;
     if (!call.opened) call.name += name;
     const text = argumentText(custom ? called.input : called.arguments);
@@ -194,42 +216,34 @@ class ChoiceDecoder {
     return [...this.#openCall(call), ...this.#blocks.delta(call.key, text)];
   }
 
-  /** Mistral sends no index; Cerebras several calls under one. */
-  #findCall(wireIndex: number | undefined, id: string, name: string): Call | undefined {
-    if (wireIndex === undefined) {
-      return this.#calls.find((call) => id !== '' && call.id === id) ?? (id || name ? undefined : this.#calls.at(-1));
-    }
-    const call = this.#calls.findLast((one) => one.wireIndex === wireIndex);
-    return call && id && call.id && call.id !== id && name ? undefined : call;
-  }
-
-  #addCall(wireIndex: number | undefined, custom: boolean): Call {
-    const call = { key: `call ${this.#calls.length}`, wireIndex, id: '', name: '', opened: false, early: '', custom };
-    this.#calls.push(call);
-    return call;
-  }
-
   #openCall(call: Call): ChatEvent[] {
     if (call.opened) return [];
     call.opened = true;
-    call.id ||= madeUpId(this.#answerId, this.#index, this.#calls.indexOf(call));
-    const head = { kind: 'tool-call' as const, id: call.id, name: call.name, ...(call.custom ? { custom: true } : {}) };
+    call.id ||= madeUpId(this.#answerId, this.#index, this.#calls.calls.indexOf(call));
+    const head = {
+      kind: 'tool-call' as const,
+      id: call.id,
+      name: call.name,
+      ...(call.custom ? { custom: true } : {}),
+    };
     return [...this.#ensure(call.key, head), ...this.#blocks.delta(call.key, call.early)];
   }
 
   /** Calls that never got a name are the upstream's fault; the client sees them all the same. */
   #openLateCalls(): ChatEvent[] {
-    return this.#calls.flatMap((call) => this.#openCall(call));
+    return this.#calls.calls.flatMap((call) => this.#openCall(call));
   }
 
   /**
-   * Opens the block unless it is open. Other blocks close first, but for calls whose arguments are still incomplete:
-   * what comes after them waits, so that parallel calls may be interleaved.
+   * Opens the block unless it is open. Other blocks close first, but for calls whose arguments are still
+   * incomplete: what comes after them waits, so that parallel calls may be interleaved.
    */
   #ensure(key: string, head: BlockHead): ChatEvent[] {
     if (this.#blocks.isOpen(key)) return [];
     this.#kinds.add(head.kind);
-    const events = this.#blocks.unclosed.filter((block) => isComplete(block)).flatMap((block) => this.#close(block.key));
+    const events = this.#blocks.unclosed
+      .filter((block) => isComplete(block))
+      .flatMap((block) => this.#close(block.key));
     events.push(...this.#blocks.open(key, head));
     return head.kind === 'text' ? [...events, ...this.#citations(this.#waitingCitations.splice(0))] : events;
   }
@@ -265,26 +279,4 @@ class ChoiceDecoder {
 
 function isComplete({ head, text }: { head: BlockHead; text: string }): boolean {
   return head.kind !== 'tool-call' || head.custom === true || parseObject(text) !== undefined;
-}
-
-/** Details arrive in pieces that share an index: their texts, summaries, data and signatures are joined. */
-function mergeDetails(known: JsonObject[], pieces: JsonObject[]): JsonObject[] {
-  const merged = [...known];
-  for (const piece of pieces) {
-    const at = merged.findIndex(({ index, type }) => index !== undefined && index === piece.index && type === piece.type);
-    const before = merged[at];
-    if (!before) merged.push(piece);
-    else merged[at] = joinDetails(before, piece);
-  }
-  return merged;
-}
-
-function joinDetails(before: JsonObject, piece: JsonObject): JsonObject {
-  const joined: JsonObject = { ...before };
-  for (const [name, value] of Object.entries(piece)) {
-    const isGrowing = ['text', 'summary', 'data'].includes(name) && typeof value === 'string';
-    if (isGrowing) joined[name] = textOf(before[name]) + value;
-    else if (value !== null && value !== undefined) joined[name] = value;
-  }
-  return joined;
 }

@@ -33,17 +33,33 @@ export interface WireToolCall {
 }
 
 const FINISH_WORDS: Record<FinishReason, string> = {
-  stop: 'stop', length: 'length', tool: 'tool_calls', filter: 'content_filter', refusal: 'stop', pause: 'stop', error: 'error',
+  stop: 'stop',
+  length: 'length',
+  tool: 'tool_calls',
+  filter: 'content_filter',
+  refusal: 'stop',
+  pause: 'stop',
+  error: 'error',
   other: 'stop',
 };
 
 /** `model_length`, `eos` and `end_turn` are words of Mistral, Together and others. */
 const FINISH_REASONS: Record<string, FinishReason> = {
-  stop: 'stop', length: 'length', model_length: 'length', tool_calls: 'tool', function_call: 'tool', content_filter: 'filter',
-  error: 'error', eos: 'stop', end_turn: 'stop',
+  stop: 'stop',
+  length: 'length',
+  model_length: 'length',
+  tool_calls: 'tool',
+  function_call: 'tool',
+  content_filter: 'filter',
+  error: 'error',
+  eos: 'stop',
+  end_turn: 'stop',
 };
 
-/** The `finish_reason` of a choice. A refusal without refusal text would pass for an ordinary end: the filter says it. */
+/**
+ * The `finish_reason` of a choice. A refusal without refusal text would pass for an ordinary end: the filter
+ * says it.
+ */
 export function finishWord(reason: FinishReason, hasRefusalText: boolean): string {
   return reason === 'refusal' && !hasRefusalText ? 'content_filter' : FINISH_WORDS[reason];
 }
@@ -63,15 +79,17 @@ export function readUsage(value: unknown): Usage | undefined {
   const completion = objectOf(value.completion_tokens_details);
   const reasoning = numberOf(completion.reasoning_tokens) ?? numberOf(value.reasoning_tokens);
   const said = numberOf(value.completion_tokens);
-  const isReasoningOutside = reasoning !== undefined && value.total_tokens === (input ?? 0) + (said ?? 0) + reasoning;
+  const isReasoningOutside =
+    reasoning !== undefined && value.total_tokens === (input ?? 0) + (said ?? 0) + reasoning;
   const counters = {
-    ...counter('cacheWrite', prompt.cache_write_tokens), ...counter('inputAudio', prompt.audio_tokens),
+    ...counter('cacheWrite', prompt.cache_write_tokens),
+    ...counter('inputAudio', prompt.audio_tokens),
     ...counter('outputAudio', completion.audio_tokens),
   };
   return {
     tokens: {
       input: input ?? null,
-      output: isReasoningOutside ? (said ?? 0) + reasoning : said ?? null,
+      output: isReasoningOutside ? (said ?? 0) + reasoning : (said ?? null),
       cached: numberOf(prompt.cached_tokens) ?? numberOf(value.prompt_cache_hit_tokens) ?? null,
       reasoning: reasoning ?? null,
     },
@@ -90,8 +108,10 @@ export function readCitation(annotation: JsonObject): Citation | undefined {
   const start = numberOf(cited.start_index);
   const end = numberOf(cited.end_index);
   return {
-    url: textOf(cited.url), title: textOf(cited.title),
-    ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }),
+    url: textOf(cited.url),
+    title: textOf(cited.title),
+    ...(start === undefined ? {} : { start }),
+    ...(end === undefined ? {} : { end }),
   };
 }
 
@@ -106,11 +126,19 @@ export function writeCitation({ url, title, start, end }: Citation): JsonObject 
 export function readLogprobs(value: unknown): TokenLogprob[] | undefined {
   const { content, refusal } = objectOf(value);
   const entries = objectsOf(content ?? refusal);
-  return entries.length === 0 ? undefined : entries.map((entry) => ({ ...readToken(entry), top: objectsOf(entry.top_logprobs).map(readToken) }));
+  return entries.length === 0
+    ? undefined
+    : entries.map((entry) => ({ ...readToken(entry), top: objectsOf(entry.top_logprobs).map(readToken) }));
 }
 
-function readToken({ token, logprob, bytes }: JsonObject): { token: string; logprob: number; bytes?: number[] | null } {
-  const list = Array.isArray(bytes) ? bytes.filter((byte): byte is number => typeof byte === 'number') : undefined;
+function readToken({ token, logprob, bytes }: JsonObject): {
+  token: string;
+  logprob: number;
+  bytes?: number[] | null;
+} {
+  const list = Array.isArray(bytes)
+    ? bytes.filter((byte): byte is number => typeof byte === 'number')
+    : undefined;
   return { token: textOf(token), logprob: numberOf(logprob) ?? 0, ...(list ? { bytes: list } : {}) };
 }
 
@@ -118,7 +146,10 @@ export function writeLogprobs(logprobs: TokenLogprob[] | undefined): JsonObject 
   if (!logprobs) return null;
   return {
     content: logprobs.map(({ token, logprob, bytes, top }) => ({
-      token, logprob, bytes: bytes ?? null, top_logprobs: top.map((one) => ({ ...one, bytes: one.bytes ?? null })),
+      token,
+      logprob,
+      bytes: bytes ?? null,
+      top_logprobs: top.map((one) => ({ ...one, bytes: one.bytes ?? null })),
     })),
     refusal: null,
   };

@@ -8,13 +8,20 @@ const CHOICES_MAX = 128;
 /** What chat completions know under the same name: given on to upstreams of that format. */
 const CHAT_FIELDS: ReadonlySet<string> = new Set(['/logit_bias']);
 
-/** Reads a request. Throws `invalid_request` naming the pointer of what is wrong, and for several prompts at once. */
+/**
+ * Reads a request. Throws `invalid_request` naming the pointer of what is wrong, and for several prompts at
+ * once.
+ */
 export function decodeRequest(wire: JsonObject): ChatRequest {
   const fields = new Fields(wire);
   const prompt = readPrompt(fields);
   const pointers: ChatRequest['pointers'] = {};
   const scalars: Partial<ChatRequest> = {};
-  const keep = <Name extends ScalarName>(name: Name, value: ChatRequest[Name] | undefined, field: string): void => {
+  const keep = <Name extends ScalarName>(
+    name: Name,
+    value: ChatRequest[Name] | undefined,
+    field: string,
+  ): void => {
     if (value === undefined) return;
     scalars[name] = value;
     pointers[name] = fields.pointer(field);
@@ -40,11 +47,18 @@ export function decodeRequest(wire: JsonObject): ChatRequest {
   const usageInStream = options?.boolean('include_usage');
   options?.ignore('include_obfuscation');
   return {
-    model: fields.requiredString('model'), stream: fields.boolean('stream') ?? false, choices: 1, tools: [], stop: [],
+    model: fields.requiredString('model'),
+    stream: fields.boolean('stream') ?? false,
+    choices: 1,
+    tools: [],
+    stop: [],
     messages: [{ role: 'user', parts: [{ kind: 'text', text: prompt, at: '/prompt' }], at: '/prompt' }],
-    ...scalars, pointers,
+    ...scalars,
+    pointers,
     shape: { ...(usageInStream ? { usageInStream } : {}), ...(echo ? { echo: prompt } : {}) },
-    extras: fields.leftovers().map((left) => ({ dialect: CHAT_FIELDS.has(left.pointer) ? 'openai-chat' : null, ...left })),
+    extras: fields
+      .leftovers()
+      .map((left) => ({ dialect: CHAT_FIELDS.has(left.pointer) ? 'openai-chat' : null, ...left })),
   };
 }
 

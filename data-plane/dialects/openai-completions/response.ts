@@ -1,5 +1,13 @@
 /** Answers as legacy text completions: whole, and as streams. */
-import type { Block, ChatEvent, ChatRequest, ChatResponse, FinishReason, TokenLogprob, Usage } from '../canonical.ts';
+import type {
+  Block,
+  ChatEvent,
+  ChatRequest,
+  ChatResponse,
+  FinishReason,
+  TokenLogprob,
+  Usage,
+} from '../canonical.ts';
 import type { StreamEncoder } from '../dialect.ts';
 import type { JsonObject } from '../fields.ts';
 import { encodeOpenAiError } from '../openai-errors.ts';
@@ -18,11 +26,19 @@ function finishWord(reason: FinishReason): string {
 export function encodeResponse(response: ChatResponse, request: ChatRequest): JsonObject {
   const usage = writeUsage(response);
   return {
-    id: response.id || 'cmpl-0', object: 'text_completion', created: nowSeconds(), model: response.model || request.model,
+    id: response.id || 'cmpl-0',
+    object: 'text_completion',
+    created: nowSeconds(),
+    model: response.model || request.model,
     choices: response.choices.map(({ blocks, finish }, index) => {
       const spoken = blocks.filter(({ kind }) => SPOKEN.has(kind));
       const text = (request.shape.echo ?? '') + spoken.map((block) => block.text).join('');
-      return { text, index, logprobs: writeLogprobs(spoken.flatMap(({ logprobs }) => logprobs ?? [])), finish_reason: finishWord(finish) };
+      return {
+        text,
+        index,
+        logprobs: writeLogprobs(spoken.flatMap(({ logprobs }) => logprobs ?? [])),
+        finish_reason: finishWord(finish),
+      };
     }),
     ...(usage ? { usage } : {}),
   };
@@ -35,7 +51,9 @@ function writeLogprobs(logprobs: TokenLogprob[]): JsonObject | null {
   return {
     tokens: logprobs.map(({ token }) => token),
     token_logprobs: logprobs.map(({ logprob }) => logprob),
-    top_logprobs: logprobs.map(({ top }) => Object.fromEntries(top.map(({ token, logprob }) => [token, logprob]))),
+    top_logprobs: logprobs.map(({ top }) =>
+      Object.fromEntries(top.map(({ token, logprob }) => [token, logprob])),
+    ),
     text_offset: logprobs.map(({ token }) => (offset += token.length) - token.length),
   };
 }
@@ -62,17 +80,30 @@ class CompletionsStreamEncoder implements StreamEncoder {
       case 'start':
         this.#head = { id: event.id || 'cmpl-0', model: event.model || this.#request.model };
         return '';
-      case 'block-start': this.#speaking.set(event.choice, SPOKEN.has(event.block.kind)); return this.#echo(event.choice);
+      case 'block-start':
+        this.#speaking.set(event.choice, SPOKEN.has(event.block.kind));
+        return this.#echo(event.choice);
       case 'block-delta':
         if (!this.#speaking.get(event.choice)) return '';
-        return this.#chunk(event.choice, { text: event.text, logprobs: writeLogprobs(event.logprobs ?? []), finish_reason: null });
+        return this.#chunk(event.choice, {
+          text: event.text,
+          logprobs: writeLogprobs(event.logprobs ?? []),
+          finish_reason: null,
+        });
       case 'finish':
-        return this.#echo(event.choice)
-          + this.#chunk(event.choice, { text: '', logprobs: null, finish_reason: finishWord(event.reason) });
-      case 'usage': this.#usage = event; return '';
-      case 'done': return `${this.#usageChunk()}data: [DONE]\n\n`;
-      case 'error': return encodeStreamError(event.error);
-      default: return '';
+        return (
+          this.#echo(event.choice) +
+          this.#chunk(event.choice, { text: '', logprobs: null, finish_reason: finishWord(event.reason) })
+        );
+      case 'usage':
+        this.#usage = event;
+        return '';
+      case 'done':
+        return `${this.#usageChunk()}data: [DONE]\n\n`;
+      case 'error':
+        return encodeStreamError(event.error);
+      default:
+        return '';
     }
   }
 
