@@ -2,6 +2,7 @@
 import 'reflect-metadata';
 import { createApp } from './app.ts';
 import { bootstrap } from './local/bootstrap.ts';
+import { startBackground } from './nodes/background.ts';
 import { findNodeByToken } from './nodes/node.service.ts';
 import { createOrm, migrate } from './orm.ts';
 import { announceSettings, seed } from './seeds.ts';
@@ -19,13 +20,16 @@ async function start(settings: Settings): Promise<() => Promise<void>> {
   await migrate(settings.databaseUrl);
   const orm = await createOrm(settings.databaseUrl);
   await seed(orm.em.fork(), settings);
-  const bootstrapped = settings.localStart ? await bootstrap(orm, settings) : undefined;
+  const bootstrapped = settings.localStart ? await bootstrap(orm, settings, process.env) : undefined;
+  const openCredential = async (): Promise<string | undefined> => undefined;
+  const background = await startBackground({ orm, databaseUrl: settings.databaseUrl, openCredential, log });
   const app = await createApp({ orm, settings, log, findNode: findNodeByToken });
   const port = await app.listen();
   await announceSettings(orm.em.fork(), settings);
   process.send?.({ type: 'ready', port, url: settings.consoleUrl, bootstrap: bootstrapped });
   log({ level: 'info', message: `Control plane ready on ${settings.consoleUrl}.`, port });
   return async () => {
+    await background.stop();
     await app.close();
     await orm.close(true);
   };

@@ -7,8 +7,16 @@ import { CatalogResolver } from './catalog/catalog.resolver.ts';
 import { KeyFields } from './keys/key.fields.ts';
 import { AdminKeysResolver, UserKeysResolver } from './keys/key.lists.ts';
 import { KeyResolver } from './keys/key.resolver.ts';
+import { AdminNodesResolver, NodeResolver } from './nodes/node.resolver.ts';
+import { SyncResolver } from './nodes/sync.resolver.ts';
+import { UsageReportResolver } from './nodes/usage-report.resolver.ts';
+import { AdminUsageResolver, UsageResolver, UserUsageResolver } from './usage/usage.resolver.ts';
+import { AdminLedgerResolver, UserWalletResolver, WalletResolver } from './wallet/wallet.resolver.ts';
 
 export const resolvers: NonEmptyArray<new () => object> = [
   AccountResolver, SessionResolver, AdminResolver, AuditResolver, CatalogResolver,
   KeyResolver, KeyFields, UserKeysResolver, AdminKeysResolver,
+  NodeResolver, AdminNodesResolver, SyncResolver, UsageReportResolver,
+  UserUsageResolver, AdminUsageResolver, UsageResolver,
+  UserWalletResolver, WalletResolver, AdminLedgerResolver,
 ];
