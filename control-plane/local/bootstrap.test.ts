@@ -32,31 +32,72 @@ describe('the bootstrap of a local start', () => {
     await database.drop();
     rmSync(settings.dataDir, { recursive: true, force: true });
   });
+  const environment = { DEMO_UPSTREAM_URL: 'http://127.0.0.1:1', DEMO: 'auto' };
   const tokenFile = (): string => path.join(settings.dataDir, 'node-token');
   const token = (): string => readFileSync(tokenFile(), 'utf8').trim();
 
   test('makes a token for the node, for the eyes of the owner only, and keeps it', async () => {
-    await bootstrap(orm, settings);
+    await bootstrap(orm, settings, environment);
     const node = await findNodeByToken(orm.em.fork(), token());
     expect(node?.name).toMatch(/^local-/);
     expect(statSync(tokenFile()).mode & 0o777).toBe(0o600);
     const first = token();
-    await bootstrap(orm, settings);
+    await bootstrap(orm, settings, environment);
     expect(token()).toBe(first);
   });
 
   test('replaces a token that the database does not know, without a second node', async () => {
-    await bootstrap(orm, settings);
+    await bootstrap(orm, settings, environment);
     const node = await findNodeByToken(orm.em.fork(), token());
     writeFileSync(tokenFile(), 'gnt_of_another_database');
-    await bootstrap(orm, settings);
+    await bootstrap(orm, settings, environment);
     expect(await findNodeByToken(orm.em.fork(), token())).toEqual(node);
   });
 
   test('prints a claim link with the token in the fragment until the administrator exists', async () => {
-    const { claimUrl } = await bootstrap(orm, settings);
+    const { claimUrl } = await bootstrap(orm, settings, environment);
     expect(claimUrl).toMatch(/^http:\/\/localhost:4000\/claim#gwl_\w+$/);
     await orm.em.fork().execute(`update users set password_hash = 'set' where role = 'ADMIN'`);
-    expect(await bootstrap(orm, settings)).not.toHaveProperty('claimUrl');
+    expect(await bootstrap(orm, settings, environment)).not.toHaveProperty('claimUrl');
+  });
+
+  test('makes the demo once: upstreams behind every model, credit, and a key that is printed', async () => {
+    const { demo, demoKey } = await bootstrap(orm, settings, environment);
+    expect(demo).toBe(true);
+    expect(demoKey).toMatch(/^sk-\w{48}$/);
+    expect(await bootstrap(orm, settings, environment)).toMatchObject({ demo, demoKey });
+    const [facts] = await orm.em.fork().execute(`select
+      (select count(*)::int from provider where demo) as providers,
+      (select count(distinct model_id)::int from route) as models,
+      (select count(*)::int from api_key) as keys,
+      (select sum(balance)::text from ledger_account where kind = 'WALLET' and bucket = 'GIFT') as gift`);
+    expect(facts).toEqual({ providers: 2, models: 10, keys: 1, gift: '25000000' });
+    expect(statSync(path.join(settings.dataDir, 'demo-key')).mode & 0o777).toBe(0o600);
+  });
+
+  test('tells nodes where the demo upstream is now', async () => {
+    await bootstrap(orm, settings, environment);
+    await bootstrap(orm, settings, { ...environment, DEMO_UPSTREAM_URL: 'http://127.0.0.1:2' });
+    const rows = await orm.em.fork()
+      .execute(`select payload->>'baseUrl' as url, payload->'allowPrivate' as open
+      from config_log where kind = 'PROVIDER' order by 1`);
+    expect(rows).toEqual([
+      { url: 'http://127.0.0.1:2/v1', open: true },
+      { url: 'http://127.0.0.1:2/v1beta', open: true },
+    ]);
+  });
+
+  test('decides against a demo for good when it was off, or when an upstream existed, at the first start', async () => {
+    expect(await bootstrap(orm, settings, { ...environment, DEMO: 'off' })).toMatchObject({ demo: false });
+    expect(await bootstrap(orm, settings, environment)).toMatchObject({ demo: false });
+    expect(await orm.em.fork().execute('select 1 from provider')).toEqual([]);
+  });
+
+  test('says that the demo is over when its upstreams are gone, and never makes it again', async () => {
+    await bootstrap(orm, settings, environment);
+    await orm.em.fork().execute('delete from provider where demo');
+    const result = await bootstrap(orm, settings, environment);
+    expect(result.demo).toBe(false);
+    expect(result.demoKey).toBeUndefined();
   });
 });

@@ -7,13 +7,26 @@ import { SYSTEM_ACTOR } from '../context.ts';
 import { createNode, findNodeByToken, listNodes, rotateNodeToken } from '../nodes/node.service.ts';
 import type { Settings } from '../settings.ts';
 import { readSecret, writeSecret } from './data-folder.ts';
+import { prepareDemo } from './demo.ts';
 import { type BootstrapResult, secretFiles } from './messages.ts';
 
-/** Makes what is not there yet; safe at every start. The claim link of an earlier start becomes void. */
-export async function bootstrap(orm: MikroORM, settings: Settings): Promise<BootstrapResult> {
+/**
+ * Makes what is not there yet; safe at every start. The claim link of an earlier start becomes void. The
+ * environment holds DEMO and DEMO_UPSTREAM_URL as the supervisor set them.
+ */
+export async function bootstrap(
+  orm: MikroORM,
+  settings: Settings,
+  environment: NodeJS.ProcessEnv,
+): Promise<BootstrapResult> {
+  const files = secretFiles(settings.dataDir);
   await ensureNodeToken(orm, settings.dataDir);
   const claim = await mintAdminClaim(orm.em.fork());
-  return { demo: false, ...(claim && { claimUrl: `${settings.consoleUrl}/claim#${claim.token}` }) };
+  const upstreamUrl = environment.DEMO_UPSTREAM_URL;
+  const demo = upstreamUrl
+    ? await prepareDemo(orm, { upstreamUrl, allowed: environment.DEMO !== 'off', keyFile: files.demoKey })
+    : { demo: false };
+  return { ...demo, ...(claim && { claimUrl: `${settings.consoleUrl}/claim#${claim.token}` }) };
 }
 
 /**

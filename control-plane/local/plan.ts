@@ -1,9 +1,9 @@
 /** What a start decides before it begins: every port, address and secret, and what each process is told. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { readOrMakeSecret, readSecret } from './data-folder.ts';
 import { secretFiles } from './messages.ts';
-import { findFreePort } from './ports.ts';
+import { findFreePort, isPortFree } from './ports.ts';
 import type { LocalSettings } from './settings.ts';
 
 /** A node has no business with these. */
@@ -34,7 +34,7 @@ export async function makePlan(settings: LocalSettings): Promise<Plan> {
     ...settings,
     controlPort,
     dataPort,
-    demoPort: await findFreePort(),
+    demoPort: await keepPort(path.join(settings.dataDir, 'demo-port')),
     logFolder,
     publicUrl: settings.publicUrl ?? `http://localhost:${dataPort}`,
     consoleUrl: settings.consoleUrl ?? `http://localhost:${controlPort}`,
@@ -83,6 +83,14 @@ export function nodeEnvironment(plan: Plan, inherited: NodeJS.ProcessEnv): NodeJ
     // Ctrl-C ends everything at once; who has to drain starts the data plane by itself.
     DRAIN_SECONDS: '0',
   };
+}
+
+/** The port of the last start while it is free: what is told to nodes need not change then. */
+async function keepPort(file: string): Promise<number> {
+  const kept = Number(readSecret(file));
+  const port = kept > 0 && (await isPortFree(kept)) ? kept : await findFreePort();
+  writeFileSync(file, String(port));
+  return port;
 }
 
 /** Compiled code is kept between starts, which saves a quarter of the time they take. */

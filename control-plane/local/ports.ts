@@ -6,6 +6,14 @@ export async function findFreePort(host = '127.0.0.1'): Promise<number> {
   return tryPort(host, 0);
 }
 
+/** Whether a port of 127.0.0.1 can be listened on. */
+export function isPortFree(port: number): Promise<boolean> {
+  return tryPort('127.0.0.1', port).then(
+    () => true,
+    () => false,
+  );
+}
+
 /** Throws one line that names the variable to change when the port cannot be listened on. */
 export async function assertPortIsFree(host: string, port: number, variable: string): Promise<void> {
   try {

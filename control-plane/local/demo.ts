@@ -1,0 +1,149 @@
+/**
+ * The demo of a first start: simulated upstreams behind every model, some credit and a key for the
+ * administrator.
+ */
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import type { DialectName, Family } from '@gateway/shared/catalog';
+import { MICROS_PER_DOLLAR } from '@gateway/shared/money';
+import { digestOf } from '@gateway/shared/secrets';
+import { firstAdminId, userById } from '../accounts/account.service.ts';
+import { ModelSchema } from '../catalog/model.entity.ts';
+import { announce } from '../config-log.ts';
+import { SYSTEM_ACTOR, type Viewer } from '../context.ts';
+import { newId } from '../ids.ts';
+import { KeySchema } from '../keys/key.entity.ts';
+import { createKey, revealKey } from '../keys/key.service.ts';
+import { inTransaction, query, queryOne, sql } from '../sql.ts';
+import { ProviderSchema, type ProviderRow, RouteSchema } from '../upstreams/upstream.entity.ts';
+import { providerRecord, routeRecord } from '../upstreams/upstream.record.ts';
+import { creditGift, walletIdOf } from '../wallet/wallet.service.ts';
+import { readSecret, writeSecret } from './data-folder.ts';
+import type { BootstrapResult } from './messages.ts';
+
+/**
+ * Gift credit, since it can neither be refunded nor buy a pool; the first real route takes back what is
+ * left.
+ */
+const CREDIT = 25n * MICROS_PER_DOLLAR;
+const CREDIT_REFERENCE = 'demo:credit';
+const TIMEOUTS = {
+  connectMs: 5_000,
+  headersMs: 60_000,
+  firstContentMs: 60_000,
+  idleMs: 90_000,
+  totalMs: 600_000,
+};
+
+/** The demo upstream serves the formats under two version paths, as the real providers do. */
+interface Part {
+  name: string;
+  path: string;
+  protocols: DialectName[];
+  /** Whether it serves a family; compaction it does not know, so that is emulated. */
+  serves: (family: Family) => boolean;
+}
+const PARTS: Part[] = [
+  {
+    name: 'Demo',
+    path: '/v1',
+    protocols: ['openai-chat', 'openai-responses', 'anthropic-messages'],
+    serves: (family) => family !== 'generative_language' && family !== 'compact',
+  },
+  {
+    name: 'Demo (generative language)',
+    path: '/v1beta',
+    protocols: ['google-generate'],
+    serves: (family) => family === 'generative_language',
+  },
+];
+
+export interface DemoOptions {
+  /** Where the demo upstream will listen, e.g. `http://127.0.0.1:40123`. */
+  upstreamUrl: string;
+  /** Whether a first start may decide for a demo. */
+  allowed: boolean;
+  /** Where the demo's key is kept. */
+  keyFile: string;
+}
+
+/**
+ * Decides once for the life of the database whether there is a demo (when it is allowed and no upstream
+ * exists), makes it, and says at every start whether it still serves, until the first real route has ended
+ * it.
+ */
+export async function prepareDemo(orm: MikroORM, options: DemoOptions): Promise<BootstrapResult> {
+  await inTransaction(orm.em.fork(), (em) => decide(em, options));
+  return inTransaction(orm.em.fork(), async (em) => {
+    const providers = await em.find(ProviderSchema, { demo: true });
+    if (providers.length === 0) return { demo: false };
+    await moveTo(em, providers, options.upstreamUrl);
+    const key = readSecret(options.keyFile);
+    const isGood = key && (await em.count(KeySchema, { digest: digestOf(key), state: 'ENABLED' })) > 0;
+    return isGood ? { demo: true, demoKey: key } : { demo: true };
+  });
+}
+
+async function decide(em: EntityManager, options: DemoOptions): Promise<void> {
+  await query(em, sql`select pg_advisory_xact_lock(hashtextextended('demo', 0))`);
+  if (await queryOne(em, sql`select from installation where name = 'demo'`)) return;
+  const wanted = options.allowed && (await em.count(ProviderSchema)) === 0;
+  await query(em, sql`insert into installation (name, value) values ('demo', ${wanted ? 'on' : 'off'})`);
+  if (wanted) await makeDemo(em, options);
+}
+
+async function makeDemo(em: EntityManager, { upstreamUrl, keyFile }: DemoOptions): Promise<void> {
+  const admin = await userById(em, await firstAdminId(em));
+  const { id, email, role, allowedGroups } = admin;
+  const owner: Viewer = { id, email, role, allowedGroups, sessionId: '' };
+  await creditGift(em, {
+    walletId: await walletIdOf(em, id),
+    amount: CREDIT,
+    kind: 'GIFT_ADMIN',
+    reference: CREDIT_REFERENCE,
+    actor: SYSTEM_ACTOR,
+    description: 'Credit for trying the demo',
+  });
+  const { key } = await createKey(em, owner, { name: 'Demo', group: 'default', idempotencyKey: 'demo' });
+  const { secret } = await revealKey(em, id, key.id);
+  // Before the commit: a key without its secret could not be shown, a secret without its key harms nobody.
+  writeSecret(keyFile, secret);
+  for (const part of PARTS) await makeUpstream(em, part, upstreamUrl);
+}
+
+async function makeUpstream(em: EntityManager, part: Part, upstreamUrl: string): Promise<void> {
+  const provider = em.create(ProviderSchema, {
+    id: newId('prv'),
+    name: part.name,
+    protocols: part.protocols,
+    baseUrl: `${upstreamUrl}${part.path}`,
+    enabled: true,
+    timeouts: TIMEOUTS,
+    demo: true,
+  });
+  // The unit of work sees no relation between the two, so the provider is written first.
+  await em.flush();
+  const models = await em.find(ModelSchema, { state: 'PUBLISHED' });
+  const routes = models.map((model) =>
+    em.create(RouteSchema, {
+      id: newId('rte'),
+      modelId: model.id,
+      providerId: provider.id,
+      upstreamModel: model.name,
+      families: model.families.filter(part.serves),
+      priority: 100,
+      weight: 1,
+      enabled: true,
+    }),
+  );
+  await em.flush();
+  await announce(em, { upsert: [providerRecord(provider), ...routes.map((route) => routeRecord(route))] });
+}
+
+/** The port may be another at each start. */
+async function moveTo(em: EntityManager, providers: ProviderRow[], upstreamUrl: string): Promise<void> {
+  const moved = providers.filter((provider) => !provider.baseUrl.startsWith(`${upstreamUrl}/`));
+  for (const provider of moved) provider.baseUrl = `${upstreamUrl}${new URL(provider.baseUrl).pathname}`;
+  if (moved.length === 0) return;
+  await em.flush();
+  await announce(em, { upsert: moved.map((provider) => providerRecord(provider)) });
+}
