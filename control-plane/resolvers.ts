@@ -1,6 +1,7 @@
 /** Every resolver class of the API. */
 import type { NonEmptyArray } from 'type-graphql';
 import { AccountResolver, SessionResolver } from './accounts/account.resolver.ts';
+import { AddressResolver } from './address.resolver.ts';
 import { AdminResolver } from './admin-query.ts';
 import { AuditResolver } from './audit/audit.resolver.ts';
 import { CatalogResolver } from './catalog/catalog.resolver.ts';
@@ -14,7 +15,7 @@ import { AdminUsageResolver, UsageResolver, UserUsageResolver } from './usage/us
 import { AdminLedgerResolver, UserWalletResolver, WalletResolver } from './wallet/wallet.resolver.ts';
 
 export const resolvers: NonEmptyArray<new () => object> = [
-  AccountResolver, SessionResolver, AdminResolver, AuditResolver, CatalogResolver,
+  AccountResolver, SessionResolver, AddressResolver, AdminResolver, AuditResolver, CatalogResolver,
   KeyResolver, KeyFields, UserKeysResolver, AdminKeysResolver,
   NodeResolver, AdminNodesResolver, SyncResolver, UsageReportResolver,
   UserUsageResolver, AdminUsageResolver, UsageResolver,
