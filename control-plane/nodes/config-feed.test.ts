@@ -1,0 +1,282 @@
+import { generateKeyPairSync } from 'node:crypto';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ConfigChecksum } from '@gateway/shared/checksum';
+import type { ConfigEvent } from '@gateway/shared/node-api';
+import type { AccountRecord, CredentialRecord } from '@gateway/shared/records';
+import { exportPublicKey, unseal } from '@gateway/shared/sealing';
+import { openMoney } from '../../test/money-fixture.ts';
+import type { Money } from '../../test/money-fixture.ts';
+import { announce, latestRevision } from '../config-log.ts';
+import type { ConfigChanges } from '../config-log.ts';
+import { SYSTEM_ACTOR } from '../context.ts';
+import { query, sql } from '../sql.ts';
+import { requestLease } from '../wallet/lease.service.ts';
+import { ConfigFeed } from './config-feed.ts';
+import { CHUNK_ENTRIES_MAX, ConfigState } from './config-state.ts';
+import type { LogRow } from './config-state.ts';
+import { EventQueue } from './event-queue.ts';
+import { acknowledge, createNode, registerNode } from './node.service.ts';
+import { pruneTombstones } from './tombstones.ts';
+
+const keys = generateKeyPairSync('x25519');
+
+/** A node that holds what the feed told it. */
+class Holder {
+  readonly entries = new Map<string, { kind: string; key: string; revision: number; payload: unknown }>();
+  readonly recalls: string[] = [];
+  revision = 0;
+  checksum = '';
+  readonly stream: AsyncIterableIterator<ConfigEvent>;
+
+  constructor(stream: AsyncIterableIterator<ConfigEvent>) {
+    this.stream = stream;
+  }
+
+  /** Follows until `done`, applying what comes. */
+  async until(done: () => boolean): Promise<void> {
+    while (!done()) {
+      const { value, done: ended } = await this.stream.next();
+      if (ended) throw new Error('The stream ended.');
+      this.apply(value);
+    }
+  }
+
+  /** Follows up to a revision, which a snapshot reaches with its last chunk alone. */
+  reach(revision: number): Promise<void> {
+    return this.until(() => this.revision >= revision);
+  }
+
+  apply(event: ConfigEvent): void {
+    if (event.__typename === 'LeaseRecall') this.recalls.push(event.leaseId);
+    if (event.__typename === 'ConfigHeartbeat') this.revision = Math.max(this.revision, event.revision);
+    if (event.__typename === 'ConfigSnapshot') {
+      if (event.chunk === 0) this.entries.clear();
+      for (const entry of event.entries) this.entries.set(`${entry.kind} ${entry.key}`, entry);
+      if (event.chunk === event.chunks - 1) this.arrive(event);
+    }
+    if (event.__typename === 'ConfigDelta') {
+      for (const { kind, key } of event.removals) this.entries.delete(`${kind} ${key}`);
+      for (const entry of event.upserts) this.entries.set(`${entry.kind} ${entry.key}`, entry);
+      this.arrive(event);
+    }
+  }
+
+  /** The checksum over what it really holds. */
+  get held(): string {
+    const sum = new ConfigChecksum();
+    for (const { kind, key, revision } of this.entries.values()) sum.toggle(kind, key, revision);
+    return sum.value;
+  }
+
+  private arrive({ revision, checksum }: { revision: number; checksum: string }): void {
+    this.revision = revision;
+    this.checksum = checksum;
+  }
+}
+
+const account = (id: string): AccountRecord => ({ kind: 'ACCOUNT', id, walletId: id, frozen: false, suspended: false });
+
+let money: Money;
+let feed: ConfigFeed;
+beforeAll(async () => {
+  money = await openMoney();
+  const openCredential = async (_em: unknown, id: string): Promise<string | undefined> =>
+    (id === 'crd_gone' ? undefined : `secret of ${id}`);
+  feed = await ConfigFeed.start({ orm: money.orm, databaseUrl: money.url, openCredential });
+});
+afterAll(async () => {
+  await feed.stop();
+  await money.close();
+});
+
+function change(changes: ConfigChanges): Promise<number> {
+  return money.em().transactional((em) => announce(em, changes));
+}
+
+async function registered(name: string): Promise<{ nodeId: string; journalId: string }> {
+  const { node } = await createNode(money.em(), { name, actor: SYSTEM_ACTOR });
+  const journalId = `jnl_${name}`;
+  await registerNode(money.em(), node.id, { version: '1', region: null, publicKey: exportPublicKey(keys.publicKey), journalId });
+  return { nodeId: node.id, journalId };
+}
+
+describe('the state that snapshots and deltas are cut from', () => {
+  it('gives the same checksum and entries by a snapshot as by any sequence of deltas', () => {
+    const step = fc.record({ key: fc.nat(6), removed: fc.boolean() });
+    fc.assert(fc.property(fc.array(fc.array(step, { maxLength: 4 }), { maxLength: 12 }), fc.nat(12), (batches, joinAt) => {
+      const state = new ConfigState();
+      const early = new Holder(state.snapshot()[Symbol.iterator]() as never);
+      const late = new Holder(state.snapshot()[Symbol.iterator]() as never);
+      batches.forEach((batch, at) => {
+        const rows = new Map(batch.map(({ key, removed }): [number, LogRow] => [key, {
+          kind: 'ACCOUNT', key: String(key), revision: at + 1, payload: removed ? null : account(String(key)),
+        }]));
+        const delta = state.advance([...rows.values()], { revision: at + 1, prunedTo: 0 });
+        if (delta) early.apply(delta);
+        if (at === joinAt) for (const event of state.since(0) ?? []) late.apply(event);
+        else if (at > joinAt && delta) late.apply(delta);
+      });
+      if (joinAt >= batches.length) for (const event of state.since(0) ?? []) late.apply(event);
+      const fresh = new Holder(state.snapshot()[Symbol.iterator]() as never);
+      for (const event of state.snapshot()) fresh.apply(event);
+      for (const holder of [early, late, fresh]) {
+        expect(holder.held).toBe(state.checksum);
+        expect([...holder.entries.keys()].sort()).toEqual([...fresh.entries.keys()].sort());
+      }
+    }));
+  });
+
+  it('cuts large snapshots into chunks of one revision and checksum', () => {
+    const state = new ConfigState();
+    const count = CHUNK_ENTRIES_MAX * 2 + 1;
+    const rows = Array.from({ length: count }, (_, at): LogRow =>
+      ({ kind: 'ACCOUNT', key: String(at), revision: 1, payload: account(String(at)) }));
+    const delta = state.advance(rows, { revision: 1, prunedTo: 0 });
+    expect(delta && state.asEvents(delta)).toHaveLength(3);
+    const chunks = state.snapshot();
+    expect(chunks.map((chunk) => [chunk.chunk, chunk.chunks, chunk.entries.length])).toEqual([
+      [0, 3, CHUNK_ENTRIES_MAX], [1, 3, CHUNK_ENTRIES_MAX], [2, 3, 1],
+    ]);
+    expect(new Set(chunks.map((chunk) => chunk.checksum)).size).toBe(1);
+  });
+});
+
+describe('the queue of a stream', () => {
+  it('ends when its consumer is too slow, instead of growing', async () => {
+    const queue = new EventQueue<number>(2);
+    expect([queue.push(1), queue.push(2), queue.push(3)]).toEqual([true, true, false]);
+    expect(await queue.next()).toBeUndefined();
+  });
+});
+
+describe('the configuration feed', () => {
+  it('sends a snapshot, then every change as a delta, to the same checksum', async () => {
+    const { nodeId } = await registered('follower');
+    await change({ upsert: [account('one'), account('two')] });
+    const node = new Holder(feed.follow(nodeId, null));
+    await node.reach(feed.revision);
+    await change({ upsert: [account('three')] });
+    const revision = await change({ remove: [{ kind: 'ACCOUNT', id: 'one' }] });
+    await node.reach(revision);
+    expect([...node.entries.keys()]).toContain('ACCOUNT three');
+    expect([...node.entries.keys()]).not.toContain('ACCOUNT one');
+    expect(node.held).toBe(node.checksum);
+    expect(node.checksum).toBe(feed.checksum);
+    await node.stream.return?.();
+  });
+
+  it('announces nothing of a transaction that rolls back, and one revision for each that commits', async () => {
+    const before = await latestRevision(money.em());
+    await expect(money.em().transactional(async (em) => {
+      await announce(em, { upsert: [account('ghost')] });
+      throw new Error('no');
+    })).rejects.toThrow('no');
+    expect(await latestRevision(money.em())).toBe(before);
+    const revisions = await Promise.all(Array.from({ length: 8 }, (_, at) => change({ upsert: [account(`p${at}`)] })));
+    expect([...revisions].sort((one, other) => one - other)).toEqual(revisions.map((_, at) => before + 1 + at));
+    const { nodeId } = await registered('late');
+    const node = new Holder(feed.follow(nodeId, null));
+    await node.reach(before + 8);
+    expect([...node.entries.keys()]).not.toContain('ACCOUNT ghost');
+    expect(node.held).toBe(node.checksum);
+    await node.stream.return?.();
+  });
+
+  it('resumes from a revision, and demands a snapshot once its tombstones are gone', async () => {
+    const { nodeId } = await registered('resumer');
+    const from = await change({ upsert: [account('gone'), account('stays')] });
+    const to = await change({ remove: [{ kind: 'ACCOUNT', id: 'gone' }] });
+    const resumed = feed.follow(nodeId, from);
+    expect((await resumed.next()).value).toMatchObject({
+      __typename: 'ConfigDelta', fromRevision: from, revision: to, upserts: [], removals: [{ kind: 'ACCOUNT', key: 'gone' }],
+    });
+    await resumed.return?.();
+    expect(await pruneTombstones(money.em(), 0)).toBeGreaterThan(0);
+    await change({ upsert: [account('stays')] });
+    await expect(feed.follow(nodeId, from).next()).rejects.toMatchObject({ extensions: { code: 'REVISION_GAP' } });
+    await expect(feed.follow(nodeId, 1_000_000).next()).rejects.toMatchObject({ extensions: { code: 'REVISION_GAP' } });
+  });
+
+  it('seals credentials for the node on their way out; the log holds no secret', async () => {
+    const credential: CredentialRecord = {
+      kind: 'CREDENTIAL', id: 'crd_1', providerId: 'prv_1', origin: 'https://api.example.com', sealed: '',
+    };
+    const revision = await change({ upsert: [credential] });
+    const { nodeId } = await registered('sealed');
+    const node = new Holder(feed.follow(nodeId, null));
+    await node.reach(revision);
+    const payload = node.entries.get('CREDENTIAL crd_1')?.payload as CredentialRecord;
+    expect(unseal(payload.sealed, keys.privateKey, 'crd_1')).toBe('secret of crd_1');
+    const rows = await query<{ text: string }>(money.em(), sql`select config_log::text as text from config_log`);
+    expect(rows.filter((row) => row.text.includes('secret of'))).toEqual([]);
+    await node.stream.return?.();
+  });
+
+  it('refuses a node that has no key to seal for', async () => {
+    const { node } = await createNode(money.em(), { name: 'unregistered', actor: SYSTEM_ACTOR });
+    await expect(feed.follow(node.id, null).next()).rejects.toMatchObject({ extensions: { code: 'BAD_USER_INPUT' } });
+  });
+
+  it('ends the earlier stream of a node that opens another', async () => {
+    const { nodeId } = await registered('twice');
+    const first = new Holder(feed.follow(nodeId, null));
+    await first.reach(feed.revision);
+    const second = new Holder(feed.follow(nodeId, null));
+    await second.reach(feed.revision);
+    await expect(first.until(() => false)).rejects.toThrow('The stream ended.');
+    await second.stream.return?.();
+  });
+
+  it('brings recalls to the node that holds the lease, also when it connects later', async () => {
+    const holder = await registered('holder');
+    const other = await registered('other');
+    const { walletId } = await money.wallet({ cash: 100n });
+    const request = { walletId, keyId: null, requestNo: 1, need: 100n, want: 100n };
+    const lease = await requestLease(money.em(), { ...request, ...holder });
+    const node = new Holder(feed.follow(holder.nodeId, null));
+    await node.reach(feed.revision);
+    await expect(requestLease(money.em(), { ...request, ...other })).rejects.toMatchObject({ code: 'CONFLICT' });
+    await node.until(() => node.recalls.includes(lease.id));
+    await node.stream.return?.();
+    const again = new Holder(feed.follow(holder.nodeId, null));
+    await again.until(() => again.recalls.includes(lease.id));
+    await again.stream.return?.();
+  });
+
+  it('counts a connected node as pending until it acknowledges, and a disconnected one not at all', async () => {
+    const quick = await registered('quick');
+    const slow = await registered('slow');
+    const streams = [quick, slow].map(({ nodeId }) => new Holder(feed.follow(nodeId, null)));
+    await Promise.all(streams.map((node) => node.reach(feed.revision)));
+    const revision = await change({ upsert: [account('disabled')] });
+    await acknowledge(money.em(), quick.nodeId, { revision, checksum: 'x', error: null });
+    expect(await feed.waitForAcks(revision, 50)).toEqual({ appliedNodes: 1, pendingNodes: [slow.nodeId] });
+    await acknowledge(money.em(), slow.nodeId, { revision, checksum: 'x', error: 'no such thing' });
+    expect((await feed.waitForAcks(revision, 50)).pendingNodes).toEqual([slow.nodeId]);
+    const waiting = feed.waitForAcks(revision, 5_000);
+    await acknowledge(money.em(), slow.nodeId, { revision, checksum: 'x', error: null });
+    expect(await waiting).toEqual({ appliedNodes: 2, pendingNodes: [] });
+    await Promise.all(streams.map((node) => node.stream.return?.()));
+    expect(await feed.waitForAcks(revision + 1, 50)).toEqual({ appliedNodes: 0, pendingNodes: [] });
+  });
+});
+
+describe('a node', () => {
+  it('keeps its journal to itself', async () => {
+    const { journalId } = await registered('owner');
+    const { node } = await createNode(money.em(), { name: 'thief', actor: SYSTEM_ACTOR });
+    await expect(registerNode(money.em(), node.id, {
+      version: '1', region: null, publicKey: exportPublicKey(keys.publicKey), journalId,
+    })).rejects.toMatchObject({ code: 'CONFLICT' });
+  });
+
+  it('registers with an X25519 key alone', async () => {
+    const { node } = await createNode(money.em(), { name: 'keyless', actor: SYSTEM_ACTOR });
+    const wrong = exportPublicKey(generateKeyPairSync('ed25519').publicKey);
+    for (const publicKey of ['', 'AAAA', wrong]) {
+      await expect(registerNode(money.em(), node.id, { version: '1', region: null, publicKey, journalId: 'jnl_k' }))
+        .rejects.toMatchObject({ code: 'INVALID' });
+    }
+  });
+});

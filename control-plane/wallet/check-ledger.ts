@@ -1,0 +1,26 @@
+/** Command: checks what must hold of the ledger in DATABASE_URL. Prints each violation as a line of JSON; exits 1 on any. */
+import { createOrm } from '../orm.ts';
+import { checkInvariants, INVARIANTS } from './invariants.ts';
+
+/** Runs the check and returns the exit code. */
+export async function main(databaseUrl: string | undefined, print: (line: string) => void): Promise<number> {
+  if (!databaseUrl) {
+    print('DATABASE_URL is not set. Set it to the address of the PostgreSQL database to check.');
+    return 1;
+  }
+  const orm = await createOrm(databaseUrl, { connectionsMax: 1 });
+  try {
+    const violations = await checkInvariants(orm.em.fork());
+    for (const violation of violations) print(JSON.stringify(violation));
+    print(violations.length === 0
+      ? `The ledger keeps all ${INVARIANTS.length} invariants.`
+      : `The ledger breaks invariants: ${violations.length} found.`);
+    return violations.length === 0 ? 0 : 1;
+  } finally {
+    await orm.close(true);
+  }
+}
+
+if (process.argv[1]?.endsWith('check-ledger.js')) {
+  process.exitCode = await main(process.env['DATABASE_URL'], (line) => process.stdout.write(`${line}\n`));
+}
