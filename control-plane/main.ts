@@ -8,6 +8,8 @@ import { createOrm, migrate } from './orm.ts';
 import { announceSettings, seed } from './seeds.ts';
 import { readSettings } from './settings.ts';
 import type { Settings } from './settings.ts';
+import { credentialOpener } from './upstreams/upstream.service.ts';
+import { credentialOpener } from './upstreams/upstream.service.ts';
 
 /** After this the process ends even if something still hangs. */
 const STOP_WITHIN_MS = 900;
@@ -21,7 +23,7 @@ async function start(settings: Settings): Promise<() => Promise<void>> {
   const orm = await createOrm(settings.databaseUrl);
   await seed(orm.em.fork(), settings);
   const bootstrapped = settings.localStart ? await bootstrap(orm, settings, process.env) : undefined;
-  const openCredential = async (): Promise<string | undefined> => undefined;
+  const openCredential = credentialOpener(settings.secretKey);
   const background = await startBackground({ orm, databaseUrl: settings.databaseUrl, openCredential, log });
   const app = await createApp({ orm, settings, log, findNode: findNodeByToken });
   const port = await app.listen();

@@ -8,16 +8,20 @@ import { CatalogResolver } from './catalog/catalog.resolver.ts';
 import { KeyFields } from './keys/key.fields.ts';
 import { AdminKeysResolver, UserKeysResolver } from './keys/key.lists.ts';
 import { KeyResolver } from './keys/key.resolver.ts';
-import { AdminNodesResolver, NodeResolver } from './nodes/node.resolver.ts';
+import { AdminNodesResolver, LeaseNodeResolver, NodeResolver, PendingNodesResolver } from './nodes/node.resolver.ts';
+import { PendingNodesResolver } from './nodes/pending.resolver.ts';
 import { SyncResolver } from './nodes/sync.resolver.ts';
 import { UsageReportResolver } from './nodes/usage-report.resolver.ts';
+import {
+  AdminUpstreamsResolver, ModelRoutesResolver, ProviderFields, RouteFields, UpstreamResolver,
+} from './upstreams/upstream.resolver.ts';
 import { AdminUsageResolver, UsageResolver, UserUsageResolver } from './usage/usage.resolver.ts';
 import { AdminLedgerResolver, UserWalletResolver, WalletResolver } from './wallet/wallet.resolver.ts';
 
 export const resolvers: NonEmptyArray<new () => object> = [
   AccountResolver, SessionResolver, AddressResolver, AdminResolver, AuditResolver, CatalogResolver,
   KeyResolver, KeyFields, UserKeysResolver, AdminKeysResolver,
-  NodeResolver, AdminNodesResolver, SyncResolver, UsageReportResolver,
+  NodeResolver, AdminNodesResolver, PendingNodesResolver, LeaseNodeResolver, SyncResolver, UsageReportResolver,
   UserUsageResolver, AdminUsageResolver, UsageResolver,
   UserWalletResolver, WalletResolver, AdminLedgerResolver,
 ];

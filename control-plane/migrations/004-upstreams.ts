@@ -12,6 +12,7 @@ export class Upstreams extends Migration {
       timeouts jsonb not null,
       concurrency_limit integer check (concurrency_limit > 0),
       demo boolean not null default false,
+      allow_private boolean not null default false,
       created_at timestamptz not null default now(),
       version integer not null default 1)`);
     this.addSql(`create table credential (

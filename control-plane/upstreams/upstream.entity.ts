@@ -17,6 +17,8 @@ export const ProviderSchema = defineEntity({
     concurrencyLimit: p.integer().nullable(),
     /** The simulated upstream of a first start; goes with the first real route. */
     demo: p.boolean().default(false),
+    /** Set at save while the operator allows upstreams on private addresses. */
+    allowPrivate: p.boolean().default(false),
     createdAt: p.datetime().onCreate(() => new Date()),
     version: p.integer().version(),
   },

@@ -1,20 +1,23 @@
-/** What nodes are told of providers and routes. */
-import type { ProviderRecord, RouteRecord } from '@gateway/shared/records';
-import type { ProviderRow, RouteRow } from './upstream.entity.ts';
+/** What nodes are told of upstreams. */
+import type { CredentialRecord, ProviderRecord, RouteRecord } from '@gateway/shared/records';
+import type { CredentialRow, ProviderRow, RouteRow } from './upstream.entity.ts';
 
-/** The record of a provider. Private addresses are open to the demo's own upstream, and to all where the operator says so. */
-export function providerRecord(provider: ProviderRow, allowPrivateUpstreams = false): ProviderRecord {
+/** The record of a provider. */
+export function providerRecord(provider: ProviderRow): ProviderRecord {
   return {
     kind: 'PROVIDER', id: provider.id, name: provider.name, protocols: provider.protocols, baseUrl: provider.baseUrl,
     timeouts: provider.timeouts, concurrencyLimit: provider.concurrencyLimit ?? null,
-    allowPrivate: provider.demo || allowPrivateUpstreams,
+    allowPrivate: provider.allowPrivate || provider.demo,
   };
+}
+
+/** The record of a credential without its secret, which is sealed for each node as it goes out. */
+export function credentialRecord(credential: CredentialRow): CredentialRecord {
+  return { kind: 'CREDENTIAL', id: credential.id, providerId: credential.providerId, origin: credential.origin, sealed: '' };
 }
 
 /** The record of a route. */
 export function routeRecord(route: RouteRow): RouteRecord {
-  return {
-    kind: 'ROUTE', id: route.id, modelId: route.modelId, providerId: route.providerId,
-    upstreamModel: route.upstreamModel, families: route.families, priority: route.priority, weight: route.weight,
-  };
+  const { id, modelId, providerId, upstreamModel, families, priority, weight } = route;
+  return { kind: 'ROUTE', id, modelId, providerId, upstreamModel, families, priority, weight };
 }

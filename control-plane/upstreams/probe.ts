@@ -1,0 +1,88 @@
+/** Asks a provider one tiny question with its own credential, to see whether address, key and model name are right. */
+import { Agent, request } from 'undici';
+import type { DialectName } from '@gateway/shared/catalog';
+import { checkBaseUrl, publicLookup } from './address-guard.ts';
+
+const TIMEOUT_MS = 20_000;
+const SAMPLE_LENGTH_MAX = 300;
+const BODY_BYTES_MAX = 64 * 1024;
+/** Enough for a model that thinks a little before it answers. */
+const TOKENS_MAX = 64;
+
+export interface ProbeTarget {
+  protocol: DialectName;
+  baseUrl: string;
+  upstreamModel: string;
+  secret: string | null;
+  allowPrivate: boolean;
+}
+
+export interface ProbeResult { ok: boolean; status: number | null; latencyMs: number; error: string | null; sample: string | null }
+
+/** Sends one short request. Never throws: what goes wrong is the result. */
+export async function probe(target: ProbeTarget): Promise<ProbeResult> {
+  const agent = new Agent({
+    connect: { timeout: TIMEOUT_MS, ...(!target.allowPrivate && { lookup: publicLookup }) },
+    headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS,
+  });
+  const begun = performance.now();
+  const latency = (): number => Math.round(performance.now() - begun);
+  try {
+    await checkBaseUrl(target.baseUrl, target.allowPrivate);
+    const { path, headers, body } = questionFor(target);
+    const response = await request(`${target.baseUrl}${path}`, {
+      method: 'POST', dispatcher: agent, signal: AbortSignal.timeout(TIMEOUT_MS),
+      headers: { 'content-type': 'application/json', 'accept-encoding': 'identity', ...headers }, body: JSON.stringify(body),
+    });
+    const text = withoutSecret(await readSome(response.body), target.secret);
+    const ok = response.statusCode < 300;
+    return {
+      ok, status: response.statusCode, latencyMs: latency(),
+      error: ok ? null : text || 'The upstream refused without saying why.', sample: ok ? text : null,
+    };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { ok: false, status: null, latencyMs: latency(), error: withoutSecret(reason, target.secret), sample: null };
+  } finally {
+    await agent.destroy();
+  }
+}
+
+interface Question { path: string; headers: Record<string, string>; body: object }
+
+function questionFor({ protocol, upstreamModel: model, secret }: ProbeTarget): Question {
+  const bearer: Record<string, string> = secret ? { authorization: `Bearer ${secret}` } : {};
+  const messages = [{ role: 'user', content: 'Say OK.' }];
+  switch (protocol) {
+    case 'openai-chat':
+      return { path: '/chat/completions', headers: bearer, body: { model, messages } };
+    case 'openai-responses':
+      return { path: '/responses', headers: bearer, body: { model, input: 'Say OK.', store: false } };
+    case 'anthropic-messages':
+      return {
+        path: '/messages', body: { model, messages, max_tokens: TOKENS_MAX },
+        headers: { 'anthropic-version': '2023-06-01', ...(secret && { 'x-api-key': secret }) },
+      };
+    case 'google-generate':
+      return {
+        path: `/models/${encodeURIComponent(model)}:generateContent`, headers: secret ? { 'x-goog-api-key': secret } : {},
+        body: { contents: [{ role: 'user', parts: [{ text: 'Say OK.' }] }] },
+      };
+  }
+}
+
+async function readSome(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > BODY_BYTES_MAX) break;
+  }
+  return Buffer.concat(chunks).toString('utf8').slice(0, SAMPLE_LENGTH_MAX);
+}
+
+/** Some upstreams quote the key they refuse. */
+function withoutSecret(text: string, secret: string | null): string {
+  return secret ? text.replaceAll(secret, '…') : text;
+}
