@@ -1,0 +1,36 @@
+/** Seals travel through any format and back to their own. */
+import fc from 'fast-check';
+import { DIALECTS } from '@gateway/shared/catalog';
+import { describe, expect, it } from 'vitest';
+import type { Seal } from './canonical.ts';
+import { openSeal, writeSeal } from './seals.ts';
+
+const name = fc.constantFrom(...DIALECTS);
+const value = fc.string({ minLength: 1 }).filter((text) => !text.startsWith('gwseal'));
+const seal = fc
+  .tuple(name, value, fc.option(fc.string(), { nil: undefined }))
+  .map(([dialect, text, id]): Seal => ({ dialect, value: text, ...(id === undefined ? {} : { id }) }));
+
+describe('a seal', () => {
+  it('comes back whole from the signature field of every other format', () => {
+    fc.assert(
+      fc.property(seal, name, fc.boolean(), (given, wire, next) => {
+        fc.pre(given.dialect !== wire || next);
+        expect(openSeal(writeSeal(given, wire, next), wire)).toEqual({ seal: given, next });
+      }),
+    );
+  });
+
+  it('stands bare in its own format', () => {
+    expect(writeSeal({ dialect: 'anthropic-messages', value: 'abc' }, 'anthropic-messages')).toBe('abc');
+  });
+
+  it('is taken as the format’s own where the envelope is not one of ours', () => {
+    for (const text of ['gwseal1_', 'gwseal1_bm90IGpzb24', 'plain']) {
+      expect(openSeal(text, 'anthropic-messages').seal).toEqual({
+        dialect: 'anthropic-messages',
+        value: text,
+      });
+    }
+  });
+});
