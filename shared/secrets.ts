@@ -1,5 +1,5 @@
 /** The formats of our secrets: API keys, node tokens, access tokens; issue, check, hash, mask. */
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -40,7 +40,7 @@ export function issueSecret(prefix: string): string {
 
 /** SHA-256 of a secret as lower-case hex: what is stored and looked up instead of the secret. */
 export function digestOf(secret: string): string {
-  return createHash('sha256').update(secret).digest('hex');
+  return hash('sha256', secret);
 }
 
 /** What may be shown of a key after its reveal: `sk-` with four characters, and the last four. */
