@@ -43,7 +43,7 @@ export class Metrics {
   /** Counts a request that ended; `code` is the failure's, `ok` where there was none. */
   ended(family: Family | 'free', code: string, elapsedMs: number): void {
     this.#inFlight.dec();
-    this.#requests.inc({ family, code });
-    this.#latency.observe({ family }, elapsedMs / 1_000);
+    this.#requests.labels(family, code).inc();
+    this.#latency.labels(family).observe(elapsedMs / 1_000);
   }
 }

@@ -10,6 +10,9 @@ export const WRITE_STALL_MS = 60_000;
  */
 const LAST_BYTES_MS = 5_000;
 
+/** Bodies up to this size leave in one piece with their headers, in bytes. */
+const JOINED_BYTES = 16 * 1024;
+
 /** One answer: headers are collected until it begins, then bytes flow under backpressure. */
 export class Reply {
   readonly #response: ServerResponse;
@@ -32,10 +35,14 @@ export class Reply {
 
   /** Sends a whole answer with its length. */
   whole(status: number, contentType: string, body: string | Buffer): void {
+    const length = Buffer.byteLength(body);
     this.#headers['content-type'] = contentType;
-    this.#headers['content-length'] = String(Buffer.byteLength(body));
+    this.#headers['content-length'] = String(length);
     this.#response.writeHead(status, this.#headers);
-    this.#response.end(body);
+    // Node sends a string together with the headers, a buffer after them: one system call instead of two.
+    const isSmall = typeof body !== 'string' && length <= JOINED_BYTES;
+    if (isSmall) this.#response.end(body.toString('latin1'), 'latin1');
+    else this.#response.end(body);
   }
 
   /** Sends status and headers of an answer whose length is not known yet. */

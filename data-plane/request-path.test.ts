@@ -222,7 +222,36 @@ describe('a stream', () => {
   });
 });
 
+describe('a slow client', () => {
+  it('slows the upstream down instead of filling the node, and gets everything in the end', async () => {
+    const word = chunk({ content: 'x'.repeat(64 * 1024) });
+    const words = Array.from({ length: 500 }, () => word);
+    upstream.play = () => stream(FIRST, ...words, ...END);
+    const gate = Promise.withResolvers<void>();
+    const answer = node.call({ body: STREAMED, readAfter: gate.promise });
+    let before = -1;
+    while (upstream.sentBytes === 0 || upstream.sentBytes > before) {
+      before = upstream.sentBytes;
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    }
+    // What the kernel's socket buffers hold on both sides, and no more.
+    expect(before).toBeLessThan((words.length * word.length) / 2);
+    gate.resolve();
+    const { text, broken } = await answer;
+    expect(broken).toBe(false);
+    expect(text).toHaveLength((FIRST + words.join('') + END[0] + END[2]).length);
+    expect(node.ledger.charges).toHaveLength(1);
+  });
+});
+
 describe('an upstream that fails', () => {
+  it('by closing an idle connection is asked once more', async () => {
+    upstream.play = (_request, count) =>
+      count === 1 ? { refuse: true } : { chunks: [JSON.stringify(ANSWER)] };
+    expect((await node.call({ body: QUESTION })).status).toBe(200);
+    expect(upstream.seen).toHaveLength(2);
+  });
+
   const cases: [string, Play, number][] = [
     ['refuses the connection', { refuse: true }, 502],
     ['answers garbage', { chunks: ['<html>'] }, 502],
@@ -277,8 +306,7 @@ describe('an upstream that fails', () => {
   });
 
   it('passes its complaint about the request on, body and status', async () => {
-    const body =
-      '{"error":{"message":"bad temperature","param":"temperature"}}';
+    const body = '{"error":{"message":"bad temperature","param":"temperature"}}';
     upstream.play = () => ({ status: 400, chunks: [body] });
     const { status, text } = await node.call({ body: QUESTION });
     expect({ status, text }).toEqual({ status: 400, text: body });

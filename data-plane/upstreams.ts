@@ -25,7 +25,7 @@ import type { Choice } from './upstreams/order.ts';
 import { Pools, addressOf } from './upstreams/pools.ts';
 import { send } from './upstreams/send.ts';
 import type { UpstreamAnswer } from './upstreams/send.ts';
-import { isElsewhere, judge, retryAfterOf } from './upstreams/verdict.ts';
+import { isBrokenConnection, isElsewhere, judge, retryAfterOf } from './upstreams/verdict.ts';
 
 /** Upstreams asked for one request, at most. */
 const ATTEMPTS = 3;
@@ -63,7 +63,7 @@ export class Upstreams {
     const { dialects, random, now } = this.#options;
     const choices = inOrder(routes, { dialects, random, preferred: question.preferred });
     this.#budget = afterRequest(this.#budget, now());
-    let failure = nobody();
+    let failure: GatewayError | undefined;
     let asked = 0;
     for (const choice of this.#healthyFirst(choices)) {
       if (asked > 0 && (asked >= ATTEMPTS || !this.#takeRetry())) break;
@@ -76,8 +76,11 @@ export class Upstreams {
         failure = asGatewayError(cause);
         if (!isElsewhere(failure)) throw failure;
       }
+      if (choices.length > 1 || !isBrokenConnection(failure) || !this.#takeRetry()) continue;
+      // The only upstream closed an idle connection just when it was used again: nothing was asked yet.
+      return this.#askOne(call, question, this.#candidate(choice));
     }
-    throw failure;
+    throw failure ?? nobody();
   }
 
   /** Closes all connections. */

@@ -198,6 +198,8 @@ export interface CallOptions {
   leaveWhen?: (text: string) => boolean;
   /** The client leaves when this resolves. */
   leaveAfter?: Promise<void>;
+  /** The client reads nothing until this resolves. */
+  readAfter?: Promise<void>;
 }
 
 /** `broken`: the connection ended without a proper end of the answer. */
@@ -257,10 +259,11 @@ function call(port: number, secret: string, options: CallOptions): Promise<CallR
         const finish = (broken: boolean) =>
           resolve({ status: response.statusCode ?? 0, headers: response.headers, text, broken });
         response.setEncoding('utf8');
-        response.on('data', (piece: string) => {
+        const take = (piece: string) => {
           text += piece;
           if (leaveWhen?.(text)) request.destroy();
-        });
+        };
+        void (options.readAfter ?? Promise.resolve()).then(() => response.on('data', take));
         response.on('end', () => finish(false));
         response.on('error', () => finish(true));
       },

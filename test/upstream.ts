@@ -36,6 +36,8 @@ export interface FakeUpstream {
   seen: SeenRequest[];
   /** Decides about each request; may be replaced at any time. */
   play: (request: SeenRequest, count: number) => Play;
+  /** Body bytes that have left for the network. */
+  sentBytes: number;
   /** Connections that are open now. */
   openSockets(): number;
   close(): Promise<void>;
@@ -55,7 +57,7 @@ export async function startUpstream(play: FakeUpstream['play']): Promise<FakeUps
         body: Buffer.concat(pieces).toString('utf8'),
       };
       upstream.seen.push(seen);
-      void perform(upstream.play(seen, upstream.seen.length), response);
+      void perform(upstream, upstream.play(seen, upstream.seen.length), response);
     });
   });
   server.on('connection', (socket) => {
@@ -66,6 +68,7 @@ export async function startUpstream(play: FakeUpstream['play']): Promise<FakeUps
   const upstream: FakeUpstream = {
     origin: '',
     seen: [],
+    sentBytes: 0,
     play,
     openSockets: () => sockets.size,
     close: () =>
@@ -80,7 +83,7 @@ export async function startUpstream(play: FakeUpstream['play']): Promise<FakeUps
   return upstream;
 }
 
-async function perform(play: Play, response: ServerResponse): Promise<void> {
+async function perform(upstream: FakeUpstream, play: Play, response: ServerResponse): Promise<void> {
   if (play.refuse) return void response.socket?.destroy();
   if (play.hang === 'before-headers') return;
   response.writeHead(play.status ?? 200, { 'content-type': 'application/json', ...play.headers });
@@ -91,7 +94,10 @@ async function perform(play: Play, response: ServerResponse): Promise<void> {
     if (response.destroyed) return;
     const bytes = Buffer.from(chunk).subarray(0, left);
     left -= bytes.length;
-    await new Promise((resolve) => response.write(bytes, resolve));
+    await new Promise((resolve) => {
+      response.write(bytes, resolve);
+    });
+    upstream.sentBytes += bytes.length;
     if (left <= 0) return void response.socket?.destroy();
   }
   if (play.hang !== 'after-chunks') response.end();

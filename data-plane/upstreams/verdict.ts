@@ -67,6 +67,13 @@ export function isElsewhere(error: GatewayError): boolean {
   );
 }
 
+/** Whether the connection broke without a word of answer. */
+export function isBrokenConnection(error: GatewayError): boolean {
+  const { cause } = error.details;
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';
+}
+
 /** `retry-after-ms` or `retry-after` (seconds or a date) as ms from `now` (ms of the wall clock). */
 export function retryAfterOf(
   headers: Record<string, string | string[] | undefined>,
