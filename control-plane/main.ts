@@ -9,7 +9,6 @@ import { announceSettings, seed } from './seeds.ts';
 import { readSettings } from './settings.ts';
 import type { Settings } from './settings.ts';
 import { credentialOpener } from './upstreams/upstream.service.ts';
-import { credentialOpener } from './upstreams/upstream.service.ts';
 
 /** After this the process ends even if something still hangs. */
 const STOP_WITHIN_MS = 900;

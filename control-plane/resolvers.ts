@@ -9,7 +9,6 @@ import { KeyFields } from './keys/key.fields.ts';
 import { AdminKeysResolver, UserKeysResolver } from './keys/key.lists.ts';
 import { KeyResolver } from './keys/key.resolver.ts';
 import { AdminNodesResolver, LeaseNodeResolver, NodeResolver, PendingNodesResolver } from './nodes/node.resolver.ts';
-import { PendingNodesResolver } from './nodes/pending.resolver.ts';
 import { SyncResolver } from './nodes/sync.resolver.ts';
 import { UsageReportResolver } from './nodes/usage-report.resolver.ts';
 import {
@@ -21,6 +20,7 @@ import { AdminLedgerResolver, UserWalletResolver, WalletResolver } from './walle
 export const resolvers: NonEmptyArray<new () => object> = [
   AccountResolver, SessionResolver, AddressResolver, AdminResolver, AuditResolver, CatalogResolver,
   KeyResolver, KeyFields, UserKeysResolver, AdminKeysResolver,
+  UpstreamResolver, AdminUpstreamsResolver, ProviderFields, RouteFields, ModelRoutesResolver,
   NodeResolver, AdminNodesResolver, PendingNodesResolver, LeaseNodeResolver, SyncResolver, UsageReportResolver,
   UserUsageResolver, AdminUsageResolver, UsageResolver,
   UserWalletResolver, WalletResolver, AdminLedgerResolver,
