@@ -87,7 +87,7 @@ describe('the bootstrap of a local start', () => {
     ]);
   });
 
-  test('decides against a demo for good when it was off, or when an upstream existed, at the first start', async () => {
+  test('decides against a demo for good when it was off at the first start', async () => {
     expect(await bootstrap(orm, settings, { ...environment, DEMO: 'off' })).toMatchObject({ demo: false });
     expect(await bootstrap(orm, settings, environment)).toMatchObject({ demo: false });
     expect(await orm.em.fork().execute('select 1 from provider')).toEqual([]);

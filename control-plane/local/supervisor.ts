@@ -59,11 +59,10 @@ export class Supervisor {
     tell('Starting the control plane …');
     const control = this.supervise(plan, 'control', () => controlEnvironment(plan, environment, databaseUrl));
     const bootstrap = bootstrapOf(await control.ready);
-    if (bootstrap.demo) {
-      await this.supervise(plan, 'demo', () => environment).ready;
-    }
     tell('Starting the data plane …');
-    await this.supervise(plan, 'node', () => nodeEnvironment(plan, environment)).ready;
+    const node = this.supervise(plan, 'node', () => nodeEnvironment(plan, environment));
+    const demo = bootstrap.demo ? this.supervise(plan, 'demo', () => environment) : undefined;
+    await Promise.all([node.ready, demo?.ready]);
     this.folder.describe(`Console ${plan.consoleUrl}, base address ${plan.publicUrl}.`);
     return announce({ ...plan, logs: plan.logFolder }, bootstrap);
   }
