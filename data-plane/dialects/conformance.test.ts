@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { collect, replay } from './answer.ts';
 import type { ChatEvent, ChatRequest, ChatResponse } from './canonical.ts';
-import { meaningOfRequest, meaningOfResponse, requests, responses } from './conformance-samples.ts';
+import { meaningOfRequest, meaningOfResponse, requests, responses } from '../../test/dialect-samples.ts';
 import type { Dialect, RequestPath } from './dialect.ts';
 import { DIALECTS } from './index.ts';
 import { SseParser } from './sse.ts';

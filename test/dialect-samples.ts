@@ -1,7 +1,7 @@
 /** For the conformance suite: canonical values to try dialects with, and what of them every format must keep. */
 import fc from 'fast-check';
-import type { Block, ChatRequest, ChatResponse, FinishReason, Message, Part, Tool } from './canonical.ts';
-import { parseObject } from './fields.ts';
+import type { Block, ChatRequest, ChatResponse, FinishReason, Message, Part, Tool } from '../data-plane/dialects/canonical.ts';
+import { parseObject } from '../data-plane/dialects/fields.ts';
 
 const word = fc.stringMatching(/^[a-z][a-z0-9_]{2,12}$/);
 /** Text of any script, without blanks at its ends: where texts meet, formats part them differently. */
