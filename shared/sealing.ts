@@ -27,9 +27,10 @@ export function seal(secret: string, publicKey: string, context: string): string
   const ephemeral = generateKeyPairSync('x25519');
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', sharedKey(ephemeral.privateKey, recipient, nonce), nonce);
-  cipher.setAAD(Buffer.from(context));
-  const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
+  // The sender's bytes count, too: DER has bits that decoding ignores.
   const sender = ephemeral.publicKey.export({ type: 'spki', format: 'der' });
+  cipher.setAAD(Buffer.concat([sender, Buffer.from(context)]));
+  const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
   return Buffer.concat([sender, nonce, cipher.getAuthTag(), sealed]).toString('base64url');
 }
 
@@ -40,7 +41,7 @@ export function unseal(sealed: string, privateKey: KeyObject, context: string): 
   const nonce = bytes.subarray(PUBLIC_BYTES, PUBLIC_BYTES + NONCE_BYTES);
   const tag = bytes.subarray(PUBLIC_BYTES + NONCE_BYTES, PUBLIC_BYTES + NONCE_BYTES + TAG_BYTES);
   const decipher = createDecipheriv('aes-256-gcm', sharedKey(privateKey, sender, nonce), nonce);
-  decipher.setAAD(Buffer.from(context));
+  decipher.setAAD(Buffer.concat([bytes.subarray(0, PUBLIC_BYTES), Buffer.from(context)]));
   decipher.setAuthTag(tag);
   const body = bytes.subarray(PUBLIC_BYTES + NONCE_BYTES + TAG_BYTES);
   return decipher.update(body, undefined, 'utf8') + decipher.final('utf8');
