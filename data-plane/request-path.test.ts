@@ -78,7 +78,7 @@ describe('a whole answer', () => {
     expect(node.ledger.open).toBe(0);
   });
 
-  it('is asked for by the upstream’s name of the model, with its credential and nothing of the client’s', async () => {
+  it('is asked for by the upstream’s own name of the model, and with nothing of the client’s', async () => {
     await node.call({
       body: '{ "messages" : [],\n "model":"swift", "store": true, "x": 1e2 }',
       headers: { cookie: 'a=b' },

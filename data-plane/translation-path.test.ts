@@ -151,7 +151,7 @@ describe('what an upstream’s format cannot carry', () => {
 });
 
 describe('messages', () => {
-  it('take the key from x-api-key, also beside somebody else’s Bearer, and name the request in request-id', async () => {
+  it('take the key from x-api-key, also beside a foreign Bearer, and name the request', async () => {
     const body = { model: 'swift', max_tokens: 9, messages: MESSAGES };
     const headers = { authorization: 'Bearer proxy', 'x-api-key': node.secret };
     const answer = await node.call({ path: '/v1/messages?beta=true', body, headers });
