@@ -22,7 +22,10 @@ import type { NodeSettings } from './node-settings.ts';
 import { buildServer } from './server.ts';
 import { readServerSettings } from './settings.ts';
 
-/** How long a start waits for the first configuration before it says that it is ready without one, in ms. */
+/**
+ * How long a start waits for the control plane and a configuration before it says that it is ready without,
+ * in ms.
+ */
 const FIRST_CONFIG_MS = 3_000;
 /**
  * How long the leases may take to close at the end, in ms; with nothing to drain, somebody waits for the
@@ -39,6 +42,8 @@ interface Node {
   feed: Feed;
   server: FastifyInstance;
   traffic: { inflight: number; served: number };
+  /** Whether the control plane knows this process: before that, no credit. */
+  registered: boolean;
   draining: boolean;
   leave(): void;
 }
@@ -80,6 +85,7 @@ async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
     ledger,
     feed,
     traffic: { inflight: 0, served: 0 },
+    registered: false,
     draining: false,
     leave: () => undefined,
   };
@@ -104,7 +110,8 @@ async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
 }
 
 /** Joins the other nodes; from then on configuration and money flow. Returns how to leave. */
-function enterService({ settings, control, ledger, feed, log, traffic }: Node): () => void {
+function enterService(node: Node): () => void {
+  const { settings, control, ledger, feed, log, traffic } = node;
   return joinNodes({
     control,
     log,
@@ -123,15 +130,16 @@ function enterService({ settings, control, ledger, feed, log, traffic }: Node): 
         fatal(error);
       }
       ledger.connect(nodeId);
+      node.registered = true;
       feed.follow(nodeId);
     },
     onConfirmed: (sentAt) => ledger.confirm(sentAt),
   });
 }
 
-async function firstConfig({ store }: Node): Promise<void> {
+async function firstConfig(node: Node): Promise<void> {
   const until = performance.now() + FIRST_CONFIG_MS;
-  while (!store.current && performance.now() < until) await pause(10);
+  while (!(node.store.current && node.registered) && performance.now() < until) await pause(10);
 }
 
 function stopWhenTold(node: Node): void {
