@@ -321,6 +321,28 @@ describe('an upstream that fails', () => {
     expect(upstream.seen).toHaveLength(1);
   });
 
+  it('gets no more requests at once than its limit', async () => {
+    node.store.routes = [makeRoute(upstream.origin, { provider: { concurrencyLimit: 1 } })];
+    upstream.play = () => ({ ...stream(FIRST, ...WORDS), hang: 'after-chunks' });
+    const gate = Promise.withResolvers<void>();
+    let seen = '';
+    const first = node.call({
+      body: STREAMED,
+      leaveAfter: gate.promise,
+      leaveWhen: (text) => {
+        seen = text;
+        return false;
+      },
+    });
+    await until(() => seen.includes('lo'));
+    expect((await node.call({ body: QUESTION })).status).toBe(503);
+    gate.resolve();
+    await first;
+    await until(() => node.ledger.charges.length > 0);
+    upstream.play = () => ({ chunks: [JSON.stringify(ANSWER)] });
+    expect((await node.call({ body: QUESTION })).status).toBe(200);
+  });
+
   it('never gets a credential of another origin', async () => {
     const foreign = { id: 'c', origin: 'https://api.example.com', secret: 'foreign' };
     node.store.routes = [makeRoute(upstream.origin, { credentials: [foreign] })];

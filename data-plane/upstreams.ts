@@ -129,15 +129,17 @@ export class Upstreams {
     const { provider } = candidate;
     const outgoing = question.outgoing(candidate);
     const settle = this.#start(provider);
+    const leave = this.#enter(provider);
     try {
       const limits = { timeouts: provider.timeouts, cut: call.cut };
       const answer = await send(this.#pools.for(provider), outgoing, limits);
-      answer.onClose(this.#enter(provider));
+      answer.onClose(leave);
       if (answer.status < 200 || answer.status > 299)
         return await this.#refused(answer, { candidate, settle });
       return await question.receive({ answer, candidate, settle });
     } catch (cause) {
       const error = asGatewayError(cause);
+      leave();
       settle(error);
       throw error;
     }
@@ -172,9 +174,15 @@ export class Upstreams {
     };
   }
 
-  #enter(provider: ProviderRecord): () => void {
-    this.#inFlight.set(provider.id, (this.#inFlight.get(provider.id) ?? 0) + 1);
-    return () => this.#inFlight.set(provider.id, (this.#inFlight.get(provider.id) ?? 1) - 1);
+  /** Counts a request in flight until the returned function is called; further calls change nothing. */
+  #enter({ id }: ProviderRecord): () => void {
+    this.#inFlight.set(id, (this.#inFlight.get(id) ?? 0) + 1);
+    let left = false;
+    return () => {
+      if (left) return;
+      left = true;
+      this.#inFlight.set(id, (this.#inFlight.get(id) ?? 1) - 1);
+    };
   }
 
   #circuit(provider: ProviderRecord): Circuit {
