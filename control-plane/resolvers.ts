@@ -1,6 +1,7 @@
 /** Every resolver class of the API. */
 import type { NonEmptyArray } from 'type-graphql';
 import { AccountResolver, SessionResolver } from './accounts/account.resolver.ts';
+import { AdminUsersResolver } from './accounts/admin.resolver.ts';
 import { AddressResolver } from './address.resolver.ts';
 import { AdminResolver } from './admin-query.ts';
 import { AuditResolver } from './audit/audit.resolver.ts';
@@ -18,7 +19,7 @@ import { AdminUsageResolver, UsageResolver, UserUsageResolver } from './usage/us
 import { AdminLedgerResolver, UserWalletResolver, WalletResolver } from './wallet/wallet.resolver.ts';
 
 export const resolvers: NonEmptyArray<new () => object> = [
-  AccountResolver, SessionResolver, AddressResolver, AdminResolver, AuditResolver, CatalogResolver,
+  AccountResolver, SessionResolver, AdminUsersResolver, AddressResolver, AdminResolver, AuditResolver, CatalogResolver,
   KeyResolver, KeyFields, UserKeysResolver, AdminKeysResolver,
   UpstreamResolver, AdminUpstreamsResolver, ProviderFields, RouteFields, ModelRoutesResolver,
   NodeResolver, AdminNodesResolver, PendingNodesResolver, LeaseNodeResolver, SyncResolver, UsageReportResolver,

@@ -1,9 +1,15 @@
-/** Parameterised SQL in the transaction of an EntityManager: what money and the config log use instead of the unit of work. */
+/**
+ * Parameterised SQL in the transaction of an EntityManager: what money and the config log use instead of
+ * the unit of work.
+ */
 import { CompiledQuery } from 'kysely';
 import type { EntityManager } from '@mikro-orm/postgresql';
 
 /** A statement whose values travel beside the text, never inside it. */
-export interface Statement { readonly text: string; readonly values: readonly unknown[] }
+export interface Statement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
 
 /** How often a transaction is repeated after PostgreSQL chose it as the victim of a deadlock. */
 const ATTEMPTS = 4;
@@ -31,7 +37,10 @@ export function all(conditions: readonly Statement[]): Statement {
   return conditions.reduce((left, right) => sql`${left} and ${right}`, sql`true`);
 }
 
-/** Runs the statement in the transaction of `em`, if it has one. bigint and timestamp columns arrive as strings. */
+/**
+ * Runs the statement in the transaction of `em`, if it has one. bigint and timestamp columns arrive as
+ * strings.
+ */
 export async function query<Row>(em: EntityManager, statement: Statement): Promise<Row[]> {
   const compiled = CompiledQuery.raw(statement.text, [...statement.values]);
   const result = await em.getKysely().executeQuery(compiled);
@@ -44,10 +53,13 @@ export async function queryOne<Row>(em: EntityManager, statement: Statement): Pr
 }
 
 /**
- * Runs `work` in a transaction (in that of `em`, if it has one) and repeats it when PostgreSQL ended it for a deadlock.
- * Only the outermost transaction can be repeated.
+ * Runs `work` in a transaction (in that of `em`, if it has one) and repeats it when PostgreSQL ended it for
+ * a deadlock. Only the outermost transaction can be repeated.
  */
-export async function inTransaction<T>(em: EntityManager, work: (em: EntityManager) => Promise<T>): Promise<T> {
+export async function inTransaction<T>(
+  em: EntityManager,
+  work: (em: EntityManager) => Promise<T>,
+): Promise<T> {
   if (em.isInTransaction()) return work(em);
   for (let attempt = 1; ; attempt += 1) {
     try {

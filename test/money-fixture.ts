@@ -1,4 +1,7 @@
-/** Wallets with money in them and nodes that spend it, on a fresh database: what tests of the ledger start from. */
+/**
+ * Wallets with money in them and nodes that spend it, on a fresh database: what tests of the ledger start
+ * from.
+ */
 import { randomUUID } from 'node:crypto';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { SYSTEM_ACTOR } from '../control-plane/context.ts';
@@ -6,7 +9,8 @@ import { newId } from '../control-plane/ids.ts';
 import { createOrm } from '../control-plane/orm.ts';
 import { query, sql } from '../control-plane/sql.ts';
 import type { ReportedUsage } from '../control-plane/usage/settlement.rules.ts';
-import { creditCash, creditGift, ensureWallet } from '../control-plane/wallet/wallet.service.ts';
+import { creditCash, creditGift } from '../control-plane/wallet/movements.ts';
+import { ensureWallet } from '../control-plane/wallet/wallet.service.ts';
 import { createTestDatabase } from './database.ts';
 
 export interface Money {
@@ -24,20 +28,40 @@ export async function openMoney(): Promise<Money> {
   const orm = await createOrm(database.url);
   const em = (): EntityManager => orm.em.fork();
   return {
-    orm, em, url: database.url,
+    orm,
+    em,
+    url: database.url,
     wallet: async ({ cash = 0n, gift = 0n }) => {
       const userId = newId('usr');
-      await query(em(), sql`insert into users (id, email) values (${userId}, ${`${userId.toLowerCase()}@example.com`})`);
+      await query(
+        em(),
+        sql`insert into users (id, email) values (${userId}, ${`${userId.toLowerCase()}@example.com`})`,
+      );
       const walletId = await ensureWallet(em(), userId);
       const movement = { walletId, actor: SYSTEM_ACTOR, description: 'test' };
-      if (cash > 0n) await creditCash(em(), { ...movement, amount: cash, kind: 'ADJUSTMENT', reference: `cash:${walletId}` });
-      if (gift > 0n) await creditGift(em(), { ...movement, amount: gift, kind: 'GIFT_ADMIN', reference: `gift:${walletId}` });
+      if (cash > 0n)
+        await creditCash(em(), {
+          ...movement,
+          amount: cash,
+          kind: 'ADJUSTMENT',
+          reference: `cash:${walletId}`,
+        });
+      if (gift > 0n)
+        await creditGift(em(), {
+          ...movement,
+          amount: gift,
+          kind: 'GIFT_ADMIN',
+          reference: `gift:${walletId}`,
+        });
       return { userId, walletId };
     },
     node: async () => {
       const nodeId = newId('nod');
       const journalId = `jnl_${randomUUID()}`;
-      await query(em(), sql`insert into data_plane_node (id, name, token_digest) values (${nodeId}, ${nodeId}, ${nodeId})`);
+      await query(
+        em(),
+        sql`insert into data_plane_node (id, name, token_digest) values (${nodeId}, ${nodeId}, ${nodeId})`,
+      );
       await query(em(), sql`insert into node_journal (id, node_id) values (${journalId}, ${nodeId})`);
       return { nodeId, journalId };
     },
@@ -53,9 +77,30 @@ export function reported(
   charge: Pick<ReportedUsage, 'journalId' | 'seq' | 'leaseId' | 'walletId' | 'cost'> & Partial<ReportedUsage>,
 ): ReportedUsage {
   return {
-    requestId: `req_${randomUUID()}`, at: new Date(), keyId: 'key_test', poolId: null, group: 'default', source: 'API_KEY',
-    modelName: 'swift', family: 'chat_completions', routeId: null, basePrice: charge.cost, ratio: '1', inputTokens: 3,
-    outputTokens: 5, cachedTokens: null, reasoningTokens: null, status: 'SUCCEEDED', outcome: 'DELIVERED', httpStatus: 200,
-    errorCode: null, streamed: true, latencyMs: 12, ttftMs: 4, ip: '192.0.2.7', lossesInAnswer: 0, ...charge,
+    requestId: `req_${randomUUID()}`,
+    at: new Date(),
+    keyId: 'key_test',
+    poolId: null,
+    group: 'default',
+    source: 'API_KEY',
+    modelName: 'swift',
+    family: 'chat_completions',
+    routeId: null,
+    basePrice: charge.cost,
+    ratio: '1',
+    inputTokens: 3,
+    outputTokens: 5,
+    cachedTokens: null,
+    reasoningTokens: null,
+    status: 'SUCCEEDED',
+    outcome: 'DELIVERED',
+    httpStatus: 200,
+    errorCode: null,
+    streamed: true,
+    latencyMs: 12,
+    ttftMs: 4,
+    ip: '192.0.2.7',
+    lossesInAnswer: 0,
+    ...charge,
   };
 }

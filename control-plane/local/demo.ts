@@ -16,7 +16,8 @@ import { createKey, revealKey } from '../keys/key.service.ts';
 import { inTransaction, query, queryOne, sql } from '../sql.ts';
 import { ProviderSchema, type ProviderRow, RouteSchema } from '../upstreams/upstream.entity.ts';
 import { providerRecord, routeRecord } from '../upstreams/upstream.record.ts';
-import { creditGift, walletIdOf } from '../wallet/wallet.service.ts';
+import { creditGift } from '../wallet/movements.ts';
+import { walletIdOf } from '../wallet/wallet.service.ts';
 import { readSecret, writeSecret } from './data-folder.ts';
 import type { BootstrapResult } from './messages.ts';
 

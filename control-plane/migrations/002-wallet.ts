@@ -36,7 +36,8 @@ const WALLETS = `
 const LEDGER = `
   create table ledger_account (
     id text primary key,
-    kind text not null check (kind in ('FUNDING', 'GIFT', 'REVENUE', 'WRITEOFF', 'RECEIVABLE', 'WALLET', 'LEASE')),
+    kind text not null check (kind in ('FUNDING', 'GIFT', 'REVENUE', 'WRITEOFF', 'RECEIVABLE', 'WALLET',
+      'LEASE')),
     wallet_id text references wallet (id),
     lease_id text,
     bucket text check (bucket in ('CASH', 'GIFT')),
@@ -75,18 +76,21 @@ const LEDGER = `
   create index ledger_entry_transaction on ledger_entry (transaction_id);
   create index ledger_entry_account on ledger_entry (account_id, seq);
   create index ledger_entry_wallet on ledger_entry (wallet_id, seq desc) where wallet_id is not null;
-  insert into ledger_account (id, kind) values ('funding', 'FUNDING'), ('gift', 'GIFT'), ('writeoff', 'WRITEOFF');
-  insert into ledger_account (id, kind) select 'revenue:' || shard, 'REVENUE' from generate_series(0, 15) as shard;
+  insert into ledger_account (id, kind) values ('funding', 'FUNDING'), ('gift', 'GIFT'), ('writeoff',
+    'WRITEOFF');
+  insert into ledger_account (id, kind) select 'revenue:' || shard, 'REVENUE' from generate_series(0, 15) as
+    shard;
 `;
 
 /**
- * Posts one transaction. Locks its accounts in id order, so that two posts never wait for each other in a circle; under the
- * locks it looks for the reference (an earlier post of the same input is answered, not repeated) and for cover.
- * Nothing is written unless the outcome is POSTED.
+ * Posts one transaction. Locks its accounts in id order, so that two posts never wait for each other in a
+ * circle; under the locks it looks for the reference (an earlier post of the same input is answered, not
+ * repeated) and for cover. Nothing is written unless the outcome is POSTED.
  */
 const POST = `
   create function ledger_post(
-    p_id text, p_kind text, p_reference text, p_actor_kind text, p_actor_id text, p_description text, p_reverses text,
+    p_id text, p_kind text, p_reference text, p_actor_kind text, p_actor_id text, p_description text,
+      p_reverses text,
     p_input text, p_accounts text[], p_amounts bigint[], p_entries text[]
   ) returns table (transaction_id text, outcome text)
   language plpgsql security definer set search_path = public, pg_temp as $$
@@ -96,7 +100,8 @@ const POST = `
     v_locked integer;
     v_short text;
   begin
-    if coalesce(array_length(p_accounts, 1), 0) < 2 or array_length(p_accounts, 1) <> array_length(p_amounts, 1)
+    if coalesce(array_length(p_accounts, 1), 0) < 2 or array_length(p_accounts, 1) <>
+      array_length(p_amounts, 1)
       or (select count(distinct a) from unnest(p_accounts) as a) <> array_length(p_accounts, 1) then
       raise exception 'a ledger transaction needs two or more different accounts, and an amount for each';
     end if;
@@ -112,7 +117,8 @@ const POST = `
       return;
     end if;
     select account.id into v_short
-      from unnest(p_accounts, p_amounts) as line (account_id, amount) join ledger_account account on account.id = line.account_id
+      from unnest(p_accounts, p_amounts) as line (account_id, amount) join ledger_account account on
+        account.id = line.account_id
       where (account.kind in ('WALLET', 'LEASE') and account.balance + line.amount < 0)
         or (account.kind = 'RECEIVABLE' and account.balance + line.amount > 0)
       limit 1;
@@ -140,7 +146,10 @@ const POST = `
   end $$;
 `;
 
-/** What the service may do beside posting: open the accounts of a wallet or lease, and lock accounts to decide on amounts. */
+/**
+ * What the service may do beside posting: open the accounts of a wallet or lease, and lock accounts to
+ * decide on amounts.
+ */
 const ACCOUNTS = `
   create function ledger_open_wallet(p_wallet text) returns void
   language sql security definer set search_path = public, pg_temp as $$

@@ -35,7 +35,10 @@ const NODES = `
   alter table wallet_lease add foreign key (journal_id) references node_journal (id);
 `;
 
-/** One row per (kind, key): the log is compacted as it is written. A removed row is a tombstone until it is pruned. */
+/**
+ * One row per (kind, key): the log is compacted as it is written. A removed row is a tombstone until it is
+ * pruned.
+ */
 const CONFIG = `
   create table config_log (
     kind text not null,

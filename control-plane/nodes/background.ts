@@ -1,4 +1,7 @@
-/** What runs beside requests: the configuration feed, the watch over leases, the check of the ledger, tidying the log. */
+/**
+ * What runs beside requests: the configuration feed, the watch over leases, the check of the ledger,
+ * tidying the log.
+ */
 import { Counter, Gauge } from 'prom-client';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { setAckWaiter } from '../config-log.ts';
@@ -6,7 +9,7 @@ import { registry } from '../metrics.ts';
 import { query, sql } from '../sql.ts';
 import { checkInvariants } from '../wallet/invariants.ts';
 import type { Violation } from '../wallet/invariants.ts';
-import { sweepLeases } from '../wallet/lease.service.ts';
+import { sweepLeases } from '../wallet/lease.end.ts';
 import { ConfigFeed } from './config-feed.ts';
 import type { FeedParts } from './config-feed.ts';
 import { setRunningFeed } from './running-feed.ts';
@@ -19,16 +22,22 @@ const PRUNE_MS = 60 * 60 * 1000;
 const SETTLE_IN_MS = 10 * 60 * 1000;
 
 const violations = new Gauge({
-  name: 'gateway_ledger_violations', help: 'What the last check of the ledger found, by rule.', labelNames: ['rule'],
+  name: 'gateway_ledger_violations',
+  help: 'What the last check of the ledger found, by rule.',
+  labelNames: ['rule'],
   registers: [registry],
 });
 const alarms = new Gauge({
-  name: 'gateway_settlement_alarms', help: 'Rejected, late and written-off settlements so far, by kind.',
-  labelNames: ['kind'], registers: [registry],
+  name: 'gateway_settlement_alarms',
+  help: 'Rejected, late and written-off settlements so far, by kind.',
+  labelNames: ['kind'],
+  registers: [registry],
 });
 const failures = new Counter({
-  name: 'gateway_background_failures_total', help: 'Failures of background work that will be tried again.',
-  labelNames: ['task'], registers: [registry],
+  name: 'gateway_background_failures_total',
+  help: 'Failures of background work that will be tried again.',
+  labelNames: ['task'],
+  registers: [registry],
 });
 
 export interface BackgroundParts extends Omit<FeedParts, 'onTrouble'> {
@@ -36,11 +45,15 @@ export interface BackgroundParts extends Omit<FeedParts, 'onTrouble'> {
 }
 
 /** Starts all of it; `stop` ends it and waits for what is under way. */
-export async function startBackground(parts: BackgroundParts): Promise<{ feed: ConfigFeed; stop(): Promise<void> }> {
-  const trouble = (task: string) => (error: unknown): void => {
-    failures.inc({ task });
-    parts.log?.({ level: 'warn', task, message: 'Background work failed.', reason: messageOf(error) });
-  };
+export async function startBackground(
+  parts: BackgroundParts,
+): Promise<{ feed: ConfigFeed; stop(): Promise<void> }> {
+  const trouble =
+    (task: string) =>
+    (error: unknown): void => {
+      failures.inc({ task });
+      parts.log?.({ level: 'warn', task, message: 'Background work failed.', reason: messageOf(error) });
+    };
   const feed = await ConfigFeed.start({ ...parts, onTrouble: trouble('config feed') });
   setAckWaiter((revision, timeoutMs) => feed.waitForAcks(revision, timeoutMs));
   setRunningFeed(feed);
@@ -63,8 +76,10 @@ export async function startBackground(parts: BackgroundParts): Promise<{ feed: C
 
 async function watchMoney(em: EntityManager, startedAt: number): Promise<void> {
   await sweepLeases(em, { mayReclaim: performance.now() - startedAt > SETTLE_IN_MS });
-  const counts = await query<{ kind: string; count: number }>(em,
-    sql`select kind, count(*)::integer as count from settlement_alarm group by kind`);
+  const counts = await query<{ kind: string; count: number }>(
+    em,
+    sql`select kind, count(*)::integer as count from settlement_alarm group by kind`,
+  );
   for (const { kind, count } of counts) alarms.set({ kind }, count);
 }
 
@@ -74,16 +89,23 @@ async function checkLedger(em: EntityManager, log: BackgroundParts['log']): Prom
   for (const [rule, list] of Map.groupBy(found, (violation: Violation) => violation.rule)) {
     violations.set({ rule }, list.length);
   }
-  for (const violation of found) log?.({ level: 'error', message: 'The ledger breaks an invariant.', ...violation });
+  for (const violation of found)
+    log?.({ level: 'error', message: 'The ledger breaks an invariant.', ...violation });
 }
 
 /** Runs `work` again and again, never twice at once. */
 function every(
-  intervalMs: number, work: () => Promise<unknown>, onError: (error: unknown) => void,
+  intervalMs: number,
+  work: () => Promise<unknown>,
+  onError: (error: unknown) => void,
 ): { stop(): Promise<void> } {
   let running: Promise<void> | undefined;
   const timer = setInterval(() => {
-    running ??= work().then(() => undefined, onError).finally(() => { running = undefined; });
+    running ??= work()
+      .then(() => undefined, onError)
+      .finally(() => {
+        running = undefined;
+      });
   }, intervalMs);
   return {
     stop: async () => {

@@ -16,7 +16,8 @@ import { ConfigFeed } from './config-feed.ts';
 import { CHUNK_ENTRIES_MAX, ConfigState } from './config-state.ts';
 import type { LogRow } from './config-state.ts';
 import { EventQueue } from './event-queue.ts';
-import { acknowledge, createNode, registerNode } from './node.service.ts';
+import { createNode, registerNode } from './node.service.ts';
+import { acknowledge } from './node.stream.ts';
 import { pruneTombstones } from './tombstones.ts';
 
 const keys = generateKeyPairSync('x25519');
@@ -75,14 +76,20 @@ class Holder {
   }
 }
 
-const account = (id: string): AccountRecord => ({ kind: 'ACCOUNT', id, walletId: id, frozen: false, suspended: false });
+const account = (id: string): AccountRecord => ({
+  kind: 'ACCOUNT',
+  id,
+  walletId: id,
+  frozen: false,
+  suspended: false,
+});
 
 let money: Money;
 let feed: ConfigFeed;
 beforeAll(async () => {
   money = await openMoney();
   const openCredential = async (_em: unknown, id: string): Promise<string | undefined> =>
-    (id === 'crd_gone' ? undefined : `secret of ${id}`);
+    id === 'crd_gone' ? undefined : `secret of ${id}`;
   feed = await ConfigFeed.start({ orm: money.orm, databaseUrl: money.url, openCredential });
 });
 afterAll(async () => {
@@ -97,46 +104,71 @@ function change(changes: ConfigChanges): Promise<number> {
 async function registered(name: string): Promise<{ nodeId: string; journalId: string }> {
   const { node } = await createNode(money.em(), { name, actor: SYSTEM_ACTOR });
   const journalId = `jnl_${name}`;
-  await registerNode(money.em(), node.id, { version: '1', region: null, publicKey: exportPublicKey(keys.publicKey), journalId });
+  await registerNode(money.em(), node.id, {
+    version: '1',
+    region: null,
+    publicKey: exportPublicKey(keys.publicKey),
+    journalId,
+  });
   return { nodeId: node.id, journalId };
 }
 
 describe('the state that snapshots and deltas are cut from', () => {
   it('gives the same checksum and entries by a snapshot as by any sequence of deltas', () => {
     const step = fc.record({ key: fc.nat(6), removed: fc.boolean() });
-    fc.assert(fc.property(fc.array(fc.array(step, { maxLength: 4 }), { maxLength: 12 }), fc.nat(12), (batches, joinAt) => {
-      const state = new ConfigState();
-      const early = new Holder(state.snapshot()[Symbol.iterator]() as never);
-      const late = new Holder(state.snapshot()[Symbol.iterator]() as never);
-      batches.forEach((batch, at) => {
-        const rows = new Map(batch.map(({ key, removed }): [number, LogRow] => [key, {
-          kind: 'ACCOUNT', key: String(key), revision: at + 1, payload: removed ? null : account(String(key)),
-        }]));
-        const delta = state.advance([...rows.values()], { revision: at + 1, prunedTo: 0 });
-        if (delta) early.apply(delta);
-        if (at === joinAt) for (const event of state.since(0) ?? []) late.apply(event);
-        else if (at > joinAt && delta) late.apply(delta);
-      });
-      if (joinAt >= batches.length) for (const event of state.since(0) ?? []) late.apply(event);
-      const fresh = new Holder(state.snapshot()[Symbol.iterator]() as never);
-      for (const event of state.snapshot()) fresh.apply(event);
-      for (const holder of [early, late, fresh]) {
-        expect(holder.held).toBe(state.checksum);
-        expect([...holder.entries.keys()].sort()).toEqual([...fresh.entries.keys()].sort());
-      }
-    }));
+    fc.assert(
+      fc.property(
+        fc.array(fc.array(step, { maxLength: 4 }), { maxLength: 12 }),
+        fc.nat(12),
+        (batches, joinAt) => {
+          const state = new ConfigState();
+          const early = new Holder(state.snapshot()[Symbol.iterator]() as never);
+          const late = new Holder(state.snapshot()[Symbol.iterator]() as never);
+          batches.forEach((batch, at) => {
+            const rows = new Map(
+              batch.map(({ key, removed }): [number, LogRow] => [
+                key,
+                {
+                  kind: 'ACCOUNT',
+                  key: String(key),
+                  revision: at + 1,
+                  payload: removed ? null : account(String(key)),
+                },
+              ]),
+            );
+            const delta = state.advance([...rows.values()], { revision: at + 1, prunedTo: 0 });
+            if (delta) early.apply(delta);
+            if (at === joinAt) for (const event of state.since(0) ?? []) late.apply(event);
+            else if (at > joinAt && delta) late.apply(delta);
+          });
+          if (joinAt >= batches.length) for (const event of state.since(0) ?? []) late.apply(event);
+          const fresh = new Holder(state.snapshot()[Symbol.iterator]() as never);
+          for (const event of state.snapshot()) fresh.apply(event);
+          for (const holder of [early, late, fresh]) {
+            expect(holder.held).toBe(state.checksum);
+            expect([...holder.entries.keys()].sort()).toEqual([...fresh.entries.keys()].sort());
+          }
+        },
+      ),
+    );
   });
 
   it('cuts large snapshots into chunks of one revision and checksum', () => {
     const state = new ConfigState();
     const count = CHUNK_ENTRIES_MAX * 2 + 1;
-    const rows = Array.from({ length: count }, (_, at): LogRow =>
-      ({ kind: 'ACCOUNT', key: String(at), revision: 1, payload: account(String(at)) }));
+    const rows = Array.from({ length: count }, (_, at): LogRow => ({
+      kind: 'ACCOUNT',
+      key: String(at),
+      revision: 1,
+      payload: account(String(at)),
+    }));
     const delta = state.advance(rows, { revision: 1, prunedTo: 0 });
     expect(delta && state.asEvents(delta)).toHaveLength(3);
     const chunks = state.snapshot();
     expect(chunks.map((chunk) => [chunk.chunk, chunk.chunks, chunk.entries.length])).toEqual([
-      [0, 3, CHUNK_ENTRIES_MAX], [1, 3, CHUNK_ENTRIES_MAX], [2, 3, 1],
+      [0, 3, CHUNK_ENTRIES_MAX],
+      [1, 3, CHUNK_ENTRIES_MAX],
+      [2, 3, 1],
     ]);
     expect(new Set(chunks.map((chunk) => chunk.checksum)).size).toBe(1);
   });
@@ -166,15 +198,21 @@ describe('the configuration feed', () => {
     await node.stream.return?.();
   });
 
-  it('announces nothing of a transaction that rolls back, and one revision for each that commits', async () => {
+  it('announces nothing of a transaction that rolls back, one revision for each that commits', async () => {
     const before = await latestRevision(money.em());
-    await expect(money.em().transactional(async (em) => {
-      await announce(em, { upsert: [account('ghost')] });
-      throw new Error('no');
-    })).rejects.toThrow('no');
+    await expect(
+      money.em().transactional(async (em) => {
+        await announce(em, { upsert: [account('ghost')] });
+        throw new Error('no');
+      }),
+    ).rejects.toThrow('no');
     expect(await latestRevision(money.em())).toBe(before);
-    const revisions = await Promise.all(Array.from({ length: 8 }, (_, at) => change({ upsert: [account(`p${at}`)] })));
-    expect([...revisions].sort((one, other) => one - other)).toEqual(revisions.map((_, at) => before + 1 + at));
+    const revisions = await Promise.all(
+      Array.from({ length: 8 }, (_, at) => change({ upsert: [account(`p${at}`)] })),
+    );
+    expect([...revisions].sort((one, other) => one - other)).toEqual(
+      revisions.map((_, at) => before + 1 + at),
+    );
     const { nodeId } = await registered('late');
     const node = new Holder(feed.follow(nodeId, null));
     await node.reach(before + 8);
@@ -189,18 +227,30 @@ describe('the configuration feed', () => {
     const to = await change({ remove: [{ kind: 'ACCOUNT', id: 'gone' }] });
     const resumed = feed.follow(nodeId, from);
     expect((await resumed.next()).value).toMatchObject({
-      __typename: 'ConfigDelta', fromRevision: from, revision: to, upserts: [], removals: [{ kind: 'ACCOUNT', key: 'gone' }],
+      __typename: 'ConfigDelta',
+      fromRevision: from,
+      revision: to,
+      upserts: [],
+      removals: [{ kind: 'ACCOUNT', key: 'gone' }],
     });
     await resumed.return?.();
     expect(await pruneTombstones(money.em(), 0)).toBeGreaterThan(0);
     await change({ upsert: [account('stays')] });
-    await expect(feed.follow(nodeId, from).next()).rejects.toMatchObject({ extensions: { code: 'REVISION_GAP' } });
-    await expect(feed.follow(nodeId, 1_000_000).next()).rejects.toMatchObject({ extensions: { code: 'REVISION_GAP' } });
+    await expect(feed.follow(nodeId, from).next()).rejects.toMatchObject({
+      extensions: { code: 'REVISION_GAP' },
+    });
+    await expect(feed.follow(nodeId, 1_000_000).next()).rejects.toMatchObject({
+      extensions: { code: 'REVISION_GAP' },
+    });
   });
 
   it('seals credentials for the node on their way out; the log holds no secret', async () => {
     const credential: CredentialRecord = {
-      kind: 'CREDENTIAL', id: 'crd_1', providerId: 'prv_1', origin: 'https://api.example.com', sealed: '',
+      kind: 'CREDENTIAL',
+      id: 'crd_1',
+      providerId: 'prv_1',
+      origin: 'https://api.example.com',
+      sealed: '',
     };
     const revision = await change({ upsert: [credential] });
     const { nodeId } = await registered('sealed');
@@ -208,14 +258,19 @@ describe('the configuration feed', () => {
     await node.reach(revision);
     const payload = node.entries.get('CREDENTIAL crd_1')?.payload as CredentialRecord;
     expect(unseal(payload.sealed, keys.privateKey, 'crd_1')).toBe('secret of crd_1');
-    const rows = await query<{ text: string }>(money.em(), sql`select config_log::text as text from config_log`);
+    const rows = await query<{ text: string }>(
+      money.em(),
+      sql`select config_log::text as text from config_log`,
+    );
     expect(rows.filter((row) => row.text.includes('secret of'))).toEqual([]);
     await node.stream.return?.();
   });
 
   it('refuses a node that has no key to seal for', async () => {
     const { node } = await createNode(money.em(), { name: 'unregistered', actor: SYSTEM_ACTOR });
-    await expect(feed.follow(node.id, null).next()).rejects.toMatchObject({ extensions: { code: 'BAD_USER_INPUT' } });
+    await expect(feed.follow(node.id, null).next()).rejects.toMatchObject({
+      extensions: { code: 'BAD_USER_INPUT' },
+    });
   });
 
   it('ends the earlier stream of a node that opens another', async () => {
@@ -236,7 +291,9 @@ describe('the configuration feed', () => {
     const lease = await requestLease(money.em(), { ...request, ...holder });
     const node = new Holder(feed.follow(holder.nodeId, null));
     await node.reach(feed.revision);
-    await expect(requestLease(money.em(), { ...request, ...other })).rejects.toMatchObject({ code: 'CONFLICT' });
+    await expect(requestLease(money.em(), { ...request, ...other })).rejects.toMatchObject({
+      code: 'CONFLICT',
+    });
     await node.until(() => node.recalls.includes(lease.id));
     await node.stream.return?.();
     const again = new Holder(feed.follow(holder.nodeId, null));
@@ -244,7 +301,7 @@ describe('the configuration feed', () => {
     await again.stream.return?.();
   });
 
-  it('counts a connected node as pending until it acknowledges, and a disconnected one not at all', async () => {
+  it('counts a connected node as pending until it acknowledges, a disconnected one not at all', async () => {
     const quick = await registered('quick');
     const slow = await registered('slow');
     const streams = [quick, slow].map(({ nodeId }) => new Holder(feed.follow(nodeId, null)));
@@ -266,17 +323,23 @@ describe('a node', () => {
   it('keeps its journal to itself', async () => {
     const { journalId } = await registered('owner');
     const { node } = await createNode(money.em(), { name: 'thief', actor: SYSTEM_ACTOR });
-    await expect(registerNode(money.em(), node.id, {
-      version: '1', region: null, publicKey: exportPublicKey(keys.publicKey), journalId,
-    })).rejects.toMatchObject({ code: 'CONFLICT' });
+    await expect(
+      registerNode(money.em(), node.id, {
+        version: '1',
+        region: null,
+        publicKey: exportPublicKey(keys.publicKey),
+        journalId,
+      }),
+    ).rejects.toMatchObject({ code: 'CONFLICT' });
   });
 
   it('registers with an X25519 key alone', async () => {
     const { node } = await createNode(money.em(), { name: 'keyless', actor: SYSTEM_ACTOR });
     const wrong = exportPublicKey(generateKeyPairSync('ed25519').publicKey);
     for (const publicKey of ['', 'AAAA', wrong]) {
-      await expect(registerNode(money.em(), node.id, { version: '1', region: null, publicKey, journalId: 'jnl_k' }))
-        .rejects.toMatchObject({ code: 'INVALID' });
+      await expect(
+        registerNode(money.em(), node.id, { version: '1', region: null, publicKey, journalId: 'jnl_k' }),
+      ).rejects.toMatchObject({ code: 'INVALID' });
     }
   });
 });

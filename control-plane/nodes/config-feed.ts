@@ -1,4 +1,7 @@
-/** Pushes the configuration to the nodes that are connected to this process, and waits for their acknowledgements. */
+/**
+ * Pushes the configuration to the nodes that are connected to this process, and waits for their
+ * acknowledgements.
+ */
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
@@ -10,11 +13,12 @@ import { CONFIG_CHANNEL } from '../config-log.ts';
 import type { Acks } from '../config-log.ts';
 import { requestError } from '../errors.ts';
 import { query, sql } from '../sql.ts';
-import { openRecalls, RECALL_CHANNEL } from '../wallet/lease.service.ts';
+import { openRecalls } from '../wallet/lease.rows.ts';
+import { RECALL_CHANNEL } from '../wallet/lease.recall.ts';
 import { ConfigState } from './config-state.ts';
 import type { LogRow } from './config-state.ts';
 import { EventQueue } from './event-queue.ts';
-import { ACK_CHANNEL, acksOf, endStream, markStreams, publicKeyOf } from './node.service.ts';
+import { ACK_CHANNEL, acksOf, endStream, markStreams, publicKeyOf } from './node.stream.ts';
 
 /** Notifications can be lost; the log itself cannot. */
 const POLL_MS = 1_000;
@@ -38,7 +42,11 @@ export interface FeedParts {
   onTrouble?: (error: unknown) => void;
 }
 
-interface Stream { nodeId: string; streamId: string; queue: EventQueue<ConfigEvent> }
+interface Stream {
+  nodeId: string;
+  streamId: string;
+  queue: EventQueue<ConfigEvent>;
+}
 
 export class ConfigFeed {
   readonly #parts: FeedParts;
@@ -63,18 +71,27 @@ export class ConfigFeed {
     await feed.#listen();
     await feed.#look();
     feed.#timers.push(
-      setInterval(() => { void feed.#look(); }, POLL_MS),
-      setInterval(() => { void feed.#beat(); }, HEARTBEAT_MS),
+      setInterval(() => {
+        void feed.#look();
+      }, POLL_MS),
+      setInterval(() => {
+        void feed.#beat();
+      }, HEARTBEAT_MS),
     );
     return feed;
   }
 
-  get revision(): number { return this.#state.revision; }
-  get checksum(): string { return this.#state.checksum; }
+  get revision(): number {
+    return this.#state.revision;
+  }
+  get checksum(): string {
+    return this.#state.checksum;
+  }
 
   /**
-   * Everything the node must know, then every change, until the consumer stops or falls too far behind. Throws REVISION_GAP
-   * where the changes since `fromRevision` are no longer known: come back without it. Credentials are sealed for the node.
+   * Everything the node must know, then every change, until the consumer stops or falls too far behind.
+   * Throws REVISION_GAP where the changes since `fromRevision` are no longer known: come back without it.
+   * Credentials are sealed for the node.
    */
   follow(nodeId: string, fromRevision: number | null): AsyncIterableIterator<ConfigEvent> {
     for (const earlier of this.#streams.values()) if (earlier.nodeId === nodeId) earlier.queue.end();
@@ -82,12 +99,15 @@ export class ConfigFeed {
     const events = this.#events(stream, fromRevision);
     return {
       next: () => events.next(),
-      // A generator that waits for its next event hears of its end only afterwards: so the wait is ended first.
+      // A generator that waits for its next event hears of its end only afterwards: so the wait is ended
+      // first.
       return: () => {
         stream.queue.end();
         return events.return();
       },
-      [Symbol.asyncIterator]() { return this; },
+      [Symbol.asyncIterator]() {
+        return this;
+      },
     };
   }
 
@@ -95,7 +115,9 @@ export class ConfigFeed {
   async waitForAcks(revision: number, timeoutMs: number): Promise<Acks> {
     const deadline = performance.now() + timeoutMs;
     for (;;) {
-      const heard = once(this.#acks, 'ack', { signal: AbortSignal.timeout(ACK_POLL_MS) }).catch(() => undefined);
+      const heard = once(this.#acks, 'ack', { signal: AbortSignal.timeout(ACK_POLL_MS) }).catch(
+        () => undefined,
+      );
       const acks = await acksOf(this.#parts.orm.em.fork(), revision);
       if (acks.pendingNodes.length === 0 || performance.now() >= deadline) return acks;
       await heard;
@@ -114,14 +136,19 @@ export class ConfigFeed {
   async *#events(stream: Stream, fromRevision: number | null): AsyncGenerator<ConfigEvent, void, void> {
     const em = this.#parts.orm.em.fork();
     const publicKey = await publicKeyOf(em, stream.nodeId);
-    if (!publicKey) throw requestError('BAD_USER_INPUT', 'Register the node first: it has no key to seal credentials for.');
+    if (!publicKey)
+      throw requestError('BAD_USER_INPUT', 'Register the node first: it has no key to seal credentials for.');
     await this.#look();
     try {
       await markStreams(em, [stream]);
       // Nothing is awaited between looking at the state and joining the streams that hear of its changes.
       const first = fromRevision === null ? this.#state.snapshot() : this.#state.since(fromRevision);
       this.#streams.set(stream.streamId, stream);
-      if (!first) throw requestError('REVISION_GAP', 'Deltas from this revision are gone. Subscribe without fromRevision.');
+      if (!first)
+        throw requestError(
+          'REVISION_GAP',
+          'Deltas from this revision are gone. Subscribe without fromRevision.',
+        );
       for (const leaseId of await openRecalls(em, stream.nodeId)) {
         stream.queue.push({ __typename: 'LeaseRecall', leaseId });
       }
@@ -132,8 +159,9 @@ export class ConfigFeed {
       }
     } finally {
       this.#streams.delete(stream.streamId);
-      await endStream(this.#parts.orm.em.fork(), stream.streamId)
-        .catch((error: unknown) => this.#parts.onTrouble?.(error));
+      await endStream(this.#parts.orm.em.fork(), stream.streamId).catch((error: unknown) =>
+        this.#parts.onTrouble?.(error),
+      );
     }
   }
 
@@ -145,7 +173,9 @@ export class ConfigFeed {
     }
     this.#looking = this.#read()
       .catch((error: unknown) => this.#parts.onTrouble?.(error))
-      .finally(() => { this.#looking = undefined; });
+      .finally(() => {
+        this.#looking = undefined;
+      });
     return this.#looking;
   }
 
@@ -171,7 +201,9 @@ export class ConfigFeed {
     this.#state = new ConfigState();
     this.#lookAgain = true;
     for (const stream of this.#streams.values()) {
-      stream.queue.end(requestError('REVISION_GAP', 'The configuration was replaced. Subscribe without fromRevision.'));
+      stream.queue.end(
+        requestError('REVISION_GAP', 'The configuration was replaced. Subscribe without fromRevision.'),
+      );
     }
   }
 
@@ -181,7 +213,9 @@ export class ConfigFeed {
     for (const stream of this.#streams.values()) stream.queue.push(event);
     const streams = [...this.#streams.values()];
     if (streams.length === 0) return;
-    await markStreams(this.#parts.orm.em.fork(), streams).catch((error: unknown) => this.#parts.onTrouble?.(error));
+    await markStreams(this.#parts.orm.em.fork(), streams).catch((error: unknown) =>
+      this.#parts.onTrouble?.(error),
+    );
   }
 
   #heartbeat(): ConfigEvent {
@@ -201,7 +235,8 @@ export class ConfigFeed {
     if (payload.kind !== 'CREDENTIAL') return entry;
     const secret = await this.#parts.openCredential(this.#parts.orm.em.fork(), payload.id);
     // Removed since this event was made: what the node would hold is already out of date.
-    if (secret === undefined) throw requestError('REVISION_GAP', 'The configuration changed meanwhile. Subscribe again.');
+    if (secret === undefined)
+      throw requestError('REVISION_GAP', 'The configuration changed meanwhile. Subscribe again.');
     return { ...entry, payload: { ...payload, sealed: seal(secret, publicKey, payload.id) } };
   }
 
@@ -212,14 +247,18 @@ export class ConfigFeed {
     client.on('end', () => this.#listenLater());
     this.#listener = client;
     await client.connect();
-    for (const channel of [CONFIG_CHANNEL, RECALL_CHANNEL, ACK_CHANNEL]) await client.query(`listen ${channel}`);
+    for (const channel of [CONFIG_CHANNEL, RECALL_CHANNEL, ACK_CHANNEL])
+      await client.query(`listen ${channel}`);
   }
 
   #listenLater(): void {
     if (this.#stopped) return;
     const timer = setTimeout(() => {
       this.#timers = this.#timers.filter((other) => other !== timer);
-      if (!this.#stopped) void this.#listen().then(() => this.#look()).catch(() => this.#listenLater());
+      if (!this.#stopped)
+        void this.#listen()
+          .then(() => this.#look())
+          .catch(() => this.#listenLater());
     }, RECONNECT_MS);
     this.#timers.push(timer);
   }
@@ -237,13 +276,24 @@ export class ConfigFeed {
 
 /** The rows above a revision and the head they belong to, in one statement: no commit can come between. */
 async function readLog(
-  em: EntityManager, above: number,
+  em: EntityManager,
+  above: number,
 ): Promise<{ rows: LogRow[]; head: { revision: number; prunedTo: number } }> {
   const found = await query<{
-    head: number; pruned_to: number; kind: ConfigKind | null; key: string; revision: number; payload: ConfigRecord | null;
-  }>(em, sql`
+    head: number;
+    pruned_to: number;
+    kind: ConfigKind | null;
+    key: string;
+    revision: number;
+    payload: ConfigRecord | null;
+  }>(
+    em,
+    sql`
     select h.revision as head, h.pruned_to, c.kind, c.key, c.revision, c.payload
-    from config_head h left join config_log c on c.revision > ${above} order by c.revision`);
-  const rows = found.flatMap(({ kind, key, revision, payload }) => (kind ? [{ kind, key, revision, payload }] : []));
+    from config_head h left join config_log c on c.revision > ${above} order by c.revision`,
+  );
+  const rows = found.flatMap(({ kind, key, revision, payload }) =>
+    kind ? [{ kind, key, revision, payload }] : [],
+  );
   return { rows, head: { revision: found[0]?.head ?? 0, prunedTo: found[0]?.pruned_to ?? 0 } };
 }

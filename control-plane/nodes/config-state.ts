@@ -4,7 +4,12 @@ import type { ConfigEntry, ConfigEvent } from '@gateway/shared/node-api';
 import type { ConfigKind, ConfigRecord } from '@gateway/shared/records';
 
 /** A row of `config_log`: a live entry, or a tombstone without payload. */
-export interface LogRow { kind: ConfigKind; key: string; revision: number; payload: ConfigRecord | null }
+export interface LogRow {
+  kind: ConfigKind;
+  key: string;
+  revision: number;
+  payload: ConfigRecord | null;
+}
 
 export type SnapshotEvent = Extract<ConfigEvent, { __typename: 'ConfigSnapshot' }>;
 export type DeltaEvent = Extract<ConfigEvent, { __typename: 'ConfigDelta' }>;
@@ -19,8 +24,12 @@ export class ConfigState {
   #revision = 0;
   #prunedTo = 0;
 
-  get revision(): number { return this.#revision; }
-  get checksum(): string { return this.#checksum.value; }
+  get revision(): number {
+    return this.#revision;
+  }
+  get checksum(): string {
+    return this.#checksum.value;
+  }
 
   /** Takes rows newer than `revision`, and returns what changed as one delta; undefined where nothing did. */
   advance(rows: readonly LogRow[], head: { revision: number; prunedTo: number }): DeltaEvent | undefined {
@@ -31,22 +40,31 @@ export class ConfigState {
     return head.revision > fromRevision ? this.#delta(rows, fromRevision) : undefined;
   }
 
-  /** All live entries, in chunks that carry the same revision and checksum. Never empty: nothing is one empty chunk. */
+  /**
+   * All live entries, in chunks that carry the same revision and checksum. Never empty: nothing is one
+   * empty chunk.
+   */
   snapshot(): SnapshotEvent[] {
     const entries: ConfigEntry[] = [];
     for (const row of this.#rows.values()) {
-      if (row.payload) entries.push({ kind: row.kind, key: row.key, revision: row.revision, payload: row.payload });
+      if (row.payload)
+        entries.push({ kind: row.kind, key: row.key, revision: row.revision, payload: row.payload });
     }
     const chunks = Math.max(1, Math.ceil(this.#live / CHUNK_ENTRIES_MAX));
     return Array.from({ length: chunks }, (_, chunk) => ({
-      __typename: 'ConfigSnapshot', revision: this.#revision, checksum: this.checksum, chunk, chunks,
+      __typename: 'ConfigSnapshot',
+      revision: this.#revision,
+      checksum: this.checksum,
+      chunk,
+      chunks,
       entries: entries.slice(chunk * CHUNK_ENTRIES_MAX, (chunk + 1) * CHUNK_ENTRIES_MAX),
     }));
   }
 
   /**
-   * What changed since a revision; a snapshot where that is too much for one delta, nothing where nothing changed. Undefined
-   * where it cannot be known: tombstones up to there are gone, or the revision lies in the future.
+   * What changed since a revision; a snapshot where that is too much for one delta, nothing where nothing
+   * changed. Undefined where it cannot be known: tombstones up to there are gone, or the revision lies in
+   * the future.
    */
   since(fromRevision: number): ConfigEvent[] | undefined {
     if (fromRevision < this.#prunedTo || fromRevision > this.#revision) return undefined;
@@ -67,7 +85,14 @@ export class ConfigState {
       if (payload) upserts.push({ kind, key, revision, payload });
       else removals.push({ kind, key });
     }
-    return { __typename: 'ConfigDelta', fromRevision, revision: this.#revision, checksum: this.checksum, upserts, removals };
+    return {
+      __typename: 'ConfigDelta',
+      fromRevision,
+      revision: this.#revision,
+      checksum: this.checksum,
+      upserts,
+      removals,
+    };
   }
 
   #put(row: LogRow): void {

@@ -1,4 +1,7 @@
-/** A bounded queue between one producer and one consumer: whoever cannot follow is cut off instead of kept in memory. */
+/**
+ * A bounded queue between one producer and one consumer: whoever cannot follow is cut off instead of kept
+ * in memory.
+ */
 
 export class EventQueue<T> {
   readonly #limit: number;
@@ -33,7 +36,9 @@ export class EventQueue<T> {
   /** The next item; undefined at the end. Throws the error the queue was ended with. */
   async next(): Promise<T | undefined> {
     while (this.#items.length === 0 && !this.#end) {
-      await new Promise<void>((resolve) => { this.#wake = resolve; });
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
     }
     if (this.#end?.error) throw this.#end.error;
     return this.#items.shift();

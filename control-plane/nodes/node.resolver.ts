@@ -9,52 +9,69 @@ import type { Context } from '../context.ts';
 import { outcome } from '../errors.ts';
 import { EVERYBODY } from '../events.ts';
 import type { Event } from '../events.ts';
+import { AdminReasonInput } from '../inputs.ts';
+import { ApiKeyDisablePayload } from '../keys/key.type.ts';
 import { inTransaction } from '../sql.ts';
+import { WalletLease } from '../wallet/wallet.types.ts';
 import { createNode, listNodes, nodeById, rotateNodeToken } from './node.service.ts';
 import { AdminNodeCreateInput, AdminNodeTokenPayload, DataPlaneNode } from './node.types.ts';
-import { AdminReasonInput } from '../inputs.ts';
 
 /** What administrators do with nodes. */
 @Resolver()
 export class NodeResolver {
   @Authorized('ADMIN')
   @Mutation(() => AdminNodeTokenPayload, {
-    description: 'Makes a node and its token, which is shown once, does not expire, can be rotated, and is good for this node alone.',
+    description: 'Makes a node and its token: shown once, without expiry, good for this node alone.',
   })
   adminNodeCreate(
     @Ctx() context: Context,
     @Arg('input', () => AdminNodeCreateInput, { description: 'The node.' }) input: AdminNodeCreateInput,
   ): Promise<AdminNodeTokenPayload> {
-    return outcome({ node: null, token: null }, () => inTransaction(context.em, async (em) => {
-      const actor = actorOf(context);
-      const { node, token } = await createNode(em, { name: input.name, actor });
-      await audit(em, {
-        actor, action: 'node.create', targetType: 'DataPlaneNode', targetId: node.id, after: { name: node.name },
-        reason: input.reason,
-      });
-      return { node: await nodeById(em, node.id), token };
-    }));
+    return outcome({ node: null, token: null }, () =>
+      inTransaction(context.em, async (em) => {
+        const actor = actorOf(context);
+        const { node, token } = await createNode(em, { name: input.name, actor });
+        await audit(em, {
+          actor,
+          action: 'node.create',
+          targetType: 'DataPlaneNode',
+          targetId: node.id,
+          after: { name: node.name },
+          reason: input.reason,
+        });
+        return { node: await nodeById(em, node.id), token };
+      }),
+    );
   }
 
   @Authorized('ADMIN')
-  @Mutation(() => AdminNodeTokenPayload, { description: 'Replaces the token of a node; the old one stops working at once.' })
+  @Mutation(() => AdminNodeTokenPayload, {
+    description: 'Replaces the token of a node; the old one stops working at once.',
+  })
   adminNodeTokenRotate(
     @Ctx() context: Context,
     @Arg('input', () => AdminReasonInput, { description: 'The node, and why.' }) input: AdminReasonInput,
   ): Promise<AdminNodeTokenPayload> {
-    return outcome({ node: null, token: null }, () => inTransaction(context.em, async (em) => {
-      const token = await rotateNodeToken(em, input.id);
-      await audit(em, {
-        actor: actorOf(context), action: 'node.rotateToken', targetType: 'DataPlaneNode', targetId: input.id,
-        reason: input.reason,
-      });
-      return { node: await nodeById(em, input.id), token };
-    }));
+    return outcome({ node: null, token: null }, () =>
+      inTransaction(context.em, async (em) => {
+        const token = await rotateNodeToken(em, input.id);
+        await audit(em, {
+          actor: actorOf(context),
+          action: 'node.rotateToken',
+          targetType: 'DataPlaneNode',
+          targetId: input.id,
+          reason: input.reason,
+        });
+        return { node: await nodeById(em, input.id), token };
+      }),
+    );
   }
 
   @Authorized('ADMIN')
   @Subscription(() => DataPlaneNode, {
-    topics: 'adminNodeUpdated', topicId: () => EVERYBODY, description: 'A node that was made, reported, or applied a revision.',
+    topics: 'adminNodeUpdated',
+    topicId: () => EVERYBODY,
+    description: 'A node that was made, reported, or applied a revision.',
   })
   adminNodeUpdated(@Root() event: Event, @Ctx() context: Context): Promise<DataPlaneNode> {
     return nodeById(context.em, event.id);
@@ -72,5 +89,27 @@ export class AdminNodesResolver {
   @FieldResolver(() => Int, { description: 'The newest revision of the configuration.' })
   configRevision(@Ctx() context: Context): Promise<number> {
     return latestRevision(context.em);
+  }
+}
+
+/** Which nodes have not applied the disabling of a key yet. */
+@Resolver(() => ApiKeyDisablePayload)
+export class PendingNodesResolver {
+  @FieldResolver(() => [DataPlaneNode], {
+    description: 'Connected nodes that had not applied it after a second.',
+  })
+  pendingNodes(@Root() payload: ApiKeyDisablePayload, @Ctx() context: Context): Promise<DataPlaneNode[]> {
+    return payload.pendingNodeIds.length > 0
+      ? listNodes(context.em, payload.pendingNodeIds)
+      : Promise.resolve([]);
+  }
+}
+
+/** Which node holds a lease. */
+@Resolver(() => WalletLease)
+export class LeaseNodeResolver {
+  @FieldResolver(() => DataPlaneNode, { description: 'The node that holds it.' })
+  node(@Root() lease: WalletLease, @Ctx() context: Context): Promise<DataPlaneNode> {
+    return nodeById(context.em, lease.nodeId);
   }
 }

@@ -1,4 +1,7 @@
-/** Data-plane nodes: their tokens, what they report about themselves, and how far they have come with the configuration. */
+/**
+ * Data-plane nodes: their tokens, what they report about themselves, and how far they have come with the
+ * configuration.
+ */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { digestOf, issueSecret } from '@gateway/shared/secrets';
 import { createPublicKey } from 'node:crypto';
@@ -30,25 +33,26 @@ export interface NodeView {
   startedAt: Date;
 }
 
-/** The channel on which acknowledgements are heard; its payload is the node's id. */
-export const ACK_CHANNEL = 'gateway_ack';
-
 /** Without a heartbeat for this long a node counts as offline, in ms. */
 const OFFLINE_AFTER_MS = 20_000;
-/** An open stream confirms itself this often at least, in ms; twice that and a bit later it counts as gone. */
-export const STREAM_FRESH_MS = 12_000;
+
 const NAME = /^[\w][\w .:-]{0,63}$/;
 const TEXT_LENGTH_MAX = 500;
 
 /** Makes a node and its token, which exists only in this answer. Throws INVALID or TAKEN for the name. */
 export async function createNode(
-  em: EntityManager, { name }: { name: string; actor: Actor },
+  em: EntityManager,
+  { name }: { name: string; actor: Actor },
 ): Promise<{ node: NodeIdentity; token: string }> {
-  if (!NAME.test(name)) throw new UserFailure('INVALID', 'A name has 1 to 64 letters, digits, spaces, or . : - _', 'name');
+  if (!NAME.test(name))
+    throw new UserFailure('INVALID', 'A name has 1 to 64 letters, digits, spaces, or . : - _', 'name');
   const token = issueSecret('gnt');
-  const created = await queryOne<NodeIdentity>(em, sql`
+  const created = await queryOne<NodeIdentity>(
+    em,
+    sql`
     insert into data_plane_node (id, name, token_digest) values (${newId('nod')}, ${name}, ${digestOf(token)})
-    on conflict (name) do nothing returning id, name`);
+    on conflict (name) do nothing returning id, name`,
+  );
   if (!created) throw new UserFailure('TAKEN', 'Another node has this name.', 'name');
   return { node: created, token };
 }
@@ -56,122 +60,137 @@ export async function createNode(
 /** Replaces a node's token; the old one stops working at once. Throws NOT_FOUND. */
 export async function rotateNodeToken(em: EntityManager, nodeId: string): Promise<string> {
   const token = issueSecret('gnt');
-  const changed = await queryOne(em, sql`
-    update data_plane_node set token_digest = ${digestOf(token)} where id = ${nodeId} returning id`);
+  const changed = await queryOne(
+    em,
+    sql`
+    update data_plane_node set token_digest = ${digestOf(token)} where id = ${nodeId} returning id`,
+  );
   if (!changed) throw new UserFailure('NOT_FOUND', 'There is no such node.', 'id');
   return token;
 }
 
 /** The node that a `gnt_…` token belongs to, or null. Looked up by digest. */
 export async function findNodeByToken(em: EntityManager, token: string): Promise<NodeIdentity | null> {
-  const found = await queryOne<NodeIdentity>(em, sql`
-    select id, name from data_plane_node where token_digest = ${digestOf(token)}`);
+  const found = await queryOne<NodeIdentity>(
+    em,
+    sql`
+    select id, name from data_plane_node where token_digest = ${digestOf(token)}`,
+  );
   return found ?? null;
 }
 
-export interface Registration { version: string; region: string | null; publicKey: string; journalId: string }
+export interface Registration {
+  version: string;
+  region: string | null;
+  publicKey: string;
+  journalId: string;
+}
 
 /**
- * Stores what a starting process says of itself. A journal belongs to the node that named it first. Throws INVALID for a key
- * that is not X25519, and CONFLICT for another node's journal.
+ * Stores what a starting process says of itself. A journal belongs to the node that named it first. Throws
+ * INVALID for a key that is not X25519, and CONFLICT for another node's journal.
  */
-export async function registerNode(em: EntityManager, nodeId: string, registration: Registration): Promise<void> {
+export async function registerNode(
+  em: EntityManager,
+  nodeId: string,
+  registration: Registration,
+): Promise<void> {
   const { version, region, publicKey, journalId } = registration;
   if (!isX25519(publicKey)) {
-    throw new UserFailure('INVALID', 'publicKey must be an X25519 key: SPKI in DER form, as base64url.', 'publicKey');
+    throw new UserFailure(
+      'INVALID',
+      'publicKey must be an X25519 key: SPKI in DER form, as base64url.',
+      'publicKey',
+    );
   }
   if (!journalId || [version, region ?? '', journalId].some((text) => text.length > TEXT_LENGTH_MAX)) {
-    throw new UserFailure('INVALID', `Texts have at most ${TEXT_LENGTH_MAX} characters, and journalId at least one.`);
+    throw new UserFailure(
+      'INVALID',
+      `Texts have at most ${TEXT_LENGTH_MAX} characters, and journalId at least one.`,
+    );
   }
   await inTransaction(em, async (inner) => {
-    await query(inner, sql`
-      update data_plane_node set version = ${version}, region = ${region}, public_key = ${publicKey}, journal_id = ${journalId},
-        started_at = clock_timestamp(), last_seen_at = clock_timestamp(), draining = false, last_ack_error = null
-      where id = ${nodeId}`);
-    const journal = await queryOne<{ node_id: string }>(inner, sql`
+    await query(
+      inner,
+      sql`
+      update data_plane_node set version = ${version}, region = ${region}, public_key = ${publicKey},
+        journal_id = ${journalId},
+        started_at = clock_timestamp(), last_seen_at = clock_timestamp(), draining = false, last_ack_error =
+          null
+      where id = ${nodeId}`,
+    );
+    const journal = await queryOne<{ node_id: string }>(
+      inner,
+      sql`
       insert into node_journal (id, node_id) values (${journalId}, ${nodeId})
-      on conflict (id) do update set last_contact_at = clock_timestamp() where node_journal.node_id = ${nodeId}
-      returning node_id`);
-    if (!journal) throw new UserFailure('CONFLICT', 'This journal belongs to another node. Start with a new one.', 'journalId');
+      on conflict (id) do update set last_contact_at = clock_timestamp() where node_journal.node_id =
+        ${nodeId}
+      returning node_id`,
+    );
+    if (!journal)
+      throw new UserFailure(
+        'CONFLICT',
+        'This journal belongs to another node. Start with a new one.',
+        'journalId',
+      );
     await publish(inner, 'adminNodeUpdated', { audience: EVERYBODY, id: nodeId });
   });
 }
 
-/** Proves that the process behind the journal lives: its leases are confirmed from the moment it sent this. */
+/**
+ * Proves that the process behind the journal lives: its leases are confirmed from the moment it sent this.
+ */
 export async function touchJournal(em: EntityManager, nodeId: string, journalId: string): Promise<void> {
-  const touched = await queryOne(em, sql`
-    update node_journal set last_contact_at = clock_timestamp() where id = ${journalId} and node_id = ${nodeId} returning id`);
-  if (!touched) throw new UserFailure('NOT_FOUND', 'The node has no such journal. Register it first.', 'journalId');
+  const touched = await queryOne(
+    em,
+    sql`
+    update node_journal set last_contact_at = clock_timestamp() where id = ${journalId} and node_id =
+      ${nodeId} returning id`,
+  );
+  if (!touched)
+    throw new UserFailure('NOT_FOUND', 'The node has no such journal. Register it first.', 'journalId');
 }
 
 export interface Heartbeat {
-  journalId: string; appliedRevision: number; rps: string; inflight: number; eventLoopP99Ms: number; usageBacklog: number;
+  journalId: string;
+  appliedRevision: number;
+  rps: string;
+  inflight: number;
+  eventLoopP99Ms: number;
+  usageBacklog: number;
 }
 
-/** Takes a node's measurements and confirms its leases. Throws NOT_FOUND for a journal that is not registered. */
+/**
+ * Takes a node's measurements and confirms its leases. Throws NOT_FOUND for a journal that is not
+ * registered.
+ */
 export async function heartbeat(em: EntityManager, nodeId: string, beat: Heartbeat): Promise<void> {
   await inTransaction(em, async (inner) => {
     await touchJournal(inner, nodeId, beat.journalId);
-    await query(inner, sql`
-      update data_plane_node set last_seen_at = clock_timestamp(), rps = ${beat.rps}, inflight = ${beat.inflight},
-        event_loop_p99_ms = ${beat.eventLoopP99Ms}, usage_backlog = ${beat.usageBacklog} where id = ${nodeId}`);
+    await query(
+      inner,
+      sql`
+      update data_plane_node set last_seen_at = clock_timestamp(), rps = ${beat.rps}, inflight =
+        ${beat.inflight},
+        event_loop_p99_ms = ${beat.eventLoopP99Ms}, usage_backlog = ${beat.usageBacklog} where id =
+          ${nodeId}`,
+    );
     await publish(inner, 'adminNodeUpdated', { audience: EVERYBODY, id: nodeId });
   });
-}
-
-export interface Acknowledgement { revision: number; checksum: string; error: string | null }
-
-/** Notes that the node applied a revision, or why it refused it and serves the old one on. */
-export async function acknowledge(em: EntityManager, nodeId: string, ack: Acknowledgement): Promise<void> {
-  const error = ack.error === null ? null : ack.error.slice(0, TEXT_LENGTH_MAX);
-  await inTransaction(em, async (inner) => {
-    await query(inner, error === null
-      ? sql`update data_plane_node set applied_revision = ${ack.revision}, applied_checksum = ${ack.checksum},
-          applied_at = clock_timestamp(), last_seen_at = clock_timestamp(), last_ack_error = null where id = ${nodeId}`
-      : sql`update data_plane_node set last_seen_at = clock_timestamp(), last_ack_error = ${error} where id = ${nodeId}`);
-    await query(inner, sql`select pg_notify(${ACK_CHANNEL}, ${nodeId})`);
-    await publish(inner, 'adminNodeUpdated', { audience: EVERYBODY, id: nodeId });
-  });
-}
-
-/** Confirms that these configuration streams are open; a node has one, the newest. */
-export async function markStreams(em: EntityManager, streams: readonly { nodeId: string; streamId: string }[]): Promise<void> {
-  await query(em, sql`
-    update data_plane_node n set stream_seen_at = clock_timestamp(), stream_id = s.stream_id
-    from unnest(${streams.map((stream) => stream.nodeId)}::text[], ${streams.map((stream) => stream.streamId)}::text[])
-      as s (node_id, stream_id) where n.id = s.node_id`);
-}
-
-/** Notes that a stream ended, unless the node has opened another one since. */
-export async function endStream(em: EntityManager, streamId: string): Promise<void> {
-  await query(em, sql`update data_plane_node set stream_seen_at = null, stream_id = null where stream_id = ${streamId}`);
-}
-
-/** How far connected nodes have come with a revision. Nodes without an open stream do not count: they cannot be reached. */
-export async function acksOf(em: EntityManager, revision: number): Promise<{ appliedNodes: number; pendingNodes: string[] }> {
-  const rows = await query<{ id: string; applied: boolean }>(em, sql`
-    select id, applied_revision >= ${revision} as applied from data_plane_node
-    where stream_seen_at > clock_timestamp() - ${STREAM_FRESH_MS} * interval '1 millisecond' order by id`);
-  return {
-    appliedNodes: rows.filter((row) => row.applied).length,
-    pendingNodes: rows.filter((row) => !row.applied).map((row) => row.id),
-  };
-}
-
-/** The key that seals credentials for the node; null until it has registered. */
-export async function publicKeyOf(em: EntityManager, nodeId: string): Promise<string | null> {
-  const row = await queryOne<{ public_key: string | null }>(em, sql`select public_key from data_plane_node where id = ${nodeId}`);
-  return row?.public_key ?? null;
 }
 
 /** All nodes by name, or those with the given ids. */
 export async function listNodes(em: EntityManager, ids?: readonly string[]): Promise<NodeView[]> {
-  const rows = await query<NodeRow>(em, sql`
+  const rows = await query<NodeRow>(
+    em,
+    sql`
     select n.*, h.revision as latest_revision,
-      (extract(epoch from clock_timestamp() - coalesce(n.applied_at, n.created_at)) * 1000)::bigint::text as applied_age,
+      (extract(epoch from clock_timestamp() - coalesce(n.applied_at, n.created_at)) * 1000)::bigint::text as
+        applied_age,
       (extract(epoch from clock_timestamp() - n.last_seen_at) * 1000)::bigint::text as seen_age
     from data_plane_node n cross join config_head h
-    where ${ids ? sql`n.id = any(${[...ids]}::text[])` : sql`true`} order by n.name`);
+    where ${ids ? sql`n.id = any(${[...ids]}::text[])` : sql`true`} order by n.name`,
+  );
   return rows.map(toView);
 }
 
@@ -183,19 +202,41 @@ export async function nodeById(em: EntityManager, id: string): Promise<NodeView>
 }
 
 interface NodeRow {
-  id: string; name: string; region: string | null; version: string | null; applied_revision: number; latest_revision: number;
-  applied_age: string; seen_age: string | null; last_ack_error: string | null; rps: string; inflight: number;
-  event_loop_p99_ms: number; usage_backlog: number; draining: boolean; last_seen_at: string | null; started_at: string | null;
+  id: string;
+  name: string;
+  region: string | null;
+  version: string | null;
+  applied_revision: number;
+  latest_revision: number;
+  applied_age: string;
+  seen_age: string | null;
+  last_ack_error: string | null;
+  rps: string;
+  inflight: number;
+  event_loop_p99_ms: number;
+  usage_backlog: number;
+  draining: boolean;
+  last_seen_at: string | null;
+  started_at: string | null;
   created_at: string;
 }
 
 function toView(row: NodeRow): NodeView {
   return {
-    id: row.id, name: row.name, region: row.region, version: row.version ?? '', state: stateOf(row),
-    appliedRevision: row.applied_revision, latestRevision: row.latest_revision,
+    id: row.id,
+    name: row.name,
+    region: row.region,
+    version: row.version ?? '',
+    state: stateOf(row),
+    appliedRevision: row.applied_revision,
+    latestRevision: row.latest_revision,
     lagMs: row.applied_revision >= row.latest_revision ? 0 : Math.min(Number(row.applied_age), 2 ** 31 - 1),
-    lastSeenAt: row.last_seen_at ? toDate(row.last_seen_at) : null, lastAckError: row.last_ack_error, rps: row.rps,
-    inflight: row.inflight, eventLoopP99Ms: row.event_loop_p99_ms, usageBacklog: row.usage_backlog,
+    lastSeenAt: row.last_seen_at ? toDate(row.last_seen_at) : null,
+    lastAckError: row.last_ack_error,
+    rps: row.rps,
+    inflight: row.inflight,
+    eventLoopP99Ms: row.event_loop_p99_ms,
+    usageBacklog: row.usage_backlog,
     startedAt: toDate(row.started_at ?? row.created_at),
   };
 }

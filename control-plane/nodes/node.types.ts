@@ -36,7 +36,9 @@ export class DataPlaneNode extends NodeInterface {
   @Field(() => Int, { description: 'The newest revision there is.' })
   latestRevision!: number;
 
-  @Field(() => Int, { description: 'How long ago it last applied a revision while it is behind, in milliseconds; 0 in sync.' })
+  @Field(() => Int, {
+    description: 'How long ago it last applied a revision while it is behind, in milliseconds; 0 in sync.',
+  })
   lagMs!: number;
 
   @Field(() => DateTime, { nullable: true, description: 'When it was last heard of.' })
@@ -77,7 +79,10 @@ export class AdminNodeTokenPayload {
   @Field(() => DataPlaneNode, { nullable: true, description: 'The node.' })
   node!: DataPlaneNode | null;
 
-  @Field(() => String, { nullable: true, description: 'Shown this once. Good for this node alone, until it is rotated.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Shown this once. Good for this node alone, until it is rotated.',
+  })
   token!: string | null;
 
   @Field(() => [UserError], { description: 'Why nothing changed.' })

@@ -11,6 +11,7 @@ export function setRunningFeed(feed: ConfigFeed | undefined): void {
 
 /** The feed. Throws while the process starts or stops: the node comes back. */
 export function runningFeed(): ConfigFeed {
-  if (!running) throw requestError('RATE_LIMITED', 'The control plane is starting or stopping. Subscribe again.');
+  if (!running)
+    throw requestError('RATE_LIMITED', 'The control plane is starting or stopping. Subscribe again.');
   return running;
 }

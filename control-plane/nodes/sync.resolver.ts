@@ -1,4 +1,7 @@
-/** What nodes call: registration, acknowledgements, heartbeats, leases, and the stream of their configuration. */
+/**
+ * What nodes call: registration, acknowledgements, heartbeats, leases, and the stream of their
+ * configuration.
+ */
 import 'reflect-metadata';
 import { Arg, Ctx, ID, Int, Mutation, Resolver, Root, Subscription } from 'type-graphql';
 import type { ConfigEvent } from '@gateway/shared/node-api';
@@ -6,23 +9,36 @@ import { actorOf, Authorized, nodeOf } from '../context.ts';
 import type { Context } from '../context.ts';
 import { outcome, requestError } from '../errors.ts';
 import { AckPayload } from '../inputs.ts';
-import { closeLease, LEASE_OFFLINE_MS, requestLease } from '../wallet/lease.service.ts';
-import { acknowledge, heartbeat, nodeById, registerNode, touchJournal } from './node.service.ts';
+import { closeLease } from '../wallet/lease.end.ts';
+import { LEASE_OFFLINE_MS } from '../wallet/lease.rules.ts';
+import { requestLease } from '../wallet/lease.service.ts';
+import { heartbeat, nodeById, registerNode, touchJournal } from './node.service.ts';
+import { acknowledge } from './node.stream.ts';
 import { NodePayload } from './node.types.ts';
 import { runningFeed } from './running-feed.ts';
 import {
-  ConfigEventUnion, NodeConfigAckInput, NodeHeartbeatInput, NodeLeaseCloseInput, NodeLeasePayload, NodeLeaseRequestInput,
+  ConfigEventUnion,
+  NodeConfigAckInput,
+  NodeHeartbeatInput,
+  NodeLeaseCloseInput,
+  NodeLeasePayload,
+  NodeLeaseRequestInput,
   NodeRegisterInput,
 } from './sync.types.ts';
 
 /** The arguments of the configuration stream. */
-interface StreamArguments { nodeId: string; fromRevision?: number | null }
+interface StreamArguments {
+  nodeId: string;
+  fromRevision?: number | null;
+}
 
 /** A node acts for itself alone; every operation here takes the node from its token. */
 @Resolver()
 export class SyncResolver {
   @Authorized('NODE')
-  @Mutation(() => NodePayload, { description: 'Announces a started node; must succeed before anything else.' })
+  @Mutation(() => NodePayload, {
+    description: 'Announces a started node; must succeed before anything else.',
+  })
   nodeRegister(
     @Ctx() context: Context,
     @Arg('input', () => NodeRegisterInput, { description: 'The node.' }) input: NodeRegisterInput,
@@ -35,7 +51,9 @@ export class SyncResolver {
   }
 
   @Authorized('NODE')
-  @Mutation(() => AckPayload, { description: 'Acknowledges a revision as applied, or refuses it with an error.' })
+  @Mutation(() => AckPayload, {
+    description: 'Acknowledges a revision as applied, or refuses it with an error.',
+  })
   nodeConfigAck(
     @Ctx() context: Context,
     @Arg('input', () => NodeConfigAckInput, { description: 'The revision.' }) input: NodeConfigAckInput,
@@ -48,7 +66,9 @@ export class SyncResolver {
   }
 
   @Authorized('NODE')
-  @Mutation(() => NodePayload, { description: 'Says that the node lives and how it does; confirms its leases.' })
+  @Mutation(() => NodePayload, {
+    description: 'Says that the node lives and how it does; confirms its leases.',
+  })
   nodeHeartbeat(
     @Ctx() context: Context,
     @Arg('input', () => NodeHeartbeatInput, { description: 'Measurements.' }) input: NodeHeartbeatInput,
@@ -72,13 +92,19 @@ export class SyncResolver {
     const none = { leaseId: null, granted: 0n, cash: 0n, gift: 0n, deadlineMs: LEASE_OFFLINE_MS };
     return outcome(none, async () => {
       await touchJournal(context.em, nodeId, input.journalId);
-      const { id, cash, gift } = await requestLease(context.em, { ...input, nodeId, keyId: input.keyId ?? null });
+      const { id, cash, gift } = await requestLease(context.em, {
+        ...input,
+        nodeId,
+        keyId: input.keyId ?? null,
+      });
       return { leaseId: id, granted: cash + gift, cash, gift, deadlineMs: LEASE_OFFLINE_MS };
     });
   }
 
   @Authorized('NODE')
-  @Mutation(() => AckPayload, { description: 'Closes a lease. Accepted only when count and sum equal what was settled in it.' })
+  @Mutation(() => AckPayload, {
+    description: 'Closes a lease. Accepted only when count and sum equal what was settled in it.',
+  })
   nodeLeaseClose(
     @Ctx() context: Context,
     @Arg('input', () => NodeLeaseCloseInput, { description: 'The lease.' }) input: NodeLeaseCloseInput,
@@ -92,14 +118,18 @@ export class SyncResolver {
 
   @Authorized('NODE')
   @Subscription(() => ConfigEventUnion, {
-    description: 'Snapshot, then deltas. Ends with extensions.code=REVISION_GAP where fromRevision is too old.',
+    description:
+      'Snapshot, then deltas. Ends with extensions.code=REVISION_GAP where fromRevision is too old.',
     subscribe: ({ args, context }: { args: StreamArguments; context: Context }) =>
       runningFeed().follow(ownId(context, args.nodeId), args.fromRevision ?? null),
   })
   dataPlaneConfig(
     @Root() event: ConfigEvent,
     @Arg('nodeId', () => ID, { description: 'The node itself.' }) _nodeId: string,
-    @Arg('fromRevision', () => Int, { nullable: true, description: 'The revision it holds; without it a snapshot comes.' })
+    @Arg('fromRevision', () => Int, {
+      nullable: true,
+      description: 'The revision it holds; without it a snapshot comes.',
+    })
     _fromRevision: number | null,
   ): ConfigEvent {
     return event;

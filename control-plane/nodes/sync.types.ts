@@ -6,11 +6,20 @@ import { describeEnum } from '../enums.ts';
 import { UserError } from '../errors.ts';
 import { AnyJson, DateTime, Decimal, Money } from '../scalars.ts';
 
-export const ConfigKindEnum = describeEnum<ConfigKind>('ConfigKind', 'Kinds of entries in the configuration of nodes.', {
-  API_KEY: 'A key by its digest.', MODEL: 'A model with its prices.', PROVIDER: 'An upstream.',
-  CREDENTIAL: 'A secret of an upstream, sealed for the node.', ROUTE: 'A way from a model to an upstream.',
-  POOL: 'A dedicated pool.', ACCOUNT: 'Whether a wallet may spend.', SETTINGS: 'What holds for the whole gateway.',
-});
+export const ConfigKindEnum = describeEnum<ConfigKind>(
+  'ConfigKind',
+  'Kinds of entries in the configuration of nodes.',
+  {
+    API_KEY: 'A key by its digest.',
+    MODEL: 'A model with its prices.',
+    PROVIDER: 'An upstream.',
+    CREDENTIAL: 'A secret of an upstream, sealed for the node.',
+    ROUTE: 'A way from a model to an upstream.',
+    POOL: 'A dedicated pool.',
+    ACCOUNT: 'Whether a wallet may spend.',
+    SETTINGS: 'What holds for the whole gateway.',
+  },
+);
 
 /** What a starting node says of itself. */
 @InputType({ description: 'What a starting node says of itself.' })
@@ -24,7 +33,9 @@ export class NodeRegisterInput {
   @Field(() => String, { description: 'Version of its software.' })
   version!: string;
 
-  @Field(() => String, { description: 'X25519 key that seals CREDENTIAL entries: SPKI in DER form, as base64url.' })
+  @Field(() => String, {
+    description: 'X25519 key that seals CREDENTIAL entries: SPKI in DER form, as base64url.',
+  })
   publicKey!: string;
 
   @Field(() => ID, { description: 'The journal it writes charges to; a lost disk means a new one.' })
@@ -81,13 +92,18 @@ export class NodeLeaseRequestInput {
   @Field(() => ID, { description: 'Its journal.' })
   journalId!: string;
 
-  @Field(() => Int, { description: 'Numbers the requests of a journal: the same number gives the same lease.' })
+  @Field(() => Int, {
+    description: 'Numbers the requests of a journal: the same number gives the same lease.',
+  })
   requestNo!: number;
 
   @Field(() => ID, { description: 'The wallet.' })
   walletId!: string;
 
-  @Field(() => ID, { nullable: true, description: 'The key, where it has a spend limit and so leases of its own.' })
+  @Field(() => ID, {
+    nullable: true,
+    description: 'The key, where it has a spend limit and so leases of its own.',
+  })
   keyId?: string | null;
 
   @Field(() => Money, { description: 'As much as the node would like.' })
@@ -112,11 +128,14 @@ export class NodeLeasePayload {
   @Field(() => Money, { description: 'The part in gift credit, which is spent first.' })
   gift!: bigint;
 
-  @Field(() => Int, { description: 'How long after sending the request the node may spend without contact, in milliseconds.' })
+  @Field(() => Int, {
+    description: 'How long after sending the request the node may spend without contact, in milliseconds.',
+  })
   deadlineMs!: number;
 
   @Field(() => [UserError], {
-    description: 'INSUFFICIENT_BALANCE, SPEND_LIMIT_REACHED and WALLET_FROZEN are final; CONFLICT means: ask again.',
+    description:
+      'INSUFFICIENT_BALANCE, SPEND_LIMIT_REACHED and WALLET_FROZEN are final; CONFLICT means: ask again.',
   })
   userErrors!: UserError[];
 }
@@ -152,7 +171,9 @@ export class ConfigEntry {
   @Field(() => Int, { description: 'The revision that wrote it.' })
   revision!: number;
 
-  @Field(() => AnyJson, { description: 'The record, typed per kind. Keys come as digests, credentials sealed for the node.' })
+  @Field(() => AnyJson, {
+    description: 'The record, typed per kind. Keys come as digests, credentials sealed for the node.',
+  })
   payload!: ConfigRecord;
 }
 
@@ -223,7 +244,8 @@ export class LeaseRecall {
 
 export const ConfigEventUnion = createUnionType({
   name: 'ConfigEvent',
-  description: 'What a node hears: the whole configuration, then changes, confirmations, and calls for leases.',
+  description:
+    'What a node hears: the whole configuration, then changes, confirmations, and calls for leases.',
   types: () => [ConfigSnapshot, ConfigDelta, ConfigHeartbeat, LeaseRecall] as const,
   resolveType: (event) => ('__typename' in event ? String(event.__typename) : undefined),
 });

@@ -14,15 +14,21 @@ import { UsageOutcomeEnum, UsageSourceEnum, UsageStatusEnum } from '../usage/usa
 import { ownId } from './sync.resolver.ts';
 
 /** One finished request; one record of a node's journal where it cost something. */
-@InputType({ description: 'One finished request; one record of a node\'s journal where it cost something.' })
+@InputType({ description: "One finished request; one record of a node's journal where it cost something." })
 export class NodeUsageRecordInput {
   @Field(() => String, { description: 'The x-request-id of the answer: settled once, ever.' })
   requestId!: string;
 
-  @Field(() => ID, { nullable: true, description: 'The journal of the charge; null where the request was free.' })
+  @Field(() => ID, {
+    nullable: true,
+    description: 'The journal of the charge; null where the request was free.',
+  })
   journalId?: string | null;
 
-  @Field(() => Decimal, { nullable: true, description: 'Number among the charges of the journal: from 1, without gaps.' })
+  @Field(() => Decimal, {
+    nullable: true,
+    description: 'Number among the charges of the journal: from 1, without gaps.',
+  })
   seq?: string | null;
 
   @Field(() => ID, { nullable: true, description: 'The lease that pays; null where the request was free.' })
@@ -58,7 +64,7 @@ export class NodeUsageRecordInput {
   @Field(() => Money, { description: 'Price before the ratio.' })
   basePrice!: bigint;
 
-  @Field(() => Decimal, { description: 'The group\'s ratio.' })
+  @Field(() => Decimal, { description: "The group's ratio." })
   ratio!: string;
 
   @Field(() => Money, { description: 'What was charged.' })
@@ -100,7 +106,7 @@ export class NodeUsageRecordInput {
   @Field(() => String, { nullable: true, description: 'Address of the caller.' })
   ip?: string | null;
 
-  @Field(() => Int, { description: 'Parts of the answer that the client\'s format could not carry.' })
+  @Field(() => Int, { description: "Parts of the answer that the client's format could not carry." })
   lossesInAnswer!: number;
 }
 
@@ -137,14 +143,17 @@ export class NodeUsageReportPayload {
 @Resolver()
 export class UsageReportResolver {
   @Authorized('NODE')
-  @Mutation(() => NodeUsageReportPayload, { description: 'Settles journal records and takes in free requests; idempotent.' })
+  @Mutation(() => NodeUsageReportPayload, {
+    description: 'Settles journal records and takes in free requests; idempotent.',
+  })
   nodeUsageReport(
     @Ctx() context: Context,
     @Arg('input', () => NodeUsageReportInput, { description: 'The batch.' }) input: NodeUsageReportInput,
   ): Promise<NodeUsageReportPayload> {
     const id = ownId(context, input.nodeId);
     return outcome({ accepted: 0, duplicates: 0, rejected: [] as string[] }, () =>
-      settle(context.em, { node: { ...actorOf(context), id }, records: input.records.map(toReported) }));
+      settle(context.em, { node: { ...actorOf(context), id }, records: input.records.map(toReported) }),
+    );
   }
 }
 

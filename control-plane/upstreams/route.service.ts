@@ -9,7 +9,7 @@ import { SYSTEM_ACTOR } from '../context.ts';
 import { UserFailure } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { inTransaction, query, sql } from '../sql.ts';
-import { debitGift } from '../wallet/wallet.service.ts';
+import { debitGift } from '../wallet/movements.ts';
 import { ProviderSchema, RouteSchema } from './upstream.entity.ts';
 import type { RouteRow } from './upstream.entity.ts';
 import { routeRecord } from './upstream.record.ts';

@@ -1,4 +1,7 @@
-/** Charges that arrive after their lease ended: the wallet pays where it can, else the operator does, and both are alarmed. */
+/**
+ * Charges that arrive after their lease ended: the wallet pays where it can, else the operator does, and
+ * both are alarmed.
+ */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Actor } from '../context.ts';
 import { newId } from '../ids.ts';
@@ -10,7 +13,8 @@ import type { SettledCharge } from './usage.rows.ts';
 
 /** Posts a late charge in the transaction of `em`. A balance never goes below zero by it. */
 export async function settleLate(
-  em: EntityManager, { charge, node, revenue }: { charge: Charge; node: Actor & { id: string }; revenue: string },
+  em: EntityManager,
+  { charge, node, revenue }: { charge: Charge; node: Actor & { id: string }; revenue: string },
 ): Promise<SettledCharge> {
   const { walletId, amount, requestId } = charge;
   const accounts = { cash: walletAccount(walletId, 'CASH'), gift: walletAccount(walletId, 'GIFT') };
@@ -19,16 +23,27 @@ export async function settleLate(
   const covered = free.cash + free.gift >= amount;
   const part = giftFirst(amount, free.gift);
   const payers: Line[] = covered
-    ? [{ account: accounts.cash, amount: -part.cash }, { account: accounts.gift, amount: -part.gift }]
+    ? [
+        { account: accounts.cash, amount: -part.cash },
+        { account: accounts.gift, amount: -part.gift },
+      ]
     : [{ account: WRITEOFF, amount: -amount }];
   const result = await post(em, {
-    kind: 'USAGE', reference: `late:${requestId}`, actor: node, lines: [...payers, { account: revenue, amount }],
+    kind: 'USAGE',
+    reference: `late:${requestId}`,
+    actor: node,
+    lines: [...payers, { account: revenue, amount }],
     description: covered ? '1 request, settled late' : '1 request, written off',
   });
-  if (result.outcome !== 'POSTED') throw new Error(`The late charge ${requestId} was not posted: ${result.outcome}.`);
-  await query(em, sql`
+  if (result.outcome !== 'POSTED')
+    throw new Error(`The late charge ${requestId} was not posted: ${result.outcome}.`);
+  await query(
+    em,
+    sql`
     insert into settlement_alarm (id, kind, node_id, request_id, journal_id, seq, reason)
-    values (${newId('alm')}, ${covered ? 'LATE' : 'WRITEOFF'}, ${node.id}, ${requestId}, ${charge.journalId}, ${charge.seq},
-      ${`lease ${charge.leaseId} does not cover it`})`);
+    values (${newId('alm')}, ${covered ? 'LATE' : 'WRITEOFF'}, ${node.id}, ${requestId},
+      ${charge.journalId}, ${charge.seq},
+      ${`lease ${charge.leaseId} does not cover it`})`,
+  );
   return { ...charge, settlement: covered ? 'WALLET' : 'WRITEOFF', transactionId: result.transactionId };
 }

@@ -4,7 +4,7 @@ import type { Family, Group } from '@gateway/shared/catalog';
 import { AMOUNT_MAX } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
 import type { UsageOutcome, UsageSource, UsageStatus } from '@gateway/shared/records';
-import type { Lease } from '../wallet/lease.service.ts';
+import type { Lease } from '../wallet/lease.rows.ts';
 import { giftFirst } from '../wallet/ledger.ts';
 
 /** One finished request as a node reports it: metadata only. */
@@ -42,10 +42,21 @@ export interface ReportedUsage {
 }
 
 /** A reported request that cost money, with its place. */
-export interface Charge { requestId: string; journalId: string; seq: number; leaseId: string; walletId: string; amount: Micros }
+export interface Charge {
+  requestId: string;
+  journalId: string;
+  seq: number;
+  leaseId: string;
+  walletId: string;
+  amount: Micros;
+}
 
 /** What a lease holds at the moment of settlement. */
-export interface LeaseHolding { cash: Micros; gift: Micros; open: boolean }
+export interface LeaseHolding {
+  cash: Micros;
+  gift: Micros;
+  open: boolean;
+}
 
 export interface SettlementPlan {
   /** Charges that their lease covers. */
@@ -59,8 +70,13 @@ export interface SettlementPlan {
 const ID_LENGTH_MAX = 128;
 const NAME_LENGTH_MAX = 256;
 
-/** Decides which charges their leases cover, in the order of their sequence numbers; gift is drained first. */
-export function planSettlement(charges: readonly Charge[], holdings: ReadonlyMap<string, LeaseHolding>): SettlementPlan {
+/**
+ * Decides which charges their leases cover, in the order of their sequence numbers; gift is drained first.
+ */
+export function planSettlement(
+  charges: readonly Charge[],
+  holdings: ReadonlyMap<string, LeaseHolding>,
+): SettlementPlan {
   const left = new Map([...holdings].map(([id, { cash, gift, open }]) => [id, open ? cash + gift : 0n]));
   const plan: SettlementPlan = { covered: [], late: [], drains: new Map() };
   const sums = new Map<string, { amount: Micros; count: number }>();
@@ -81,7 +97,10 @@ export function planSettlement(charges: readonly Charge[], holdings: ReadonlyMap
   return plan;
 }
 
-/** Why a record can never be settled, or undefined. `journals`, `leases`, `wallets`: what the reporting node may name. */
+/**
+ * Why a record can never be settled, or undefined. `journals`, `leases`, `wallets`: what the reporting node
+ * may name.
+ */
 export function refusalOf(
   usage: ReportedUsage,
   known: { journals: ReadonlySet<string>; leases: ReadonlyMap<string, Lease>; wallets: ReadonlySet<string> },
@@ -95,6 +114,7 @@ export function refusalOf(
   const lease = known.leases.get(charge.leaseId);
   if (!lease || lease.journalId !== charge.journalId) return 'lease of another journal';
   if (lease.walletId !== charge.walletId) return 'lease of another wallet';
+  if (lease.keyId !== null && lease.keyId !== usage.keyId) return 'lease of another key';
   return undefined;
 }
 
@@ -112,11 +132,13 @@ export function storableIp(ip: string | null): string | null {
 
 function malformation(usage: ReportedUsage): string | undefined {
   const placed = [usage.journalId, usage.seq, usage.leaseId].filter((part) => part !== null).length;
-  if (placed !== (usage.cost > 0n ? 3 : 0)) return 'a charge needs journal, seq and lease; a free request has none';
+  if (placed !== (usage.cost > 0n ? 3 : 0))
+    return 'a charge needs journal, seq and lease; a free request has none';
   if (usage.cost < 0n || usage.cost > AMOUNT_MAX || usage.basePrice < 0n) return 'amount out of bounds';
   if (usage.seq !== null && (!Number.isSafeInteger(usage.seq) || usage.seq < 1)) return 'seq out of bounds';
   const ids = [usage.requestId, usage.keyId, usage.walletId, usage.poolId ?? 'none', usage.routeId ?? 'none'];
   if (ids.some((id) => id.length === 0 || id.length > ID_LENGTH_MAX)) return 'id out of bounds';
-  if (usage.modelName.length > NAME_LENGTH_MAX || (usage.errorCode ?? '').length > ID_LENGTH_MAX) return 'text out of bounds';
+  if (usage.modelName.length > NAME_LENGTH_MAX || (usage.errorCode ?? '').length > ID_LENGTH_MAX)
+    return 'text out of bounds';
   return undefined;
 }

@@ -1,4 +1,7 @@
-/** Settlement: turns what nodes report into usage rows and charges, each exactly once, however often it is reported. */
+/**
+ * Settlement: turns what nodes report into usage rows and charges, each exactly once, however often it is
+ * reported.
+ */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { USAGE_BATCH_MAX } from '@gateway/shared/node-api';
 import type { Actor } from '../context.ts';
@@ -6,8 +9,8 @@ import { UserFailure } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { inTransaction, query, sql } from '../sql.ts';
 import { leaseAccount, lockAccounts, post, revenueAccount } from '../wallet/ledger.ts';
-import { lockLeases } from '../wallet/lease.service.ts';
-import type { Lease } from '../wallet/lease.service.ts';
+import { lockLeases } from '../wallet/lease.rows.ts';
+import type { Lease } from '../wallet/lease.rows.ts';
 import { walletChanged } from '../wallet/wallet.events.ts';
 import { settleLate } from './late.service.ts';
 import { chargeOf, planSettlement, refusalOf } from './settlement.rules.ts';
@@ -16,7 +19,10 @@ import { earlierCharges, insertCharges, insertUsage } from './usage.rows.ts';
 import type { EarlierCharge, SettledCharge } from './usage.rows.ts';
 import { usageAdded } from './usage.events.ts';
 
-export interface Report { node: Actor & { id: string }; records: readonly ReportedUsage[] }
+export interface Report {
+  node: Actor & { id: string };
+  records: readonly ReportedUsage[];
+}
 
 export interface ReportAnswer {
   accepted: number;
@@ -28,11 +34,15 @@ export interface ReportAnswer {
 const REPLAYED_ELSEWHERE = 'request id is already settled under another place';
 
 /** One refused record and why. */
-interface Refusal { usage: ReportedUsage; reason: string }
+interface Refusal {
+  usage: ReportedUsage;
+  reason: string;
+}
 
 /**
- * Settles a batch in one transaction. Records known under the same place are duplicates and harmless; those known under another
- * place, of a foreign journal or lease, or malformed are rejected and alarmed. Throws LIMIT_REACHED beyond 500 records.
+ * Settles a batch in one transaction. Records known under the same place are duplicates and harmless; those
+ * known under another place, of a foreign journal or lease, or malformed are rejected and alarmed. Throws
+ * LIMIT_REACHED beyond 500 records.
  */
 export async function settle(em: EntityManager, report: Report): Promise<ReportAnswer> {
   if (report.records.length > USAGE_BATCH_MAX) {
@@ -42,9 +52,16 @@ export async function settle(em: EntityManager, report: Report): Promise<ReportA
     const { leases, candidates, refusals, repeated } = await admit(inner, report);
     const inserted = await insertUsage(inner, report.node.id, candidates);
     const settled = candidates.filter((usage) => inserted.has(usage.requestId));
-    const known = await sortOutKnown(inner, candidates.filter((usage) => !inserted.has(usage.requestId)));
+    const known = await sortOutKnown(
+      inner,
+      candidates.filter((usage) => !inserted.has(usage.requestId)),
+    );
     refusals.push(...known.refusals);
-    await charge(inner, { node: report.node, leases, charges: settled.flatMap((usage) => chargeOf(usage) ?? []) });
+    await charge(inner, {
+      node: report.node,
+      leases,
+      charges: settled.flatMap((usage) => chargeOf(usage) ?? []),
+    });
     await alarm(inner, report.node.id, refusals);
     await usageAdded(inner, settled);
     return {
@@ -57,12 +74,24 @@ export async function settle(em: EntityManager, report: Report): Promise<ReportA
 
 /** Locks the leases of the batch and sorts out what can never be settled. */
 async function admit(
-  em: EntityManager, { node, records }: Report,
-): Promise<{ leases: Map<string, Lease>; candidates: ReportedUsage[]; refusals: Refusal[]; repeated: number }> {
+  em: EntityManager,
+  { node, records }: Report,
+): Promise<{
+  leases: Map<string, Lease>;
+  candidates: ReportedUsage[];
+  refusals: Refusal[];
+  repeated: number;
+}> {
   const leases = await lockLeases(em, unique(records.map((usage) => usage.leaseId)));
-  const journals = await idsIn(em, sql`select id from node_journal where node_id = ${node.id}
-    and id = any(${unique(records.map((usage) => usage.journalId))}::text[])`);
-  const wallets = await idsIn(em, sql`select id from wallet where id = any(${unique(records.map((usage) => usage.walletId))}::text[])`);
+  const journals = await idsIn(
+    em,
+    sql`select id from node_journal where node_id = ${node.id}
+    and id = any(${unique(records.map((usage) => usage.journalId))}::text[])`,
+  );
+  const wallets = await idsIn(
+    em,
+    sql`select id from wallet where id = any(${unique(records.map((usage) => usage.walletId))}::text[])`,
+  );
   const places = await earlierCharges(em, { places: records.flatMap((usage) => chargeOf(usage) ?? []) });
   const byPlace = new Map(places.map((place) => [placeKey(place), place.requestId]));
   const candidates = new Map<string, ReportedUsage>();
@@ -72,9 +101,12 @@ async function admit(
     const earlier = candidates.get(usage.requestId);
     const place = chargeOf(usage);
     const holder = place && byPlace.get(placeKey(place));
-    const reason = refusalOf(usage, { journals, leases, wallets })
-      ?? (holder !== undefined && holder !== usage.requestId ? 'another request has this place in the journal' : undefined)
-      ?? (earlier && !isSame(chargeOf(earlier), place) ? REPLAYED_ELSEWHERE : undefined);
+    const reason =
+      refusalOf(usage, { journals, leases, wallets }) ??
+      (holder !== undefined && holder !== usage.requestId
+        ? 'another request has this place in the journal'
+        : undefined) ??
+      (earlier && !isSame(chargeOf(earlier), place) ? REPLAYED_ELSEWHERE : undefined);
     if (reason) refusals.push({ usage, reason });
     else if (earlier) repeated += 1;
     else candidates.set(usage.requestId, usage);
@@ -85,20 +117,26 @@ async function admit(
 
 /** Of records that were there before: the same place is a repetition; another one is a replay and alarmed. */
 async function sortOutKnown(
-  em: EntityManager, records: readonly ReportedUsage[],
+  em: EntityManager,
+  records: readonly ReportedUsage[],
 ): Promise<{ duplicates: number; refusals: Refusal[] }> {
   const earlier = await earlierCharges(em, { requestIds: records.map((usage) => usage.requestId) });
   const byId = new Map(earlier.map((charge) => [charge.requestId, charge]));
   const refusals: Refusal[] = [];
   for (const usage of records) {
-    if (!isSame(byId.get(usage.requestId), chargeOf(usage))) refusals.push({ usage, reason: REPLAYED_ELSEWHERE });
+    if (!isSame(byId.get(usage.requestId), chargeOf(usage)))
+      refusals.push({ usage, reason: REPLAYED_ELSEWHERE });
   }
   return { duplicates: records.length - refusals.length, refusals };
 }
 
-/** Moves the money of new charges: one ledger transaction for all that their leases cover, one for each late one. */
+/**
+ * Moves the money of new charges: one ledger transaction for all that their leases cover, one for each late
+ * one.
+ */
 async function charge(
-  em: EntityManager, batch: { node: Actor & { id: string }; leases: ReadonlyMap<string, Lease>; charges: readonly Charge[] },
+  em: EntityManager,
+  batch: { node: Actor & { id: string }; leases: ReadonlyMap<string, Lease>; charges: readonly Charge[] },
 ): Promise<void> {
   const [first] = batch.charges;
   if (!first) return;
@@ -108,48 +146,81 @@ async function charge(
   const settled: SettledCharge[] = [];
   if (plan.covered.length > 0) {
     const lines = [...plan.drains].flatMap(([leaseId, { cash, gift }]) => [
-      { account: leaseAccount(leaseId, 'CASH'), amount: -cash }, { account: leaseAccount(leaseId, 'GIFT'), amount: -gift },
+      { account: leaseAccount(leaseId, 'CASH'), amount: -cash },
+      { account: leaseAccount(leaseId, 'GIFT'), amount: -gift },
       { account: revenue, amount: cash + gift },
     ]);
     const result = await post(em, {
-      kind: 'USAGE', reference: `settle:${first.requestId}`, actor: batch.node, lines,
+      kind: 'USAGE',
+      reference: `settle:${first.requestId}`,
+      actor: batch.node,
+      lines,
       description: `${plan.covered.length} ${plan.covered.length === 1 ? 'request' : 'requests'}`,
     });
-    if (result.outcome !== 'POSTED') throw new Error(`The settlement of ${first.requestId} was not posted: ${result.outcome}.`);
+    if (result.outcome !== 'POSTED')
+      throw new Error(`The settlement of ${first.requestId} was not posted: ${result.outcome}.`);
     const { transactionId } = result;
     settled.push(...plan.covered.map((item) => ({ ...item, settlement: 'LEASE' as const, transactionId })));
   }
-  for (const item of plan.late) settled.push(await settleLate(em, { charge: item, node: batch.node, revenue }));
+  for (const item of plan.late)
+    settled.push(await settleLate(em, { charge: item, node: batch.node, revenue }));
   await insertCharges(em, settled);
   await countCharges(em, plan.drains);
-  await walletChanged(em, batch.charges.map((item) => item.walletId));
+  await walletChanged(
+    em,
+    batch.charges.map((item) => item.walletId),
+  );
 }
 
-async function readHoldings(em: EntityManager, leases: ReadonlyMap<string, Lease>): Promise<Map<string, LeaseHolding>> {
+async function readHoldings(
+  em: EntityManager,
+  leases: ReadonlyMap<string, Lease>,
+): Promise<Map<string, LeaseHolding>> {
   const ids = [...leases.keys()];
-  const balances = await lockAccounts(em, ids.flatMap((id) => [leaseAccount(id, 'CASH'), leaseAccount(id, 'GIFT')]));
-  return new Map([...leases.values()].map((lease) => [lease.id, {
-    cash: balances.get(leaseAccount(lease.id, 'CASH')) ?? 0n,
-    gift: balances.get(leaseAccount(lease.id, 'GIFT')) ?? 0n,
-    open: lease.state === 'ACTIVE' || lease.state === 'ORPHANED',
-  }]));
+  const balances = await lockAccounts(
+    em,
+    ids.flatMap((id) => [leaseAccount(id, 'CASH'), leaseAccount(id, 'GIFT')]),
+  );
+  return new Map(
+    [...leases.values()].map((lease) => [
+      lease.id,
+      {
+        cash: balances.get(leaseAccount(lease.id, 'CASH')) ?? 0n,
+        gift: balances.get(leaseAccount(lease.id, 'GIFT')) ?? 0n,
+        open: lease.state === 'ACTIVE' || lease.state === 'ORPHANED',
+      },
+    ]),
+  );
 }
 
 async function countCharges(
-  em: EntityManager, drains: ReadonlyMap<string, { cash: bigint; gift: bigint; count: number }>,
+  em: EntityManager,
+  drains: ReadonlyMap<string, { cash: bigint; gift: bigint; count: number }>,
 ): Promise<void> {
-  const rows = [...drains].map(([id, { cash, gift, count }]) => ({ id, count, sum: (cash + gift).toString() }));
-  await query(em, sql`
+  const rows = [...drains].map(([id, { cash, gift, count }]) => ({
+    id,
+    count,
+    sum: (cash + gift).toString(),
+  }));
+  await query(
+    em,
+    sql`
     update wallet_lease l set charge_count = l.charge_count + d.count, charge_sum = l.charge_sum + d.sum
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as d (id text, count integer, sum bigint) where l.id = d.id`);
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as d (id text, count integer, sum bigint) where
+      l.id = d.id`,
+  );
 }
 
 async function alarm(em: EntityManager, nodeId: string, refusals: readonly Refusal[]): Promise<void> {
   for (const { usage, reason } of refusals) {
-    await query(em, sql`
+    await query(
+      em,
+      sql`
       insert into settlement_alarm (id, kind, node_id, request_id, journal_id, seq, reason)
-      values (${newId('alm')}, 'REJECTED', ${nodeId}, ${usage.requestId}, ${usage.journalId}, ${usage.seq}, ${reason})
-      on conflict do nothing`);
+      values (${newId('alm')}, 'REJECTED', ${nodeId}, ${usage.requestId}, ${usage.journalId}, ${usage.seq},
+        ${reason})
+      on conflict do nothing`,
+    );
   }
 }
 

@@ -5,8 +5,10 @@ import type { Money } from '../../test/money-fixture.ts';
 import { SYSTEM_ACTOR } from '../context.ts';
 import { query, sql } from '../sql.ts';
 import { checkInvariants } from '../wallet/invariants.ts';
-import { closeLease, reclaimLease, requestLease } from '../wallet/lease.service.ts';
-import { adjust, payFromCash, walletById } from '../wallet/wallet.service.ts';
+import { closeLease, reclaimLease } from '../wallet/lease.end.ts';
+import { requestLease } from '../wallet/lease.service.ts';
+import { payFromCash } from '../wallet/movements.ts';
+import { adjust, walletById } from '../wallet/wallet.service.ts';
 import { settle } from './settlement.service.ts';
 import type { ReportAnswer } from './settlement.service.ts';
 import type { ReportedUsage } from './settlement.rules.ts';
@@ -14,15 +16,30 @@ import type { ReportedUsage } from './settlement.rules.ts';
 const PRICE = 100n;
 
 let money: Money;
-beforeAll(async () => { money = await openMoney(); });
-afterAll(async () => { await money.close(); });
+beforeAll(async () => {
+  money = await openMoney();
+});
+afterAll(async () => {
+  await money.close();
+});
 
-interface Setting { userId: string; walletId: string; nodeId: string; journalId: string; leaseId: string }
+interface Setting {
+  userId: string;
+  walletId: string;
+  nodeId: string;
+  journalId: string;
+  leaseId: string;
+}
 
 async function setting(holds: { cash?: bigint; gift?: bigint }): Promise<Setting> {
   const [wallet, node] = await Promise.all([money.wallet(holds), money.node()]);
   const lease = await requestLease(money.em(), {
-    ...node, walletId: wallet.walletId, keyId: null, requestNo: 1, need: PRICE, want: 1000n * PRICE,
+    ...node,
+    walletId: wallet.walletId,
+    keyId: null,
+    requestNo: 1,
+    need: PRICE,
+    want: 1000n * PRICE,
   });
   return { ...wallet, ...node, leaseId: lease.id };
 }
@@ -32,7 +49,14 @@ function report(nodeId: string, records: ReportedUsage[]): Promise<ReportAnswer>
 }
 
 const charge = (of: Setting, seq: number, more: Partial<ReportedUsage> = {}): ReportedUsage =>
-  reported({ journalId: of.journalId, leaseId: of.leaseId, walletId: of.walletId, seq, cost: PRICE, ...more });
+  reported({
+    journalId: of.journalId,
+    leaseId: of.leaseId,
+    walletId: of.walletId,
+    seq,
+    cost: PRICE,
+    ...more,
+  });
 
 const free = (of: Setting): ReportedUsage =>
   reported({ journalId: null, leaseId: null, seq: null, walletId: of.walletId, cost: 0n, status: 'FAILED' });
@@ -41,17 +65,29 @@ describe('settlement', () => {
   it('charges each request once, however often and however mixed it is reported', async () => {
     const of = await setting({ cash: 100n * PRICE, gift: 2n * PRICE });
     const records = Array.from({ length: 5 }, (_, at) => charge(of, at + 1));
-    const answers = await Promise.all([report(of.nodeId, records), report(of.nodeId, records.slice(2)), report(of.nodeId, records)]);
+    const answers = await Promise.all([
+      report(of.nodeId, records),
+      report(of.nodeId, records.slice(2)),
+      report(of.nodeId, records),
+    ]);
     expect(answers.reduce((sum, answer) => sum + answer.accepted, 0)).toBe(5);
     expect(answers.reduce((sum, answer) => sum + answer.duplicates, 0)).toBe(8);
     expect(await walletById(money.em(), of.walletId)).toMatchObject({ held: 5n * PRICE });
-    expect(await report(of.nodeId, [...records, ...records])).toEqual({ accepted: 0, duplicates: 10, rejected: [] });
+    expect(await report(of.nodeId, [...records, ...records])).toEqual({
+      accepted: 0,
+      duplicates: 10,
+      rejected: [],
+    });
   });
 
   it('records free requests without a charge', async () => {
     const of = await setting({ cash: 10n * PRICE });
     const record = free(of);
-    expect(await report(of.nodeId, [record, charge(of, 1)])).toEqual({ accepted: 2, duplicates: 0, rejected: [] });
+    expect(await report(of.nodeId, [record, charge(of, 1)])).toEqual({
+      accepted: 2,
+      duplicates: 0,
+      rejected: [],
+    });
     expect(await report(of.nodeId, [record])).toEqual({ accepted: 0, duplicates: 1, rejected: [] });
   });
 
@@ -60,15 +96,22 @@ describe('settlement', () => {
     const first = charge(of, 1);
     await report(of.nodeId, [first]);
     const elsewhere = { ...first, seq: 2 };
-    expect(await report(of.nodeId, [elsewhere])).toEqual({ accepted: 0, duplicates: 0, rejected: [first.requestId] });
+    expect(await report(of.nodeId, [elsewhere])).toEqual({
+      accepted: 0,
+      duplicates: 0,
+      rejected: [first.requestId],
+    });
     const twice = charge(of, 3);
     const answer = await report(of.nodeId, [twice, { ...twice, seq: 4 }]);
     expect(answer).toEqual({ accepted: 1, duplicates: 0, rejected: [twice.requestId] });
     const stolen = charge(of, 1);
     expect((await report(of.nodeId, [stolen])).rejected).toEqual([stolen.requestId]);
     expect((await report(of.nodeId, [{ ...first, cost: 1n }])).rejected).toEqual([first.requestId]);
-    const alarms = await query<{ count: number }>(money.em(), sql`
-      select count(*)::integer as count from settlement_alarm where node_id = ${of.nodeId}`);
+    const alarms = await query<{ count: number }>(
+      money.em(),
+      sql`
+      select count(*)::integer as count from settlement_alarm where node_id = ${of.nodeId}`,
+    );
     expect(alarms[0]?.count).toBe(4);
   });
 
@@ -76,13 +119,19 @@ describe('settlement', () => {
     const of = await setting({ cash: 100n * PRICE });
     const other = await setting({ cash: 100n * PRICE });
     const records = [
-      charge(of, 1, { leaseId: other.leaseId }), charge(of, 1, { journalId: other.journalId }),
-      charge(of, 2, { walletId: other.walletId }), charge(of, 3, { leaseId: null }), charge(of, 4, { walletId: 'wal_none' }),
+      charge(of, 1, { leaseId: other.leaseId }),
+      charge(of, 1, { journalId: other.journalId }),
+      charge(of, 2, { walletId: other.walletId }),
+      charge(of, 3, { leaseId: null }),
+      charge(of, 4, { walletId: 'wal_none' }),
       charge(of, 5, { cost: -1n }),
     ];
     expect((await report(of.nodeId, records)).rejected).toEqual(records.map((record) => record.requestId));
     expect((await report(other.nodeId, [charge(of, 7)])).rejected).toHaveLength(1);
-    expect(await walletById(money.em(), other.walletId)).toMatchObject({ cash: 90n * PRICE, held: 10n * PRICE });
+    expect(await walletById(money.em(), other.walletId)).toMatchObject({
+      cash: 90n * PRICE,
+      held: 10n * PRICE,
+    });
   });
 
   it('lets the wallet pay what comes after the end of a lease, and writes off what it cannot', async () => {
@@ -91,8 +140,11 @@ describe('settlement', () => {
     await reclaimLease(money.em(), of.leaseId);
     expect(await report(of.nodeId, [charge(of, 1), charge(of, 2)])).toMatchObject({ accepted: 2 });
     expect(await walletById(money.em(), of.walletId)).toMatchObject({ cash: 0n, held: 0n });
-    const rows = await query<{ settlement: string }>(money.em(), sql`
-      select settlement from usage_charge where lease_id = ${of.leaseId} order by seq`);
+    const rows = await query<{ settlement: string }>(
+      money.em(),
+      sql`
+      select settlement from usage_charge where lease_id = ${of.leaseId} order by seq`,
+    );
     expect(rows.map((row) => row.settlement)).toEqual(['WALLET', 'WRITEOFF']);
   });
 
@@ -109,17 +161,30 @@ describe('settlement', () => {
 
 describe('any interleaving of grant, settle, close, reclaim, purchase and adjustment', () => {
   it('keeps the invariants and every micro-dollar', async () => {
-    const step = fc.record({ act: fc.constantFrom('grant', 'settle', 'again', 'close', 'reclaim', 'buy', 'add'), pick: fc.nat(50) });
-    await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), fc.boolean(), async (steps, parallel) => {
-      const run = await openRun();
-      if (parallel) await Promise.all(steps.map((one) => run.act(one)));
-      else for (const one of steps) await run.act(one);
-      expect(await checkInvariants(money.em())).toEqual([]);
-    }), { numRuns: 25 });
+    const step = fc.record({
+      act: fc.constantFrom('grant', 'settle', 'again', 'close', 'reclaim', 'buy', 'add'),
+      pick: fc.nat(50),
+    });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { minLength: 5, maxLength: 25 }),
+        fc.boolean(),
+        async (steps, parallel) => {
+          const run = await openRun();
+          if (parallel) await Promise.all(steps.map((one) => run.act(one)));
+          else for (const one of steps) await run.act(one);
+          expect(await checkInvariants(money.em())).toEqual([]);
+        },
+      ),
+      { numRuns: 25 },
+    );
   });
 });
 
-interface Step { act: string; pick: number }
+interface Step {
+  act: string;
+  pick: number;
+}
 
 /** One wallet and two nodes on which steps are played; expected refusals are part of the game. */
 async function openRun(): Promise<{ act(step: Step): Promise<void> }> {
@@ -131,7 +196,14 @@ async function openRun(): Promise<{ act(step: Step): Promise<void> }> {
   const play: Record<string, (pick: number) => Promise<unknown>> = {
     grant: async (pick) => {
       const node = nodes[pick % 2] ?? nodes[0];
-      const lease = await requestLease(money.em(), { ...node, walletId, keyId: null, requestNo: (number += 1), need: PRICE, want: 9n * PRICE });
+      const lease = await requestLease(money.em(), {
+        ...node,
+        walletId,
+        keyId: null,
+        requestNo: (number += 1),
+        need: PRICE,
+        want: 9n * PRICE,
+      });
       leases.push({ ...node, leaseId: lease.id, sent: [] });
     },
     settle: async (pick) => {
@@ -156,17 +228,30 @@ async function openRun(): Promise<{ act(step: Step): Promise<void> }> {
     reclaim: async (pick) => {
       const lease = leases[pick % leases.length];
       if (!lease) return;
-      await query(money.em(), sql`update wallet_lease set state = 'ORPHANED' where id = ${lease.leaseId} and state = 'ACTIVE'`);
+      await query(
+        money.em(),
+        sql`update wallet_lease set state = 'ORPHANED' where id = ${lease.leaseId} and state = 'ACTIVE'`,
+      );
       await reclaimLease(money.em(), lease.leaseId);
     },
-    buy: (pick) => payFromCash(money.em(), {
-      walletId, amount: BigInt(pick + 1), kind: 'POOL_PURCHASE', reference: `buy:${walletId}:${(number += 1)}`,
-      actor: SYSTEM_ACTOR, description: 'Pool',
-    }),
-    add: (pick) => adjust(money.em(), {
-      userId, bucket: pick % 2 ? 'CASH' : 'GIFT', amount: BigInt(pick) - 25n, reason: 'test', actor: SYSTEM_ACTOR,
-      idempotencyKey: `${walletId}${(number += 1)}`,
-    }),
+    buy: (pick) =>
+      payFromCash(money.em(), {
+        walletId,
+        amount: BigInt(pick + 1),
+        kind: 'POOL_PURCHASE',
+        reference: `buy:${walletId}:${(number += 1)}`,
+        actor: SYSTEM_ACTOR,
+        description: 'Pool',
+      }),
+    add: (pick) =>
+      adjust(money.em(), {
+        userId,
+        bucket: pick % 2 ? 'CASH' : 'GIFT',
+        amount: BigInt(pick) - 25n,
+        reason: 'test',
+        actor: SYSTEM_ACTOR,
+        idempotencyKey: `${walletId}${(number += 1)}`,
+      }),
   };
   return {
     act: async ({ act, pick }) => {

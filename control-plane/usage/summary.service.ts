@@ -9,7 +9,13 @@ import type { UsageConditions } from './usage.service.ts';
 export type Dimension = 'MODEL' | 'KEY' | 'POOL' | 'SOURCE' | 'STATUS' | 'GROUP' | 'USER';
 export type BucketWidth = 'HOUR' | 'DAY' | 'WEEK' | 'MONTH';
 
-export interface Totals { requests: number; failed: number; inputTokens: string; outputTokens: string; cost: bigint }
+export interface Totals {
+  requests: number;
+  failed: number;
+  inputTokens: string;
+  outputTokens: string;
+  cost: bigint;
+}
 
 export interface Summary {
   totals: Totals;
@@ -33,16 +39,26 @@ const DIMENSIONS_MAX = 3;
 const HOUR_MS = 60 * 60 * 1000;
 const RANGE_MS_MAX = 400 * 24 * HOUR_MS;
 const WIDTH_MS: Record<BucketWidth, number> = {
-  HOUR: HOUR_MS, DAY: 24 * HOUR_MS, WEEK: 7 * 24 * HOUR_MS, MONTH: 28 * 24 * HOUR_MS,
+  HOUR: HOUR_MS,
+  DAY: 24 * HOUR_MS,
+  WEEK: 7 * 24 * HOUR_MS,
+  MONTH: 28 * 24 * HOUR_MS,
 };
 
-const SUMS = sql`count(*)::integer as requests, count(*) filter (where status <> 'SUCCEEDED')::integer as failed,
-  coalesce(sum(input_tokens), 0)::text as input_tokens, coalesce(sum(output_tokens), 0)::text as output_tokens,
+const SUMS = sql`count(*)::integer as requests, count(*) filter (where status <> 'SUCCEEDED')::integer as
+  failed,
+  coalesce(sum(input_tokens), 0)::text as input_tokens, coalesce(sum(output_tokens), 0)::text as
+    output_tokens,
   coalesce(sum(cost), 0)::text as cost`;
 
 const COLUMNS: Record<Dimension, Statement> = {
-  MODEL: sql`model_name`, KEY: sql`key_id`, POOL: sql`coalesce(pool_id, 'none')`, SOURCE: sql`source`, STATUS: sql`status`,
-  GROUP: sql`upper(billing_group)`, USER: sql`(select user_id from wallet where id = wallet_id)`,
+  MODEL: sql`model_name`,
+  KEY: sql`key_id`,
+  POOL: sql`coalesce(pool_id, 'none')`,
+  SOURCE: sql`source`,
+  STATUS: sql`status`,
+  GROUP: sql`upper(billing_group)`,
+  USER: sql`(select user_id from wallet where id = wallet_id)`,
 };
 
 /** Sums up a span. Throws INVALID for a span beyond 400 days, too many points or too many dimensions. */
@@ -62,16 +78,27 @@ export async function summarise(em: EntityManager, request: SummaryRequest): Pro
 
 function check({ range, groupBy, bucket }: SummaryRequest): void {
   const spanMs = range.to.getTime() - range.from.getTime();
-  if (spanMs <= 0 || spanMs > RANGE_MS_MAX) throw new UserFailure('INVALID', 'The span must be positive and at most 400 days.', 'range');
+  if (spanMs <= 0 || spanMs > RANGE_MS_MAX)
+    throw new UserFailure('INVALID', 'The span must be positive and at most 400 days.', 'range');
   if (bucket && spanMs / WIDTH_MS[bucket] > POINTS_MAX) {
-    throw new UserFailure('INVALID', `A series has at most ${POINTS_MAX} points. Choose a wider bucket.`, 'bucket');
+    throw new UserFailure(
+      'INVALID',
+      `A series has at most ${POINTS_MAX} points. Choose a wider bucket.`,
+      'bucket',
+    );
   }
   if (groupBy.length > DIMENSIONS_MAX || new Set(groupBy).size !== groupBy.length) {
     throw new UserFailure('INVALID', `At most ${DIMENSIONS_MAX} different dimensions.`, 'groupBy');
   }
 }
 
-interface SumsRow { requests: number; failed: number; input_tokens: string; output_tokens: string; cost: string }
+interface SumsRow {
+  requests: number;
+  failed: number;
+  input_tokens: string;
+  output_tokens: string;
+  cost: string;
+}
 
 async function totalsOf(em: EntityManager, where: Statement): Promise<Totals> {
   const [row] = await query<SumsRow>(em, sql`select ${SUMS} from usage_entry where ${where}`);
@@ -79,27 +106,46 @@ async function totalsOf(em: EntityManager, where: Statement): Promise<Totals> {
 }
 
 async function seriesOf(
-  em: EntityManager, where: Statement, { bucket, dimension }: { bucket: BucketWidth; dimension: Dimension | undefined },
+  em: EntityManager,
+  where: Statement,
+  { bucket, dimension }: { bucket: BucketWidth; dimension: Dimension | undefined },
 ): Promise<Summary['series']> {
   const key = dimension ? COLUMNS[dimension] : sql`null::text`;
-  const rows = await query<SumsRow & { bucket: string; key: string | null }>(em, sql`
+  const rows = await query<SumsRow & { bucket: string; key: string | null }>(
+    em,
+    sql`
     select date_trunc(${bucket.toLowerCase()}, at, 'UTC')::text as bucket, ${key} as key, ${SUMS}
-    from usage_entry where ${where} group by 1, 2 order by 1, 2 limit ${POINTS_MAX}`);
+    from usage_entry where ${where} group by 1, 2 order by 1, 2 limit ${POINTS_MAX}`,
+  );
   return rows.map((row) => ({ at: toDate(row.bucket), key: row.key, totals: toTotals(row) }));
 }
 
-async function groupsOf(em: EntityManager, where: Statement, groupBy: readonly Dimension[]): Promise<Summary['groups']> {
-  const key = groupBy.map((dimension) => COLUMNS[dimension]).reduce((left, right) => sql`${left} || '/' || ${right}`);
-  const rows = await query<SumsRow & { key: string; label: string | null }>(em, sql`
-    select g.*, ${groupBy.length === 1 && groupBy[0] === 'KEY' ? sql`(select name from api_key where id = g.key)` : sql`null`} as label
+async function groupsOf(
+  em: EntityManager,
+  where: Statement,
+  groupBy: readonly Dimension[],
+): Promise<Summary['groups']> {
+  const key = groupBy
+    .map((dimension) => COLUMNS[dimension])
+    .reduce((left, right) => sql`${left} || '/' || ${right}`);
+  const isKey = groupBy.length === 1 && groupBy[0] === 'KEY';
+  const label = isKey ? sql`(select name from api_key where id = g.key)` : sql`null`;
+  const rows = await query<SumsRow & { key: string; label: string | null }>(
+    em,
+    sql`
+    select g.*, ${label} as label
     from (select ${key} as key, ${SUMS} from usage_entry where ${where} group by 1) g
-    order by g.cost::bigint desc, g.key limit ${GROUPS_MAX}`);
+    order by g.cost::bigint desc, g.key limit ${GROUPS_MAX}`,
+  );
   return rows.map((row) => ({ key: row.key, label: row.label ?? row.key, totals: toTotals(row) }));
 }
 
 function toTotals(row: SumsRow): Totals {
   return {
-    requests: row.requests, failed: row.failed, inputTokens: row.input_tokens, outputTokens: row.output_tokens,
+    requests: row.requests,
+    failed: row.failed,
+    inputTokens: row.input_tokens,
+    outputTokens: row.output_tokens,
     cost: BigInt(row.cost),
   };
 }

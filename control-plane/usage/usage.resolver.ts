@@ -13,7 +13,13 @@ import { summarise } from './summary.service.ts';
 import type { SummaryRequest } from './summary.service.ts';
 import { countUsage, usageOfRequest, usagePage } from './usage.service.ts';
 import type { UsageConditions, UsageView } from './usage.service.ts';
-import { SummaryArguments, UsageEntry, UsageEntryConnection, UsageFilter, UsageSummary } from './usage.types.ts';
+import {
+  SummaryArguments,
+  UsageEntry,
+  UsageEntryConnection,
+  UsageFilter,
+  UsageSummary,
+} from './usage.types.ts';
 
 const FILTER = { nullable: true, description: 'Which requests.' };
 
@@ -22,7 +28,9 @@ const FILTER = { nullable: true, description: 'Which requests.' };
 export class UserUsageResolver {
   @FieldResolver(() => UsageEntryConnection, { description: 'Requests of this user, newest first.' })
   usage(
-    @Root() user: User, @Ctx() context: Context, @Args(() => LongPageArguments) page: LongPageArguments,
+    @Root() user: User,
+    @Ctx() context: Context,
+    @Args(() => LongPageArguments) page: LongPageArguments,
     @Arg('filter', () => UsageFilter, FILTER) filter: UsageFilter | null,
   ): Promise<Connection<UsageEntry>> {
     return pageOf(context, page, { ...filter, userId: user.id });
@@ -30,7 +38,9 @@ export class UserUsageResolver {
 
   @FieldResolver(() => UsageSummary, { description: 'Sums over requests of this user.' })
   usageSummary(
-    @Root() user: User, @Ctx() context: Context, @Args(() => SummaryArguments) asked: SummaryArguments,
+    @Root() user: User,
+    @Ctx() context: Context,
+    @Args(() => SummaryArguments) asked: SummaryArguments,
   ): Promise<UsageSummary> {
     return summaryOf(context, { ...asked, filter: { ...asked.filter, userId: user.id } });
   }
@@ -41,14 +51,18 @@ export class UserUsageResolver {
 export class AdminUsageResolver {
   @FieldResolver(() => UsageEntryConnection, { description: 'Requests of everybody, newest first.' })
   usage(
-    @Ctx() context: Context, @Args(() => LongPageArguments) page: LongPageArguments,
+    @Ctx() context: Context,
+    @Args(() => LongPageArguments) page: LongPageArguments,
     @Arg('filter', () => UsageFilter, FILTER) filter: UsageFilter | null,
   ): Promise<Connection<UsageEntry>> {
     return pageOf(context, page, { ...filter });
   }
 
   @FieldResolver(() => UsageSummary, { description: 'Sums over requests of everybody.' })
-  usageSummary(@Ctx() context: Context, @Args(() => SummaryArguments) asked: SummaryArguments): Promise<UsageSummary> {
+  usageSummary(
+    @Ctx() context: Context,
+    @Args(() => SummaryArguments) asked: SummaryArguments,
+  ): Promise<UsageSummary> {
     return summaryOf(context, asked);
   }
 }
@@ -57,7 +71,10 @@ export class AdminUsageResolver {
 @Resolver(() => UsageEntry)
 export class UsageResolver {
   @Authorized('USER')
-  @Query(() => UsageEntry, { nullable: true, description: 'The entry of a request, for its owner and administrators; else null.' })
+  @Query(() => UsageEntry, {
+    nullable: true,
+    description: 'The entry of a request, for its owner and administrators; else null.',
+  })
   async usageEntry(
     @Ctx() context: Context,
     @Arg('requestId', () => String, { description: 'The x-request-id of the answer.' }) requestId: string,
@@ -68,8 +85,10 @@ export class UsageResolver {
 
   @Authorized('USER')
   @Subscription(() => UsageEntry, {
-    topics: 'usageAdded', topicId: ({ context }: { context: Context }) => viewerOf(context).id, nullable: true,
-    description: 'The caller\'s requests as they finish.',
+    topics: 'usageAdded',
+    topicId: ({ context }: { context: Context }) => viewerOf(context).id,
+    nullable: true,
+    description: "The caller's requests as they finish.",
   })
   async usageAdded(@Root() event: Event, @Ctx() context: Context): Promise<UsageEntry | null> {
     return (await usageOfRequest(context.em, event.id, viewerOf(context).id)) ?? null;
@@ -77,19 +96,27 @@ export class UsageResolver {
 }
 
 async function pageOf(
-  context: Context, page: LongPageArguments, conditions: UsageConditions,
+  context: Context,
+  page: LongPageArguments,
+  conditions: UsageConditions,
 ): Promise<Connection<UsageView>> {
   const first = pageSize(page.first);
   const [at, id] = decodeCursor(page.after, 2) ?? [];
   const after = typeof at === 'string' && typeof id === 'string' ? { at, id } : undefined;
   const rows = await usagePage(context.em, conditions, { after, limit: first + 1 });
   return connectionFrom(rows, {
-    first, after: page.after, totalCount: await countUsage(context.em, conditions),
-    cursor: (row) => encodeCursor([row.place.at, row.place.id]), node: (row) => row.entry,
+    first,
+    after: page.after,
+    totalCount: await countUsage(context.em, conditions),
+    cursor: (row) => encodeCursor([row.place.at, row.place.id]),
+    node: (row) => row.entry,
   });
 }
 
-async function summaryOf(context: Context, { range, groupBy, bucket, filter }: SummaryArguments): Promise<UsageSummary> {
+async function summaryOf(
+  context: Context,
+  { range, groupBy, bucket, filter }: SummaryArguments,
+): Promise<UsageSummary> {
   const request: SummaryRequest = { range, groupBy, bucket: bucket ?? null, conditions: { ...filter } };
   try {
     return await summarise(context.em, request);

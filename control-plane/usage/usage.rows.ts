@@ -7,44 +7,75 @@ import { storableIp } from './settlement.rules.ts';
 import type { Charge, ReportedUsage } from './settlement.rules.ts';
 
 /** A charge and how it was paid. */
-export interface SettledCharge extends Charge { settlement: 'LEASE' | 'WALLET' | 'WRITEOFF'; transactionId: string }
+export interface SettledCharge extends Charge {
+  settlement: 'LEASE' | 'WALLET' | 'WRITEOFF';
+  transactionId: string;
+}
 
-export interface EarlierCharge { requestId: string; journalId: string; seq: number; leaseId: string; amount: Micros }
+export interface EarlierCharge {
+  requestId: string;
+  journalId: string;
+  seq: number;
+  leaseId: string;
+  amount: Micros;
+}
 
 /** Inserts what is not there yet and returns the request ids that were really inserted. */
 export async function insertUsage(
-  em: EntityManager, nodeId: string, records: readonly ReportedUsage[],
+  em: EntityManager,
+  nodeId: string,
+  records: readonly ReportedUsage[],
 ): Promise<Set<string>> {
   if (records.length === 0) return new Set();
   // Sorted, so that two batches with the same requests wait for each other in one order.
   const rows = [...records].sort((one, other) => (one.requestId < other.requestId ? -1 : 1)).map(toRow);
-  const inserted = await query<{ request_id: string }>(em, sql`
+  const inserted = await query<{ request_id: string }>(
+    em,
+    sql`
     insert into usage_entry (
-      request_id, id, at, node_id, key_id, wallet_id, pool_id, billing_group, source, model_name, family, route_id, base_price,
-      ratio, cost, input_tokens, output_tokens, cached_tokens, reasoning_tokens, status, outcome, http_status, error_code,
+      request_id, id, at, node_id, key_id, wallet_id, pool_id, billing_group, source, model_name, family,
+        route_id, base_price,
+      ratio, cost, input_tokens, output_tokens, cached_tokens, reasoning_tokens, status, outcome,
+        http_status, error_code,
       streamed, latency_ms, ttft_ms, ip, losses_in_answer)
-    select request_id, id, at, ${nodeId}, key_id, wallet_id, pool_id, billing_group, source, model_name, family, route_id,
-      base_price, ratio, cost, input_tokens, output_tokens, cached_tokens, reasoning_tokens, status, outcome, http_status,
+    select request_id, id, at, ${nodeId}, key_id, wallet_id, pool_id, billing_group, source, model_name,
+      family, route_id,
+      base_price, ratio, cost, input_tokens, output_tokens, cached_tokens, reasoning_tokens, status,
+        outcome, http_status,
       error_code, streamed, latency_ms, ttft_ms, ip, losses_in_answer
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (
-      request_id text, id text, at timestamptz, key_id text, wallet_id text, pool_id text, billing_group text, source text,
-      model_name text, family text, route_id text, base_price bigint, ratio text, cost bigint, input_tokens bigint,
-      output_tokens bigint, cached_tokens bigint, reasoning_tokens bigint, status text, outcome text, http_status smallint,
-      error_code text, streamed boolean, latency_ms integer, ttft_ms integer, ip inet, losses_in_answer integer)
-    on conflict (request_id) do nothing returning request_id`);
+      request_id text, id text, at timestamptz, key_id text, wallet_id text, pool_id text, billing_group
+        text, source text,
+      model_name text, family text, route_id text, base_price bigint, ratio text, cost bigint, input_tokens
+        bigint,
+      output_tokens bigint, cached_tokens bigint, reasoning_tokens bigint, status text, outcome text,
+        http_status smallint,
+      error_code text, streamed boolean, latency_ms integer, ttft_ms integer, ip inet, losses_in_answer
+        integer)
+    on conflict (request_id) do nothing returning request_id`,
+  );
   return new Set(inserted.map((row) => row.request_id));
 }
 
 /** Inserts the charges of rows that were just inserted. */
 export async function insertCharges(em: EntityManager, charges: readonly SettledCharge[]): Promise<void> {
   const rows = charges.map((charge) => ({
-    request_id: charge.requestId, lease_id: charge.leaseId, journal_id: charge.journalId, seq: charge.seq,
-    amount: charge.amount.toString(), settlement: charge.settlement, transaction_id: charge.transactionId,
+    request_id: charge.requestId,
+    lease_id: charge.leaseId,
+    journal_id: charge.journalId,
+    seq: charge.seq,
+    amount: charge.amount.toString(),
+    settlement: charge.settlement,
+    transaction_id: charge.transactionId,
   }));
-  await query(em, sql`
+  await query(
+    em,
+    sql`
     insert into usage_charge (request_id, lease_id, journal_id, seq, amount, settlement, transaction_id)
-    select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (request_id text, lease_id text, journal_id text,
-      seq bigint, amount bigint, settlement text, transaction_id text)`);
+    select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (request_id text, lease_id text,
+      journal_id text,
+      seq bigint, amount bigint, settlement text, transaction_id text)`,
+  );
 }
 
 /** Charges that already stand under one of the request ids or places. */
@@ -52,25 +83,56 @@ export async function earlierCharges(
   em: EntityManager,
   wanted: { requestIds: readonly string[] } | { places: readonly { journalId: string; seq: number }[] },
 ): Promise<EarlierCharge[]> {
-  const condition = 'requestIds' in wanted
-    ? sql`request_id = any(${[...wanted.requestIds]}::text[])`
-    : sql`(journal_id, seq) in (select * from unnest(${wanted.places.map((place) => place.journalId)}::text[],
+  const condition =
+    'requestIds' in wanted
+      ? sql`request_id = any(${[...wanted.requestIds]}::text[])`
+      : sql`(journal_id, seq) in (select * from
+        unnest(${wanted.places.map((place) => place.journalId)}::text[],
         ${wanted.places.map((place) => place.seq)}::bigint[]))`;
-  const rows = await query<{ request_id: string; journal_id: string; seq: string; lease_id: string; amount: string }>(em,
-    sql`select request_id, journal_id, seq, lease_id, amount from usage_charge where ${condition}`);
+  const rows = await query<{
+    request_id: string;
+    journal_id: string;
+    seq: string;
+    lease_id: string;
+    amount: string;
+  }>(em, sql`select request_id, journal_id, seq, lease_id, amount from usage_charge where ${condition}`);
   return rows.map((row) => ({
-    requestId: row.request_id, journalId: row.journal_id, seq: Number(row.seq), leaseId: row.lease_id, amount: BigInt(row.amount),
+    requestId: row.request_id,
+    journalId: row.journal_id,
+    seq: Number(row.seq),
+    leaseId: row.lease_id,
+    amount: BigInt(row.amount),
   }));
 }
 
 function toRow(usage: ReportedUsage): Record<string, unknown> {
   return {
-    request_id: usage.requestId, id: newId('use'), at: usage.at.toISOString(), key_id: usage.keyId, wallet_id: usage.walletId,
-    pool_id: usage.poolId, billing_group: usage.group, source: usage.source, model_name: usage.modelName, family: usage.family,
-    route_id: usage.routeId, base_price: usage.basePrice.toString(), ratio: usage.ratio, cost: usage.cost.toString(),
-    input_tokens: usage.inputTokens, output_tokens: usage.outputTokens, cached_tokens: usage.cachedTokens,
-    reasoning_tokens: usage.reasoningTokens, status: usage.status, outcome: usage.outcome, http_status: usage.httpStatus,
-    error_code: usage.errorCode, streamed: usage.streamed, latency_ms: usage.latencyMs, ttft_ms: usage.ttftMs,
-    ip: storableIp(usage.ip), losses_in_answer: usage.lossesInAnswer,
+    request_id: usage.requestId,
+    id: newId('use'),
+    at: usage.at.toISOString(),
+    key_id: usage.keyId,
+    wallet_id: usage.walletId,
+    pool_id: usage.poolId,
+    billing_group: usage.group,
+    source: usage.source,
+    model_name: usage.modelName,
+    family: usage.family,
+    route_id: usage.routeId,
+    base_price: usage.basePrice.toString(),
+    ratio: usage.ratio,
+    cost: usage.cost.toString(),
+    input_tokens: usage.inputTokens,
+    output_tokens: usage.outputTokens,
+    cached_tokens: usage.cachedTokens,
+    reasoning_tokens: usage.reasoningTokens,
+    status: usage.status,
+    outcome: usage.outcome,
+    http_status: usage.httpStatus,
+    error_code: usage.errorCode,
+    streamed: usage.streamed,
+    latency_ms: usage.latencyMs,
+    ttft_ms: usage.ttftMs,
+    ip: storableIp(usage.ip),
+    losses_in_answer: usage.lossesInAnswer,
   };
 }

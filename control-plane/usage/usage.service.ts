@@ -50,7 +50,10 @@ export interface UsageView {
 }
 
 /** The place of an entry in the list: newest first. */
-export interface UsagePlace { at: string; id: string }
+export interface UsagePlace {
+  at: string;
+  id: string;
+}
 
 /** Above this many matches a list is not counted. */
 const COUNTED_MAX = 10_000;
@@ -59,33 +62,44 @@ const INT_MAX = 2 ** 31 - 1;
 
 /** Entries newest first, after `after`, with the exact place of each for the next page. */
 export async function usagePage(
-  em: EntityManager, conditions: UsageConditions, page: { after?: UsagePlace | undefined; limit: number },
+  em: EntityManager,
+  conditions: UsageConditions,
+  page: { after?: UsagePlace | undefined; limit: number },
 ): Promise<{ entry: UsageView; place: UsagePlace }[]> {
   const after = page.after ? sql`(at, id) < (${page.after.at}::timestamptz, ${page.after.id})` : sql`true`;
-  const rows = await query<UsageRow>(em, sql`
+  const rows = await query<UsageRow>(
+    em,
+    sql`
     select *, host(ip) as address, at::text as place from usage_entry
-    where ${whereOf(conditions)} and ${after} order by at desc, id desc limit ${page.limit}`);
+    where ${whereOf(conditions)} and ${after} order by at desc, id desc limit ${page.limit}`,
+  );
   return rows.map((row) => ({ entry: toView(row), place: { at: row.place, id: row.id } }));
 }
 
 /** How many entries match; null where they are too many to count cheaply. */
 export async function countUsage(em: EntityManager, conditions: UsageConditions): Promise<number | null> {
-  const [row] = await query<{ count: number }>(em, sql`
+  const [row] = await query<{ count: number }>(
+    em,
+    sql`
     select count(*)::integer as count
-    from (select from usage_entry where ${whereOf(conditions)} limit ${COUNTED_MAX + 1}) as found`);
+    from (select from usage_entry where ${whereOf(conditions)} limit ${COUNTED_MAX + 1}) as found`,
+  );
   return row && row.count <= COUNTED_MAX ? row.count : null;
 }
 
 /** The entry of a request; undefined where there is none, or where it is not the given user's. */
 export async function usageOfRequest(
-  em: EntityManager, requestId: string, userId: string | null,
+  em: EntityManager,
+  requestId: string,
+  userId: string | null,
 ): Promise<UsageView | undefined> {
   return (await usagePage(em, { requestId, userId }, { limit: 1 }))[0]?.entry;
 }
 
 /** The conditions as SQL over `usage_entry`. */
 export function whereOf(conditions: UsageConditions): Statement {
-  const { range, modelNames, keyIds, poolIds, sources, statuses, requestId, ip, minCost, userId } = conditions;
+  const { range, modelNames, keyIds, poolIds, sources, statuses, requestId, ip, minCost, userId } =
+    conditions;
   const list: Statement[] = [];
   if (range) list.push(sql`at >= ${range.from} and at < ${range.to}`);
   if (modelNames) list.push(sql`model_name = any(${[...modelNames]}::text[])`);
@@ -101,21 +115,60 @@ export function whereOf(conditions: UsageConditions): Statement {
 }
 
 interface UsageRow {
-  id: string; request_id: string; place: string; at: string; model_name: string; key_id: string; pool_id: string | null;
-  source: UsageSource; family: Family; billing_group: Group; input_tokens: string | null; output_tokens: string | null;
-  cached_tokens: string | null; reasoning_tokens: string | null; base_price: string; ratio: string; cost: string;
-  address: string | null; status: UsageStatus; outcome: UsageOutcome; http_status: number; error_code: string | null;
-  streamed: boolean; latency_ms: number; ttft_ms: number | null; losses_in_answer: number;
+  id: string;
+  request_id: string;
+  place: string;
+  at: string;
+  model_name: string;
+  key_id: string;
+  pool_id: string | null;
+  source: UsageSource;
+  family: Family;
+  billing_group: Group;
+  input_tokens: string | null;
+  output_tokens: string | null;
+  cached_tokens: string | null;
+  reasoning_tokens: string | null;
+  base_price: string;
+  ratio: string;
+  cost: string;
+  address: string | null;
+  status: UsageStatus;
+  outcome: UsageOutcome;
+  http_status: number;
+  error_code: string | null;
+  streamed: boolean;
+  latency_ms: number;
+  ttft_ms: number | null;
+  losses_in_answer: number;
 }
 
 function toView(row: UsageRow): UsageView {
   return {
-    id: row.id, requestId: row.request_id, modelName: row.model_name, keyId: row.key_id, poolId: row.pool_id,
-    source: row.source, family: row.family, group: row.billing_group, inputTokens: countOf(row.input_tokens),
-    outputTokens: countOf(row.output_tokens), cachedTokens: countOf(row.cached_tokens),
-    reasoningTokens: countOf(row.reasoning_tokens), basePrice: BigInt(row.base_price), ratio: row.ratio, cost: BigInt(row.cost),
-    ip: row.address, status: row.status, outcome: row.outcome, httpStatus: row.http_status, errorCode: row.error_code,
-    streamed: row.streamed, latencyMs: row.latency_ms, ttftMs: row.ttft_ms, lossesInAnswer: row.losses_in_answer,
+    id: row.id,
+    requestId: row.request_id,
+    modelName: row.model_name,
+    keyId: row.key_id,
+    poolId: row.pool_id,
+    source: row.source,
+    family: row.family,
+    group: row.billing_group,
+    inputTokens: countOf(row.input_tokens),
+    outputTokens: countOf(row.output_tokens),
+    cachedTokens: countOf(row.cached_tokens),
+    reasoningTokens: countOf(row.reasoning_tokens),
+    basePrice: BigInt(row.base_price),
+    ratio: row.ratio,
+    cost: BigInt(row.cost),
+    ip: row.address,
+    status: row.status,
+    outcome: row.outcome,
+    httpStatus: row.http_status,
+    errorCode: row.error_code,
+    streamed: row.streamed,
+    latencyMs: row.latency_ms,
+    ttftMs: row.ttft_ms,
+    lossesInAnswer: row.losses_in_answer,
     createdAt: toDate(row.at),
   };
 }

@@ -10,39 +10,57 @@ import { NodeInterface } from '../node-interface.ts';
 import { DateTime, Decimal, Money } from '../scalars.ts';
 
 export const UsageSourceEnum = describeEnum<UsageSource>('UsageSource', 'Where a request came from.', {
-  API_KEY: 'An API key on the main domain.', POOL_KEY: 'A key of a dedicated pool.', PLAYGROUND: 'The Playground.',
+  API_KEY: 'An API key on the main domain.',
+  POOL_KEY: 'A key of a dedicated pool.',
+  PLAYGROUND: 'The Playground.',
   PERSONAL_INTELLIGENCE: 'Deriving items of Personal Intelligence.',
 });
 
-export const UsageOutcomeEnum = describeEnum<UsageOutcome>('UsageOutcome', 'Why a request was charged or not.', {
-  DELIVERED: 'The whole answer was delivered: charged.',
-  CLIENT_LEFT: 'The client left after content had been relayed: charged.',
-  KEY_CUT: 'The key was disabled after content had been relayed: charged.',
-  NO_CONTENT: 'Ended before any content was relayed: free.',
-  UPSTREAM_FAILED: 'The upstream or the gateway broke it: free.',
-  REFUSED: 'Refused before an upstream was asked: free.',
-  THROTTLED: 'Over a limit: free.',
-});
+export const UsageOutcomeEnum = describeEnum<UsageOutcome>(
+  'UsageOutcome',
+  'Why a request was charged or not.',
+  {
+    DELIVERED: 'The whole answer was delivered: charged.',
+    CLIENT_LEFT: 'The client left after content had been relayed: charged.',
+    KEY_CUT: 'The key was disabled after content had been relayed: charged.',
+    NO_CONTENT: 'Ended before any content was relayed: free.',
+    UPSTREAM_FAILED: 'The upstream or the gateway broke it: free.',
+    REFUSED: 'Refused before an upstream was asked: free.',
+    THROTTLED: 'Over a limit: free.',
+  },
+);
 
 export const UsageStatusEnum = describeEnum<UsageStatus>('UsageStatus', 'How a request ended.', {
-  SUCCEEDED: 'Answered.', FAILED: 'Not answered.', CANCELLED: 'Ended by the client, or with its key.', THROTTLED: 'Over a limit.',
+  SUCCEEDED: 'Answered.',
+  FAILED: 'Not answered.',
+  CANCELLED: 'Ended by the client, or with its key.',
+  THROTTLED: 'Over a limit.',
 });
 
 export const UsageDimension = describeEnum('UsageDimension', 'What a summary is grouped by.', {
-  MODEL: 'Model name.', KEY: 'API key.', POOL: 'Dedicated pool.', SOURCE: 'Where requests came from.',
-  STATUS: 'How they ended.', GROUP: 'Billing group.', USER: 'Owner of the wallet.',
+  MODEL: 'Model name.',
+  KEY: 'API key.',
+  POOL: 'Dedicated pool.',
+  SOURCE: 'Where requests came from.',
+  STATUS: 'How they ended.',
+  GROUP: 'Billing group.',
+  USER: 'Owner of the wallet.',
 });
 export type UsageDimension = keyof typeof UsageDimension;
 
 export const UsageBucket = describeEnum('UsageBucket', 'Width of the points of a series, in UTC.', {
-  HOUR: 'One hour.', DAY: 'One day.', WEEK: 'One week, from Monday.', MONTH: 'One month.',
+  HOUR: 'One hour.',
+  DAY: 'One day.',
+  WEEK: 'One week, from Monday.',
+  MONTH: 'One month.',
 });
 export type UsageBucket = keyof typeof UsageBucket;
 
 /** One finished request: metadata only. */
 @ObjectType({
   implements: NodeInterface,
-  description: 'One finished request: metadata only. There is no field for prompt or reply content, by design.',
+  description:
+    'One finished request: metadata only. There is no field for prompt or reply content, by design.',
 })
 export class UsageEntry extends NodeInterface {
   @Field(() => String, { description: 'The x-request-id of the answer.' })
@@ -51,7 +69,10 @@ export class UsageEntry extends NodeInterface {
   @Field(() => String, { description: 'The catalog name that was asked for.' })
   modelName!: string;
 
-  @Field(() => ID, { nullable: true, description: 'The key; null for requests without one of the user\'s own.' })
+  @Field(() => ID, {
+    nullable: true,
+    description: "The key; null for requests without one of the user's own.",
+  })
   keyId!: string | null;
 
   @Field(() => ID, { nullable: true, description: 'The dedicated pool, or null.' })
@@ -63,10 +84,13 @@ export class UsageEntry extends NodeInterface {
   @Field(() => WireFamily, { description: 'The family of endpoints that was called.' })
   family!: Family;
 
-  @Field(() => BillingGroup, { description: 'The key\'s billing group at that time.' })
+  @Field(() => BillingGroup, { description: "The key's billing group at that time." })
   group!: Group;
 
-  @Field(() => Int, { nullable: true, description: 'Input tokens, cached ones included, as the upstream counted them.' })
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Input tokens, cached ones included, as the upstream counted them.',
+  })
   inputTokens!: number | null;
 
   @Field(() => Int, { nullable: true, description: 'Output tokens, reasoning included.' })
@@ -78,10 +102,10 @@ export class UsageEntry extends NodeInterface {
   @Field(() => Int, { nullable: true, description: 'Output tokens spent on reasoning.' })
   reasoningTokens!: number | null;
 
-  @Field(() => Money, { description: 'Price of one request before the group\'s ratio.' })
+  @Field(() => Money, { description: "Price of one request before the group's ratio." })
   basePrice!: bigint;
 
-  @Field(() => Decimal, { description: 'The group\'s ratio.' })
+  @Field(() => Decimal, { description: "The group's ratio." })
   ratio!: string;
 
   @Field(() => Money, { description: 'What was charged; 0 for failures.' })
@@ -111,7 +135,7 @@ export class UsageEntry extends NodeInterface {
   @Field(() => Int, { nullable: true, description: 'From request to first content, in milliseconds.' })
   ttftMs!: number | null;
 
-  @Field(() => Int, { description: 'Parts of the answer that the client\'s format could not carry.' })
+  @Field(() => Int, { description: "Parts of the answer that the client's format could not carry." })
   lossesInAnswer!: number;
 
   @Field(() => DateTime, { description: 'When it finished.' })
@@ -150,7 +174,10 @@ export class UsageFilter {
   @Field(() => Money, { nullable: true, description: 'Only what cost at least this.' })
   minCost?: bigint | null;
 
-  @Field(() => ID, { nullable: true, description: 'Only of this user. For administrators; others see their own alone.' })
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Only of this user. For administrators; others see their own alone.',
+  })
   userId?: string | null;
 }
 
@@ -160,7 +187,10 @@ export class SummaryArguments {
   @Field(() => DateRange, { description: 'The span, at most 400 days.' })
   range!: DateRange;
 
-  @Field(() => [UsageDimension], { defaultValue: [], description: 'At most three dimensions for `groups`; the first for `series`.' })
+  @Field(() => [UsageDimension], {
+    defaultValue: [],
+    description: 'At most three dimensions for `groups`; the first for `series`.',
+  })
   groupBy!: UsageDimension[];
 
   @Field(() => UsageBucket, { nullable: true, description: 'Width of the points of `series`.' })

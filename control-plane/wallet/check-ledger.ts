@@ -1,4 +1,7 @@
-/** Command: checks what must hold of the ledger in DATABASE_URL. Prints each violation as a line of JSON; exits 1 on any. */
+/**
+ * Command: checks what must hold of the ledger in DATABASE_URL. Prints each violation as a line of JSON;
+ * exits 1 on any.
+ */
 import { createOrm } from '../orm.ts';
 import { checkInvariants, INVARIANTS } from './invariants.ts';
 
@@ -12,9 +15,11 @@ export async function main(databaseUrl: string | undefined, print: (line: string
   try {
     const violations = await checkInvariants(orm.em.fork());
     for (const violation of violations) print(JSON.stringify(violation));
-    print(violations.length === 0
-      ? `The ledger keeps all ${INVARIANTS.length} invariants.`
-      : `The ledger breaks invariants: ${violations.length} found.`);
+    print(
+      violations.length === 0
+        ? `The ledger keeps all ${INVARIANTS.length} invariants.`
+        : `The ledger breaks invariants: ${violations.length} found.`,
+    );
     return violations.length === 0 ? 0 : 1;
   } finally {
     await orm.close(true);

@@ -1,42 +1,62 @@
-/** What must always hold of the ledger, as SQL: each statement lists what breaks its rule. Run on a schedule and after tests. */
+/**
+ * What must always hold of the ledger, as SQL: each statement lists what breaks its rule. Run on a schedule
+ * and after tests.
+ */
 import { IsolationLevel } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { query } from '../sql.ts';
 
-export interface Violation { rule: string; promise: string; subject: string; detail: string }
+export interface Violation {
+  rule: string;
+  promise: string;
+  subject: string;
+  detail: string;
+}
 
-interface Invariant { rule: string; promise: string; find: string }
+interface Invariant {
+  rule: string;
+  promise: string;
+  find: string;
+}
 
 /** How many offenders of one rule are named. */
 const NAMED_MAX = 20;
 
 export const INVARIANTS: readonly Invariant[] = [
   {
-    rule: 'I1', promise: 'every transaction sums to zero',
+    rule: 'I1',
+    promise: 'every transaction sums to zero',
     find: `select transaction_id as subject, sum(amount)::text as detail from ledger_entry
       group by transaction_id having sum(amount) <> 0`,
   },
   {
-    rule: 'I2', promise: 'every balance is the sum of its entries',
+    rule: 'I2',
+    promise: 'every balance is the sum of its entries',
     find: `select a.id as subject, a.balance || ' is not ' || coalesce(sum(e.amount), 0) as detail
       from ledger_account a left join ledger_entry e on e.account_id = a.id
       group by a.id having a.balance <> coalesce(sum(e.amount), 0)`,
   },
   {
-    rule: 'I3', promise: 'no wallet and no lease is below zero, no receivable above it',
+    rule: 'I3',
+    promise: 'no wallet and no lease is below zero, no receivable above it',
     find: `select id as subject, balance::text as detail from ledger_account
       where (kind in ('WALLET', 'LEASE') and balance < 0) or (kind = 'RECEIVABLE' and balance > 0)`,
   },
   {
-    rule: 'I4', promise: 'a request is charged once',
-    find: `select request_id as subject, count(*)::text as detail from usage_charge group by request_id having count(*) > 1`,
+    rule: 'I4',
+    promise: 'a request is charged once',
+    find: `select request_id as subject, count(*)::text as detail from usage_charge group by request_id
+      having count(*) > 1`,
   },
   {
-    rule: 'I5', promise: 'a lease is what was charged, what was given back, and what is left',
-    find: `select l.id as subject, 'granted ' || l.granted_cash + l.granted_gift || ', counted ' || l.charge_sum || ', charged '
+    rule: 'I5',
+    promise: 'a lease is what was charged, what was given back, and what is left',
+    find: `select l.id as subject, 'granted ' || l.granted_cash + l.granted_gift || ', counted ' ||
+      l.charge_sum || ', charged '
         || coalesce(c.sum, 0) || ', released ' || l.released || ', left ' || a.balance as detail
       from wallet_lease l
-      join lateral (select coalesce(sum(balance), 0) as balance from ledger_account where lease_id = l.id) a on true
+      join lateral (select coalesce(sum(balance), 0) as balance from ledger_account where lease_id = l.id) a
+        on true
       left join lateral (select sum(amount) as sum, count(*) as count from usage_charge
         where lease_id = l.id and settlement = 'LEASE') c on true
       where l.granted_cash + l.granted_gift <> l.charge_sum + l.released + a.balance
@@ -44,32 +64,44 @@ export const INVARIANTS: readonly Invariant[] = [
         or (l.state in ('CLOSED', 'RECLAIMED') and a.balance <> 0)`,
   },
   {
-    rule: 'I6', promise: 'all accounts together are zero',
-    find: `select 'ledger' as subject, sum(balance)::text as detail from ledger_account having sum(balance) <> 0`,
+    rule: 'I6',
+    promise: 'all accounts together are zero',
+    find: `select 'ledger' as subject, sum(balance)::text as detail from ledger_account having sum(balance)
+      <> 0`,
   },
   {
-    rule: 'I7', promise: 'a write-off has a late charge and an alarm',
+    rule: 'I7',
+    promise: 'a write-off has a late charge and an alarm',
     find: `select e.transaction_id as subject, e.amount::text as detail from ledger_entry e
-      left join usage_charge c on c.transaction_id = e.transaction_id and c.settlement = 'WRITEOFF' and c.amount = -e.amount
+      left join usage_charge c on c.transaction_id = e.transaction_id and c.settlement = 'WRITEOFF' and
+        c.amount = -e.amount
       left join settlement_alarm a on a.request_id = c.request_id and a.kind = 'WRITEOFF'
       where e.account_id = 'writeoff' and a.id is null`,
   },
   {
-    rule: 'I8', promise: 'usage that cost something and charges are one to one, and the ledger agrees',
-    find: `select coalesce(u.request_id, c.request_id) as subject, coalesce(u.cost::text, 'no usage') || ' is not '
+    rule: 'I8',
+    promise: 'usage that cost something and charges are one to one, and the ledger agrees',
+    find: `select coalesce(u.request_id, c.request_id) as subject, coalesce(u.cost::text, 'no usage') ||
+      ' is not '
         || coalesce(c.amount::text, 'no charge') as detail
-      from (select request_id, cost from usage_entry where cost > 0) u full join usage_charge c using (request_id)
+      from (select request_id, cost from usage_entry where cost > 0) u full join usage_charge c using
+        (request_id)
       where u.cost is distinct from c.amount
       union all
-      select t.id, 'revenue ' || coalesce(e.sum, 0) || ' is not charges ' || coalesce(c.sum, 0) from ledger_transaction t
-      left join (select e.transaction_id, sum(e.amount) as sum from ledger_entry e join ledger_account a on a.id = e.account_id
+      select t.id, 'revenue ' || coalesce(e.sum, 0) || ' is not charges ' || coalesce(c.sum, 0) from
+        ledger_transaction t
+      left join (select e.transaction_id, sum(e.amount) as sum from ledger_entry e join ledger_account a on
+        a.id = e.account_id
         where a.kind = 'REVENUE' group by e.transaction_id) e on e.transaction_id = t.id
-      left join (select transaction_id, sum(amount) as sum from usage_charge group by transaction_id) c on c.transaction_id = t.id
+      left join (select transaction_id, sum(amount) as sum from usage_charge group by transaction_id) c on
+        c.transaction_id = t.id
       where t.kind = 'USAGE' and coalesce(e.sum, 0) <> coalesce(c.sum, 0)`,
   },
   {
-    rule: 'I9', promise: 'the charges of a journal have no gap',
-    find: `select journal_id as subject, max(seq) || ' charges, ' || count(distinct seq) || ' known' as detail from (
+    rule: 'I9',
+    promise: 'the charges of a journal have no gap',
+    find: `select journal_id as subject, max(seq) || ' charges, ' || count(distinct seq) || ' known' as
+      detail from (
         select journal_id, seq from usage_charge
         union select a.journal_id, a.seq from settlement_alarm a join node_journal j using (node_id)
           where j.id = a.journal_id and a.kind = 'REJECTED' and a.seq is not null
@@ -80,12 +112,15 @@ export const INVARIANTS: readonly Invariant[] = [
 /** Everything that breaks an invariant, at most 20 per rule; an empty list is what the ledger promises. */
 export async function checkInvariants(em: EntityManager): Promise<Violation[]> {
   const violations: Violation[] = [];
-  await em.fork().transactional(async (inner) => {
-    for (const { rule, promise, find } of INVARIANTS) {
-      const text = `select subject, detail from (${find}) found limit ${NAMED_MAX}`;
-      const rows = await query<{ subject: string; detail: string }>(inner, { text, values: [] });
-      violations.push(...rows.map((row) => ({ rule, promise, ...row })));
-    }
-  }, { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true });
+  await em.fork().transactional(
+    async (inner) => {
+      for (const { rule, promise, find } of INVARIANTS) {
+        const text = `select subject, detail from (${find}) found limit ${NAMED_MAX}`;
+        const rows = await query<{ subject: string; detail: string }>(inner, { text, values: [] });
+        violations.push(...rows.map((row) => ({ rule, promise, ...row })));
+      }
+    },
+    { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true },
+  );
   return violations;
 }

@@ -6,15 +6,22 @@ import { SYSTEM_ACTOR } from '../context.ts';
 import { query, sql } from '../sql.ts';
 import { checkInvariants } from './invariants.ts';
 import { decideGrant } from './lease.rules.ts';
-import { closeLease, reclaimLease, recallLeases, requestLease, sweepLeases } from './lease.service.ts';
+import { closeLease, reclaimLease, sweepLeases } from './lease.end.ts';
+import { recallLeases } from './lease.recall.ts';
+import { requestLease } from './lease.service.ts';
 import type { LeaseRequest } from './lease.service.ts';
-import { clawBack, walletById } from './wallet.service.ts';
+import { clawBack } from './movements.ts';
+import { walletById } from './wallet.service.ts';
 
 const PRICE = 250_000n;
 
 let money: Money;
-beforeAll(async () => { money = await openMoney(); });
-afterAll(async () => { await money.close(); });
+beforeAll(async () => {
+  money = await openMoney();
+});
+afterAll(async () => {
+  await money.close();
+});
 
 async function setting(holds: { cash?: bigint; gift?: bigint }): Promise<LeaseRequest> {
   const [{ walletId }, node] = await Promise.all([money.wallet(holds), money.node()]);
@@ -23,30 +30,46 @@ async function setting(holds: { cash?: bigint; gift?: bigint }): Promise<LeaseRe
 
 /** The code of the user failure, or the granted amount. */
 async function ask(request: LeaseRequest): Promise<string | bigint> {
-  return requestLease(money.em(), request).then((lease) => lease.cash + lease.gift, (error: unknown) => {
-    if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
-    throw error;
-  });
+  return requestLease(money.em(), request).then(
+    (lease) => lease.cash + lease.gift,
+    (error: unknown) => {
+      if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
+      throw error;
+    },
+  );
 }
 
 describe('the grant rule', () => {
   it('gives whole requests: never more than the balance or the wish, never less than the need', () => {
     const amount = fc.bigInt({ min: 1n, max: 10n ** 12n });
-    fc.assert(fc.property(amount, amount, fc.bigInt({ min: 1n, max: 1000n }), (balance, need, times) => {
-      const granted = decideGrant({ balance, need, want: need * times });
-      if (granted === undefined) return balance < need;
-      return granted >= need && granted <= balance && granted <= need * times && granted % need === 0n
-        && (balance >= 50n * need || granted === need);
-    }));
+    fc.assert(
+      fc.property(amount, amount, fc.bigInt({ min: 1n, max: 1000n }), (balance, need, times) => {
+        const granted = decideGrant({ balance, need, want: need * times });
+        if (granted === undefined) return balance < need;
+        return (
+          granted >= need &&
+          granted <= balance &&
+          granted <= need * times &&
+          granted % need === 0n &&
+          (balance >= 50n * need || granted === need)
+        );
+      }),
+    );
   });
 });
 
 describe('leases', () => {
   it('of 50 requests at once on money for exactly 7, exactly 7 are granted', async () => {
     const request = await setting({ cash: 5n * PRICE, gift: 2n * PRICE + 9n });
-    const answers = await Promise.all(Array.from({ length: 50 }, (_, at) => ask({ ...request, requestNo: at + 1 })));
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, at) => ask({ ...request, requestNo: at + 1 })),
+    );
     expect(answers.filter((answer) => answer === PRICE)).toHaveLength(7);
-    expect(await walletById(money.em(), request.walletId)).toMatchObject({ cash: 9n, gift: 0n, held: 7n * PRICE });
+    expect(await walletById(money.em(), request.walletId)).toMatchObject({
+      cash: 9n,
+      gift: 0n,
+      held: 7n * PRICE,
+    });
   });
 
   it('gives the same lease to the same request number, also when both arrive at once', async () => {
@@ -70,12 +93,16 @@ describe('leases', () => {
     expect(await ask(request)).toBe('INVALID');
   });
 
-  it('calls other leases back when the rest is too small, and says so until they had their time', async () => {
+  it('calls other leases back when the rest is too small, and says so meanwhile', async () => {
     const request = await setting({ cash: PRICE });
     const holder = await requestLease(money.em(), request);
     const other = { ...request, ...(await money.node()) };
     expect(await ask(other)).toBe('CONFLICT');
-    await query(money.em(), sql`update wallet_lease set recalled_at = clock_timestamp() - interval '1 second' where id = ${holder.id}`);
+    await query(
+      money.em(),
+      sql`update wallet_lease set recalled_at = clock_timestamp() - interval '1 second' where id =
+        ${holder.id}`,
+    );
     expect(await ask(other)).toBe('INSUFFICIENT_BALANCE');
     await closeLease(money.em(), { ...request, leaseId: holder.id, count: 0, sum: 0n, actor: SYSTEM_ACTOR });
     expect(await ask(other)).toBe(PRICE);
@@ -90,8 +117,12 @@ describe('leases', () => {
   it('is refused on a frozen wallet', async () => {
     const request = await setting({ cash: PRICE });
     await clawBack(money.em(), {
-      walletId: request.walletId, amount: 5n * PRICE, kind: 'DISPUTE_HOLD', reference: `claw:${request.walletId}`,
-      actor: SYSTEM_ACTOR, description: 'Card',
+      walletId: request.walletId,
+      amount: 5n * PRICE,
+      kind: 'DISPUTE_HOLD',
+      reference: `claw:${request.walletId}`,
+      actor: SYSTEM_ACTOR,
+      description: 'Card',
     });
     expect(await ask(request)).toBe('WALLET_FROZEN');
   });
@@ -100,23 +131,35 @@ describe('leases', () => {
     const request = await setting({ cash: 60n * PRICE });
     const lease = await requestLease(money.em(), request);
     const closing = { ...request, leaseId: lease.id, count: 0, sum: 0n, actor: SYSTEM_ACTOR };
-    await expect(closeLease(money.em(), { ...closing, count: 1, sum: PRICE })).rejects.toMatchObject({ code: 'CONFLICT' });
+    await expect(closeLease(money.em(), { ...closing, count: 1, sum: PRICE })).rejects.toMatchObject({
+      code: 'CONFLICT',
+    });
     const wiped = await money.node();
-    await expect(closeLease(money.em(), { ...closing, ...wiped })).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    await expect(closeLease(money.em(), { ...closing, ...wiped })).rejects.toMatchObject({
+      code: 'NOT_FOUND',
+    });
     await closeLease(money.em(), closing);
     await closeLease(money.em(), closing);
     expect(await walletById(money.em(), request.walletId)).toMatchObject({ cash: 60n * PRICE, held: 0n });
   });
 
-  it('is orphaned without contact, revived by contact, and reclaimed only after the node must have stopped', async () => {
+  it('is orphaned in silence, revived by contact, reclaimed once the node must have stopped', async () => {
     const request = await setting({ cash: 60n * PRICE });
     const lease = await requestLease(money.em(), request);
     const silentFor = async (hours: number): Promise<string | undefined> => {
-      await query(money.em(), sql`update node_journal set last_contact_at = clock_timestamp() - ${hours} * interval '1 hour'
-        where id = ${request.journalId}`);
-      await query(money.em(), sql`update wallet_lease set granted_at = granted_at - interval '27 hours' where id = ${lease.id}`);
+      await query(
+        money.em(),
+        sql`update node_journal set last_contact_at = clock_timestamp() - ${hours} * interval '1 hour'
+        where id = ${request.journalId}`,
+      );
+      await query(
+        money.em(),
+        sql`update wallet_lease set granted_at = granted_at - interval '27 hours' where id = ${lease.id}`,
+      );
       await sweepLeases(money.em(), { mayReclaim: true });
-      return (await query<{ state: string }>(money.em(), sql`select state from wallet_lease where id = ${lease.id}`))[0]?.state;
+      return (
+        await query<{ state: string }>(money.em(), sql`select state from wallet_lease where id = ${lease.id}`)
+      )[0]?.state;
     };
     expect(await silentFor(25)).toBe('ORPHANED');
     expect(await silentFor(0)).toBe('ACTIVE');

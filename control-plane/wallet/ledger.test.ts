@@ -6,11 +6,16 @@ import { createOrm } from '../orm.ts';
 import { query, sql } from '../sql.ts';
 import { checkInvariants } from './invariants.ts';
 import { FUNDING, post, walletAccount } from './ledger.ts';
-import { adjust, clawBack, creditCash, payFromCash, walletById } from './wallet.service.ts';
+import { clawBack, creditCash, payFromCash } from './movements.ts';
+import { adjust, walletById } from './wallet.service.ts';
 
 let money: Money;
-beforeAll(async () => { money = await openMoney(); });
-afterAll(async () => { await money.close(); });
+beforeAll(async () => {
+  money = await openMoney();
+});
+afterAll(async () => {
+  await money.close();
+});
 
 const actor = { ...SYSTEM_ACTOR, id: 'usr_admin' };
 
@@ -18,8 +23,14 @@ describe('the ledger', () => {
   it('posts a transaction once, however often it is asked to', async () => {
     const { walletId } = await money.wallet({});
     const posting = {
-      kind: 'TOP_UP_CARD' as const, reference: `once:${walletId}`, actor: SYSTEM_ACTOR, description: 'Top-up',
-      lines: [{ account: FUNDING, amount: -500n }, { account: walletAccount(walletId, 'CASH'), amount: 500n }],
+      kind: 'TOP_UP_CARD' as const,
+      reference: `once:${walletId}`,
+      actor: SYSTEM_ACTOR,
+      description: 'Top-up',
+      lines: [
+        { account: FUNDING, amount: -500n },
+        { account: walletAccount(walletId, 'CASH'), amount: 500n },
+      ],
     };
     const results = await Promise.all(Array.from({ length: 10 }, () => post(money.em(), posting)));
     expect(results.filter((result) => result.outcome === 'POSTED')).toHaveLength(1);
@@ -32,47 +43,84 @@ describe('the ledger', () => {
   it('refuses to take more than a wallet holds, and writes nothing then', async () => {
     const { walletId } = await money.wallet({ cash: 100n });
     const movement = { walletId, actor, description: 'Pool', kind: 'POOL_PURCHASE' as const };
-    expect((await payFromCash(money.em(), { ...movement, amount: 101n, reference: `pool:${walletId}` })).outcome)
-      .toBe('INSUFFICIENT');
-    expect((await payFromCash(money.em(), { ...movement, amount: 100n, reference: `pool:${walletId}` })).outcome).toBe('POSTED');
+    expect(
+      (await payFromCash(money.em(), { ...movement, amount: 101n, reference: `pool:${walletId}` })).outcome,
+    ).toBe('INSUFFICIENT');
+    expect(
+      (await payFromCash(money.em(), { ...movement, amount: 100n, reference: `pool:${walletId}` })).outcome,
+    ).toBe('POSTED');
     expect(await walletById(money.em(), walletId)).toMatchObject({ cash: 0n, gift: 0n, held: 0n });
   });
 
   it('of 50 purchases at once on money for exactly 7 lets exactly 7 through', async () => {
     const { walletId } = await money.wallet({ cash: 7n * 250_000n });
-    const results = await Promise.all(Array.from({ length: 50 }, (_, number) => payFromCash(money.em(), {
-      walletId, actor, description: 'Pool', kind: 'POOL_PURCHASE', amount: 250_000n, reference: `race:${walletId}:${number}`,
-    })));
+    const results = await Promise.all(
+      Array.from({ length: 50 }, (_, number) =>
+        payFromCash(money.em(), {
+          walletId,
+          actor,
+          description: 'Pool',
+          kind: 'POOL_PURCHASE',
+          amount: 250_000n,
+          reference: `race:${walletId}:${number}`,
+        }),
+      ),
+    );
     expect(results.filter((result) => result.outcome === 'POSTED')).toHaveLength(7);
     expect((await walletById(money.em(), walletId))?.cash).toBe(0n);
   });
 
   it('refuses lines that do not sum to zero, in the code and again in the database', async () => {
     const { walletId } = await money.wallet({});
-    const lines = [{ account: FUNDING, amount: -5n }, { account: walletAccount(walletId, 'CASH'), amount: 6n }];
-    await expect(post(money.em(), {
-      kind: 'ADJUSTMENT', reference: `skew:${walletId}`, actor, description: 'x', lines,
-    })).rejects.toThrow('sum to zero');
-    await expect(query(money.em(), sql`select * from ledger_post('txn_skew', 'ADJUSTMENT', 'skew', 'SYSTEM', null, 'x', null, 'x',
+    const lines = [
+      { account: FUNDING, amount: -5n },
+      { account: walletAccount(walletId, 'CASH'), amount: 6n },
+    ];
+    await expect(
+      post(money.em(), { kind: 'ADJUSTMENT', reference: `skew:${walletId}`, actor, description: 'x', lines }),
+    ).rejects.toThrow('sum to zero');
+    await expect(
+      query(
+        money.em(),
+        sql`select * from ledger_post('txn_skew', 'ADJUSTMENT', 'skew', 'SYSTEM', null, 'x', null, 'x',
       ${lines.map((line) => line.account)}::text[], ${lines.map((line) => String(line.amount))}::bigint[],
-      ${['led_skew1', 'led_skew2']}::text[])`)).rejects.toThrow('does not sum to zero');
+      ${['led_skew1', 'led_skew2']}::text[])`,
+      ),
+    ).rejects.toThrow('does not sum to zero');
   });
 
-  it.each(['gateway_runtime', 'owner'])('refuses UPDATE, DELETE and TRUNCATE of entries to the %s', async (role) => {
-    await money.wallet({ cash: 1n });
-    const orm = await createOrm(money.url, { asOwner: role === 'owner', connectionsMax: 1 });
-    try {
-      for (const table of ['ledger_entry', 'ledger_transaction', 'usage_charge', 'usage_entry', 'settlement_alarm']) {
-        const column = { ledger_entry: 'amount', usage_charge: 'amount' }[table] ?? 'id';
-        for (const statement of [`update ${table} set ${column} = ${column}`, `delete from ${table}`, `truncate ${table} cascade`]) {
-          await expect(orm.em.fork().execute(statement), statement).rejects.toThrow(/refused|permission denied/);
+  it.each(['gateway_runtime', 'owner'])(
+    'refuses UPDATE, DELETE and TRUNCATE of entries to the %s',
+    async (role) => {
+      await money.wallet({ cash: 1n });
+      const orm = await createOrm(money.url, { asOwner: role === 'owner', connectionsMax: 1 });
+      try {
+        for (const table of [
+          'ledger_entry',
+          'ledger_transaction',
+          'usage_charge',
+          'usage_entry',
+          'settlement_alarm',
+        ]) {
+          const column = { ledger_entry: 'amount', usage_charge: 'amount' }[table] ?? 'id';
+          for (const statement of [
+            `update ${table} set ${column} = ${column}`,
+            `delete from ${table}`,
+            `truncate ${table} cascade`,
+          ]) {
+            await expect(orm.em.fork().execute(statement), statement).rejects.toThrow(
+              /refused|permission denied/,
+            );
+          }
         }
+        await expect(orm.em.fork().execute('delete from ledger_account')).rejects.toThrow(
+          /refused|permission denied/,
+        );
+      } finally {
+        await orm.close(true);
       }
-      await expect(orm.em.fork().execute('delete from ledger_account')).rejects.toThrow(/refused|permission denied/);
-    } finally {
-      await orm.close(true);
-    }
-  });
+    },
+  );
 
   it('lets the running service change a balance through ledger_post alone', async () => {
     const { walletId } = await money.wallet({ cash: 9n });
@@ -82,26 +130,42 @@ describe('the ledger', () => {
       sql`insert into ledger_account (id, kind, balance) values ('more', 'FUNDING', 5)`,
       sql`insert into ledger_transaction (id, kind, reference, digest, actor_kind, description)
         values ('t', 'ADJUSTMENT', 'r', 'd', 'SYSTEM', 'x')`,
-    ]) await expect(query(money.em(), statement)).rejects.toThrow('permission denied');
+    ])
+      await expect(query(money.em(), statement)).rejects.toThrow('permission denied');
   });
 });
 
 describe('a wallet', () => {
   it('adjusts by hand once per idempotency key, and refuses the key for another input', async () => {
     const { userId, walletId } = await money.wallet({});
-    const adjustment = { userId, bucket: 'CASH' as const, amount: 2_000_000n, reason: 'Goodwill', idempotencyKey: 'k1', actor };
+    const adjustment = {
+      userId,
+      bucket: 'CASH' as const,
+      amount: 2_000_000n,
+      reason: 'Goodwill',
+      idempotencyKey: 'k1',
+      actor,
+    };
     const first = await adjust(money.em(), adjustment);
     expect(await adjust(money.em(), adjustment)).toEqual({ ...first, replayed: true });
-    await expect(adjust(money.em(), { ...adjustment, amount: 3_000_000n })).rejects.toMatchObject({ code: 'IDEMPOTENCY_MISMATCH' });
-    await expect(adjust(money.em(), { ...adjustment, amount: -2_000_001n, idempotencyKey: 'k2' }))
-      .rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
+    await expect(adjust(money.em(), { ...adjustment, amount: 3_000_000n })).rejects.toMatchObject({
+      code: 'IDEMPOTENCY_MISMATCH',
+    });
+    await expect(
+      adjust(money.em(), { ...adjustment, amount: -2_000_001n, idempotencyKey: 'k2' }),
+    ).rejects.toMatchObject({ code: 'INSUFFICIENT_BALANCE' });
     expect((await walletById(money.em(), walletId))?.cash).toBe(2_000_000n);
   });
 
   it('freezes when a clawback exceeds it, and thaws once that is repaid', async () => {
     const { walletId } = await money.wallet({ cash: 30n });
     const movement = { walletId, actor, description: 'Card' };
-    await clawBack(money.em(), { ...movement, amount: 100n, kind: 'DISPUTE_HOLD', reference: `claw:${walletId}` });
+    await clawBack(money.em(), {
+      ...movement,
+      amount: 100n,
+      kind: 'DISPUTE_HOLD',
+      reference: `claw:${walletId}`,
+    });
     expect(await walletById(money.em(), walletId)).toMatchObject({ cash: 0n, receivable: 70n, frozen: true });
     const topUp = { ...movement, kind: 'TOP_UP_CARD' as const };
     await creditCash(money.em(), { ...topUp, amount: 50n, reference: `top1:${walletId}` });
@@ -109,7 +173,11 @@ describe('a wallet', () => {
     const last = { ...topUp, amount: 50n, reference: `top2:${walletId}` };
     await creditCash(money.em(), last);
     expect((await creditCash(money.em(), last)).outcome).toBe('REPLAYED');
-    expect(await walletById(money.em(), walletId)).toMatchObject({ cash: 30n, receivable: 0n, frozen: false });
+    expect(await walletById(money.em(), walletId)).toMatchObject({
+      cash: 30n,
+      receivable: 0n,
+      frozen: false,
+    });
   });
 
   it('keeps every invariant through all of this', async () => {

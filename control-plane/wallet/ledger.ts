@@ -9,18 +9,36 @@ export type Bucket = 'CASH' | 'GIFT';
 
 /** Why money moved. The last three are between us: customers see what is left of them, the USAGE. */
 export type TransactionKind =
-  | 'TOP_UP_CARD' | 'TOP_UP_CRYPTO' | 'GIFT_POOL' | 'GIFT_ADMIN' | 'USAGE' | 'USAGE_REVERSAL' | 'POOL_PURCHASE'
-  | 'POOL_RENEWAL' | 'REFUND' | 'DISPUTE_HOLD' | 'DISPUTE_RELEASE' | 'ADJUSTMENT' | 'GIFT_EXPIRY'
-  | 'LEASE_GRANT' | 'LEASE_RETURN';
+  | 'TOP_UP_CARD'
+  | 'TOP_UP_CRYPTO'
+  | 'GIFT_POOL'
+  | 'GIFT_ADMIN'
+  | 'USAGE'
+  | 'USAGE_REVERSAL'
+  | 'POOL_PURCHASE'
+  | 'POOL_RENEWAL'
+  | 'REFUND'
+  | 'DISPUTE_HOLD'
+  | 'DISPUTE_RELEASE'
+  | 'ADJUSTMENT'
+  | 'GIFT_EXPIRY'
+  | 'LEASE_GRANT'
+  | 'LEASE_RETURN';
 
 /** One signed line; credits are positive: what a customer owns and what we earned. */
-export interface Line { account: string; amount: Micros }
+export interface Line {
+  account: string;
+  amount: Micros;
+}
 
 export interface Posting {
   kind: TransactionKind;
   /** Unique for all time: the same reference with the same input is answered, not posted again. */
   reference: string;
-  /** What the caller asked for, where the lines depend on the balances of the moment. Without it the lines are the input. */
+  /**
+   * What the caller asked for, where the lines depend on the balances of the moment. Without it the lines
+   * are the input.
+   */
   input?: string;
   actor: Actor;
   description: string;
@@ -30,8 +48,8 @@ export interface Posting {
 }
 
 /**
- * What became of a post. MISMATCH: the reference was used with another input. INSUFFICIENT: a wallet or lease does not hold
- * enough; nothing was written.
+ * What became of a post. MISMATCH: the reference was used with another input. INSUFFICIENT: a wallet or
+ * lease does not hold enough; nothing was written.
  */
 export type PostOutcome =
   | { outcome: 'POSTED' | 'REPLAYED' | 'MISMATCH'; transactionId: string }
@@ -67,27 +85,39 @@ export function revenueAccount(owner: string): string {
 }
 
 /**
- * Posts in the transaction of `em`. Lines of zero are left out; lines of one account are added up. Throws when the lines do
- * not sum to zero or name an unknown account: both are our mistake.
+ * Posts in the transaction of `em`. Lines of zero are left out; lines of one account are added up. Throws
+ * when the lines do not sum to zero or name an unknown account: both are our mistake.
  */
 export async function post(em: EntityManager, posting: Posting): Promise<PostOutcome> {
   const lines = mergeLines(posting.lines);
   if (lines.reduce((sum, line) => sum + line.amount, 0n) !== 0n) {
     throw new Error(`The lines of ${posting.reference} do not sum to zero.`);
   }
-  const result = await queryOne<PostOutcome & { transactionId: string | null }>(em, sql`
+  const result = await queryOne<PostOutcome & { transactionId: string | null }>(
+    em,
+    sql`
     select transaction_id as "transactionId", outcome from ledger_post(
       ${newId('txn')}, ${posting.kind}, ${posting.reference}, ${posting.actor.kind}, ${posting.actor.id},
-      ${posting.description}, ${posting.reverses ?? null}, ${posting.input ?? describeLines(lines)}, ${lines.map((line) => line.account)}::text[],
-      ${lines.map((line) => line.amount.toString())}::bigint[], ${lines.map(() => newId('led'))}::text[])`);
+      ${posting.description}, ${posting.reverses ?? null}, ${posting.input ?? describeLines(lines)},
+        ${lines.map((line) => line.account)}::text[],
+      ${lines.map((line) => line.amount.toString())}::bigint[], ${lines.map(() => newId('led'))}::text[])`,
+  );
   if (!result) throw new Error('ledger_post returned nothing.');
   return result;
 }
 
-/** Locks the accounts in id order until the end of the transaction and returns their balances (0 for unknown ones). */
-export async function lockAccounts(em: EntityManager, accounts: readonly string[]): Promise<Map<string, Micros>> {
-  const rows = await query<{ id: string; balance: string }>(em,
-    sql`select id, balance from ledger_lock(${[...accounts]}::text[])`);
+/**
+ * Locks the accounts in id order until the end of the transaction and returns their balances (0 for unknown
+ * ones).
+ */
+export async function lockAccounts(
+  em: EntityManager,
+  accounts: readonly string[],
+): Promise<Map<string, Micros>> {
+  const rows = await query<{ id: string; balance: string }>(
+    em,
+    sql`select id, balance from ledger_lock(${[...accounts]}::text[])`,
+  );
   const balances = new Map<string, Micros>(accounts.map((account) => [account, 0n]));
   for (const row of rows) balances.set(row.id, BigInt(row.balance));
   return balances;
@@ -102,7 +132,9 @@ export function giftFirst(amount: Micros, giftBalance: Micros): { gift: Micros; 
 function mergeLines(lines: readonly Line[]): Line[] {
   const sums = new Map<string, Micros>();
   for (const { account, amount } of lines) sums.set(account, (sums.get(account) ?? 0n) + amount);
-  return [...sums].map(([account, amount]) => ({ account, amount })).filter((line) => line.amount !== 0n)
+  return [...sums]
+    .map(([account, amount]) => ({ account, amount }))
+    .filter((line) => line.amount !== 0n)
     .sort((left, right) => (left.account < right.account ? -1 : 1));
 }
 

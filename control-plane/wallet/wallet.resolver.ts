@@ -14,18 +14,25 @@ import type { Event } from '../events.ts';
 import { inTransaction } from '../sql.ts';
 import { countEntries, entriesPage, entryOfTransaction } from './entries.service.ts';
 import type { EntryConditions } from './entries.service.ts';
-import { leasesOfWallet } from './lease.service.ts';
+import { leasesOfWallet } from './lease.rows.ts';
 import { adjust, availableIn, ensureWallet, setLowBalanceThreshold, walletById, walletIdOf } from './wallet.service.ts';
 import type { WalletState } from './wallet.service.ts';
 import {
-  AdminWalletAdjustInput, AdminWalletPayload, LedgerArguments, LedgerEntry, LedgerEntryConnection, Wallet, WalletLease,
-  WalletPayload, WalletSettingsInput,
+  AdminWalletAdjustInput,
+  AdminWalletPayload,
+  LedgerArguments,
+  LedgerEntry,
+  LedgerEntryConnection,
+  Wallet,
+  WalletLease,
+  WalletPayload,
+  WalletSettingsInput,
 } from './wallet.types.ts';
 
 /** The wallet of a user. */
 @Resolver(() => User)
 export class UserWalletResolver {
-  @FieldResolver(() => Wallet, { description: 'The user\'s wallet.' })
+  @FieldResolver(() => Wallet, { description: "The user's wallet." })
   async wallet(@Root() user: User, @Ctx() context: Context): Promise<Wallet> {
     return walletView(context, await ensureWallet(context.em, user.id));
   }
@@ -42,7 +49,9 @@ export class WalletResolver {
 
   @FieldResolver(() => LedgerEntryConnection, { description: 'What came in and went out, newest first.' })
   ledger(
-    @Root() wallet: Wallet, @Ctx() context: Context, @Args(() => LedgerArguments) asked: LedgerArguments,
+    @Root() wallet: Wallet,
+    @Ctx() context: Context,
+    @Args(() => LedgerArguments) asked: LedgerArguments,
   ): Promise<Connection<LedgerEntry>> {
     return ledgerPage(context, asked, wallet.id);
   }
@@ -64,26 +73,34 @@ export class WalletResolver {
   @Mutation(() => AdminWalletPayload, { description: 'Gives or takes credit by hand; audited.' })
   adminWalletAdjust(
     @Ctx() context: Context,
-    @Arg('input', () => AdminWalletAdjustInput, { description: 'The adjustment.' }) input: AdminWalletAdjustInput,
+    @Arg('input', () => AdminWalletAdjustInput, { description: 'The adjustment.' })
+    input: AdminWalletAdjustInput,
   ): Promise<AdminWalletPayload> {
-    return outcome({ wallet: null, entry: null, replayed: false }, () => inTransaction(context.em, async (em) => {
-      const actor = actorOf(context);
-      const { walletId, transactionId, replayed } = await adjust(em, { ...input, actor });
-      if (!replayed) {
-        await audit(em, {
-          actor, action: 'wallet.adjust', targetType: 'Wallet', targetId: walletId, reason: input.reason,
-          after: { bucket: input.bucket, amount: formatDollars(input.amount), transactionId },
-        });
-      }
-      const entry = (await entryOfTransaction(em, walletId, transactionId)) ?? null;
-      return { wallet: await walletView({ em }, walletId), entry, replayed };
-    }));
+    return outcome({ wallet: null, entry: null, replayed: false }, () =>
+      inTransaction(context.em, async (em) => {
+        const actor = actorOf(context);
+        const { walletId, transactionId, replayed } = await adjust(em, { ...input, actor });
+        if (!replayed) {
+          await audit(em, {
+            actor,
+            action: 'wallet.adjust',
+            targetType: 'Wallet',
+            targetId: walletId,
+            reason: input.reason,
+            after: { bucket: input.bucket, amount: formatDollars(input.amount), transactionId },
+          });
+        }
+        const entry = (await entryOfTransaction(em, walletId, transactionId)) ?? null;
+        return { wallet: await walletView({ em }, walletId), entry, replayed };
+      }),
+    );
   }
 
   @Authorized('USER')
   @Subscription(() => Wallet, {
-    topics: 'walletUpdated', topicId: ({ context }: { context: Context }) => viewerOf(context).id,
-    description: 'The caller\'s wallet whenever its balances change.',
+    topics: 'walletUpdated',
+    topicId: ({ context }: { context: Context }) => viewerOf(context).id,
+    description: "The caller's wallet whenever its balances change.",
   })
   walletUpdated(@Root() event: Event, @Ctx() context: Context): Promise<Wallet> {
     return walletView(context, event.id);
@@ -95,23 +112,32 @@ export class WalletResolver {
 export class AdminLedgerResolver {
   @FieldResolver(() => LedgerEntryConnection, { description: 'Entries of everybody, newest first.' })
   async ledger(
-    @Ctx() context: Context, @Args(() => LedgerArguments) asked: LedgerArguments,
+    @Ctx() context: Context,
+    @Args(() => LedgerArguments) asked: LedgerArguments,
     @Arg('userId', () => ID, { nullable: true, description: 'Only of this user.' }) userId: string | null,
   ): Promise<Connection<LedgerEntry>> {
     return ledgerPage(context, asked, userId ? await walletIdOf(context.em, userId) : null);
   }
 }
 
-async function ledgerPage(context: Context, asked: LedgerArguments, walletId: string | null): Promise<Connection<LedgerEntry>> {
+async function ledgerPage(
+  context: Context,
+  asked: LedgerArguments,
+  walletId: string | null,
+): Promise<Connection<LedgerEntry>> {
   const first = pageSize(asked.first);
   const [before] = decodeCursor(asked.after, 1) ?? [];
   const conditions: EntryConditions = { walletId, kinds: asked.kinds ?? null, range: asked.range ?? null };
   const rows = await entriesPage(context.em, conditions, {
-    before: typeof before === 'number' ? before : undefined, limit: first + 1,
+    before: typeof before === 'number' ? before : undefined,
+    limit: first + 1,
   });
   return connectionFrom(rows, {
-    first, after: asked.after, totalCount: await countEntries(context.em, conditions),
-    cursor: (row) => encodeCursor([row.seq]), node: (row) => row,
+    first,
+    after: asked.after,
+    totalCount: await countEntries(context.em, conditions),
+    cursor: (row) => encodeCursor([row.seq]),
+    node: (row) => row,
   });
 }
 
@@ -124,7 +150,15 @@ async function walletView({ em }: Pick<Context, 'em'>, walletId: string): Promis
 function toWallet(wallet: WalletState): Wallet {
   const { id, cash, gift, held, receivable, frozen, lowBalanceThreshold } = wallet;
   return {
-    id, cash, gift, held, receivable, frozen, lowBalanceThreshold, currency: 'USD',
-    balance: cash + gift + held, available: availableIn(wallet),
+    id,
+    cash,
+    gift,
+    held,
+    receivable,
+    frozen,
+    lowBalanceThreshold,
+    currency: 'USD',
+    balance: cash + gift + held,
+    available: availableIn(wallet),
   };
 }

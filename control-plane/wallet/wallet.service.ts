@@ -2,15 +2,14 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { formatDollars } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
-import type { AccountRecord } from '@gateway/shared/records';
-import { announce } from '../config-log.ts';
 import type { Actor } from '../context.ts';
 import { UserFailure } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { inTransaction, query, queryOne, sql } from '../sql.ts';
-import { FUNDING, GIFTS, lockAccounts, post, receivableAccount, revenueAccount, walletAccount } from './ledger.ts';
-import type { Bucket, Line, PostOutcome, TransactionKind } from './ledger.ts';
-import { walletChanged } from './wallet.events.ts';
+import { announceAccount } from './account.record.ts';
+import type { Bucket, PostOutcome } from './ledger.ts';
+import { creditCash, creditGift, debitGift, returnCash } from './movements.ts';
+import type { Movement } from './movements.ts';
 
 /** A wallet with its balances, all in micro-USD. */
 export interface WalletState {
@@ -26,26 +25,22 @@ export interface WalletState {
   lowBalanceThreshold: Micros | null;
 }
 
-/** Money that comes in, goes out, or is moved by hand. Amounts are positive. */
-export interface Movement {
-  walletId: string;
-  amount: Micros;
-  kind: TransactionKind;
-  /** Unique for all time; repeats of it are answered, not posted. */
-  reference: string;
-  actor: Actor;
-  description: string;
-}
-
 const REASON_LENGTH_MAX = 500;
 const IDEMPOTENCY_KEY_LENGTH_MAX = 64;
 
-/** The id of the user's wallet, which is opened if there is none. Safe to call again and from several places at once. */
+/**
+ * The id of the user's wallet, which is opened if there is none. Safe to call again and from several places
+ * at once.
+ */
 export async function ensureWallet(em: EntityManager, userId: string): Promise<string> {
   return inTransaction(em, async (inner) => {
     await inner.flush();
-    const opened = await queryOne<{ id: string }>(inner, sql`
-      insert into wallet (id, user_id) values (${newId('wal')}, ${userId}) on conflict (user_id) do nothing returning id`);
+    const opened = await queryOne<{ id: string }>(
+      inner,
+      sql`
+      insert into wallet (id, user_id) values (${newId('wal')}, ${userId}) on conflict (user_id) do nothing
+        returning id`,
+    );
     if (!opened) return walletIdOf(inner, userId);
     await query(inner, sql`select ledger_open_wallet(${opened.id})`);
     await announceAccount(inner, opened.id);
@@ -58,16 +53,6 @@ export async function walletIdOf(em: EntityManager, userId: string): Promise<str
   const row = await queryOne<{ id: string }>(em, sql`select id from wallet where user_id = ${userId}`);
   if (!row) throw new UserFailure('NOT_FOUND', 'There is no such wallet.');
   return row.id;
-}
-
-/** Tells the nodes whether the wallet's owner may spend. Call it in the transaction that changed the wallet or the user. */
-export async function announceAccount(em: EntityManager, walletId: string): Promise<number> {
-  await em.flush();
-  const row = await queryOne<{ frozen: boolean; suspended: boolean }>(em, sql`
-    select w.frozen, u.state <> 'ACTIVE' as suspended from wallet w join users u on u.id = w.user_id where w.id = ${walletId}`);
-  if (!row) return 0;
-  const record: AccountRecord = { kind: 'ACCOUNT', id: walletId, walletId, frozen: row.frozen, suspended: row.suspended };
-  return announce(em, { upsert: [record] });
 }
 
 /** The wallet of a user with its balances, read from the ledger. Undefined where there is none. */
@@ -85,80 +70,12 @@ export function availableIn(wallet: WalletState): Micros {
   return wallet.frozen ? 0n : wallet.cash + wallet.gift;
 }
 
-/**
- * Adds cash that somebody paid. What is owed from an earlier clawback is repaid first, and a wallet that owes nothing
- * any more thaws.
- */
-export async function creditCash(em: EntityManager, movement: Movement): Promise<PostOutcome> {
-  return inTransaction(em, async (inner) => {
-    const { walletId, amount } = movement;
-    const owed = await lockReceivable(inner, walletId);
-    const repaid = amount < owed ? amount : owed;
-    const result = await move(inner, movement, [
-      { account: FUNDING, amount: -amount },
-      { account: receivableAccount(walletId), amount: repaid },
-      { account: walletAccount(walletId, 'CASH'), amount: amount - repaid },
-    ]);
-    if (result.outcome === 'POSTED' && owed > 0n && repaid === owed) await setFrozen(inner, walletId, false);
-    return result;
-  });
-}
-
-/** Adds gift credit: spent before cash, never refunded, not good for pools. */
-export async function creditGift(em: EntityManager, movement: Movement): Promise<PostOutcome> {
-  return move(em, movement, [
-    { account: GIFTS, amount: -movement.amount },
-    { account: walletAccount(movement.walletId, 'GIFT'), amount: movement.amount },
-  ]);
-}
-
-/** Takes gift credit back (an expiry, a correction). INSUFFICIENT beyond what no node holds. */
-export async function debitGift(em: EntityManager, movement: Movement): Promise<PostOutcome> {
-  return move(em, movement, [
-    { account: walletAccount(movement.walletId, 'GIFT'), amount: -movement.amount },
-    { account: GIFTS, amount: movement.amount },
-  ]);
-}
-
-/** Pays from cash alone, e.g. for a pool. INSUFFICIENT beyond what no node holds: recall leases, then try again. */
-export async function payFromCash(em: EntityManager, movement: Movement): Promise<PostOutcome> {
-  return move(em, movement, [
-    { account: walletAccount(movement.walletId, 'CASH'), amount: -movement.amount },
-    { account: revenueAccount(movement.walletId), amount: movement.amount },
-  ]);
-}
-
-/** Gives cash back to where it came from (a refund to the card). INSUFFICIENT beyond what no node holds. */
-export async function returnCash(em: EntityManager, movement: Movement): Promise<PostOutcome> {
-  return move(em, movement, [
-    { account: FUNDING, amount: movement.amount },
-    { account: walletAccount(movement.walletId, 'CASH'), amount: -movement.amount },
-  ]);
-}
-
-/**
- * Takes cash back that somebody else withdrew (a dispute, a reorganised chain). What the wallet does not hold becomes a
- * receivable, and the wallet is frozen until it is repaid.
- */
-export async function clawBack(em: EntityManager, movement: Movement): Promise<PostOutcome> {
-  return inTransaction(em, async (inner) => {
-    const { walletId, amount } = movement;
-    const cashAccount = walletAccount(walletId, 'CASH');
-    const balances = await lockAccounts(inner, [FUNDING, receivableAccount(walletId), cashAccount]);
-    const cash = balances.get(cashAccount) ?? 0n;
-    const taken = amount < cash ? amount : cash;
-    const result = await move(inner, movement, [
-      { account: FUNDING, amount },
-      { account: cashAccount, amount: -taken },
-      { account: receivableAccount(walletId), amount: taken - amount },
-    ]);
-    if (result.outcome === 'POSTED' && taken < amount) await setFrozen(inner, walletId, true);
-    return result;
-  });
-}
-
 /** Sets below which balance the owner is warned; null for never. Throws INVALID below zero. */
-export async function setLowBalanceThreshold(em: EntityManager, walletId: string, threshold: Micros | null): Promise<void> {
+export async function setLowBalanceThreshold(
+  em: EntityManager,
+  walletId: string,
+  threshold: Micros | null,
+): Promise<void> {
   if (threshold !== null && threshold < 0n) {
     throw new UserFailure('INVALID', 'The threshold must not be below zero.', 'lowBalanceThreshold');
   }
@@ -176,11 +93,12 @@ export interface Adjustment {
 }
 
 /**
- * Changes a balance by hand. The same idempotency key with the same input is answered, not repeated. Throws INVALID,
- * NOT_FOUND, INSUFFICIENT_BALANCE (below what no node holds) or IDEMPOTENCY_MISMATCH.
+ * Changes a balance by hand. The same idempotency key with the same input is answered, not repeated. Throws
+ * INVALID, NOT_FOUND, INSUFFICIENT_BALANCE (below what no node holds) or IDEMPOTENCY_MISMATCH.
  */
 export async function adjust(
-  em: EntityManager, adjustment: Adjustment,
+  em: EntityManager,
+  adjustment: Adjustment,
 ): Promise<{ walletId: string; transactionId: string; replayed: boolean }> {
   checkAdjustment(adjustment);
   const { bucket, actor } = adjustment;
@@ -191,11 +109,18 @@ export async function adjust(
   const movement: Movement = { walletId, amount, kind, reference, actor, description: adjustment.reason };
   const result = await adjusterOf(adjustment)(em, movement);
   if (result.outcome === 'INSUFFICIENT') {
-    throw new UserFailure('INSUFFICIENT_BALANCE',
-      `The wallet has less than ${formatDollars(amount)} in ${bucket} that no node holds.`, 'amount');
+    throw new UserFailure(
+      'INSUFFICIENT_BALANCE',
+      `The wallet has less than ${formatDollars(amount)} in ${bucket} that no node holds.`,
+      'amount',
+    );
   }
   if (result.outcome === 'MISMATCH') {
-    throw new UserFailure('IDEMPOTENCY_MISMATCH', 'This idempotency key was used with another input.', 'idempotencyKey');
+    throw new UserFailure(
+      'IDEMPOTENCY_MISMATCH',
+      'This idempotency key was used with another input.',
+      'idempotencyKey',
+    );
   }
   return { walletId, transactionId: result.transactionId, replayed: result.outcome === 'REPLAYED' };
 }
@@ -206,46 +131,37 @@ function checkAdjustment({ amount, reason, idempotencyKey }: Adjustment): void {
     throw new UserFailure('INVALID', `Give a reason of at most ${REASON_LENGTH_MAX} characters.`, 'reason');
   }
   if (!idempotencyKey || idempotencyKey.length > IDEMPOTENCY_KEY_LENGTH_MAX) {
-    throw new UserFailure('INVALID', `An idempotency key has 1 to ${IDEMPOTENCY_KEY_LENGTH_MAX} characters.`, 'idempotencyKey');
+    throw new UserFailure(
+      'INVALID',
+      `An idempotency key has 1 to ${IDEMPOTENCY_KEY_LENGTH_MAX} characters.`,
+      'idempotencyKey',
+    );
   }
 }
 
-function adjusterOf({ bucket, amount }: Adjustment): (em: EntityManager, movement: Movement) => Promise<PostOutcome> {
+function adjusterOf({
+  bucket,
+  amount,
+}: Adjustment): (em: EntityManager, movement: Movement) => Promise<PostOutcome> {
   if (bucket === 'GIFT') return amount > 0n ? creditGift : debitGift;
   return amount > 0n ? creditCash : returnCash;
 }
 
-async function move(em: EntityManager, movement: Movement, lines: Line[]): Promise<PostOutcome> {
-  if (movement.amount <= 0n) throw new Error('Money moves in positive amounts.');
-  return inTransaction(em, async (inner) => {
-    // The first line says what was asked for; the others may depend on the balances of the moment.
-    const [asked] = lines;
-    const input = [movement.walletId, asked?.account, asked?.amount, movement.description].join(' ');
-    const result = await post(inner, { ...movement, lines, input });
-    if (result.outcome === 'POSTED') await walletChanged(inner, [movement.walletId]);
-    return result;
-  });
-}
-
-async function lockReceivable(em: EntityManager, walletId: string): Promise<Micros> {
-  const account = receivableAccount(walletId);
-  const balances = await lockAccounts(em, [FUNDING, account, walletAccount(walletId, 'CASH')]);
-  return -(balances.get(account) ?? 0n);
-}
-
-async function setFrozen(em: EntityManager, walletId: string, frozen: boolean): Promise<void> {
-  const changed = await queryOne(em, sql`
-    update wallet set frozen = ${frozen} where id = ${walletId} and frozen <> ${frozen} returning id`);
-  if (changed) await announceAccount(em, walletId);
-}
-
 interface WalletRow {
-  id: string; user_id: string; frozen: boolean; low_balance_threshold: string | null;
-  cash: string; gift: string; held: string; receivable: string;
+  id: string;
+  user_id: string;
+  frozen: boolean;
+  low_balance_threshold: string | null;
+  cash: string;
+  gift: string;
+  held: string;
+  receivable: string;
 }
 
 async function readWallets(em: EntityManager, condition: ReturnType<typeof sql>): Promise<WalletState[]> {
-  const rows = await query<WalletRow>(em, sql`
+  const rows = await query<WalletRow>(
+    em,
+    sql`
     select w.id, w.user_id, w.frozen, w.low_balance_threshold,
       coalesce(sum(a.balance) filter (where a.kind = 'WALLET' and a.bucket = 'CASH'), 0)::text as cash,
       coalesce(sum(a.balance) filter (where a.kind = 'WALLET' and a.bucket = 'GIFT'), 0)::text as gift,
@@ -253,10 +169,16 @@ async function readWallets(em: EntityManager, condition: ReturnType<typeof sql>)
         where l.wallet_id = w.id and l.state in ('ACTIVE', 'ORPHANED'))::text as held,
       coalesce(-sum(a.balance) filter (where a.kind = 'RECEIVABLE'), 0)::text as receivable
     from wallet w left join ledger_account a on a.wallet_id = w.id and a.kind <> 'LEASE'
-    where ${condition} group by w.id`);
+    where ${condition} group by w.id`,
+  );
   return rows.map((row) => ({
-    id: row.id, userId: row.user_id, frozen: row.frozen,
-    cash: BigInt(row.cash), gift: BigInt(row.gift), held: BigInt(row.held), receivable: BigInt(row.receivable),
+    id: row.id,
+    userId: row.user_id,
+    frozen: row.frozen,
+    cash: BigInt(row.cash),
+    gift: BigInt(row.gift),
+    held: BigInt(row.held),
+    receivable: BigInt(row.receivable),
     lowBalanceThreshold: row.low_balance_threshold === null ? null : BigInt(row.low_balance_threshold),
   }));
 }

@@ -7,25 +7,36 @@ import { UserError } from '../errors.ts';
 import { DateRange } from '../inputs.ts';
 import { NodeInterface } from '../node-interface.ts';
 import { DateTime, Money } from '../scalars.ts';
-import type { LeaseState } from './lease.service.ts';
+import type { LeaseState } from './lease.rows.ts';
 import type { Bucket } from './ledger.ts';
 
 export const LedgerKind = describeEnum('LedgerKind', 'Why money moved.', {
-  TOP_UP_CARD: 'Paid in by card.', TOP_UP_CRYPTO: 'Paid in on a blockchain.', GIFT_POOL: 'Gift for buying a pool.',
-  GIFT_ADMIN: 'Gift by an administrator.', USAGE: 'Requests.', USAGE_REVERSAL: 'Requests taken back.',
-  POOL_PURCHASE: 'A dedicated pool.', POOL_RENEWAL: 'Another period of a dedicated pool.', REFUND: 'Paid back.',
-  DISPUTE_HOLD: 'Withdrawn by a dispute.', DISPUTE_RELEASE: 'Returned from a dispute.', ADJUSTMENT: 'Changed by an administrator.',
+  TOP_UP_CARD: 'Paid in by card.',
+  TOP_UP_CRYPTO: 'Paid in on a blockchain.',
+  GIFT_POOL: 'Gift for buying a pool.',
+  GIFT_ADMIN: 'Gift by an administrator.',
+  USAGE: 'Requests.',
+  USAGE_REVERSAL: 'Requests taken back.',
+  POOL_PURCHASE: 'A dedicated pool.',
+  POOL_RENEWAL: 'Another period of a dedicated pool.',
+  REFUND: 'Paid back.',
+  DISPUTE_HOLD: 'Withdrawn by a dispute.',
+  DISPUTE_RELEASE: 'Returned from a dispute.',
+  ADJUSTMENT: 'Changed by an administrator.',
   GIFT_EXPIRY: 'Gift credit that ran out.',
 });
 export type LedgerKind = keyof typeof LedgerKind;
 
 export const CreditBucket = describeEnum<Bucket>('CreditBucket', 'Kinds of credit.', {
-  CASH: 'Paid for: can be refunded, and buys pools.', GIFT: 'Given: spent first, never refunded.',
+  CASH: 'Paid for: can be refunded, and buys pools.',
+  GIFT: 'Given: spent first, never refunded.',
 });
 
 export const LeaseStateEnum = describeEnum<LeaseState>('LeaseState', 'Where a lease stands.', {
-  ACTIVE: 'The node may spend from it.', ORPHANED: 'The node has not been heard of for a minute.',
-  CLOSED: 'Given back.', RECLAIMED: 'Taken back after the node must have stopped spending.',
+  ACTIVE: 'The node may spend from it.',
+  ORPHANED: 'The node has not been heard of for a minute.',
+  CLOSED: 'Given back.',
+  RECLAIMED: 'Taken back after the node must have stopped spending.',
 });
 
 /** Credit of a user. */
@@ -55,7 +66,10 @@ export class Wallet extends NodeInterface {
   @Field(() => String, { description: 'Always USD.' })
   currency!: string;
 
-  @Field(() => Money, { nullable: true, description: 'Below this balance the owner is warned; null for never.' })
+  @Field(() => Money, {
+    nullable: true,
+    description: 'Below this balance the owner is warned; null for never.',
+  })
   lowBalanceThreshold!: bigint | null;
 }
 
@@ -65,7 +79,7 @@ export class WalletLease {
   @Field(() => ID, { description: 'Its id.' })
   id!: string;
 
-  @Field(() => ID, { description: 'The node that holds it.' })
+  /** For the field `node`, which the nodes' own domain adds. */
   nodeId!: string;
 
   @Field(() => Money, { description: 'What was granted.' })
@@ -79,7 +93,10 @@ export class WalletLease {
 }
 
 /** One signed line of the ledger. */
-@ObjectType({ implements: NodeInterface, description: 'One signed line of the ledger. Append-only: corrections are new entries.' })
+@ObjectType({
+  implements: NodeInterface,
+  description: 'One signed line of the ledger. Append-only: corrections are new entries.',
+})
 export class LedgerEntry extends NodeInterface {
   @Field(() => Int, { description: 'Grows with every entry of the gateway.' })
   seq!: number;
@@ -124,13 +141,17 @@ export class AdminWalletAdjustInput {
   @Field(() => CreditBucket, { description: 'The kind of credit.' })
   bucket!: Bucket;
 
-  @Field(() => Money, { description: 'Above zero to give, below zero to take; never more than what no node holds.' })
+  @Field(() => Money, {
+    description: 'Above zero to give, below zero to take; never more than what no node holds.',
+  })
   amount!: bigint;
 
   @Field(() => String, { description: 'Why: stands in the ledger and in the audit log.' })
   reason!: string;
 
-  @Field(() => String, { description: 'The same key again answers with the first result; at most 64 characters.' })
+  @Field(() => String, {
+    description: 'The same key again answers with the first result; at most 64 characters.',
+  })
   idempotencyKey!: string;
 }
 

@@ -1,0 +1,87 @@
+/** The rows of leases: what they are, and reading and locking them. */
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Micros } from '@gateway/shared/money';
+import { query, sql } from '../sql.ts';
+import type { Statement } from '../sql.ts';
+
+export type LeaseState = 'ACTIVE' | 'ORPHANED' | 'CLOSED' | 'RECLAIMED';
+
+/** A lease as it stands. */
+export interface Lease {
+  id: string;
+  nodeId: string;
+  journalId: string;
+  walletId: string;
+  /** The key whose spend limit it was cut from; null where any key of the wallet may spend it. */
+  keyId: string | null;
+  state: LeaseState;
+  /** What was granted, and its parts. */
+  granted: Micros;
+  cash: Micros;
+  gift: Micros;
+  chargeCount: number;
+  chargeSum: Micros;
+}
+
+/** Locks leases in id order until the end of the transaction. Unknown ids are left out. */
+export async function lockLeases(
+  em: EntityManager,
+  leaseIds: readonly string[],
+): Promise<Map<string, Lease>> {
+  const leases = await readLeases(em, sql`id = any(${[...leaseIds]}::text[]) order by id for no key update`);
+  return new Map(leases.map((lease) => [lease.id, lease]));
+}
+
+/** The open leases of a wallet, oldest first. */
+export async function leasesOfWallet(em: EntityManager, walletId: string): Promise<Lease[]> {
+  return await readLeases(em, sql`wallet_id = ${walletId} and state in ('ACTIVE', 'ORPHANED') order by id`);
+}
+
+/** The node's leases that it was asked to give back and has not yet: told again when it connects. */
+export async function openRecalls(em: EntityManager, nodeId: string): Promise<string[]> {
+  const rows = await query<{ id: string }>(
+    em,
+    sql`
+    select id from wallet_lease where node_id = ${nodeId} and state in ('ACTIVE', 'ORPHANED') and
+      recalled_at is not null
+    order by id`,
+  );
+  return rows.map((row) => row.id);
+}
+
+interface LeaseRow {
+  id: string;
+  node_id: string;
+  journal_id: string;
+  wallet_id: string;
+  key_id: string | null;
+  state: LeaseState;
+  granted_cash: string;
+  granted_gift: string;
+  charge_count: number;
+  charge_sum: string;
+}
+
+/** The leases that meet the condition, which is SQL over `wallet_lease` with its order and lock. */
+export async function readLeases(em: EntityManager, condition: Statement): Promise<Lease[]> {
+  const rows = await query<LeaseRow>(
+    em,
+    sql`
+    select id, node_id, journal_id, wallet_id, key_id, state, granted_cash, granted_gift, charge_count,
+      charge_sum
+    from wallet_lease where ${condition}`,
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    nodeId: row.node_id,
+    journalId: row.journal_id,
+    walletId: row.wallet_id,
+    keyId: row.key_id,
+    state: row.state,
+    cash: BigInt(row.granted_cash),
+    gift: BigInt(row.granted_gift),
+    granted: BigInt(row.granted_cash) + BigInt(row.granted_gift),
+    chargeCount: row.charge_count,
+    chargeSum: BigInt(row.charge_sum),
+  }));
+}
