@@ -4,6 +4,7 @@
  */
 import type { ConfigEntry, ConfigEvent } from '@gateway/shared/node-api';
 import type { Control } from '../control.ts';
+import type { Log } from '../log.ts';
 import { confirmedConfig, keysStopped } from './compile.ts';
 import type { Compiler } from './compile.ts';
 import type { ConfigFile, KeptConfig } from './file.ts';
@@ -23,18 +24,12 @@ const CONFIRMED_EVERY_MS = 60_000;
 const LAGGING_HEARTBEATS = 2;
 const CHUNKS_MAX = 10_000;
 
-/** The part of a pino logger that this file needs. */
-export interface FeedLog {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
-}
-
 export interface FeedOptions {
   control: Pick<Control, 'follow' | 'acknowledge'>;
   compiler: Compiler;
   store: WritableStore;
   file: ConfigFile;
-  log: FeedLog;
+  log: Pick<Log, 'info' | 'warn'>;
   /** Called when the control plane wants a lease back. */
   onRecall(leaseId: string): void;
 }
@@ -229,7 +224,8 @@ class ConfigFeed implements Feed {
       this.#use(tables, confirmedAt);
     } catch (error) {
       this.#refuse(change, messageOf(error));
-      return;
+      // A delta may only have been wrong together with what it was put upon.
+      return base === NO_TABLES ? undefined : this.#doubt('a delta was refused');
     }
     this.#attempts = 0;
     this.#refused = 0;

@@ -203,7 +203,12 @@ function onRecall(turn: Turn, leaseId: string): void {
   if (lease) {
     lease.draining = true;
     closeIfDone(turn, lease);
-  } else if (turn.state.requests.size > 0 && !turn.state.recalled.includes(leaseId)) {
+    return;
+  }
+  if (turn.state.requests.size === 0) {
+    // A grant whose question was answered otherwise, because an old copy of it arrived late: nothing was ever spent.
+    turn.effects.push({ type: 'CLOSE', leaseId, count: 0, sum: 0n });
+  } else if (!turn.state.recalled.includes(leaseId)) {
     turn.state.recalled.push(leaseId);
     if (turn.state.recalled.length > RECALLED_MAX) turn.state.recalled.shift();
   }

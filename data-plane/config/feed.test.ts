@@ -1,0 +1,442 @@
+/** The feed against a small control plane that speaks graphql-ws over a real socket. */
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { GraphQLError, buildSchema, graphql } from 'graphql';
+import { useServer } from 'graphql-ws/use/ws';
+import { afterEach, expect, test } from 'vitest';
+import { WebSocketServer } from 'ws';
+import { ConfigChecksum } from '@gateway/shared/checksum';
+import type { ConfigEntry, ConfigEvent } from '@gateway/shared/node-api';
+import type { ConfigRecord, KeyRecord } from '@gateway/shared/records';
+import { seal } from '@gateway/shared/sealing';
+import { connectControl } from '../control.ts';
+import { keyOf } from '../ledger/model/records.ts';
+import { Compiler } from './compile.ts';
+import { createFeed } from './feed.ts';
+import type { Feed } from './feed.ts';
+import { ConfigFile } from './file.ts';
+import { loadNodeKeys } from './identity.ts';
+import { createStore } from './store.ts';
+import type { WritableStore } from './store.ts';
+
+const SCHEMA = buildSchema(/* GraphQL */ `
+  scalar JSON
+  enum ConfigKind {
+    API_KEY
+    MODEL
+    PROVIDER
+    CREDENTIAL
+    ROUTE
+    POOL
+    ACCOUNT
+    SETTINGS
+  }
+  type ConfigKey {
+    kind: ConfigKind!
+    key: String!
+  }
+  type ConfigEntry {
+    kind: ConfigKind!
+    key: String!
+    revision: Int!
+    payload: JSON!
+  }
+  type ConfigSnapshot {
+    revision: Int!
+    checksum: String!
+    chunk: Int!
+    chunks: Int!
+    entries: [ConfigEntry!]!
+  }
+  type ConfigDelta {
+    fromRevision: Int!
+    revision: Int!
+    checksum: String!
+    upserts: [ConfigEntry!]!
+    removals: [ConfigKey!]!
+  }
+  type ConfigHeartbeat {
+    revision: Int!
+    at: String!
+  }
+  type LeaseRecall {
+    leaseId: ID!
+  }
+  union ConfigEvent = ConfigSnapshot | ConfigDelta | ConfigHeartbeat | LeaseRecall
+  input NodeConfigAckInput {
+    nodeId: ID!
+    revision: Int!
+    checksum: String!
+    error: String
+  }
+  type UserError {
+    code: String!
+    message: String!
+    field: [String!]
+  }
+  type AckPayload {
+    ok: Boolean!
+    userErrors: [UserError!]!
+  }
+  type Query {
+    nothing: Boolean
+  }
+  type Mutation {
+    nodeConfigAck(input: NodeConfigAckInput!): AckPayload!
+  }
+  type Subscription {
+    dataPlaneConfig(nodeId: ID!, fromRevision: Int): ConfigEvent!
+  }
+`);
+
+interface Ack {
+  revision: number;
+  error?: string;
+}
+interface Follower {
+  fromRevision: number | null;
+  push(event: ConfigEvent): void;
+  end(error?: GraphQLError): void;
+}
+
+interface Plane {
+  url: string;
+  port: number;
+  acks: Ack[];
+  followers: Follower[];
+  /** The newest subscription; waits for the nth. */
+  follower(number: number): Promise<Follower>;
+  close(): Promise<void>;
+}
+
+const cleanups: (() => Promise<void> | void)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function startPlane(port = 0): Promise<Plane> {
+  const acks: Ack[] = [];
+  const followers: Follower[] = [];
+  const rootValue = {
+    nodeConfigAck: ({ input }: { input: Ack }) => {
+      acks.push(input);
+      return { ok: true, userErrors: [] };
+    },
+  };
+  const server = createServer((request, response) => {
+    let body = '';
+    request.on('data', (chunk: Buffer) => {
+      body += chunk.toString();
+    });
+    request.on('end', () => {
+      const { query, variables } = JSON.parse(body) as { query: string; variables: Record<string, unknown> };
+      void graphql({ schema: SCHEMA, source: query, variableValues: variables, rootValue }).then((result) => {
+        response.setHeader('content-type', 'application/json').end(JSON.stringify(result));
+      });
+    });
+  });
+  const sockets = new WebSocketServer({ server, path: '/graphql' });
+  const roots = {
+    dataPlaneConfig: ({ fromRevision = null }: { fromRevision?: number | null }) =>
+      follow(followers, fromRevision),
+  };
+  useServer({ schema: SCHEMA, roots: { subscription: roots } }, sockets);
+  await new Promise<void>((resolve) => {
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  const at = (server.address() as AddressInfo).port;
+  const close = async () => {
+    for (const socket of sockets.clients) socket.terminate();
+    server.closeAllConnections();
+    await new Promise((resolve) => {
+      server.close(resolve);
+    });
+  };
+  const follower = async (number: number): Promise<Follower> => {
+    await expect.poll(() => followers.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(number);
+    return followers[number - 1] as Follower;
+  };
+  return { url: `http://127.0.0.1:${at}`, port: at, acks, followers, follower, close };
+}
+
+async function* follow(
+  followers: Follower[],
+  fromRevision: number | null,
+): AsyncGenerator<{ dataPlaneConfig: ConfigEvent }> {
+  const events: (ConfigEvent | { error: GraphQLError | undefined })[] = [];
+  let wake = () => undefined as void;
+  const add = (event: ConfigEvent | { error: GraphQLError | undefined }) => {
+    events.push(event);
+    wake();
+  };
+  followers.push({ fromRevision, push: add, end: (error) => add({ error }) });
+  for (;;) {
+    const event = events.shift();
+    if (!event)
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+    else if ('error' in event) {
+      if (event.error) throw event.error;
+      return;
+    } else yield { dataPlaneConfig: event };
+  }
+}
+
+const SETTINGS: ConfigRecord = {
+  kind: 'SETTINGS',
+  id: 'settings',
+  publicUrl: 'http://localhost:8080',
+  consoleUrl: 'http://localhost:4000',
+  poolRequestsFree: true,
+  playgroundKey: null,
+};
+
+function entry(payload: ConfigRecord, revision: number): ConfigEntry {
+  return { kind: payload.kind, key: payload.id, revision, payload };
+}
+
+function checksumOf(entries: readonly ConfigEntry[]): string {
+  const sum = new ConfigChecksum();
+  for (const { kind, key, revision } of entries) sum.toggle(kind, key, revision);
+  return sum.value;
+}
+
+function snapshot(revision: number, entries: ConfigEntry[], more: object = {}): ConfigEvent {
+  return {
+    __typename: 'ConfigSnapshot',
+    revision,
+    checksum: checksumOf(entries),
+    chunk: 0,
+    chunks: 1,
+    entries,
+    ...more,
+  } as ConfigEvent;
+}
+
+function delta(
+  fromRevision: number,
+  revision: number,
+  change: { upserts: ConfigEntry[]; all: ConfigEntry[] },
+): ConfigEvent {
+  const checksum = checksumOf(change.all);
+  return {
+    __typename: 'ConfigDelta',
+    fromRevision,
+    revision,
+    checksum,
+    upserts: change.upserts,
+    removals: [],
+  };
+}
+
+interface House {
+  plane: Plane;
+  feed: Feed;
+  store: WritableStore;
+  folder: string;
+  recalls: string[];
+  warnings: string[];
+}
+
+function startFeed(plane: Plane, folder = newFolder()): House {
+  const control = connectControl({ url: plane.url, token: 'gnt_test' });
+  const store = createStore();
+  const recalls: string[] = [];
+  const warnings: string[] = [];
+  const feed = createFeed({
+    control,
+    store,
+    compiler: new Compiler(loadNodeKeys(folder).privateKey),
+    file: new ConfigFile(join(folder, 'config.log')),
+    log: {
+      info: () => undefined,
+      warn: (fields, message) => {
+        warnings.push(`${message} ${JSON.stringify(fields)}`);
+      },
+    },
+    onRecall: (leaseId) => recalls.push(leaseId),
+  });
+  cleanups.push(async () => {
+    await feed.stop();
+    await control.stop();
+  });
+  return { plane, feed, store, folder, recalls, warnings };
+}
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-config-'));
+  cleanups.push(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+async function startHouse(): Promise<House> {
+  const plane = await startPlane();
+  cleanups.push(() => plane.close());
+  const house = startFeed(plane);
+  house.feed.follow('node_1');
+  return house;
+}
+
+const KEY: KeyRecord = keyOf('wallet_a', { digest: 'a'.repeat(64) });
+const FIRST = [entry(SETTINGS, 1), entry(KEY, 2)];
+
+test('a snapshot in parts is served, kept for its owner alone, and acknowledged; deltas follow', async () => {
+  const { plane, store, folder } = await startHouse();
+  const follower = await plane.follower(1);
+  expect(follower.fromRevision).toBe(null);
+  const checksum = checksumOf(FIRST);
+  for (const [chunk, each] of FIRST.entries())
+    follower.push(snapshot(2, [each], { checksum, chunk, chunks: 2 }));
+  await expect.poll(() => store.current?.keyByDigest(KEY.digest)?.id).toBe(KEY.id);
+  await expect.poll(() => plane.acks.at(-1)).toMatchObject({ revision: 2, checksum });
+  expect(statSync(join(folder, 'config.log')).mode & 0o777).toBe(0o600);
+  const stopped: string[] = [];
+  store.onKeysStopped((keyIds) => stopped.push(...keyIds));
+  const disabled = entry({ ...KEY, enabled: false, disabledReason: 'OWNER' }, 3);
+  follower.push(delta(2, 3, { upserts: [disabled], all: [entry(SETTINGS, 1), disabled] }));
+  await expect.poll(() => stopped).toEqual([KEY.id]);
+  await expect.poll(() => plane.acks.at(-1)?.revision).toBe(3);
+  follower.push({ __typename: 'LeaseRecall', leaseId: 'lease_1' });
+});
+
+test('a bad record is refused with its place, the old configuration serves on, and a good one ends it', async () => {
+  const { plane, store } = await startHouse();
+  const first = await plane.follower(1);
+  first.push(snapshot(2, FIRST));
+  await expect.poll(() => store.current?.revision).toBe(2);
+  const bad = entry({ ...KEY, walletId: '' }, 3);
+  first.push(delta(2, 3, { upserts: [bad], all: [entry(SETTINGS, 1), bad] }));
+  await expect.poll(() => plane.acks.at(-1)?.error).toMatch(/API_KEY .*walletId is not/);
+  expect(store.current?.keyByDigest(KEY.digest)?.walletId).toBe('wallet_a');
+  const second = await plane.follower(2);
+  expect(second.fromRevision).toBe(null);
+  second.push(snapshot(4, FIRST));
+  await expect.poll(() => store.current?.revision).toBe(4);
+});
+
+test('a wrong checksum, a gap, or parts that do not fit lead to a new snapshot', async () => {
+  const { plane, store } = await startHouse();
+  (await plane.follower(1)).push(snapshot(2, FIRST));
+  await expect.poll(() => store.current?.revision).toBe(2);
+  const doubts: ConfigEvent[] = [
+    {
+      __typename: 'ConfigDelta',
+      fromRevision: 2,
+      revision: 3,
+      checksum: 'f'.repeat(64),
+      upserts: [],
+      removals: [],
+    },
+    delta(7, 8, { upserts: [], all: FIRST }),
+    snapshot(9, FIRST, { chunk: 3, chunks: 5 }),
+  ];
+  for (const [at, doubt] of doubts.entries()) {
+    (await plane.follower(at + 1)).push(doubt);
+    expect((await plane.follower(at + 2)).fromRevision).toBe(null);
+    expect(store.current?.revision).toBe(2);
+  }
+});
+
+test('a lost connection is made again from the revision at hand, and from a snapshot after REVISION_GAP', async () => {
+  const { plane, store } = await startHouse();
+  const first = await plane.follower(1);
+  first.push(snapshot(2, FIRST));
+  await expect.poll(() => store.current?.revision).toBe(2);
+  first.end();
+  const second = await plane.follower(2);
+  expect(second.fromRevision).toBe(2);
+  second.end(new GraphQLError('too old', { extensions: { code: 'REVISION_GAP' } }));
+  expect((await plane.follower(3)).fromRevision).toBe(null);
+});
+
+test('a heartbeat confirms the revision; two that name a later one mean that a delta was lost', async () => {
+  const { plane, store } = await startHouse();
+  const first = await plane.follower(1);
+  first.push(snapshot(2, FIRST));
+  await expect.poll(() => store.current?.revision).toBe(2);
+  const before = store.current;
+  first.push({ __typename: 'ConfigHeartbeat', revision: 2, at: new Date().toISOString() });
+  await expect.poll(() => store.current !== before).toBe(true);
+  for (let time = 0; time < 2; time += 1)
+    first.push({ __typename: 'ConfigHeartbeat', revision: 5, at: new Date().toISOString() });
+  expect((await plane.follower(2)).fromRevision).toBe(null);
+});
+
+test('a node starts from its file while the control plane is away; a damaged file is told and ignored', async () => {
+  const { plane, feed, folder, store } = await startHouse();
+  const follower = await plane.follower(1);
+  const { publicKey } = loadNodeKeys(folder);
+  const credential: ConfigRecord = {
+    kind: 'CREDENTIAL',
+    id: 'cred_1',
+    providerId: 'prov_1',
+    origin: 'https://api.example.com',
+    sealed: seal('upstream-secret', publicKey, 'cred_1'),
+  };
+  const provider: ConfigRecord = {
+    kind: 'PROVIDER',
+    id: 'prov_1',
+    name: 'one',
+    protocols: ['openai-chat'],
+    baseUrl: 'https://api.example.com/v1',
+    timeouts: { connectMs: 1, headersMs: 1, firstContentMs: 1, idleMs: 1, totalMs: 1 },
+    concurrencyLimit: null,
+    allowPrivate: false,
+  };
+  const route: ConfigRecord = {
+    kind: 'ROUTE',
+    id: 'route_1',
+    modelId: 'model_1',
+    providerId: 'prov_1',
+    upstreamModel: 'gpt',
+    families: ['chat_completions'],
+    priority: 0,
+    weight: 1,
+  };
+  const all = [...FIRST, entry(credential, 3), entry(provider, 4), entry(route, 5)];
+  follower.push(snapshot(5, all));
+  const later = entry({ ...KEY, enabled: false }, 6);
+  const final = all.map((each) => (each.key === KEY.id ? later : each));
+  follower.push(delta(5, 6, { upserts: [later], all: final }));
+  await expect.poll(() => plane.acks.at(-1)?.revision).toBe(6);
+  await feed.stop();
+  const path = join(folder, 'config.log');
+  expect(readFileSync(path, 'utf8')).not.toContain('upstream-secret');
+  const again = startFeed({ ...plane, url: 'http://127.0.0.1:9' }, folder);
+  await again.feed.startFromFile();
+  expect(again.store.current?.revision).toBe(6);
+  expect(again.store.current?.keyByDigest(KEY.digest)?.enabled).toBe(false);
+  expect(again.store.current?.confirmedAt).toBe(store.current?.confirmedAt);
+  expect(again.store.current?.routesFor('model_1', 'messages')[0]?.credentials[0]?.secret).toBe(
+    'upstream-secret',
+  );
+  chmodSync(path, 0o600);
+  const content = readFileSync(path, 'utf8');
+  writeFileSync(path, content.replace('wallet_a', 'wallet_b'));
+  const damaged = startFeed({ ...plane, url: 'http://127.0.0.1:9' }, folder);
+  await damaged.feed.startFromFile();
+  expect(damaged.store.current).toBe(undefined);
+  expect(damaged.warnings.join()).toMatch(/config\.log is damaged at line 1/);
+  writeFileSync(path, content.slice(0, -5));
+  const torn = startFeed({ ...plane, url: 'http://127.0.0.1:9' }, folder);
+  await torn.feed.startFromFile();
+  expect(torn.store.current?.revision).toBe(5);
+});
+
+test('a control plane that goes away and comes back is followed again, and stopping never throws', async () => {
+  const { plane, store, feed } = await startHouse();
+  (await plane.follower(1)).push(snapshot(2, FIRST));
+  await expect.poll(() => store.current?.revision).toBe(2);
+  await plane.close();
+  await expect.poll(() => feed.connected).toBe(false);
+  const back = await startPlane(plane.port);
+  cleanups.push(() => back.close());
+  expect((await back.follower(1)).fromRevision).toBe(2);
+  await back.close();
+  await feed.stop();
+});
