@@ -28,26 +28,34 @@ export class FrameSplitter {
   push(chunk: Buffer): Buffer[] {
     const frames: Buffer[] = [];
     let start = 0;
+    let lineEmpty = this.#lineEmpty;
+    let frameEmpty = this.#frameEmpty;
+    let afterReturn = this.#afterReturn;
     for (let at = 0; at < chunk.length; at += 1) {
       const byte = chunk[at];
-      if (byte === LINE_FEED && this.#afterReturn) {
-        this.#afterReturn = false;
+      if (byte === LINE_FEED && afterReturn) {
+        afterReturn = false;
         continue;
       }
-      this.#afterReturn = byte === CARRIAGE_RETURN;
+      afterReturn = byte === CARRIAGE_RETURN;
       if (byte !== LINE_FEED && byte !== CARRIAGE_RETURN) {
-        this.#lineEmpty = false;
-        this.#frameEmpty = false;
-      } else if (!this.#lineEmpty || this.#frameEmpty) {
-        this.#lineEmpty = true;
+        lineEmpty = false;
+        frameEmpty = false;
+      } else if (!lineEmpty || frameEmpty) {
+        lineEmpty = true;
       } else {
         // The line feed of a CRLF belongs to the event that it ends, not to the next one.
         if (byte === CARRIAGE_RETURN && chunk[at + 1] === LINE_FEED) at += 1;
-        this.#afterReturn = chunk[at] === CARRIAGE_RETURN;
+        afterReturn = chunk[at] === CARRIAGE_RETURN;
         frames.push(this.#complete(chunk.subarray(start, at + 1)));
         start = at + 1;
+        lineEmpty = true;
+        frameEmpty = true;
       }
     }
+    this.#lineEmpty = lineEmpty;
+    this.#frameEmpty = frameEmpty;
+    this.#afterReturn = afterReturn;
     if (start < chunk.length) this.#keep(chunk.subarray(start));
     return frames;
   }
