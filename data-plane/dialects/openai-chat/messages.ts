@@ -44,14 +44,14 @@ function readContent(fields: Fields): Part[] {
   if (typeof content === 'string') return [{ kind: 'text', text: content, at, ...readCache(fields) }];
   return (fields.list('content') ?? []).map((item, index) => {
     const partAt = pointTo(at, index);
-    return typeof item === 'string' ? { kind: 'text', text: item, at: partAt } : readPart(item, partAt);
+    return typeof item === 'string'
+      ? { kind: 'text', text: item, at: partAt }
+      : readPart(fields.child(item, partAt));
   });
 }
 
-function readPart(item: unknown, at: string): Part {
-  const fields = new Fields(item, at);
-  const located = { at, ...readCache(fields) };
-  return { ...readPartBody(fields), ...located };
+function readPart(fields: Fields): Part {
+  return { ...readPartBody(fields), at: fields.at, ...readCache(fields) };
 }
 
 function readPartBody(fields: Fields): PartBody {
@@ -73,6 +73,7 @@ function readPartBody(fields: Fields): PartBody {
     case 'thinking':
       return { kind: 'reasoning', text: readThinking(fields), seal: sealOf([]) };
     default:
+      fields.ignoreAll();
       return { kind: 'native', dialect: NAME, value: fields.value };
   }
 }

@@ -223,8 +223,9 @@ function readToolChoice(fields: Fields): ToolChoice | undefined {
   const at = fields.pointer('tool_choice');
   if (choice === undefined) return undefined;
   if (typeof choice === 'string') return readChoiceWord(choice, at);
-  const object = new Fields(choice, at);
+  const object = fields.child(choice, at);
   const allowed = object.object('allowed_tools');
+  object.ignore('type');
   if (allowed) {
     const names = (allowed.objects('tools') ?? []).map((tool) => readName(tool));
     return { allowed: names, mode: allowed.string('mode') === 'required' ? 'required' : 'auto' };
@@ -241,6 +242,7 @@ function readChoiceWord(word: string, at: string): ToolChoice {
 
 /** The name in `{function: {name}}`, `{custom: {name}}` or `{name}`; of a built-in tool, its type. */
 function readName(fields: Fields): string {
+  fields.ignore('type');
   const holder = fields.object('function') ?? fields.object('custom') ?? fields;
   return holder.string('name') ?? fields.string('type') ?? '';
 }
