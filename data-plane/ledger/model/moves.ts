@@ -74,7 +74,8 @@ function grant(mover: Mover, number: number, words: string[]): void {
   if (known === undefined) {
     const amount = rules.guardsBalance ? Math.min(bounds.chunk, world.balance) : bounds.chunk;
     world.balance -= amount;
-    world.leases.push({ id, journal, node: number, amount, charged: 0, state: 'open' });
+    const { late } = mover.at(number);
+    world.leases.push({ id, journal, node: number, amount, charged: 0, state: 'open', late });
     world.granted[`${journal} ${no}`] = id;
   }
   mover.send(
@@ -138,17 +139,12 @@ function timeMoves({ world, rules, bounds }: Mover): Move[] {
       ]);
   }
   for (const [at, lease] of world.leases.entries()) {
-    const due = !rules.reclaimsAfterDeadline || reclaimable(world.nodes[lease.node]?.late === true, lease.id);
+    // A lease that was granted after the time had passed is as fresh as one was before.
+    const ranOut = world.nodes[lease.node]?.late === true && !lease.late;
+    const due = ranOut || !rules.reclaimsAfterDeadline;
     if (lease.state === 'open' && due) moves.push([`reclaim ${lease.id}`, (mover) => reclaim(mover, at)]);
   }
   return moves;
-
-  function reclaimable(late: boolean, leaseId: string): boolean {
-    const node = world.nodes[world.leases.find(({ id }) => id === leaseId)?.node ?? -1];
-    const held = node?.ledger.leases.get(leaseId);
-    // A lease whose grant was sent after the time passed is as fresh as it was before.
-    return late && (!held || held.expired || held.confirmed.mono === 0);
-  }
 }
 
 function reclaim({ world }: Mover, at: number): void {

@@ -6,7 +6,7 @@ import { emptyBook, enter } from '../book.ts';
 import type { Book, JournalRecord } from '../book.ts';
 import type { LedgerEffect, LedgerEvent } from '../events.ts';
 import { mayCommit, step } from '../leases.ts';
-import { beginWith, isExpired } from '../state.ts';
+import { beginWith } from '../state.ts';
 import type { LedgerState, Moment } from '../state.ts';
 import { usageOf } from './records.ts';
 
@@ -55,6 +55,8 @@ export interface ModelLease {
   amount: number;
   charged: number;
   state: 'open' | 'closed' | 'reclaimed';
+  /** Granted after the time had passed. */
+  late: boolean;
 }
 /** What the client of a request saw of it. */
 export type Seen = 'nothing' | 'part' | 'all' | 'error';
@@ -239,11 +241,6 @@ export class Mover {
     this.flush(number);
     this.#enter(node, { type: 'settled', seq: node.book.settledSeq + 1, leases });
     this.tell(number, { type: 'SETTLED', leases });
-  }
-
-  expired(number: number, leaseId: string): boolean {
-    const lease = this.at(number).ledger.leases.get(leaseId);
-    return this.at(number).late && (!lease || isExpired(lease, this.now(number)));
   }
 
   #append(number: number): void {
