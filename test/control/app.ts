@@ -14,12 +14,20 @@ export const POLICY = '1.0';
 export interface Answer {
   status: number;
   headers: Headers;
-  data: Record<string, Loose> | null;
+  data: Loose | null;
   errors: { message: string; extensions: { code: string } & Record<string, unknown> }[];
 }
 
 /** What a test reads from an answer without saying its whole type. */
 export interface Loose { readonly [key: string]: Loose }
+
+/** What stands at a path of the answer's data, as the type the test expects there. */
+export function pick<T>(answer: Answer, ...path: string[]): T {
+  const found = path.reduce<Loose | undefined>((value, name) => value?.[name], answer.data ?? undefined);
+  if (found === undefined) throw new Error(`Nothing at ${path.join('.')}: ${JSON.stringify(answer.errors)}`);
+  const value: unknown = found;
+  return value as T;
+}
 
 /** The codes of a mutation's user errors. */
 export function codesOf(answer: Answer, mutation: string): string[] {

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { getIntrospectionQuery } from 'graphql';
+import { createClient } from 'graphql-ws';
+import pg from 'pg';
+import WebSocket from 'ws';
+import { startTestApp } from '../test/control/app.ts';
+import type { TestApp } from '../test/control/app.ts';
+
+const NODE = { id: 'nod_01ARZ3NDEKTSV4RRFFQ69G5FAV', name: 'node-1' };
+const TOKEN = `gnt_${'a'.repeat(42)}`;
+
+/** How an upgrade ends: `open`, or the status that refused it. */
+function upgrade(url: string, options: WebSocket.ClientOptions): Promise<string> {
+  return new Promise((resolve) => {
+    const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', options);
+    socket.on('open', () => { socket.close(); resolve('open'); });
+    socket.on('unexpected-response', (_request, response) => resolve(String(response.statusCode)));
+    socket.on('error', () => {});
+  });
+}
+
+describe('the control plane over HTTP', () => {
+  let test: TestApp;
+  beforeAll(async () => {
+    test = await startTestApp({ findNode: async (_em, token) => (token === TOKEN ? NODE : null) });
+  });
+  afterAll(() => test.close());
+
+  const codeOf = async (query: string, variables?: Record<string, unknown>) =>
+    (await test.browser().send(query, variables)).errors[0]?.extensions.code;
+
+  it('says that it lives, is ready, and how it does', async () => {
+    expect((await fetch(`${test.url}/livez`)).status).toBe(200);
+    expect((await fetch(`${test.url}/readyz`)).status).toBe(200);
+    expect(await (await fetch(`${test.url}/metrics`)).text()).toContain('gateway_control_http_seconds');
+  });
+
+  it('is introspected by the standard query of tools', async () => {
+    const answer = await test.browser().send(getIntrospectionQuery());
+    expect(answer.errors).toEqual([]);
+  });
+
+  it('refuses what is nested too deeply, aliased too often, too long or too dear', async () => {
+    const deep = `{ viewer { apiKeys { nodes { ${'owner { apiKeys { nodes { '.repeat(4)} id ${'} } } '.repeat(4)} } } } }`;
+    expect(await codeOf(deep)).toBe('QUERY_TOO_COMPLEX');
+    const aliases = Array.from({ length: 31 }, (_, at) => `a${at}: __typename`).join(' ');
+    expect(await codeOf(`{ viewer { ${aliases} } }`)).toBe('QUERY_TOO_COMPLEX');
+    const dear = '{ viewer { apiKeys(first: 100) { nodes { owner { apiKeys(first: 100) { nodes { id } } } } } } }';
+    expect(await codeOf(dear)).toBe('QUERY_TOO_COMPLEX');
+    const hidden = 'query ($n: Int!) { viewer { apiKeys(first: $n) { nodes { owner { apiKeys(first: $n) { totalCount nodes { id } } } } } } }';
+    expect(await codeOf(hidden, { n: 100 })).toBe('QUERY_TOO_COMPLEX');
+    expect(await codeOf(hidden, { n: 5 })).toBeUndefined();
+    expect(await codeOf(`{ ${'__typename '.repeat(5001)} }`)).toBe('GRAPHQL_PARSE_FAILED');
+    const types = `{ __schema { types { ${'ofType { '.repeat(20)} name ${'} '.repeat(20)} } } }`;
+    expect(await codeOf(types)).toBe('QUERY_TOO_COMPLEX');
+  });
+
+  it('counts fragments of fragments instead of unfolding them', async () => {
+    const fragments = Array.from({ length: 40 }, (_, at) =>
+      `fragment f${at} on User { ...f${at + 1} ... { ...f${at + 1} } }`).join(' ');
+    const query = `{ viewer { ...f0 } } ${fragments} fragment f40 on User { sessions(first: 1) { totalCount } }`;
+    expect(await codeOf(query)).toBe('QUERY_TOO_COMPLEX');
+    expect(await codeOf('{ viewer { ...a } } fragment a on User { ...b } fragment b on User { ...a }')).toBe('GRAPHQL_VALIDATION_FAILED');
+  });
+
+  it('refuses bodies beyond its limit, batches, and what is not JSON', async () => {
+    const post = async (body: string, headers: Record<string, string> = {}) => (await fetch(`${test.url}/graphql`, {
+      method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body,
+    })).status;
+    const padding = JSON.stringify({ query: '{ viewer { id } }', padding: 'x'.repeat(110 * 1024) });
+    expect(await post(padding)).toBe(413);
+    expect(await post(padding, { authorization: `Bearer ${TOKEN}` })).toBe(200);
+    expect(await post('[{"query":"{ viewer { id } }"}]')).toBe(400);
+    expect(await post('{')).toBe(400);
+  });
+
+  it('answers unknown fields, wrong arguments and wrong scalars with stable codes', async () => {
+    expect(await codeOf('{ nothing }')).toBe('GRAPHQL_VALIDATION_FAILED');
+    expect(await codeOf('{ catalog(first: "x") { totalCount } }')).toBe('GRAPHQL_VALIDATION_FAILED');
+    expect(await codeOf('query ($p: Money) { catalog(filter: { maxPrice: $p }) { totalCount } }', { p: '1e3' })).toBe('BAD_USER_INPUT');
+    expect(await codeOf('{ catalog(first: 0) { totalCount } }')).toBe('BAD_USER_INPUT');
+    expect(await codeOf('mutation { sessionsRevokeOthers { viewer { id } } }')).toBe('UNAUTHENTICATED');
+  });
+
+  it('hides failures of its own behind a request id', async () => {
+    const owner = new pg.Client({ connectionString: test.settings.databaseUrl });
+    await owner.connect();
+    await owner.query('alter table group_ratio rename to gone');
+    const { errors } = await test.browser().send('{ groupRatios { group } }');
+    await owner.query('alter table gone rename to group_ratio');
+    await owner.end();
+    expect(errors[0]).toMatchObject({ extensions: { code: 'INTERNAL_SERVER_ERROR', requestId: expect.any(String) } });
+    expect(JSON.stringify(errors)).not.toMatch(/group_ratio|select|relation/i);
+  });
+
+  it('refuses a bearer token that nobody has, instead of going on without it', async () => {
+    const answer = await test.browser().send('{ viewer { id } }', {}, { authorization: 'Bearer gnt_nobody' });
+    expect(answer.status).toBe(401);
+    expect(answer.errors[0]?.extensions.code).toBe('UNAUTHENTICATED');
+    expect((await test.browser().send('{ viewer { id } }', {}, { authorization: `Bearer ${TOKEN}` })).data).toEqual({ viewer: null });
+  });
+});
+
+describe('the control plane over WebSocket', () => {
+  let test: TestApp;
+  beforeAll(async () => { test = await startTestApp(); });
+  afterAll(() => test.close());
+
+  const client = (cookie: string | null) => createClient({
+    url: `${test.url.replace('http', 'ws')}/graphql`, retryAttempts: 0,
+    webSocketImpl: class extends WebSocket {
+      constructor(url: string, protocols: string[]) {
+        super(url, protocols, { origin: test.url.replace('127.0.0.1', 'localhost'), headers: cookie ? { cookie } : {} });
+      }
+    },
+  });
+
+  it('is refused to pages of other origins, and on other paths', async () => {
+    expect(await upgrade(test.url, { origin: 'https://evil.example' })).toBe('403');
+    expect(await upgrade(test.url, { origin: 'null' })).toBe('403');
+    expect(await upgrade(test.url, { origin: test.url })).toBe('open');
+    expect(await upgrade(`${test.url}/other`, {})).toBe('404');
+  });
+
+  it('tells owners of their keys, and nobody else', async () => {
+    const ann = await test.user('ann@example.com');
+    const bob = await test.user('bob@example.com');
+    const [annSocket, bobSocket] = [client(ann.cookie), client(bob.cookie)];
+    const heard = { ann: [] as unknown[], bob: [] as unknown[] };
+    const listen = async (socket: typeof annSocket, list: unknown[]) => {
+      for await (const event of socket.iterate({ query: 'subscription { apiKeyUpdated { name state } }' })) list.push(event.data);
+    };
+    const ends = [listen(annSocket, heard.ann), listen(bobSocket, heard.bob)];
+    const create = 'mutation ($k: String!) { apiKeyCreate(input: { name: "mine", idempotencyKey: $k }) { userErrors { code } } }';
+    for (let attempt = 0; heard.ann.length === 0 && attempt < 100; attempt += 1) {
+      await ann.send(create, { k: String(attempt) });
+      await new Promise((resolve) => { setTimeout(resolve, 20); });
+    }
+    expect(heard.ann[0]).toEqual({ apiKeyUpdated: { name: 'mine', state: 'DISABLED' } });
+    expect(heard.bob).toEqual([]);
+    await Promise.all([annSocket.dispose(), bobSocket.dispose()]);
+    await Promise.all(ends);
+  });
+
+  it('keeps the limits and rules of HTTP', async () => {
+    const socket = client(null);
+    const first = async (query: string) => {
+      for await (const result of socket.iterate({ query })) return result.errors?.[0]?.extensions?.['code'];
+      return undefined;
+    };
+    const codeOf = (query: string) => first(query).catch((errors: unknown) =>
+      (Array.isArray(errors) ? (errors[0] as { extensions?: { code?: string } }).extensions?.code ?? 'NO_CODE' : String(errors)));
+    expect(await codeOf('subscription { apiKeyUpdated { id } }')).toBe('UNAUTHENTICATED');
+    expect(await codeOf('mutation { signOut { ok } }')).toBe('BAD_USER_INPUT');
+    const aliases = Array.from({ length: 31 }, (_, at) => `a${at}: __typename`).join(' ');
+    expect(await codeOf(`{ viewer { ${aliases} } }`)).toBe('QUERY_TOO_COMPLEX');
+    await socket.dispose();
+  });
+});

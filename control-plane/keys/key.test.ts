@@ -1,0 +1,189 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { digestOf, isWellFormedKey } from '@gateway/shared/secrets';
+import { codesOf, pick, startTestApp } from '../../test/control/app.ts';
+import type { Answer, Browser, TestApp } from '../../test/control/app.ts';
+import { query, sql } from '../sql.ts';
+
+const FIELDS = `apiKey { id name prefix suffix state disabledReason group groupRatio version allowedIps
+  spentThisMonth lastUsedAt rotation { pendingReveal previousSuffix graceEndsAt } owner { email } }`;
+const ERRORS = 'userErrors { code message field }';
+
+interface Page { totalCount: number; nodes: { name: string }[]; pageInfo: { hasNextPage: boolean; endCursor: string } }
+
+describe('a key', () => {
+  let test: TestApp;
+  let ann: Browser;
+  let number = 0;
+  beforeAll(async () => {
+    test = await startTestApp();
+    ann = await test.user('ann@example.com');
+  });
+  afterAll(() => test.close());
+
+  const call = (browser: Browser, mutation: string, input: object, fields = FIELDS): Promise<Answer> => {
+    const type = `${mutation.charAt(0).toUpperCase()}${mutation.slice(1)}Input`
+      .replace(/^ApiKey(Reveal|Enable|Revoke)Input$/, 'IdInput');
+    return browser.send(`mutation ($input: ${type}!) { ${mutation}(input: $input) { ${fields} ${ERRORS} } }`, { input });
+  };
+  const make = async (browser: Browser, more: object = {}): Promise<string> => {
+    number += 1;
+    const answer = await call(browser, 'apiKeyCreate', { name: 'test', idempotencyKey: `key-${number}`, ...more });
+    expect(codesOf(answer, 'apiKeyCreate')).toEqual([]);
+    return String(answer.data?.['apiKeyCreate']?.['apiKey']?.['id']);
+  };
+  const reveal = async (browser: Browser, id: string): Promise<string> =>
+    String((await call(browser, 'apiKeyReveal', { id }, 'secret')).data?.['apiKeyReveal']?.['secret']);
+  const keyOf = (answer: Answer, mutation: string) => answer.data?.[mutation]?.['apiKey'];
+  const record = async (id: string) => (await query<{ payload: Record<string, unknown> }>(
+    test.orm.em.fork(), sql`select payload from config_log where kind = 'API_KEY' and key = ${id}`))[0]?.payload;
+
+  it('walks from its making over the reveal to the end', async () => {
+    const id = await make(ann, { name: 'laptop' });
+    expect(await record(id)).toBeUndefined();
+    const answer = await call(ann, 'apiKeyReveal', { id }, `secret ${FIELDS}`);
+    const secret = String(answer.data?.['apiKeyReveal']?.['secret']);
+    expect(isWellFormedKey(secret)).toBe(true);
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    expect(keyOf(answer, 'apiKeyReveal')).toMatchObject({
+      state: 'ENABLED', disabledReason: null, prefix: secret.slice(0, 7), suffix: secret.slice(-4),
+      group: 'DEFAULT', groupRatio: '1', spentThisMonth: '0.00', owner: { email: 'ann@example.com' },
+    });
+    expect(await record(id)).toMatchObject({ digest: digestOf(secret), enabled: true, group: 'default', hidden: false });
+    const disabled = await call(ann, 'apiKeyDisable', { id }, `${FIELDS} appliedNodes pendingNodes { id }`);
+    expect(disabled.data?.['apiKeyDisable']).toMatchObject({
+      apiKey: { state: 'DISABLED', disabledReason: 'OWNER' }, appliedNodes: 0, pendingNodes: [],
+    });
+    expect(await record(id)).toMatchObject({ enabled: false, disabledReason: 'OWNER' });
+    expect(keyOf(await call(ann, 'apiKeyEnable', { id }), 'apiKeyEnable')).toMatchObject({ state: 'ENABLED' });
+    await call(ann, 'apiKeyDisable', { id, leaked: true });
+    expect(codesOf(await call(ann, 'apiKeyEnable', { id }), 'apiKeyEnable')).toEqual(['CONFLICT']);
+    expect(keyOf(await call(ann, 'apiKeyRevoke', { id }), 'apiKeyRevoke')).toMatchObject({ disabledReason: 'REVOKED' });
+  });
+
+  it('is shown once: of many reveals at once exactly one gets a secret', async () => {
+    const id = await make(ann);
+    const answers = await Promise.all(Array.from({ length: 8 }, () => call(ann, 'apiKeyReveal', { id }, 'secret')));
+    const secrets = answers.filter((answer) => String(answer.data?.['apiKeyReveal']?.['secret']).startsWith('sk-'));
+    expect(secrets).toHaveLength(1);
+    expect(answers.flatMap((answer) => codesOf(answer, 'apiKeyReveal'))).toEqual(Array(7).fill('KEY_ALREADY_REVEALED'));
+  });
+
+  it('stands in no table', async () => {
+    const secret = await reveal(ann, await make(ann));
+    const tables = await query<{ name: string }>(test.orm.em.fork(), sql`
+      select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`);
+    for (const { name } of tables) {
+      const rows = await test.orm.em.fork().execute<{ row: string }[]>(`select t::text as row from "${name}" t`).catch(() => []);
+      expect(rows.filter(({ row }) => row.includes(secret)), name).toEqual([]);
+    }
+  });
+
+  it('is made once per idempotency key, and not at all with another input', async () => {
+    const send = (name: string) => call(ann, 'apiKeyCreate', { name, idempotencyKey: 'same' }, 'replayed apiKey { id }');
+    const [first, second] = await Promise.all([send('one'), send('one')]);
+    expect(keyOf(first, 'apiKeyCreate')).toEqual(keyOf(second, 'apiKeyCreate'));
+    expect([first, second].filter((answer) => String(answer.data?.['apiKeyCreate']?.['replayed']) === 'true')).toHaveLength(1);
+    expect(codesOf(await send('two'), 'apiKeyCreate')).toEqual(['IDEMPOTENCY_MISMATCH']);
+  });
+
+  it('uses only groups that were granted, real addresses, models that exist and dates to come', async () => {
+    const refusal = async (more: object) => {
+      number += 1;
+      return codesOf(await call(ann, 'apiKeyCreate', { name: 'x', idempotencyKey: `no-${number}`, ...more }), 'apiKeyCreate');
+    };
+    expect(await refusal({ group: 'VIP' })).toEqual(['GROUP_NOT_ALLOWED']);
+    expect(await refusal({ allowedIps: ['10.0.0.1', 'not-an-address'] })).toEqual(['INVALID']);
+    expect(await refusal({ allowedIps: ['010.1'] })).toEqual(['INVALID']);
+    expect(await refusal({ allowedModelIds: ['mdl_01ARZ3NDEKTSV4RRFFQ69G5FAV'] })).toEqual(['NOT_FOUND']);
+    expect(await refusal({ allowedModelIds: [] })).toEqual(['INVALID']);
+    expect(await refusal({ expiresAt: '2020-01-01T00:00:00Z' })).toEqual(['INVALID']);
+    expect(await refusal({ spendLimit: '0' })).toEqual(['INVALID']);
+    expect(await refusal({ name: ' ' })).toEqual(['INVALID']);
+    expect(await refusal({ poolId: 'pool_1' })).toEqual(['NOT_FOUND']);
+  });
+
+  it('changes by version, and tells nodes of its models by name', async () => {
+    const models = await ann.send('{ catalog(first: 2) { nodes { id name } } }');
+    const { id: modelId, name } = { ...models.data?.['catalog']?.['nodes']?.['0'] };
+    const id = await make(ann);
+    await reveal(ann, id);
+    const change = { id, version: 2, allowedModelIds: [modelId], allowedIps: ['10.1.2.3/8', '2001:DB8::1'], name: 'renamed' };
+    const changed = await call(ann, 'apiKeyUpdate', change);
+    expect(keyOf(changed, 'apiKeyUpdate')).toMatchObject({
+      name: 'renamed', version: 3, allowedIps: ['10.0.0.0/8', '2001:db8::1/128'],
+    });
+    expect(await record(id)).toMatchObject({ allowedModels: [name], allowedIps: ['10.0.0.0/8', '2001:db8::1/128'] });
+    expect(codesOf(await call(ann, 'apiKeyUpdate', change), 'apiKeyUpdate')).toEqual(['STALE_VERSION']);
+  });
+
+  it('is rotated: the old secret works until the grace period after the reveal ends', async () => {
+    const id = await make(ann);
+    const old = await reveal(ann, id);
+    await call(ann, 'apiKeyRotate', { id, graceSeconds: 3600, idempotencyKey: 'rotate-1' });
+    expect(await record(id)).toMatchObject({ digest: digestOf(old), previousDigest: null });
+    const fresh = await reveal(ann, id);
+    expect(await record(id)).toMatchObject({ digest: digestOf(fresh), previousDigest: digestOf(old), enabled: true });
+    const { data } = await ann.send(`{ viewer { apiKeys(first: 1, filter: { search: "${fresh.slice(-4)}" }) {
+      totalCount nodes { rotation { pendingReveal previousSuffix graceEndsAt } } } } }`);
+    expect(data?.['viewer']?.['apiKeys']).toMatchObject({
+      totalCount: 1, nodes: [{ rotation: { pendingReveal: false, previousSuffix: old.slice(-4), graceEndsAt: expect.any(String) } }],
+    });
+    await call(ann, 'apiKeyDisable', { id, leaked: true });
+    expect(await record(id)).toMatchObject({ enabled: false, previousDigest: null });
+  });
+
+  it('of somebody else is answered like one that does not exist', async () => {
+    const id = await make(ann);
+    const bob = await test.user('bob@example.com');
+    const none = 'key_01ARZ3NDEKTSV4RRFFQ69G5FAV';
+    for (const [mutation, more] of [
+      ['apiKeyReveal', {}], ['apiKeyDisable', {}], ['apiKeyEnable', {}], ['apiKeyRevoke', {}],
+      ['apiKeyRotate', { idempotencyKey: 'x' }], ['apiKeyUpdate', { version: 1 }],
+    ] as const) {
+      const foreign = await call(bob, mutation, { id, ...more }, 'apiKey { id }');
+      expect(codesOf(foreign, mutation)).toEqual(['NOT_FOUND']);
+      expect(foreign.data).toEqual((await call(bob, mutation, { id: none, ...more }, 'apiKey { id }')).data);
+      const nobody = await call(test.browser(), mutation, { id, ...more }, 'apiKey { id }');
+      expect(nobody.errors[0]?.extensions.code).toBe('UNAUTHENTICATED');
+    }
+    const list = await bob.send('{ viewer { apiKeys { totalCount } } }');
+    expect(list.data).toEqual({ viewer: { apiKeys: { totalCount: 0 } } });
+  });
+
+  it('is listed in pages without gaps or doubles', async () => {
+    const carl = await test.user('carl@example.com');
+    for (const name of ['c', 'a', 'e', 'b', 'd']) await make(carl, { name });
+    for (const order of ['', 'orderBy: { field: NAME, direction: ASC }']) {
+      const seen: string[] = [];
+      let after: string | null = null;
+      do {
+        const answer: Answer = await carl.send(`query ($after: String) { viewer { apiKeys(first: 2, after: $after ${order}) {
+          totalCount nodes { name } pageInfo { hasNextPage endCursor } } } }`, { after });
+        const page = pick<Page>(answer, 'viewer', 'apiKeys');
+        expect(page.totalCount).toBe(5);
+        seen.push(...page.nodes.map((node) => node.name));
+        after = page.pageInfo.hasNextPage ? page.pageInfo.endCursor : null;
+      } while (after);
+      expect(seen).toEqual(order ? ['a', 'b', 'c', 'd', 'e'] : ['d', 'b', 'e', 'a', 'c']);
+    }
+    const forged = await carl.send('{ viewer { apiKeys(after: "bm9uc2Vuc2U") { totalCount } } }');
+    expect(forged.errors[0]?.extensions.code).toBe('BAD_USER_INPUT');
+  });
+
+  it('is found by its secret and disabled by an administrator, with a trace', async () => {
+    const id = await make(ann);
+    const secret = await reveal(ann, id);
+    const admin = await test.admin();
+    const found = await admin.send('query ($secret: String) { admin { apiKeys(secret: $secret) { nodes { id } } } }', { secret });
+    expect(found.data?.['admin']?.['apiKeys']).toEqual({ nodes: [{ id }] });
+    const disable = 'mutation ($input: AdminReasonInput!) { adminApiKeyDisable(input: $input) { apiKey { disabledReason } userErrors { code } } }';
+    expect(codesOf(await admin.send(disable, { input: { id, reason: ' ' } }), 'adminApiKeyDisable')).toEqual(['REQUIRED']);
+    const answer = await admin.send(disable, { input: { id, reason: 'found on a public page' } });
+    expect(keyOf(answer, 'adminApiKeyDisable')).toEqual({ disabledReason: 'ADMIN' });
+    expect(codesOf(await call(ann, 'apiKeyEnable', { id }), 'apiKeyEnable')).toEqual(['CONFLICT']);
+    const log = await admin.send(`{ admin { auditLog(first: 1, filter: { targetId: "${id}" }) { nodes { action reason } } } }`);
+    expect(log.data?.['admin']?.['auditLog']).toEqual({ nodes: [{ action: 'key.disable', reason: 'found on a public page' }] });
+    expect((await ann.send(disable, { input: { id, reason: 'x' } })).errors[0]?.extensions.code).toBe('FORBIDDEN');
+    expect((await ann.send('{ admin { configRevision } }')).data).toEqual({ admin: null });
+  });
+});
