@@ -1,6 +1,6 @@
-/** The console's only way to the control plane: one urql client over HTTP and one WebSocket for what is live. */
-import { cacheExchange } from '@urql/exchange-graphcache';
-import { createClient as createSocket } from 'graphql-ws';
+/** The console's way to the control plane: one urql client over HTTP, and one WebSocket for what is live. */
+import { cacheExchange, type CacheExchangeOpts } from '@urql/exchange-graphcache';
+import type { Client as Socket, FormattedExecutionResult, Sink, SubscribePayload } from 'graphql-ws';
 import { Client, type CombinedError, fetchExchange, mapExchange, subscriptionExchange } from 'urql';
 import { createStore, type Store } from './components/store.ts';
 
@@ -8,10 +8,6 @@ import { createStore, type Store } from './components/store.ts';
 export type Connection = 'idle' | 'live' | 'reconnecting';
 
 const ENDPOINT = '/graphql';
-const PING_MS = 10_000;
-const PONG_TIMEOUT_MS = 5_000;
-const RETRY_FIRST_MS = 500;
-const RETRY_MOST_MS = 15_000;
 
 export interface Api {
   client: Client;
@@ -20,10 +16,14 @@ export interface Api {
   close(): void;
 }
 
-/** Makes a client with an empty cache. A new one is made when somebody signs in or out, so no account sees another's data. */
+/**
+ * Makes a client with an empty cache. A new one is made when somebody signs in or out, so that no account sees what
+ * was loaded for another.
+ */
 export function createApi(onSignedOut: () => void): Api {
   const connection = createStore<Connection>('idle');
-  const socket = openSocket(connection);
+  let socket: Promise<Socket> | undefined;
+  const open = () => (socket ??= import('./live.ts').then((live) => live.openSocket(ENDPOINT, connection)));
   const client = new Client({
     url: ENDPOINT,
     preferGetMethod: false,
@@ -35,18 +35,32 @@ export function createApi(onSignedOut: () => void): Api {
           if (codeOf(error) === 'UNAUTHENTICATED') onSignedOut();
         },
       }),
-      cacheExchange({ keys: KEYLESS }),
+      cacheExchange({ keys: KEYLESS, updates: UPDATES }),
       fetchExchange,
       subscriptionExchange({
-        forwardSubscription: (request) => ({
-          subscribe: (sink) => ({
-            unsubscribe: socket.subscribe({ query: request.query ?? '', variables: request.variables }, sink),
-          }),
+        forwardSubscription: ({ query = '', variables }) => ({
+          subscribe: (sink) => ({ unsubscribe: subscribe(open(), { query, variables }, sink) }),
         }),
       }),
     ],
   });
-  return { client, connection, close: () => void Promise.resolve(socket.dispose()).catch(() => undefined) };
+  const close = () => void socket?.then((opened) => opened.dispose()).catch(() => undefined);
+  return { client, connection, close };
+}
+
+// The reader may leave before the socket's code is there; nothing is subscribed then.
+function subscribe(socket: Promise<Socket>, payload: SubscribePayload, sink: Sink<FormattedExecutionResult>): () => void {
+  let left = false;
+  let leave = () => {
+    left = true;
+  };
+  socket.then(
+    (opened) => {
+      if (!left) leave = opened.subscribe(payload, sink);
+    },
+    (reason: unknown) => sink.error(reason),
+  );
+  return () => leave();
 }
 
 /** The stable code of a failed operation, "NETWORK" when no answer came. */
@@ -84,45 +98,16 @@ const PARTS = [
   'RateLimit',
   'GroupRatio',
 ];
-const KEYLESS = Object.fromEntries(PARTS.map((name) => [name, () => null]));
+// A key that was made stands in lists that were loaded before; they are asked for again.
+const UPDATES: CacheExchangeOpts['updates'] = {
+  Mutation: {
+    apiKeyCreate: (_result, _arguments, cache) => {
+      const viewer = cache.resolve('Query', 'viewer');
+      if (typeof viewer !== 'string') return;
+      const lists = cache.inspectFields(viewer).filter(({ fieldName }) => fieldName === 'apiKeys');
+      for (const { fieldName, arguments: given } of lists) cache.invalidate(viewer, fieldName, given);
+    },
+  },
+};
 
-// A half-open connection is noticed by the missing pong, not by the browser, which may take minutes.
-function openSocket(connection: Store<Connection>) {
-  let pong: ReturnType<typeof setTimeout> | undefined;
-  const forget = () => {
-    clearTimeout(pong);
-    pong = undefined;
-  };
-  const socket = createSocket({
-    url: () => new URL(ENDPOINT, location.href).href.replace(/^http/, 'ws'),
-    lazy: true,
-    keepAlive: PING_MS,
-    retryAttempts: Infinity,
-    shouldRetry: () => true,
-    retryWait: (tries) => {
-      const pause = Math.min(RETRY_FIRST_MS * 2 ** tries, RETRY_MOST_MS) * (0.5 + Math.random());
-      return new Promise((resolve) => {
-        setTimeout(resolve, pause);
-      });
-    },
-    on: {
-      connected: () => connection.set('live'),
-      closed: () => {
-        forget();
-        if (connection.get() === 'live') connection.set('reconnecting');
-      },
-      error: () => connection.set('reconnecting'),
-      ping: (received) => {
-        if (!received)
-          pong ??= setTimeout(() => {
-            forget();
-            socket.terminate();
-          }, PONG_TIMEOUT_MS);
-      },
-      pong: (received) => {
-        if (received) forget();
-      },
-    },
-  });
-  return socket;
-}
+const KEYLESS = Object.fromEntries(PARTS.map((name) => [name, () => null]));

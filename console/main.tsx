@@ -5,7 +5,6 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { followSystemTheme } from './components/theme.ts';
-import { ToastHost } from './components/toast.tsx';
 import { startI18n } from './i18n.ts';
 import { router } from './routes.tsx';
 import { SessionProvider } from './session.tsx';
@@ -27,9 +26,7 @@ createRoot(place).render(
   <StrictMode>
     <CSPProvider disableStyleElements>
       <SessionProvider onSignedOut={onSignedOut}>
-        <ToastHost>
-          <RouterProvider router={router} />
-        </ToastHost>
+        <RouterProvider router={router} />
       </SessionProvider>
     </CSPProvider>
   </StrictMode>,

@@ -123,7 +123,7 @@ export function CopyIcon({ text, label }: { text: string; label: string }) {
       title={outcome === 'failed' ? t('copy.press') : label}
       onClick={() => void copy()}
       className={clsx(
-        'inline-flex size-6 flex-none items-center justify-center rounded-tag align-middle hover:bg-hover touch:size-11',
+        'inline-flex size-6 flex-none items-center justify-center rounded-tag align-middle hover:bg-hover touch-area',
         copied ? 'text-good' : 'text-ink-3',
       )}>
       {copied ? <Check size={16} strokeWidth={1.75} /> : <Copy size={16} strokeWidth={1.75} />}

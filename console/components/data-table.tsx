@@ -14,7 +14,7 @@ export interface Column<Row> {
   /** Figures stand right. */
   right?: boolean;
   /** Left out below this width, least needed first. */
-  from?: 'lg' | 'xl';
+  from?: 'lg' | 'xl' | '2xl';
   /** The head is for screen readers alone, as over a column of menus. */
   silent?: boolean;
 }
@@ -48,7 +48,7 @@ function Cards<Row extends object>({ label, rows, idOf, card }: DataTableProps<R
   );
 }
 
-const FROM = { lg: 'max-lg:hidden', xl: 'max-xl:hidden' };
+const FROM = { lg: 'max-lg:hidden', xl: 'max-xl:hidden', '2xl': 'max-2xl:hidden' };
 
 function shapeOf<Row>(column: Column<Row> | undefined): string {
   return clsx(column?.right === true ? 'text-right' : 'text-left', column?.from && FROM[column.from]);
@@ -67,7 +67,7 @@ function Table<Row extends object>({ label, columns, rows, idOf, dense = false }
     getRowId: idOf,
   });
   return (
-    <div className="overflow-x-auto">
+    <div className="relative overflow-x-auto">
       <table className="w-full border-collapse text-table" aria-label={label}>
         <thead>
           <tr className="h-[33px] border-b border-line-strong">

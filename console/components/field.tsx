@@ -162,7 +162,7 @@ export function Segmented<Value extends string>({
             'has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent',
             wide && 'flex-1',
             option.value === value
-              ? 'bg-raise font-[550] text-ink shadow-[0_1px_2px_rgb(16_32_40/0.12)]'
+              ? 'bg-raise dark:bg-hover font-[550] text-ink shadow-[0_1px_2px_rgb(16_32_40/0.12)]'
               : 'text-ink-2',
           )}>
           <input

@@ -98,7 +98,7 @@ function List({ ordered, items }: { ordered: boolean; items: string[] }) {
 
 function Grid({ head, rows }: { head: string[]; rows: string[][] }) {
   return (
-    <div className="overflow-x-auto" tabIndex={0}>
+    <div className="relative overflow-x-auto" tabIndex={0}>
       <table className="w-full border-collapse text-body">
         <thead>
           <tr className="border-b border-line-strong">

@@ -31,7 +31,7 @@ export function StateWord({ icon: Icon, word, tone, chip = false }: StateProps) 
   return (
     <span
       className={clsx(
-        'inline-flex items-center gap-1.5 whitespace-nowrap text-table',
+        'inline-flex items-center gap-1.5 align-middle whitespace-nowrap text-table',
         TEXT[tone],
         chip && ['h-[22px] rounded-chip px-2', GROUND[tone]],
       )}>

@@ -15,12 +15,17 @@ function localeOf(language: string): string {
 /** "34 s ago" and the like below a day, otherwise the date. */
 export function relative(at: Date, now: number, language: string): string {
   const age = now - at.getTime();
-  if (age >= DAY_MS || age < -DAY_MS) return dateText(at, language);
+  if (Math.abs(age) >= DAY_MS) return nearDate(at, now, language);
   const format = new Intl.RelativeTimeFormat(localeOf(language), { numeric: 'always', style: 'narrow' });
   const size = Math.abs(age);
   if (size < MINUTE_MS) return format.format(-Math.round(age / SECOND_MS), 'second');
   if (size < HOUR_MS) return format.format(-Math.round(age / MINUTE_MS), 'minute');
   return format.format(-Math.round(age / HOUR_MS), 'hour');
+}
+
+function nearDate(at: Date, now: number, language: string): string {
+  if (at.getFullYear() !== new Date(now).getFullYear()) return dateText(at, language);
+  return new Intl.DateTimeFormat(localeOf(language), { day: 'numeric', month: 'short' }).format(at);
 }
 
 /** "20 Nov 2026". */
@@ -87,6 +92,19 @@ export function Day({ at }: { at: string }) {
   return (
     <time dateTime={at} title={exactText(moment, i18n.language)}>
       {dateText(moment, i18n.language)}
+    </time>
+  );
+}
+
+/** A moment of a log: today's by the clock to the second, earlier ones with their day. */
+export function Clock({ at }: { at: string }) {
+  const { i18n } = useTranslation();
+  const moment = new Date(at);
+  const today = moment.toDateString() === new Date().toDateString();
+  const clock = new Intl.DateTimeFormat(localeOf(i18n.language), { timeStyle: 'medium', hourCycle: 'h23' });
+  return (
+    <time dateTime={at} title={exactText(moment, i18n.language)} className="whitespace-nowrap">
+      {today ? clock.format(moment) : stampText(moment, i18n.language)}
     </time>
   );
 }

@@ -11,10 +11,6 @@ export const KeyFields = graphql(`
     disabledReason
     group
     groupRatio
-    pool {
-      id
-      subdomain
-    }
     expiresAt
     revealedAt
     lastUsedAt
@@ -160,3 +156,4 @@ export const RotateKey = graphql(
 );
 
 export type Key = ResultOf<typeof KeyFields>;
+export type KeyConnection = NonNullable<ResultOf<typeof KeysQuery>['viewer']>['apiKeys'];

@@ -1,6 +1,5 @@
 /** The list of keys, as a table and as cards. */
 import type { TFunction } from 'i18next';
-import { Boxes } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../../components/button.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
@@ -37,7 +36,6 @@ function columnsOf(t: TFunction, keys: readonly Key[], open: KeyTableProps['open
     { id: 'name', head: t('keys.name'), cell: (key) => <Name apiKey={key} /> },
     { id: 'state', head: t('keys.state'), cell: (key) => <State apiKey={key} open={open} /> },
     { id: 'group', head: t('keys.group'), cell: (key) => <Group apiKey={key} /> },
-    { id: 'domain', head: t('keys.domain'), from: 'lg', cell: (key) => <Domain apiKey={key} /> },
     { id: 'used', head: t('keys.lastUsed'), cell: (key) => <LastUsed apiKey={key} /> },
     { id: 'month', head: t('keys.month'), right: true, cell: (key) => <Spent apiKey={key} align={align} /> },
     {
@@ -95,17 +93,6 @@ function Group({ apiKey }: CellProps) {
   );
 }
 
-function Domain({ apiKey }: CellProps) {
-  const { t } = useTranslation();
-  if (!apiKey.pool) return <span className="text-ink-2">{t('keys.main')}</span>;
-  return (
-    <span className="inline-flex items-center gap-1.5">
-      <Boxes size={14} strokeWidth={1.75} className="text-ink-3" aria-hidden="true" />
-      <code>{apiKey.pool.subdomain}</code>
-    </span>
-  );
-}
-
 function LastUsed({ apiKey }: CellProps) {
   const { t } = useTranslation();
   if (apiKey.lastUsedAt === null) return <span className="text-ink-2">{t('state.never')}</span>;
@@ -124,8 +111,6 @@ function LastUsed({ apiKey }: CellProps) {
 }
 
 function Spent({ apiKey, align }: CellProps & { align?: number }) {
-  const { t } = useTranslation();
-  if (apiKey.pool) return <span className="text-ink-3">{t('keys.inPeriod')}</span>;
   return (
     <Money
       amount={apiKey.spentThisMonth}
@@ -146,7 +131,6 @@ function KeyCard({ apiKey, open }: CellProps & Pick<KeyTableProps, 'open'>) {
       </div>
       <div className="flex items-center justify-between gap-3 text-table text-ink-2">
         <code className="text-ink-3">{maskedOf(apiKey) ?? t('keys.noSecret')}</code>
-        <Domain apiKey={apiKey} />
       </div>
       <div className="flex items-center gap-2 text-table text-ink-2">
         <span>

@@ -1,7 +1,7 @@
 /** The keys of the account: list, filters, and the steps from a name to a working secret. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useQuery, useSubscription } from 'urql';
 import { requestIdOf } from '../../client.ts';
@@ -11,8 +11,7 @@ import { PageHead } from '../../components/page-head.tsx';
 import { Pager } from '../../components/pager.tsx';
 import { ThumbBar } from '../../components/thumb-bar.tsx';
 import { usePhone } from '../../components/store.ts';
-import { type Key, KeyChanges, KeysQuery } from './documents.ts';
-import { KeyDialogs } from './key-dialogs.tsx';
+import { type Key, KeyChanges, type KeyConnection, KeysQuery } from './documents.ts';
 import { KeyFilters } from './key-filters.tsx';
 import { KeyTable } from './key-table.tsx';
 import { NoKeys } from './no-keys.tsx';
@@ -20,6 +19,8 @@ import { RotationBanners } from './rotation-banners.tsx';
 import type { KeysSearch } from './search.ts';
 
 const KEYS_PER_PAGE = 50;
+// Loaded while the list is read, so that the list itself is there sooner.
+const KeyDialogs = lazy(async () => ({ default: (await import('./key-dialogs.tsx')).KeyDialogs }));
 
 /** The dialog that is open over the list, and the key it is about. */
 export type KeyDialog = { kind: 'create' } | { kind: 'ready' | 'leaked' | 'rotate'; key: Key };
@@ -32,30 +33,14 @@ export function KeysPage() {
   useSubscription({ query: KeyChanges });
   const [dialog, setDialog] = useState<KeyDialog>();
   const phone = usePhone();
-  const connection = data?.viewer?.apiKeys;
   const filtered = search.search ?? search.state ?? search.group ?? search.after;
-  const first = connection?.totalCount === 0 && filtered === undefined;
-  const create = (
-    <Button
-      variant="primary"
-      size={phone ? 'form' : 'normal'}
-      wide={phone}
-      icon={<Plus size={16} strokeWidth={1.75} aria-hidden="true" />}
-      onClick={() => {
-        setDialog({ kind: 'create' });
-      }}>
-      {t('keys.create')}
-    </Button>
-  );
+  const first = data?.viewer?.apiKeys.totalCount === 0 && filtered === undefined;
+  const create = <CreateButton wide={phone} open={setDialog} />;
   return (
     <>
       <PageHead title={t('keys.title')} sentence={t('keys.sentence')} action={!phone && !first && create} />
       {first && data && <NoKeys baseAddress={data.baseAddress} action={create} />}
-      {!first && connection && <RotationBanners keys={connection.nodes} />}
-      {!first && <KeyFilters search={search} count={connection?.totalCount} />}
-      {!first && connection && (
-        <KeyList keys={connection.nodes} search={search} pageInfo={connection.pageInfo} open={setDialog} />
-      )}
+      {!first && <Keys connection={data?.viewer?.apiKeys} search={search} open={setDialog} />}
       {!data && fetching && <SkeletonRows />}
       {!data && error && (
         <Failure
@@ -66,15 +51,34 @@ export function KeysPage() {
         />
       )}
       {phone && !first && <ThumbBar>{create}</ThumbBar>}
-      {data?.viewer && (
-        <KeyDialogs
-          dialog={dialog}
-          onChange={setDialog}
-          groups={data.viewer.allowedGroups}
-          baseAddress={data.baseAddress}
-        />
-      )}
+      <Suspense>
+        {data?.viewer && (
+          <KeyDialogs
+            dialog={dialog}
+            onChange={setDialog}
+            groups={data.viewer.allowedGroups}
+            baseAddress={data.baseAddress}
+          />
+        )}
+      </Suspense>
     </>
+  );
+}
+
+function CreateButton({ wide, open }: { wide: boolean; open: KeysProps['open'] }) {
+  const { t } = useTranslation();
+  const icon = <Plus size={16} strokeWidth={1.75} aria-hidden="true" />;
+  return (
+    <Button
+      variant="primary"
+      size={wide ? 'form' : 'normal'}
+      wide={wide}
+      icon={icon}
+      onClick={() => {
+        open({ kind: 'create' });
+      }}>
+      {t('keys.create')}
+    </Button>
   );
 }
 
@@ -87,21 +91,33 @@ function variablesOf({ search, state, group, after }: KeysSearch) {
   return { first: KEYS_PER_PAGE, after: after ?? null, filter };
 }
 
-interface KeyListProps {
-  keys: readonly Key[];
+interface KeysProps {
+  /** Undefined while it is on its way: the filters are there at once. */
+  connection: KeyConnection | undefined;
   search: KeysSearch;
-  pageInfo: { hasNextPage: boolean; endCursor: string | null };
   open: (dialog: KeyDialog) => void;
 }
 
-function KeyList({ keys, search, pageInfo, open }: KeyListProps) {
-  const { t } = useTranslation();
-  const navigate = useNavigate({ from: '/keys' });
-  if (keys.length === 0)
-    return <EmptyFiltered sentence={t('keys.filtered')} onClear={() => void navigate({ search: {} })} />;
+function Keys({ connection, search, open }: KeysProps) {
   return (
     <>
-      <KeyTable keys={keys} open={open} />
+      {connection && <RotationBanners keys={connection.nodes} />}
+      <KeyFilters search={search} count={connection?.totalCount} />
+      {connection && <KeyList {...{ connection, search, open }} />}
+    </>
+  );
+}
+
+function KeyList({ connection, search, open }: KeysProps & { connection: KeyConnection }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate({ from: '/keys' });
+  const { nodes, pageInfo } = connection;
+  if (nodes.length === 0) {
+    return <EmptyFiltered sentence={t('keys.filtered')} onClear={() => void navigate({ search: {} })} />;
+  }
+  return (
+    <>
+      <KeyTable keys={nodes} open={open} />
       <p className="mt-4 text-hint text-ink-3">{t('keys.footnote')}</p>
       <Pager
         paged={search.after !== undefined}

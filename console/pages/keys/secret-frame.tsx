@@ -20,13 +20,13 @@ export function SecretFrame({ apiKey, secret, baseAddress }: SecretFrameProps) {
   const { t } = useTranslation();
   const { outcome, copy } = useCopy(secret);
   const shown = useRef<HTMLElement>(null);
-  const domain = apiKey.pool?.subdomain ?? t('reveal.mainDomain');
+  const middle = PREFIX.length + Math.ceil((secret.length - PREFIX.length) / 2);
   return (
     <div className="rounded-code border border-accent bg-page p-4">
       <div className="flex flex-wrap justify-between gap-x-4 gap-y-1 text-table text-ink-2">
         <span>
           <strong className="font-[550] text-ink">{apiKey.name}</strong> {t(`pricing.groups.${apiKey.group}`)}{' '}
-          ×{apiKey.groupRatio} · {domain}
+          ×{apiKey.groupRatio} · {t('reveal.mainDomain')}
         </span>
         <span>{t('reveal.characters', { count: secret.length })}</span>
       </div>
@@ -36,7 +36,9 @@ export function SecretFrame({ apiKey, secret, baseAddress }: SecretFrameProps) {
           aria-label={t('reveal.secret')}
           className="min-w-0 text-[20px] leading-[34px] break-all max-sm:text-[17px]">
           <span className="text-ink-3">{PREFIX}</span>
-          {secret.slice(PREFIX.length)}
+          {secret.slice(PREFIX.length, middle)}
+          <wbr />
+          <span className="sm:block">{secret.slice(middle)}</span>
         </code>
         <div className="flex w-[118px] flex-none flex-col gap-2 max-sm:w-full">
           <Button

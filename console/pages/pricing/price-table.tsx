@@ -21,7 +21,7 @@ export function PriceTable({ tiers, group }: PriceTableProps) {
   const align = decimalsOf(prices);
   return (
     <>
-      <div className="overflow-x-auto">
+      <div className="relative overflow-x-auto">
         <table className="w-full border-collapse text-table" aria-label={t('shell.pricing')}>
           <Head group={group} />
           {tiers.map((tier) => (

@@ -52,6 +52,9 @@ export function PrivacyPolicyPage() {
   );
 }
 
+// The page has the title already.
+const TITLE_LINE = /^\s*# .*\n/;
+
 function Policy({ policy }: { policy: ResultOf<typeof PolicyQuery>['privacyPolicy'] }) {
   const { t } = useTranslation();
   return (
@@ -66,7 +69,7 @@ function Policy({ policy }: { policy: ResultOf<typeof PolicyQuery>['privacyPolic
         </section>
       )}
       <div className="mt-8">
-        <Prose markdown={policy.markdown} />
+        <Prose markdown={policy.markdown.replace(TITLE_LINE, '')} />
       </div>
       <p className="mt-10 border-t border-line pt-4 text-hint text-ink-3">
         {t('policy.fingerprint')}

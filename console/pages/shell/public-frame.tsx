@@ -3,12 +3,21 @@ import { Link } from '@tanstack/react-router';
 import { Moon, Sun } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { useQuery } from 'urql';
 import { buttonClass, IconButton } from '../../components/button.tsx';
 import { Mark } from '../../components/mark.tsx';
-import { Menu, MenuChoices } from '../../components/menu.tsx';
 import { useStore } from '../../components/store.ts';
 import { setTheme, theme, THEMES } from '../../components/theme.ts';
+import { graphql } from '../../graphql.ts';
 import { LANGUAGE_NAMES, type Language, LANGUAGES, setLanguage } from '../../i18n.ts';
+
+const VisitorQuery = graphql(`
+  query Visitor {
+    viewer {
+      id
+    }
+  }
+`);
 
 /** A public page: pricing, the policy, an address that leads nowhere. */
 export function PublicFrame({ children }: { children: ReactNode }) {
@@ -30,15 +39,8 @@ export function PublicFrame({ children }: { children: ReactNode }) {
           </Link>
         </nav>
         <div className="ml-auto flex items-center gap-4 max-sm:gap-2">
-          <ThemeMenu />
-          <Link to="/sign-in" className={buttonClass({})}>
-            {t('account.signIn')}
-          </Link>
-          <span className="max-sm:hidden">
-            <Link to="/register" className={buttonClass({ variant: 'primary' })}>
-              {t('account.createButton')}
-            </Link>
-          </span>
+          <ThemeButton />
+          <Doors />
         </div>
       </header>
       <main
@@ -49,6 +51,30 @@ export function PublicFrame({ children }: { children: ReactNode }) {
       </main>
       <Foot />
     </div>
+  );
+}
+
+function Doors() {
+  const { t } = useTranslation();
+  const [{ data }] = useQuery({ query: VisitorQuery });
+  if (data?.viewer) {
+    return (
+      <Link to="/keys" className={buttonClass({})}>
+        {t('shell.toConsole')}
+      </Link>
+    );
+  }
+  return (
+    <>
+      <Link to="/sign-in" className={buttonClass({})}>
+        {t('account.signIn')}
+      </Link>
+      <span className="max-sm:hidden">
+        <Link to="/register" className={buttonClass({ variant: 'primary' })}>
+          {t('account.createButton')}
+        </Link>
+      </span>
+    </>
   );
 }
 
@@ -65,7 +91,8 @@ export function Foot() {
           {t('shell.policy')}
         </Link>
       </nav>
-      <div className="ml-auto">
+      <div className="ml-auto flex gap-3">
+        <ThemeSelect />
         <LanguageSelect />
       </div>
     </footer>
@@ -73,13 +100,13 @@ export function Foot() {
 }
 
 /** The languages, each under its own name. */
-export function LanguageSelect() {
+function LanguageSelect() {
   const { t, i18n } = useTranslation();
   return (
     <select
       aria-label={t('shell.language')}
       value={i18n.language}
-      className="h-7 rounded-control bg-page px-1 touch:h-11"
+      className={SELECT}
       onChange={(event) => {
         const chosen = LANGUAGES.find((name) => name === event.target.value);
         if (chosen) void setLanguage(chosen, true);
@@ -93,27 +120,41 @@ export function LanguageSelect() {
   );
 }
 
-/** Light, dark or what the system says. */
-export function ThemeMenu() {
+/** Turns the page light or dark; "system" is chosen at the foot of the page. */
+function ThemeButton() {
+  const { t } = useTranslation();
+  const turn = () => {
+    setTheme(document.documentElement.dataset['theme'] === 'dark' ? 'light' : 'dark');
+  };
+  return (
+    <IconButton label={t('shell.theme')} onClick={turn}>
+      <Sun size={16} strokeWidth={1.75} className="dark:hidden" />
+      <Moon size={16} strokeWidth={1.75} className="hidden dark:block" />
+    </IconButton>
+  );
+}
+
+function ThemeSelect() {
   const { t } = useTranslation();
   const chosen = useStore(theme);
   return (
-    <Menu
-      trigger={
-        <IconButton label={t('shell.theme')}>
-          <Sun size={16} strokeWidth={1.75} className="dark:hidden" />
-          <Moon size={16} strokeWidth={1.75} className="hidden dark:block" />
-        </IconButton>
-      }>
-      <MenuChoices
-        label={t('shell.theme')}
-        value={chosen}
-        onChange={setTheme}
-        options={THEMES.map((name) => ({ value: name, word: t(`shell.themes.${name}`) }))}
-      />
-    </Menu>
+    <select
+      aria-label={t('shell.theme')}
+      value={chosen}
+      className={SELECT}
+      onChange={(event) => {
+        setTheme(THEMES.find((name) => name === event.target.value) ?? 'system');
+      }}>
+      {THEMES.map((name) => (
+        <option key={name} value={name}>
+          {t(`shell.themes.${name}`)}
+        </option>
+      ))}
+    </select>
   );
 }
+
+const SELECT = 'h-7 rounded-control bg-page px-1 touch:h-11';
 
 /** The first stop of the keyboard: jumps over the navigation. */
 export function SkipLink() {

@@ -5,6 +5,7 @@ import { useTranslation } from 'react-i18next';
 import { useQuery, useSubscription } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Banner, Failure } from '../../components/notice.tsx';
+import { ToastHost } from '../../components/toast.tsx';
 import { usePhone } from '../../components/store.ts';
 import { graphql, type ResultOf } from '../../graphql.ts';
 import { Sidebar, TabBar } from './navigation.tsx';
@@ -52,7 +53,13 @@ export function Shell() {
   const [{ data, error }, again] = useQuery({ query: ViewerQuery });
   const location = useLocation();
   const { t } = useTranslation();
-  if (data?.viewer) return <Frame viewer={data.viewer} baseAddress={data.baseAddress} />;
+  if (data?.viewer) {
+    return (
+      <ToastHost>
+        <Frame viewer={data.viewer} baseAddress={data.baseAddress} />
+      </ToastHost>
+    );
+  }
   if (data) return <Navigate to="/sign-in" search={{ next: location.href }} replace />;
   if (!error) return null;
   return (

@@ -6,10 +6,7 @@ export const EntryFields = graphql(`
     id
     requestId
     modelName
-    key {
-      id
-      name
-    }
+    keyId
     source
     inputTokens
     outputTokens
@@ -28,6 +25,12 @@ export const UsageQuery = graphql(
     query Usage($first: Int!, $after: String, $filter: UsageFilter) {
       viewer {
         id
+        apiKeys(first: 100) {
+          nodes {
+            id
+            name
+          }
+        }
         usage(first: $first, after: $after, filter: $filter) {
           nodes {
             ...EntryFields
@@ -51,8 +54,8 @@ export const UsageQuery = graphql(
 
 export const NewUsage = graphql(
   `
-    subscription NewUsage($filter: UsageFilter) {
-      usageAdded(filter: $filter) {
+    subscription NewUsage {
+      usageAdded {
         ...EntryFields
       }
     }

@@ -1,65 +1,43 @@
 /** The filters of the usage log; all of them live in the address. */
 import { useNavigate } from '@tanstack/react-router';
-import { X } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { Filter } from '../../components/menu.tsx';
 import { SearchField } from '../../components/search-field.tsx';
 import { SOURCES, STATUSES, type UsageSearch } from './search.ts';
 
+interface UsageFiltersProps {
+  search: UsageSearch;
+  models: readonly string[];
+  keyNames: ReadonlyMap<string, string>;
+}
+
 /** The line of filters; a change goes back to the newest rows. */
-export function UsageFilters({ search, models }: { search: UsageSearch; models: readonly string[] }) {
+export function UsageFilters({ search, models, keyNames }: UsageFiltersProps) {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/usage' });
   const set = (change: Partial<UsageSearch>) =>
     void navigate({ search: { ...search, after: undefined, ...change } });
   const active = search.model ?? search.key ?? search.status ?? search.source ?? search.request;
+  const filters = [
+    { field: 'model', options: models.map((value) => ({ value, word: value })) },
+    { field: 'key', options: [...keyNames].map(([value, word]) => ({ value, word })) },
+    { field: 'status', options: STATUSES.map((value) => ({ value, word: t(`usage.statuses.${value}`) })) },
+    { field: 'source', options: SOURCES.map((value) => ({ value, word: t(`usage.sources.${value}`) })) },
+  ] as const;
   return (
     <div className="mb-6 flex flex-wrap items-center gap-2">
-      <Filter
-        name={t('usage.model')}
-        value={search.model}
-        onChange={(model) => {
-          set({ model });
-        }}
-        options={models.map((value) => ({ value, word: value }))}
-      />
-      <Filter
-        name={t('usage.status')}
-        value={search.status}
-        onChange={(status) => {
-          set({ status });
-        }}
-        options={STATUSES.map((value) => ({ value, word: t(`usage.statuses.${value}`) }))}
-      />
-      <Filter
-        name={t('usage.source')}
-        value={search.source}
-        onChange={(source) => {
-          set({ source });
-        }}
-        options={SOURCES.map((value) => ({ value, word: t(`usage.sources.${value}`) }))}
-      />
-      {search.key !== undefined && (
-        <button
-          type="button"
-          onClick={() => {
-            set({ key: undefined });
+      {filters.map(({ field, options }) => (
+        <Filter
+          key={field}
+          name={t(`usage.${field}`)}
+          value={search[field]}
+          options={options}
+          onChange={(value) => {
+            set({ [field]: value });
           }}
-          className={CHIP}
-          aria-label={t('filter.remove', { name: t('usage.key') })}>
-          <span className="text-ink-2">{t('usage.key')}</span>{' '}
-          <span className="max-w-40 truncate font-[550]">{search.key}</span>
-          <X size={16} strokeWidth={1.75} aria-hidden="true" />
-        </button>
-      )}
-      {active !== undefined && (
-        <button
-          type="button"
-          className="px-2 text-table font-[550] text-accent touch:h-11"
-          onClick={() => void navigate({ search: {} })}>
-          {t('state.clearFilters')}
-        </button>
-      )}
+        />
+      ))}
+      {active !== undefined && <ClearFilters onClear={() => void navigate({ search: {} })} />}
       <div className="ml-auto max-sm:ml-0 max-sm:w-full">
         <SearchField
           label={t('usage.findLabel')}
@@ -74,5 +52,11 @@ export function UsageFilters({ search, models }: { search: UsageSearch; models: 
   );
 }
 
-const CHIP =
-  'inline-flex h-7 items-center gap-1.5 rounded-control border border-accent bg-accent-soft px-2.5 text-table touch:h-11';
+function ClearFilters({ onClear }: { onClear: () => void }) {
+  const { t } = useTranslation();
+  return (
+    <button type="button" className="px-2 text-table font-[550] text-accent touch:h-11" onClick={onClear}>
+      {t('state.clearFilters')}
+    </button>
+  );
+}

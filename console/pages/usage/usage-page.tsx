@@ -10,6 +10,7 @@ import { Button, buttonClass } from '../../components/button.tsx';
 import { EmptyFiltered, EmptyFirst, Failure, SkeletonRows } from '../../components/notice.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Pager } from '../../components/pager.tsx';
+import { conditionsOf, type UsageConditions } from './conditions.ts';
 import { UsageQuery, type UsageRow } from './documents.ts';
 import type { UsageSearch } from './search.ts';
 import { UsageFilters } from './usage-filters.tsx';
@@ -22,15 +23,17 @@ const ROWS_PER_PAGE = 50;
 export function UsagePage() {
   const { t } = useTranslation();
   const search = useSearch({ from: '/signed-in/usage' });
-  const filter = useMemo(() => filterOf(search), [search]);
+  const filter = useMemo(() => conditionsOf(search), [search]);
   const variables = { first: ROWS_PER_PAGE, after: search.after ?? null, filter };
   const [{ data, error, fetching }, again] = useQuery({ query: UsageQuery, variables });
   const usage = data?.viewer?.usage;
+  const keyNames = new Map(data?.viewer?.apiKeys.nodes.map(({ id, name }) => [id, name]));
+  const models = data?.catalog.nodes.map(({ name }) => name) ?? [];
   return (
     <>
       <PageHead title={t('usage.title')} sentence={t('usage.sentence')} />
-      <UsageFilters search={search} models={data?.catalog.nodes.map(({ name }) => name) ?? []} />
-      {usage && <Log rows={usage.nodes} pageInfo={usage.pageInfo} search={search} filter={filter} />}
+      <UsageFilters search={search} models={models} keyNames={keyNames} />
+      {usage && <Log {...{ keyNames, search, filter }} rows={usage.nodes} pageInfo={usage.pageInfo} />}
       {!usage && fetching && <SkeletonRows rows={10} height="h-[38px]" />}
       {!usage && error && (
         <Failure
@@ -44,25 +47,15 @@ export function UsagePage() {
   );
 }
 
-/** The filter of the service for what is in the address. */
-function filterOf({ model, key, status, source, request }: UsageSearch) {
-  return {
-    ...(model && { modelNames: [model] }),
-    ...(key && { keyIds: [key] }),
-    ...(status && { statuses: [status] }),
-    ...(source && { sources: [source] }),
-    ...(request && { requestId: request }),
-  };
-}
-
 interface LogProps {
+  keyNames: ReadonlyMap<string, string>;
   rows: readonly UsageRow[];
   pageInfo: { hasNextPage: boolean; endCursor: string | null };
   search: UsageSearch;
-  filter: ReturnType<typeof filterOf>;
+  filter: UsageConditions;
 }
 
-function Log({ rows, pageInfo, search, filter }: LogProps) {
+function Log({ keyNames, rows, pageInfo, search, filter }: LogProps) {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/usage' });
   const filtered = Object.keys(filter).length > 0;
@@ -83,7 +76,7 @@ function Log({ rows, pageInfo, search, filter }: LogProps) {
         <h2 className="text-section">{t('usage.requests')}</h2>
         <div role="status">{news}</div>
       </div>
-      {all.length > 0 && <UsageTable rows={all} />}
+      {all.length > 0 && <UsageTable rows={all} keyNames={keyNames} />}
       {all.length === 0 && (filtered || !newest) && (
         <EmptyFiltered
           onClear={() => void navigate({ search: {} })}

@@ -6,7 +6,7 @@ import { CopyIcon } from '../../components/copy.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { decimalsOf, Money } from '../../components/money.tsx';
 import { StateWord, type Tone } from '../../components/state-word.tsx';
-import { Stamp } from '../../components/time.tsx';
+import { Clock, Stamp } from '../../components/time.tsx';
 import type { UsageRow } from './documents.ts';
 
 const ID_TAIL_CHARACTERS = 6;
@@ -19,81 +19,80 @@ const LOOKS: Record<UsageRow['status'], { icon: LucideIcon; tone: Tone }> = {
   THROTTLED: { icon: Gauge, tone: 'warn' },
 };
 
+interface UsageTableProps {
+  rows: readonly UsageRow[];
+  /** Names of the account's keys; a key that is not among them shows the end of its id. */
+  keyNames: ReadonlyMap<string, string>;
+}
+
 /** The rows of one page. */
-export function UsageTable({ rows }: { rows: readonly UsageRow[] }) {
+export function UsageTable({ rows, keyNames }: UsageTableProps) {
   const { t, i18n } = useTranslation();
   const number = new Intl.NumberFormat(i18n.language);
+  const align = decimalsOf(rows.map(({ cost }) => cost));
   return (
     <DataTable
       label={t('usage.requests')}
       rows={rows}
       idOf={({ id }) => id}
-      columns={columnsOf(t, rows, number)}
+      columns={[...whoColumns(t, keyNames), ...tokenColumns(t, number, align), ...outcomeColumns(t)]}
       dense
-      card={(row) => <UsageCard row={row} number={number} />}
+      card={(row) => <UsageCard row={row} number={number} keyNames={keyNames} />}
     />
   );
 }
 
-function columnsOf(t: TFunction, rows: readonly UsageRow[], number: Intl.NumberFormat): Column<UsageRow>[] {
-  const align = decimalsOf(rows.map(({ cost }) => cost));
-  const count = (value: number | null) => (value === null ? <None /> : number.format(value));
+function whoColumns(t: TFunction, keyNames: UsageTableProps['keyNames']): Column<UsageRow>[] {
   return [
-    { id: 'time', head: t('usage.time'), cell: ({ createdAt }) => <Stamp at={createdAt} seconds /> },
-    {
-      id: 'model',
-      head: t('usage.model'),
-      cell: ({ modelName }) => <code className="font-semibold">{modelName}</code>,
-    },
-    {
-      id: 'key',
-      head: t('usage.key'),
-      cell: ({ key }) => (key ? <span className="break-words">{key.name}</span> : <None />),
-    },
+    { id: 'time', head: t('usage.time'), cell: ({ createdAt }) => <Clock at={createdAt} /> },
+    { id: 'model', head: t('usage.model'), cell: ({ modelName }) => <Model name={modelName} /> },
+    { id: 'key', head: t('usage.key'), cell: ({ keyId }) => <KeyName id={keyId} keyNames={keyNames} /> },
     { id: 'source', head: t('usage.source'), from: 'xl', cell: ({ source }) => t(`usage.sources.${source}`) },
-    {
-      id: 'in',
-      head: t('usage.tokensIn'),
-      right: true,
-      from: 'lg',
-      cell: ({ inputTokens }) => count(inputTokens),
-    },
+  ];
+}
+
+function tokenColumns(t: TFunction, number: Intl.NumberFormat, align: number): Column<UsageRow>[] {
+  const count = (value: number | null) => (value === null ? <None /> : number.format(value));
+  const cost = (row: UsageRow) => <Money amount={row.cost} align={align} className="font-semibold" />;
+  return [
+    { id: 'in', head: t('usage.tokensIn'), right: true, from: 'lg', cell: (row) => count(row.inputTokens) },
     {
       id: 'out',
       head: t('usage.tokensOut'),
       right: true,
       from: 'lg',
-      cell: ({ outputTokens }) => count(outputTokens),
+      cell: (row) => count(row.outputTokens),
     },
-    {
-      id: 'cost',
-      head: t('usage.cost'),
-      right: true,
-      cell: ({ cost }) => <Money amount={cost} align={align} className="font-semibold" />,
-    },
+    { id: 'cost', head: t('usage.cost'), right: true, cell: cost },
+  ];
+}
+
+function outcomeColumns(t: TFunction): Column<UsageRow>[] {
+  const taken = ({ latencyMs }: UsageRow) => <Duration milliseconds={latencyMs} />;
+  const first = ({ ttftMs }: UsageRow) => <Duration milliseconds={ttftMs} />;
+  const address = ({ ip }: UsageRow) => (ip === null ? <None /> : <code className="text-ink-2">{ip}</code>);
+  return [
     { id: 'status', head: t('usage.status'), cell: (row) => <Status row={row} /> },
-    {
-      id: 'taken',
-      head: t('usage.taken'),
-      right: true,
-      from: 'lg',
-      cell: ({ latencyMs }) => <Duration milliseconds={latencyMs} />,
-    },
-    {
-      id: 'first',
-      head: t('usage.first'),
-      right: true,
-      from: 'xl',
-      cell: ({ ttftMs }) => <Duration milliseconds={ttftMs} />,
-    },
-    {
-      id: 'ip',
-      head: t('usage.ip'),
-      from: 'xl',
-      cell: ({ ip }) => (ip === null ? <None /> : <code className="text-ink-2">{ip}</code>),
-    },
+    { id: 'taken', head: t('usage.taken'), right: true, from: 'lg', cell: taken },
+    { id: 'first', head: t('usage.first'), right: true, from: '2xl', cell: first },
+    { id: 'ip', head: t('usage.ip'), from: '2xl', cell: address },
     { id: 'request', head: t('usage.requestId'), cell: ({ requestId }) => <RequestId id={requestId} /> },
   ];
+}
+
+function Model({ name }: { name: string }) {
+  return <code className="font-semibold whitespace-nowrap">{name}</code>;
+}
+
+function KeyName({ id, keyNames }: { id: string | null; keyNames: UsageTableProps['keyNames'] }) {
+  if (id === null) return <None />;
+  const name = keyNames.get(id);
+  if (name === undefined) return <code title={id}>…{id.slice(-ID_TAIL_CHARACTERS)}</code>;
+  return (
+    <span className="block max-w-40 truncate" title={name}>
+      {name}
+    </span>
+  );
 }
 
 function None() {
@@ -135,7 +134,13 @@ function RequestId({ id }: { id: string }) {
   );
 }
 
-function UsageCard({ row, number }: { row: UsageRow; number: Intl.NumberFormat }) {
+interface UsageCardProps {
+  row: UsageRow;
+  number: Intl.NumberFormat;
+  keyNames: UsageTableProps['keyNames'];
+}
+
+function UsageCard({ row, number, keyNames }: UsageCardProps) {
   const { t } = useTranslation();
   const tokens = (value: number | null) => (value === null ? t('state.none') : number.format(value));
   return (
@@ -145,7 +150,7 @@ function UsageCard({ row, number }: { row: UsageRow; number: Intl.NumberFormat }
         <Status row={row} />
       </div>
       <div className="flex items-center justify-between gap-3">
-        <span className="truncate">{row.key?.name ?? t(`usage.sources.${row.source}`)}</span>
+        <span className="truncate">{keyNames.get(row.keyId ?? '') ?? t(`usage.sources.${row.source}`)}</span>
         <Money amount={row.cost} className="font-semibold text-ink" />
       </div>
       <div className="flex items-center justify-between gap-3">

@@ -33,9 +33,6 @@ export function Balance({ wallet }: { wallet: Wallet }) {
         <LeaderRow name={<Key tone="bg-s2" word={t('wallet.gift')} />} note={t('wallet.giftNote')}>
           <Money amount={gift} />
         </LeaderRow>
-        <LeaderRow name={<Key tone="hatched" word={t('wallet.held')} />} note={t('wallet.heldNote')}>
-          <Money amount={held} />
-        </LeaderRow>
         {/[1-9]/.test(receivable) && (
           <LeaderRow name={t('wallet.owed')} note={t('wallet.owedNote')}>
             <Money amount={`-${receivable}`} className="text-bad" />
@@ -44,6 +41,9 @@ export function Balance({ wallet }: { wallet: Wallet }) {
         <LeaderSum name={t('wallet.available')}>
           <Money amount={available} />
         </LeaderSum>
+        <LeaderRow name={<Key tone="hatched" word={t('wallet.held')} />} note={t('wallet.heldNote')}>
+          <Money amount={held} />
+        </LeaderRow>
       </LeaderList>
       <p className="mt-2 text-right text-hint text-ink-3">
         {t('state.asOf', { time: stampText(new Date(), i18n.language, true) })}

@@ -84,7 +84,7 @@ function Kind({ entry }: { entry: Entry }) {
   const { t } = useTranslation();
   const Icon = ICONS[entry.kind];
   return (
-    <span className="inline-flex items-center gap-2.5 font-[550] whitespace-nowrap">
+    <span className="inline-flex items-center gap-2.5 align-middle font-[550] whitespace-nowrap">
       <Icon size={16} strokeWidth={1.75} className="flex-none text-ink-3" aria-hidden="true" />
       {t(`wallet.kinds.${entry.kind}`)}
     </span>

@@ -1,0 +1,36 @@
+/** Which rows of the usage log are wanted, for the service and for rows that arrive live. */
+import type { UsageRow } from './documents.ts';
+import type { UsageSearch } from './search.ts';
+
+export interface UsageConditions {
+  modelNames?: string[];
+  keyIds?: string[];
+  statuses?: UsageRow['status'][];
+  sources?: UsageRow['source'][];
+  requestId?: string;
+}
+
+/** The conditions for what is in the address, in the words of the service's filter. */
+export function conditionsOf({ model, key, status, source, request }: UsageSearch): UsageConditions {
+  return {
+    ...(model && { modelNames: [model] }),
+    ...(key && { keyIds: [key] }),
+    ...(status && { statuses: [status] }),
+    ...(source && { sources: [source] }),
+    ...(request && { requestId: request }),
+  };
+}
+
+/** Whether a row that arrived live meets the conditions. */
+export function meets(
+  row: UsageRow,
+  { modelNames, keyIds, statuses, sources, requestId }: UsageConditions,
+): boolean {
+  return (
+    (modelNames?.includes(row.modelName) ?? true) &&
+    (keyIds === undefined || (row.keyId !== null && keyIds.includes(row.keyId))) &&
+    (statuses?.includes(row.status) ?? true) &&
+    (sources?.includes(row.source) ?? true) &&
+    (requestId === undefined || requestId === row.requestId)
+  );
+}

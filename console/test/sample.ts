@@ -1,0 +1,290 @@
+/** Sample data of the fake control plane: the figures of the design's pictures, and states that the pictures show. */
+
+const HOUR_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+/** A moment in the past, as the service writes it. */
+export function ago(milliseconds: number): string {
+  return new Date(Date.now() - milliseconds).toISOString();
+}
+
+const MODELS = [
+  [
+    'flagship-max',
+    'TOP_FLAGSHIP',
+    1_000_000,
+    '0.6',
+    'Long documents, hard decisions',
+    'REASONING TOOLS FILES VISION LONG_CONTEXT',
+    'COMPACT SEARCH IMAGES',
+  ],
+  [
+    'flagship',
+    'SECOND_FLAGSHIP',
+    1_000_000,
+    '0.45',
+    'General work over large contexts',
+    'REASONING TOOLS FILES VISION LONG_CONTEXT',
+    'COMPACT SEARCH',
+  ],
+  [
+    'coder-max',
+    'AGENTIC_CODING',
+    400_000,
+    '0.3',
+    'Large changes, many files',
+    'AGENTIC_CODING REASONING TOOLS FILES',
+    'COMPACT SEARCH',
+  ],
+  [
+    'coder',
+    'AGENTIC_CODING',
+    256_000,
+    '0.3',
+    'Everyday edits and reviews',
+    'AGENTIC_CODING TOOLS FILES',
+    'COMPACT SEARCH',
+  ],
+  [
+    'reasoner',
+    'HARD_REASONING',
+    256_000,
+    '0.28',
+    'Slow and thorough',
+    'HARD_REASONING REASONING TOOLS',
+    'COMPACT',
+  ],
+  [
+    'balanced',
+    'BALANCED',
+    256_000,
+    '0.25',
+    'Chat, drafts, extraction',
+    'BALANCED TOOLS FILES VISION',
+    'REALTIME',
+  ],
+  ['balanced-vision', 'BALANCED', 256_000, '0.25', 'The same with images', 'BALANCED TOOLS VISION', 'IMAGES'],
+  ['swift', 'FAST_CHEAP', 128_000, '0.1', 'Autocomplete, voice', 'FAST_CHEAP TOOLS', 'AUDIO REALTIME'],
+  [
+    'budget',
+    'BUDGET_A',
+    128_000,
+    '0.03',
+    'Classification, tagging',
+    'BUDGET TOOLS',
+    'EMBEDDINGS MODERATIONS',
+  ],
+  ['budget-plus', 'BUDGET_B', 128_000, '0.05', 'Retrieval pipelines', 'BUDGET TOOLS', 'EMBEDDINGS RERANK'],
+] as const;
+
+const RATIOS = [
+  ['DEFAULT', 10n, '1'],
+  ['VIP', 9n, '0.9'],
+  ['SVIP', 8n, '0.8'],
+] as const;
+
+export const groupRatios = RATIOS.map(([group, , ratio]) => ({ group, ratio }));
+
+function priceOf(price: string, tenths: bigint): string {
+  const [whole = '0', fraction = ''] = price.split('.');
+  const micros = ((BigInt(whole) * 1_000_000n + BigInt(fraction.padEnd(6, '0'))) * tenths) / 10n;
+  return `${micros / 1_000_000n}.${String(micros % 1_000_000n)
+    .padStart(6, '0')
+    .replace(/0+$/, '')
+    .padEnd(2, '0')}`;
+}
+
+export const models = MODELS.map(([name, tier, contextTokens, price, description, traits, families]) => ({
+  __typename: 'CatalogModel',
+  id: `mdl_${name}`,
+  name,
+  displayName: name,
+  tier,
+  contextTokens,
+  description,
+  traits: traits.split(' '),
+  pricePerRequest: price,
+  state: 'PUBLISHED',
+  prices: RATIOS.map(([group, tenths, ratio]) => ({ group, ratio, pricePerRequest: priceOf(price, tenths) })),
+  endpoints: ['CHAT_COMPLETIONS', 'MESSAGES', ...families.split(' ')].map((family) => ({
+    family,
+    method: 'POST',
+    path: `/v1/${family.toLowerCase()}`,
+    streaming: true,
+  })),
+}));
+
+interface KeySeed {
+  name: string;
+  masked: [string, string];
+  used?: number;
+  ip?: string;
+  spent?: string;
+  more?: object;
+}
+
+const KEYS: KeySeed[] = [
+  {
+    name: 'Codex in CI',
+    masked: ['sk-mN0r', 'h3Za'],
+    used: 34_000,
+    ip: '192.0.2.61',
+    spent: '58.32',
+    more: {
+      group: 'SVIP',
+      groupRatio: '0.8',
+      rotation: {
+        pendingReveal: false,
+        previousSuffix: 'Kd2u',
+        graceEndsAt: ago(-3 * HOUR_MS),
+        previousLastUsedAt: null,
+      },
+    },
+  },
+  {
+    name: 'Production API',
+    masked: ['sk-7Qm2', 'x9Fd'],
+    used: 2 * MINUTE_MS,
+    ip: '203.0.113.24',
+    spent: '412.35',
+  },
+  {
+    name: 'Claude Code, laptop',
+    masked: ['sk-Vt4c', '8KpL'],
+    used: 5 * MINUTE_MS,
+    ip: '198.51.100.7',
+    spent: '86.535',
+    more: { group: 'VIP', groupRatio: '0.9' },
+  },
+  { name: 'Atlas batch', masked: ['sk-e8Lw', 'Qy5T'], used: 6 * MINUTE_MS, ip: '203.0.113.88' },
+  { name: 'Staging', masked: ['sk-Jd1x', 'b7Rk'], used: 26 * HOUR_MS, ip: '198.51.100.7', spent: '3.05' },
+  {
+    name: 'Gemini CLI test',
+    masked: ['sk-Zp9s', 'T2mV'],
+    used: 72 * HOUR_MS,
+    ip: '45.83.64.12',
+    spent: '4.05',
+    more: { state: 'DISABLED', disabledReason: 'LEAKED', group: 'VIP', groupRatio: '0.9' },
+  },
+  {
+    name: 'Old mobile app',
+    masked: ['sk-u3Bq', 'c0Ne'],
+    used: 1_200 * HOUR_MS,
+    ip: '192.0.2.14',
+    more: { state: 'DISABLED', disabledReason: 'OWNER' },
+  },
+  {
+    name: 'Voice demo',
+    masked: ['', ''],
+    more: { state: 'DISABLED', disabledReason: 'NOT_REVEALED', revealedAt: null },
+  },
+];
+
+/** A key of the account; what is not given is a plain enabled key. */
+export function makeKey(id: string, { name, masked, used, ip, spent = '0', more = {} }: KeySeed) {
+  return {
+    __typename: 'ApiKey',
+    id,
+    name,
+    prefix: masked[0],
+    suffix: masked[1],
+    state: 'ENABLED',
+    disabledReason: null as string | null,
+    group: 'DEFAULT',
+    groupRatio: '1',
+    expiresAt: null,
+    createdAt: ago(HOUR_MS),
+    revealedAt: ago(HOUR_MS) as string | null,
+    lastUsedAt: used === undefined ? null : ago(used),
+    lastUsedIp: ip ?? null,
+    spentThisMonth: spent,
+    rotation: null as object | null,
+    allowedIps: [],
+    version: 1,
+    ...more,
+  };
+}
+
+export type SampleKey = ReturnType<typeof makeKey>;
+
+export function makeKeys(): SampleKey[] {
+  return KEYS.map((seed, index) => makeKey(`key_${index + 1}`, seed));
+}
+
+const ENTRIES = [
+  ['USAGE', 'GIFT', '14 requests, settled 15:00', '-3.26', '222.40'],
+  ['USAGE', 'GIFT', '31 requests, settled 14:59', '-8.115', '225.66'],
+  ['USAGE', 'GIFT', '12 requests, settled 14:30', '-3.625', '233.775'],
+  ['TOP_UP_CARD', 'CASH', 'Receipt R-20418', '100', '237.40'],
+  ['GIFT_ADMIN', 'GIFT', 'From the operator: slow replies on 18 Nov', '25', '137.40'],
+  ['USAGE', 'CASH', '147 requests, settled 23:59', '-32.65', '112.40'],
+  ['USAGE_REVERSAL', 'CASH', 'Reverses entry 48,190: upstream broke after the end', '0.45', '145.05'],
+  ['TOP_UP_CRYPTO', 'CASH', 'Base, 0x7f3a…91c2', '50', '144.60'],
+  ['GIFT_POOL', 'GIFT', 'atlas, first period', '10', '94.60'],
+  ['POOL_PURCHASE', 'CASH', 'atlas, 30 days, 3 models', '-99', '84.60'],
+] as const;
+
+export const entries = ENTRIES.map(([kind, bucket, description, amount, balanceAfter], index) => ({
+  __typename: 'LedgerEntry',
+  id: `led_${index}`,
+  seq: 100 - index,
+  kind,
+  bucket,
+  description,
+  amount,
+  balanceAfter,
+  createdAt: ago(index * 7 * HOUR_MS),
+}));
+
+const ROWS = [
+  ['coder-max', 'Codex in CI', 48_002, 1_377, '0.24', 'SUCCEEDED', 200, 5_900, 700, '192.0.2.61'],
+  ['coder', 'Production API', 18_204, 1_120, '0.30', 'SUCCEEDED', 200, 3_200, 640, '203.0.113.24'],
+  ['flagship', 'Production API', 104_311, 2_405, '0.45', 'SUCCEEDED', 200, 11_400, 1_200, '203.0.113.24'],
+  ['coder', 'Claude Code, laptop', 9_120, null, '0.00', 'FAILED', 504, 60_000, null, '198.51.100.7'],
+  ['balanced', null, 2_014, 511, '0.25', 'SUCCEEDED', 200, 4_100, 410, '198.51.100.7'],
+  ['budget-plus', 'Production API', 612, 88, '0.0255', 'SUCCEEDED', 200, 700, 180, '203.0.113.24'],
+  ['coder-max', 'Claude Code, laptop', 61_220, 1_904, '0.27', 'CANCELLED', 200, 6_600, 720, '198.51.100.7'],
+  ['coder', 'Atlas batch', null, null, '0.00', 'THROTTLED', 429, 2, null, '203.0.113.88'],
+] as const;
+
+/** One line of the usage log. */
+export function makeRow(index: number) {
+  const [modelName, key, inputTokens, outputTokens, cost, status, httpStatus, latencyMs, ttftMs, ip] =
+    ROWS[index % ROWS.length] ?? ROWS[0];
+  return {
+    __typename: 'UsageEntry',
+    id: `use_${index}`,
+    requestId: `req_01KAGX${String(index).padStart(6, '0')}`,
+    modelName,
+    keyId: key === null ? null : `key_${KEYS.findIndex(({ name }) => name === key) + 1}`,
+    source: key === null ? 'PLAYGROUND' : 'API_KEY',
+    inputTokens,
+    outputTokens,
+    cost,
+    status,
+    httpStatus,
+    latencyMs,
+    ttftMs,
+    ip,
+    createdAt: ago(index * 41_000),
+  };
+}
+
+export const policy = {
+  __typename: 'PolicyVersion',
+  id: 'pol_1',
+  version: '1.0',
+  effectiveAt: '2026-11-01T00:00:00.000Z',
+  changeSummary: null,
+  sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  markdown: [
+    '# Privacy policy',
+    '## What providers receive',
+    'Upstream providers receive the **content of every request** that is sent.',
+    '## What is kept',
+    '| What | How long |\n|---|---|\n| Usage rows | 13 months |\n| Ledger | 10 years |',
+    '- The usage log keeps metadata only: `model`, tokens, cost, request id and address.\n- Playground chats are kept only if you switch it on.',
+    '## Questions',
+    'See [the prices](/pricing).',
+  ].join('\n\n'),
+};
