@@ -39,26 +39,9 @@ export async function requestLease(em: EntityManager, request: LeaseRequest): Pr
     throw new UserFailure('INVALID', 'A lease needs 0 < need ≤ want.', 'need');
   }
   // A refusal still has to commit: the recalls that it sets off are part of it.
-  const answer = await inTransaction(em, async (inner) => {
-    await requireJournal(inner, request);
-    const known = await earlierLease(inner, request);
-    return known ?? grantOrRefuse(inner, request);
-  });
+  const answer = await inTransaction(em, (inner) => grantOrRefuse(inner, request));
   if (answer instanceof UserFailure) throw answer;
   return answer;
-}
-
-async function requireJournal(em: EntityManager, { nodeId, journalId }: LeaseRequest): Promise<void> {
-  const row = await queryOne(
-    em,
-    sql`select id from node_journal where id = ${journalId} and node_id = ${nodeId}`,
-  );
-  if (!row)
-    throw new UserFailure(
-      'NOT_FOUND',
-      'Register this journal first: the node has no such journal.',
-      'journalId',
-    );
 }
 
 async function earlierLease(
@@ -80,15 +63,11 @@ async function grantOrRefuse(em: EntityManager, request: LeaseRequest): Promise<
   const { walletId, need, want } = request;
   const accounts = { cash: walletAccount(walletId, 'CASH'), gift: walletAccount(walletId, 'GIFT') };
   const balances = await lockAccounts(em, [accounts.cash, accounts.gift]);
-  // Asked again under the lock: of two requests with one number, the second one waited here.
+  // Asked under the lock: of two requests with one number, the second one waited here.
+  const refusal = await refusalOf(em, request);
+  if (refusal) return refusal;
   const known = await earlierLease(em, request);
   if (known) return known;
-  const wallet = await queryOne<{ frozen: boolean }>(
-    em,
-    sql`select frozen from wallet where id = ${walletId}`,
-  );
-  if (!wallet) return new UserFailure('NOT_FOUND', 'There is no such wallet.', 'walletId');
-  if (wallet.frozen) return new UserFailure('WALLET_FROZEN', 'The wallet is frozen.');
   const gift = balances.get(accounts.gift) ?? 0n;
   const free = gift + (balances.get(accounts.cash) ?? 0n);
   const limit = request.keyId === null ? undefined : await limitOfKey(em, request.keyId, walletId);
@@ -98,6 +77,24 @@ async function grantOrRefuse(em: EntityManager, request: LeaseRequest): Promise<
   const granted = decideGrant({ balance: free, need, want: limit && limit.free < want ? limit.free : want });
   if (granted === undefined) return refuse(em, { walletId, keyId: null, need, free });
   return openLease(em, request, giftFirst(granted, gift));
+}
+
+/** Why the wallet or the journal gets no lease, whatever the balance. */
+async function refusalOf(
+  em: EntityManager,
+  { walletId, nodeId, journalId }: LeaseRequest,
+): Promise<UserFailure | undefined> {
+  const row = await queryOne<{ frozen: boolean; registered: boolean }>(
+    em,
+    sql`
+    select frozen,
+      exists (select from node_journal where id = ${journalId} and node_id = ${nodeId}) as registered
+    from wallet where id = ${walletId}`,
+  );
+  if (!row) return new UserFailure('NOT_FOUND', 'There is no such wallet.', 'walletId');
+  if (!row.registered)
+    return new UserFailure('NOT_FOUND', 'Register this journal first: the node has none such.', 'journalId');
+  return row.frozen ? new UserFailure('WALLET_FROZEN', 'The wallet is frozen.') : undefined;
 }
 
 /**
@@ -137,12 +134,15 @@ async function openLease(
   await query(
     em,
     sql`
-    insert into wallet_lease (id, wallet_id, key_id, node_id, journal_id, request_no, granted_cash,
-      granted_gift)
-    values (${id}, ${walletId}, ${request.keyId}, ${nodeId}, ${journalId}, ${request.requestNo},
-      ${part.cash}, ${part.gift})`,
+    with lease as (
+      insert into wallet_lease
+        (id, wallet_id, key_id, node_id, journal_id, request_no, granted_cash, granted_gift)
+      values (${id}, ${walletId}, ${request.keyId}, ${nodeId}, ${journalId}, ${request.requestNo},
+        ${part.cash}, ${part.gift})
+      returning wallet_id, id
+    )
+    select ledger_open_lease(wallet_id, id) from lease`,
   );
-  await query(em, sql`select ledger_open_lease(${walletId}, ${id})`);
   const { outcome } = await post(em, {
     kind: 'LEASE_GRANT',
     reference: `lease:${id}`,

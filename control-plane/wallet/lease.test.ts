@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { openMoney } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
 import { SYSTEM_ACTOR } from '../context.ts';
+import { newId } from '../ids.ts';
 import { query, sql } from '../sql.ts';
 import { checkInvariants } from './invariants.ts';
 import { decideGrant } from './lease.rules.ts';
@@ -167,6 +168,31 @@ describe('leases', () => {
     expect((await walletById(money.em(), request.walletId))?.held).toBe(6n * PRICE);
     expect(await silentFor(27)).toBe('RECLAIMED');
     expect(await walletById(money.em(), request.walletId)).toMatchObject({ cash: 60n * PRICE, held: 0n });
+  });
+
+  it('of 20 requests at once for a key whose limit is three requests, exactly three are granted', async () => {
+    const request = await setting({ cash: 100n * PRICE });
+    const keyId = newId('key');
+    await query(
+      money.em(),
+      sql`
+      insert into api_key (id, owner_id, wallet_id, name, billing_group, state, disabled_reason, spend_limit)
+      select ${keyId}, user_id, id, 'limited', 'default', 'DISABLED', 'NOT_REVEALED', ${3n * PRICE + 1n}
+      from wallet where id = ${request.walletId}`,
+    );
+    const limited = { ...request, keyId, want: PRICE };
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => ask({ ...limited, requestNo: at + 1 })),
+    );
+    expect(answers.filter((answer) => answer === PRICE)).toHaveLength(3);
+    await query(
+      money.em(),
+      sql`update wallet_lease set recalled_at = clock_timestamp() - interval '1 second'
+        where key_id = ${keyId}`,
+    );
+    expect(await ask({ ...limited, requestNo: 21 })).toBe('SPEND_LIMIT_REACHED');
+    expect(await ask({ ...request, requestNo: 22 })).toBeGreaterThan(0n);
+    expect(await ask({ ...limited, keyId: newId('key'), requestNo: 23 })).toBe('NOT_FOUND');
   });
 
   it('keeps every invariant through all of this', async () => {

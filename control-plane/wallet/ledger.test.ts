@@ -4,6 +4,7 @@ import type { Money } from '../../test/money-fixture.ts';
 import { SYSTEM_ACTOR } from '../context.ts';
 import { createOrm } from '../orm.ts';
 import { query, sql } from '../sql.ts';
+import { main } from './check-ledger.ts';
 import { checkInvariants } from './invariants.ts';
 import { FUNDING, post, walletAccount } from './ledger.ts';
 import { clawBack, creditCash, payFromCash } from './movements.ts';
@@ -178,6 +179,24 @@ describe('a wallet', () => {
       receivable: 0n,
       frozen: false,
     });
+  });
+
+  it('is checked by a command that says so and fails on any violation', async () => {
+    const lines: string[] = [];
+    expect(await main(money.url, (line) => lines.push(line))).toBe(0);
+    expect(lines).toEqual(['The ledger keeps all 9 invariants.']);
+    expect(await main(undefined, (line) => lines.push(line))).toBe(1);
+    const owner = await createOrm(money.url, { asOwner: true, connectionsMax: 1 });
+    try {
+      const forge = (sign: string): Promise<unknown> =>
+        owner.em.fork().execute(`update ledger_account set balance = balance ${sign} 7 where id = 'funding'`);
+      await forge('+');
+      expect(await main(money.url, (line) => lines.push(line))).toBe(1);
+      expect(lines.join()).toMatch(/"rule":"I2".*"rule":"I6"/);
+      await forge('-');
+    } finally {
+      await owner.close(true);
+    }
   });
 
   it('keeps every invariant through all of this', async () => {

@@ -15,7 +15,14 @@ import { inTransaction } from '../sql.ts';
 import { countEntries, entriesPage, entryOfTransaction } from './entries.service.ts';
 import type { EntryConditions } from './entries.service.ts';
 import { leasesOfWallet } from './lease.rows.ts';
-import { adjust, availableIn, ensureWallet, setLowBalanceThreshold, walletById, walletIdOf } from './wallet.service.ts';
+import {
+  adjust,
+  availableIn,
+  ensureWallet,
+  setLowBalanceThreshold,
+  walletById,
+  walletIdOf,
+} from './wallet.service.ts';
 import type { WalletState } from './wallet.service.ts';
 import {
   AdminWalletAdjustInput,
