@@ -1,6 +1,14 @@
 /** For the conformance suite: canonical values to try dialects with, and what of them every format must keep. */
 import fc from 'fast-check';
-import type { Block, ChatRequest, ChatResponse, FinishReason, Message, Part, Tool } from '../data-plane/dialects/canonical.ts';
+import type {
+  Block,
+  ChatRequest,
+  ChatResponse,
+  FinishReason,
+  Message,
+  Part,
+  Tool,
+} from '../data-plane/dialects/canonical.ts';
 import { parseObject } from '../data-plane/dialects/fields.ts';
 
 const word = fc.stringMatching(/^[a-z][a-z0-9_]{2,12}$/);
@@ -28,6 +36,7 @@ const calls = fc
     })),
   );
 
+const ID_LENGTH = 13;
 const count = fc.nat(100_000);
 const tokens = fc
   .tuple(count, count, count, count)
@@ -67,10 +76,10 @@ export function responses(choices: number): fc.Arbitrary<ChatResponse> {
   });
 }
 
-/** What every format must keep of an answer. Filter and refusal are one word in some. */
+/** What every format must keep of an answer. Filter and refusal are one word in some; ids may get a prefix. */
 export function meaningOfResponse({ choices, tokens: counted, id, model }: ChatResponse): unknown {
   return {
-    id,
+    id: id.slice(-ID_LENGTH),
     model,
     tokens: counted,
     choices: choices.map(({ blocks, finish }) => ({

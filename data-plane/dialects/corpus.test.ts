@@ -23,6 +23,7 @@ const CHUNK_BYTES = 61;
 const EXCUSED: Record<string, string> = {
   'anth-anthropic-6d5d2312ecc3':
     'a second message_start in the middle of the stream: hand-made, broken on purpose',
+  'resp-openai-dcf4e73f244d': 'a trimmed stream, whose deltas say less than its last event',
   'chat-cerebras-c1df46e3e1ed': 'the streams of two answers, one after the other',
 };
 
@@ -147,7 +148,10 @@ describe.skipIf(!isThere)(`recorded traffic${reason}`, () => {
         const summary = objectOf(expected.request);
         try {
           const decoded = dialect.inbound.decodeRequest(request.body, pathOf(request.path));
-          const names = decoded.tools.flatMap((tool) => (tool.kind === 'builtin' ? [] : [tool.name]));
+          // The summaries do not look into namespaces.
+          const names = decoded.tools.flatMap((tool) =>
+            tool.kind === 'builtin' || (tool.kind === 'function' && tool.namespace) ? [] : [tool.name],
+          );
           const system = decoded.messages.filter(({ role }) => role === 'system' || role === 'developer');
           const texts = system.flatMap(({ parts }) =>
             parts.map((part) => (part.kind === 'text' ? part.text : '')),

@@ -4,9 +4,11 @@ import { anthropicMessages } from './anthropic-messages/index.ts';
 import type { Dialect } from './dialect.ts';
 import { openaiChat } from './openai-chat/index.ts';
 import { openaiCompletions } from './openai-completions/index.ts';
+import { openaiResponses } from './openai-responses/index.ts';
 
 export const DIALECTS: Partial<Record<DialectName, Dialect>> = {
   'openai-chat': openaiChat,
+  'openai-responses': openaiResponses,
   'anthropic-messages': anthropicMessages,
 };
 

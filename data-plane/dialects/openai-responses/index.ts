@@ -1,0 +1,32 @@
+/** The responses dialect: what Codex, the OpenAI SDK and the AI SDK speak. */
+import type { Dialect } from '../dialect.ts';
+import { decodeError, encodeError, encodeStreamError } from './errors.ts';
+import { decodeRequest, encodeRequest } from './request.ts';
+import { decodeResponse, encodeResponse } from './response.ts';
+import { ResponsesStreamEncoder } from './stream-encoder.ts';
+import { ResponsesStreamDecoder } from './stream.ts';
+
+export const openaiResponses: Dialect = {
+  name: 'openai-responses',
+  inbound: {
+    decodeRequest,
+    encodeResponse,
+    streamEncoder: (request) => new ResponsesStreamEncoder(request),
+    encodeError,
+    encodeStreamError,
+    keepAlive: ': keep-alive\n\n',
+    losses: {
+      choices: 'an answer is one list of items: further choices have no place',
+      native: 'items of another format\'s server-side tools have no counterpart',
+      'stop-sequence': 'the format does not say which stop sequence ended the answer',
+    },
+  },
+  outbound: {
+    encodeRequest,
+    pathFor: () => '/responses',
+    authorize: (secret) => ({ authorization: `Bearer ${secret}` }),
+    decodeResponse,
+    streamDecoder: () => new ResponsesStreamDecoder(),
+    decodeError,
+  },
+};
