@@ -49,7 +49,11 @@ export function createApi(onSignedOut: () => void): Api {
 }
 
 // The reader may leave before the socket's code is there; nothing is subscribed then.
-function subscribe(socket: Promise<Socket>, payload: SubscribePayload, sink: Sink<FormattedExecutionResult>): () => void {
+function subscribe(
+  socket: Promise<Socket>,
+  payload: SubscribePayload,
+  sink: Sink<FormattedExecutionResult>,
+): () => void {
   let left = false;
   let leave = () => {
     left = true;

@@ -2,7 +2,7 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { clsx } from 'clsx';
 import { X } from 'lucide-react';
-import type { ReactNode, RefObject } from 'react';
+import { type ReactNode, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 
 interface DialogProps {
@@ -13,8 +13,6 @@ interface DialogProps {
   sentence?: ReactNode;
   /** 640 for a secret, 480 otherwise. */
   wide?: boolean;
-  /** Where the focus goes first; the first control otherwise. */
-  initialFocus?: RefObject<HTMLElement | null>;
   footer?: ReactNode;
   children: ReactNode;
 }
@@ -26,11 +24,11 @@ export function Dialog({
   title,
   sentence,
   wide = false,
-  initialFocus,
   footer,
   children,
 }: DialogProps) {
   const { t } = useTranslation();
+  const popup = useRef<HTMLDivElement>(null);
   return (
     <Base.Root
       open={open}
@@ -40,7 +38,8 @@ export function Dialog({
       <Base.Portal>
         <Base.Backdrop className={SCRIM} />
         <Base.Popup
-          {...(initialFocus === undefined ? {} : { initialFocus })}
+          ref={popup}
+          initialFocus={() => firstControl(popup.current)}
           className={clsx(POPUP, wide ? 'sm:max-w-[640px]' : 'sm:max-w-[480px]')}>
           <div className="flex items-start gap-4 px-6 pt-6 max-sm:px-4 max-sm:pt-5">
             <div className="min-w-0 flex-1">
@@ -53,12 +52,23 @@ export function Dialog({
               <X size={16} strokeWidth={1.75} />
             </Base.Close>
           </div>
-          <div className="min-h-0 flex-1 overflow-y-auto px-6 py-5 max-sm:px-4">{children}</div>
-          {footer !== undefined && <div className={FOOTER}>{footer}</div>}
+          <div data-part="body" className="min-h-0 flex-1 overflow-y-auto px-6 py-5 max-sm:px-4">{children}</div>
+          {footer !== undefined && <div data-part="footer" className={FOOTER}>{footer}</div>}
         </Base.Popup>
       </Base.Portal>
     </Base.Root>
   );
+}
+
+// The cross comes first in the document, but is the last thing that somebody came for.
+const FIRST_CONTROLS = ['[data-focus-first]', '[data-part=body] :is(input, button)', '[data-part=footer] button:last-of-type'];
+
+function firstControl(popup: HTMLElement | null): HTMLElement | null {
+  for (const selector of FIRST_CONTROLS) {
+    const found = popup?.querySelector<HTMLElement>(selector);
+    if (found) return found;
+  }
+  return null;
 }
 
 const SCRIM =

@@ -52,7 +52,7 @@ function LeakedDialog({ apiKey, onClose }: { apiKey: Key; onClose: () => void })
   };
   const footer = (
     <>
-      <Button variant="ghost" onClick={onClose}>
+      <Button variant="ghost" data-focus-first onClick={onClose}>
         {t('dialog.cancel')}
       </Button>
       <Button variant="destructive" busy={busy} onClick={() => void confirm()}>

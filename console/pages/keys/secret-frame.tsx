@@ -44,7 +44,7 @@ export function SecretFrame({ apiKey, secret, baseAddress }: SecretFrameProps) {
           <Button
             variant="primary"
             wide
-            autoFocus
+            data-focus-first
             aria-label={t('reveal.copyKey')}
             onClick={() => {
               void copy().then((written) => {

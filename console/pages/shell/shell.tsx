@@ -1,6 +1,7 @@
 /** The frame of every signed-in page: navigation, base address, balance, connection. */
-import { Navigate, Outlet, useLocation } from '@tanstack/react-router';
+import { Outlet, useLocation, useNavigate } from '@tanstack/react-router';
 import { Wallet } from 'lucide-react';
+import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useQuery, useSubscription } from 'urql';
 import { requestIdOf } from '../../client.ts';
@@ -51,7 +52,6 @@ export type Viewer = NonNullable<ResultOf<typeof ViewerQuery>['viewer']>;
 /** Lets in who is signed in; everybody else is sent to sign in and comes back afterwards. */
 export function Shell() {
   const [{ data, error }, again] = useQuery({ query: ViewerQuery });
-  const location = useLocation();
   const { t } = useTranslation();
   if (data?.viewer) {
     return (
@@ -60,7 +60,7 @@ export function Shell() {
       </ToastHost>
     );
   }
-  if (data) return <Navigate to="/sign-in" search={{ next: location.href }} replace />;
+  if (data) return <ToSignIn />;
   if (!error) return null;
   return (
     <main className="mx-auto max-w-[640px] p-8 max-sm:p-4">
@@ -72,6 +72,15 @@ export function Shell() {
       />
     </main>
   );
+}
+
+function ToSignIn() {
+  const navigate = useNavigate();
+  const { href } = useLocation();
+  // Where it started: the address changes while the next page is loading, and must not be followed.
+  const [next] = useState(href);
+  useEffect(() => void navigate({ to: '/sign-in', search: { next }, replace: true }), [navigate, next]);
+  return null;
 }
 
 function Frame({ viewer, baseAddress }: { viewer: Viewer; baseAddress: string }) {
