@@ -1,7 +1,6 @@
 /** A node's life: settings → journal → kept configuration → control plane → listening → draining → gone. */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { FastifyInstance } from 'fastify';
 import { Compiler } from './config/compile.ts';
 import { createFeed } from './config/feed.ts';
 import type { Feed } from './config/feed.ts';
@@ -40,7 +39,7 @@ interface Node {
   store: WritableStore;
   ledger: OpenLedger;
   feed: Feed;
-  server: FastifyInstance;
+  server: ReturnType<typeof buildServer>;
   traffic: { inflight: number; served: number };
   /** Whether the control plane knows this process: before that, no credit. */
   registered: boolean;

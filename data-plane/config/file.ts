@@ -35,6 +35,7 @@ export class DamagedConfigFile extends Error {
   }
 }
 
+/** The file at one path. Its writes come one after another; the caller sees to that. */
 export class ConfigFile {
   readonly #path: string;
   #lines = Infinity;

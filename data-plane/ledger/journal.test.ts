@@ -76,7 +76,7 @@ function segmentOf(groups: number, fill: number): { bytes: Buffer; starts: numbe
   return { bytes: Buffer.concat(frames), starts };
 }
 
-test('a megabyte cut at every byte: what was whole before the cut is read, the torn rest is taken for the end', () => {
+test('a megabyte cut at every byte: what was whole is read, the torn rest is taken for the end', () => {
   const { bytes, starts } = segmentOf(700, 1_000);
   expect(bytes.length).toBeGreaterThan(1_000_000);
   for (const [group, start] of starts.entries()) {
@@ -102,7 +102,7 @@ test('a cut segment replays to exactly the charges that were whole', () => {
   );
 });
 
-test('any single flipped bit in 10 KB is refused, or costs at most the last group; nothing is ever invented', () => {
+test('any flipped bit in 10 KB is refused, or costs the last group; nothing is ever invented', () => {
   const { bytes, starts } = segmentOf(20, 200);
   const sample = bytes.subarray(0, 10_240);
   const last = starts.findLastIndex((start) => start < sample.length);
@@ -175,7 +175,9 @@ test('commits that come together share one sync', async () => {
   expect(journal.book.nextSeq).toBe(501);
 });
 
-/** A disk whose files fail on demand; a failed file refuses everything afterwards, as the kernel might not. */
+/**
+ * A disk whose files fail on demand; a failed file refuses everything afterwards, as the kernel might not.
+ */
 function brokenDisk(broken: { sync: boolean; write: boolean }, used: Set<number>): Disk {
   let files = 0;
   return {
@@ -236,7 +238,7 @@ test.each(['sync', 'write'] as const)(
   },
 );
 
-test('unsettled charges are read in order over many segments, and segments go when they are settled', async () => {
+test('unsettled charges are read in order over many segments, which go when settled', async () => {
   const path = folder();
   const journal = await open(path, { segmentBytes: 4_096 });
   granted(journal);

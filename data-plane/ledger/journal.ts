@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import { bookToJson, emptyBook, enter } from './book.ts';
 import type { Book, ChargeRecord, JournalRecord, SettledLease } from './book.ts';
 import type { Disk, GrowingFile } from './disk.ts';
-import { encodeFrame, frameLength, readFrame } from './frames.ts';
+import { encodeFrame } from './frames.ts';
 import { replayFolder, segmentName } from './replay.ts';
 import type { Segment } from './replay.ts';
+import { ChargeReader } from './charge-reader.ts';
 
 /** A segment is followed by a new one at this size, in bytes. */
 const SEGMENT_BYTES = 16 * 1024 * 1024;
@@ -18,8 +19,6 @@ const GROUP_MAX = 1_000;
 const QUEUE_MAX = 20_000;
 /** Pause between attempts to get a writable segment after a failure, in ms. */
 const HEAL_EVERY_MS = 500;
-/** How much of a segment is read at once for settling, in bytes. */
-const READ_BYTES = 1024 * 1024;
 
 /** What a caller appends: a charge gets its number when it is written. */
 export type NewRecord = Exclude<JournalRecord, { type: 'charge' }> | Omit<ChargeRecord, 'seq'>;
@@ -39,11 +38,6 @@ interface Pending {
   /** Absent for what must stand in the journal sooner or later, after a failure too. */
   reject?(error: unknown): void;
 }
-interface Place {
-  segment: number;
-  offset: number;
-  group: number;
-}
 
 /**
  * Opens the journal of the folder, or begins one. Throws DamagedJournal. The caller holds the folder's lock.
@@ -57,6 +51,7 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   return journal;
 }
 
+/** Appends records durably, and hands out what is not settled. Made by `openJournal`. */
 export class Journal {
   /** What the durable records add up to. */
   readonly book: Book;
@@ -70,13 +65,13 @@ export class Journal {
   #flushing: Promise<void> | undefined;
   #healing: NodeJS.Timeout | undefined;
   #closed = false;
-  #place: Place | undefined;
-  #ahead: ChargeRecord[] = [];
+  readonly #reader: ChargeReader;
 
   constructor(options: JournalOptions, book: Book, segments: Segment[]) {
     this.#options = options;
     this.book = book;
     this.#segments = segments;
+    this.#reader = new ChargeReader(options.disk, { book, segments });
   }
 
   /** Whether a charge could be made durable now. */
@@ -117,11 +112,8 @@ export class Journal {
   }
 
   /** The oldest unsettled charges, in order, at most `limit`. Does not move: `settle` does. */
-  async unsettled(limit: number): Promise<readonly ChargeRecord[]> {
-    while (this.#ahead.length < limit && (await this.#readOn())) {
-      /* until there is enough or no more */
-    }
-    return this.#ahead.slice(0, limit);
+  unsettled(limit: number): Promise<readonly ChargeRecord[]> {
+    return this.#reader.next(limit);
   }
 
   /**
@@ -129,7 +121,7 @@ export class Journal {
    */
   async settle(seq: number, leases: SettledLease[]): Promise<void> {
     await this.append({ type: 'settled', seq, leases });
-    this.#ahead = this.#ahead.filter((charge) => charge.seq > seq);
+    this.#reader.drop(seq);
     // A file that cannot be removed is only old: the next start removes it.
     await this.#removeSettled().catch((error: unknown) => {
       this.#options.log.warn({ reason: String(error) }, 'a settled segment could not be removed');
@@ -241,52 +233,6 @@ export class Journal {
         () => this.#heal(),
       );
     }, HEAL_EVERY_MS);
-  }
-
-  /** Reads further charges of the segments; false when all durable ones were read. */
-  async #readOn(): Promise<boolean> {
-    const [oldest] = this.#segments;
-    if (!oldest) return false;
-    this.#place ??= { segment: oldest.number, offset: 0, group: 0 };
-    const place = this.#place;
-    const segment = this.#segments.find(({ number }) => number >= place.segment);
-    if (!segment) return false;
-    if (segment.number > place.segment || place.offset >= segment.size) {
-      const next = this.#segments.find(({ number }) => number > place.segment);
-      if (!next) return false;
-      this.#place = { segment: next.number, offset: 0, group: 0 };
-      return true;
-    }
-    await this.#readFrom(segment, place);
-    return true;
-  }
-
-  async #readFrom(segment: Segment, place: Place): Promise<void> {
-    // The end as it is now: it moves while the disk is read.
-    const { size, endSeq } = segment;
-    let bytes = await this.#options.disk.read(
-      segment.path,
-      place.offset,
-      Math.min(READ_BYTES, size - place.offset),
-    );
-    const needed = frameLength(bytes, 0) ?? 0;
-    if (needed > bytes.length) bytes = await this.#options.disk.read(segment.path, place.offset, needed);
-    let offset = 0;
-    for (;;) {
-      const reading = readFrame(bytes, offset, place.group);
-      if (reading.kind !== 'frame') break;
-      if (place.group > 0) for (const line of reading.frame.lines) this.#noticeCharge(line, endSeq);
-      offset = reading.frame.end;
-      place.group += 1;
-    }
-    if (offset === 0) throw new Error(`${segment.path} cannot be read at byte ${place.offset}`);
-    place.offset += offset;
-  }
-
-  #noticeCharge(line: string, endSeq: number): void {
-    const record = JSON.parse(line) as JournalRecord;
-    if (record.type === 'charge' && record.seq > this.book.settledSeq && record.seq < endSeq)
-      this.#ahead.push(record);
   }
 
   async #removeSettled(): Promise<void> {

@@ -18,62 +18,15 @@ const RESEND_MS = { first: 50, most: 1_000 };
 const CLOSE_AGAIN_MS = { first: 200, most: 60_000 };
 const RECALLED_MAX = 1_000;
 
+type Handlers = {
+  [Type in LedgerEvent['type']]: (turn: Turn, event: Extract<LedgerEvent, { type: Type }>) => void;
+};
+
 /** Handles one event: changes the state in place and returns what is to be done, in order. Never throws. */
 export function step(state: LedgerState, event: LedgerEvent, now: Moment): LedgerEffect[] {
   const turn: Turn = { state, now, effects: [] };
-  switch (event.type) {
-    case 'HOLD':
-      onHold(turn, event);
-      break;
-    case 'GIVE_UP':
-      onGiveUp(turn, event);
-      break;
-    case 'RELEASE':
-      onRelease(turn, event);
-      break;
-    case 'COMMITTED':
-      onCommitted(turn, event);
-      break;
-    case 'GRANTED':
-      onGranted(turn, event);
-      break;
-    case 'REFUSED':
-      onRefused(turn, event);
-      break;
-    case 'CONFLICT':
-      onConflict(turn, event.no);
-      break;
-    case 'UNANSWERED':
-      onUnanswered(turn, event.no);
-      break;
-    case 'UNSENT':
-      onUnsent(turn, event.no);
-      break;
-    case 'RECALL':
-      onRecall(turn, event.leaseId);
-      break;
-    case 'SETTLED':
-      onSettled(turn, event.leases);
-      break;
-    case 'CLOSED':
-      onClosed(turn, event.leaseId);
-      break;
-    case 'NOT_CLOSED':
-      onNotClosed(turn, event.leaseId);
-      break;
-    case 'CONFIRMED':
-      onConfirmed(turn, event.sentAt);
-      break;
-    case 'RETRY':
-      onRetry(turn, event.purseId);
-      break;
-    case 'TICK':
-      onTick(turn);
-      break;
-    case 'STOP':
-      onStop(turn);
-      break;
-  }
+  const handle = HANDLERS[event.type] as (turn: Turn, event: LedgerEvent) => void;
+  handle(turn, event);
   return turn.effects;
 }
 
@@ -156,7 +109,7 @@ function onRefused(turn: Turn, event: Extract<LedgerEvent, { type: 'REFUSED' }>)
   serve(turn, purse);
 }
 
-function onConflict(turn: Turn, no: number): void {
+function onConflict(turn: Turn, { no }: { no: number }): void {
   const request = answered(turn, no);
   if (!request) return;
   turn.effects.push({ type: 'WRITE', record: { type: 'refused', no } });
@@ -183,7 +136,7 @@ function giveBack(turn: Turn, purse: Purse): boolean {
   return returning;
 }
 
-function onUnanswered(turn: Turn, no: number): void {
+function onUnanswered(turn: Turn, { no }: { no: number }): void {
   const request = turn.state.requests.get(no);
   if (!request) return;
   const afterMs = growing(RESEND_MS, request.attempts);
@@ -192,13 +145,13 @@ function onUnanswered(turn: Turn, no: number): void {
   turn.effects.push({ type: 'RETRY', purseId: request.purseId, afterMs });
 }
 
-function onUnsent(turn: Turn, no: number): void {
+function onUnsent(turn: Turn, { no }: { no: number }): void {
   const request = answered(turn, no);
   const purse = request && turn.state.purses.get(request.purseId);
   if (purse) refuse(turn, purse, { code: 'unavailable', from: 0n });
 }
 
-function onRecall(turn: Turn, leaseId: string): void {
+function onRecall(turn: Turn, { leaseId }: { leaseId: string }): void {
   const lease = turn.state.leases.get(leaseId);
   if (lease) {
     lease.draining = true;
@@ -206,7 +159,8 @@ function onRecall(turn: Turn, leaseId: string): void {
     return;
   }
   if (turn.state.requests.size === 0) {
-    // A grant whose question was answered otherwise, because an old copy of it arrived late: nothing was ever spent.
+    // A grant whose question was answered otherwise, because an old copy of it arrived late: nothing was ever
+    // spent.
     turn.effects.push({ type: 'CLOSE', leaseId, count: 0, sum: 0n });
   } else if (!turn.state.recalled.includes(leaseId)) {
     turn.state.recalled.push(leaseId);
@@ -214,7 +168,7 @@ function onRecall(turn: Turn, leaseId: string): void {
   }
 }
 
-function onSettled(turn: Turn, leases: readonly SettledLease[]): void {
+function onSettled(turn: Turn, { leases }: { leases: readonly SettledLease[] }): void {
   for (const { leaseId, count, rejected, rejectedSum } of leases) {
     const lease = turn.state.leases.get(leaseId);
     if (!lease) continue;
@@ -225,7 +179,7 @@ function onSettled(turn: Turn, leases: readonly SettledLease[]): void {
   }
 }
 
-function onClosed(turn: Turn, leaseId: string): void {
+function onClosed(turn: Turn, { leaseId }: { leaseId: string }): void {
   const lease = turn.state.leases.get(leaseId);
   if (!lease) return;
   turn.state.leases.delete(leaseId);
@@ -238,7 +192,7 @@ function onClosed(turn: Turn, leaseId: string): void {
   serve(turn, purse);
 }
 
-function onNotClosed(turn: Turn, leaseId: string): void {
+function onNotClosed(turn: Turn, { leaseId }: { leaseId: string }): void {
   const lease = turn.state.leases.get(leaseId);
   if (!lease) return;
   lease.closing = false;
@@ -246,7 +200,7 @@ function onNotClosed(turn: Turn, leaseId: string): void {
   lease.closeAttempts += 1;
 }
 
-function onConfirmed(turn: Turn, sentAt: Moment): void {
+function onConfirmed(turn: Turn, { sentAt }: { sentAt: Moment }): void {
   for (const lease of turn.state.leases.values()) {
     expireIfDue(turn, lease);
     if (lease.expired || lease.confirmed.mono >= sentAt.mono) continue;
@@ -259,7 +213,7 @@ function onConfirmed(turn: Turn, sentAt: Moment): void {
   }
 }
 
-function onRetry(turn: Turn, purseId: string): void {
+function onRetry(turn: Turn, { purseId }: { purseId: string }): void {
   for (const request of turn.state.requests.values())
     if (request.purseId === purseId) resendIfDue(turn, request);
   serve(turn, turn.state.purses.get(purseId));
@@ -284,3 +238,23 @@ function onStop(turn: Turn): void {
   for (const purse of turn.state.purses.values()) refuse(turn, purse, { code: 'unavailable', from: 0n });
   for (const lease of turn.state.leases.values()) drain(turn, lease);
 }
+
+const HANDLERS: Handlers = {
+  HOLD: onHold,
+  GIVE_UP: onGiveUp,
+  RELEASE: onRelease,
+  COMMITTED: onCommitted,
+  GRANTED: onGranted,
+  REFUSED: onRefused,
+  CONFLICT: onConflict,
+  UNANSWERED: onUnanswered,
+  UNSENT: onUnsent,
+  RECALL: onRecall,
+  SETTLED: onSettled,
+  CLOSED: onClosed,
+  NOT_CLOSED: onNotClosed,
+  CONFIRMED: onConfirmed,
+  RETRY: onRetry,
+  TICK: onTick,
+  STOP: onStop,
+};

@@ -93,7 +93,7 @@ test('200 requests at once on money for 7 get exactly 7 holds, the others a fina
   expect(bank.balances.get('wallet_a')).toBe(1n);
 });
 
-test('two nodes on one small wallet sell exactly what it holds, and no rest of a lease starves the other', async () => {
+test('two nodes on one small wallet sell exactly what it holds; no rest starves the other', async () => {
   const bank = new Bank({ wallet_a: PRICE * 60n }, { latencyMs: 1 });
   const nodes = [await open(bank), await open(bank)];
   for (const [at, ledger] of nodes.entries()) ledger.connect(`node_${at}`);
@@ -113,7 +113,7 @@ test('two nodes on one small wallet sell exactly what it holds, and no rest of a
   expect(bank.openLeases).toBe(0);
 });
 
-test('a control plane that is away gives 503 without a lease, and never 402; leases at hand go on being spent', async () => {
+test('without the control plane a lease at hand is spent on; without one it is 503, never 402', async () => {
   const bank = new Bank({ wallet_a: PRICE * 10_000n });
   const ledger = await open(bank);
   ledger.connect('node_1');
@@ -127,7 +127,7 @@ test('a control plane that is away gives 503 without a lease, and never 402; lea
   await expect.poll(() => bank.charges.size, { timeout: 10_000 }).toBe(2);
 });
 
-test('a process that died never spends from its old leases: it settles them, closes them and asks for new ones', async () => {
+test('a process that died settles and closes its old leases, and never spends from them', async () => {
   const bank = new Bank({ wallet_a: PRICE * 1_000n });
   const path = folder();
   const before = await open(bank, { folder: path });
@@ -148,7 +148,7 @@ test('a process that died never spends from its old leases: it settles them, clo
   expect(bank.balances.get('wallet_a')).toBe(PRICE * 998n);
 });
 
-test('a lease whose answer was lost in a crash is found again under its number and closed unused', async () => {
+test('a lease whose answer was lost in a crash is found by its number and closed unused', async () => {
   const bank = new Bank({ wallet_a: PRICE * 1_000n });
   const path = folder();
   const lost: Pick<Bank, 'requestLease' | 'closeLease' | 'reportUsage'> = {
@@ -171,7 +171,7 @@ test('a lease whose answer was lost in a crash is found again under its number a
   expect(bank.leases.size).toBe(1);
 });
 
-test('a lease is not charged once the control plane may have taken it back, whichever clock says so', async () => {
+test('a lease is not charged once it may be taken back, whichever clock says so', async () => {
   for (const leap of [
     { mono: 3_600_001, wall: 0 },
     { mono: 0, wall: 3_600_001 },

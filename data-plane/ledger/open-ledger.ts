@@ -41,8 +41,6 @@ export interface OpenLedger extends Ledger {
   readonly usageBacklog: number;
   /** Free usage records that were dropped because the control plane was away for long. */
   readonly usageDropped: number;
-  /** Open leases, for metrics. */
-  readonly openLeases: number;
   now(): Moment;
   /** From here on leases are asked for and usage is reported, as this node. */
   connect(nodeId: string): void;
@@ -114,9 +112,6 @@ class NodeLedger implements OpenLedger {
   }
   get usageDropped(): number {
     return this.#settler.dropped;
-  }
-  get openLeases(): number {
-    return this.#state.leases.size;
   }
 
   now(): Moment {

@@ -29,6 +29,7 @@ interface Batch {
   charges: readonly ChargeRecord[];
 }
 
+/** Reports one batch after another; what is not acknowledged is sent again just as it was. */
 export class Settler {
   readonly #options: SettlerOptions;
   readonly #free: UsageRecord[] = [];

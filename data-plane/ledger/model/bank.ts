@@ -1,6 +1,6 @@
 /**
- * A small control plane's money in memory, for tests: wallets, leases, settlements, and what must always hold.
- * It follows the rules of the real one to the letter, but keeps plain data only.
+ * A small control plane's money in memory, for tests: wallets, leases, settlements, and what must always
+ * hold. It follows the rules of the real one to the letter, but keeps plain data only.
  */
 import { formatDollars, parseDollars } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';

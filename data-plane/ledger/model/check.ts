@@ -1,12 +1,13 @@
 /**
- * The model check as a command: `node data-plane/ledger/model/check.ts [states]`. Visits the production rules in a small
- * world, then each mutant, which must be found. Exits with 1 when a rule is broken or a mutant survives.
+ * The model check as a command: `node data-plane/ledger/model/check.ts [states]`. Visits the production rules
+ * in a small world, then each mutant, which must be found. Exits with 1 when a rule is broken or a mutant
+ * survives.
  */
 import { explore } from './explore.ts';
 import type { Exploration } from './explore.ts';
 import { MUTANTS } from './mutants.ts';
 import { PRODUCTION } from './world.ts';
-import type { Bounds } from './world.ts';
+import type { Bounds } from './state.ts';
 
 export const SMALL: Bounds = {
   nodes: 2,

@@ -1,8 +1,10 @@
 /** Visits every reachable state of the world within bounds, checks each, and lets it come to rest. */
 import { createHash } from 'node:crypto';
 import { deliver, movesOf } from './moves.ts';
-import { Mover, newWorld } from './world.ts';
-import type { Bounds, Rules, World } from './world.ts';
+import { newWorld } from './state.ts';
+import type { Bounds, World } from './state.ts';
+import { Mover } from './world.ts';
+import type { Rules } from './world.ts';
 
 export interface ExploreOptions {
   bounds: Bounds;
@@ -113,7 +115,10 @@ function wrongInNodes(world: World): string {
 
 const ROUNDS_TO_REST = 12;
 
-/** Heals everything, lets all messages arrive and all waits end, and compares the books with what the clients saw. */
+/**
+ * Heals everything, lets all messages arrive and all waits end, and compares the books with what the clients
+ * saw.
+ */
 export function wrongAtRest(before: World, rules: Rules, bounds: Bounds): string {
   const world = structuredClone(before);
   const mover = new Mover(world, rules, { ...bounds, leases: world.leases.length });

@@ -155,7 +155,8 @@ function reclaim({ world }: Mover, at: number): void {
   world.reclaims += 1;
 }
 
-function requestMoves({ world, rules }: Mover): Move[] {
+function requestMoves(mover: Mover): Move[] {
+  const { world } = mover;
   const moves: Move[] = [];
   for (const [number, request] of world.requests.entries()) {
     const node = world.nodes[request.node];
@@ -173,28 +174,7 @@ function requestMoves({ world, rules }: Mover): Move[] {
         ]);
         break;
       case 'held':
-        moves.push([`fail ${name}`, (mover) => mover.fail(number)]);
-        if (request.seen === 'nothing')
-          moves.push([
-            `content ${name}`,
-            (mover) => {
-              mover.request(number).seen = 'part';
-            },
-          ]);
-        else if (rules.commits === 'after-last-byte') {
-          moves.push([
-            `last byte ${name}`,
-            (mover) => Object.assign(mover.request(number), { phase: 'sent', seen: 'all' }),
-          ]);
-        } else if (rules.commits === 'at-start') {
-          moves.push([
-            `end ${name}`,
-            (mover) => Object.assign(mover.request(number), { phase: 'done', seen: 'all' }),
-          ]);
-        } else {
-          moves.push([`check ${name}`, (mover) => mover.check(number, false)]);
-          moves.push([`leave ${name}`, (mover) => mover.check(number, true)]);
-        }
+        moves.push(...heldMoves(mover, number));
         break;
       case 'checked':
       case 'sent':
@@ -209,6 +189,25 @@ function requestMoves({ world, rules }: Mover): Move[] {
       default:
         break;
     }
+  }
+  return moves;
+}
+
+/** What can become of a request that has its money. */
+function heldMoves({ world, rules }: Mover, number: number): Move[] {
+  const name = `r${number}`;
+  const moves: Move[] = [[`fail ${name}`, (mover) => mover.fail(number)]];
+  const end = (phase: 'sent' | 'done') => (mover: Mover) =>
+    void Object.assign(mover.request(number), { phase, seen: 'all' });
+  if (world.requests[number]?.seen === 'nothing') {
+    moves.push([`content ${name}`, (mover) => void Object.assign(mover.request(number), { seen: 'part' })]);
+  } else if (rules.commits === 'after-last-byte') {
+    moves.push([`last byte ${name}`, end('sent')]);
+  } else if (rules.commits === 'at-start') {
+    moves.push([`end ${name}`, end('done')]);
+  } else {
+    moves.push([`check ${name}`, (mover) => mover.check(number, false)]);
+    moves.push([`leave ${name}`, (mover) => mover.check(number, true)]);
   }
   return moves;
 }

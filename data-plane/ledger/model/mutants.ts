@@ -2,7 +2,8 @@
 import type { LedgerEffect } from '../events.ts';
 import type { LedgerState } from '../state.ts';
 import { PRODUCTION } from './world.ts';
-import type { Bounds, Rules } from './world.ts';
+import type { Bounds } from './state.ts';
+import type { Rules } from './world.ts';
 
 /** A wrong rule, and bounds within which it must be found. */
 export interface Mutant {

@@ -1,25 +1,15 @@
 /**
- * A small world for the model check: clients, nodes that run the production money rules and book, and a control
- * plane. Messages are never taken away, which covers loss, delay, reordering and duplication.
+ * A small world for the model check: clients, nodes that run the production money rules and book, and a
+ * control plane. Messages are never taken away, which covers loss, delay, reordering and duplication.
  */
 import { emptyBook, enter } from '../book.ts';
-import type { Book, JournalRecord } from '../book.ts';
+import type { JournalRecord } from '../book.ts';
 import type { LedgerEffect, LedgerEvent } from '../events.ts';
 import { mayCommit, step } from '../leases.ts';
 import { beginWith } from '../state.ts';
 import type { LedgerState, Moment } from '../state.ts';
 import { usageOf } from './records.ts';
-
-export interface Bounds {
-  nodes: number;
-  requests: number;
-  total: number;
-  chunk: number;
-  leases: number;
-  crashes: number;
-  diskLosses: number;
-  reclaims: number;
-}
+import type { ModelNode, ModelRequest, World, Bounds } from './state.ts';
 
 /** The rules under test; mutants replace some of them. */
 export interface Rules {
@@ -48,85 +38,8 @@ export const PRODUCTION: Rules = {
   commits: 'before-last-byte',
 };
 
-export interface ModelLease {
-  id: string;
-  journal: string;
-  node: number;
-  amount: number;
-  charged: number;
-  state: 'open' | 'closed' | 'reclaimed';
-  /** Granted after the time had passed. */
-  late: boolean;
-}
-/** What the client of a request saw of it. */
-export type Seen = 'nothing' | 'part' | 'all' | 'error';
-export interface ModelRequest {
-  phase: 'new' | 'waiting' | 'held' | 'checked' | 'sent' | 'committed' | 'done' | 'failed';
-  node: number;
-  leaseId: string;
-  seen: Seen;
-  /** The client itself left after content: nothing more is sent, and it is charged. */
-  left: boolean;
-}
-export interface ModelNode {
-  up: boolean;
-  late: boolean;
-  ledger: LedgerState;
-  book: Book;
-  /** Records that were noted and are not on the disk yet. */
-  noted: JournalRecord[];
-  /** Charges on the disk, in order: request and lease. */
-  charges: [number, string][];
-  lives: number;
-}
-export interface World {
-  balance: number;
-  revenue: number;
-  writtenOff: number;
-  leases: ModelLease[];
-  /** Answers by journal and request number. */
-  granted: Record<string, string>;
-  charged: number[];
-  nodes: ModelNode[];
-  requests: ModelRequest[];
-  messages: string[];
-  crashes: number;
-  diskLosses: number;
-  reclaims: number;
-  lost: number[];
-  bad: string;
-}
-
 const DEADLINE_MS = 500;
 const WALLET = 'w';
-
-export function newWorld({ nodes, requests, total }: Bounds): World {
-  return {
-    balance: total,
-    revenue: 0,
-    writtenOff: 0,
-    leases: [],
-    granted: {},
-    charged: [],
-    nodes: Array.from({ length: nodes }, (_, at) => {
-      const book = emptyBook(`j${at}`);
-      return { up: true, late: false, ledger: beginWith(book), book, noted: [], charges: [], lives: 0 };
-    }),
-    requests: Array.from({ length: requests }, () => ({
-      phase: 'new' as const,
-      node: -1,
-      leaseId: '',
-      seen: 'nothing' as const,
-      left: false,
-    })),
-    messages: [],
-    crashes: 0,
-    diskLosses: 0,
-    reclaims: 0,
-    lost: [],
-    bad: '',
-  };
-}
 
 /** The world and the rules it is moved by. Every method changes the world in place. */
 export class Mover {
@@ -304,7 +217,10 @@ function crashRequest(request: ModelRequest): void {
   if (['committed', 'sent'].includes(request.phase)) request.phase = 'done';
 }
 
-/** Times and counters that only pace the node: any wait may end at any moment, so states that differ in them are one. */
+/**
+ * Times and counters that only pace the node: any wait may end at any moment, so states that differ in them
+ * are one.
+ */
 function forgetTimes(ledger: LedgerState): void {
   for (const purse of ledger.purses.values()) {
     Object.assign(purse, {
