@@ -3,7 +3,7 @@ import { getIntrospectionQuery } from 'graphql';
 import { createClient } from 'graphql-ws';
 import pg from 'pg';
 import WebSocket from 'ws';
-import { startTestApp } from '../test/control/app.ts';
+import { pick, startTestApp } from '../test/control/app.ts';
 import type { TestApp } from '../test/control/app.ts';
 
 const NODE = { id: 'nod_01ARZ3NDEKTSV4RRFFQ69G5FAV', name: 'node-1' };
@@ -91,6 +91,19 @@ describe('the control plane over HTTP', () => {
     await owner.end();
     expect(errors[0]).toMatchObject({ extensions: { code: 'INTERNAL_SERVER_ERROR', requestId: expect.any(String) } });
     expect(JSON.stringify(errors)).not.toMatch(/group_ratio|select|relation/i);
+  });
+
+  it('finds objects by id for those alone who may see them', async () => {
+    const [ann, bob] = [await test.user('ann@example.com'), await test.user('bob@example.com')];
+    const made = await ann.send(
+      'mutation { apiKeyCreate(input: { name: "mine", idempotencyKey: "1" }) { apiKey { id } userErrors { code } } }');
+    const id = pick<string>(made, 'apiKeyCreate', 'apiKey', 'id');
+    const model = pick<string>(await ann.send('{ catalogModel(name: "swift") { id } }'), 'catalogModel', 'id');
+    const query = 'query ($ids: [ID!]!) { nodes(ids: $ids) { __typename id ... on ApiKey { name } } }';
+    const asked = { ids: [id, 'nonsense', model] };
+    const own = [{ __typename: 'ApiKey', id, name: 'mine' }, null, { __typename: 'CatalogModel', id: model }];
+    expect(pick(await ann.send(query, asked), 'nodes')).toEqual(own);
+    expect(pick(await bob.send(query, asked), 'nodes')).toEqual([null, ...own.slice(1)]);
   });
 
   it('refuses a bearer token that nobody has, instead of going on without it', async () => {

@@ -9,6 +9,7 @@ import { CatalogResolver } from './catalog/catalog.resolver.ts';
 import { KeyFields } from './keys/key.fields.ts';
 import { AdminKeysResolver, UserKeysResolver } from './keys/key.lists.ts';
 import { KeyResolver } from './keys/key.resolver.ts';
+import { NodeLookupResolver } from './node.resolver.ts';
 import { AdminNodesResolver, LeaseNodeResolver, NodeResolver, PendingNodesResolver } from './nodes/node.resolver.ts';
 import { SyncResolver } from './nodes/sync.resolver.ts';
 import { UsageReportResolver } from './nodes/usage-report.resolver.ts';
@@ -19,7 +20,7 @@ import { AdminUsageResolver, UsageResolver, UserUsageResolver } from './usage/us
 import { AdminLedgerResolver, UserWalletResolver, WalletResolver } from './wallet/wallet.resolver.ts';
 
 export const resolvers: NonEmptyArray<new () => object> = [
-  AccountResolver, SessionResolver, AdminUsersResolver, AddressResolver, AdminResolver, AuditResolver, CatalogResolver,
+  AccountResolver, SessionResolver, AdminUsersResolver, AddressResolver, NodeLookupResolver, AdminResolver, AuditResolver, CatalogResolver,
   KeyResolver, KeyFields, UserKeysResolver, AdminKeysResolver,
   UpstreamResolver, AdminUpstreamsResolver, ProviderFields, RouteFields, ModelRoutesResolver,
   NodeResolver, AdminNodesResolver, PendingNodesResolver, LeaseNodeResolver, SyncResolver, UsageReportResolver,

@@ -240,7 +240,7 @@ function valuesOf(input: ModelChange, limits: ModelLimitsRecord = DEFAULT_LIMITS
 }
 
 async function nextPosition(em: EntityManager): Promise<number> {
-  const last = await em.findOne(ModelSchema, {}, { orderBy: { position: 'desc' } });
+  const [last] = await em.find(ModelSchema, {}, { orderBy: { position: 'desc' }, limit: 1 });
   return (last?.position ?? -1) + 1;
 }
 

@@ -65,7 +65,7 @@ export async function startTestApp(
   });
   const orm = await createOrm(settings.databaseUrl, { connectionsMax: 8 });
   await seed(orm.em.fork(), settings);
-  const app = await createApp({ orm, settings, findNode: options.findNode ?? (async () => null) });
+  const app = await createApp({ orm, settings, findNode: options.findNode ?? (async () => null), log: printErrors });
   const url = `http://127.0.0.1:${await app.listen()}`;
   const browser = () => createBrowser(url);
   return {
@@ -105,4 +105,9 @@ function createBrowser(url: string): Browser {
     },
   };
   return browser;
+}
+
+/** What callers must not see, a reader of a failing test must. */
+function printErrors(line: Record<string, unknown>): void {
+  if (line['level'] === 'error' && process.env['TEST_LOG']) process.stderr.write(`${String(line['stack'])}\n`);
 }
