@@ -41,21 +41,26 @@ export function serveSockets(server: Server, parts: SocketParts): { close(): Pro
     socket.on('error', () => socket.destroy());
     const refusal = refusalOf(request, parts, sockets.clients.size);
     if (refusal) socket.end(`HTTP/1.1 ${refusal}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
-    else sockets.handleUpgrade(request, socket, head, (opened) => sockets.emit('connection', opened, request));
+    else
+      sockets.handleUpgrade(request, socket, head, (opened) => sockets.emit('connection', opened, request));
   };
   server.on('upgrade', onUpgrade);
   const serving = useServer<Record<string, unknown>>(optionsOf(parts), sockets, KEEP_ALIVE_MS);
   return {
     close: async () => {
       server.off('upgrade', onUpgrade);
-      const hard = setTimeout(() => { for (const socket of sockets.clients) socket.terminate(); }, CLOSE_WAIT_MS);
+      const hard = setTimeout(() => {
+        for (const socket of sockets.clients) socket.terminate();
+      }, CLOSE_WAIT_MS);
       await serving.dispose();
       clearTimeout(hard);
     },
   };
 }
 
-/** A status line where the upgrade is refused: browsers send Origin, and no foreign page may use our cookie. */
+/**
+ * A status line where the upgrade is refused: browsers send Origin, and no foreign page may use our cookie.
+ */
 function refusalOf(request: IncomingMessage, parts: SocketParts, open: number): string | undefined {
   if ((request.url ?? '').split('?')[0] !== '/graphql') return '404 Not Found';
   const { origin } = request.headers;
@@ -73,25 +78,35 @@ function optionsOf(parts: SocketParts): Options {
     },
     onSubscribe: async ({ extra, connectionParams, subscriptions }, _id, payload) => {
       if (Object.keys(subscriptions).length > SUBSCRIPTIONS_MAX) {
-        return [requestError('RATE_LIMITED', `At most ${SUBSCRIPTIONS_MAX} operations at once on one socket.`)];
+        return [
+          requestError('RATE_LIMITED', `At most ${SUBSCRIPTIONS_MAX} operations at once on one socket.`),
+        ];
       }
       try {
-        return prepare(parts.schema, payload) ?? {
-          ...operationOf(parts.schema, payload),
-          contextValue: await parts.contextOf(extra.request, connectionParams ?? {}),
-        };
+        return (
+          prepare(parts.schema, payload) ?? {
+            ...operationOf(parts.schema, payload),
+            contextValue: await parts.contextOf(extra.request, connectionParams ?? {}),
+          }
+        );
       } catch (error) {
-        return [error instanceof GraphQLError ? error : new GraphQLError('Failed', { originalError: asError(error) })];
+        return [
+          error instanceof GraphQLError
+            ? error
+            : new GraphQLError('Failed', { originalError: asError(error) }),
+        ];
       }
     },
     subscribe: (args) => subscribeFresh(args, parts),
     onNext: (_connection, _id, _payload, _args, { errors, ...result }) =>
-      (errors ? { ...result, errors: errors.map(parts.format) } : undefined),
+      errors ? { ...result, errors: errors.map(parts.format) } : undefined,
     onError: (_connection, _id, _payload, errors) => errors.map(parts.format),
   };
 }
 
-/** The errors for which the operation cannot run, or undefined. Throws a GraphQLError where it does not parse. */
+/**
+ * The errors for which the operation cannot run, or undefined. Throws a GraphQLError where it does not parse.
+ */
 function prepare(schema: GraphQLSchema, payload: SubscribePayload): readonly GraphQLError[] | undefined {
   const { document } = operationOf(schema, payload);
   const invalid = validate(schema, document);
@@ -108,15 +123,48 @@ function operationOf(schema: GraphQLSchema, payload: SubscribePayload): Executio
 
 /** Like graphql's subscribe, but each event is executed with a context of its own. */
 async function subscribeFresh(
-  args: ExecutionArgs, parts: SocketParts,
+  args: ExecutionArgs,
+  parts: SocketParts,
 ): Promise<AsyncGenerator<ExecutionResult, void, void> | ExecutionResult> {
   const source = await createSourceEventStream(args);
   if (!(Symbol.asyncIterator in source)) return source;
   const context = args.contextValue as Context;
-  return mapEvents(source, (rootValue) => execute({ ...args, rootValue, contextValue: parts.refresh(context) }));
+  return mapEvents(source, (rootValue) =>
+    execute({ ...args, rootValue, contextValue: parts.refresh(context) }),
+  );
 }
 
-async function* mapEvents<T, R>(source: AsyncIterable<T>, map: (event: T) => R | Promise<R>): AsyncGenerator<R, void, void> {
+/**
+ * A generator that waits for its next event would hear of its end only afterwards: so the source is ended
+ * first.
+ */
+function mapEvents<T, R>(
+  source: AsyncIterable<T>,
+  map: (event: T) => R | Promise<R>,
+): AsyncGenerator<R, void, void> {
+  const events = source[Symbol.asyncIterator]();
+  const mapped = mapAll({ [Symbol.asyncIterator]: () => events }, map);
+  const end = async (): Promise<IteratorResult<R, void>> => {
+    await events.return?.();
+    return mapped.return();
+  };
+  return {
+    next: () => mapped.next(),
+    return: end,
+    throw: (error: unknown) => mapped.throw(error),
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await end();
+    },
+  };
+}
+
+async function* mapAll<T, R>(
+  source: AsyncIterable<T>,
+  map: (event: T) => R | Promise<R>,
+): AsyncGenerator<R, void, void> {
   for await (const event of source) yield map(event);
 }
 

@@ -72,10 +72,9 @@ async function grantOrRefuse(em: EntityManager, request: LeaseRequest): Promise<
   const free = gift + (balances.get(accounts.cash) ?? 0n);
   const limit = request.keyId === null ? undefined : await limitOfKey(em, request.keyId, walletId);
   if (limit instanceof UserFailure) return limit;
-  if (limit && limit.free < need)
-    return refuse(em, { walletId, keyId: request.keyId, need, free: limit.free });
+  if (limit && limit.free < need) return refuse(em, request, { keyId: request.keyId, free: limit.free });
   const granted = decideGrant({ balance: free, need, want: limit && limit.free < want ? limit.free : want });
-  if (granted === undefined) return refuse(em, { walletId, keyId: null, need, free });
+  if (granted === undefined) return refuse(em, request, { keyId: null, free });
   return openLease(em, request, giftFirst(granted, gift));
 }
 
@@ -174,23 +173,27 @@ async function openLease(
 
 /**
  * Not enough is free. While leases that could help (with a key: leases of its limit) come back, the answer
- * is to ask again.
+ * is to ask again. A lease of exactly the needed amount in the asking process itself cannot help: were it
+ * not in use, nobody would ask.
  */
 async function refuse(
   em: EntityManager,
-  short: { walletId: string; keyId: string | null; need: Micros; free: Micros },
+  { walletId, need, journalId, nodeId, ...request }: LeaseRequest,
+  { keyId, free }: { keyId: string | null; free: Micros },
 ): Promise<UserFailure> {
-  const { walletId, keyId } = short;
+  const inUse = sql`l.journal_id = ${journalId} and l.key_id is not distinct from ${request.keyId}
+    and l.granted_cash + l.granted_gift = ${need}
+    and l.granted_at > (select started_at from data_plane_node where id = ${nodeId})`;
   const row = await queryOne<{ parked: string; waiting: boolean }>(
     em,
     sql`
     select coalesce(sum(l.granted_cash + l.granted_gift - l.charge_sum - l.released), 0)::text as parked,
-      coalesce(bool_or(l.recalled_at is null
-        or l.recalled_at > clock_timestamp() - ${RECALL_PATIENCE_MS} * interval '1 millisecond'), false) as
-          waiting
-    from wallet_lease l where l.wallet_id = ${walletId} and l.state = 'ACTIVE' and ${ofKey(keyId)}`,
+      coalesce(bool_or(l.recalled_at is null or l.recalled_at
+        > clock_timestamp() - ${RECALL_PATIENCE_MS} * interval '1 millisecond'), false) as waiting
+    from wallet_lease l where l.wallet_id = ${walletId} and l.state = 'ACTIVE' and ${ofKey(keyId)}
+      and (${inUse}) is not true`,
   );
-  const coverable = short.free + BigInt(row?.parked ?? '0') >= short.need;
+  const coverable = free + BigInt(row?.parked ?? '0') >= need;
   if (coverable && row?.waiting) {
     await recallLeases(em, walletId, keyId);
     return new UserFailure(

@@ -109,6 +109,22 @@ describe('leases', () => {
     expect(await ask(other)).toBe(PRICE);
   });
 
+  it('says INSUFFICIENT_BALANCE at once where the asking process itself holds the last price', async () => {
+    const request = await setting({ cash: 2n * PRICE });
+    await query(
+      money.em(),
+      sql`update data_plane_node set started_at = clock_timestamp() where id = ${request.nodeId}`,
+    );
+    await requestLease(money.em(), request);
+    await requestLease(money.em(), { ...request, requestNo: 2 });
+    expect(await ask({ ...request, requestNo: 3 })).toBe('INSUFFICIENT_BALANCE');
+    await query(
+      money.em(),
+      sql`update data_plane_node set started_at = clock_timestamp() where id = ${request.nodeId}`,
+    );
+    expect(await ask({ ...request, requestNo: 3 })).toBe('CONFLICT');
+  });
+
   it('says INSUFFICIENT_BALANCE at once where no lease could help', async () => {
     const request = await setting({ cash: PRICE - 1n });
     expect(await ask(request)).toBe('INSUFFICIENT_BALANCE');
