@@ -11,8 +11,8 @@ export type RefusalCode = Extract<
 
 export type LedgerEvent =
   | { type: 'HOLD'; waiter: number; walletId: string; keyId: string | null; price: Micros }
-  /** The client's patience, or the time it may be kept waiting, is over. */
-  | { type: 'GIVE_UP'; waiter: number; purseId: string }
+  /** A client waited long. Unless `final`, it goes on while the control plane answers, and will soon know. */
+  | { type: 'GIVE_UP'; waiter: number; purseId: string; final: boolean }
   | { type: 'RELEASE'; leaseId: string; price: Micros }
   | { type: 'COMMITTED'; leaseId: string; price: Micros }
   | { type: 'GRANTED'; no: number; leaseId: string; amount: Micros; deadlineMs: number }

@@ -16,6 +16,8 @@ const RENEW_PAUSE_MS = 5_000;
 const IDLE_MS = 60_000;
 const RESEND_MS = { first: 50, most: 1_000 };
 const CLOSE_AGAIN_MS = { first: 200, most: 60_000 };
+/** A control plane that answered no question of a purse for so long counts as away. */
+const SILENCE_MS = 500;
 const RECALLED_MAX = 1_000;
 
 type Handlers = {
@@ -45,9 +47,12 @@ function onHold(turn: Turn, event: Extract<LedgerEvent, { type: 'HOLD' }>): void
   renew(turn, purse);
 }
 
-function onGiveUp(turn: Turn, { waiter, purseId }: { waiter: number; purseId: string }): void {
+function onGiveUp(turn: Turn, event: Extract<LedgerEvent, { type: 'GIVE_UP' }>): void {
+  const { waiter, purseId, final } = event;
   const purse = turn.state.purses.get(purseId);
   if (!purse?.waiters.some(({ id }) => id === waiter)) return;
+  const answers = purse.answeredAt !== null && turn.now.mono - purse.answeredAt < SILENCE_MS;
+  if (answers && !final) return;
   purse.waiters = purse.waiters.filter(({ id }) => id !== waiter);
   turn.effects.push({ type: 'REFUSE', waiter, code: 'unavailable' });
 }

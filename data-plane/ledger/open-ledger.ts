@@ -20,8 +20,10 @@ import { Settler } from './settle.ts';
 import { beginWith } from './state.ts';
 import type { LedgerState, Moment } from './state.ts';
 
-/** The longest a request may wait for money, in ms. */
-const WAIT_MS = 500;
+/**
+ * How long a request waits for money while the control plane is silent, and at most while it answers, in ms.
+ */
+const WAIT_MS = { silent: 500, most: 2_000 };
 const TICK_MS = 1_000;
 
 export interface LedgerOptions {
@@ -175,7 +177,10 @@ class NodeLedger implements OpenLedger {
       this.#dispatch({ type: 'HOLD', waiter, ...owner, price });
       if (!this.#waiting.has(waiter)) return;
       const purseId = owner.keyId === null ? owner.walletId : `${owner.walletId} ${owner.keyId}`;
-      waiting.timer = setTimeout(() => this.#dispatch({ type: 'GIVE_UP', waiter, purseId }), WAIT_MS);
+      const until = this.now().mono + WAIT_MS.most;
+      waiting.timer = setInterval(() => {
+        this.#dispatch({ type: 'GIVE_UP', waiter, purseId, final: this.now().mono >= until });
+      }, WAIT_MS.silent);
     });
   }
 
@@ -219,7 +224,7 @@ class NodeLedger implements OpenLedger {
   #finish(waiter: number): Waiting | undefined {
     const waiting = this.#waiting.get(waiter);
     this.#waiting.delete(waiter);
-    clearTimeout(waiting?.timer);
+    clearInterval(waiting?.timer);
     return waiting;
   }
 

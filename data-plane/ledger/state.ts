@@ -70,6 +70,8 @@ export interface Purse {
   leaseIds: string[];
   waiters: Waiter[];
   requestNo: number | null;
+  /** When the control plane last answered a question of this purse, on the monotonic clock. */
+  answeredAt: number | null;
   /** Earliest next question, on the monotonic clock. */
   askAfter: number;
   /** Earliest next question for which nobody waits. */
@@ -171,6 +173,7 @@ export function purseFor(state: LedgerState, owner: { walletId: string; keyId: s
       leaseIds: [],
       waiters: [],
       requestNo: null,
+      answeredAt: null,
       askAfter: 0,
       renewAfter: 0,
       conflicts: 0,

@@ -147,7 +147,7 @@ export function wrongAtRest(before: World, rules: Rules, bounds: Bounds): string
 function finish(mover: Mover, number: number): void {
   const request = mover.request(number);
   if (request.phase === 'waiting')
-    mover.tell(request.node, { type: 'GIVE_UP', waiter: number, purseId: 'w' });
+    mover.tell(request.node, { type: 'GIVE_UP', waiter: number, purseId: 'w', final: true });
   if (request.phase === 'held') mover.fail(number);
   if (request.phase === 'checked' || request.phase === 'sent') mover.write(number);
   if (request.phase === 'committed') Object.assign(request, { phase: 'done', seen: 'all' });

@@ -170,7 +170,7 @@ function requestMoves(mover: Mover): Move[] {
       case 'waiting':
         moves.push([
           `give up ${name}`,
-          (mover) => mover.tell(request.node, { type: 'GIVE_UP', waiter: number, purseId: 'w' }),
+          (mover) => mover.tell(request.node, { type: 'GIVE_UP', waiter: number, purseId: 'w', final: true }),
         ]);
         break;
       case 'held':

@@ -225,6 +225,7 @@ function forgetTimes(ledger: LedgerState): void {
   for (const purse of ledger.purses.values()) {
     Object.assign(purse, {
       askAfter: 0,
+      answeredAt: null,
       renewAfter: 0,
       conflicts: 0,
       lastPrice: 0n,
