@@ -204,6 +204,7 @@ const GUARDS = `
   end $$;
 `;
 
+/** Makes wallets, leases and the ledger. */
 export class Wallet extends Migration {
   override up(): void {
     for (const part of [WALLETS, LEDGER, POST, ACCOUNTS, GUARDS]) this.addSql(part);

@@ -71,6 +71,7 @@ const GUARDS = `
     for each statement execute function ledger_refuse();
 `;
 
+/** Makes the usage log, charges and alarms. */
 export class Usage extends Migration {
   override up(): void {
     for (const part of [USAGE, GUARDS]) this.addSql(part);

@@ -60,6 +60,7 @@ const CONFIG = `
   insert into config_head (id, revision, pruned_to) values (1, 0, 0);
 `;
 
+/** Makes nodes, journals and the config log. */
 export class Nodes extends Migration {
   override up(): void {
     for (const part of [NODES, CONFIG]) this.addSql(part);

@@ -26,7 +26,6 @@ const HEARTBEAT_MS = 5_000;
 /** Without a look at the log for this long, no heartbeat claims that anything is current. */
 const FRESH_MS = 3_000;
 const RECONNECT_MS = 500;
-/** How long acknowledgements are waited for between two looks, in ms. */
 const ACK_POLL_MS = 100;
 /** Events that may wait for a slow node before its stream is ended; it then comes back for a snapshot. */
 const QUEUE_MAX = 256;
@@ -48,6 +47,7 @@ interface Stream {
   queue: EventQueue<ConfigEvent>;
 }
 
+/** One per process: follows the log, and feeds every node that is connected here. */
 export class ConfigFeed {
   readonly #parts: FeedParts;
   #state = new ConfigState();

@@ -17,6 +17,7 @@ export type DeltaEvent = Extract<ConfigEvent, { __typename: 'ConfigDelta' }>;
 /** A chunk of a snapshot, and the largest delta, have this many entries. */
 export const CHUNK_ENTRIES_MAX = 2000;
 
+/** Live entries and tombstones up to one revision, with their checksum. */
 export class ConfigState {
   readonly #rows = new Map<string, LogRow>();
   readonly #checksum = new ConfigChecksum();

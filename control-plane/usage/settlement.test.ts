@@ -8,7 +8,9 @@ import { checkInvariants } from '../wallet/invariants.ts';
 import { closeLease, reclaimLease } from '../wallet/lease.end.ts';
 import { requestLease } from '../wallet/lease.service.ts';
 import { payFromCash } from '../wallet/movements.ts';
+import type { Movement } from '../wallet/movements.ts';
 import { adjust, walletById } from '../wallet/wallet.service.ts';
+import type { Adjustment } from '../wallet/wallet.service.ts';
 import { settle } from './settlement.service.ts';
 import type { ReportAnswer } from './settlement.service.ts';
 import type { ReportedUsage } from './settlement.rules.ts';
@@ -186,80 +188,72 @@ interface Step {
   pick: number;
 }
 
+interface Played extends Setting {
+  sent: ReportedUsage[];
+}
+
 /** One wallet and two nodes on which steps are played; expected refusals are part of the game. */
 async function openRun(): Promise<{ act(step: Step): Promise<void> }> {
-  const { userId, walletId } = await money.wallet({ cash: 40n * PRICE, gift: 15n * PRICE });
-  const nodes = await Promise.all([money.node(), money.node()]);
-  const leases: { leaseId: string; nodeId: string; journalId: string; sent: ReportedUsage[] }[] = [];
+  const wallet = await money.wallet({ cash: 40n * PRICE, gift: 15n * PRICE });
+  const { userId, walletId } = wallet;
+  const nodes = [await money.node(), await money.node()] as const;
+  const leases: Played[] = [];
   const seqs = new Map<string, number>();
   let number = 0;
+  const next = (): number => (number += 1);
+  const onLease =
+    (work: (lease: Played) => Promise<unknown>) =>
+    async (pick: number): Promise<void> => {
+      const lease = leases[pick % leases.length];
+      if (lease) await work(lease);
+    };
   const play: Record<string, (pick: number) => Promise<unknown>> = {
     grant: async (pick) => {
-      const node = nodes[pick % 2] ?? nodes[0];
-      const lease = await requestLease(money.em(), {
-        ...node,
-        walletId,
-        keyId: null,
-        requestNo: (number += 1),
-        need: PRICE,
-        want: 9n * PRICE,
-      });
-      leases.push({ ...node, leaseId: lease.id, sent: [] });
+      const node = nodes[pick % 2 === 0 ? 0 : 1];
+      const request = { ...node, walletId, keyId: null, requestNo: next(), need: PRICE, want: 9n * PRICE };
+      leases.push({ ...wallet, ...node, leaseId: (await requestLease(money.em(), request)).id, sent: [] });
     },
-    settle: async (pick) => {
-      const lease = leases[pick % leases.length];
-      if (!lease) return;
+    settle: onLease((lease) => {
       const seq = (seqs.get(lease.journalId) ?? 0) + 1;
       seqs.set(lease.journalId, seq);
-      const record = reported({ ...lease, walletId, seq, cost: PRICE });
+      const record = charge(lease, seq);
       lease.sent.push(record);
-      await report(lease.nodeId, [record]);
-    },
-    again: async (pick) => {
-      const lease = leases[pick % leases.length];
-      if (lease) await report(lease.nodeId, lease.sent);
-    },
-    close: async (pick) => {
-      const lease = leases[pick % leases.length];
-      if (!lease) return;
+      return report(lease.nodeId, [record]);
+    }),
+    again: onLease((lease) => report(lease.nodeId, lease.sent)),
+    close: onLease((lease) => {
       const count = lease.sent.length;
-      await closeLease(money.em(), { ...lease, count, sum: BigInt(count) * PRICE, actor: SYSTEM_ACTOR });
-    },
-    reclaim: async (pick) => {
-      const lease = leases[pick % leases.length];
-      if (!lease) return;
+      return closeLease(money.em(), { ...lease, count, sum: BigInt(count) * PRICE, actor: SYSTEM_ACTOR });
+    }),
+    reclaim: onLease(async ({ leaseId }) => {
       await query(
         money.em(),
-        sql`update wallet_lease set state = 'ORPHANED' where id = ${lease.leaseId} and state = 'ACTIVE'`,
+        sql`update wallet_lease set state = 'ORPHANED' where id = ${leaseId} and state = 'ACTIVE'`,
       );
-      await reclaimLease(money.em(), lease.leaseId);
-    },
-    buy: (pick) =>
-      payFromCash(money.em(), {
-        walletId,
-        amount: BigInt(pick + 1),
-        kind: 'POOL_PURCHASE',
-        reference: `buy:${walletId}:${(number += 1)}`,
-        actor: SYSTEM_ACTOR,
-        description: 'Pool',
-      }),
-    add: (pick) =>
-      adjust(money.em(), {
-        userId,
-        bucket: pick % 2 ? 'CASH' : 'GIFT',
-        amount: BigInt(pick) - 25n,
-        reason: 'test',
-        actor: SYSTEM_ACTOR,
-        idempotencyKey: `${walletId}${(number += 1)}`,
-      }),
+      await reclaimLease(money.em(), leaseId);
+    }),
+    buy: (pick) => payFromCash(money.em(), { ...movement(walletId, next()), amount: BigInt(pick + 1) }),
+    add: (pick) => adjust(money.em(), adjustment(userId, { pick, number: next() })),
   };
-  return {
-    act: async ({ act, pick }) => {
-      try {
-        await play[act]?.(pick);
-      } catch (error) {
-        if (!(error instanceof Error && error.name === 'UserFailure')) throw error;
-      }
-    },
-  };
+  return { act: ({ act, pick }) => forgiving(play[act]?.(pick)) };
+}
+
+function adjustment(userId: string, { pick, number }: { pick: number; number: number }): Adjustment {
+  const bucket = pick % 2 ? 'CASH' : 'GIFT';
+  const idempotencyKey = `${userId}${number}`;
+  return { userId, bucket, amount: BigInt(pick) - 25n, reason: 'test', actor: SYSTEM_ACTOR, idempotencyKey };
+}
+
+function movement(walletId: string, number: number): Omit<Movement, 'amount'> {
+  const reference = `buy:${walletId}:${number}`;
+  return { walletId, kind: 'POOL_PURCHASE', reference, actor: SYSTEM_ACTOR, description: 'Pool' };
+}
+
+/** Refusals that the user could mend are fine; everything else is not. */
+async function forgiving(work: Promise<unknown> | undefined): Promise<void> {
+  try {
+    await work;
+  } catch (error) {
+    if (!(error instanceof Error && error.name === 'UserFailure')) throw error;
+  }
 }

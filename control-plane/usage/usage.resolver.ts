@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root, Subscription } from 'type-graphql';
 import { User } from '../accounts/user.type.ts';
 import { AdminQuery } from '../admin-query.ts';
-import { connectionFrom, decodeCursor, encodeCursor, LongPageArguments, pageSize } from '../connections.ts';
+import { connectionFrom, decodeCursor, encodeCursor, pageSize } from '../connections.ts';
 import type { Connection } from '../connections.ts';
 import { Authorized, viewerOf } from '../context.ts';
 import type { Context } from '../context.ts';
@@ -15,13 +15,11 @@ import { countUsage, usageOfRequest, usagePage } from './usage.service.ts';
 import type { UsageConditions, UsageView } from './usage.service.ts';
 import {
   SummaryArguments,
+  UsageArguments,
   UsageEntry,
   UsageEntryConnection,
-  UsageFilter,
   UsageSummary,
 } from './usage.types.ts';
-
-const FILTER = { nullable: true, description: 'Which requests.' };
 
 /** Requests of one user. */
 @Resolver(() => User)
@@ -30,10 +28,9 @@ export class UserUsageResolver {
   usage(
     @Root() user: User,
     @Ctx() context: Context,
-    @Args(() => LongPageArguments) page: LongPageArguments,
-    @Arg('filter', () => UsageFilter, FILTER) filter: UsageFilter | null,
+    @Args(() => UsageArguments) asked: UsageArguments,
   ): Promise<Connection<UsageEntry>> {
-    return pageOf(context, page, { ...filter, userId: user.id });
+    return pageOf(context, asked, { ...asked.filter, userId: user.id });
   }
 
   @FieldResolver(() => UsageSummary, { description: 'Sums over requests of this user.' })
@@ -52,10 +49,9 @@ export class AdminUsageResolver {
   @FieldResolver(() => UsageEntryConnection, { description: 'Requests of everybody, newest first.' })
   usage(
     @Ctx() context: Context,
-    @Args(() => LongPageArguments) page: LongPageArguments,
-    @Arg('filter', () => UsageFilter, FILTER) filter: UsageFilter | null,
+    @Args(() => UsageArguments) asked: UsageArguments,
   ): Promise<Connection<UsageEntry>> {
-    return pageOf(context, page, { ...filter });
+    return pageOf(context, asked, { ...asked.filter });
   }
 
   @FieldResolver(() => UsageSummary, { description: 'Sums over requests of everybody.' })
@@ -97,7 +93,7 @@ export class UsageResolver {
 
 async function pageOf(
   context: Context,
-  page: LongPageArguments,
+  page: UsageArguments,
   conditions: UsageConditions,
 ): Promise<Connection<UsageView>> {
   const first = pageSize(page.first);

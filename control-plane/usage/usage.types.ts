@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { ArgsType, Field, ID, InputType, Int, ObjectType } from 'type-graphql';
 import type { Family, Group } from '@gateway/shared/catalog';
 import type { UsageOutcome, UsageSource, UsageStatus } from '@gateway/shared/records';
-import { connectionOf } from '../connections.ts';
+import { connectionOf, LongPageArguments } from '../connections.ts';
 import { BillingGroup, describeEnum, WireFamily } from '../enums.ts';
 import { DateRange } from '../inputs.ts';
 import { NodeInterface } from '../node-interface.ts';
@@ -179,6 +179,13 @@ export class UsageFilter {
     description: 'Only of this user. For administrators; others see their own alone.',
   })
   userId?: string | null;
+}
+
+/** Which requests, and which page of them. */
+@ArgsType()
+export class UsageArguments extends LongPageArguments {
+  @Field(() => UsageFilter, { nullable: true, description: 'Which requests.' })
+  filter?: UsageFilter | null;
 }
 
 /** What a summary is about. */

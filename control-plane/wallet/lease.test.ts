@@ -186,7 +186,7 @@ describe('leases', () => {
     expect(await walletById(money.em(), request.walletId)).toMatchObject({ cash: 60n * PRICE, held: 0n });
   });
 
-  it('of 20 requests at once for a key whose limit is three requests, exactly three are granted', async () => {
+  it('of 20 requests at once for a key with a limit of three, exactly three are granted', async () => {
     const request = await setting({ cash: 100n * PRICE });
     const keyId = newId('key');
     await query(
