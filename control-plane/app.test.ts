@@ -13,7 +13,10 @@ const TOKEN = `gnt_${'a'.repeat(42)}`;
 function upgrade(url: string, options: WebSocket.ClientOptions): Promise<string> {
   return new Promise((resolve) => {
     const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', options);
-    socket.on('open', () => { socket.close(); resolve('open'); });
+    socket.on('open', () => {
+      socket.close();
+      resolve('open');
+    });
     socket.on('unexpected-response', (_request, response) => resolve(String(response.statusCode)));
     socket.on('error', () => {});
   });
@@ -41,13 +44,16 @@ describe('the control plane over HTTP', () => {
   });
 
   it('refuses what is nested too deeply, aliased too often, too long or too dear', async () => {
-    const deep = `{ viewer { apiKeys { nodes { ${'owner { apiKeys { nodes { '.repeat(4)} id ${'} } } '.repeat(4)} } } } }`;
+    const [down, up] = ['owner { apiKeys { nodes { '.repeat(4), '} } } '.repeat(4)];
+    const deep = `{ viewer { apiKeys { nodes { ${down} id ${up} } } } }`;
     expect(await codeOf(deep)).toBe('QUERY_TOO_COMPLEX');
     const aliases = Array.from({ length: 31 }, (_, at) => `a${at}: __typename`).join(' ');
     expect(await codeOf(`{ viewer { ${aliases} } }`)).toBe('QUERY_TOO_COMPLEX');
-    const dear = '{ viewer { apiKeys(first: 100) { nodes { owner { apiKeys(first: 100) { nodes { id } } } } } } }';
+    const dear =
+      '{ viewer { apiKeys(first: 100) { nodes { owner { apiKeys(first: 100) { nodes { id } } } } } } }';
     expect(await codeOf(dear)).toBe('QUERY_TOO_COMPLEX');
-    const hidden = 'query ($n: Int!) { viewer { apiKeys(first: $n) { nodes { owner { apiKeys(first: $n) { totalCount nodes { id } } } } } } }';
+    const hidden = `query ($n: Int!) { viewer { apiKeys(first: $n) { nodes { owner {
+        apiKeys(first: $n) { totalCount nodes { id } } } } } } }`;
     expect(await codeOf(hidden, { n: 100 })).toBe('QUERY_TOO_COMPLEX');
     expect(await codeOf(hidden, { n: 5 })).toBeUndefined();
     expect(await codeOf(`{ ${'__typename '.repeat(5001)} }`)).toBe('GRAPHQL_PARSE_FAILED');
@@ -56,17 +62,27 @@ describe('the control plane over HTTP', () => {
   });
 
   it('counts fragments of fragments instead of unfolding them', async () => {
-    const fragments = Array.from({ length: 40 }, (_, at) =>
-      `fragment f${at} on User { ...f${at + 1} ... { ...f${at + 1} } }`).join(' ');
-    const query = `{ viewer { ...f0 } } ${fragments} fragment f40 on User { sessions(first: 1) { totalCount } }`;
+    const fragments = Array.from(
+      { length: 40 },
+      (_, at) => `fragment f${at} on User { ...f${at + 1} ... { ...f${at + 1} } }`,
+    ).join(' ');
+    const last = 'fragment f40 on User { sessions(first: 1) { totalCount } }';
+    const query = `{ viewer { ...f0 } } ${fragments} ${last}`;
     expect(await codeOf(query)).toBe('QUERY_TOO_COMPLEX');
-    expect(await codeOf('{ viewer { ...a } } fragment a on User { ...b } fragment b on User { ...a }')).toBe('GRAPHQL_VALIDATION_FAILED');
+    expect(await codeOf('{ viewer { ...a } } fragment a on User { ...b } fragment b on User { ...a }')).toBe(
+      'GRAPHQL_VALIDATION_FAILED',
+    );
   });
 
   it('refuses bodies beyond its limit, batches, and what is not JSON', async () => {
-    const post = async (body: string, headers: Record<string, string> = {}) => (await fetch(`${test.url}/graphql`, {
-      method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body,
-    })).status;
+    const post = async (body: string, headers: Record<string, string> = {}) =>
+      (
+        await fetch(`${test.url}/graphql`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...headers },
+          body,
+        })
+      ).status;
     const padding = JSON.stringify({ query: '{ viewer { id } }', padding: 'x'.repeat(110 * 1024) });
     expect(await post(padding)).toBe(413);
     expect(await post(padding, { authorization: `Bearer ${TOKEN}` })).toBe(200);
@@ -77,7 +93,9 @@ describe('the control plane over HTTP', () => {
   it('answers unknown fields, wrong arguments and wrong scalars with stable codes', async () => {
     expect(await codeOf('{ nothing }')).toBe('GRAPHQL_VALIDATION_FAILED');
     expect(await codeOf('{ catalog(first: "x") { totalCount } }')).toBe('GRAPHQL_VALIDATION_FAILED');
-    expect(await codeOf('query ($p: Money) { catalog(filter: { maxPrice: $p }) { totalCount } }', { p: '1e3' })).toBe('BAD_USER_INPUT');
+    expect(
+      await codeOf('query ($p: Money) { catalog(filter: { maxPrice: $p }) { totalCount } }', { p: '1e3' }),
+    ).toBe('BAD_USER_INPUT');
     expect(await codeOf('{ catalog(first: 0) { totalCount } }')).toBe('BAD_USER_INPUT');
     expect(await codeOf('mutation { sessionsRevokeOthers { viewer { id } } }')).toBe('UNAUTHENTICATED');
   });
@@ -89,16 +107,23 @@ describe('the control plane over HTTP', () => {
     const { errors } = await test.browser().send('{ groupRatios { group } }');
     await owner.query('alter table gone rename to group_ratio');
     await owner.end();
-    expect(errors[0]).toMatchObject({ extensions: { code: 'INTERNAL_SERVER_ERROR', requestId: expect.any(String) } });
+    expect(errors[0]).toMatchObject({
+      extensions: { code: 'INTERNAL_SERVER_ERROR', requestId: expect.any(String) },
+    });
     expect(JSON.stringify(errors)).not.toMatch(/group_ratio|select|relation/i);
   });
 
   it('finds objects by id for those alone who may see them', async () => {
     const [ann, bob] = [await test.user('ann@example.com'), await test.user('bob@example.com')];
     const made = await ann.send(
-      'mutation { apiKeyCreate(input: { name: "mine", idempotencyKey: "1" }) { apiKey { id } userErrors { code } } }');
+      'mutation { apiKeyCreate(input: { name: "mine", idempotencyKey: "1" }) { apiKey { id } } }',
+    );
     const id = pick<string>(made, 'apiKeyCreate', 'apiKey', 'id');
-    const model = pick<string>(await ann.send('{ catalogModel(name: "swift") { id } }'), 'catalogModel', 'id');
+    const model = pick<string>(
+      await ann.send('{ catalogModel(name: "swift") { id } }'),
+      'catalogModel',
+      'id',
+    );
     const query = 'query ($ids: [ID!]!) { nodes(ids: $ids) { __typename id ... on ApiKey { name } } }';
     const asked = { ids: [id, 'nonsense', model] };
     const own = [{ __typename: 'ApiKey', id, name: 'mine' }, null, { __typename: 'CatalogModel', id: model }];
@@ -110,23 +135,32 @@ describe('the control plane over HTTP', () => {
     const answer = await test.browser().send('{ viewer { id } }', {}, { authorization: 'Bearer gnt_nobody' });
     expect(answer.status).toBe(401);
     expect(answer.errors[0]?.extensions.code).toBe('UNAUTHENTICATED');
-    expect((await test.browser().send('{ viewer { id } }', {}, { authorization: `Bearer ${TOKEN}` })).data).toEqual({ viewer: null });
+    expect(
+      (await test.browser().send('{ viewer { id } }', {}, { authorization: `Bearer ${TOKEN}` })).data,
+    ).toEqual({ viewer: null });
   });
 });
 
 describe('the control plane over WebSocket', () => {
   let test: TestApp;
-  beforeAll(async () => { test = await startTestApp(); });
+  beforeAll(async () => {
+    test = await startTestApp();
+  });
   afterAll(() => test.close());
 
-  const client = (cookie: string | null) => createClient({
-    url: `${test.url.replace('http', 'ws')}/graphql`, retryAttempts: 0,
-    webSocketImpl: class extends WebSocket {
-      constructor(url: string, protocols: string[]) {
-        super(url, protocols, { origin: test.url.replace('127.0.0.1', 'localhost'), headers: cookie ? { cookie } : {} });
-      }
-    },
-  });
+  const client = (cookie: string | null) =>
+    createClient({
+      url: `${test.url.replace('http', 'ws')}/graphql`,
+      retryAttempts: 0,
+      webSocketImpl: class extends WebSocket {
+        constructor(url: string, protocols: string[]) {
+          super(url, protocols, {
+            origin: test.url.replace('127.0.0.1', 'localhost'),
+            headers: cookie ? { cookie } : {},
+          });
+        }
+      },
+    });
 
   it('is refused to pages of other origins, and on other paths', async () => {
     expect(await upgrade(test.url, { origin: 'https://evil.example' })).toBe('403');
@@ -141,13 +175,17 @@ describe('the control plane over WebSocket', () => {
     const [annSocket, bobSocket] = [client(ann.cookie), client(bob.cookie)];
     const heard = { ann: [] as unknown[], bob: [] as unknown[] };
     const listen = async (socket: typeof annSocket, list: unknown[]) => {
-      for await (const event of socket.iterate({ query: 'subscription { apiKeyUpdated { name state } }' })) list.push(event.data);
+      for await (const event of socket.iterate({ query: 'subscription { apiKeyUpdated { name state } }' }))
+        list.push(event.data);
     };
     const ends = [listen(annSocket, heard.ann), listen(bobSocket, heard.bob)];
-    const create = 'mutation ($k: String!) { apiKeyCreate(input: { name: "mine", idempotencyKey: $k }) { userErrors { code } } }';
+    const create =
+      'mutation ($k: String!) { apiKeyCreate(input: { name: "mine", idempotencyKey: $k }) { replayed } }';
     for (let attempt = 0; heard.ann.length === 0 && attempt < 100; attempt += 1) {
       await ann.send(create, { k: String(attempt) });
-      await new Promise((resolve) => { setTimeout(resolve, 20); });
+      await new Promise((resolve) => {
+        setTimeout(resolve, 20);
+      });
     }
     expect(heard.ann[0]).toEqual({ apiKeyUpdated: { name: 'mine', state: 'DISABLED' } });
     expect(heard.bob).toEqual([]);
@@ -161,8 +199,12 @@ describe('the control plane over WebSocket', () => {
       for await (const result of socket.iterate({ query })) return result.errors?.[0]?.extensions?.['code'];
       return undefined;
     };
-    const codeOf = (query: string) => first(query).catch((errors: unknown) =>
-      (Array.isArray(errors) ? (errors[0] as { extensions?: { code?: string } }).extensions?.code ?? 'NO_CODE' : String(errors)));
+    const codeOf = (query: string) =>
+      first(query).catch((errors: unknown) =>
+        Array.isArray(errors)
+          ? ((errors[0] as { extensions?: { code?: string } }).extensions?.code ?? 'NO_CODE')
+          : String(errors),
+      );
     expect(await codeOf('subscription { apiKeyUpdated { id } }')).toBe('UNAUTHENTICATED');
     expect(await codeOf('mutation { signOut { ok } }')).toBe('BAD_USER_INPUT');
     const aliases = Array.from({ length: 31 }, (_, at) => `a${at}: __typename`).join(' ');

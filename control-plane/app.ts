@@ -1,4 +1,6 @@
-/** The control plane's one port: GraphQL over HTTP and WebSocket, health, metrics, and the console's files. */
+/**
+ * The control plane's one port: GraphQL over HTTP and WebSocket, health, metrics, and the console's files.
+ */
 import { randomUUID } from 'node:crypto';
 import { ApolloServer } from '@apollo/server';
 import type { ApolloServerPlugin } from '@apollo/server';
@@ -54,7 +56,10 @@ export async function createApp(parts: AppParts): Promise<App> {
   const schema = createSchema(bus);
   const events = await listenForEvents(settings.databaseUrl, bus);
   const server = Fastify({
-    logger: false, forceCloseConnections: 'idle', genReqId: () => randomUUID(), bodyLimit: NODE_BODY_BYTES_MAX,
+    logger: false,
+    forceCloseConnections: 'idle',
+    genReqId: () => randomUUID(),
+    bodyLimit: NODE_BODY_BYTES_MAX,
   });
   const contexts = new Contexts(parts);
   const apollo = createApollo(schema, parts);
@@ -95,7 +100,10 @@ async function listen(server: FastifyInstance, settings: Settings): Promise<numb
 async function drain(server: FastifyInstance): Promise<void> {
   const sweep = setInterval(() => server.server.closeIdleConnections(), SWEEP_MS);
   const hard = setTimeout(() => server.server.closeAllConnections(), DRAIN_MS);
-  await server.close().finally(() => { clearInterval(sweep); clearTimeout(hard); });
+  await server.close().finally(() => {
+    clearInterval(sweep);
+    clearTimeout(hard);
+  });
 }
 
 function errorLog(parts: AppParts): ErrorLog {
@@ -132,11 +140,16 @@ function createApollo(schema: GraphQLSchema, parts: AppParts): ApolloServer<Cont
   });
 }
 
-interface GraphqlParts { apollo: ApolloServer<Context>; contexts: Contexts; settings: Settings }
+interface GraphqlParts {
+  apollo: ApolloServer<Context>;
+  contexts: Contexts;
+  settings: Settings;
+}
 
 function serveGraphql(server: FastifyInstance, { apollo, contexts }: GraphqlParts): void {
   const handle = fastifyApolloHandler(apollo, {
-    context: (request, reply) => contexts.ofRequest(request.raw, request.id, (cookie) => reply.header('set-cookie', cookie)),
+    context: (request, reply) =>
+      contexts.ofRequest(request.raw, request.id, (cookie) => reply.header('set-cookie', cookie)),
   });
   server.route({
     method: ['GET', 'POST', 'OPTIONS'],
@@ -144,8 +157,10 @@ function serveGraphql(server: FastifyInstance, { apollo, contexts }: GraphqlPart
     onRequest: async (request, reply) => {
       const isNode = request.headers.authorization?.startsWith('Bearer gnt_') ?? false;
       const length = Number(request.headers['content-length'] ?? 0);
-      if (!isNode && length > BODY_BYTES_MAX) return refuse(reply, 413, `The request body may have at most ${BODY_BYTES_MAX} bytes.`);
-      if (!isNode && request.headers['transfer-encoding']) return refuse(reply, 411, 'Send the body with a content-length.');
+      if (!isNode && length > BODY_BYTES_MAX)
+        return refuse(reply, 413, `The request body may have at most ${BODY_BYTES_MAX} bytes.`);
+      if (!isNode && request.headers['transfer-encoding'])
+        return refuse(reply, 411, 'Send the body with a content-length.');
       reply.header('cache-control', 'no-store');
       return undefined;
     },
@@ -174,7 +189,9 @@ function serveHealth(server: FastifyInstance, orm: MikroORM): void {
   });
 }
 
-/** One line and one measure per request: only the fields named here, never a body, a query string or a cookie. */
+/**
+ * One line and one measure per request: only the fields named here, never a body, a query string or a cookie.
+ */
 function observe(server: FastifyInstance, parts: AppParts): void {
   server.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
@@ -185,7 +202,11 @@ function observe(server: FastifyInstance, parts: AppParts): void {
     const milliseconds = reply.elapsedTime;
     httpRequests.observe({ route, status: `${Math.floor(reply.statusCode / 100)}xx` }, milliseconds / 1000);
     parts.log?.({
-      level: 'info', requestId: request.id, method: request.method, route, status: reply.statusCode,
+      level: 'info',
+      requestId: request.id,
+      method: request.method,
+      route,
+      status: reply.statusCode,
       milliseconds: Math.round(milliseconds * 10) / 10,
     });
   });
@@ -198,6 +219,11 @@ function observe(server: FastifyInstance, parts: AppParts): void {
 }
 
 function isClientError(error: unknown): error is { statusCode: number } {
-  return error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number'
-    && error.statusCode >= 400 && error.statusCode < 500;
+  return (
+    error instanceof Error &&
+    'statusCode' in error &&
+    typeof error.statusCode === 'number' &&
+    error.statusCode >= 400 &&
+    error.statusCode < 500
+  );
 }

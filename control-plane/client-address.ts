@@ -15,12 +15,16 @@ export function trustProxies(entries: readonly string[]): ProxyTrust {
   };
 }
 
-/** The last address that no trusted proxy stands for: `x-forwarded-for` counts only as far as trust reaches. */
+/**
+ * The last address that no trusted proxy stands for: `x-forwarded-for` counts only as far as trust reaches.
+ */
 export function clientAddress(request: IncomingMessage, isProxy: ProxyTrust): string | null {
   const peer = request.socket.remoteAddress;
   if (!peer) return null;
   const header = request.headers['x-forwarded-for'];
-  const forwarded = (Array.isArray(header) ? header.join(',') : header ?? '').split(',').map((item) => item.trim());
+  const forwarded = (Array.isArray(header) ? header.join(',') : (header ?? ''))
+    .split(',')
+    .map((item) => item.trim());
   let address = plain(peer);
   while (isProxy(address)) {
     const next = forwarded.pop();
@@ -36,7 +40,8 @@ function plain(address: string): string {
 
 function blockOf(entry: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
   if (ipaddr.isValidCIDR(entry)) return ipaddr.parseCIDR(entry);
-  if (!ipaddr.isValid(entry)) throw new Error(`TRUST_PROXY: "${entry}" is neither an address nor a CIDR block.`);
+  if (!ipaddr.isValid(entry))
+    throw new Error(`TRUST_PROXY: "${entry}" is neither an address nor a CIDR block.`);
   const address = ipaddr.process(entry);
   return [address, address.kind() === 'ipv4' ? 32 : 128];
 }

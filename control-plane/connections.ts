@@ -43,11 +43,18 @@ export class LongPageArguments {
   after?: string | null;
 }
 
-export interface Connection<T> { edges: { cursor: string; node: T }[]; nodes: T[]; pageInfo: PageInfo; totalCount: number | null }
+export interface Connection<T> {
+  edges: { cursor: string; node: T }[];
+  nodes: T[];
+  pageInfo: PageInfo;
+  totalCount: number | null;
+}
 
 /** The edge and connection types of a node type. `countable: false` makes totalCount nullable. */
 export function connectionOf<T extends object>(
-  name: string, node: ClassType<T>, { countable = true }: { countable?: boolean } = {},
+  name: string,
+  node: ClassType<T>,
+  { countable = true }: { countable?: boolean } = {},
 ): ClassType<Connection<T>> {
   @ObjectType(`${name}Edge`, { description: `One ${name} in a list.` })
   class Edge {
@@ -71,7 +78,9 @@ export function connectionOf<T extends object>(
 
     @Field(() => Int, {
       nullable: !countable,
-      description: countable ? 'Items on all pages.' : 'Items on all pages; null when too many to count cheaply.',
+      description: countable
+        ? 'Items on all pages.'
+        : 'Items on all pages; null when too many to count cheaply.',
     })
     totalCount!: number | null;
   }
@@ -89,11 +98,18 @@ export function encodeCursor(values: readonly (string | number | null)[]): strin
   return Buffer.from(JSON.stringify(values)).toString('base64url');
 }
 
-/** The sort values in a cursor; undefined without one. Throws BAD_USER_INPUT for anything that we did not make. */
-export function decodeCursor(cursor: string | null | undefined, length: number): (string | number | null)[] | undefined {
+/**
+ * The sort values in a cursor; undefined without one. Throws BAD_USER_INPUT for anything that we did not
+ * make.
+ */
+export function decodeCursor(
+  cursor: string | null | undefined,
+  length: number,
+): (string | number | null)[] | undefined {
   if (cursor === null || cursor === undefined) return undefined;
   try {
-    const values: unknown = cursor.length <= CURSOR_LENGTH_MAX ? JSON.parse(Buffer.from(cursor, 'base64url').toString()) : null;
+    const values: unknown =
+      cursor.length <= CURSOR_LENGTH_MAX ? JSON.parse(Buffer.from(cursor, 'base64url').toString()) : null;
     if (Array.isArray(values) && values.length === length && values.every(isCursorValue)) return values;
   } catch {
     // Falls through to the refusal: it was not JSON.
@@ -105,8 +121,11 @@ export function decodeCursor(cursor: string | null | undefined, length: number):
 export function connectionFrom<Row, T>(
   rows: readonly Row[],
   page: {
-    first: number; after?: string | null | undefined; totalCount: number | null;
-    cursor: (row: Row) => string; node: (row: Row) => T;
+    first: number;
+    after?: string | null | undefined;
+    totalCount: number | null;
+    cursor: (row: Row) => string;
+    node: (row: Row) => T;
   },
 ): Connection<T> {
   const edges = rows.slice(0, page.first).map((row) => ({ cursor: page.cursor(row), node: page.node(row) }));

@@ -1,4 +1,6 @@
-/** Serves the built console: hashed files for ever, the page for every path of a browser, and a strict policy. */
+/**
+ * Serves the built console: hashed files for ever, the page for every path of a browser, and a strict policy.
+ */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import staticFiles from '@fastify/static';
@@ -7,8 +9,16 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 const YEAR_SECONDS = 365 * 24 * 60 * 60;
 
 const POLICY = [
-  "default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data: blob:", "font-src 'self'",
-  "connect-src 'self'", "manifest-src 'self'", "worker-src 'self'", "form-action 'self'", "base-uri 'none'",
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "worker-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
   "frame-ancestors 'none'",
 ].join('; ');
 

@@ -21,7 +21,10 @@ export interface Viewer {
 }
 
 /** The data-plane node whose token came with the request. */
-export interface NodeIdentity { id: string; name: string }
+export interface NodeIdentity {
+  id: string;
+  name: string;
+}
 
 export interface Context {
   /** A fork of this request alone; of this event alone in subscriptions. */
@@ -32,7 +35,10 @@ export interface Context {
   userAgent: string | null;
   requestId: string;
   settings: Settings;
-  /** Sets the session cookie, or clears it with null. Throws BAD_USER_INPUT on a WebSocket, where no cookie can be set. */
+  /**
+   * Sets the session cookie, or clears it with null. Throws BAD_USER_INPUT on a WebSocket, where no cookie
+   * can be set.
+   */
   setSession(token: string | null, expiresAt?: Date): void;
 }
 
@@ -46,7 +52,13 @@ export interface Actor {
 }
 
 /** The process itself, for what no request asked for. */
-export const SYSTEM_ACTOR: Actor = { kind: 'SYSTEM', id: null, label: 'system', ip: null, requestId: 'system' };
+export const SYSTEM_ACTOR: Actor = {
+  kind: 'SYSTEM',
+  id: null,
+  label: 'system',
+  ip: null,
+  requestId: 'system',
+};
 
 /** The viewer of a field that demands one. Throws UNAUTHENTICATED otherwise. */
 export function viewerOf(context: Context): Viewer {
@@ -60,10 +72,13 @@ export function nodeOf(context: Context): NodeIdentity {
   return context.node;
 }
 
-/** The actor that audit and ledger name for this request. Throws UNAUTHENTICATED without a viewer or a node. */
+/**
+ * The actor that audit and ledger name for this request. Throws UNAUTHENTICATED without a viewer or a node.
+ */
 export function actorOf(context: Context): Actor {
   const { ip, requestId } = context;
-  if (context.node && !context.viewer) return { kind: 'NODE', id: context.node.id, label: context.node.name, ip, requestId };
+  if (context.node && !context.viewer)
+    return { kind: 'NODE', id: context.node.id, label: context.node.name, ip, requestId };
   const viewer = viewerOf(context);
   return { kind: 'USER', id: viewer.id, label: viewer.email, ip, requestId };
 }
@@ -85,13 +100,17 @@ export const checkAccess: AuthCheckerFn<Context, Role> = ({ context }, roles) =>
   throw requestError('FORBIDDEN', 'This account may not do that.', { requiredRole: roles[0] });
 };
 
-/** Names of root fields that neither `Authorized` nor `Public` speaks about; the schema is refused unless there are none. */
+/**
+ * Names of root fields that neither `Authorized` nor `Public` speaks about; the schema is refused unless
+ * there are none.
+ */
 export function fieldsWithoutRule(schema: GraphQLSchema): string[] {
   const roots = [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()];
   return roots.flatMap((root) =>
     Object.values(root?.getFields() ?? {})
       .filter((field) => !field.extensions['access'])
-      .map((field) => `${root?.name}.${field.name}`));
+      .map((field) => `${root?.name}.${field.name}`),
+  );
 }
 
 function holds(context: Context, role: Role): boolean {

@@ -1,10 +1,25 @@
 /** Every row type that the ORM manages, collected from the domains. */
-import { AccountLinkSchema, PolicyAcceptanceSchema, PolicyVersionSchema, SessionSchema, UserSchema } from './accounts/account.entity.ts';
+import {
+  AccountLinkSchema,
+  PolicyAcceptanceSchema,
+  PolicyVersionSchema,
+  SessionSchema,
+  UserSchema,
+} from './accounts/account.entity.ts';
 import { GroupRatioSchema, ModelSchema } from './catalog/model.entity.ts';
 import { KeySchema } from './keys/key.entity.ts';
 import { CredentialSchema, ProviderSchema, RouteSchema } from './upstreams/upstream.entity.ts';
 
 export const entities = [
-  UserSchema, SessionSchema, PolicyVersionSchema, PolicyAcceptanceSchema, AccountLinkSchema,
-  ModelSchema, GroupRatioSchema, ProviderSchema, CredentialSchema, RouteSchema, KeySchema,
+  UserSchema,
+  SessionSchema,
+  PolicyVersionSchema,
+  PolicyAcceptanceSchema,
+  AccountLinkSchema,
+  ModelSchema,
+  GroupRatioSchema,
+  ProviderSchema,
+  CredentialSchema,
+  RouteSchema,
+  KeySchema,
 ];

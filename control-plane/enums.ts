@@ -6,7 +6,9 @@ import type { DialectName, Family, Group, Tier, Trait } from '@gateway/shared/ca
 
 /** Registers an enum whose internal values equal its names. The result is what decorators take as type. */
 export function describeEnum<Name extends string>(
-  name: string, description: string, values: Record<Name, string>,
+  name: string,
+  description: string,
+  values: Record<Name, string>,
 ): { readonly [N in Name]: N } {
   const names = Object.keys(values) as Name[];
   const internal = Object.fromEntries(names.map((value) => [value, value])) as { [N in Name]: N };
@@ -16,66 +18,120 @@ export function describeEnum<Name extends string>(
 
 /** Registers an enum whose internal values are others than its names, e.g. `DEFAULT` for `default`. */
 export function translateEnum<Value extends string>(
-  name: string, description: string, values: Record<string, readonly [Value, string]>,
+  name: string,
+  description: string,
+  values: Record<string, readonly [Value, string]>,
 ): Readonly<Record<string, Value>> {
   const entries = Object.entries(values);
   const internal = Object.fromEntries(entries.map(([key, [value]]) => [key, value]));
   register(name, description, {
-    internal, descriptions: Object.fromEntries(entries.map(([key, [, text]]) => [key, text])),
+    internal,
+    descriptions: Object.fromEntries(entries.map(([key, [, text]]) => [key, text])),
   });
   return internal;
 }
 
-interface EnumParts { internal: Record<string, string>; descriptions: Record<string, string> }
+interface EnumParts {
+  internal: Record<string, string>;
+  descriptions: Record<string, string>;
+}
 
 function register(name: string, description: string, { internal, descriptions }: EnumParts): void {
-  const valuesConfig = Object.fromEntries(Object.entries(descriptions).map(([key, text]) => [key, { description: text }]));
+  const valuesConfig = Object.fromEntries(
+    Object.entries(descriptions).map(([key, text]) => [key, { description: text }]),
+  );
   registerEnumType(internal, { name, description, valuesConfig });
 }
 
 /** Shared words of the catalog in capitals, with a description each. */
 function wordsOf<Value extends string>(
-  values: readonly Value[], descriptions: Record<Value, string>,
+  values: readonly Value[],
+  descriptions: Record<Value, string>,
 ): Record<string, readonly [Value, string]> {
   return Object.fromEntries(values.map((value) => [value.toUpperCase(), [value, descriptions[value]]]));
 }
 
-export const BillingGroup = translateEnum<Group>('BillingGroup', 'Decides the ratio on every price.', wordsOf(GROUPS, {
-  default: 'Everybody.', vip: 'Granted by an administrator.', svip: 'Granted by an administrator.',
-}));
+export const BillingGroup = translateEnum<Group>(
+  'BillingGroup',
+  'Decides the ratio on every price.',
+  wordsOf(GROUPS, {
+    default: 'Everybody.',
+    vip: 'Granted by an administrator.',
+    svip: 'Granted by an administrator.',
+  }),
+);
 
-export const ModelTier = translateEnum<Tier>('ModelTier', 'Price tier of a model.', wordsOf(TIERS, {
-  top_flagship: 'The most capable model.', second_flagship: 'Second most capable.', agentic_coding: 'For coding agents.',
-  hard_reasoning: 'For problems that need long thought.', balanced: 'Daily driver.', fast_cheap: 'Quick and inexpensive.',
-  budget_a: 'Least expensive.', budget_b: 'Inexpensive.',
-}));
+export const ModelTier = translateEnum<Tier>(
+  'ModelTier',
+  'Price tier of a model.',
+  wordsOf(TIERS, {
+    top_flagship: 'The most capable model.',
+    second_flagship: 'Second most capable.',
+    agentic_coding: 'For coding agents.',
+    hard_reasoning: 'For problems that need long thought.',
+    balanced: 'Daily driver.',
+    fast_cheap: 'Quick and inexpensive.',
+    budget_a: 'Least expensive.',
+    budget_b: 'Inexpensive.',
+  }),
+);
 
-export const ModelTrait = translateEnum<Trait>('ModelTrait', 'What a model is good at.', wordsOf(TRAITS, {
-  reasoning: 'Thinks before it answers.', tools: 'Calls tools.', files: 'Reads files.', vision: 'Reads pictures.',
-  long_context: 'One million tokens of context.', agentic_coding: 'Tuned for coding agents.',
-  hard_reasoning: 'Tuned for hard problems.', balanced: 'Good at most things.', fast_cheap: 'Quick and inexpensive.',
-  budget: 'Least expensive.',
-}));
+export const ModelTrait = translateEnum<Trait>(
+  'ModelTrait',
+  'What a model is good at.',
+  wordsOf(TRAITS, {
+    reasoning: 'Thinks before it answers.',
+    tools: 'Calls tools.',
+    files: 'Reads files.',
+    vision: 'Reads pictures.',
+    long_context: 'One million tokens of context.',
+    agentic_coding: 'Tuned for coding agents.',
+    hard_reasoning: 'Tuned for hard problems.',
+    balanced: 'Good at most things.',
+    fast_cheap: 'Quick and inexpensive.',
+    budget: 'Least expensive.',
+  }),
+);
 
-export const WireFamily = translateEnum<Family>('WireFamily', 'A family of endpoints.', wordsOf(FAMILIES, {
-  chat_completions: 'Chat completions.', completions: 'Legacy text completions.', messages: 'Messages.',
-  responses: 'Responses, as agentic command-line clients use them.', generative_language: 'Generative language.',
-  compact: 'Compacting a responses conversation.', embeddings: 'Embeddings.', audio: 'Transcription, translation, speech.',
-  images: 'Generating and editing images.', rerank: 'Reranking documents.', moderations: 'Classifying content.',
-  search: 'Standalone web search.', realtime: 'Realtime voice over WebSocket.',
-}));
+export const WireFamily = translateEnum<Family>(
+  'WireFamily',
+  'A family of endpoints.',
+  wordsOf(FAMILIES, {
+    chat_completions: 'Chat completions.',
+    completions: 'Legacy text completions.',
+    messages: 'Messages.',
+    responses: 'Responses, as agentic command-line clients use them.',
+    generative_language: 'Generative language.',
+    compact: 'Compacting a responses conversation.',
+    embeddings: 'Embeddings.',
+    audio: 'Transcription, translation, speech.',
+    images: 'Generating and editing images.',
+    rerank: 'Reranking documents.',
+    moderations: 'Classifying content.',
+    search: 'Standalone web search.',
+    realtime: 'Realtime voice over WebSocket.',
+  }),
+);
 
-export const ProviderProtocol = translateEnum<DialectName>('ProviderProtocol', 'A chat wire format that an upstream speaks.', {
-  CHAT_COMPLETIONS: ['openai-chat', 'Chat completions.'],
-  MESSAGES: ['anthropic-messages', 'Messages.'],
-  RESPONSES: ['openai-responses', 'Responses.'],
-  GENERATIVE_LANGUAGE: ['google-generate', 'Generative language.'],
-});
+export const ProviderProtocol = translateEnum<DialectName>(
+  'ProviderProtocol',
+  'A chat wire format that an upstream speaks.',
+  {
+    CHAT_COMPLETIONS: ['openai-chat', 'Chat completions.'],
+    MESSAGES: ['anthropic-messages', 'Messages.'],
+    RESPONSES: ['openai-responses', 'Responses.'],
+    GENERATIVE_LANGUAGE: ['google-generate', 'Generative language.'],
+  },
+);
 
 export const SortDirection = describeEnum('SortDirection', 'Order of a list.', {
-  ASC: 'Smallest first.', DESC: 'Largest first.',
+  ASC: 'Smallest first.',
+  DESC: 'Largest first.',
 });
 
 export const HealthStatus = describeEnum('HealthStatus', 'How something does.', {
-  OK: 'Works.', DEGRADED: 'Works in part.', DOWN: 'Does not work.', UNKNOWN: 'Not observed yet.',
+  OK: 'Works.',
+  DEGRADED: 'Works in part.',
+  DOWN: 'Does not work.',
+  UNKNOWN: 'Not observed yet.',
 });

@@ -1,5 +1,6 @@
 /**
- * Events between all control-plane processes: published in a transaction, delivered at its commit, never on rollback.
+ * Events between all control-plane processes: published in a transaction, delivered at its commit, never on
+ * rollback.
  * They carry ids only; whoever listens reads the row itself.
  */
 import { createPubSub } from '@graphql-yoga/subscription';
@@ -8,11 +9,22 @@ import { Client } from 'pg';
 import { query, sql } from './sql.ts';
 
 export type Topic =
-  | 'apiKeyUpdated' | 'catalogUpdated' | 'walletUpdated' | 'usageAdded' | 'adminNodeUpdated' | 'adminAuditAdded'
-  | 'poolUpdated' | 'storefrontUpdated' | 'topUpUpdated' | 'personalIntelligenceUpdated' | 'messageStream';
+  | 'apiKeyUpdated'
+  | 'catalogUpdated'
+  | 'walletUpdated'
+  | 'usageAdded'
+  | 'adminNodeUpdated'
+  | 'adminAuditAdded'
+  | 'poolUpdated'
+  | 'storefrontUpdated'
+  | 'topUpUpdated'
+  | 'personalIntelligenceUpdated'
+  | 'messageStream';
 
 /** What a subscription's resolver receives as its payload. */
-export interface Event { id: string }
+export interface Event {
+  id: string;
+}
 
 /** The audience of what concerns everybody who may subscribe. */
 export const EVERYBODY = 'everybody';
@@ -27,21 +39,33 @@ export function createBus() {
   return createPubSub<Record<string, [string, Event]>>();
 }
 
-/** Announces that the object changed, to the user named by `audience` or to EVERYBODY, when the transaction commits. */
-export async function publish(em: EntityManager, topic: Topic, event: { audience: string; id: string }): Promise<void> {
+/**
+ * Announces that the object changed, to the user named by `audience` or to EVERYBODY, when the transaction
+ * commits.
+ */
+export async function publish(
+  em: EntityManager,
+  topic: Topic,
+  event: { audience: string; id: string },
+): Promise<void> {
   await query(em, sql`select pg_notify(${CHANNEL}, ${JSON.stringify({ topic, ...event })})`);
 }
 
 /** Announces several objects of one topic in one statement. */
 export async function publishMany(
-  em: EntityManager, topic: Topic, events: readonly { audience: string; id: string }[],
+  em: EntityManager,
+  topic: Topic,
+  events: readonly { audience: string; id: string }[],
 ): Promise<void> {
   if (events.length === 0) return;
   const messages = events.map((event) => JSON.stringify({ topic, ...event }));
   await query(em, sql`select pg_notify(${CHANNEL}, message) from unnest(${messages}::text[]) as message`);
 }
 
-/** Listens until `close`; reconnects by itself. What was published meanwhile is lost: clients read again on reconnect. */
+/**
+ * Listens until `close`; reconnects by itself. What was published meanwhile is lost: clients read again on
+ * reconnect.
+ */
 export async function listenForEvents(databaseUrl: string, bus: Bus): Promise<{ close(): Promise<void> }> {
   let client: Client | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -50,14 +74,18 @@ export async function listenForEvents(databaseUrl: string, bus: Bus): Promise<{ 
     const next = new Client({ connectionString: databaseUrl });
     next.on('notification', ({ payload }) => deliver(bus, payload));
     next.on('error', () => {});
-    next.on('end', () => { if (!closed) retry(); });
+    next.on('end', () => {
+      if (!closed) retry();
+    });
     client = next;
     await next.connect();
     await next.query(`listen ${CHANNEL}`);
   };
   const retry = (): void => {
     clearTimeout(timer);
-    timer = setTimeout(() => { connect().catch(retry); }, RECONNECT_MS);
+    timer = setTimeout(() => {
+      connect().catch(retry);
+    }, RECONNECT_MS);
   };
   await connect();
   return {
@@ -76,6 +104,14 @@ function deliver(bus: Bus, payload: string | undefined): void {
 }
 
 function isNotice(value: unknown): value is { topic: string; audience: string; id: string } {
-  return typeof value === 'object' && value !== null && 'topic' in value && 'audience' in value && 'id' in value
-    && typeof value.topic === 'string' && typeof value.audience === 'string' && typeof value.id === 'string';
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'topic' in value &&
+    'audience' in value &&
+    'id' in value &&
+    typeof value.topic === 'string' &&
+    typeof value.audience === 'string' &&
+    typeof value.id === 'string'
+  );
 }

@@ -1,9 +1,24 @@
-/** What one operation may ask at most, the same over HTTP and WebSocket: depth, aliases, root fields, cost. */
+/**
+ * What one operation may ask at most, the same over HTTP and WebSocket: depth, aliases, root fields, cost.
+ */
 import {
-  getNamedType, getOperationAST, isCompositeType, isInterfaceType, isObjectType, Kind, visit,
+  getNamedType,
+  getOperationAST,
+  isCompositeType,
+  isInterfaceType,
+  isObjectType,
+  Kind,
+  visit,
 } from 'graphql';
 import type {
-  DocumentNode, FieldNode, FragmentDefinitionNode, GraphQLError, GraphQLField, GraphQLNamedType, GraphQLSchema, SelectionSetNode,
+  DocumentNode,
+  FieldNode,
+  FragmentDefinitionNode,
+  GraphQLError,
+  GraphQLField,
+  GraphQLNamedType,
+  GraphQLSchema,
+  SelectionSetNode,
 } from 'graphql';
 import { requestError } from './errors.ts';
 
@@ -25,7 +40,11 @@ export interface Operation {
   variables?: Record<string, unknown> | null | undefined;
 }
 
-interface Measure { depth: number; introspectionDepth: number; cost: number }
+interface Measure {
+  depth: number;
+  introspectionDepth: number;
+  cost: number;
+}
 
 /** The limits that a valid operation breaks, as GraphQL errors; empty when it may run. */
 export function brokenLimits(operation: Operation): GraphQLError[] {
@@ -37,7 +56,8 @@ export function brokenLimits(operation: Operation): GraphQLError[] {
   const measure = meter.measure(definition.selectionSet, root);
   const errors: GraphQLError[] = [];
   const check = (value: number, maximum: number, what: string): void => {
-    if (value > maximum) errors.push(tooComplex(`${what}: ${value}, at most ${maximum}.`, { value, maximum }));
+    if (value > maximum)
+      errors.push(tooComplex(`${what}: ${value}, at most ${maximum}.`, { value, maximum }));
   };
   check(measure.depth, DEPTH_MAX, 'The operation is nested too deeply');
   check(measure.introspectionDepth, INTROSPECTION_DEPTH_MAX, 'The introspection is nested too deeply');
@@ -53,7 +73,11 @@ function tooComplex(message: string, numbers: { value: number; maximum: number }
 
 function aliasesOf(document: DocumentNode): number {
   let count = 0;
-  visit(document, { Field: (field) => { if (field.alias) count += 1; } });
+  visit(document, {
+    Field: (field) => {
+      if (field.alias) count += 1;
+    },
+  });
   return count;
 }
 
@@ -65,17 +89,22 @@ class Meter {
 
   constructor(operation: Operation) {
     this.#operation = operation;
-    this.#fragments = new Map(operation.document.definitions
-      .filter((node) => node.kind === Kind.FRAGMENT_DEFINITION).map((node) => [node.name.value, node]));
+    this.#fragments = new Map(
+      operation.document.definitions
+        .filter((node) => node.kind === Kind.FRAGMENT_DEFINITION)
+        .map((node) => [node.name.value, node]),
+    );
   }
 
   measure(selections: SelectionSetNode, parent: GraphQLNamedType): Measure {
     const total = { depth: 0, introspectionDepth: 0, cost: 0 };
     for (const selection of selections.selections) {
-      const part = selection.kind === Kind.FIELD ? this.#field(selection, parent)
-        : selection.kind === Kind.INLINE_FRAGMENT
-          ? this.measure(selection.selectionSet, this.#type(selection.typeCondition?.name.value) ?? parent)
-          : this.#fragment(selection.name.value);
+      const part =
+        selection.kind === Kind.FIELD
+          ? this.#field(selection, parent)
+          : selection.kind === Kind.INLINE_FRAGMENT
+            ? this.measure(selection.selectionSet, this.#type(selection.typeCondition?.name.value) ?? parent)
+            : this.#fragment(selection.name.value);
       total.depth = Math.max(total.depth, part.depth);
       total.introspectionDepth = Math.max(total.introspectionDepth, part.introspectionDepth);
       total.cost += part.cost;
@@ -88,7 +117,9 @@ class Meter {
     const fragment = this.#fragments.get(name);
     if (known || !fragment) return known ?? { depth: 0, introspectionDepth: 0, cost: 0 };
     const type = this.#type(fragment.typeCondition.name.value);
-    const measured = type ? this.measure(fragment.selectionSet, type) : { depth: 0, introspectionDepth: 0, cost: 0 };
+    const measured = type
+      ? this.measure(fragment.selectionSet, type)
+      : { depth: 0, introspectionDepth: 0, cost: 0 };
     this.#measured.set(name, measured);
     return measured;
   }
@@ -98,13 +129,17 @@ class Meter {
     const name = node.name.value;
     if (name === '__schema' || name === '__type') {
       const type = this.#type(name === '__schema' ? '__Schema' : '__Type');
-      const inner = type ? this.measure(node.selectionSet, type) : { depth: 0, introspectionDepth: 0, cost: 0 };
+      const inner = type
+        ? this.measure(node.selectionSet, type)
+        : { depth: 0, introspectionDepth: 0, cost: 0 };
       return { depth: 1, introspectionDepth: inner.depth + 1, cost: inner.cost + 1 };
     }
     const field = isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[name] : undefined;
     const type = field ? getNamedType(field.type) : undefined;
-    const inner = type && isCompositeType(type) ? this.measure(node.selectionSet, type)
-      : { depth: 0, introspectionDepth: 0, cost: 0 };
+    const inner =
+      type && isCompositeType(type)
+        ? this.measure(node.selectionSet, type)
+        : { depth: 0, introspectionDepth: 0, cost: 0 };
     return {
       depth: inner.depth + 1,
       introspectionDepth: inner.introspectionDepth,
@@ -117,9 +152,12 @@ class Meter {
     const definition = field.args.find((argument) => argument.name === 'first');
     if (!definition) return 1;
     const given = node.arguments?.find((argument) => argument.name.value === 'first')?.value;
-    const value: unknown = given?.kind === Kind.INT ? Number(given.value)
-      : given?.kind === Kind.VARIABLE ? this.#operation.variables?.[given.name.value] ?? PAGE_MAX
-        : definition.defaultValue;
+    const value: unknown =
+      given?.kind === Kind.INT
+        ? Number(given.value)
+        : given?.kind === Kind.VARIABLE
+          ? (this.#operation.variables?.[given.name.value] ?? PAGE_MAX)
+          : definition.defaultValue;
     return typeof value === 'number' && value >= 1 ? Math.min(value, PAGE_MAX) : PAGE_MAX;
   }
 

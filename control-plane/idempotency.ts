@@ -1,4 +1,7 @@
-/** Mutations that mint or move something may be repeated with the same key: the second time answers with the first's result. */
+/**
+ * Mutations that mint or move something may be repeated with the same key: the second time answers with the
+ * first's result.
+ */
 import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { UserFailure } from './errors.ts';
@@ -16,27 +19,45 @@ export interface Once {
 }
 
 /**
- * Runs `work` in the caller's transaction unless it ran before; `work` returns the id of what it made. Two at the same
+ * Runs `work` in the caller's transaction unless it ran before; `work` returns the id of what it made. Two at
+ * the same
  * time: the second waits for the first. Throws IDEMPOTENCY_MISMATCH when the key was used with another input.
  */
 export async function once(
-  em: EntityManager, { actor, mutation, key, input }: Once, work: () => Promise<string>,
+  em: EntityManager,
+  { actor, mutation, key, input }: Once,
+  work: () => Promise<string>,
 ): Promise<{ id: string; replayed: boolean }> {
   if (!em.isInTransaction()) throw new Error('once() needs the transaction of what it guards.');
   if (!key || key.length > KEY_LENGTH_MAX) {
-    throw new UserFailure('INVALID', `An idempotency key has 1 to ${KEY_LENGTH_MAX} characters.`, 'idempotencyKey');
+    throw new UserFailure(
+      'INVALID',
+      `An idempotency key has 1 to ${KEY_LENGTH_MAX} characters.`,
+      'idempotencyKey',
+    );
   }
   const inputHash = createHash('sha256').update(canonical(input)).digest('hex');
   await query(em, sql`select pg_advisory_xact_lock(hashtextextended(${`${actor} ${mutation} ${key}`}, 0))`);
-  const earlier = await queryOne<{ input_hash: string; result_id: string }>(em, sql`
-    select input_hash, result_id from idempotency where actor = ${actor} and mutation = ${mutation} and key = ${key}`);
+  const earlier = await queryOne<{ input_hash: string; result_id: string }>(
+    em,
+    sql`
+    select input_hash, result_id from idempotency
+    where actor = ${actor} and mutation = ${mutation} and key = ${key}`,
+  );
   if (earlier && earlier.input_hash !== inputHash) {
-    throw new UserFailure('IDEMPOTENCY_MISMATCH', 'This idempotency key was used with another input.', 'idempotencyKey');
+    throw new UserFailure(
+      'IDEMPOTENCY_MISMATCH',
+      'This idempotency key was used with another input.',
+      'idempotencyKey',
+    );
   }
   if (earlier) return { id: earlier.result_id, replayed: true };
   const id = await work();
-  await query(em, sql`insert into idempotency (actor, mutation, key, input_hash, result_id)
-    values (${actor}, ${mutation}, ${key}, ${inputHash}, ${id})`);
+  await query(
+    em,
+    sql`insert into idempotency (actor, mutation, key, input_hash, result_id)
+    values (${actor}, ${mutation}, ${key}, ${inputHash}, ${id})`,
+  );
   return { id, replayed: false };
 }
 

@@ -10,9 +10,15 @@ import type { Settings } from './settings.ts';
 export type NodeFinder = (em: EntityManager, token: string) => Promise<NodeIdentity | null>;
 
 /** What a request shows to identify its sender. */
-export interface Credentials { bearer: string | null; sessionToken: string | null }
+export interface Credentials {
+  bearer: string | null;
+  sessionToken: string | null;
+}
 
-export interface Identity { viewer: Viewer | null; node: NodeIdentity | null }
+export interface Identity {
+  viewer: Viewer | null;
+  node: NodeIdentity | null;
+}
 
 const BEARER = /^Bearer ([\w-]{1,200})$/i;
 
@@ -23,20 +29,35 @@ export function cookieName(settings: Pick<Settings, 'consoleUrl'>): string {
 
 /** The whole Set-Cookie value; an empty token clears the cookie. */
 export function cookieOf(settings: Pick<Settings, 'consoleUrl'>, token: string, expiresAt: Date): string {
-  const parts = [`${cookieName(settings)}=${token}`, 'Path=/', 'HttpOnly', 'SameSite=Lax', `Expires=${expiresAt.toUTCString()}`];
+  const parts = [
+    `${cookieName(settings)}=${token}`,
+    'Path=/',
+    'HttpOnly',
+    'SameSite=Lax',
+    `Expires=${expiresAt.toUTCString()}`,
+  ];
   return [...parts, ...(isHttps(settings) ? ['Secure'] : [])].join('; ');
 }
 
-/** Reads bearer token and session cookie. A foreign page's request (by its Origin) is not given the cookie's power. */
+/**
+ * Reads bearer token and session cookie. A foreign page's request (by its Origin) is not given the cookie's
+ * power.
+ */
 export function credentialsOf(headers: IncomingHttpHeaders, settings: Settings): Credentials {
   const bearer = BEARER.exec(headers.authorization ?? '')?.[1] ?? null;
   const ownPage = headers.origin === undefined || isOwnOrigin(headers.origin, settings);
   const name = cookieName(settings);
-  const pair = (headers.cookie ?? '').split(';').map((item) => item.trim()).find((item) => item.startsWith(`${name}=`));
+  const pair = (headers.cookie ?? '')
+    .split(';')
+    .map((item) => item.trim())
+    .find((item) => item.startsWith(`${name}=`));
   return { bearer, sessionToken: ownPage && pair ? pair.slice(name.length + 1) : null };
 }
 
-/** Whether a page of this origin is our console: by its configured address, or the local one that it listens on. */
+/**
+ * Whether a page of this origin is our console: by its configured address, or the local one that it listens
+ * on.
+ */
 export function isOwnOrigin(origin: string, settings: Settings): boolean {
   const console = new URL(settings.consoleUrl);
   if (origin === console.origin) return true;
@@ -45,11 +66,18 @@ export function isOwnOrigin(origin: string, settings: Settings): boolean {
 }
 
 /** Throws UNAUTHENTICATED for a bearer token that nobody has; an unknown cookie is just no session. */
-export async function identify(em: EntityManager, credentials: Credentials, findNode: NodeFinder): Promise<Identity> {
+export async function identify(
+  em: EntityManager,
+  credentials: Credentials,
+  findNode: NodeFinder,
+): Promise<Identity> {
   const { bearer, sessionToken } = credentials;
   if (bearer !== null) {
     const node = bearer.startsWith('gnt_') ? await findNode(em, bearer) : null;
-    if (!node) throw requestError('UNAUTHENTICATED', 'This bearer token is not valid here.', { http: { status: 401 } });
+    if (!node)
+      throw requestError('UNAUTHENTICATED', 'This bearer token is not valid here.', {
+        http: { status: 401 },
+      });
     return { viewer: null, node };
   }
   return { viewer: sessionToken ? await viewerOfToken(em, sessionToken) : null, node: null };

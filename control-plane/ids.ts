@@ -1,10 +1,31 @@
-/** Ids of everything the control plane stores: a type prefix and a ULID, the same in the database and on the API. */
+/**
+ * Ids of everything the control plane stores: a type prefix and a ULID, the same in the database and on the
+ * API.
+ */
 import { monotonicFactory } from 'ulid';
 
 /** One prefix per kind of thing; `node(id:)` finds the kind by it. */
 export type IdPrefix =
-  | 'usr' | 'ses' | 'pol' | 'acc' | 'lnk' | 'evt' | 'mdl' | 'prv' | 'crd' | 'rte' | 'key'
-  | 'alm' | 'wal' | 'led' | 'txn' | 'lse' | 'use' | 'nod' | 'pool' | 'top';
+  | 'usr'
+  | 'ses'
+  | 'pol'
+  | 'acc'
+  | 'lnk'
+  | 'evt'
+  | 'mdl'
+  | 'prv'
+  | 'crd'
+  | 'rte'
+  | 'key'
+  | 'alm'
+  | 'wal'
+  | 'led'
+  | 'txn'
+  | 'lse'
+  | 'use'
+  | 'nod'
+  | 'pool'
+  | 'top';
 
 const nextUlid = monotonicFactory();
 

@@ -5,8 +5,18 @@ import { prefixOf } from './ids.ts';
 
 /** Type name of each id prefix that `node(id:)` and fields of type Node can return. */
 const TYPE_NAMES: Readonly<Record<string, string>> = {
-  usr: 'User', ses: 'Session', pol: 'PolicyVersion', key: 'ApiKey', mdl: 'CatalogModel', prv: 'UpstreamProvider',
-  crd: 'UpstreamCredential', rte: 'UpstreamRoute', wal: 'Wallet', led: 'LedgerEntry', use: 'UsageEntry', nod: 'DataPlaneNode',
+  usr: 'User',
+  ses: 'Session',
+  pol: 'PolicyVersion',
+  key: 'ApiKey',
+  mdl: 'CatalogModel',
+  prv: 'UpstreamProvider',
+  crd: 'UpstreamCredential',
+  rte: 'UpstreamRoute',
+  wal: 'Wallet',
+  led: 'LedgerEntry',
+  use: 'UsageEntry',
+  nod: 'DataPlaneNode',
   evt: 'AuditEvent',
 };
 
@@ -16,6 +26,8 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   resolveType: (value: { id: string }) => TYPE_NAMES[prefixOf(value.id) ?? ''],
 })
 export abstract class NodeInterface {
-  @Field(() => ID, { description: 'Opaque, type-prefixed, globally unique id, e.g. key_01JD…; usable in node(id:).' })
+  @Field(() => ID, {
+    description: 'Opaque, type-prefixed, globally unique id, e.g. key_01JD…; usable in node(id:).',
+  })
   id!: string;
 }

@@ -1,4 +1,7 @@
-/** Objects by their ids alone, as Relay clients fetch them again. Each answers only to those who may see it anyway. */
+/**
+ * Objects by their ids alone, as Relay clients fetch them again. Each answers only to those who may see it
+ * anyway.
+ */
 import 'reflect-metadata';
 import { Arg, Ctx, ID, Query, Resolver } from 'type-graphql';
 import { UserSchema } from './accounts/account.entity.ts';
@@ -20,7 +23,7 @@ const isAdmin = (context: Context): boolean => context.viewer?.role === 'ADMIN';
 /** One per id prefix; what is not here has no life apart from the object it hangs on. */
 const FINDERS: Readonly<Record<string, Finder>> = {
   usr: async (context, id) =>
-    (isAdmin(context) || context.viewer?.id === id ? context.em.findOne(UserSchema, { id }) : null),
+    isAdmin(context) || context.viewer?.id === id ? context.em.findOne(UserSchema, { id }) : null,
   key: async (context, id) => {
     const key = context.viewer ? await anyKey(context.em, id) : null;
     return key && (isAdmin(context) || key.ownerId === context.viewer?.id) ? key : null;
@@ -29,26 +32,33 @@ const FINDERS: Readonly<Record<string, Finder>> = {
     const [model] = await modelsById(context.em, [id]);
     return model && (isAdmin(context) || PUBLIC_STATES.includes(model.state)) ? model : null;
   },
-  prv: async (context, id) => (isAdmin(context) ? (await providersById(context.em, [id]))[0] ?? null : null),
+  prv: async (context, id) =>
+    isAdmin(context) ? ((await providersById(context.em, [id]))[0] ?? null) : null,
 };
 
 /** Fetching by id. */
 @Resolver()
 export class NodeLookupResolver {
   @Public()
-  @Query(() => NodeInterface, { nullable: true, description: 'The object with this id; null where there is none for the caller.' })
+  @Query(() => NodeInterface, {
+    nullable: true,
+    description: 'The object with this id; null where there is none for the caller.',
+  })
   async node(
-    @Ctx() context: Context, @Arg('id', () => ID, { description: 'Its id.' }) id: string,
+    @Ctx() context: Context,
+    @Arg('id', () => ID, { description: 'Its id.' }) id: string,
   ): Promise<NodeInterface | null> {
     return find(context, id);
   }
 
   @Public()
   @Query(() => [NodeInterface], {
-    nullable: 'items', description: 'Objects by their ids, in the same order; null where there is none for the caller.',
+    nullable: 'items',
+    description: 'Objects by their ids, in the same order; null where there is none for the caller.',
   })
   async nodes(
-    @Ctx() context: Context, @Arg('ids', () => [ID], { description: 'At most 100 ids.' }) ids: string[],
+    @Ctx() context: Context,
+    @Arg('ids', () => [ID], { description: 'At most 100 ids.' }) ids: string[],
   ): Promise<(NodeInterface | null)[]> {
     if (ids.length > IDS_MAX) throw requestError('BAD_USER_INPUT', `At most ${IDS_MAX} ids.`);
     return Promise.all(ids.map((id) => find(context, id)));

@@ -20,7 +20,9 @@ describe('the database', () => {
   });
 
   it('is migrated once by processes that start together', async () => {
-    const rows = await orm.em.fork().execute<{ name: string }[]>('select name from mikro_orm_migrations order by id');
+    const rows = await orm.em
+      .fork()
+      .execute<{ name: string }[]>('select name from mikro_orm_migrations order by id');
     const names = rows.map((row) => row.name);
     expect(names).toEqual([...new Set(names)]);
     expect(names[0]).toBe('001-accounts');
@@ -43,7 +45,11 @@ describe('the database', () => {
   it('lets nobody change the audit log or the list of migrations while it serves', async () => {
     const em = orm.em.fork();
     for (const statement of [
-      'delete from audit_event', 'update audit_event set action = $$x$$', 'truncate audit_event', 'delete from mikro_orm_migrations',
-    ]) await expect(em.execute(statement)).rejects.toThrow(/permission denied|append-only/);
+      'delete from audit_event',
+      'update audit_event set action = $$x$$',
+      'truncate audit_event',
+      'delete from mikro_orm_migrations',
+    ])
+      await expect(em.execute(statement)).rejects.toThrow(/permission denied|append-only/);
   });
 });

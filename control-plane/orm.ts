@@ -1,19 +1,29 @@
-/** The database: the list of entities, the connection pool under the lesser runtime role, and the migrations. */
+/**
+ * The database: the list of entities, the connection pool under the lesser runtime role, and the migrations.
+ */
 import { MikroORM } from '@mikro-orm/postgresql';
 import { Migrator } from '@mikro-orm/migrations';
 import { Client } from 'pg';
 import { entities } from './entities.ts';
 import { migrations } from './migrations/index.ts';
 
-/** Connections of the running service act as this role, which cannot change the ledger's or the audit's rows. */
+/**
+ * Connections of the running service act as this role, which cannot change the ledger's or the audit's rows.
+ */
 export const RUNTIME_ROLE = 'gateway_runtime';
 
 const CONNECTIONS_MAX = 20;
 /** Arbitrary but fixed: two processes that start together migrate one after the other. */
 const MIGRATION_LOCK = 7_205_114;
 
-/** Whether the connections act as the lesser role (the service) or as the owner (migrations and tests of them). */
-export interface OrmOptions { asOwner?: boolean; connectionsMax?: number }
+/**
+ * Whether the connections act as the lesser role (the service) or as the owner (migrations and tests of
+ * them).
+ */
+export interface OrmOptions {
+  asOwner?: boolean;
+  connectionsMax?: number;
+}
 
 /** Opens a pool to a migrated database. `em` of the result is never used itself: fork it per request. */
 export async function createOrm(databaseUrl: string, options: OrmOptions = {}): Promise<MikroORM> {
@@ -48,19 +58,25 @@ export async function migrate(databaseUrl: string): Promise<void> {
   }
 }
 
-/** The first statement of every pooled connection. Without the role (see createRuntimeRole) the owner serves. */
+/**
+ * The first statement of every pooled connection. Without the role (see createRuntimeRole) the owner serves.
+ */
 async function takeRuntimeRole(client: Client): Promise<void> {
   await client.query(`select set_config('role', rolname, false) from pg_roles
     where rolname = '${RUNTIME_ROLE}' and pg_has_role(current_user, oid, 'member')`);
 }
 
 /**
- * Roles belong to the whole server: several databases may be migrated on it at once, and the second creator loses a
- * race. Where the owner may not create roles at all, the service runs as the owner and only the triggers protect the ledger.
+ * Roles belong to the whole server: several databases may be migrated on it at once, and the second creator
+ * loses a
+ * race. Where the owner may not create roles at all, the service runs as the owner and only the triggers
+ * protect the ledger.
  */
 async function createRuntimeRole(client: Client): Promise<void> {
   await client.query(`do $$ begin
-    if not exists (select from pg_roles where rolname = '${RUNTIME_ROLE}') then create role ${RUNTIME_ROLE} nologin; end if;
+    if not exists (select from pg_roles where rolname = '${RUNTIME_ROLE}') then
+      create role ${RUNTIME_ROLE} nologin;
+    end if;
     if not pg_has_role(current_user, '${RUNTIME_ROLE}', 'member') then
       execute format('grant ${RUNTIME_ROLE} to %I', current_user);
     end if;

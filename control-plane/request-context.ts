@@ -12,12 +12,23 @@ import type { Settings } from './settings.ts';
 
 const USER_AGENT_LENGTH_MAX = 300;
 
-export interface ContextParts { orm: MikroORM; settings: Settings; findNode: NodeFinder }
+export interface ContextParts {
+  orm: MikroORM;
+  settings: Settings;
+  findNode: NodeFinder;
+}
 
 /** What of a context depends on the kind of connection. */
-interface Channel { requestId: string; credentials: Credentials; setCookie(value: string): void }
+interface Channel {
+  requestId: string;
+  credentials: Credentials;
+  setCookie(value: string): void;
+}
 
-/** Contexts of HTTP requests and of sockets. Both reject with UNAUTHENTICATED for a bearer token that nobody has. */
+/**
+ * Contexts of HTTP requests and of sockets. Both reject with UNAUTHENTICATED for a bearer token that nobody
+ * has.
+ */
 export class Contexts {
   readonly #parts: ContextParts;
   readonly #isProxy: ProxyTrust;
@@ -27,18 +38,32 @@ export class Contexts {
     this.#isProxy = trustProxies(parts.settings.trustProxy);
   }
 
-  ofRequest(request: IncomingMessage, requestId: string, setCookie: (value: string) => void): Promise<Context> {
-    return this.#make(request, { requestId, setCookie, credentials: credentialsOf(request.headers, this.#parts.settings) });
+  ofRequest(
+    request: IncomingMessage,
+    requestId: string,
+    setCookie: (value: string) => void,
+  ): Promise<Context> {
+    return this.#make(request, {
+      requestId,
+      setCookie,
+      credentials: credentialsOf(request.headers, this.#parts.settings),
+    });
   }
 
-  /** On a socket the token may also come as `authorization` of connectionInit, where browsers cannot set headers. */
+  /**
+   * On a socket the token may also come as `authorization` of connectionInit, where browsers cannot set
+   * headers.
+   */
   ofSocket(request: IncomingMessage, parameters: Record<string, unknown>): Promise<Context> {
     const given = parameters['authorization'] ?? parameters['Authorization'];
-    const headers = typeof given === 'string' ? { ...request.headers, authorization: given } : request.headers;
+    const headers =
+      typeof given === 'string' ? { ...request.headers, authorization: given } : request.headers;
     return this.#make(request, {
       requestId: randomUUID(),
       credentials: credentialsOf(headers, this.#parts.settings),
-      setCookie: () => { throw requestError('BAD_USER_INPUT', 'Sign in and out over HTTP: a WebSocket cannot set cookies.'); },
+      setCookie: () => {
+        throw requestError('BAD_USER_INPUT', 'Sign in and out over HTTP: a WebSocket cannot set cookies.');
+      },
     });
   }
 
@@ -47,7 +72,11 @@ export class Contexts {
     const em = orm.em.fork();
     const { viewer, node } = await identify(em, credentials, findNode);
     return {
-      em, viewer, node, requestId, settings,
+      em,
+      viewer,
+      node,
+      requestId,
+      settings,
       ip: clientAddress(request, this.#isProxy),
       userAgent: request.headers['user-agent']?.slice(0, USER_AGENT_LENGTH_MAX) ?? null,
       setSession: (token, expiresAt = new Date(0)) => setCookie(cookieOf(settings, token ?? '', expiresAt)),

@@ -10,20 +10,52 @@ import { KeyFields } from './keys/key.fields.ts';
 import { AdminKeysResolver, UserKeysResolver } from './keys/key.lists.ts';
 import { KeyResolver } from './keys/key.resolver.ts';
 import { NodeLookupResolver } from './node.resolver.ts';
-import { AdminNodesResolver, LeaseNodeResolver, NodeResolver, PendingNodesResolver } from './nodes/node.resolver.ts';
+import {
+  AdminNodesResolver,
+  LeaseNodeResolver,
+  NodeResolver,
+  PendingNodesResolver,
+} from './nodes/node.resolver.ts';
 import { SyncResolver } from './nodes/sync.resolver.ts';
 import { UsageReportResolver } from './nodes/usage-report.resolver.ts';
 import {
-  AdminUpstreamsResolver, ModelRoutesResolver, ProviderFields, RouteFields, UpstreamResolver,
+  AdminUpstreamsResolver,
+  ModelRoutesResolver,
+  ProviderFields,
+  RouteFields,
+  UpstreamResolver,
 } from './upstreams/upstream.resolver.ts';
 import { AdminUsageResolver, UsageResolver, UserUsageResolver } from './usage/usage.resolver.ts';
 import { AdminLedgerResolver, UserWalletResolver, WalletResolver } from './wallet/wallet.resolver.ts';
 
 export const resolvers: NonEmptyArray<new () => object> = [
-  AccountResolver, SessionResolver, AdminUsersResolver, AddressResolver, NodeLookupResolver, AdminResolver, AuditResolver, CatalogResolver,
-  KeyResolver, KeyFields, UserKeysResolver, AdminKeysResolver,
-  UpstreamResolver, AdminUpstreamsResolver, ProviderFields, RouteFields, ModelRoutesResolver,
-  NodeResolver, AdminNodesResolver, PendingNodesResolver, LeaseNodeResolver, SyncResolver, UsageReportResolver,
-  UserUsageResolver, AdminUsageResolver, UsageResolver,
-  UserWalletResolver, WalletResolver, AdminLedgerResolver,
+  AccountResolver,
+  SessionResolver,
+  AdminUsersResolver,
+  AddressResolver,
+  NodeLookupResolver,
+  AdminResolver,
+  AuditResolver,
+  CatalogResolver,
+  KeyResolver,
+  KeyFields,
+  UserKeysResolver,
+  AdminKeysResolver,
+  UpstreamResolver,
+  AdminUpstreamsResolver,
+  ProviderFields,
+  RouteFields,
+  ModelRoutesResolver,
+  NodeResolver,
+  AdminNodesResolver,
+  PendingNodesResolver,
+  LeaseNodeResolver,
+  SyncResolver,
+  UsageReportResolver,
+  UserUsageResolver,
+  AdminUsageResolver,
+  UsageResolver,
+  UserWalletResolver,
+  WalletResolver,
+  AdminLedgerResolver,
 ];

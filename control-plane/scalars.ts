@@ -5,7 +5,8 @@ import { AMOUNT_MAX, formatDollars, parseDollars } from '@gateway/shared/money';
 
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
 const DECIMAL = /^-?\d{1,20}(\.\d{1,10})?$/;
-const EMAIL = /^[^\s@"(),:;<>[\]\\]{1,64}@[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/;
+const EMAIL =
+  /^[^\s@"(),:;<>[\]\\]{1,64}@[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/;
 const EMAIL_LENGTH_MAX = 254;
 const URL_LENGTH_MAX = 2048;
 const JSON_DEPTH_MAX = 20;
@@ -25,7 +26,8 @@ export const Money = textScalar<bigint>({
 export const Decimal = textScalar<string>({
   name: 'Decimal',
   description: 'Decimal string without a unit, e.g. a ratio "0.9" or a count of tokens.',
-  serialize: (value) => (typeof value === 'bigint' || typeof value === 'number' ? value.toString() : expectString(value)),
+  serialize: (value) =>
+    typeof value === 'bigint' || typeof value === 'number' ? value.toString() : expectString(value),
   parse: (text) => (DECIMAL.test(text) ? text : undefined),
 });
 
@@ -98,13 +100,21 @@ function literalOf(node: ValueNode, at: { variables: Record<string, unknown>; de
   if (at.depth > JSON_DEPTH_MAX) throw refusal('This JSON value is nested too deeply.');
   const inner = { variables: at.variables, depth: at.depth + 1 };
   switch (node.kind) {
-    case Kind.NULL: return null;
+    case Kind.NULL:
+      return null;
     case Kind.INT:
-    case Kind.FLOAT: return Number(node.value);
-    case Kind.LIST: return node.values.map((value) => literalOf(value, inner));
-    case Kind.OBJECT: return Object.fromEntries(node.fields.map((field) => [field.name.value, literalOf(field.value, inner)]));
-    case Kind.VARIABLE: return at.variables[node.name.value];
-    default: return node.value;
+    case Kind.FLOAT:
+      return Number(node.value);
+    case Kind.LIST:
+      return node.values.map((value) => literalOf(value, inner));
+    case Kind.OBJECT:
+      return Object.fromEntries(
+        node.fields.map((field) => [field.name.value, literalOf(field.value, inner)]),
+      );
+    case Kind.VARIABLE:
+      return at.variables[node.name.value];
+    default:
+      return node.value;
   }
 }
 

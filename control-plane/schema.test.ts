@@ -23,7 +23,8 @@ describe('the API', () => {
     for (const type of types) {
       if (!roots.has(type.name)) check(type.name, type);
       if (isEnumType(type)) for (const value of type.getValues()) check(`${type.name}.${value.name}`, value);
-      if (isInputObjectType(type)) for (const field of Object.values(type.getFields())) check(`${type.name}.${field.name}`, field);
+      if (isInputObjectType(type))
+        for (const field of Object.values(type.getFields())) check(`${type.name}.${field.name}`, field);
       if (!isObjectType(type) && !isInterfaceType(type)) continue;
       for (const field of Object.values(type.getFields())) {
         check(`${type.name}.${field.name}`, field);
@@ -40,6 +41,8 @@ describe('the API', () => {
   it('has no field for the content of requests in the usage log', () => {
     const usage = schema.getType('UsageEntry');
     if (!isObjectType(usage)) return;
-    expect(Object.keys(usage.getFields()).filter((name) => /content|prompt|body|messages|text/i.test(name))).toEqual([]);
+    expect(
+      Object.keys(usage.getFields()).filter((name) => /content|prompt|body|messages|text/i.test(name)),
+    ).toEqual([]);
   });
 });

@@ -1,4 +1,7 @@
-/** Puts the schema together from the resolvers of all domains, and refuses it where a root field has no access rule. */
+/**
+ * Puts the schema together from the resolvers of all domains, and refuses it where a root field has no access
+ * rule.
+ */
 import 'reflect-metadata';
 import type { GraphQLSchema } from 'graphql';
 import { buildSchemaSync } from 'type-graphql';
@@ -12,7 +15,10 @@ export function createSchema(bus: Bus): GraphQLSchema {
     resolvers,
     authChecker: checkAccess,
     validate: false,
-    pubSub: { publish: bus.publish as (topic: string, ...parts: unknown[]) => void, subscribe: subscribeTo(bus) },
+    pubSub: {
+      publish: bus.publish as (topic: string, ...parts: unknown[]) => void,
+      subscribe: subscribeTo(bus),
+    },
   });
   const unruled = fieldsWithoutRule(schema);
   if (unruled.length > 0) throw new Error(`Root fields without an access rule: ${unruled.join(', ')}.`);

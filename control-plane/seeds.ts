@@ -1,4 +1,7 @@
-/** What every installation starts with: a policy and an administrator. Runs at each start and changes nothing then. */
+/**
+ * What every installation starts with: a policy and an administrator. Runs at each start and changes nothing
+ * then.
+ */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { seedAdmin } from './accounts/account.service.ts';
 import { seedCatalog } from './catalog/catalog.service.ts';
@@ -17,13 +20,24 @@ export async function seed(em: EntityManager, settings: Settings): Promise<void>
 }
 
 /** Tells the nodes the addresses of this installation, where they are others than at the last start. */
-export async function announceSettings(em: EntityManager, { publicUrl, consoleUrl }: Settings): Promise<void> {
+export async function announceSettings(
+  em: EntityManager,
+  { publicUrl, consoleUrl }: Settings,
+): Promise<void> {
   const record: SettingsRecord = {
-    kind: 'SETTINGS', id: 'settings', publicUrl, consoleUrl, poolRequestsFree: true, playgroundKey: null,
+    kind: 'SETTINGS',
+    id: 'settings',
+    publicUrl,
+    consoleUrl,
+    poolRequestsFree: true,
+    playgroundKey: null,
   };
   await inTransaction(em, async (inner) => {
-    const same = await queryOne(inner, sql`select 1 from config_log where kind = 'SETTINGS' and key = 'settings'
-      and payload = ${JSON.stringify(record)}::jsonb`);
+    const same = await queryOne(
+      inner,
+      sql`select 1 from config_log where kind = 'SETTINGS' and key = 'settings'
+      and payload = ${JSON.stringify(record)}::jsonb`,
+    );
     if (!same) await announce(inner, { upsert: [record] });
   });
 }

@@ -29,7 +29,8 @@ const PORT_MAX = 65_535;
 /** Reads settings from environment variables. Throws with the variable's name and what it should hold. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
   const secretKey = required(env, 'SECRET_KEY', 'a random text of at least 32 bytes');
-  if (Buffer.byteLength(secretKey) < SECRET_BYTES_MIN) throw new Error('SECRET_KEY is too short: it needs at least 32 bytes.');
+  if (Buffer.byteLength(secretKey) < SECRET_BYTES_MIN)
+    throw new Error('SECRET_KEY is too short: it needs at least 32 bytes.');
   const port = portOf(env, 'CONTROL_PORT', 4000);
   return {
     databaseUrl: required(env, 'DATABASE_URL', 'the address of a PostgreSQL database'),
@@ -39,7 +40,10 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     consoleUrl: addressOf(env, 'CONSOLE_URL') ?? '',
     secretKey,
     dataDir: env['DATA_DIR'] || '.gateway',
-    trustProxy: (env['TRUST_PROXY'] ?? '').split(',').map((item) => item.trim()).filter((item) => item && item !== 'none'),
+    trustProxy: (env['TRUST_PROXY'] ?? '')
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item && item !== 'none'),
     allowPrivateUpstreams: switchOf(env, 'ALLOW_PRIVATE_UPSTREAMS'),
     adminEmail: env['ADMIN_EMAIL']?.trim().toLowerCase() || null,
     adminPassword: env['ADMIN_PASSWORD'] || null,
@@ -58,14 +62,16 @@ function portOf(env: NodeJS.ProcessEnv, name: string, fallback: number): number 
   const text = env[name];
   if (!text) return fallback;
   const port = Number(text);
-  if (!Number.isInteger(port) || port < 0 || port > PORT_MAX) throw new Error(`${name} must be a port number, or 0 for a free one.`);
+  if (!Number.isInteger(port) || port < 0 || port > PORT_MAX)
+    throw new Error(`${name} must be a port number, or 0 for a free one.`);
   return port;
 }
 
 function addressOf(env: NodeJS.ProcessEnv, name: string): string | undefined {
   const text = env[name];
   if (!text) return undefined;
-  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) throw new Error(`${name} must be an http or https address.`);
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
+    throw new Error(`${name} must be an http or https address.`);
   return text.replace(/\/+$/, '');
 }
 

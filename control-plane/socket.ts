@@ -98,9 +98,9 @@ function optionsOf(parts: SocketParts): Options {
       }
     },
     subscribe: (args) => subscribeFresh(args, parts),
-    onNext: (_connection, _id, _payload, _args, { errors, ...result }) =>
+    onNext: (...[, , , , { errors, ...result }]) =>
       errors ? { ...result, errors: errors.map(parts.format) } : undefined,
-    onError: (_connection, _id, _payload, errors) => errors.map(parts.format),
+    onError: (...[, , , errors]) => errors.map(parts.format),
   };
 }
 

@@ -27,13 +27,16 @@ export class RegisterInput {
 /** Credentials of an account. */
 @InputType({ description: 'Credentials of an account.' })
 export class SignInInput {
-  @Field(() => EmailAddress, { description: 'The account\'s address.' })
+  @Field(() => EmailAddress, { description: "The account's address." })
   email!: string;
 
   @Field(() => String, { description: 'Its password.' })
   password!: string;
 
-  @Field(() => Boolean, { defaultValue: false, description: 'Stay signed in for 14 days without use instead of one day.' })
+  @Field(() => Boolean, {
+    defaultValue: false,
+    description: 'Stay signed in for 14 days without use instead of one day.',
+  })
   rememberMe!: boolean;
 }
 

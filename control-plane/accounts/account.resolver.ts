@@ -10,12 +10,33 @@ import { IdInput } from '../inputs.ts';
 import type { SignedIn } from './account.service.ts';
 import { changePassword, claimAccount, register, signIn, userById } from './account.service.ts';
 import {
-  AdminClaimInput, PasswordChangeInput, PolicyAcceptInput, RegisterInput, RegisterPayload, SignInInput, SignInPayload,
-  SignOutPayload, ViewerPayload,
+  AdminClaimInput,
+  PasswordChangeInput,
+  PolicyAcceptInput,
+  RegisterInput,
+  RegisterPayload,
+  SignInInput,
+  SignInPayload,
+  SignOutPayload,
+  ViewerPayload,
 } from './account.inputs.ts';
-import { accept, acceptancesOf, checkAcceptable, currentPolicy, policyByVersion, policyToAccept } from './policy.service.ts';
+import {
+  accept,
+  acceptancesOf,
+  checkAcceptable,
+  currentPolicy,
+  policyByVersion,
+  policyToAccept,
+} from './policy.service.ts';
 import { countSessions, endSession, endSessions, sessionsOf } from './session.service.ts';
-import { PolicyAcceptance, PolicyVersion, Session, SessionConnection, SignInOptions, User } from './user.type.ts';
+import {
+  PolicyAcceptance,
+  PolicyVersion,
+  Session,
+  SessionConnection,
+  SignInOptions,
+  User,
+} from './user.type.ts';
 
 /** Operations on the caller's own account. */
 @Resolver(() => User)
@@ -30,7 +51,9 @@ export class AccountResolver {
   @Query(() => PolicyVersion, { description: 'The privacy policy in force, or the version asked for.' })
   async privacyPolicy(
     @Ctx() context: Context,
-    @Arg('version', () => String, { nullable: true, description: 'Number of an earlier version.' }) version: string | null,
+    @Arg('version', () => String, { nullable: true, description: 'Number of an earlier version.' }) version:
+      | string
+      | null,
   ): Promise<PolicyVersion> {
     return (await policyByVersion(context.em, version)) ?? currentPolicy(context.em);
   }
@@ -43,9 +66,12 @@ export class AccountResolver {
   }
 
   @Public()
-  @Mutation(() => RegisterPayload, { description: 'Makes an account and signs it in. Sets the session cookie.' })
+  @Mutation(() => RegisterPayload, {
+    description: 'Makes an account and signs it in. Sets the session cookie.',
+  })
   register(
-    @Ctx() context: Context, @Arg('input', () => RegisterInput, { description: 'The account.' }) input: RegisterInput,
+    @Ctx() context: Context,
+    @Arg('input', () => RegisterInput, { description: 'The account.' }) input: RegisterInput,
   ): Promise<RegisterPayload> {
     return outcome({ viewer: null, verificationRequired: false }, async () => {
       const { user } = enter(context, await register(context.em, input, context));
@@ -56,7 +82,8 @@ export class AccountResolver {
   @Public()
   @Mutation(() => SignInPayload, { description: 'Opens a session. Sets the session cookie.' })
   signIn(
-    @Ctx() context: Context, @Arg('input', () => SignInInput, { description: 'Credentials.' }) input: SignInInput,
+    @Ctx() context: Context,
+    @Arg('input', () => SignInInput, { description: 'Credentials.' }) input: SignInInput,
   ): Promise<SignInPayload> {
     return outcome({ viewer: null, session: null, secondFactorRequired: false }, async () => {
       const { user, session } = enter(context, await signIn(context.em, input, context));
@@ -67,7 +94,8 @@ export class AccountResolver {
   @Public()
   @Mutation(() => SignInPayload, { description: 'Claims an account by a single-use link and signs in.' })
   adminClaim(
-    @Ctx() context: Context, @Arg('input', () => AdminClaimInput, { description: 'The claim.' }) input: AdminClaimInput,
+    @Ctx() context: Context,
+    @Arg('input', () => AdminClaimInput, { description: 'The claim.' }) input: AdminClaimInput,
   ): Promise<SignInPayload> {
     return outcome({ viewer: null, session: null, secondFactorRequired: false }, async () => {
       const { user, session } = enter(context, await claimAccount(context.em, input, context));
@@ -84,9 +112,10 @@ export class AccountResolver {
   }
 
   @Authorized('USER')
-  @Mutation(() => ViewerPayload, { description: 'Ends one of the caller\'s sessions.' })
+  @Mutation(() => ViewerPayload, { description: "Ends one of the caller's sessions." })
   sessionRevoke(
-    @Ctx() context: Context, @Arg('input', () => IdInput, { description: 'The session.' }) input: IdInput,
+    @Ctx() context: Context,
+    @Arg('input', () => IdInput, { description: 'The session.' }) input: IdInput,
   ): Promise<ViewerPayload> {
     const { em } = context;
     const { id } = viewerOf(context);
@@ -97,7 +126,7 @@ export class AccountResolver {
   }
 
   @Authorized('USER')
-  @Mutation(() => ViewerPayload, { description: 'Ends all of the caller\'s sessions but this one.' })
+  @Mutation(() => ViewerPayload, { description: "Ends all of the caller's sessions but this one." })
   async sessionsRevokeOthers(@Ctx() context: Context): Promise<ViewerPayload> {
     const { id, sessionId } = viewerOf(context);
     await endSessions(context.em, id, sessionId);
@@ -119,7 +148,8 @@ export class AccountResolver {
   @Authorized('USER')
   @Mutation(() => ViewerPayload, { description: 'Accepts the privacy policy in force.' })
   policyAccept(
-    @Ctx() context: Context, @Arg('input', () => PolicyAcceptInput, { description: 'The version.' }) input: PolicyAcceptInput,
+    @Ctx() context: Context,
+    @Arg('input', () => PolicyAcceptInput, { description: 'The version.' }) input: PolicyAcceptInput,
   ): Promise<ViewerPayload> {
     return outcome({ viewer: null }, async () => {
       const policy = await checkAcceptable(context.em, input.version);
@@ -129,26 +159,36 @@ export class AccountResolver {
     });
   }
 
-  @FieldResolver(() => [PolicyAcceptance], { description: 'Versions of the privacy policy that were accepted, newest first.' })
+  @FieldResolver(() => [PolicyAcceptance], {
+    description: 'Versions of the privacy policy that were accepted, newest first.',
+  })
   policyAcceptances(@Root() user: User, @Ctx() context: Context): Promise<PolicyAcceptance[]> {
     return acceptancesOf(context.em, user.id);
   }
 
-  @FieldResolver(() => PolicyVersion, { nullable: true, description: 'The version still to be accepted, or null.' })
+  @FieldResolver(() => PolicyVersion, {
+    nullable: true,
+    description: 'The version still to be accepted, or null.',
+  })
   mustAcceptPolicy(@Root() user: User, @Ctx() context: Context): Promise<PolicyVersion | null> {
     return policyToAccept(context.em, user.id);
   }
 
   @FieldResolver(() => SessionConnection, { description: 'Browsers that are signed in, newest first.' })
   async sessions(
-    @Root() user: User, @Ctx() context: Context, @Args(() => PageArguments) page: PageArguments,
+    @Root() user: User,
+    @Ctx() context: Context,
+    @Args(() => PageArguments) page: PageArguments,
   ): Promise<Connection<Session>> {
     const first = pageSize(page.first);
     const [before] = decodeCursor(page.after, 1) ?? [];
     const rows = await sessionsOf(context.em, user.id, { before, limit: first + 1 });
     return connectionFrom(rows, {
-      first, after: page.after, totalCount: await countSessions(context.em, user.id),
-      cursor: (row) => encodeCursor([row.id]), node: (row) => row,
+      first,
+      after: page.after,
+      totalCount: await countSessions(context.em, user.id),
+      cursor: (row) => encodeCursor([row.id]),
+      node: (row) => row,
     });
   }
 }

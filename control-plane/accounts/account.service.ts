@@ -21,11 +21,19 @@ const NAME_LENGTH_MAX = 100;
 const LOCALES = ['en', 'zh-CN'];
 
 export interface Registration {
-  email: string; password: string; displayName?: string | null; locale?: string | null; acceptPolicyVersion: string;
+  email: string;
+  password: string;
+  displayName?: string | null;
+  locale?: string | null;
+  acceptPolicyVersion: string;
 }
 
 /** A signed-in user with the new session's token, which exists nowhere else. */
-export interface SignedIn { user: UserRow; session: SessionRow; token: string }
+export interface SignedIn {
+  user: UserRow;
+  session: SessionRow;
+  token: string;
+}
 
 /** A new user with a wallet and a session. Throws POLICY_*, PASSWORD_WEAK, TAKEN, INVALID. */
 export async function register(em: EntityManager, input: Registration, origin: Origin): Promise<SignedIn> {
@@ -37,7 +45,11 @@ export async function register(em: EntityManager, input: Registration, origin: O
   return inTransaction(em, async (inner) => {
     if (await inner.findOne(UserSchema, { email: input.email })) throw taken();
     const user = inner.create(UserSchema, {
-      id: newId('usr'), email: input.email, passwordHash, displayName, allowedGroups: ['default'],
+      id: newId('usr'),
+      email: input.email,
+      passwordHash,
+      displayName,
+      allowedGroups: ['default'],
       locale: input.locale && LOCALES.includes(input.locale) ? input.locale : 'en',
     });
     await inner.flush().catch(onTaken);
@@ -48,11 +60,14 @@ export async function register(em: EntityManager, input: Registration, origin: O
 }
 
 /**
- * A new session. Throws CREDENTIALS_INVALID alike, in words and time, for an unknown account and a wrong password;
+ * A new session. Throws CREDENTIALS_INVALID alike, in words and time, for an unknown account and a wrong
+ * password;
  * RATE_LIMITED after too many failures.
  */
 export async function signIn(
-  em: EntityManager, input: { email: string; password: string; rememberMe: boolean }, origin: Origin,
+  em: EntityManager,
+  input: { email: string; password: string; rememberMe: boolean },
+  origin: Origin,
 ): Promise<SignedIn> {
   const attempt = { purpose: 'sign-in' as const, email: input.email, ip: origin.ip };
   await beginAttempt(em, attempt);
@@ -68,7 +83,9 @@ export async function signIn(
 
 /** Changes the password and ends all other sessions. Throws CREDENTIALS_INVALID, PASSWORD_WEAK. */
 export async function changePassword(
-  em: EntityManager, userId: string, input: { currentPassword: string; newPassword: string; sessionId: string },
+  em: EntityManager,
+  userId: string,
+  input: { currentPassword: string; newPassword: string; sessionId: string },
 ): Promise<UserRow> {
   const user = await em.findOneOrFail(UserSchema, { id: userId });
   const attempt = { purpose: 'sign-in' as const, email: user.email, ip: null };
@@ -84,16 +101,22 @@ export async function changePassword(
   return user;
 }
 
-/** Makes sure that there is an administrator: by `credentials` where given, else one that waits to be claimed. */
+/**
+ * Makes sure that there is an administrator: by `credentials` where given, else one that waits to be claimed.
+ */
 export async function seedAdmin(
-  em: EntityManager, credentials: { email: string; password: string } | null,
+  em: EntityManager,
+  credentials: { email: string; password: string } | null,
 ): Promise<void> {
   const passwordHash = credentials ? await hashPassword(credentials.password) : null;
   await inTransaction(em, async (inner) => {
     await query(inner, sql`select pg_advisory_xact_lock(hashtextextended('seed-admin', 0))`);
     if (await inner.findOne(UserSchema, { role: 'ADMIN', state: 'ACTIVE' })) return;
     const user = inner.create(UserSchema, {
-      id: newId('usr'), email: credentials?.email ?? UNCLAIMED_EMAIL, passwordHash, role: 'ADMIN',
+      id: newId('usr'),
+      email: credentials?.email ?? UNCLAIMED_EMAIL,
+      passwordHash,
+      role: 'ADMIN',
       allowedGroups: ['default', 'vip', 'svip'],
     });
     await inner.flush();
@@ -103,46 +126,80 @@ export async function seedAdmin(
 
 /** The seeded administrator's user id, whether claimed or not. Throws where `seedAdmin` never ran. */
 export async function firstAdminId(em: EntityManager): Promise<string> {
-  const admin = await em.findOne(UserSchema, { role: 'ADMIN', state: 'ACTIVE' }, { orderBy: { createdAt: 'asc' } });
+  const admin = await em.findOne(
+    UserSchema,
+    { role: 'ADMIN', state: 'ACTIVE' },
+    { orderBy: { createdAt: 'asc' } },
+  );
   if (!admin) throw new Error('There is no administrator.');
   return admin.id;
 }
 
 /**
- * A new single-use token that claims the seeded administrator's account within 24 hours, and makes earlier ones void;
+ * A new single-use token that claims the seeded administrator's account within 24 hours, and makes earlier
+ * ones void;
  * null once the account is claimed. The token belongs into the fragment of a link: /claim#<token>.
  */
 export async function mintAdminClaim(em: EntityManager): Promise<{ token: string; expiresAt: Date } | null> {
   return inTransaction(em, async (inner) => {
     const admin = await inner.findOne(UserSchema, { role: 'ADMIN', state: 'ACTIVE', passwordHash: null });
-    if (!admin || (await inner.count(UserSchema, { role: 'ADMIN', passwordHash: { $ne: null } })) > 0) return null;
+    if (!admin || (await inner.count(UserSchema, { role: 'ADMIN', passwordHash: { $ne: null } })) > 0)
+      return null;
     await inner.nativeDelete(AccountLinkSchema, { userId: admin.id, usedAt: null });
     return mintLink(inner, admin.id);
   });
 }
 
-/** A single-use link of 24 hours with which a user sets address and password. The token exists in this result alone. */
-export async function mintLink(em: EntityManager, userId: string): Promise<{ token: string; expiresAt: Date }> {
+/**
+ * A single-use link of 24 hours with which a user sets address and password. The token exists in this result
+ * alone.
+ */
+export async function mintLink(
+  em: EntityManager,
+  userId: string,
+): Promise<{ token: string; expiresAt: Date }> {
   const token = issueSecret('gwl');
   const expiresAt = new Date(Date.now() + LINK_MS);
-  em.create(AccountLinkSchema, { id: newId('lnk'), userId, tokenDigest: digestOf(token), expiresAt, usedAt: null });
+  em.create(AccountLinkSchema, {
+    id: newId('lnk'),
+    userId,
+    tokenDigest: digestOf(token),
+    expiresAt,
+    usedAt: null,
+  });
   await em.flush();
   return { token, expiresAt };
 }
 
-export interface Claim { token: string; email: string; password: string; acceptPolicyVersion: string }
+export interface Claim {
+  token: string;
+  email: string;
+  password: string;
+  acceptPolicyVersion: string;
+}
 
-/** Gives an account its address and password by a single-use link. Throws CREDENTIALS_INVALID for a bad link. */
+/**
+ * Gives an account its address and password by a single-use link. Throws CREDENTIALS_INVALID for a bad link.
+ */
 export async function claimAccount(em: EntityManager, input: Claim, origin: Origin): Promise<SignedIn> {
   const policy = await checkAcceptable(em, input.acceptPolicyVersion);
   checkPassword(input.password, input.email);
   await beginAttempt(em, { purpose: 'claim', email: null, ip: origin.ip });
   const passwordHash = await hashPassword(input.password);
   return inTransaction(em, async (inner) => {
-    const used = await query<{ user_id: string }>(inner, sql`update account_link set used_at = now()
-      where token_digest = ${digestOf(input.token)} and used_at is null and expires_at > now() returning user_id`);
+    const used = await query<{ user_id: string }>(
+      inner,
+      sql`update account_link set used_at = now()
+      where token_digest = ${digestOf(input.token)} and used_at is null and expires_at > now()
+      returning user_id`,
+    );
     const userId = used[0]?.user_id;
-    if (!userId) throw new UserFailure('CREDENTIALS_INVALID', 'This link was used already or is too old. Ask for a new one.', 'token');
+    if (!userId)
+      throw new UserFailure(
+        'CREDENTIALS_INVALID',
+        'This link was used already or is too old. Ask for a new one.',
+        'token',
+      );
     const user = await inner.findOneOrFail(UserSchema, { id: userId });
     Object.assign(user, { email: input.email, passwordHash });
     await inner.flush().catch(onTaken);

@@ -5,16 +5,22 @@ import { query, sql } from '../sql.ts';
 import { mintAdminClaim } from './account.service.ts';
 
 const PASSWORD = 'several quite usual words';
-const VIEWER = '{ viewer { id email role allowedGroups mustAcceptPolicy { version } policyAcceptances { version { version } ip } } }';
-const CLAIM = 'mutation ($input: AdminClaimInput!) { adminClaim(input: $input) { viewer { email role } userErrors { code } } }';
+const VIEWER = `{ viewer { id email role allowedGroups mustAcceptPolicy { version }
+    policyAcceptances { version { version } ip } } }`;
+const CLAIM = `mutation ($input: AdminClaimInput!) { adminClaim(input: $input) {
+    viewer { email role } userErrors { code } } }`;
 
 describe('an account', () => {
   let test: TestApp;
-  beforeAll(async () => { test = await startTestApp(); });
+  beforeAll(async () => {
+    test = await startTestApp();
+  });
   afterAll(() => test.close());
 
   const register = (email: string, more: object = {}) =>
-    test.browser().send(REGISTER, { input: { email, password: PASSWORD, acceptPolicyVersion: POLICY, ...more } });
+    test
+      .browser()
+      .send(REGISTER, { input: { email, password: PASSWORD, acceptPolicyVersion: POLICY, ...more } });
 
   it('is made by registering, which signs in and records the accepted policy', async () => {
     const browser = test.browser();
@@ -22,17 +28,21 @@ describe('an account', () => {
       input: { email: 'Ann@Example.com', password: PASSWORD, acceptPolicyVersion: POLICY },
     });
     expect(answer.data?.['register']?.['userErrors']).toEqual([]);
-    expect(answer.headers.get('set-cookie')).toMatch(/^session=gws_\w+; Path=\/; HttpOnly; SameSite=Lax; Expires=/);
+    expect(answer.headers.get('set-cookie')).toMatch(
+      /^session=gws_\w+; Path=\/; HttpOnly; SameSite=Lax; Expires=/,
+    );
     const { data } = await browser.send(VIEWER);
     expect(data?.['viewer']).toMatchObject({
-      email: 'ann@example.com', role: 'USER', allowedGroups: ['DEFAULT'], mustAcceptPolicy: null,
+      email: 'ann@example.com',
+      role: 'USER',
+      allowedGroups: ['DEFAULT'],
+      mustAcceptPolicy: null,
       policyAcceptances: [{ version: { version: POLICY }, ip: '127.0.0.1' }],
     });
   });
 
   it('is not made without the policy in force, with a weak password, or twice', async () => {
-    const codes = async (email: string, more: object) =>
-      codesOf(await register(email, more), 'register');
+    const codes = async (email: string, more: object) => codesOf(await register(email, more), 'register');
     expect(await codes('b@example.com', { acceptPolicyVersion: '' })).toEqual(['POLICY_NOT_ACCEPTED']);
     expect(await codes('b@example.com', { acceptPolicyVersion: '0.9' })).toEqual(['POLICY_VERSION_OUTDATED']);
     expect(await codes('b@example.com', { password: 'short' })).toEqual(['PASSWORD_WEAK']);
@@ -41,13 +51,16 @@ describe('an account', () => {
   });
 
   it('keeps neither password nor session token', async () => {
-    const rows = await query<{ row: string }>(test.orm.em.fork(), sql`
-      select users::text as row from users union all select session::text from session`);
+    const rows = await query<{ row: string }>(
+      test.orm.em.fork(),
+      sql`
+      select users::text as row from users union all select session::text from session`,
+    );
     expect(rows.length).toBeGreaterThan(1);
     for (const { row } of rows) expect(row).not.toMatch(/several quite|gws_/);
   });
 
-  it('is signed in to with its password, and answers alike for what is wrong and what is unknown', async () => {
+  it('is signed in to with its password; a wrong one and an unknown account look alike', async () => {
     await register('carl@example.com');
     const browser = test.browser();
     const refuse = async (email: string, password: string) =>
@@ -57,20 +70,31 @@ describe('an account', () => {
     expect(wrong?.['userErrors']?.['0']?.['code']).toBe('CREDENTIALS_INVALID');
     expect(browser.cookie).toBeNull();
     await browser.send(SIGN_IN, { input: { email: 'carl@example.com', password: PASSWORD } });
-    expect((await browser.send('{ viewer { email } }')).data).toEqual({ viewer: { email: 'carl@example.com' } });
+    expect((await browser.send('{ viewer { email } }')).data).toEqual({
+      viewer: { email: 'carl@example.com' },
+    });
     await browser.send('mutation { signOut { ok } }');
     expect((await browser.send('{ viewer { email } }')).data).toEqual({ viewer: null });
   });
 
   it('cannot be guessed: after ten failures even the right password waits', async () => {
     await register('dora@example.com');
-    const attempts = await Promise.all(Array.from({ length: 12 }, (_, at) => test.browser().send(SIGN_IN, {
-      input: { email: 'dora@example.com', password: `guess number ${at} of many` },
-    })));
+    const attempts = await Promise.all(
+      Array.from({ length: 12 }, (_, at) =>
+        test
+          .browser()
+          .send(SIGN_IN, { input: { email: 'dora@example.com', password: `guess number ${at} of many` } }),
+      ),
+    );
     const limited = attempts.filter((answer) => answer.errors[0]?.extensions.code === 'RATE_LIMITED');
     expect(limited).toHaveLength(2);
-    const right = await test.browser().send(SIGN_IN, { input: { email: 'dora@example.com', password: PASSWORD } });
-    expect(right.errors[0]?.extensions).toMatchObject({ code: 'RATE_LIMITED', retryAfterMs: expect.any(Number) });
+    const right = await test
+      .browser()
+      .send(SIGN_IN, { input: { email: 'dora@example.com', password: PASSWORD } });
+    expect(right.errors[0]?.extensions).toMatchObject({
+      code: 'RATE_LIMITED',
+      retryAfterMs: expect.any(Number),
+    });
   });
 
   it('shows its sessions and ends the others', async () => {
@@ -79,7 +103,8 @@ describe('an account', () => {
     await second.send(SIGN_IN, { input: { email: 'eve@example.com', password: 'a long enough password' } });
     const sessions = '{ viewer { sessions(first: 5) { totalCount nodes { current ip } } } }';
     expect((await first.send(sessions)).data?.['viewer']?.['sessions']?.['nodes']).toEqual([
-      { current: false, ip: '127.0.0.1' }, { current: true, ip: '127.0.0.1' },
+      { current: false, ip: '127.0.0.1' },
+      { current: true, ip: '127.0.0.1' },
     ]);
     await first.send('mutation { sessionsRevokeOthers { viewer { id } } }');
     expect((await second.send('{ viewer { id } }')).data).toEqual({ viewer: null });
@@ -91,11 +116,14 @@ describe('an account', () => {
     const foreign = await browser.send('{ viewer { id } }', {}, { origin: 'https://evil.example' });
     expect(foreign.data).toEqual({ viewer: null });
     const simple = await fetch(`${test.url}/graphql`, {
-      method: 'POST', headers: { 'content-type': 'text/plain', cookie: browser.cookie ?? '' },
+      method: 'POST',
+      headers: { 'content-type': 'text/plain', cookie: browser.cookie ?? '' },
       body: JSON.stringify({ query: 'mutation { signOut { ok } }' }),
     });
     expect(simple.status).toBeGreaterThanOrEqual(400);
-    expect((await browser.send('{ viewer { email } }')).data).toEqual({ viewer: { email: 'fred@example.com' } });
+    expect((await browser.send('{ viewer { email } }')).data).toEqual({
+      viewer: { email: 'fred@example.com' },
+    });
   });
 });
 
@@ -104,7 +132,11 @@ describe('the first administrator', () => {
     const test = await startTestApp();
     const admin = await test.admin();
     const { data } = await admin.send('{ viewer { role email mustAcceptPolicy { version } } }');
-    expect(data?.['viewer']).toEqual({ role: 'ADMIN', email: ADMIN.email, mustAcceptPolicy: { version: POLICY } });
+    expect(data?.['viewer']).toEqual({
+      role: 'ADMIN',
+      email: ADMIN.email,
+      mustAcceptPolicy: { version: POLICY },
+    });
     expect(await mintAdminClaim(test.orm.em.fork())).toBeNull();
     await test.close();
   });

@@ -1,6 +1,18 @@
 /** Users on the API, for administrators. */
 import 'reflect-metadata';
-import { Arg, Args, ArgsType, Ctx, Field, FieldResolver, ID, InputType, Mutation, ObjectType, Resolver } from 'type-graphql';
+import {
+  Arg,
+  Args,
+  ArgsType,
+  Ctx,
+  Field,
+  FieldResolver,
+  ID,
+  InputType,
+  Mutation,
+  ObjectType,
+  Resolver,
+} from 'type-graphql';
 import type { Group } from '@gateway/shared/catalog';
 import { AdminQuery } from '../admin-query.ts';
 import { connectionFrom, decodeCursor, encodeCursor, LongPageArguments, pageSize } from '../connections.ts';
@@ -12,7 +24,14 @@ import { outcome, UserError } from '../errors.ts';
 import { AdminReasonInput } from '../inputs.ts';
 import { DateTime, EmailAddress, WebAddress } from '../scalars.ts';
 import { UserSchema } from './account.entity.ts';
-import { countUsers, createUser, createUserLink, findUsers, revokeSessions, updateUser } from './user.admin.ts';
+import {
+  countUsers,
+  createUser,
+  createUserLink,
+  findUsers,
+  revokeSessions,
+  updateUser,
+} from './user.admin.ts';
 import { User, UserConnection, UserRole, UserState } from './user.type.ts';
 
 /** Page and filter of users. */
@@ -37,7 +56,10 @@ export class AdminUserCreateInput {
   @Field(() => UserRole, { defaultValue: 'USER', description: 'What the user may do.' })
   role!: keyof typeof UserRole;
 
-  @Field(() => [BillingGroup], { defaultValue: ['default'], description: 'Groups the user may choose for keys.' })
+  @Field(() => [BillingGroup], {
+    defaultValue: ['default'],
+    description: 'Groups the user may choose for keys.',
+  })
   allowedGroups!: Group[];
 
   @Field(() => String, { description: 'Why; kept in the audit log.' })
@@ -56,7 +78,10 @@ export class AdminUserUpdateInput {
   @Field(() => UserRole, { nullable: true, description: 'What the user may do.' })
   role?: keyof typeof UserRole | null;
 
-  @Field(() => [BillingGroup], { nullable: true, description: 'Groups the user may choose; keys in others move to DEFAULT.' })
+  @Field(() => [BillingGroup], {
+    nullable: true,
+    description: 'Groups the user may choose; keys in others move to DEFAULT.',
+  })
   allowedGroups?: Group[] | null;
 
   @Field(() => String, { description: 'Why; kept in the audit log.' })
@@ -91,20 +116,25 @@ export class AdminUserLinkPayload {
 export class AdminUsersResolver {
   @FieldResolver(() => UserConnection, { description: 'Users, newest first.' })
   async users(
-    @Ctx() context: Context, @Args(() => UserListArguments) wanted: UserListArguments,
+    @Ctx() context: Context,
+    @Args(() => UserListArguments) wanted: UserListArguments,
   ): Promise<Connection<User>> {
     const first = pageSize(wanted.first);
     const [before] = decodeCursor(wanted.after, 1) ?? [];
     const rows = await findUsers(context.em, wanted, { before, limit: first + 1 });
     return connectionFrom(rows, {
-      first, after: wanted.after, totalCount: await countUsers(context.em, wanted),
-      cursor: (row) => encodeCursor([row.id]), node: (row): User => row,
+      first,
+      after: wanted.after,
+      totalCount: await countUsers(context.em, wanted),
+      cursor: (row) => encodeCursor([row.id]),
+      node: (row): User => row,
     });
   }
 
   @FieldResolver(() => User, { nullable: true, description: 'One user.' })
   user(
-    @Ctx() context: Context, @Arg('id', () => ID, { description: 'The user\'s id.' }) id: string,
+    @Ctx() context: Context,
+    @Arg('id', () => ID, { description: "The user's id." }) id: string,
   ): Promise<User | null> {
     return context.em.findOne(UserSchema, { id });
   }
@@ -115,7 +145,9 @@ export class AdminUsersResolver {
     @Ctx() context: Context,
     @Arg('input', () => AdminUserCreateInput, { description: 'The user.' }) input: AdminUserCreateInput,
   ): Promise<AdminUserPayload> {
-    return outcome({ user: null }, async () => ({ user: await createUser(context.em, input, actorOf(context)) }));
+    return outcome({ user: null }, async () => ({
+      user: await createUser(context.em, input, actorOf(context)),
+    }));
   }
 
   @Authorized('ADMIN')
@@ -124,21 +156,29 @@ export class AdminUsersResolver {
     @Ctx() context: Context,
     @Arg('input', () => AdminUserUpdateInput, { description: 'The changes.' }) input: AdminUserUpdateInput,
   ): Promise<AdminUserPayload> {
-    return outcome({ user: null }, async () => ({ user: await updateUser(context.em, input, actorOf(context)) }));
+    return outcome({ user: null }, async () => ({
+      user: await updateUser(context.em, input, actorOf(context)),
+    }));
   }
 
   @Authorized('ADMIN')
   @Mutation(() => AdminUserPayload, { description: 'Ends all sessions of a user.' })
   adminUserSessionsRevoke(
-    @Ctx() context: Context, @Arg('input', () => AdminReasonInput, { description: 'The user.' }) input: AdminReasonInput,
+    @Ctx() context: Context,
+    @Arg('input', () => AdminReasonInput, { description: 'The user.' }) input: AdminReasonInput,
   ): Promise<AdminUserPayload> {
-    return outcome({ user: null }, async () => ({ user: await revokeSessions(context.em, input, actorOf(context)) }));
+    return outcome({ user: null }, async () => ({
+      user: await revokeSessions(context.em, input, actorOf(context)),
+    }));
   }
 
   @Authorized('ADMIN')
-  @Mutation(() => AdminUserLinkPayload, { description: 'A single-use link with which a user sets address and password.' })
+  @Mutation(() => AdminUserLinkPayload, {
+    description: 'A single-use link with which a user sets address and password.',
+  })
   adminUserLinkCreate(
-    @Ctx() context: Context, @Arg('input', () => AdminReasonInput, { description: 'The user.' }) input: AdminReasonInput,
+    @Ctx() context: Context,
+    @Arg('input', () => AdminReasonInput, { description: 'The user.' }) input: AdminReasonInput,
   ): Promise<AdminUserLinkPayload> {
     return outcome({ url: null, expiresAt: null }, async () => {
       const { token, expiresAt } = await createUserLink(context.em, input, actorOf(context));

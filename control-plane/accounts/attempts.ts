@@ -10,21 +10,31 @@ const PER_ACCOUNT_MAX = 10;
 const PER_ADDRESS_MAX = 50;
 
 /** What is being tried: a purpose, the account's address if one is named, and where it comes from. */
-export interface Attempt { purpose: 'sign-in' | 'register' | 'claim'; email: string | null; ip: string | null }
+export interface Attempt {
+  purpose: 'sign-in' | 'register' | 'claim';
+  email: string | null;
+  ip: string | null;
+}
 
 /**
- * Counts the attempt as failed, at once and before it is known how it ends, so that parallel guesses count too.
- * Throws RATE_LIMITED when account or address have used up their window; the same for accounts that do not exist.
+ * Counts the attempt as failed, at once and before it is known how it ends, so that parallel guesses count
+ * too.
+ * Throws RATE_LIMITED when account or address have used up their window; the same for accounts that do not
+ * exist.
  */
 export async function beginAttempt(em: EntityManager, attempt: Attempt): Promise<void> {
   for (const { subject, maximum } of subjectsOf(attempt)) {
     const since = new Date(Date.now() - WINDOW_MS);
-    const row = await queryOne<{ failures: number; started_at: Date | string }>(em, sql`
+    const row = await queryOne<{ failures: number; started_at: Date | string }>(
+      em,
+      sql`
       insert into attempt_window (subject, failures, started_at) values (${subject}, 1, now())
       on conflict (subject) do update set
         failures = case when attempt_window.started_at < ${since} then 1 else attempt_window.failures + 1 end,
-        started_at = case when attempt_window.started_at < ${since} then now() else attempt_window.started_at end
-      returning failures, started_at`);
+        started_at = case when attempt_window.started_at < ${since} then now()
+          else attempt_window.started_at end
+      returning failures, started_at`,
+    );
     if (!row || row.failures <= maximum) continue;
     signInFailures.inc({ reason: 'rate_limited' });
     const retryAfterMs = Math.max(1000, new Date(row.started_at).getTime() + WINDOW_MS - Date.now());
@@ -38,13 +48,18 @@ export async function attemptSucceeded(em: EntityManager, attempt: Attempt): Pro
   const [address, account] = subjectsOf(attempt);
   if (account) await query(em, sql`delete from attempt_window where subject = ${account.subject}`);
   if (address) {
-    await query(em, sql`update attempt_window set failures = failures - 1
-      where subject = ${address.subject} and failures > 0`);
+    await query(
+      em,
+      sql`update attempt_window set failures = failures - 1
+      where subject = ${address.subject} and failures > 0`,
+    );
   }
 }
 
 /** Digests: the table needs no addresses of people. */
 function subjectsOf({ purpose, email, ip }: Attempt): { subject: string; maximum: number }[] {
   const address = { subject: digestOf(`${purpose} address ${ip ?? 'unknown'}`), maximum: PER_ADDRESS_MAX };
-  return email ? [address, { subject: digestOf(`${purpose} account ${email}`), maximum: PER_ACCOUNT_MAX }] : [address];
+  return email
+    ? [address, { subject: digestOf(`${purpose} account ${email}`), maximum: PER_ACCOUNT_MAX }]
+    : [address];
 }

@@ -4,63 +4,67 @@ export const POLICY_VERSION = '1.0';
 
 export const POLICY_TEXT = `# Privacy policy
 
-Version 1.0. This policy says what this gateway stores about you, why, for how long, and what you can do about it.
-Where it says "we", it means whoever operates this installation of the gateway.
+Version 1.0. This policy says what this gateway stores about you, why, for how long, and what you can do
+about it. Where it says "we", it means whoever operates this installation of the gateway.
 
 ## 1. What happens to your requests
 
-The gateway passes each request to the model provider that serves the model you named, and passes the answer back.
-**The provider receives the whole content of every request**, and handles it under its own terms. We do not choose what
-you send: do not send what the provider must not see.
+The gateway passes each request to the model provider that serves the model you named, and passes the answer
+back. **The provider receives the whole content of every request**, and handles it under its own terms. We
+do not choose what you send: do not send what the provider must not see.
 
 ## 2. What we store of a request
 
-We keep a usage log for billing, support and security. An entry holds metadata only: time, request id, key, model, token
-counts, price, billing group, status, duration and the address the request came from. **Prompts and replies of requests
-made with an API key are not stored**, neither in the usage log nor anywhere else.
+We keep a usage log for billing, support and security. An entry holds metadata only: time, request id, key,
+model, token counts, price, billing group, status, duration and the address the request came from. **Prompts
+and replies of requests made with an API key are not stored**, neither in the usage log nor anywhere else.
 
 ## 3. Playground and Personal Intelligence
 
-The Playground in the console works without storing your conversations. If, and only if, you switch on a feature of
-Personal Intelligence in your profile, Playground conversations are stored and analysed, and what is derived from them
-(durable routines, preference profiles, conversation summaries, what you were working on) may be given to the model as
-context for later replies. Every feature has a switch of its own, and all are off at first. You can delete single
-conversations, single derived items, or everything at once. Requests made with an API key are never part of this.
+The Playground in the console works without storing your conversations. If, and only if, you switch on a
+feature of Personal Intelligence in your profile, Playground conversations are stored and analysed, and what
+is derived from them (durable routines, preference profiles, conversation summaries, what you were working
+on) may be given to the model as context for later replies. Every feature has a switch of its own, and all
+are off at first. You can delete single conversations, single derived items, or everything at once. Requests
+made with an API key are never part of this.
 
 ## 4. Your account
 
-We store your e-mail address, your name if you give one, your language, the time you registered, and your sessions with
-the address and the browser they were opened from. Your password is stored only as a hash that nobody can read,
-administrators included. Of an API key we store a digest, its first and its last four characters; the key itself is shown
-to you once and exists nowhere else. We record which version of this policy you accepted, when, and from which address.
+We store your e-mail address, your name if you give one, your language, the time you registered, and your
+sessions with the address and the browser they were opened from. Your password is stored only as a hash that
+nobody can read, administrators included. Of an API key we store a digest, its first and its last four
+characters; the key itself is shown to you once and exists nowhere else. We record which version of this
+policy you accepted, when, and from which address.
 
 ## 5. Payments
 
 Card payments are handled by an external payment processor; card data never reaches our servers. Payments in
-cryptocurrency are visible on public blockchains to everybody, for ever. We store amounts, times and references of
-payments, because bookkeeping needs them.
+cryptocurrency are visible on public blockchains to everybody, for ever. We store amounts, times and
+references of payments, because bookkeeping needs them.
 
 ## 6. How long
 
 | What | How long |
 |---|---|
-| Usage log, ledger and receipts | as long as the account exists, and after that as long as bookkeeping rules ask for |
+| Usage log, ledger and receipts | as long as the account exists, then as long as bookkeeping asks for |
 | Sessions | until you sign out, at most 90 days |
 | Stored Playground conversations and derived items | until you delete them or close the account |
 | Record of policy acceptance and of administrators' actions | as long as the account exists |
 
 ## 7. Who else sees it
 
-Model providers receive requests, as said in section 1. Payment processors receive what a payment needs. Nobody else
-receives your data, unless the law compels us.
+Model providers receive requests, as said in section 1. Payment processors receive what a payment needs.
+Nobody else receives your data, unless the law compels us.
 
 ## 8. Your rights
 
-You can see, correct, export and delete your data in the console, and ask us to do it for you. You can withdraw what you
-allowed at any time, without giving a reason. You can complain to the authority for data protection at your place.
+You can see, correct, export and delete your data in the console, and ask us to do it for you. You can
+withdraw what you allowed at any time, without giving a reason. You can complain to the authority for data
+protection at your place.
 
 ## 9. Changes
 
-A new version of this policy is published at the same address, with its number and what changed. Where a change matters,
-we ask you to accept it before you go on; reading, exporting and deleting your data stays possible without that.
+A new version of this policy is published at the same address, with its number and what changed. Where a
+change matters, we ask you to accept it before you go on; reading, exporting and deleting your data stays
+possible without that.
 `;

@@ -18,18 +18,27 @@ const TOUCH_EVERY_MS = 60_000;
 const USER_AGENT_LENGTH_MAX = 300;
 
 /** Where a request comes from, as sessions and acceptances keep it. */
-export interface Origin { ip: string | null; userAgent: string | null }
+export interface Origin {
+  ip: string | null;
+  userAgent: string | null;
+}
 
 /** A new session of the user. The token exists in this result alone. */
 export async function openSession(
-  em: EntityManager, user: UserRow, options: Origin & { remember: boolean },
+  em: EntityManager,
+  user: UserRow,
+  options: Origin & { remember: boolean },
 ): Promise<{ session: SessionRow; token: string }> {
   const token = issueSecret('gws');
   const now = Date.now();
   const session = em.create(SessionSchema, {
-    id: newId('ses'), userId: user.id, tokenDigest: digestOf(token),
-    userAgent: options.userAgent?.slice(0, USER_AGENT_LENGTH_MAX) ?? null, ip: options.ip,
-    lastSeenAt: new Date(now), expiresAt: new Date(now + (options.remember ? IDLE_MS : SHORT_MS)),
+    id: newId('ses'),
+    userId: user.id,
+    tokenDigest: digestOf(token),
+    userAgent: options.userAgent?.slice(0, USER_AGENT_LENGTH_MAX) ?? null,
+    ip: options.ip,
+    lastSeenAt: new Date(now),
+    expiresAt: new Date(now + (options.remember ? IDLE_MS : SHORT_MS)),
   });
   await em.flush();
   return { session, token };
@@ -37,22 +46,35 @@ export async function openSession(
 
 /** Who a session token belongs to; null for unknown or expired ones and for users who may not sign in. */
 export async function viewerOfToken(em: EntityManager, token: string): Promise<Viewer | null> {
-  const session = await em.findOne(SessionSchema, { tokenDigest: digestOf(token), expiresAt: { $gt: new Date() } });
+  const session = await em.findOne(SessionSchema, {
+    tokenDigest: digestOf(token),
+    expiresAt: { $gt: new Date() },
+  });
   if (!session) return null;
   const user = await em.findOne(UserSchema, { id: session.userId, state: 'ACTIVE' });
   if (!user) return null;
   await touch(em, session);
-  return { id: user.id, email: user.email, role: user.role, allowedGroups: user.allowedGroups, sessionId: session.id };
+  return {
+    id: user.id,
+    email: user.email,
+    role: user.role,
+    allowedGroups: user.allowedGroups,
+    sessionId: session.id,
+  };
 }
 
 /** Live sessions of a user, newest first, those before the id `before`. */
 export function sessionsOf(
-  em: EntityManager, userId: string, page: { before: unknown; limit: number },
+  em: EntityManager,
+  userId: string,
+  page: { before: unknown; limit: number },
 ): Promise<SessionRow[]> {
   const older = typeof page.before === 'string' ? { id: { $lt: page.before } } : {};
-  return em.find(SessionSchema, { userId, expiresAt: { $gt: new Date() }, ...older }, {
-    orderBy: { id: 'desc' }, limit: page.limit,
-  });
+  return em.find(
+    SessionSchema,
+    { userId, expiresAt: { $gt: new Date() }, ...older },
+    { orderBy: { id: 'desc' }, limit: page.limit },
+  );
 }
 
 /** How many live sessions a user has. */
@@ -66,7 +88,11 @@ export async function endSession(em: EntityManager, userId: string, sessionId: s
 }
 
 /** Ends every session of the user but, where named, this one. */
-export async function endSessions(em: EntityManager, userId: string, except: string | null = null): Promise<void> {
+export async function endSessions(
+  em: EntityManager,
+  userId: string,
+  except: string | null = null,
+): Promise<void> {
   await em.nativeDelete(SessionSchema, except ? { userId, id: { $ne: except } } : { userId });
 }
 
@@ -75,7 +101,12 @@ async function touch(em: EntityManager, session: SessionRow): Promise<void> {
   const now = Date.now();
   if (now - session.lastSeenAt.getTime() < TOUCH_EVERY_MS) return;
   const remembered = session.expiresAt.getTime() - session.lastSeenAt.getTime() > SHORT_MS;
-  const end = remembered ? Math.min(now + IDLE_MS, session.createdAt.getTime() + ABSOLUTE_MS) : session.expiresAt.getTime();
-  await query(em, sql`update session set last_seen_at = ${new Date(now)}, expires_at = ${new Date(end)}
-    where id = ${session.id}`);
+  const end = remembered
+    ? Math.min(now + IDLE_MS, session.createdAt.getTime() + ABSOLUTE_MS)
+    : session.expiresAt.getTime();
+  await query(
+    em,
+    sql`update session set last_seen_at = ${new Date(now)}, expires_at = ${new Date(end)}
+    where id = ${session.id}`,
+  );
 }

@@ -15,12 +15,24 @@ import type { UserRow } from './account.entity.ts';
 import { mintLink } from './account.service.ts';
 import { endSessions } from './session.service.ts';
 
-export interface UserQuery { search?: string | null; states?: UserRow['state'][] | null; roles?: UserRow['role'][] | null }
+export interface UserQuery {
+  search?: string | null;
+  states?: UserRow['state'][] | null;
+  roles?: UserRow['role'][] | null;
+}
 
 /** Users, newest first, those before the id `before`. */
-export function findUsers(em: EntityManager, wanted: UserQuery, page: { before: unknown; limit: number }): Promise<UserRow[]> {
+export function findUsers(
+  em: EntityManager,
+  wanted: UserQuery,
+  page: { before: unknown; limit: number },
+): Promise<UserRow[]> {
   const older = typeof page.before === 'string' ? { id: { $lt: page.before } } : {};
-  return em.find(UserSchema, { $and: [conditionOf(wanted), older] }, { orderBy: { id: 'desc' }, limit: page.limit });
+  return em.find(
+    UserSchema,
+    { $and: [conditionOf(wanted), older] },
+    { orderBy: { id: 'desc' }, limit: page.limit },
+  );
 }
 
 /** How many users match. */
@@ -28,7 +40,12 @@ export function countUsers(em: EntityManager, wanted: UserQuery): Promise<number
   return em.count(UserSchema, conditionOf(wanted));
 }
 
-export interface NewUser { email: string; role: UserRow['role']; allowedGroups: Group[]; reason: string }
+export interface NewUser {
+  email: string;
+  role: UserRow['role'];
+  allowedGroups: Group[];
+  reason: string;
+}
 
 /** A user without a password, who sets one by a single-use link. Throws TAKEN, REQUIRED. */
 export async function createUser(em: EntityManager, input: NewUser, actor: Actor): Promise<UserRow> {
@@ -37,11 +54,19 @@ export async function createUser(em: EntityManager, input: NewUser, actor: Actor
       throw new UserFailure('TAKEN', 'There is an account with this address already.', 'email');
     }
     const user = inner.create(UserSchema, {
-      id: newId('usr'), email: input.email, role: input.role, allowedGroups: groupsOf(input.allowedGroups),
+      id: newId('usr'),
+      email: input.email,
+      role: input.role,
+      allowedGroups: groupsOf(input.allowedGroups),
     });
     await inner.flush();
     await audit(inner, {
-      actor, action: 'user.create', targetType: 'User', targetId: user.id, after: summary(user), reason: input.reason,
+      actor,
+      action: 'user.create',
+      targetType: 'User',
+      targetId: user.id,
+      after: summary(user),
+      reason: input.reason,
     });
     await ensureWallet(inner, user.id);
     return user;
@@ -57,7 +82,8 @@ export interface UserChange {
 }
 
 /**
- * Changes state, role or groups. Keys in a group that is withdrawn move to `default`; a suspended user's sessions end and
+ * Changes state, role or groups. Keys in a group that is withdrawn move to `default`; a suspended user's
+ * sessions end and
  * the nodes refuse the user's keys. Throws NOT_FOUND, CONFLICT where no administrator would be left.
  */
 export async function updateUser(em: EntityManager, change: UserChange, actor: Actor): Promise<UserRow> {
@@ -73,7 +99,13 @@ export async function updateUser(em: EntityManager, change: UserChange, actor: A
       throw new UserFailure('CONFLICT', 'This is the last administrator.', 'id');
     }
     await audit(inner, {
-      actor, action: 'user.update', targetType: 'User', targetId: user.id, before, after: summary(user), reason: change.reason,
+      actor,
+      action: 'user.update',
+      targetType: 'User',
+      targetId: user.id,
+      before,
+      after: summary(user),
+      reason: change.reason,
     });
     if (user.state !== 'ACTIVE') await endSessions(inner, user.id);
     await leaveGroups(inner, user.id, user.allowedGroups);
@@ -83,24 +115,42 @@ export async function updateUser(em: EntityManager, change: UserChange, actor: A
 }
 
 /** Ends all sessions of a user. Throws NOT_FOUND. */
-export async function revokeSessions(em: EntityManager, input: { id: string; reason: string }, actor: Actor): Promise<UserRow> {
+export async function revokeSessions(
+  em: EntityManager,
+  input: { id: string; reason: string },
+  actor: Actor,
+): Promise<UserRow> {
   return inTransaction(em, async (inner) => {
     const user = await userFor(inner, input.id);
     await audit(inner, {
-      actor, action: 'user.revoke-sessions', targetType: 'User', targetId: user.id, reason: input.reason,
+      actor,
+      action: 'user.revoke-sessions',
+      targetType: 'User',
+      targetId: user.id,
+      reason: input.reason,
     });
     await endSessions(inner, user.id);
     return user;
   });
 }
 
-/** A single-use link, where no mail can be sent: whoever opens it sets address and password. Throws NOT_FOUND. */
+/**
+ * A single-use link, where no mail can be sent: whoever opens it sets address and password. Throws NOT_FOUND.
+ */
 export async function createUserLink(
-  em: EntityManager, input: { id: string; reason: string }, actor: Actor,
+  em: EntityManager,
+  input: { id: string; reason: string },
+  actor: Actor,
 ): Promise<{ token: string; expiresAt: Date }> {
   return inTransaction(em, async (inner) => {
     const user = await userFor(inner, input.id);
-    await audit(inner, { actor, action: 'user.create-link', targetType: 'User', targetId: user.id, reason: input.reason });
+    await audit(inner, {
+      actor,
+      action: 'user.create-link',
+      targetType: 'User',
+      targetId: user.id,
+      reason: input.reason,
+    });
     return mintLink(inner, user.id);
   });
 }
@@ -124,7 +174,9 @@ function conditionOf({ search, states, roles }: UserQuery): FilterQuery<UserRow>
   const text = search?.trim();
   const pattern = text ? `%${text.replace(/[\\%_]/g, '\\$&')}%` : undefined;
   return {
-    ...(pattern && { $or: [{ email: { $ilike: pattern } }, { displayName: { $ilike: pattern } }, { id: text }] }),
+    ...(pattern && {
+      $or: [{ email: { $ilike: pattern } }, { displayName: { $ilike: pattern } }, { id: text }],
+    }),
     ...(states?.length && { state: { $in: states } }),
     ...(roles?.length && { role: { $in: roles } }),
   };

@@ -8,11 +8,14 @@ import { NodeInterface } from '../node-interface.ts';
 import { DateTime, EmailAddress } from '../scalars.ts';
 
 export const UserRole = describeEnum('UserRole', 'What a user may do.', {
-  USER: 'Uses the gateway.', ADMIN: 'Operates it too.',
+  USER: 'Uses the gateway.',
+  ADMIN: 'Operates it too.',
 });
 
 export const UserState = describeEnum('UserState', 'Whether a user may sign in and use keys.', {
-  ACTIVE: 'May use everything.', SUSPENDED: 'May neither sign in nor use keys.', DELETED: 'The account is closed.',
+  ACTIVE: 'May use everything.',
+  SUSPENDED: 'May neither sign in nor use keys.',
+  DELETED: 'The account is closed.',
 });
 
 /** Somebody with an account. */

@@ -1,10 +1,27 @@
 /** The audit log on the API. */
 import 'reflect-metadata';
 import {
-  Arg, Args, Ctx, Field, FieldResolver, ID, InputType, ObjectType, Resolver, Root, Subscription,
+  Arg,
+  Args,
+  Ctx,
+  Field,
+  FieldResolver,
+  ID,
+  InputType,
+  ObjectType,
+  Resolver,
+  Root,
+  Subscription,
 } from 'type-graphql';
 import { AdminQuery } from '../admin-query.ts';
-import { connectionFrom, connectionOf, decodeCursor, encodeCursor, LongPageArguments, pageSize } from '../connections.ts';
+import {
+  connectionFrom,
+  connectionOf,
+  decodeCursor,
+  encodeCursor,
+  LongPageArguments,
+  pageSize,
+} from '../connections.ts';
 import type { Connection } from '../connections.ts';
 import { Authorized } from '../context.ts';
 import type { Context } from '../context.ts';
@@ -18,8 +35,11 @@ import { auditEvent, auditEvents } from './audit.service.ts';
 import type { AuditRow } from './audit.service.ts';
 
 export const ActorKind = describeEnum('ActorKind', 'What kind of actor did something.', {
-  USER: 'A signed-in user.', ACCESS_TOKEN: 'A script with an access token.', SYSTEM: 'The gateway itself.',
-  NODE: 'A data-plane node.', WEBHOOK: 'A payment provider.',
+  USER: 'A signed-in user.',
+  ACCESS_TOKEN: 'A script with an access token.',
+  SYSTEM: 'The gateway itself.',
+  NODE: 'A data-plane node.',
+  WEBHOOK: 'A payment provider.',
 });
 
 /** Who did something. */
@@ -59,7 +79,7 @@ export class AuditEvent extends NodeInterface {
   @Field(() => AnyJson, { nullable: true, description: 'What changed, as it became. Never a secret.' })
   after?: unknown;
 
-  @Field(() => String, { nullable: true, description: 'Why, in the administrator\'s words.' })
+  @Field(() => String, { nullable: true, description: "Why, in the administrator's words." })
   reason?: string | null;
 
   @Field(() => String, { nullable: true, description: 'From which address.' })
@@ -100,22 +120,35 @@ export class AuditResolver {
   async auditLog(
     @Ctx() context: Context,
     @Args(() => LongPageArguments) page: LongPageArguments,
-    @Arg('filter', () => AuditFilterInput, { nullable: true, description: 'Which ones.' }) filter: AuditFilterInput | null,
+    @Arg('filter', () => AuditFilterInput, { nullable: true, description: 'Which ones.' })
+    filter: AuditFilterInput | null,
   ): Promise<Connection<AuditEvent>> {
     const first = pageSize(page.first);
     const before = decodeCursor(page.after, 1)?.[0]?.toString();
-    const rows = await auditEvents(context.em, {
-      ...(filter?.range ?? {}), ...(filter?.actorId && { actorId: filter.actorId }),
-      ...(filter?.actions && { actions: filter.actions }), ...(filter?.targetId && { targetId: filter.targetId }),
-    }, { before, limit: first + 1 });
+    const rows = await auditEvents(
+      context.em,
+      {
+        ...(filter?.range ?? {}),
+        ...(filter?.actorId && { actorId: filter.actorId }),
+        ...(filter?.actions && { actions: filter.actions }),
+        ...(filter?.targetId && { targetId: filter.targetId }),
+      },
+      { before, limit: first + 1 },
+    );
     return connectionFrom(rows, {
-      first, after: page.after, totalCount: null, cursor: (row) => encodeCursor([row.seq]), node: eventOf,
+      first,
+      after: page.after,
+      totalCount: null,
+      cursor: (row) => encodeCursor([row.seq]),
+      node: eventOf,
     });
   }
 
   @Authorized('ADMIN')
   @Subscription(() => AuditEvent, {
-    topics: 'adminAuditAdded', topicId: () => EVERYBODY, description: 'Each change by an administrator as it happens.',
+    topics: 'adminAuditAdded',
+    topicId: () => EVERYBODY,
+    description: 'Each change by an administrator as it happens.',
   })
   async adminAuditAdded(@Root() event: Event, @Ctx() context: Context): Promise<AuditEvent> {
     const row = await auditEvent(context.em, event.id);

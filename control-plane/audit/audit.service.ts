@@ -43,10 +43,17 @@ export interface AuditRow {
   hash: string;
 }
 
-export interface AuditFilter { from?: Date; to?: Date; actorId?: string; actions?: string[]; targetId?: string }
+export interface AuditFilter {
+  from?: Date;
+  to?: Date;
+  actorId?: string;
+  actions?: string[];
+  targetId?: string;
+}
 
 /**
- * Adds an event in the caller's transaction, and so exactly when the change itself is kept. Throws REQUIRED without a
+ * Adds an event in the caller's transaction, and so exactly when the change itself is kept. Throws REQUIRED
+ * without a
  * reason. Call it before `announce`: both hold a lock until the commit, always in this order.
  */
 export async function audit(em: EntityManager, entry: AuditEntry): Promise<void> {
@@ -57,24 +64,44 @@ export async function audit(em: EntityManager, entry: AuditEntry): Promise<void>
   }
   await em.flush();
   await query(em, sql`select pg_advisory_xact_lock(hashtextextended('audit', 0))`);
-  const last = await queryOne<{ hash: string }>(em, sql`select hash from audit_event order by seq desc limit 1`);
+  const last = await queryOne<{ hash: string }>(
+    em,
+    sql`select hash from audit_event order by seq desc limit 1`,
+  );
   const { actor, action, targetType, targetId } = entry;
   const row = {
-    id: newId('evt'), at: new Date().toISOString(), actorKind: actor.kind, actorId: actor.id, actorLabel: actor.label,
-    action, targetType, targetId, before: plain(entry.before), after: plain(entry.after), reason, ip: actor.ip,
-    requestId: actor.requestId, prevHash: last?.hash ?? GENESIS,
+    id: newId('evt'),
+    at: new Date().toISOString(),
+    actorKind: actor.kind,
+    actorId: actor.id,
+    actorLabel: actor.label,
+    action,
+    targetType,
+    targetId,
+    before: plain(entry.before),
+    after: plain(entry.after),
+    reason,
+    ip: actor.ip,
+    requestId: actor.requestId,
+    prevHash: last?.hash ?? GENESIS,
   };
   const hash = hashOf(row);
-  await query(em, sql`insert into audit_event (id, at, actor_kind, actor_id, actor_label, action, target_type, target_id,
+  await query(
+    em,
+    sql`insert into audit_event (id, at, actor_kind, actor_id, actor_label, action, target_type, target_id,
       before, after, reason, ip, request_id, prev_hash, hash)
-    values (${row.id}, ${row.at}, ${row.actorKind}, ${row.actorId}, ${row.actorLabel}, ${action}, ${targetType}, ${targetId},
-      ${row.before}::jsonb, ${row.after}::jsonb, ${reason}, ${row.ip}, ${row.requestId}, ${row.prevHash}, ${hash})`);
+    values (${row.id}, ${row.at}, ${row.actorKind}, ${row.actorId}, ${row.actorLabel}, ${action},
+      ${targetType}, ${targetId}, ${row.before}::jsonb, ${row.after}::jsonb, ${reason}, ${row.ip},
+      ${row.requestId}, ${row.prevHash}, ${hash})`,
+  );
   await publish(em, 'adminAuditAdded', { audience: EVERYBODY, id: row.id });
 }
 
 /** Events, newest first, from before the sequence number `before`. */
 export async function auditEvents(
-  em: EntityManager, filter: AuditFilter, page: { before?: string | undefined; limit: number },
+  em: EntityManager,
+  filter: AuditFilter,
+  page: { before?: string | undefined; limit: number },
 ): Promise<AuditRow[]> {
   const conditions: Statement[] = [];
   if (filter.from) conditions.push(sql`at >= ${filter.from}`);
@@ -93,9 +120,15 @@ export function auditEvent(em: EntityManager, id: string): Promise<AuditRow | un
 
 /** The id of the first event whose content or place was changed, or null where the whole chain holds. */
 export async function brokenLink(em: EntityManager): Promise<string | null> {
-  const rows = await query<AuditRow & { beforeText: string | null; afterText: string | null; atText: string }>(em, sql`
+  const rows = await query<
+    AuditRow & { beforeText: string | null; afterText: string | null; atText: string }
+  >(
+    em,
+    sql`
     select *, before::text as "beforeText", after::text as "afterText",
-      to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "atText" from (${COLUMNS}) as event order by seq`);
+      to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "atText"
+    from (${COLUMNS}) as event order by seq`,
+  );
   let previous = GENESIS;
   for (const { seq: _, beforeText, afterText, atText, ...row } of rows) {
     const content = { ...row, at: atText, before: canonical(beforeText), after: canonical(afterText) };
@@ -105,8 +138,9 @@ export async function brokenLink(em: EntityManager): Promise<string | null> {
   return null;
 }
 
-const COLUMNS = sql`select seq::text, id, at, actor_kind as "actorKind", actor_id as "actorId", actor_label as "actorLabel",
-  action, target_type as "targetType", target_id as "targetId", before, after, reason, ip, request_id as "requestId",
+const COLUMNS = sql`select seq::text, id, at, actor_kind as "actorKind", actor_id as "actorId",
+  actor_label as "actorLabel", action, target_type as "targetType", target_id as "targetId", before, after,
+  reason, ip, request_id as "requestId",
   prev_hash as "prevHash", hash from audit_event`;
 
 type Hashed = Omit<AuditRow, 'seq' | 'hash' | 'at'> & { at: string };
@@ -114,8 +148,20 @@ type Hashed = Omit<AuditRow, 'seq' | 'hash' | 'at'> & { at: string };
 /** Over all fields in a fixed order, the hash of the event before included. */
 function hashOf(row: Hashed): string {
   const fields = [
-    row.prevHash, row.id, row.at, row.actorKind, row.actorId, row.actorLabel, row.action, row.targetType, row.targetId,
-    row.before, row.after, row.reason, row.ip, row.requestId,
+    row.prevHash,
+    row.id,
+    row.at,
+    row.actorKind,
+    row.actorId,
+    row.actorLabel,
+    row.action,
+    row.targetType,
+    row.targetId,
+    row.before,
+    row.after,
+    row.reason,
+    row.ip,
+    row.requestId,
   ];
   return createHash('sha256').update(JSON.stringify(fields)).digest('hex');
 }

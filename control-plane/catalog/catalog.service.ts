@@ -4,7 +4,6 @@ import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import type { Family, Group, Tier, Trait } from '@gateway/shared/catalog';
 import { RATIO_ONE } from '@gateway/shared/money';
 import type { Micros, Ratio } from '@gateway/shared/money';
-import type { ModelLimitsRecord } from '@gateway/shared/records';
 import { audit } from '../audit/audit.service.ts';
 import { announce } from '../config-log.ts';
 import type { Actor } from '../context.ts';
@@ -15,14 +14,10 @@ import { inTransaction, query, sql } from '../sql.ts';
 import { GroupRatioSchema, ModelSchema } from './model.entity.ts';
 import type { GroupRatioRow, ModelRow, ModelState } from './model.entity.ts';
 import { isServed, modelRecord } from './model.record.ts';
+import { checkModel, valuesOf } from './model.rules.ts';
+import type { ModelChange } from './model.rules.ts';
 import { DEFAULT_LIMITS, familiesOf, modalitiesOf, SEED_MODELS, SEED_RATIOS } from './seed-models.ts';
 
-const NAME = /^[a-z0-9][a-z0-9._-]{0,62}$/;
-const TEXT_LENGTH_MAX = 2000;
-const CONTEXT_TOKENS_MAX = 100_000_000;
-const LIMITS_MAX: Omit<ModelLimitsRecord, 'serviceTiers'> = {
-  maxChoices: 128, maxInputs: 2048, maxBodyBytes: 128 * 1024 * 1024,
-};
 /** A group may cost at most this much more than the base price. */
 const RATIO_MAX: Ratio = 10n * RATIO_ONE;
 /** What everybody may see. */
@@ -40,14 +35,20 @@ export interface CatalogQuery {
 
 /** Models in the catalog's own order, after the place of a cursor. */
 export async function findModels(
-  em: EntityManager, filter: CatalogQuery, page: { after?: (string | number | null)[] | undefined; limit: number },
+  em: EntityManager,
+  filter: CatalogQuery,
+  page: { after?: (string | number | null)[] | undefined; limit: number },
 ): Promise<ModelRow[]> {
   const [position, id] = page.after ?? [];
   const where: FilterQuery<ModelRow>[] = [conditionOf(filter)];
   if (typeof position === 'number' && typeof id === 'string') {
     where.push({ $or: [{ position: { $gt: position } }, { position, id: { $gt: id } }] });
   }
-  return em.find(ModelSchema, { $and: where }, { orderBy: { position: 'asc', id: 'asc' }, limit: page.limit });
+  return em.find(
+    ModelSchema,
+    { $and: where },
+    { orderBy: { position: 'asc', id: 'asc' }, limit: page.limit },
+  );
 }
 
 /** How many models match. */
@@ -70,55 +71,64 @@ export function groupRatios(em: EntityManager): Promise<GroupRatioRow[]> {
   return em.find(GroupRatioSchema, {}, { orderBy: { ratio: 'desc', name: 'asc' } });
 }
 
-export interface ModelChange {
-  id?: string | null;
-  version?: number | null;
-  name: string;
-  displayName: string;
-  description: string;
-  tier: Tier;
-  traits: Trait[];
-  contextTokens: number;
-  pricePerRequest: Micros;
-  groups: Group[];
-  families: Family[];
-  limits?: Partial<ModelLimitsRecord> | null;
-  reason: string;
-}
-
 /** Makes a model (a draft) or changes one. Throws INVALID, TAKEN, NOT_FOUND, STALE_VERSION. */
 export async function upsertModel(em: EntityManager, input: ModelChange, actor: Actor): Promise<ModelRow> {
   checkModel(input);
   return inTransaction(em, async (inner) => {
     const found = input.id ? await modelForChange(inner, input.id, input.version) : null;
     const named = await inner.findOne(ModelSchema, { name: input.name });
-    if (named && named.id !== found?.id) throw new UserFailure('TAKEN', 'Another model has this name.', 'name');
+    if (named && named.id !== found?.id)
+      throw new UserFailure('TAKEN', 'Another model has this name.', 'name');
     if (found && found.name !== input.name && found.state !== 'DRAFT') {
-      throw new UserFailure('INVALID', 'Clients use the name: it cannot change once published. Make a new model.', 'name');
+      throw new UserFailure(
+        'INVALID',
+        'Clients use the name: it cannot change once published. Make a new model.',
+        'name',
+      );
     }
     const before = found ? summary(found) : null;
-    const model = found ?? inner.create(ModelSchema, {
-      ...valuesOf(input), id: newId('mdl'), state: 'DRAFT', position: await nextPosition(inner),
-    });
+    const model =
+      found ??
+      inner.create(ModelSchema, {
+        ...valuesOf(input),
+        id: newId('mdl'),
+        state: 'DRAFT',
+        position: await nextPosition(inner),
+      });
     if (found) inner.assign(found, valuesOf(input, found.limits));
     await inner.flush();
     await audit(inner, {
-      actor, action: found ? 'model.update' : 'model.create', targetType: 'CatalogModel', targetId: model.id,
-      before, after: summary(model), reason: input.reason,
+      actor,
+      action: found ? 'model.update' : 'model.create',
+      targetType: 'CatalogModel',
+      targetId: model.id,
+      before,
+      after: summary(model),
+      reason: input.reason,
     });
     await announceModels(inner, [model]);
     return model;
   });
 }
 
-export interface StateChange { id: string; state: ModelState; retiresAt?: Date | null; replacementId?: string | null; reason: string }
+export interface StateChange {
+  id: string;
+  state: ModelState;
+  retiresAt?: Date | null;
+  replacementId?: string | null;
+  reason: string;
+}
 
 /** Publishes, deprecates or retires a model. Throws NOT_FOUND, CONFLICT. */
 export async function setModelState(em: EntityManager, input: StateChange, actor: Actor): Promise<ModelRow> {
   return inTransaction(em, async (inner) => {
     const model = await modelForChange(inner, input.id, null);
     if (model.state !== 'DRAFT' && input.state === 'DRAFT') {
-      throw new UserFailure('CONFLICT', 'A model that was published cannot become a draft again; retire it.', 'state');
+      throw new UserFailure(
+        'CONFLICT',
+        'A model that was published cannot become a draft again; retire it.',
+        'state',
+      );
     }
     if (input.replacementId && !(await inner.findOne(ModelSchema, { id: input.replacementId }))) {
       throw new UserFailure('NOT_FOUND', 'There is no such replacement.', 'replacementId');
@@ -126,33 +136,56 @@ export async function setModelState(em: EntityManager, input: StateChange, actor
     const before = summary(model);
     model.state = input.state;
     const leaving = input.state === 'DEPRECATED' || input.state === 'RETIRED';
-    model.deprecatedAt = leaving ? model.deprecatedAt ?? new Date() : null;
-    model.retiresAt = leaving ? input.retiresAt ?? null : null;
-    model.replacementId = leaving ? input.replacementId ?? null : null;
+    model.deprecatedAt = leaving ? (model.deprecatedAt ?? new Date()) : null;
+    model.retiresAt = leaving ? (input.retiresAt ?? null) : null;
+    model.replacementId = leaving ? (input.replacementId ?? null) : null;
     await inner.flush();
     await audit(inner, {
-      actor, action: 'model.set-state', targetType: 'CatalogModel', targetId: model.id,
-      before, after: summary(model), reason: input.reason,
+      actor,
+      action: 'model.set-state',
+      targetType: 'CatalogModel',
+      targetId: model.id,
+      before,
+      after: summary(model),
+      reason: input.reason,
     });
     await announceModels(inner, [model]);
     return model;
   });
 }
 
-export interface RatioChange { group: Group; ratio: Ratio; version: number; reason: string }
+export interface RatioChange {
+  group: Group;
+  ratio: Ratio;
+  version: number;
+  reason: string;
+}
 
 /** Sets a group's ratio and re-prices every model for the nodes. Throws INVALID, STALE_VERSION. */
-export async function setGroupRatio(em: EntityManager, input: RatioChange, actor: Actor): Promise<GroupRatioRow> {
+export async function setGroupRatio(
+  em: EntityManager,
+  input: RatioChange,
+  actor: Actor,
+): Promise<GroupRatioRow> {
   if (input.ratio > RATIO_MAX) throw new UserFailure('INVALID', 'A ratio is at most 10.', 'ratio');
   return inTransaction(em, async (inner) => {
-    const row = await inner.findOneOrFail(GroupRatioSchema, { name: input.group }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+    const row = await inner.findOneOrFail(
+      GroupRatioSchema,
+      { name: input.group },
+      { lockMode: LockMode.PESSIMISTIC_WRITE },
+    );
     if (row.version !== input.version) throw stale();
     const before = { ratio: row.ratio };
     row.ratio = input.ratio;
     await inner.flush();
     await audit(inner, {
-      actor, action: 'group-ratio.set', targetType: 'GroupRatio', targetId: input.group,
-      before, after: { ratio: row.ratio }, reason: input.reason,
+      actor,
+      action: 'group-ratio.set',
+      targetType: 'GroupRatio',
+      targetId: input.group,
+      before,
+      after: { ratio: row.ratio },
+      reason: input.reason,
     });
     await announceModels(inner, await inner.find(ModelSchema, { state: { $in: PUBLIC_STATES } }));
     return row;
@@ -170,8 +203,15 @@ export async function seedCatalog(em: EntityManager): Promise<void> {
       const families = familiesOf({ besides });
       const { input, output } = modalitiesOf(model.traits, families);
       return inner.create(ModelSchema, {
-        ...model, id: newId('mdl'), families, groups, position, limits: DEFAULT_LIMITS, state: 'PUBLISHED',
-        inputModalities: input, outputModalities: output,
+        ...model,
+        id: newId('mdl'),
+        families,
+        groups,
+        position,
+        limits: DEFAULT_LIMITS,
+        state: 'PUBLISHED',
+        inputModalities: input,
+        outputModalities: output,
       });
     });
     await inner.flush();
@@ -188,7 +228,11 @@ async function announceModels(em: EntityManager, models: readonly ModelRow[]): P
   });
 }
 
-async function modelForChange(em: EntityManager, id: string, version: number | null | undefined): Promise<ModelRow> {
+async function modelForChange(
+  em: EntityManager,
+  id: string,
+  version: number | null | undefined,
+): Promise<ModelRow> {
   const model = await em.findOne(ModelSchema, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
   if (!model) throw new UserFailure('NOT_FOUND', 'There is no such model.', 'id');
   if (version !== null && model.version !== version) throw stale();
@@ -210,35 +254,6 @@ function conditionOf(filter: CatalogQuery): FilterQuery<ModelRow> {
   };
 }
 
-function checkModel(input: ModelChange): void {
-  const refuse = (field: string, message: string): never => { throw new UserFailure('INVALID', message, field); };
-  if (!NAME.test(input.name)) refuse('name', 'A name has 1 to 63 characters: a–z, 0–9, dot, hyphen and underscore.');
-  if (!input.displayName.trim() || input.displayName.length > 100) refuse('displayName', 'Give a name of at most 100 characters.');
-  if (input.description.length > TEXT_LENGTH_MAX) refuse('description', `At most ${TEXT_LENGTH_MAX} characters.`);
-  if (input.pricePerRequest <= 0n) refuse('pricePerRequest', 'A price is more than zero.');
-  if (input.contextTokens < 1 || input.contextTokens > CONTEXT_TOKENS_MAX) refuse('contextTokens', 'Not a size of context.');
-  if (input.groups.length === 0) refuse('groups', 'Name at least one group.');
-  if (input.families.length === 0) refuse('families', 'Name at least one family.');
-  for (const [name, maximum] of Object.entries(LIMITS_MAX)) {
-    const value = input.limits?.[name as keyof typeof LIMITS_MAX];
-    if (value !== undefined && value !== null && (value < 1 || value > maximum)) {
-      refuse('limits', `${name} lies between 1 and ${maximum}.`);
-    }
-  }
-}
-
-function valuesOf(input: ModelChange, limits: ModelLimitsRecord = DEFAULT_LIMITS) {
-  const { name, displayName, description, tier, contextTokens } = input;
-  const given = Object.entries(input.limits ?? {}).filter(([, value]) => value !== null && value !== undefined);
-  const traits = [...new Set(input.traits)];
-  const families = [...new Set(input.families)];
-  const { input: inputModalities, output: outputModalities } = modalitiesOf(traits, families);
-  return {
-    name, displayName, description, tier, contextTokens, traits, families, inputModalities, outputModalities,
-    price: input.pricePerRequest, groups: [...new Set(input.groups)], limits: { ...limits, ...Object.fromEntries(given) },
-  };
-}
-
 async function nextPosition(em: EntityManager): Promise<number> {
   const [last] = await em.find(ModelSchema, {}, { orderBy: { position: 'desc' }, limit: 1 });
   return (last?.position ?? -1) + 1;
@@ -251,5 +266,9 @@ function summary(model: ModelRow): Record<string, unknown> {
 }
 
 function stale(): UserFailure {
-  return new UserFailure('STALE_VERSION', 'Somebody changed this meanwhile. Read it again, then repeat the change.', 'version');
+  return new UserFailure(
+    'STALE_VERSION',
+    'Somebody changed this meanwhile. Read it again, then repeat the change.',
+    'version',
+  );
 }

@@ -9,11 +9,21 @@ import { pricesOf } from './model.record.ts';
 
 const MODEL = `mutation ($input: AdminModelInput!) { adminModelUpsert(input: $input) {
   model { id name state version pricePerRequest } userErrors { code field } } }`;
-const STATE = 'mutation ($input: AdminModelStateInput!) { adminModelSetState(input: $input) { model { state } userErrors { code } } }';
-const RATIO = 'mutation ($input: AdminGroupRatioInput!) { adminGroupRatioSet(input: $input) { groupRatio { ratio version } userErrors { code } } }';
+const STATE = `mutation ($input: AdminModelStateInput!) { adminModelSetState(input: $input) {
+    model { state } userErrors { code } } }`;
+const RATIO = `mutation ($input: AdminGroupRatioInput!) { adminGroupRatioSet(input: $input) {
+    groupRatio { ratio version } userErrors { code } } }`;
 const NEW_MODEL = {
-  name: 'newcomer', displayName: 'Newcomer', description: 'New.', tier: 'BALANCED', traits: ['TOOLS'], contextTokens: 1000,
-  pricePerRequest: '0.123457', groups: ['DEFAULT', 'SVIP'], families: ['CHAT_COMPLETIONS'], reason: 'for a test',
+  name: 'newcomer',
+  displayName: 'Newcomer',
+  description: 'New.',
+  tier: 'BALANCED',
+  traits: ['TOOLS'],
+  contextTokens: 1000,
+  pricePerRequest: '0.123457',
+  groups: ['DEFAULT', 'SVIP'],
+  families: ['CHAT_COMPLETIONS'],
+  reason: 'for a test',
 };
 
 describe('the catalog', () => {
@@ -25,15 +35,34 @@ describe('the catalog', () => {
   });
   afterAll(() => test.close());
 
-  const record = async (id: string) => (await query<{ payload: { prices: object } | null }>(
-    test.orm.em.fork(), sql`select payload from config_log where kind = 'MODEL' and key = ${id}`))[0]?.payload;
+  const record = async (id: string) =>
+    (
+      await query<{ payload: { prices: object } | null }>(
+        test.orm.em.fork(),
+        sql`select payload from config_log where kind = 'MODEL' and key = ${id}`,
+      )
+    )[0]?.payload;
 
   it('begins with ten models at their prices, for everybody to read', async () => {
-    const answer = await test.browser().send('{ catalog { totalCount nodes { name pricePerRequest groups } } }');
-    const nodes = pick<{ name: string; pricePerRequest: string; groups: string[] }[]>(answer, 'catalog', 'nodes');
+    const answer = await test
+      .browser()
+      .send('{ catalog { totalCount nodes { name pricePerRequest groups } } }');
+    const nodes = pick<{ name: string; pricePerRequest: string; groups: string[] }[]>(
+      answer,
+      'catalog',
+      'nodes',
+    );
     expect(nodes.map((node) => [node.name, node.pricePerRequest])).toEqual([
-      ['flagship-max', '0.60'], ['flagship', '0.45'], ['coder-max', '0.30'], ['coder', '0.30'], ['reasoner', '0.28'],
-      ['balanced', '0.25'], ['balanced-vision', '0.25'], ['swift', '0.10'], ['budget', '0.03'], ['budget-plus', '0.05'],
+      ['flagship-max', '0.60'],
+      ['flagship', '0.45'],
+      ['coder-max', '0.30'],
+      ['coder', '0.30'],
+      ['reasoner', '0.28'],
+      ['balanced', '0.25'],
+      ['balanced-vision', '0.25'],
+      ['swift', '0.10'],
+      ['budget', '0.03'],
+      ['budget-plus', '0.05'],
     ]);
     for (const node of nodes) expect(node.groups).toEqual(['DEFAULT', 'VIP', 'SVIP']);
   });
@@ -45,12 +74,16 @@ describe('the catalog', () => {
   });
 
   it('shows a model with its price in each group and its endpoints', async () => {
-    const answer = await test.browser().send(`{ catalogModel(name: "swift") { contextTokens traits inputModalities
+    const answer = await test.browser()
+      .send(`{ catalogModel(name: "swift") { contextTokens traits inputModalities
       prices { group ratio pricePerRequest } endpoints { family method path } } }`);
     expect(pick(answer, 'catalogModel')).toMatchObject({
-      contextTokens: 128_000, traits: ['FAST_CHEAP', 'TOOLS'], inputModalities: ['text', 'audio'],
+      contextTokens: 128_000,
+      traits: ['FAST_CHEAP', 'TOOLS'],
+      inputModalities: ['text', 'audio'],
       prices: [
-        { group: 'DEFAULT', ratio: '1', pricePerRequest: '0.10' }, { group: 'VIP', ratio: '0.9', pricePerRequest: '0.09' },
+        { group: 'DEFAULT', ratio: '1', pricePerRequest: '0.10' },
+        { group: 'VIP', ratio: '0.9', pricePerRequest: '0.09' },
         { group: 'SVIP', ratio: '0.8', pricePerRequest: '0.08' },
       ],
     });
@@ -59,8 +92,12 @@ describe('the catalog', () => {
   });
 
   it('filters by trait, family, price, group and name, page by page', async () => {
-    const names = async (filter: string) => pick<{ name: string }[]>(
-      await test.browser().send(`{ catalog(filter: { ${filter} }) { nodes { name } } }`), 'catalog', 'nodes').map((node) => node.name);
+    const names = async (filter: string) =>
+      pick<{ name: string }[]>(
+        await test.browser().send(`{ catalog(filter: { ${filter} }) { nodes { name } } }`),
+        'catalog',
+        'nodes',
+      ).map((node) => node.name);
     expect(await names('traits: [AGENTIC_CODING, REASONING]')).toEqual(['coder-max']);
     expect(await names('families: [EMBEDDINGS]')).toEqual(['budget', 'budget-plus']);
     expect(await names('maxPrice: "0.05"')).toEqual(['budget', 'budget-plus']);
@@ -69,7 +106,9 @@ describe('the catalog', () => {
     expect(await names('states: [DRAFT]')).toEqual([]);
     const first = await test.browser().send('{ catalog(first: 4) { pageInfo { endCursor } } }');
     const after = pick<string>(first, 'catalog', 'pageInfo', 'endCursor');
-    const next = await test.browser().send('query ($after: String) { catalog(first: 1, after: $after) { nodes { name } } }', { after });
+    const next = await test
+      .browser()
+      .send('query ($after: String) { catalog(first: 1, after: $after) { nodes { name } } }', { after });
     expect(pick(next, 'catalog', 'nodes')).toEqual([{ name: 'reasoner' }]);
   });
 
@@ -78,18 +117,27 @@ describe('the catalog', () => {
     expect(codesOf(made, 'adminModelUpsert')).toEqual([]);
     const id = pick<string>(made, 'adminModelUpsert', 'model', 'id');
     expect(await record(id)).toBeNull();
-    expect((await test.browser().send('{ catalogModel(name: "newcomer") { id } }')).data).toEqual({ catalogModel: null });
+    expect((await test.browser().send('{ catalogModel(name: "newcomer") { id } }')).data).toEqual({
+      catalogModel: null,
+    });
     await admin.send(STATE, { input: { id, state: 'PUBLISHED', reason: 'go' } });
     expect((await record(id))?.prices).toEqual({
-      default: { base: '123457', ratio: '1', price: '123457' }, svip: { base: '123457', ratio: '0.8', price: '98766' },
+      default: { base: '123457', ratio: '1', price: '123457' },
+      svip: { base: '123457', ratio: '0.8', price: '98766' },
     });
-    const refuse = async (more: object) => codesOf(await admin.send(MODEL, { input: { ...NEW_MODEL, ...more } }), 'adminModelUpsert');
+    const refuse = async (more: object) =>
+      codesOf(await admin.send(MODEL, { input: { ...NEW_MODEL, ...more } }), 'adminModelUpsert');
     expect(await refuse({})).toEqual(['TAKEN']);
     expect(await refuse({ id, version: 1, pricePerRequest: '1' })).toEqual(['STALE_VERSION']);
     expect(await refuse({ id, version: 2, name: 'renamed' })).toEqual(['INVALID']);
     expect(await refuse({ name: 'Upper' })).toEqual(['INVALID']);
     expect(await refuse({ name: 'free', pricePerRequest: '0' })).toEqual(['INVALID']);
-    expect(codesOf(await admin.send(STATE, { input: { id, state: 'DRAFT', reason: 'back' } }), 'adminModelSetState')).toEqual(['CONFLICT']);
+    expect(
+      codesOf(
+        await admin.send(STATE, { input: { id, state: 'DRAFT', reason: 'back' } }),
+        'adminModelSetState',
+      ),
+    ).toEqual(['CONFLICT']);
     await admin.send(STATE, { input: { id, state: 'RETIRED', reason: 'gone' } });
     expect(await record(id)).toBeNull();
   });
@@ -100,7 +148,9 @@ describe('the catalog', () => {
     expect(codesOf(await set({ ratio: '0.5', version: 9 }), 'adminGroupRatioSet')).toEqual(['STALE_VERSION']);
     expect(codesOf(await set({ ratio: '0.5', version: 1 }), 'adminGroupRatioSet')).toEqual([]);
     const rows = await query<{ payload: { name: string; prices: { vip: { price: string } } } }>(
-      test.orm.em.fork(), sql`select payload from config_log where kind = 'MODEL' and not removed`);
+      test.orm.em.fork(),
+      sql`select payload from config_log where kind = 'MODEL' and not removed`,
+    );
     expect(rows).toHaveLength(10);
     expect(rows.find(({ payload }) => payload.name === 'flagship')?.payload.prices.vip.price).toBe('225000');
   });
@@ -108,25 +158,43 @@ describe('the catalog', () => {
   it('is changed by administrators alone, each change in an unbroken chain', async () => {
     const user = await test.user('user@example.com');
     for (const browser of [user, test.browser()]) {
-      expect((await browser.send(MODEL, { input: NEW_MODEL })).errors[0]?.extensions.code).toMatch(/FORBIDDEN|UNAUTHENTICATED/);
+      expect((await browser.send(MODEL, { input: NEW_MODEL })).errors[0]?.extensions.code).toMatch(
+        /FORBIDDEN|UNAUTHENTICATED/,
+      );
     }
     expect(await brokenLink(test.orm.em.fork())).toBeNull();
-    const log = await admin.send('{ admin { auditLog { nodes { action actor { kind label } before after prevHash hash } } } }');
-    const events = pick<{ action: string; hash: string; prevHash: string }[]>(log, 'admin', 'auditLog', 'nodes');
+    const log = await admin.send(
+      '{ admin { auditLog { nodes { action actor { kind label } before after prevHash hash } } } }',
+    );
+    const events = pick<{ action: string; hash: string; prevHash: string }[]>(
+      log,
+      'admin',
+      'auditLog',
+      'nodes',
+    );
     expect(events.map((event) => event.action)).toContain('group-ratio.set');
     events.slice(1).forEach((event, at) => expect(events[at]?.prevHash).toBe(event.hash));
   });
 });
 
 describe('prices', () => {
-  it('are price × ratio in each of the model\'s groups, and in no other', () => {
+  it("are price × ratio in each of the model's groups, and in no other", () => {
     const groups = fc.subarray(['default', 'vip', 'svip'] as const);
-    fc.assert(fc.property(fc.bigInt(1n, 10n ** 12n), fc.bigInt(0n, 100_000n), groups, (price, ratio, own) => {
-      const rows = (['default', 'vip', 'svip'] as const).map((name) =>
-        ({ name, ratio, description: null, updatedAt: new Date(), version: 1 }));
-      const prices = pricesOf({ price, groups: own }, rows);
-      expect(prices.map((item) => item.group)).toEqual(rows.map((row) => row.name).filter((name) => own.includes(name)));
-      for (const item of prices) expect(item.price).toBe(chargeFor(price, ratio));
-    }));
+    fc.assert(
+      fc.property(fc.bigInt(1n, 10n ** 12n), fc.bigInt(0n, 100_000n), groups, (price, ratio, own) => {
+        const rows = (['default', 'vip', 'svip'] as const).map((name) => ({
+          name,
+          ratio,
+          description: null,
+          updatedAt: new Date(),
+          version: 1,
+        }));
+        const prices = pricesOf({ price, groups: own }, rows);
+        expect(prices.map((item) => item.group)).toEqual(
+          rows.map((row) => row.name).filter((name) => own.includes(name)),
+        );
+        for (const item of prices) expect(item.price).toBe(chargeFor(price, ratio));
+      }),
+    );
   });
 });

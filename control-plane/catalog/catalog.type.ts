@@ -9,7 +9,10 @@ import { NodeInterface } from '../node-interface.ts';
 import { DateTime, Decimal, Money } from '../scalars.ts';
 
 export const ModelState = describeEnum('ModelState', 'Life of a model.', {
-  DRAFT: 'Not offered yet.', PUBLISHED: 'Offered.', DEPRECATED: 'Offered, but going to be retired.', RETIRED: 'Not offered any more.',
+  DRAFT: 'Not offered yet.',
+  PUBLISHED: 'Offered.',
+  DEPRECATED: 'Offered, but going to be retired.',
+  RETIRED: 'Not offered any more.',
 });
 
 /** What one flat price may buy at most. */
@@ -167,7 +170,10 @@ export class CatalogFilter {
   @Field(() => BillingGroup, { nullable: true, description: 'Only what this group may use.' })
   group?: Group | null;
 
-  @Field(() => [ModelState], { nullable: true, description: 'Only in these states; drafts and retired ones for administrators.' })
+  @Field(() => [ModelState], {
+    nullable: true,
+    description: 'Only in these states; drafts and retired ones for administrators.',
+  })
   states?: (keyof typeof ModelState)[] | null;
 }
 
@@ -250,7 +256,7 @@ export class AdminModelStateInput {
 }
 
 /** A group's new ratio. */
-@InputType({ description: 'A group\'s new ratio.' })
+@InputType({ description: "A group's new ratio." })
 export class AdminGroupRatioInput {
   @Field(() => BillingGroup, { description: 'The group.' })
   group!: Group;

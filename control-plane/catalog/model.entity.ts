@@ -32,7 +32,10 @@ export const ModelSchema = defineEntity({
     retiresAt: p.datetime().nullable(),
     replacementId: p.text().nullable(),
     createdAt: p.datetime().onCreate(() => new Date()),
-    updatedAt: p.datetime().onCreate(() => new Date()).onUpdate(() => new Date()),
+    updatedAt: p
+      .datetime()
+      .onCreate(() => new Date())
+      .onUpdate(() => new Date()),
     version: p.integer().version(),
   },
 });
@@ -46,7 +49,10 @@ export const GroupRatioSchema = defineEntity({
     /** Ten-thousandths: 9000n is 0.9. */
     ratio: p.bigint('bigint'),
     description: p.text().nullable(),
-    updatedAt: p.datetime().onCreate(() => new Date()).onUpdate(() => new Date()),
+    updatedAt: p
+      .datetime()
+      .onCreate(() => new Date())
+      .onUpdate(() => new Date()),
     version: p.integer().version(),
   },
 });

@@ -5,7 +5,14 @@ import type { Group } from '@gateway/shared/catalog';
 
 export type KeyState = 'ENABLED' | 'DISABLED';
 export type DisabledReason =
-  | 'NOT_REVEALED' | 'OWNER' | 'ADMIN' | 'LEAKED' | 'REVOKED' | 'EXPIRED' | 'POOL_EXPIRED' | 'OWNER_SUSPENDED';
+  | 'NOT_REVEALED'
+  | 'OWNER'
+  | 'ADMIN'
+  | 'LEAKED'
+  | 'REVOKED'
+  | 'EXPIRED'
+  | 'POOL_EXPIRED'
+  | 'OWNER_SUSPENDED';
 
 export const KeySchema = defineEntity({
   name: 'Key',

@@ -31,7 +31,10 @@ export class KeyFields {
     return reasonOf(key, new Date()) === null ? 'ENABLED' : 'DISABLED';
   }
 
-  @FieldResolver(() => KeyDisabledReason, { nullable: true, description: 'Why it does not authenticate; null while it does.' })
+  @FieldResolver(() => KeyDisabledReason, {
+    nullable: true,
+    description: 'Why it does not authenticate; null while it does.',
+  })
   disabledReason(@Root() key: KeyRow): DisabledReason | null {
     return reasonOf(key, new Date());
   }
@@ -48,7 +51,10 @@ export class KeyFields {
     return userById(context.em, key.ownerId);
   }
 
-  @FieldResolver(() => [CatalogModel], { nullable: true, description: 'The only models it may use; null means all of its group.' })
+  @FieldResolver(() => [CatalogModel], {
+    nullable: true,
+    description: 'The only models it may use; null means all of its group.',
+  })
   allowedModels(@Root() key: KeyRow, @Ctx() context: Context): Promise<CatalogModel[]> | null {
     return key.allowedModelIds ? modelsById(context.em, key.allowedModelIds) : null;
   }
@@ -73,7 +79,10 @@ export class KeyFields {
     if (typeof key.rotationGraceSeconds === 'number') {
       return { pendingReveal: true, previousSuffix: key.suffix ?? '', graceEndsAt: null };
     }
-    const until = key.previousDigest && key.previousUntil && key.previousUntil > new Date() ? key.previousUntil : null;
-    return until ? { pendingReveal: false, previousSuffix: key.previousSuffix ?? '', graceEndsAt: until } : null;
+    const until =
+      key.previousDigest && key.previousUntil && key.previousUntil > new Date() ? key.previousUntil : null;
+    return until
+      ? { pendingReveal: false, previousSuffix: key.previousSuffix ?? '', graceEndsAt: until }
+      : null;
   }
 }

@@ -4,7 +4,14 @@ import { Arg, Args, ArgsType, Ctx, Field, FieldResolver, Mutation, Resolver, Roo
 import { User } from '../accounts/user.type.ts';
 import { AdminQuery } from '../admin-query.ts';
 import { audit } from '../audit/audit.service.ts';
-import { connectionFrom, decodeCursor, encodeCursor, LongPageArguments, PageArguments, pageSize } from '../connections.ts';
+import {
+  connectionFrom,
+  decodeCursor,
+  encodeCursor,
+  LongPageArguments,
+  PageArguments,
+  pageSize,
+} from '../connections.ts';
 import type { Connection } from '../connections.ts';
 import { actorOf, Authorized } from '../context.ts';
 import type { Context } from '../context.ts';
@@ -29,9 +36,11 @@ export class KeyListArguments extends PageArguments {
 /** The keys of a user. */
 @Resolver(() => User)
 export class UserKeysResolver {
-  @FieldResolver(() => ApiKeyConnection, { description: 'The user\'s keys.' })
+  @FieldResolver(() => ApiKeyConnection, { description: "The user's keys." })
   apiKeys(
-    @Root() user: User, @Ctx() context: Context, @Args(() => KeyListArguments) wanted: KeyListArguments,
+    @Root() user: User,
+    @Ctx() context: Context,
+    @Args(() => KeyListArguments) wanted: KeyListArguments,
   ): Promise<Connection<ApiKey>> {
     return listKeys(context, { ...wanted.filter, ownerId: user.id }, wanted);
   }
@@ -50,15 +59,25 @@ export class AdminKeysResolver {
   }
 
   @Authorized('ADMIN')
-  @Mutation(() => ApiKeyPayload, { description: 'Disables any user\'s key; its owner cannot enable it again.' })
+  @Mutation(() => ApiKeyPayload, {
+    description: "Disables any user's key; its owner cannot enable it again.",
+  })
   adminApiKeyDisable(
-    @Ctx() context: Context, @Arg('input', () => AdminReasonInput, { description: 'The key.' }) input: AdminReasonInput,
+    @Ctx() context: Context,
+    @Arg('input', () => AdminReasonInput, { description: 'The key.' }) input: AdminReasonInput,
   ): Promise<ApiKeyPayload> {
-    return outcome({ apiKey: null }, () => inTransaction(context.em, async (em) => {
-      const entry = { actor: actorOf(context), action: 'key.disable', targetType: 'ApiKey', targetId: input.id };
-      await audit(em, { ...entry, reason: input.reason });
-      return { apiKey: (await disableAnyKey(em, input.id)).key };
-    }));
+    return outcome({ apiKey: null }, () =>
+      inTransaction(context.em, async (em) => {
+        const entry = {
+          actor: actorOf(context),
+          action: 'key.disable',
+          targetType: 'ApiKey',
+          targetId: input.id,
+        };
+        await audit(em, { ...entry, reason: input.reason });
+        return { apiKey: (await disableAnyKey(em, input.id)).key };
+      }),
+    );
   }
 }
 
@@ -68,19 +87,32 @@ export class AdminKeyArguments {
   @Field(() => ApiKeyFilter, { nullable: true, description: 'Which ones.' })
   filter?: ApiKeyFilter | null;
 
-  @Field(() => String, { nullable: true, description: 'Finds a leaked key by its full value; compared by hash, never logged.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Finds a leaked key by its full value; compared by hash, never logged.',
+  })
   secret?: string | null;
 }
 
 async function listKeys(
-  context: Context, wanted: KeyQuery, page: { first: number; after?: string | null; orderBy?: ApiKeyOrder | null },
+  context: Context,
+  wanted: KeyQuery,
+  page: { first: number; after?: string | null; orderBy?: ApiKeyOrder | null },
 ): Promise<Connection<ApiKey>> {
   const first = pageSize(page.first);
   const order = page.orderBy?.field ?? 'CREATED_AT';
   const descending = (page.orderBy?.direction ?? 'DESC') === 'DESC';
-  const rows = await findKeys(context.em, wanted, { after: decodeCursor(page.after, 2), limit: first + 1, order, descending });
+  const rows = await findKeys(context.em, wanted, {
+    after: decodeCursor(page.after, 2),
+    limit: first + 1,
+    order,
+    descending,
+  });
   return connectionFrom(rows, {
-    first, after: page.after, totalCount: await countKeys(context.em, wanted),
-    cursor: (row) => encodeCursor([order === 'NAME' ? row.name : '', row.id]), node: (row): ApiKey => row,
+    first,
+    after: page.after,
+    totalCount: await countKeys(context.em, wanted),
+    cursor: (row) => encodeCursor([order === 'NAME' ? row.name : '', row.id]),
+    node: (row): ApiKey => row,
   });
 }

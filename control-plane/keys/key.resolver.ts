@@ -8,10 +8,25 @@ import { outcome, requestError } from '../errors.ts';
 import type { Event } from '../events.ts';
 import { IdInput } from '../inputs.ts';
 import { anyKey } from './key.queries.ts';
-import { createKey, disableKey, enableKey, revealKey, revokeKey, rotateKey, updateKey } from './key.service.ts';
 import {
-  ApiKey, ApiKeyCreateInput, ApiKeyCreatePayload, ApiKeyDisableInput, ApiKeyDisablePayload, ApiKeyPayload,
-  ApiKeyRevealPayload, ApiKeyRotateInput, ApiKeyUpdateInput,
+  createKey,
+  disableKey,
+  enableKey,
+  revealKey,
+  revokeKey,
+  rotateKey,
+  updateKey,
+} from './key.service.ts';
+import {
+  ApiKey,
+  ApiKeyCreateInput,
+  ApiKeyCreatePayload,
+  ApiKeyDisableInput,
+  ApiKeyDisablePayload,
+  ApiKeyPayload,
+  ApiKeyRevealPayload,
+  ApiKeyRotateInput,
+  ApiKeyUpdateInput,
 } from './key.type.ts';
 
 /** What owners do with their keys. */
@@ -20,7 +35,8 @@ export class KeyResolver {
   @Authorized('USER')
   @Mutation(() => ApiKeyCreatePayload, { description: 'Makes a key without a secret; reveal it to use it.' })
   apiKeyCreate(
-    @Ctx() context: Context, @Arg('input', () => ApiKeyCreateInput, { description: 'The key.' }) input: ApiKeyCreateInput,
+    @Ctx() context: Context,
+    @Arg('input', () => ApiKeyCreateInput, { description: 'The key.' }) input: ApiKeyCreateInput,
   ): Promise<ApiKeyCreatePayload> {
     return outcome({ apiKey: null, replayed: false }, async () => {
       const { key, replayed } = await createKey(context.em, viewerOf(context), input);
@@ -29,9 +45,12 @@ export class KeyResolver {
   }
 
   @Authorized('USER')
-  @Mutation(() => ApiKeyRevealPayload, { description: 'Makes the secret of a new or rotated key and shows it, this once.' })
+  @Mutation(() => ApiKeyRevealPayload, {
+    description: 'Makes the secret of a new or rotated key and shows it, this once.',
+  })
   apiKeyReveal(
-    @Ctx() context: Context, @Arg('input', () => IdInput, { description: 'The key.' }) input: IdInput,
+    @Ctx() context: Context,
+    @Arg('input', () => IdInput, { description: 'The key.' }) input: IdInput,
   ): Promise<ApiKeyRevealPayload> {
     return outcome({ apiKey: null, secret: null }, async () => {
       const { key, secret } = await revealKey(context.em, viewerOf(context).id, input.id);
@@ -42,9 +61,12 @@ export class KeyResolver {
   @Authorized('USER')
   @Mutation(() => ApiKeyPayload, { description: 'Changes name, group or limits of a key.' })
   apiKeyUpdate(
-    @Ctx() context: Context, @Arg('input', () => ApiKeyUpdateInput, { description: 'The changes.' }) input: ApiKeyUpdateInput,
+    @Ctx() context: Context,
+    @Arg('input', () => ApiKeyUpdateInput, { description: 'The changes.' }) input: ApiKeyUpdateInput,
   ): Promise<ApiKeyPayload> {
-    return outcome({ apiKey: null }, async () => ({ apiKey: await updateKey(context.em, viewerOf(context), input) }));
+    return outcome({ apiKey: null }, async () => ({
+      apiKey: await updateKey(context.em, viewerOf(context), input),
+    }));
   }
 
   @Authorized('USER')
@@ -52,7 +74,8 @@ export class KeyResolver {
     description: 'Disables a key; waits up to one second for the nodes and says how many have applied it.',
   })
   apiKeyDisable(
-    @Ctx() context: Context, @Arg('input', () => ApiKeyDisableInput, { description: 'The key.' }) input: ApiKeyDisableInput,
+    @Ctx() context: Context,
+    @Arg('input', () => ApiKeyDisableInput, { description: 'The key.' }) input: ApiKeyDisableInput,
   ): Promise<ApiKeyDisablePayload> {
     return outcome({ apiKey: null, appliedNodes: 0, pendingNodeIds: [] }, async () => {
       const { key, revision } = await disableKey(context.em, viewerOf(context).id, input);
@@ -64,15 +87,21 @@ export class KeyResolver {
   @Authorized('USER')
   @Mutation(() => ApiKeyPayload, { description: 'Enables a key that its owner disabled.' })
   apiKeyEnable(
-    @Ctx() context: Context, @Arg('input', () => IdInput, { description: 'The key.' }) input: IdInput,
+    @Ctx() context: Context,
+    @Arg('input', () => IdInput, { description: 'The key.' }) input: IdInput,
   ): Promise<ApiKeyPayload> {
-    return outcome({ apiKey: null }, async () => ({ apiKey: await enableKey(context.em, viewerOf(context).id, input.id) }));
+    return outcome({ apiKey: null }, async () => ({
+      apiKey: await enableKey(context.em, viewerOf(context).id, input.id),
+    }));
   }
 
   @Authorized('USER')
-  @Mutation(() => ApiKeyCreatePayload, { description: 'Opens a rotation; reveal the key to get the new secret.' })
+  @Mutation(() => ApiKeyCreatePayload, {
+    description: 'Opens a rotation; reveal the key to get the new secret.',
+  })
   apiKeyRotate(
-    @Ctx() context: Context, @Arg('input', () => ApiKeyRotateInput, { description: 'The key.' }) input: ApiKeyRotateInput,
+    @Ctx() context: Context,
+    @Arg('input', () => ApiKeyRotateInput, { description: 'The key.' }) input: ApiKeyRotateInput,
   ): Promise<ApiKeyCreatePayload> {
     return outcome({ apiKey: null, replayed: false }, async () => {
       const { key, replayed } = await rotateKey(context.em, viewerOf(context).id, input);
@@ -83,15 +112,19 @@ export class KeyResolver {
   @Authorized('USER')
   @Mutation(() => ApiKeyPayload, { description: 'Disables a key for good.' })
   apiKeyRevoke(
-    @Ctx() context: Context, @Arg('input', () => IdInput, { description: 'The key.' }) input: IdInput,
+    @Ctx() context: Context,
+    @Arg('input', () => IdInput, { description: 'The key.' }) input: IdInput,
   ): Promise<ApiKeyPayload> {
-    return outcome({ apiKey: null }, async () => ({ apiKey: await revokeKey(context.em, viewerOf(context).id, input.id) }));
+    return outcome({ apiKey: null }, async () => ({
+      apiKey: await revokeKey(context.em, viewerOf(context).id, input.id),
+    }));
   }
 
   @Authorized('USER')
   @Subscription(() => ApiKey, {
-    topics: 'apiKeyUpdated', topicId: ({ context }) => viewerOf(context as Context).id,
-    description: 'Each of the caller\'s keys that was made or changed.',
+    topics: 'apiKeyUpdated',
+    topicId: ({ context }) => viewerOf(context as Context).id,
+    description: "Each of the caller's keys that was made or changed.",
   })
   async apiKeyUpdated(@Root() event: Event, @Ctx() context: Context): Promise<ApiKey> {
     const key = await anyKey(context.em, event.id);

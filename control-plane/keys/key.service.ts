@@ -1,10 +1,12 @@
-/** Keys: making, revealing, changing, disabling and rotating them. Every change reaches the nodes in its own transaction. */
+/**
+ * Keys: making, revealing, changing, disabling and rotating them. Every change reaches the nodes in its own
+ * transaction.
+ */
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Group } from '@gateway/shared/catalog';
 import { digestOf, issueKey, maskOf } from '@gateway/shared/secrets';
-import { modelsById } from '../catalog/catalog.service.ts';
-import { announce, latestRevision } from '../config-log.ts';
+import { latestRevision } from '../config-log.ts';
 import type { Viewer } from '../context.ts';
 import { UserFailure } from '../errors.ts';
 import { publish } from '../events.ts';
@@ -14,15 +16,18 @@ import { inTransaction } from '../sql.ts';
 import { walletIdOf } from '../wallet/wallet.service.ts';
 import { KeySchema } from './key.entity.ts';
 import type { DisabledReason, KeyRow } from './key.entity.ts';
-import { keyRecord } from './key.record.ts';
+import { changed, conflict, disable, existing, FINAL, lockKey, notFound } from './key.changes.ts';
 import {
-  checkAddresses, checkExpiry, checkGrace, checkGroup, checkModelIds, checkName, checkSpendLimit,
+  checkAddresses,
+  checkExpiry,
+  checkGrace,
+  checkGroup,
+  checkModelIds,
+  checkName,
+  checkSpendLimit,
 } from './key.rules.ts';
 
 const KEYS_MAX = 200;
-/** A key disabled for one of these stays disabled. */
-const FINAL: ReadonlySet<DisabledReason | null> = new Set<DisabledReason | null>(['LEAKED', 'REVOKED', 'POOL_EXPIRED']);
-
 export interface KeyDraft {
   name: string;
   group: Group;
@@ -34,9 +39,14 @@ export interface KeyDraft {
   idempotencyKey: string;
 }
 
-/** A record without a secret: disabled until it is revealed. Throws GROUP_NOT_ALLOWED, LIMIT_REACHED, INVALID, NOT_FOUND. */
+/**
+ * A record without a secret: disabled until it is revealed. Throws GROUP_NOT_ALLOWED, LIMIT_REACHED, INVALID,
+ * NOT_FOUND.
+ */
 export async function createKey(
-  em: EntityManager, owner: Viewer, draft: KeyDraft,
+  em: EntityManager,
+  owner: Viewer,
+  draft: KeyDraft,
 ): Promise<{ key: KeyRow; replayed: boolean }> {
   const { idempotencyKey, ...input } = draft;
   return inTransaction(em, async (inner) => {
@@ -47,26 +57,35 @@ export async function createKey(
 }
 
 /**
- * Mints the secret of a new or rotated key, stores its digest alone, and enables a new key. The secret exists in this
+ * Mints the secret of a new or rotated key, stores its digest alone, and enables a new key. The secret exists
+ * in this
  * result and nowhere else. Throws KEY_ALREADY_REVEALED, NOT_FOUND; of several at once exactly one succeeds.
  */
 export async function revealKey(
-  em: EntityManager, ownerId: string, id: string,
+  em: EntityManager,
+  ownerId: string,
+  id: string,
 ): Promise<{ key: KeyRow; secret: string }> {
   return inTransaction(em, async (inner) => {
     const key = await lockKey(inner, ownerId, id);
     const isNew = key.disabledReason === 'NOT_REVEALED';
     const grace = key.rotationGraceSeconds ?? null;
-    if (FINAL.has(key.disabledReason ?? null)) throw conflict('This key is disabled for good. Make a new one.');
+    if (FINAL.has(key.disabledReason ?? null))
+      throw conflict('This key is disabled for good. Make a new one.');
     if (!isNew && grace === null) {
-      throw new UserFailure('KEY_ALREADY_REVEALED', 'This key was shown already and exists nowhere any more. Rotate it to get a new one.');
+      throw new UserFailure(
+        'KEY_ALREADY_REVEALED',
+        'This key was shown already and exists nowhere any more. Rotate it to get a new one.',
+      );
     }
     const secret = issueKey();
     if (!isNew && grace !== null) {
       const keeps = grace > 0;
       Object.assign(key, {
-        previousDigest: keeps ? key.digest : null, previousSuffix: key.suffix,
-        previousUntil: new Date(Date.now() + grace * 1000), rotationGraceSeconds: null,
+        previousDigest: keeps ? key.digest : null,
+        previousSuffix: key.suffix,
+        previousUntil: new Date(Date.now() + grace * 1000),
+        rotationGraceSeconds: null,
       });
     }
     Object.assign(key, { digest: digestOf(secret), ...maskOf(secret), revealedAt: new Date() });
@@ -87,12 +106,18 @@ export interface KeyChange {
   spendLimit?: bigint | null;
 }
 
-/** Changes what is given; null clears a limit. Throws STALE_VERSION, GROUP_NOT_ALLOWED, INVALID, NOT_FOUND. */
+/**
+ * Changes what is given; null clears a limit. Throws STALE_VERSION, GROUP_NOT_ALLOWED, INVALID, NOT_FOUND.
+ */
 export async function updateKey(em: EntityManager, owner: Viewer, change: KeyChange): Promise<KeyRow> {
   return inTransaction(em, async (inner) => {
     const key = await lockKey(inner, owner.id, change.id);
     if (key.version !== change.version) {
-      throw new UserFailure('STALE_VERSION', 'The key changed meanwhile. Read it again, then repeat the change.', 'version');
+      throw new UserFailure(
+        'STALE_VERSION',
+        'The key changed meanwhile. Read it again, then repeat the change.',
+        'version',
+      );
     }
     if (change.name) key.name = checkName(change.name);
     if (change.group) key.group = checkGroup(change.group, owner.allowedGroups);
@@ -112,11 +137,14 @@ export async function updateKey(em: EntityManager, owner: Viewer, change: KeyCha
  * acknowledgement proves that nodes refuse it. Repeats are harmless. Throws NOT_FOUND, CONFLICT.
  */
 export async function disableKey(
-  em: EntityManager, ownerId: string, input: { id: string; leaked: boolean },
+  em: EntityManager,
+  ownerId: string,
+  input: { id: string; leaked: boolean },
 ): Promise<{ key: KeyRow; revision: number }> {
   return inTransaction(em, async (inner) => {
     const key = await lockKey(inner, ownerId, input.id);
-    if (key.disabledReason === 'NOT_REVEALED') throw conflict('This key has no secret yet, so nobody can use it. Revoke it instead.');
+    if (key.disabledReason === 'NOT_REVEALED')
+      throw conflict('This key has no secret yet, so nobody can use it. Revoke it instead.');
     const reason: DisabledReason = input.leaked ? 'LEAKED' : 'OWNER';
     const upgrades = input.leaked && !FINAL.has(key.disabledReason ?? null);
     if (key.state === 'DISABLED' && !upgrades) return { key, revision: await latestRevision(inner) };
@@ -129,7 +157,8 @@ export async function enableKey(em: EntityManager, ownerId: string, id: string):
   return inTransaction(em, async (inner) => {
     const key = await lockKey(inner, ownerId, id);
     if (key.state === 'ENABLED') return key;
-    if (key.disabledReason !== 'OWNER') throw conflict(`This key is disabled for ${key.disabledReason} and cannot be enabled by you.`);
+    if (key.disabledReason !== 'OWNER')
+      throw conflict(`This key is disabled for ${key.disabledReason} and cannot be enabled by you.`);
     Object.assign(key, { state: 'ENABLED', disabledReason: null });
     await changed(inner, key);
     return key;
@@ -146,11 +175,15 @@ export async function revokeKey(em: EntityManager, ownerId: string, id: string):
 }
 
 /**
- * Opens a rotation: the next reveal mints a new secret, and only then the grace period of the old one begins, so that an
- * abandoned rotation never breaks a working key. Throws CONFLICT for keys disabled for good or never revealed.
+ * Opens a rotation: the next reveal mints a new secret, and only then the grace period of the old one begins,
+ * so that an
+ * abandoned rotation never breaks a working key. Throws CONFLICT for keys disabled for good or never
+ * revealed.
  */
 export async function rotateKey(
-  em: EntityManager, ownerId: string, input: { id: string; graceSeconds: number; idempotencyKey: string },
+  em: EntityManager,
+  ownerId: string,
+  input: { id: string; graceSeconds: number; idempotencyKey: string },
 ): Promise<{ key: KeyRow; replayed: boolean }> {
   const { id, graceSeconds, idempotencyKey } = input;
   const grace = checkGrace(graceSeconds);
@@ -158,7 +191,8 @@ export async function rotateKey(
     const key = await lockKey(inner, ownerId, id);
     const guard = { actor: ownerId, mutation: 'apiKeyRotate', key: idempotencyKey, input: { id, grace } };
     const { replayed } = await once(inner, guard, async () => {
-      if (FINAL.has(key.disabledReason ?? null)) throw conflict('This key is disabled for good. Make a new one.');
+      if (FINAL.has(key.disabledReason ?? null))
+        throw conflict('This key is disabled for good. Make a new one.');
       if (!key.digest) throw conflict('This key was never revealed: reveal it instead.');
       key.rotationGraceSeconds = grace;
       await changed(inner, key);
@@ -169,17 +203,29 @@ export async function rotateKey(
 }
 
 /** Disables any user's key, for an administrator. Keys already disabled for good stay as they are. */
-export async function disableAnyKey(em: EntityManager, id: string): Promise<{ key: KeyRow; revision: number }> {
+export async function disableAnyKey(
+  em: EntityManager,
+  id: string,
+): Promise<{ key: KeyRow; revision: number }> {
   if (!em.isInTransaction()) throw new Error('disableAnyKey() needs the transaction of its audit event.');
   const key = await em.findOne(KeySchema, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
   if (!key) throw notFound();
-  if (key.state === 'DISABLED' && key.disabledReason !== 'OWNER') return { key, revision: await latestRevision(em) };
+  if (key.state === 'DISABLED' && key.disabledReason !== 'OWNER')
+    return { key, revision: await latestRevision(em) };
   return { key, revision: await disable(em, key, 'ADMIN') };
 }
 
 /** Moves a user's keys out of groups that were withdrawn. Call it in the transaction that withdraws. */
-export async function leaveGroups(em: EntityManager, ownerId: string, allowed: readonly Group[]): Promise<void> {
-  const keys = await em.find(KeySchema, { ownerId, group: { $nin: [...allowed] } }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+export async function leaveGroups(
+  em: EntityManager,
+  ownerId: string,
+  allowed: readonly Group[],
+): Promise<void> {
+  const keys = await em.find(
+    KeySchema,
+    { ownerId, group: { $nin: [...allowed] } },
+    { lockMode: LockMode.PESSIMISTIC_WRITE },
+  );
   for (const key of keys) {
     key.group = 'default';
     await changed(em, key);
@@ -193,56 +239,34 @@ export async function ownKey(em: EntityManager, ownerId: string, id: string): Pr
   return key;
 }
 
-async function insertKey(em: EntityManager, owner: Viewer, input: Omit<KeyDraft, 'idempotencyKey'>): Promise<KeyRow> {
-  if ((await em.count(KeySchema, { ownerId: owner.id, $or: [{ disabledReason: null }, { disabledReason: { $ne: 'REVOKED' } }] })) >= KEYS_MAX) {
+async function insertKey(
+  em: EntityManager,
+  owner: Viewer,
+  input: Omit<KeyDraft, 'idempotencyKey'>,
+): Promise<KeyRow> {
+  if (
+    (await em.count(KeySchema, {
+      ownerId: owner.id,
+      $or: [{ disabledReason: null }, { disabledReason: { $ne: 'REVOKED' } }],
+    })) >= KEYS_MAX
+  ) {
     throw new UserFailure('LIMIT_REACHED', `An account has at most ${KEYS_MAX} keys. Revoke some first.`);
   }
   if (input.poolId) throw new UserFailure('NOT_FOUND', 'There is no such pool.', 'poolId');
   const key = em.create(KeySchema, {
-    id: newId('key'), ownerId: owner.id, walletId: await walletIdOf(em, owner.id),
-    name: checkName(input.name), group: checkGroup(input.group, owner.allowedGroups),
-    state: 'DISABLED', disabledReason: 'NOT_REVEALED',
+    id: newId('key'),
+    ownerId: owner.id,
+    walletId: await walletIdOf(em, owner.id),
+    name: checkName(input.name),
+    group: checkGroup(input.group, owner.allowedGroups),
+    state: 'DISABLED',
+    disabledReason: 'NOT_REVEALED',
     allowedModelIds: await existing(em, checkModelIds(input.allowedModelIds ?? null)),
     allowedIps: checkAddresses(input.allowedIps ?? []),
-    expiresAt: checkExpiry(input.expiresAt ?? null), spendLimit: checkSpendLimit(input.spendLimit ?? null),
+    expiresAt: checkExpiry(input.expiresAt ?? null),
+    spendLimit: checkSpendLimit(input.spendLimit ?? null),
   });
   await em.flush();
   await publish(em, 'apiKeyUpdated', { audience: owner.id, id: key.id });
   return key;
-}
-
-async function lockKey(em: EntityManager, ownerId: string, id: string): Promise<KeyRow> {
-  const key = await em.findOne(KeySchema, { id, ownerId }, { lockMode: LockMode.PESSIMISTIC_WRITE });
-  if (!key) throw notFound();
-  return key;
-}
-
-async function disable(em: EntityManager, key: KeyRow, reason: DisabledReason): Promise<number> {
-  Object.assign(key, { state: 'DISABLED', disabledReason: reason, rotationGraceSeconds: null });
-  if (FINAL.has(reason)) Object.assign(key, { previousDigest: null, previousUntil: null });
-  return changed(em, key);
-}
-
-/** Writes the key, tells its owner's pages and the nodes. Returns the revision, 0 for a key that nodes need not know. */
-async function changed(em: EntityManager, key: KeyRow): Promise<number> {
-  await em.flush();
-  await publish(em, 'apiKeyUpdated', { audience: key.ownerId, id: key.id });
-  const models = key.allowedModelIds ? await modelsById(em, key.allowedModelIds) : null;
-  const record = keyRecord(key, models?.map((model) => model.name) ?? null);
-  return record ? announce(em, { upsert: [record] }) : 0;
-}
-
-async function existing(em: EntityManager, ids: string[] | null): Promise<string[] | null> {
-  if (ids && (await modelsById(em, ids)).length !== ids.length) {
-    throw new UserFailure('NOT_FOUND', 'One of these models does not exist.', 'allowedModelIds');
-  }
-  return ids;
-}
-
-function notFound(): UserFailure {
-  return new UserFailure('NOT_FOUND', 'There is no such key.', 'id');
-}
-
-function conflict(message: string): UserFailure {
-  return new UserFailure('CONFLICT', message, 'id');
 }

@@ -8,7 +8,11 @@ const FIELDS = `apiKey { id name prefix suffix state disabledReason group groupR
   spentThisMonth lastUsedAt rotation { pendingReveal previousSuffix graceEndsAt } owner { email } }`;
 const ERRORS = 'userErrors { code message field }';
 
-interface Page { totalCount: number; nodes: { name: string }[]; pageInfo: { hasNextPage: boolean; endCursor: string } }
+interface Page {
+  totalCount: number;
+  nodes: { name: string }[];
+  pageInfo: { hasNextPage: boolean; endCursor: string };
+}
 
 describe('a key', () => {
   let test: TestApp;
@@ -21,21 +25,35 @@ describe('a key', () => {
   afterAll(() => test.close());
 
   const call = (browser: Browser, mutation: string, input: object, fields = FIELDS): Promise<Answer> => {
-    const type = `${mutation.charAt(0).toUpperCase()}${mutation.slice(1)}Input`
-      .replace(/^ApiKey(Reveal|Enable|Revoke)Input$/, 'IdInput');
-    return browser.send(`mutation ($input: ${type}!) { ${mutation}(input: $input) { ${fields} ${ERRORS} } }`, { input });
+    const type = `${mutation.charAt(0).toUpperCase()}${mutation.slice(1)}Input`.replace(
+      /^ApiKey(Reveal|Enable|Revoke)Input$/,
+      'IdInput',
+    );
+    return browser.send(
+      `mutation ($input: ${type}!) { ${mutation}(input: $input) { ${fields} ${ERRORS} } }`,
+      { input },
+    );
   };
   const make = async (browser: Browser, more: object = {}): Promise<string> => {
     number += 1;
-    const answer = await call(browser, 'apiKeyCreate', { name: 'test', idempotencyKey: `key-${number}`, ...more });
+    const answer = await call(browser, 'apiKeyCreate', {
+      name: 'test',
+      idempotencyKey: `key-${number}`,
+      ...more,
+    });
     expect(codesOf(answer, 'apiKeyCreate')).toEqual([]);
     return String(answer.data?.['apiKeyCreate']?.['apiKey']?.['id']);
   };
   const reveal = async (browser: Browser, id: string): Promise<string> =>
     String((await call(browser, 'apiKeyReveal', { id }, 'secret')).data?.['apiKeyReveal']?.['secret']);
   const keyOf = (answer: Answer, mutation: string) => answer.data?.[mutation]?.['apiKey'];
-  const record = async (id: string) => (await query<{ payload: Record<string, unknown> }>(
-    test.orm.em.fork(), sql`select payload from config_log where kind = 'API_KEY' and key = ${id}`))[0]?.payload;
+  const record = async (id: string) =>
+    (
+      await query<{ payload: Record<string, unknown> }>(
+        test.orm.em.fork(),
+        sql`select payload from config_log where kind = 'API_KEY' and key = ${id}`,
+      )
+    )[0]?.payload;
 
   it('walks from its making over the reveal to the end', async () => {
     const id = await make(ann, { name: 'laptop' });
@@ -45,51 +63,90 @@ describe('a key', () => {
     expect(isWellFormedKey(secret)).toBe(true);
     expect(answer.headers.get('cache-control')).toBe('no-store');
     expect(keyOf(answer, 'apiKeyReveal')).toMatchObject({
-      state: 'ENABLED', disabledReason: null, prefix: secret.slice(0, 7), suffix: secret.slice(-4),
-      group: 'DEFAULT', groupRatio: '1', spentThisMonth: '0.00', owner: { email: 'ann@example.com' },
+      state: 'ENABLED',
+      disabledReason: null,
+      prefix: secret.slice(0, 7),
+      suffix: secret.slice(-4),
+      group: 'DEFAULT',
+      groupRatio: '1',
+      spentThisMonth: '0.00',
+      owner: { email: 'ann@example.com' },
     });
-    expect(await record(id)).toMatchObject({ digest: digestOf(secret), enabled: true, group: 'default', hidden: false });
+    expect(await record(id)).toMatchObject({
+      digest: digestOf(secret),
+      enabled: true,
+      group: 'default',
+      hidden: false,
+    });
     const disabled = await call(ann, 'apiKeyDisable', { id }, `${FIELDS} appliedNodes pendingNodes { id }`);
     expect(disabled.data?.['apiKeyDisable']).toMatchObject({
-      apiKey: { state: 'DISABLED', disabledReason: 'OWNER' }, appliedNodes: 0, pendingNodes: [],
+      apiKey: { state: 'DISABLED', disabledReason: 'OWNER' },
+      appliedNodes: 0,
+      pendingNodes: [],
     });
     expect(await record(id)).toMatchObject({ enabled: false, disabledReason: 'OWNER' });
-    expect(keyOf(await call(ann, 'apiKeyEnable', { id }), 'apiKeyEnable')).toMatchObject({ state: 'ENABLED' });
+    expect(keyOf(await call(ann, 'apiKeyEnable', { id }), 'apiKeyEnable')).toMatchObject({
+      state: 'ENABLED',
+    });
     await call(ann, 'apiKeyDisable', { id, leaked: true });
     expect(codesOf(await call(ann, 'apiKeyEnable', { id }), 'apiKeyEnable')).toEqual(['CONFLICT']);
-    expect(keyOf(await call(ann, 'apiKeyRevoke', { id }), 'apiKeyRevoke')).toMatchObject({ disabledReason: 'REVOKED' });
+    expect(keyOf(await call(ann, 'apiKeyRevoke', { id }), 'apiKeyRevoke')).toMatchObject({
+      disabledReason: 'REVOKED',
+    });
   });
 
   it('is shown once: of many reveals at once exactly one gets a secret', async () => {
     const id = await make(ann);
-    const answers = await Promise.all(Array.from({ length: 8 }, () => call(ann, 'apiKeyReveal', { id }, 'secret')));
-    const secrets = answers.filter((answer) => String(answer.data?.['apiKeyReveal']?.['secret']).startsWith('sk-'));
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => call(ann, 'apiKeyReveal', { id }, 'secret')),
+    );
+    const secrets = answers.filter((answer) =>
+      String(answer.data?.['apiKeyReveal']?.['secret']).startsWith('sk-'),
+    );
     expect(secrets).toHaveLength(1);
-    expect(answers.flatMap((answer) => codesOf(answer, 'apiKeyReveal'))).toEqual(Array(7).fill('KEY_ALREADY_REVEALED'));
+    expect(answers.flatMap((answer) => codesOf(answer, 'apiKeyReveal'))).toEqual(
+      Array(7).fill('KEY_ALREADY_REVEALED'),
+    );
   });
 
   it('stands in no table', async () => {
     const secret = await reveal(ann, await make(ann));
-    const tables = await query<{ name: string }>(test.orm.em.fork(), sql`
-      select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'`);
+    const tables = await query<{ name: string }>(
+      test.orm.em.fork(),
+      sql`
+      select table_name as name from information_schema.tables
+      where table_schema = 'public' and table_type = 'BASE TABLE'`,
+    );
     for (const { name } of tables) {
-      const rows = await test.orm.em.fork().execute<{ row: string }[]>(`select t::text as row from "${name}" t`).catch(() => []);
-      expect(rows.filter(({ row }) => row.includes(secret)), name).toEqual([]);
+      const rows = await test.orm.em
+        .fork()
+        .execute<{ row: string }[]>(`select t::text as row from "${name}" t`)
+        .catch(() => []);
+      expect(
+        rows.filter(({ row }) => row.includes(secret)),
+        name,
+      ).toEqual([]);
     }
   });
 
   it('is made once per idempotency key, and not at all with another input', async () => {
-    const send = (name: string) => call(ann, 'apiKeyCreate', { name, idempotencyKey: 'same' }, 'replayed apiKey { id }');
+    const send = (name: string) =>
+      call(ann, 'apiKeyCreate', { name, idempotencyKey: 'same' }, 'replayed apiKey { id }');
     const [first, second] = await Promise.all([send('one'), send('one')]);
     expect(keyOf(first, 'apiKeyCreate')).toEqual(keyOf(second, 'apiKeyCreate'));
-    expect([first, second].filter((answer) => String(answer.data?.['apiKeyCreate']?.['replayed']) === 'true')).toHaveLength(1);
+    expect(
+      [first, second].filter((answer) => String(answer.data?.['apiKeyCreate']?.['replayed']) === 'true'),
+    ).toHaveLength(1);
     expect(codesOf(await send('two'), 'apiKeyCreate')).toEqual(['IDEMPOTENCY_MISMATCH']);
   });
 
   it('uses only groups that were granted, real addresses, models that exist and dates to come', async () => {
     const refusal = async (more: object) => {
       number += 1;
-      return codesOf(await call(ann, 'apiKeyCreate', { name: 'x', idempotencyKey: `no-${number}`, ...more }), 'apiKeyCreate');
+      return codesOf(
+        await call(ann, 'apiKeyCreate', { name: 'x', idempotencyKey: `no-${number}`, ...more }),
+        'apiKeyCreate',
+      );
     };
     expect(await refusal({ group: 'VIP' })).toEqual(['GROUP_NOT_ALLOWED']);
     expect(await refusal({ allowedIps: ['10.0.0.1', 'not-an-address'] })).toEqual(['INVALID']);
@@ -107,12 +164,23 @@ describe('a key', () => {
     const { id: modelId, name } = { ...models.data?.['catalog']?.['nodes']?.['0'] };
     const id = await make(ann);
     await reveal(ann, id);
-    const change = { id, version: 2, allowedModelIds: [modelId], allowedIps: ['10.1.2.3/8', '2001:DB8::1'], name: 'renamed' };
+    const change = {
+      id,
+      version: 2,
+      allowedModelIds: [modelId],
+      allowedIps: ['10.1.2.3/8', '2001:DB8::1'],
+      name: 'renamed',
+    };
     const changed = await call(ann, 'apiKeyUpdate', change);
     expect(keyOf(changed, 'apiKeyUpdate')).toMatchObject({
-      name: 'renamed', version: 3, allowedIps: ['10.0.0.0/8', '2001:db8::1/128'],
+      name: 'renamed',
+      version: 3,
+      allowedIps: ['10.0.0.0/8', '2001:db8::1/128'],
     });
-    expect(await record(id)).toMatchObject({ allowedModels: [name], allowedIps: ['10.0.0.0/8', '2001:db8::1/128'] });
+    expect(await record(id)).toMatchObject({
+      allowedModels: [name],
+      allowedIps: ['10.0.0.0/8', '2001:db8::1/128'],
+    });
     expect(codesOf(await call(ann, 'apiKeyUpdate', change), 'apiKeyUpdate')).toEqual(['STALE_VERSION']);
   });
 
@@ -122,11 +190,20 @@ describe('a key', () => {
     await call(ann, 'apiKeyRotate', { id, graceSeconds: 3600, idempotencyKey: 'rotate-1' });
     expect(await record(id)).toMatchObject({ digest: digestOf(old), previousDigest: null });
     const fresh = await reveal(ann, id);
-    expect(await record(id)).toMatchObject({ digest: digestOf(fresh), previousDigest: digestOf(old), enabled: true });
+    expect(await record(id)).toMatchObject({
+      digest: digestOf(fresh),
+      previousDigest: digestOf(old),
+      enabled: true,
+    });
     const { data } = await ann.send(`{ viewer { apiKeys(first: 1, filter: { search: "${fresh.slice(-4)}" }) {
       totalCount nodes { rotation { pendingReveal previousSuffix graceEndsAt } } } } }`);
     expect(data?.['viewer']?.['apiKeys']).toMatchObject({
-      totalCount: 1, nodes: [{ rotation: { pendingReveal: false, previousSuffix: old.slice(-4), graceEndsAt: expect.any(String) } }],
+      totalCount: 1,
+      nodes: [
+        {
+          rotation: { pendingReveal: false, previousSuffix: old.slice(-4), graceEndsAt: expect.any(String) },
+        },
+      ],
     });
     await call(ann, 'apiKeyDisable', { id, leaked: true });
     expect(await record(id)).toMatchObject({ enabled: false, previousDigest: null });
@@ -137,8 +214,12 @@ describe('a key', () => {
     const bob = await test.user('bob@example.com');
     const none = 'key_01ARZ3NDEKTSV4RRFFQ69G5FAV';
     for (const [mutation, more] of [
-      ['apiKeyReveal', {}], ['apiKeyDisable', {}], ['apiKeyEnable', {}], ['apiKeyRevoke', {}],
-      ['apiKeyRotate', { idempotencyKey: 'x' }], ['apiKeyUpdate', { version: 1 }],
+      ['apiKeyReveal', {}],
+      ['apiKeyDisable', {}],
+      ['apiKeyEnable', {}],
+      ['apiKeyRevoke', {}],
+      ['apiKeyRotate', { idempotencyKey: 'x' }],
+      ['apiKeyUpdate', { version: 1 }],
     ] as const) {
       const foreign = await call(bob, mutation, { id, ...more }, 'apiKey { id }');
       expect(codesOf(foreign, mutation)).toEqual(['NOT_FOUND']);
@@ -157,8 +238,11 @@ describe('a key', () => {
       const seen: string[] = [];
       let after: string | null = null;
       do {
-        const answer: Answer = await carl.send(`query ($after: String) { viewer { apiKeys(first: 2, after: $after ${order}) {
-          totalCount nodes { name } pageInfo { hasNextPage endCursor } } } }`, { after });
+        const answer: Answer = await carl.send(
+          `query ($after: String) { viewer { apiKeys(first: 2, after: $after ${order}) {
+          totalCount nodes { name } pageInfo { hasNextPage endCursor } } } }`,
+          { after },
+        );
         const page = pick<Page>(answer, 'viewer', 'apiKeys');
         expect(page.totalCount).toBe(5);
         seen.push(...page.nodes.map((node) => node.name));
@@ -174,16 +258,28 @@ describe('a key', () => {
     const id = await make(ann);
     const secret = await reveal(ann, id);
     const admin = await test.admin();
-    const found = await admin.send('query ($secret: String) { admin { apiKeys(secret: $secret) { nodes { id } } } }', { secret });
+    const found = await admin.send(
+      'query ($secret: String) { admin { apiKeys(secret: $secret) { nodes { id } } } }',
+      { secret },
+    );
     expect(found.data?.['admin']?.['apiKeys']).toEqual({ nodes: [{ id }] });
-    const disable = 'mutation ($input: AdminReasonInput!) { adminApiKeyDisable(input: $input) { apiKey { disabledReason } userErrors { code } } }';
-    expect(codesOf(await admin.send(disable, { input: { id, reason: ' ' } }), 'adminApiKeyDisable')).toEqual(['REQUIRED']);
+    const disable = `mutation ($input: AdminReasonInput!) { adminApiKeyDisable(input: $input) {
+        apiKey { disabledReason } userErrors { code } } }`;
+    expect(codesOf(await admin.send(disable, { input: { id, reason: ' ' } }), 'adminApiKeyDisable')).toEqual([
+      'REQUIRED',
+    ]);
     const answer = await admin.send(disable, { input: { id, reason: 'found on a public page' } });
     expect(keyOf(answer, 'adminApiKeyDisable')).toEqual({ disabledReason: 'ADMIN' });
     expect(codesOf(await call(ann, 'apiKeyEnable', { id }), 'apiKeyEnable')).toEqual(['CONFLICT']);
-    const log = await admin.send(`{ admin { auditLog(first: 1, filter: { targetId: "${id}" }) { nodes { action reason } } } }`);
-    expect(log.data?.['admin']?.['auditLog']).toEqual({ nodes: [{ action: 'key.disable', reason: 'found on a public page' }] });
-    expect((await ann.send(disable, { input: { id, reason: 'x' } })).errors[0]?.extensions.code).toBe('FORBIDDEN');
+    const log = await admin.send(
+      `{ admin { auditLog(first: 1, filter: { targetId: "${id}" }) { nodes { action reason } } } }`,
+    );
+    expect(log.data?.['admin']?.['auditLog']).toEqual({
+      nodes: [{ action: 'key.disable', reason: 'found on a public page' }],
+    });
+    expect((await ann.send(disable, { input: { id, reason: 'x' } })).errors[0]?.extensions.code).toBe(
+      'FORBIDDEN',
+    );
     expect((await ann.send('{ admin { configRevision } }')).data).toEqual({ admin: null });
   });
 });

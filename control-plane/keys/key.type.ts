@@ -9,18 +9,28 @@ import { NodeInterface } from '../node-interface.ts';
 import { DateTime, Money } from '../scalars.ts';
 
 export const ApiKeyState = describeEnum('ApiKeyState', 'Only an enabled key authenticates.', {
-  ENABLED: 'Works.', DISABLED: 'Is refused; disabledReason says why.',
+  ENABLED: 'Works.',
+  DISABLED: 'Is refused; disabledReason says why.',
 });
 
 export const KeyDisabledReason = describeEnum(
-  'KeyDisabledReason', 'Owners may enable a key again only after OWNER; LEAKED and REVOKED are final.', {
-    NOT_REVEALED: 'Its secret does not exist yet.', OWNER: 'Its owner disabled it.', ADMIN: 'An administrator disabled it.',
-    LEAKED: 'Marked as leaked, for good.', REVOKED: 'Revoked, for good.', EXPIRED: 'Past its date.',
-    POOL_EXPIRED: 'Its pool is past the paid period.', OWNER_SUSPENDED: 'Its owner is suspended.',
-  });
+  'KeyDisabledReason',
+  'Owners may enable a key again only after OWNER; LEAKED and REVOKED are final.',
+  {
+    NOT_REVEALED: 'Its secret does not exist yet.',
+    OWNER: 'Its owner disabled it.',
+    ADMIN: 'An administrator disabled it.',
+    LEAKED: 'Marked as leaked, for good.',
+    REVOKED: 'Revoked, for good.',
+    EXPIRED: 'Past its date.',
+    POOL_EXPIRED: 'Its pool is past the paid period.',
+    OWNER_SUSPENDED: 'Its owner is suspended.',
+  },
+);
 
 export const ApiKeyOrderField = describeEnum('ApiKeyOrderField', 'What keys are sorted by.', {
-  CREATED_AT: 'When they were made.', NAME: 'Their names.',
+  CREATED_AT: 'When they were made.',
+  NAME: 'Their names.',
 });
 
 /** Set from apiKeyRotate until the old secret stops working. */
@@ -32,12 +42,18 @@ export class KeyRotation {
   @Field(() => String, { description: 'Last four characters of the old secret.' })
   previousSuffix!: string;
 
-  @Field(() => DateTime, { nullable: true, description: 'When the old secret stops working; null until the new one is revealed.' })
+  @Field(() => DateTime, {
+    nullable: true,
+    description: 'When the old secret stops working; null until the new one is revealed.',
+  })
   graceEndsAt?: Date | null;
 }
 
 /** A key for the data plane. */
-@ObjectType({ implements: NodeInterface, description: 'A key for the data plane. Its secret is shown once and stored nowhere.' })
+@ObjectType({
+  implements: NodeInterface,
+  description: 'A key for the data plane. Its secret is shown once and stored nowhere.',
+})
 export class ApiKey extends NodeInterface {
   @Field(() => String, { description: 'A name for people.' })
   name!: string;
@@ -101,16 +117,22 @@ export class ApiKeyCreateInput {
   @Field(() => String, { description: 'A name for people, at most 80 characters.' })
   name!: string;
 
-  @Field(() => BillingGroup, { defaultValue: 'default', description: 'One of the groups the account may use.' })
+  @Field(() => BillingGroup, {
+    defaultValue: 'default',
+    description: 'One of the groups the account may use.',
+  })
   group!: Group;
 
-  @Field(() => ID, { nullable: true, description: 'Binds the key to this pool\'s subdomain.' })
+  @Field(() => ID, { nullable: true, description: "Binds the key to this pool's subdomain." })
   poolId?: string | null;
 
   @Field(() => [ID], { nullable: true, description: 'The only models it may use; all when left out.' })
   allowedModelIds?: string[] | null;
 
-  @Field(() => [String], { nullable: true, description: 'Addresses or CIDR blocks it may be used from; any when left out.' })
+  @Field(() => [String], {
+    nullable: true,
+    description: 'Addresses or CIDR blocks it may be used from; any when left out.',
+  })
   allowedIps?: string[] | null;
 
   @Field(() => DateTime, { nullable: true, description: 'When it stops working by itself.' })
@@ -141,7 +163,10 @@ export class ApiKeyUpdateInput {
   @Field(() => [ID], { nullable: true, description: 'The only models it may use; null allows all.' })
   allowedModelIds?: string[] | null;
 
-  @Field(() => [String], { nullable: true, description: 'Addresses or CIDR blocks it may be used from; null allows any.' })
+  @Field(() => [String], {
+    nullable: true,
+    description: 'Addresses or CIDR blocks it may be used from; null allows any.',
+  })
   allowedIps?: string[] | null;
 
   @Field(() => DateTime, { nullable: true, description: 'When it stops working by itself; null for never.' })
@@ -167,7 +192,10 @@ export class ApiKeyRotateInput {
   @Field(() => ID, { description: 'The key.' })
   id!: string;
 
-  @Field(() => Int, { defaultValue: 86_400, description: 'How long the old secret works after the new one is revealed.' })
+  @Field(() => Int, {
+    defaultValue: 86_400,
+    description: 'How long the old secret works after the new one is revealed.',
+  })
   graceSeconds!: number;
 
   @Field(() => String, { description: 'Repeating the call with the same key opens no second one.' })
@@ -185,7 +213,10 @@ export class ApiKeyPayload {
 }
 
 /** Result of making or rotating a key. */
-@ObjectType({ description: 'Result of making or rotating a key. The secret does not exist yet: apiKeyReveal makes and shows it once.' })
+@ObjectType({
+  description:
+    'Result of making or rotating a key. The secret does not exist yet: apiKeyReveal makes it and shows it.',
+})
 export class ApiKeyCreatePayload extends ApiKeyPayload {
   @Field(() => Boolean, { description: 'Whether an earlier call with this idempotency key did it.' })
   replayed!: boolean;
@@ -194,7 +225,10 @@ export class ApiKeyCreatePayload extends ApiKeyPayload {
 /** Result of a reveal. */
 @ObjectType({ description: 'Result of a reveal.' })
 export class ApiKeyRevealPayload extends ApiKeyPayload {
-  @Field(() => String, { nullable: true, description: 'Shown once; a second call returns KEY_ALREADY_REVEALED.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Shown once; a second call returns KEY_ALREADY_REVEALED.',
+  })
   secret?: string | null;
 }
 

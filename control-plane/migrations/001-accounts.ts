@@ -1,8 +1,16 @@
 /** Users and how they sign in, the privacy policy and who accepted it, the audit log, replay protection. */
 import { Migration } from '@mikro-orm/migrations';
 
+/** Tables of accounts, the audit log and the replay protection. */
 export class Accounts extends Migration {
   override up(): void {
+    this.addUsers();
+    this.addPolicy();
+    this.addGuards();
+    this.addAudit();
+  }
+
+  private addUsers(): void {
     this.addSql(`create table users (
       id text primary key,
       email text not null unique check (email = lower(email)),
@@ -25,6 +33,9 @@ export class Accounts extends Migration {
       last_seen_at timestamptz not null default now(),
       expires_at timestamptz not null)`);
     this.addSql('create index on session (user_id)');
+  }
+
+  private addPolicy(): void {
     this.addSql(`create table policy_version (
       id text primary key,
       version text not null unique,
@@ -41,6 +52,9 @@ export class Accounts extends Migration {
       accepted_at timestamptz not null default now(),
       ip text,
       unique (user_id, policy_version_id))`);
+  }
+
+  private addGuards(): void {
     this.addSql(`create table account_link (
       id text primary key,
       user_id text not null references users on delete cascade,
@@ -60,7 +74,6 @@ export class Accounts extends Migration {
       result_id text not null,
       created_at timestamptz not null default now(),
       primary key (actor, mutation, key))`);
-    this.addAudit();
   }
 
   private addAudit(): void {
@@ -84,7 +97,9 @@ export class Accounts extends Migration {
     this.addSql('create unique index on audit_event (seq)');
     this.addSql('create index on audit_event (target_id, seq)');
     this.addSql(`create function audit_refuse() returns trigger language plpgsql as $$
-      begin raise exception 'The audit log is append-only.' using errcode = 'insufficient_privilege'; end $$`);
+      begin
+        raise exception 'The audit log is append-only.' using errcode = 'insufficient_privilege';
+      end $$`);
     this.addSql(`create trigger audit_append_only before update or delete on audit_event
       for each row execute function audit_refuse()`);
     this.addSql(`create trigger audit_no_truncate before truncate on audit_event

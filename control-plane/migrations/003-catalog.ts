@@ -1,6 +1,7 @@
 /** The catalog of models and the ratio of each billing group. */
 import { Migration } from '@mikro-orm/migrations';
 
+/** Tables of the catalog. */
 export class Catalog extends Migration {
   override up(): void {
     this.addSql(`create table model (

@@ -1,6 +1,7 @@
 /** Providers with their sealed credentials, and the routes from models to them. */
 import { Migration } from '@mikro-orm/migrations';
 
+/** Tables of upstreams, and what was decided once for this installation. */
 export class Upstreams extends Migration {
   override up(): void {
     this.addSql(`create table provider (

@@ -1,4 +1,6 @@
-/** Which addresses an upstream may have: https on public addresses, unless the operator allows private ones. */
+/**
+ * Which addresses an upstream may have: https on public addresses, unless the operator allows private ones.
+ */
 import { lookup as resolve } from 'node:dns';
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { isIP } from 'node:net';
@@ -10,8 +12,11 @@ const HOSTS_MAX = 16;
 /** The base address in its stored form, without a slash at the end. Throws INVALID with what is wrong. */
 export async function checkBaseUrl(text: string, allowPrivate: boolean): Promise<string> {
   const url = new URL(text);
-  const refuse = (message: string): never => { throw new UserFailure('INVALID', message, 'baseUrl'); };
-  if (url.search || url.hash || url.username || url.password) refuse('A base address has neither query, fragment nor user.');
+  const refuse = (message: string): never => {
+    throw new UserFailure('INVALID', message, 'baseUrl');
+  };
+  if (url.search || url.hash || url.username || url.password)
+    refuse('A base address has neither query, fragment nor user.');
   if (!allowPrivate) {
     if (url.protocol !== 'https:') refuse('An upstream needs https.');
     const addresses = await addressesOf(hostOf(url)).catch(() => refuse('This host name does not resolve.'));
@@ -20,19 +25,32 @@ export async function checkBaseUrl(text: string, allowPrivate: boolean): Promise
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
 
-/** Whether the address is reachable by everybody: neither private, loopback, link-local, reserved nor mapped to such. */
+/**
+ * Whether the address is reachable by everybody: neither private, loopback, link-local, reserved nor mapped
+ * to such.
+ */
 export function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);
   return parsed.range() === 'unicast';
 }
 
-type LookupCallback = (error: NodeJS.ErrnoException | null, address: string | LookupAddress[], family?: number) => void;
+type LookupCallback = (
+  error: NodeJS.ErrnoException | null,
+  address: string | LookupAddress[],
+  family?: number,
+) => void;
 
-/** A `lookup` for sockets that refuses private addresses at the moment of connecting, whatever the name said before. */
+/**
+ * A `lookup` for sockets that refuses private addresses at the moment of connecting, whatever the name said
+ * before.
+ */
 export function publicLookup(host: string, options: LookupOptions, callback: LookupCallback): void {
   resolve(host, { ...options, all: true }, (error, addresses) => {
-    if (error) { callback(error, []); return; }
+    if (error) {
+      callback(error, []);
+      return;
+    }
     const [first] = addresses;
     if (!first || addresses.some(({ address }) => !isPublic(address))) {
       callback(new Error(`${host} has no public address.`), []);

@@ -1,4 +1,7 @@
-/** Asks a provider one tiny question with its own credential, to see whether address, key and model name are right. */
+/**
+ * Asks a provider one tiny question with its own credential, to see whether address, key and model name are
+ * right.
+ */
 import { Agent, request } from 'undici';
 import type { DialectName } from '@gateway/shared/catalog';
 import { checkBaseUrl, publicLookup } from './address-guard.ts';
@@ -17,13 +20,20 @@ export interface ProbeTarget {
   allowPrivate: boolean;
 }
 
-export interface ProbeResult { ok: boolean; status: number | null; latencyMs: number; error: string | null; sample: string | null }
+export interface ProbeResult {
+  ok: boolean;
+  status: number | null;
+  latencyMs: number;
+  error: string | null;
+  sample: string | null;
+}
 
 /** Sends one short request. Never throws: what goes wrong is the result. */
 export async function probe(target: ProbeTarget): Promise<ProbeResult> {
   const agent = new Agent({
     connect: { timeout: TIMEOUT_MS, ...(!target.allowPrivate && { lookup: publicLookup }) },
-    headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS,
+    headersTimeout: TIMEOUT_MS,
+    bodyTimeout: TIMEOUT_MS,
   });
   const begun = performance.now();
   const latency = (): number => Math.round(performance.now() - begun);
@@ -31,24 +41,40 @@ export async function probe(target: ProbeTarget): Promise<ProbeResult> {
     await checkBaseUrl(target.baseUrl, target.allowPrivate);
     const { path, headers, body } = questionFor(target);
     const response = await request(`${target.baseUrl}${path}`, {
-      method: 'POST', dispatcher: agent, signal: AbortSignal.timeout(TIMEOUT_MS),
-      headers: { 'content-type': 'application/json', 'accept-encoding': 'identity', ...headers }, body: JSON.stringify(body),
+      method: 'POST',
+      dispatcher: agent,
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+      headers: { 'content-type': 'application/json', 'accept-encoding': 'identity', ...headers },
+      body: JSON.stringify(body),
     });
     const text = withoutSecret(await readSome(response.body), target.secret);
     const ok = response.statusCode < 300;
     return {
-      ok, status: response.statusCode, latencyMs: latency(),
-      error: ok ? null : text || 'The upstream refused without saying why.', sample: ok ? text : null,
+      ok,
+      status: response.statusCode,
+      latencyMs: latency(),
+      error: ok ? null : text || 'The upstream refused without saying why.',
+      sample: ok ? text : null,
     };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { ok: false, status: null, latencyMs: latency(), error: withoutSecret(reason, target.secret), sample: null };
+    return {
+      ok: false,
+      status: null,
+      latencyMs: latency(),
+      error: withoutSecret(reason, target.secret),
+      sample: null,
+    };
   } finally {
     await agent.destroy();
   }
 }
 
-interface Question { path: string; headers: Record<string, string>; body: object }
+interface Question {
+  path: string;
+  headers: Record<string, string>;
+  body: object;
+}
 
 function questionFor({ protocol, upstreamModel: model, secret }: ProbeTarget): Question {
   const bearer: Record<string, string> = secret ? { authorization: `Bearer ${secret}` } : {};
@@ -60,12 +86,14 @@ function questionFor({ protocol, upstreamModel: model, secret }: ProbeTarget): Q
       return { path: '/responses', headers: bearer, body: { model, input: 'Say OK.', store: false } };
     case 'anthropic-messages':
       return {
-        path: '/messages', body: { model, messages, max_tokens: TOKENS_MAX },
+        path: '/messages',
+        body: { model, messages, max_tokens: TOKENS_MAX },
         headers: { 'anthropic-version': '2023-06-01', ...(secret && { 'x-api-key': secret }) },
       };
     case 'google-generate':
       return {
-        path: `/models/${encodeURIComponent(model)}:generateContent`, headers: secret ? { 'x-goog-api-key': secret } : {},
+        path: `/models/${encodeURIComponent(model)}:generateContent`,
+        headers: secret ? { 'x-goog-api-key': secret } : {},
         body: { contents: [{ role: 'user', parts: [{ text: 'Say OK.' }] }] },
       };
   }

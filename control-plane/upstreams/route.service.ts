@@ -37,12 +37,15 @@ export interface RouteInput {
 
 /** Routes of a model, of a provider, or all; in the order nodes ask them. */
 export function findRoutes(
-  em: EntityManager, wanted: { modelId?: string | null; providerId?: string | null },
+  em: EntityManager,
+  wanted: { modelId?: string | null; providerId?: string | null },
 ): Promise<RouteRow[]> {
   const { modelId, providerId } = wanted;
-  return em.find(RouteSchema, { ...(modelId && { modelId }), ...(providerId && { providerId }) }, {
-    orderBy: { modelId: 'asc', priority: 'asc', id: 'asc' }, limit: 5000,
-  });
+  return em.find(
+    RouteSchema,
+    { ...(modelId && { modelId }), ...(providerId && { providerId }) },
+    { orderBy: { modelId: 'asc', priority: 'asc', id: 'asc' }, limit: 5000 },
+  );
 }
 
 /** Makes or changes a route. Throws INVALID, NOT_FOUND, STALE_VERSION. */
@@ -56,29 +59,53 @@ export async function upsertRoute(em: EntityManager, input: RouteInput, change: 
       throw new UserFailure('NOT_FOUND', 'There is no such model.', 'modelId');
     }
     const { modelId, providerId, upstreamModel, priority, weight, enabled } = input;
-    const values = { modelId, providerId, upstreamModel, priority, weight, enabled, families: [...new Set(input.families)] };
+    const values = {
+      modelId,
+      providerId,
+      upstreamModel,
+      priority,
+      weight,
+      enabled,
+      families: [...new Set(input.families)],
+    };
     const before = found ? summary(found) : null;
     const route = found ?? inner.create(RouteSchema, { id: newId('rte'), ...values });
     if (found) inner.assign(found, values);
     await inner.flush();
     await audit(inner, {
-      actor: change.actor, action: found ? 'route.update' : 'route.create', targetType: 'UpstreamRoute', targetId: route.id,
-      before, after: summary(route), reason: input.reason,
+      actor: change.actor,
+      action: found ? 'route.update' : 'route.create',
+      targetType: 'UpstreamRoute',
+      targetId: route.id,
+      before,
+      after: summary(route),
+      reason: input.reason,
     });
     if (!provider.demo) await endDemo(inner);
     const isLive = route.enabled && provider.enabled;
-    await announce(inner, isLive ? { upsert: [routeRecord(route)] } : { remove: [{ kind: 'ROUTE', id: route.id }] });
+    await announce(
+      inner,
+      isLive ? { upsert: [routeRecord(route)] } : { remove: [{ kind: 'ROUTE', id: route.id }] },
+    );
     return route;
   });
 }
 
 /** Deletes a route. Throws NOT_FOUND. */
-export async function deleteRoute(em: EntityManager, input: { id: string; reason: string }, change: Change): Promise<void> {
+export async function deleteRoute(
+  em: EntityManager,
+  input: { id: string; reason: string },
+  change: Change,
+): Promise<void> {
   await inTransaction(em, async (inner) => {
     const route = await lockRoute(inner, input.id, null);
     await audit(inner, {
-      actor: change.actor, action: 'route.delete', targetType: 'UpstreamRoute', targetId: route.id,
-      before: summary(route), reason: input.reason,
+      actor: change.actor,
+      action: 'route.delete',
+      targetType: 'UpstreamRoute',
+      targetId: route.id,
+      before: summary(route),
+      reason: input.reason,
     });
     inner.remove(route);
     await inner.flush();
@@ -86,39 +113,63 @@ export async function deleteRoute(em: EntityManager, input: { id: string; reason
   });
 }
 
-/** Takes the demo's providers and routes away, and what is left of its credit (but what nodes hold at the moment). */
+/**
+ * Takes the demo's providers and routes away, and what is left of its credit (but what nodes hold at the
+ * moment).
+ */
 async function endDemo(em: EntityManager): Promise<void> {
   const providers = await em.find(ProviderSchema, { demo: true });
   if (providers.length === 0) return;
-  const credits = await query<{ wallet_id: string; left: string }>(em, sql`
+  const credits = await query<{ wallet_id: string; left: string }>(
+    em,
+    sql`
     select a.wallet_id, least(e.amount, a.balance)::text as left
     from ledger_transaction t
       join ledger_entry e on e.transaction_id = t.id
       join ledger_account a on a.id = e.account_id
-    where t.reference = ${DEMO_CREDIT} and a.kind = 'WALLET' and a.bucket = 'GIFT' and e.amount > 0 and a.balance > 0`);
+    where t.reference = ${DEMO_CREDIT} and a.kind = 'WALLET' and a.bucket = 'GIFT'
+      and e.amount > 0 and a.balance > 0`,
+  );
   for (const { wallet_id: walletId, left } of credits) {
     await debitGift(em, {
-      walletId, amount: BigInt(left), kind: 'ADJUSTMENT', reference: `${DEMO_CREDIT}:void`, actor: SYSTEM_ACTOR,
+      walletId,
+      amount: BigInt(left),
+      kind: 'ADJUSTMENT',
+      reference: `${DEMO_CREDIT}:void`,
+      actor: SYSTEM_ACTOR,
       description: 'The demo ended with the first real route',
     });
   }
   await removeProviders(em, providers);
 }
 
-async function lockRoute(em: EntityManager, id: string, version: number | null | undefined): Promise<RouteRow> {
+async function lockRoute(
+  em: EntityManager,
+  id: string,
+  version: number | null | undefined,
+): Promise<RouteRow> {
   const route = await em.findOne(RouteSchema, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
   if (!route) throw new UserFailure('NOT_FOUND', 'There is no such route.', 'id');
   if (version === null || route.version === version) return route;
-  throw new UserFailure('STALE_VERSION', 'The route changed meanwhile. Read it again, then repeat the change.', 'version');
+  throw new UserFailure(
+    'STALE_VERSION',
+    'The route changed meanwhile. Read it again, then repeat the change.',
+    'version',
+  );
 }
 
 function checkRoute(input: RouteInput): void {
-  const refuse = (field: string, message: string): never => { throw new UserFailure('INVALID', message, field); };
+  const refuse = (field: string, message: string): never => {
+    throw new UserFailure('INVALID', message, field);
+  };
   const name = input.upstreamModel;
-  if (!name.trim() || name.length > NAME_LENGTH_MAX || /[\s?#]/.test(name)) refuse('upstreamModel', 'Not the name of a model.');
+  if (!name.trim() || name.length > NAME_LENGTH_MAX || /[\s?#]/.test(name))
+    refuse('upstreamModel', 'Not the name of a model.');
   if (input.families.length === 0) refuse('families', 'Name at least one family.');
-  if (input.priority < 0 || input.priority > PRIORITY_MAX) refuse('priority', `A priority lies between 0 and ${PRIORITY_MAX}.`);
-  if (input.weight < 1 || input.weight > WEIGHT_MAX) refuse('weight', `A weight lies between 1 and ${WEIGHT_MAX}.`);
+  if (input.priority < 0 || input.priority > PRIORITY_MAX)
+    refuse('priority', `A priority lies between 0 and ${PRIORITY_MAX}.`);
+  if (input.weight < 1 || input.weight > WEIGHT_MAX)
+    refuse('weight', `A weight lies between 1 and ${WEIGHT_MAX}.`);
 }
 
 function summary(route: RouteRow): Record<string, unknown> {

@@ -5,15 +5,26 @@ import type { CredentialRow, ProviderRow, RouteRow } from './upstream.entity.ts'
 /** The record of a provider. */
 export function providerRecord(provider: ProviderRow): ProviderRecord {
   return {
-    kind: 'PROVIDER', id: provider.id, name: provider.name, protocols: provider.protocols, baseUrl: provider.baseUrl,
-    timeouts: provider.timeouts, concurrencyLimit: provider.concurrencyLimit ?? null,
+    kind: 'PROVIDER',
+    id: provider.id,
+    name: provider.name,
+    protocols: provider.protocols,
+    baseUrl: provider.baseUrl,
+    timeouts: provider.timeouts,
+    concurrencyLimit: provider.concurrencyLimit ?? null,
     allowPrivate: provider.allowPrivate || provider.demo,
   };
 }
 
 /** The record of a credential without its secret, which is sealed for each node as it goes out. */
 export function credentialRecord(credential: CredentialRow): CredentialRecord {
-  return { kind: 'CREDENTIAL', id: credential.id, providerId: credential.providerId, origin: credential.origin, sealed: '' };
+  return {
+    kind: 'CREDENTIAL',
+    id: credential.id,
+    providerId: credential.providerId,
+    origin: credential.origin,
+    sealed: '',
+  };
 }
 
 /** The record of a route. */

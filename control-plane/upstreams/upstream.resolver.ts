@@ -12,13 +12,27 @@ import { probe } from './probe.ts';
 import { deleteRoute, findRoutes, upsertRoute } from './route.service.ts';
 import type { CredentialRow, ProviderRow, RouteRow } from './upstream.entity.ts';
 import {
-  addCredential, credentialOpener, credentialsOf, deleteProvider, findProviders, providersById, removeCredential,
+  addCredential,
+  credentialOpener,
+  credentialsOf,
+  deleteProvider,
+  findProviders,
+  providersById,
+  removeCredential,
   upsertProvider,
 } from './upstream.service.ts';
 import type { Change } from './upstream.service.ts';
 import {
-  AdminCredentialInput, AdminProbeInput, AdminProviderInput, AdminRouteInput, ProviderPayload, ProviderProbePayload,
-  RoutePayload, UpstreamCredential, UpstreamProvider, UpstreamRoute,
+  AdminCredentialInput,
+  AdminProbeInput,
+  AdminProviderInput,
+  AdminRouteInput,
+  ProviderPayload,
+  ProviderProbePayload,
+  RoutePayload,
+  UpstreamCredential,
+  UpstreamProvider,
+  UpstreamRoute,
 } from './upstream.type.ts';
 
 /** What administrators do with upstreams. */
@@ -27,15 +41,19 @@ export class UpstreamResolver {
   @Authorized('ADMIN')
   @Mutation(() => ProviderPayload, { description: 'Makes or changes a provider.' })
   adminProviderUpsert(
-    @Ctx() context: Context, @Arg('input', () => AdminProviderInput, { description: 'The provider.' }) input: AdminProviderInput,
+    @Ctx() context: Context,
+    @Arg('input', () => AdminProviderInput, { description: 'The provider.' }) input: AdminProviderInput,
   ): Promise<ProviderPayload> {
-    return outcome({ provider: null }, async () => ({ provider: await upsertProvider(context.em, input, changeOf(context)) }));
+    return outcome({ provider: null }, async () => ({
+      provider: await upsertProvider(context.em, input, changeOf(context)),
+    }));
   }
 
   @Authorized('ADMIN')
   @Mutation(() => AckPayload, { description: 'Deletes a provider with its credentials and routes.' })
   adminProviderDelete(
-    @Ctx() context: Context, @Arg('input', () => AdminReasonInput, { description: 'The provider.' }) input: AdminReasonInput,
+    @Ctx() context: Context,
+    @Arg('input', () => AdminReasonInput, { description: 'The provider.' }) input: AdminReasonInput,
   ): Promise<AckPayload> {
     return outcome({ ok: false }, async () => {
       await deleteProvider(context.em, input, changeOf(context));
@@ -44,31 +62,42 @@ export class UpstreamResolver {
   }
 
   @Authorized('ADMIN')
-  @Mutation(() => ProviderPayload, { description: 'Stores a credential of a provider; it cannot be read again.' })
+  @Mutation(() => ProviderPayload, {
+    description: 'Stores a credential of a provider; it cannot be read again.',
+  })
   adminCredentialAdd(
     @Ctx() context: Context,
     @Arg('input', () => AdminCredentialInput, { description: 'The credential.' }) input: AdminCredentialInput,
   ): Promise<ProviderPayload> {
-    return outcome({ provider: null }, async () => ({ provider: await addCredential(context.em, input, changeOf(context)) }));
+    return outcome({ provider: null }, async () => ({
+      provider: await addCredential(context.em, input, changeOf(context)),
+    }));
   }
 
   @Authorized('ADMIN')
   @Mutation(() => ProviderPayload, { description: 'Deletes a credential.' })
   adminCredentialRemove(
-    @Ctx() context: Context, @Arg('input', () => AdminReasonInput, { description: 'The credential.' }) input: AdminReasonInput,
+    @Ctx() context: Context,
+    @Arg('input', () => AdminReasonInput, { description: 'The credential.' }) input: AdminReasonInput,
   ): Promise<ProviderPayload> {
-    return outcome({ provider: null }, async () => ({ provider: await removeCredential(context.em, input, changeOf(context)) }));
+    return outcome({ provider: null }, async () => ({
+      provider: await removeCredential(context.em, input, changeOf(context)),
+    }));
   }
 
   @Authorized('ADMIN')
-  @Mutation(() => ProviderProbePayload, { description: 'Asks a provider one tiny question, to see whether it is set up right.' })
+  @Mutation(() => ProviderProbePayload, {
+    description: 'Asks a provider one tiny question, to see whether it is set up right.',
+  })
   adminProviderProbe(
-    @Ctx() context: Context, @Arg('input', () => AdminProbeInput, { description: 'What to probe.' }) input: AdminProbeInput,
+    @Ctx() context: Context,
+    @Arg('input', () => AdminProbeInput, { description: 'What to probe.' }) input: AdminProbeInput,
   ): Promise<ProviderProbePayload> {
     return outcome({ result: null }, async () => {
       const [provider] = await providersById(context.em, [input.providerId]);
       const [protocol] = provider?.protocols ?? [];
-      if (!provider || !protocol) throw new UserFailure('NOT_FOUND', 'There is no such provider.', 'providerId');
+      if (!provider || !protocol)
+        throw new UserFailure('NOT_FOUND', 'There is no such provider.', 'providerId');
       const credential = (await credentialsOf(context.em, provider.id)).find((row) => row.enabled);
       const open = credentialOpener(context.settings.secretKey);
       const secret = credential ? await open(context.em, credential.id) : undefined;
@@ -76,24 +105,34 @@ export class UpstreamResolver {
       const { upstreamModel } = input;
       return {
         result: await probe({
-          protocol, baseUrl, upstreamModel, secret: secret ?? null, allowPrivate: allowPrivate || demo,
+          protocol,
+          baseUrl,
+          upstreamModel,
+          secret: secret ?? null,
+          allowPrivate: allowPrivate || demo,
         }),
       };
     });
   }
 
   @Authorized('ADMIN')
-  @Mutation(() => RoutePayload, { description: 'Makes or changes a route; the first to a real provider ends the demo.' })
+  @Mutation(() => RoutePayload, {
+    description: 'Makes or changes a route; the first to a real provider ends the demo.',
+  })
   adminRouteUpsert(
-    @Ctx() context: Context, @Arg('input', () => AdminRouteInput, { description: 'The route.' }) input: AdminRouteInput,
+    @Ctx() context: Context,
+    @Arg('input', () => AdminRouteInput, { description: 'The route.' }) input: AdminRouteInput,
   ): Promise<RoutePayload> {
-    return outcome({ route: null }, async () => ({ route: await upsertRoute(context.em, input, changeOf(context)) }));
+    return outcome({ route: null }, async () => ({
+      route: await upsertRoute(context.em, input, changeOf(context)),
+    }));
   }
 
   @Authorized('ADMIN')
   @Mutation(() => AckPayload, { description: 'Deletes a route.' })
   adminRouteDelete(
-    @Ctx() context: Context, @Arg('input', () => AdminReasonInput, { description: 'The route.' }) input: AdminReasonInput,
+    @Ctx() context: Context,
+    @Arg('input', () => AdminReasonInput, { description: 'The route.' }) input: AdminReasonInput,
   ): Promise<AckPayload> {
     return outcome({ ok: false }, async () => {
       await deleteRoute(context.em, input, changeOf(context));
@@ -114,7 +153,9 @@ export class AdminUpstreamsResolver {
   routes(
     @Ctx() context: Context,
     @Arg('modelId', () => ID, { nullable: true, description: 'Only of this model.' }) modelId: string | null,
-    @Arg('providerId', () => ID, { nullable: true, description: 'Only to this provider.' }) providerId: string | null,
+    @Arg('providerId', () => ID, { nullable: true, description: 'Only to this provider.' }) providerId:
+      | string
+      | null,
   ): Promise<UpstreamRoute[]> {
     return findRoutes(context.em, { modelId, providerId });
   }
@@ -152,7 +193,10 @@ export class RouteFields {
 @Resolver(() => CatalogModel)
 export class ModelRoutesResolver {
   @Authorized('ADMIN')
-  @FieldResolver(() => [UpstreamRoute], { nullable: true, description: 'Ways to providers; administrators only.' })
+  @FieldResolver(() => [UpstreamRoute], {
+    nullable: true,
+    description: 'Ways to providers; administrators only.',
+  })
   routes(@Root() model: CatalogModel, @Ctx() context: Context): Promise<RouteRow[]> {
     return findRoutes(context.em, { modelId: model.id });
   }

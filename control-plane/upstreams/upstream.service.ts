@@ -1,8 +1,9 @@
-/** Providers, their credentials and the routes to them: what administrators change, announced to the nodes at once. */
+/**
+ * Providers, their credentials and the routes to them: what administrators change, announced to the nodes at
+ * once.
+ */
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { DialectName } from '@gateway/shared/catalog';
-import type { TimeoutsRecord } from '@gateway/shared/records';
 import { audit } from '../audit/audit.service.ts';
 import { announce } from '../config-log.ts';
 import type { Actor } from '../context.ts';
@@ -10,40 +11,28 @@ import { UserFailure } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { inTransaction } from '../sql.ts';
 import { checkBaseUrl } from './address-guard.ts';
+import { checkLabel, checkProvider, timeoutsOf } from './provider.rules.ts';
+import type { ProviderInput } from './provider.rules.ts';
 import { CredentialSchema, ProviderSchema, RouteSchema } from './upstream.entity.ts';
 import type { CredentialRow, ProviderRow } from './upstream.entity.ts';
 import { credentialRecord, providerRecord, routeRecord } from './upstream.record.ts';
 import { lock, unlock } from './vault.ts';
 
-const NAME_LENGTH_MAX = 80;
 const SECRET_LENGTH_MAX = 4096;
 const CREDENTIALS_MAX = 50;
 const SUFFIX_LENGTH = 4;
 /** Shorter secrets would be given away by their last four characters. */
 const SECRET_LENGTH_MIN = 12;
-const HOUR_MS = 60 * 60 * 1000;
-
-/** Long enough for a slow model, short enough to move on from a dead one; in ms. */
-export const DEFAULT_TIMEOUTS: TimeoutsRecord = {
-  connectMs: 5_000, headersMs: 60_000, firstContentMs: 120_000, idleMs: 90_000, totalMs: 1_800_000,
-};
-
 /** What the service needs of the settings. */
-export interface UpstreamSettings { secretKey: string; allowPrivateUpstreams: boolean }
+export interface UpstreamSettings {
+  secretKey: string;
+  allowPrivateUpstreams: boolean;
+}
 
 /** Who changes something, and under which settings. */
-export interface Change { actor: Actor; settings: UpstreamSettings }
-
-export interface ProviderInput {
-  id?: string | null;
-  version?: number | null;
-  name: string;
-  protocols: DialectName[];
-  baseUrl: string;
-  enabled: boolean;
-  timeouts?: Partial<TimeoutsRecord> | null;
-  concurrencyLimit?: number | null;
-  reason: string;
+export interface Change {
+  actor: Actor;
+  settings: UpstreamSettings;
 }
 
 /** Every provider, by name. */
@@ -62,28 +51,45 @@ export function credentialsOf(em: EntityManager, providerId: string): Promise<Cr
 }
 
 /**
- * Makes or changes a provider. Credentials are bound to the origin they were set for: a provider that moves elsewhere
- * loses them, so that no secret is ever sent to another host. Throws INVALID, TAKEN, NOT_FOUND, STALE_VERSION.
+ * Makes or changes a provider. Credentials are bound to the origin they were set for: a provider that moves
+ * elsewhere
+ * loses them, so that no secret is ever sent to another host. Throws INVALID, TAKEN, NOT_FOUND,
+ * STALE_VERSION.
  */
-export async function upsertProvider(em: EntityManager, input: ProviderInput, change: Change): Promise<ProviderRow> {
+export async function upsertProvider(
+  em: EntityManager,
+  input: ProviderInput,
+  change: Change,
+): Promise<ProviderRow> {
   const { allowPrivateUpstreams: allowPrivate } = change.settings;
   const baseUrl = await checkBaseUrl(input.baseUrl, allowPrivate);
   checkProvider(input);
   return inTransaction(em, async (inner) => {
     const found = input.id ? await lockProvider(inner, input.id, input.version) : null;
     const named = await inner.findOne(ProviderSchema, { name: input.name.trim() });
-    if (named && named.id !== found?.id) throw new UserFailure('TAKEN', 'Another provider has this name.', 'name');
+    if (named && named.id !== found?.id)
+      throw new UserFailure('TAKEN', 'Another provider has this name.', 'name');
     const before = found ? summary(found) : null;
     const values = {
-      name: input.name.trim(), protocols: [...new Set(input.protocols)], baseUrl, enabled: input.enabled, allowPrivate,
-      timeouts: timeoutsOf(input.timeouts, found?.timeouts), concurrencyLimit: input.concurrencyLimit ?? null,
+      name: input.name.trim(),
+      protocols: [...new Set(input.protocols)],
+      baseUrl,
+      enabled: input.enabled,
+      allowPrivate,
+      timeouts: timeoutsOf(input.timeouts, found?.timeouts),
+      concurrencyLimit: input.concurrencyLimit ?? null,
     };
     const provider = found ?? inner.create(ProviderSchema, { id: newId('prv'), ...values });
     if (found) inner.assign(found, values);
     await inner.flush();
     await audit(inner, {
-      actor: change.actor, action: found ? 'provider.update' : 'provider.create', targetType: 'UpstreamProvider',
-      targetId: provider.id, before, after: summary(provider), reason: input.reason,
+      actor: change.actor,
+      action: found ? 'provider.update' : 'provider.create',
+      targetType: 'UpstreamProvider',
+      targetId: provider.id,
+      before,
+      after: summary(provider),
+      reason: input.reason,
     });
     await announceProvider(inner, provider);
     return provider;
@@ -91,24 +97,47 @@ export async function upsertProvider(em: EntityManager, input: ProviderInput, ch
 }
 
 /** Deletes a provider with its credentials and routes. Throws NOT_FOUND. */
-export async function deleteProvider(em: EntityManager, input: { id: string; reason: string }, change: Change): Promise<void> {
+export async function deleteProvider(
+  em: EntityManager,
+  input: { id: string; reason: string },
+  change: Change,
+): Promise<void> {
   await inTransaction(em, async (inner) => {
     const provider = await lockProvider(inner, input.id, null);
     await audit(inner, {
-      actor: change.actor, action: 'provider.delete', targetType: 'UpstreamProvider', targetId: provider.id,
-      before: summary(provider), reason: input.reason,
+      actor: change.actor,
+      action: 'provider.delete',
+      targetType: 'UpstreamProvider',
+      targetId: provider.id,
+      before: summary(provider),
+      reason: input.reason,
     });
     await removeProviders(inner, [provider]);
   });
 }
 
-export interface CredentialInput { providerId: string; label: string; secret: string; reason: string }
+export interface CredentialInput {
+  providerId: string;
+  label: string;
+  secret: string;
+  reason: string;
+}
 
-/** Stores a credential, readable by nobody any more but the nodes. Throws INVALID, LIMIT_REACHED, NOT_FOUND. */
-export async function addCredential(em: EntityManager, input: CredentialInput, change: Change): Promise<ProviderRow> {
+/**
+ * Stores a credential, readable by nobody any more but the nodes. Throws INVALID, LIMIT_REACHED, NOT_FOUND.
+ */
+export async function addCredential(
+  em: EntityManager,
+  input: CredentialInput,
+  change: Change,
+): Promise<ProviderRow> {
   const secret = input.secret.trim();
   if (secret.length < SECRET_LENGTH_MIN || secret.length > SECRET_LENGTH_MAX || /[^\x21-\x7e]/.test(secret)) {
-    throw new UserFailure('INVALID', `A secret has ${SECRET_LENGTH_MIN} to ${SECRET_LENGTH_MAX} printable characters.`, 'secret');
+    throw new UserFailure(
+      'INVALID',
+      `A secret has ${SECRET_LENGTH_MIN} to ${SECRET_LENGTH_MAX} printable characters.`,
+      'secret',
+    );
   }
   checkLabel(input.label, 'label');
   return inTransaction(em, async (inner) => {
@@ -118,13 +147,21 @@ export async function addCredential(em: EntityManager, input: CredentialInput, c
     }
     const id = newId('crd');
     const credential = inner.create(CredentialSchema, {
-      id, providerId: provider.id, label: input.label.trim(), suffix: secret.slice(-SUFFIX_LENGTH),
-      sealed: lock(change.settings.secretKey, secret, placeOf(id)), origin: new URL(provider.baseUrl).origin,
+      id,
+      providerId: provider.id,
+      label: input.label.trim(),
+      suffix: secret.slice(-SUFFIX_LENGTH),
+      sealed: lock(change.settings.secretKey, secret, placeOf(id)),
+      origin: new URL(provider.baseUrl).origin,
     });
     await inner.flush();
     await audit(inner, {
-      actor: change.actor, action: 'credential.add', targetType: 'UpstreamProvider', targetId: provider.id,
-      after: { credential: id, label: credential.label, suffix: credential.suffix }, reason: input.reason,
+      actor: change.actor,
+      action: 'credential.add',
+      targetType: 'UpstreamProvider',
+      targetId: provider.id,
+      after: { credential: id, label: credential.label, suffix: credential.suffix },
+      reason: input.reason,
     });
     await announceProvider(inner, provider);
     return provider;
@@ -133,7 +170,9 @@ export async function addCredential(em: EntityManager, input: CredentialInput, c
 
 /** Deletes a credential. Throws NOT_FOUND. */
 export async function removeCredential(
-  em: EntityManager, input: { id: string; reason: string }, change: Change,
+  em: EntityManager,
+  input: { id: string; reason: string },
+  change: Change,
 ): Promise<ProviderRow> {
   return inTransaction(em, async (inner) => {
     const credential = await inner.findOne(CredentialSchema, { id: input.id });
@@ -142,16 +181,25 @@ export async function removeCredential(
     inner.remove(credential);
     await inner.flush();
     await audit(inner, {
-      actor: change.actor, action: 'credential.remove', targetType: 'UpstreamProvider', targetId: provider.id,
-      before: { credential: credential.id, label: credential.label, suffix: credential.suffix }, reason: input.reason,
+      actor: change.actor,
+      action: 'credential.remove',
+      targetType: 'UpstreamProvider',
+      targetId: provider.id,
+      before: { credential: credential.id, label: credential.label, suffix: credential.suffix },
+      reason: input.reason,
     });
     await announce(inner, { remove: [{ kind: 'CREDENTIAL', id: credential.id }] });
     return provider;
   });
 }
 
-/** Reads a credential's secret, for sealing it to a node and for probes; undefined where it is gone or disabled. */
-export function credentialOpener(secretKey: string): (em: EntityManager, id: string) => Promise<string | undefined> {
+/**
+ * Reads a credential's secret, for sealing it to a node and for probes; undefined where it is gone or
+ * disabled.
+ */
+export function credentialOpener(
+  secretKey: string,
+): (em: EntityManager, id: string) => Promise<string | undefined> {
   return async (em, id) => {
     const credential = await em.findOne(CredentialSchema, { id, enabled: true });
     return credential ? unlock(secretKey, credential.sealed, placeOf(id)) : undefined;
@@ -186,7 +234,8 @@ async function announceProvider(em: EntityManager, provider: ProviderRow): Promi
   await announce(em, {
     upsert: [
       ...(provider.enabled ? [providerRecord(provider)] : []),
-      ...credentials.filter(isLive).map(credentialRecord), ...routes.filter(isLive).map(routeRecord),
+      ...credentials.filter(isLive).map(credentialRecord),
+      ...routes.filter(isLive).map(routeRecord),
     ],
     remove: [
       ...(provider.enabled ? [] : [{ kind: 'PROVIDER' as const, id: providerId }]),
@@ -196,34 +245,19 @@ async function announceProvider(em: EntityManager, provider: ProviderRow): Promi
   });
 }
 
-async function lockProvider(em: EntityManager, id: string, version: number | null | undefined): Promise<ProviderRow> {
+async function lockProvider(
+  em: EntityManager,
+  id: string,
+  version: number | null | undefined,
+): Promise<ProviderRow> {
   const provider = await em.findOne(ProviderSchema, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
   if (!provider) throw new UserFailure('NOT_FOUND', 'There is no such provider.', 'id');
   if (version === null || provider.version === version) return provider;
-  throw new UserFailure('STALE_VERSION', 'The provider changed meanwhile. Read it again, then repeat the change.', 'version');
-}
-
-function checkProvider(input: ProviderInput): void {
-  checkLabel(input.name, 'name');
-  if (input.protocols.length === 0) throw new UserFailure('INVALID', 'Name at least one protocol.', 'protocols');
-  if (typeof input.concurrencyLimit === 'number' && input.concurrencyLimit < 1) {
-    throw new UserFailure('INVALID', 'A limit on requests at once is at least 1.', 'concurrencyLimit');
-  }
-  for (const [name, value] of Object.entries(input.timeouts ?? {})) {
-    if (value !== null && value !== undefined && (value < 1 || value > HOUR_MS)) {
-      throw new UserFailure('INVALID', `${name} lies between 1 and ${HOUR_MS} ms.`, 'timeouts');
-    }
-  }
-}
-
-function checkLabel(text: string, field: string): void {
-  if (text.trim() && text.trim().length <= NAME_LENGTH_MAX) return;
-  throw new UserFailure('INVALID', `Give it a name of at most ${NAME_LENGTH_MAX} characters.`, field);
-}
-
-function timeoutsOf(given: Partial<TimeoutsRecord> | null | undefined, known: TimeoutsRecord | undefined): TimeoutsRecord {
-  const named = Object.entries(given ?? {}).filter(([, value]) => value !== null && value !== undefined);
-  return { ...DEFAULT_TIMEOUTS, ...known, ...Object.fromEntries(named) };
+  throw new UserFailure(
+    'STALE_VERSION',
+    'The provider changed meanwhile. Read it again, then repeat the change.',
+    'version',
+  );
 }
 
 function summary(provider: ProviderRow): Record<string, unknown> {

@@ -11,7 +11,8 @@ import { creditGift } from '../wallet/movements.ts';
 import { walletIdOf, walletOfUser } from '../wallet/wallet.service.ts';
 import { isPublic } from './address-guard.ts';
 import { ProviderSchema } from './upstream.entity.ts';
-import { credentialOpener, DEFAULT_TIMEOUTS } from './upstream.service.ts';
+import { credentialOpener } from './upstream.service.ts';
+import { DEFAULT_TIMEOUTS } from './provider.rules.ts';
 import { lock, unlock } from './vault.ts';
 
 const SECRET = 'upstream-secret-0123456789abcdef';
@@ -19,8 +20,10 @@ const PROVIDER = `mutation ($input: AdminProviderInput!) { adminProviderUpsert(i
   provider { id version baseUrl credentials { id suffix enabled } } userErrors { code field message } } }`;
 const CREDENTIAL = `mutation ($input: AdminCredentialInput!) { adminCredentialAdd(input: $input) {
   provider { credentials { id label suffix enabled } } userErrors { code } } }`;
-const ROUTE = 'mutation ($input: AdminRouteInput!) { adminRouteUpsert(input: $input) { route { id version } userErrors { code field } } }';
-const PROBE = 'mutation ($input: AdminProbeInput!) { adminProviderProbe(input: $input) { result { ok status error sample } userErrors { code } } }';
+const ROUTE = `mutation ($input: AdminRouteInput!) { adminRouteUpsert(input: $input) {
+    route { id version } userErrors { code field } } }`;
+const PROBE = `mutation ($input: AdminProbeInput!) { adminProviderProbe(input: $input) {
+    result { ok status error sample } userErrors { code } } }`;
 
 describe('upstreams', () => {
   let test: TestApp;
@@ -32,9 +35,13 @@ describe('upstreams', () => {
     admin = await test.admin();
     upstream = createServer((request, response) => {
       const good = request.headers.authorization === `Bearer ${SECRET}`;
-      response.writeHead(good ? 200 : 401).end(good ? '{"choices":[]}' : `bad key ${request.headers.authorization}`);
+      response
+        .writeHead(good ? 200 : 401)
+        .end(good ? '{"choices":[]}' : `bad key ${request.headers.authorization}`);
     });
-    await new Promise<void>((resolve) => { upstream.listen(0, '127.0.0.1', resolve); });
+    await new Promise<void>((resolve) => {
+      upstream.listen(0, '127.0.0.1', resolve);
+    });
     baseUrl = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/v1`;
   });
   afterAll(async () => {
@@ -42,12 +49,24 @@ describe('upstreams', () => {
     await test.close();
   });
 
-  const save = (more: object = {}): Promise<Answer> => admin.send(PROVIDER, {
-    input: { name: 'one', protocols: ['CHAT_COMPLETIONS'], baseUrl: `${baseUrl}/`, enabled: true, reason: 'test', ...more },
-  });
-  const records = async (kind: string) => (await query<{ key: string; payload: Record<string, unknown> }>(
-    test.orm.em.fork(), sql`select key, payload from config_log where kind = ${kind} and not removed`));
-  const modelId = async () => pick<string>(await admin.send('{ catalogModel(name: "swift") { id } }'), 'catalogModel', 'id');
+  const save = (more: object = {}): Promise<Answer> =>
+    admin.send(PROVIDER, {
+      input: {
+        name: 'one',
+        protocols: ['CHAT_COMPLETIONS'],
+        baseUrl: `${baseUrl}/`,
+        enabled: true,
+        reason: 'test',
+        ...more,
+      },
+    });
+  const records = async (kind: string) =>
+    await query<{ key: string; payload: Record<string, unknown> }>(
+      test.orm.em.fork(),
+      sql`select key, payload from config_log where kind = ${kind} and not removed`,
+    );
+  const modelId = async () =>
+    pick<string>(await admin.send('{ catalogModel(name: "swift") { id } }'), 'catalogModel', 'id');
 
   it('are set up, probed and announced, and their secrets are never shown again', async () => {
     const made = await save();
@@ -55,39 +74,77 @@ describe('upstreams', () => {
     expect(pick(made, 'adminProviderUpsert', 'provider', 'baseUrl')).toBe(baseUrl);
     const probe = () => admin.send(PROBE, { input: { providerId, upstreamModel: 'm' } });
     expect(pick(await probe(), 'adminProviderProbe', 'result')).toMatchObject({ ok: false, status: 401 });
-    const added = await admin.send(CREDENTIAL, { input: { providerId, label: 'main', secret: SECRET, reason: 'test' } });
+    const added = await admin.send(CREDENTIAL, {
+      input: { providerId, label: 'main', secret: SECRET, reason: 'test' },
+    });
     const [credential] = pick<{ id: string }[]>(added, 'adminCredentialAdd', 'provider', 'credentials');
     expect(credential).toMatchObject({ label: 'main', suffix: 'cdef', enabled: true });
-    expect(pick(await probe(), 'adminProviderProbe', 'result')).toMatchObject({ ok: true, status: 200, sample: '{"choices":[]}' });
+    expect(pick(await probe(), 'adminProviderProbe', 'result')).toMatchObject({
+      ok: true,
+      status: 200,
+      sample: '{"choices":[]}',
+    });
     const route = {
-      modelId: await modelId(), providerId, upstreamModel: 'm-1', families: ['CHAT_COMPLETIONS'], priority: 1, weight: 1,
-      enabled: true, reason: 'test',
+      modelId: await modelId(),
+      providerId,
+      upstreamModel: 'm-1',
+      families: ['CHAT_COMPLETIONS'],
+      priority: 1,
+      weight: 1,
+      enabled: true,
+      reason: 'test',
     };
     expect(codesOf(await admin.send(ROUTE, { input: route }), 'adminRouteUpsert')).toEqual([]);
-    expect((await records('PROVIDER'))[0]?.payload).toMatchObject({ baseUrl, protocols: ['openai-chat'], allowPrivate: true });
-    expect((await records('CREDENTIAL'))[0]?.payload).toMatchObject({ providerId, origin: new URL(baseUrl).origin, sealed: '' });
-    expect((await records('ROUTE'))[0]?.payload).toMatchObject({ upstreamModel: 'm-1', families: ['chat_completions'] });
+    expect((await records('PROVIDER'))[0]?.payload).toMatchObject({
+      baseUrl,
+      protocols: ['openai-chat'],
+      allowPrivate: true,
+    });
+    expect((await records('CREDENTIAL'))[0]?.payload).toMatchObject({
+      providerId,
+      origin: new URL(baseUrl).origin,
+      sealed: '',
+    });
+    expect((await records('ROUTE'))[0]?.payload).toMatchObject({
+      upstreamModel: 'm-1',
+      families: ['chat_completions'],
+    });
+  });
+
+  it("keep their secrets where only the nodes' feed opens them", async () => {
     const open = credentialOpener(test.settings.secretKey);
-    expect(await open(test.orm.em.fork(), credential?.id ?? '')).toBe(SECRET);
-    const everything = await query<{ row: string }>(test.orm.em.fork(), sql`
-      select c::text as row from credential c union all select a::text from audit_event a union all select l::text from config_log l`);
+    const [credential] = await records('CREDENTIAL');
+    expect(await open(test.orm.em.fork(), credential?.key ?? '')).toBe(SECRET);
+    const everything = await query<{ row: string }>(
+      test.orm.em.fork(),
+      sql`
+      select c::text as row from credential c union all select a::text from audit_event a
+      union all select l::text from config_log l`,
+    );
     for (const { row } of everything) expect(row).not.toContain(SECRET);
   });
 
-  it('lose their credentials when they move to another host, and everything when they are disabled', async () => {
+  it('lose their credentials when they move to another host, and all when they are disabled', async () => {
     const { data } = await admin.send('{ admin { providers { id version } } }');
     const { id, version } = { ...data?.['admin']?.['providers']?.['0'] };
     const moved = await save({ id, version: Number(version), baseUrl: 'http://127.0.0.1:9/v1' });
     expect(pick(moved, 'adminProviderUpsert', 'provider', 'credentials')).toMatchObject([{ enabled: false }]);
     expect(await records('CREDENTIAL')).toEqual([]);
     expect(await records('ROUTE')).toHaveLength(1);
-    expect(codesOf(await save({ id, version: Number(version) }), 'adminProviderUpsert')).toEqual(['STALE_VERSION']);
+    expect(codesOf(await save({ id, version: Number(version) }), 'adminProviderUpsert')).toEqual([
+      'STALE_VERSION',
+    ]);
     await save({ id, version: Number(version) + 1, enabled: false });
-    expect([...await records('PROVIDER'), ...await records('ROUTE'), ...await records('CREDENTIAL')]).toEqual([]);
+    expect([
+      ...(await records('PROVIDER')),
+      ...(await records('ROUTE')),
+      ...(await records('CREDENTIAL')),
+    ]).toEqual([]);
   });
 
   it('are refused with names, numbers or addresses that cannot be', async () => {
-    const refusal = async (more: object) => codesOf(await save({ name: 'two', ...more }), 'adminProviderUpsert');
+    const refusal = async (more: object) =>
+      codesOf(await save({ name: 'two', ...more }), 'adminProviderUpsert');
     expect(await refusal({ baseUrl: `${baseUrl}?key=1` })).toEqual(['INVALID']);
     expect(await refusal({ protocols: [] })).toEqual(['INVALID']);
     expect(await refusal({ timeouts: { idleMs: 0 } })).toEqual(['INVALID']);
@@ -101,19 +158,37 @@ describe('upstreams', () => {
     const user = await test.user('demo@example.com');
     const userId = pick<string>(await user.send('{ viewer { id } }'), 'viewer', 'id');
     await creditGift(em, {
-      walletId: await walletIdOf(em, userId), amount: 5_000_000n, kind: 'GIFT_ADMIN', reference: 'demo:credit',
-      actor: SYSTEM_ACTOR, description: 'demo',
+      walletId: await walletIdOf(em, userId),
+      amount: 5_000_000n,
+      kind: 'GIFT_ADMIN',
+      reference: 'demo:credit',
+      actor: SYSTEM_ACTOR,
+      description: 'demo',
     });
     em.create(ProviderSchema, {
-      id: newId('prv'), name: 'demo', protocols: ['openai-chat'], baseUrl, enabled: true, timeouts: DEFAULT_TIMEOUTS, demo: true,
+      id: newId('prv'),
+      name: 'demo',
+      protocols: ['openai-chat'],
+      baseUrl,
+      enabled: true,
+      timeouts: DEFAULT_TIMEOUTS,
+      demo: true,
     });
     await em.flush();
     const providerId = pick<string>(await save({ name: 'real' }), 'adminProviderUpsert', 'provider', 'id');
     expect((await walletOfUser(test.orm.em.fork(), userId))?.gift).toBe(5_000_000n);
     const route = {
-      modelId: await modelId(), providerId, upstreamModel: 'm', families: ['CHAT_COMPLETIONS'], priority: 1, weight: 1, enabled: true,
+      modelId: await modelId(),
+      providerId,
+      upstreamModel: 'm',
+      families: ['CHAT_COMPLETIONS'],
+      priority: 1,
+      weight: 1,
+      enabled: true,
     };
-    expect(codesOf(await admin.send(ROUTE, { input: { ...route, reason: 'real' } }), 'adminRouteUpsert')).toEqual([]);
+    expect(
+      codesOf(await admin.send(ROUTE, { input: { ...route, reason: 'real' } }), 'adminRouteUpsert'),
+    ).toEqual([]);
     expect((await walletOfUser(test.orm.em.fork(), userId))?.gift).toBe(0n);
     const { data } = await admin.send('{ admin { providers { demo } } }');
     expect(data?.['admin']?.['providers']).not.toContainEqual({ demo: true });
@@ -121,8 +196,12 @@ describe('upstreams', () => {
 
   it('are the business of administrators alone', async () => {
     const user = await test.user('curious@example.com');
-    expect((await user.send(PROBE, { input: { providerId: 'x', upstreamModel: 'y' } })).errors[0]?.extensions.code).toBe('FORBIDDEN');
-    const { data, errors } = await user.send('{ catalogModel(name: "swift") { name routes { upstreamModel } } }');
+    expect(
+      (await user.send(PROBE, { input: { providerId: 'x', upstreamModel: 'y' } })).errors[0]?.extensions.code,
+    ).toBe('FORBIDDEN');
+    const { data, errors } = await user.send(
+      '{ catalogModel(name: "swift") { name routes { upstreamModel } } }',
+    );
     expect(data?.['catalogModel']).toEqual({ name: 'swift', routes: null });
     expect(errors[0]?.extensions.code).toBe('FORBIDDEN');
   });
@@ -133,20 +212,44 @@ describe('without private upstreams', () => {
     const test = await startTestApp({ env: { ALLOW_PRIVATE_UPSTREAMS: 'off' } });
     const admin = await test.admin();
     for (const baseUrl of [
-      'http://93.184.216.34/v1', 'https://127.0.0.1/v1', 'https://localhost/v1', 'https://10.1.2.3', 'https://[::1]/v1',
-      'https://[::ffff:127.0.0.1]/v1', 'https://169.254.169.254/latest', 'https://0x7f.1/', 'https://no-such-host.invalid/v1',
+      'http://93.184.216.34/v1',
+      'https://127.0.0.1/v1',
+      'https://localhost/v1',
+      'https://10.1.2.3',
+      'https://[::1]/v1',
+      'https://[::ffff:127.0.0.1]/v1',
+      'https://169.254.169.254/latest',
+      'https://0x7f.1/',
+      'https://no-such-host.invalid/v1',
     ]) {
       const input = { name: 'p', protocols: ['MESSAGES'], baseUrl, enabled: true, reason: 'test' };
-      expect(codesOf(await admin.send(PROVIDER, { input }), 'adminProviderUpsert'), baseUrl).toEqual(['INVALID']);
+      expect(codesOf(await admin.send(PROVIDER, { input }), 'adminProviderUpsert'), baseUrl).toEqual([
+        'INVALID',
+      ]);
     }
-    const input = { name: 'p', protocols: ['MESSAGES'], baseUrl: 'https://93.184.216.34/v1', enabled: true, reason: 'test' };
+    const input = {
+      name: 'p',
+      protocols: ['MESSAGES'],
+      baseUrl: 'https://93.184.216.34/v1',
+      enabled: true,
+      reason: 'test',
+    };
     expect(codesOf(await admin.send(PROVIDER, { input }), 'adminProviderUpsert')).toEqual([]);
     await test.close();
   });
 
   it('knows what is public', () => {
     for (const address of ['8.8.8.8', '2606:4700::1111']) expect(isPublic(address), address).toBe(true);
-    for (const address of ['10.0.0.1', '192.168.1.1', '100.64.0.1', '::1', 'fd00::1', '::ffff:10.0.0.1', '0.0.0.0', 'x']) {
+    for (const address of [
+      '10.0.0.1',
+      '192.168.1.1',
+      '100.64.0.1',
+      '::1',
+      'fd00::1',
+      '::ffff:10.0.0.1',
+      '0.0.0.0',
+      'x',
+    ]) {
       expect(isPublic(address), address).toBe(false);
     }
   });

@@ -35,7 +35,9 @@ export class UpstreamProvider extends NodeInterface {
   @Field(() => [ProviderProtocol], { description: 'Chat formats it speaks; it may speak several.' })
   protocols!: DialectName[];
 
-  @Field(() => WebAddress, { description: 'Base address with its version path, e.g. https://api.example.com/v1.' })
+  @Field(() => WebAddress, {
+    description: 'Base address with its version path, e.g. https://api.example.com/v1.',
+  })
   baseUrl!: string;
 
   @Field(() => Boolean, { description: 'Whether it is asked at all.' })
@@ -58,7 +60,10 @@ export class UpstreamProvider extends NodeInterface {
 }
 
 /** A write-only secret. */
-@ObjectType({ implements: NodeInterface, description: 'Write-only secret: only a label and the last 4 characters are ever readable.' })
+@ObjectType({
+  implements: NodeInterface,
+  description: 'Write-only secret: only a label and the last 4 characters are ever readable.',
+})
 export class UpstreamCredential extends NodeInterface {
   @Field(() => String, { description: 'A name for people.' })
   label!: string;
@@ -66,7 +71,9 @@ export class UpstreamCredential extends NodeInterface {
   @Field(() => String, { description: 'Last four characters.' })
   suffix!: string;
 
-  @Field(() => Boolean, { description: 'False once the provider moved to another host: it is never sent there.' })
+  @Field(() => Boolean, {
+    description: 'False once the provider moved to another host: it is never sent there.',
+  })
   enabled!: boolean;
 }
 
@@ -76,7 +83,9 @@ export class UpstreamRoute extends NodeInterface {
   @Field(() => String, { description: 'The name the provider knows the model by.' })
   upstreamModel!: string;
 
-  @Field(() => [WireFamily], { description: 'What the provider offers under that name; any chat family serves every chat format.' })
+  @Field(() => [WireFamily], {
+    description: 'What the provider offers under that name; any chat family serves every chat format.',
+  })
   families!: Family[];
 
   @Field(() => Int, { description: 'Lower is asked first.' })
@@ -145,7 +154,9 @@ export class AdminProviderInput {
   @Field(() => [ProviderProtocol], { description: 'Chat formats it speaks.' })
   protocols!: DialectName[];
 
-  @Field(() => WebAddress, { description: 'Base address with its version path; https and public unless private upstreams are allowed.' })
+  @Field(() => WebAddress, {
+    description: 'Base address with its version path; https and public unless private upstreams are allowed.',
+  })
   baseUrl!: string;
 
   @Field(() => Boolean, { description: 'Whether it is asked at all.' })

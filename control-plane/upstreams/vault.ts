@@ -1,4 +1,6 @@
-/** Secrets at rest: AES-256-GCM under a key derived from SECRET_KEY, bound to the row and field they stand in. */
+/**
+ * Secrets at rest: AES-256-GCM under a key derived from SECRET_KEY, bound to the row and field they stand in.
+ */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 
 const NONCE_BYTES = 12;
@@ -7,7 +9,11 @@ const KEY_BYTES = 32;
 const VERSION = 'v1';
 
 /** Where a secret is stored; authenticated, so that a ciphertext cannot be moved to another row. */
-export interface Place { table: string; id: string; field: string }
+export interface Place {
+  table: string;
+  id: string;
+  field: string;
+}
 
 /** Encrypts a secret for its place. */
 export function lock(secretKey: string, secret: string, place: Place): string {

@@ -19,7 +19,9 @@ export interface Answer {
 }
 
 /** What a test reads from an answer without saying its whole type. */
-export interface Loose { readonly [key: string]: Loose }
+export interface Loose {
+  readonly [key: string]: Loose;
+}
 
 /** What stands at a path of the answer's data, as the type the test expects there. */
 export function pick<T>(answer: Answer, ...path: string[]): T {
@@ -60,17 +62,32 @@ export async function startTestApp(
 ): Promise<TestApp> {
   const database = await createTestDatabase();
   const settings = readSettings({
-    DATABASE_URL: database.url, SECRET_KEY: 'a secret of at least thirty-two bytes', CONTROL_PORT: '0',
-    ADMIN_EMAIL: ADMIN.email, ADMIN_PASSWORD: ADMIN.password, ALLOW_PRIVATE_UPSTREAMS: 'on', ...options.env,
+    DATABASE_URL: database.url,
+    SECRET_KEY: 'a secret of at least thirty-two bytes',
+    CONTROL_PORT: '0',
+    ADMIN_EMAIL: ADMIN.email,
+    ADMIN_PASSWORD: ADMIN.password,
+    ALLOW_PRIVATE_UPSTREAMS: 'on',
+    ...options.env,
   });
   const orm = await createOrm(settings.databaseUrl, { connectionsMax: 8 });
   await seed(orm.em.fork(), settings);
-  const app = await createApp({ orm, settings, findNode: options.findNode ?? (async () => null), log: printErrors });
+  const app = await createApp({
+    orm,
+    settings,
+    findNode: options.findNode ?? (async () => null),
+    log: printErrors,
+  });
   const url = `http://127.0.0.1:${await app.listen()}`;
   const browser = () => createBrowser(url);
   return {
-    app, orm, settings, url, browser,
-    user: (email) => enter(browser(), REGISTER, { email, password: 'a long enough password', acceptPolicyVersion: POLICY }),
+    app,
+    orm,
+    settings,
+    url,
+    browser,
+    user: (email) =>
+      enter(browser(), REGISTER, { email, password: 'a long enough password', acceptPolicyVersion: POLICY }),
     admin: () => enter(browser(), SIGN_IN, ADMIN),
     close: async () => {
       await app.close();
@@ -80,8 +97,10 @@ export async function startTestApp(
   };
 }
 
-export const REGISTER = 'mutation ($input: RegisterInput!) { register(input: $input) { viewer { id } userErrors { code message field } } }';
-export const SIGN_IN = 'mutation ($input: SignInInput!) { signIn(input: $input) { viewer { id } userErrors { code message field } } }';
+export const REGISTER = `mutation ($input: RegisterInput!) { register(input: $input) {
+    viewer { id } userErrors { code message field } } }`;
+export const SIGN_IN = `mutation ($input: SignInInput!) { signIn(input: $input) {
+    viewer { id } userErrors { code message field } } }`;
 
 async function enter(browser: Browser, mutation: string, input: Record<string, unknown>): Promise<Browser> {
   const answer = await browser.send(mutation, { input });
@@ -95,13 +114,22 @@ function createBrowser(url: string): Browser {
     send: async (query, variables, headers) => {
       const response = await fetch(`${url}/graphql`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', ...(browser.cookie && { cookie: browser.cookie }), ...headers },
+        headers: {
+          'content-type': 'application/json',
+          ...(browser.cookie && { cookie: browser.cookie }),
+          ...headers,
+        },
         body: JSON.stringify({ query, variables }),
       });
       const set = response.headers.getSetCookie()[0]?.split(';')[0];
       if (set !== undefined) browser.cookie = set.endsWith('=') ? null : set;
-      const body = await response.json() as Partial<Answer>;
-      return { status: response.status, headers: response.headers, data: body.data ?? null, errors: body.errors ?? [] };
+      const body = (await response.json()) as Partial<Answer>;
+      return {
+        status: response.status,
+        headers: response.headers,
+        data: body.data ?? null,
+        errors: body.errors ?? [],
+      };
     },
   };
   return browser;
@@ -109,5 +137,6 @@ function createBrowser(url: string): Browser {
 
 /** What callers must not see, a reader of a failing test must. */
 function printErrors(line: Record<string, unknown>): void {
-  if (line['level'] === 'error' && process.env['TEST_LOG']) process.stderr.write(`${String(line['stack'])}\n`);
+  if (line['level'] === 'error' && process.env['TEST_LOG'])
+    process.stderr.write(`${String(line['stack'])}\n`);
 }
