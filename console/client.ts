@@ -17,7 +17,8 @@ export interface Api {
 }
 
 /**
- * Makes a client with an empty cache. A new one is made when somebody signs in or out, so that no account sees what
+ * Makes a client with an empty cache. A new one is made when somebody signs in or out, so that no account
+ * sees what
  * was loaded for another.
  */
 export function createApi(onSignedOut: () => void): Api {

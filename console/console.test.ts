@@ -1,4 +1,7 @@
-/** The built console in a real browser: accessible in both themes and sizes, quiet, within its bounds, and usable by keyboard. */
+/**
+ * The built console in a real browser: accessible in both themes and sizes, quiet, within its bounds, and
+ * usable by keyboard.
+ */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +11,8 @@ import { gzipSync } from 'node:zlib';
 import { AxeBuilder } from '@axe-core/playwright';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Fake, SECRET, startFake } from './test/fake-control-plane.ts';
+import { SECRET } from './test/answers.ts';
+import { type Fake, startFake } from './test/fake-control-plane.ts';
 import { makeKeys } from './test/sample.ts';
 
 const CANDIDATES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -131,7 +135,7 @@ function overflow(page: Page): Promise<number> {
 }
 
 describe.skipIf(!ready)('the console', () => {
-  test('a key is created, revealed and put away by keyboard alone, and its secret then is nowhere on the page', async () => {
+  test('a key is created, revealed and put away by keyboard alone; then its secret is gone', async () => {
     await visit('/keys', WIDE, async (page) => {
       await press(page, page.getByRole('button', { name: 'Create key' }));
       await page.getByLabel('Name', { exact: true }).waitFor();

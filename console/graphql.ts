@@ -4,7 +4,10 @@ import type { introspection } from './graphql-env.d.ts';
 
 export type { ResultOf, VariablesOf } from 'gql.tada';
 
-/** Turns the text of a document into a typed one. Money and dates stay the decimal and RFC 3339 strings of the wire. */
+/**
+ * Turns the text of a document into a typed one. Money and dates stay the decimal and RFC 3339 strings of
+ * the wire.
+ */
 export const graphql = initGraphQLTada<{
   introspection: introspection;
   disableMasking: true;

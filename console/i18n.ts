@@ -1,4 +1,7 @@
-/** The words of the interface: English is built in, other languages load when chosen. Keys are checked by the compiler. */
+/**
+ * The words of the interface: English is built in, other languages load when chosen. Keys are checked by the
+ * compiler.
+ */
 import i18next from 'i18next';
 import { initReactI18next } from 'react-i18next';
 import { recall, remember } from './components/theme.ts';

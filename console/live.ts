@@ -9,7 +9,8 @@ const RETRY_FIRST_MS = 500;
 const RETRY_MOST_MS = 15_000;
 
 /**
- * A socket that opens with the first subscription and comes back by itself. A half-open connection is noticed by the
+ * A socket that opens with the first subscription and comes back by itself. A half-open connection is
+ * noticed by the
  * missing pong, not by the browser, which may take minutes.
  */
 export function openSocket(endpoint: string, connection: Store<Connection>): Client {

@@ -1,4 +1,7 @@
-/** The console's addresses. Each page is a chunk of its own, and every filter of a page is a typed search parameter. */
+/**
+ * The console's addresses. Each page is a chunk of its own, and every filter of a page is a typed search
+ * parameter.
+ */
 import {
   createRootRoute,
   createRoute,

@@ -1,4 +1,7 @@
-/** Buttons: primary, neutral, ghost and destructive. Hover changes the ground only; a busy one keeps its width. */
+/**
+ * Buttons: primary, neutral, ghost and destructive. Hover changes the ground only; a busy one keeps its
+ * width.
+ */
 import { clsx } from 'clsx';
 import type { ComponentProps, ReactNode } from 'react';
 
@@ -84,7 +87,8 @@ export function IconButton({
       title={label}
       {...rest}
       className={clsx(
-        'inline-flex size-7 flex-none items-center justify-center rounded-control border border-transparent text-ink-2',
+        'inline-flex size-7 flex-none items-center justify-center ' +
+          'rounded-control border border-transparent text-ink-2',
         'transition-colors duration-[120ms] hover:bg-hover touch:size-11',
         className,
       )}>

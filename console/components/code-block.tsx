@@ -18,7 +18,11 @@ export function CodeBlock({ head, code, shown, copyLabel }: CodeProps) {
   const { outcome, copy } = useCopy(code);
   return (
     <figure className="overflow-hidden rounded-code border border-line bg-sunk">
-      <figcaption className="flex h-[38px] items-center justify-between gap-2 border-b border-line pl-3.5 touch:h-11">
+      <figcaption
+        className={clsx(
+          'flex h-[38px] items-center justify-between gap-2 border-b border-line pl-3.5',
+          'touch:h-11',
+        )}>
         <code className="truncate text-ink-2">{head}</code>
         <button
           type="button"

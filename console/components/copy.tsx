@@ -1,4 +1,7 @@
-/** Copy, joined to what it copies: says "Copied" for two seconds without moving anything, also to screen readers. */
+/**
+ * Copy, joined to what it copies: says "Copied" for two seconds without moving anything, also to screen
+ * readers.
+ */
 import { clsx } from 'clsx';
 import { Check, Copy } from 'lucide-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
@@ -8,7 +11,9 @@ const COPIED_MS = 2_000;
 
 type Outcome = 'idle' | 'copied' | 'failed';
 
-/** Copies text; the outcome falls back to idle after two seconds. "failed" means: no clipboard on this page. */
+/**
+ * Copies text; the outcome falls back to idle after two seconds. "failed" means: no clipboard on this page.
+ */
 export function useCopy(text: string): { outcome: Outcome; copy: () => Promise<boolean> } {
   const [outcome, setOutcome] = useState<Outcome>('idle');
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -123,7 +128,8 @@ export function CopyIcon({ text, label }: { text: string; label: string }) {
       title={outcome === 'failed' ? t('copy.press') : label}
       onClick={() => void copy()}
       className={clsx(
-        'inline-flex size-6 flex-none items-center justify-center rounded-tag align-middle hover:bg-hover touch-area',
+        'inline-flex size-6 flex-none items-center justify-center ' +
+          'rounded-tag align-middle hover:bg-hover touch-area',
         copied ? 'text-good' : 'text-ink-3',
       )}>
       {copied ? <Check size={16} strokeWidth={1.75} /> : <Copy size={16} strokeWidth={1.75} />}

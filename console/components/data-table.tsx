@@ -1,4 +1,7 @@
-/** Tables of the console: the server sorts and pages, this draws; on a phone each row becomes a card with the same facts. */
+/**
+ * Tables of the console: the server sorts and pages, this draws; on a phone each row becomes a card with the
+ * same facts.
+ */
 import { type ColumnDef, FlexRender, tableFeatures, useTable } from '@tanstack/react-table';
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
@@ -50,6 +53,9 @@ function Cards<Row extends object>({ label, rows, idOf, card }: DataTableProps<R
 
 const FROM = { lg: 'max-lg:hidden', xl: 'max-xl:hidden', '2xl': 'max-2xl:hidden' };
 
+const HEAD = 'px-3 text-hint font-medium whitespace-nowrap text-ink-3';
+const ROW = 'border-b border-line transition-colors duration-[120ms] hover:bg-hover';
+
 function shapeOf<Row>(column: Column<Row> | undefined): string {
   return clsx(column?.right === true ? 'text-right' : 'text-left', column?.from && FROM[column.from]);
 }
@@ -72,13 +78,7 @@ function Table<Row extends object>({ label, columns, rows, idOf, dense = false }
         <thead>
           <tr className="h-[33px] border-b border-line-strong">
             {table.getFlatHeaders().map((header) => (
-              <th
-                key={header.id}
-                scope="col"
-                className={clsx(
-                  'px-3 text-hint font-medium whitespace-nowrap text-ink-3',
-                  shapeOf(known.get(header.id)),
-                )}>
+              <th key={header.id} scope="col" className={clsx(HEAD, shapeOf(known.get(header.id)))}>
                 <span className={clsx(known.get(header.id)?.silent === true && 'sr-only')}>
                   <FlexRender header={header} />
                 </span>
@@ -88,12 +88,7 @@ function Table<Row extends object>({ label, columns, rows, idOf, dense = false }
         </thead>
         <tbody>
           {table.getRowModel().rows.map((row) => (
-            <tr
-              key={row.id}
-              className={clsx(
-                'border-b border-line transition-colors duration-[120ms] hover:bg-hover',
-                dense ? 'h-[38px]' : 'h-11',
-              )}>
+            <tr key={row.id} className={clsx(ROW, dense ? 'h-[38px]' : 'h-11')}>
               {row.getAllCells().map((cell) => (
                 <td key={cell.id} className={clsx('px-3 py-0.5', shapeOf(known.get(cell.column.id)))}>
                   <FlexRender cell={cell} />

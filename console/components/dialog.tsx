@@ -1,4 +1,7 @@
-/** Dialogs: the title says the task, the confirming action stands at the right. On a phone they are bottom sheets. */
+/**
+ * Dialogs: the title says the task, the confirming action stands at the right. On a phone they are bottom
+ * sheets.
+ */
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { clsx } from 'clsx';
 import { X } from 'lucide-react';
@@ -18,15 +21,7 @@ interface DialogProps {
 }
 
 /** A modal dialog. Focus is kept inside and goes back to where it came from. */
-export function Dialog({
-  open,
-  onClose,
-  title,
-  sentence,
-  wide = false,
-  footer,
-  children,
-}: DialogProps) {
+export function Dialog({ open, onClose, title, sentence, wide = false, footer, children }: DialogProps) {
   const { t } = useTranslation();
   const popup = useRef<HTMLDivElement>(null);
   return (
@@ -52,8 +47,14 @@ export function Dialog({
               <X size={16} strokeWidth={1.75} />
             </Base.Close>
           </div>
-          <div data-part="body" className="min-h-0 flex-1 overflow-y-auto px-6 py-5 max-sm:px-4">{children}</div>
-          {footer !== undefined && <div data-part="footer" className={FOOTER}>{footer}</div>}
+          <div data-part="body" className="min-h-0 flex-1 overflow-y-auto px-6 py-5 max-sm:px-4">
+            {children}
+          </div>
+          {footer !== undefined && (
+            <div data-part="footer" className={FOOTER}>
+              {footer}
+            </div>
+          )}
         </Base.Popup>
       </Base.Portal>
     </Base.Root>
@@ -61,7 +62,11 @@ export function Dialog({
 }
 
 // The cross comes first in the document, but is the last thing that somebody came for.
-const FIRST_CONTROLS = ['[data-focus-first]', '[data-part=body] :is(input, button)', '[data-part=footer] button:last-of-type'];
+const FIRST_CONTROLS = [
+  '[data-focus-first]',
+  '[data-part=body] :is(input, button)',
+  '[data-part=footer] button:last-of-type',
+];
 
 function firstControl(popup: HTMLElement | null): HTMLElement | null {
   for (const selector of FIRST_CONTROLS) {
@@ -75,8 +80,10 @@ const SCRIM =
   'fixed inset-0 z-40 bg-(--scrim) transition-opacity duration-200 ' +
   'data-ending-style:opacity-0 data-starting-style:opacity-0';
 const POPUP =
-  'dialog-motion fixed z-50 m-auto flex w-full flex-col border border-line bg-raise shadow-dialog outline-none ' +
-  'inset-x-0 max-sm:bottom-0 max-sm:max-h-[92dvh] max-sm:rounded-t-dialog sm:inset-0 sm:h-fit sm:max-h-[calc(100dvh-48px)] ' +
+  'dialog-motion fixed z-50 m-auto flex w-full flex-col border ' +
+  'border-line bg-raise shadow-dialog outline-none ' +
+  'inset-x-0 max-sm:bottom-0 max-sm:max-h-[92dvh] ' +
+  'max-sm:rounded-t-dialog sm:inset-0 sm:h-fit sm:max-h-[calc(100dvh-48px)] ' +
   'sm:rounded-dialog';
 const FOOTER =
   'flex flex-wrap items-center justify-end gap-3 border-t border-line px-6 py-4 max-sm:px-4 ' +

@@ -158,7 +158,8 @@ export function Segmented<Value extends string>({
         <label
           key={option.value}
           className={clsx(
-            'flex h-7 cursor-pointer items-center justify-center gap-1.5 rounded-chip px-3 text-table touch:h-10',
+            'flex h-7 cursor-pointer items-center justify-center ' +
+              'gap-1.5 rounded-chip px-3 text-table touch:h-10',
             'has-focus-visible:outline-2 has-focus-visible:outline-offset-2 has-focus-visible:outline-accent',
             wide && 'flex-1',
             option.value === value

@@ -1,4 +1,5 @@
 /** Leader rows: name, dots, value. The form of prices, splits, receipts and properties. */
+import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 
 /** A list of leader rows; a sum goes last. */
@@ -31,7 +32,11 @@ export function LeaderRow({
 /** The sum under leader rows: a solid rule, no leader. */
 export function LeaderSum({ name, children }: { name: ReactNode; children: ReactNode }) {
   return (
-    <div className="mt-1.5 flex items-baseline justify-between gap-2 border-t border-ink-3 pt-3 pb-1.5 text-section">
+    <div
+      className={clsx(
+        'mt-1.5 flex items-baseline justify-between gap-2 border-t border-ink-3 pt-3',
+        'pb-1.5 text-section',
+      )}>
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>

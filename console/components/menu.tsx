@@ -20,9 +20,11 @@ export function Menu({ trigger, children }: { trigger: ReactElement; children: R
 }
 
 const POPUP =
-  'floating max-h-(--available-height) w-[248px] overflow-y-auto max-w-[calc(100vw-16px)] rounded-card border border-line bg-raise p-1 shadow-float outline-none';
+  'floating max-h-(--available-height) w-[248px] overflow-y-auto max-w-[calc(100vw-16px)] ' +
+  'rounded-card border border-line bg-raise p-1 shadow-float outline-none';
 const ITEM =
-  'flex min-h-8 w-full cursor-default items-center gap-3 rounded-control px-2.5 py-1.5 text-left text-table outline-none ' +
+  'flex min-h-8 w-full cursor-default items-center gap-3 ' +
+  'rounded-control px-2.5 py-1.5 text-left text-table outline-none ' +
   'select-none data-highlighted:bg-hover touch:min-h-11';
 
 interface ItemProps {

@@ -1,4 +1,6 @@
-/** Amounts: every digit is shown, the ones that matter stand out, and in a column all decimal points align. */
+/**
+ * Amounts: every digit is shown, the ones that matter stand out, and in a column all decimal points align.
+ */
 import { clsx } from 'clsx';
 
 const FRACTION_DIGITS = 2;

@@ -1,4 +1,7 @@
-/** What a region says when it has no rows: nothing yet, nothing that matches, not loaded, still loading. And banners. */
+/**
+ * What a region says when it has no rows: nothing yet, nothing that matches, not loaded, still loading. And
+ * banners.
+ */
 import { clsx } from 'clsx';
 import { RotateCw } from 'lucide-react';
 import type { ReactNode } from 'react';
@@ -64,7 +67,11 @@ export function EmptyFirst({
 export function EmptyFiltered({ sentence, onClear }: { sentence: string; onClear: () => void }) {
   const { t } = useTranslation();
   return (
-    <section className="flex flex-wrap items-center justify-between gap-4 rounded-card border border-line bg-raise p-5">
+    <section
+      className={clsx(
+        'flex flex-wrap items-center justify-between gap-4 rounded-card border border-',
+        'line bg-raise p-5',
+      )}>
       <div>
         <h2 className="font-semibold">{t('state.nothingMatches')}</h2>
         <p className="text-ink-2">{sentence}</p>

@@ -1,4 +1,7 @@
-/** Text of the service in Markdown's plainest parts: headings, paragraphs, lists, tables, bold, code, links. No HTML. */
+/**
+ * Text of the service in Markdown's plainest parts: headings, paragraphs, lists, tables, bold, code, links.
+ * No HTML.
+ */
 import { Fragment, type ReactNode } from 'react';
 
 type Block =

@@ -1,4 +1,5 @@
 /** A search input of a list: "/" goes to it, and what is typed is sent after a pause. */
+import { clsx } from 'clsx';
 import { Search } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { INPUT_FRAME } from './field.tsx';
@@ -36,8 +37,7 @@ export function SearchField({ label, placeholder, value, onSearch, slash = true 
     // The pause starts anew with each keystroke, not with each render of the parent.
   }, [text]);
   return (
-    <div
-      className={`flex h-8 w-[236px] flex-none items-center gap-2 border-control px-2.5 max-sm:w-full touch:h-11 ${INPUT_FRAME}`}>
+    <div className={clsx(FRAME, INPUT_FRAME)}>
       <Search size={16} strokeWidth={1.75} className="flex-none text-ink-3" aria-hidden="true" />
       <input
         ref={input}
@@ -54,13 +54,19 @@ export function SearchField({ label, placeholder, value, onSearch, slash = true 
       {slash && (
         <kbd
           aria-hidden="true"
-          className="flex h-[18px] items-center rounded-tag border border-line px-1.5 text-tiny text-ink-3 touch:hidden">
+          className={clsx(
+            'flex h-[18px] items-center rounded-tag border border-line px-1.5 text-tiny text-',
+            'ink-3 touch:hidden',
+          )}>
           /
         </kbd>
       )}
     </div>
   );
 }
+
+const FRAME =
+  'flex h-8 w-[236px] flex-none items-center gap-2 border-control px-2.5 max-sm:w-full touch:h-11';
 
 function useSlash(on: boolean, input: React.RefObject<HTMLInputElement | null>): void {
   useEffect(() => {

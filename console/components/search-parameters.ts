@@ -2,7 +2,9 @@
 
 const TEXT_CHARACTERS_MAX = 200;
 
-/** The text of a parameter, or undefined. Numbers count as text, since a search such as "42" is read as one. */
+/**
+ * The text of a parameter, or undefined. Numbers count as text, since a search such as "42" is read as one.
+ */
 export function textOf(value: unknown): string | undefined {
   const text = typeof value === 'number' ? String(value) : value;
   return typeof text === 'string' && text !== '' ? text.slice(0, TEXT_CHARACTERS_MAX) : undefined;

@@ -1,4 +1,7 @@
-/** Light, dark, or what the system says; kept on this device. public/theme.js applies it before the first paint. */
+/**
+ * Light, dark, or what the system says; kept on this device. public/theme.js applies it before the first
+ * paint.
+ */
 import { createStore } from './store.ts';
 
 export const THEMES = ['system', 'light', 'dark'] as const;

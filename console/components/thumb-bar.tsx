@@ -1,10 +1,15 @@
 /** The bar over the tab bar of a phone: the page's one action, under the thumb. */
+import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 
 /** Fixed above the tab bar. */
 export function ThumbBar({ children }: { children: ReactNode }) {
   return (
-    <div className="fixed inset-x-0 bottom-[calc(60px+env(safe-area-inset-bottom))] z-20 border-t border-line bg-page px-4 py-2">
+    <div
+      className={clsx(
+        'fixed inset-x-0 bottom-[calc(60px+env(safe-area-inset-bottom))] z-20 border-t',
+        'border-line bg-page px-4 py-2',
+      )}>
       {children}
     </div>
   );

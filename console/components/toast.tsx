@@ -71,6 +71,8 @@ function Toasts() {
 }
 
 const TOAST =
-  'floating flex min-h-11 items-center gap-3 rounded-card border border-line-strong bg-raise py-2 pr-3 pl-3.5 shadow-float';
+  'floating flex min-h-11 items-center gap-3 rounded-card border ' +
+  'border-line-strong bg-raise py-2 pr-3 pl-3.5 shadow-float';
 const ACTION =
-  'h-7 flex-none rounded-control border border-line-strong px-2.5 text-table font-[550] hover:bg-hover touch:h-11';
+  'h-7 flex-none rounded-control border border-line-strong px-2.5 ' +
+  'text-table font-[550] hover:bg-hover touch:h-11';

@@ -1,2 +1,7 @@
-import type { en } from './en.ts';
-export const zhCN: Partial<Record<keyof typeof en, unknown>> = {};
+/** The words of the interface in simplified Chinese. */
+import { account } from './zh-cn/account.ts';
+import { frame } from './zh-cn/frame.ts';
+import { keys } from './zh-cn/keys.ts';
+import { spend } from './zh-cn/spend.ts';
+
+export const zhCN = { ...frame, ...account, ...keys, ...spend };

@@ -4,7 +4,8 @@ import { useRef } from 'react';
 const RANDOM_BYTES = 16;
 
 /**
- * A function that names an attempt: the same values give the same key, so a repeat after a lost answer cannot act twice;
+ * A function that names an attempt: the same values give the same key, so a repeat after a lost answer
+ * cannot act twice;
  * other values give another. `crypto.randomUUID` is not used because plain http has none.
  */
 export function useIdempotencyKey(): (values: object) => string {

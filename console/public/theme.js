@@ -1,4 +1,5 @@
-// Sets the theme before the first paint. A file of its own, because the content security policy allows no inline script.
+// Sets the theme before the first paint. A file of its own, because the content security policy allows no
+// inline script.
 (() => {
   let choice = 'system';
   try {
@@ -6,6 +7,7 @@
   } catch {
     // Storage may be forbidden; the system's choice is then used.
   }
-  const dark = choice === 'dark' || (choice !== 'light' && matchMedia('(prefers-color-scheme: dark)').matches);
+  const wanted = matchMedia('(prefers-color-scheme: dark)').matches;
+  const dark = choice === 'dark' || (choice !== 'light' && wanted);
   document.documentElement.dataset.theme = dark ? 'dark' : 'light';
 })();

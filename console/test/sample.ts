@@ -1,4 +1,7 @@
-/** Sample data of the fake control plane: the figures of the design's pictures, and states that the pictures show. */
+/**
+ * Sample data of the fake control plane: the figures of the design's pictures, and states that the pictures
+ * show.
+ */
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -283,7 +286,8 @@ export const policy = {
     'Upstream providers receive the **content of every request** that is sent.',
     '## What is kept',
     '| What | How long |\n|---|---|\n| Usage rows | 13 months |\n| Ledger | 10 years |',
-    '- The usage log keeps metadata only: `model`, tokens, cost, request id and address.\n- Playground chats are kept only if you switch it on.',
+    '- The usage log keeps metadata only: `model`, tokens, cost, request id and address.\n' +
+      '- Playground chats are kept only if you switch it on.',
     '## Questions',
     'See [the prices](/pricing).',
   ].join('\n\n'),

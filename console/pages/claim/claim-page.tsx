@@ -1,4 +1,7 @@
-/** The first administrator claims the gateway with the link that the start printed; its token never leaves the fragment. */
+/**
+ * The first administrator claims the gateway with the link that the start printed; its token never leaves
+ * the fragment.
+ */
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useForm } from 'react-hook-form';

@@ -1,4 +1,7 @@
-/** The dialog that makes a key: a name and a group, optionally an end and a monthly cap. No secret exists yet. */
+/**
+ * The dialog that makes a key: a name and a group, optionally an end and a monthly cap. No secret exists
+ * yet.
+ */
 import { CircleAlert } from 'lucide-react';
 import { useState } from 'react';
 import { Controller, useForm, type UseFormReturn } from 'react-hook-form';
@@ -72,13 +75,12 @@ export function CreateKeyDialog({ groups, onClose, onCreated }: CreateKeyProps) 
   );
 }
 
-function KeyFields({ form, groups }: { form: UseFormReturn<KeyForm>; groups: readonly Group[] }) {
+interface FieldsProps {
+  form: UseFormReturn<KeyForm>;
+}
+
+function KeyFields({ form, groups }: FieldsProps & { groups: readonly Group[] }) {
   const { t } = useTranslation();
-  const { errors } = form.formState;
-  const afterToday = (value: string) =>
-    value === '' || endOfDay(value).getTime() > Date.now() || t('keys.dateWrong');
-  const amount = (value: string) =>
-    value === '' || (parseDollars(value.trim()) ?? 0n) > 0n || t('keys.capWrong');
   return (
     <>
       <Field
@@ -86,7 +88,7 @@ function KeyFields({ form, groups }: { form: UseFormReturn<KeyForm>; groups: rea
         autoComplete="off"
         maxLength={NAME_CHARACTERS_MAX}
         hint={t('keys.nameHint')}
-        error={errors.name?.message}
+        error={form.formState.errors.name?.message}
         {...form.register('name', { validate: (value) => value.trim() !== '' || t('keys.nameNeeded') })}
       />
       <div className="flex flex-col items-start gap-2">
@@ -105,24 +107,36 @@ function KeyFields({ form, groups }: { form: UseFormReturn<KeyForm>; groups: rea
         />
         <span className="text-hint text-ink-3">{t('keys.groupHint')}</span>
       </div>
-      <div className="grid grid-cols-2 gap-4 max-sm:grid-cols-1">
-        <Field
-          label={t('keys.expires')}
-          type="date"
-          hint={t('keys.expiresHint')}
-          error={errors.expires?.message}
-          {...form.register('expires', { validate: afterToday })}
-        />
-        <Field
-          label={t('keys.cap')}
-          inputMode="decimal"
-          before={<span className="text-ink-3">$</span>}
-          hint={t('keys.capHint')}
-          error={errors.cap?.message}
-          {...form.register('cap', { validate: amount })}
-        />
-      </div>
+      <LimitFields form={form} />
     </>
+  );
+}
+
+function LimitFields({ form }: FieldsProps) {
+  const { t } = useTranslation();
+  const { errors } = form.formState;
+  const afterToday = (value: string) =>
+    value === '' || endOfDay(value).getTime() > Date.now() || t('keys.dateWrong');
+  const amount = (value: string) =>
+    value === '' || (parseDollars(value.trim()) ?? 0n) > 0n || t('keys.capWrong');
+  return (
+    <div className="grid grid-cols-2 gap-4 max-sm:grid-cols-1">
+      <Field
+        label={t('keys.expires')}
+        type="date"
+        hint={t('keys.expiresHint')}
+        error={errors.expires?.message}
+        {...form.register('expires', { validate: afterToday })}
+      />
+      <Field
+        label={t('keys.cap')}
+        inputMode="decimal"
+        before={<span className="text-ink-3">$</span>}
+        hint={t('keys.capHint')}
+        error={errors.cap?.message}
+        {...form.register('cap', { validate: amount })}
+      />
+    </div>
   );
 }
 

@@ -9,68 +9,60 @@ import { canEnable, canReveal, canRotate } from './key-state.ts';
 import type { KeyDialog } from './keys-page.tsx';
 import { useKeySwitch } from './use-key-switch.ts';
 
+interface KeyMenuProps {
+  apiKey: Key;
+  open: (dialog: KeyDialog) => void;
+}
+
 /** The ⋯ menu of a key. */
-export function KeyMenu({ apiKey, open }: { apiKey: Key; open: (dialog: KeyDialog) => void }) {
+export function KeyMenu({ apiKey, open }: KeyMenuProps) {
   const { t } = useTranslation();
   const navigate = useNavigate();
-  const { disable, enable } = useKeySwitch();
-  const enabled = apiKey.state === 'ENABLED';
+  const ask = (kind: 'ready' | 'leaked' | 'rotate') => () => open({ kind, key: apiKey });
   const final = apiKey.disabledReason === 'LEAKED' || apiKey.disabledReason === 'REVOKED';
+  const trigger = (
+    <IconButton label={t('keys.menu', { name: apiKey.name })}>
+      <Ellipsis size={16} strokeWidth={1.75} />
+    </IconButton>
+  );
   return (
-    <Menu
-      trigger={
-        <IconButton label={t('keys.menu', { name: apiKey.name })}>
-          <Ellipsis size={16} strokeWidth={1.75} />
-        </IconButton>
-      }>
-      {canReveal(apiKey) && (
-        <MenuItem
-          icon={Eye}
-          word={t('keys.reveal')}
-          onSelect={() => {
-            open({ kind: 'ready', key: apiKey });
-          }}
-        />
-      )}
+    <Menu trigger={trigger}>
+      {canReveal(apiKey) && <MenuItem icon={Eye} word={t('keys.reveal')} onSelect={ask('ready')} />}
       <MenuItem
         icon={ChartColumn}
         word={t('keys.seeUsage')}
         onSelect={() => void navigate({ to: '/usage', search: { key: apiKey.id } })}
       />
-      {(enabled || canEnable(apiKey)) && <MenuRule />}
-      {canRotate(apiKey) && (
-        <MenuItem
-          icon={RefreshCw}
-          word={t('keys.rotate')}
-          onSelect={() => {
-            open({ kind: 'rotate', key: apiKey });
-          }}
-        />
+      <SwitchItems apiKey={apiKey} onRotate={ask('rotate')} />
+      {!final && apiKey.revealedAt !== null && (
+        <>
+          <MenuRule />
+          <MenuItem icon={ShieldAlert} destructive word={t('keys.leaked')} onSelect={ask('leaked')} />
+        </>
       )}
-      {enabled && (
+    </Menu>
+  );
+}
+
+function SwitchItems({ apiKey, onRotate }: { apiKey: Key; onRotate: () => void }) {
+  const { t } = useTranslation();
+  const { disable, enable } = useKeySwitch();
+  const enabled = apiKey.state === 'ENABLED';
+  if (!enabled && !canEnable(apiKey)) return null;
+  return (
+    <>
+      <MenuRule />
+      {canRotate(apiKey) && <MenuItem icon={RefreshCw} word={t('keys.rotate')} onSelect={onRotate} />}
+      {enabled ? (
         <MenuItem
           icon={CircleMinus}
           word={t('keys.disable')}
           effect={t('keys.disableEffect')}
           onSelect={() => void disable(apiKey)}
         />
-      )}
-      {canEnable(apiKey) && (
+      ) : (
         <MenuItem icon={CircleCheck} word={t('keys.enable')} onSelect={() => void enable(apiKey)} />
       )}
-      {!final && apiKey.revealedAt !== null && (
-        <>
-          <MenuRule />
-          <MenuItem
-            icon={ShieldAlert}
-            destructive
-            word={t('keys.leaked')}
-            onSelect={() => {
-              open({ kind: 'leaked', key: apiKey });
-            }}
-          />
-        </>
-      )}
-    </Menu>
+    </>
   );
 }

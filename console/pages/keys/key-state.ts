@@ -6,7 +6,10 @@ import type { Key } from './documents.ts';
 
 export type KeyState = 'ENABLED' | 'DISABLED' | 'ROTATING' | NonNullable<Key['disabledReason']>;
 
-/** The one word for the state of a key: why it is disabled, or whether an old secret still works beside the new one. */
+/**
+ * The one word for the state of a key: why it is disabled, or whether an old secret still works beside the
+ * new one.
+ */
 export function stateOf(key: Key): KeyState {
   if (key.rotation?.pendingReveal === true) return 'NOT_REVEALED';
   if (key.state === 'DISABLED') return key.disabledReason ?? 'DISABLED';

@@ -1,4 +1,5 @@
 /** The first visit: three steps from nothing to the first call. */
+import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 import { Trans, useTranslation } from 'react-i18next';
 import { CopyField } from '../../components/copy.tsx';
@@ -29,7 +30,11 @@ export function NoKeys({ baseAddress, action }: { baseAddress: string; action: R
 
 function Step({ number, words, children }: { number: number; words: ReactNode; children: ReactNode }) {
   return (
-    <li className="flex min-h-11 flex-wrap items-center gap-x-4 gap-y-2 border-b border-line py-2 last:border-0">
+    <li
+      className={clsx(
+        'flex min-h-11 flex-wrap items-center gap-x-4 gap-y-2 border-b border-line py-2',
+        'last:border-0',
+      )}>
       <span className="w-3 text-ink-3" aria-hidden="true">
         {number}
       </span>

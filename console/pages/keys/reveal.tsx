@@ -1,4 +1,7 @@
-/** Revealing a key: its secret is made, shown once, and gone from this page when the dialog closes on purpose. */
+/**
+ * Revealing a key: its secret is made, shown once, and gone from this page when the dialog closes on
+ * purpose.
+ */
 import { CircleAlert, Eye } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -77,38 +80,15 @@ function SecretDialog({ apiKey, secret, baseAddress, onClose }: RevealProps & { 
   const { t } = useTranslation();
   const [stored, setStored] = useState(false);
   const [asked, setAsked] = useState(false);
-  const [hint, setHint] = useState(false);
   useLeaveGuard(!stored);
-  const done = () => {
-    if (stored) onClose();
-    else setHint(true);
-  };
-  const footer = (
-    <>
-      <div className="mr-auto">
-        <Checkbox
-          label={t('reveal.stored')}
-          checked={stored}
-          onChange={(event) => {
-            setStored(event.target.checked);
-          }}
-          hint={hint && !stored ? <span className="text-bad">{t('reveal.notYet')}</span> : undefined}
-        />
-      </div>
-      <Button variant="primary" size="form" onClick={done}>
-        {t('reveal.done')}
-      </Button>
-    </>
-  );
+  const close = () => (stored ? onClose() : setAsked(true));
+  const footer = <StoredFooter stored={stored} onStored={setStored} onDone={onClose} />;
   return (
     <>
       <Dialog
         open
         wide
-        onClose={() => {
-          if (stored) onClose();
-          else setAsked(true);
-        }}
+        onClose={close}
         title={t('reveal.title')}
         sentence={t('reveal.sentence')}
         footer={footer}>
@@ -117,14 +97,35 @@ function SecretDialog({ apiKey, secret, baseAddress, onClose }: RevealProps & { 
           <ClientSetup secret={secret} baseAddress={baseAddress} />
         </div>
       </Dialog>
-      {asked && (
-        <CloseGuard
-          onBack={() => {
-            setAsked(false);
-          }}
-          onLeave={onClose}
+      {asked && <CloseGuard onBack={() => setAsked(false)} onLeave={onClose} />}
+    </>
+  );
+}
+
+interface StoredFooterProps {
+  stored: boolean;
+  onStored: (stored: boolean) => void;
+  onDone: () => void;
+}
+
+// Done is never disabled: pressed too early it says what is missing.
+function StoredFooter({ stored, onStored, onDone }: StoredFooterProps) {
+  const { t } = useTranslation();
+  const [early, setEarly] = useState(false);
+  const hint = early && !stored ? <span className="text-bad">{t('reveal.notYet')}</span> : undefined;
+  return (
+    <>
+      <div className="mr-auto">
+        <Checkbox
+          label={t('reveal.stored')}
+          checked={stored}
+          hint={hint}
+          onChange={(event) => onStored(event.target.checked)}
         />
-      )}
+      </div>
+      <Button variant="primary" size="form" onClick={() => (stored ? onDone() : setEarly(true))}>
+        {t('reveal.done')}
+      </Button>
     </>
   );
 }

@@ -20,13 +20,13 @@ export function SecretFrame({ apiKey, secret, baseAddress }: SecretFrameProps) {
   const { t } = useTranslation();
   const { outcome, copy } = useCopy(secret);
   const shown = useRef<HTMLElement>(null);
+  const group = `${t(`pricing.groups.${apiKey.group}`)} ×${apiKey.groupRatio}`;
   const middle = PREFIX.length + Math.ceil((secret.length - PREFIX.length) / 2);
   return (
     <div className="rounded-code border border-accent bg-page p-4">
       <div className="flex flex-wrap justify-between gap-x-4 gap-y-1 text-table text-ink-2">
         <span>
-          <strong className="font-[550] text-ink">{apiKey.name}</strong> {t(`pricing.groups.${apiKey.group}`)}{' '}
-          ×{apiKey.groupRatio} · {t('reveal.mainDomain')}
+          <strong className="font-[550] text-ink">{apiKey.name}</strong> {group} · {t('reveal.mainDomain')}
         </span>
         <span>{t('reveal.characters', { count: secret.length })}</span>
       </div>

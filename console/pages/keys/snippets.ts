@@ -1,5 +1,6 @@
 /**
- * What each client wants to be told. Chat and responses clients add /v1 to the base address, messages and generative
+ * What each client wants to be told. Chat and responses clients add /v1 to the base address, messages and
+ * generative
  * clients do not: that difference is the most common mistake, so every snippet spells its address out.
  */
 

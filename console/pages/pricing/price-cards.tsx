@@ -29,6 +29,7 @@ export function PriceCards({ tiers, group }: { tiers: readonly TierModels[]; gro
 
 function Card({ model, group }: { model: Model; group: PriceGroup }) {
   const { t } = useTranslation();
+  const context = t('pricing.contextOf', { size: contextText(model.contextTokens) });
   return (
     <>
       <div className="flex min-h-9 items-center gap-2">
@@ -40,8 +41,7 @@ function Card({ model, group }: { model: Model; group: PriceGroup }) {
         </span>
       </div>
       <p className="text-table text-ink-2">
-        {t('pricing.contextOf', { size: contextText(model.contextTokens) })} <span aria-hidden="true">·</span>{' '}
-        {model.description}
+        {context} <span aria-hidden="true">·</span> {model.description}
       </p>
     </>
   );

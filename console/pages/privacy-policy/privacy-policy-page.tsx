@@ -1,4 +1,6 @@
-/** The privacy policy in force: its text, its version, and the fingerprint that acceptances are stored with. */
+/**
+ * The privacy policy in force: its text, its version, and the fingerprint that acceptances are stored with.
+ */
 import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';

@@ -1,4 +1,7 @@
-/** The fields of a new account: email, password with its strength, the policy box. Register and claim share them. */
+/**
+ * The fields of a new account: email, password with its strength, the policy box. Register and claim share
+ * them.
+ */
 import { Link } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { CircleCheck } from 'lucide-react';

@@ -1,4 +1,5 @@
 /** The sidebar of wide screens, its icon rail below 1024 px, and the tab bar of a phone. */
+import { clsx } from 'clsx';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import {
   ChartColumn,
@@ -35,7 +36,11 @@ const TABS: readonly Place[] = [...WORK, ...SPEND.slice(0, 1)];
 export function Sidebar({ email }: { email: string }) {
   const { t } = useTranslation();
   return (
-    <aside className="sticky top-0 flex h-dvh w-[224px] flex-none flex-col border-r border-line bg-canvas px-3 pt-5 pb-4 max-lg:w-14 max-lg:px-2">
+    <aside
+      className={clsx(
+        'sticky top-0 flex h-dvh w-[224px] flex-none flex-col border-r border-line bg-',
+        'canvas px-3 pt-5 pb-4 max-lg:w-14 max-lg:px-2',
+      )}>
       <Link to="/keys" className="mb-9 flex items-center gap-3 px-2 text-section max-lg:justify-center">
         <Mark />
         <span className="max-lg:sr-only">Gateway</span>

@@ -1,4 +1,5 @@
 /** The frame of public pages: a header, the content, the further pages. */
+import { clsx } from 'clsx';
 import { Link } from '@tanstack/react-router';
 import { Moon, Sun } from 'lucide-react';
 import type { ReactNode } from 'react';
@@ -25,7 +26,11 @@ export function PublicFrame({ children }: { children: ReactNode }) {
   return (
     <div className="flex min-h-dvh flex-col">
       <SkipLink />
-      <header className="flex h-14 flex-none items-center gap-6 border-b border-line px-12 max-lg:px-8 max-sm:px-4">
+      <header
+        className={clsx(
+          'flex h-14 flex-none items-center gap-6 border-b border-line px-12 max-lg:px-8',
+          'max-sm:px-4',
+        )}>
         <Link to="/pricing" className="flex items-center gap-3 text-section">
           <Mark />
           Gateway
@@ -82,7 +87,11 @@ function Doors() {
 export function Foot() {
   const { t } = useTranslation();
   return (
-    <footer className="flex flex-none flex-wrap items-center gap-x-5 gap-y-1 px-10 py-5 text-table text-ink-2 max-sm:px-4">
+    <footer
+      className={clsx(
+        'flex flex-none flex-wrap items-center gap-x-5 gap-y-1 px-10 py-5 text-table',
+        'text-ink-2 max-sm:px-4',
+      )}>
       <nav aria-label={t('shell.footer')} className="flex gap-5">
         <Link to="/pricing" className="py-1 hover:text-ink">
           {t('shell.pricing')}

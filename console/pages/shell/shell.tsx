@@ -1,4 +1,5 @@
 /** The frame of every signed-in page: navigation, base address, balance, connection. */
+import { clsx } from 'clsx';
 import { Outlet, useLocation, useNavigate } from '@tanstack/react-router';
 import { Wallet } from 'lucide-react';
 import { useEffect, useState } from 'react';
@@ -100,7 +101,10 @@ function Frame({ viewer, baseAddress }: { viewer: Viewer; baseAddress: string })
         <main
           id="content"
           tabIndex={-1}
-          className="mx-auto w-full max-w-[1216px] flex-1 px-8 pt-6 pb-16 outline-none max-sm:px-4 max-sm:pt-4 max-sm:pb-36">
+          className={clsx(
+            'mx-auto w-full max-w-[1216px] flex-1 px-8 pt-6 pb-16 outline-none max-sm:px-4',
+            'max-sm:pt-4 max-sm:pb-36',
+          )}>
           <Banners viewer={viewer} />
           <Outlet />
         </main>

@@ -1,4 +1,5 @@
 /** The bar over every page: where requests go, what can be spent, whether the page is live. */
+import { clsx } from 'clsx';
 import { Link, useMatches } from '@tanstack/react-router';
 import { CloudOff, Radio } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
@@ -12,7 +13,11 @@ import { useSession } from '../../session.tsx';
 export function TopBar({ available, baseAddress }: { available: string; baseAddress: string }) {
   const { t } = useTranslation();
   return (
-    <div className="sticky top-0 z-30 flex h-12 flex-none items-center justify-end gap-5 border-b border-line bg-page px-8 text-table">
+    <div
+      className={clsx(
+        'sticky top-0 z-30 flex h-12 flex-none items-center justify-end gap-5 border-b',
+        'border-line bg-page px-8 text-table',
+      )}>
       <div className="flex min-w-0 items-center gap-2.5">
         <span className="whitespace-nowrap text-ink-2 max-lg:sr-only">{t('shell.baseAddress')}</span>
         <CopyField text={baseAddress} label={t('copy.address')} />
@@ -51,7 +56,11 @@ export function PhoneBar({ available }: { available: string }) {
   const { t } = useTranslation();
   const name = TITLES[useMatches().at(-1)?.pathname ?? ''];
   return (
-    <div className="sticky top-0 z-30 flex h-[52px] flex-none items-center gap-3 border-b border-line bg-page px-4">
+    <div
+      className={clsx(
+        'sticky top-0 z-30 flex h-[52px] flex-none items-center gap-3 border-b border-',
+        'line bg-page px-4',
+      )}>
       <Mark />
       <span className="text-section" aria-hidden="true">
         {name && t(`shell.${name}`)}

@@ -1,7 +1,7 @@
 /** Sign-in: email and password, then the second factor where the account has one. */
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useForm } from 'react-hook-form';
+import { useForm, type UseFormReturn } from 'react-hook-form';
 import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
 import { Button } from '../../components/button.tsx';
@@ -41,61 +41,77 @@ export function SignInPage() {
   const { next } = useSearch({ from: '/sign-in' });
   const form = useForm<SignInForm>({ defaultValues: { email: '', password: '', code: '', stay: true } });
   const { failure, second, fetching, send } = useSignIn(next);
-  const { errors } = form.formState;
-  const words = { show: t('account.show'), hide: t('account.hide') };
+  const sentence = (
+    <>
+      {t('account.newHere')}{' '}
+      <Link to="/register" search={{ next }} className={LINK}>
+        {t('account.createLink')}
+      </Link>
+    </>
+  );
   return (
-    <AccountFrame
-      title={t('account.signIn')}
-      failure={failure}
-      sentence={
-        <>
-          {t('account.newHere')}{' '}
-          <Link to="/register" search={{ next }} className={LINK}>
-            {t('account.createLink')}
-          </Link>
-        </>
-      }>
+    <AccountFrame title={t('account.signIn')} failure={failure} sentence={sentence}>
       <form
         noValidate
         className="flex flex-col gap-5"
         onSubmit={(event) => void form.handleSubmit(send)(event)}>
-        <Field
-          label={t('account.email')}
-          type="email"
-          tall
-          autoComplete="username"
-          autoFocus
-          readOnly={second}
-          error={errors.email?.message}
-          {...form.register('email', { required: t('account.emailNeeded') })}
-        />
-        {!second && (
-          <PasswordField
-            label={t('account.password')}
-            tall
-            autoComplete="current-password"
-            words={words}
-            error={errors.password?.message}
-            {...form.register('password', { required: t('account.passwordNeeded') })}
-          />
-        )}
-        {second && (
-          <Field
-            label={t('account.code')}
-            tall
-            autoComplete="one-time-code"
-            hint={t('account.codeHint')}
-            {...form.register('code')}
-          />
-        )}
-        {!second && (
-          <Checkbox label={t('account.stay')} hint={t('account.stayHint')} {...form.register('stay')} />
-        )}
+        <EmailField form={form} fixed={second} />
+        {second ? <SecondFactor form={form} /> : <Password form={form} />}
         <Button type="submit" variant="primary" size="form" wide busy={fetching}>
           {fetching ? t('account.signingIn') : t('account.signIn')}
         </Button>
       </form>
     </AccountFrame>
+  );
+}
+
+interface PartProps {
+  form: UseFormReturn<SignInForm>;
+}
+
+function EmailField({ form, fixed }: PartProps & { fixed: boolean }) {
+  const { t } = useTranslation();
+  return (
+    <Field
+      label={t('account.email')}
+      type="email"
+      tall
+      autoComplete="username"
+      autoFocus
+      readOnly={fixed}
+      error={form.formState.errors.email?.message}
+      {...form.register('email', { required: t('account.emailNeeded') })}
+    />
+  );
+}
+
+function Password({ form }: PartProps) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <PasswordField
+        label={t('account.password')}
+        tall
+        autoComplete="current-password"
+        words={{ show: t('account.show'), hide: t('account.hide') }}
+        error={form.formState.errors.password?.message}
+        {...form.register('password', { required: t('account.passwordNeeded') })}
+      />
+      <Checkbox label={t('account.stay')} hint={t('account.stayHint')} {...form.register('stay')} />
+    </>
+  );
+}
+
+function SecondFactor({ form }: PartProps) {
+  const { t } = useTranslation();
+  return (
+    <Field
+      label={t('account.code')}
+      tall
+      autoComplete="one-time-code"
+      hint={t('account.codeHint')}
+      {...form.register('code')}
+    />
   );
 }
 

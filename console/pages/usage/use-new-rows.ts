@@ -1,4 +1,7 @@
-/** Rows that arrive while the log is open: they are counted, and join the list only when asked, so nothing jumps. */
+/**
+ * Rows that arrive while the log is open: they are counted, and join the list only when asked, so nothing
+ * jumps.
+ */
 import { useState } from 'react';
 import { useSubscription } from 'urql';
 import { meets, type UsageConditions } from './conditions.ts';

@@ -1,0 +1,43 @@
+/** The words of the interface: complete in every language, and none that nobody shows. */
+import { globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { en } from './en.ts';
+import { zhCN } from './zh-cn.ts';
+
+/** All texts with the path of their key. */
+function textsOf(words: object, path = ''): Map<string, string> {
+  const texts = new Map<string, string>();
+  for (const [name, value] of Object.entries(words)) {
+    if (typeof value === 'string') texts.set(`${path}${name}`, value);
+    else for (const [key, text] of textsOf(value, `${path}${name}.`)) texts.set(key, text);
+  }
+  return texts;
+}
+
+const english = textsOf(en);
+const chinese = textsOf(zhCN);
+
+test('Chinese has every text, with the same values and marks in it', () => {
+  const expected = [...english].filter(([key]) => !key.endsWith('_one'));
+  expect([...chinese.keys()].sort()).toEqual(expected.map(([key]) => key).sort());
+  const marksOf = (text = '') => [...text.matchAll(/\{\{\w+\}\}|<\/?\w+>/g)].map(([mark]) => mark).sort();
+  const different = expected.filter(([key, text]) => `${marksOf(text)}` !== `${marksOf(chinese.get(key))}`);
+  expect(different).toEqual([]);
+});
+
+test('every text is shown somewhere', () => {
+  const here = fileURLToPath(new URL('..', import.meta.url));
+  const sources = globSync('{*,components/**/*,pages/**/*}.{ts,tsx}', { cwd: here });
+  const code = sources.map((name) => readFileSync(`${here}${name}`, 'utf8')).join('\n');
+  const groups = [...code.matchAll(/`(\w+(?:\.\w+)*\.\w*)\$\{/g)].map(([, start = '']) => start);
+  const unused = [...english.keys()].filter((key) => {
+    const name = key.replace(/_(one|other)$/, '');
+    return (
+      !code.includes(`'${name}'`) &&
+      !code.includes(`"${name}"`) &&
+      !groups.some((start) => name.startsWith(start))
+    );
+  });
+  expect(unused).toEqual([]);
+});

@@ -1,0 +1,215 @@
+/** What the fake control plane answers: sample data that the mutations change. */
+import { entries, groupRatios, makeKey, makeRow, models, policy, type SampleKey } from './sample.ts';
+
+/** What the fake service knows; tests change it between pages. */
+export interface State {
+  signedIn: boolean;
+  keys: SampleKey[];
+  broken: boolean;
+}
+
+/** The secret that every reveal answers. */
+export const SECRET = `sk-${'Wq8ZrT4nVx02LmKc7HyBfJ5dPsEa91GuXtQo3RiNb6vYhC0k'}`;
+
+const USAGE_ROWS = 120;
+
+type Input<Value> = { input: Value };
+
+function connection<Row>(rows: readonly Row[], first: number, after: string | null) {
+  const start = after === null ? 0 : Number(after);
+  const nodes = rows.slice(start, start + first);
+  const end = start + nodes.length;
+  return {
+    nodes,
+    edges: nodes.map((node, index) => ({ node, cursor: String(start + index + 1) })),
+    totalCount: rows.length,
+    pageInfo: {
+      hasNextPage: end < rows.length,
+      hasPreviousPage: start > 0,
+      startCursor: String(start),
+      endCursor: String(end),
+    },
+  };
+}
+
+interface Page {
+  first: number;
+  after?: string | null;
+}
+
+const wallet = {
+  __typename: 'Wallet',
+  id: 'wal_1',
+  cash: '211.50',
+  gift: '10.00',
+  held: '0.90',
+  available: '221.50',
+  balance: '222.40',
+  receivable: '0',
+  frozen: false,
+  currency: 'USD',
+  leases: [],
+  ledger: ({ first, after, kinds }: Page & { kinds?: string[] | null }) =>
+    connection(
+      entries.filter(({ kind }) => kinds?.includes(kind) ?? true),
+      first,
+      after ?? null,
+    ),
+};
+
+function viewerOf(state: State) {
+  const usage = Array.from({ length: USAGE_ROWS }, (_, index) => makeRow(index));
+  return {
+    __typename: 'User',
+    id: 'usr_1',
+    email: 'mara@lindgren.dev',
+    locale: 'en',
+    timeZone: 'UTC',
+    role: 'USER',
+    state: 'ACTIVE',
+    allowedGroups: ['DEFAULT', 'VIP'],
+    mustAcceptPolicy: null,
+    wallet,
+    apiKeys: ({
+      first,
+      after,
+      filter,
+    }: Page & { filter?: { search?: string; states?: string[]; groups?: string[] } }) =>
+      connection(
+        state.keys.filter(
+          ({ name, state: keyState, group }) =>
+            name.toLowerCase().includes(filter?.search?.toLowerCase() ?? '') &&
+            (filter?.states?.includes(keyState) ?? true) &&
+            (filter?.groups?.includes(group) ?? true),
+        ),
+        first,
+        after ?? null,
+      ),
+    usage: ({
+      first,
+      after,
+      filter,
+    }: Page & { filter?: { statuses?: string[]; modelNames?: string[]; requestId?: string } }) =>
+      connection(
+        usage.filter(
+          ({ status, modelName, requestId }) =>
+            (filter?.statuses?.includes(status) ?? true) &&
+            (filter?.modelNames?.includes(modelName) ?? true) &&
+            (filter?.requestId === undefined || filter.requestId === requestId),
+        ),
+        first,
+        after ?? null,
+      ),
+  };
+}
+
+/** The root fields of queries. */
+export function queries(state: State) {
+  const viewer = viewerOf(state);
+  return {
+    viewer: () => (state.signedIn ? viewer : null),
+    baseAddress: () => 'https://gateway.example',
+    catalog: ({ first, after }: Page) => connection(models, first, after ?? null),
+    groupRatios: () => groupRatios,
+    privacyPolicy: () => policy,
+    signInOptions: () => ({
+      password: true,
+      passkeys: false,
+      oidcProviders: [],
+      registrationOpen: true,
+      currentPolicy: policy,
+    }),
+  };
+}
+
+/** The root fields of mutations. */
+export function mutations(state: State) {
+  return { ...accountMutations(state), ...newKeyMutations(state), ...keyMutations(state) };
+}
+
+function accountMutations(state: State) {
+  const enter = () => {
+    state.signedIn = true;
+    return {
+      viewer: { __typename: 'User', id: 'usr_1' },
+      secondFactorRequired: false,
+      verificationRequired: false,
+      userErrors: [],
+    };
+  };
+  const refused = {
+    viewer: null,
+    secondFactorRequired: false,
+    userErrors: [{ code: 'CREDENTIALS_INVALID', message: 'Wrong.', field: null }],
+  };
+  return {
+    signIn: ({ input }: Input<{ password: string }>) => (input.password === 'wrong' ? refused : enter()),
+    register: enter,
+    adminClaim: enter,
+    signOut: () => {
+      state.signedIn = false;
+      return { ok: true };
+    },
+  };
+}
+
+function find(state: State, id: string): SampleKey {
+  const key = state.keys.find((candidate) => candidate.id === id);
+  if (!key) throw new Error('no such key');
+  return key;
+}
+
+function done(apiKey: SampleKey) {
+  return { apiKey, userErrors: [], replayed: false };
+}
+
+function newKeyMutations(state: State) {
+  return {
+    apiKeyCreate: ({ input }: Input<{ name: string; group: string }>) => {
+      const more = {
+        state: 'DISABLED',
+        disabledReason: 'NOT_REVEALED',
+        revealedAt: null,
+        group: input.group,
+      };
+      state.keys = [
+        makeKey(`key_new_${state.keys.length}`, { name: input.name, masked: ['', ''], more }),
+        ...state.keys,
+      ];
+      return done(find(state, `key_new_${state.keys.length - 1}`));
+    },
+    apiKeyReveal: ({ input }: Input<{ id: string }>) => {
+      const key = find(state, input.id);
+      const revealedAt = new Date().toISOString();
+      Object.assign(key, {
+        state: 'ENABLED',
+        disabledReason: null,
+        revealedAt,
+        prefix: SECRET.slice(0, 7),
+        suffix: SECRET.slice(-4),
+      });
+      return { ...done(key), secret: SECRET };
+    },
+  };
+}
+
+function keyMutations(state: State) {
+  return {
+    apiKeyDisable: ({ input }: Input<{ id: string; leaked: boolean }>) => {
+      const key = find(state, input.id);
+      Object.assign(key, { state: 'DISABLED', disabledReason: input.leaked ? 'LEAKED' : 'OWNER' });
+      return { ...done(key), appliedNodes: 3, pendingNodes: [] };
+    },
+    apiKeyEnable: ({ input }: Input<{ id: string }>) =>
+      done(Object.assign(find(state, input.id), { state: 'ENABLED', disabledReason: null })),
+    apiKeyRotate: ({ input }: Input<{ id: string }>) => {
+      const rotation = {
+        pendingReveal: true,
+        previousSuffix: find(state, input.id).suffix,
+        graceEndsAt: null,
+        previousLastUsedAt: null,
+      };
+      return done(Object.assign(find(state, input.id), { rotation }));
+    },
+  };
+}
