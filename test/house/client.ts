@@ -68,4 +68,6 @@ const INPUT_TYPES: Record<string, string> = {
   adminProviderUpsert: 'AdminProviderInput',
   adminCredentialAdd: 'AdminCredentialInput',
   adminRouteUpsert: 'AdminRouteInput',
+  adminModelUpsert: 'AdminModelInput',
+  adminModelSetState: 'AdminModelStateInput',
 };

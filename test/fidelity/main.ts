@@ -1,0 +1,178 @@
+/**
+ * `npm run fidelity`: recorded traffic of all four wire formats through the whole house, every client format
+ * over every upstream format, once as recorded and once cut into odd slices. Prints the reports of the
+ * measuring tool beside the checkout and writes them to `.bench/`. Further arguments go to the tool, e.g.
+ * `--directions B`; `--only whole` or `--only odd` runs one of the two.
+ */
+import { spawn } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startPostgres } from '../../control-plane/local/postgres.ts';
+import { addCustomer, addUpstream, startHouse } from '../house.ts';
+import type { House } from '../house.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const TOOL = join(ROOT, '..', 'shared', 'fidelity');
+const CASES = join(ROOT, '..', 'shared', 'corpus', 'dev');
+const OUTPUT = join(ROOT, '.bench');
+const STARTED_WITHIN_MS = 10_000;
+/** What each run must reach, in percent of exchanges, requests and streams. */
+const REQUIRED_PERCENT = 99.5;
+
+/** How each format is called by the tool, by the API, and where the replaying upstream speaks it. */
+const WIRES = [
+  { wire: 'openai-chat', protocol: 'CHAT_COMPLETIONS', path: '/up/openai-chat/v1' },
+  { wire: 'openai-responses', protocol: 'RESPONSES', path: '/up/openai-responses/v1' },
+  { wire: 'anthropic-messages', protocol: 'MESSAGES', path: '/up/anthropic-messages/v1' },
+  { wire: 'google-generate', protocol: 'GENERATIVE_LANGUAGE', path: '/up/google-generate/v1beta' },
+];
+
+interface Run {
+  name: 'whole' | 'odd';
+  replayArguments: string[];
+}
+const RUNS: Run[] = [
+  { name: 'whole', replayArguments: [] },
+  { name: 'odd', replayArguments: ['--slice', 'odd'] },
+];
+
+interface Replay {
+  url: string;
+  stop(): void;
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => {
+    server.close(resolve);
+  });
+  return port;
+}
+
+async function startReplay(run: Run): Promise<Replay> {
+  const port = await freePort();
+  const script = join(TOOL, 'replay-upstream.mjs');
+  const child = spawn(
+    process.execPath,
+    [script, '--cases', CASES, '--port', String(port), ...run.replayArguments],
+    { stdio: 'ignore' },
+  );
+  const url = `http://127.0.0.1:${port}`;
+  const until = Date.now() + STARTED_WITHIN_MS;
+  while (!(await answers(url))) {
+    if (Date.now() > until) throw new Error('the replaying upstream did not start');
+    await new Promise((resolve) => {
+      setTimeout(resolve, 50);
+    });
+  }
+  return { url, stop: () => void child.kill() };
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/health`)).ok;
+  } catch {
+    return false;
+  }
+}
+
+/** One model per format, with limits wide enough for everything recorded. Returns their names. */
+async function addModels(house: House, run: Run): Promise<Record<string, string>> {
+  const names: Record<string, string> = {};
+  for (const { wire } of WIRES) {
+    const name = `${run.name}-${wire}`;
+    const { model } = await house.admin.mutate<{ model: { id: string } }>(
+      'adminModelUpsert',
+      {
+        name,
+        displayName: name,
+        description: 'Recorded traffic.',
+        tier: 'BALANCED',
+        traits: ['BALANCED'],
+        contextTokens: 1_000_000,
+        families: ['CHAT_COMPLETIONS', 'MESSAGES', 'RESPONSES', 'GENERATIVE_LANGUAGE'],
+        groups: ['DEFAULT'],
+        pricePerRequest: '0.000001',
+        limits: { maxChoices: 8, serviceTiers: ['auto', 'default', 'standard_only', 'priority', 'flex'] },
+        reason: 'test',
+      },
+      'model { id }',
+    );
+    await house.admin.mutate(
+      'adminModelSetState',
+      { id: model.id, state: 'PUBLISHED', reason: 'test' },
+      'model { id }',
+    );
+    names[wire] = name;
+  }
+  return names;
+}
+
+async function measure(house: House, run: Run, further: string[]): Promise<number> {
+  const replay = await startReplay(run);
+  try {
+    const models = await addModels(house, run);
+    for (const { wire, protocol, path } of WIRES) {
+      const upstream = { name: `${run.name}-${wire}`, baseUrl: `${replay.url}${path}`, protocol };
+      await addUpstream(house, { ...upstream, models: [models[wire] ?? ''] });
+    }
+    const { key } = await addCustomer(house, '1000');
+    process.stdout.write(`\n=== ${run.name} ===\n`);
+    return await runTool([
+      ...['--gateway', house.url, '--key', key, '--models', JSON.stringify(models)],
+      ...['--upstream', replay.url, '--cases', CASES, '--min', String(REQUIRED_PERCENT)],
+      ...['--json', join(OUTPUT, `fidelity-${run.name}.json`), ...further],
+    ]);
+  } finally {
+    replay.stop();
+  }
+}
+
+function runTool(toolArguments: string[]): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [join(TOOL, 'fidelity.mjs'), ...toolArguments], {
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    child.once('error', reject);
+    child.once('exit', (code) => resolve(code ?? 1));
+  });
+}
+
+async function main(): Promise<number> {
+  if (!existsSync(TOOL) || !existsSync(CASES)) {
+    process.stdout.write('Skipped: recorded traffic and the measuring tool are not beside this checkout.\n');
+    return 0;
+  }
+  const further = process.argv.slice(2);
+  const only = further.indexOf('--only');
+  const chosen = only < 0 ? undefined : further.splice(only, 2)[1];
+  mkdirSync(OUTPUT, { recursive: true });
+  const dataDir = mkdtempSync(join(tmpdir(), 'gateway-fidelity-'));
+  chmodSync(dataDir, 0o711);
+  const postgres = await startPostgres({ dataDir });
+  try {
+    const house = await startHouse({ databaseUrl: postgres.url });
+    let code = 0;
+    try {
+      for (const run of RUNS) {
+        if (chosen === undefined || chosen === run.name)
+          code = Math.max(code, await measure(house, run, further));
+      }
+    } finally {
+      await house.stop();
+    }
+    return code;
+  } finally {
+    await postgres.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+process.exitCode = await main();
