@@ -102,16 +102,24 @@ export async function changePassword(
 }
 
 /**
- * Makes sure that there is an administrator: by `credentials` where given, else one that waits to be claimed.
+ * Makes sure that there is an administrator: by `credentials` where given, which also claim one that still waits for
+ * it; else one that waits to be claimed. An administrator with a password is left alone.
  */
 export async function seedAdmin(
   em: EntityManager,
   credentials: { email: string; password: string } | null,
 ): Promise<void> {
+  const admins = { role: 'ADMIN', state: 'ACTIVE' } as const;
+  if ((await em.count(UserSchema, { ...admins, passwordHash: { $ne: null } })) > 0) return;
   const passwordHash = credentials ? await hashPassword(credentials.password) : null;
   await inTransaction(em, async (inner) => {
     await query(inner, sql`select pg_advisory_xact_lock(hashtextextended('seed-admin', 0))`);
-    if (await inner.findOne(UserSchema, { role: 'ADMIN', state: 'ACTIVE' })) return;
+    const admin = await inner.findOne(UserSchema, admins, { orderBy: { createdAt: 'asc' } });
+    if (admin) {
+      if (credentials && !admin.passwordHash)
+        Object.assign(admin, { email: credentials.email, passwordHash });
+      return;
+    }
     const user = inner.create(UserSchema, {
       id: newId('usr'),
       email: credentials?.email ?? UNCLAIMED_EMAIL,

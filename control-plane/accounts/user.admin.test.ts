@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { codesOf, pick, POLICY, SIGN_IN, startTestApp } from '../../test/control/app.ts';
+import type { Browser, TestApp } from '../../test/control/app.ts';
+import { query, sql } from '../sql.ts';
+
+const UPDATE = `mutation ($input: AdminUserUpdateInput!) { adminUserUpdate(input: $input) {
+  user { state role allowedGroups } userErrors { code } } }`;
+const CREATE = `mutation ($input: AdminUserCreateInput!) { adminUserCreate(input: $input) {
+  user { id } userErrors { code } } }`;
+const LINK = `mutation ($input: AdminReasonInput!) { adminUserLinkCreate(input: $input) {
+  url expiresAt userErrors { code } } }`;
+const CLAIM = `mutation ($input: AdminClaimInput!) { adminClaim(input: $input) {
+  viewer { email role } userErrors { code } } }`;
+
+describe('users, for administrators', () => {
+  let test: TestApp;
+  let admin: Browser;
+  beforeAll(async () => {
+    test = await startTestApp();
+    admin = await test.admin();
+  });
+  afterAll(() => test.close());
+
+  const idOf = async (browser: Browser) =>
+    pick<string>(await browser.send('{ viewer { id } }'), 'viewer', 'id');
+  const update = (input: object) => admin.send(UPDATE, { input: { reason: 'test', ...input } });
+
+  it('gain groups for new keys, and lose keys to DEFAULT with the group', async () => {
+    const ann = await test.user('ann@example.com');
+    const id = await idOf(ann);
+    await update({ id, allowedGroups: ['DEFAULT', 'VIP'] });
+    const made = await ann.send(
+      'mutation { apiKeyCreate(input: { name: "k", group: VIP, idempotencyKey: "1" }) { apiKey { id } } }',
+    );
+    const key = pick<string>(made, 'apiKeyCreate', 'apiKey', 'id');
+    await ann.send(`mutation { apiKeyReveal(input: { id: "${key}" }) { secret } }`);
+    await update({ id, allowedGroups: [] });
+    const groups = '{ viewer { allowedGroups apiKeys { nodes { group } } } }';
+    expect((await ann.send(groups)).data).toEqual({
+      viewer: { allowedGroups: ['DEFAULT'], apiKeys: { nodes: [{ group: 'DEFAULT' }] } },
+    });
+    const rows = await query(
+      test.orm.em.fork(),
+      sql`select payload->>'group' as "group" from config_log where key = ${key}`,
+    );
+    expect(rows).toEqual([{ group: 'default' }]);
+  });
+
+  it('are signed out and reported to the nodes when suspended', async () => {
+    const bob = await test.user('bob@example.com');
+    const id = await idOf(bob);
+    await update({ id, state: 'SUSPENDED' });
+    expect((await bob.send('{ viewer { id } }')).data).toEqual({ viewer: null });
+    const input = { email: 'bob@example.com', password: 'a long enough password' };
+    expect(codesOf(await bob.send(SIGN_IN, { input }), 'signIn')).toEqual(['CREDENTIALS_INVALID']);
+    const rows = await query(
+      test.orm.em.fork(),
+      sql`select payload->>'suspended' as suspended from config_log c join wallet w on w.id = c.key
+        where c.kind = 'ACCOUNT' and w.user_id = ${id}`,
+    );
+    expect(rows).toEqual([{ suspended: 'true' }]);
+  });
+
+  it('are made without a password and enter by a link that works once', async () => {
+    const made = await admin.send(CREATE, { input: { email: 'new@example.com', reason: 'new colleague' } });
+    const id = pick<string>(made, 'adminUserCreate', 'user', 'id');
+    const link = await admin.send(LINK, { input: { id, reason: 'new colleague' } });
+    const url = pick<string>(link, 'adminUserLinkCreate', 'url');
+    expect(url.startsWith(`${test.settings.consoleUrl}/claim#gwl_`)).toBe(true);
+    const input = {
+      token: url.split('#')[1],
+      email: 'new@example.com',
+      password: 'yet another good password',
+      acceptPolicyVersion: POLICY,
+    };
+    const claim = () => test.browser().send(CLAIM, { input });
+    expect(pick(await claim(), 'adminClaim', 'viewer')).toEqual({ email: 'new@example.com', role: 'USER' });
+    expect(codesOf(await claim(), 'adminClaim')).toEqual(['CREDENTIALS_INVALID']);
+    const twice = await admin.send(CREATE, { input: { email: 'new@example.com', reason: 'again' } });
+    expect(codesOf(twice, 'adminUserCreate')).toEqual(['TAKEN']);
+  });
+
+  it('never end without an administrator, and are found by administrators alone', async () => {
+    expect(codesOf(await update({ id: await idOf(admin), role: 'USER' }), 'adminUserUpdate')).toEqual([
+      'CONFLICT',
+    ]);
+    const found = await admin.send('{ admin { users(search: "ANN@") { totalCount nodes { email } } } }');
+    expect(pick(found, 'admin', 'users')).toEqual({ totalCount: 1, nodes: [{ email: 'ann@example.com' }] });
+    const carl = await test.user('carl@example.com');
+    const refused = await carl.send(UPDATE, {
+      input: { id: await idOf(carl), role: 'ADMIN', reason: 'please' },
+    });
+    expect(refused.errors[0]?.extensions.code).toBe('FORBIDDEN');
+  });
+});
