@@ -81,7 +81,8 @@ export function meaningOfResponse({ choices, tokens: counted, id, model }: ChatR
   return {
     id: id.slice(-ID_LENGTH),
     model,
-    tokens: counted,
+    // Some formats leave counts of zero out.
+    tokens: Object.values(counted).map((value) => value ?? 0),
     choices: choices.map(({ blocks, finish }) => ({
       thinking: joined(blocks, 'reasoning'),
       said: joined(blocks, 'text') + joined(blocks, 'refusal'),

@@ -2,14 +2,16 @@
 import type { DialectName } from '@gateway/shared/catalog';
 import { anthropicMessages } from './anthropic-messages/index.ts';
 import type { Dialect } from './dialect.ts';
+import { googleGenerate } from './google-generate/index.ts';
 import { openaiChat } from './openai-chat/index.ts';
 import { openaiCompletions } from './openai-completions/index.ts';
 import { openaiResponses } from './openai-responses/index.ts';
 
-export const DIALECTS: Partial<Record<DialectName, Dialect>> = {
+export const DIALECTS: Record<DialectName, Dialect> = {
   'openai-chat': openaiChat,
   'openai-responses': openaiResponses,
   'anthropic-messages': anthropicMessages,
+  'google-generate': googleGenerate,
 };
 
 /** What clients speak and no upstream: legacy text completions. */

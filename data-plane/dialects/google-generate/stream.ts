@@ -1,0 +1,120 @@
+/** Streamed answers to a client that speaks the generative language format. */
+import { NO_TOKENS } from '../canonical.ts';
+import type { Block, BlockHead, ChatEvent, ChatRequest, FinishReason, Seal, Usage } from '../canonical.ts';
+import type { StreamEncoder } from '../dialect.ts';
+import type { JsonObject } from '../fields.ts';
+import { encodeStreamError } from './errors.ts';
+import { writeBlock, writeCitation } from './response.ts';
+import { finishWord, writeLogprobs, writeUsage } from './wire.ts';
+
+/** Writes the answer as chunks: events without an end mark, or one JSON array where the client did not ask for events. */
+export function streamEncoder(request: ChatRequest): StreamEncoder {
+  return new GenerateStreamEncoder(request);
+}
+
+/** A block that is written when it ends: calls must be whole. */
+interface OpenBlock {
+  head: BlockHead;
+  text: string;
+  seal?: Seal;
+}
+
+class GenerateStreamEncoder implements StreamEncoder {
+  readonly #request: ChatRequest;
+  readonly #isArray: boolean;
+  readonly #open = new Map<number, OpenBlock>();
+  readonly #finishes = new Map<number, FinishReason>();
+  #head = { id: '', model: '' };
+  #usage: Usage = { tokens: NO_TOKENS };
+  #chunks = 0;
+
+  constructor(request: ChatRequest) {
+    this.#request = request;
+    this.#isArray = request.shape.jsonArray === true;
+  }
+
+  push(event: ChatEvent): string {
+    switch (event.type) {
+      case 'start':
+        this.#head = { id: event.id, model: event.model || this.#request.model };
+        return '';
+      case 'usage':
+        this.#usage = event;
+        return '';
+      case 'finish':
+        this.#finishes.set(event.choice, event.reason);
+        return '';
+      case 'block-start':
+        return this.#start(event.choice, event.block, event.seal);
+      case 'block-delta':
+        return this.#delta(event);
+      case 'citation': {
+        const groundingChunks = writeCitation(event.citation);
+        if (groundingChunks.length === 0) return '';
+        return this.#chunk([{ index: event.choice, content: MODEL, groundingMetadata: { groundingChunks } }]);
+      }
+      case 'block-end':
+        return this.#end(event.choice, event.seal);
+      case 'done':
+        return this.#finish();
+      case 'error':
+        return this.#failure(event);
+    }
+  }
+
+  #start(choice: number, head: BlockHead, seal?: Seal): string {
+    this.#open.set(choice, { head, text: '', ...(seal ? { seal } : {}) });
+    return '';
+  }
+
+  #delta({ choice, text, logprobs }: Extract<ChatEvent, { type: 'block-delta' }>): string {
+    const open = this.#open.get(choice);
+    if (!open) return '';
+    const { kind } = open.head;
+    if (kind !== 'text' && kind !== 'refusal' && kind !== 'reasoning') {
+      open.text += text;
+      return '';
+    }
+    const part = { text, ...(kind === 'reasoning' ? { thought: true } : {}) };
+    const more = logprobs ? { logprobsResult: writeLogprobs(logprobs) } : {};
+    return this.#chunk([{ index: choice, content: { parts: [part], role: 'model' }, ...more }]);
+  }
+
+  /** Texts were written already: of them the seal remains, in an empty part. */
+  #end(choice: number, given?: Seal): string {
+    const open = this.#open.get(choice);
+    this.#open.delete(choice);
+    if (!open) return '';
+    const { head } = open;
+    const seal = given ?? open.seal;
+    const isWritten = head.kind === 'text' || head.kind === 'refusal' || head.kind === 'reasoning';
+    if (isWritten && !seal) return '';
+    const block: Block = { ...head, text: open.text, ...(seal ? { seal } : {}) };
+    const parts = writeBlock(block);
+    return parts.length === 0 ? '' : this.#chunk([{ index: choice, content: { parts, role: 'model' } }]);
+  }
+
+  /** Finishes and counts stand in the last chunk: the counts come after the finish in other formats. */
+  #finish(): string {
+    const candidates = [...this.#finishes].map(([index, reason]) => ({
+      index,
+      content: MODEL,
+      finishReason: finishWord(reason),
+    }));
+    return this.#chunk(candidates, { usageMetadata: writeUsage(this.#usage) }) + (this.#isArray ? ']' : '');
+  }
+
+  #failure({ error }: Extract<ChatEvent, { type: 'error' }>): string {
+    return encodeStreamError(error);
+  }
+
+  #chunk(candidates: JsonObject[], more: JsonObject = {}): string {
+    const { id, model } = this.#head;
+    const json = JSON.stringify({ candidates, ...more, modelVersion: model, responseId: id });
+    this.#chunks += 1;
+    if (!this.#isArray) return `data: ${json}\r\n\r\n`;
+    return this.#chunks === 1 ? `[${json}` : `,\r\n${json}`;
+  }
+}
+
+const MODEL = { parts: [], role: 'model' };

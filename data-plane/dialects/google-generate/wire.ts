@@ -1,0 +1,181 @@
+/** The words of the generative language format. https://ai.google.dev/api/generate-content */
+import type { Block, Effort, FinishReason, Media, TokenLogprob, Usage } from '../canonical.ts';
+import { Fields, isObject, numberOf, objectOf, objectsOf, textOf } from '../fields.ts';
+import type { JsonObject } from '../fields.ts';
+
+export const NAME = 'google-generate';
+
+/** What this format can say in `thinkingLevel`, weakest first. */
+export const LEVELS: readonly Effort[] = ['minimal', 'low', 'medium', 'high'];
+
+const FINISH_WORDS: Record<FinishReason, string> = {
+  stop: 'STOP',
+  tool: 'STOP',
+  pause: 'STOP',
+  length: 'MAX_TOKENS',
+  filter: 'SAFETY',
+  refusal: 'SAFETY',
+  error: 'MALFORMED_FUNCTION_CALL',
+  other: 'OTHER',
+};
+
+const FINISH_REASONS: Record<string, FinishReason> = {
+  STOP: 'stop',
+  MAX_TOKENS: 'length',
+  SAFETY: 'filter',
+  RECITATION: 'filter',
+  LANGUAGE: 'filter',
+  BLOCKLIST: 'filter',
+  PROHIBITED_CONTENT: 'filter',
+  SPII: 'filter',
+  IMAGE_SAFETY: 'filter',
+  IMAGE_PROHIBITED_CONTENT: 'filter',
+  IMAGE_RECITATION: 'filter',
+  MODEL_ARMOR: 'filter',
+  MALFORMED_FUNCTION_CALL: 'error',
+  UNEXPECTED_TOOL_CALL: 'error',
+  TOO_MANY_TOOL_CALLS: 'error',
+  MISSING_THOUGHT_SIGNATURE: 'error',
+  MALFORMED_RESPONSE: 'error',
+};
+
+export function finishWord(reason: FinishReason): string {
+  return FINISH_WORDS[reason];
+}
+
+/** Google says STOP with calls present, too; that is a tool finish. */
+export function finishReason(word: string, kinds: ReadonlySet<Block['kind']>): FinishReason {
+  const reason = FINISH_REASONS[word] ?? 'other';
+  return reason === 'stop' && kinds.has('tool-call') ? 'tool' : reason;
+}
+
+/** Reads `usageMetadata`: thoughts are counted apart, and so are the prompts of server-side tools. */
+export function readUsage(value: JsonObject): Usage {
+  const prompt = numberOf(value.promptTokenCount);
+  const tools = numberOf(value.toolUsePromptTokenCount);
+  const visible = numberOf(value.candidatesTokenCount) ?? numberOf(value.responseTokenCount);
+  const thoughts = numberOf(value.thoughtsTokenCount);
+  const serviceTier = textOf(value.serviceTier);
+  return {
+    tokens: {
+      input: prompt === undefined && tools === undefined ? null : (prompt ?? 0) + (tools ?? 0),
+      output: visible === undefined && thoughts === undefined ? null : (visible ?? 0) + (thoughts ?? 0),
+      cached: numberOf(value.cachedContentTokenCount) ?? null,
+      reasoning: thoughts ?? null,
+    },
+    ...(serviceTier ? { serviceTier } : {}),
+  };
+}
+
+export function writeUsage({ tokens }: Usage): JsonObject {
+  const input = tokens.input ?? 0;
+  const output = tokens.output ?? 0;
+  const thoughts = tokens.reasoning ?? 0;
+  return {
+    promptTokenCount: input,
+    candidatesTokenCount: Math.max(0, output - thoughts),
+    totalTokenCount: input + output,
+    ...(thoughts > 0 ? { thoughtsTokenCount: thoughts } : {}),
+    ...(tokens.cached ? { cachedContentTokenCount: tokens.cached } : {}),
+  };
+}
+
+/** The spelling of a field in this object: the service takes camel case and snake case alike. */
+export function spelling(fields: Fields, name: string): string {
+  const snake = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return fields.has(snake) && !fields.has(name) ? snake : name;
+}
+
+/** `inlineData` or `fileData` of a part. */
+export function writeMedia(media: Media): JsonObject | undefined {
+  const { source, mediaType } = media;
+  if ('base64' in source)
+    return { inlineData: { mimeType: mediaType || DEFAULT_TYPES[media.type], data: source.base64 } };
+  if ('text' in source) {
+    return {
+      inlineData: { mimeType: mediaType || 'text/plain', data: Buffer.from(source.text).toString('base64') },
+    };
+  }
+  return {
+    fileData: {
+      mimeType: mediaType || typeOfUrl(source.url) || DEFAULT_TYPES[media.type],
+      fileUri: source.url,
+    },
+  };
+}
+
+const DEFAULT_TYPES: Record<Media['type'], string> = {
+  image: 'image/png',
+  audio: 'audio/wav',
+  video: 'video/mp4',
+  file: 'application/pdf',
+};
+
+const EXTENSIONS: Record<string, string> = {
+  png: 'image/png',
+  jpg: 'image/jpeg',
+  jpeg: 'image/jpeg',
+  webp: 'image/webp',
+  gif: 'image/gif',
+  pdf: 'application/pdf',
+  txt: 'text/plain',
+  mp4: 'video/mp4',
+  mp3: 'audio/mpeg',
+  wav: 'audio/wav',
+};
+
+function typeOfUrl(url: string): string | undefined {
+  return EXTENSIONS[/\.([a-z0-9]+)(?:[?#]|$)/i.exec(url)?.[1]?.toLowerCase() ?? ''];
+}
+
+/** Reads `logprobsResult`: chosen tokens and their alternatives in two lists beside each other. */
+export function readLogprobs(value: unknown): TokenLogprob[] | undefined {
+  const { chosenCandidates, topCandidates } = objectOf(value);
+  const chosen = objectsOf(chosenCandidates);
+  if (chosen.length === 0) return undefined;
+  const top = objectsOf(topCandidates);
+  return chosen.map((one, index) => ({
+    ...readToken(one),
+    top: objectsOf(top[index]?.candidates).map(readToken),
+  }));
+}
+
+function readToken({ token, logProbability }: JsonObject): { token: string; logprob: number } {
+  return { token: textOf(token), logprob: numberOf(logProbability) ?? 0 };
+}
+
+export function writeLogprobs(logprobs: TokenLogprob[]): JsonObject {
+  const write = ({ token, logprob }: { token: string; logprob: number }): JsonObject => ({
+    token,
+    logProbability: logprob,
+  });
+  return {
+    chosenCandidates: logprobs.map(write),
+    topCandidates: logprobs.map(({ top }) => ({ candidates: top.map(write) })),
+  };
+}
+
+/** The citations of a candidate: what its search found, and what it quotes. */
+export function readCitations(
+  candidate: JsonObject,
+): { url: string; title?: string; start?: number; end?: number }[] {
+  const grounding = objectsOf(objectOf(candidate.groundingMetadata).groundingChunks).map(
+    (chunk) => [chunk.web, chunk.retrievedContext, chunk.maps].find(isObject) ?? {},
+  );
+  const metadata = objectOf(candidate.citationMetadata);
+  const quoted = objectsOf(metadata.citationSources ?? metadata.citations);
+  return [...grounding, ...quoted].flatMap(({ uri, title, startIndex, endIndex }) => {
+    const start = numberOf(startIndex);
+    const end = numberOf(endIndex);
+    return typeof uri !== 'string'
+      ? []
+      : [
+          {
+            url: uri,
+            ...(typeof title === 'string' ? { title } : {}),
+            ...(start === undefined ? {} : { start }),
+            ...(end === undefined ? {} : { end }),
+          },
+        ];
+  });
+}
