@@ -1,6 +1,8 @@
 /** The way of every billed request, in one function. */
 import { GatewayError } from '@gateway/shared/failures';
+import { FAMILIES } from '@gateway/shared/catalog';
 import type { Family } from '@gateway/shared/catalog';
+import type { ModelRecord } from '@gateway/shared/records';
 import { authenticate } from './authenticate.ts';
 import type { Caller } from './authenticate.ts';
 import { openBill } from './bill.ts';
@@ -8,7 +10,7 @@ import type { Sale } from './bill.ts';
 import type { Call } from './call.ts';
 import type { Services } from './services.ts';
 import type { Credentials } from './authenticate.ts';
-import type { CompiledRoute } from './config/config.ts';
+import type { CompiledRoute, Config } from './config/config.ts';
 import type { Exchange } from './exchange/exchange.ts';
 
 /** What a row of the endpoint table says about a billed route. */
@@ -28,7 +30,9 @@ export async function serve(call: Call, sold: Sold, services: Services): Promise
   services.streams.add(caller.key.id, call.cut);
   try {
     const exchange = await sold.open(call, services);
-    const { sale, routes } = findModel(call, caller, { exchange, family: sold.family });
+    const { model, price, routes } = findModel(call, caller, { name: exchange.model, family: sold.family });
+    exchange.checkLimits(model);
+    const sale = { model, price, family: sold.family, streamed: exchange.streamed };
     const bill = await openBill(call, caller, { sale, till: services });
     let failure: unknown;
     try {
@@ -46,16 +50,23 @@ export async function serve(call: Call, sold: Sold, services: Services): Promise
   }
 }
 
-/** The model in the caller's group and pool, its price, and the routes that serve it. */
-function findModel(
-  call: Call,
+/** What a model costs the caller, and who serves it. */
+export interface Found extends Pick<Sale, 'model' | 'price'> {
+  routes: readonly CompiledRoute[];
+}
+
+/**
+ * The model in the caller's group and pool, its price, and the routes that serve the family. Throws
+ * `model_not_found`, `model_not_in_pool`.
+ */
+export function findModel(
+  { config }: Call,
   caller: Caller,
-  { exchange, family }: { exchange: Exchange; family: Family },
-): { sale: Sale; routes: readonly CompiledRoute[] } {
-  const { config } = call;
-  const model = config.modelByName(exchange.model);
+  { name, family }: { name: string; family: Family },
+): Found {
+  const model = config.modelByName(name);
   const price = model?.prices[caller.key.group];
-  if (!model || !price || !mayUse(caller, model.name)) throw modelNotFound(exchange.model);
+  if (!model || !price || !mayUse(caller, model.name)) throw modelNotFound(name);
   if (caller.pool && !caller.pool.models.includes(model.name)) {
     throw new GatewayError(
       'model_not_in_pool',
@@ -63,16 +74,26 @@ function findModel(
       { parameter: 'model' },
     );
   }
-  const routes = config.routesFor(model.id, family);
-  if (routes.length === 0) {
-    throw new GatewayError(
-      'model_not_found',
-      `${model.name} is not offered on this endpoint. Use another one.`,
-      { parameter: 'model' },
-    );
+  const routes = routesOf(config, model, family);
+  if (routes.length === 0) throw notOffered(config, model, family);
+  return { model, price, routes };
+}
+
+/** Any chat model could search; only those sold for it do. */
+function routesOf(config: Config, model: ModelRecord, family: Family): readonly CompiledRoute[] {
+  if (family === 'search' && !model.families.includes('search')) return [];
+  return config.routesFor(model.id, family);
+}
+
+function notOffered(config: Config, model: ModelRecord, family: Family): GatewayError {
+  const served = FAMILIES.filter((other) => routesOf(config, model, other).length > 0);
+  const instead = served.length > 0 ? `It serves: ${served.join(', ')}.` : 'It is not served at all now.';
+  if (family !== 'search') {
+    const message = `${model.name} is not offered on this endpoint. ${instead}`;
+    return new GatewayError('model_not_found', message, { parameter: 'model' });
   }
-  exchange.checkLimits(model);
-  return { sale: { model, price, family, streamed: exchange.streamed }, routes };
+  // Agents go on without a search after a 501, and give up after a 404.
+  return new GatewayError('not_implemented', `Web search is not available with ${model.name}. ${instead}`);
 }
 
 function mayUse({ key }: Caller, name: string): boolean {

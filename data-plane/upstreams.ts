@@ -24,7 +24,6 @@ import { inOrder } from './upstreams/order.ts';
 import type { Choice } from './upstreams/order.ts';
 import { Pools, addressOf } from './upstreams/pools.ts';
 import { send } from './upstreams/send.ts';
-import type { UpstreamAnswer } from './upstreams/send.ts';
 import { isBrokenConnection, isElsewhere, judge, retryAfterOf } from './upstreams/verdict.ts';
 
 /** Upstreams asked for one request, at most. */
@@ -38,6 +37,25 @@ export interface UpstreamsOptions {
   random: () => number;
   /** ms of a monotonic clock. */
   now: () => number;
+}
+
+/** An upstream's refusal as it came. */
+export interface RefusedAnswer {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  body: string;
+}
+
+/** A session with an upstream. */
+export interface Line {
+  /** Calls the listener once when the session is over, however it ended. */
+  onClose(listener: () => void): void;
+}
+
+/** How a session is opened. */
+export interface Dial<L extends Line> extends Pick<Question<unknown>, 'preferred' | 'capable'> {
+  /** The open session, or the upstream's refusal. Throws `upstream_…` where the upstream is not reached. */
+  open(candidate: Candidate): Promise<L | RefusedAnswer>;
 }
 
 /** The node's view of all upstreams: local, in memory, gone at a restart. */
@@ -59,9 +77,28 @@ export class Upstreams {
    * failures that are
    * not the client's, and within the retry budget. Throws the last failure.
    */
-  async ask<A>(call: Call, question: Question<A>, routes: readonly CompiledRoute[]): Promise<A> {
-    const { dialects, random, now } = this.#options;
-    const choices = inOrder(routes, { dialects, random, preferred: question.preferred });
+  ask<A>(call: Call, question: Question<A>, routes: readonly CompiledRoute[]): Promise<A> {
+    const choices = this.#choices(question, routes);
+    return this.#inTurn(call, choices, (candidate) => this.#askOne(call, question, candidate));
+  }
+
+  /** The first session that an upstream accepts; asks like `ask`. The session counts until it closes. */
+  dial<L extends Line>(call: Call, dial: Dial<L>, routes: readonly CompiledRoute[]): Promise<L> {
+    const choices = this.#choices(dial, routes);
+    return this.#inTurn(call, choices, (candidate) => this.#dialOne(dial, candidate));
+  }
+
+  #choices(wanted: Pick<Question<unknown>, 'preferred' | 'capable'>, routes: readonly CompiledRoute[]) {
+    const { dialects, random } = this.#options;
+    return inOrder(routes, { dialects, random, preferred: wanted.preferred, capable: wanted.capable });
+  }
+
+  async #inTurn<A>(
+    call: Call,
+    choices: readonly Choice[],
+    ask: (candidate: Candidate) => Promise<A>,
+  ): Promise<A> {
+    const { now } = this.#options;
     this.#budget = afterRequest(this.#budget, now());
     let failure: GatewayError | undefined;
     let asked = 0;
@@ -71,14 +108,14 @@ export class Upstreams {
       try {
         const candidate = this.#candidate(choice);
         asked += 1;
-        return await this.#askOne(call, question, candidate);
+        return await ask(candidate);
       } catch (cause) {
         failure = asGatewayError(cause);
         if (!isElsewhere(failure)) throw failure;
       }
       if (choices.length > 1 || !isBrokenConnection(failure) || !this.#takeRetry()) continue;
       // The only upstream closed an idle connection just when it was used again: nothing was asked yet.
-      return this.#askOne(call, question, this.#candidate(choice));
+      return ask(this.#candidate(choice));
     }
     throw failure ?? nobody();
   }
@@ -134,8 +171,10 @@ export class Upstreams {
       const limits = { timeouts: provider.timeouts, cut: call.cut };
       const answer = await send(this.#pools.for(provider), outgoing, limits);
       answer.onClose(leave);
-      if (answer.status < 200 || answer.status > 299)
-        return await this.#refused(answer, { candidate, settle });
+      if (answer.status < 200 || answer.status > 299) {
+        const body = (await answer.whole(ERROR_BODY_BYTES)).toString('utf8');
+        throw this.#refused({ status: answer.status, headers: answer.headers, body }, { candidate, settle });
+      }
       return await question.receive({ answer, candidate, settle });
     } catch (cause) {
       const error = asGatewayError(cause);
@@ -145,18 +184,34 @@ export class Upstreams {
     }
   }
 
-  async #refused(
-    answer: UpstreamAnswer,
+  async #dialOne<L extends Line>(dial: Dial<L>, candidate: Candidate): Promise<L> {
+    const settle = this.#start(candidate.provider);
+    const leave = this.#enter(candidate.provider);
+    try {
+      const outcome = await dial.open(candidate);
+      if ('status' in outcome) throw this.#refused(outcome, { candidate, settle });
+      outcome.onClose(leave);
+      settle();
+      return outcome;
+    } catch (cause) {
+      const error = asGatewayError(cause);
+      leave();
+      settle(error);
+      throw error;
+    }
+  }
+
+  #refused(
+    { status, headers, body }: RefusedAnswer,
     { candidate, settle }: Pick<Attempt, 'candidate' | 'settle'>,
-  ): Promise<never> {
-    const body = (await answer.whole(ERROR_BODY_BYTES)).toString('utf8');
-    const retryAfterMs = retryAfterOf(answer.headers, Date.now());
-    const verdict = judge({ status: answer.status, body, retryAfterMs }, candidate);
+  ): GatewayError {
+    const retryAfterMs = retryAfterOf(headers, Date.now());
+    const verdict = judge({ status, body, retryAfterMs }, candidate);
     if (verdict.restCredentialMs > 0 && candidate.credential) {
       this.#resting.set(restKey(candidate.credential), this.#options.now() + verdict.restCredentialMs);
     }
     settle(verdict.unwell ? verdict.error : undefined);
-    throw verdict.error;
+    return verdict.error;
   }
 
   /** Counts a request; the returned function says once how it went. */

@@ -36,6 +36,49 @@ export function isChatFamily(family: Family): boolean {
   return (CHAT_FAMILIES as readonly Family[]).includes(family);
 }
 
+const OPENAI_PROTOCOLS = ['openai-chat', 'openai-responses'] as const;
+
+/**
+ * Which upstream protocols can serve a family. Protocols of OpenAI's kind take these requests as they are (also
+ * Cohere's, Jina's and other Bearer APIs); the others need a translation that exists.
+ */
+export const FAMILY_PROTOCOLS: Record<Family, readonly DialectName[]> = {
+  chat_completions: DIALECTS,
+  completions: DIALECTS,
+  messages: DIALECTS,
+  responses: DIALECTS,
+  generative_language: DIALECTS,
+  compact: DIALECTS,
+  embeddings: [...OPENAI_PROTOCOLS, 'google-generate'],
+  audio: OPENAI_PROTOCOLS,
+  images: OPENAI_PROTOCOLS,
+  rerank: OPENAI_PROTOCOLS,
+  moderations: OPENAI_PROTOCOLS,
+  search: DIALECTS,
+  realtime: OPENAI_PROTOCOLS,
+};
+
+/** Protocols whose models can search the web with a tool of their provider. */
+export const WEB_SEARCH_PROTOCOLS: readonly DialectName[] = [
+  'openai-responses', 'anthropic-messages', 'google-generate',
+];
+
+/** What a route offers: families under its upstream name, through the protocols of its provider. */
+export interface Offer { families: readonly Family[]; protocols: readonly DialectName[] }
+
+/**
+ * Whether a route can serve a family: a chat family by any chat route, search also by a chat route whose models
+ * search by themselves, every other by a route that names it.
+ */
+export function canServe(family: Family, { families, protocols }: Offer): boolean {
+  const speaks = (capable: readonly DialectName[]): boolean =>
+    protocols.some((protocol) => capable.includes(protocol));
+  const isChat = families.some(isChatFamily);
+  if (family === 'search' && isChat && speaks(WEB_SEARCH_PROTOCOLS)) return true;
+  const isOffered = isChatFamily(family) ? isChat : families.includes(family);
+  return isOffered && speaks(FAMILY_PROTOCOLS[family]);
+}
+
 export interface FamilyPath { method: 'GET' | 'POST'; path: string; streaming: boolean }
 
 /** The paths clients call for each family: what pages about a model show. */

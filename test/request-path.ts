@@ -5,6 +5,7 @@
 import { request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { canServe } from '@gateway/shared/catalog';
 import type { Micros } from '@gateway/shared/money';
 import type {
   AccountRecord,
@@ -84,7 +85,11 @@ export class FakeStore implements ConfigStore {
         this.keys.find((key) => key.digest === digest || key.previousDigest === digest),
       modelByName: (name) => this.modelList.find((model) => model.name === name),
       models: () => this.modelList,
-      routesFor: (modelId) => this.routes.filter(({ route }) => route.modelId === modelId),
+      routesFor: (modelId, family) =>
+        this.routes.filter(
+          ({ route: { modelId: id, families }, provider: { protocols } }) =>
+            id === modelId && canServe(family, { families, protocols }),
+        ),
       poolBySubdomain: (subdomain) => this.pools.find((pool) => pool.subdomain === subdomain),
       poolById: (id) => this.pools.find((pool) => pool.id === id),
       accountByWallet: (walletId) => this.accounts.find((account) => account.walletId === walletId),

@@ -1,6 +1,6 @@
 /** Turns the tables of the configuration into what requests ask: immutable look-ups, credentials unsealed. */
 import type { KeyObject } from 'node:crypto';
-import { isChatFamily } from '@gateway/shared/catalog';
+import { canServe } from '@gateway/shared/catalog';
 import type { Family } from '@gateway/shared/catalog';
 import type { ConfigEntry } from '@gateway/shared/node-api';
 import type {
@@ -168,8 +168,9 @@ class CompiledConfig implements Config {
 
   routesFor(modelId: string, family: Family): readonly CompiledRoute[] {
     const routes = this.#lookups.routes.get(modelId) ?? [];
-    const serves = isChatFamily(family) ? isChatFamily : (offered: Family) => offered === family;
-    return routes.filter(({ route }) => route.families.some(serves));
+    return routes.filter(({ route: { families }, provider: { protocols } }) =>
+      canServe(family, { families, protocols }),
+    );
   }
 
   poolBySubdomain(subdomain: string): PoolRecord | undefined {

@@ -4,10 +4,10 @@
  */
 import type { GatewayError } from '@gateway/shared/failures';
 import { GatewayError as Failure, asGatewayError } from '@gateway/shared/failures';
+import type { TokenCounts } from '@gateway/shared/records';
 import type { Bill } from '../bill.ts';
 import type { Reply } from '../reply.ts';
 import type { Answer, Attempt } from './exchange.ts';
-import type { StreamMachine } from './stream-machine.ts';
 
 /**
  * After this long without content the head is sent and from then on a sign of life after each such silence,
@@ -22,12 +22,31 @@ const WAITING_BYTES = 64 * 1024;
  */
 const TAIL_MS = 1_000;
 
+/** Turns an upstream's bytes into the client's and holds the end back. Synchronous; fed chunks of any cut. */
+export interface AnswerMachine {
+  /** Whether something worth its price has come. */
+  readonly content: boolean;
+  /** Whether the upstream's own end was seen. */
+  readonly done: boolean;
+  readonly failure: GatewayError | undefined;
+  readonly tokens: TokenCounts;
+  /** Parts of the answer that the client's format could not carry. */
+  readonly losses: number;
+  /** The end of the answer: to be written once the charge is durable. */
+  readonly held: Buffer;
+  /** Takes a network chunk; returns the bytes that may leave now. */
+  push(chunk: Buffer): Buffer;
+  /** Takes the clean end of the upstream's body; afterwards the machine is done or failed. */
+  end(): Buffer;
+}
+
 export interface StreamOptions {
-  machine: StreamMachine;
+  machine: AnswerMachine;
   contentType: string;
+  /** Sent after each silence; empty where the format has no room for a sign of life. */
   keepAlive: string;
-  /** The last bytes of a stream that breaks off. */
-  streamError(error: GatewayError): string;
+  /** The last bytes of a stream that breaks off; undefined where the format has none. */
+  streamError(error: GatewayError): string | undefined;
   beforeHead(reply: Reply): void;
 }
 

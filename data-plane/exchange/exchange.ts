@@ -12,6 +12,8 @@ import type { Outgoing, UpstreamAnswer } from '../upstreams/send.ts';
 export interface Question<A> {
   /** The format that needs no translation. */
   readonly preferred: DialectName | undefined;
+  /** The upstream formats that can answer it; absent: every one. */
+  readonly capable?: readonly DialectName[];
   /** The request for one upstream. Throws `invalid_request` where the client forbade losses. */
   outgoing(candidate: Candidate): Outgoing;
   /**

@@ -14,6 +14,8 @@ export interface OrderOptions {
   dialects: Partial<Record<DialectName, Dialect>>;
   /** The client's own format: upstreams that speak it need no translation and come first among equals. */
   preferred: DialectName | undefined;
+  /** The formats that can serve the request at all; absent: every format we speak. */
+  capable?: readonly DialectName[] | undefined;
   /** Random numbers from 0 to 1. */
   random: () => number;
 }
@@ -36,10 +38,14 @@ export function inOrder(routes: readonly CompiledRoute[], options: OrderOptions)
   return drawn.map(({ choice }) => choice);
 }
 
-function choose(compiled: CompiledRoute, { dialects, preferred }: OrderOptions): Choice | undefined {
+function choose(
+  compiled: CompiledRoute,
+  { dialects, preferred, capable }: OrderOptions,
+): Choice | undefined {
   const { protocols } = compiled.provider;
   const native = preferred !== undefined && protocols.includes(preferred);
-  const name = native ? preferred : protocols.find((protocol) => dialects[protocol]);
+  const able = (protocol: DialectName): boolean => !capable || capable.includes(protocol);
+  const name = native ? preferred : protocols.find((protocol) => dialects[protocol] && able(protocol));
   const dialect = name && dialects[name];
   return dialect ? { compiled, dialect, native } : undefined;
 }

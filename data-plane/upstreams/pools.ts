@@ -26,8 +26,7 @@ export class Pools {
     const key = `${origin} ${provider.allowPrivate} ${connectMs}`;
     const known = this.#pools.get(key);
     if (known) return known;
-    const hostname = new URL(origin).hostname.replace(/^\[|\]$/g, '');
-    if (isIP(hostname) && !provider.allowPrivate && !isPublic(hostname)) throw forbidden(hostname);
+    const lookup = lookupFor(provider);
     const pool = new Pool(origin, {
       pipelining: 1,
       // undici's own timeouts are per request; the pool as such has no bound, the provider's limit is
@@ -36,7 +35,7 @@ export class Pools {
       keepAliveTimeout: IDLE_CONNECTION_MS,
       maxHeaderSize: UPSTREAM_HEADER_BYTES,
       allowH2: false,
-      connect: { timeout: connectMs, ...(provider.allowPrivate ? {} : { lookup: publicOnly }) },
+      connect: { timeout: connectMs, ...(lookup ? { lookup } : {}) },
     });
     this.#pools.set(key, pool);
     return pool;
@@ -46,6 +45,17 @@ export class Pools {
   async close(): Promise<void> {
     await Promise.all([...this.#pools.values()].map((pool) => pool.destroy()));
   }
+}
+
+/**
+ * How the names of a provider are looked up; undefined where any address will do. Throws `upstream_failed`
+ * where its address is literal and not allowed.
+ */
+export function lookupFor(provider: ProviderRecord): LookupFunction | undefined {
+  if (provider.allowPrivate) return undefined;
+  const hostname = new URL(addressOf(provider).origin).hostname.replace(/^\[|\]$/g, '');
+  if (isIP(hostname) && !isPublic(hostname)) throw forbidden(hostname);
+  return publicOnly;
 }
 
 /** Origin and path prefix of a provider's base URL. */
