@@ -62,6 +62,15 @@ export class StreamsByKey {
       }
     }
   }
+
+  /** Cuts every request in flight because the node stops: free, and worth another try elsewhere. */
+  stopAll(): void {
+    for (const cuts of this.#cuts.values()) {
+      for (const cut of [...cuts]) {
+        cut.trigger(new GatewayError('unavailable', 'This node is being stopped. Try again.'));
+      }
+    }
+  }
 }
 
 /** Free requests (lists, counts, 501s) of one key per minute. */

@@ -32,6 +32,9 @@ const FIRST_CONFIG_MS = 3_000;
  */
 const CLOSING_MS = { patient: 5_000, hasty: 300 };
 
+/** How long the answers that are still open then may take to say that they were cut, in ms. */
+const CUTTING_MS = 300;
+
 interface Node {
   settings: NodeSettings;
   log: Log;
@@ -155,6 +158,7 @@ async function stop(node: Node, drainMs: number): Promise<void> {
   node.log.info({ inflight: node.traffic.inflight, drainMs }, 'stopping');
   const until = performance.now() + drainMs;
   while (node.traffic.inflight > 0 && performance.now() < until) await pause(20);
+  await Promise.race([node.server.close(), pause(CUTTING_MS)]);
   await node.ledger.drain(drainMs > 1_000 ? CLOSING_MS.patient : CLOSING_MS.hasty);
   node.leave();
   await node.ledger.close();

@@ -211,6 +211,24 @@ describe('a stream', () => {
     expect(node.ledger.charges).toMatchObject([{ outcome: 'KEY_CUT' }]);
   });
 
+  it('is cut with an error and free when the node stops', async () => {
+    upstream.play = () => ({ ...stream(FIRST, ...WORDS), hang: 'after-chunks' });
+    let seen = '';
+    const answer = node.call({
+      body: STREAMED,
+      leaveWhen: (text) => {
+        seen = text;
+        return false;
+      },
+    });
+    await until(() => seen.includes('lo'));
+    await node.stop();
+    const { text, broken } = await answer;
+    expect(broken).toBe(true);
+    expect(text).toContain('being stopped');
+    expectFree();
+  });
+
   it('falls back to the next upstream while nothing was relayed', async () => {
     const second = await startUpstream(() => stream(FIRST, ...WORDS, ...END));
     node.store.routes.push(makeRoute(second.origin, { route: { id: 'route-2', priority: 2 } }));

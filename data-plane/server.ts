@@ -54,7 +54,7 @@ const PREFLIGHT_HEADERS = {
   'access-control-max-age': '86400',
 };
 
-/** The server, ready to listen. Its `close` stops the connections to upstreams, too. */
+/** The server, ready to listen. Its `close` cuts what is in flight, and the connections to upstreams, too. */
 export function buildServer(dependencies: ServerDependencies): FastifyInstance {
   const app = fastify({
     logger: { level: dependencies.logLevel ?? 'info' },
@@ -82,6 +82,10 @@ export function buildServer(dependencies: ServerDependencies): FastifyInstance {
     else done();
   });
   registerTable(app, node);
+  app.addHook('preClose', (done) => {
+    services.streams.stopAll();
+    done();
+  });
   app.addHook('onClose', () => services.upstreams.close());
   return app;
 }

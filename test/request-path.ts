@@ -191,6 +191,8 @@ export interface TestNode {
   secret: string;
   port: number;
   call(options: CallOptions): Promise<CallResult>;
+  /** Stops as the process does: what is in flight is cut. */
+  stop(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -239,6 +241,7 @@ export async function startNode(): Promise<TestNode> {
     secret,
     port,
     call: (options) => call(port, secret, options),
+    stop: () => app.close(),
     close: async () => {
       app.server.closeAllConnections();
       await app.close();

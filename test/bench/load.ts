@@ -9,8 +9,8 @@ export const HOLDING_MODEL = 'budget-plus';
 export interface Target {
   name: string;
   url: string;
-  /** Sent as the bearer key; pass-throughs ignore it. */
-  key: string;
+  /** Sent as bearer keys in turn, since a wallet may have 64 requests in flight; pass-throughs ignore them. */
+  keys: string[];
   model: string;
 }
 
@@ -58,7 +58,7 @@ async function once(pool: Pool, target: Target, body: string): Promise<void> {
     path: '/v1/chat/completions',
     method: 'POST',
     body,
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${target.key}` },
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${target.keys[0]}` },
   });
   const text = await answer.body.text();
   if (answer.statusCode !== 200 || !/\[DONE\]|"finish_reason":"stop"/.test(text)) {
@@ -70,12 +70,12 @@ async function once(pool: Pool, target: Target, body: string): Promise<void> {
 export async function openStreams(target: Target, count: number): Promise<() => Promise<void>> {
   const pool = new Pool(target.url, { connections: count, pipelining: 1, bodyTimeout: 0 });
   const body = requestBody(target.model, true);
-  const one = async (): Promise<void> => {
+  const one = async (index: number): Promise<void> => {
     const answer = await pool.request({
       path: '/v1/chat/completions',
       method: 'POST',
       body,
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${target.key}` },
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${target.keys[index % target.keys.length]}` },
     });
     if (answer.statusCode !== 200) throw new Error(`${target.name} answered ${answer.statusCode}`);
     answer.body.on('error', () => undefined);
@@ -83,6 +83,6 @@ export async function openStreams(target: Target, count: number): Promise<() => 
       answer.body.once('data', resolve);
     });
   };
-  await Promise.all(Array.from({ length: count }, one));
+  await Promise.all(Array.from({ length: count }, (_, index) => one(index)));
   return () => pool.destroy();
 }

@@ -18,6 +18,8 @@ const PRELOAD = ['--expose-gc', '--import', join(import.meta.dirname, 'report-us
 const OUTPUT = join(import.meta.dirname, '..', '..', '.bench');
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
 const OPEN_STREAMS = Number(process.env['BENCH_STREAMS'] ?? 1_000);
+/** Below the gateway's limit of requests in flight per wallet. */
+const STREAMS_PER_WALLET = 50;
 const LOADS: (Load & { name: string })[] = [
   { name: 'whole', stream: false, requests: 3_000, concurrency: 8 },
   { name: `streamed, ${CHUNKS} chunks`, stream: true, requests: 300, concurrency: 8 },
@@ -99,10 +101,13 @@ async function run(dataDir: string, databaseUrl: string): Promise<void> {
   const bare = await start('test/bench/pass-through.ts', { UPSTREAM: origin });
   const house = await startHouse({ databaseUrl, nodeExecArgv: PRELOAD });
   await addUpstream(house, { baseUrl: `${origin}/v1`, models: ['budget', HOLDING_MODEL] });
-  const customer = await addCustomer(house, '100000');
+  const keys: string[] = [];
+  for (let count = 0; count < OPEN_STREAMS; count += STREAMS_PER_WALLET) {
+    keys.push((await addCustomer(house, '10000')).key);
+  }
   const node = house.nodes[0]?.process;
   if (!node) throw new Error('the house has no node');
-  const common = { key: customer.key, model: 'budget' };
+  const common = { keys, model: 'budget' };
   const targets: Measured[] = [
     { name: 'upstream', url: origin, ...common },
     { name: 'node:http + undici', url: `http://127.0.0.1:${plain.port}`, process: plain, ...common },
