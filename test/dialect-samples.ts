@@ -1,4 +1,6 @@
-/** For the conformance suite: canonical values to try dialects with, and what of them every format must keep. */
+/**
+ * For the conformance suite: canonical values to try dialects with, and what of them every format must keep.
+ */
 import fc from 'fast-check';
 import type {
   Block,
@@ -76,7 +78,9 @@ export function responses(choices: number): fc.Arbitrary<ChatResponse> {
   });
 }
 
-/** What every format must keep of an answer. Filter and refusal are one word in some; ids may get a prefix. */
+/**
+ * What every format must keep of an answer. Filter and refusal are one word in some; ids may get a prefix.
+ */
 export function meaningOfResponse({ choices, tokens: counted, id, model }: ChatResponse): unknown {
   return {
     id: id.slice(-ID_LENGTH),
@@ -201,8 +205,8 @@ export const requests: fc.Arbitrary<ChatRequest> = fc
   });
 
 /**
- * What every format must keep of a request: of the scalars those that the original names (some formats demand values of
- * their own) and whose pointers were not reported as dropped.
+ * What every format must keep of a request: of the scalars those that the original names (some formats demand
+ * values of their own) and whose pointers were not reported as dropped.
  */
 export function meaningOfRequest(
   request: ChatRequest,

@@ -1,4 +1,7 @@
-/** One suite for every dialect of the registry: what is encoded is decoded again, whole and streamed, however cut. */
+/**
+ * One suite for every dialect of the registry: what is encoded is decoded again, whole and streamed, however
+ * cut.
+ */
 import { FAILURES, GatewayError } from '@gateway/shared/failures';
 import type { FailureCode } from '@gateway/shared/failures';
 import fc from 'fast-check';
@@ -63,169 +66,171 @@ it('collecting a replayed answer gives the answer', () => {
   );
 });
 
-describe.each(Object.values(DIALECTS))('$name', (dialect) => {
-  it('reads its own whole answers', () => {
-    fc.assert(
-      fc.property(responses(2), (response) => {
-        const wire: unknown = JSON.parse(JSON.stringify(dialect.inbound.encodeResponse(response, ASKED)));
-        const decoded = dialect.outbound.decodeResponse(wire);
-        expect(meaningOfResponse(decoded)).toEqual(meaningOfResponse(sayable(response, dialect)));
-      }),
-    );
-  });
+for (const dialect of Object.values(DIALECTS))
+  describe(dialect.name, () => {
+    it('reads its own whole answers', () => {
+      fc.assert(
+        fc.property(responses(2), (response) => {
+          const wire: unknown = JSON.parse(JSON.stringify(dialect.inbound.encodeResponse(response, ASKED)));
+          const decoded = dialect.outbound.decodeResponse(wire);
+          expect(meaningOfResponse(decoded)).toEqual(meaningOfResponse(sayable(response, dialect)));
+        }),
+      );
+    });
 
-  it('reads its own streams, cut at every byte', () => {
-    fc.assert(
-      fc.property(responses(1), (response) => {
-        const bytes = write(dialect, response);
-        const whole = read(dialect, bytes, { cut: 0 });
-        expect(meaningOfResponse(collect(whole))).toEqual(meaningOfResponse(response));
-        for (let cut = 1; cut < bytes.length; cut += 1) expect(read(dialect, bytes, { cut })).toEqual(whole);
-      }),
-      { numRuns: 5 },
-    );
-  });
+    it('reads its own streams, cut at every byte', () => {
+      fc.assert(
+        fc.property(responses(1), (response) => {
+          const bytes = write(dialect, response);
+          const whole = read(dialect, bytes, { cut: 0 });
+          expect(meaningOfResponse(collect(whole))).toEqual(meaningOfResponse(response));
+          for (let cut = 1; cut < bytes.length; cut += 1)
+            expect(read(dialect, bytes, { cut })).toEqual(whole);
+        }),
+        { numRuns: 5 },
+      );
+    });
 
-  it('reads its own streams of several choices', () => {
-    fc.assert(
-      fc.property(responses(3), (response) => {
-        const said = sayable(response, dialect);
-        const bytes = write(dialect, response, { ...ASKED, choices: 3 });
-        const events = read(dialect, bytes, { cut: 0, choices: said.choices.length });
-        expect(meaningOfResponse(collect(events))).toEqual(meaningOfResponse(said));
-      }),
-    );
-  });
+    it('reads its own streams of several choices', () => {
+      fc.assert(
+        fc.property(responses(3), (response) => {
+          const said = sayable(response, dialect);
+          const bytes = write(dialect, response, { ...ASKED, choices: 3 });
+          const events = read(dialect, bytes, { cut: 0, choices: said.choices.length });
+          expect(meaningOfResponse(collect(events))).toEqual(meaningOfResponse(said));
+        }),
+      );
+    });
 
-  it('keeps the order of events: start first, blocks never overlap, done or error last', () => {
-    fc.assert(
-      fc.property(responses(2), (response) => {
-        const events = read(dialect, write(dialect, response), { cut: 7 });
-        expect(events[0]?.type).toBe('start');
-        expect(events.at(-1)?.type).toBe('done');
-        const open = new Map<number, boolean>();
-        for (const event of events) {
-          if (event.type === 'block-start') {
-            expect(open.get(event.choice) ?? false).toBe(false);
-            open.set(event.choice, true);
-          } else if ('choice' in event) {
-            expect(open.get(event.choice) ?? false).toBe(event.type !== 'finish');
-            if (event.type === 'block-end') open.set(event.choice, false);
+    it('keeps the order of events: start first, blocks never overlap, done or error last', () => {
+      fc.assert(
+        fc.property(responses(2), (response) => {
+          const events = read(dialect, write(dialect, response), { cut: 7 });
+          expect(events[0]?.type).toBe('start');
+          expect(events.at(-1)?.type).toBe('done');
+          const open = new Map<number, boolean>();
+          for (const event of events) {
+            if (event.type === 'block-start') {
+              expect(open.get(event.choice) ?? false).toBe(false);
+              open.set(event.choice, true);
+            } else if ('choice' in event) {
+              expect(open.get(event.choice) ?? false).toBe(event.type !== 'finish');
+              if (event.type === 'block-end') open.set(event.choice, false);
+            }
           }
-        }
-      }),
-    );
-  });
+        }),
+      );
+    });
 
-  it('never takes a stream that was cut off before its finish for a whole answer', () => {
-    fc.assert(
-      fc.property(responses(1), fc.double({ min: 0, max: 1, noNaN: true }), (response, share) => {
-        const bytes = write(dialect, response);
-        const events = read(dialect, bytes.subarray(0, Math.floor(bytes.length * share)), { cut: 0 });
-        const isFinished = events.some(({ type }) => type === 'finish');
-        if (!isFinished) expect(events.at(-1)?.type).toBe('error');
-        expect(events.filter(({ type }) => type === 'done' || type === 'error')).toHaveLength(1);
-      }),
-    );
-  });
+    it('never takes a stream that was cut off before its finish for a whole answer', () => {
+      fc.assert(
+        fc.property(responses(1), fc.double({ min: 0, max: 1, noNaN: true }), (response, share) => {
+          const bytes = write(dialect, response);
+          const events = read(dialect, bytes.subarray(0, Math.floor(bytes.length * share)), { cut: 0 });
+          const isFinished = events.some(({ type }) => type === 'finish');
+          if (!isFinished) expect(events.at(-1)?.type).toBe('error');
+          expect(events.filter(({ type }) => type === 'done' || type === 'error')).toHaveLength(1);
+        }),
+      );
+    });
 
-  it('says no word after an error inside a stream, and reads the error as one', () => {
-    fc.assert(
-      fc.property(responses(1), (response) => {
-        const encoder = dialect.inbound.streamEncoder(ASKED);
-        const begun = [...replay(response)]
-          .slice(0, 3)
-          .map((event) => encoder.push(event))
-          .join('');
-        const failure = new GatewayError('upstream_failed', 'The model broke off.');
-        const text = begun + dialect.inbound.encodeStreamError(failure);
-        const events = read(dialect, Buffer.from(text), { cut: 0 });
-        expect(events.at(-1)?.type).toBe('error');
-        expect(events.some(({ type }) => type === 'done')).toBe(false);
-      }),
-    );
-  });
+    it('says no word after an error inside a stream, and reads the error as one', () => {
+      fc.assert(
+        fc.property(responses(1), (response) => {
+          const encoder = dialect.inbound.streamEncoder(ASKED);
+          const begun = [...replay(response)]
+            .slice(0, 3)
+            .map((event) => encoder.push(event))
+            .join('');
+          const failure = new GatewayError('upstream_failed', 'The model broke off.');
+          const text = begun + dialect.inbound.encodeStreamError(failure);
+          const events = read(dialect, Buffer.from(text), { cut: 0 });
+          expect(events.at(-1)?.type).toBe('error');
+          expect(events.some(({ type }) => type === 'done')).toBe(false);
+        }),
+      );
+    });
 
-  it('reads its own requests but for what it reports as dropped', () => {
-    fc.assert(
-      fc.property(requests, (request) => {
-        const { path, body, dropped } = dialect.outbound.encodeRequest(request, 'm');
-        const decoded = dialect.inbound.decodeRequest(JSON.parse(JSON.stringify(body)), pathOf(path));
-        expect(Object.values(request.pointers)).toEqual(expect.arrayContaining(dropped));
-        expect(meaningOfRequest(decoded, request, dropped)).toEqual(
-          meaningOfRequest(request, request, dropped),
-        );
-      }),
-    );
-  });
+    it('reads its own requests but for what it reports as dropped', () => {
+      fc.assert(
+        fc.property(requests, (request) => {
+          const { path, body, dropped } = dialect.outbound.encodeRequest(request, 'm');
+          const decoded = dialect.inbound.decodeRequest(JSON.parse(JSON.stringify(body)), pathOf(path));
+          expect(Object.values(request.pointers)).toEqual(expect.arrayContaining(dropped));
+          expect(meaningOfRequest(decoded, request, dropped)).toEqual(
+            meaningOfRequest(request, request, dropped),
+          );
+        }),
+      );
+    });
 
-  it('names every scalar that it does not carry', () => {
-    fc.assert(
-      fc.property(requests, (request) => {
-        const { path, body, dropped } = dialect.outbound.encodeRequest({ ...request, choices: 1 }, 'm');
-        const decoded = dialect.inbound.decodeRequest(JSON.parse(JSON.stringify(body)), pathOf(path));
-        for (const name of ['seed', 'stop', 'temperature', 'topP', 'format'] as const) {
-          const isKept = decoded.pointers[name] !== undefined;
-          if (request.pointers[name]) expect([isKept, dropped.includes(`/${name}`)]).toContain(true);
-        }
-      }),
-    );
-  });
+    it('names every scalar that it does not carry', () => {
+      fc.assert(
+        fc.property(requests, (request) => {
+          const { path, body, dropped } = dialect.outbound.encodeRequest({ ...request, choices: 1 }, 'm');
+          const decoded = dialect.inbound.decodeRequest(JSON.parse(JSON.stringify(body)), pathOf(path));
+          for (const name of ['seed', 'stop', 'temperature', 'topP', 'format'] as const) {
+            const isKept = decoded.pointers[name] !== undefined;
+            if (request.pointers[name]) expect([isKept, dropped.includes(`/${name}`)]).toContain(true);
+          }
+        }),
+      );
+    });
 
-  it('gives back unknown fields to its own upstreams alone, and names them for all others', () => {
-    const extras = [{ dialect: dialect.name, pointer: '/new_field', value: { a: 1 } }];
-    const messages = [
-      { role: 'user' as const, at: '/m', parts: [{ kind: 'text' as const, text: 'hi', at: '/m' }] },
-    ];
-    for (const other of Object.values(DIALECTS)) {
-      const { body, dropped } = other.outbound.encodeRequest({ ...ASKED, messages, extras }, 'm');
-      expect(body.new_field).toEqual(other === dialect ? { a: 1 } : undefined);
-      expect(dropped).toEqual(other === dialect ? [] : ['/new_field']);
-    }
-  });
+    it('gives back unknown fields to its own upstreams alone, and names them for all others', () => {
+      const extras = [{ dialect: dialect.name, pointer: '/new_field', value: { a: 1 } }];
+      const messages = [
+        { role: 'user' as const, at: '/m', parts: [{ kind: 'text' as const, text: 'hi', at: '/m' }] },
+      ];
+      for (const other of Object.values(DIALECTS)) {
+        const { body, dropped } = other.outbound.encodeRequest({ ...ASKED, messages, extras }, 'm');
+        expect(body.new_field).toEqual(other === dialect ? { a: 1 } : undefined);
+        expect(dropped).toEqual(other === dialect ? [] : ['/new_field']);
+      }
+    });
 
-  it('tells every failure of the table in its own shape', () => {
-    for (const code of Object.keys(FAILURES) as FailureCode[]) {
-      const failure = new GatewayError(code, `It failed: ${code}.`);
-      const body = JSON.stringify(dialect.inbound.encodeError(failure));
-      expect(body).toContain(`It failed: ${code}.`);
-      const decoded = dialect.outbound.decodeError(400, body);
-      expect(decoded.message).toBe(`It failed: ${code}.`);
-      expect(decoded.details.upstream).toEqual({ status: 400, body });
-    }
-  });
+    it('tells every failure of the table in its own shape', () => {
+      for (const code of Object.keys(FAILURES) as FailureCode[]) {
+        const failure = new GatewayError(code, `It failed: ${code}.`);
+        const body = JSON.stringify(dialect.inbound.encodeError(failure));
+        expect(body).toContain(`It failed: ${code}.`);
+        const decoded = dialect.outbound.decodeError(400, body);
+        expect(decoded.message).toBe(`It failed: ${code}.`);
+        expect(decoded.details.upstream).toEqual({ status: 400, body });
+      }
+    });
 
-  it('keeps the operator’s account to itself: of upstream errors only 400, 413 and 422 pass', () => {
-    const body = JSON.stringify(
-      dialect.inbound.encodeError(new GatewayError('internal', 'Your credit is used up.')),
-    );
-    const codeOf = (status: number) => dialect.outbound.decodeError(status, body).code;
-    expect([400, 413, 422].map(codeOf)).toEqual(['invalid_request', 'body_too_large', 'invalid_request']);
-    for (const status of [401, 402, 403, 404, 500, 503]) expect(codeOf(status)).toBe('upstream_failed');
-    for (const status of [429, 529]) expect(codeOf(status)).toBe('upstream_busy');
-    for (const status of [401, 402, 429, 500]) {
-      expect(dialect.outbound.decodeError(status, body).message).not.toContain('credit');
-    }
-    expect(dialect.outbound.decodeError(500, '<html>').code).toBe('upstream_failed');
-  });
+    it('keeps the operator’s account to itself: of upstream errors only 400, 413 and 422 pass', () => {
+      const body = JSON.stringify(
+        dialect.inbound.encodeError(new GatewayError('internal', 'Your credit is used up.')),
+      );
+      const codeOf = (status: number) => dialect.outbound.decodeError(status, body).code;
+      expect([400, 413, 422].map(codeOf)).toEqual(['invalid_request', 'body_too_large', 'invalid_request']);
+      for (const status of [401, 402, 403, 404, 500, 503]) expect(codeOf(status)).toBe('upstream_failed');
+      for (const status of [429, 529]) expect(codeOf(status)).toBe('upstream_busy');
+      for (const status of [401, 402, 429, 500]) {
+        expect(dialect.outbound.decodeError(status, body).message).not.toContain('credit');
+      }
+      expect(dialect.outbound.decodeError(500, '<html>').code).toBe('upstream_failed');
+    });
 
-  it('takes garbage for a failure of the upstream', () => {
-    const garbage: unknown[] = [null, 7, 'text', [], {}, { error: { message: 'no', type: 'x' } }];
-    for (const wire of garbage) expect(() => dialect.outbound.decodeResponse(wire)).toThrow(GatewayError);
-    for (const data of ['{', '7', '{"error":{"message":"no","type":"overloaded_error","code":529}}']) {
-      const decoder = dialect.outbound.streamDecoder(1);
-      const events = [...decoder.push({ data }), ...decoder.end()];
-      expect(events.filter(({ type }) => type !== 'start').map(({ type }) => type)).toEqual(['error']);
-    }
-  });
+    it('takes garbage for a failure of the upstream', () => {
+      const garbage: unknown[] = [null, 7, 'text', [], {}, { error: { message: 'no', type: 'x' } }];
+      for (const wire of garbage) expect(() => dialect.outbound.decodeResponse(wire)).toThrow(GatewayError);
+      for (const data of ['{', '7', '{"error":{"message":"no","type":"overloaded_error","code":529}}']) {
+        const decoder = dialect.outbound.streamDecoder(1);
+        const events = [...decoder.push({ data }), ...decoder.end()];
+        expect(events.filter(({ type }) => type !== 'start').map(({ type }) => type)).toEqual(['error']);
+      }
+    });
 
-  it('refuses requests of a wrong shape, naming the place', () => {
-    for (const wire of [{}, { model: 7 }, { model: 'm', messages: 'x', input: 7, contents: 7 }]) {
-      expect(() => dialect.inbound.decodeRequest(wire, {})).toThrow(GatewayError);
-    }
-  });
+    it('refuses requests of a wrong shape, naming the place', () => {
+      for (const wire of [{}, { model: 7 }, { model: 'm', messages: 'x', input: 7, contents: 7 }]) {
+        expect(() => dialect.inbound.decodeRequest(wire, {})).toThrow(GatewayError);
+      }
+    });
 
-  it('gives a reason for each of its losses', () => {
-    for (const reason of Object.values(dialect.inbound.losses)) expect(reason.length).toBeGreaterThan(10);
+    it('gives a reason for each of its losses', () => {
+      for (const reason of Object.values(dialect.inbound.losses)) expect(reason.length).toBeGreaterThan(10);
+    });
   });
-});

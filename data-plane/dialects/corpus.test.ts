@@ -1,6 +1,6 @@
 /**
- * Recorded traffic of real providers, read by the dialect of its wire: requests and answers decode and say what their
- * summaries say. The recordings lie beside the checkout and are no part of the repository.
+ * Recorded traffic of real providers, read by the dialect of its wire: requests and answers decode and say
+ * what their summaries say. The recordings lie beside the checkout and are no part of the repository.
  */
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

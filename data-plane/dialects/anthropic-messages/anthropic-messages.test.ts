@@ -262,7 +262,7 @@ describe('requests', () => {
     expect(dropped).toEqual(['/response_format']);
   });
 
-  it('offer only the allowed tools, search where another provider’s search was offered, and wrapped free-text tools', () => {
+  it('offer the allowed tools alone, search for another provider’s search, free-text tools wrapped', () => {
     const tools: Tool[] = [
       tool,
       { ...tool, name: 'g' },

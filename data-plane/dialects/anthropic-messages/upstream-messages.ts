@@ -73,6 +73,7 @@ function writePart(part: Part, drops: Drops): JsonObject[] {
   return [part.cache ? { ...block, cache_control: writeCache(part.cache) } : block];
 }
 
+/** Anthropic's mark that the prompt up to here is worth caching. */
 export function writeCache({ ttl }: { ttl?: string }): JsonObject {
   return { type: 'ephemeral', ...(ttl === undefined ? {} : { ttl }) };
 }

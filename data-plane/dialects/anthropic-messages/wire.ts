@@ -28,6 +28,7 @@ const FINISH_REASONS: Record<string, FinishReason> = {
   refusal: 'refusal',
 };
 
+/** The `stop_reason` of a choice. */
 export function stopWord({ finish, stopSequence }: Pick<Choice, 'finish' | 'stopSequence'>): string {
   return finish === 'stop' && stopSequence !== undefined ? 'stop_sequence' : STOP_WORDS[finish];
 }
@@ -57,6 +58,7 @@ export function readUsage(value: JsonObject): Usage {
   };
 }
 
+/** `usage` as this format counts. */
 export function writeUsage({ tokens, counters, serviceTier }: Usage): JsonObject {
   const read = tokens.cached ?? 0;
   const written = counters?.cacheWrite ?? 0;
@@ -70,6 +72,7 @@ export function writeUsage({ tokens, counters, serviceTier }: Usage): JsonObject
   };
 }
 
+/** Reads a citation of the web or of a document. */
 export function readCitation(wire: JsonObject): Citation {
   const title = textOf(wire.title) || textOf(wire.document_title);
   const start = numberOf(wire.start_char_index);

@@ -28,7 +28,10 @@ export function readInstruction(fields: Fields): Message[] {
   return parts.length === 0 ? [] : [{ role: 'system', parts, at }];
 }
 
-/** Reads `contents`: a text, one content or a list. Throws `invalid_request` naming the pointer of what is wrong. */
+/**
+ * Reads `contents`: a text, one content or a list. Throws `invalid_request` naming the pointer of what is
+ * wrong.
+ */
 export function readContents(fields: Fields): Message[] {
   const value = fields.take('contents');
   const at = fields.pointer('contents');

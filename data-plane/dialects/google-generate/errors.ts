@@ -31,8 +31,8 @@ export function encodeError({ status, message }: GatewayError): JsonObject {
 }
 
 /**
- * A bare JSON chunk, without which the js-genai SDK takes no notice of the error; then the same as an event, for readers
- * that know events alone.
+ * A bare JSON chunk, without which the js-genai SDK takes no notice of the error; then the same as an event,
+ * for readers that know events alone.
  */
 export function encodeStreamError(error: GatewayError): string {
   const json = JSON.stringify(encodeError(error));

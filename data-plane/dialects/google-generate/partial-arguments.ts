@@ -1,4 +1,7 @@
-/** Arguments of a call that come in pieces, each at a JSON path. https://cloud.google.com/vertex-ai/generative-ai/docs */
+/**
+ * Arguments of a call that come in pieces, each at a JSON path.
+ * https://cloud.google.com/vertex-ai/generative-ai/docs
+ */
 import { isObject, textOf } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 

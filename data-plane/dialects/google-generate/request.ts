@@ -16,7 +16,10 @@ import { readContents, readInstruction } from './contents.ts';
 import { toJsonSchema } from './schema.ts';
 import { NAME, spelling } from './wire.ts';
 
-/** Reads a request; model and verb stand in the path. Throws `invalid_request` naming the pointer of what is wrong. */
+/**
+ * Reads a request; model and verb stand in the path. Throws `invalid_request` naming the pointer of what is
+ * wrong.
+ */
 export function decodeRequest(wire: JsonObject, path: RequestPath): ChatRequest {
   const fields = new Fields(wire);
   const cached = spelling(fields, 'cachedContent');

@@ -32,6 +32,7 @@ function writeCandidate({ blocks, finish }: Choice, index: number): JsonObject {
   };
 }
 
+/** A citation as a chunk of `groundingMetadata`; nothing for one without an address. */
 export function writeCitation({ url, title }: { url?: string; title?: string }): JsonObject[] {
   return url === undefined ? [] : [{ web: { uri: url, ...(title === undefined ? {} : { title }) } }];
 }
@@ -59,8 +60,8 @@ export function writeBlock(block: Block): JsonObject[] {
 }
 
 /**
- * Reads an upstream's answer, which is a stream of one chunk; a list of chunks is what streams without `alt=sse` are.
- * Throws `upstream_failed` or `upstream_busy` for an error body or one that is no answer.
+ * Reads an upstream's answer, which is a stream of one chunk; a list of chunks is what streams without
+ * `alt=sse` are. Throws `upstream_failed` or `upstream_busy` for an error body or one that is no answer.
  */
 export function decodeResponse(wire: unknown): ChatResponse {
   const chunks: unknown[] = Array.isArray(wire) ? wire : [wire];

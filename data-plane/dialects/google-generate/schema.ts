@@ -1,6 +1,6 @@
 /**
- * Schemas between JSON Schema (what every other format speaks) and the OpenAPI subset of Google's `parameters` and
- * `responseSchema`. https://ai.google.dev/api/caching#Schema
+ * Schemas between JSON Schema (what every other format speaks) and the OpenAPI subset of Google's
+ * `parameters` and `responseSchema`. https://ai.google.dev/api/caching#Schema
  */
 import type { JsonObject } from '../dialect.ts';
 
@@ -24,7 +24,10 @@ const COUNTS = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minPr
 /** The keywords that `parameters` and JSON Schema read alike; anything else travels as JSON Schema. */
 const SHARED_KEYWORDS = new Set(['type', 'description', 'properties', 'required', 'items', 'enum']);
 
-/** An OpenAPI-subset schema as JSON Schema: lower-case types, null as a type, properties in their stated order. */
+/**
+ * An OpenAPI-subset schema as JSON Schema: lower-case types, null as a type, properties in their stated
+ * order.
+ */
 export function toJsonSchema(schema: unknown, depth = 0): unknown {
   if (!isObject(schema) || depth > MAX_SCHEMA_DEPTH) return schema;
   const out: JsonObject = {};
@@ -79,8 +82,9 @@ function withNull(schema: JsonObject): JsonObject {
 }
 
 /**
- * True where a JSON Schema means the same in Google's own `parameters`, which every model and every compatible server
- * reads; all others go to `parametersJsonSchema`. An object without properties is refused there.
+ * True where a JSON Schema means the same in Google's own `parameters`, which every model and every
+ * compatible server reads; all others go to `parametersJsonSchema`. An object without properties is refused
+ * there.
  */
 export function fitsOpenApi(schema: unknown, depth = 0): boolean {
   if (!isObject(schema) || depth > MAX_SCHEMA_DEPTH) return false;

@@ -7,7 +7,10 @@ import { encodeStreamError } from './errors.ts';
 import { writeBlock, writeCitation } from './response.ts';
 import { finishWord, writeLogprobs, writeUsage } from './wire.ts';
 
-/** Writes the answer as chunks: events without an end mark, or one JSON array where the client did not ask for events. */
+/**
+ * Writes the answer as chunks: events without an end mark, or one JSON array where the client did not ask for
+ * events.
+ */
 export function streamEncoder(request: ChatRequest): StreamEncoder {
   return new GenerateStreamEncoder(request);
 }

@@ -18,7 +18,8 @@ const NO_SIGNATURE = 'skip_thought_signature_validator';
 
 /** The path of a verb; the stream comes as server-sent events. */
 export function pathFor(model: string, stream: boolean): string {
-  return `/models/${encodeURIComponent(model)}:${stream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`;
+  const verb = stream ? 'streamGenerateContent?alt=sse' : 'generateContent';
+  return `/models/${encodeURIComponent(model)}:${verb}`;
 }
 
 /** Writes the request. `dropped` names what this format cannot say. */
@@ -158,7 +159,10 @@ const BUILTINS = {
   'code-execution': 'codeExecution',
 } as const;
 
-/** Other providers' tools find their like here only where no functions are offered: many models refuse both at once. */
+/**
+ * Other providers' tools find their like here only where no functions are offered: many models refuse both at
+ * once.
+ */
 function writeBuiltin(
   tool: Extract<Tool, { kind: 'builtin' }>,
   { drops, isAlone }: { drops: Drops; isAlone: boolean },

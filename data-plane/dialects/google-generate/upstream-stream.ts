@@ -13,7 +13,9 @@ import { failureInsideAnswer, unreadableAnswer } from '../upstream-errors.ts';
 import { applyPartialArguments } from './partial-arguments.ts';
 import { NAME, finishReason, readCitations, readLogprobs, readUsage } from './wire.ts';
 
-/** Reads an upstream's chunks. The clean end of the body ends the answer, once every candidate has finished. */
+/**
+ * Reads an upstream's chunks. The clean end of the body ends the answer, once every candidate has finished.
+ */
 export function streamDecoder(choices: number): StreamDecoder {
   return new GenerateStreamDecoder(choices);
 }
@@ -109,7 +111,9 @@ class CandidateDecoder {
     this.#blocks = new BlockSequence(index);
   }
 
-  /** `goesOn`: the chunk is one of a turn with server-side calls, in which a finish may be followed by more. */
+  /**
+   * `goesOn`: the chunk is one of a turn with server-side calls, in which a finish may be followed by more.
+   */
   read(candidate: JsonObject, goesOn: boolean): ChatEvent[] {
     if (this.finished) return [];
     const events = objectsOf(objectOf(candidate.content).parts).flatMap((part) => this.#part(part));

@@ -39,6 +39,7 @@ const FINISH_REASONS: Record<string, FinishReason> = {
   MALFORMED_RESPONSE: 'error',
 };
 
+/** The `finishReason` of a candidate. */
 export function finishWord(reason: FinishReason): string {
   return FINISH_WORDS[reason];
 }
@@ -67,6 +68,7 @@ export function readUsage(value: JsonObject): Usage {
   };
 }
 
+/** `usageMetadata` as this format counts. */
 export function writeUsage({ tokens }: Usage): JsonObject {
   const input = tokens.input ?? 0;
   const output = tokens.output ?? 0;
@@ -144,6 +146,7 @@ function readToken({ token, logProbability }: JsonObject): { token: string; logp
   return { token: textOf(token), logprob: numberOf(logProbability) ?? 0 };
 }
 
+/** Writes `logprobsResult`. */
 export function writeLogprobs(logprobs: TokenLogprob[]): JsonObject {
   const write = ({ token, logprob }: { token: string; logprob: number }): JsonObject => ({
     token,

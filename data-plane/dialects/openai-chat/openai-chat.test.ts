@@ -150,7 +150,7 @@ describe('streams of real providers', () => {
     expect(answer.tokens).toEqual({ input: 10, output: 25, cached: null, reasoning: 20 });
   });
 
-  it('an error chunk, or an error inside a choice, ends the stream as an error and says nothing of the account', () => {
+  it('an error chunk or an error inside a choice ends the stream, and says nothing of the account', () => {
     const error = {
       message: 'You exceeded your quota',
       type: 'insufficient_quota',
@@ -251,7 +251,7 @@ describe('requests', () => {
     expect(objectOf(choice?.message).function_call).toEqual({ name: 'f', arguments: '{}' });
   });
 
-  it('results stand right after their calls, their images as a message of the user behind all of them', () => {
+  it('results stand right after their calls, their images as a message of the user behind them', () => {
     const image: Part = {
       kind: 'media',
       media: { type: 'image', mediaType: 'image/png', source: { base64: 'AA' } },

@@ -102,6 +102,7 @@ function counter(name: 'cacheWrite' | 'inputAudio' | 'outputAudio', value: unkno
   return count ? { [name]: count } : {};
 }
 
+/** Reads an annotation; undefined where it cites no address. */
 export function readCitation(annotation: JsonObject): Citation | undefined {
   const cited = annotation.url_citation;
   if (!isObject(cited)) return undefined;
@@ -115,6 +116,7 @@ export function readCitation(annotation: JsonObject): Citation | undefined {
   };
 }
 
+/** A citation as an annotation. */
 export function writeCitation({ url, title, start, end }: Citation): JsonObject {
   return {
     type: 'url_citation',
@@ -142,6 +144,7 @@ function readToken({ token, logprob, bytes }: JsonObject): {
   return { token: textOf(token), logprob: numberOf(logprob) ?? 0, ...(list ? { bytes: list } : {}) };
 }
 
+/** Writes `logprobs` of a choice; null where there are none. */
 export function writeLogprobs(logprobs: TokenLogprob[] | undefined): JsonObject | null {
   if (!logprobs) return null;
   return {

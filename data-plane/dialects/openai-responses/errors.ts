@@ -1,4 +1,7 @@
-/** Errors in the responses format, which are those of all OpenAI APIs. https://platform.openai.com/docs/guides/error-codes */
+/**
+ * Errors in the responses format, which are those of all OpenAI APIs.
+ * https://platform.openai.com/docs/guides/error-codes
+ */
 import type { FailureCode, GatewayError } from '@gateway/shared/failures';
 import { isObject, objectOf, parseObject, textOf } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
@@ -8,27 +11,41 @@ import type { OutputItem, ResponseProgress } from './wire.ts';
 
 /** The `type` that SDKs and people sort errors by; whatever is missing here follows from the status. */
 const TYPES: Partial<Record<FailureCode, string>> = {
-  invalid_key: 'authentication_error', insufficient_funds: 'insufficient_quota', spend_limit_reached: 'insufficient_quota',
+  invalid_key: 'authentication_error',
+  insufficient_funds: 'insufficient_quota',
+  spend_limit_reached: 'insufficient_quota',
   not_implemented: 'not_implemented_error',
 };
 
 /** The `code`s that clients know under another name than ours. */
 const CODES: Partial<Record<FailureCode, string>> = {
-  invalid_key: 'invalid_api_key', insufficient_funds: 'insufficient_quota', spend_limit_reached: 'insufficient_quota',
-  rate_limited: 'rate_limit_exceeded', too_many_concurrent: 'rate_limit_exceeded',
+  invalid_key: 'invalid_api_key',
+  insufficient_funds: 'insufficient_quota',
+  spend_limit_reached: 'insufficient_quota',
+  rate_limited: 'rate_limit_exceeded',
+  too_many_concurrent: 'rate_limit_exceeded',
 };
 
 /** The body of an error answer; an upstream's own words where they may pass and are of this format. */
 export function encodeError(error: GatewayError): unknown {
-  return { error: nativeError(error) ?? {
-    message: error.message, type: typeOf(error), param: parameterOf(error), code: codeOf(error),
-  } };
+  return {
+    error: nativeError(error) ?? {
+      message: error.message,
+      type: typeOf(error),
+      param: parameterOf(error),
+      code: codeOf(error),
+    },
+  };
 }
 
 function nativeError({ details }: GatewayError): JsonObject | undefined {
   const error = parseObject(details.upstream?.body ?? '')?.error;
-  return isObject(error) && typeof error.type === 'string' && typeof error.message === 'string' && 'param' in error
-    ? error : undefined;
+  return isObject(error) &&
+    typeof error.type === 'string' &&
+    typeof error.message === 'string' &&
+    'param' in error
+    ? error
+    : undefined;
 }
 
 function typeOf({ code, status }: GatewayError): string {
@@ -56,7 +73,13 @@ export function streamErrorEvent(error: GatewayError): JsonObject {
 /** What of a `response` object changes when it fails. */
 export function failedProgress(error: GatewayError, output: OutputItem[]): ResponseProgress & JsonObject {
   const code = error.status === 429 || error.status === 503 ? 'rate_limit_exceeded' : 'server_error';
-  return { status: 'failed', output, error: { code, message: error.message }, incomplete_details: null, usage: null };
+  return {
+    status: 'failed',
+    output,
+    error: { code, message: error.message },
+    incomplete_details: null,
+    usage: null,
+  };
 }
 
 /** A failed stream's last event where no encoder knows how far the stream had come. */
@@ -67,6 +90,7 @@ export function encodeStreamError(error: GatewayError): string {
 /** What an upstream's error answer means to the client. Some providers send `error` as a plain text. */
 export function decodeError(status: number, body: string): GatewayError {
   const wire = parseObject(body) ?? {};
-  const message = textOf(wire.error) || textOf(objectOf(wire.error).message) || textOf(wire.message) || textOf(wire.detail);
+  const message =
+    textOf(wire.error) || textOf(objectOf(wire.error).message) || textOf(wire.message) || textOf(wire.detail);
   return upstreamFailure({ status, message, body });
 }

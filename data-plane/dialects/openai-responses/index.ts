@@ -17,7 +17,7 @@ export const openaiResponses: Dialect = {
     keepAlive: ': keep-alive\n\n',
     losses: {
       choices: 'an answer is one list of items: further choices have no place',
-      native: 'items of another format\'s server-side tools have no counterpart',
+      native: "items of another format's server-side tools have no counterpart",
       'stop-sequence': 'the format does not say which stop sequence ended the answer',
     },
   },

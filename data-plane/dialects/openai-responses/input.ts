@@ -10,18 +10,23 @@ import { MAX_CALL_ID_LENGTH } from './wire.ts';
 const DIALECT = 'openai-responses';
 
 /**
- * The conversation of a request. Leading system texts become `instructions`, unless nothing else would be left to send.
- * What items cannot carry is named in `drops`.
+ * The conversation of a request. Leading system texts become `instructions`, unless nothing else would be
+ * left to send. What items cannot carry is named in `drops`.
  */
-export function encodeInput(request: ChatRequest, drops: Drops): { instructions: string; input: JsonObject[] } {
+export function encodeInput(
+  request: ChatRequest,
+  drops: Drops,
+): { instructions: string; input: JsonObject[] } {
   const { messages } = request;
   const first = messages.findIndex((message) => message.role !== 'system');
   const leading = first < 0 ? [] : messages.slice(0, first);
-  const texts = leading.flatMap((message) => message.parts).map((part) => {
-    if (part.kind === 'text') return part.text;
-    drops.add(part.at);
-    return '';
-  });
+  const texts = leading
+    .flatMap((message) => message.parts)
+    .map((part) => {
+      if (part.kind === 'text') return part.text;
+      drops.add(part.at);
+      return '';
+    });
   const writer = new ItemWriter(request.tools, drops);
   for (const message of messages.slice(leading.length)) writer.write(message);
   return { instructions: texts.filter(Boolean).join('\n\n'), input: writer.items };
@@ -59,17 +64,23 @@ class ItemWriter {
   }
 
   #assistantContent(part: Part): JsonObject | undefined {
-    if (part.kind === 'text') return part.text ? { type: 'output_text', text: part.text, annotations: [] } : undefined;
+    if (part.kind === 'text')
+      return part.text ? { type: 'output_text', text: part.text, annotations: [] } : undefined;
     return part.kind === 'refusal' ? { type: 'refusal', refusal: part.text } : undefined;
   }
 
   #content(part: Part): JsonObject | undefined {
     switch (part.kind) {
-      case 'text': return { type: 'input_text', text: part.text };
-      case 'refusal': return { type: 'input_text', text: part.text };
-      case 'media': return encodeMedia(part.media);
-      case 'native': return part.dialect === DIALECT && isContentPart(part.value) ? part.value : undefined;
-      default: return undefined;
+      case 'text':
+        return { type: 'input_text', text: part.text };
+      case 'refusal':
+        return { type: 'input_text', text: part.text };
+      case 'media':
+        return encodeMedia(part.media);
+      case 'native':
+        return part.dialect === DIALECT && isContentPart(part.value) ? part.value : undefined;
+      default:
+        return undefined;
     }
   }
 
@@ -99,7 +110,7 @@ class ItemWriter {
       if (!written) this.#drops.add(each.at);
       return written ? [written] : [];
     });
-    const texts = part.parts.flatMap((each) => each.kind === 'text' ? [each.text] : []);
+    const texts = part.parts.flatMap((each) => (each.kind === 'text' ? [each.text] : []));
     const isText = texts.length === part.parts.length && texts.length < 2;
     const type = part.custom ? 'custom_tool_call_output' : 'function_call_output';
     return { type, call_id: callId(part.id), output: isText ? texts.join('') : content };
@@ -119,7 +130,8 @@ function callId(id: string): string {
 
 /** Images and files; this format takes neither audio nor video. */
 function encodeMedia(media: Media): JsonObject | undefined {
-  if (media.type === 'image') return { type: 'input_image', detail: media.detail ?? 'auto', image_url: urlOf(media) };
+  if (media.type === 'image')
+    return { type: 'input_image', detail: media.detail ?? 'auto', image_url: urlOf(media) };
   if (media.type !== 'file') return undefined;
   if ('url' in media.source) return { type: 'input_file', file_url: media.source.url };
   return { type: 'input_file', filename: media.name ?? fileName(media.mediaType), file_data: urlOf(media) };
@@ -127,6 +139,6 @@ function encodeMedia(media: Media): JsonObject | undefined {
 
 /** A name is required with inline data; its ending tells the provider what it is. */
 function fileName(mediaType: string): string {
-  const ending = mediaType === 'text/plain' ? 'txt' : mediaType.split('/')[1] ?? '';
+  const ending = mediaType === 'text/plain' ? 'txt' : (mediaType.split('/')[1] ?? '');
   return /^[a-z0-9]{2,5}$/.test(ending) ? `file.${ending}` : 'file';
 }

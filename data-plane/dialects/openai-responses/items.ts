@@ -10,17 +10,25 @@ const DIALECT = 'openai-responses';
 
 type Role = Message['role'];
 
-/** What one item says, and on whose side. `joins`: it belongs to the message before where that has the same role. */
-interface Spoken { role: Role; parts: Part[]; joins: boolean }
+/**
+ * What one item says, and on whose side. `joins`: it belongs to the message before where that has the same
+ * role.
+ */
+interface Spoken {
+  role: Role;
+  parts: Part[];
+  joins: boolean;
+}
 
 /**
- * The messages of `input`, which is a text or a list of items; `leftovers` receives a cursor per item, for the fields that
- * nobody read. Items of the assistant join into one message, and so do tool results. Throws `invalid_request` for what is
- * malformed or refers to something stored.
+ * The messages of `input`, which is a text or a list of items; `leftovers` receives a cursor per item, for
+ * the fields that nobody read. Items of the assistant join into one message, and so do tool results. Throws
+ * `invalid_request` for what is malformed or refers to something stored.
  */
 export function decodeInput(input: unknown, tools: readonly Tool[], leftovers: Fields[]): Message[] {
   if (input === undefined || input === null) return [];
-  if (typeof input === 'string') return [{ role: 'user', at: '/input', parts: [{ kind: 'text', text: input, at: '/input' }] }];
+  if (typeof input === 'string')
+    return [{ role: 'user', at: '/input', parts: [{ kind: 'text', text: input, at: '/input' }] }];
   if (!Array.isArray(input)) throw wrong('/input', 'a text or a list of items');
   const reader = new ItemReader(tools);
   const messages: Message[] = [];
@@ -37,7 +45,10 @@ export function decodeInput(input: unknown, tools: readonly Tool[], leftovers: F
 
 /** Results join results and calls join what the assistant said; a result never joins what the user wrote. */
 function mayJoin(message: Message): boolean {
-  return message.role === 'assistant' || message.parts.every((part) => part.kind === 'tool-result' || part.kind === 'native');
+  return (
+    message.role === 'assistant' ||
+    message.parts.every((part) => part.kind === 'tool-result' || part.kind === 'native')
+  );
 }
 
 class ItemReader {
@@ -53,13 +64,20 @@ class ItemReader {
   read(item: Fields): Spoken {
     item.ignore('id', 'status');
     switch (item.string('type') ?? 'message') {
-      case 'message': return this.#message(item);
-      case 'reasoning': return { role: 'assistant', parts: this.#reasoning(item), joins: true };
-      case 'function_call': return this.#call(item, 'arguments');
-      case 'custom_tool_call': return this.#call(item, 'input');
-      case 'function_call_output': return this.#result(item);
-      case 'custom_tool_call_output': return this.#result(item, true);
-      default: return readNative(item);
+      case 'message':
+        return this.#message(item);
+      case 'reasoning':
+        return { role: 'assistant', parts: this.#reasoning(item), joins: true };
+      case 'function_call':
+        return this.#call(item, 'arguments');
+      case 'custom_tool_call':
+        return this.#call(item, 'input');
+      case 'function_call_output':
+        return this.#result(item);
+      case 'custom_tool_call_output':
+        return this.#result(item, true);
+      default:
+        return readNative(item);
     }
   }
 
@@ -75,14 +93,19 @@ class ItemReader {
   #sealed(parts: Part[]): Part[] {
     const seal = this.#sealForNext;
     const first = parts[0];
-    if (!seal || !first || (first.kind !== 'text' && first.kind !== 'media' && first.kind !== 'tool-call')) return parts;
+    if (!seal || !first || (first.kind !== 'text' && first.kind !== 'media' && first.kind !== 'tool-call'))
+      return parts;
     this.#sealForNext = undefined;
     return [{ ...first, seal }, ...parts.slice(1)];
   }
 
   #reasoning(item: Fields): Part[] {
-    const spoken = objectsOf(item.take('content')).map((part) => textOf(part.text)).join('');
-    const summary = objectsOf(item.take('summary')).map((part) => textOf(part.text)).join('\n\n');
+    const spoken = objectsOf(item.take('content'))
+      .map((part) => textOf(part.text))
+      .join('');
+    const summary = objectsOf(item.take('summary'))
+      .map((part) => textOf(part.text))
+      .join('\n\n');
     const encrypted = item.string('encrypted_content');
     const part: PartBody = { kind: 'reasoning', text: spoken || summary };
     if (encrypted === undefined) return part.text ? [{ ...part, at: item.at }] : [];
@@ -98,9 +121,10 @@ class ItemReader {
     const name = canonicalName(this.#tools, item.requiredString('name'), item.string('namespace'));
     this.#callNames.set(id, name);
     const text = item.string(field) ?? '';
-    const part: Part = field === 'input'
-      ? { kind: 'tool-call', id, name, text, custom: true, at: item.at }
-      : { kind: 'tool-call', id, name, text: text || '{}', at: item.at };
+    const part: Part =
+      field === 'input'
+        ? { kind: 'tool-call', id, name, text, custom: true, at: item.at }
+        : { kind: 'tool-call', id, name, text: text || '{}', at: item.at };
     return { role: 'assistant', parts: this.#sealed([part]), joins: true };
   }
 
@@ -114,11 +138,14 @@ class ItemReader {
   }
 }
 
-/** An item kind that only this format knows stays whole; one that merely names something stored is refused. */
+/**
+ * An item kind that only this format knows stays whole; one that merely names something stored is refused.
+ */
 function readNative(item: Fields): Spoken {
   const type = textOf(item.value.type);
   const contentField = REFERENCE_ITEMS[type];
-  if (type === 'item_reference' || (contentField !== undefined && !item.has(contentField))) throw refuseStored(item.at);
+  if (type === 'item_reference' || (contentField !== undefined && !item.has(contentField)))
+    throw refuseStored(item.at);
   if (item.has('container_id')) throw refuseStored(item.pointer('container_id'));
   item.ignoreAll();
   const isUserSide = USER_SIDE_ITEMS.has(type) || type.endsWith('_output');
@@ -148,13 +175,21 @@ function readPart(part: Fields): Part {
 
 function readPartBody(part: Fields): PartBody {
   switch (part.string('type')) {
-    case 'input_text': case 'text': return { kind: 'text', text: part.requiredString('text') };
-    case 'output_text': return readOutputText(part);
-    case 'refusal': return { kind: 'refusal', text: part.requiredString('refusal') };
-    case 'input_image': return readImage(part);
-    case 'input_file': return readFile(part);
-    case 'input_audio': return readAudio(part);
-    default: return asNative(part);
+    case 'input_text':
+    case 'text':
+      return { kind: 'text', text: part.requiredString('text') };
+    case 'output_text':
+      return readOutputText(part);
+    case 'refusal':
+      return { kind: 'refusal', text: part.requiredString('refusal') };
+    case 'input_image':
+      return readImage(part);
+    case 'input_file':
+      return readFile(part);
+    case 'input_audio':
+      return readAudio(part);
+    default:
+      return asNative(part);
   }
 }
 
@@ -170,8 +205,10 @@ export function citationOf(annotation: Fields['value']): Citation {
   const start = numberOf(annotation.start_index);
   const end = numberOf(annotation.end_index);
   return {
-    ...(typeof annotation.url === 'string' ? { url: annotation.url } : {}), ...(title ? { title } : {}),
-    ...(start === undefined ? {} : { start }), ...(end === undefined ? {} : { end }),
+    ...(typeof annotation.url === 'string' ? { url: annotation.url } : {}),
+    ...(title ? { title } : {}),
+    ...(start === undefined ? {} : { start }),
+    ...(end === undefined ? {} : { end }),
   };
 }
 
@@ -180,7 +217,10 @@ function readImage(part: Fields): PartBody {
   const url = part.string('image_url');
   if (url === undefined) return asNative(part);
   const detail = part.string('detail');
-  return { kind: 'media', media: { ...mediaFromUrl('image', url), ...(detail === undefined ? {} : { detail }) } };
+  return {
+    kind: 'media',
+    media: { ...mediaFromUrl('image', url), ...(detail === undefined ? {} : { detail }) },
+  };
 }
 
 function readFile(part: Fields): PartBody {
@@ -195,14 +235,19 @@ function readFile(part: Fields): PartBody {
 
 /** The API documents bare base64 for `file_data` and accepts data URLs; everybody sends the latter. */
 function inlineFile(data: string): Media {
-  return data.startsWith('data:') ? mediaFromUrl('file', data) : { type: 'file', mediaType: '', source: { base64: data } };
+  return data.startsWith('data:')
+    ? mediaFromUrl('file', data)
+    : { type: 'file', mediaType: '', source: { base64: data } };
 }
 
 function readAudio(part: Fields): PartBody {
   const audio = part.object('input_audio');
   if (!audio) return asNative(part);
   const base64 = audio.requiredString('data');
-  return { kind: 'media', media: { type: 'audio', mediaType: `audio/${audio.string('format') ?? 'wav'}`, source: { base64 } } };
+  return {
+    kind: 'media',
+    media: { type: 'audio', mediaType: `audio/${audio.string('format') ?? 'wav'}`, source: { base64 } },
+  };
 }
 
 function asNative(part: Fields): PartBody {

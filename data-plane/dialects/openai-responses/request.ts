@@ -1,7 +1,15 @@
 /** Requests in the responses format: what clients send, and what upstreams are asked. */
 import { GatewayError } from '@gateway/shared/failures';
 import { EFFORTS } from '../canonical.ts';
-import type { AnswerFormat, ChatRequest, Effort, Extra, Message, Reasoning, ScalarName } from '../canonical.ts';
+import type {
+  AnswerFormat,
+  ChatRequest,
+  Effort,
+  Extra,
+  Message,
+  Reasoning,
+  ScalarName,
+} from '../canonical.ts';
 import type { RequestPath, UpstreamRequest } from '../dialect.ts';
 import { Drops } from '../drops.ts';
 import { effortOf } from '../effort.ts';
@@ -15,29 +23,55 @@ const DIALECT = 'openai-responses';
 const ENCRYPTED_REASONING = 'reasoning.encrypted_content';
 const LOGPROBS = 'message.output_text.logprobs';
 
-/** Where earlier turns or prompts are kept at the provider, which all customers of one account would share. */
+/**
+ * Where earlier turns or prompts are kept at the provider, which all customers of one account would share.
+ */
 const STORED = ['previous_response_id', 'conversation', 'prompt'] as const;
 
 /** Scalars that this format has a field for. */
 const CARRIED: readonly ScalarName[] = [
-  'toolChoice', 'parallelToolCalls', 'maxOutputTokens', 'temperature', 'topP', 'logprobs', 'reasoning', 'format', 'verbosity',
-  'user', 'metadata', 'serviceTier', 'cacheKey', 'cacheRetention',
+  'toolChoice',
+  'parallelToolCalls',
+  'maxOutputTokens',
+  'temperature',
+  'topP',
+  'logprobs',
+  'reasoning',
+  'format',
+  'verbosity',
+  'user',
+  'metadata',
+  'serviceTier',
+  'cacheKey',
+  'cacheRetention',
 ];
 
 /**
- * Reads a client's request. Throws `invalid_request` for what is malformed, for references to stored objects and for
- * background responses.
+ * Reads a client's request. Throws `invalid_request` for what is malformed, for references to stored objects
+ * and for background responses.
  */
 export function decodeRequest(wire: JsonObject, _path: RequestPath): ChatRequest {
   const fields = new Fields(wire);
   refuseState(fields);
-  fields.ignore('store', 'background', 'stream_options', ...(wire.truncation === 'disabled' ? ['truncation'] : []));
+  fields.ignore(
+    'store',
+    'background',
+    'stream_options',
+    ...(wire.truncation === 'disabled' ? ['truncation'] : []),
+  );
   const tools = decodeTools(fields);
   const items: Fields[] = [];
   const messages = [...instructions(fields), ...decodeInput(fields.take('input'), tools, items)];
   const request: ChatRequest = {
-    model: fields.requiredString('model'), stream: fields.boolean('stream') ?? false, choices: 1,
-    messages, tools, stop: [], pointers: {}, extras: [], shape: {},
+    model: fields.requiredString('model'),
+    stream: fields.boolean('stream') ?? false,
+    choices: 1,
+    messages,
+    tools,
+    stop: [],
+    pointers: {},
+    extras: [],
+    shape: {},
   };
   readScalars(fields, request);
   readReasoning(fields, request);
@@ -51,7 +85,8 @@ export function decodeRequest(wire: JsonObject, _path: RequestPath): ChatRequest
 function refuseState(fields: Fields): void {
   for (const name of STORED) if (fields.has(name)) throw refuseStored(fields.pointer(name));
   if (fields.boolean('background') !== true) return;
-  const message = 'Background responses are not served. Leave `background` out and keep the connection open, or stream.';
+  const message =
+    'Background responses are not served. Leave `background` out and keep the connection open, or stream.';
   throw new GatewayError('invalid_request', message, { parameter: '/background' });
 }
 
@@ -62,7 +97,11 @@ function instructions(fields: Fields): Message[] {
 }
 
 function readScalars(fields: Fields, request: ChatRequest): void {
-  const set = <Name extends ScalarName>(name: Name, field: string, value: ChatRequest[Name] | undefined): void => {
+  const set = <Name extends ScalarName>(
+    name: Name,
+    field: string,
+    value: ChatRequest[Name] | undefined,
+  ): void => {
     if (value === undefined) return;
     request[name] = value;
     request.pointers[name] = fields.pointer(field);
@@ -85,7 +124,9 @@ function readScalars(fields: Fields, request: ChatRequest): void {
 function readMetadata(fields: Fields): Record<string, string> | undefined {
   const metadata = fields.take('metadata');
   if (!isObject(metadata)) return undefined;
-  const entries = Object.entries(metadata).filter((entry): entry is [string, string] => typeof entry[1] === 'string');
+  const entries = Object.entries(metadata).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
   return entries.length > 0 ? Object.fromEntries(entries) : undefined;
 }
 
@@ -130,12 +171,18 @@ function readFormat(format: Fields): AnswerFormat | undefined {
   const description = format.string('description');
   const strict = format.boolean('strict');
   return {
-    kind: 'schema', schema: isObject(schema) ? schema : {}, ...(name === undefined ? {} : { name }),
-    ...(description === undefined ? {} : { description }), ...(strict === undefined ? {} : { strict }),
+    kind: 'schema',
+    schema: isObject(schema) ? schema : {},
+    ...(name === undefined ? {} : { name }),
+    ...(description === undefined ? {} : { description }),
+    ...(strict === undefined ? {} : { strict }),
   };
 }
 
-/** Encrypted reasoning is asked for anyway; log probabilities are a scalar of their own; the rest is this format's. */
+/**
+ * Encrypted reasoning is asked for anyway; log probabilities are a scalar of their own; the rest is this
+ * format's.
+ */
 function readInclude(fields: Fields, request: ChatRequest): Extra[] {
   const include = fields.strings('include') ?? [];
   if (include.includes(LOGPROBS) && !request.logprobs) {
@@ -147,7 +194,10 @@ function readInclude(fields: Fields, request: ChatRequest): Extra[] {
     .filter(({ value }) => value !== ENCRYPTED_REASONING && value !== LOGPROBS);
 }
 
-/** The request for an upstream of this format; nothing is stored there, so encrypted reasoning has to come inline. */
+/**
+ * The request for an upstream of this format; nothing is stored there, so encrypted reasoning has to come
+ * inline.
+ */
 export function encodeRequest(request: ChatRequest, model: string): UpstreamRequest {
   const drops = new Drops();
   const { instructions: system, input } = encodeInput(request, drops);
@@ -155,9 +205,15 @@ export function encodeRequest(request: ChatRequest, model: string): UpstreamRequ
   drops.allScalarsBut(request, carried(request, tools.length > 0));
   const extras = request.extras.filter((extra) => !isIncluded(extra));
   const body: JsonObject = {
-    ...drops.extras({ ...request, extras }, DIALECT), model, ...(system ? { instructions: system } : {}), input,
+    ...drops.extras({ ...request, extras }, DIALECT),
+    model,
+    ...(system ? { instructions: system } : {}),
+    input,
     ...(tools.length > 0 ? { tools, ...present('tool_choice', encodeToolChoice(request)) } : {}),
-    ...settings(request), store: false, ...(request.stream ? { stream: true } : {}), include: included(request),
+    ...settings(request),
+    store: false,
+    ...(request.stream ? { stream: true } : {}),
+    include: included(request),
   };
   return { path: '/responses', body, headers: {}, dropped: drops.list };
 }
@@ -168,21 +224,34 @@ function carried(request: ChatRequest, hasTools: boolean): ScalarName[] {
   return request.choices <= 1 ? [...names, 'choices'] : names;
 }
 
-/** The fields that both requests and answers carry: what was asked for besides the conversation and the tools. */
+/**
+ * The fields that both requests and answers carry: what was asked for besides the conversation and the tools.
+ */
 export function settings(request: ChatRequest): JsonObject {
-  const text = { ...present('format', encodeFormat(request.format)), ...present('verbosity', request.verbosity) };
+  const text = {
+    ...present('format', encodeFormat(request.format)),
+    ...present('verbosity', request.verbosity),
+  };
   return {
-    ...present('parallel_tool_calls', request.parallelToolCalls), ...present('max_output_tokens', request.maxOutputTokens),
-    ...present('temperature', request.temperature), ...present('top_p', request.topP),
-    ...present('top_logprobs', request.logprobs?.top), ...present('reasoning', encodeReasoning(request.reasoning)),
-    ...(Object.keys(text).length > 0 ? { text } : {}), ...present('user', request.user), ...present('metadata', request.metadata),
-    ...present('service_tier', encodeTier(request.serviceTier)), ...present('prompt_cache_key', request.cacheKey),
+    ...present('parallel_tool_calls', request.parallelToolCalls),
+    ...present('max_output_tokens', request.maxOutputTokens),
+    ...present('temperature', request.temperature),
+    ...present('top_p', request.topP),
+    ...present('top_logprobs', request.logprobs?.top),
+    ...present('reasoning', encodeReasoning(request.reasoning)),
+    ...(Object.keys(text).length > 0 ? { text } : {}),
+    ...present('user', request.user),
+    ...present('metadata', request.metadata),
+    ...present('service_tier', encodeTier(request.serviceTier)),
+    ...present('prompt_cache_key', request.cacheKey),
     ...present('prompt_cache_retention', request.cacheRetention),
   };
 }
 
 function included(request: ChatRequest): string[] {
-  const others = request.extras.filter(isIncluded).flatMap(({ value }) => typeof value === 'string' ? [value] : []);
+  const others = request.extras
+    .filter(isIncluded)
+    .flatMap(({ value }) => (typeof value === 'string' ? [value] : []));
   return [ENCRYPTED_REASONING, ...(request.logprobs ? [LOGPROBS] : []), ...others];
 }
 
@@ -202,8 +271,11 @@ function encodeFormat(format: AnswerFormat | undefined): JsonObject | undefined 
   if (!format || format.kind === 'text') return undefined;
   if (format.kind === 'json') return { type: 'json_object' };
   return {
-    type: 'json_schema', name: format.name ?? 'answer', ...present('description', format.description),
-    schema: format.schema, strict: format.strict ?? false,
+    type: 'json_schema',
+    name: format.name ?? 'answer',
+    ...present('description', format.description),
+    schema: format.schema,
+    strict: format.strict ?? false,
   };
 }
 

@@ -9,8 +9,8 @@ import { encodeToolChoice, encodeTools } from './tools.ts';
 import type { OutputItem, ResponseProgress, WireUsage } from './wire.ts';
 
 /**
- * Reads an upstream's whole answer. Throws the upstream's own failure where its status says that it failed, and
- * `upstream_failed` for anything that is no answer.
+ * Reads an upstream's whole answer. Throws the upstream's own failure where its status says that it failed,
+ * and `upstream_failed` for anything that is no answer.
  */
 export function decodeResponse(wire: unknown): ChatResponse {
   if (!isObject(wire)) throw unreadableAnswer('the body is no object');
@@ -18,7 +18,10 @@ export function decodeResponse(wire: unknown): ChatResponse {
   if (!Array.isArray(wire.output)) throw unreadableAnswer('the body has no output');
   const blocks = objectsOf(wire.output).flatMap(decodeItem);
   return {
-    id: textOf(wire.id), model: textOf(wire.model), ...decodeUsage(wire), choices: [{ blocks, finish: finishOf(wire, blocks) }],
+    id: textOf(wire.id),
+    model: textOf(wire.model),
+    ...decodeUsage(wire),
+    choices: [{ blocks, finish: finishOf(wire, blocks) }],
   };
 }
 
@@ -50,11 +53,13 @@ export function decodeUsage(response: JsonObject): Usage {
   const tier = textOf(response.service_tier);
   return {
     tokens: {
-      input: numberOf(usage.input_tokens) ?? null, output: numberOf(usage.output_tokens) ?? null,
+      input: numberOf(usage.input_tokens) ?? null,
+      output: numberOf(usage.output_tokens) ?? null,
       cached: numberOf(input.cached_tokens) ?? null,
       reasoning: numberOf(objectOf(usage.output_tokens_details).reasoning_tokens) ?? null,
     },
-    ...(cacheWrite === undefined ? {} : { counters: { cacheWrite } }), ...(tier ? { serviceTier: tier } : {}),
+    ...(cacheWrite === undefined ? {} : { counters: { cacheWrite } }),
+    ...(tier ? { serviceTier: tier } : {}),
   };
 }
 
@@ -77,32 +82,58 @@ export function responseId(id: string): string {
 export function responseHead({ id, model }: { id: string; model: string }, request: ChatRequest): JsonObject {
   const system = request.messages[0]?.at === '/instructions' ? request.messages[0].parts[0] : undefined;
   return {
-    id, object: 'response', created_at: Math.floor(Date.now() / 1000), model: model || request.model, background: false,
-    instructions: system?.kind === 'text' ? system.text : null, max_output_tokens: null, metadata: {},
-    parallel_tool_calls: true, previous_response_id: null, reasoning: { effort: null, summary: null }, store: false,
-    temperature: 1, text: { format: { type: 'text' } }, tool_choice: encodeToolChoice(request) ?? 'auto',
-    tools: encodeTools(request.tools), top_logprobs: 0, top_p: 1, truncation: 'disabled', user: null, ...settings(request),
+    id,
+    object: 'response',
+    created_at: Math.floor(Date.now() / 1000),
+    model: model || request.model,
+    background: false,
+    instructions: system?.kind === 'text' ? system.text : null,
+    max_output_tokens: null,
+    metadata: {},
+    parallel_tool_calls: true,
+    previous_response_id: null,
+    reasoning: { effort: null, summary: null },
+    store: false,
+    temperature: 1,
+    text: { format: { type: 'text' } },
+    tool_choice: encodeToolChoice(request) ?? 'auto',
+    tools: encodeTools(request.tools),
+    top_logprobs: 0,
+    top_p: 1,
+    truncation: 'disabled',
+    user: null,
+    ...settings(request),
   };
 }
 
 /** What of a `response` object changes: its state at the end. */
 export function progressOf(
-  finish: FinishReason, { output, usage }: { output: OutputItem[]; usage: Usage },
+  finish: FinishReason,
+  { output, usage }: { output: OutputItem[]; usage: Usage },
 ): ResponseProgress & JsonObject {
   const reason = incompleteReason(finish, output);
   const status = finish === 'error' ? 'failed' : reason ? 'incomplete' : 'completed';
   return {
-    status, output, incomplete_details: reason ? { reason } : null,
-    error: finish === 'error' ? { code: 'server_error', message: 'The model broke off its own answer. Try again.' } : null,
-    usage: encodeUsage(usage), ...(usage.serviceTier === undefined ? {} : { service_tier: usage.serviceTier }),
+    status,
+    output,
+    incomplete_details: reason ? { reason } : null,
+    error:
+      finish === 'error'
+        ? { code: 'server_error', message: 'The model broke off its own answer. Try again.' }
+        : null,
+    usage: encodeUsage(usage),
+    ...(usage.serviceTier === undefined ? {} : { service_tier: usage.serviceTier }),
   };
 }
 
-/** A refusal without words of its own is told as a filtered answer: this format knows refusals as text only. */
+/**
+ * A refusal without words of its own is told as a filtered answer: this format knows refusals as text only.
+ */
 function incompleteReason(finish: FinishReason, output: OutputItem[]): string | undefined {
   if (finish === 'length') return 'max_output_tokens';
   if (finish === 'filter') return 'content_filter';
-  const refuses = (item: OutputItem): boolean => 'content' in item && objectsOf(item.content).some((part) => part.type === 'refusal');
+  const refuses = (item: OutputItem): boolean =>
+    'content' in item && objectsOf(item.content).some((part) => part.type === 'refusal');
   return finish === 'refusal' && !output.some(refuses) ? 'content_filter' : undefined;
 }
 
@@ -111,7 +142,13 @@ export function encodeUsage({ tokens, counters }: Usage): WireUsage {
   const input = tokens.input ?? 0;
   const output = tokens.output ?? 0;
   return {
-    input_tokens: input, input_tokens_details: { cached_tokens: tokens.cached ?? 0, cache_write_tokens: counters?.cacheWrite ?? 0 },
-    output_tokens: output, output_tokens_details: { reasoning_tokens: tokens.reasoning ?? 0 }, total_tokens: input + output,
+    input_tokens: input,
+    input_tokens_details: {
+      cached_tokens: tokens.cached ?? 0,
+      cache_write_tokens: counters?.cacheWrite ?? 0,
+    },
+    output_tokens: output,
+    output_tokens_details: { reasoning_tokens: tokens.reasoning ?? 0 },
+    total_tokens: input + output,
   };
 }

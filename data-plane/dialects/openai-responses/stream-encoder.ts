@@ -7,7 +7,13 @@ import type { JsonObject } from '../fields.ts';
 import { writeJsonFrame } from '../sse.ts';
 import { failedProgress, streamErrorEvent } from './errors.ts';
 import {
-  annotationOf, carriedSeal, encodeContent, encodeItem, encodeLogprob, isProse, ItemNames,
+  annotationOf,
+  carriedSeal,
+  encodeContent,
+  encodeItem,
+  encodeLogprob,
+  isProse,
+  ItemNames,
 } from './output.ts';
 import { progressOf, responseHead, responseId } from './response.ts';
 import type { MessageItem, OutputItem } from './wire.ts';
@@ -15,7 +21,10 @@ import type { MessageItem, OutputItem } from './wire.ts';
 type EventOf<Type extends ChatEvent['type']> = Extract<ChatEvent, { type: Type }>;
 
 /** The block that is being written, and the item that announced it where that came before its content. */
-interface OpenBlock { block: Block; item?: JsonObject & { id: string } }
+interface OpenBlock {
+  block: Block;
+  item?: JsonObject & { id: string };
+}
 
 /** Writes the first choice; this format has room for no other. */
 export class ResponsesStreamEncoder implements StreamEncoder {
@@ -37,15 +46,26 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   push(event: ChatEvent): string {
     if ('choice' in event && event.choice > 0) return '';
     switch (event.type) {
-      case 'start': return this.#start(event);
-      case 'block-start': return this.#startBlock(event);
-      case 'block-delta': return this.#delta(event);
-      case 'citation': return this.#cite(event);
-      case 'block-end': return this.#endBlock(event);
-      case 'finish': this.#finish = event.reason; return this.#endMessage();
-      case 'usage': this.#usage = event; return '';
-      case 'done': return this.#done();
-      case 'error': return this.#fail(event.error);
+      case 'start':
+        return this.#start(event);
+      case 'block-start':
+        return this.#startBlock(event);
+      case 'block-delta':
+        return this.#delta(event);
+      case 'citation':
+        return this.#cite(event);
+      case 'block-end':
+        return this.#endBlock(event);
+      case 'finish':
+        this.#finish = event.reason;
+        return this.#endMessage();
+      case 'usage':
+        this.#usage = event;
+        return '';
+      case 'done':
+        return this.#done();
+      case 'error':
+        return this.#fail(event.error);
     }
   }
 
@@ -59,7 +79,14 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     const ownId = responseId(id);
     this.#names = new ItemNames(ownId);
     this.#head = responseHead({ id: ownId, model }, this.#request);
-    const response = { ...this.#head, status: 'in_progress', output: [], error: null, incomplete_details: null, usage: null };
+    const response = {
+      ...this.#head,
+      status: 'in_progress',
+      output: [],
+      error: null,
+      incomplete_details: null,
+      usage: null,
+    };
     return this.#write('response.created', { response }) + this.#write('response.in_progress', { response });
   }
 
@@ -82,10 +109,16 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   #startMessage(block: Block): string {
     const seal = this.#wholeItems(carriedSeal(block, this.#names));
     const message: MessageItem = {
-      type: 'message', id: this.#names.next('msg'), status: 'in_progress', role: 'assistant', content: [],
+      type: 'message',
+      id: this.#names.next('msg'),
+      status: 'in_progress',
+      role: 'assistant',
+      content: [],
     };
     this.#message = message;
-    return seal + this.#write('response.output_item.added', { output_index: this.#output.length, item: message });
+    return (
+      seal + this.#write('response.output_item.added', { output_index: this.#output.length, item: message })
+    );
   }
 
   /** Tells an item before its content is known. */
@@ -94,7 +127,10 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     if (!item || !this.#open || typeof item.id !== 'string') return '';
     const empty = item.type === 'function_call' ? { arguments: '' } : {};
     this.#open.item = { ...item, id: item.id, status: 'in_progress', ...empty };
-    return this.#write('response.output_item.added', { output_index: this.#output.length, item: this.#open.item });
+    return this.#write('response.output_item.added', {
+      output_index: this.#output.length,
+      item: this.#open.item,
+    });
   }
 
   #delta({ text, logprobs }: EventOf<'block-delta'>): string {
@@ -102,13 +138,15 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     if (!block) return '';
     const isFirst = block.text === '';
     block.text += text;
-    if (logprobs) block.logprobs = [...block.logprobs ?? [], ...logprobs];
+    if (logprobs) block.logprobs = [...(block.logprobs ?? []), ...logprobs];
     if (isProse(block)) {
       const fields = { ...this.#contentPlace(), delta: text, logprobs: (logprobs ?? []).map(encodeLogprob) };
       return this.#write('response.output_text.delta', fields);
     }
-    if (block.kind === 'refusal') return this.#write('response.refusal.delta', { ...this.#contentPlace(), delta: text });
-    if (block.kind === 'reasoning') return (isFirst ? this.#startSummary() : '') + this.#summary('_text.delta', { delta: text });
+    if (block.kind === 'refusal')
+      return this.#write('response.refusal.delta', { ...this.#contentPlace(), delta: text });
+    if (block.kind === 'reasoning')
+      return (isFirst ? this.#startSummary() : '') + this.#summary('_text.delta', { delta: text });
     if (block.kind !== 'tool-call') return '';
     return this.#write(`response.${argumentsWord(block)}.delta`, { ...this.#itemPlace(), delta: text });
   }
@@ -118,15 +156,23 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   }
 
   #summary(suffix: string, fields: JsonObject): string {
-    return this.#write(`response.reasoning_summary${suffix}`, { ...this.#itemPlace(), summary_index: 0, ...fields });
+    return this.#write(`response.reasoning_summary${suffix}`, {
+      ...this.#itemPlace(),
+      summary_index: 0,
+      ...fields,
+    });
   }
 
   #cite({ citation }: EventOf<'citation'>): string {
     const block = this.#open?.block;
     if (!block || !isProse(block)) return '';
     const index = block.citations?.length ?? 0;
-    block.citations = [...block.citations ?? [], citation];
-    const fields = { ...this.#contentPlace(), annotation_index: index, annotation: annotationOf(citation, block.text) };
+    block.citations = [...(block.citations ?? []), citation];
+    const fields = {
+      ...this.#contentPlace(),
+      annotation_index: index,
+      annotation: annotationOf(citation, block.text),
+    };
     return this.#write('response.output_text.annotation.added', fields);
   }
 
@@ -136,8 +182,10 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     if (!open) return '';
     const block = seal ? { ...open.block, seal } : open.block;
     if (isProse(block) || block.kind === 'refusal') return this.#endContent(block);
-    if (!open.item) return this.#wholeItems(encodeItem(block, { items: this.#names, tools: this.#request.tools }));
-    const details = block.kind === 'reasoning' ? this.#endSummary(block, open.item) : this.#endArguments(block, open.item);
+    if (!open.item)
+      return this.#wholeItems(encodeItem(block, { items: this.#names, tools: this.#request.tools }));
+    const details =
+      block.kind === 'reasoning' ? this.#endSummary(block, open.item) : this.#endArguments(block, open.item);
     const [whole] = encodeItem(unsealedCall(block), { items: this.#names, tools: this.#request.tools });
     return details + this.#endItem({ ...whole, id: open.item.id });
   }
@@ -146,9 +194,10 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     const part = encodeContent(block);
     if (!part || !this.#message) return '';
     const place = this.#contentPlace();
-    const told = part.type === 'refusal'
-      ? this.#write('response.refusal.done', { ...place, refusal: part.refusal })
-      : this.#write('response.output_text.done', { ...place, text: part.text, logprobs: part.logprobs });
+    const told =
+      part.type === 'refusal'
+        ? this.#write('response.refusal.done', { ...place, refusal: part.refusal })
+        : this.#write('response.output_text.done', { ...place, text: part.text, logprobs: part.logprobs });
     const done = this.#write('response.content_part.done', { ...place, part });
     this.#message.content.push(part);
     return told + done;
@@ -157,14 +206,17 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   #endSummary({ text }: Block, { id }: { id: string }): string {
     if (!text) return '';
     const place = { item_id: id, output_index: this.#output.length, summary_index: 0 };
-    return this.#write('response.reasoning_summary_text.done', { ...place, text })
-      + this.#write('response.reasoning_summary_part.done', { ...place, part: { type: 'summary_text', text } });
+    return (
+      this.#write('response.reasoning_summary_text.done', { ...place, text }) +
+      this.#write('response.reasoning_summary_part.done', { ...place, part: { type: 'summary_text', text } })
+    );
   }
 
   #endArguments(block: Block, { id }: { id: string }): string {
     const place = { item_id: id, output_index: this.#output.length };
     const word = argumentsWord(block);
-    const content = word === 'custom_tool_call_input' ? { input: block.text } : { arguments: block.text || '{}' };
+    const content =
+      word === 'custom_tool_call_input' ? { input: block.text } : { arguments: block.text || '{}' };
     return this.#write(`response.${word}.done`, { ...place, ...content });
   }
 
@@ -182,14 +234,22 @@ export class ResponsesStreamEncoder implements StreamEncoder {
   }
 
   #wholeItems(items: OutputItem[]): string {
-    return items.map((item) => (
-      this.#write('response.output_item.added', { output_index: this.#output.length, item }) + this.#endItem(item)
-    )).join('');
+    return items
+      .map(
+        (item) =>
+          this.#write('response.output_item.added', { output_index: this.#output.length, item }) +
+          this.#endItem(item),
+      )
+      .join('');
   }
 
   /** Where the part that is being written stands. */
   #contentPlace(): JsonObject {
-    return { item_id: this.#message?.id, output_index: this.#output.length, content_index: this.#message?.content.length ?? 0 };
+    return {
+      item_id: this.#message?.id,
+      output_index: this.#output.length,
+      content_index: this.#message?.content.length ?? 0,
+    };
   }
 
   #itemPlace(): JsonObject {
@@ -202,7 +262,10 @@ export class ResponsesStreamEncoder implements StreamEncoder {
     return closed + this.#write(`response.${progress.status}`, { response: { ...this.#head, ...progress } });
   }
 
-  /** As the provider itself does: an `error` event for SDKs, then `response.failed`, the only one that Codex shows. */
+  /**
+   * As the provider itself does: an `error` event for SDKs, then `response.failed`, the only one that Codex
+   * shows.
+   */
   #fail(error: GatewayError): string {
     const response = { ...this.#head, ...failedProgress(error, this.#output) };
     return this.#write('error', streamErrorEvent(error)) + this.#write('response.failed', { response });
@@ -215,7 +278,9 @@ function argumentsWord(block: BlockHead): 'function_call_arguments' | 'custom_to
 
 /** Reasoning is announced without its seal, which only the finished item carries. */
 function unsealed({ seal, ...block }: Block): Block {
-  return block.kind === 'reasoning' && seal?.id !== undefined ? { ...block, seal: { ...seal, value: '' } } : block;
+  return block.kind === 'reasoning' && seal?.id !== undefined
+    ? { ...block, seal: { ...seal, value: '' } }
+    : block;
 }
 
 /** A call's seal was written before it. */

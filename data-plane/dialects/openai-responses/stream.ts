@@ -12,12 +12,18 @@ import { callIdOf, decodeItem, decodeLogprobs, readReasoning } from './output.ts
 import { decodeUsage, finishOf } from './response.ts';
 
 /** What was told of one block so far. */
-interface Told { text: string; citations: number }
+interface Told {
+  text: string;
+  citations: number;
+}
 
 /** Reads the event stream of one answer; always exactly one choice. */
 export class ResponsesStreamDecoder implements StreamDecoder {
   readonly #blocks = new BlockSequence(0);
-  /** By block key: `<output index>:<content index>` for parts of messages, `<output index>` for all other items. */
+  /**
+   * By block key: `<output index>:<content index>` for parts of messages, `<output index>` for all other
+   * items.
+   */
   readonly #told = new Map<string, Told>();
   readonly #finishedItems = new Set<number>();
   readonly #finishedIds = new Set<string>();
@@ -47,22 +53,33 @@ export class ResponsesStreamDecoder implements StreamDecoder {
   #read(event: JsonObject): ChatEvent[] {
     const key = String(numberOf(event.output_index) ?? 0);
     switch (event.type) {
-      case 'response.output_item.added': return this.#addItem(key, objectOf(event.item));
-      case 'response.output_item.done': return this.#finishItem(Number(key), objectOf(event.item));
-      case 'response.output_text.delta': return this.#prose(event, { kind: 'text' });
-      case 'response.refusal.delta': return this.#prose(event, { kind: 'refusal' });
-      case 'response.output_text.annotation.added': return this.#cite(partKey(event), objectOf(event.annotation));
+      case 'response.output_item.added':
+        return this.#addItem(key, objectOf(event.item));
+      case 'response.output_item.done':
+        return this.#finishItem(Number(key), objectOf(event.item));
+      case 'response.output_text.delta':
+        return this.#prose(event, { kind: 'text' });
+      case 'response.refusal.delta':
+        return this.#prose(event, { kind: 'refusal' });
+      case 'response.output_text.annotation.added':
+        return this.#cite(partKey(event), objectOf(event.annotation));
       case 'response.function_call_arguments.delta':
-      case 'response.custom_tool_call_input.delta': return this.#tell(key, textOf(event.delta));
-      case 'response.reasoning_summary_part.added': return this.#told.get(key)?.text ? this.#tell(key, '\n\n') : [];
+      case 'response.custom_tool_call_input.delta':
+        return this.#tell(key, textOf(event.delta));
+      case 'response.reasoning_summary_part.added':
+        return this.#told.get(key)?.text ? this.#tell(key, '\n\n') : [];
       case 'response.reasoning_summary_text.delta':
-      case 'response.reasoning_text.delta': return this.#think(key, textOf(event.delta));
+      case 'response.reasoning_text.delta':
+        return this.#think(key, textOf(event.delta));
       case 'response.completed':
-      case 'response.incomplete': return this.#finish(objectOf(event.response));
+      case 'response.incomplete':
+        return this.#finish(objectOf(event.response));
       case 'response.failed':
       case 'response.cancelled':
-      case 'error': return this.#failFrom(event);
-      default: return event.type === undefined && event.error ? this.#failFrom(event) : [];
+      case 'error':
+        return this.#failFrom(event);
+      default:
+        return event.type === undefined && event.error ? this.#failFrom(event) : [];
     }
   }
 
@@ -141,20 +158,25 @@ export class ResponsesStreamDecoder implements StreamDecoder {
     const missing = text.startsWith(told.text) ? text.slice(told.text.length) : '';
     const cited = this.#blocks.isOpen(key) ? citations.slice(told.citations) : [];
     return [
-      ...opened, ...this.#blocks.delta(key, missing, isNew ? logprobs : undefined),
-      ...cited.flatMap((citation) => this.#blocks.cite(key, citation)), ...this.#blocks.close(key, seal),
+      ...opened,
+      ...this.#blocks.delta(key, missing, isNew ? logprobs : undefined),
+      ...cited.flatMap((citation) => this.#blocks.cite(key, citation)),
+      ...this.#blocks.close(key, seal),
     ];
   }
 
   #finish(response: JsonObject): ChatEvent[] {
-    const missing = objectsOf(response.output).flatMap((item, index) => (
-      this.#finishedIds.has(textOf(item.id)) ? [] : this.#finishItem(index, item)
-    ));
+    const missing = objectsOf(response.output).flatMap((item, index) =>
+      this.#finishedIds.has(textOf(item.id)) ? [] : this.#finishItem(index, item),
+    );
     const closed = this.#blocks.closeAll();
     this.#isOver = true;
     return [
-      ...missing, ...closed, { type: 'finish', choice: 0, reason: finishOf(response, this.#kinds) },
-      { type: 'usage', ...decodeUsage(response) }, { type: 'done' },
+      ...missing,
+      ...closed,
+      { type: 'finish', choice: 0, reason: finishOf(response, this.#kinds) },
+      { type: 'usage', ...decodeUsage(response) },
+      { type: 'done' },
     ];
   }
 

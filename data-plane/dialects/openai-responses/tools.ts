@@ -10,8 +10,11 @@ const DIALECT = 'openai-responses';
 const NAMESPACE_SEPARATOR = '__';
 
 const BUILTINS: Readonly<Record<string, NonNullable<BuiltinTool['builtin']>>> = {
-  web_search: 'web-search', web_search_preview: 'web-search', web_search_2025_08_26: 'web-search',
-  web_search_preview_2025_03_11: 'web-search', code_interpreter: 'code-execution',
+  web_search: 'web-search',
+  web_search_preview: 'web-search',
+  web_search_2025_08_26: 'web-search',
+  web_search_preview_2025_03_11: 'web-search',
+  code_interpreter: 'code-execution',
 };
 
 /**
@@ -22,7 +25,7 @@ export function decodeTools(fields: Fields): Tool[] {
   const list = fields.objects('tools') ?? [];
   const isNamespace = (tool: Fields): boolean => tool.value.type === 'namespace';
   const taken = new Set(list.filter((tool) => !isNamespace(tool)).map((tool) => textOf(tool.value.name)));
-  return list.flatMap((tool) => isNamespace(tool) ? decodeNamespace(tool, taken) : [decodeTool(tool)]);
+  return list.flatMap((tool) => (isNamespace(tool) ? decodeNamespace(tool, taken) : [decodeTool(tool)]));
 }
 
 function decodeTool(tool: Fields): Tool {
@@ -31,7 +34,10 @@ function decodeTool(tool: Fields): Tool {
   if (type === 'custom') {
     const format = tool.take('format');
     return {
-      kind: 'custom', at: tool.at, name: tool.requiredString('name'), description: tool.string('description') ?? '',
+      kind: 'custom',
+      at: tool.at,
+      name: tool.requiredString('name'),
+      description: tool.string('description') ?? '',
       ...(isObject(format) ? { format } : {}),
     };
   }
@@ -42,8 +48,12 @@ function decodeFunction(tool: Fields): FunctionTool & { at: string } {
   const parameters = tool.take('parameters');
   const strict = tool.boolean('strict');
   return {
-    kind: 'function', at: tool.at, name: tool.requiredString('name'), description: tool.string('description') ?? '',
-    ...(isObject(parameters) ? { parameters } : {}), ...(strict === undefined ? {} : { strict }),
+    kind: 'function',
+    at: tool.at,
+    name: tool.requiredString('name'),
+    description: tool.string('description') ?? '',
+    ...(isObject(parameters) ? { parameters } : {}),
+    ...(strict === undefined ? {} : { strict }),
   };
 }
 
@@ -53,8 +63,13 @@ function decodeBuiltin(tool: Fields, type: string): Tool {
   const builtin = BUILTINS[type];
   const filters = objectOf(tool.value.filters);
   return {
-    kind: 'builtin', at: tool.at, dialect: DIALECT, value: tool.value, ...(builtin ? { builtin } : {}),
-    ...domains('allowedDomains', filters.allowed_domains), ...domains('blockedDomains', filters.blocked_domains),
+    kind: 'builtin',
+    at: tool.at,
+    dialect: DIALECT,
+    value: tool.value,
+    ...(builtin ? { builtin } : {}),
+    ...domains('allowedDomains', filters.allowed_domains),
+    ...domains('blockedDomains', filters.blocked_domains),
   };
 }
 
@@ -66,7 +81,8 @@ function refuseStoredIn(tool: Fields): void {
   const files = objectOf(container).file_ids;
   if (Array.isArray(files) && files.length > 0) throw refuseStored(`${tool.pointer('container')}/file_ids`);
   const environment = objectOf(tool.value.environment);
-  if (environment.type === 'container_reference') throw refuseStored(`${tool.pointer('environment')}/container_id`);
+  if (environment.type === 'container_reference')
+    throw refuseStored(`${tool.pointer('environment')}/container_id`);
 }
 
 function domains(name: 'allowedDomains' | 'blockedDomains', value: unknown): Partial<BuiltinTool> {
@@ -90,7 +106,9 @@ function decodeNamespace(tool: Fields, taken: Set<string>): Tool[] {
 /** The canonical name of a tool that a call or a choice names in the wire's own words. */
 export function canonicalName(tools: readonly Tool[], name: string, namespace: string | undefined): string {
   if (namespace === undefined) return name;
-  const tool = tools.find((each) => each.kind === 'function' && each.namespace?.name === namespace && each.namespace.tool === name);
+  const tool = tools.find(
+    (each) => each.kind === 'function' && each.namespace?.name === namespace && each.namespace.tool === name,
+  );
   return tool?.kind === 'function' ? tool.name : name;
 }
 
@@ -152,8 +170,11 @@ export function encodeTools(tools: readonly Tool[], drops?: Drops): JsonObject[]
 /** `strict` is always said: this format takes a tool without it for strict, the others do not. */
 function encodeFunction(tool: FunctionTool, name: string): JsonObject {
   return {
-    type: 'function', name, ...(tool.description ? { description: tool.description } : {}),
-    parameters: tool.parameters ?? { type: 'object', properties: {} }, strict: tool.strict ?? false,
+    type: 'function',
+    name,
+    ...(tool.description ? { description: tool.description } : {}),
+    parameters: tool.parameters ?? { type: 'object', properties: {} },
+    strict: tool.strict ?? false,
   };
 }
 
@@ -176,7 +197,11 @@ function encodeOther(tool: Exclude<Tool, { kind: 'function' }>): JsonObject | un
 export function encodeToolChoice({ toolChoice, tools }: Pick<ChatRequest, 'toolChoice' | 'tools'>): unknown {
   if (toolChoice === undefined || typeof toolChoice === 'string') return toolChoice;
   if ('name' in toolChoice) return reference(tools, toolChoice.name);
-  return { type: 'allowed_tools', mode: toolChoice.mode, tools: toolChoice.allowed.map((name) => reference(tools, name)) };
+  return {
+    type: 'allowed_tools',
+    mode: toolChoice.mode,
+    tools: toolChoice.allowed.map((name) => reference(tools, name)),
+  };
 }
 
 function reference(tools: readonly Tool[], name: string): JsonObject {

@@ -9,7 +9,10 @@ export interface OutputText {
   annotations: Annotation[];
   logprobs: WireLogprob[];
 }
-export interface RefusalPart { type: 'refusal'; refusal: string }
+export interface RefusalPart {
+  type: 'refusal';
+  refusal: string;
+}
 
 export interface MessageItem {
   type: 'message';
@@ -27,7 +30,10 @@ export interface ReasoningItem {
   encrypted_content?: string;
   status?: ItemStatus;
 }
-export interface SummaryPart { type: 'summary_text'; text: string }
+export interface SummaryPart {
+  type: 'summary_text';
+  text: string;
+}
 
 export interface FunctionCallItem {
   type: 'function_call';
@@ -59,9 +65,21 @@ export interface ImageItem {
 }
 
 /** Items of kinds that only this format knows travel as they are. */
-export type OutputItem = MessageItem | ReasoningItem | FunctionCallItem | CustomToolCallItem | ImageItem | JsonObject;
+export type OutputItem =
+  | MessageItem
+  | ReasoningItem
+  | FunctionCallItem
+  | CustomToolCallItem
+  | ImageItem
+  | JsonObject;
 
-export interface Annotation { type: 'url_citation'; url: string; title: string; start_index: number; end_index: number }
+export interface Annotation {
+  type: 'url_citation';
+  url: string;
+  title: string;
+  start_index: number;
+  end_index: number;
+}
 
 export interface WireLogprob {
   token: string;
@@ -94,10 +112,13 @@ export const MAX_CALL_ID_LENGTH = 64;
 
 /** Item kinds that refer to something kept at the provider when they come without their content. */
 export const REFERENCE_ITEMS: Readonly<Record<string, string>> = {
-  item_reference: 'id', image_generation_call: 'result',
+  item_reference: 'id',
+  image_generation_call: 'result',
 };
 
 /** Item kinds of an input that stand on the user's side; unknown kinds that end in `_output` do as well. */
 export const USER_SIDE_ITEMS: ReadonlySet<string> = new Set([
-  'compaction_trigger', 'additional_tools', 'mcp_approval_response',
+  'compaction_trigger',
+  'additional_tools',
+  'mcp_approval_response',
 ]);
