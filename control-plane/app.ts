@@ -10,7 +10,7 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import Fastify from 'fastify';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
-import { secure, serveConsole } from './console-files.ts';
+import { SECURITY_HEADERS, serveConsole } from './console-files.ts';
 import type { Context } from './context.ts';
 import { maskError } from './errors.ts';
 import type { ErrorLog } from './errors.ts';
@@ -149,7 +149,9 @@ interface GraphqlParts {
 function serveGraphql(server: FastifyInstance, { apollo, contexts }: GraphqlParts): void {
   const handle = fastifyApolloHandler(apollo, {
     context: (request, reply) =>
-      contexts.ofRequest(request.raw, request.id, (cookie) => reply.header('set-cookie', cookie)),
+      contexts.ofRequest(request.raw, request.id, (cookie) => {
+        reply.header('set-cookie', cookie);
+      }),
   });
   server.route({
     method: ['GET', 'POST', 'OPTIONS'],
@@ -195,7 +197,7 @@ function serveHealth(server: FastifyInstance, orm: MikroORM): void {
 function observe(server: FastifyInstance, parts: AppParts): void {
   server.addHook('onRequest', async (request, reply) => {
     reply.header('x-request-id', request.id);
-    secure((name, value) => reply.header(name, value));
+    reply.headers(SECURITY_HEADERS);
   });
   server.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'other';

@@ -47,10 +47,10 @@ async function answerPage(request: FastifyRequest, reply: FastifyReply): Promise
 }
 
 /** Headers of every answer that a browser may show. */
-export function secure(set: (name: string, value: string) => void): void {
-  set('content-security-policy', POLICY);
-  set('x-content-type-options', 'nosniff');
-  set('referrer-policy', 'same-origin');
-  set('cross-origin-opener-policy', 'same-origin');
-  set('permissions-policy', 'camera=(), geolocation=(), microphone=(), payment=()');
-}
+export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+  'content-security-policy': POLICY,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
+};

@@ -22,7 +22,7 @@ export interface ContextParts {
 interface Channel {
   requestId: string;
   credentials: Credentials;
-  setCookie(value: string): void;
+  setCookie: (value: string) => void;
 }
 
 /**

@@ -15,10 +15,7 @@ export function createSchema(bus: Bus): GraphQLSchema {
     resolvers,
     authChecker: checkAccess,
     validate: false,
-    pubSub: {
-      publish: bus.publish as (topic: string, ...parts: unknown[]) => void,
-      subscribe: subscribeTo(bus),
-    },
+    pubSub: { publish: refuseToPublish, subscribe: subscribeTo(bus) },
   });
   const unruled = fieldsWithoutRule(schema);
   if (unruled.length > 0) throw new Error(`Root fields without an access rule: ${unruled.join(', ')}.`);
@@ -30,4 +27,12 @@ function subscribeTo(bus: Bus) {
     if (typeof audience !== 'string') throw new TypeError(`The subscription to ${topic} names no audience.`);
     return bus.subscribe(topic, audience);
   };
+}
+
+/**
+ * Resolvers announce by `publish` of events.ts, in the transaction of the change; nothing bypasses the
+ * database.
+ */
+function refuseToPublish(): never {
+  throw new Error('Publish through events.ts.');
 }

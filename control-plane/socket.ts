@@ -29,7 +29,7 @@ export interface SocketParts {
   contextOf(request: IncomingMessage, parameters: Record<string, unknown>): Promise<Context>;
   /** The same context with a fresh `em`: one per event, so that no event sees what an earlier one read. */
   refresh(context: Context): Context;
-  format(error: GraphQLError): GraphQLFormattedError;
+  format: (error: GraphQLError) => GraphQLFormattedError;
 }
 
 type Options = ServerOptions<Record<string, unknown>, Extra>;

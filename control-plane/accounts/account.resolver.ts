@@ -141,7 +141,11 @@ export class AccountResolver {
   ): Promise<ViewerPayload> {
     const { id, sessionId } = viewerOf(context);
     return outcome({ viewer: null }, async () => ({
-      viewer: await changePassword(context.em, id, { ...input, sessionId }),
+      viewer: await changePassword(context.em, id, {
+        currentPassword: input.currentPassword,
+        newPassword: input.newPassword,
+        sessionId,
+      }),
     }));
   }
 

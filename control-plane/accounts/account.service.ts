@@ -102,7 +102,8 @@ export async function changePassword(
 }
 
 /**
- * Makes sure that there is an administrator: by `credentials` where given, which also claim one that still waits for
+ * Makes sure that there is an administrator: by `credentials` where given, which also claim one that still
+ * waits for
  * it; else one that waits to be claimed. An administrator with a password is left alone.
  */
 export async function seedAdmin(

@@ -151,7 +151,7 @@ describe('the first administrator', () => {
     };
     expect((await claim(older?.token))?.['userErrors']).toEqual([{ code: 'CREDENTIALS_INVALID' }]);
     const both = await Promise.all([claim(link?.token), claim(link?.token)]);
-    expect(both.filter((answer) => String(answer?.['viewer']?.['role']) === 'ADMIN')).toHaveLength(1);
+    expect(both.filter((answer) => answer?.['viewer'] !== null)).toHaveLength(1);
     expect((await claim(link?.token))?.['userErrors']).toEqual([{ code: 'CREDENTIALS_INVALID' }]);
     expect(await mintAdminClaim(test.orm.em.fork())).toBeNull();
     await test.close();

@@ -128,7 +128,7 @@ export class AuditResolver {
     const rows = await auditEvents(
       context.em,
       {
-        ...(filter?.range ?? {}),
+        ...(filter?.range && { from: filter.range.from, to: filter.range.to }),
         ...(filter?.actorId && { actorId: filter.actorId }),
         ...(filter?.actions && { actions: filter.actions }),
         ...(filter?.targetId && { targetId: filter.targetId }),

@@ -35,6 +35,7 @@ import {
   ModelDeprecation,
   ModelEndpoint,
 } from './catalog.type.ts';
+import type { CatalogQuery } from './catalog.service.ts';
 import type { GroupRatioRow } from './model.entity.ts';
 import { pricesOf } from './model.record.ts';
 
@@ -51,7 +52,7 @@ export class CatalogResolver {
   ): Promise<Connection<CatalogModel>> {
     const first = pageSize(page.first);
     const states = visibleStates(context, filter?.states);
-    const wanted = { ...filter, states };
+    const wanted: CatalogQuery = Object.assign({}, filter, { states });
     const rows = await findModels(context.em, wanted, {
       after: decodeCursor(page.after, 2),
       limit: first + 1,
@@ -130,7 +131,15 @@ export class CatalogResolver {
       const ratio = parseRatio(input.ratio);
       if (ratio === undefined)
         throw new UserFailure('INVALID', 'A ratio has at most four fraction digits.', 'ratio');
-      return { groupRatio: ratioOf(await setGroupRatio(context.em, { ...input, ratio }, actorOf(context))) };
+      return {
+        groupRatio: ratioOf(
+          await setGroupRatio(
+            context.em,
+            { group: input.group, version: input.version, reason: input.reason, ratio },
+            actorOf(context),
+          ),
+        ),
+      };
     });
   }
 

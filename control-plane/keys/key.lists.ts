@@ -42,7 +42,7 @@ export class UserKeysResolver {
     @Ctx() context: Context,
     @Args(() => KeyListArguments) wanted: KeyListArguments,
   ): Promise<Connection<ApiKey>> {
-    return listKeys(context, { ...wanted.filter, ownerId: user.id }, wanted);
+    return listKeys(context, Object.assign({}, wanted.filter, { ownerId: user.id }), wanted);
   }
 }
 
@@ -55,7 +55,11 @@ export class AdminKeysResolver {
     @Args(() => LongPageArguments) page: LongPageArguments,
     @Args(() => AdminKeyArguments) wanted: AdminKeyArguments,
   ): Promise<Connection<ApiKey>> {
-    return listKeys(context, { ...wanted.filter, ownerId: null, secret: wanted.secret ?? null }, page);
+    return listKeys(
+      context,
+      Object.assign({}, wanted.filter, { ownerId: null, secret: wanted.secret }),
+      page,
+    );
   }
 
   @Authorized('ADMIN')

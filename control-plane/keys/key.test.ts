@@ -42,10 +42,10 @@ describe('a key', () => {
       ...more,
     });
     expect(codesOf(answer, 'apiKeyCreate')).toEqual([]);
-    return String(answer.data?.['apiKeyCreate']?.['apiKey']?.['id']);
+    return pick<string>(answer, 'apiKeyCreate', 'apiKey', 'id');
   };
   const reveal = async (browser: Browser, id: string): Promise<string> =>
-    String((await call(browser, 'apiKeyReveal', { id }, 'secret')).data?.['apiKeyReveal']?.['secret']);
+    pick<string>(await call(browser, 'apiKeyReveal', { id }, 'secret'), 'apiKeyReveal', 'secret');
   const keyOf = (answer: Answer, mutation: string) => answer.data?.[mutation]?.['apiKey'];
   const record = async (id: string) =>
     (
@@ -59,7 +59,7 @@ describe('a key', () => {
     const id = await make(ann, { name: 'laptop' });
     expect(await record(id)).toBeUndefined();
     const answer = await call(ann, 'apiKeyReveal', { id }, `secret ${FIELDS}`);
-    const secret = String(answer.data?.['apiKeyReveal']?.['secret']);
+    const secret = pick<string>(answer, 'apiKeyReveal', 'secret');
     expect(isWellFormedKey(secret)).toBe(true);
     expect(answer.headers.get('cache-control')).toBe('no-store');
     expect(keyOf(answer, 'apiKeyReveal')).toMatchObject({
@@ -101,7 +101,7 @@ describe('a key', () => {
       Array.from({ length: 8 }, () => call(ann, 'apiKeyReveal', { id }, 'secret')),
     );
     const secrets = answers.filter((answer) =>
-      String(answer.data?.['apiKeyReveal']?.['secret']).startsWith('sk-'),
+      pick<string | null>(answer, 'apiKeyReveal', 'secret')?.startsWith('sk-'),
     );
     expect(secrets).toHaveLength(1);
     expect(answers.flatMap((answer) => codesOf(answer, 'apiKeyReveal'))).toEqual(
@@ -135,7 +135,7 @@ describe('a key', () => {
     const [first, second] = await Promise.all([send('one'), send('one')]);
     expect(keyOf(first, 'apiKeyCreate')).toEqual(keyOf(second, 'apiKeyCreate'));
     expect(
-      [first, second].filter((answer) => String(answer.data?.['apiKeyCreate']?.['replayed']) === 'true'),
+      [first, second].filter((answer) => pick<boolean>(answer, 'apiKeyCreate', 'replayed')),
     ).toHaveLength(1);
     expect(codesOf(await send('two'), 'apiKeyCreate')).toEqual(['IDEMPOTENCY_MISMATCH']);
   });
