@@ -69,8 +69,8 @@ export function EmptyFiltered({ sentence, onClear }: { sentence: string; onClear
   return (
     <section
       className={clsx(
-        'flex flex-wrap items-center justify-between gap-4 rounded-card border border-',
-        'line bg-raise p-5',
+        'flex flex-wrap items-center justify-between gap-4 rounded-card border',
+        'border-line bg-raise p-5',
       )}>
       <div>
         <h2 className="font-semibold">{t('state.nothingMatches')}</h2>

@@ -138,7 +138,7 @@ function KeyCard({ apiKey, open }: CellProps & Pick<KeyTableProps, 'open'>) {
         </span>
         <span aria-hidden="true">·</span>
         <span>{apiKey.lastUsedAt === null ? t('keys.neverUsed') : <Ago at={apiKey.lastUsedAt} />}</span>
-        <span className="ml-auto flex items-center gap-2 text-ink">
+        <span className="ml-auto flex items-center gap-2 text-ink touch:-my-2 touch:-mr-3.5">
           {canReveal(apiKey) ? (
             <Button
               onClick={() => {

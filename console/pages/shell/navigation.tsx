@@ -38,8 +38,8 @@ export function Sidebar({ email }: { email: string }) {
   return (
     <aside
       className={clsx(
-        'sticky top-0 flex h-dvh w-[224px] flex-none flex-col border-r border-line bg-',
-        'canvas px-3 pt-5 pb-4 max-lg:w-14 max-lg:px-2',
+        'sticky top-0 flex h-dvh w-[224px] flex-none flex-col border-r border-line',
+        'bg-canvas px-3 pt-5 pb-4 max-lg:w-14 max-lg:px-2',
       )}>
       <Link to="/keys" className="mb-9 flex items-center gap-3 px-2 text-section max-lg:justify-center">
         <Mark />

@@ -58,8 +58,8 @@ export function PhoneBar({ available }: { available: string }) {
   return (
     <div
       className={clsx(
-        'sticky top-0 z-30 flex h-[52px] flex-none items-center gap-3 border-b border-',
-        'line bg-page px-4',
+        'sticky top-0 z-30 flex h-[52px] flex-none items-center gap-3 border-b',
+        'border-line bg-page px-4',
       )}>
       <Mark />
       <span className="text-section" aria-hidden="true">
