@@ -15,18 +15,17 @@ import { addressOf } from '../upstreams/pools.ts';
 import type { Outgoing } from '../upstreams/send.ts';
 import { openStream } from './chat-stream.ts';
 import type { Answer, Attempt, Candidate, Exchange } from './exchange.ts';
+import { nameDropped, refuseLosses } from './dropped.ts';
 import { mirrorBody, mirrorHeaders } from './mirror.ts';
+import { outgoingHeaders } from './outgoing-headers.ts';
 import type { RequestBody } from './request-body.ts';
 import { parseRequestBody } from './request-body.ts';
 import { StreamMachine } from './stream-machine.ts';
 
 /** A whole answer may be this long, in bytes. */
 const ANSWER_BYTES = 64 * 1024 * 1024;
-/** JSON pointers named in `x-gateway-dropped`, at most; then `…`. */
-const DROPPED_NAMED = 20;
 /** Service tiers that never cost the operator more than the flat price foresees. */
 const ORDINARY_TIERS: ReadonlySet<string> = new Set(['auto', 'default', 'standard', 'standard_only', 'flex']);
-const TRACE_HEADERS = ['traceparent', 'tracestate'] as const;
 
 /** How a client comes in: in which format, and whether an upstream can speak it, too. */
 export interface ChatDoor {
@@ -96,24 +95,17 @@ class ChatExchange implements Exchange {
     const { path, body, extra } = this.#mirrors(candidate)
       ? this.#mirrored(candidate)
       : this.#translated(candidate);
-    const outgoing: Outgoing = {
+    const accept = this.streamed ? 'text/event-stream' : 'application/json';
+    return {
       method: 'POST',
       path: prefix + path,
       body,
       headers: {
         'content-type': 'application/json',
-        'accept-encoding': 'identity',
-        accept: this.streamed ? 'text/event-stream' : 'application/json',
-        'user-agent': 'gateway',
-        ...(candidate.credential ? candidate.dialect.outbound.authorize(candidate.credential.secret) : {}),
+        ...outgoingHeaders(candidate, headers, accept),
         ...extra,
       },
     };
-    for (const name of TRACE_HEADERS) {
-      const value = headers[name];
-      if (typeof value === 'string') outgoing.headers[name] = value;
-    }
-    return outgoing;
   }
 
   async receive(attempt: Attempt): Promise<Answer> {
@@ -127,7 +119,7 @@ class ChatExchange implements Exchange {
     return {
       routeId: attempt.candidate.route.id,
       deliver: async (reply, bill) => {
-        this.#nameDropped(reply);
+        nameDropped(this.#dropped, reply);
         bill.count(response.tokens, mirrored ? 0 : countLosses(response, inbound.losses));
         await deliverWhole(body, reply, bill);
       },
@@ -158,14 +150,7 @@ class ChatExchange implements Exchange {
       headers: extra,
       dropped,
     } = dialect.outbound.encodeRequest(request, route.upstreamModel);
-    const [first] = dropped;
-    if (first !== undefined && headers['x-gateway-strict'] === '1') {
-      throw new GatewayError(
-        'invalid_request',
-        `The model cannot take ${first}. Leave it out, or allow losses.`,
-        { parameter: first },
-      );
-    }
+    refuseLosses(dropped, headers);
     this.#dropped = dropped;
     return { path, body: JSON.stringify(body), extra };
   }
@@ -188,17 +173,8 @@ class ChatExchange implements Exchange {
       // White space is all that may stand between the items of an array.
       keepAlive: array ? '\n' : door.inbound.keepAlive,
       streamError: (error) => door.inbound.encodeStreamError(error),
-      beforeHead: (reply) => this.#nameDropped(reply),
+      beforeHead: (reply) => nameDropped(this.#dropped, reply),
     };
-  }
-
-  #nameDropped(reply: Reply): void {
-    if (this.#dropped.length === 0) return;
-    const named = this.#dropped
-      .slice(0, DROPPED_NAMED)
-      .map((pointer) => encodeURI(pointer).replaceAll(',', '%2C'));
-    if (this.#dropped.length > DROPPED_NAMED) named.push(encodeURI('…'));
-    reply.header('x-gateway-dropped', named.join(', '));
   }
 }
 

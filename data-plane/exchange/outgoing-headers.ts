@@ -1,0 +1,24 @@
+/** The headers that every request to an upstream has, built from scratch: nothing of the client's slips through. */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Candidate } from './exchange.ts';
+
+const TRACE_HEADERS = ['traceparent', 'tracestate'] as const;
+
+/** Credential, identity and trace context; `accept` is what the client can take. */
+export function outgoingHeaders(
+  { credential, dialect }: Candidate,
+  client: IncomingHttpHeaders,
+  accept: string,
+): Record<string, string> {
+  const headers: Record<string, string> = {
+    'accept-encoding': 'identity',
+    accept,
+    'user-agent': 'gateway',
+    ...(credential ? dialect.outbound.authorize(credential.secret) : {}),
+  };
+  for (const name of TRACE_HEADERS) {
+    const value = client[name];
+    if (typeof value === 'string') headers[name] = value;
+  }
+  return headers;
+}
