@@ -41,8 +41,9 @@ function editsOf({ value }: RequestBody, { dialect, model, streamed }: MirrorOpt
 
 /** Headers of the client that belong to its format and go along with a mirrored request. */
 export function mirrorHeaders(headers: IncomingHttpHeaders, dialect: DialectName): Record<string, string> {
-  const kept: Record<string, string> = {};
-  if (dialect !== 'anthropic-messages') return kept;
+  if (dialect !== 'anthropic-messages') return {};
+  // Upstreams refuse a request without a version; a client that names one overrides ours.
+  const kept: Record<string, string> = { 'anthropic-version': '2023-06-01' };
   for (const [name, value] of Object.entries(headers)) {
     if (name.startsWith('anthropic-') && typeof value === 'string') kept[name] = value;
   }
