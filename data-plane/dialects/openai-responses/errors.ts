@@ -1,78 +1,27 @@
-/**
- * Errors in the responses format, which are those of all OpenAI APIs.
- * https://platform.openai.com/docs/guides/error-codes
- */
-import type { FailureCode, GatewayError } from '@gateway/shared/failures';
-import { isObject, objectOf, parseObject, textOf } from '../fields.ts';
+/** Errors of the responses format: inside streams, and those of upstreams. */
+import type { GatewayError } from '@gateway/shared/failures';
+import { objectOf, parseObject, textOf } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
+import { encodeOpenAiError } from '../openai-errors.ts';
 import { writeJsonFrame } from '../sse.ts';
 import { upstreamFailure } from '../upstream-errors.ts';
 import type { OutputItem, ResponseProgress } from './wire.ts';
 
-/** The `type` that SDKs and people sort errors by; whatever is missing here follows from the status. */
-const TYPES: Partial<Record<FailureCode, string>> = {
-  invalid_key: 'authentication_error',
-  insufficient_funds: 'insufficient_quota',
-  spend_limit_reached: 'insufficient_quota',
-  not_implemented: 'not_implemented_error',
-};
-
-/** The `code`s that clients know under another name than ours. */
-const CODES: Partial<Record<FailureCode, string>> = {
-  invalid_key: 'invalid_api_key',
-  insufficient_funds: 'insufficient_quota',
-  spend_limit_reached: 'insufficient_quota',
-  rate_limited: 'rate_limit_exceeded',
-  too_many_concurrent: 'rate_limit_exceeded',
-};
-
-/** The body of an error answer; an upstream's own words where they may pass and are of this format. */
-export function encodeError(error: GatewayError): unknown {
-  return {
-    error: nativeError(error) ?? {
-      message: error.message,
-      type: typeOf(error),
-      param: parameterOf(error),
-      code: codeOf(error),
-    },
-  };
-}
-
-function nativeError({ details }: GatewayError): JsonObject | undefined {
-  const error = parseObject(details.upstream?.body ?? '')?.error;
-  return isObject(error) &&
-    typeof error.type === 'string' &&
-    typeof error.message === 'string' &&
-    'param' in error
-    ? error
-    : undefined;
-}
-
-function typeOf({ code, status }: GatewayError): string {
-  const type = TYPES[code];
-  if (type) return type;
-  if (status === 403) return 'permission_error';
-  if (status === 429) return 'rate_limit_error';
-  if (status === 503) return 'overloaded_error';
-  return status >= 500 ? 'server_error' : 'invalid_request_error';
-}
-
-function codeOf({ code }: GatewayError): string {
-  return CODES[code] ?? code;
-}
-
-function parameterOf({ details }: GatewayError): string | null {
-  return details.parameter?.replace(/^\//, '').replaceAll('/', '.') ?? null;
-}
+/**
+ * Numbers of the events that end a stream whose own count is unknown. They are beyond any that came before, and fit
+ * into the 32 bits of clients that are strict about integers.
+ */
+const LAST_SEQUENCE_NUMBERS = { error: 2_147_483_646, failed: 2_147_483_647 };
 
 /** The fields of an `error` event. */
 export function streamErrorEvent(error: GatewayError): JsonObject {
-  return { code: codeOf(error), message: error.message, param: parameterOf(error) };
+  const { code, param } = objectOf(encodeOpenAiError(error).error);
+  return { code, message: error.message, param };
 }
 
-/** What of a `response` object changes when it fails. */
+/** What of a `response` object changes when it fails. Codex reads its code: some it takes for final. */
 export function failedProgress(error: GatewayError, output: OutputItem[]): ResponseProgress & JsonObject {
-  const code = error.status === 429 || error.status === 503 ? 'rate_limit_exceeded' : 'server_error';
+  const code = WORDS[error.status] ?? 'server_error';
   return {
     status: 'failed',
     output,
@@ -82,9 +31,24 @@ export function failedProgress(error: GatewayError, output: OutputItem[]): Respo
   };
 }
 
-/** A failed stream's last event where no encoder knows how far the stream had come. */
+const WORDS: Record<number, string> = {
+  402: 'insufficient_quota',
+  429: 'rate_limit_exceeded',
+  503: 'server_is_overloaded',
+};
+
+/**
+ * The end of a failed stream, where nobody knows how far it had come: the `error` event that SDKs throw on, and
+ * `response.failed`, without which Codex only says that the stream was closed.
+ */
 export function encodeStreamError(error: GatewayError): string {
-  return writeJsonFrame({ type: 'error', sequence_number: 0, ...streamErrorEvent(error) }, 'error');
+  const { error: first, failed } = LAST_SEQUENCE_NUMBERS;
+  const event = { type: 'error', sequence_number: first, ...streamErrorEvent(error) };
+  const response = { id: '', object: 'response', ...failedProgress(error, []) };
+  return (
+    writeJsonFrame(event, event.type) +
+    writeJsonFrame({ type: 'response.failed', sequence_number: failed, response }, 'response.failed')
+  );
 }
 
 /** What an upstream's error answer means to the client. Some providers send `error` as a plain text. */

@@ -1,6 +1,7 @@
 /** The responses dialect: what Codex, the OpenAI SDK and the AI SDK speak. */
 import type { Dialect } from '../dialect.ts';
-import { decodeError, encodeError, encodeStreamError } from './errors.ts';
+import { encodeOpenAiError } from '../openai-errors.ts';
+import { decodeError, encodeStreamError } from './errors.ts';
 import { decodeRequest, encodeRequest } from './request.ts';
 import { decodeResponse, encodeResponse } from './response.ts';
 import { ResponsesStreamEncoder } from './stream-encoder.ts';
@@ -12,7 +13,7 @@ export const openaiResponses: Dialect = {
     decodeRequest,
     encodeResponse,
     streamEncoder: (request) => new ResponsesStreamEncoder(request),
-    encodeError,
+    encodeError: encodeOpenAiError,
     encodeStreamError,
     keepAlive: ': keep-alive\n\n',
     losses: {
