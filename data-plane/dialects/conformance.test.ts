@@ -12,6 +12,7 @@ import { meaningOfRequest, meaningOfResponse, requests, responses } from '../../
 import type { Dialect, RequestPath } from './dialect.ts';
 import { DIALECTS } from './index.ts';
 import { SseParser } from './sse.ts';
+import type { SseFrame } from './sse.ts';
 
 const ASKED: ChatRequest = {
   model: 'm',
@@ -36,15 +37,16 @@ function pathOf(path: string): RequestPath {
   };
 }
 
+/** The frames of these bytes, which arrive cut at `cut`. */
+function framesOf(bytes: Uint8Array, cut: number): SseFrame[] {
+  const parser = new SseParser();
+  return [...parser.push(bytes.subarray(0, cut)), ...parser.push(bytes.subarray(cut)), ...parser.end()];
+}
+
 /** The events that a dialect reads out of its own bytes, which arrive cut at `cut`. */
 function read(dialect: Dialect, bytes: Uint8Array, options: { cut: number; choices?: number }): ChatEvent[] {
-  const parser = new SseParser();
   const decoder = dialect.outbound.streamDecoder(options.choices ?? 1);
-  const frames = [
-    ...parser.push(bytes.subarray(0, options.cut)),
-    ...parser.push(bytes.subarray(options.cut)),
-    ...parser.end(),
-  ];
+  const frames = framesOf(bytes, options.cut);
   return [...frames.flatMap((frame) => decoder.push(frame)), ...decoder.end()];
 }
 
@@ -84,8 +86,10 @@ for (const dialect of Object.values(DIALECTS))
           const bytes = write(dialect, response);
           const whole = read(dialect, bytes, { cut: 0 });
           expect(meaningOfResponse(collect(whole))).toEqual(meaningOfResponse(response));
-          for (let cut = 1; cut < bytes.length; cut += 1)
-            expect(read(dialect, bytes, { cut })).toEqual(whole);
+          // What a decoder says depends on its frames alone.
+          const frames = JSON.stringify(framesOf(bytes, 0));
+          const isSame = (cut: number): boolean => JSON.stringify(framesOf(bytes, cut)) === frames;
+          for (let cut = 1; cut < bytes.length; cut += 1) if (!isSame(cut)) expect.fail(`cut at ${cut}`);
         }),
         { numRuns: 5 },
       );
