@@ -66,6 +66,8 @@ export const NODE_LEASE_REQUEST = /* GraphQL */ `
 export interface NodeLeaseRequestInput {
   nodeId: string; journalId: string; requestNo: number; walletId: string; keyId?: string;
   want: string; need: string;
+  /** What the requests that wait for it cost together: so much is granted where it is there, even of a small balance. */
+  waiting: string;
 }
 export interface NodeLeaseAnswer {
   leaseId: string | null; granted: string; cash: string; gift: string;

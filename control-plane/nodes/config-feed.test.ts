@@ -287,7 +287,7 @@ describe('the configuration feed', () => {
     const holder = await registered('holder');
     const other = await registered('other');
     const { walletId } = await money.wallet({ cash: 100n });
-    const request = { walletId, keyId: null, requestNo: 1, need: 100n, want: 100n };
+    const request = { walletId, keyId: null, requestNo: 1, need: 100n, want: 100n, waiting: 0n };
     const lease = await requestLease(money.em(), { ...request, ...holder });
     const node = new Holder(feed.follow(holder.nodeId, null));
     await node.reach(feed.revision);

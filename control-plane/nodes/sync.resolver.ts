@@ -96,6 +96,7 @@ export class SyncResolver {
         ...input,
         nodeId,
         keyId: input.keyId ?? null,
+        waiting: input.waiting ?? 0n,
       });
       return { leaseId: id, granted: cash + gift, cash, gift, deadlineMs: LEASE_OFFLINE_MS };
     });

@@ -111,6 +111,12 @@ export class NodeLeaseRequestInput {
 
   @Field(() => Money, { description: 'What it cannot do without: the price of one request.' })
   need!: bigint;
+
+  @Field(() => Money, {
+    nullable: true,
+    description: 'What the requests that wait for it cost together: granted where it is there.',
+  })
+  waiting?: bigint | null;
 }
 
 /** Credit for a node. */

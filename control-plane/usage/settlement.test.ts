@@ -41,6 +41,7 @@ async function setting(holds: { cash?: bigint; gift?: bigint }): Promise<Setting
     keyId: null,
     requestNo: 1,
     need: PRICE,
+    waiting: 0n,
     want: 1000n * PRICE,
   });
   return { ...wallet, ...node, leaseId: lease.id };
@@ -210,7 +211,9 @@ async function openRun(): Promise<{ act(step: Step): Promise<void> }> {
   const play: Record<string, (pick: number) => Promise<unknown>> = {
     grant: async (pick) => {
       const node = nodes[pick % 2 === 0 ? 0 : 1];
-      const request = { ...node, walletId, keyId: null, requestNo: next(), need: PRICE, want: 9n * PRICE };
+      const waiting = BigInt(pick % 5) * PRICE;
+      const asked = { requestNo: next(), need: PRICE, want: 9n * PRICE, waiting };
+      const request = { ...node, walletId, keyId: null, ...asked };
       leases.push({ ...wallet, ...node, leaseId: (await requestLease(money.em(), request)).id, sent: [] });
     },
     settle: onLease((lease) => {

@@ -10,22 +10,27 @@ const BALANCE_PART = 10n;
 const SMALL_BALANCE_NEEDS = 50n;
 
 /**
- * The amount to grant: at least `need`, at most `want` and a tenth of the balance, in whole requests.
- * Exactly `need` where the balance is small, so that money for k requests on many nodes gives exactly k.
- * Undefined where not even `need` is there.
+ * The amount to grant: at most `want`, in whole requests; a tenth of the balance, or what `waiting` requests
+ * of the node will spend at once where that is more. Of a small balance nothing beyond these is given, so
+ * that money for k requests on many nodes gives exactly k. Undefined where not even `need` is there.
  */
 export function decideGrant({
   balance,
   need,
   want,
+  waiting,
 }: {
   balance: Micros;
   need: Micros;
   want: Micros;
+  waiting: Micros;
 }): Micros | undefined {
   if (balance < need) return undefined;
-  if (balance < SMALL_BALANCE_NEEDS * need) return need;
-  const part = balance / BALANCE_PART;
-  const bounded = want < part ? want : part;
+  const part = balance < SMALL_BALANCE_NEEDS * need ? need : balance / BALANCE_PART;
+  const bounded = least(want, balance, part > waiting ? part : waiting);
   return bounded - (bounded % need);
+}
+
+function least(...amounts: readonly [Micros, ...Micros[]]): Micros {
+  return amounts.reduce((one, other) => (one < other ? one : other));
 }

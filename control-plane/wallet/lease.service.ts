@@ -12,12 +12,6 @@ import { decideGrant } from './lease.rules.ts';
 import { giftFirst, leaseAccount, lockAccounts, post, walletAccount } from './ledger.ts';
 import { walletChanged } from './wallet.events.ts';
 
-/**
- * How long a node has to give a recalled lease back before its money counts as in use. Shorter than the
- * wait of a request, so that the request hears the truth, in ms.
- */
-const RECALL_PATIENCE_MS = 250;
-
 export interface LeaseRequest {
   nodeId: string;
   journalId: string;
@@ -27,6 +21,8 @@ export interface LeaseRequest {
   keyId: string | null;
   want: Micros;
   need: Micros;
+  /** What the requests that wait for it cost together. */
+  waiting: Micros;
 }
 
 /**
@@ -60,7 +56,7 @@ async function earlierLease(
 }
 
 async function grantOrRefuse(em: EntityManager, request: LeaseRequest): Promise<Lease | UserFailure> {
-  const { walletId, need, want } = request;
+  const { walletId, need, want, waiting } = request;
   const accounts = { cash: walletAccount(walletId, 'CASH'), gift: walletAccount(walletId, 'GIFT') };
   const balances = await lockAccounts(em, [accounts.cash, accounts.gift]);
   // Asked under the lock: of two requests with one number, the second one waited here.
@@ -73,7 +69,12 @@ async function grantOrRefuse(em: EntityManager, request: LeaseRequest): Promise<
   const limit = request.keyId === null ? undefined : await limitOfKey(em, request.keyId, walletId);
   if (limit instanceof UserFailure) return limit;
   if (limit && limit.free < need) return refuse(em, request, { keyId: request.keyId, free: limit.free });
-  const granted = decideGrant({ balance: free, need, want: limit && limit.free < want ? limit.free : want });
+  const granted = decideGrant({
+    balance: free,
+    need,
+    want: limit && limit.free < want ? limit.free : want,
+    waiting,
+  });
   if (granted === undefined) return refuse(em, request, { keyId: null, free });
   return openLease(em, request, giftFirst(granted, gift));
 }
@@ -172,34 +173,23 @@ async function openLease(
 }
 
 /**
- * Not enough is free. While leases that could help (with a key: leases of its limit) come back, the answer
- * is to ask again. A lease of exactly the needed amount in the asking process itself cannot help: were it
- * not in use, nobody would ask.
+ * Not enough is free. While open leases (with a key: leases of its limit) hold what would do, uncharged, the
+ * answer is to ask again: what is not in use comes back at once, and what is may come back.
  */
 async function refuse(
   em: EntityManager,
-  { walletId, need, journalId, nodeId, ...request }: LeaseRequest,
+  { walletId, need }: LeaseRequest,
   { keyId, free }: { keyId: string | null; free: Micros },
 ): Promise<UserFailure> {
-  const inUse = sql`l.journal_id = ${journalId} and l.key_id is not distinct from ${request.keyId}
-    and l.granted_cash + l.granted_gift = ${need}
-    and l.granted_at > (select started_at from data_plane_node where id = ${nodeId})`;
-  const row = await queryOne<{ parked: string; waiting: boolean }>(
+  const row = await queryOne<{ parked: string }>(
     em,
     sql`
-    select coalesce(sum(l.granted_cash + l.granted_gift - l.charge_sum - l.released), 0)::text as parked,
-      coalesce(bool_or(l.recalled_at is null or l.recalled_at
-        > clock_timestamp() - ${RECALL_PATIENCE_MS} * interval '1 millisecond'), false) as waiting
-    from wallet_lease l where l.wallet_id = ${walletId} and l.state = 'ACTIVE' and ${ofKey(keyId)}
-      and (${inUse}) is not true`,
+    select coalesce(sum(l.granted_cash + l.granted_gift - l.charge_sum - l.released), 0)::text as parked
+    from wallet_lease l where l.wallet_id = ${walletId} and l.state = 'ACTIVE' and ${ofKey(keyId)}`,
   );
-  const coverable = free + BigInt(row?.parked ?? '0') >= need;
-  if (coverable && row?.waiting) {
+  if (free + BigInt(row?.parked ?? '0') >= need) {
     await recallLeases(em, walletId, keyId);
-    return new UserFailure(
-      'CONFLICT',
-      'Credit is being called back from other leases. Ask again in a moment.',
-    );
+    return new UserFailure('CONFLICT', 'Open leases hold what is left. Ask again in a moment.');
   }
   if (keyId !== null) {
     return new UserFailure(

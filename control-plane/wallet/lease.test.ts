@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import fc from 'fast-check';
-import { openMoney } from '../../test/money-fixture.ts';
+import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
 import { SYSTEM_ACTOR } from '../context.ts';
 import { newId } from '../ids.ts';
 import { query, sql } from '../sql.ts';
+import { settle } from '../usage/settlement.service.ts';
 import { checkInvariants } from './invariants.ts';
 import { decideGrant } from './lease.rules.ts';
 import { closeLease, reclaimLease, sweepLeases } from './lease.end.ts';
@@ -26,7 +27,7 @@ afterAll(async () => {
 
 async function setting(holds: { cash?: bigint; gift?: bigint }): Promise<LeaseRequest> {
   const [{ walletId }, node] = await Promise.all([money.wallet(holds), money.node()]);
-  return { ...node, walletId, keyId: null, requestNo: 1, need: PRICE, want: PRICE * 100n };
+  return { ...node, walletId, keyId: null, requestNo: 1, need: PRICE, want: PRICE * 100n, waiting: 0n };
 }
 
 /** The code of the user failure, or the granted amount. */
@@ -43,19 +44,29 @@ async function ask(request: LeaseRequest): Promise<string | bigint> {
 describe('the grant rule', () => {
   it('gives whole requests: never more than the balance or the wish, never less than the need', () => {
     const amount = fc.bigInt({ min: 1n, max: 10n ** 12n });
+    const times = fc.bigInt({ min: 1n, max: 1000n });
     fc.assert(
-      fc.property(amount, amount, fc.bigInt({ min: 1n, max: 1000n }), (balance, need, times) => {
-        const granted = decideGrant({ balance, need, want: need * times });
+      fc.property(amount, amount, times, times, (balance, need, wanted, waited) => {
+        const waiting = need * (waited - 1n);
+        const granted = decideGrant({ balance, need, want: need * wanted, waiting });
         if (granted === undefined) return balance < need;
         return (
           granted >= need &&
           granted <= balance &&
-          granted <= need * times &&
+          granted <= need * wanted &&
           granted % need === 0n &&
-          (balance >= 50n * need || granted === need)
+          (balance >= 50n * need || granted <= (waiting > need ? waiting : need))
         );
       }),
     );
+  });
+
+  it('serves all that wait with one lease where the money is there, of a small balance too', () => {
+    const asked = { need: PRICE, want: 100n * PRICE };
+    expect(decideGrant({ ...asked, balance: 7n * PRICE + 1n, waiting: 5n * PRICE })).toBe(5n * PRICE);
+    expect(decideGrant({ ...asked, balance: 7n * PRICE + 1n, waiting: 50n * PRICE })).toBe(7n * PRICE);
+    expect(decideGrant({ ...asked, balance: 100n * PRICE, waiting: 50n * PRICE })).toBe(50n * PRICE);
+    expect(decideGrant({ ...asked, balance: 7n * PRICE, waiting: 0n })).toBe(PRICE);
   });
 });
 
@@ -99,30 +110,19 @@ describe('leases', () => {
     const holder = await requestLease(money.em(), request);
     const other = { ...request, ...(await money.node()) };
     expect(await ask(other)).toBe('CONFLICT');
-    await query(
-      money.em(),
-      sql`update wallet_lease set recalled_at = clock_timestamp() - interval '1 second' where id =
-        ${holder.id}`,
-    );
-    expect(await ask(other)).toBe('INSUFFICIENT_BALANCE');
+    expect(await ask(other)).toBe('CONFLICT');
     await closeLease(money.em(), { ...request, leaseId: holder.id, count: 0, sum: 0n, actor: SYSTEM_ACTOR });
     expect(await ask(other)).toBe(PRICE);
   });
 
-  it('says INSUFFICIENT_BALANCE at once where the asking process itself holds the last price', async () => {
-    const request = await setting({ cash: 2n * PRICE });
-    await query(
-      money.em(),
-      sql`update data_plane_node set started_at = clock_timestamp() where id = ${request.nodeId}`,
-    );
-    await requestLease(money.em(), request);
-    await requestLease(money.em(), { ...request, requestNo: 2 });
-    expect(await ask({ ...request, requestNo: 3 })).toBe('INSUFFICIENT_BALANCE');
-    await query(
-      money.em(),
-      sql`update data_plane_node set started_at = clock_timestamp() where id = ${request.nodeId}`,
-    );
-    expect(await ask({ ...request, requestNo: 3 })).toBe('CONFLICT');
+  it('says INSUFFICIENT_BALANCE only once the requests that hold the rest have been charged', async () => {
+    const request = await setting({ cash: PRICE });
+    const lease = await requestLease(money.em(), request);
+    expect(await ask({ ...request, requestNo: 2 })).toBe('CONFLICT');
+    const { walletId, journalId, nodeId } = request;
+    const usage = reported({ walletId, journalId, leaseId: lease.id, seq: 1, cost: PRICE });
+    await settle(money.em(), { node: { ...SYSTEM_ACTOR, id: nodeId }, records: [usage] });
+    expect(await ask({ ...request, requestNo: 2 })).toBe('INSUFFICIENT_BALANCE');
   });
 
   it('says INSUFFICIENT_BALANCE at once where no lease could help', async () => {
@@ -201,10 +201,10 @@ describe('leases', () => {
       Array.from({ length: 20 }, (_, at) => ask({ ...limited, requestNo: at + 1 })),
     );
     expect(answers.filter((answer) => answer === PRICE)).toHaveLength(3);
+    expect(await ask({ ...limited, requestNo: 21 })).toBe('CONFLICT');
     await query(
       money.em(),
-      sql`update wallet_lease set recalled_at = clock_timestamp() - interval '1 second'
-        where key_id = ${keyId}`,
+      sql`update wallet_lease set state = 'ORPHANED' where key_id = ${keyId}`,
     );
     expect(await ask({ ...limited, requestNo: 21 })).toBe('SPEND_LIMIT_REACHED');
     expect(await ask({ ...request, requestNo: 22 })).toBeGreaterThan(0n);

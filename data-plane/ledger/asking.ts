@@ -2,17 +2,13 @@
 import { AMOUNT_MAX } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
 import { growing } from './events.ts';
-import type { RefusalCode, Turn } from './events.ts';
+import type { Refusal, Turn } from './events.ts';
 import { isExpired } from './state.ts';
 import type { LeaseRequest, Purse, Waiter } from './state.ts';
 
 /** Seconds of spending that a lease should last while the control plane is away: 60 s × 60. */
 const MINUTES_WANTED = 60n;
 const PRICES_WANTED = 10n;
-/**
- * Leases of fewer prices than this belong to a small balance: taking the next one early would starve others.
- */
-const RENEW_FROM_PRICES = 4n;
 const MINUTE_MS = 60_000;
 /** While others give leases back: first and longest wait before asking again. */
 const CONFLICT_MS = { first: 20, most: 80 };
@@ -44,21 +40,26 @@ function ask(turn: Turn, purse: Purse, need: Micros): void {
   const no = turn.state.nextRequestNo;
   turn.state.nextRequestNo += 1;
   purse.requestNo = no;
-  const want = wanted(turn, purse, need);
-  turn.state.requests.set(no, {
+  const waiting = purse.waiters.reduce((sum, { price }) => sum + price, 0n);
+  const request = {
     no,
     purseId: purse.id,
-    want,
+    want: wanted(turn, purse, { need, waiting }),
     need,
+    waiting,
     sentAt: turn.now,
     attempts: 0,
     resendAt: null,
     former: false,
-  });
-  turn.effects.push({ type: 'REQUEST', no, purse, want, need, fresh: true });
+  };
+  turn.state.requests.set(no, request);
+  turn.effects.push({ type: 'REQUEST', request, purse, fresh: true });
 }
 
-/** Asks for the next lease when half of the present credit is gone, so that nobody has to wait for it. */
+/**
+ * Asks for the next lease when half of the present credit is gone, so that nobody has to wait for it. Of a
+ * small balance nothing is taken early: it would starve other nodes.
+ */
 export function renew(turn: Turn, purse: Purse): void {
   if (purse.requestNo !== null || purse.waiters.length > 0 || turn.now.mono < purse.renewAfter) return;
   let remaining = 0n;
@@ -69,16 +70,19 @@ export function renew(turn: Turn, purse: Purse): void {
     remaining += lease.remaining;
     newest = lease.amount;
   }
-  if (turn.state.stopping || newest < purse.lastPrice * RENEW_FROM_PRICES || remaining * 2n >= newest) return;
+  if (turn.state.stopping || !purse.roomy || remaining * 2n >= newest) return;
   ask(turn, purse, purse.lastPrice);
 }
 
 /**
  * An hour of spending at the rate of the last two minutes, at least ten prices, and what all that wait need.
  */
-function wanted(turn: Turn, purse: Purse, need: Micros): Micros {
+function wanted(
+  turn: Turn,
+  purse: Purse,
+  { need, waiting }: { need: Micros; waiting: Micros },
+): Micros {
   noteSpending(turn, purse, 0n);
-  const waiting = purse.waiters.reduce((sum, { price }) => sum + price, 0n);
   const perMinute = purse.spentNow > purse.spentBefore ? purse.spentNow : purse.spentBefore;
   const amounts = [need * PRICES_WANTED, waiting, perMinute * MINUTES_WANTED];
   const most = amounts.reduce((one, other) => (one > other ? one : other));
@@ -112,8 +116,7 @@ export function resendIfDue(turn: Turn, request: LeaseRequest): void {
   if (request.resendAt === null || request.resendAt > turn.now.mono) return;
   request.resendAt = null;
   const purse = turn.state.purses.get(request.purseId);
-  const { no, want, need } = request;
-  if (purse) turn.effects.push({ type: 'REQUEST', no, purse, want, need, fresh: false });
+  if (purse) turn.effects.push({ type: 'REQUEST', request, purse, fresh: false });
 }
 
 /** Asks again when those that give leases back have had a moment. */
@@ -125,7 +128,7 @@ export function waitAndAsk(turn: Turn, purse: Purse): void {
 }
 
 /** Refuses those that wait for at least so much. */
-export function refuse(turn: Turn, purse: Purse, { code, from }: { code: RefusalCode; from: Micros }): void {
+export function refuse(turn: Turn, purse: Purse, { code, from }: { code: Refusal; from: Micros }): void {
   for (const { id, price } of purse.waiters)
     if (price >= from) turn.effects.push({ type: 'REFUSE', waiter: id, code });
   purse.waiters = purse.waiters.filter(({ price }) => price < from);

@@ -2,12 +2,15 @@
 import type { FailureCode } from '@gateway/shared/failures';
 import type { Micros } from '@gateway/shared/money';
 import type { JournalRecord, SettledLease } from './book.ts';
-import type { LedgerState, Moment, Purse } from './state.ts';
+import type { LeaseRequest, LedgerState, Moment, Purse } from './state.ts';
 
 export type RefusalCode = Extract<
   FailureCode,
   'insufficient_funds' | 'spend_limit_reached' | 'wallet_frozen' | 'unavailable'
 >;
+
+/** Why a request gets no money; `all_in_use`: requests in flight hold what is left, and may give it back. */
+export type Refusal = RefusalCode | 'all_in_use';
 
 export type LedgerEvent =
   | { type: 'HOLD'; waiter: number; walletId: string; keyId: string | null; price: Micros }
@@ -34,9 +37,9 @@ export type LedgerEvent =
 
 export type LedgerEffect =
   | { type: 'HELD'; waiter: number; leaseId: string }
-  | { type: 'REFUSE'; waiter: number; code: RefusalCode }
+  | { type: 'REFUSE'; waiter: number; code: Refusal }
   /** `fresh`: it must stand in the journal before it is sent. */
-  | { type: 'REQUEST'; no: number; purse: Purse; want: Micros; need: Micros; fresh: boolean }
+  | { type: 'REQUEST'; request: LeaseRequest; purse: Purse; fresh: boolean }
   | { type: 'WRITE'; record: JournalRecord }
   | { type: 'SETTLE' }
   | { type: 'CLOSE'; leaseId: string; count: number; sum: Micros }

@@ -4,7 +4,7 @@ import { parseDollars } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
 import type { NodeLeaseAnswer } from '@gateway/shared/node-api';
 import type { UsageRecord } from '@gateway/shared/records';
-import type { LedgerEvent, RefusalCode } from './events.ts';
+import type { LedgerEvent, Refusal } from './events.ts';
 import type { Hold } from './ledger.ts';
 
 export interface HoldActions {
@@ -40,19 +40,22 @@ export class LeaseHold implements Hold {
   }
 }
 
-const REFUSALS: Record<RefusalCode, string> = {
+const REFUSALS: Record<Refusal, string> = {
   insufficient_funds:
     'The wallet has too little credit for this request. Add credit in the console and try again.',
   spend_limit_reached: 'This key has reached its spend limit. Raise it in the console or use another key.',
   wallet_frozen: 'The wallet is frozen. Contact the operator of this gateway.',
+  all_in_use:
+    'Requests in flight hold what is left of the credit. Try again when they have ended, or add credit in the console.',
   unavailable: 'The gateway cannot reach its billing at the moment. Try again shortly.',
 };
 
 const RETRY_AFTER_MS = 1_000;
 
 /** The failure that a client gets for a refusal of the money rules. */
-export function refusal(code: RefusalCode): GatewayError {
-  return code === 'unavailable' ? unavailable(REFUSALS.unavailable) : new GatewayError(code, REFUSALS[code]);
+export function refusal(code: Refusal): GatewayError {
+  if (code === 'unavailable' || code === 'all_in_use') return unavailable(REFUSALS[code]);
+  return new GatewayError(code, REFUSALS[code]);
 }
 
 /** Paid requests cannot be served at the moment; nothing was charged. */

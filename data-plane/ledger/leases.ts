@@ -17,7 +17,7 @@ const IDLE_MS = 60_000;
 const RESEND_MS = { first: 50, most: 1_000 };
 const CLOSE_AGAIN_MS = { first: 200, most: 60_000 };
 /** A control plane that answered no question of a purse for so long counts as away. */
-const SILENCE_MS = 500;
+const SILENCE_MS = 1_000;
 const RECALLED_MAX = 1_000;
 
 type Handlers = {
@@ -54,7 +54,8 @@ function onGiveUp(turn: Turn, event: Extract<LedgerEvent, { type: 'GIVE_UP' }>):
   const answers = purse.answeredAt !== null && turn.now.mono - purse.answeredAt < SILENCE_MS;
   if (answers && !final) return;
   purse.waiters = purse.waiters.filter(({ id }) => id !== waiter);
-  turn.effects.push({ type: 'REFUSE', waiter, code: 'unavailable' });
+  const code = answers && purse.conflicts > 0 ? 'all_in_use' : 'unavailable';
+  turn.effects.push({ type: 'REFUSE', waiter, code });
 }
 
 function onRelease(turn: Turn, { leaseId, price }: { leaseId: string; price: Micros }): void {
@@ -92,6 +93,7 @@ function onGranted(turn: Turn, event: Extract<LedgerEvent, { type: 'GRANTED' }>)
   turn.state.leases.set(leaseId, lease);
   purse.leaseIds.push(leaseId);
   purse.conflicts = 0;
+  purse.roomy = amount > request.waiting;
   // Whoever waited for this lease is served before it goes back, else two nodes could recall from each other
   // for ever.
   serve(turn, purse);
@@ -208,6 +210,8 @@ function onNotClosed(turn: Turn, { leaseId }: { leaseId: string }): void {
 function onConfirmed(turn: Turn, { sentAt }: { sentAt: Moment }): void {
   for (const lease of turn.state.leases.values()) {
     expireIfDue(turn, lease);
+    lease.closeAfter = 0;
+    closeIfDone(turn, lease);
     if (lease.expired || lease.confirmed.mono >= sentAt.mono) continue;
     lease.confirmed = sentAt;
   }

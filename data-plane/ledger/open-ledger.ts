@@ -23,7 +23,7 @@ import type { LedgerState, Moment } from './state.ts';
 /**
  * How long a request waits for money while the control plane is silent, and at most while it answers, in ms.
  */
-const WAIT_MS = { silent: 500, most: 2_000 };
+const WAIT_MS = { silent: 500, most: 3_000 };
 const TICK_MS = 1_000;
 
 export interface LedgerOptions {
@@ -237,25 +237,13 @@ class NodeLedger implements OpenLedger {
     this.#retries.add(timer);
   }
 
-  async #request({
-    no,
-    purse,
-    want,
-    need,
-    fresh,
-  }: Extract<LedgerEffect, { type: 'REQUEST' }>): Promise<void> {
+  async #request({ request, purse, fresh }: Extract<LedgerEffect, { type: 'REQUEST' }>): Promise<void> {
+    const { no, want, need, waiting } = request;
     const { walletId, keyId } = purse;
     const nodeId = this.#nodeId;
+    const asked = { no, walletId, keyId, want: String(want), need: String(need) };
     try {
-      const record = {
-        type: 'requested',
-        no,
-        walletId,
-        keyId,
-        want: String(want),
-        need: String(need),
-      } as const;
-      if (fresh) await this.#journal.append(record);
+      if (fresh) await this.#journal.append({ type: 'requested', ...asked });
     } catch {
       return this.#dispatch({ type: 'UNSENT', no });
     }
@@ -269,6 +257,7 @@ class NodeLedger implements OpenLedger {
         ...(keyId !== null && { keyId }),
         want: formatDollars(want),
         need: formatDollars(need),
+        waiting: formatDollars(waiting),
       });
       this.#dispatch(understand(no, answer, this.#options.log));
     } catch {

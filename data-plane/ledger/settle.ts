@@ -12,7 +12,7 @@ import type { Journal } from './journal.ts';
 /** Records gather for so long before they are sent, in ms. */
 const GATHER_MS = 200;
 const RETRY_BASE_MS = 100;
-const RETRY_MAX_MS = 5_000;
+const RETRY_MAX_MS = 1_000;
 /** Free records that wait at most; the oldest are dropped and counted. */
 const FREE_MAX = 10_000;
 

@@ -53,6 +53,8 @@ export interface LeaseRequest {
   purseId: string;
   want: Micros;
   need: Micros;
+  /** What those that waited when it was asked need together. */
+  waiting: Micros;
   /** The first time it was sent: the lease's deadline counts from there. */
   sentAt: Moment;
   attempts: number;
@@ -77,6 +79,8 @@ export interface Purse {
   /** Earliest next question for which nobody waits. */
   renewAfter: number;
   conflicts: number;
+  /** The last grant was more than what was waited for: the wallet has enough to ask for the next one early. */
+  roomy: boolean;
   lastPrice: Micros;
   lastHoldAt: number;
   /** Spending in the minute that runs and in the one before it. */
@@ -130,6 +134,7 @@ export function beginWith(book: Book): LedgerState {
       purseId: purse.id,
       want,
       need,
+      waiting: 0n,
       sentAt: { mono: 0, wall: 0 },
       attempts: 0,
       resendAt: 0,
@@ -177,6 +182,7 @@ export function purseFor(state: LedgerState, owner: { walletId: string; keyId: s
       askAfter: 0,
       renewAfter: 0,
       conflicts: 0,
+      roomy: false,
       lastPrice: 0n,
       lastHoldAt: 0,
       minute: 0,

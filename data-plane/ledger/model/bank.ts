@@ -58,8 +58,12 @@ export class Bank implements Pick<Control, 'requestLease' | 'closeLease' | 'repo
     const want = parseDollars(input.want) ?? 0n;
     const balance = this.balances.get(input.walletId) ?? 0n;
     if (balance < need) return this.#refused(input.walletId);
-    const tenth = balance / 10n > need ? balance / 10n : need;
-    const amount = balance < need * 50n ? need : want < tenth ? want : tenth;
+    const waiting = parseDollars(input.waiting) ?? 0n;
+    const part = balance < need * 50n ? need : balance / 10n;
+    const most = [want, balance, part > waiting ? part : waiting].reduce((one, other) =>
+      one < other ? one : other,
+    );
+    const amount = most - (most % need);
     const leaseId = `lease_${this.leases.size + 1}`;
     this.balances.set(input.walletId, balance - amount);
     const { walletId, journalId } = input;

@@ -186,7 +186,7 @@ export class Mover {
         node.noted.push(effect.record);
         break;
       case 'REQUEST': {
-        const { no, want, need } = effect;
+        const { no, want, need } = effect.request;
         this.flush(number);
         if (effect.fresh) {
           this.#enter(node, {
@@ -228,6 +228,7 @@ function forgetTimes(ledger: LedgerState): void {
       answeredAt: null,
       renewAfter: 0,
       conflicts: 0,
+      roomy: false,
       lastPrice: 0n,
       lastHoldAt: 0,
       minute: 0,
