@@ -1,0 +1,300 @@
+/** The generative language format: both spellings, pairing of results, signatures, candidates, blocked prompts. */
+import { GatewayError } from '@gateway/shared/failures';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { collect, replay } from '../answer.ts';
+import type { Block, ChatEvent, ChatRequest, ChatResponse, Part } from '../canonical.ts';
+import { objectOf, objectsOf, parseObject } from '../fields.ts';
+import type { JsonObject } from '../fields.ts';
+import { SseParser } from '../sse.ts';
+import { googleGenerate } from './index.ts';
+import { fitsOpenApi, toJsonSchema } from './schema.ts';
+
+const { inbound, outbound } = googleGenerate;
+const ASK = { contents: [{ role: 'user', parts: [{ text: 'hi' }] }] };
+
+function decode(wire: JsonObject, query = 'alt=sse'): ChatRequest {
+  return inbound.decodeRequest(wire, { model: 'm', stream: true, query: new URLSearchParams(query) });
+}
+
+/** The request that an upstream of the same format gets. */
+function again(wire: JsonObject, model = 'up'): JsonObject {
+  return outbound.encodeRequest(decode(wire), model).body;
+}
+
+function events(chunks: JsonObject[], choices = 1): ChatEvent[] {
+  const decoder = outbound.streamDecoder(choices);
+  const frames = chunks.map((chunk) => ({ data: JSON.stringify(chunk) }));
+  return [...frames.flatMap((frame) => decoder.push(frame)), ...decoder.end()];
+}
+
+function chunk(parts: JsonObject[], more: JsonObject = {}): JsonObject {
+  return {
+    candidates: [{ content: { role: 'model', parts }, ...more }],
+    responseId: 'r1',
+    modelVersion: 'up',
+  };
+}
+
+function answer(...blocks: Block[]): ChatResponse {
+  const tokens = { input: 10, output: 5, cached: 4, reasoning: 2 };
+  return { id: 'r1', model: 'up', tokens, choices: [{ blocks, finish: 'stop' }] };
+}
+
+function written(response: ChatResponse, request: ChatRequest): string {
+  const encoder = inbound.streamEncoder(request);
+  return [...replay(response)].map((event) => encoder.push(event)).join('');
+}
+
+const partsOf = (request: ChatRequest): Part[] => request.messages.flatMap(({ parts }) => parts);
+
+describe('requests', () => {
+  it('camel case and snake case say the same', () => {
+    const camel = {
+      ...ASK,
+      systemInstruction: { parts: [{ text: 'Be kind.' }] },
+      generationConfig: { maxOutputTokens: 9, topK: 3, thinkingConfig: { thinkingBudget: 512 } },
+      toolConfig: { functionCallingConfig: { mode: 'ANY', allowedFunctionNames: ['f'] } },
+      tools: [{ functionDeclarations: [{ name: 'f', parametersJsonSchema: { type: 'object' } }] }],
+    };
+    const snake = {
+      ...ASK,
+      system_instruction: { parts: [{ text: 'Be kind.' }] },
+      generation_config: { max_output_tokens: 9, top_k: 3, thinking_config: { thinking_budget: 512 } },
+      tool_config: { function_calling_config: { mode: 'ANY', allowed_function_names: ['f'] } },
+      tools: [{ function_declarations: [{ name: 'f', parameters_json_schema: { type: 'object' } }] }],
+    };
+    expect(again(snake)).toEqual(again(camel));
+    expect(decode(snake).pointers.maxOutputTokens).toBe('/generation_config/max_output_tokens');
+    expect(decode(camel)).toMatchObject({
+      toolChoice: { name: 'f' },
+      reasoning: { budget: 512 },
+      extras: [],
+    });
+  });
+
+  it('results without an id meet their calls by name and order', () => {
+    const call = (n: number): JsonObject => ({ functionCall: { name: 'f', args: { n } } });
+    const result = (n: number): JsonObject => ({
+      functionResponse: { name: 'f', response: { result: `r${n}` } },
+    });
+    const request = decode({
+      contents: [
+        ...ASK.contents,
+        { role: 'model', parts: [call(1), call(2)] },
+        { role: 'user', parts: [result(1), result(2)] },
+      ],
+    });
+    const ids = (kind: string): unknown[] =>
+      partsOf(request).flatMap((part) => (part.kind === kind && 'id' in part ? [part.id] : []));
+    expect(ids('tool-result')).toEqual(ids('tool-call'));
+    expect(new Set(ids('tool-call')).size).toBe(2);
+  });
+
+  it('a thought signature stays on the part where it came', () => {
+    const parts = [
+      { text: 'thinking', thought: true, thoughtSignature: 's1' },
+      { functionCall: { id: 'c1', name: 'f', args: { a: 1 } }, thoughtSignature: 's2' },
+      { text: 'after', thoughtSignature: 's3' },
+    ];
+    const body = again({ contents: [...ASK.contents, { role: 'model', parts }] });
+    expect(objectsOf(body.contents)[1]?.parts).toEqual(parts);
+  });
+
+  it('a call of another provider’s model gets what stands for a signature, where models insist on one', () => {
+    const contents = [
+      ...ASK.contents,
+      { role: 'model', parts: [{ functionCall: { id: 'c', name: 'f', args: {} } }] },
+    ];
+    const signatureFor = (model: string): unknown =>
+      objectsOf(objectsOf(again({ contents }, model).contents)[1]?.parts)[0]?.thoughtSignature;
+    expect(signatureFor('gemini-3-pro')).toBe('skip_thought_signature_validator');
+    expect(signatureFor('gemini-2.5-pro')).toBeUndefined();
+  });
+
+  it.each([
+    ['/cachedContent', { cachedContent: 'cachedContents/1' }],
+    [
+      '/contents/0/parts/0/fileData/fileUri',
+      { contents: [{ parts: [{ fileData: { fileUri: 'gs://bucket/file', mimeType: 'image/png' } }] }] },
+    ],
+  ])('%s refers to something stored and is refused', (parameter, wire) => {
+    const error = (() => {
+      try {
+        return decode({ ...ASK, ...wire });
+      } catch (thrown) {
+        return thrown;
+      }
+    })();
+    expect(error).toMatchObject({ code: 'invalid_request', details: { parameter } });
+  });
+
+  it('safety settings are its own: they go back to it and are named for everybody else', () => {
+    const safetySettings = [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_NONE' }];
+    expect(again({ ...ASK, safetySettings }).safetySettings).toEqual(safetySettings);
+    expect(decode({ ...ASK, safetySettings }).extras).toMatchObject([{ pointer: '/safetySettings' }]);
+  });
+});
+
+describe('schemas', () => {
+  it('types become lower case, nullable a type, counts numbers, and order is kept', () => {
+    const schema = {
+      type: 'OBJECT',
+      properties: {
+        b: { type: 'STRING', nullable: true, max_length: '5' },
+        a: { type: 'ARRAY', items: { type: 'INTEGER' } },
+      },
+      propertyOrdering: ['a', 'b'],
+    };
+    const converted = toJsonSchema(schema);
+    expect(converted).toEqual({
+      type: 'object',
+      properties: {
+        a: { type: 'array', items: { type: 'integer' } },
+        b: { type: ['string', 'null'], maxLength: 5 },
+      },
+    });
+    expect(Object.keys(objectOf(objectOf(converted).properties))).toEqual(['a', 'b']);
+  });
+
+  it('a JSON Schema that fits is left as it is by the way back', () => {
+    const leaf = fc.record({ type: fc.constantFrom('string', 'number', 'boolean', 'integer') });
+    const object = fc
+      .dictionary(fc.stringMatching(/^[a-z]{1,8}$/), leaf, { minKeys: 1 })
+      .map((properties) => ({ type: 'object', properties, required: Object.keys(properties) }));
+    fc.assert(
+      fc.property(object, (schema) => {
+        expect(fitsOpenApi(schema)).toBe(true);
+        expect(toJsonSchema(schema)).toEqual(schema);
+      }),
+    );
+  });
+
+  it('what the subset cannot say does not fit', () => {
+    for (const schema of [{ type: ['string', 'null'] }, { $ref: '#/a' }, { type: 'object' }, { enum: [1] }]) {
+      expect(fitsOpenApi(schema)).toBe(false);
+    }
+  });
+});
+
+describe('answers of upstreams', () => {
+  it('STOP with calls is a tool finish, and calls without an id get unique ones', () => {
+    const call = { functionCall: { name: 'f', args: { a: 1 } } };
+    const [choice] = collect(events([chunk([call, call], { finishReason: 'STOP' })])).choices;
+    expect(choice?.finish).toBe('tool');
+    expect(new Set(choice?.blocks.map((block) => ('id' in block ? block.id : ''))).size).toBe(2);
+  });
+
+  it('arguments that come in pieces are put together', () => {
+    const piece = (more: JsonObject): JsonObject => chunk([{ functionCall: more }]);
+    const list = events([
+      piece({ name: 'f', willContinue: true }),
+      piece({
+        partialArgs: [{ jsonPath: '$.city', stringValue: 'Ber', willContinue: true }],
+        willContinue: true,
+      }),
+      piece({ partialArgs: [{ jsonPath: '$.city', stringValue: 'lin' }], willContinue: true }),
+      chunk([{ functionCall: {} }], { finishReason: 'STOP' }),
+    ]);
+    expect(collect(list).choices[0]?.blocks).toMatchObject([{ name: 'f', text: '{"city":"Berlin"}' }]);
+  });
+
+  it('a signature is known at the start of the block that it seals', () => {
+    const call = { functionCall: { name: 'f', args: {} }, thoughtSignature: 's' };
+    const starts = events([chunk([{ text: 'a' }, call], { finishReason: 'STOP' })]).filter(
+      ({ type }) => type === 'block-start',
+    );
+    expect(starts).toMatchObject([
+      { block: { kind: 'text' } },
+      { block: { kind: 'tool-call' }, seal: { dialect: 'google-generate', value: 's' } },
+    ]);
+  });
+
+  it('candidates are told apart, also where their chunks interleave', () => {
+    const of = (index: number, said: string, more: JsonObject = {}): JsonObject =>
+      chunk([{ text: said }], { index, ...more });
+    const list = events(
+      [
+        of(0, 'a'),
+        of(1, 'x'),
+        of(0, 'b', { finishReason: 'STOP' }),
+        of(1, 'y', { finishReason: 'MAX_TOKENS' }),
+      ],
+      2,
+    );
+    expect(collect(list).choices).toMatchObject([
+      { finish: 'stop', blocks: [{ text: 'ab' }] },
+      { finish: 'length', blocks: [{ text: 'xy' }] },
+    ]);
+  });
+
+  it('a blocked prompt is an answer: it finished by a filter', () => {
+    const list = events([
+      { promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: { promptTokenCount: 3 } },
+    ]);
+    expect(list.map(({ type }) => type)).toEqual(['start', 'finish', 'usage', 'done']);
+    expect(list[1]).toMatchObject({ reason: 'filter' });
+  });
+
+  it('prompts of server-side tools count into the input, thoughts into the output', () => {
+    const usageMetadata = {
+      promptTokenCount: 10,
+      toolUsePromptTokenCount: 5,
+      candidatesTokenCount: 3,
+      thoughtsTokenCount: 4,
+      cachedContentTokenCount: 2,
+    };
+    const wire = { ...chunk([{ text: 'a' }], { finishReason: 'STOP' }), usageMetadata };
+    expect(outbound.decodeResponse(wire).tokens).toEqual({ input: 15, output: 7, cached: 2, reasoning: 4 });
+    expect(outbound.decodeResponse([wire]).tokens.input).toBe(15);
+  });
+
+  it('a stream without a finish, and an error in the middle, are errors', () => {
+    expect(events([chunk([{ text: 'a' }])]).at(-1)).toMatchObject({ type: 'error' });
+    const error = { error: { code: 503, status: 'UNAVAILABLE', message: 'overloaded' } };
+    expect(events([chunk([{ text: 'a' }]), error]).at(-1)).toMatchObject({
+      error: { code: 'upstream_busy' },
+    });
+  });
+});
+
+describe('answers to clients', () => {
+  const call: Block = { kind: 'tool-call', id: 'c1', name: 'f', text: '{"a":1}' };
+
+  it('a stream has no end mark, and its last chunk brings finish and counts', () => {
+    const frames = new SseParser().push(
+      Buffer.from(written(answer({ kind: 'text', text: 'a' }, call), decode(ASK))),
+    );
+    const chunks = frames.map(({ data }) => parseObject(data) ?? {});
+    expect(frames.some(({ data }) => data === '[DONE]')).toBe(false);
+    expect(
+      chunks.filter(({ candidates }) => objectsOf(candidates).some((one) => 'finishReason' in one)),
+    ).toHaveLength(1);
+    expect(chunks.at(-1)).toMatchObject({
+      usageMetadata: {
+        promptTokenCount: 10,
+        candidatesTokenCount: 3,
+        thoughtsTokenCount: 2,
+        totalTokenCount: 15,
+      },
+    });
+  });
+
+  it('without alt=sse the stream is one JSON array of the same chunks', () => {
+    const response = answer({ kind: 'text', text: 'a' }, call);
+    const array: unknown = JSON.parse(written(response, decode(ASK, '')));
+    const frames = new SseParser().push(Buffer.from(written(response, decode(ASK))));
+    expect(array).toEqual(frames.map(({ data }) => parseObject(data)));
+  });
+
+  it('every error is code, message and status', () => {
+    expect(inbound.encodeError(new GatewayError('invalid_key', 'No such key.'))).toEqual({
+      error: { code: 401, message: 'No such key.', status: 'UNAUTHENTICATED' },
+    });
+  });
+
+  it('an error inside a stream starts with a bare JSON chunk, which is all that some SDKs notice', () => {
+    const [first = ''] = inbound.encodeStreamError(new GatewayError('internal', 'It broke.')).split('\r\n');
+    expect(parseObject(first)).toMatchObject({ error: { code: 500, message: 'It broke.' } });
+  });
+});
