@@ -59,24 +59,7 @@ export interface House {
 /** The planes over an empty, migrated or new database; the administrator is signed in. */
 export async function startHouse(options: HouseOptions): Promise<House> {
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-house-'));
-  const controlEnv = {
-    DATABASE_URL: options.databaseUrl,
-    SECRET_KEY: randomBytes(32).toString('base64url'),
-    HOST: '127.0.0.1',
-    CONTROL_PORT: '0',
-    DATA_DIR: dataDir,
-    ADMIN_EMAIL: ADMIN.email,
-    ADMIN_PASSWORD: ADMIN.password,
-    ALLOW_PRIVATE_UPSTREAMS: 'on',
-    PUBLIC_URL: 'http://localhost:8080',
-    DEMO: 'off',
-  };
-  const startControl = (port: string): Promise<HouseProcess> =>
-    startProcess({
-      entry: 'dist/control-plane/main.js',
-      env: { ...controlEnv, CONTROL_PORT: port },
-      logFile: join(dataDir, 'control.log'),
-    });
+  const startControl = controlStarter(dataDir, options.databaseUrl);
   let control = await startControl('0');
   const controlUrl = `http://127.0.0.1:${control.port}`;
   const admin = apiClient(controlUrl);
@@ -108,6 +91,27 @@ export async function startHouse(options: HouseOptions): Promise<House> {
       await database.end();
     },
   };
+}
+
+/** How to start this house's control plane on a port, any number of times. */
+function controlStarter(dataDir: string, databaseUrl: string): (port: string) => Promise<HouseProcess> {
+  const env = {
+    DATABASE_URL: databaseUrl,
+    SECRET_KEY: randomBytes(32).toString('base64url'),
+    HOST: '127.0.0.1',
+    DATA_DIR: dataDir,
+    ADMIN_EMAIL: ADMIN.email,
+    ADMIN_PASSWORD: ADMIN.password,
+    ALLOW_PRIVATE_UPSTREAMS: 'on',
+    PUBLIC_URL: 'http://localhost:8080',
+    DEMO: 'off',
+  };
+  return (port) =>
+    startProcess({
+      entry: 'dist/control-plane/main.js',
+      env: { ...env, CONTROL_PORT: port },
+      logFile: join(dataDir, 'control.log'),
+    });
 }
 
 interface NodeSetting {
