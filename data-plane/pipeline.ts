@@ -79,9 +79,9 @@ export function findModel(
   return { model, price, routes };
 }
 
-/** Any chat model could search; only those sold for it do. */
+/** Any chat model could search or compact; only those sold for it do. */
 function routesOf(config: Config, model: ModelRecord, family: Family): readonly CompiledRoute[] {
-  if (family === 'search' && !model.families.includes('search')) return [];
+  if ((family === 'search' || family === 'compact') && !model.families.includes(family)) return [];
   return config.routesFor(model.id, family);
 }
 

@@ -38,9 +38,15 @@ export function isChatFamily(family: Family): boolean {
 
 const OPENAI_PROTOCOLS = ['openai-chat', 'openai-responses'] as const;
 
+/** Protocols whose models can search the web with a tool of their provider. */
+export const WEB_SEARCH_PROTOCOLS: readonly DialectName[] = [
+  'openai-responses', 'anthropic-messages', 'google-generate',
+];
+
 /**
  * Which upstream protocols can serve a family. Protocols of OpenAI's kind take these requests as they are (also
- * Cohere's, Jina's and other Bearer APIs); the others need a translation that exists.
+ * Cohere's, Jina's and other Bearer APIs); the others need a translation that exists. The
+ * first one that a provider speaks is taken where none is the client's own.
  */
 export const FAMILY_PROTOCOLS: Record<Family, readonly DialectName[]> = {
   chat_completions: DIALECTS,
@@ -54,26 +60,22 @@ export const FAMILY_PROTOCOLS: Record<Family, readonly DialectName[]> = {
   images: OPENAI_PROTOCOLS,
   rerank: OPENAI_PROTOCOLS,
   moderations: OPENAI_PROTOCOLS,
-  search: DIALECTS,
+  search: [...WEB_SEARCH_PROTOCOLS, 'openai-chat'],
   realtime: OPENAI_PROTOCOLS,
 };
-
-/** Protocols whose models can search the web with a tool of their provider. */
-export const WEB_SEARCH_PROTOCOLS: readonly DialectName[] = [
-  'openai-responses', 'anthropic-messages', 'google-generate',
-];
 
 /** What a route offers: families under its upstream name, through the protocols of its provider. */
 export interface Offer { families: readonly Family[]; protocols: readonly DialectName[] }
 
 /**
- * Whether a route can serve a family: a chat family by any chat route, search also by a chat route whose models
- * search by themselves, every other by a route that names it.
+ * Whether a route can serve a family: a chat family and compaction by any chat route, search also by a chat
+ * route whose models search by themselves, every other by a route that names it.
  */
 export function canServe(family: Family, { families, protocols }: Offer): boolean {
   const speaks = (capable: readonly DialectName[]): boolean =>
     protocols.some((protocol) => capable.includes(protocol));
   const isChat = families.some(isChatFamily);
+  if (family === 'compact' && isChat) return true;
   if (family === 'search' && isChat && speaks(WEB_SEARCH_PROTOCOLS)) return true;
   const isOffered = isChatFamily(family) ? isChat : families.includes(family);
   return isOffered && speaks(FAMILY_PROTOCOLS[family]);
@@ -92,7 +94,11 @@ export const FAMILY_PATHS: Record<Family, readonly FamilyPath[]> = {
     { method: 'POST', path: '/v1beta/models/{model}:streamGenerateContent', streaming: true },
   ],
   compact: [{ method: 'POST', path: '/v1/responses/compact', streaming: false }],
-  embeddings: [{ method: 'POST', path: '/v1/embeddings', streaming: false }],
+  embeddings: [
+    { method: 'POST', path: '/v1/embeddings', streaming: false },
+    { method: 'POST', path: '/v1beta/models/{model}:embedContent', streaming: false },
+    { method: 'POST', path: '/v1beta/models/{model}:batchEmbedContents', streaming: false },
+  ],
   audio: [
     { method: 'POST', path: '/v1/audio/transcriptions', streaming: true },
     { method: 'POST', path: '/v1/audio/translations', streaming: false },

@@ -73,6 +73,8 @@ export interface AnswerShape {
   jsonArray?: boolean;
   /** Legacy completions: the prompt is to be repeated before the text. */
   echo?: string;
+  /** Responses: the answer is a summary, to be written as one `compaction` item. */
+  compaction?: boolean;
 }
 
 /** Tool results are parts of user messages, whatever role their format gives them. */

@@ -5,6 +5,7 @@ import type { Dialect } from './dialect.ts';
 import { googleGenerate } from './google-generate/index.ts';
 import { openaiChat } from './openai-chat/index.ts';
 import { openaiCompletions } from './openai-completions/index.ts';
+import { compact, readCompaction } from './openai-responses/compact.ts';
 import { openaiResponses } from './openai-responses/index.ts';
 
 export const DIALECTS: Record<DialectName, Dialect> = {
@@ -16,3 +17,6 @@ export const DIALECTS: Record<DialectName, Dialect> = {
 
 /** What clients speak and no upstream: legacy text completions. */
 export const COMPLETIONS = openaiCompletions;
+
+/** Compacting a responses conversation, which any chat upstream can do and some do by themselves. */
+export const COMPACTION = { inbound: compact, path: '/responses/compact', readUsage: readCompaction };

@@ -9,6 +9,23 @@ import type { Seal } from './canonical.ts';
 import { isObject, parseObject } from './fields.ts';
 
 const PREFIX = 'gwseal1_';
+const SUMMARY_PREFIX = 'gwsummary1_';
+
+/** Whether a request holds anything that only the gateway itself can open: no upstream may get it as it is. */
+export function holdsEnvelope(bytes: Buffer): boolean {
+  return bytes.includes(PREFIX) || bytes.includes(SUMMARY_PREFIX);
+}
+
+/** A summary that the gateway had written, for the opaque field of a `compaction` item. */
+export function writeSummary(text: string): string {
+  return SUMMARY_PREFIX + Buffer.from(text, 'utf8').toString('base64url');
+}
+
+/** The summary in such a field; undefined where a provider made it. */
+export function readSummary(text: string): string | undefined {
+  if (!text.startsWith(SUMMARY_PREFIX)) return undefined;
+  return Buffer.from(text.slice(SUMMARY_PREFIX.length), 'base64url').toString('utf8');
+}
 
 /**
  * A seal in the signature field of `wire`: bare where it is that dialect's own, else wrapped. `next`: see

@@ -9,6 +9,7 @@ import { replay } from '../dialects/answer.ts';
 import type { ChatRequest, ChatResponse } from '../dialects/canonical.ts';
 import { lossesOf } from '../dialects/dialect.ts';
 import type { Inbound, Losses, RequestPath } from '../dialects/dialect.ts';
+import { holdsEnvelope } from '../dialects/seals.ts';
 import type { Bill } from '../bill.ts';
 import type { Reply } from '../reply.ts';
 import { addressOf } from '../upstreams/pools.ts';
@@ -23,7 +24,7 @@ import { parseRequestBody } from './request-body.ts';
 import { StreamMachine } from './stream-machine.ts';
 
 /** A whole answer may be this long, in bytes. */
-const ANSWER_BYTES = 64 * 1024 * 1024;
+export const ANSWER_BYTES = 64 * 1024 * 1024;
 /** Service tiers that never cost the operator more than the flat price foresees. */
 const ORDINARY_TIERS: ReadonlySet<string> = new Set(['auto', 'default', 'standard', 'standard_only', 'flex']);
 
@@ -41,10 +42,17 @@ export interface ChatInput {
 }
 
 /** Reads a chat request. Throws `invalid_request` naming what is wrong with it. */
-export function openChat(door: ChatDoor, input: ChatInput): Exchange {
-  const body = parseRequestBody(input.bytes);
-  const request = door.inbound.decodeRequest(body.value, input.path);
-  return new ChatExchange({ door, body, request, headers: input.headers });
+export function openChat(door: ChatDoor, { bytes, path, headers }: ChatInput): Exchange {
+  return openParsedChat(door, { body: parseRequestBody(bytes), path, headers });
+}
+
+/** Like `openChat`, where the body was read already. */
+export function openParsedChat(
+  door: ChatDoor,
+  { body, path, headers }: Omit<ChatInput, 'bytes'> & { body: RequestBody },
+): Exchange {
+  const request = door.inbound.decodeRequest(body.value, path);
+  return new ChatExchange({ door, body, request, headers });
 }
 
 interface ChatParts {
@@ -57,6 +65,7 @@ interface ChatParts {
 class ChatExchange implements Exchange {
   readonly #parts: ChatParts;
   #dropped: string[] = [];
+  #holdsEnvelope: boolean | undefined;
 
   constructor(parts: ChatParts) {
     this.#parts = parts;
@@ -126,9 +135,15 @@ class ChatExchange implements Exchange {
     };
   }
 
-  /** A stream as one JSON array is our own framing: no upstream is asked for it. */
-  #mirrors({ native }: Candidate): boolean {
-    return native && this.#parts.request.shape.jsonArray !== true;
+  /**
+   * A stream as one JSON array is our own framing, an envelope holds what only we can open, and a compaction
+   * is only asked of upstreams that offer it.
+   */
+  #mirrors({ native, route }: Candidate): boolean {
+    const { jsonArray, compaction } = this.#parts.request.shape;
+    if (!native || jsonArray || (compaction && !route.families.includes('compact'))) return false;
+    this.#holdsEnvelope ??= holdsEnvelope(this.#parts.body.bytes);
+    return !this.#holdsEnvelope;
   }
 
   #mirrored({ dialect, route }: Candidate): Built {

@@ -1,18 +1,20 @@
 /** The responses dialect: what Codex, the OpenAI SDK and the AI SDK speak. */
-import type { Dialect } from '../dialect.ts';
+import type { ChatRequest } from '../canonical.ts';
+import type { Dialect, StreamEncoder } from '../dialect.ts';
 import { encodeOpenAiError } from '../openai-errors.ts';
 import { decodeError, encodeStreamError } from './errors.ts';
 import { decodeRequest, encodeRequest } from './request.ts';
 import { decodeResponse, encodeResponse } from './response.ts';
 import { ResponsesStreamEncoder } from './stream-encoder.ts';
 import { ResponsesStreamDecoder } from './stream.ts';
+import { CompactionEncoder } from './summary.ts';
 
 export const openaiResponses: Dialect = {
   name: 'openai-responses',
   inbound: {
     decodeRequest,
     encodeResponse,
-    streamEncoder: (request) => new ResponsesStreamEncoder(request),
+    streamEncoder,
     encodeError: encodeOpenAiError,
     encodeStreamError,
     keepAlive: ': keep-alive\n\n',
@@ -31,3 +33,8 @@ export const openaiResponses: Dialect = {
     decodeError,
   },
 };
+
+function streamEncoder(request: ChatRequest): StreamEncoder {
+  const encoder = new ResponsesStreamEncoder(request);
+  return request.shape.compaction ? new CompactionEncoder(encoder) : encoder;
+}

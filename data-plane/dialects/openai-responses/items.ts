@@ -2,11 +2,12 @@
 import type { Citation, Media, Message, Part, PartBody, Tool } from '../canonical.ts';
 import { Fields, isObject, numberOf, objectsOf, pointTo, refuseStored, textOf, wrong } from '../fields.ts';
 import { mediaFromUrl } from '../media.ts';
-import { openSeal } from '../seals.ts';
+import { openSeal, readSummary } from '../seals.ts';
 import { canonicalName } from './tools.ts';
 import { REFERENCE_ITEMS, USER_SIDE_ITEMS } from './wire.ts';
 
 const DIALECT = 'openai-responses';
+const SUMMARY_HEADING = 'Summary of the conversation so far:';
 
 type Role = Message['role'];
 
@@ -76,6 +77,9 @@ class ItemReader {
         return this.#result(item);
       case 'custom_tool_call_output':
         return this.#result(item, true);
+      case 'compaction':
+      case 'compaction_summary':
+        return readCompaction(item);
       default:
         return readNative(item);
     }
@@ -136,6 +140,15 @@ class ItemReader {
     const part: Part = { kind: 'tool-result', id, name, at: item.at, parts, ...(custom ? { custom } : {}) };
     return { role: 'user', parts: [part], joins: true };
   }
+}
+
+/** A summary that the gateway had written is told to any model; a provider's own only that provider can read. */
+function readCompaction(item: Fields): Spoken {
+  const summary = readSummary(textOf(item.value.encrypted_content));
+  if (summary === undefined) return readNative(item);
+  item.ignoreAll();
+  const text = `${SUMMARY_HEADING}\n\n${summary}`;
+  return { role: 'user', parts: [{ kind: 'text', text, at: item.at }], joins: false };
 }
 
 /**

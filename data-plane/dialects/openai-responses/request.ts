@@ -17,6 +17,7 @@ import { Fields, isObject, refuseStored } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 import { encodeInput } from './input.ts';
 import { decodeInput } from './items.ts';
+import { askForSummary, endsInTrigger } from './summary.ts';
 import { decodeToolChoice, decodeTools, encodeToolChoice, encodeTools } from './tools.ts';
 
 const DIALECT = 'openai-responses';
@@ -61,7 +62,10 @@ export function decodeRequest(wire: JsonObject, _path: RequestPath): ChatRequest
   );
   const tools = decodeTools(fields);
   const items: Fields[] = [];
-  const messages = [...instructions(fields), ...decodeInput(fields.take('input'), tools, items)];
+  const input = fields.take('input');
+  const triggered = endsInTrigger(input);
+  const conversation = triggered ? input.slice(0, -1) : input;
+  const messages = [...instructions(fields), ...decodeInput(conversation, tools, items)];
   const request: ChatRequest = {
     model: fields.requiredString('model'),
     stream: fields.boolean('stream') ?? false,
@@ -79,7 +83,7 @@ export function decodeRequest(wire: JsonObject, _path: RequestPath): ChatRequest
   const included = readInclude(fields, request);
   const leftovers = [fields, ...items].flatMap((each) => each.leftovers());
   request.extras = [...leftovers.map((leftover): Extra => ({ dialect: DIALECT, ...leftover })), ...included];
-  return request;
+  return triggered ? askForSummary(request, `/input/${input.length - 1}`) : request;
 }
 
 function refuseState(fields: Fields): void {

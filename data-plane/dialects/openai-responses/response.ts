@@ -5,6 +5,7 @@ import type { JsonObject } from '../fields.ts';
 import { failureInsideAnswer, unreadableAnswer } from '../upstream-errors.ts';
 import { decodeItem, encodeBlocks, ItemNames } from './output.ts';
 import { settings } from './request.ts';
+import { compacted } from './summary.ts';
 import { encodeToolChoice, encodeTools } from './tools.ts';
 import type { OutputItem, ResponseProgress, WireUsage } from './wire.ts';
 
@@ -63,8 +64,12 @@ export function decodeUsage(response: JsonObject): Usage {
   };
 }
 
-/** A whole answer for the client; this format has room for the first choice only. */
-export function encodeResponse(response: ChatResponse, request: ChatRequest): unknown {
+/**
+ * A whole answer for the client; this format has room for the first choice only. Throws `upstream_failed`
+ * where a summary was asked for and is missing.
+ */
+export function encodeResponse(answer: ChatResponse, request: ChatRequest): unknown {
+  const response = request.shape.compaction ? compacted(answer) : answer;
   const id = responseId(response.id);
   const items = new ItemNames(id);
   const choice: Choice = response.choices[0] ?? { blocks: [], finish: 'other' };
