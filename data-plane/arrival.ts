@@ -67,6 +67,8 @@ export function openCall(request: IncomingMessage, response: ServerResponse, arr
     ),
     at: Date.now(),
     startedAt: performance.now(),
+    incoming: () => request,
+    onEnd: (listener) => response.once('close', listener),
     body: async (limitBytes) => {
       const bytes = await readBody(request, limitBytes, arrival.memory);
       bodyBytes = bytes.length;

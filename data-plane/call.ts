@@ -1,5 +1,6 @@
 /** One request on its way through the pipeline. */
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
 import type { Config } from './config/config.ts';
 import type { Cut } from './cut.ts';
 import type { Reply } from './reply.ts';
@@ -24,6 +25,10 @@ export interface Call {
   reply: Reply;
   /** Reads the body; at most once. */
   body(limitBytes: number): Promise<Buffer>;
+  /** The body as it comes, instead of `body`. */
+  incoming(): Readable;
+  /** Calls the listener once when the answer has ended or the client is gone. */
+  onEnd(listener: () => void): void;
 }
 
 /** A call whose configuration may be missing: then only failures can be told. */

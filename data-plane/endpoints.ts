@@ -7,24 +7,26 @@ import { answerModels } from './answers/models.ts';
 import { UNIMPLEMENTED_PATHS, answerUnimplemented } from './answers/unimplemented.ts';
 import type { Credentials } from './authenticate.ts';
 import type { Call } from './call.ts';
+import { dialectOf, notServed } from './endpoint.ts';
+import type { Endpoint, Method } from './endpoint.ts';
+import { embed, embeddings, relayed, search } from './relayed-rows.ts';
 import type { Services } from './services.ts';
-import type { Dialect, RequestPath } from './dialects/dialect.ts';
+import type { RequestPath } from './dialects/dialect.ts';
+import { COMPACTION } from './dialects/index.ts';
 import { openChat } from './exchange/chat.ts';
 import type { ChatDoor } from './exchange/chat.ts';
+import {
+  IMAGE_EDITS,
+  IMAGE_GENERATIONS,
+  MODERATIONS,
+  RERANK,
+  SPEECH,
+  TRANSCRIPTIONS,
+  TRANSLATIONS,
+} from './exchange/relay-kinds.ts';
+import { openCompact } from './exchange/compact.ts';
+import type { Exchange } from './exchange/exchange.ts';
 import { serve } from './pipeline.ts';
-
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-
-/** One row: a method, a path in the router's syntax (`*` is the rest), and what answers there. */
-export interface Endpoint {
-  method: Method;
-  path: string;
-  family: Family | 'free';
-  /** Whether the body, where there is one, must be JSON. */
-  json: boolean;
-  /** Throws the failure that the client is to be told in its own format. `rest` is what `*` stands for. */
-  answer(call: Call, services: Services, rest: string): Promise<void>;
-}
 
 /** Largest chat request, in bytes: images travel inside. */
 export const CHAT_BODY_BYTES = 32 * 1024 * 1024;
@@ -34,11 +36,12 @@ export const ENDPOINTS: readonly Endpoint[] = [
   chat('/v1/chat/completions', { family: 'chat_completions', credentials: 'bearer', dialect: 'openai-chat' }),
   chat('/v1/messages', { family: 'messages', credentials: 'messages', dialect: 'anthropic-messages' }),
   chat('/v1/responses', { family: 'responses', credentials: 'bearer', dialect: 'openai-responses' }),
+  { method: 'POST', path: '/v1/responses/compact', family: 'compact', body: 'json', answer: serveCompact },
   {
     method: 'POST',
     path: '/v1/completions',
     family: 'completions',
-    json: true,
+    body: 'json',
     answer: (call, services) =>
       serveChat(call, services, {
         family: 'completions',
@@ -47,6 +50,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
         door: () => ({ inbound: services.completions, dialect: undefined }),
       }),
   },
+  embeddings('/v1/embeddings'),
+  ...[TRANSCRIPTIONS, TRANSLATIONS, SPEECH, IMAGE_GENERATIONS, IMAGE_EDITS, RERANK, MODERATIONS].map(relayed),
+  search('/v1/alpha/search'),
   generative('/v1beta/models/*'),
   // The current Google SDK calls the verbs under /v1.
   generative('/v1/models/*'),
@@ -54,7 +60,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     method: 'POST',
     path: '/v1/messages/count_tokens',
     family: 'free',
-    json: true,
+    body: 'json',
     answer: (call, services) =>
       countTokens(call, services, { format: MESSAGES_COUNT, dialect: 'anthropic-messages' }),
   },
@@ -67,7 +73,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     method: 'GET',
     path: '/v1/responses',
     family: 'free',
-    json: false,
+    body: 'any',
     answer: async (call) => {
       call.reply.header('upgrade', 'websocket');
       throw new GatewayError(
@@ -90,7 +96,7 @@ function chat(path: string, { family, credentials, dialect }: ChatRow): Endpoint
     method: 'POST',
     path,
     family,
-    json: true,
+    body: 'json',
     answer: (call, services) =>
       serveChat(call, services, {
         family,
@@ -128,13 +134,19 @@ function serveChat(
   );
 }
 
+function serveCompact(call: Call, services: Services): Promise<void> {
+  const open = async (): Promise<Exchange> =>
+    openCompact(COMPACTION, { bytes: await call.body(CHAT_BODY_BYTES), path: {}, headers: call.headers });
+  return serve(call, { family: 'compact', credentials: 'bearer', open }, services);
+}
+
 /** `models/{model}:{verb}`: the model's name may hold colons, the verb may not. */
 function generative(path: string): Endpoint {
   return {
     method: 'POST',
     path,
     family: 'generative_language',
-    json: true,
+    body: 'json',
     answer: (call, services, rest) => {
       const colon = rest.lastIndexOf(':');
       const model = rest.slice(0, Math.max(colon, 0));
@@ -142,6 +154,8 @@ function generative(path: string): Endpoint {
       if (verb === 'countTokens') {
         return countTokens(call, services, { format: GENERATIVE_COUNT, dialect: 'google-generate', model });
       }
+      if (verb === 'embedContent' || verb === 'batchEmbedContents')
+        return embed(call, services, { model, batch: verb === 'batchEmbedContents' });
       if (colon < 0 || (verb !== 'generateContent' && verb !== 'streamGenerateContent'))
         throw notServed(call.path);
       return serveChat(call, services, {
@@ -162,7 +176,7 @@ function models(path: string, credentials: Credentials): Endpoint {
     method: 'GET',
     path,
     family: 'free',
-    json: false,
+    body: 'any',
     answer: (call, services, rest) =>
       answerModels(call, services, rest ? { credentials, model: rest } : { credentials }),
   };
@@ -182,19 +196,9 @@ function unimplemented(path: string): Endpoint[] {
     method,
     path,
     family: 'free',
-    json: false,
+    body: 'any',
     answer: answerUnimplemented,
   }));
-}
-
-function dialectOf({ dialects }: Services, name: DialectName, call: Call): Dialect {
-  const dialect = dialects[name];
-  if (!dialect) throw notServed(call.path);
-  return dialect;
-}
-
-function notServed(path: string): GatewayError {
-  return new GatewayError('not_found', `There is nothing at ${path.slice(0, 200)}. Check the path.`);
 }
 
 /** In whose format an error on this path is told: path family, generative key, `x-api-key`, else chat. */
@@ -205,7 +209,11 @@ export function errorFormatOf(
   if (isBelow(path, '/v1/messages')) return 'anthropic-messages';
   if (isBelow(path, '/v1/responses')) return 'openai-responses';
   if (path.startsWith('/v1beta/') || path.startsWith('/upload/v1beta/')) return 'google-generate';
-  if (/^\/v1\/models\/.+:(generateContent|streamGenerateContent|countTokens)$/.test(path))
+  if (
+    /^\/v1\/models\/.+:(generateContent|streamGenerateContent|countTokens|embedContent|batchEmbedContents)$/.test(
+      path,
+    )
+  )
     return 'google-generate';
   if (isBelow(path, '/v1/chat') || path === '/v1/completions') return 'openai-chat';
   if (generativeKey) return 'google-generate';

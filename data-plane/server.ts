@@ -16,8 +16,9 @@ import type { Services } from './services.ts';
 import type { ConfigStore } from './config/config.ts';
 import type { DialectName } from '@gateway/shared/catalog';
 import type { Dialect, Inbound } from './dialects/dialect.ts';
+import type { BodyType, Endpoint, Method } from './endpoint.ts';
 import { ENDPOINTS, errorFormatOf } from './endpoints.ts';
-import type { Endpoint, Method } from './endpoints.ts';
+import { Uploads } from './exchange/parked.ts';
 import { tellFailure } from './failure-answer.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { Metrics } from './metrics.ts';
@@ -48,6 +49,8 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 72_000;
 const HEADER_BYTES = 16 * 1024;
 const REQUESTS_PER_SOCKET = 10_000;
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
+const FORM_TYPE = /^multipart\/form-data\s*;/i;
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const PREFLIGHT_HEADERS = {
   'access-control-allow-methods': METHODS.join(', '),
@@ -117,6 +120,7 @@ function buildServices({ store, ledger, dialects, completions }: ServerDependenc
     keys: new Bulkhead(),
     freeRequests: new FreeRequests(now),
     metrics: new Metrics(),
+    uploads: new Uploads(),
   };
 }
 
@@ -172,7 +176,7 @@ async function handle(node: Node, endpoint: Endpoint, http: Http): Promise<void>
   services.metrics.began();
   try {
     const config = readyNow(node.dependencies);
-    if (endpoint.json) checkContentType(call);
+    checkContentType(call, endpoint.body);
     await endpoint.answer({ ...call, config }, services, restOf(http.request.params));
   } catch (cause) {
     const error = asGatewayError(cause);
@@ -233,17 +237,27 @@ function notFound(request: FastifyRequest): GatewayError {
   return new GatewayError('not_found', `There is nothing at ${path}. Check the path and the base address.`);
 }
 
-function checkContentType({ headers }: OpenCall): void {
+const BODY_TYPES: Record<BodyType, { pattern: RegExp; name: string }> = {
+  json: { pattern: JSON_TYPE, name: 'application/json' },
+  form: { pattern: FORM_TYPE, name: 'multipart/form-data' },
+  'json-or-form': {
+    pattern: new RegExp(`${JSON_TYPE.source}|${FORM_TYPE.source}`, 'i'),
+    name: 'application/json or multipart/form-data',
+  },
+};
+
+function checkContentType({ headers }: OpenCall, body: BodyType | 'any'): void {
+  if (body === 'any') return;
   const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding !== 'identity') {
     throw new GatewayError('unsupported_media_type', 'Send the body without Content-Encoding.');
   }
-  if (!/^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i.test(headers['content-type'] ?? ''))
-    throw wrongContentType();
+  if (!BODY_TYPES[body].pattern.test(headers['content-type'] ?? '')) throw wrongContentType(body);
 }
 
-function wrongContentType(): GatewayError {
-  return new GatewayError('unsupported_media_type', 'Send the body as Content-Type: application/json.');
+function wrongContentType(body: BodyType = 'json'): GatewayError {
+  const message = `Send the body as Content-Type: ${BODY_TYPES[body].name}.`;
+  return new GatewayError('unsupported_media_type', message);
 }
 
 function restOf(params: unknown): string {

@@ -3,6 +3,7 @@ import type { DialectName } from '@gateway/shared/catalog';
 import type { Bulkhead, FreeRequests, StreamsByKey } from './bulkhead.ts';
 import type { ConfigStore } from './config/config.ts';
 import type { Dialect, Inbound } from './dialects/dialect.ts';
+import type { Uploads } from './exchange/parked.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { Metrics } from './metrics.ts';
 import type { Upstreams } from './upstreams.ts';
@@ -20,4 +21,6 @@ export interface Services {
   freeRequests: FreeRequests;
   streams: StreamsByKey;
   metrics: Metrics;
+  /** Uploaded files until an upstream has taken them. */
+  uploads: Uploads;
 }

@@ -14,7 +14,7 @@ export interface OrderOptions {
   dialects: Partial<Record<DialectName, Dialect>>;
   /** The client's own format: upstreams that speak it need no translation and come first among equals. */
   preferred: DialectName | undefined;
-  /** The formats that can serve the request at all; absent: every format we speak. */
+  /** The formats that can serve the request at all, the best first; absent: every one, as the provider has them. */
   capable?: readonly DialectName[] | undefined;
   /** Random numbers from 0 to 1. */
   random: () => number;
@@ -44,8 +44,9 @@ function choose(
 ): Choice | undefined {
   const { protocols } = compiled.provider;
   const native = preferred !== undefined && protocols.includes(preferred);
-  const able = (protocol: DialectName): boolean => !capable || capable.includes(protocol);
-  const name = native ? preferred : protocols.find((protocol) => dialects[protocol] && able(protocol));
+  const name = native
+    ? preferred
+    : (capable ?? protocols).find((protocol) => protocols.includes(protocol) && dialects[protocol]);
   const dialect = name && dialects[name];
   return dialect ? { compiled, dialect, native } : undefined;
 }

@@ -1,6 +1,7 @@
 /**
  * Sends one request to an upstream and hands its answer over chunk by chunk, with pause, resume and abort.
  */
+import type { Readable } from 'node:stream';
 import { GatewayError } from '@gateway/shared/failures';
 import type { TimeoutsRecord } from '@gateway/shared/records';
 import type { Dispatcher } from 'undici';
@@ -14,7 +15,8 @@ export interface Outgoing {
   method: 'POST' | 'GET';
   path: string;
   headers: Record<string, string>;
-  body: Buffer | string | null;
+  /** A stream is read once; its length is in the headers. */
+  body: Buffer | string | Readable | null;
 }
 
 /** Who takes the body: `data` per network chunk, then exactly one of `end` and `fail`. */

@@ -1,0 +1,210 @@
+/** How each of the two formats writes embeddings, around one model: a list of inputs, a list of vectors. Pure. */
+import { GatewayError } from '@gateway/shared/failures';
+import type { TokenCounts } from '@gateway/shared/records';
+import { NO_TOKENS } from '../dialects/canonical.ts';
+import { Fields, isObject, numberOf, objectOf, objectsOf, refuseStored, textOf, wrong } from '../dialects/fields.ts';
+import type { JsonObject } from '../dialects/fields.ts';
+import { unreadableAnswer } from '../dialects/upstream-errors.ts';
+import { replaceMembers } from './json-members.ts';
+import { tokensOf } from './relay-answer.ts';
+import type { RequestBody } from './request-body.ts';
+
+const FLOAT_BYTES = 4;
+
+/** What is to be embedded. */
+export interface EmbeddingRequest {
+  model: string;
+  /** Texts, or token numbers of OpenAI's tokenizers. */
+  inputs: (string | number[])[];
+  /** The parameter that holds the inputs. */
+  parameter: string;
+  dimensions: number | undefined;
+  /** How OpenAI's clients want the numbers. */
+  encoding: 'float' | 'base64';
+  /** Google: one call, one vector. */
+  single: boolean;
+  /** JSON pointers of what the other format has no word for. */
+  extras: string[];
+}
+
+export interface EmbeddingAnswer {
+  vectors: number[][];
+  tokens: TokenCounts;
+  model: string;
+}
+
+export interface EncodedEmbeddings {
+  path: string;
+  body: Buffer | string;
+  dropped: string[];
+}
+
+export interface EmbeddingFormat {
+  /** The protocol whose upstreams speak this format. */
+  protocol: 'openai-chat' | 'google-generate';
+  /** Throws `invalid_request` naming the parameter. */
+  decodeRequest(wire: JsonObject, path?: { model: string; batch: boolean }): EmbeddingRequest;
+  /** The client's own request for an upstream of its format. */
+  mirrorRequest(body: RequestBody, model: string): EncodedEmbeddings;
+  /** Throws `invalid_request` for inputs that this format cannot carry. */
+  encodeRequest(request: EmbeddingRequest, model: string): EncodedEmbeddings;
+  /** Throws `upstream_failed` for what is no such answer. */
+  decodeResponse(wire: JsonObject): EmbeddingAnswer;
+  encodeResponse(answer: EmbeddingAnswer, request: EmbeddingRequest): JsonObject;
+}
+
+/** OpenAI's format. */
+export const OPENAI: EmbeddingFormat = {
+  protocol: 'openai-chat',
+  decodeRequest: (wire) => {
+    const fields = new Fields(wire);
+    const model = fields.requiredString('model');
+    const encoding = fields.string('encoding_format') ?? 'float';
+    if (encoding !== 'float' && encoding !== 'base64') throw wrong('encoding_format', 'float or base64');
+    const request: EmbeddingRequest = {
+      model,
+      inputs: inputsOf(fields.take('input')),
+      parameter: 'input',
+      dimensions: fields.integer('dimensions'),
+      encoding,
+      single: false,
+      extras: [],
+    };
+    request.extras = fields.leftovers().map(({ pointer }) => pointer);
+    return request;
+  },
+  mirrorRequest: ({ bytes, members }, model) => ({
+    path: '/embeddings',
+    body: replaceMembers(bytes, members, new Map([['model', JSON.stringify(model)]])),
+    dropped: [],
+  }),
+  encodeRequest: ({ inputs, dimensions, extras }, model) => ({
+    path: '/embeddings',
+    body: JSON.stringify({ model, input: inputs, encoding_format: 'float', dimensions }),
+    dropped: extras,
+  }),
+  decodeResponse: (wire) => {
+    const items = objectsOf(wire.data);
+    // Some providers answer in their own order; the index says which input a vector belongs to.
+    const ordered = items.toSorted((one, other) => (numberOf(one.index) ?? 0) - (numberOf(other.index) ?? 0));
+    return {
+      vectors: ordered.map(({ embedding }) => vectorOf(embedding)),
+      tokens: tokensOf(wire.usage),
+      model: textOf(wire.model),
+    };
+  },
+  encodeResponse: ({ vectors, tokens }, { model, encoding }) => ({
+    object: 'list',
+    data: vectors.map((vector, index) => ({
+      object: 'embedding',
+      index,
+      embedding: encoding === 'base64' ? base64Of(vector) : vector,
+    })),
+    model,
+    usage: { prompt_tokens: tokens.input ?? 0, total_tokens: tokens.input ?? 0 },
+  }),
+};
+
+/** Google's format. */
+export const GOOGLE: EmbeddingFormat = {
+  protocol: 'google-generate',
+  decodeRequest: (wire, { model = '', batch = false } = { model: '', batch: false }) => {
+    const fields = new Fields(wire);
+    fields.ignore('model');
+    const calls = batch ? (fields.objects('requests') ?? []) : [fields];
+    if (calls.length === 0) throw wrong('/requests', 'a list that is not empty');
+    const inputs = calls.map(contentOf);
+    const dimensions = calls.map((call) => call.integer('outputDimensionality'));
+    if (new Set(dimensions).size > 1) throw wrong('/requests', 'of the same outputDimensionality');
+    const extras = fields.leftovers().map(({ pointer }) => pointer);
+    return {
+      model,
+      inputs,
+      parameter: batch ? 'requests' : 'content',
+      dimensions: dimensions[0],
+      encoding: 'float',
+      single: !batch,
+      extras,
+    };
+  },
+  mirrorRequest: ({ value }, model) => {
+    const calls = Array.isArray(value.requests) ? objectsOf(value.requests) : undefined;
+    const named = (call: JsonObject): JsonObject => ({ ...call, model: `models/${model}` });
+    return calls
+      ? { ...pathOf(model, true), body: JSON.stringify({ ...value, requests: calls.map(named) }), dropped: [] }
+      : { ...pathOf(model, false), body: JSON.stringify(named(value)), dropped: [] };
+  },
+  encodeRequest: ({ inputs, dimensions, extras }, model) => {
+    const requests = inputs.map((input) => {
+      if (typeof input !== 'string') {
+        const message = 'This model takes texts, not token numbers. Send the texts.';
+        throw new GatewayError('invalid_request', message, { parameter: 'input' });
+      }
+      return {
+        model: `models/${model}`,
+        content: { parts: [{ text: input }] },
+        outputDimensionality: dimensions,
+      };
+    });
+    return { ...pathOf(model, true), body: JSON.stringify({ requests }), dropped: extras };
+  },
+  decodeResponse: (wire) => {
+    const items = isObject(wire.embedding) ? [wire.embedding] : objectsOf(wire.embeddings);
+    const input = numberOf(objectOf(wire.usageMetadata).promptTokenCount);
+    return {
+      vectors: items.map(({ values }) => vectorOf(values)),
+      tokens: input === undefined ? NO_TOKENS : { ...NO_TOKENS, input },
+      model: '',
+    };
+  },
+  encodeResponse: ({ vectors }, { single }) =>
+    single
+      ? { embedding: { values: vectors[0] ?? [] } }
+      : { embeddings: vectors.map((values) => ({ values })) },
+};
+
+function pathOf(model: string, batch: boolean): { path: string } {
+  return { path: `/models/${encodeURIComponent(model)}:${batch ? 'batchEmbedContents' : 'embedContent'}` };
+}
+
+/** One text, several, the tokens of one, or the tokens of several. */
+function inputsOf(input: unknown): EmbeddingRequest['inputs'] {
+  if (typeof input === 'string') return [input];
+  if (!Array.isArray(input) || input.length === 0) throw wrong('input', 'a text or a list that is not empty');
+  if (input.every((item) => typeof item === 'string')) return input;
+  if (input.every((item) => typeof item === 'number')) return [input];
+  return input.map((item: unknown) => {
+    if (!Array.isArray(item) || !item.every((token) => typeof token === 'number'))
+      throw wrong('input', 'all texts or all token numbers');
+    return item;
+  });
+}
+
+/** The text of one call. Only texts can be carried over; a mirrored request passes as it is anyway. */
+function contentOf(call: Fields): string {
+  const content = call.object('content');
+  if (!content) throw wrong(call.pointer('content'), 'an object');
+  content.ignore('role');
+  const parts = content.objects('parts') ?? [];
+  if (parts.length === 0) throw wrong(content.pointer('parts'), 'a list that is not empty');
+  call.ignore('model');
+  for (const part of parts) if (part.has('fileData')) throw refuseStored(part.pointer('fileData'));
+  return parts.map((part) => part.string('text') ?? '').join('\n');
+}
+
+/** Numbers, or their base64 as little-endian 32-bit floats. Throws `upstream_failed`. */
+function vectorOf(value: unknown): number[] {
+  if (Array.isArray(value) && value.every((item) => typeof item === 'number')) return value;
+  if (typeof value !== 'string') throw unreadableAnswer('an embedding is no list of numbers');
+  const bytes = Buffer.from(value, 'base64');
+  return Array.from({ length: Math.floor(bytes.length / FLOAT_BYTES) }, (_, at) =>
+    bytes.readFloatLE(at * FLOAT_BYTES),
+  );
+}
+
+/** https://platform.openai.com/docs/api-reference/embeddings: what its SDKs ask for by default. */
+function base64Of(vector: readonly number[]): string {
+  const bytes = Buffer.alloc(vector.length * FLOAT_BYTES);
+  vector.forEach((number, at) => bytes.writeFloatLE(number, at * FLOAT_BYTES));
+  return bytes.toString('base64');
+}

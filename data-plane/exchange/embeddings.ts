@@ -1,0 +1,114 @@
+/**
+ * Embeddings in two formats, each on upstreams of either: OpenAI's list of inputs, and Google's single and
+ * batched calls. https://platform.openai.com/docs/api-reference/embeddings https://ai.google.dev/api/embeddings
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { FAMILY_PROTOCOLS } from '@gateway/shared/catalog';
+import type { ModelRecord } from '@gateway/shared/records';
+import { addressOf } from '../upstreams/pools.ts';
+import type { Outgoing } from '../upstreams/send.ts';
+import { parseObject } from '../dialects/fields.ts';
+import { failureInsideAnswer, unreadableAnswer } from '../dialects/upstream-errors.ts';
+import { nameDropped, refuseLosses } from './dropped.ts';
+import { GOOGLE, OPENAI } from './embedding-formats.ts';
+import type { EmbeddingFormat, EmbeddingRequest } from './embedding-formats.ts';
+import type { Answer, Attempt, Candidate, Exchange } from './exchange.ts';
+import { outgoingHeaders } from './outgoing-headers.ts';
+import { checkWants, wholeAnswer } from './relay.ts';
+import type { RequestBody } from './request-body.ts';
+
+/** A whole answer may be this long, in bytes: 2,048 vectors of 3,072 numbers as text. */
+const ANSWER_BYTES = 128 * 1024 * 1024;
+
+/** What came in. */
+export interface EmbeddingInput {
+  body: RequestBody;
+  headers: IncomingHttpHeaders;
+  /** Google's path names model and verb. */
+  path?: { model: string; batch: boolean };
+}
+
+/** Reads a request of either format. Throws `invalid_request` naming what is wrong with it. */
+export function openEmbeddings({ body, headers, path }: EmbeddingInput): Exchange {
+  const own = path ? GOOGLE : OPENAI;
+  const request = own.decodeRequest(body.value, path);
+  return new EmbeddingExchange({ own, request, body, headers });
+}
+
+interface EmbeddingParts {
+  own: EmbeddingFormat;
+  request: EmbeddingRequest;
+  body: RequestBody;
+  headers: IncomingHttpHeaders;
+}
+
+class EmbeddingExchange implements Exchange {
+  readonly streamed = false;
+  readonly capable = FAMILY_PROTOCOLS.embeddings;
+  readonly #parts: EmbeddingParts;
+  #dropped: string[] = [];
+
+  constructor(parts: EmbeddingParts) {
+    this.#parts = parts;
+  }
+
+  get preferred() {
+    return this.#parts.own.protocol;
+  }
+  get model(): string {
+    return this.#parts.request.model;
+  }
+
+  checkLimits(model: ModelRecord): void {
+    const { request, body } = this.#parts;
+    const inputs = { count: request.inputs.length, parameter: request.parameter };
+    checkWants({ model: request.model, streamed: false, inputs }, body.bytes.length, model);
+  }
+
+  outgoing(candidate: Candidate): Outgoing {
+    const { own, request, body, headers } = this.#parts;
+    const { upstreamModel } = candidate.route;
+    const target = formatOf(candidate);
+    const encoded =
+      target === own ? own.mirrorRequest(body, upstreamModel) : target.encodeRequest(request, upstreamModel);
+    refuseLosses(encoded.dropped, headers);
+    this.#dropped = encoded.dropped;
+    return {
+      method: 'POST',
+      path: addressOf(candidate.provider).prefix + encoded.path,
+      body: encoded.body,
+      headers: {
+        'content-type': 'application/json',
+        ...outgoingHeaders(candidate, headers, 'application/json'),
+      },
+    };
+  }
+
+  async receive(attempt: Attempt): Promise<Answer> {
+    const { own, request } = this.#parts;
+    const target = formatOf(attempt.candidate);
+    const bytes = await attempt.answer.whole(ANSWER_BYTES);
+    const wire = parseObject(bytes.toString('utf8'));
+    if (!wire) throw unreadableAnswer('the answer is not a JSON object');
+    if (wire.error !== undefined && wire.error !== null) throw failureInsideAnswer('error in a success');
+    const answer = target.decodeResponse(wire);
+    if (answer.vectors.length !== request.inputs.length)
+      throw unreadableAnswer(`${answer.vectors.length} vectors for ${request.inputs.length} inputs`);
+    attempt.settle();
+    const body = target === own ? bytes : JSON.stringify(own.encodeResponse(answer, request));
+    const dropped = this.#dropped;
+    const { tokens } = answer;
+    const whole = wholeAnswer(attempt, { contentType: 'application/json', bytes: body, tokens });
+    return {
+      ...whole,
+      deliver: (reply, bill) => {
+        nameDropped(dropped, reply);
+        return whole.deliver(reply, bill);
+      },
+    };
+  }
+}
+
+function formatOf({ dialect }: Candidate): EmbeddingFormat {
+  return dialect.name === 'google-generate' ? GOOGLE : OPENAI;
+}

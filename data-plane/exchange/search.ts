@@ -1,0 +1,168 @@
+/**
+ * Web search as agent CLIs send it: passed on where the upstream offers it, otherwise asked of a model that can
+ * search with a tool of its provider.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import { FAMILY_PROTOCOLS } from '@gateway/shared/catalog';
+import type { DialectName } from '@gateway/shared/catalog';
+import type { ModelRecord } from '@gateway/shared/records';
+import type { ChatRequest, ChatResponse, Citation } from '../dialects/canonical.ts';
+import { Fields, parseObject, textOf } from '../dialects/fields.ts';
+import type { JsonObject } from '../dialects/fields.ts';
+import { unreadableAnswer } from '../dialects/upstream-errors.ts';
+import { addressOf } from '../upstreams/pools.ts';
+import type { Outgoing } from '../upstreams/send.ts';
+import type { Answer, Attempt, Candidate, Exchange } from './exchange.ts';
+import { jsonPayload } from './open-relay.ts';
+import { outgoingHeaders } from './outgoing-headers.ts';
+import { checkWants, wholeAnswer } from './relay.ts';
+import { checkWhole } from './relay-answer.ts';
+import type { RequestBody } from './request-body.ts';
+import { wishesOf } from './search-wishes.ts';
+import type { SearchWishes } from './search-wishes.ts';
+
+const ANSWER_BYTES = 16 * 1024 * 1024;
+const JSON_TYPE = 'application/json';
+/** What a model may write about what it found, thinking included, in tokens. */
+const OUTPUT_TOKENS = 8_000;
+/** Sources named in one answer, at most. */
+const SOURCES = 20;
+
+const INSTRUCTIONS =
+  'You are a search tool for another program. Use web search to do everything that is asked below, then ' +
+  'report what you found: facts, figures, dates and short quotes, each with the title and the full URL of its ' +
+  'source. Report only what you found. If something cannot be found or opened, say so.';
+
+/** Reads a search request. Throws `invalid_request` naming what is wrong with it. */
+export function openSearch(body: RequestBody, headers: IncomingHttpHeaders): Exchange {
+  const model = new Fields(body.value).requiredString('model');
+  return new SearchExchange({ model, wishes: wishesOf(body.value), body, headers });
+}
+
+interface SearchParts {
+  model: string;
+  wishes: SearchWishes;
+  body: RequestBody;
+  headers: IncomingHttpHeaders;
+}
+
+class SearchExchange implements Exchange {
+  readonly streamed = false;
+  readonly preferred: DialectName = 'openai-responses';
+  readonly capable = FAMILY_PROTOCOLS.search;
+  readonly #parts: SearchParts;
+
+  constructor(parts: SearchParts) {
+    this.#parts = parts;
+  }
+
+  get model(): string {
+    return this.#parts.model;
+  }
+
+  checkLimits(model: ModelRecord): void {
+    const { wishes, body } = this.#parts;
+    const inputs = { count: wishes.tasks.length, parameter: 'commands' };
+    checkWants({ model: this.model, streamed: false, inputs }, body.bytes.length, model);
+  }
+
+  outgoing(candidate: Candidate): Outgoing {
+    const { wishes, body, headers } = this.#parts;
+    const { prefix } = addressOf(candidate.provider);
+    const { upstreamModel } = candidate.route;
+    const asked = isNative(candidate)
+      ? { path: '/alpha/search', body: jsonPayload(body).renamed(upstreamModel).body, headers: {} }
+      : emulate(candidate, searchChat(this.model, wishes));
+    return {
+      method: 'POST',
+      path: prefix + asked.path,
+      body: asked.body,
+      headers: {
+        'content-type': JSON_TYPE,
+        ...outgoingHeaders(candidate, headers, JSON_TYPE),
+        ...asked.headers,
+      },
+    };
+  }
+
+  async receive(attempt: Attempt): Promise<Answer> {
+    const bytes = await attempt.answer.whole(ANSWER_BYTES);
+    if (isNative(attempt.candidate)) {
+      const tokens = checkWhole('json', JSON_TYPE, bytes);
+      attempt.settle();
+      return wholeAnswer(attempt, { contentType: JSON_TYPE, bytes, tokens });
+    }
+    const value = parseObject(bytes.toString('utf8'));
+    if (!value) throw unreadableAnswer('the answer is not a JSON object');
+    const response = attempt.candidate.dialect.outbound.decodeResponse(value);
+    const report = reportOf(response);
+    attempt.settle();
+    return wholeAnswer(attempt, {
+      contentType: JSON_TYPE,
+      bytes: JSON.stringify(report),
+      tokens: response.tokens,
+    });
+  }
+}
+
+/** A route that names the family speaks it itself where its upstream is of OpenAI's kind. */
+function isNative({ route, dialect }: Candidate): boolean {
+  return route.families.includes('search') && dialect.name.startsWith('openai-');
+}
+
+function emulate({ dialect, route }: Candidate, request: ChatRequest) {
+  const { path, body, headers } = dialect.outbound.encodeRequest(request, route.upstreamModel);
+  return { path, headers, body: JSON.stringify(body) };
+}
+
+/** The wishes as a chat with a model that has a web-search tool. */
+function searchChat(model: string, { tasks, allowedDomains, blockedDomains, tool }: SearchWishes): ChatRequest {
+  const text = tasks.map((task, index) => `${index + 1}. ${task}`).join('\n');
+  return {
+    model,
+    stream: false,
+    choices: 1,
+    messages: [
+      { role: 'system', parts: [{ kind: 'text', text: INSTRUCTIONS, at: '' }], at: '' },
+      { role: 'user', parts: [{ kind: 'text', text, at: '' }], at: '' },
+    ],
+    tools: [
+      {
+        kind: 'builtin',
+        dialect: 'openai-responses',
+        builtin: 'web-search',
+        value: tool,
+        at: '',
+        ...(allowedDomains.length > 0 ? { allowedDomains } : {}),
+        ...(blockedDomains.length > 0 ? { blockedDomains } : {}),
+      },
+    ],
+    maxOutputTokens: OUTPUT_TOKENS,
+    stop: [],
+    pointers: {},
+    extras: [],
+    shape: {},
+  };
+}
+
+/** What agents read: the text, and where it comes from. Throws `upstream_failed` where there is no text. */
+function reportOf({ choices }: ChatResponse): JsonObject {
+  const blocks = (choices[0]?.blocks ?? []).filter(({ kind }) => kind === 'text');
+  const output = blocks.map(({ text }) => text).join('').trim();
+  if (!output) throw unreadableAnswer('the search brought no text');
+  const results = sourcesOf(blocks.flatMap(({ citations }) => citations ?? []));
+  const sources = results.map(({ title, url }) => `- ${textOf(title) || textOf(url)}: ${textOf(url)}`);
+  return {
+    output: sources.length > 0 ? `${output}\n\nSources:\n${sources.join('\n')}` : output,
+    results,
+  };
+}
+
+function sourcesOf(citations: readonly Citation[]): JsonObject[] {
+  const byUrl = new Map<string, JsonObject>();
+  for (const { url, title, text } of citations) {
+    if (url === undefined || byUrl.has(url) || byUrl.size >= SOURCES) continue;
+    byUrl.set(url, { type: 'text_result', ref_id: url, url, title: title ?? url, snippet: text ?? '' });
+  }
+  return [...byUrl.values()];
+}

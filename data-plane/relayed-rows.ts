@@ -1,0 +1,69 @@
+/** Rows of the endpoint table for everything but chat. */
+import type { GatewayError } from '@gateway/shared/failures';
+import type { Call } from './call.ts';
+import { dialectOf } from './endpoint.ts';
+import type { Endpoint } from './endpoint.ts';
+import { openEmbeddings } from './exchange/embeddings.ts';
+import { openRelayed } from './exchange/open-relay.ts';
+import type { RelayKind } from './exchange/relay-kinds.ts';
+import { parseRequestBody } from './exchange/request-body.ts';
+import { openSearch } from './exchange/search.ts';
+import { serve } from './pipeline.ts';
+import type { Services } from './services.ts';
+
+const EMBEDDINGS_BODY_BYTES = 4 * 1024 * 1024;
+/** Agents send what they talked about before along with their search. */
+const SEARCH_BODY_BYTES = 8 * 1024 * 1024;
+
+/** The row of OpenAI's embeddings. */
+export function embeddings(path: string): Endpoint {
+  return {
+    method: 'POST',
+    path,
+    family: 'embeddings',
+    body: 'json',
+    answer: (call, services) => embed(call, services),
+  };
+}
+
+/** Serves embeddings: OpenAI's way, or Google's where a path is given. */
+export function embed(call: Call, services: Services, path?: { model: string; batch: boolean }): Promise<void> {
+  const open = async () => {
+    const body = parseRequestBody(await call.body(EMBEDDINGS_BODY_BYTES));
+    return openEmbeddings({ body, headers: call.headers, ...(path ? { path } : {}) });
+  };
+  const credentials = path ? 'generative' : 'bearer';
+  return serve(call, { family: 'embeddings', credentials, open }, services);
+}
+
+/** The row of a relayed family. */
+export function relayed(kind: RelayKind): Endpoint {
+  const { family, path, body } = kind;
+  return {
+    method: 'POST',
+    path: `/v1${path}`,
+    family,
+    body,
+    answer: (call, services) => {
+      const { uploads } = services;
+      const { inbound } = dialectOf(services, 'openai-chat', call);
+      const streamError = (error: GatewayError) => inbound.encodeStreamError(error);
+      const open = () => openRelayed(call, { kind, uploads, streamError });
+      return serve(call, { family, credentials: 'bearer', open }, services);
+    },
+  };
+}
+
+/** The row of web search. */
+export function search(path: string): Endpoint {
+  return {
+    method: 'POST',
+    path,
+    family: 'search',
+    body: 'json',
+    answer: (call, services) => {
+      const open = async () => openSearch(parseRequestBody(await call.body(SEARCH_BODY_BYTES)), call.headers);
+      return serve(call, { family: 'search', credentials: 'bearer', open }, services);
+    },
+  };
+}
