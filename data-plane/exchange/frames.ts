@@ -31,7 +31,17 @@ export class FrameSplitter {
     let lineEmpty = this.#lineEmpty;
     let frameEmpty = this.#frameEmpty;
     let afterReturn = this.#afterReturn;
+    const isPlain = !chunk.includes(CARRIAGE_RETURN);
     for (let at = 0; at < chunk.length; at += 1) {
+      // Without carriage returns only line feeds matter, and the runtime finds those faster than a loop.
+      const feed = isPlain ? chunk.indexOf(LINE_FEED, at) : at;
+      if (feed !== at) {
+        lineEmpty = false;
+        frameEmpty = false;
+        afterReturn = false;
+        if (feed < 0) break;
+        at = feed;
+      }
       const byte = chunk[at];
       if (byte === LINE_FEED && afterReturn) {
         afterReturn = false;

@@ -96,6 +96,13 @@ class ChatStreamDecoder implements StreamDecoder {
   }
 }
 
+/** Most chunks carry nothing but a piece of text: they need not be asked for everything else. */
+function isPlainText(choice: JsonObject, delta: JsonObject): boolean {
+  if (typeof delta.content !== 'string' || choice.finish_reason || choice.logprobs) return false;
+  for (const name in delta) if (name !== 'content' && name !== 'role') return false;
+  return true;
+}
+
 /** The deltas of one choice: a new block opens when the kind of delta changes. */
 class ChoiceDecoder {
   finished = false;
@@ -119,6 +126,7 @@ class ChoiceDecoder {
     // OpenRouter sends its finish twice; nothing may follow the first.
     if (this.finished) return [];
     const delta = isObject(choice.delta) ? choice.delta : {};
+    if (citations.length === 0 && isPlainText(choice, delta)) return this.#text('text', textOf(delta.content));
     const events = [
       ...this.#thinking(delta),
       ...this.#content(delta, choice),
