@@ -1,4 +1,4 @@
-/** The generative language format: both spellings, pairing of results, signatures, candidates, blocked prompts. */
+/** The generative language format: both spellings, pairing of results, signatures, candidates. */
 import { GatewayError } from '@gateway/shared/failures';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -101,7 +101,7 @@ describe('requests', () => {
     expect(objectsOf(body.contents)[1]?.parts).toEqual(parts);
   });
 
-  it('a call of another provider’s model gets what stands for a signature, where models insist on one', () => {
+  it('another provider’s call gets what stands for a signature, where models insist on one', () => {
     const contents = [
       ...ASK.contents,
       { role: 'model', parts: [{ functionCall: { id: 'c', name: 'f', args: {} } }] },

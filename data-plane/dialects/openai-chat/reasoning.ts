@@ -39,9 +39,18 @@ export function sealOf(details: JsonObject[]): Seal {
 
 /** The fields of an upstream message that give back what `sealOf` sealed. */
 export function unsealed(text: string, seal: Seal): JsonObject {
-  if (seal.value === '') return { reasoning_content: text };
-  const details: unknown = JSON.parse(seal.value);
+  const details = detailsIn(seal.value);
+  if (details.length === 0) return { reasoning_content: text };
   return { ...(text ? { reasoning: text } : {}), reasoning_details: details };
+}
+
+/** The details that `sealOf` wrote; clients can forge a seal, so it may hold anything. */
+function detailsIn(value: string): JsonObject[] {
+  try {
+    return objectsOf(JSON.parse(value));
+  } catch {
+    return [];
+  }
 }
 
 /**

@@ -258,7 +258,7 @@ describe('answers to clients', () => {
     expect(objectOf(inbound.encodeResponse(answer(call), decode({ input: 'x' }))).output).toHaveLength(2);
   });
 
-  it('an error inside a stream ends in response.failed with its message, also where no encoder stands by', () => {
+  it('an error inside a stream ends in response.failed with its message', () => {
     const failure = new GatewayError('upstream_failed', 'It broke.');
     const encoder = inbound.streamEncoder(decode({ input: 'x' }));
     encoder.push({ type: 'start', id: 'a', model: 'm' });
