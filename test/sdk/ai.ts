@@ -1,0 +1,112 @@
+/** The ai package, by each of its providers that speaks one of the gateway's formats. */
+import { createAnthropic } from '@ai-sdk/anthropic';
+import { createGoogle } from '@ai-sdk/google';
+import { createOpenAI } from '@ai-sdk/openai';
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { Output, generateText, isStepCount, jsonSchema, streamText, tool } from 'ai';
+import type { LanguageModel } from 'ai';
+import {
+  CITY_PROMPT,
+  CITY_SCHEMA,
+  PICTURE,
+  PICTURE_PROMPT,
+  PLAIN_PROMPT,
+  TOOL_DESCRIPTION,
+  TOOL_NAME,
+  TOOL_RESULT,
+  TOOL_SCHEMA,
+  WEATHER_PROMPT,
+} from './conversation.ts';
+import type { SdkClient, Target } from './conversation.ts';
+
+const BASE = { maxRetries: 0, maxOutputTokens: 1000 };
+
+function weather(calls: { name: string; input: unknown }[]) {
+  return {
+    [TOOL_NAME]: tool({
+      description: TOOL_DESCRIPTION,
+      inputSchema: jsonSchema<{ city: string }>(TOOL_SCHEMA),
+      execute: (input) => {
+        calls.push({ name: TOOL_NAME, input });
+        return TOOL_RESULT;
+      },
+    }),
+  };
+}
+
+/** A provider's errors are parts of its stream, not rejections. */
+async function readText(result: { stream: AsyncIterable<{ type: string; [key: string]: unknown }> }) {
+  const seen = { text: '', pieces: 0, finish: '' };
+  for await (const part of result.stream) {
+    if (part.type === 'error') throw part['error'];
+    if (part.type === 'text-delta') {
+      seen.text += String(part['text']);
+      seen.pieces += 1;
+    }
+    if (part.type === 'finish') seen.finish = String(part['finishReason']);
+  }
+  return seen;
+}
+
+function client(name: string, connect: (target: Target) => LanguageModel): SdkClient {
+  const trip = (target: Target) => {
+    const calls: { name: string; input: unknown }[] = [];
+    const options = {
+      ...BASE,
+      model: connect(target),
+      prompt: WEATHER_PROMPT,
+      tools: weather(calls),
+      stopWhen: isStepCount(3),
+    };
+    const outcome = (text: string) => ({ ...(calls[0] ?? { name: '', input: undefined }), text });
+    return { options, outcome };
+  };
+  return {
+    name,
+    whole: async (target) =>
+      (await generateText({ ...BASE, model: connect(target), prompt: PLAIN_PROMPT })).text,
+    streamed: (target) =>
+      readText(
+        streamText({ ...BASE, model: connect(target), prompt: PLAIN_PROMPT, onError: () => undefined }),
+      ),
+    toolTrip: async (target) => {
+      const { options, outcome } = trip(target);
+      return outcome((await generateText(options)).text);
+    },
+    streamedToolTrip: async (target) => {
+      const { options, outcome } = trip(target);
+      return outcome((await readText(streamText({ ...options, onError: () => undefined }))).text);
+    },
+    vision: async (target) => {
+      const image = { type: 'file' as const, data: PICTURE, mediaType: 'image/png' };
+      const text = { type: 'text' as const, text: PICTURE_PROMPT };
+      const messages = [{ role: 'user' as const, content: [text, image] }];
+      return (await generateText({ ...BASE, model: connect(target), messages })).text;
+    },
+    structured: async (target) => {
+      const output = Output.object({ schema: jsonSchema<{ city: string }>(CITY_SCHEMA) });
+      return (await generateText({ ...BASE, model: connect(target), prompt: CITY_PROMPT, output })).output;
+    },
+  };
+}
+
+const openai = ({ url, key }: Target) => createOpenAI({ baseURL: `${url}/v1`, apiKey: key });
+
+export const AI_CLIENTS: readonly SdkClient[] = [
+  client('ai with openai (responses)', (target) => openai(target)(target.model)),
+  client('ai with openai (chat)', (target) => openai(target).chat(target.model)),
+  client('ai with openai-compatible', ({ url, key, model }) =>
+    createOpenAICompatible({
+      name: 'gateway',
+      baseURL: `${url}/v1`,
+      apiKey: key,
+      supportsStructuredOutputs: true,
+    })(model),
+  ),
+  client('ai with anthropic', ({ url, key, model }) =>
+    createAnthropic({ baseURL: `${url}/v1`, apiKey: key })(model),
+  ),
+  client('ai with google', ({ url, key, model }) =>
+    createGoogle({ baseURL: `${url}/v1beta`, apiKey: key })(model),
+  ),
+];

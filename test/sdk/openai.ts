@@ -1,0 +1,180 @@
+/** The openai SDK, once by chat completions and once by responses. */
+import OpenAI from 'openai';
+import {
+  CITY_PROMPT,
+  CITY_SCHEMA,
+  PICTURE,
+  PICTURE_PROMPT,
+  PLAIN_PROMPT,
+  TOOL_DESCRIPTION,
+  TOOL_NAME,
+  TOOL_RESULT,
+  TOOL_SCHEMA,
+  WEATHER_PROMPT,
+} from './conversation.ts';
+import type { SdkClient, Target } from './conversation.ts';
+
+const FORMAT = { name: 'city', schema: CITY_SCHEMA, strict: true };
+const CHAT_TOOLS: OpenAI.ChatCompletionTool[] = [
+  {
+    type: 'function',
+    function: { name: TOOL_NAME, description: TOOL_DESCRIPTION, parameters: TOOL_SCHEMA, strict: true },
+  },
+];
+const TOOLS: OpenAI.Responses.Tool[] = [
+  { type: 'function', name: TOOL_NAME, description: TOOL_DESCRIPTION, parameters: TOOL_SCHEMA, strict: true },
+];
+
+const connect = ({ url, key }: Target): OpenAI =>
+  new OpenAI({ apiKey: key, baseURL: `${url}/v1`, maxRetries: 0 });
+
+const user = (
+  content: OpenAI.ChatCompletionUserMessageParam['content'],
+): OpenAI.ChatCompletionMessageParam => ({ role: 'user', content });
+
+/** Sends the messages and returns the model's own. */
+type ChatTurn = (messages: OpenAI.ChatCompletionMessageParam[]) => Promise<OpenAI.ChatCompletionMessage>;
+
+async function chatTrip(turn: ChatTurn) {
+  const messages = [user(WEATHER_PROMPT)];
+  const first = await turn(messages);
+  const call = first.tool_calls?.[0];
+  if (call?.type !== 'function') throw new Error('no function was called');
+  const result = { role: 'tool' as const, tool_call_id: call.id, content: TOOL_RESULT };
+  const second = await turn([...messages, first, result]);
+  return {
+    name: call.function.name,
+    input: JSON.parse(call.function.arguments) as unknown,
+    text: second.content ?? '',
+  };
+}
+
+async function chatMessage(
+  completion: Promise<OpenAI.ChatCompletion>,
+): Promise<OpenAI.ChatCompletionMessage> {
+  const [choice] = (await completion).choices;
+  if (!choice) throw new Error('no choice');
+  return choice.message;
+}
+
+export const openaiChat: SdkClient = {
+  name: 'openai chat.completions',
+  whole: async (target) => {
+    const { chat } = connect(target);
+    const messages = [user(PLAIN_PROMPT)];
+    return (await chatMessage(chat.completions.create({ model: target.model, messages }))).content ?? '';
+  },
+  streamed: async (target) => {
+    const stream = await connect(target).chat.completions.create({
+      model: target.model,
+      messages: [user(PLAIN_PROMPT)],
+      stream: true,
+    });
+    const seen = { text: '', pieces: 0, finish: '' };
+    for await (const { choices } of stream) {
+      const text = choices[0]?.delta.content ?? '';
+      seen.text += text;
+      seen.pieces += text ? 1 : 0;
+      seen.finish = choices[0]?.finish_reason ?? seen.finish;
+    }
+    return seen;
+  },
+  toolTrip: (target) =>
+    chatTrip((messages) =>
+      chatMessage(
+        connect(target).chat.completions.create({ model: target.model, messages, tools: CHAT_TOOLS }),
+      ),
+    ),
+  streamedToolTrip: (target) =>
+    chatTrip((messages) => {
+      const { completions } = connect(target).chat;
+      const stream = completions.stream({ model: target.model, messages, tools: CHAT_TOOLS });
+      return chatMessage(stream.finalChatCompletion());
+    }),
+  vision: async (target) => {
+    const image_url = { url: `data:image/png;base64,${PICTURE}` };
+    const messages = [
+      user([
+        { type: 'text', text: PICTURE_PROMPT },
+        { type: 'image_url', image_url },
+      ]),
+    ];
+    const completion = connect(target).chat.completions.create({ model: target.model, messages });
+    return (await chatMessage(completion)).content ?? '';
+  },
+  structured: async (target) => {
+    const completion = await connect(target).chat.completions.parse({
+      model: target.model,
+      messages: [user(CITY_PROMPT)],
+      response_format: { type: 'json_schema', json_schema: FORMAT },
+    });
+    return completion.choices[0]?.message.parsed;
+  },
+};
+
+/** Sends the items and returns the model's whole answer. */
+type Turn = (input: OpenAI.Responses.ResponseInput) => Promise<OpenAI.Responses.Response>;
+
+async function trip(turn: Turn) {
+  const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: WEATHER_PROMPT }];
+  const first = await turn(input);
+  const call = first.output.find((item) => item.type === 'function_call');
+  if (!call) throw new Error('no function was called');
+  const second = await turn([
+    ...input,
+    ...(first.output as OpenAI.Responses.ResponseInputItem[]),
+    { type: 'function_call_output', call_id: call.call_id, output: TOOL_RESULT },
+  ]);
+  return { name: call.name, input: JSON.parse(call.arguments) as unknown, text: second.output_text };
+}
+
+export const openaiResponses: SdkClient = {
+  name: 'openai responses',
+  whole: async (target) =>
+    (await connect(target).responses.create({ model: target.model, input: PLAIN_PROMPT })).output_text,
+  streamed: async (target) => {
+    const { model } = target;
+    const stream = await connect(target).responses.create({ model, input: PLAIN_PROMPT, stream: true });
+    const seen = { text: '', pieces: 0, finish: '' };
+    for await (const event of stream) {
+      if (event.type === 'response.output_text.delta') {
+        seen.text += event.delta;
+        seen.pieces += 1;
+      }
+      if (event.type === 'response.failed') throw new Error(event.response.error?.message);
+      if (event.type === 'response.completed') seen.finish = event.response.status ?? '';
+    }
+    return seen;
+  },
+  toolTrip: (target) =>
+    trip((input) => connect(target).responses.create({ model: target.model, input, tools: TOOLS })),
+  streamedToolTrip: (target) =>
+    trip((input) => {
+      const { responses } = connect(target);
+      return responses.stream({ model: target.model, input, tools: TOOLS }).finalResponse();
+    }),
+  vision: async (target) => {
+    const image_url = `data:image/png;base64,${PICTURE}`;
+    const answer = await connect(target).responses.create({
+      model: target.model,
+      input: [
+        {
+          role: 'user',
+          content: [
+            { type: 'input_text', text: PICTURE_PROMPT },
+            { type: 'input_image', image_url, detail: 'auto' },
+          ],
+        },
+      ],
+    });
+    return answer.output_text;
+  },
+  structured: async (target) => {
+    const answer = await connect(target).responses.parse({
+      model: target.model,
+      input: CITY_PROMPT,
+      text: { format: { type: 'json_schema', ...FORMAT } },
+    });
+    return answer.output_parsed;
+  },
+};
