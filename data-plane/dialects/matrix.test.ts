@@ -10,7 +10,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { meaningOfRequest, meaningOfResponse, requests, responses } from '../../test/dialect-samples.ts';
 import { collect, replay } from './answer.ts';
-import type { ChatRequest, ChatResponse } from './canonical.ts';
+import type { Block, ChatRequest, ChatResponse } from './canonical.ts';
 import type { Dialect, RequestPath } from './dialect.ts';
 import { isObject, numberOf, objectOf, objectsOf, parseObject, textOf } from './fields.ts';
 import type { JsonObject } from './fields.ts';
@@ -96,53 +96,41 @@ describe.each(PAIRS)('$title', ({ client, upstream }) => {
       { numRuns: 30 },
     );
   });
+});
 
-  it('what proves thoughts and calls comes back to its provider with the next turn', () => {
-    const response: ChatResponse = {
-      id: 'a1',
-      model: 'm',
-      tokens: { input: 1, output: 1, cached: 0, reasoning: 0 },
-      choices: [
-        {
-          finish: 'tool',
-          blocks: [
-            { kind: 'reasoning', text: 'hm', seal: { dialect: upstream.name, value: SEALS[upstream.name] } },
-            { kind: 'tool-call', id: 'call_1', name: 'f', text: '{}' },
-          ],
-        },
-      ],
-    };
+describe.each(PAIRS)('the next turn of $title', ({ client, upstream }) => {
+  it('brings what proves thoughts and calls back to its provider', () => {
+    const response = thoughtOf(upstream.name, SEALS[upstream.name]);
     // Our own chat half takes the details for those of a chat upstream: it cannot stand for a client here.
     const streamed = client.name === 'openai-chat' ? response : throughStream(client, response);
     for (const answer of [response, streamed]) {
-      const wire = objectOf(JSON.parse(JSON.stringify(client.inbound.encodeResponse(answer, ASKED))));
-      const next = client.inbound.decodeRequest(HISTORY[client.name](wire), { model: 'm', stream: false });
-      const sent = JSON.stringify(upstream.outbound.encodeRequest(next, 'm').body);
+      const sent = JSON.stringify(upstream.outbound.encodeRequest(nextTurn(client, answer), 'm').body);
       expect(sent).toContain(PROOF);
       expect(sent).toContain('"f"');
     }
   });
 
   it('takes a forged proof for none', () => {
-    const wire = client.inbound.encodeResponse(
-      {
-        id: 'a1',
-        model: 'm',
-        tokens: { input: 1, output: 1, cached: 0, reasoning: 0 },
-        choices: [
-          {
-            finish: 'stop',
-            blocks: [{ kind: 'reasoning', text: 'hm', seal: { dialect: upstream.name, value: '{not json' } }],
-          },
-        ],
-      },
-      ASKED,
-    );
-    const history = HISTORY[client.name](objectOf(JSON.parse(JSON.stringify(wire))));
-    const next = client.inbound.decodeRequest(history, { model: 'm', stream: false });
+    const next = nextTurn(client, thoughtOf(upstream.name, '{not json'));
     expect(() => upstream.outbound.encodeRequest(next, 'm')).not.toThrow();
   });
 });
+
+/** An answer that calls a tool after some thinking, which `value` proves to its provider. */
+function thoughtOf(dialect: DialectName, value: string): ChatResponse {
+  const blocks: Block[] = [
+    { kind: 'reasoning', text: 'hm', seal: { dialect, value } },
+    { kind: 'tool-call', id: RESULT.call, name: 'f', text: '{}' },
+  ];
+  const tokens = { input: 1, output: 1, cached: 0, reasoning: 0 };
+  return { id: 'a1', model: 'm', tokens, choices: [{ finish: 'tool', blocks }] };
+}
+
+/** The client's next request: this answer and the result of its call. */
+function nextTurn(client: Dialect, answer: ChatResponse): ChatRequest {
+  const wire = objectOf(JSON.parse(JSON.stringify(client.inbound.encodeResponse(answer, ASKED))));
+  return client.inbound.decodeRequest(HISTORY[client.name](wire), { model: 'm', stream: false });
+}
 
 const PROOF = 'c2VhbGVkLXRob3VnaHQ=';
 

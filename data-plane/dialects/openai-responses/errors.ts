@@ -8,8 +8,8 @@ import { upstreamFailure } from '../upstream-errors.ts';
 import type { OutputItem, ResponseProgress } from './wire.ts';
 
 /**
- * Numbers of the events that end a stream whose own count is unknown. They are beyond any that came before, and fit
- * into the 32 bits of clients that are strict about integers.
+ * Numbers of the events that end a stream whose own count is unknown. They are beyond any that came before,
+ * and fit into the 32 bits of clients that are strict about integers.
  */
 const LAST_SEQUENCE_NUMBERS = { error: 2_147_483_646, failed: 2_147_483_647 };
 
@@ -38,8 +38,8 @@ const WORDS: Record<number, string> = {
 };
 
 /**
- * The end of a failed stream, where nobody knows how far it had come: the `error` event that SDKs throw on, and
- * `response.failed`, without which Codex only says that the stream was closed.
+ * The end of a failed stream, where nobody knows how far it had come: the `error` event that SDKs throw on,
+ * and `response.failed`, without which Codex only says that the stream was closed.
  */
 export function encodeStreamError(error: GatewayError): string {
   const { error: first, failed } = LAST_SEQUENCE_NUMBERS;

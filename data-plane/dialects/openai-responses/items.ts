@@ -142,7 +142,7 @@ class ItemReader {
   }
 }
 
-/** A summary that the gateway had written is told to any model; a provider's own only that provider can read. */
+/** A summary of the gateway's own is told to any model; a provider's only that provider can read. */
 function readCompaction(item: Fields): Spoken {
   const summary = readSummary(textOf(item.value.encrypted_content));
   if (summary === undefined) return readNative(item);
