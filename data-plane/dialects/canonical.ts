@@ -169,7 +169,7 @@ export interface Citation {
 
 export type Tool = Located & (FunctionTool | CustomTool | BuiltinTool);
 
-/** `name` is unique: a namespaced tool is `<namespace>__<name>` everywhere but in responses. */
+/** `name` is unique: a tool of a namespace is called `<namespace>__<name>` where its own name is taken. */
 export interface FunctionTool {
   kind: 'function';
   name: string;
