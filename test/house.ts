@@ -18,6 +18,10 @@ const APPLIED_WITHIN_MS = 10_000;
 export interface HouseOptions {
   databaseUrl: string;
   nodes?: number;
+  /** Where the control plane finds its database, if not at `databaseUrl`: past a proxy, for example. */
+  controlDatabaseUrl?: string;
+  /** Where nodes reach the control plane that listens at this address. */
+  reachControl?(url: string): Promise<string>;
   /** Extra variables for the nodes, e.g. a preloaded module. */
   nodeEnv?: Record<string, string>;
   nodeExecArgv?: string[];
@@ -65,9 +69,20 @@ export async function startHouse(options: HouseOptions): Promise<House> {
   const admin = apiClient(controlUrl);
   await admin.mutate('signIn', ADMIN, 'viewer { id }');
   const database = new pg.Pool({ connectionString: options.databaseUrl, max: 4 });
+  // Tests may kill the server.
+  database.on('error', () => undefined);
+  const controlForNodes = (await options.reachControl?.(controlUrl)) ?? controlUrl;
   const nodes: HouseNode[] = [];
   for (let index = 0; index < (options.nodes ?? 1); index += 1) {
-    nodes.push(await startNode({ name: `node-${index + 1}`, dataDir, controlUrl, admin, options }));
+    nodes.push(
+      await startNode({
+        name: `node-${index + 1}`,
+        dataDir,
+        controlUrl: controlForNodes,
+        admin,
+        options,
+      }),
+    );
   }
   return {
     dataDir,
@@ -257,13 +272,34 @@ export async function addCustomer(house: House, balance: string, email = randomE
   return { api, userId: viewer.id, walletId: viewer.wallet.id, keyId: apiKey.id, key: secret };
 }
 
-/** Adds dollars to a customer's CASH. */
-export async function topUp(house: House, userId: string, amount: string): Promise<void> {
+/** One more enabled key of a customer. */
+export async function addKey(house: House, { api }: Customer): Promise<{ keyId: string; key: string }> {
+  const { apiKey } = await api.mutate<{ apiKey: { id: string } }>(
+    'apiKeyCreate',
+    { name: 'another', idempotencyKey: randomOnce() },
+    'apiKey { id }',
+  );
+  const { secret } = await api.mutate<{ secret: string }>('apiKeyReveal', { id: apiKey.id }, 'secret');
+  await house.applied();
+  return { keyId: apiKey.id, key: secret };
+}
+
+/** Adds dollars to a customer's CASH; with the same `once` again, nothing more. */
+export async function topUp(
+  house: House,
+  userId: string,
+  amount: string,
+  once = randomOnce(),
+): Promise<void> {
   await house.admin.mutate(
     'adminWalletAdjust',
-    { userId, bucket: 'CASH', amount, reason: 'test', idempotencyKey: randomBytes(8).toString('hex') },
+    { userId, bucket: 'CASH', amount, reason: 'test', idempotencyKey: once },
     'wallet { id }',
   );
+}
+
+function randomOnce(): string {
+  return randomBytes(8).toString('hex');
 }
 
 function randomEmail(): string {

@@ -1,0 +1,106 @@
+/** The customers of a chaos run: they ask without a pause and remember exactly what they saw. */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Random } from './random.ts';
+
+/** What a client saw of one request. */
+export interface Attempt {
+  keyId: string;
+  node: string;
+  trace: string;
+  streamed: boolean;
+  /** Wall clock, in ms. */
+  startedAt: number;
+  endedAt: number;
+  requestId: string | null;
+  status: number | null;
+  /** Some content was there. */
+  content: boolean;
+  /** The end was there: `[DONE]`, or the whole JSON answer. */
+  finished: boolean;
+  /** The client itself went away. */
+  left: boolean;
+}
+
+export interface ClientSetting {
+  key: string;
+  keyId: string;
+  nodes: readonly { name: string; url: string }[];
+  random: Random;
+}
+
+/** One of so many streams is left by its client after the first content. */
+const LEAVES_EVERY = 9;
+const PATIENCE_MS = 30_000;
+const PAUSE_AFTER_FAILURE_MS = 60;
+
+/** Asks until `running` says no. Every attempt ends up in `seen`, whatever happened to it. */
+export async function runClient(setting: ClientSetting, seen: Attempt[], running: () => boolean): Promise<void> {
+  const { random } = setting;
+  while (running()) {
+    const node = setting.nodes[random.between(0, setting.nodes.length - 1)];
+    if (!node) return;
+    const attempt: Attempt = {
+      keyId: setting.keyId,
+      node: node.name,
+      trace: randomBytes(16).toString('hex'),
+      streamed: random.next() < 0.7,
+      startedAt: Date.now(),
+      endedAt: 0,
+      requestId: null,
+      status: null,
+      content: false,
+      finished: false,
+      left: false,
+    };
+    seen.push(attempt);
+    const leaves = attempt.streamed && random.between(1, LEAVES_EVERY) === 1;
+    await ask(attempt, { url: node.url, key: setting.key, leaves }).catch(() => undefined);
+    attempt.endedAt = Date.now();
+    if (!attempt.finished) await sleep(PAUSE_AFTER_FAILURE_MS);
+  }
+}
+
+interface Question {
+  url: string;
+  key: string;
+  leaves: boolean;
+}
+
+async function ask(attempt: Attempt, { url, key, leaves }: Question): Promise<void> {
+  const away = new AbortController();
+  const leave = (): void => {
+    attempt.left = true;
+    away.abort();
+  };
+  const impatience = setTimeout(leave, PATIENCE_MS);
+  try {
+    const response = await fetch(`${url}/v1/chat/completions`, {
+      method: 'POST',
+      signal: away.signal,
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        traceparent: `00-${attempt.trace}-0123456789abcdef-01`,
+      },
+      body: JSON.stringify({
+        model: 'budget',
+        stream: attempt.streamed,
+        messages: [{ role: 'user', content: 'Hi' }],
+      }),
+    });
+    attempt.requestId = response.headers.get('x-request-id');
+    attempt.status = response.status;
+    let text = '';
+    const decoder = new TextDecoder();
+    for await (const chunk of response.body ?? []) {
+      text += decoder.decode(chunk as Uint8Array, { stream: true });
+      attempt.content = response.ok && (!attempt.streamed || text.includes('"content":"word'));
+      if (text.includes('data: [DONE]')) attempt.finished = true;
+      else if (leaves && attempt.content) return leave();
+    }
+    if (!attempt.streamed && response.ok) attempt.finished = JSON.parse(text) !== undefined;
+  } finally {
+    clearTimeout(impatience);
+  }
+}

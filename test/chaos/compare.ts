@@ -1,0 +1,102 @@
+/** Compares what clients saw with what the ledger, the usage log and the upstream say. Pure. */
+import type { Attempt } from './clients.ts';
+import type { Fault } from './faults.ts';
+
+export interface BookedCharge {
+  requestId: string;
+  keyId: string;
+  amount: bigint;
+  /** When the request arrived, by the node's clock, in ms. */
+  at: number;
+  outcome: string;
+}
+
+export interface Books {
+  price: bigint;
+  charges: readonly BookedCharge[];
+  /** Answers that the upstream wrote to their end, by trace id. */
+  completed: ReadonlyMap<string, number>;
+}
+
+export interface Comparison {
+  attempts: number;
+  finished: number;
+  charges: number;
+  /** Charged more or less than it should be, in micro-USD. Must be 0. */
+  differenceMicros: bigint;
+  /** What the difference consists of. */
+  findings: string[];
+  /** Charged, but the node was killed between the commit and the last byte: known and unavoidable. */
+  cutByKill: number;
+  /** The client left, and was charged; and was not. */
+  leftCharged: number;
+  leftFree: number;
+}
+
+/** Clocks of client and node are one machine's; a request is this much longer under way at most, in ms. */
+const SLACK_MS = 1_500;
+
+/** Judges every attempt and every charge once. */
+export function compare(attempts: readonly Attempt[], books: Books, faults: readonly Fault[]): Comparison {
+  const result: Comparison = {
+    attempts: attempts.length,
+    finished: attempts.filter(({ finished }) => finished).length,
+    charges: books.charges.length,
+    differenceMicros: 0n,
+    findings: [],
+    cutByKill: 0,
+    leftCharged: 0,
+    leftFree: 0,
+  };
+  const differ = (micros: bigint, what: string): void => {
+    result.differenceMicros += micros < 0n ? -micros : micros;
+    result.findings.push(what);
+  };
+  const charges = new Map(books.charges.map((charge) => [charge.requestId, charge]));
+  for (const { requestId, amount } of books.charges)
+    if (amount !== books.price) differ(amount - books.price, `${requestId} was charged ${amount}`);
+  for (const attempt of attempts) {
+    const charge = takeCharge(charges, attempt);
+    const what = `${attempt.requestId ?? 'a request'} (${describe(attempt)})`;
+    if (attempt.finished) {
+      if (!charge) differ(books.price, `${what} ended well and was never charged`);
+      if (!books.completed.has(attempt.trace)) differ(books.price, `${what} ended before the model did`);
+    } else if (attempt.left) {
+      if (charge) result.leftCharged += 1;
+      else result.leftFree += 1;
+      const calm = !faults.some((fault) => overlaps(fault, attempt));
+      if (!charge && attempt.content && calm) differ(books.price, `${what} left and was not charged`);
+    } else if (charge) {
+      const killed = faults.some(
+        (fault) => fault.kind === 'kill' && fault.target === attempt.node && overlaps(fault, attempt),
+      );
+      if (killed && books.completed.has(attempt.trace)) result.cutByKill += 1;
+      else differ(charge.amount, `${what} failed and was charged (${charge.outcome})`);
+    }
+  }
+  for (const { requestId, amount } of charges.values())
+    differ(amount, `${requestId} was charged and no client knows it`);
+  return result;
+}
+
+/** The charge of an attempt; where no answer came, so that its id is unknown, the one of its key and time. */
+function takeCharge(charges: Map<string, BookedCharge>, attempt: Attempt): BookedCharge | undefined {
+  const { requestId, keyId, startedAt, endedAt } = attempt;
+  const charge =
+    requestId === null
+      ? [...charges.values()].find(
+          (each) => each.keyId === keyId && each.at >= startedAt - 1 && each.at <= endedAt,
+        )
+      : charges.get(requestId);
+  if (charge) charges.delete(charge.requestId);
+  return charge;
+}
+
+function overlaps(fault: Fault, { startedAt, endedAt }: Attempt): boolean {
+  return fault.from <= endedAt + SLACK_MS && fault.to >= startedAt - SLACK_MS;
+}
+
+function describe({ status, streamed, content, left, node }: Attempt): string {
+  const kind = streamed ? 'stream' : 'whole';
+  return [node, kind, `status ${status}`, content ? 'content' : 'no content', left ? 'left' : 'stayed'].join(', ');
+}

@@ -1,0 +1,79 @@
+/** The upstream of a chaos run: a chat model that remembers how far it got with each answer. */
+import { createServer } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const CHUNKS = 6;
+const CHUNK_PAUSE_MS = 8;
+/** One of so many answers is a failure of the model. */
+const FAILURE_EVERY = 23;
+
+export interface ModelServer {
+  port: number;
+  /** Answers that were written to their end, by the trace id that the client sent. */
+  completed: Map<string, number>;
+  asked: number;
+  close(): Promise<void>;
+}
+
+/** Listens on a free port of 127.0.0.1. */
+export async function startModelServer(): Promise<ModelServer> {
+  const server = createServer((request, response) => {
+    void answer(model, request, response).catch(() => response.destroy());
+  });
+  const model: ModelServer = {
+    port: 0,
+    completed: new Map(),
+    asked: 0,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  model.port = (server.address() as AddressInfo).port;
+  return model;
+}
+
+async function answer(model: ModelServer, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  let body = '';
+  for await (const chunk of request) body += String(chunk);
+  model.asked += 1;
+  const trace = String(request.headers['traceparent'] ?? '').split('-')[1] ?? '';
+  if (model.asked % FAILURE_EVERY === 0) {
+    response.writeHead(500, { 'content-type': 'application/json' });
+    response.end('{"error":{"message":"the model failed"}}');
+    return;
+  }
+  const { stream } = JSON.parse(body) as { stream?: boolean };
+  await (stream ? writeStream(response) : writeWhole(response));
+  model.completed.set(trace, (model.completed.get(trace) ?? 0) + 1);
+}
+
+async function writeWhole(response: ServerResponse): Promise<void> {
+  await sleep(CHUNK_PAUSE_MS);
+  response.writeHead(200, { 'content-type': 'application/json' });
+  const message = { role: 'assistant', content: 'An answer.' };
+  response.end(JSON.stringify({ ...head('chat.completion'), choices: [{ index: 0, message, finish_reason: 'stop' }] }));
+}
+
+async function writeStream(response: ServerResponse): Promise<void> {
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  for (let chunk = 0; chunk < CHUNKS; chunk += 1) {
+    if (response.destroyed) throw new Error('the gateway left');
+    response.write(frame({ content: `word ${chunk} ` }, null));
+    await sleep(CHUNK_PAUSE_MS);
+  }
+  response.end(`${frame({}, 'stop')}data: [DONE]\n\n`);
+}
+
+function frame(delta: object, finish: string | null): string {
+  const choices = [{ index: 0, delta, finish_reason: finish }];
+  return `data: ${JSON.stringify({ ...head('chat.completion.chunk'), choices })}\n\n`;
+}
+
+function head(object: string): object {
+  return { id: 'chatcmpl-1', object, created: 1, model: 'budget' };
+}

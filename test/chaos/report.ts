@@ -1,0 +1,58 @@
+/** How a chaos run is told, and whether it went well. */
+import type { Fault } from './faults.ts';
+import type { ChaosReport } from './run.ts';
+
+const FINDINGS_SHOWN = 20;
+
+/** Whether every book agrees with every other to the micro-dollar, and nothing ended by itself. */
+export function isClean(report: ChaosReport): boolean {
+  return (
+    report.comparison.differenceMicros === 0n &&
+    report.walletDifferenceMicros === 0n &&
+    report.duplicates === 0 &&
+    report.negativeBalances === 0 &&
+    report.openLeases === 0 &&
+    report.alarms === 0 &&
+    report.crashes.length === 0 &&
+    report.invariants === ''
+  );
+}
+
+/** The run as a table in Markdown, and what was wrong below it. */
+export function tableOf(report: ChaosReport): string {
+  const { comparison, faults } = report;
+  const of = (kind: Fault['kind']): string => {
+    const list = faults.filter((fault) => fault.kind === kind);
+    const targets = Map.groupBy(list, ({ target }) => target);
+    return `${list.length} (${[...targets].map(([name, each]) => `${name} ${each.length}`).join(', ')})`;
+  };
+  const rows: [string, string | number | bigint][] = [
+    ['seed, seconds', `${report.seed}, ${report.seconds}`],
+    ['kills', of('kill')],
+    ['partitions', of('partition')],
+    ['freezes', of('freeze')],
+    ['requests', `${comparison.attempts} (${describe(report.statuses)})`],
+    ['charges', comparison.charges],
+    ['answers seen to the end', comparison.finished],
+    ['clients that left: charged, free', `${comparison.leftCharged}, ${comparison.leftFree}`],
+    ['charged, cut by a kill before the last byte', comparison.cutByKill],
+    ['difference client ↔ ledger ↔ usage ↔ upstream, micro-USD', comparison.differenceMicros],
+    ['difference of wallets, micro-USD', report.walletDifferenceMicros],
+    ['duplicates, negative balances', `${report.duplicates}, ${report.negativeBalances}`],
+    ['open leases, alarms, crashes', `${report.openLeases}, ${report.alarms}, ${report.crashes.length}`],
+    ['invariants', report.invariants === '' ? 'hold' : 'BROKEN'],
+    ['seconds to drain', report.drainSeconds],
+  ];
+  return [
+    '| what | figure |',
+    '|---|---|',
+    ...rows.map(([name, value]) => `| ${name} | ${value} |`),
+    ...[...comparison.findings.slice(0, FINDINGS_SHOWN), ...report.crashes, report.invariants].filter(Boolean),
+  ].join('\n');
+}
+
+function describe(counts: Record<string, number>): string {
+  return Object.entries(counts)
+    .map(([name, number]) => `${name}: ${number}`)
+    .join(', ');
+}
