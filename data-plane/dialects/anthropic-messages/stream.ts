@@ -3,7 +3,7 @@
  * https://platform.claude.com/docs/en/build-with-claude/streaming
  */
 import { NO_TOKENS } from '../canonical.ts';
-import type { BlockHead, ChatEvent, ChatRequest, Choice, Seal, Usage } from '../canonical.ts';
+import type { BlockHead, ChatEvent, ChatRequest, Choice, Citation, Seal, Usage } from '../canonical.ts';
 import type { StreamEncoder } from '../dialect.ts';
 import type { JsonObject } from '../fields.ts';
 import { writeSeal } from '../seals.ts';
@@ -69,7 +69,7 @@ class MessagesStreamEncoder implements StreamEncoder {
       case 'block-delta':
         return this.#blockDelta(given.text);
       case 'citation':
-        return this.#delta({ type: 'citations_delta', citation: writeCitation(given.citation) });
+        return this.#cite(given.citation);
       case 'block-end':
         return this.#blockEnd(given.seal);
       case 'finish':
@@ -105,6 +105,12 @@ class MessagesStreamEncoder implements StreamEncoder {
       default:
         return text ? this.#open({ type: 'text', text: '' }) + this.#delta({ type: 'text_delta', text }) : '';
     }
+  }
+
+  /** Upstreams of this format cite before the text that they cite for. */
+  #cite(citation: Citation): string {
+    const opening = this.#block?.head.kind === 'text' ? this.#open({ type: 'text', text: '' }) : '';
+    return opening + this.#delta({ type: 'citations_delta', citation: writeCitation(citation) });
   }
 
   #blockEnd(seal?: Seal): string {

@@ -6,7 +6,7 @@ import type { JsonObject } from '../fields.ts';
 import { writeSeal } from '../seals.ts';
 import { unreadableAnswer } from '../upstream-errors.ts';
 import { streamDecoder } from './upstream-stream.ts';
-import { NAME, finishWord, writeLogprobs, writeMedia, writeUsage } from './wire.ts';
+import { NAME, finishWord, writeCitation, writeLogprobs, writeMedia, writeUsage } from './wire.ts';
 
 /** The answer as a `GenerateContentResponse`. */
 export function encodeResponse(response: ChatResponse, request: ChatRequest): JsonObject {
@@ -25,16 +25,9 @@ function writeCandidate({ blocks, finish }: Choice, index: number): JsonObject {
     content: { parts: blocks.flatMap(writeBlock), role: 'model' },
     finishReason: finishWord(finish),
     index,
-    ...(citations.length > 0
-      ? { groundingMetadata: { groundingChunks: citations.flatMap(writeCitation) } }
-      : {}),
+    ...(citations.length > 0 ? { groundingMetadata: { groundingChunks: citations.map(writeCitation) } } : {}),
     ...(logprobs.length > 0 ? { logprobsResult: writeLogprobs(logprobs) } : {}),
   };
-}
-
-/** A citation as a chunk of `groundingMetadata`; nothing for one without an address. */
-export function writeCitation({ url, title }: { url?: string; title?: string }): JsonObject[] {
-  return url === undefined ? [] : [{ web: { uri: url, ...(title === undefined ? {} : { title }) } }];
 }
 
 /** The parts that say a whole block. */

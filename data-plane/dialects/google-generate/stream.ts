@@ -4,8 +4,8 @@ import type { Block, BlockHead, ChatEvent, ChatRequest, FinishReason, Seal, Usag
 import type { StreamEncoder } from '../dialect.ts';
 import type { JsonObject } from '../fields.ts';
 import { encodeStreamError } from './errors.ts';
-import { writeBlock, writeCitation } from './response.ts';
-import { finishWord, writeLogprobs, writeUsage } from './wire.ts';
+import { writeBlock } from './response.ts';
+import { finishWord, writeCitation, writeLogprobs, writeUsage } from './wire.ts';
 
 /**
  * Writes the answer as chunks: events without an end mark, or one JSON array where the client did not ask for
@@ -52,8 +52,7 @@ class GenerateStreamEncoder implements StreamEncoder {
       case 'block-delta':
         return this.#delta(event);
       case 'citation': {
-        const groundingChunks = writeCitation(event.citation);
-        if (groundingChunks.length === 0) return '';
+        const groundingChunks = [writeCitation(event.citation)];
         return this.#chunk([{ index: event.choice, content: MODEL, groundingMetadata: { groundingChunks } }]);
       }
       case 'block-end':

@@ -1,5 +1,5 @@
 /** The words of the generative language format. https://ai.google.dev/api/generate-content */
-import type { Block, Effort, FinishReason, Media, TokenLogprob, Usage } from '../canonical.ts';
+import type { Block, Citation, Effort, FinishReason, Media, TokenLogprob, Usage } from '../canonical.ts';
 import { Fields, isObject, numberOf, objectOf, objectsOf, textOf } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 
@@ -158,27 +158,30 @@ export function writeLogprobs(logprobs: TokenLogprob[]): JsonObject {
   };
 }
 
-/** The citations of a candidate: what its search found, and what it quotes. */
-export function readCitations(
-  candidate: JsonObject,
-): { url: string; title?: string; start?: number; end?: number }[] {
+/** The citations of a candidate: what its search and its documents gave, and what it quotes. */
+export function readCitations(candidate: JsonObject): Citation[] {
   const grounding = objectsOf(objectOf(candidate.groundingMetadata).groundingChunks).map(
     (chunk) => [chunk.web, chunk.retrievedContext, chunk.maps].find(isObject) ?? {},
   );
   const metadata = objectOf(candidate.citationMetadata);
   const quoted = objectsOf(metadata.citationSources ?? metadata.citations);
-  return [...grounding, ...quoted].flatMap(({ uri, title, startIndex, endIndex }) => {
+  return [...grounding, ...quoted].flatMap(({ uri, title, text, startIndex, endIndex }) => {
     const start = numberOf(startIndex);
     const end = numberOf(endIndex);
-    return typeof uri !== 'string'
-      ? []
-      : [
-          {
-            url: uri,
-            ...(typeof title === 'string' ? { title } : {}),
-            ...(start === undefined ? {} : { start }),
-            ...(end === undefined ? {} : { end }),
-          },
-        ];
+    const citation: Citation = {
+      ...(typeof uri === 'string' ? { url: uri } : {}),
+      ...(typeof title === 'string' ? { title } : {}),
+      ...(typeof text === 'string' ? { text } : {}),
+      ...(start === undefined ? {} : { start }),
+      ...(end === undefined ? {} : { end }),
+    };
+    return (citation.url ?? citation.title ?? citation.text) ? [citation] : [];
   });
+}
+
+/** A citation as a chunk of `groundingMetadata`: of the web where it has an address, else of a document. */
+export function writeCitation({ url, title, text }: Citation): JsonObject {
+  const titled = title === undefined ? {} : { title };
+  if (url !== undefined) return { web: { uri: url, ...titled } };
+  return { retrievedContext: { ...titled, ...(text === undefined ? {} : { text }) } };
 }

@@ -84,7 +84,6 @@ describe('requests', () => {
         encrypted_content: 'x',
       },
       { type: 'brand_new_item', value: { a: [1] } },
-      { type: 'compaction_trigger' },
     ];
     expect(again({ input }).input).toEqual(input);
   });
