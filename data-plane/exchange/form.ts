@@ -121,8 +121,9 @@ class FormReader {
     if (typeof name !== 'string' || name === '') return this.#fail(invalid('A part of the form has no name.'));
     const isRepeated = this.#names.has(name) && 'value' in part && !name.endsWith('[]');
     if (isRepeated) this.#fail(invalid(`The field "${name.slice(0, 100)}" comes twice. Send it once.`, name));
-    if (name !== 'model' && name.toLowerCase() === 'model')
-      this.#fail(invalid('Write the field "model" in lower case.', name));
+    // Some parser would take another model from these than the one that is billed.
+    if (name.toLowerCase() === 'model' && (name !== 'model' || 'file' in part))
+      this.#fail(invalid('Write "model" in lower case, as an ordinary field.', name));
     this.#names.add(name);
     this.parts.push(part);
   }
