@@ -202,10 +202,7 @@ describe('leases', () => {
     );
     expect(answers.filter((answer) => answer === PRICE)).toHaveLength(3);
     expect(await ask({ ...limited, requestNo: 21 })).toBe('CONFLICT');
-    await query(
-      money.em(),
-      sql`update wallet_lease set state = 'ORPHANED' where key_id = ${keyId}`,
-    );
+    await query(money.em(), sql`update wallet_lease set state = 'ORPHANED' where key_id = ${keyId}`);
     expect(await ask({ ...limited, requestNo: 21 })).toBe('SPEND_LIMIT_REACHED');
     expect(await ask({ ...request, requestNo: 22 })).toBeGreaterThan(0n);
     expect(await ask({ ...limited, keyId: newId('key'), requestNo: 23 })).toBe('NOT_FOUND');

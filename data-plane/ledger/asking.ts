@@ -77,11 +77,7 @@ export function renew(turn: Turn, purse: Purse): void {
 /**
  * An hour of spending at the rate of the last two minutes, at least ten prices, and what all that wait need.
  */
-function wanted(
-  turn: Turn,
-  purse: Purse,
-  { need, waiting }: { need: Micros; waiting: Micros },
-): Micros {
+function wanted(turn: Turn, purse: Purse, { need, waiting }: { need: Micros; waiting: Micros }): Micros {
   noteSpending(turn, purse, 0n);
   const perMinute = purse.spentNow > purse.spentBefore ? purse.spentNow : purse.spentBefore;
   const amounts = [need * PRICES_WANTED, waiting, perMinute * MINUTES_WANTED];

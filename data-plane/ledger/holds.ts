@@ -46,7 +46,7 @@ const REFUSALS: Record<Refusal, string> = {
   spend_limit_reached: 'This key has reached its spend limit. Raise it in the console or use another key.',
   wallet_frozen: 'The wallet is frozen. Contact the operator of this gateway.',
   all_in_use:
-    'Requests in flight hold what is left of the credit. Try again when they have ended, or add credit in the console.',
+    'Requests in flight hold the rest of the credit. Try again when they have ended, or add credit.',
   unavailable: 'The gateway cannot reach its billing at the moment. Try again shortly.',
 };
 

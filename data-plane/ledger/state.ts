@@ -79,7 +79,7 @@ export interface Purse {
   /** Earliest next question for which nobody waits. */
   renewAfter: number;
   conflicts: number;
-  /** The last grant was more than what was waited for: the wallet has enough to ask for the next one early. */
+  /** The last grant was more than was waited for: the wallet has enough to ask for the next one early. */
   roomy: boolean;
   lastPrice: Micros;
   lastHoldAt: number;

@@ -35,7 +35,11 @@ const PATIENCE_MS = 30_000;
 const PAUSE_AFTER_FAILURE_MS = 60;
 
 /** Asks until `running` says no. Every attempt ends up in `seen`, whatever happened to it. */
-export async function runClient(setting: ClientSetting, seen: Attempt[], running: () => boolean): Promise<void> {
+export async function runClient(
+  setting: ClientSetting,
+  seen: Attempt[],
+  running: () => boolean,
+): Promise<void> {
   const { random } = setting;
   while (running()) {
     const node = setting.nodes[random.between(0, setting.nodes.length - 1)];

@@ -98,5 +98,7 @@ function overlaps(fault: Fault, { startedAt, endedAt }: Attempt): boolean {
 
 function describe({ status, streamed, content, left, node }: Attempt): string {
   const kind = streamed ? 'stream' : 'whole';
-  return [node, kind, `status ${status}`, content ? 'content' : 'no content', left ? 'left' : 'stayed'].join(', ');
+  return [node, kind, `status ${status}`, content ? 'content' : 'no content', left ? 'left' : 'stayed'].join(
+    ', ',
+  );
 }

@@ -41,17 +41,19 @@ export function breakThings(stage: Stage, random: Random, running: () => boolean
     await work(victim).finally(() => busy.delete(victim));
   };
   const kill = (chance: Random): Promise<void> =>
-    onVictim(chance, ({ name, kill: killing }) =>
-      during({ kind: 'kill', target: name, how: 'SIGKILL' }, () => killing(chance.between(...KILL.lasts))),
+    onVictim(chance, (victim) =>
+      during({ kind: 'kill', target: victim.name, how: 'SIGKILL' }, () =>
+        victim.kill(chance.between(...KILL.lasts)),
+      ),
     );
   const freeze = (chance: Random): Promise<void> =>
-    onVictim(chance, ({ name, freeze: freezing }) =>
-      during({ kind: 'freeze', target: name, how: 'SIGSTOP' }, () => freezing(chance.between(...FREEZE.lasts))),
+    onVictim(chance, (victim) =>
+      during({ kind: 'freeze', target: victim.name, how: 'SIGSTOP' }, () =>
+        victim.freeze(chance.between(...FREEZE.lasts)),
+      ),
     );
   const part = async (chance: Random): Promise<void> => {
-    const [first, ...others] = stage.links;
-    if (!first) return;
-    const { name, proxy } = chance.pick([first, ...others]);
+    const { name, proxy } = chance.pick(stage.links);
     const how = chance.pick(DISTURBANCES);
     await during({ kind: 'partition', target: name, how }, async () => {
       proxy.disturb(how);

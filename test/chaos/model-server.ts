@@ -56,7 +56,9 @@ async function writeWhole(response: ServerResponse): Promise<void> {
   await sleep(CHUNK_PAUSE_MS);
   response.writeHead(200, { 'content-type': 'application/json' });
   const message = { role: 'assistant', content: 'An answer.' };
-  response.end(JSON.stringify({ ...head('chat.completion'), choices: [{ index: 0, message, finish_reason: 'stop' }] }));
+  response.end(
+    JSON.stringify({ ...head('chat.completion'), choices: [{ index: 0, message, finish_reason: 'stop' }] }),
+  );
 }
 
 async function writeStream(response: ServerResponse): Promise<void> {

@@ -36,17 +36,54 @@ export interface Proxy {
 
 /** Listens on a free port of 127.0.0.1 and passes everything to `port`. */
 export async function startProxy(port: number): Promise<Proxy> {
-  const links = new Set<Link>();
-  let mode: Disturbance | 'pass' = 'pass';
-  const reset = (link: Link): void => {
-    links.delete(link);
-    link.kept = [];
-    for (const socket of [link.near, link.far]) socket.resetAndDestroy();
+  const wire = new Wire();
+  const server = createServer({ allowHalfOpen: true }, (near) => {
+    wire.add({ near, far: connect({ port, host: '127.0.0.1', allowHalfOpen: true }), kept: [] });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    disturb: (how) => wire.disturb(how),
+    heal: (end) => wire.heal(end),
+    close: () =>
+      new Promise((resolve) => {
+        wire.disturb('cut');
+        server.close(() => resolve());
+      }),
   };
-  const pump = (link: Link, from: Socket, to: Socket): void => {
+}
+
+/** All connections of a proxy, and what is done to them. */
+class Wire {
+  readonly #links = new Set<Link>();
+  #mode: Disturbance | 'pass' = 'pass';
+
+  add(link: Link): void {
+    this.#links.add(link);
+    this.#pump(link, link.near, link.far);
+    this.#pump(link, link.far, link.near);
+    if (this.#mode === 'cut') this.#reset(link);
+  }
+
+  disturb(how: Disturbance): void {
+    this.#mode = how;
+    if (how === 'cut') for (const link of this.#links) this.#reset(link);
+  }
+
+  heal(end: 'late' | 'reset'): void {
+    this.#mode = 'pass';
+    for (const link of this.#links) {
+      if (link.kept.length === 0) continue;
+      if (end === 'reset') this.#reset(link);
+      for (const deliver of link.kept.splice(0)) deliver();
+    }
+  }
+
+  #pump(link: Link, from: Socket, to: Socket): void {
     from.on('data', (chunk: Buffer) => {
+      const mode = this.#mode;
       if (mode === 'halve') {
-        to.write(chunk.subarray(0, Math.floor(chunk.length / 2)), () => reset(link));
+        to.write(chunk.subarray(0, Math.floor(chunk.length / 2)), () => this.#reset(link));
       } else if (mode === 'delay') {
         setTimeout(() => to.write(chunk), DELAY_MS);
       } else if (mode === 'blackhole' || (mode === 'deaf' && from === link.far)) {
@@ -56,36 +93,13 @@ export async function startProxy(port: number): Promise<Proxy> {
       }
     });
     from.on('end', () => to.end());
-    from.on('error', () => reset(link));
-    from.on('close', () => links.delete(link));
-  };
-  const server = createServer({ allowHalfOpen: true }, (near) => {
-    const far = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
-    const link: Link = { near, far, kept: [] };
-    links.add(link);
-    pump(link, near, far);
-    pump(link, far, near);
-    if (mode === 'cut') reset(link);
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    port: (server.address() as AddressInfo).port,
-    disturb: (how) => {
-      mode = how;
-      if (how === 'cut') for (const link of links) reset(link);
-    },
-    heal: (end) => {
-      mode = 'pass';
-      for (const link of links) {
-        if (link.kept.length === 0) continue;
-        if (end === 'reset') reset(link);
-        for (const deliver of link.kept.splice(0)) deliver();
-      }
-    },
-    close: () =>
-      new Promise((resolve) => {
-        for (const link of links) reset(link);
-        server.close(() => resolve());
-      }),
-  };
+    from.on('error', () => this.#reset(link));
+    from.on('close', () => this.#links.delete(link));
+  }
+
+  #reset(link: Link): void {
+    this.#links.delete(link);
+    link.kept = [];
+    for (const socket of [link.near, link.far]) socket.resetAndDestroy();
+  }
 }

@@ -47,7 +47,9 @@ export function tableOf(report: ChaosReport): string {
     '| what | figure |',
     '|---|---|',
     ...rows.map(([name, value]) => `| ${name} | ${value} |`),
-    ...[...comparison.findings.slice(0, FINDINGS_SHOWN), ...report.crashes, report.invariants].filter(Boolean),
+    ...[...comparison.findings.slice(0, FINDINGS_SHOWN), ...report.crashes, report.invariants].filter(
+      Boolean,
+    ),
   ].join('\n');
 }
 

@@ -158,7 +158,13 @@ async function judge(
   stage: Stage,
   { buyers, seen, faults }: Evidence,
 ): Promise<Omit<ChaosReport, 'seed' | 'seconds' | 'drainSeconds'>> {
-  const rows = await rowsOf<{ request_id: string; key_id: string; amount: string; at: Date; outcome: string }>(
+  const rows = await rowsOf<{
+    request_id: string;
+    key_id: string;
+    amount: string;
+    at: Date;
+    outcome: string;
+  }>(
     stage,
     'select request_id, key_id, amount, at, outcome from usage_charge join usage_entry using (request_id)',
   );

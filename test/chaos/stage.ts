@@ -23,11 +23,17 @@ export interface Victim {
   freeze(forMs: number): Promise<void>;
 }
 
+/** A connection between two processes that can be disturbed. */
+export interface ProxiedLink {
+  name: string;
+  proxy: Proxy;
+}
+
 export interface Stage {
   house: House;
   model: ModelServer;
   victims: readonly [Victim, ...Victim[]];
-  links: readonly { name: string; proxy: Proxy }[];
+  links: readonly [ProxiedLink, ...ProxiedLink[]];
   databaseUrl: string;
   /** From here on processes may end. */
   closing(): void;
@@ -44,64 +50,62 @@ export async function openStage(nodes: number): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-chaos-'));
   // The superuser's server runs as somebody else, who has to get through this folder.
   chmodSync(folder, 0o711);
-  let postgres = await startPostgres({ dataDir: folder });
-  const database = postgres.url;
-  const toDatabase = await startProxy(postgres.port);
+  const server = new Server(folder, await startPostgres({ dataDir: folder }));
   const model = await startModelServer();
-  const toModel = await startProxy(model.port);
-  let toControl: Proxy | undefined;
+  const proxies = {
+    database: await startProxy(server.now.port),
+    model: await startProxy(model.port),
+    control: undefined as Proxy | undefined,
+  };
   const house = await startHouse({
-    databaseUrl: database,
-    controlDatabaseUrl: withPort(database, toDatabase.port),
+    databaseUrl: server.now.url,
+    controlDatabaseUrl: withPort(server.now.url, proxies.database.port),
     nodes,
     reachControl: async (url) => {
-      toControl ??= await startProxy(Number(new URL(url).port));
-      return `http://127.0.0.1:${toControl.port}`;
+      proxies.control ??= await startProxy(Number(new URL(url).port));
+      return `http://127.0.0.1:${proxies.control.port}`;
     },
   });
-  await addUpstream(house, { baseUrl: `http://127.0.0.1:${toModel.port}/v1`, models: ['budget'] });
-  if (!toControl) throw new Error('no node was started');
-  const crashes: string[] = [];
-  let closing = false;
-  const watch = (name: string, { child }: HouseProcess): void => {
-    child.on('exit', (code, signal) => {
-      if (signal !== 'SIGKILL' && !closing) crashes.push(`${name} ended with ${code ?? signal}`);
-    });
-  };
-  const victims = [
-    postgresVictim(folder, () => postgres, (next) => (postgres = next)),
-    houseVictim({
-      name: 'control plane',
-      now: () => house.control,
-      restart: () => house.restartControl(),
-      watch,
-    }),
-    ...house.nodes.map((node) =>
-      houseVictim({ name: node.name, now: () => node.process, restart: () => node.restart(), watch }),
-    ),
-  ] as const;
+  await addUpstream(house, { baseUrl: `http://127.0.0.1:${proxies.model.port}/v1`, models: ['budget'] });
+  const { control } = proxies;
+  if (!control) throw new Error('no node was started');
+  const watch = new Watch();
   return {
     house,
     model,
-    victims,
-    crashes,
-    databaseUrl: database,
-    closing: () => {
-      closing = true;
-    },
+    victims: [server, ...houseVictims(house, watch)],
+    crashes: watch.crashes,
+    databaseUrl: server.now.url,
+    closing: () => watch.end(),
     links: [
-      { name: 'control plane – PostgreSQL', proxy: toDatabase },
-      { name: 'nodes – control plane', proxy: toControl },
-      { name: 'nodes – upstream', proxy: toModel },
+      { name: 'control plane – PostgreSQL', proxy: proxies.database },
+      { name: 'nodes – control plane', proxy: control },
+      { name: 'nodes – upstream', proxy: proxies.model },
     ],
     close: async () => {
-      closing = true;
+      watch.end();
       await house.stop();
-      await Promise.all([toDatabase.close(), toControl?.close(), toModel.close(), model.close()]);
-      await postgres.stop();
+      await Promise.all([proxies.database.close(), control.close(), proxies.model.close(), model.close()]);
+      await server.now.stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Notes processes that end although nobody killed them. */
+class Watch {
+  readonly crashes: string[] = [];
+  #over = false;
+
+  over(name: string, { child }: HouseProcess): void {
+    child.on('exit', (code, signal) => {
+      if (signal !== 'SIGKILL' && !this.#over) this.crashes.push(`${name} ended with ${code ?? signal}`);
+    });
+  }
+
+  end(): void {
+    this.#over = true;
+  }
 }
 
 function withPort(url: string, port: number): string {
@@ -123,50 +127,70 @@ async function insist(start: () => Promise<unknown>): Promise<void> {
   }
 }
 
-interface HouseVictim {
+function houseVictims(house: House, watch: Watch): Victim[] {
+  const control = { name: 'control plane', now: () => house.control, restart: () => house.restartControl() };
+  const nodes = house.nodes.map((node) => ({
+    name: node.name,
+    now: () => node.process,
+    restart: () => node.restart(),
+  }));
+  return [control, ...nodes].map((plane) => houseVictim(plane, watch));
+}
+
+interface Plane {
   name: string;
   now(): HouseProcess;
   restart(): Promise<void>;
-  watch(name: string, process: HouseProcess): void;
 }
 
-function houseVictim({ name, now, restart, watch }: HouseVictim): Victim {
-  watch(name, now());
-  const signal = (what: NodeJS.Signals): void => void now().child.kill(what);
+function houseVictim({ name, now, restart }: Plane, watch: Watch): Victim {
+  watch.over(name, now());
   return {
     name,
     kill: async (downMs) => {
       await now().kill();
       await sleep(downMs);
       await insist(restart);
-      watch(name, now());
+      watch.over(name, now());
     },
     freeze: async (forMs) => {
-      signal('SIGSTOP');
+      const { child } = now();
+      child.kill('SIGSTOP');
       await sleep(forMs);
-      signal('SIGCONT');
+      child.kill('SIGCONT');
     },
   };
 }
 
-function postgresVictim(folder: string, now: () => Postgres, take: (next: Postgres) => void): Victim {
-  return {
-    name: 'PostgreSQL',
-    kill: async (downMs) => {
-      const { pid, port } = now();
-      process.kill(pid, 'SIGKILL');
-      await sleep(downMs);
-      await insist(async () => take(await startPostgres({ dataDir: folder, port })));
-    },
-    freeze: async (forMs) => {
-      const { pid } = now();
-      process.kill(pid, 'SIGSTOP');
-      const all = [pid, ...childrenOf(pid)];
-      for (const each of all) signalIfThere(each, 'SIGSTOP');
-      await sleep(forMs);
-      for (const each of all) signalIfThere(each, 'SIGCONT');
-    },
-  };
+/** PostgreSQL as a victim; its port stays. */
+class Server implements Victim {
+  readonly name = 'PostgreSQL';
+  readonly #folder: string;
+  now: Postgres;
+
+  constructor(folder: string, now: Postgres) {
+    this.#folder = folder;
+    this.now = now;
+  }
+
+  async kill(downMs: number): Promise<void> {
+    const { pid, port } = this.now;
+    process.kill(pid, 'SIGKILL');
+    await sleep(downMs);
+    await insist(async () => {
+      this.now = await startPostgres({ dataDir: this.#folder, port });
+    });
+  }
+
+  /** Its backends, too: each of them would go on by itself. */
+  async freeze(forMs: number): Promise<void> {
+    const { pid } = this.now;
+    signalIfThere(pid, 'SIGSTOP');
+    const all = [pid, ...childrenOf(pid)];
+    for (const each of all) signalIfThere(each, 'SIGSTOP');
+    await sleep(forMs);
+    for (const each of all) signalIfThere(each, 'SIGCONT');
+  }
 }
 
 function signalIfThere(pid: number, signal: NodeJS.Signals): void {
