@@ -2,12 +2,9 @@
  * Tables of the console: the server sorts and pages, this draws; on a phone each row becomes a card with the
  * same facts.
  */
-import { type ColumnDef, FlexRender, tableFeatures, useTable } from '@tanstack/react-table';
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 import { usePhone } from './store.ts';
-
-const features = tableFeatures({});
 
 export interface Column<Row> {
   id: string;
@@ -56,42 +53,29 @@ const FROM = { lg: 'max-lg:hidden', xl: 'max-xl:hidden', '2xl': 'max-2xl:hidden'
 const HEAD = 'px-3 text-hint font-medium whitespace-nowrap text-ink-3';
 const ROW = 'border-b border-line transition-colors duration-[120ms] hover:bg-hover';
 
-function shapeOf<Row>(column: Column<Row> | undefined): string {
-  return clsx(column?.right === true ? 'text-right' : 'text-left', column?.from && FROM[column.from]);
+function shapeOf<Row>({ right = false, from }: Column<Row>): string {
+  return clsx(right ? 'text-right' : 'text-left', from && FROM[from]);
 }
 
 function Table<Row extends object>({ label, columns, rows, idOf, dense = false }: DataTableProps<Row>) {
-  const known = new Map(columns.map((column) => [column.id, column]));
-  const table = useTable({
-    features,
-    data: [...rows],
-    columns: columns.map((column): ColumnDef<typeof features, Row> => ({
-      id: column.id,
-      header: column.head,
-      cell: ({ row }) => column.cell(row.original),
-    })),
-    getRowId: idOf,
-  });
   return (
     <div className="relative overflow-x-auto">
       <table className="w-full border-collapse text-table" aria-label={label}>
         <thead>
           <tr className="h-[33px] border-b border-line-strong">
-            {table.getFlatHeaders().map((header) => (
-              <th key={header.id} scope="col" className={clsx(HEAD, shapeOf(known.get(header.id)))}>
-                <span className={clsx(known.get(header.id)?.silent === true && 'sr-only')}>
-                  <FlexRender header={header} />
-                </span>
+            {columns.map((column) => (
+              <th key={column.id} scope="col" className={clsx(HEAD, shapeOf(column))}>
+                <span className={clsx(column.silent === true && 'sr-only')}>{column.head}</span>
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
-          {table.getRowModel().rows.map((row) => (
-            <tr key={row.id} className={clsx(ROW, dense ? 'h-[38px]' : 'h-11')}>
-              {row.getAllCells().map((cell) => (
-                <td key={cell.id} className={clsx('px-3 py-0.5', shapeOf(known.get(cell.column.id)))}>
-                  <FlexRender cell={cell} />
+          {rows.map((row) => (
+            <tr key={idOf(row)} className={clsx(ROW, dense ? 'h-[38px]' : 'h-11')}>
+              {columns.map((column) => (
+                <td key={column.id} className={clsx('px-3 py-0.5', shapeOf(column))}>
+                  {column.cell(row)}
                 </td>
               ))}
             </tr>

@@ -1,92 +1,83 @@
-/** Menus: 248 wide, icon and word, groups by hairlines, the destructive item last. */
-import { Menu as Base } from '@base-ui/react/menu';
+/**
+ * Menus as data: the button stands at once, what opens from it is a chunk of its own that loads on the first
+ * sign of interest.
+ */
 import { clsx } from 'clsx';
-import { Check, ChevronDown, type LucideIcon, X } from 'lucide-react';
-import type { ReactElement, ReactNode } from 'react';
+import { ChevronDown, type LucideIcon, X } from 'lucide-react';
+import { type ButtonHTMLAttributes, cloneElement, lazy, type ReactElement, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 
-/** A button that opens a menu; `trigger` is the button itself. */
-export function Menu({ trigger, children }: { trigger: ReactElement; children: ReactNode }) {
-  return (
-    <Base.Root>
-      <Base.Trigger render={trigger} />
-      <Base.Portal>
-        <Base.Positioner align="end" sideOffset={4} className="z-50 outline-none">
-          <Base.Popup className={POPUP}>{children}</Base.Popup>
-        </Base.Positioner>
-      </Base.Portal>
-    </Base.Root>
-  );
-}
+const load = () => import('./menu-popup.tsx');
+const MenuPopup = lazy(async () => ({ default: (await load()).MenuPopup }));
 
-const POPUP =
-  'floating max-h-(--available-height) w-[248px] overflow-y-auto max-w-[calc(100vw-16px)] ' +
-  'rounded-card border border-line bg-raise p-1 shadow-float outline-none';
-const ITEM =
-  'flex min-h-8 w-full cursor-default items-center gap-3 ' +
-  'rounded-control px-2.5 py-1.5 text-left text-table outline-none ' +
-  'select-none data-highlighted:bg-hover touch:min-h-11';
-
-interface ItemProps {
+export interface MenuAction {
+  kind: 'action';
   icon: LucideIcon;
   word: string;
   /** A line under the word that states the effect. */
   effect?: string;
   destructive?: boolean;
-  onSelect: () => void;
-}
-
-/** One action of a menu. */
-export function MenuItem({ icon: Icon, word, effect, destructive = false, onSelect }: ItemProps) {
-  return (
-    <Base.Item onClick={onSelect} className={clsx(ITEM, destructive && 'text-bad')}>
-      <Icon
-        size={16}
-        strokeWidth={1.75}
-        aria-hidden="true"
-        className={clsx('flex-none self-start mt-0.5', destructive ? 'text-bad' : 'text-ink-2')}
-      />
-      <span>
-        {word}
-        {effect !== undefined && <span className="block text-hint text-ink-3">{effect}</span>}
-      </span>
-    </Base.Item>
-  );
-}
-
-/** A hairline between groups of a menu. */
-export function MenuRule() {
-  return <Base.Separator className="-mx-1 my-1 h-px bg-line" />;
-}
-
-interface ChoiceProps<Value extends string> {
-  label: string;
-  value: Value;
-  options: readonly { value: Value; word: string }[];
-  onChange: (value: Value) => void;
+  run: () => void;
 }
 
 /** A group of exclusive choices inside a menu. */
-export function MenuChoices<Value extends string>({ label, value, options, onChange }: ChoiceProps<Value>) {
+export interface MenuChoices {
+  kind: 'choices';
+  label: string;
+  value: string;
+  options: readonly { value: string; word: string }[];
+  choose: (value: string) => void;
+}
+
+/** One part of a menu: an action, a group of choices, a hairline between groups, a line of text. */
+export type MenuEntry = MenuAction | MenuChoices | { kind: 'rule' } | { kind: 'note'; text: string };
+
+/** A hairline between groups of a menu. */
+export const RULE: MenuEntry = { kind: 'rule' };
+
+interface MenuProps {
+  /** The button itself. */
+  trigger: ReactElement<ButtonHTMLAttributes<HTMLButtonElement>>;
+  entries: readonly MenuEntry[];
+}
+
+/** A button that opens a menu. */
+export function Menu({ trigger, entries }: MenuProps) {
+  const [asked, setAsked] = useState(false);
+  const [open, setOpen] = useState(false);
+  const [anchor, setAnchor] = useState<HTMLElement | null>(null);
+  const show = () => {
+    setAsked(true);
+    setOpen(true);
+  };
   return (
-    <Base.RadioGroup
-      value={value}
-      onValueChange={(next: Value) => {
-        onChange(next);
-      }}>
-      <Base.GroupLabel className="px-2.5 pt-1.5 pb-1 text-hint text-ink-3">{label}</Base.GroupLabel>
-      {options.map((option) => (
-        <Base.RadioItem key={option.value} value={option.value} closeOnClick className={ITEM}>
-          <span className="flex size-4 flex-none items-center justify-center">
-            <Base.RadioItemIndicator>
-              <Check size={16} strokeWidth={1.75} className="text-accent" />
-            </Base.RadioItemIndicator>
-          </span>
-          {option.word}
-        </Base.RadioItem>
-      ))}
-    </Base.RadioGroup>
+    <>
+      <span className="contents" ref={(place) => setAnchor(firstElement(place))}>
+        {cloneElement(trigger, {
+          'aria-haspopup': 'menu',
+          'aria-expanded': open,
+          onClick: show,
+          onPointerEnter: () => void load(),
+          onFocus: () => void load(),
+          onKeyDown: (event) => {
+            if (event.key !== 'ArrowDown') return;
+            event.preventDefault();
+            show();
+          },
+        })}
+      </span>
+      {asked && (
+        <Suspense>
+          <MenuPopup open={open} onOpenChange={setOpen} anchor={anchor} entries={entries} />
+        </Suspense>
+      )}
+    </>
   );
+}
+
+function firstElement(place: HTMLElement | null): HTMLElement | null {
+  const first = place?.firstElementChild;
+  return first instanceof HTMLElement ? first : null;
 }
 
 interface FilterProps<Value extends string> {
@@ -104,6 +95,9 @@ export function Filter<Value extends string>({ name, value, options, onChange }:
   const active = value !== undefined;
   const chosen = options.find((option) => option.value === value)?.word ?? t('filter.any');
   const all = [{ value: ANY, word: t('filter.any') }, ...options];
+  const choose = (next: string) => {
+    onChange(options.find((option) => option.value === next)?.value);
+  };
   return (
     <span
       className={clsx(
@@ -121,16 +115,9 @@ export function Filter<Value extends string>({ name, value, options, onChange }:
               <ChevronDown size={16} strokeWidth={1.75} className="text-ink-2" aria-hidden="true" />
             )}
           </button>
-        }>
-        <MenuChoices
-          label={name}
-          value={value ?? ANY}
-          options={all}
-          onChange={(next) => {
-            onChange(options.find((option) => option.value === next)?.value);
-          }}
-        />
-      </Menu>
+        }
+        entries={[{ kind: 'choices', label: name, value: value ?? ANY, options: all, choose }]}
+      />
       {active && (
         <button
           type="button"

@@ -118,6 +118,7 @@ function file(folder: string, request: IncomingMessage, response: ServerResponse
     const body = readFileSync(path.join(folder, name));
     response
       .setHeader('content-type', CONTENT_TYPES[path.extname(name)] ?? 'application/octet-stream')
+      .setHeader('cache-control', name.startsWith('/assets/') ? 'max-age=3600, immutable' : 'no-cache')
       .end(body);
   } catch {
     response.writeHead(404).end();

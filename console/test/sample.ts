@@ -210,6 +210,7 @@ export function makeKey(id: string, { name, masked, used, ip, spent = '0', more 
 
 export type SampleKey = ReturnType<typeof makeKey>;
 
+/** The keys of the account. */
 export function makeKeys(): SampleKey[] {
   return KEYS.map((seed, index) => makeKey(`key_${index + 1}`, seed));
 }

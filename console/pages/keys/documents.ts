@@ -157,3 +157,6 @@ export const RotateKey = graphql(
 
 export type Key = ResultOf<typeof KeyFields>;
 export type KeyConnection = NonNullable<ResultOf<typeof KeysQuery>['viewer']>['apiKeys'];
+
+/** The dialog that is open over the list, and the key it is about. */
+export type KeyDialog = { kind: 'create' } | { kind: 'ready' | 'leaked' | 'rotate'; key: Key };

@@ -3,10 +3,9 @@ import { useNavigate } from '@tanstack/react-router';
 import { ChartColumn, CircleCheck, CircleMinus, Ellipsis, Eye, RefreshCw, ShieldAlert } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { IconButton } from '../../components/button.tsx';
-import { Menu, MenuItem, MenuRule } from '../../components/menu.tsx';
-import type { Key } from './documents.ts';
+import { Menu, type MenuEntry, RULE } from '../../components/menu.tsx';
+import type { Key, KeyDialog } from './documents.ts';
 import { canEnable, canReveal, canRotate } from './key-state.ts';
-import type { KeyDialog } from './keys-page.tsx';
 import { useKeySwitch } from './use-key-switch.ts';
 
 interface KeyMenuProps {
@@ -25,44 +24,43 @@ export function KeyMenu({ apiKey, open }: KeyMenuProps) {
       <Ellipsis size={16} strokeWidth={1.75} />
     </IconButton>
   );
-  return (
-    <Menu trigger={trigger}>
-      {canReveal(apiKey) && <MenuItem icon={Eye} word={t('keys.reveal')} onSelect={ask('ready')} />}
-      <MenuItem
-        icon={ChartColumn}
-        word={t('keys.seeUsage')}
-        onSelect={() => void navigate({ to: '/usage', search: { key: apiKey.id } })}
-      />
-      <SwitchItems apiKey={apiKey} onRotate={ask('rotate')} />
-      {!final && apiKey.revealedAt !== null && (
-        <>
-          <MenuRule />
-          <MenuItem icon={ShieldAlert} destructive word={t('keys.leaked')} onSelect={ask('leaked')} />
-        </>
-      )}
-    </Menu>
-  );
+  const switching = useSwitchEntries(apiKey, ask('rotate'));
+  const entries: (MenuEntry | false)[] = [
+    canReveal(apiKey) && { kind: 'action', icon: Eye, word: t('keys.reveal'), run: ask('ready') },
+    {
+      kind: 'action',
+      icon: ChartColumn,
+      word: t('keys.seeUsage'),
+      run: () => void navigate({ to: '/usage', search: { key: apiKey.id } }),
+    },
+    ...switching,
+    ...(final || apiKey.revealedAt === null ? [] : [RULE, leakedEntry(t('keys.leaked'), ask('leaked'))]),
+  ];
+  return <Menu trigger={trigger} entries={entries.filter((entry) => entry !== false)} />;
 }
 
-function SwitchItems({ apiKey, onRotate }: { apiKey: Key; onRotate: () => void }) {
+function leakedEntry(word: string, run: () => void): MenuEntry {
+  return { kind: 'action', icon: ShieldAlert, destructive: true, word, run };
+}
+
+function useSwitchEntries(apiKey: Key, onRotate: () => void): MenuEntry[] {
   const { t } = useTranslation();
   const { disable, enable } = useKeySwitch();
   const enabled = apiKey.state === 'ENABLED';
-  if (!enabled && !canEnable(apiKey)) return null;
-  return (
-    <>
-      <MenuRule />
-      {canRotate(apiKey) && <MenuItem icon={RefreshCw} word={t('keys.rotate')} onSelect={onRotate} />}
-      {enabled ? (
-        <MenuItem
-          icon={CircleMinus}
-          word={t('keys.disable')}
-          effect={t('keys.disableEffect')}
-          onSelect={() => void disable(apiKey)}
-        />
-      ) : (
-        <MenuItem icon={CircleCheck} word={t('keys.enable')} onSelect={() => void enable(apiKey)} />
-      )}
-    </>
-  );
+  if (!enabled && !canEnable(apiKey)) return [];
+  const rotate: MenuEntry = { kind: 'action', icon: RefreshCw, word: t('keys.rotate'), run: onRotate };
+  const off: MenuEntry = {
+    kind: 'action',
+    icon: CircleMinus,
+    word: t('keys.disable'),
+    effect: t('keys.disableEffect'),
+    run: () => void disable(apiKey),
+  };
+  const on: MenuEntry = {
+    kind: 'action',
+    icon: CircleCheck,
+    word: t('keys.enable'),
+    run: () => void enable(apiKey),
+  };
+  return [RULE, ...(canRotate(apiKey) ? [rotate] : []), enabled ? off : on];
 }

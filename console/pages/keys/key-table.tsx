@@ -6,10 +6,9 @@ import { type Column, DataTable } from '../../components/data-table.tsx';
 import { decimalsOf, Money } from '../../components/money.tsx';
 import { StateWord } from '../../components/state-word.tsx';
 import { Ago } from '../../components/time.tsx';
-import type { Key } from './documents.ts';
+import type { Key, KeyDialog } from './documents.ts';
 import { KeyMenu } from './key-menu.tsx';
 import { canReveal, lookOf, maskedOf, stateOf } from './key-state.ts';
-import type { KeyDialog } from './keys-page.tsx';
 
 interface KeyTableProps {
   keys: readonly Key[];

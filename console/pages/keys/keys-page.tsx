@@ -11,7 +11,7 @@ import { PageHead } from '../../components/page-head.tsx';
 import { Pager } from '../../components/pager.tsx';
 import { ThumbBar } from '../../components/thumb-bar.tsx';
 import { usePhone } from '../../components/store.ts';
-import { type Key, KeyChanges, type KeyConnection, KeysQuery } from './documents.ts';
+import { KeyChanges, type KeyConnection, type KeyDialog, KeysQuery } from './documents.ts';
 import { KeyFilters } from './key-filters.tsx';
 import { KeyTable } from './key-table.tsx';
 import { NoKeys } from './no-keys.tsx';
@@ -19,11 +19,9 @@ import { RotationBanners } from './rotation-banners.tsx';
 import type { KeysSearch } from './search.ts';
 
 const KEYS_PER_PAGE = 50;
-// Loaded while the list is read, so that the list itself is there sooner.
-const KeyDialogs = lazy(async () => ({ default: (await import('./key-dialogs.tsx')).KeyDialogs }));
-
-/** The dialog that is open over the list, and the key it is about. */
-export type KeyDialog = { kind: 'create' } | { kind: 'ready' | 'leaked' | 'rotate'; key: Key };
+// Loaded on the first sign of interest, so that the list itself is there sooner.
+const loadDialogs = () => import('./key-dialogs.tsx');
+const KeyDialogs = lazy(async () => ({ default: (await loadDialogs()).KeyDialogs }));
 
 /** The keys page. */
 export function KeysPage() {
@@ -52,7 +50,7 @@ export function KeysPage() {
       )}
       {phone && !first && <ThumbBar>{create}</ThumbBar>}
       <Suspense>
-        {data?.viewer && (
+        {data?.viewer && dialog && (
           <KeyDialogs
             dialog={dialog}
             onChange={setDialog}
@@ -74,6 +72,8 @@ function CreateButton({ wide, open }: { wide: boolean; open: KeysProps['open'] }
       size={wide ? 'form' : 'normal'}
       wide={wide}
       icon={icon}
+      onPointerEnter={() => void loadDialogs()}
+      onFocus={() => void loadDialogs()}
       onClick={() => {
         open({ kind: 'create' });
       }}>

@@ -1,9 +1,10 @@
 /** The first visit: three steps from nothing to the first call. */
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
-import { Trans, useTranslation } from 'react-i18next';
+import { useTranslation } from 'react-i18next';
 import { CopyField } from '../../components/copy.tsx';
 import { EmptyFirst } from '../../components/notice.tsx';
+import { Rich } from '../../components/rich.tsx';
 
 /** The empty list, with the action of step one. */
 export function NoKeys({ baseAddress, action }: { baseAddress: string; action: ReactNode }) {
@@ -22,7 +23,7 @@ export function NoKeys({ baseAddress, action }: { baseAddress: string; action: R
         </Step>
       </ol>
       <p className="mt-3 text-table text-ink-2">
-        <Trans t={t} i18nKey="keys.stepNote" components={{ code: <code /> }} />
+        <Rich text={t('keys.stepNote')} marks={{ code: (inside) => <code>{inside}</code> }} />
       </p>
     </EmptyFirst>
   );

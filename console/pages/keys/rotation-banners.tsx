@@ -1,7 +1,8 @@
 /** Which keys have two secrets for a while, and until when the old one works. */
 import { RefreshCw } from 'lucide-react';
-import { Trans, useTranslation } from 'react-i18next';
+import { useTranslation } from 'react-i18next';
 import { Banner } from '../../components/notice.tsx';
+import { Rich } from '../../components/rich.tsx';
 import { Stamp } from '../../components/time.tsx';
 import type { Key } from './documents.ts';
 
@@ -15,14 +16,15 @@ export function RotationBanners({ keys }: { keys: readonly Key[] }) {
         ({ id, name, rotation }) =>
           rotation && (
             <Banner key={id} tone="warn" icon={icon}>
-              <Trans
-                t={t}
-                i18nKey={rotation.graceEndsAt === null ? 'keys.toReveal' : 'keys.rotatingBanner'}
-                values={{ name, suffix: rotation.previousSuffix }}
-                components={{
-                  b: <strong className="font-semibold" />,
-                  code: <code />,
-                  time: rotation.graceEndsAt === null ? <span /> : <Stamp at={rotation.graceEndsAt} />,
+              <Rich
+                text={t(rotation.graceEndsAt === null ? 'keys.toReveal' : 'keys.rotatingBanner', {
+                  name,
+                  suffix: rotation.previousSuffix,
+                })}
+                marks={{
+                  b: (inside) => <strong className="font-semibold">{inside}</strong>,
+                  code: (inside) => <code>{inside}</code>,
+                  time: () => rotation.graceEndsAt !== null && <Stamp at={rotation.graceEndsAt} />,
                 }}
               />
             </Banner>

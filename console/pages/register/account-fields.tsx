@@ -7,8 +7,9 @@ import { clsx } from 'clsx';
 import { CircleCheck } from 'lucide-react';
 import { useId } from 'react';
 import type { UseFormReturn } from 'react-hook-form';
-import { Trans, useTranslation } from 'react-i18next';
+import { useTranslation } from 'react-i18next';
 import { Below, Field, PasswordField } from '../../components/field.tsx';
+import { Rich } from '../../components/rich.tsx';
 
 export interface AccountForm {
   email: string;
@@ -117,7 +118,11 @@ function PolicyBox({ form, version }: { form: UseFormReturn<AccountForm>; versio
   const { t } = useTranslation();
   const id = useId();
   const wrong = form.formState.errors.accepted?.message;
-  const link = <Link to="/privacy-policy" target="_blank" className="font-[550] text-accent underline" />;
+  const link = (words: string) => (
+    <Link to="/privacy-policy" target="_blank" className="font-[550] text-accent underline">
+      {words}
+    </Link>
+  );
   return (
     <div className="flex flex-col gap-2">
       <div
@@ -134,7 +139,7 @@ function PolicyBox({ form, version }: { form: UseFormReturn<AccountForm>; versio
             {...form.register('accepted', { required: t('account.mustAccept') })}
           />
           <span>
-            <Trans t={t} i18nKey="account.accept" values={{ version }} components={{ policy: link }} />
+            <Rich text={t('account.accept', { version })} marks={{ policy: link }} />
           </span>
         </label>
         <ul

@@ -1,14 +1,14 @@
 /** The menu behind the account: theme, language, sign out; on a phone also the pages that have no tab. */
 import { useNavigate } from '@tanstack/react-router';
-import { FileText, LogOut, Tag } from 'lucide-react';
+import { FileText, LogOut, type LucideIcon, Tag } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
-import { MenuChoices, MenuItem, MenuRule } from '../../components/menu.tsx';
+import { type MenuEntry, RULE } from '../../components/menu.tsx';
 import { useStore } from '../../components/store.ts';
 import { setTheme, theme, THEMES } from '../../components/theme.ts';
 import { useToast } from '../../components/toast.tsx';
 import { graphql } from '../../graphql.ts';
-import { LANGUAGE_NAMES, type Language, LANGUAGES, setLanguage } from '../../i18n.ts';
+import { LANGUAGE_NAMES, LANGUAGES, setLanguage } from '../../i18n.ts';
 import { useSession } from '../../session.tsx';
 import { useFailureWords } from '../failure-words.ts';
 
@@ -20,49 +20,48 @@ const SignOut = graphql(`
   }
 `);
 
-/** The items of the account menu. */
-export function AccountMenu({ email, places = false }: { email?: string; places?: boolean }) {
+/** The entries of the account menu; on a phone, `places` adds the pages that have no tab. */
+export function useAccountMenu(places = false): MenuEntry[] {
   const { t, i18n } = useTranslation();
   const chosen = useStore(theme);
   const signOut = useSignOut();
-  const language = LANGUAGES.find((name) => name === i18n.language) ?? 'en';
-  return (
-    <>
-      {email !== undefined && <div className="truncate px-2.5 py-2 text-hint text-ink-3">{email}</div>}
-      {places && <Places />}
-      <MenuChoices
-        label={t('shell.theme')}
-        value={chosen}
-        onChange={setTheme}
-        options={THEMES.map((name) => ({ value: name, word: t(`shell.themes.${name}`) }))}
-      />
-      <MenuRule />
-      <MenuChoices
-        label={t('shell.language')}
-        value={language}
-        onChange={(next: Language) => void setLanguage(next, true)}
-        options={LANGUAGES.map((name) => ({ value: name, word: LANGUAGE_NAMES[name] }))}
-      />
-      <MenuRule />
-      <MenuItem icon={LogOut} word={t('shell.signOut')} onSelect={() => void signOut()} />
-    </>
-  );
+  const further = usePlaces();
+  return [
+    ...(places ? further : []),
+    {
+      kind: 'choices',
+      label: t('shell.theme'),
+      value: chosen,
+      options: THEMES.map((name) => ({ value: name, word: t(`shell.themes.${name}`) })),
+      choose: (name) => setTheme(THEMES.find((known) => known === name) ?? 'system'),
+    },
+    RULE,
+    {
+      kind: 'choices',
+      label: t('shell.language'),
+      value: i18n.language,
+      options: LANGUAGES.map((name) => ({ value: name, word: LANGUAGE_NAMES[name] })),
+      choose: (name) => void setLanguage(LANGUAGES.find((known) => known === name) ?? 'en', true),
+    },
+    RULE,
+    { kind: 'action', icon: LogOut, word: t('shell.signOut'), run: () => void signOut() },
+  ];
 }
 
-function Places() {
+function usePlaces(): MenuEntry[] {
   const { t } = useTranslation();
   const navigate = useNavigate();
-  return (
-    <>
-      <MenuItem icon={Tag} word={t('shell.pricing')} onSelect={() => void navigate({ to: '/pricing' })} />
-      <MenuItem
-        icon={FileText}
-        word={t('shell.policy')}
-        onSelect={() => void navigate({ to: '/privacy-policy' })}
-      />
-      <MenuRule />
-    </>
-  );
+  const place = (icon: LucideIcon, word: string, to: '/pricing' | '/privacy-policy'): MenuEntry => ({
+    kind: 'action',
+    icon,
+    word,
+    run: () => void navigate({ to }),
+  });
+  return [
+    place(Tag, t('shell.pricing'), '/pricing'),
+    place(FileText, t('shell.policy'), '/privacy-policy'),
+    RULE,
+  ];
 }
 
 function useSignOut(): () => Promise<void> {

@@ -14,7 +14,7 @@ import {
 import { useTranslation } from 'react-i18next';
 import { Mark } from '../../components/mark.tsx';
 import { Menu } from '../../components/menu.tsx';
-import { AccountMenu } from './account-menu.tsx';
+import { useAccountMenu } from './account-menu.tsx';
 
 interface Place {
   to: LinkProps['to'];
@@ -35,6 +35,7 @@ const TABS: readonly Place[] = [...WORK, ...SPEND.slice(0, 1)];
 /** The navigation at the left. */
 export function Sidebar({ email }: { email: string }) {
   const { t } = useTranslation();
+  const account = useAccountMenu();
   return (
     <aside
       className={clsx(
@@ -65,9 +66,9 @@ export function Sidebar({ email }: { email: string }) {
               />
               <span className="truncate max-lg:sr-only">{email}</span>
             </button>
-          }>
-          <AccountMenu />
-        </Menu>
+          }
+          entries={account}
+        />
       </div>
     </aside>
   );
@@ -110,6 +111,7 @@ const ITEM =
 /** The places of a phone, under the thumb. */
 export function TabBar({ email }: { email: string }) {
   const { t } = useTranslation();
+  const account = useAccountMenu(true);
   return (
     <nav aria-label={t('shell.main')} className={TAB_BAR}>
       {TABS.map(({ to, icon: Icon, name }) => (
@@ -129,9 +131,9 @@ export function TabBar({ email }: { email: string }) {
             <MenuIcon size={20} strokeWidth={1.75} aria-hidden="true" />
             {t('shell.more')}
           </button>
-        }>
-        <AccountMenu email={email} places />
-      </Menu>
+        }
+        entries={[{ kind: 'note', text: email }, ...account]}
+      />
     </nav>
   );
 }

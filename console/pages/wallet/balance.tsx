@@ -5,7 +5,7 @@ import { LeaderList, LeaderRow, LeaderSum } from '../../components/leader-row.ts
 import { Money, moneyText } from '../../components/money.tsx';
 import { ShareBar } from '../../components/share-bar.tsx';
 import { stampText } from '../../components/time.tsx';
-import type { Wallet } from './wallet-page.tsx';
+import type { Wallet } from './documents.ts';
 
 /** The figure, its split as a bar, and the sum that explains it. */
 export function Balance({ wallet }: { wallet: Wallet }) {

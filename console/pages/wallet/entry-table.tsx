@@ -16,7 +16,7 @@ import { type Column, DataTable } from '../../components/data-table.tsx';
 import { decimalsOf, Money } from '../../components/money.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { Stamp } from '../../components/time.tsx';
-import type { Entry } from './wallet-page.tsx';
+import type { Entry } from './documents.ts';
 
 const ICONS: Record<Entry['kind'], LucideIcon> = {
   TOP_UP_CARD: CreditCard,

@@ -7,48 +7,12 @@ import { EmptyFiltered, EmptyFirst, Failure, SkeletonRows } from '../../componen
 import { Filter } from '../../components/menu.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Pager } from '../../components/pager.tsx';
-import { graphql, type ResultOf } from '../../graphql.ts';
 import { Balance } from './balance.tsx';
+import { type Wallet, WalletQuery } from './documents.ts';
 import { EntryTable } from './entry-table.tsx';
 import { LEDGER_KINDS, type WalletSearch } from './search.ts';
 
 const ENTRIES_PER_PAGE = 50;
-
-const WalletQuery = graphql(`
-  query Wallet($first: Int!, $after: String, $kinds: [LedgerKind!]) {
-    viewer {
-      id
-      wallet {
-        id
-        cash
-        gift
-        held
-        available
-        receivable
-        frozen
-        ledger(first: $first, after: $after, kinds: $kinds) {
-          nodes {
-            id
-            seq
-            kind
-            bucket
-            amount
-            balanceAfter
-            description
-            createdAt
-          }
-          pageInfo {
-            hasNextPage
-            endCursor
-          }
-        }
-      }
-    }
-  }
-`);
-
-export type Wallet = NonNullable<ResultOf<typeof WalletQuery>['viewer']>['wallet'];
-export type Entry = Wallet['ledger']['nodes'][number];
 
 /** The wallet page. */
 export function WalletPage() {

@@ -1,0 +1,86 @@
+/** What opens from a menu's button: 248 wide, icon and word, groups by hairlines. A chunk of its own. */
+import { Menu as Base } from '@base-ui/react/menu';
+import { clsx } from 'clsx';
+import { Check } from 'lucide-react';
+import type { MenuAction, MenuChoices, MenuEntry } from './menu.tsx';
+
+interface MenuPopupProps {
+  open: boolean;
+  onOpenChange: (open: boolean) => void;
+  /** The button that opened it, to which the focus goes back. */
+  anchor: HTMLElement | null;
+  entries: readonly MenuEntry[];
+}
+
+/** The open menu; arrow keys move, Escape and the ground close. */
+export function MenuPopup({ open, onOpenChange, anchor, entries }: MenuPopupProps) {
+  return (
+    <Base.Root open={open} onOpenChange={onOpenChange}>
+      <Base.Portal>
+        <Base.Positioner anchor={anchor} align="end" sideOffset={4} className="z-50 outline-none">
+          <Base.Popup finalFocus={() => anchor} className={POPUP}>
+            {entries.map((entry, index) => (
+              <Entry key={index} entry={entry} />
+            ))}
+          </Base.Popup>
+        </Base.Positioner>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+const POPUP =
+  'floating max-h-(--available-height) w-[248px] overflow-y-auto max-w-[calc(100vw-16px)] ' +
+  'rounded-card border border-line bg-raise p-1 shadow-float outline-none';
+const ITEM =
+  'flex min-h-8 w-full cursor-default items-center gap-3 ' +
+  'rounded-control px-2.5 py-1.5 text-left text-table outline-none ' +
+  'select-none data-highlighted:bg-hover touch:min-h-11';
+
+function Entry({ entry }: { entry: MenuEntry }) {
+  switch (entry.kind) {
+    case 'action':
+      return <Action {...entry} />;
+    case 'choices':
+      return <Choices {...entry} />;
+    case 'rule':
+      return <Base.Separator className="-mx-1 my-1 h-px bg-line" />;
+    case 'note':
+      return <div className="truncate px-2.5 py-2 text-hint text-ink-3">{entry.text}</div>;
+  }
+}
+
+function Action({ icon: Icon, word, effect, destructive = false, run }: MenuAction) {
+  return (
+    <Base.Item onClick={run} className={clsx(ITEM, destructive && 'text-bad')}>
+      <Icon
+        size={16}
+        strokeWidth={1.75}
+        aria-hidden="true"
+        className={clsx('mt-0.5 flex-none self-start', destructive ? 'text-bad' : 'text-ink-2')}
+      />
+      <span>
+        {word}
+        {effect !== undefined && <span className="block text-hint text-ink-3">{effect}</span>}
+      </span>
+    </Base.Item>
+  );
+}
+
+function Choices({ label, value, options, choose }: MenuChoices) {
+  return (
+    <Base.RadioGroup value={value} onValueChange={choose}>
+      <Base.GroupLabel className="px-2.5 pt-1.5 pb-1 text-hint text-ink-3">{label}</Base.GroupLabel>
+      {options.map((option) => (
+        <Base.RadioItem key={option.value} value={option.value} closeOnClick className={ITEM}>
+          <span className="flex size-4 flex-none items-center justify-center">
+            <Base.RadioItemIndicator>
+              <Check size={16} strokeWidth={1.75} className="text-accent" />
+            </Base.RadioItemIndicator>
+          </span>
+          {option.word}
+        </Base.RadioItem>
+      ))}
+    </Base.RadioGroup>
+  );
+}

@@ -1,0 +1,154 @@
+/** The built console in one real browser: what tests and screenshots share. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import type { AxeResults, RunOnly, RunOptions } from 'axe-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Fake, startFake } from './fake-control-plane.ts';
+
+const CANDIDATES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const chrome = [process.env['CHROMIUM'] ?? '', ...CANDIDATES].find((name) => name !== '' && existsSync(name));
+const schemaPath = fileURLToPath(new URL('../../control-plane/schema.graphql', import.meta.url));
+
+/** Whether there is a browser, and a schema for the fake control plane. */
+export const ready = chrome !== undefined && existsSync(schemaPath);
+
+export const PUBLIC_PAGES = [
+  '/sign-in',
+  '/register',
+  '/claim#token',
+  '/pricing',
+  '/privacy-policy',
+  '/no-such-page',
+];
+export const OWN_PAGES = ['/keys', '/wallet', '/usage'];
+
+export interface View {
+  width: number;
+  theme: 'light' | 'dark';
+  /** The browser's first language; English when left out. */
+  language?: string;
+}
+
+export interface Stage {
+  fake: Fake;
+  browser: Browser;
+  folder: string;
+  close(): Promise<void>;
+}
+
+/** Builds the console as it is delivered, starts the fake control plane over it, and one browser. */
+export async function openStage(): Promise<Stage> {
+  const folder = mkdtempSync(path.join(tmpdir(), 'console-'));
+  // A process of its own: the test's NODE_ENV would build the slow, talkative React.
+  const vite = fileURLToPath(new URL('../../node_modules/vite/bin/vite.js', import.meta.url));
+  const here = fileURLToPath(new URL('..', import.meta.url));
+  const build = [vite, 'build', '--logLevel', 'error', '--emptyOutDir', '--outDir', folder];
+  execFileSync(process.execPath, build, { cwd: here, env: { ...process.env, NODE_ENV: 'production' } });
+  const fake = await startFake(folder, readFileSync(schemaPath, 'utf8'));
+  const browser = await chromium.launch({ executablePath: chrome, args: ['--no-sandbox'] });
+  const close = async () => {
+    await browser.close();
+    await fake.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { fake, browser, folder, close };
+}
+
+/** A tab that gathers what it says: warnings, errors, and requests to anybody else than the service. */
+export interface Tab {
+  page: Page;
+  context: BrowserContext;
+  said: string[];
+  /** Goes to an address and waits until it has its heading and all answers. */
+  go(address: string): Promise<void>;
+  /** Waits until all that was asked is answered. */
+  settled(): Promise<void>;
+}
+
+const QUIET_MS = 40;
+const QUIET_TIMES = 2;
+
+/** Opens a tab. */
+export async function openTab({ browser, fake }: Stage, { width, theme, language }: View): Promise<Tab> {
+  const context = await browser.newContext({
+    viewport: { width, height: 800 },
+    colorScheme: theme,
+    reducedMotion: 'reduce',
+    ...(language !== undefined && { locale: language }),
+  });
+  const page = await context.newPage();
+  const said: string[] = [];
+  let open = 0;
+  page.on('console', (message) => {
+    if (message.type() !== 'log') said.push(message.text());
+  });
+  page.on('pageerror', (error) => said.push(error.message));
+  page.on('request', (request) => {
+    open += 1;
+    if (!/^(blob|data):/.test(request.url()) && !request.url().startsWith(fake.url))
+      said.push(`asked ${request.url()}`);
+  });
+  page.on('requestfinished', () => (open -= 1));
+  page.on('requestfailed', () => (open -= 1));
+  const settled = async () => {
+    for (let quiet = 0; quiet < QUIET_TIMES; ) {
+      await new Promise((resolve) => {
+        setTimeout(resolve, QUIET_MS);
+      });
+      quiet = open <= 0 ? quiet + 1 : 0;
+    }
+  };
+  const go = async (address: string) => {
+    // An address that differs in its fragment alone would not load again.
+    open = 0;
+    await page.goto(fake.url + address);
+    await page.getByRole('heading', { level: 1 }).first().waitFor({ state: 'attached' });
+    await settled();
+  };
+  return { page, context, said, go, settled };
+}
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const EVERY_RULE: RunOnly = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] };
+/** All that a theme can break: the rest depends on the document alone. */
+const COLOUR_RULES: RunOnly = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] };
+
+declare global {
+  interface Window {
+    axe: { run: (options: RunOptions) => Promise<AxeResults> };
+  }
+}
+
+/** What axe finds wrong on the page, empty when nothing. `colour` looks at what a theme can break alone. */
+export async function violations(page: Page, colour = false): Promise<string[]> {
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeSource);
+  const options: RunOptions = { runOnly: colour ? COLOUR_RULES : EVERY_RULE, resultTypes: ['violations'] };
+  const found = await page.evaluate((chosen) => window.axe.run(chosen), options);
+  return found.violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+}
+
+/** By how many pixels the page is wider than its window. */
+export function overflow(page: Page): Promise<number> {
+  return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+}
+
+const sizes = new Map<string, number>();
+
+/** How much JavaScript the page has loaded so far, in bytes as gzip packs them. */
+export async function scriptBytes(page: Page, folder: string): Promise<number> {
+  const names = await page.evaluate(() =>
+    performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname),
+  );
+  const scripts = [...new Set(names)].filter((name) => name.endsWith('.js'));
+  const sizeOf = (name: string) => {
+    const size = sizes.get(name) ?? gzipSync(readFileSync(path.join(folder, name))).length;
+    sizes.set(name, size);
+    return size;
+  };
+  return scripts.reduce((sum, name) => sum + sizeOf(name), 0);
+}
