@@ -11,13 +11,14 @@ import {
   PICTURE,
   PICTURE_PROMPT,
   PLAIN_PROMPT,
+  ShortSuccess,
   TOOL_DESCRIPTION,
   TOOL_NAME,
   TOOL_RESULT,
   TOOL_SCHEMA,
   WEATHER_PROMPT,
 } from './conversation.ts';
-import type { SdkClient, Target } from './conversation.ts';
+import type { Called, SdkClient, Target } from './conversation.ts';
 
 const BASE = { maxRetries: 0, maxOutputTokens: 1000 };
 
@@ -34,10 +35,13 @@ function weather(calls: { name: string; input: unknown }[]) {
   };
 }
 
+/** What of a stream's parts is read here. */
+type Parts = AsyncIterable<{ type: string; [key: string]: unknown }>;
+
 /** A provider's errors are parts of its stream, not rejections. */
-async function readText(result: { stream: AsyncIterable<{ type: string; [key: string]: unknown }> }) {
+async function readText({ stream }: { stream: Parts }) {
   const seen = { text: '', pieces: 0, finish: '' };
-  for await (const part of result.stream) {
+  for await (const part of stream) {
     if (part.type === 'error') throw part['error'];
     if (part.type === 'text-delta') {
       seen.text += String(part['text']);
@@ -46,6 +50,16 @@ async function readText(result: { stream: AsyncIterable<{ type: string; [key: st
     if (part.type === 'finish') seen.finish = String(part['finishReason']);
   }
   return seen;
+}
+
+async function readCall({ stream }: { stream: Parts }): Promise<Called> {
+  let called: Called | undefined;
+  for await (const part of stream) {
+    if (part.type === 'error') throw part['error'];
+    if (part.type === 'tool-call') called = { name: String(part['toolName']), input: part['input'] };
+  }
+  if (!called) throw new ShortSuccess('no tool was called');
+  return called;
 }
 
 function client(name: string, connect: (target: Target) => LanguageModel): SdkClient {
@@ -72,6 +86,10 @@ function client(name: string, connect: (target: Target) => LanguageModel): SdkCl
     toolTrip: async (target) => {
       const { options, outcome } = trip(target);
       return outcome((await generateText(options)).text);
+    },
+    streamedCall: (target) => {
+      const { options } = trip(target);
+      return readCall(streamText({ ...options, stopWhen: isStepCount(1), onError: () => undefined }));
     },
     streamedToolTrip: async (target) => {
       const { options, outcome } = trip(target);

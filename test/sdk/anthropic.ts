@@ -6,6 +6,7 @@ import {
   PICTURE,
   PICTURE_PROMPT,
   PLAIN_PROMPT,
+  ShortSuccess,
   TOOL_DESCRIPTION,
   TOOL_NAME,
   TOOL_RESULT,
@@ -34,17 +35,30 @@ function textOf({ content }: Anthropic.Message): string {
 /** Sends the messages and returns the model's own. */
 type Turn = (messages: Anthropic.MessageParam[]) => Promise<Anthropic.Message>;
 
+const QUESTION: Anthropic.MessageParam = { role: 'user', content: WEATHER_PROMPT };
+
+async function callOf(turn: Turn) {
+  const { content, stop_reason } = await turn([QUESTION]);
+  const call = content.find((block) => block.type === 'tool_use');
+  if (!call || stop_reason !== 'tool_use') throw new ShortSuccess('no tool was called');
+  return { called: { name: call.name, input: call.input }, content, id: call.id };
+}
+
 async function trip(turn: Turn) {
-  const messages: Anthropic.MessageParam[] = [{ role: 'user', content: WEATHER_PROMPT }];
-  const first = await turn(messages);
-  const call = first.content.find((block) => block.type === 'tool_use');
-  if (!call || first.stop_reason !== 'tool_use') throw new Error('no tool was called');
+  const { called, content, id } = await callOf(turn);
   const second = await turn([
-    ...messages,
-    { role: 'assistant', content: first.content as Anthropic.ContentBlockParam[] },
-    { role: 'user', content: [{ type: 'tool_result', tool_use_id: call.id, content: TOOL_RESULT }] },
+    QUESTION,
+    { role: 'assistant', content: content as Anthropic.ContentBlockParam[] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: TOOL_RESULT }] },
   ]);
-  return { name: call.name, input: call.input, text: textOf(second) };
+  return { ...called, text: textOf(second) };
+}
+
+function streamedTurn(target: Target): Turn {
+  return (messages) =>
+    connect(target)
+      .messages.stream({ ...question(target, ''), messages, tools: TOOLS })
+      .finalMessage();
 }
 
 export const anthropic: SdkClient = {
@@ -64,12 +78,8 @@ export const anthropic: SdkClient = {
   },
   toolTrip: (target) =>
     trip((messages) => connect(target).messages.create({ ...question(target, ''), messages, tools: TOOLS })),
-  streamedToolTrip: (target) =>
-    trip((messages) =>
-      connect(target)
-        .messages.stream({ ...question(target, ''), messages, tools: TOOLS })
-        .finalMessage(),
-    ),
+  streamedCall: async (target) => (await callOf(streamedTurn(target))).called,
+  streamedToolTrip: (target) => trip(streamedTurn(target)),
   vision: async (target) => {
     const source = { type: 'base64' as const, media_type: 'image/png' as const, data: PICTURE };
     const content = [

@@ -16,11 +16,28 @@ export interface Streamed {
   finish: string;
 }
 
-export interface ToolTrip {
+export interface Called {
   name: string;
   input: unknown;
+}
+
+export interface ToolTrip extends Called {
   /** What the model says once it has the tool's result. */
   text: string;
+}
+
+/** The SDK gave out an answer as whole that lacks what was to come. */
+export class ShortSuccess extends Error {
+  override name = 'ShortSuccess';
+}
+
+/** The arguments of a call, which an SDK hands out as JSON text. */
+export function readInput(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new ShortSuccess('the arguments of the call are cut off', { cause });
+  }
 }
 
 /** One official SDK in one of its ways of speaking. Everything rejects where the SDK reports an error. */
@@ -30,7 +47,9 @@ export interface SdkClient {
   streamed(target: Target): Promise<Streamed>;
   /** Asks, runs the tool that the model calls, and sends its result. */
   toolTrip(target: Target): Promise<ToolTrip>;
-  /** The same, with both answers streamed. */
+  /** The first half of it: the call, read from a stream. */
+  streamedCall(target: Target): Promise<Called>;
+  /** The whole of it, with both answers streamed. */
   streamedToolTrip(target: Target): Promise<ToolTrip>;
   /** Shows `PICTURE` and returns what the model says of it. */
   vision(target: Target): Promise<string>;

@@ -7,6 +7,7 @@ import {
   PICTURE,
   PICTURE_PROMPT,
   PLAIN_PROMPT,
+  ShortSuccess,
   TOOL_DESCRIPTION,
   TOOL_NAME,
   TOOL_RESULT,
@@ -31,19 +32,21 @@ const connect = ({ url, key }: Target): GoogleGenAI =>
 /** Sends the contents and returns the model's own. */
 type Turn = (contents: Content[]) => Promise<Content>;
 
+const QUESTION: Content = { role: 'user', parts: [{ text: WEATHER_PROMPT }] };
+
+async function callOf(turn: Turn) {
+  const content = await turn([QUESTION]);
+  const call = content.parts?.find((part) => part.functionCall)?.functionCall;
+  if (!call?.name) throw new ShortSuccess('no function was called');
+  const id = call.id === undefined ? {} : { id: call.id };
+  return { called: { name: call.name, input: call.args }, content, id };
+}
+
 async function trip(turn: Turn) {
-  const contents: Content[] = [{ role: 'user', parts: [{ text: WEATHER_PROMPT }] }];
-  const first = await turn(contents);
-  const call = first.parts?.find((part) => part.functionCall)?.functionCall;
-  if (!call?.name) throw new Error('no function was called');
-  const functionResponse = {
-    ...(call.id === undefined ? {} : { id: call.id }),
-    name: call.name,
-    response: { output: TOOL_RESULT },
-  };
-  const second = await turn([...contents, first, { role: 'user', parts: [{ functionResponse }] }]);
-  const text = (second.parts ?? []).map((part) => part.text ?? '').join('');
-  return { name: call.name, input: call.args, text };
+  const { called, content, id } = await callOf(turn);
+  const functionResponse = { ...id, name: called.name, response: { output: TOOL_RESULT } };
+  const second = await turn([QUESTION, content, { role: 'user', parts: [{ functionResponse }] }]);
+  return { ...called, text: (second.parts ?? []).map((part) => part.text ?? '').join('') };
 }
 
 /** All parts of a streamed answer, as one turn of the model. */
@@ -51,6 +54,14 @@ async function collect(stream: AsyncIterable<GenerateContentResponse>): Promise<
   const parts = [];
   for await (const { candidates } of stream) parts.push(...(candidates?.[0]?.content?.parts ?? []));
   return { role: 'model', parts };
+}
+
+function streamedTurn(target: Target): Turn {
+  return async (contents) => {
+    const { models } = connect(target);
+    const { model } = target;
+    return collect(await models.generateContentStream({ model, contents, config: TOOL_CONFIG }));
+  };
 }
 
 export const google: SdkClient = {
@@ -76,12 +87,8 @@ export const google: SdkClient = {
       const answer = await models.generateContent({ model: target.model, contents, config: TOOL_CONFIG });
       return answer.candidates?.[0]?.content ?? {};
     }),
-  streamedToolTrip: (target) =>
-    trip(async (contents) => {
-      const { models } = connect(target);
-      const { model } = target;
-      return collect(await models.generateContentStream({ model, contents, config: TOOL_CONFIG }));
-    }),
+  streamedCall: async (target) => (await callOf(streamedTurn(target))).called,
+  streamedToolTrip: (target) => trip(streamedTurn(target)),
   vision: async (target) => {
     const answer = await connect(target).models.generateContent({
       model: target.model,

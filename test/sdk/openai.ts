@@ -6,11 +6,13 @@ import {
   PICTURE,
   PICTURE_PROMPT,
   PLAIN_PROMPT,
+  ShortSuccess,
   TOOL_DESCRIPTION,
   TOOL_NAME,
   TOOL_RESULT,
   TOOL_SCHEMA,
   WEATHER_PROMPT,
+  readInput,
 } from './conversation.ts';
 import type { SdkClient, Target } from './conversation.ts';
 
@@ -35,18 +37,19 @@ const user = (
 /** Sends the messages and returns the model's own. */
 type ChatTurn = (messages: OpenAI.ChatCompletionMessageParam[]) => Promise<OpenAI.ChatCompletionMessage>;
 
+async function chatCall(turn: ChatTurn) {
+  const message = await turn([user(WEATHER_PROMPT)]);
+  const call = message.tool_calls?.[0];
+  if (call?.type !== 'function') throw new ShortSuccess('no function was called');
+  const called = { name: call.function.name, input: readInput(call.function.arguments) };
+  return { called, message, id: call.id };
+}
+
 async function chatTrip(turn: ChatTurn) {
-  const messages = [user(WEATHER_PROMPT)];
-  const first = await turn(messages);
-  const call = first.tool_calls?.[0];
-  if (call?.type !== 'function') throw new Error('no function was called');
-  const result = { role: 'tool' as const, tool_call_id: call.id, content: TOOL_RESULT };
-  const second = await turn([...messages, first, result]);
-  return {
-    name: call.function.name,
-    input: JSON.parse(call.function.arguments) as unknown,
-    text: second.content ?? '',
-  };
+  const { called, message, id } = await chatCall(turn);
+  const result = { role: 'tool' as const, tool_call_id: id, content: TOOL_RESULT };
+  const second = await turn([user(WEATHER_PROMPT), message, result]);
+  return { ...called, text: second.content ?? '' };
 }
 
 async function chatMessage(
@@ -55,6 +58,14 @@ async function chatMessage(
   const [choice] = (await completion).choices;
   if (!choice) throw new Error('no choice');
   return choice.message;
+}
+
+function streamedChat(target: Target): ChatTurn {
+  return (messages) => {
+    const { completions } = connect(target).chat;
+    const stream = completions.stream({ model: target.model, messages, tools: CHAT_TOOLS });
+    return chatMessage(stream.finalChatCompletion());
+  };
 }
 
 export const openaiChat: SdkClient = {
@@ -85,12 +96,8 @@ export const openaiChat: SdkClient = {
         connect(target).chat.completions.create({ model: target.model, messages, tools: CHAT_TOOLS }),
       ),
     ),
-  streamedToolTrip: (target) =>
-    chatTrip((messages) => {
-      const { completions } = connect(target).chat;
-      const stream = completions.stream({ model: target.model, messages, tools: CHAT_TOOLS });
-      return chatMessage(stream.finalChatCompletion());
-    }),
+  streamedCall: async (target) => (await chatCall(streamedChat(target))).called,
+  streamedToolTrip: (target) => chatTrip(streamedChat(target)),
   vision: async (target) => {
     const image_url = { url: `data:image/png;base64,${PICTURE}` };
     const messages = [
@@ -115,17 +122,30 @@ export const openaiChat: SdkClient = {
 /** Sends the items and returns the model's whole answer. */
 type Turn = (input: OpenAI.Responses.ResponseInput) => Promise<OpenAI.Responses.Response>;
 
+const QUESTION: OpenAI.Responses.ResponseInputItem = { role: 'user', content: WEATHER_PROMPT };
+
+async function callOf(turn: Turn) {
+  const { output } = await turn([QUESTION]);
+  const call = output.find((item) => item.type === 'function_call');
+  if (!call) throw new ShortSuccess('no function was called');
+  return { called: { name: call.name, input: readInput(call.arguments) }, output, id: call.call_id };
+}
+
 async function trip(turn: Turn) {
-  const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: WEATHER_PROMPT }];
-  const first = await turn(input);
-  const call = first.output.find((item) => item.type === 'function_call');
-  if (!call) throw new Error('no function was called');
+  const { called, output, id } = await callOf(turn);
   const second = await turn([
-    ...input,
-    ...(first.output as OpenAI.Responses.ResponseInputItem[]),
-    { type: 'function_call_output', call_id: call.call_id, output: TOOL_RESULT },
+    QUESTION,
+    ...(output as OpenAI.Responses.ResponseInputItem[]),
+    { type: 'function_call_output', call_id: id, output: TOOL_RESULT },
   ]);
-  return { name: call.name, input: JSON.parse(call.arguments) as unknown, text: second.output_text };
+  return { ...called, text: second.output_text };
+}
+
+function streamedResponse(target: Target): Turn {
+  return (input) => {
+    const { responses } = connect(target);
+    return responses.stream({ model: target.model, input, tools: TOOLS }).finalResponse();
+  };
 }
 
 export const openaiResponses: SdkClient = {
@@ -148,11 +168,8 @@ export const openaiResponses: SdkClient = {
   },
   toolTrip: (target) =>
     trip((input) => connect(target).responses.create({ model: target.model, input, tools: TOOLS })),
-  streamedToolTrip: (target) =>
-    trip((input) => {
-      const { responses } = connect(target);
-      return responses.stream({ model: target.model, input, tools: TOOLS }).finalResponse();
-    }),
+  streamedCall: async (target) => (await callOf(streamedResponse(target))).called,
+  streamedToolTrip: (target) => trip(streamedResponse(target)),
   vision: async (target) => {
     const image_url = `data:image/png;base64,${PICTURE}`;
     const answer = await connect(target).responses.create({

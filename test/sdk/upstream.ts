@@ -33,7 +33,8 @@ export interface UpstreamFormat {
   schema: RegExp;
 }
 
-const GENERATIVE_MODEL = 'coder';
+/** The model that is routed to the generative-language upstream. */
+export const GENERATIVE_MODEL = 'coder';
 
 export const FORMATS: readonly UpstreamFormat[] = [
   {
@@ -78,9 +79,9 @@ export interface SpeakingUpstream {
   stop(): Promise<void>;
 }
 
-/** Listens on free ports of 127.0.0.1. */
-export async function startSpeakingUpstream(): Promise<SpeakingUpstream> {
-  const mock = new LLMock({ host: '127.0.0.1', port: 0, logLevel: 'silent', chunkSize: 5 });
+/** Listens on free ports of 127.0.0.1; streamed text comes in pieces of `pieceLength` characters. */
+export async function startSpeakingUpstream(pieceLength = 5): Promise<SpeakingUpstream> {
+  const mock = new LLMock({ host: '127.0.0.1', port: 0, logLevel: 'silent', chunkSize: pieceLength });
   addAnswers(mock);
   await mock.start();
   const seen: SeenByUpstream[] = [];
