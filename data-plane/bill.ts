@@ -98,6 +98,11 @@ export class Bill {
     this.#parts = parts;
   }
 
+  /** Whether the charge is durable. */
+  get charged(): boolean {
+    return this.#charged;
+  }
+
   /** Notes that content was relayed for the first time. */
   firstContent(): void {
     this.#firstContentMs = this.#elapsedMs();
@@ -127,6 +132,15 @@ export class Bill {
     if (!relayed || this.#charged) return;
     if (error.code === 'client_closed') await this.commit('CLIENT_LEFT');
     else if (error.code === 'key_disabled') await this.commit('KEY_CUT');
+  }
+
+  /** Gives the price back without a row in the usage log: nothing was asked for. */
+  discard(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#parts.leave();
+    this.hold?.release();
+    this.hold = undefined;
   }
 
   /**

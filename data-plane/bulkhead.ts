@@ -5,6 +5,9 @@ import type { Cut } from './cut.ts';
 /** Requests in flight per wallet and per key. */
 export const CONCURRENT_REQUESTS = 64;
 
+/** Realtime sessions per key. */
+export const CONCURRENT_SESSIONS = 10;
+
 /** Counts requests in flight by an id; at most `limit` each, never a queue. */
 export class Bulkhead {
   readonly #limit: number;

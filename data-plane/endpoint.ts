@@ -3,6 +3,7 @@ import type { DialectName, Family } from '@gateway/shared/catalog';
 import { GatewayError } from '@gateway/shared/failures';
 import type { Call } from './call.ts';
 import type { Dialect } from './dialects/dialect.ts';
+import type { Upgrade } from './exchange/realtime.ts';
 import type { RelayKind } from './exchange/relay-kinds.ts';
 import type { Services } from './services.ts';
 
@@ -17,6 +18,8 @@ export interface Endpoint {
   family: Family | 'free';
   /** What the body must be, by its content type. */
   body: BodyType | 'any';
+  /** Serves the path as a WebSocket; throws what is to be told instead of the upgrade. */
+  upgrade?(call: Call, services: Services, upgrade: Upgrade): Promise<void>;
   /** Throws the failure that the client is to be told in its own format. `rest` is what `*` stands for. */
   answer(call: Call, services: Services, rest: string): Promise<void>;
 }
@@ -32,4 +35,3 @@ export function dialectOf({ dialects }: Services, name: DialectName, call: Call)
 export function notServed(path: string): GatewayError {
   return new GatewayError('not_found', `There is nothing at ${path.slice(0, 200)}. Check the path.`);
 }
-

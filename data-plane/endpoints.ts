@@ -9,7 +9,7 @@ import type { Credentials } from './authenticate.ts';
 import type { Call } from './call.ts';
 import { dialectOf, notServed } from './endpoint.ts';
 import type { Endpoint, Method } from './endpoint.ts';
-import { embed, embeddings, relayed, search } from './relayed-rows.ts';
+import { embed, embeddings, realtime, relayed, search } from './relayed-rows.ts';
 import type { Services } from './services.ts';
 import type { RequestPath } from './dialects/dialect.ts';
 import { COMPACTION } from './dialects/index.ts';
@@ -53,6 +53,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   embeddings('/v1/embeddings'),
   ...[TRANSCRIPTIONS, TRANSLATIONS, SPEECH, IMAGE_GENERATIONS, IMAGE_EDITS, RERANK, MODERATIONS].map(relayed),
   search('/v1/alpha/search'),
+  realtime('/v1/realtime'),
   generative('/v1beta/models/*'),
   // The current Google SDK calls the verbs under /v1.
   generative('/v1/models/*'),
@@ -201,6 +202,9 @@ function unimplemented(path: string): Endpoint[] {
   }));
 }
 
+const GENERATIVE_VERB =
+  /^\/v1\/models\/.+:(?:(?:g|streamG)enerateContent|countTokens|(?:e|batchE)mbedContents?)$/;
+
 /** In whose format an error on this path is told: path family, generative key, `x-api-key`, else chat. */
 export function errorFormatOf(
   request: Pick<Call, 'path' | 'headers' | 'query'> & { generativeKey: boolean },
@@ -209,12 +213,7 @@ export function errorFormatOf(
   if (isBelow(path, '/v1/messages')) return 'anthropic-messages';
   if (isBelow(path, '/v1/responses')) return 'openai-responses';
   if (path.startsWith('/v1beta/') || path.startsWith('/upload/v1beta/')) return 'google-generate';
-  if (
-    /^\/v1\/models\/.+:(generateContent|streamGenerateContent|countTokens|embedContent|batchEmbedContents)$/.test(
-      path,
-    )
-  )
-    return 'google-generate';
+  if (GENERATIVE_VERB.test(path)) return 'google-generate';
   if (isBelow(path, '/v1/chat') || path === '/v1/completions') return 'openai-chat';
   if (generativeKey) return 'google-generate';
   return headers['x-api-key'] === undefined ? 'openai-chat' : 'anthropic-messages';

@@ -8,7 +8,10 @@ import type { FakeUpstream } from '../test/upstream.ts';
 
 const MEGABYTE = 1024 * 1024;
 const SSE = { 'content-type': 'text/event-stream' };
-const TRANSCRIPT = JSON.stringify({ text: 'Hello', usage: { type: 'tokens', input_tokens: 9, output_tokens: 2 } });
+const TRANSCRIPT = JSON.stringify({
+  text: 'Hello',
+  usage: { type: 'tokens', input_tokens: 9, output_tokens: 2 },
+});
 
 let upstream: FakeUpstream;
 let node: TestNode;
@@ -33,7 +36,12 @@ async function post(path: string, pieces: Piece[]): Promise<CallResult> {
   const form = new FormData();
   for (const [name, value, filename] of pieces) {
     if (typeof value === 'string') form.append(name, value);
-    else form.append(name, Buffer.isBuffer(value) ? new Blob([Uint8Array.from(value)]) : value, filename ?? 'a.wav');
+    else
+      form.append(
+        name,
+        Buffer.isBuffer(value) ? new Blob([Uint8Array.from(value)]) : value,
+        filename ?? 'a.wav',
+      );
   }
   const encoded = new Response(form);
   const body = Buffer.from(await encoded.arrayBuffer());
@@ -56,12 +64,13 @@ async function received(): Promise<Record<string, string>> {
   const form = await new Response(seen?.body ?? '', { headers }).formData();
   const parts: Record<string, string> = {};
   for (const [name, value] of form)
-    parts[name] = typeof value === 'string' ? value : `${value.name} ${value.type} ${(await value.text()).length}`;
+    parts[name] =
+      typeof value === 'string' ? value : `${value.name} ${value.type} ${(await value.text()).length}`;
   return parts;
 }
 
 describe('a recording', () => {
-  it('before its model, as the official SDK sends it, arrives whole and under the upstream’s name', async () => {
+  it('before its model, as the official SDK sends it, arrives whole under the upstream’s name', async () => {
     const { status, text } = await transcribe([
       ['file', new Blob([Uint8Array.from(sound())], { type: 'audio/wav' }), 'na"me.wav'],
       ['model', 'swift'],
@@ -89,7 +98,10 @@ describe('a recording', () => {
       makeRoute(upstream.origin, { route: { id: 'route-2', families: ['audio'], priority: 2 } }),
     );
     upstream.play = (_request, count) => (count === 1 ? { status: 500 } : { chunks: [TRANSCRIPT] });
-    const { status } = await transcribe([['file', sound(MEGABYTE)], ['model', 'swift']]);
+    const { status } = await transcribe([
+      ['file', sound(MEGABYTE)],
+      ['model', 'swift'],
+    ]);
     expect(status).toBe(200);
     expect(upstream.seen.map(({ body }) => body.length)).toEqual([
       upstream.seen[0]?.body.length,
@@ -98,21 +110,28 @@ describe('a recording', () => {
     expect(node.ledger.charges).toMatchObject([{ routeId: 'route-2' }]);
   });
 
-  it.each(['text/plain; charset=utf-8', 'text/vtt'])('comes back as %s where that was asked for', async (type) => {
-    upstream.play = () => ({ headers: { 'content-type': type }, chunks: ['1\nHello\n'] });
-    const { headers, text } = await transcribe([
-      ['file', sound()],
-      ['model', 'swift'],
-      ['response_format', 'srt'],
-    ]);
-    expect({ type: headers['content-type'], text }).toEqual({ type, text: '1\nHello\n' });
-    expect(node.ledger.charges).toHaveLength(1);
-  });
+  it.each(['text/plain; charset=utf-8', 'text/vtt'])(
+    'comes back as %s where that was asked for',
+    async (type) => {
+      upstream.play = () => ({ headers: { 'content-type': type }, chunks: ['1\nHello\n'] });
+      const { headers, text } = await transcribe([
+        ['file', sound()],
+        ['model', 'swift'],
+        ['response_format', 'srt'],
+      ]);
+      expect({ type: headers['content-type'], text }).toEqual({ type, text: '1\nHello\n' });
+      expect(node.ledger.charges).toHaveLength(1);
+    },
+  );
 
   it('is transcribed as a stream', async () => {
     const chunks = ['delta', 'done'].map((kind) => `data: {"type":"transcript.text.${kind}"}\n\n`);
     upstream.play = () => ({ headers: SSE, chunks });
-    const { text } = await transcribe([['file', sound()], ['model', 'swift'], ['stream', 'true']]);
+    const { text } = await transcribe([
+      ['file', sound()],
+      ['model', 'swift'],
+      ['stream', 'true'],
+    ]);
     expect(text).toBe(chunks.join(''));
     expect(node.ledger.charges).toMatchObject([{ streamed: true }]);
   });
@@ -166,8 +185,18 @@ describe('a bad form', () => {
     ['as JSON', 'application/json', '{"model":"swift"}', 415],
     ['without a type', '', 'x', 415],
     ['of garbage', 'multipart/form-data; boundary=x', '\u0000\u0001garbage', 400],
-    ['that ends early', 'multipart/form-data; boundary=x', '--x\r\nContent-Disposition: form-data; name="a"', 400],
-    ['without a name', 'multipart/form-data; boundary=x', '--x\r\nContent-Type: a/b\r\n\r\nx\r\n--x--\r\n', 400],
+    [
+      'that ends early',
+      'multipart/form-data; boundary=x',
+      '--x\r\nContent-Disposition: form-data; name="a"',
+      400,
+    ],
+    [
+      'without a name',
+      'multipart/form-data; boundary=x',
+      '--x\r\nContent-Type: a/b\r\n\r\nx\r\n--x--\r\n',
+      400,
+    ],
   ])('%s is refused, and free', async (_name, type, body, expected) => {
     const path = '/v1/audio/transcriptions';
     const { status } = await node.call({ path, body, headers: { 'content-type': type } });
@@ -211,7 +240,14 @@ describe('a bad form', () => {
     request.write('--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nabc');
     await new Promise((resolve) => setTimeout(resolve, 50));
     request.destroy();
-    expect((await transcribe([['file', sound()], ['model', 'swift']])).status).toBe(200);
+    expect(
+      (
+        await transcribe([
+          ['file', sound()],
+          ['model', 'swift'],
+        ])
+      ).status,
+    ).toBe(200);
     await until(() => node.ledger.open === 0);
     expect(node.ledger.charges).toHaveLength(1);
   });

@@ -44,8 +44,8 @@ interface Node {
   feed: Feed;
   server: ReturnType<typeof buildServer>;
   traffic: { inflight: number; served: number };
-  /** Whether the control plane knows this process: before that, no credit. */
-  registered: boolean;
+  /** The node's id, once the control plane knows this process: before that, no credit. */
+  id: string | undefined;
   draining: boolean;
   leave(): void;
 }
@@ -87,13 +87,19 @@ async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
     ledger,
     feed,
     traffic: { inflight: 0, served: 0 },
-    registered: false,
+    id: undefined,
     draining: false,
     leave: () => undefined,
   };
   const server = buildServer({
     store,
     ledger,
+    claims: {
+      claim: async (input) => control.claimRequest({ ...input, nodeId: ownId(whole) }),
+      release: async (requestId) => {
+        await control.releaseRequest({ nodeId: ownId(whole), requestId });
+      },
+    },
     dialects: DIALECTS,
     completions: COMPLETIONS,
     settings: readServerSettings(process.env),
@@ -101,13 +107,15 @@ async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
     draining: () => whole.draining,
   });
   const whole: Node = Object.assign(node, { server });
-  server.server.on('request', (_request, response) => {
+  const count = (work: { on(event: 'close', listener: () => void): unknown }): void => {
     whole.traffic.inflight += 1;
-    response.on('close', () => {
+    work.on('close', () => {
       whole.traffic.inflight -= 1;
       whole.traffic.served += 1;
     });
-  });
+  };
+  server.server.on('request', (_request, response) => count(response));
+  server.server.on('upgrade', (_request, socket) => count(socket));
   return whole;
 }
 
@@ -132,16 +140,22 @@ function enterService(node: Node): () => void {
         fatal(error);
       }
       ledger.connect(nodeId);
-      node.registered = true;
+      node.id = nodeId;
       feed.follow(nodeId);
     },
     onConfirmed: (sentAt) => ledger.confirm(sentAt),
   });
 }
 
+/** Throws before the node is registered. */
+function ownId({ id }: Node): string {
+  if (id === undefined) throw new Error('the node is not registered yet');
+  return id;
+}
+
 async function firstConfig(node: Node): Promise<void> {
   const until = performance.now() + FIRST_CONFIG_MS;
-  while (!(node.store.current && node.registered) && performance.now() < until) await pause(10);
+  while (!(node.store.current && node.id !== undefined) && performance.now() < until) await pause(10);
 }
 
 function stopWhenTold(node: Node): void {

@@ -37,7 +37,7 @@ function expectOneCharge(family: Family, streamed = false): void {
 }
 
 describe('a JSON request', () => {
-  it('goes out with the upstream’s name of the model and no other change, and is charged once', async () => {
+  it('goes out with the upstream’s name of the model alone changed, and is charged once', async () => {
     const body = '{ "model" : "swift", "input": ["a", "b"], "odd": 1e2 }';
     const { status, text } = await node.call({ path: '/v1/moderations', body });
     expect({ status, text }).toEqual({ status: 200, text: '{"results":[{"flagged":false}]}' });
@@ -50,7 +50,8 @@ describe('a JSON request', () => {
   });
 
   it('reranks, and reports the tokens that the upstream counted', async () => {
-    upstream.play = () => json({ results: [{ index: 1, relevance_score: 0.9 }], usage: { total_tokens: 12 } });
+    upstream.play = () =>
+      json({ results: [{ index: 1, relevance_score: 0.9 }], usage: { total_tokens: 12 } });
     const body = { model: 'swift', query: 'q', documents: ['a', { text: 'b' }] };
     expect((await node.call({ path: '/v1/rerank', body })).status).toBe(200);
     expect(node.ledger.charges).toMatchObject([{ family: 'rerank', tokens: { input: 12 } }]);
@@ -84,10 +85,17 @@ describe('a JSON request', () => {
     ['garbage', { chunks: ['<html>'] }, 502],
     ['nothing', { chunks: [] }, 502],
     ['a refusal of the account', { ...json({ error: { message: 'quota' } }), status: 403 }, 502],
-    ['a refusal of the request', { ...json({ error: { message: 'Too long', code: 'x' } }), status: 400 }, 400],
+    [
+      'a refusal of the request',
+      { ...json({ error: { message: 'Too long', code: 'x' } }), status: 400 },
+      400,
+    ],
   ])('that the upstream answers with %s is free', async (_name, play: Play, expected) => {
     upstream.play = () => play;
-    const { status, text } = await node.call({ path: '/v1/moderations', body: { model: 'swift', input: 'x' } });
+    const { status, text } = await node.call({
+      path: '/v1/moderations',
+      body: { model: 'swift', input: 'x' },
+    });
     expect(status).toBe(expected);
     expect(text).not.toContain('secret');
     expectFree();
@@ -97,7 +105,10 @@ describe('a JSON request', () => {
 describe('a model without a route for the family', () => {
   it('is a 404 that names the families it serves', async () => {
     node.store.routes = [makeRoute(upstream.origin, { route: { families: ['rerank', 'audio'] } })];
-    const { status, text } = await node.call({ path: '/v1/embeddings', body: { model: 'swift', input: 'a' } });
+    const { status, text } = await node.call({
+      path: '/v1/embeddings',
+      body: { model: 'swift', input: 'a' },
+    });
     expect(status).toBe(404);
     expect(text).toContain('It serves: audio, rerank.');
     expectFree();
@@ -127,7 +138,11 @@ describe('speech', () => {
 
   it('begins to arrive before the upstream has ended, and its last bytes wait for the charge', async () => {
     const chunk = Buffer.alloc(1000, 65);
-    upstream.play = () => ({ headers: { 'content-type': 'audio/mpeg' }, chunks: Array(5).fill(chunk), gapMs: 30 });
+    upstream.play = () => ({
+      headers: { 'content-type': 'audio/mpeg' },
+      chunks: Array(5).fill(chunk),
+      gapMs: 30,
+    });
     let first = -1;
     const { headers, text } = await node.call({
       path: '/v1/audio/speech',
@@ -166,7 +181,10 @@ describe('speech', () => {
   });
 
   it('is relayed as events where the client wants events', async () => {
-    const chunks = [event({ type: 'speech.audio.delta', audio: 'QQ==' }), event({ type: 'speech.audio.done' })];
+    const chunks = [
+      event({ type: 'speech.audio.delta', audio: 'QQ==' }),
+      event({ type: 'speech.audio.done' }),
+    ];
     upstream.play = () => ({ headers: SSE, chunks });
     expect((await ask({ stream_format: 'sse' })).text).toBe(chunks.join(''));
     expectOneCharge('audio', true);

@@ -1,5 +1,5 @@
 /** Rows of the endpoint table for everything but chat. */
-import type { GatewayError } from '@gateway/shared/failures';
+import { GatewayError } from '@gateway/shared/failures';
 import type { Call } from './call.ts';
 import { dialectOf } from './endpoint.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -7,6 +7,7 @@ import { openEmbeddings } from './exchange/embeddings.ts';
 import { openRelayed } from './exchange/open-relay.ts';
 import type { RelayKind } from './exchange/relay-kinds.ts';
 import { parseRequestBody } from './exchange/request-body.ts';
+import { serveRealtime } from './exchange/realtime.ts';
 import { openSearch } from './exchange/search.ts';
 import { serve } from './pipeline.ts';
 import type { Services } from './services.ts';
@@ -27,7 +28,11 @@ export function embeddings(path: string): Endpoint {
 }
 
 /** Serves embeddings: OpenAI's way, or Google's where a path is given. */
-export function embed(call: Call, services: Services, path?: { model: string; batch: boolean }): Promise<void> {
+export function embed(
+  call: Call,
+  services: Services,
+  path?: { model: string; batch: boolean },
+): Promise<void> {
   const open = async () => {
     const body = parseRequestBody(await call.body(EMBEDDINGS_BODY_BYTES));
     return openEmbeddings({ body, headers: call.headers, ...(path ? { path } : {}) });
@@ -50,6 +55,24 @@ export function relayed(kind: RelayKind): Endpoint {
       const streamError = (error: GatewayError) => inbound.encodeStreamError(error);
       const open = () => openRelayed(call, { kind, uploads, streamError });
       return serve(call, { family, credentials: 'bearer', open }, services);
+    },
+  };
+}
+
+/** The row of realtime sessions: a WebSocket, and nothing for whoever does not ask for one. */
+export function realtime(path: string): Endpoint {
+  return {
+    method: 'GET',
+    path,
+    family: 'realtime',
+    body: 'any',
+    upgrade: serveRealtime,
+    answer: async (call) => {
+      call.reply.header('upgrade', 'websocket');
+      throw new GatewayError(
+        'upgrade_required',
+        'Open this path as a WebSocket: wss://…/v1/realtime?model=<name>.',
+      );
     },
   };
 }

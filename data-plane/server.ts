@@ -2,6 +2,7 @@
  * The node's HTTP side: routes the table, mints request ids, and tells every failure in the caller's own
  * format.
  */
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import fastify, { LogController } from 'fastify';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GatewayError, asGatewayError } from '@gateway/shared/failures';
@@ -10,8 +11,9 @@ import { readyConfig } from './answers/health.ts';
 import { CORS_HEADERS, openCall } from './arrival.ts';
 import { hasGenerativeKey } from './authenticate.ts';
 import { BodyMemory } from './body.ts';
-import { Bulkhead, FreeRequests, StreamsByKey } from './bulkhead.ts';
+import { Bulkhead, CONCURRENT_SESSIONS, FreeRequests, StreamsByKey } from './bulkhead.ts';
 import type { OpenCall } from './call.ts';
+import type { ClaimOffice } from './claim.ts';
 import type { Services } from './services.ts';
 import type { ConfigStore } from './config/config.ts';
 import type { DialectName } from '@gateway/shared/catalog';
@@ -26,11 +28,14 @@ import type { ServerSettings } from './settings.ts';
 import { Upstreams } from './upstreams.ts';
 import { siteRoutes } from './site.ts';
 import type { SiteRoute } from './site.ts';
+import { isUpgrade, serveUpgrade } from './upgrade.ts';
+import type { UpgradeParts } from './upgrade.ts';
 
 /** What a node's server is built from. */
 export interface ServerDependencies {
   store: ConfigStore;
   ledger: Ledger;
+  claims?: ClaimOffice;
   dialects: Partial<Record<DialectName, Dialect>>;
   /** Legacy completions, which clients speak and no upstream. */
   completions: Inbound;
@@ -67,7 +72,11 @@ export function buildServer(dependencies: ServerDependencies): FastifyInstance {
     maxRequestsPerSocket: REQUESTS_PER_SOCKET,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
-    http: { maxHeaderSize: HEADER_BYTES, headersTimeout: HEADERS_TIMEOUT_MS },
+    http: {
+      maxHeaderSize: HEADER_BYTES,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      shouldUpgradeCallback: isUpgrade,
+    },
     frameworkErrors: (error, request, reply) => failOutside(error, request, reply),
   });
   const services = buildServices(dependencies);
@@ -85,6 +94,7 @@ export function buildServer(dependencies: ServerDependencies): FastifyInstance {
     else done();
   });
   registerTable(app, node);
+  registerUpgrades(app, node);
   app.addHook('preClose', (done) => {
     services.streams.stopAll();
     done();
@@ -105,19 +115,22 @@ interface Http {
   reply: FastifyReply;
 }
 
-function buildServices({ store, ledger, dialects, completions }: ServerDependencies): Services {
+function buildServices(dependencies: ServerDependencies): Services {
+  const { store, ledger, claims, dialects, completions } = dependencies;
   const now = () => performance.now();
   const streams = new StreamsByKey();
   store.onKeysStopped((keyIds) => streams.stop(keyIds));
   return {
     store,
     ledger,
+    claims,
     dialects,
     completions,
     streams,
     upstreams: new Upstreams({ dialects, random: Math.random, now }),
     wallets: new Bulkhead(),
     keys: new Bulkhead(),
+    sessions: new Bulkhead(CONCURRENT_SESSIONS),
     freeRequests: new FreeRequests(now),
     metrics: new Metrics(),
     uploads: new Uploads(),
@@ -159,6 +172,18 @@ function registerTable(app: FastifyInstance, node: Node): void {
   }
 }
 
+function registerUpgrades(app: FastifyInstance, node: Node): void {
+  const { services, dependencies } = node;
+  const parts: UpgradeParts = {
+    services,
+    open: (request, response) => openOf(node, request, response),
+    config: () => readyNow(dependencies),
+    fail: (call, error) => fail(node, call, error),
+    draining: () => dependencies.draining?.() ?? false,
+  };
+  app.server.on('upgrade', (request, socket, head) => void serveUpgrade(parts, request, { socket, head }));
+}
+
 async function visit(node: Node, route: SiteRoute, http: Http): Promise<void> {
   const call = openCallOf(node, http);
   try {
@@ -187,12 +212,14 @@ async function handle(node: Node, endpoint: Endpoint, http: Http): Promise<void>
   }
 }
 
-function openCallOf({ dependencies, memory }: Node, http: Http): OpenCall {
-  http.reply.hijack();
-  return openCall(http.request.raw, http.reply.raw, {
-    memory,
-    trustedProxies: dependencies.settings.trustedProxies,
-  });
+function openCallOf(node: Node, { request, reply }: Http): OpenCall {
+  reply.hijack();
+  return openOf(node, request.raw, reply.raw);
+}
+
+function openOf(node: Node, request: IncomingMessage, response: ServerResponse): OpenCall {
+  const { trustedProxies } = node.dependencies.settings;
+  return openCall(request, response, { memory: node.memory, trustedProxies });
 }
 
 function readyNow({ store, settings, draining }: ServerDependencies) {

@@ -1,6 +1,7 @@
 /** What the steps of the pipeline share: built once, when the server is. */
 import type { DialectName } from '@gateway/shared/catalog';
 import type { Bulkhead, FreeRequests, StreamsByKey } from './bulkhead.ts';
+import type { ClaimOffice } from './claim.ts';
 import type { ConfigStore } from './config/config.ts';
 import type { Dialect, Inbound } from './dialects/dialect.ts';
 import type { Uploads } from './exchange/parked.ts';
@@ -12,12 +13,16 @@ import type { Upstreams } from './upstreams.ts';
 export interface Services {
   store: ConfigStore;
   ledger: Ledger;
+  /** Undefined where no control plane is connected: requests with an Idempotency-Key are then refused. */
+  claims: ClaimOffice | undefined;
   dialects: Partial<Record<DialectName, Dialect>>;
   /** Legacy completions: a second inbound half over the chat dialect. */
   completions: Inbound;
   upstreams: Upstreams;
   wallets: Bulkhead;
   keys: Bulkhead;
+  /** Realtime sessions per key. */
+  sessions: Bulkhead;
   freeRequests: FreeRequests;
   streams: StreamsByKey;
   metrics: Metrics;

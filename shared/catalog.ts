@@ -44,9 +44,9 @@ export const WEB_SEARCH_PROTOCOLS: readonly DialectName[] = [
 ];
 
 /**
- * Which upstream protocols can serve a family. Protocols of OpenAI's kind take these requests as they are (also
- * Cohere's, Jina's and other Bearer APIs); the others need a translation that exists. The
- * first one that a provider speaks is taken where none is the client's own.
+ * Which upstream protocols can serve a family. Protocols of OpenAI's kind take these requests as they are
+ * (also Cohere's, Jina's and other Bearer APIs); the others need a translation that exists. The first one
+ * that a provider speaks is taken where none is the client's own.
  */
 export const FAMILY_PROTOCOLS: Record<Family, readonly DialectName[]> = {
   chat_completions: DIALECTS,

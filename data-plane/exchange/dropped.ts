@@ -20,9 +20,7 @@ export function refuseLosses(dropped: readonly string[], headers: IncomingHttpHe
 /** Names what was dropped in the answer's header, percent-encoded. */
 export function nameDropped(dropped: readonly string[], reply: Reply): void {
   if (dropped.length === 0) return;
-  const named = dropped
-    .slice(0, DROPPED_NAMED)
-    .map((pointer) => encodeURI(pointer).replaceAll(',', '%2C'));
+  const named = dropped.slice(0, DROPPED_NAMED).map((pointer) => encodeURI(pointer).replaceAll(',', '%2C'));
   if (dropped.length > DROPPED_NAMED) named.push(encodeURI('…'));
   reply.header('x-gateway-dropped', named.join(', '));
 }

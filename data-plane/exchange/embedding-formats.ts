@@ -1,8 +1,20 @@
-/** How each of the two formats writes embeddings, around one model: a list of inputs, a list of vectors. Pure. */
+/**
+ * How each of the two formats writes embeddings, around one model: a list of inputs, a list of vectors.
+ * Pure.
+ */
 import { GatewayError } from '@gateway/shared/failures';
 import type { TokenCounts } from '@gateway/shared/records';
 import { NO_TOKENS } from '../dialects/canonical.ts';
-import { Fields, isObject, numberOf, objectOf, objectsOf, refuseStored, textOf, wrong } from '../dialects/fields.ts';
+import {
+  Fields,
+  isObject,
+  numberOf,
+  objectOf,
+  objectsOf,
+  refuseStored,
+  textOf,
+  wrong,
+} from '../dialects/fields.ts';
 import type { JsonObject } from '../dialects/fields.ts';
 import { unreadableAnswer } from '../dialects/upstream-errors.ts';
 import { replaceMembers } from './json-members.ts';
@@ -131,7 +143,11 @@ export const GOOGLE: EmbeddingFormat = {
     const calls = Array.isArray(value.requests) ? objectsOf(value.requests) : undefined;
     const named = (call: JsonObject): JsonObject => ({ ...call, model: `models/${model}` });
     return calls
-      ? { ...pathOf(model, true), body: JSON.stringify({ ...value, requests: calls.map(named) }), dropped: [] }
+      ? {
+          ...pathOf(model, true),
+          body: JSON.stringify({ ...value, requests: calls.map(named) }),
+          dropped: [],
+        }
       : { ...pathOf(model, false), body: JSON.stringify(named(value)), dropped: [] };
   },
   encodeRequest: ({ inputs, dimensions, extras }, model) => {

@@ -1,6 +1,7 @@
 /**
- * Embeddings in two formats, each on upstreams of either: OpenAI's list of inputs, and Google's single and
- * batched calls. https://platform.openai.com/docs/api-reference/embeddings https://ai.google.dev/api/embeddings
+ * Embeddings in two formats, each on upstreams of either: OpenAI's list of inputs, and Google's single
+ * and batched calls. https://platform.openai.com/docs/api-reference/embeddings
+ * https://ai.google.dev/api/embeddings
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { FAMILY_PROTOCOLS } from '@gateway/shared/catalog';

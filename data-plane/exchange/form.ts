@@ -1,6 +1,6 @@
 /**
- * Multipart forms: read as they come, files parked, and written anew for the upstream, so that what is billed is
- * what any upstream's parser reads.
+ * Multipart forms: read as they come, files parked, and written anew for the upstream, so that what is
+ * billed is what any upstream's parser reads.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -76,11 +76,11 @@ class FormReader {
     const refuse = (message: string) => () => this.#fail(invalid(message));
     this.#parser.on('partsLimit', refuse(`A form may have at most ${FORM_PARTS} parts.`));
     this.#parser.on('error', refuse(MALFORMED));
-    this.#parser.on('field', (name, value, nameTruncated, valueTruncated) => {
-      if (nameTruncated || valueTruncated) this.#fail(invalid('A field of the form is too long.', name));
+    this.#parser.on('field', (...[name, value, isNameCut, isValueCut]) => {
+      if (isNameCut || isValueCut) this.#fail(invalid('A field of the form is too long.', name));
       this.#add({ name, value });
     });
-    this.#parser.on('file', (name, stream, filename, _encoding, contentType) =>
+    this.#parser.on('file', (...[name, stream, filename, , contentType]) =>
       this.#park({ name, filename, contentType }, stream),
     );
   }
@@ -118,7 +118,8 @@ class FormReader {
 
   #add(part: Part): void {
     const { name } = part;
-    if (typeof name !== 'string' || name === '') return this.#fail(invalid('A part of the form has no name.'));
+    if (typeof name !== 'string' || name === '')
+      return this.#fail(invalid('A part of the form has no name.'));
     const isRepeated = this.#names.has(name) && 'value' in part && !name.endsWith('[]');
     if (isRepeated) this.#fail(invalid(`The field "${name.slice(0, 100)}" comes twice. Send it once.`, name));
     // Some parser would take another model from these than the one that is billed.

@@ -31,7 +31,13 @@ export async function openRelayed(call: Call, { kind, uploads, streamError }: Re
     return openRelay({ kind, headers, streamError, payload, wants: kind.wants(fields, files) });
   }
   const body = parseRequestBody(await call.body(kind.bodyBytes));
-  return openRelay({ kind, headers, streamError, payload: jsonPayload(body), wants: kind.wants(body.value, []) });
+  return openRelay({
+    kind,
+    headers,
+    streamError,
+    payload: jsonPayload(body),
+    wants: kind.wants(body.value, []),
+  });
 }
 
 function formOf(call: Call, { kind, uploads }: Pick<RelayDoor, 'kind' | 'uploads'>): Promise<Form> {

@@ -1,4 +1,7 @@
-/** The headers that every request to an upstream has, built from scratch: nothing of the client's slips through. */
+/**
+ * The headers that every request to an upstream has, built from scratch: nothing of the client's slips
+ * through.
+ */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Candidate } from './exchange.ts';
 

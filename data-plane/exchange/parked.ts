@@ -1,6 +1,6 @@
 /**
- * Keeps uploaded files until an upstream has taken them: in memory while there is room, beyond that in unlinked
- * temporary files that only this process can decrypt.
+ * Keeps uploaded files until an upstream has taken them: in memory while there is room, beyond that in
+ * unlinked temporary files that only this process can decrypt.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import type { Cipheriv } from 'node:crypto';
@@ -106,7 +106,7 @@ export class ParkedFile {
     const { handle, nonce } = this.#onDisk ?? {};
     if (!handle || !nonce) return;
     const decipher = createDecipheriv(CIPHER, this.#room.key, nonce);
-    for (let at = 0; ; ) {
+    for (let at = 0; ;) {
       const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(READ_BYTES), 0, READ_BYTES, at);
       if (bytesRead === 0) return;
       at += bytesRead;
@@ -144,7 +144,7 @@ export class ParkedFile {
 }
 
 async function writeAll(handle: FileHandle, bytes: Buffer): Promise<void> {
-  for (let at = 0; at < bytes.length; ) at += (await handle.write(bytes, at)).bytesWritten;
+  for (let at = 0; at < bytes.length;) at += (await handle.write(bytes, at)).bytesWritten;
 }
 
 function full(cause?: unknown): GatewayError {

@@ -35,7 +35,9 @@ export function checkWhole(kind: AnswerKind, contentType: string, bytes: Buffer)
 /** Counts in any of the spellings of `usage`; null where unknown. */
 export function tokensOf(usage: unknown): TokenCounts {
   if (!isObject(usage)) return NO_TOKENS;
-  const details = objectOf(usage.input_token_details ?? usage.input_tokens_details ?? usage.prompt_tokens_details);
+  const details = objectOf(
+    usage.input_token_details ?? usage.input_tokens_details ?? usage.prompt_tokens_details,
+  );
   const output = numberOf(usage.output_tokens) ?? numberOf(usage.completion_tokens);
   const input = numberOf(usage.input_tokens) ?? numberOf(usage.prompt_tokens);
   return {
@@ -47,8 +49,8 @@ export function tokensOf(usage: unknown): TokenCounts {
 }
 
 /**
- * Events pass untouched. From the last terminal event on they are held back; the answer is done with its clean
- * end after that. A stream that ends without a terminal event is a failure.
+ * Events pass untouched. From the last terminal event on they are held back; the answer is done with its
+ * clean end after that. A stream that ends without a terminal event is a failure.
  */
 export class EventMachine implements AnswerMachine {
   readonly losses = 0;

@@ -17,7 +17,10 @@ import type { RelayKind, Wants } from './relay-kinds.ts';
 
 /** A whole answer may be this long, in bytes: pictures travel inside as base64. */
 const ANSWER_BYTES = 64 * 1024 * 1024;
-/** Audio whose announced length is at most this is sent whole, in bytes: then its failure can still be told. */
+/**
+ * Audio whose announced length is at most this is sent whole, in bytes: then its failure can still be
+ * told.
+ */
 const WHOLE_AUDIO_BYTES = 64 * 1024;
 const KEEP_ALIVE = ': keep-alive\n\n';
 

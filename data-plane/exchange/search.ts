@@ -1,6 +1,6 @@
 /**
- * Web search as agent CLIs send it: passed on where the upstream offers it, otherwise asked of a model that can
- * search with a tool of its provider.
+ * Web search as agent CLIs send it: passed on where the upstream offers it, otherwise asked of a model
+ * that can search with a tool of its provider.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { FAMILY_PROTOCOLS } from '@gateway/shared/catalog';
@@ -30,8 +30,8 @@ const SOURCES = 20;
 
 const INSTRUCTIONS =
   'You are a search tool for another program. Use web search to do everything that is asked below, then ' +
-  'report what you found: facts, figures, dates and short quotes, each with the title and the full URL of its ' +
-  'source. Report only what you found. If something cannot be found or opened, say so.';
+  'report what you found: facts, figures, dates and short quotes, each with the title and the full URL of ' +
+  'its source. Report only what you found. If something cannot be found or opened, say so.';
 
 /** Reads a search request. Throws `invalid_request` naming what is wrong with it. */
 export function openSearch(body: RequestBody, headers: IncomingHttpHeaders): Exchange {
@@ -116,7 +116,10 @@ function emulate({ dialect, route }: Candidate, request: ChatRequest) {
 }
 
 /** The wishes as a chat with a model that has a web-search tool. */
-function searchChat(model: string, { tasks, allowedDomains, blockedDomains, tool }: SearchWishes): ChatRequest {
+function searchChat(
+  model: string,
+  { tasks, allowedDomains, blockedDomains, tool }: SearchWishes,
+): ChatRequest {
   const text = tasks.map((task, index) => `${index + 1}. ${task}`).join('\n');
   return {
     model,
@@ -148,14 +151,14 @@ function searchChat(model: string, { tasks, allowedDomains, blockedDomains, tool
 /** What agents read: the text, and where it comes from. Throws `upstream_failed` where there is no text. */
 function reportOf({ choices }: ChatResponse): JsonObject {
   const blocks = (choices[0]?.blocks ?? []).filter(({ kind }) => kind === 'text');
-  const output = blocks.map(({ text }) => text).join('').trim();
+  const output = blocks
+    .map(({ text }) => text)
+    .join('')
+    .trim();
   if (!output) throw unreadableAnswer('the search brought no text');
   const results = sourcesOf(blocks.flatMap(({ citations }) => citations ?? []));
   const sources = results.map(({ title, url }) => `- ${textOf(title) || textOf(url)}: ${textOf(url)}`);
-  return {
-    output: sources.length > 0 ? `${output}\n\nSources:\n${sources.join('\n')}` : output,
-    results,
-  };
+  return { output: sources.length > 0 ? `${output}\n\nSources:\n${sources.join('\n')}` : output, results };
 }
 
 function sourcesOf(citations: readonly Citation[]): JsonObject[] {

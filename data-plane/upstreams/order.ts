@@ -14,7 +14,7 @@ export interface OrderOptions {
   dialects: Partial<Record<DialectName, Dialect>>;
   /** The client's own format: upstreams that speak it need no translation and come first among equals. */
   preferred: DialectName | undefined;
-  /** The formats that can serve the request at all, the best first; absent: every one, as the provider has them. */
+  /** The formats that can serve the request at all, the best first; absent: every one. */
   capable?: readonly DialectName[] | undefined;
   /** Random numbers from 0 to 1. */
   random: () => number;

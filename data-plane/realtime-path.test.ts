@@ -1,0 +1,345 @@
+/** Realtime sessions over real sockets: when money moves, who is told what, and with which code it ends. */
+import { createServer } from 'node:http';
+import type { IncomingHttpHeaders, Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { WebSocket, WebSocketServer } from 'ws';
+import { GatewayError } from '@gateway/shared/failures';
+import { makeModel, makeRoute, startNode, until } from '../test/request-path.ts';
+import type { TestNode } from '../test/request-path.ts';
+
+let server: Server;
+let sockets: WebSocketServer;
+let upstream: WebSocket | undefined;
+let seen: { url: string; headers: IncomingHttpHeaders }[];
+let fromClient: { type: string; [name: string]: unknown }[];
+let node: TestNode;
+let origin: string;
+
+beforeEach(async () => {
+  seen = [];
+  fromClient = [];
+  upstream = undefined;
+  sockets = new WebSocketServer({ noServer: true });
+  server = createServer((_request, response) => response.writeHead(429).end('{}'));
+  server.on('upgrade', (request, socket, head) =>
+    sockets.handleUpgrade(request, socket, head, (accepted) => {
+      seen.push({ url: request.url ?? '', headers: request.headers });
+      accepted.on('message', (data) => fromClient.push(JSON.parse(String(data)) as { type: string }));
+      accepted.send('{"type":"session.created","session":{"type":"realtime"}}');
+      upstream = accepted;
+    }),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  node = await startNode();
+  node.store.modelList = [makeModel({ families: ['realtime'] })];
+  node.store.routes = [makeRoute(origin, { route: { families: ['realtime'] } })];
+});
+
+afterEach(async () => {
+  for (const socket of sockets.clients) socket.terminate();
+  await node.close();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+interface Client {
+  socket: WebSocket;
+  events: { type: string; error?: { code: string; param: string | null } }[];
+  closed: Promise<number>;
+  /** Waits for an event of this type. */
+  saw(type: string): Promise<void>;
+}
+
+function connect(query = '?model=swift', options: { protocols?: string[]; bearer?: string } = {}): Client {
+  const headers = options.protocols ? {} : { authorization: `Bearer ${options.bearer ?? node.secret}` };
+  const url = `ws://127.0.0.1:${node.port}/v1/realtime${query}`;
+  const socket = new WebSocket(url, options.protocols ?? [], { headers });
+  const events: Client['events'] = [];
+  socket.on('message', (data) => events.push(JSON.parse(String(data)) as { type: string }));
+  return {
+    socket,
+    events,
+    closed: new Promise((resolve) => socket.on('close', resolve)),
+    saw: (type) => until(() => events.some((event) => event.type === type)),
+  };
+}
+
+async function openSession(query?: string): Promise<Client> {
+  const client = connect(query);
+  await client.saw('session.created');
+  return client;
+}
+
+/** The status and body with which an upgrade was refused. */
+function refused(query: string, options: Parameters<typeof connect>[1] = {}): Promise<[number, string]> {
+  const { socket } = connect(query, options);
+  return new Promise((resolve) => {
+    socket.on('error', () => undefined);
+    socket.on('unexpected-response', (_request, response) => {
+      let text = '';
+      response.on('data', (chunk) => (text += String(chunk)));
+      response.on('end', () => resolve([response.statusCode ?? 0, text]));
+    });
+  });
+}
+
+const say = (event: object): void => upstream?.send(JSON.stringify(event));
+const created = (id = 'r1'): void => say({ type: 'response.created', response: { id } });
+const delta = (id = 'r1'): void => say({ type: 'response.output_text.delta', response_id: id, delta: 'Hi' });
+const done = (status = 'completed', id = 'r1'): void =>
+  say({ type: 'response.done', response: { id, status, usage: { input_tokens: 7, output_tokens: 3 } } });
+
+describe('an upgrade', () => {
+  it('reaches the upstream under its own name of the model and with its credential', async () => {
+    const { socket } = await openSession('?model=swift&intent=transcription');
+    expect(seen[0]?.url).toBe('/v1/realtime?model=vendor-model&intent=transcription');
+    expect(seen[0]?.headers.authorization).toBe('Bearer vendor-secret');
+    expect(seen[0]?.headers['sec-websocket-extensions']).toBeUndefined();
+    socket.close();
+    await until(() => node.ledger.open === 0);
+    expect(node.ledger.charges).toEqual([]);
+  });
+
+  it('takes the key from the subprotocol, and selects the other one', async () => {
+    const protocols = ['realtime', `openai-insecure-api-key.${node.secret}`];
+    const { socket, saw } = connect('?model=swift', { protocols });
+    await saw('session.created');
+    expect(socket.protocol).toBe('realtime');
+    expect(seen[0]?.headers['sec-websocket-protocol']).toBeUndefined();
+  });
+
+  it.each([
+    ['a wrong key', '?model=swift', 401],
+    ['no model', '', 400],
+    ['two models', '?model=swift&model=other', 400],
+    ['an unknown model', '?model=nope', 404],
+    ['a call of somebody', '?model=swift&call_id=1', 400],
+  ])('with %s is refused before it is accepted', async (name, query, expected) => {
+    const bearer = name === 'a wrong key' ? `sk-${'0'.repeat(48)}` : node.secret;
+    const [status, text] = await refused(query, { bearer });
+    expect(status).toBe(expected);
+    expect(JSON.parse(text)).toHaveProperty('error.message');
+    expect(seen).toEqual([]);
+  });
+
+  it('without money is refused before the upstream is asked', async () => {
+    node.ledger.refuse = new GatewayError('insufficient_funds', 'Top up.');
+    const [status, text] = await refused('?model=swift');
+    expect(status).toBe(402);
+    expect(text).toContain('insufficient_quota');
+    expect(seen).toEqual([]);
+  });
+
+  it('that the upstream refuses, or that does not reach it, is told in HTTP', async () => {
+    server.removeAllListeners('upgrade');
+    expect((await refused('?model=swift'))[0]).toBe(503);
+    node.store.routes = [makeRoute('http://127.0.0.1:1', { route: { id: 'r2', families: ['realtime'] } })];
+    expect((await refused('?model=swift'))[0]).toBe(502);
+    expect(node.ledger.open).toBe(0);
+  });
+
+  it('is not what an ordinary request does', async () => {
+    const plain = await node.call({ method: 'GET', path: '/v1/realtime?model=swift' });
+    expect({ status: plain.status, upgrade: plain.headers.upgrade }).toEqual({
+      status: 426,
+      upgrade: 'websocket',
+    });
+    const half = await node.call({
+      method: 'GET',
+      path: '/v1/realtime?model=swift',
+      headers: { connection: 'Upgrade', upgrade: 'websocket' },
+    });
+    expect(half.status).toBe(400);
+  });
+
+  it('on another path is answered as an ordinary request', async () => {
+    const headers = { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' };
+    expect((await node.call({ method: 'GET', path: '/v1/responses', headers })).status).toBe(426);
+    expect((await node.call({ method: 'GET', path: '/v1/models', headers })).status).toBe(200);
+  });
+
+  it('is one too many after ten sessions of one key', async () => {
+    await Promise.all(Array.from({ length: 10 }, () => openSession()));
+    expect((await refused('?model=swift'))[0]).toBe(429);
+  });
+});
+
+describe('a response', () => {
+  it('is held when it begins, and charged before its end is seen', async () => {
+    const client = await openSession();
+    created();
+    await client.saw('response.created');
+    expect(node.ledger.open).toBe(1);
+    delta();
+    await client.saw('response.output_text.delta');
+    const gate = Promise.withResolvers<void>();
+    node.ledger.onCommit = () => gate.promise;
+    done();
+    await until(() => node.ledger.open === 0);
+    expect(client.events.some(({ type }) => type === 'response.done')).toBe(false);
+    gate.resolve();
+    await client.saw('response.done');
+    expect(node.ledger.charges).toMatchObject([
+      { family: 'realtime', outcome: 'DELIVERED', tokens: { input: 7, output: 3 }, routeId: 'route-1' },
+    ]);
+  });
+
+  it('is charged once each, as a request of its own', async () => {
+    const client = await openSession();
+    for (const id of ['r1', 'r2']) created(id);
+    for (const id of ['r2', 'r1']) done('completed', id);
+    await until(() => client.events.filter(({ type }) => type === 'response.done').length === 2);
+    expect(new Set(node.ledger.charges.map(({ requestId }) => requestId)).size).toBe(2);
+  });
+
+  it.each([
+    ['failed', true, []],
+    ['cancelled', false, []],
+    ['cancelled', true, [{ outcome: 'CLIENT_LEFT' }]],
+    ['incomplete', true, [{ outcome: 'DELIVERED' }]],
+  ])('that ends %s (content: %s) costs what it should', async (status, content, charges) => {
+    const client = await openSession();
+    created();
+    if (content) delta();
+    done(status);
+    await client.saw('response.done');
+    expect(node.ledger.charges).toMatchObject(charges);
+    expect(node.ledger.charges).toHaveLength(charges.length);
+    expect(node.ledger.open).toBe(0);
+  });
+
+  it('is charged when the customer leaves in the middle, and free when the upstream does', async () => {
+    const client = await openSession();
+    created();
+    delta();
+    await client.saw('response.output_text.delta');
+    client.socket.terminate();
+    await until(() => node.ledger.charges.length === 1);
+    expect(node.ledger.charges).toMatchObject([{ outcome: 'CLIENT_LEFT' }]);
+    const other = await openSession();
+    created();
+    delta();
+    await other.saw('response.output_text.delta');
+    upstream?.terminate();
+    expect(await other.closed).toBe(1011);
+    expect(other.events.at(-1)).toMatchObject({ type: 'error', error: { code: 'upstream_failed' } });
+    expect(node.ledger.charges).toHaveLength(1);
+    expect(node.ledger.open).toBe(0);
+  });
+
+  it('that cannot be paid for is not shown, and ends the session', async () => {
+    const client = await openSession();
+    node.ledger.refuse = new GatewayError('insufficient_funds', 'Top up.');
+    created();
+    expect(await client.closed).toBe(1008);
+    expect(client.events.map(({ type }) => type)).toEqual(['session.created', 'error']);
+    expect(node.ledger.charges).toEqual([]);
+  });
+
+  it('whose charge does not become durable has no end', async () => {
+    const client = await openSession();
+    node.ledger.failCommit = new GatewayError('unavailable', 'Try again.');
+    created();
+    delta();
+    done();
+    expect(await client.closed).toBe(1011);
+    expect(client.events.some(({ type }) => type === 'response.done')).toBe(false);
+    expect(node.ledger.charges).toEqual([]);
+  });
+
+  it('is cut and charged when its key is disabled', async () => {
+    const client = await openSession();
+    created();
+    delta();
+    await client.saw('response.output_text.delta');
+    node.store.stop('key-1');
+    expect(await client.closed).toBe(1008);
+    expect(client.events.at(-1)).toMatchObject({ type: 'error', error: { code: 'key_disabled' } });
+    expect(node.ledger.charges).toMatchObject([{ outcome: 'KEY_CUT' }]);
+  });
+});
+
+describe('a transcription', () => {
+  const transcribed = (): void =>
+    say({
+      type: 'conversation.item.input_audio_transcription.completed',
+      transcript: 'Hello',
+      usage: { type: 'tokens', input_tokens: 4, output_tokens: 1 },
+    });
+
+  it('is charged where the session does nothing else', async () => {
+    const client = await openSession();
+    say({ type: 'session.updated', session: { type: 'transcription' } });
+    transcribed();
+    await client.saw('conversation.item.input_audio_transcription.completed');
+    expect(node.ledger.charges).toMatchObject([{ outcome: 'DELIVERED', tokens: { input: 4, output: 1 } }]);
+  });
+
+  it('belongs to the response that follows, unless none ever does', async () => {
+    const client = await openSession();
+    for (let count = 0; count < 11; count += 1) transcribed();
+    await until(() => client.events.length === 12);
+    expect(node.ledger.charges).toHaveLength(1);
+  });
+});
+
+describe('frames', () => {
+  it('pass both ways, with the model’s name put right and nothing stored used', async () => {
+    const client = await openSession();
+    client.socket.send('{"type":"session.update","session":{"model":"swift","voice":"a"}}');
+    client.socket.send('{"type":"response.create","response":{"prompt":{"id":"pmpt_1"}}}');
+    client.socket.send('not json');
+    client.socket.send('{"type":"response.create"}');
+    await until(() => fromClient.length === 2);
+    expect(fromClient).toEqual([
+      { type: 'session.update', session: { model: 'vendor-model', voice: 'a' } },
+      { type: 'response.create' },
+    ]);
+    await until(() => client.events.length === 3);
+    expect(client.events.slice(1).map(({ error }) => error)).toMatchObject([
+      { code: 'invalid_event', param: 'response.prompt' },
+      { code: 'invalid_event', param: null },
+    ]);
+  });
+
+  it('about the operator’s account do not pass', async () => {
+    const client = await openSession();
+    say({ type: 'rate_limits.updated', rate_limits: [{ name: 'requests', limit: 9 }] });
+    say({ type: 'error', error: { type: 'server_error', code: 'insufficient_quota', message: 'Your plan' } });
+    say({ type: 'error', error: { type: 'invalid_request_error', code: 'bad_item', message: 'No item' } });
+    await until(() => client.events.length === 3);
+    expect(JSON.stringify(client.events)).not.toMatch(/quota|plan|rate_limits/);
+    expect(client.events[2]?.error?.code).toBe('bad_item');
+  });
+
+  it('of bytes, or of 17 MB, end the session', async () => {
+    const client = await openSession();
+    client.socket.send(Buffer.from([0, 1, 2]));
+    expect(await client.closed).toBe(1003);
+    const other = await openSession();
+    other.socket.send('x'.repeat(17 * 1024 * 1024));
+    expect(await other.closed).toBe(1009);
+    expect(node.ledger.open).toBe(0);
+  });
+
+  it('that the client does not take slow the upstream down', async () => {
+    const client = await openSession();
+    client.socket.pause();
+    const text = 'x'.repeat(64 * 1024);
+    let sent = 0;
+    const more = (): void => {
+      if (sent >= 1_000 || !upstream) return;
+      sent += 1;
+      upstream.send(
+        JSON.stringify({ type: 'response.output_audio.delta', response_id: 'r', delta: text }),
+        more,
+      );
+    };
+    more();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(sent).toBeLessThan(1_000);
+    client.socket.resume();
+    await until(() => client.events.length > 1_000);
+  });
+});
