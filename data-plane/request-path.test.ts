@@ -80,12 +80,13 @@ describe('a whole answer', () => {
 
   it('is asked for by the upstream’s own name of the model, and with nothing of the client’s', async () => {
     await node.call({
-      body: '{ "messages" : [],\n "model":"swift", "store": true, "x": 1e2 }',
+      body: '{ "messages" : [{"role":"user","content":"Hi"}],\n "model":"swift", "store": true, "x": 1e2 }',
       headers: { cookie: 'a=b' },
     });
     const [seen] = upstream.seen;
     expect(seen?.path).toBe('/v1/chat/completions');
-    expect(JSON.parse(seen?.body ?? '')).toEqual({ messages: [], model: 'vendor-model', x: 100 });
+    const messages = [{ role: 'user', content: 'Hi' }];
+    expect(JSON.parse(seen?.body ?? '')).toEqual({ messages, model: 'vendor-model', x: 100 });
     expect(seen?.headers.authorization).toBe('Bearer vendor-secret');
     expect(seen?.headers).not.toHaveProperty('cookie');
     expect(seen?.headers['accept-encoding']).toBe('identity');

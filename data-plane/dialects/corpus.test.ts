@@ -68,7 +68,7 @@ function pathOf(path: string): RequestPath {
 /** The recorded answer; an error inside it is thrown. */
 function answerOf({ response, request }: Recording, dialect: Dialect): ChatResponse {
   if (response.sse === undefined) return dialect.outbound.decodeResponse(response.body);
-  const asked = request ? dialect.inbound.decodeRequest(request.body, pathOf(request.path)).choices : 1;
+  const asked = request ? choicesOf(request.body) : 1;
   const parser = new SseParser();
   const decoder = dialect.outbound.streamDecoder(asked);
   const bytes = Buffer.from(response.sse);
@@ -78,6 +78,11 @@ function answerOf({ response, request }: Recording, dialect: Dialect): ChatRespo
   }
   frames.push(...parser.end());
   return collect([...frames.flatMap((frame) => decoder.push(frame)), ...decoder.end()]);
+}
+
+/** How many answers were asked for, in the words of any format. */
+function choicesOf(body: JsonObject): number {
+  return numberOf(body.n) ?? numberOf(objectOf(body.generationConfig).candidateCount) ?? 1;
 }
 
 /** Blanks between joined blocks do not count. */

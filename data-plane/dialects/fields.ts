@@ -141,6 +141,13 @@ export class Fields {
     });
   }
 
+  /** An object that is kept as it is, with everything in it. */
+  whole(name: string): JsonObject | undefined {
+    const value = this.take(name);
+    if (value !== undefined && !isObject(value)) throw wrong(this.pointer(name), 'an object');
+    return value;
+  }
+
   object(name: string): Fields | undefined {
     const value = this.take(name);
     return value === undefined ? undefined : this.child(value, this.pointer(name));

@@ -7,6 +7,7 @@ import { GatewayError } from '@gateway/shared/failures';
 import type { ModelRecord } from '@gateway/shared/records';
 import { replay } from '../dialects/answer.ts';
 import type { ChatRequest, ChatResponse } from '../dialects/canonical.ts';
+import { checkConversation } from '../dialects/conversation.ts';
 import { lossesOf } from '../dialects/dialect.ts';
 import type { Inbound, Losses, RequestPath } from '../dialects/dialect.ts';
 import { holdsEnvelope } from '../dialects/seals.ts';
@@ -52,6 +53,7 @@ export function openParsedChat(
   { body, path, headers }: Omit<ChatInput, 'bytes'> & { body: RequestBody },
 ): Exchange {
   const request = door.inbound.decodeRequest(body.value, path);
+  checkConversation(request);
   return new ChatExchange({ door, body, request, headers });
 }
 

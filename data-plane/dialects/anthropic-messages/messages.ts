@@ -11,13 +11,14 @@ type Names = Map<string, string>;
 /** Reads `messages`. Throws `invalid_request` naming the pointer of what is wrong. */
 export function readMessages(fields: Fields): Message[] {
   const list = fields.objects('messages');
-  if (!list) throw wrong(fields.pointer('messages'), 'a list of messages');
+  if (!list || list.length === 0) throw wrong(fields.pointer('messages'), 'a list of messages, not empty');
   const names: Names = new Map();
   return list.map((message) => {
     const role = message.requiredString('role');
     // Claude Code says `system` in the middle of a conversation to models that it does not know.
     if (role !== 'user' && role !== 'assistant' && role !== 'system')
       throw wrong(message.pointer('role'), 'user or assistant');
+    if (!message.has('content')) throw wrong(message.pointer('content'), 'a text or a list of blocks');
     return { role, parts: readContent(message, names), at: message.at };
   });
 }

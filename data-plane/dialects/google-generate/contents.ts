@@ -12,6 +12,8 @@ type Open = { id: string; name: string }[];
 /** Addresses in the provider's own file store. */
 const STORED = /^(gs:\/\/|files\/|https:\/\/generativelanguage\.googleapis\.com\/)/i;
 
+/** `function` is what older clients say for results. */
+const ROLES: ReadonlySet<string> = new Set(['user', 'model', 'function', '']);
 /** What Gemini CLI sends where there was no signature. */
 const NO_SIGNATURE = 'skip_thought_signature_validator';
 
@@ -40,7 +42,9 @@ export function readContents(fields: Fields): Message[] {
   if (!list) throw wrong(at, 'a list of contents');
   const open: Open = [];
   return list.map((content, index) => {
-    const isModel = content.string('role') === 'model';
+    const named = content.string('role') ?? 'user';
+    if (!ROLES.has(named)) throw wrong(content.pointer('role'), 'user or model');
+    const isModel = named === 'model';
     const parts = readParts(content, open, String(index));
     // Some clients send results under role model.
     const role = isModel && !parts.some(({ kind }) => kind === 'tool-result') ? 'assistant' : 'user';

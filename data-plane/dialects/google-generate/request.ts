@@ -41,6 +41,7 @@ export function decodeRequest(wire: JsonObject, path: RequestPath): ChatRequest 
     extras: [],
     shape: stream && path.query?.get('alt') !== 'sse' ? { jsonArray: true } : {},
   };
+  if (request.messages.length === 0) throw wrong('/contents', 'a list of contents, not empty');
   request.extras = fields.leftovers().map((left) => ({ dialect: NAME, ...left }));
   return request;
 }
@@ -172,7 +173,11 @@ const BUILTINS: Record<string, 'web-search' | 'web-fetch' | 'code-execution'> = 
   code_execution: 'code-execution',
 };
 
+/** Files, documents and corpora that live in the operator's account, under any spelling. */
+const STORES: ReadonlySet<string> = new Set(['fileSearch', 'file_search', 'retrieval']);
+
 function readBuiltin(tool: Fields, name: string): Tool {
+  if (STORES.has(name)) throw refuseStored(tool.pointer(name));
   const builtin = BUILTINS[name];
   const value = { [name]: tool.value[name] };
   return {

@@ -1,6 +1,6 @@
 /** The words of the generative language format. https://ai.google.dev/api/generate-content */
 import type { Block, Citation, Effort, FinishReason, Media, TokenLogprob, Usage } from '../canonical.ts';
-import { Fields, isObject, numberOf, objectOf, objectsOf, textOf } from '../fields.ts';
+import { Fields, isObject, numberOf, objectOf, objectsOf, textOf, wrong } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 
 export const NAME = 'google-generate';
@@ -82,10 +82,15 @@ export function writeUsage({ tokens }: Usage): JsonObject {
   };
 }
 
-/** The spelling of a field in this object: the service takes camel case and snake case alike. */
+/**
+ * The spelling of a field in this object: the service takes camel case and snake case alike. Throws
+ * `invalid_request` where both stand there: what is checked must be what is sent.
+ */
 export function spelling(fields: Fields, name: string): string {
   const snake = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  return fields.has(snake) && !fields.has(name) ? snake : name;
+  if (!fields.has(snake)) return name;
+  if (snake !== name && fields.has(name)) throw wrong(fields.pointer(snake), 'written once');
+  return snake;
 }
 
 /** `inlineData` or `fileData` of a part. */

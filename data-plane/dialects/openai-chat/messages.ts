@@ -11,15 +11,20 @@ type Calls = Map<string, { name: string; custom: boolean }>;
 /** Reads `messages`. Throws `invalid_request` naming the pointer of what is wrong. */
 export function readMessages(fields: Fields): Message[] {
   const list = fields.objects('messages');
-  if (!list) throw wrong(fields.pointer('messages'), 'a list of messages');
+  if (!list || list.length === 0) throw wrong(fields.pointer('messages'), 'a list of messages, not empty');
   const calls: Calls = new Map();
   return list.map((message) => readMessage(message, calls));
 }
+
+/** Roles whose messages are nothing without content; an assistant may only call. */
+const SPEAKING: ReadonlySet<string> = new Set(['system', 'developer', 'user', 'tool', 'function']);
 
 function readMessage(fields: Fields, calls: Calls): Message {
   const role = fields.requiredString('role');
   const name = role === 'tool' || role === 'function' ? undefined : fields.string('name');
   const named = { at: fields.at, ...(name === undefined ? {} : { name }) };
+  if (SPEAKING.has(role) && !fields.has('content'))
+    throw wrong(fields.pointer('content'), 'a text or a list of parts');
   switch (role) {
     case 'system':
     case 'developer':
@@ -148,11 +153,8 @@ function readAssistant(fields: Fields, calls: Calls): Part[] {
   parts.push(...readContent(fields));
   const refusal = fields.string('refusal');
   if (refusal) parts.push({ kind: 'refusal', text: refusal, at: fields.pointer('refusal') });
-  if (fields.has('audio')) {
-    // An earlier spoken answer, named by the id under which the provider stores it.
-    const value = { audio: fields.take('audio') };
-    parts.push({ kind: 'native', dialect: NAME, value, at: fields.pointer('audio') });
-  }
+  // An earlier spoken answer is named by the id under which the provider stores it.
+  if (fields.has('audio')) throw refuseStored(fields.pointer('audio'));
   for (const call of fields.objects('tool_calls') ?? [])
     parts.push({ ...readToolCall(call, seals.byCall), at: call.at });
   const legacy = fields.object('function_call');

@@ -126,7 +126,8 @@ class ChoiceDecoder {
     // OpenRouter sends its finish twice; nothing may follow the first.
     if (this.finished) return [];
     const delta = isObject(choice.delta) ? choice.delta : {};
-    if (citations.length === 0 && isPlainText(choice, delta)) return this.#text('text', textOf(delta.content));
+    if (citations.length === 0 && isPlainText(choice, delta))
+      return this.#text('text', textOf(delta.content));
     const events = [
       ...this.#thinking(delta),
       ...this.#content(delta, choice),

@@ -1,6 +1,16 @@
 /** Reads the items of a request's `input` into canonical messages. */
 import type { Citation, Media, Message, Part, PartBody, Tool } from '../canonical.ts';
-import { Fields, isObject, numberOf, objectsOf, pointTo, refuseStored, textOf, wrong } from '../fields.ts';
+import {
+  Fields,
+  isObject,
+  numberOf,
+  objectOf,
+  objectsOf,
+  pointTo,
+  refuseStored,
+  textOf,
+  wrong,
+} from '../fields.ts';
 import { mediaFromUrl } from '../media.ts';
 import { openSeal, readSummary } from '../seals.ts';
 import { canonicalName } from './tools.ts';
@@ -104,10 +114,10 @@ class ItemReader {
   }
 
   #reasoning(item: Fields): Part[] {
-    const spoken = objectsOf(item.take('content'))
+    const spoken = objectsOf(item.list('content'))
       .map((part) => textOf(part.text))
       .join('');
-    const summary = objectsOf(item.take('summary'))
+    const summary = objectsOf(item.list('summary'))
       .map((part) => textOf(part.text))
       .join('\n\n');
     const encrypted = item.string('encrypted_content');
@@ -160,6 +170,8 @@ function readNative(item: Fields): Spoken {
   if (type === 'item_reference' || (contentField !== undefined && !item.has(contentField)))
     throw refuseStored(item.at);
   if (item.has('container_id')) throw refuseStored(item.pointer('container_id'));
+  if (type === 'computer_call_output' && objectOf(item.value.output).file_id !== undefined)
+    throw refuseStored(`${item.pointer('output')}/file_id`);
   item.ignoreAll();
   const isUserSide = USER_SIDE_ITEMS.has(type) || type.endsWith('_output');
   const part: Part = { kind: 'native', dialect: DIALECT, value: item.value, at: item.at };
@@ -174,7 +186,8 @@ function readContent(item: Fields, field: 'content' | 'output'): Part[] {
     item.ignore(field);
     return content ? [{ kind: 'text', text: content, at }] : [];
   }
-  if (isObject(content)) {
+  if (content === undefined || content === null) throw wrong(at, 'a text or a list of parts');
+  if (field === 'output' && isObject(content)) {
     item.ignore(field);
     return [{ kind: 'text', text: JSON.stringify(content), at }];
   }

@@ -13,7 +13,7 @@ import type {
 import type { RequestPath, UpstreamRequest } from '../dialect.ts';
 import { Drops } from '../drops.ts';
 import { effortOf } from '../effort.ts';
-import { Fields, isObject, refuseStored } from '../fields.ts';
+import { Fields, refuseStored, wrong } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 import { encodeInput } from './input.ts';
 import { decodeInput } from './items.ts';
@@ -66,6 +66,7 @@ export function decodeRequest(wire: JsonObject, _path: RequestPath): ChatRequest
   const triggered = endsInTrigger(input);
   const conversation = triggered ? input.slice(0, -1) : input;
   const messages = [...instructions(fields), ...decodeInput(conversation, tools, items)];
+  if (messages.length === 0) throw wrong('/input', 'a text or a list of items, not empty');
   const request: ChatRequest = {
     model: fields.requiredString('model'),
     stream: fields.boolean('stream') ?? false,
@@ -126,18 +127,18 @@ function readScalars(fields: Fields, request: ChatRequest): void {
 }
 
 function readMetadata(fields: Fields): Record<string, string> | undefined {
-  const metadata = fields.take('metadata');
-  if (!isObject(metadata)) return undefined;
-  const entries = Object.entries(metadata).filter(
-    (entry): entry is [string, string] => typeof entry[1] === 'string',
-  );
-  return entries.length > 0 ? Object.fromEntries(entries) : undefined;
+  const metadata = fields.object('metadata');
+  const names = Object.keys(metadata?.value ?? {}).filter((name) => metadata?.has(name));
+  if (!metadata || names.length === 0) return undefined;
+  return Object.fromEntries(names.map((name) => [name, metadata.requiredString(name)]));
 }
 
 function readReasoning(fields: Fields, request: ChatRequest): void {
   const wish = fields.object('reasoning');
   if (!wish) return;
   const reasoning: Reasoning = {};
+  if (wish.has('effort') && typeof wish.value.effort !== 'string')
+    throw wrong(wish.pointer('effort'), 'a string');
   const effort = EFFORTS.find((word) => word === wish.value.effort);
   if (effort !== undefined) {
     wish.ignore('effort');
@@ -170,13 +171,13 @@ function readFormat(format: Fields): AnswerFormat | undefined {
   const type = format.string('type');
   if (type === 'json_object') return { kind: 'json' };
   if (type !== 'json_schema') return undefined;
-  const schema = format.take('schema');
+  const schema = format.whole('schema');
   const name = format.string('name');
   const description = format.string('description');
   const strict = format.boolean('strict');
   return {
     kind: 'schema',
-    schema: isObject(schema) ? schema : {},
+    schema: schema ?? {},
     ...(name === undefined ? {} : { name }),
     ...(description === undefined ? {} : { description }),
     ...(strict === undefined ? {} : { strict }),

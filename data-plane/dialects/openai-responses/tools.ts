@@ -1,7 +1,7 @@
 /** Tools and the choice among them, between the responses format and the canonical model. */
 import type { BuiltinTool, ChatRequest, FunctionTool, Tool, ToolChoice } from '../canonical.ts';
 import type { Drops } from '../drops.ts';
-import { isObject, objectOf, objectsOf, refuseStored, textOf } from '../fields.ts';
+import { isObject, objectOf, objectsOf, refuseStored, textOf, wrong } from '../fields.ts';
 import type { Fields, JsonObject } from '../fields.ts';
 
 const DIALECT = 'openai-responses';
@@ -45,14 +45,14 @@ function decodeTool(tool: Fields): Tool {
 }
 
 function decodeFunction(tool: Fields): FunctionTool & { at: string } {
-  const parameters = tool.take('parameters');
+  const parameters = tool.whole('parameters');
   const strict = tool.boolean('strict');
   return {
     kind: 'function',
     at: tool.at,
     name: tool.requiredString('name'),
     description: tool.string('description') ?? '',
-    ...(isObject(parameters) ? { parameters } : {}),
+    ...(parameters ? { parameters } : {}),
     ...(strict === undefined ? {} : { strict }),
   };
 }
@@ -80,6 +80,8 @@ function refuseStoredIn(tool: Fields): void {
   if (typeof container === 'string') throw refuseStored(tool.pointer('container'));
   const files = objectOf(container).file_ids;
   if (Array.isArray(files) && files.length > 0) throw refuseStored(`${tool.pointer('container')}/file_ids`);
+  if (objectOf(tool.value.input_image_mask).file_id !== undefined)
+    throw refuseStored(`${tool.pointer('input_image_mask')}/file_id`);
   const environment = objectOf(tool.value.environment);
   if (environment.type === 'container_reference')
     throw refuseStored(`${tool.pointer('environment')}/container_id`);
@@ -126,7 +128,8 @@ export function decodeToolChoice(fields: Fields, tools: readonly Tool[]): ToolCh
     fields.ignore('tool_choice');
     return choice;
   }
-  if (!isObject(choice)) return undefined;
+  if (choice === undefined || choice === null) return undefined;
+  if (!isObject(choice)) throw wrong(fields.pointer('tool_choice'), 'auto, none, required or an object');
   if ((choice.type === 'function' || choice.type === 'custom') && typeof choice.name === 'string') {
     fields.ignore('tool_choice');
     return { name: canonicalName(tools, choice.name, namespaceOf(choice)) };

@@ -1,0 +1,45 @@
+/** What no format of a request can rule out by its types, and no upstream would take. */
+import type { ChatRequest, Media, Part } from './canonical.ts';
+import { wrong } from './fields.ts';
+
+/** Bytes that are enough to know an image by. */
+const SIGNATURE_BYTES = 16;
+const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
+
+/**
+ * Throws `invalid_request` naming the part for a tool result without its call, an inline image that is none,
+ * and an address that is none.
+ */
+export function checkConversation({ messages }: ChatRequest): void {
+  const called = new Set<string>();
+  for (const { parts } of messages) {
+    for (const part of parts) checkPart(part, called);
+  }
+}
+
+function checkPart(part: Part, called: Set<string>): void {
+  if (part.kind === 'tool-call') called.add(part.id);
+  if (part.kind === 'media') checkMedia(part.media, part.at);
+  if (part.kind !== 'tool-result') return;
+  if (!called.has(part.id)) throw wrong(part.at, 'the result of a tool call that stands before it');
+  for (const inner of part.parts) checkPart(inner, called);
+}
+
+function checkMedia({ type, mediaType, source }: Media, at: string): void {
+  if ('url' in source && !SCHEME.test(source.url)) throw wrong(at, 'a URL or inline data');
+  if (type !== 'image' || !('base64' in source) || mediaType.includes('svg')) return;
+  const length = Math.ceil(SIGNATURE_BYTES / 3) * 4;
+  const bytes = Buffer.from(source.base64.slice(0, length), 'base64');
+  if (!isImage(bytes)) throw wrong(at, 'an image in base64, as PNG, JPEG, GIF or WebP');
+}
+
+/** PNG, JPEG, GIF, WebP, BMP, TIFF, and what HEIC and AVIF have in common. */
+function isImage(bytes: Buffer): boolean {
+  const hex = bytes.toString('hex');
+  const text = bytes.toString('latin1');
+  return (
+    /^(89504e47|ffd8ff|47494638|424d|49492a00|4d4d002a)/.test(hex) ||
+    (text.startsWith('RIFF') && text.slice(8, 12) === 'WEBP') ||
+    text.slice(4, 8) === 'ftyp'
+  );
+}
