@@ -73,7 +73,11 @@ const FORMATS: CutFormat[] = [
   },
 ];
 
-const WAYS = ['the body ends in order', 'the connection breaks', 'the upstream says that it failed'] as const;
+const WAYS = [
+  'the body ends in order',
+  'the connection breaks',
+  'the upstream says that it failed',
+] as const;
 
 let upstream: FakeUpstream;
 let node: TestNode;
@@ -82,7 +86,7 @@ const streamOf = ({ dialect }: CutFormat, prompt: string): string[] =>
   streams.get(`${dialect} ${prompt}`) ?? [];
 
 beforeAll(async () => {
-  const speaking = await startSpeakingUpstream(PIECE_LENGTH);
+  const speaking = await startSpeakingUpstream({ pieceLength: PIECE_LENGTH });
   for (const format of FORMATS) {
     for (const prompt of [PLAIN_PROMPT, WEATHER_PROMPT]) {
       const body = JSON.stringify(format.ask(prompt));

@@ -71,6 +71,8 @@ export const FORMATS: readonly UpstreamFormat[] = [
 export interface SeenByUpstream {
   path: string;
   body: string;
+  /** What it answered; 0 until then. */
+  status: number;
 }
 
 export interface SpeakingUpstream {
@@ -79,10 +81,18 @@ export interface SpeakingUpstream {
   stop(): Promise<void>;
 }
 
-/** Listens on free ports of 127.0.0.1; streamed text comes in pieces of `pieceLength` characters. */
-export async function startSpeakingUpstream(pieceLength = 5): Promise<SpeakingUpstream> {
+export interface SpeakingOptions {
+  /** Streamed text comes in pieces of this many characters. */
+  pieceLength?: number;
+  /** What is answered; else what the SDKs are asked to do here. */
+  addAnswers?: (mock: LLMock) => void;
+}
+
+/** Listens on free ports of 127.0.0.1. */
+export async function startSpeakingUpstream(options: SpeakingOptions = {}): Promise<SpeakingUpstream> {
+  const { pieceLength = 5 } = options;
   const mock = new LLMock({ host: '127.0.0.1', port: 0, logLevel: 'silent', chunkSize: pieceLength });
-  addAnswers(mock);
+  (options.addAnswers ?? addAnswers)(mock);
   await mock.start();
   const seen: SeenByUpstream[] = [];
   const witness = createServer((request, response) => {
@@ -91,10 +101,12 @@ export async function startSpeakingUpstream(pieceLength = 5): Promise<SpeakingUp
     request.on('end', () => {
       const path = request.url ?? '/';
       const body = Buffer.concat(pieces).toString('utf8');
-      seen.push({ path, body });
+      const entry: SeenByUpstream = { path, body, status: 0 };
+      seen.push(entry);
       const headers = { 'content-type': 'application/json' };
       void fetch(mock.url + path, { method: 'POST', headers, body }).then(async (answer) => {
         const contentType = answer.headers.get('content-type') ?? 'application/json';
+        entry.status = answer.status;
         response.writeHead(answer.status, { 'content-type': contentType });
         for await (const piece of answer.body ?? []) response.write(piece);
         response.end();
