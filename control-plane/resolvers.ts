@@ -16,6 +16,7 @@ import {
   NodeResolver,
   PendingNodesResolver,
 } from './nodes/node.resolver.ts';
+import { ClaimResolver } from './nodes/claim.resolver.ts';
 import { SyncResolver } from './nodes/sync.resolver.ts';
 import { UsageReportResolver } from './nodes/usage-report.resolver.ts';
 import {
@@ -51,6 +52,7 @@ export const resolvers: NonEmptyArray<new () => object> = [
   PendingNodesResolver,
   LeaseNodeResolver,
   SyncResolver,
+  ClaimResolver,
   UsageReportResolver,
   UserUsageResolver,
   AdminUsageResolver,

@@ -12,6 +12,8 @@ import {
   NODE_LEASE_CLOSE,
   NODE_LEASE_REQUEST,
   NODE_REGISTER,
+  NODE_REQUEST_CLAIM,
+  NODE_REQUEST_RELEASE,
   NODE_USAGE_REPORT,
 } from '@gateway/shared/node-api';
 import type {
@@ -22,14 +24,18 @@ import type {
   NodeLeaseCloseInput,
   NodeLeaseRequestInput,
   NodeRegisterInput,
+  NodeRequestClaimAnswer,
+  NodeRequestClaimInput,
+  NodeRequestReleaseInput,
   NodeUsageReportAnswer,
   NodeUsageReportInput,
 } from '@gateway/shared/node-api';
 
 /** How long one mutation may take before it counts as unanswered, in ms. */
 const MUTATION_TIMEOUT_MS = 5_000;
-/** Shorter for leases: somebody's request waits, and a late answer is fetched again under the same number. */
-const LEASE_TIMEOUT_MS = 2_000;
+/** Shorter where somebody's request waits; a late answer is fetched again under the same number. */
+const WAITED_FOR: ReadonlySet<string> = new Set(['nodeLeaseRequest', 'nodeRequestClaim']);
+const WAITED_FOR_TIMEOUT_MS = 2_000;
 const PING_EVERY_MS = 2_000;
 const PONG_WITHIN_MS = 3_000;
 const CONNECT_WITHIN_MS = 3_000;
@@ -63,6 +69,8 @@ export interface Control {
   closeLease(input: NodeLeaseCloseInput): Promise<ControlAnswer>;
   reportUsage(input: NodeUsageReportInput): Promise<NodeUsageReportAnswer>;
   heartbeat(input: NodeHeartbeatInput): Promise<void>;
+  claimRequest(input: NodeRequestClaimInput): Promise<NodeRequestClaimAnswer>;
+  releaseRequest(input: NodeRequestReleaseInput): Promise<ControlAnswer>;
   /** Follows the configuration from a revision, or from a snapshot without one. Returns how to stop. */
   follow(from: { nodeId: string; fromRevision?: number }, sink: ConfigSink): () => void;
   /** Closes the socket. Never rejects. */
@@ -143,6 +151,8 @@ function controlOver(client: Client, socket: SocketClient): Control {
       const answer = await call<{ node: { id: string } | null }>('nodeHeartbeat', NODE_HEARTBEAT, input);
       if (!answer.node) throw refusal('nodeHeartbeat', answer.userErrors);
     },
+    claimRequest: (input) => call<NodeRequestClaimAnswer>('nodeRequestClaim', NODE_REQUEST_CLAIM, input),
+    releaseRequest: (input) => call<ControlAnswer>('nodeRequestRelease', NODE_REQUEST_RELEASE, input),
     follow: (from, sink) => follow(client, from, sink),
     // graphql-ws rejects with {code: 1000} when it is disposed of while it connects.
     stop: async () => {
@@ -156,7 +166,7 @@ type Call = <Answer>(field: string, document: string, input: object) => Promise<
 
 function caller(client: Client): Call {
   return async <Answer>(field: string, document: string, input: object) => {
-    const limit = field === 'nodeLeaseRequest' ? LEASE_TIMEOUT_MS : MUTATION_TIMEOUT_MS;
+    const limit = WAITED_FOR.has(field) ? WAITED_FOR_TIMEOUT_MS : MUTATION_TIMEOUT_MS;
     const timeout = AbortSignal.timeout(limit);
     const result = await client
       .mutation<Record<string, Answer & Refusable>>(

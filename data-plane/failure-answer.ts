@@ -11,7 +11,7 @@ import type { Reply } from './reply.ts';
 export function tellFailure(reply: Reply, error: GatewayError, inbound: Inbound | undefined): void {
   if (reply.begun || error.code === 'client_closed') return;
   const { retryAfterMs } = error.details;
-  if (error.shouldRetry === false) reply.header('x-should-retry', 'false');
+  if (error.shouldRetry !== undefined) reply.header('x-should-retry', String(error.shouldRetry));
   if (retryAfterMs !== undefined) {
     const waitMs = Math.max(1, Math.ceil(retryAfterMs));
     reply.header('retry-after-ms', String(waitMs));

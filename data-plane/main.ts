@@ -8,6 +8,7 @@ import { ConfigFile } from './config/file.ts';
 import { claimFolder, loadNodeKeys } from './config/identity.ts';
 import { createStore } from './config/store.ts';
 import type { WritableStore } from './config/store.ts';
+import { claimsOver } from './claim.ts';
 import { connectControl } from './control.ts';
 import type { Control } from './control.ts';
 import { COMPLETIONS, DIALECTS } from './dialects/index.ts';
@@ -94,12 +95,7 @@ async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
   const server = buildServer({
     store,
     ledger,
-    claims: {
-      claim: async (input) => control.claimRequest({ ...input, nodeId: ownId(whole) }),
-      release: async (requestId) => {
-        await control.releaseRequest({ nodeId: ownId(whole), requestId });
-      },
-    },
+    claims: claimsOver(control, () => whole.id),
     dialects: DIALECTS,
     completions: COMPLETIONS,
     settings: readServerSettings(process.env),
@@ -145,12 +141,6 @@ function enterService(node: Node): () => void {
     },
     onConfirmed: (sentAt) => ledger.confirm(sentAt),
   });
-}
-
-/** Throws before the node is registered. */
-function ownId({ id }: Node): string {
-  if (id === undefined) throw new Error('the node is not registered yet');
-  return id;
 }
 
 async function firstConfig(node: Node): Promise<void> {

@@ -6,8 +6,9 @@ import type { ModelRecord } from '@gateway/shared/records';
 import { authenticate } from './authenticate.ts';
 import type { Caller } from './authenticate.ts';
 import { openBill } from './bill.ts';
-import type { Sale } from './bill.ts';
+import type { Bill, Sale } from './bill.ts';
 import type { Call } from './call.ts';
+import { claimKey, fingerprinted } from './claim.ts';
 import type { Services } from './services.ts';
 import type { Credentials } from './authenticate.ts';
 import type { CompiledRoute, Config } from './config/config.ts';
@@ -29,13 +30,18 @@ export async function serve(call: Call, sold: Sold, services: Services): Promise
   const caller = authenticate(call, sold.credentials);
   services.streams.add(caller.key.id, call.cut);
   try {
-    const exchange = await sold.open(call, services);
+    const read = fingerprinted(call);
+    const exchange = await sold.open(read.call, services);
     const { model, price, routes } = findModel(call, caller, { name: exchange.model, family: sold.family });
     exchange.checkLimits(model);
+    const { walletId } = caller.key;
+    const claimed = { walletId, fingerprint: read.fingerprint(model.name) };
+    const claim = await claimKey(call, claimed, services.claims);
     const sale = { model, price, family: sold.family, streamed: exchange.streamed };
-    const bill = await openBill(call, caller, { sale, till: services });
+    let bill: Bill | undefined;
     let failure: unknown;
     try {
+      bill = await openBill(call, caller, { sale, till: services });
       const answer = await services.upstreams.ask(call, exchange, routes);
       bill.routeId = answer.routeId;
       await answer.deliver(call.reply, bill);
@@ -43,7 +49,8 @@ export async function serve(call: Call, sold: Sold, services: Services): Promise
       failure = error;
       throw error;
     } finally {
-      bill.close(failure);
+      bill?.close(failure);
+      claim?.end(bill?.charged === true);
     }
   } finally {
     services.streams.remove(caller.key.id, call.cut);

@@ -71,8 +71,9 @@ export class GatewayError extends Error {
     return this.details.upstream?.status ?? FAILURES[this.code];
   }
 
-  /** False where a repetition cannot help; undefined leaves the decision to the client. */
-  get shouldRetry(): false | undefined {
+  /** False where a repetition cannot help, true where it will; undefined leaves it to the client. */
+  get shouldRetry(): boolean | undefined {
+    if (this.code === 'idempotency_in_flight') return true;
     return FINAL.has(this.code) ? false : undefined;
   }
 }

@@ -147,6 +147,32 @@ function capitals<Word extends string>(word: Word): Uppercase<Word> {
   return word.toUpperCase() as Uppercase<Word>;
 }
 
+/** Claims an Idempotency-Key for one request; harmless when it is asked again for the same request. */
+export const NODE_REQUEST_CLAIM = /* GraphQL */ `
+  mutation NodeRequestClaim($input: NodeRequestClaimInput!) {
+    nodeRequestClaim(input: $input) { state requestId cost userErrors { code message field } }
+  }
+`;
+export interface NodeRequestClaimInput {
+  nodeId: string; walletId: string;
+  /** The path of the request; the digests are SHA-256 in hex. */
+  route: string; keyDigest: string; fingerprint: string;
+  requestId: string;
+}
+export interface NodeRequestClaimAnswer {
+  state: 'CLAIMED' | 'IN_FLIGHT' | 'DONE' | 'MISMATCH' | null;
+  /** The request that has the key, and what it cost, in dollars. */
+  requestId: string | null; cost: string | null;
+}
+
+/** Frees the key of a request that cost nothing. */
+export const NODE_REQUEST_RELEASE = /* GraphQL */ `
+  mutation NodeRequestRelease($input: NodeRequestReleaseInput!) {
+    nodeRequestRelease(input: $input) { ok userErrors { code message field } }
+  }
+`;
+export interface NodeRequestReleaseInput { nodeId: string; requestId: string }
+
 /** Says that the node lives, and how it does. The node's leases are confirmed by it. */
 export const NODE_HEARTBEAT = /* GraphQL */ `
   mutation NodeHeartbeat($input: NodeHeartbeatInput!) {

@@ -9,6 +9,7 @@ import { registry } from '../metrics.ts';
 import { query, sql } from '../sql.ts';
 import { checkInvariants } from '../wallet/invariants.ts';
 import type { Violation } from '../wallet/invariants.ts';
+import { pruneClaims } from '../usage/claim.service.ts';
 import { sweepLeases } from '../wallet/lease.end.ts';
 import { ConfigFeed } from './config-feed.ts';
 import type { FeedParts } from './config-feed.ts';
@@ -63,6 +64,7 @@ export async function startBackground(
     every(SWEEP_LEASES_MS, () => watchMoney(em(), startedAt), trouble('leases')),
     every(CHECK_LEDGER_MS, () => checkLedger(em(), parts.log), trouble('ledger')),
     every(PRUNE_MS, () => pruneTombstones(em()), trouble('tombstones')),
+    every(PRUNE_MS, () => pruneClaims(em()), trouble('claims')),
   ];
   return {
     feed,

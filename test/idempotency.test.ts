@@ -1,0 +1,124 @@
+/** The Idempotency-Key of API clients through the whole house, over two nodes. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createEmptyDatabase } from './database.ts';
+import type { TestDatabase } from './database.ts';
+import { addCustomer, addUpstream, startHouse } from './house.ts';
+import type { Customer, House } from './house.ts';
+import { startUpstream } from './upstream.ts';
+import type { FakeUpstream } from './upstream.ts';
+
+let database: TestDatabase;
+let house: House;
+let upstream: FakeUpstream;
+let failing = false;
+
+const ANSWER = JSON.stringify({
+  id: 'c',
+  object: 'chat.completion',
+  created: 1,
+  model: 'budget',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Yes.' }, finish_reason: 'stop' }],
+});
+
+beforeAll(async () => {
+  upstream = await startUpstream(() => (failing ? { status: 500 } : { chunks: [ANSWER], gapMs: 20 }));
+  database = await createEmptyDatabase();
+  house = await startHouse({ databaseUrl: database.url, nodes: 2 });
+  await addUpstream(house, { baseUrl: `${upstream.origin}/v1`, models: ['budget'] });
+});
+
+afterAll(async () => {
+  await house?.stop();
+  await upstream?.close();
+  await database?.drop();
+});
+
+interface Answer {
+  status: number;
+  retry: string | null;
+  text: string;
+}
+
+async function ask(customer: Customer, key: string, more: { node?: number; prompt?: string } = {}) {
+  const response = await fetch(`${house.nodes[more.node ?? 0]?.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${customer.key}`,
+      'content-type': 'application/json',
+      'idempotency-key': key,
+    },
+    body: JSON.stringify({
+      model: 'budget',
+      messages: [{ role: 'user', content: more.prompt ?? 'Hi' }],
+    }),
+  });
+  const retry = response.headers.get('x-should-retry');
+  return { status: response.status, retry, text: await response.text() } satisfies Answer;
+}
+
+async function charges(customer: Customer): Promise<number> {
+  const { rows } = await house.database.query<{ count: number }>(
+    'select count(*)::int as count from usage_charge join usage_entry using (request_id) where key_id = $1',
+    [customer.keyId],
+  );
+  return rows[0]?.count ?? -1;
+}
+
+/** Asks until the answer has the status; gives up after some seconds. */
+async function until(status: number, work: () => Promise<Answer>): Promise<Answer> {
+  for (let attempt = 0; ; attempt += 1) {
+    const answer = await work();
+    if (answer.status === status || attempt === 100) return answer;
+    await new Promise((resolve) => {
+      setTimeout(resolve, 50);
+    });
+  }
+}
+
+test('of 20 requests at once with one key on two nodes one is answered and charged', async () => {
+  const customer = await addCustomer(house, '1');
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, at) => ask(customer, 'once', { node: at % 2 })),
+  );
+  expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
+  expect(answers.filter(({ status }) => status === 409)).toHaveLength(19);
+  const done = await until(409, () => ask(customer, 'once'));
+  const last = done.retry === 'false' ? done : await settled(customer);
+  expect(last).toMatchObject({ status: 409, retry: 'false' });
+  expect(last.text).toContain('cost 0.03 USD');
+  expect(await ask(customer, 'once', { prompt: 'Other' })).toMatchObject({ status: 422 });
+  expect(await charges(customer)).toBe(1);
+});
+
+/** The answer once the charge has reached the control plane; before, the key counts as in flight. */
+async function settled(customer: Customer): Promise<Answer> {
+  for (let attempt = 0; ; attempt += 1) {
+    const answer = await ask(customer, 'once');
+    if (answer.retry === 'false' || attempt === 100) return answer;
+    expect(answer).toMatchObject({ status: 409, retry: 'true' });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 50);
+    });
+  }
+}
+
+test('a request that failed leaves its key to the next one', async () => {
+  const customer = await addCustomer(house, '1');
+  failing = true;
+  expect((await ask(customer, 'again')).status).toBe(502);
+  failing = false;
+  expect((await until(200, () => ask(customer, 'again', { node: 1 }))).status).toBe(200);
+  const poor = await addCustomer(house, '0');
+  expect((await ask(poor, 'again')).status).toBe(402);
+  expect((await until(402, () => ask(poor, 'again'))).status).toBe(402);
+});
+
+test('a key that cannot be one is refused, and so is every key while the control plane is away', async () => {
+  const customer = await addCustomer(house, '1');
+  expect((await ask(customer, 'x'.repeat(256))).status).toBe(400);
+  expect((await ask(customer, 'a b')).status).toBe(400);
+  await house.control.kill();
+  expect((await ask(customer, 'away')).status).toBe(503);
+  await house.restartControl();
+  expect((await until(200, () => ask(customer, 'away'))).status).toBe(200);
+});
