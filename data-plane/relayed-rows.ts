@@ -33,9 +33,9 @@ export function embed(
   services: Services,
   path?: { model: string; batch: boolean },
 ): Promise<void> {
-  const open = async () => {
-    const body = parseRequestBody(await call.body(EMBEDDINGS_BODY_BYTES));
-    return openEmbeddings({ body, headers: call.headers, ...(path ? { path } : {}) });
+  const open = async (read: Call) => {
+    const body = parseRequestBody(await read.body(EMBEDDINGS_BODY_BYTES));
+    return openEmbeddings({ body, headers: read.headers, ...(path ? { path } : {}) });
   };
   const credentials = path ? 'generative' : 'bearer';
   return serve(call, { family: 'embeddings', credentials, open }, services);
@@ -53,7 +53,7 @@ export function relayed(kind: RelayKind): Endpoint {
       const { uploads } = services;
       const { inbound } = dialectOf(services, 'openai-chat', call);
       const streamError = (error: GatewayError) => inbound.encodeStreamError(error);
-      const open = () => openRelayed(call, { kind, uploads, streamError });
+      const open = (read: Call) => openRelayed(read, { kind, uploads, streamError });
       return serve(call, { family, credentials: 'bearer', open }, services);
     },
   };
@@ -85,7 +85,8 @@ export function search(path: string): Endpoint {
     family: 'search',
     body: 'json',
     answer: (call, services) => {
-      const open = async () => openSearch(parseRequestBody(await call.body(SEARCH_BODY_BYTES)), call.headers);
+      const open = async (read: Call) =>
+        openSearch(parseRequestBody(await read.body(SEARCH_BODY_BYTES)), read.headers);
       return serve(call, { family: 'search', credentials: 'bearer', open }, services);
     },
   };

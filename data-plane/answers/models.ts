@@ -1,4 +1,5 @@
 /** The models lists, in the style of whoever asks: free, and only what the key may use on this host. */
+import { isChatFamily } from '@gateway/shared/catalog';
 import { GatewayError } from '@gateway/shared/failures';
 import type { ModelRecord } from '@gateway/shared/records';
 import { authenticate, hasGenerativeKey } from '../authenticate.ts';
@@ -109,9 +110,17 @@ function itemOf(style: Style, model: ModelRecord): Record<string, unknown> {
         description: model.description,
         inputTokenLimit: model.contextTokens,
         outputTokenLimit: model.contextTokens,
-        supportedGenerationMethods: ['generateContent', 'streamGenerateContent', 'countTokens'],
+        supportedGenerationMethods: methodsOf(model),
       };
   }
+}
+
+/** https://ai.google.dev/api/models#Model */
+function methodsOf({ families }: ModelRecord): string[] {
+  return [
+    ...(families.some(isChatFamily) ? ['generateContent', 'streamGenerateContent', 'countTokens'] : []),
+    ...(families.includes('embeddings') ? ['embedContent', 'batchEmbedContents'] : []),
+  ];
 }
 
 function send(call: Call, value: unknown): void {

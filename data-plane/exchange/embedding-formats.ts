@@ -162,7 +162,12 @@ export const GOOGLE: EmbeddingFormat = {
         outputDimensionality: dimensions,
       };
     });
-    return { ...pathOf(model, true), body: JSON.stringify({ requests }), dropped: extras };
+    const batch = requests.length > 1;
+    return {
+      ...pathOf(model, batch),
+      body: JSON.stringify(batch ? { requests } : requests[0]),
+      dropped: extras,
+    };
   },
   decodeResponse: (wire) => {
     const items = isObject(wire.embedding) ? [wire.embedding] : objectsOf(wire.embeddings);
