@@ -56,8 +56,8 @@ export function wrong(at: string, expectation: string): GatewayError {
 /**
  * The failure for a reference to something stored at a provider, which customers of one account would share.
  */
-export function refuseStored(at: string): GatewayError {
-  const message = `${at} names something that is stored at a provider. Send the content itself instead.`;
+export function refuseStored(at: string, instead = 'Send the content itself instead.'): GatewayError {
+  const message = `${at} names something that is stored at a provider. ${instead}`;
   return new GatewayError('invalid_request', message, { parameter: at });
 }
 

@@ -20,7 +20,8 @@ import {
 } from './conversation.ts';
 import type { Called, SdkClient, Target } from './conversation.ts';
 
-const BASE = { maxRetries: 0, maxOutputTokens: 1000 };
+/** Where answers are not stored, the SDK has to send earlier ones back itself. */
+const BASE = { maxRetries: 0, maxOutputTokens: 1000, providerOptions: { openai: { store: false } } };
 
 function weather(calls: { name: string; input: unknown }[]) {
   return {

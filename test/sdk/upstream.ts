@@ -135,6 +135,7 @@ function addAnswers(mock: LLMock): void {
   // A generative-language upstream has no word of its own for calls.
   mock.on({ predicate: (request) => asks(request, WEATHER_PROMPT) }, ({ model }) => ({
     toolCalls: [call],
+    reasoning: 'The weather tool knows that.',
     usage,
     ...(model === GENERATIVE_MODEL ? { finishReason: 'stop' } : {}),
   }));

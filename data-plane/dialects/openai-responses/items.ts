@@ -167,8 +167,10 @@ function readCompaction(item: Fields): Spoken {
 function readNative(item: Fields): Spoken {
   const type = textOf(item.value.type);
   const contentField = REFERENCE_ITEMS[type];
-  if (type === 'item_reference' || (contentField !== undefined && !item.has(contentField)))
-    throw refuseStored(item.at);
+  // The ai package refers to earlier answers until it is told that they are not stored.
+  if (type === 'item_reference')
+    throw refuseStored(item.at, 'Send the content itself instead: clients do with `store` set to false.');
+  if (contentField !== undefined && !item.has(contentField)) throw refuseStored(item.at);
   if (item.has('container_id')) throw refuseStored(item.pointer('container_id'));
   if (type === 'computer_call_output' && objectOf(item.value.output).file_id !== undefined)
     throw refuseStored(`${item.pointer('output')}/file_id`);
@@ -222,7 +224,11 @@ function readPartBody(part: Fields): PartBody {
 function readOutputText(part: Fields): PartBody {
   part.ignore('logprobs');
   const citations = objectsOf(part.take('annotations')).map(citationOf);
-  return { kind: 'text', text: part.requiredString('text'), ...(citations.length > 0 ? { citations } : {}) };
+  return {
+    kind: 'text',
+    text: part.requiredString('text'),
+    ...(citations.length > 0 ? { citations } : {}),
+  };
 }
 
 /** What an annotation points at; files of the provider are known by their name only. */
