@@ -100,7 +100,7 @@ function refusal(answer: Answer): GatewayError {
     case 'DONE':
       return new GatewayError(
         'idempotency_done',
-        `Request ${requestId} had this Idempotency-Key, was answered and cost ${answer.cost ?? '0.00'} USD. ` +
+        `Request ${requestId} had this Idempotency-Key, was answered and cost ${answer.cost} USD. ` +
           'Answers are not kept. Use a new key for a new request.',
       );
     case 'MISMATCH':

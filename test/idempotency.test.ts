@@ -47,10 +47,7 @@ async function ask(customer: Customer, key: string, more: { node?: number; promp
       'content-type': 'application/json',
       'idempotency-key': key,
     },
-    body: JSON.stringify({
-      model: 'budget',
-      messages: [{ role: 'user', content: more.prompt ?? 'Hi' }],
-    }),
+    body: JSON.stringify({ model: 'budget', messages: [{ role: 'user', content: more.prompt ?? 'Hi' }] }),
   });
   const retry = response.headers.get('x-should-retry');
   return { status: response.status, retry, text: await response.text() } satisfies Answer;

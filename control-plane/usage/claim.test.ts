@@ -95,7 +95,7 @@ describe('an Idempotency-Key', () => {
     expect(await claim({ ...logged.claim, requestId: 'later too' })).toMatchObject({ state: 'CLAIMED' });
   });
 
-  it('of a request that died with its node is free once the node has settled what it had charged', async () => {
+  it('of a request that died with its node is free once that node has settled its charges', async () => {
     const { claim: asked } = await setting();
     await claim(asked);
     const restarted = (backlog: number, beaten: boolean): Promise<unknown> =>

@@ -5,7 +5,7 @@ import { User } from '../accounts/user.type.ts';
 import { AdminQuery } from '../admin-query.ts';
 import { connectionFrom, decodeCursor, encodeCursor, pageSize } from '../connections.ts';
 import type { Connection } from '../connections.ts';
-import { Authorized, viewerOf } from '../context.ts';
+import { Authorized, isAdminFor, viewerOf } from '../context.ts';
 import type { Context } from '../context.ts';
 import { requestError, UserFailure } from '../errors.ts';
 import type { Event } from '../events.ts';
@@ -76,7 +76,10 @@ export class UsageResolver {
     @Arg('requestId', () => String, { description: 'The x-request-id of the answer.' }) requestId: string,
   ): Promise<UsageEntry | null> {
     const viewer = viewerOf(context);
-    return (await usageOfRequest(context.em, requestId, viewer.role === 'ADMIN' ? null : viewer.id)) ?? null;
+    return (
+      (await usageOfRequest(context.em, requestId, isAdminFor(context, 'ADMIN_USERS') ? null : viewer.id)) ??
+      null
+    );
   }
 
   @Authorized('USER')

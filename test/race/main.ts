@@ -1,0 +1,46 @@
+/**
+ * `npm run race -- --rounds N`: 64 clients × 50 requests on money for exactly k, over two nodes. Prints a
+ * line a round and exits with 1 when a round had another number of answers or charges than k.
+ */
+import { mkdtempSync, chmodSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startPostgres } from '../../control-plane/local/postgres.ts';
+import { race } from './run.ts';
+import type { Round } from './run.ts';
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '100' },
+    clients: { type: 'string', default: '64' },
+    requests: { type: 'string', default: '50' },
+  },
+});
+const folder = mkdtempSync(join(tmpdir(), 'gateway-race-'));
+// The superuser's server runs as somebody else, who has to get through this folder.
+chmodSync(folder, 0o711);
+const postgres = await startPostgres({ dataDir: folder });
+
+const isExact = ({ moneyFor, statuses, charges, leftMicros }: Round): boolean =>
+  statuses[200] === moneyFor && charges === moneyFor && leftMicros === 0;
+
+const rounds = await race(
+  {
+    databaseUrl: postgres.url,
+    rounds: Number(values.rounds),
+    clients: Number(values.clients),
+    requestsEach: Number(values.requests),
+    moneyFor: (round) => 1 + ((round * 37) % 120),
+  },
+  (round) =>
+    process.stdout.write(
+      `${isExact(round) ? 'exact' : 'WRONG'}: money for ${round.moneyFor}, answers ` +
+        `${JSON.stringify(round.statuses)}, ${round.charges} charges, ${round.milliseconds} ms\n`,
+    ),
+);
+await postgres.stop();
+rmSync(folder, { recursive: true, force: true });
+const wrong = rounds.filter((round) => !isExact(round)).length;
+process.stdout.write(`${rounds.length} rounds, ${wrong} wrong\n`);
+process.exit(wrong === 0 ? 0 : 1);

@@ -1,0 +1,104 @@
+/**
+ * The race that prepaid gateways lose: many clients at once on money for exactly k requests, over two nodes.
+ * Each round must end with exactly k answers, an empty wallet and the truth for everybody else.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { addCustomer, addUpstream, startHouse } from '../house.ts';
+import type { Customer, House } from '../house.ts';
+import { startUpstream } from '../upstream.ts';
+
+export interface RaceOptions {
+  databaseUrl: string;
+  rounds: number;
+  clients: number;
+  requestsEach: number;
+  /** How many requests a round's wallet can pay: `round` counts from 0. */
+  moneyFor(round: number): number;
+}
+
+export interface Round {
+  moneyFor: number;
+  /** How many answers had which status. */
+  statuses: Record<number, number>;
+  /** In the ledger, once all is settled. */
+  charges: number;
+  leftMicros: number;
+  milliseconds: number;
+}
+
+const PRICE_MICROS = 30_000;
+const SETTLED_WITHIN_MS = 15_000;
+
+const ANSWER = JSON.stringify({
+  id: 'c',
+  object: 'chat.completion',
+  created: 1,
+  model: 'budget',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Yes.' }, finish_reason: 'stop' }],
+});
+
+/** Runs the rounds one after the other, each with a wallet of its own, and tells of each. */
+export async function race(options: RaceOptions, tell: (round: Round) => void = () => undefined) {
+  const upstream = await startUpstream(() => ({ chunks: [ANSWER] }));
+  const house = await startHouse({ databaseUrl: options.databaseUrl, nodes: 2 });
+  const rounds: Round[] = [];
+  try {
+    await addUpstream(house, { baseUrl: `${upstream.origin}/v1`, models: ['budget'] });
+    for (let number = 0; number < options.rounds; number += 1) {
+      const round = await runRound(house, options, options.moneyFor(number));
+      rounds.push(round);
+      tell(round);
+    }
+    return rounds;
+  } finally {
+    await house.stop();
+    await upstream.close();
+  }
+}
+
+async function runRound(house: House, options: RaceOptions, moneyFor: number): Promise<Round> {
+  const customer = await addCustomer(house, ((moneyFor * PRICE_MICROS) / 1_000_000).toFixed(6));
+  const startedAt = performance.now();
+  const statuses: Record<number, number> = {};
+  const client = async (at: number): Promise<void> => {
+    for (let request = 0; request < options.requestsEach; request += 1) {
+      const status = await ask(house, customer, at + request);
+      statuses[status] = (statuses[status] ?? 0) + 1;
+    }
+  };
+  await Promise.all(Array.from({ length: options.clients }, (_, at) => client(at)));
+  const milliseconds = Math.round(performance.now() - startedAt);
+  return { moneyFor, statuses, milliseconds, ...(await settled(house, customer, statuses[200] ?? 0)) };
+}
+
+async function ask(house: House, { key }: Customer, number: number): Promise<number> {
+  const node = house.nodes[number % house.nodes.length];
+  const response = await fetch(`${node?.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: '{"model":"budget","messages":[{"role":"user","content":"Hi"}]}',
+  });
+  await response.text();
+  return response.status;
+}
+
+async function settled(
+  { database }: House,
+  { walletId }: Customer,
+  charges: number,
+): Promise<Pick<Round, 'charges' | 'leftMicros'>> {
+  const until = Date.now() + SETTLED_WITHIN_MS;
+  for (;;) {
+    const { rows } = await database.query<{ charges: number; left: number }>(
+      `select (select count(*) from usage_charge join usage_entry using (request_id)
+          where wallet_id = $1)::int as charges,
+        (select sum(balance) from ledger_account where wallet_id = $1 and kind in ('WALLET', 'LEASE'))::int
+          as left`,
+      [walletId],
+    );
+    const [row] = rows;
+    if (row && (row.charges === charges || Date.now() > until))
+      return { charges: row.charges, leftMicros: row.left };
+    await sleep(50);
+  }
+}
