@@ -5,6 +5,7 @@ import type { GraphQLSchema } from 'graphql';
 import { Authorized as AuthorizedField, Extensions } from 'type-graphql';
 import type { AuthCheckerFn } from 'type-graphql';
 import type { Group } from '@gateway/shared/catalog';
+import type { AccessScope } from './enums.ts';
 import { requestError } from './errors.ts';
 import type { Settings } from './settings.ts';
 
@@ -17,7 +18,24 @@ export interface Viewer {
   email: string;
   role: 'USER' | 'ADMIN';
   allowedGroups: Group[];
-  sessionId: string;
+  /** The session of a browser; null for scripts. */
+  session: SessionIdentity | null;
+  /** The access token of a script; null for browsers. Then `role` is what its scopes leave of the owner's. */
+  token: TokenIdentity | null;
+}
+
+/** The session that a browser's cookie names. */
+export interface SessionIdentity {
+  id: string;
+  /** When a password or a second factor was last proven in it. */
+  authenticatedAt: Date;
+}
+
+/** The access token that a script sent. */
+export interface TokenIdentity {
+  id: string;
+  name: string;
+  scopes: readonly AccessScope[];
 }
 
 /** The data-plane node whose token came with the request. */
@@ -80,7 +98,24 @@ export function actorOf(context: Context): Actor {
   if (context.node && !context.viewer)
     return { kind: 'NODE', id: context.node.id, label: context.node.name, ip, requestId };
   const viewer = viewerOf(context);
+  if (viewer.token) {
+    const label = `${viewer.email} by ${viewer.token.name}`;
+    return { kind: 'ACCESS_TOKEN', id: viewer.token.id, label, ip, requestId };
+  }
   return { kind: 'USER', id: viewer.id, label: viewer.email, ip, requestId };
+}
+
+/** The session of a field that browsers alone may use. Throws FORBIDDEN for a script. */
+export function sessionOf(context: Context): SessionIdentity {
+  const { session } = viewerOf(context);
+  if (!session) throw requestError('FORBIDDEN', 'Only a signed-in browser may do that.');
+  return session;
+}
+
+/** Whether an administrator asks, with this scope where a script does. */
+export function isAdminFor(context: Context, scope: AccessScope): boolean {
+  const { viewer } = context;
+  return viewer?.role === 'ADMIN' && (!viewer.token || viewer.token.scopes.includes(scope));
 }
 
 /** Marks a field for callers of this role alone. Every root field needs this or `Public`. */

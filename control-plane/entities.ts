@@ -6,6 +6,7 @@ import {
   SessionSchema,
   UserSchema,
 } from './accounts/account.entity.ts';
+import { AccessTokenSchema } from './accounts/token.entity.ts';
 import { GroupRatioSchema, ModelSchema } from './catalog/model.entity.ts';
 import { KeySchema } from './keys/key.entity.ts';
 import { CredentialSchema, ProviderSchema, RouteSchema } from './upstreams/upstream.entity.ts';
@@ -16,6 +17,7 @@ export const entities = [
   PolicyVersionSchema,
   PolicyAcceptanceSchema,
   AccountLinkSchema,
+  AccessTokenSchema,
   ModelSchema,
   GroupRatioSchema,
   ProviderSchema,

@@ -135,3 +135,22 @@ export const HealthStatus = describeEnum('HealthStatus', 'How something does.', 
   DOWN: 'Does not work.',
   UNKNOWN: 'Not observed yet.',
 });
+
+export const AccessScope = describeEnum('AccessScope', 'What an access token may do.', {
+  KEYS_READ: 'Read API keys.',
+  KEYS_WRITE: 'Make, reveal, change and disable API keys.',
+  USAGE_READ: 'Read the usage log.',
+  WALLET_READ: 'Read balances and the ledger.',
+  WALLET_WRITE: 'Top up and change warnings.',
+  POOLS_READ: 'Read dedicated pools.',
+  POOLS_WRITE: 'Buy and change dedicated pools.',
+  CATALOG_READ: 'Read the catalog, which everybody may.',
+  ADMIN_USERS: 'Administer users and their keys, and read their usage.',
+  ADMIN_CATALOG: 'Administer models and group ratios.',
+  ADMIN_UPSTREAMS: 'Administer providers, credentials and routes.',
+  ADMIN_WALLET: 'Administer balances and read every ledger.',
+  ADMIN_STOREFRONT: 'Administer the storefront and pools.',
+  ADMIN_AUDIT_READ: 'Read the audit log.',
+  ADMIN_NODES: 'Administer nodes and read how the system does.',
+});
+export type AccessScope = keyof typeof AccessScope;

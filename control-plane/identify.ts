@@ -1,7 +1,8 @@
-/** Finds out who sent a request: a session cookie of a browser, or the token of a data-plane node. */
+/** Finds out who sent a request: by the cookie of a browser, the token of a script, or that of a node. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { viewerOfToken } from './accounts/session.service.ts';
+import { viewerOfAccessToken } from './accounts/token.service.ts';
 import type { NodeIdentity, Viewer } from './context.ts';
 import { requestError } from './errors.ts';
 import type { Settings } from './settings.ts';
@@ -74,11 +75,12 @@ export async function identify(
   const { bearer, sessionToken } = credentials;
   if (bearer !== null) {
     const node = bearer.startsWith('gnt_') ? await findNode(em, bearer) : null;
-    if (!node)
+    const viewer = bearer.startsWith('gqt_') ? await viewerOfAccessToken(em, bearer) : null;
+    if (!node && !viewer)
       throw requestError('UNAUTHENTICATED', 'This bearer token is not valid here.', {
         http: { status: 401 },
       });
-    return { viewer: null, node };
+    return { viewer, node };
   }
   return { viewer: sessionToken ? await viewerOfToken(em, sessionToken) : null, node: null };
 }

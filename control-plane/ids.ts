@@ -11,6 +11,7 @@ export type IdPrefix =
   | 'pol'
   | 'acc'
   | 'lnk'
+  | 'tok'
   | 'evt'
   | 'mdl'
   | 'prv'

@@ -4,9 +4,10 @@ import { Field, ID, InterfaceType } from 'type-graphql';
 import { prefixOf } from './ids.ts';
 
 /** Type name of each id prefix that `node(id:)` and fields of type Node can return. */
-const TYPE_NAMES: Readonly<Record<string, string>> = {
+export const TYPE_NAMES: Readonly<Record<string, string>> = {
   usr: 'User',
   ses: 'Session',
+  tok: 'AccessToken',
   pol: 'PolicyVersion',
   key: 'ApiKey',
   mdl: 'CatalogModel',

@@ -4,36 +4,38 @@
  */
 import 'reflect-metadata';
 import { Arg, Ctx, ID, Query, Resolver } from 'type-graphql';
+import { admitToType } from './access.ts';
 import { UserSchema } from './accounts/account.entity.ts';
 import { modelsById, PUBLIC_STATES } from './catalog/catalog.service.ts';
-import { Public } from './context.ts';
+import { isAdminFor, Public } from './context.ts';
 import type { Context } from './context.ts';
 import { requestError } from './errors.ts';
 import { prefixOf } from './ids.ts';
 import { anyKey } from './keys/key.queries.ts';
-import { NodeInterface } from './node-interface.ts';
+import { NodeInterface, TYPE_NAMES } from './node-interface.ts';
 import { providersById } from './upstreams/upstream.service.ts';
 
 const IDS_MAX = 100;
 
 type Finder = (context: Context, id: string) => Promise<NodeInterface | null>;
 
-const isAdmin = (context: Context): boolean => context.viewer?.role === 'ADMIN';
-
 /** One per id prefix; what is not here has no life apart from the object it hangs on. */
 const FINDERS: Readonly<Record<string, Finder>> = {
   usr: async (context, id) =>
-    isAdmin(context) || context.viewer?.id === id ? context.em.findOne(UserSchema, { id }) : null,
+    isAdminFor(context, 'ADMIN_USERS') || context.viewer?.id === id
+      ? context.em.findOne(UserSchema, { id })
+      : null,
   key: async (context, id) => {
     const key = context.viewer ? await anyKey(context.em, id) : null;
-    return key && (isAdmin(context) || key.ownerId === context.viewer?.id) ? key : null;
+    return key && (isAdminFor(context, 'ADMIN_USERS') || key.ownerId === context.viewer?.id) ? key : null;
   },
   mdl: async (context, id) => {
     const [model] = await modelsById(context.em, [id]);
-    return model && (isAdmin(context) || PUBLIC_STATES.includes(model.state)) ? model : null;
+    const mayRead = isAdminFor(context, 'ADMIN_CATALOG') || PUBLIC_STATES.includes(model?.state ?? 'DRAFT');
+    return model && mayRead ? model : null;
   },
   prv: async (context, id) =>
-    isAdmin(context) ? ((await providersById(context.em, [id]))[0] ?? null) : null,
+    isAdminFor(context, 'ADMIN_UPSTREAMS') ? ((await providersById(context.em, [id]))[0] ?? null) : null,
 };
 
 /** Fetching by id. */
@@ -66,5 +68,7 @@ export class NodeLookupResolver {
 }
 
 async function find(context: Context, id: string): Promise<NodeInterface | null> {
-  return FINDERS[prefixOf(id) ?? '']?.(context, id) ?? null;
+  const found = (await FINDERS[prefixOf(id) ?? '']?.(context, id)) ?? null;
+  if (found) admitToType(context, TYPE_NAMES[prefixOf(id) ?? ''] ?? '');
+  return found;
 }

@@ -5,6 +5,7 @@
 import 'reflect-metadata';
 import type { GraphQLSchema } from 'graphql';
 import { buildSchemaSync } from 'type-graphql';
+import { guard } from './access.ts';
 import { checkAccess, fieldsWithoutRule } from './context.ts';
 import type { Bus } from './events.ts';
 import { resolvers } from './resolvers.ts';
@@ -19,6 +20,7 @@ export function createSchema(bus: Bus): GraphQLSchema {
   });
   const unruled = fieldsWithoutRule(schema);
   if (unruled.length > 0) throw new Error(`Root fields without an access rule: ${unruled.join(', ')}.`);
+  guard(schema);
   return schema;
 }
 

@@ -17,6 +17,8 @@ export const UserSchema = defineEntity({
     state: p.text().$type<'ACTIVE' | 'SUSPENDED' | 'DELETED'>().default('ACTIVE'),
     passwordHash: p.text().nullable(),
     allowedGroups: p.array<Group>(),
+    notifyPoolExpiry: p.boolean().default(true),
+    notifyPaymentReceipts: p.boolean().default(true),
     createdAt: p.datetime().onCreate(() => new Date()),
   },
 });
@@ -33,6 +35,8 @@ export const SessionSchema = defineEntity({
     ip: p.text().nullable(),
     createdAt: p.datetime().onCreate(() => new Date()),
     lastSeenAt: p.datetime(),
+    /** When a password or a second factor was last proven in it. */
+    authenticatedAt: p.datetime().onCreate(() => new Date()),
     expiresAt: p.datetime(),
   },
 });

@@ -3,7 +3,7 @@ import 'reflect-metadata';
 import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { connectionFrom, decodeCursor, encodeCursor, PageArguments, pageSize } from '../connections.ts';
 import type { Connection } from '../connections.ts';
-import { Authorized, Public, viewerOf } from '../context.ts';
+import { Authorized, Public, sessionOf, viewerOf } from '../context.ts';
 import type { Context } from '../context.ts';
 import { outcome } from '../errors.ts';
 import { IdInput } from '../inputs.ts';
@@ -106,7 +106,8 @@ export class AccountResolver {
   @Public()
   @Mutation(() => SignOutPayload, { description: 'Ends the session and clears its cookie.' })
   async signOut(@Ctx() context: Context): Promise<SignOutPayload> {
-    if (context.viewer) await endSession(context.em, context.viewer.id, context.viewer.sessionId);
+    const session = context.viewer?.session;
+    if (context.viewer && session) await endSession(context.em, context.viewer.id, session.id);
     context.setSession(null);
     return { ok: true };
   }
@@ -128,8 +129,8 @@ export class AccountResolver {
   @Authorized('USER')
   @Mutation(() => ViewerPayload, { description: "Ends all of the caller's sessions but this one." })
   async sessionsRevokeOthers(@Ctx() context: Context): Promise<ViewerPayload> {
-    const { id, sessionId } = viewerOf(context);
-    await endSessions(context.em, id, sessionId);
+    const { id } = viewerOf(context);
+    await endSessions(context.em, id, sessionOf(context).id);
     return { viewer: await userById(context.em, id), userErrors: [] };
   }
 
@@ -139,12 +140,12 @@ export class AccountResolver {
     @Ctx() context: Context,
     @Arg('input', () => PasswordChangeInput, { description: 'Both passwords.' }) input: PasswordChangeInput,
   ): Promise<ViewerPayload> {
-    const { id, sessionId } = viewerOf(context);
+    const { id } = viewerOf(context);
     return outcome({ viewer: null }, async () => ({
       viewer: await changePassword(context.em, id, {
         currentPassword: input.currentPassword,
         newPassword: input.newPassword,
-        sessionId,
+        sessionId: sessionOf(context).id,
       }),
     }));
   }
@@ -202,7 +203,7 @@ export class AccountResolver {
 export class SessionResolver {
   @FieldResolver(() => Boolean, { description: 'Whether this request came with it.' })
   current(@Root() session: Session, @Ctx() context: Context): boolean {
-    return context.viewer?.sessionId === session.id;
+    return context.viewer?.session?.id === session.id;
   }
 }
 

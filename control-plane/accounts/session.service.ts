@@ -59,7 +59,8 @@ export async function viewerOfToken(em: EntityManager, token: string): Promise<V
     email: user.email,
     role: user.role,
     allowedGroups: user.allowedGroups,
-    sessionId: session.id,
+    session: { id: session.id, authenticatedAt: session.authenticatedAt },
+    token: null,
   };
 }
 

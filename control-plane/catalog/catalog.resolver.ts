@@ -5,7 +5,7 @@ import { FAMILY_PATHS } from '@gateway/shared/catalog';
 import { formatRatio, parseRatio } from '@gateway/shared/money';
 import { connectionFrom, decodeCursor, encodeCursor, LongPageArguments, pageSize } from '../connections.ts';
 import type { Connection } from '../connections.ts';
-import { actorOf, Authorized, Public } from '../context.ts';
+import { actorOf, Authorized, isAdminFor, Public } from '../context.ts';
 import type { Context } from '../context.ts';
 import { outcome, requestError, UserFailure } from '../errors.ts';
 import { EVERYBODY } from '../events.ts';
@@ -182,7 +182,7 @@ export class CatalogResolver {
 type State = CatalogModel['state'];
 
 function visibleStates(context: Context, asked: State[] | null | undefined): State[] {
-  const isAdmin = context.viewer?.role === 'ADMIN';
+  const isAdmin = isAdminFor(context, 'ADMIN_CATALOG');
   const allowed: State[] = isAdmin ? ['DRAFT', 'PUBLISHED', 'DEPRECATED', 'RETIRED'] : PUBLIC_STATES;
   return asked ? allowed.filter((state) => asked.includes(state)) : allowed;
 }

@@ -95,7 +95,7 @@ async function decide(em: EntityManager, options: DemoOptions): Promise<void> {
 async function makeDemo(em: EntityManager, { upstreamUrl, keyFile }: DemoOptions): Promise<void> {
   const admin = await userById(em, await firstAdminId(em));
   const { id, email, role, allowedGroups } = admin;
-  const owner: Viewer = { id, email, role, allowedGroups, sessionId: '' };
+  const owner: Viewer = { id, email, role, allowedGroups, session: null, token: null };
   await creditGift(em, {
     walletId: await walletIdOf(em, id),
     amount: CREDIT,

@@ -7,6 +7,7 @@ import { Upstreams } from './004-upstreams.ts';
 import { Keys } from './005-keys.ts';
 import { Usage } from './006-usage.ts';
 import { Nodes } from './007-nodes.ts';
+import { Access } from './008-access.ts';
 import { Claims } from './009-claims.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
@@ -19,5 +20,6 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '005-keys', class: Keys },
   { name: '006-usage', class: Usage },
   { name: '007-nodes', class: Nodes },
+  { name: '008-access', class: Access },
   { name: '009-claims', class: Claims },
 ];

@@ -1,0 +1,125 @@
+/** Access tokens of scripts: they may do what their scopes say, within the role that the owner has now. */
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { digestOf, issueSecret } from '@gateway/shared/secrets';
+import type { Viewer } from '../context.ts';
+import type { AccessScope } from '../enums.ts';
+import { UserFailure } from '../errors.ts';
+import { newId } from '../ids.ts';
+import { inTransaction, query, sql } from '../sql.ts';
+import { UserSchema } from './account.entity.ts';
+import { AccessTokenSchema } from './token.entity.ts';
+import type { AccessTokenRow } from './token.entity.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const DAYS_MAX = 365;
+const NAME_LENGTH_MAX = 80;
+/** Live ones of one user. */
+const TOKENS_MAX = 50;
+const PREFIX_LENGTH = 8;
+const TOUCH_EVERY_MS = 60_000;
+
+export interface NewToken {
+  name: string;
+  scopes: AccessScope[];
+  expiresInDays: number;
+}
+
+/**
+ * A new token; the secret exists in this result alone. Throws INVALID for a name, scopes beyond the owner's
+ * role or a life of more than a year, and LIMIT_REACHED.
+ */
+export async function createToken(
+  em: EntityManager,
+  owner: Pick<Viewer, 'id' | 'role'>,
+  input: NewToken,
+): Promise<{ token: AccessTokenRow; secret: string }> {
+  const { name, scopes } = checked(input, owner.role);
+  const secret = issueSecret('gqt');
+  return inTransaction(em, async (inner) => {
+    await query(inner, sql`select pg_advisory_xact_lock(hashtextextended(${`tokens ${owner.id}`}, 0))`);
+    const live = { userId: owner.id, revokedAt: null, expiresAt: { $gt: new Date() } };
+    if ((await inner.count(AccessTokenSchema, live)) >= TOKENS_MAX)
+      throw new UserFailure('LIMIT_REACHED', `You have ${TOKENS_MAX} tokens. Revoke one first.`);
+    const token = inner.create(AccessTokenSchema, {
+      id: newId('tok'),
+      userId: owner.id,
+      name,
+      prefix: secret.slice(0, PREFIX_LENGTH),
+      tokenDigest: digestOf(secret),
+      scopes,
+      lastUsedAt: null,
+      expiresAt: new Date(Date.now() + input.expiresInDays * DAY_MS),
+      revokedAt: null,
+    });
+    await inner.flush();
+    return { token, secret };
+  });
+}
+
+/** Ends a token of the user, at once and for good; a second time changes nothing. Throws NOT_FOUND. */
+export async function revokeToken(em: EntityManager, userId: string, id: string): Promise<AccessTokenRow> {
+  const token = await em.findOne(AccessTokenSchema, { id, userId });
+  if (!token) throw new UserFailure('NOT_FOUND', 'There is no such token.', 'id');
+  token.revokedAt ??= new Date();
+  await em.flush();
+  return token;
+}
+
+/** Ends every token of the user. */
+export async function revokeTokens(em: EntityManager, userId: string): Promise<void> {
+  await em.nativeUpdate(AccessTokenSchema, { userId, revokedAt: null }, { revokedAt: new Date() });
+}
+
+/** Tokens of a user, newest first, those before the id `before`; ended ones too. */
+export function tokensOf(
+  em: EntityManager,
+  userId: string,
+  page: { before: unknown; limit: number },
+): Promise<AccessTokenRow[]> {
+  const older = typeof page.before === 'string' ? { id: { $lt: page.before } } : {};
+  return em.find(AccessTokenSchema, { userId, ...older }, { orderBy: { id: 'desc' }, limit: page.limit });
+}
+
+/** How many tokens a user ever made. */
+export function countTokens(em: EntityManager, userId: string): Promise<number> {
+  return em.count(AccessTokenSchema, { userId });
+}
+
+/**
+ * Who a token speaks for: an administrator only where the owner is one now and a scope asks for it. Null for
+ * unknown, expired and revoked tokens and for owners who may not sign in.
+ */
+export async function viewerOfAccessToken(em: EntityManager, secret: string): Promise<Viewer | null> {
+  const live = { tokenDigest: digestOf(secret), revokedAt: null, expiresAt: { $gt: new Date() } };
+  const token = await em.findOne(AccessTokenSchema, live);
+  const user = token && (await em.findOne(UserSchema, { id: token.userId, state: 'ACTIVE' }));
+  if (!token || !user) return null;
+  if (Date.now() - (token.lastUsedAt?.getTime() ?? 0) > TOUCH_EVERY_MS)
+    await query(em, sql`update access_token set last_used_at = now() where id = ${token.id}`);
+  const scopes = token.scopes.filter((scope) => user.role === 'ADMIN' || !isAdminScope(scope));
+  return {
+    id: user.id,
+    email: user.email,
+    role: scopes.some(isAdminScope) ? 'ADMIN' : 'USER',
+    allowedGroups: user.allowedGroups,
+    session: null,
+    token: { id: token.id, name: token.name, scopes },
+  };
+}
+
+function checked(input: NewToken, role: Viewer['role']): { name: string; scopes: AccessScope[] } {
+  const name = input.name.trim();
+  if (!name || name.length > NAME_LENGTH_MAX)
+    throw new UserFailure('INVALID', `A name has 1 to ${NAME_LENGTH_MAX} characters.`, 'name');
+  const scopes = [...new Set(input.scopes)];
+  if (scopes.length === 0) throw new UserFailure('REQUIRED', 'Choose at least one scope.', 'scopes');
+  if (role !== 'ADMIN' && scopes.some(isAdminScope))
+    throw new UserFailure('INVALID', 'Only administrators can give ADMIN scopes.', 'scopes');
+  if (input.expiresInDays < 1 || input.expiresInDays > DAYS_MAX)
+    throw new UserFailure('INVALID', `A token lives 1 to ${DAYS_MAX} days.`, 'expiresInDays');
+  return { name, scopes };
+}
+
+function isAdminScope(scope: AccessScope): boolean {
+  return scope.startsWith('ADMIN_');
+}
