@@ -10,11 +10,13 @@ import { join } from 'node:path';
 import type { ChatCompletionRequest, LLMock } from '@copilotkit/aimock';
 import { startPostgres } from '../../control-plane/local/postgres.ts';
 import { addCustomer, addUpstream, startHouse } from '../house.ts';
-import type { Customer, House } from '../house.ts';
+import type { Customer } from '../house.ts';
 import { FORMATS, GENERATIVE_MODEL, startSpeakingUpstream } from '../sdk/upstream.ts';
 import type { SpeakingUpstream, UpstreamFormat } from '../sdk/upstream.ts';
 import { AGENTS } from './agents.ts';
 import type { Agent } from './agents.ts';
+import { startWitness } from './witness.ts';
+import type { Witness } from './witness.ts';
 
 const TURN_MS = 90_000;
 const PLAIN_PROMPT = 'Say something about a fox.';
@@ -47,6 +49,7 @@ function addAnswers(mock: LLMock): void {
     const agent = AGENTS.find(({ shellTool }) => offered.includes(shellTool));
     if (!agent) return { content: `No shell among the tools: ${offered.join(', ')}` };
     return {
+      reasoning: 'A shell will do.',
       toolCalls: [{ name: agent.shellTool, arguments: JSON.stringify({ [agent.shellArgument]: COMMAND }) }],
       ...(model === GENERATIVE_MODEL ? { finishReason: 'stop' } : {}),
     };
@@ -99,7 +102,7 @@ function run(program: string, command: ReturnType<Agent['command']>, cwd: string
 }
 
 interface Stage {
-  house: House;
+  witness: Witness;
   upstream: SpeakingUpstream;
   customer: Customer;
   programs: string;
@@ -111,17 +114,25 @@ async function tryTurn(
   agent: Agent,
   { format, turn }: { format: UpstreamFormat; turn: Turn },
 ) {
-  const { house, upstream, customer, programs } = stage;
+  const { witness, upstream, customer, programs } = stage;
   const home = mkdtempSync(join(tmpdir(), 'gateway-client-'));
-  const setting = { url: house.url, key: customer.key, model: format.model, home, prompt: turn.prompt };
+  const setting = { url: witness.url, key: customer.key, model: format.model, home, prompt: turn.prompt };
   upstream.seen.length = 0;
+  witness.seen.length = 0;
   const printed = await run(join(programs, agent.program), agent.command(setting), home);
   rmSync(home, { recursive: true, force: true });
   const answer = agent.answerIn(printed.out).trim();
   const wasShown = upstream.seen.some(({ body }) => body.includes(turn.shown));
   if (printed.code === 0 && answer === turn.answer && wasShown) return undefined;
-  const requests = upstream.seen.map(({ path, status }) => `${status} ${path}`).join(', ');
-  return `exit ${printed.code}, answer "${answer}", upstream: ${requests}\n${printed.all.slice(-3000)}`;
+  const requests = witness.seen.map(({ method, path, status }) => `${method} ${path} ${status}`).join(', ');
+  return `exit ${printed.code}, answer "${answer}", requests: ${requests}\n${printed.all.slice(-3000)}`;
+}
+
+/** What of the requests did not reach the upstream, each pointer once, numbers of list items aside. */
+function lost({ seen }: Witness): string {
+  const pointers = seen.flatMap(({ dropped }) => dropped.map((pointer) => pointer.replace(/\/\d+/g, '/*')));
+  const names = [...new Set(pointers)].sort();
+  return names.length > 0 ? `lost ${names.join(' ')}` : 'nothing lost';
 }
 
 async function measure(stage: Stage, agents: readonly Agent[]): Promise<number> {
@@ -132,7 +143,7 @@ async function measure(stage: Stage, agents: readonly Agent[]): Promise<number> 
         const wrong = await tryTurn(stage, agent, { format, turn });
         failures += wrong ? 1 : 0;
         const requests = stage.upstream.seen.length;
-        const verdict = wrong ? `FAILED: ${wrong}` : `passed, ${requests} requests`;
+        const verdict = wrong ? `FAILED: ${wrong}` : `passed, ${requests} requests, ${lost(stage.witness)}`;
         process.stdout.write(`${agent.name}, ${format.protocol}, ${turn.name}: ${verdict}\n`);
       }
     }
@@ -158,7 +169,12 @@ async function main(): Promise<number> {
         await addUpstream(house, { name: protocol, protocol, baseUrl, models: [model] });
       }
       const customer = await addCustomer(house, '1000');
-      return await measure({ house, upstream, customer, programs }, agents);
+      const witness = await startWitness(house.url);
+      try {
+        return await measure({ witness, upstream, customer, programs }, agents);
+      } finally {
+        witness.stop();
+      }
     } finally {
       await house.stop();
     }
