@@ -83,8 +83,8 @@ export class Reply {
   }
 
   /** Ends a streamed answer properly. */
-  end(): void {
-    this.#response.end();
+  end(lastBytes = ''): void {
+    this.#response.end(lastBytes);
   }
 
   /** Breaks a streamed answer off: last bytes, then the socket closes without the terminating chunk. */

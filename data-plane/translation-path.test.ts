@@ -123,6 +123,16 @@ for (const client of CLIENTS.filter(({ name }) => name === 'completions' || Obje
       expect(node.ledger.charges).toEqual([]);
     });
 
+    it('is told in its own format what the upstream told inside its stream, which ends properly', async () => {
+      const told = `data: ${JSON.stringify({ error: { message: 'gone', type: 'server_error' } })}\n\n`;
+      upstream.play = () => ({ headers: SSE, chunks: [BEGIN, told], gapMs: 100 });
+      const { text, broken } = await node.call(client.streamed);
+      expect(broken).toBe(false);
+      expect(text).toMatch(client.error);
+      expect(text).not.toMatch(client.end);
+      expect(node.ledger.charges).toEqual([]);
+    });
+
     it('gets the upstream’s complaint in its own format', async () => {
       upstream.play = () => ({ status: 422, chunks: ['{"error":{"message":"bad temperature","type":"x"}}'] });
       const { status, text } = await node.call(client.whole);

@@ -52,6 +52,8 @@ export interface FailureDetails {
   retryAfterMs?: number;
   /** An upstream's own error body that the client may see (400, 413 and 422 only), and its status. */
   upstream?: { status: number; body: string };
+  /** The upstream told this failure itself, as the proper end of an answer that had begun. */
+  told?: boolean;
 }
 
 /** A failure with a stable code, a message that tells the client what to do next, and a cause for the log. */

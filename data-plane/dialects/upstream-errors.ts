@@ -34,8 +34,8 @@ export function upstreamFailure(answer: { status: number; message: string; body:
  */
 export function failureInsideAnswer(kind: string): GatewayError {
   const cause = `upstream error inside the answer: ${kind.slice(0, 100)}`;
-  if (BUSY_WORDS.test(kind)) return new GatewayError('upstream_busy', BUSY_MESSAGE, { cause });
-  return new GatewayError('upstream_failed', FAILED_MESSAGE, { cause });
+  if (BUSY_WORDS.test(kind)) return new GatewayError('upstream_busy', BUSY_MESSAGE, { cause, told: true });
+  return new GatewayError('upstream_failed', FAILED_MESSAGE, { cause, told: true });
 }
 
 /** The failure for an answer that is not what its format promises. */

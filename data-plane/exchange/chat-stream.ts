@@ -111,7 +111,9 @@ class StreamRelay implements Answer {
       const error = asGatewayError(cause);
       bill.count(machine.tokens, machine.losses);
       await bill.cut(error, this.#relayed).finally(() => {
-        reply.breakOff(error.code === 'client_closed' ? undefined : streamError(error));
+        // An error that the upstream told is the end of its stream, and of ours; all others break it off.
+        if (error.details.told) reply.end(streamError(error));
+        else reply.breakOff(error.code === 'client_closed' ? undefined : streamError(error));
       });
       throw error;
     }

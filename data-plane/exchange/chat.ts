@@ -174,22 +174,21 @@ class ChatExchange implements Exchange {
 
   #streamOptions(candidate: Candidate): Parameters<typeof openStream>[1] {
     const { request, door } = this.#parts;
-    const mirrored = this.#mirrors(candidate);
+    const encoder = this.#mirrors(candidate) ? undefined : door.inbound.streamEncoder(request);
     const array = request.shape.jsonArray === true;
     const machine = new StreamMachine({
       choices: request.choices,
       decoder: candidate.dialect.outbound.streamDecoder(request.choices),
       dropUsageFrames: candidate.dialect.name === 'openai-chat' && request.shape.usageInStream !== true,
-      ...(mirrored
-        ? {}
-        : { encoder: { stream: door.inbound.streamEncoder(request), losses: door.inbound.losses } }),
+      ...(encoder ? { encoder: { stream: encoder, losses: door.inbound.losses } } : {}),
     });
     return {
       machine,
       contentType: array ? 'application/json' : 'text/event-stream; charset=utf-8',
       // White space is all that may stand between the items of an array.
       keepAlive: array ? '\n' : door.inbound.keepAlive,
-      streamError: (error) => door.inbound.encodeStreamError(error),
+      streamError: (error) =>
+        encoder?.push({ type: 'error', error }) ?? door.inbound.encodeStreamError(error),
       beforeHead: (reply) => nameDropped(this.#dropped, reply),
     };
   }

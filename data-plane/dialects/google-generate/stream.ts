@@ -3,7 +3,7 @@ import { NO_TOKENS } from '../canonical.ts';
 import type { Block, BlockHead, ChatEvent, ChatRequest, FinishReason, Seal, Usage } from '../canonical.ts';
 import type { StreamEncoder } from '../dialect.ts';
 import type { JsonObject } from '../fields.ts';
-import { encodeStreamError } from './errors.ts';
+import { encodeError, encodeStreamError } from './errors.ts';
 import { writeBlock } from './response.ts';
 import { finishWord, writeCitation, writeLogprobs, writeUsage } from './wire.ts';
 
@@ -107,7 +107,8 @@ class GenerateStreamEncoder implements StreamEncoder {
   }
 
   #failure({ error }: Extract<ChatEvent, { type: 'error' }>): string {
-    return encodeStreamError(error);
+    if (!this.#isArray) return encodeStreamError(error);
+    return `${this.#chunks === 0 ? '[' : ',\r\n'}${JSON.stringify(encodeError(error))}]`;
   }
 
   #chunk(candidates: JsonObject[], more: JsonObject = {}): string {

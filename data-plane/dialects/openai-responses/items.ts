@@ -224,11 +224,7 @@ function readPartBody(part: Fields): PartBody {
 function readOutputText(part: Fields): PartBody {
   part.ignore('logprobs');
   const citations = objectsOf(part.take('annotations')).map(citationOf);
-  return {
-    kind: 'text',
-    text: part.requiredString('text'),
-    ...(citations.length > 0 ? { citations } : {}),
-  };
+  return { kind: 'text', text: part.requiredString('text'), ...(citations.length > 0 ? { citations } : {}) };
 }
 
 /** What an annotation points at; files of the provider are known by their name only. */

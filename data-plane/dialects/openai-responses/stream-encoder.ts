@@ -5,7 +5,7 @@ import type { Block, BlockHead, ChatEvent, ChatRequest, FinishReason, Usage } fr
 import type { StreamEncoder } from '../dialect.ts';
 import type { JsonObject } from '../fields.ts';
 import { writeJsonFrame } from '../sse.ts';
-import { failedProgress, streamErrorEvent } from './errors.ts';
+import { encodeStreamError, failedProgress, streamErrorEvent } from './errors.ts';
 import {
   annotationOf,
   carriedSeal,
@@ -267,6 +267,7 @@ export class ResponsesStreamEncoder implements StreamEncoder {
    * shows.
    */
   #fail(error: GatewayError): string {
+    if (this.#sequenceNumber === 0) return encodeStreamError(error);
     const response = { ...this.#head, ...failedProgress(error, this.#output) };
     return this.#write('error', streamErrorEvent(error)) + this.#write('response.failed', { response });
   }
