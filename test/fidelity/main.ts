@@ -5,7 +5,7 @@
  * `--directions B`; `--only whole` or `--only odd` runs one of the two.
  */
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -13,6 +13,8 @@ import { join } from 'node:path';
 import { startPostgres } from '../../control-plane/local/postgres.ts';
 import { addCustomer, addUpstream, startHouse } from '../house.ts';
 import type { House } from '../house.ts';
+import { describe, reaches, verdictOf } from './verdict.ts';
+import type { Report } from './verdict.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const TOOL = join(ROOT, '..', 'shared', 'fidelity');
@@ -123,13 +125,19 @@ async function measure(house: House, run: Run, further: string[]): Promise<numbe
       const upstream = { name: `${run.name}-${wire}`, baseUrl: `${replay.url}${path}`, protocol };
       await addUpstream(house, { ...upstream, models: [models[wire] ?? ''] });
     }
+    const reportFile = join(OUTPUT, `fidelity-${run.name}.json`);
     const { key } = await addCustomer(house, '1000');
     process.stdout.write(`\n=== ${run.name} ===\n`);
-    return await runTool([
+    const code = await runTool([
       ...['--gateway', house.url, '--key', key, '--models', JSON.stringify(models)],
-      ...['--upstream', replay.url, '--cases', CASES, '--min', String(REQUIRED_PERCENT)],
-      ...['--json', join(OUTPUT, `fidelity-${run.name}.json`), ...further],
+      ...['--upstream', replay.url, '--cases', CASES],
+      ...['--json', reportFile, ...further],
     ]);
+    if (code !== 0) return code;
+    const report = JSON.parse(readFileSync(reportFile, 'utf8')) as Report;
+    const verdict = verdictOf(report);
+    process.stdout.write(`\n${describe(run.name, verdict)}\n`);
+    return reaches(verdict, REQUIRED_PERCENT) ? 0 : 1;
   } finally {
     replay.stop();
   }
