@@ -1,16 +1,20 @@
 /**
- * The words of the interface: English is built in, other languages load when chosen. Keys are checked by the
- * compiler.
+ * The words of the interface: those of every page are built in, other areas and languages load when they
+ * are needed. Keys are checked by the compiler.
  */
 import i18next from 'i18next';
 import { initReactI18next } from 'react-i18next';
 import { recall, remember } from './components/theme.ts';
-import { en } from './messages/en.ts';
+import type { en } from './messages/en.ts';
+import { frame } from './messages/en/frame.ts';
 
 export const LANGUAGES = ['en', 'zh-CN'] as const;
 export type Language = (typeof LANGUAGES)[number];
 /** Each language under its own name, for who cannot read the present one. */
 export const LANGUAGE_NAMES: Record<Language, string> = { en: 'English', 'zh-CN': '简体中文' };
+
+/** English with accents and a third longer: shows texts that are not translatable or have no room to grow. */
+const PSEUDO = 'en-XA';
 
 declare module 'i18next' {
   interface CustomTypeOptions {
@@ -19,31 +23,67 @@ declare module 'i18next' {
   }
 }
 
+export type Area = 'frame' | 'account' | 'keys' | 'spend' | 'admin' | 'personal';
+type Words = () => Promise<object>;
+
+const WORDS: Record<Language, Record<Area, Words>> = {
+  en: {
+    frame: () => Promise.resolve(frame),
+    account: async () => (await import('./messages/en/account.ts')).account,
+    keys: async () => (await import('./messages/en/keys.ts')).keys,
+    spend: async () => (await import('./messages/en/spend.ts')).spend,
+    admin: async () => (await import('./messages/en/admin.ts')).admin,
+    personal: async () => (await import('./messages/en/personal.ts')).personal,
+  },
+  'zh-CN': {
+    frame: async () => (await import('./messages/zh-cn/frame.ts')).frame,
+    account: async () => (await import('./messages/zh-cn/account.ts')).account,
+    keys: async () => (await import('./messages/zh-cn/keys.ts')).keys,
+    spend: async () => (await import('./messages/zh-cn/spend.ts')).spend,
+    admin: async () => (await import('./messages/zh-cn/admin.ts')).admin,
+    personal: async () => (await import('./messages/zh-cn/personal.ts')).personal,
+  },
+};
+
+const wanted = new Set<Area>(['frame']);
+
 /** Starts in the language chosen on this device, else in the browser's first one that we have. */
 export async function startI18n(): Promise<void> {
   await i18next
     .use(initReactI18next)
-    .init({
-      lng: 'en',
-      fallbackLng: 'en',
-      resources: { en: { translation: en } },
-      interpolation: { escapeValue: false },
-    });
-  const wanted = [recall('language') ?? '', ...navigator.languages]
-    .map(closest)
-    .find((name) => name !== undefined);
-  await setLanguage(wanted ?? 'en');
+    .init({ lng: 'en', fallbackLng: 'en', resources: {}, interpolation: { escapeValue: false } });
+  const chosen = recall('language') ?? '';
+  if (chosen === PSEUDO) return apply(PSEUDO);
+  const known = [chosen, ...navigator.languages].map(closest).find((name) => name !== undefined);
+  await setLanguage(known ?? 'en');
 }
 
 /** Switches all words at once and remembers the choice on this device. */
 export async function setLanguage(language: Language, keep = false): Promise<void> {
-  if (language === 'zh-CN' && !i18next.hasResourceBundle(language, 'translation')) {
-    const { zhCN } = await import('./messages/zh-cn.ts');
-    i18next.addResourceBundle(language, 'translation', zhCN);
-  }
+  await apply(language);
+  if (keep) remember('language', language);
+}
+
+/** Loads the words of areas that not every page needs; to be awaited before their pages are shown. */
+export async function loadWords(areas: readonly Area[]): Promise<void> {
+  for (const area of areas) wanted.add(area);
+  await Promise.all(areas.map((area) => load(i18next.language, area)));
+}
+
+async function apply(language: Language | typeof PSEUDO): Promise<void> {
+  await Promise.all([...wanted].map((area) => load(language, area)));
   await i18next.changeLanguage(language);
   document.documentElement.lang = language;
-  if (keep) remember('language', language);
+}
+
+const loaded = new Set<string>();
+
+async function load(language: string, area: Area): Promise<void> {
+  if (loaded.has(`${language} ${area}`)) return;
+  const words = await WORDS[closest(language) ?? 'en'][area]();
+  const shown = language === PSEUDO ? (await import('./messages/pseudo.ts')).pseudo(words) : words;
+  i18next.addResourceBundle(language, 'translation', shown, true, true);
+  loaded.add(`${language} ${area}`);
 }
 
 function closest(name: string): Language | undefined {

@@ -10,6 +10,7 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import { Outlet } from '@tanstack/react-router';
+import { type Area, loadWords } from './i18n.ts';
 import { validKeysSearch } from './pages/keys/search.ts';
 import { validPricingSearch } from './pages/pricing/search.ts';
 import { NotFound, PageBroken } from './pages/shell/fallbacks.tsx';
@@ -17,7 +18,16 @@ import { validNext } from './pages/sign-in/next.ts';
 import { validUsageSearch } from './pages/usage/search.ts';
 import { validWalletSearch } from './pages/wallet/search.ts';
 
-const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: PageBroken });
+const root = createRootRoute({
+  component: Outlet,
+  notFoundComponent: NotFound,
+  errorComponent: PageBroken,
+});
+
+const words =
+  (...areas: Area[]) =>
+  () =>
+    loadWords(areas);
 
 const home = createRoute({
   getParentRoute: () => root,
@@ -30,17 +40,20 @@ const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
   validateSearch: validNext,
+  loader: words('account'),
   component: lazyRouteComponent(() => import('./pages/sign-in/sign-in-page.tsx'), 'SignInPage'),
 });
 const register = createRoute({
   getParentRoute: () => root,
   path: '/register',
   validateSearch: validNext,
+  loader: words('account'),
   component: lazyRouteComponent(() => import('./pages/register/register-page.tsx'), 'RegisterPage'),
 });
 const claim = createRoute({
   getParentRoute: () => root,
   path: '/claim',
+  loader: words('account'),
   component: lazyRouteComponent(() => import('./pages/claim/claim-page.tsx'), 'ClaimPage'),
 });
 const policy = createRoute({
@@ -55,6 +68,7 @@ const pricing = createRoute({
   getParentRoute: () => root,
   path: '/pricing',
   validateSearch: validPricingSearch,
+  loader: words('spend'),
   component: lazyRouteComponent(() => import('./pages/pricing/pricing-page.tsx'), 'PricingPage'),
 });
 const shell = createRoute({
@@ -66,18 +80,21 @@ const keys = createRoute({
   getParentRoute: () => shell,
   path: '/keys',
   validateSearch: validKeysSearch,
+  loader: words('keys', 'spend'),
   component: lazyRouteComponent(() => import('./pages/keys/keys-page.tsx'), 'KeysPage'),
 });
 const wallet = createRoute({
   getParentRoute: () => shell,
   path: '/wallet',
   validateSearch: validWalletSearch,
+  loader: words('spend'),
   component: lazyRouteComponent(() => import('./pages/wallet/wallet-page.tsx'), 'WalletPage'),
 });
 const usage = createRoute({
   getParentRoute: () => shell,
   path: '/usage',
   validateSearch: validUsageSearch,
+  loader: words('spend'),
   component: lazyRouteComponent(() => import('./pages/usage/usage-page.tsx'), 'UsagePage'),
 });
 

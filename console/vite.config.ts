@@ -7,8 +7,13 @@ import { defineConfig } from 'vite';
 const CONTROL_PLANE = process.env['CONTROL_PLANE_URL'] ?? 'http://localhost:4000';
 
 /** What every page needs: one chunk packs tighter than a dozen. */
-const EVERYWHERE =
-  /node_modules\/(?:react|react-dom|scheduler|@tanstack|urql|@urql|wonka|i18next|react-i18next|clsx)\//;
+const EVERYWHERE = new RegExp(
+  [
+    'node_modules/(?:react|react-dom|scheduler|@tanstack|urql|@urql|wonka|i18next|react-i18next|clsx)/',
+    'console/(?:client|session|routes|i18n)\\.tsx?$',
+    'console/components/(?:button|copy|mark|menu|money|notice|page-head|state-word|store|toast)\\.tsx?$',
+  ].join('|'),
+);
 
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),

@@ -37,6 +37,16 @@ export function dateText(at: Date, language: string): string {
   }).format(at);
 }
 
+/** "20 Nov" for a day of the service's calendar, "2026-11-20", which counts in UTC. */
+export function utcDayText(day: string, language: string): string {
+  const format = new Intl.DateTimeFormat(localeOf(language), {
+    day: 'numeric',
+    month: 'short',
+    timeZone: 'UTC',
+  });
+  return format.format(new Date(`${day}T00:00:00Z`));
+}
+
 /** "20 Nov, 15:00:04" with the zone: what a hover shows. */
 export function exactText(at: Date, language: string): string {
   return new Intl.DateTimeFormat(localeOf(language), { dateStyle: 'medium', timeStyle: 'long' }).format(at);

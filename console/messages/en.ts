@@ -1,7 +1,9 @@
-/** The words of the interface in English; their keys are the keys of every language. */
+/** All words of the interface in English; their keys are the keys of every language. */
 import { account } from './en/account.ts';
+import { admin } from './en/admin.ts';
 import { frame } from './en/frame.ts';
 import { keys } from './en/keys.ts';
+import { personal } from './en/personal.ts';
 import { spend } from './en/spend.ts';
 
-export const en = { ...frame, ...account, ...keys, ...spend } as const;
+export const en = { ...frame, ...account, ...keys, ...spend, ...personal, ...admin } as const;

@@ -1,7 +1,9 @@
-/** The words of the interface in simplified Chinese. */
+/** All words of the interface in simplified Chinese. */
 import { account } from './zh-cn/account.ts';
+import { admin } from './zh-cn/admin.ts';
 import { frame } from './zh-cn/frame.ts';
 import { keys } from './zh-cn/keys.ts';
+import { personal } from './zh-cn/personal.ts';
 import { spend } from './zh-cn/spend.ts';
 
-export const zhCN = { ...frame, ...account, ...keys, ...spend };
+export const zhCN = { ...frame, ...account, ...keys, ...spend, ...personal, ...admin };

@@ -2,7 +2,7 @@
 import { useTranslation } from 'react-i18next';
 import type { CombinedError } from 'urql';
 import { codeOf } from '../client.ts';
-import { en } from '../messages/en.ts';
+import { frame } from '../messages/en/frame.ts';
 
 interface UserError {
   code: string;
@@ -10,10 +10,10 @@ interface UserError {
   field: string[] | null;
 }
 
-type KnownCode = keyof typeof en.errors;
+type KnownCode = keyof typeof frame.errors;
 
 function isKnown(code: string): code is KnownCode {
-  return Object.hasOwn(en.errors, code);
+  return Object.hasOwn(frame.errors, code);
 }
 
 /** A function that gives the sentence for a failure, or undefined when there was none. */

@@ -85,6 +85,7 @@ function viewerOf(state: State) {
         first,
         after ?? null,
       ),
+    usageSummary: summary,
     usage: ({
       first,
       after,
@@ -100,6 +101,46 @@ function viewerOf(state: State) {
         first,
         after ?? null,
       ),
+  };
+}
+
+const DAY_MS = 86_400_000;
+const SHARES = [52, 23, 14, 9, 1.2];
+
+function totalsOf(requests: number, price = 0.22) {
+  const cost = (requests * price).toFixed(2);
+  return { cost, requests, failed: Math.floor(requests / 40), inputTokens: '0', outputTokens: '0' };
+}
+
+/** Sums that repeat themselves each week: weekends are quiet. */
+function summary({ range, groupBy = [] }: { range: { from: string; to: string }; groupBy?: string[] }) {
+  const start = Math.floor(Date.parse(range.from) / DAY_MS);
+  const days = Math.round((Date.parse(range.to) - Date.parse(range.from)) / DAY_MS);
+  const names =
+    groupBy[0] === 'KEY'
+      ? ['key_2', 'key_1', 'key_3']
+      : ['coder', 'balanced', 'swift', 'flagship', 'budget', 'reasoner'].slice(0, groupBy.length * 6);
+  const ofDay = (day: number) => ([3, 4].includes(day % 7) ? 40 : 120 + ((day * 37) % 29));
+  const all = Array.from({ length: days }, (_, index) => start + index);
+  const share = (index: number) => (SHARES[index] ?? 0.8) / 100;
+  const sum = all.reduce((requests, day) => requests + ofDay(day), 0);
+  const points = all.flatMap((day) =>
+    (names.length > 0 ? names : [null]).map((key, index) => ({
+      at: new Date(day * DAY_MS),
+      key,
+      totals: totalsOf(Math.round(ofDay(day) * (key === null ? 1 : share(index)))),
+    })),
+  );
+  return {
+    asOf: new Date(),
+    totals: totalsOf(sum),
+    previousTotals: totalsOf(Math.round(sum * 1.08)),
+    groups: names.map((key, index) => ({
+      key,
+      label: key.replace('key_', 'Key '),
+      totals: totalsOf(Math.round(sum * share(index))),
+    })),
+    series: points,
   };
 }
 

@@ -36,6 +36,8 @@ export const frame = {
     baseAddress: 'Base address',
     available: 'Available',
     signOut: 'Sign out',
+    signIn: 'Sign in',
+    register: 'Create account',
     theme: 'Theme',
     language: 'Language',
     policy: 'Privacy policy',

@@ -21,8 +21,7 @@ export const account: Translation<typeof english> = {
     createButton: '创建账户',
     creating: '正在创建',
     rule: '至少 12 个字符，种类不限',
-    accept:
-      '我接受<policy>隐私政策</policy>，版本 {{version}}',
+    accept: '我接受<policy>隐私政策</policy>，版本 {{version}}',
     point1: '请求会完整发送给模型供应商',
     point2: '用量日志只记录元数据，从不记录提示内容',
     point3: '只有你开启后才会保存 Playground 对话',
@@ -44,8 +43,7 @@ export const account: Translation<typeof english> = {
     claimSentence: '你将成为管理员。此链接只能使用一次。',
     claimButton: '认领并登录',
     claiming: '正在认领',
-    noToken:
-      '此地址不含认领信息。请打开启动时显示的完整链接。',
+    noToken: '此地址不含认领信息。请打开启动时显示的完整链接。',
     policyFailed: '隐私政策无法加载',
     policySafe: '没有发送任何内容。',
   },

@@ -39,6 +39,8 @@ export const frame: Translation<typeof english> = {
     baseAddress: '基础地址',
     available: '可用',
     signOut: '退出登录',
+    signIn: '登录',
+    register: '创建账户',
     theme: '主题',
     language: '语言',
     policy: '隐私政策',
@@ -49,14 +51,11 @@ export const frame: Translation<typeof english> = {
       light: '浅色',
       dark: '深色',
     },
-    empty:
-      '可用余额为 $0.00。请求会返回 402。密钥和用量仍可查看。',
-    frozen:
-      '钱包已冻结，欠款付清后解冻。密钥和用量仍可查看。',
+    empty: '可用余额为 $0.00。请求会返回 402。密钥和用量仍可查看。',
+    frozen: '钱包已冻结，欠款付清后解冻。密钥和用量仍可查看。',
     unavailable: '控制台无法连接服务',
     unavailableSafe: '使用密钥的请求仍由节点照常处理。',
-    newPolicy:
-      '隐私政策 {{version}} 已生效。阅读并接受后继续。',
+    newPolicy: '隐私政策 {{version}} 已生效。阅读并接受后继续。',
     accept: '接受版本 {{version}}',
     notFound: '没有这个页面',
     notFoundSentence: '地址可能有误。',
@@ -82,27 +81,21 @@ export const frame: Translation<typeof english> = {
     STALE_VERSION: '其他标签页已修改。请重新加载页面。',
     LIMIT_REACHED: '已达到上限。',
     GROUP_NOT_ALLOWED: '你的账户不能使用这个分组。',
-    KEY_ALREADY_REVEALED:
-      '密钥已显示过一次。轮换可得到新的密钥。',
+    KEY_ALREADY_REVEALED: '密钥已显示过一次。轮换可得到新的密钥。',
     POLICY_NOT_ACCEPTED: '请接受隐私政策。',
-    POLICY_VERSION_OUTDATED:
-      '隐私政策已更新。请重新加载页面并阅读。',
-    PASSWORD_WEAK:
-      '请使用更长的密码：至少 12 个字符，种类不限。',
-    PASSWORD_BREACHED:
-      '此密码出现在公开的泄露名单中。请换一个。',
+    POLICY_VERSION_OUTDATED: '隐私政策已更新。请重新加载页面并阅读。',
+    PASSWORD_WEAK: '请使用更长的密码：至少 12 个字符，种类不限。',
+    PASSWORD_BREACHED: '此密码出现在公开的泄露名单中。请换一个。',
     CREDENTIALS_INVALID: '邮箱或密码错误。',
     TOTP_REQUIRED: '请输入验证器应用中的代码。',
     REAUTH_REQUIRED: '请重新登录后再试。',
     INSUFFICIENT_BALANCE: '余额不足。',
-    IDEMPOTENCY_MISMATCH:
-      '此前已用其他值提交过。请重新加载页面。',
+    IDEMPOTENCY_MISMATCH: '此前已用其他值提交过。请重新加载页面。',
     UNAUTHENTICATED: '请重新登录。',
     FORBIDDEN: '你的账户没有此权限。',
     RATE_LIMITED: '尝试次数过多。一分钟后再试。',
     NETWORK: '服务没有应答。尚不确定是否有更改；请重试。',
     INTERNAL_SERVER_ERROR: '服务出错。请重试。',
-    claimInvalid:
-      '此认领链接已使用，或已超过 24 小时。重新启动网关可得到新链接。',
+    claimInvalid: '此认领链接已使用，或已超过 24 小时。重新启动网关可得到新链接。',
   },
 };

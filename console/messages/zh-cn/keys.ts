@@ -5,8 +5,7 @@ import type { Translation } from '../translation.ts';
 export const keys: Translation<typeof english> = {
   keys: {
     title: '密钥',
-    sentence:
-      '密钥带有分组和消费上限。密钥内容只在揭示时显示一次。',
+    sentence: '密钥带有分组和消费上限。密钥内容只在揭示时显示一次。',
     create: '创建密钥',
     creating: '正在创建',
     emptyTitle: '还没有密钥',
@@ -15,8 +14,7 @@ export const keys: Translation<typeof english> = {
     step2: '在客户端中设置基础地址',
     step3: '发出第一个请求',
     step3Note: '密钥会附带一行 curl 命令',
-    stepNote:
-      '聊天类客户端在其后加 <code>/v1</code>。消息类和生成类客户端不加。',
+    stepNote: '聊天类客户端在其后加 <code>/v1</code>。消息类和生成类客户端不加。',
     search: '名称或末 4 位',
     searchLabel: '搜索密钥',
     count_other: '{{count}} 个密钥',
@@ -54,11 +52,9 @@ export const keys: Translation<typeof english> = {
     enable: '启用',
     rotate: '轮换…',
     leaked: '标记为已泄露…',
-    disabled:
-      '“{{name}}”已停用，{{all}} 个节点中 {{applied}} 个已生效',
+    disabled: '“{{name}}”已停用，{{all}} 个节点中 {{applied}} 个已生效',
     disabledNone: '“{{name}}”已停用。没有已连接的节点。',
-    disabledPending:
-      '“{{name}}”已停用，{{all}} 个节点中 {{applied}} 个已生效，其余随后生效。',
+    disabledPending: '“{{name}}”已停用，{{all}} 个节点中 {{applied}} 个已生效，其余随后生效。',
     enabled: '“{{name}}”已启用',
     undo: '撤销',
     notDone: '“{{name}}”没有更改：{{reason}}',
@@ -74,12 +70,10 @@ export const keys: Translation<typeof english> = {
     createSentence: '下一步会揭示密钥内容，仅一次。',
     createFailed: '密钥没有创建：{{reason}}',
     leakedTitle: '将“{{name}}”标记为已泄露？',
-    leakedSentence:
-      '它会立即在所有节点上停用，且不能再启用。',
+    leakedSentence: '它会立即在所有节点上停用，且不能再启用。',
     leakedButton: '永久停用',
     rotateTitle: '轮换“{{name}}”',
-    rotateSentence:
-      '你将揭示新的密钥内容。旧的在所选时间内继续有效。',
+    rotateSentence: '你将揭示新的密钥内容。旧的在所选时间内继续有效。',
     grace: '旧密钥继续有效',
     grace0: '立即失效',
     grace1: '1 小时',
@@ -89,13 +83,11 @@ export const keys: Translation<typeof english> = {
     rotating: '正在轮换',
     rotatingBanner:
       '<b>“{{name}}”正在轮换。</b>末尾为 <code>{{suffix}}</code> 的旧密钥在 <time></time> 前有效。',
-    toReveal:
-      '<b>“{{name}}”有新的密钥待揭示。</b>在此之前，末尾为 <code>{{suffix}}</code> 的旧密钥有效。',
+    toReveal: '<b>“{{name}}”有新的密钥待揭示。</b>在此之前，末尾为 <code>{{suffix}}</code> 的旧密钥有效。',
   },
   reveal: {
     title: '现在保存你的密钥',
-    sentence:
-      '仅此一次显示。任何人都无法再次读取，管理员也不能。',
+    sentence: '仅此一次显示。任何人都无法再次读取，管理员也不能。',
     characters: '{{count}} 个字符',
     mainDomain: '主域名',
     copy: '复制',
@@ -107,8 +99,7 @@ export const keys: Translation<typeof english> = {
     guardSentence: '它不能再次显示，只能轮换。',
     back: '返回密钥',
     closeAnyway: '仍然关闭',
-    filled:
-      '复制的内容含有完整密钥，在此设备上填入。请勿放入会提交的项目文件。',
+    filled: '复制的内容含有完整密钥，在此设备上填入。请勿放入会提交的项目文件。',
     clients: '客户端',
     revealing: '正在揭示',
     ready: '揭示“{{name}}”',

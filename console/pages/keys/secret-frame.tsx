@@ -4,6 +4,7 @@ import { useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../../components/button.tsx';
 import { CopyWord, selectInside, useCopy } from '../../components/copy.tsx';
+import { download } from '../../components/download.ts';
 import type { Key } from './documents.ts';
 import { environmentFile } from './snippets.ts';
 
@@ -65,14 +66,4 @@ export function SecretFrame({ apiKey, secret, baseAddress }: SecretFrameProps) {
       </div>
     </div>
   );
-}
-
-// The file is made on this device: the secret goes nowhere.
-function download(name: string, text: string): void {
-  const address = URL.createObjectURL(new Blob([text], { type: 'text/plain' }));
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(address);
 }

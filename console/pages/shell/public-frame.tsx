@@ -72,11 +72,11 @@ function Doors() {
   return (
     <>
       <Link to="/sign-in" className={buttonClass({})}>
-        {t('account.signIn')}
+        {t('shell.signIn')}
       </Link>
       <span className="max-sm:hidden">
         <Link to="/register" className={buttonClass({ variant: 'primary' })}>
-          {t('account.createButton')}
+          {t('shell.register')}
         </Link>
       </span>
     </>

@@ -1,6 +1,7 @@
 /** Which rows of the usage log are wanted, for the service and for rows that arrive live. */
 import type { UsageRow } from './documents.ts';
 import type { UsageSearch } from './search.ts';
+import { dayOf, type Span } from './summary.ts';
 
 export interface UsageConditions {
   modelNames?: string[];
@@ -8,29 +9,32 @@ export interface UsageConditions {
   statuses?: UsageRow['status'][];
   sources?: UsageRow['source'][];
   requestId?: string;
+  range?: Span;
 }
 
 /** The conditions for what is in the address, in the words of the service's filter. */
-export function conditionsOf({ model, key, status, source, request }: UsageSearch): UsageConditions {
+export function conditionsOf({ model, key, status, source, request, day }: UsageSearch): UsageConditions {
   return {
     ...(model && { modelNames: [model] }),
     ...(key && { keyIds: [key] }),
     ...(status && { statuses: [status] }),
     ...(source && { sources: [source] }),
     ...(request && { requestId: request }),
+    ...(day && { range: dayOf(day) }),
   };
 }
 
 /** Whether a row that arrived live meets the conditions. */
 export function meets(
   row: UsageRow,
-  { modelNames, keyIds, statuses, sources, requestId }: UsageConditions,
+  { modelNames, keyIds, statuses, sources, requestId, range }: UsageConditions,
 ): boolean {
   return (
     (modelNames?.includes(row.modelName) ?? true) &&
     (keyIds === undefined || (row.keyId !== null && keyIds.includes(row.keyId))) &&
     (statuses?.includes(row.status) ?? true) &&
     (sources?.includes(row.source) ?? true) &&
-    (requestId === undefined || requestId === row.requestId)
+    (requestId === undefined || requestId === row.requestId) &&
+    (range === undefined || (row.createdAt >= range.from && row.createdAt < range.to))
   );
 }

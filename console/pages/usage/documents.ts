@@ -64,3 +64,63 @@ export const NewUsage = graphql(
 );
 
 export type UsageRow = ResultOf<typeof EntryFields>;
+
+const SumFields = graphql(`
+  fragment SumFields on UsageTotals {
+    cost
+    requests
+    failed
+  }
+`);
+
+export const SummaryQuery = graphql(
+  `
+    query UsageSums(
+      $range: DateRange!
+      $before: DateRange!
+      $filter: UsageFilter
+      $groupBy: [UsageDimension!]!
+    ) {
+      viewer {
+        id
+        now: usageSummary(range: $range, filter: $filter, groupBy: $groupBy, bucket: DAY) {
+          asOf
+          totals {
+            ...SumFields
+          }
+          previousTotals {
+            ...SumFields
+          }
+          groups {
+            key
+            label
+            totals {
+              ...SumFields
+            }
+          }
+          series {
+            at
+            key
+            totals {
+              ...SumFields
+            }
+          }
+        }
+        before: usageSummary(range: $before, filter: $filter, bucket: DAY) {
+          series {
+            at
+            key
+            totals {
+              ...SumFields
+            }
+          }
+        }
+      }
+    }
+  `,
+  [SumFields],
+);
+
+export type UsageSums = ResultOf<typeof SumFields>;
+export type Summary = NonNullable<ResultOf<typeof SummaryQuery>['viewer']>['now'];
+export type SummaryPoint = Summary['series'][number];

@@ -1,9 +1,11 @@
 /** The filters of the usage log; all of them live in the address. */
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { Segmented } from '../../components/field.tsx';
 import { Filter } from '../../components/menu.tsx';
 import { SearchField } from '../../components/search-field.tsx';
-import { SOURCES, STATUSES, type UsageSearch } from './search.ts';
+import { utcDayText } from '../../components/time.tsx';
+import { SOURCES, SPANS, STATUSES, type UsageSearch } from './search.ts';
 
 interface UsageFiltersProps {
   search: UsageSearch;
@@ -17,7 +19,8 @@ export function UsageFilters({ search, models, keyNames }: UsageFiltersProps) {
   const navigate = useNavigate({ from: '/usage' });
   const set = (change: Partial<UsageSearch>) =>
     void navigate({ search: { ...search, after: undefined, ...change } });
-  const active = search.model ?? search.key ?? search.status ?? search.source ?? search.request;
+  const active =
+    search.model ?? search.key ?? search.status ?? search.source ?? search.request ?? search.day;
   const filters = [
     { field: 'model', options: models.map((value) => ({ value, word: value })) },
     { field: 'key', options: [...keyNames].map(([value, word]) => ({ value, word })) },
@@ -26,6 +29,7 @@ export function UsageFilters({ search, models, keyNames }: UsageFiltersProps) {
   ] as const;
   return (
     <div className="mb-6 flex flex-wrap items-center gap-2">
+      <Time search={search} set={set} />
       {filters.map(({ field, options }) => (
         <Filter
           key={field}
@@ -58,5 +62,37 @@ function ClearFilters({ onClear }: { onClear: () => void }) {
     <button type="button" className="px-2 text-table font-[550] text-accent touch:h-11" onClick={onClear}>
       {t('state.clearFilters')}
     </button>
+  );
+}
+
+interface TimeProps {
+  search: UsageSearch;
+  set: (change: Partial<UsageSearch>) => void;
+}
+
+function Time({ search, set }: TimeProps) {
+  const { t, i18n } = useTranslation();
+  const spans = SPANS.map((value) => ({ value, word: t('usage.days', { count: Number(value) }) }));
+  return (
+    <>
+      <Segmented
+        label={t('usage.span')}
+        value={search.days ?? '14'}
+        options={spans}
+        onChange={(days) => {
+          set({ days: days === '14' ? undefined : days });
+        }}
+      />
+      {search.day !== undefined && (
+        <Filter
+          name={t('usage.day')}
+          value={search.day}
+          options={[{ value: search.day, word: utcDayText(search.day, i18n.language) }]}
+          onChange={() => {
+            set({ day: undefined });
+          }}
+        />
+      )}
+    </>
   );
 }

@@ -10,9 +10,12 @@ import { Button, buttonClass } from '../../components/button.tsx';
 import { EmptyFiltered, EmptyFirst, Failure, SkeletonRows } from '../../components/notice.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Pager } from '../../components/pager.tsx';
+import { utcDayText } from '../../components/time.tsx';
 import { conditionsOf, type UsageConditions } from './conditions.ts';
 import { UsageQuery, type UsageRow } from './documents.ts';
+import { ExportButton } from './export-button.tsx';
 import type { UsageSearch } from './search.ts';
+import { UsageCharts } from './usage-charts.tsx';
 import { UsageFilters } from './usage-filters.tsx';
 import { UsageTable } from './usage-table.tsx';
 import { useNewRows } from './use-new-rows.ts';
@@ -31,8 +34,13 @@ export function UsagePage() {
   const models = data?.catalog.nodes.map(({ name }) => name) ?? [];
   return (
     <>
-      <PageHead title={t('usage.title')} sentence={t('usage.sentence')} />
+      <PageHead
+        title={t('usage.title')}
+        sentence={t('usage.sentence')}
+        action={<ExportButton filter={filter} />}
+      />
       <UsageFilters search={search} models={models} keyNames={keyNames} />
+      <UsageCharts search={search} filter={filter} />
       {usage && <Log {...{ keyNames, search, filter }} rows={usage.nodes} pageInfo={usage.pageInfo} />}
       {!usage && fetching && <SkeletonRows rows={10} height="h-[38px]" />}
       {!usage && error && (
@@ -56,7 +64,7 @@ interface LogProps {
 }
 
 function Log({ keyNames, rows, pageInfo, search, filter }: LogProps) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const navigate = useNavigate({ from: '/usage' });
   const filtered = Object.keys(filter).length > 0;
   const newest = search.after === undefined;
@@ -73,7 +81,11 @@ function Log({ keyNames, rows, pageInfo, search, filter }: LogProps) {
   return (
     <section>
       <div className="mb-2 flex min-h-8 items-center justify-between gap-3">
-        <h2 className="text-section">{t('usage.requests')}</h2>
+        <h2 className="text-section">
+          {search.day === undefined
+            ? t('usage.requests')
+            : t('usage.requestsOn', { day: utcDayText(search.day, i18n.language) })}
+        </h2>
         <div role="status">{news}</div>
       </div>
       {all.length > 0 && <UsageTable rows={all} keyNames={keyNames} />}

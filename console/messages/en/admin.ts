@@ -1,0 +1,4 @@
+/** Words of the administrators' pages. Sentence case, present tense, exact. */
+export const admin = {
+  admin: {},
+} as const;

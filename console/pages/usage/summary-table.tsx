@@ -1,0 +1,50 @@
+/** The days of the charts as a table, for who reads better than looks. */
+import { useTranslation } from 'react-i18next';
+import { DataTable } from '../../components/data-table.tsx';
+import { decimalsOf, Money } from '../../components/money.tsx';
+import { utcDayText } from '../../components/time.tsx';
+import type { Day } from './summary.ts';
+
+/** One row for each day, the newest first. */
+export function SummaryTable({ days }: { days: readonly Day[] }) {
+  const { t, i18n } = useTranslation();
+  const number = new Intl.NumberFormat(i18n.language);
+  const align = decimalsOf(days.map(({ cost }) => cost));
+  const day = ({ id }: Day) => utcDayText(id, i18n.language);
+  return (
+    <DataTable
+      label={t('usage.byDay')}
+      rows={[...days].reverse()}
+      idOf={({ id }) => id}
+      dense
+      columns={[
+        { id: 'day', head: t('usage.day'), cell: day },
+        {
+          id: 'requests',
+          head: t('usage.requests'),
+          right: true,
+          cell: ({ requests }) => number.format(requests),
+        },
+        {
+          id: 'failed',
+          head: t('usage.notAnswered'),
+          right: true,
+          cell: ({ failed }) => number.format(failed),
+        },
+        {
+          id: 'cost',
+          head: t('usage.cost'),
+          right: true,
+          cell: ({ cost }) => <Money amount={cost} align={align} className="font-semibold" />,
+        },
+      ]}
+      card={(one) => (
+        <div className="flex justify-between gap-3 text-table">
+          <span className="font-[550]">{day(one)}</span>
+          <span className="text-ink-2">{t('usage.count', { count: one.requests })}</span>
+          <Money amount={one.cost} />
+        </div>
+      )}
+    />
+  );
+}

@@ -1,0 +1,41 @@
+/** Pictures of every page, light and dark, wide and on a phone, into .screenshots/: `npm run screenshots`. */
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { openStage, openTab, OWN_PAGES, PUBLIC_PAGES, ready } from './browser.ts';
+
+const VIEWS = [
+  { name: 'wide-light', width: 1280, theme: 'light' },
+  { name: 'wide-dark', width: 1280, theme: 'dark' },
+  { name: 'phone-light', width: 360, theme: 'light' },
+  { name: 'phone-dark', width: 360, theme: 'dark' },
+  { name: 'wide-light-zh-CN', width: 1280, theme: 'light', language: 'zh-CN' },
+] as const;
+
+const folder = fileURLToPath(new URL('../../.screenshots/', import.meta.url));
+/** What a long list repeats below this is not worth a look. */
+const HEIGHT_MOST = 1_600;
+const wanted = process.argv.slice(2);
+
+/** Takes the pictures; arguments narrow them to addresses or views that contain one of them. */
+async function main(): Promise<void> {
+  if (!ready) throw new Error('There is no chromium (set CHROMIUM) or no emitted schema.');
+  mkdirSync(folder, { recursive: true });
+  const stage = await openStage();
+  for (const view of VIEWS) {
+    const tab = await openTab(stage, view);
+    for (const address of [...PUBLIC_PAGES, ...OWN_PAGES]) {
+      const file = `${view.name}${address.replaceAll(/[^a-z-]+/g, '-')}.png`;
+      if (wanted.length > 0 && !wanted.some((part) => `${view.name} ${address}`.includes(part))) continue;
+      stage.fake.state.signedIn = !PUBLIC_PAGES.includes(address);
+      await tab.page.goto('about:blank');
+      await tab.go(address);
+      const clip = { x: 0, y: 0, width: view.width, height: HEIGHT_MOST };
+      await tab.page.screenshot({ path: path.join(folder, file), fullPage: true, clip });
+    }
+    await tab.context.close();
+  }
+  await stage.close();
+}
+
+await main();
