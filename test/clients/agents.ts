@@ -11,6 +11,10 @@ export interface Setting {
   /** An empty folder for the CLI's own files. */
   home: string;
   prompt: string;
+  /** Whether this goes on with the conversation that the same home has begun. */
+  isFollowUp: boolean;
+  /** Earlier turns are to be summed up once they are longer than this, where the CLI can be told so. */
+  compactAfterTokens: number;
 }
 
 export interface Command {
@@ -27,6 +31,8 @@ export interface Agent {
   /** Its tool that runs a shell command, and that tool's argument. */
   shellTool: string;
   shellArgument: string;
+  /** Whether it sums up earlier turns where it is told when. */
+  compacts: boolean;
   /** Writes the settings that cannot be given otherwise and says how to call it. */
   command(setting: Setting): Command;
   /** The model's last words in what it printed. */
@@ -39,11 +45,13 @@ const codex: Agent = {
   program: 'codex',
   shellTool: 'exec_command',
   shellArgument: 'cmd',
-  command: ({ url, key, model, home, prompt }) => {
+  compacts: true,
+  command: ({ url, key, model, home, prompt, isFollowUp, compactAfterTokens }) => {
     writeFileSync(
       join(home, 'config.toml'),
       [
         `model = "${model}"`,
+        `model_auto_compact_token_limit = ${compactAfterTokens}`,
         'model_provider = "gateway"',
         '[model_providers.gateway]',
         'name = "gateway"',
@@ -57,7 +65,10 @@ const codex: Agent = {
     );
     return {
       env: { CODEX_HOME: home, GATEWAY_KEY: key },
-      arguments: ['exec', '--json', '--skip-git-repo-check', '--sandbox', 'danger-full-access', prompt],
+      arguments: [
+        ...['exec', '--sandbox', 'danger-full-access', ...(isFollowUp ? ['resume', '--last'] : [])],
+        ...['--json', '--skip-git-repo-check', prompt],
+      ],
     };
   },
   answerIn: (printed) =>
@@ -73,9 +84,14 @@ const codexBuiltIn: Agent = {
   ...codex,
   name: 'Codex CLI (built-in provider)',
   command: (setting) => {
-    const { url, key, model, home } = setting;
+    const { url, key, model, home, compactAfterTokens } = setting;
     const { arguments: list } = codex.command(setting);
-    writeFileSync(join(home, 'config.toml'), `model = "${model}"\nopenai_base_url = "${url}/v1"\n`);
+    const lines = [
+      `model = "${model}"`,
+      `model_auto_compact_token_limit = ${compactAfterTokens}`,
+      `openai_base_url = "${url}/v1"`,
+    ];
+    writeFileSync(join(home, 'config.toml'), `${lines.join('\n')}\n`);
     return { env: { CODEX_HOME: home, CODEX_API_KEY: key }, arguments: list };
   },
 };
@@ -86,7 +102,8 @@ const claude: Agent = {
   program: 'claude',
   shellTool: 'Bash',
   shellArgument: 'command',
-  command: ({ url, key, model, home, prompt }) => ({
+  compacts: false,
+  command: ({ url, key, model, home, prompt, isFollowUp }) => ({
     env: {
       ANTHROPIC_BASE_URL: url,
       ANTHROPIC_AUTH_TOKEN: key,
@@ -96,7 +113,11 @@ const claude: Agent = {
       CLAUDE_CODE_MAX_RETRIES: '0',
       DISABLE_AUTOUPDATER: '1',
     },
-    arguments: ['--model', model, '--output-format', 'json', '--allowedTools', 'Bash', '-p', prompt],
+    arguments: [
+      ...['--model', model, '--output-format', 'json', '--allowedTools', 'Bash'],
+      ...(isFollowUp ? ['--continue'] : []),
+      ...['-p', prompt],
+    ],
   }),
   answerIn: (printed) => textIn(printed, 'result'),
 };
@@ -107,7 +128,8 @@ const gemini: Agent = {
   program: 'gemini',
   shellTool: 'run_shell_command',
   shellArgument: 'command',
-  command: ({ url, key, model, home, prompt }) => {
+  compacts: false,
+  command: ({ url, key, model, home, prompt, isFollowUp }) => {
     const folder = join(home, '.gemini');
     mkdirSync(folder, { recursive: true });
     const settings = { security: { auth: { selectedType: 'gemini-api-key' } } };
@@ -119,7 +141,10 @@ const gemini: Agent = {
         GEMINI_CLI_HOME: home,
         GEMINI_CLI_TRUST_WORKSPACE: 'true',
       },
-      arguments: ['-m', model, '-o', 'json', '--yolo', '-p', prompt],
+      arguments: [
+        ...['-m', model, '-o', 'json', '--yolo', ...(isFollowUp ? ['-r', 'latest'] : [])],
+        ...['-p', prompt],
+      ],
     };
   },
   answerIn: (printed) => textIn(printed, 'response'),

@@ -1,6 +1,7 @@
 /**
  * `npm run clients`: the agent CLIs, run without a terminal against a whole house over each of the four
- * upstream formats: a plain turn and one in which the model runs a command. The CLIs are installed into a
+ * upstream formats: a plain turn, one in which the model runs a command, and the second turn of a
+ * conversation, before which Codex has the first one summed up. The CLIs are installed into a
  * folder of the system's temporary ones, or into CLIENTS_DIR. `--only NAME` picks those whose name has it.
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -27,17 +28,45 @@ const COMMAND = "printf '%s%s\\n' forty two";
 const COMMAND_OUTPUT = 'fortytwo';
 const COMMAND_ANSWER = 'The command printed what it should.';
 
+const FOLLOW_PROMPT = 'And what did you say before?';
+const FOLLOW_ANSWER = 'Something about a fox.';
+/** Between the two: what an answer claims to have used, and what a conversation may be long. */
+const USED_TOKENS = 20_000;
+const SHORT_TOKENS = 10_000;
+const LONG_TOKENS = 100_000;
+
 interface Turn {
   name: string;
-  prompt: string;
+  /** One after the other, in one conversation. */
+  prompts: readonly string[];
   answer: string;
-  /** What the upstream must have been shown. */
+  /** What the upstream must have been shown in the end. */
   shown: string;
+  compactAfterTokens: number;
 }
 
 const TURNS: readonly Turn[] = [
-  { name: 'plain turn', prompt: PLAIN_PROMPT, answer: PLAIN_ANSWER, shown: PLAIN_PROMPT },
-  { name: 'tool-call turn', prompt: COMMAND_PROMPT, answer: COMMAND_ANSWER, shown: COMMAND_OUTPUT },
+  {
+    name: 'plain turn',
+    prompts: [PLAIN_PROMPT],
+    answer: PLAIN_ANSWER,
+    shown: PLAIN_PROMPT,
+    compactAfterTokens: LONG_TOKENS,
+  },
+  {
+    name: 'tool-call turn',
+    prompts: [COMMAND_PROMPT],
+    answer: COMMAND_ANSWER,
+    shown: COMMAND_OUTPUT,
+    compactAfterTokens: LONG_TOKENS,
+  },
+  {
+    name: 'second turn',
+    prompts: [PLAIN_PROMPT, FOLLOW_PROMPT],
+    answer: FOLLOW_ANSWER,
+    shown: PLAIN_ANSWER,
+    compactAfterTokens: SHORT_TOKENS,
+  },
 ];
 
 function addAnswers(mock: LLMock): void {
@@ -54,7 +83,9 @@ function addAnswers(mock: LLMock): void {
       ...(model === GENERATIVE_MODEL ? { finishReason: 'stop' } : {}),
     };
   });
-  mock.on({ predicate: () => true }, { content: PLAIN_ANSWER });
+  mock.on({ predicate: (request) => has(request, FOLLOW_PROMPT) }, { content: FOLLOW_ANSWER });
+  const usage = { input_tokens: USED_TOKENS, output_tokens: 10 };
+  mock.on({ predicate: () => true }, { content: PLAIN_ANSWER, usage });
 }
 
 /** Installs what is missing; returns the folder of the programs. */
@@ -116,14 +147,22 @@ async function tryTurn(
 ) {
   const { witness, upstream, customer, programs } = stage;
   const home = mkdtempSync(join(tmpdir(), 'gateway-client-'));
-  const setting = { url: witness.url, key: customer.key, model: format.model, home, prompt: turn.prompt };
+  const { compactAfterTokens } = turn;
+  const target = { url: witness.url, key: customer.key, model: format.model, home, compactAfterTokens };
   upstream.seen.length = 0;
   witness.seen.length = 0;
-  const printed = await run(join(programs, agent.program), agent.command(setting), home);
+  let printed: Printed = { code: null, out: '', all: '' };
+  for (const [index, prompt] of turn.prompts.entries()) {
+    const command = agent.command({ ...target, prompt, isFollowUp: index > 0 });
+    printed = await run(join(programs, agent.program), command, home);
+  }
   rmSync(home, { recursive: true, force: true });
   const answer = agent.answerIn(printed.out).trim();
-  const wasShown = upstream.seen.some(({ body }) => body.includes(turn.shown));
-  if (printed.code === 0 && answer === turn.answer && wasShown) return undefined;
+  const wasShown = upstream.seen.at(-1)?.body.includes(turn.shown) === true;
+  const hasCompacted = upstream.seen.length > turn.prompts.length;
+  const mustCompact = agent.compacts && compactAfterTokens < USED_TOKENS;
+  if (printed.code === 0 && answer === turn.answer && wasShown && (hasCompacted || !mustCompact))
+    return undefined;
   const requests = witness.seen.map(({ method, path, status }) => `${method} ${path} ${status}`).join(', ');
   return `exit ${printed.code}, answer "${answer}", requests: ${requests}\n${printed.all.slice(-3000)}`;
 }
