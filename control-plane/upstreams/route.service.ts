@@ -9,7 +9,7 @@ import { SYSTEM_ACTOR } from '../context.ts';
 import { UserFailure } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { inTransaction, query, sql } from '../sql.ts';
-import { debitGift } from '../wallet/movements.ts';
+import { voidGift } from '../wallet/gift.void.ts';
 import { ProviderSchema, RouteSchema } from './upstream.entity.ts';
 import type { RouteRow } from './upstream.entity.ts';
 import { routeRecord } from './upstream.record.ts';
@@ -113,27 +113,21 @@ export async function deleteRoute(
   });
 }
 
-/**
- * Takes the demo's providers and routes away, and what is left of its credit (but what nodes hold at the
- * moment).
- */
+/** Takes the demo's providers and routes away, and what is left of its credit, also what nodes hold of it. */
 async function endDemo(em: EntityManager): Promise<void> {
   const providers = await em.find(ProviderSchema, { demo: true });
   if (providers.length === 0) return;
-  const credits = await query<{ wallet_id: string; left: string }>(
+  const credits = await query<{ wallet_id: string; amount: string }>(
     em,
     sql`
-    select a.wallet_id, least(e.amount, a.balance)::text as left
-    from ledger_transaction t
-      join ledger_entry e on e.transaction_id = t.id
-      join ledger_account a on a.id = e.account_id
-    where t.reference = ${DEMO_CREDIT} and a.kind = 'WALLET' and a.bucket = 'GIFT'
-      and e.amount > 0 and a.balance > 0`,
+    select e.wallet_id, e.amount::text as amount
+    from ledger_transaction t join ledger_entry e on e.transaction_id = t.id
+    where t.reference = ${DEMO_CREDIT} and e.bucket = 'GIFT' and e.amount > 0`,
   );
-  for (const { wallet_id: walletId, left } of credits) {
-    await debitGift(em, {
+  for (const { wallet_id: walletId, amount } of credits) {
+    await voidGift(em, {
       walletId,
-      amount: BigInt(left),
+      amount: BigInt(amount),
       kind: 'ADJUSTMENT',
       reference: `${DEMO_CREDIT}:void`,
       actor: SYSTEM_ACTOR,

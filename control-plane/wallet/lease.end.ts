@@ -5,6 +5,7 @@ import { SYSTEM_ACTOR } from '../context.ts';
 import type { Actor } from '../context.ts';
 import { UserFailure } from '../errors.ts';
 import { inTransaction, query, sql } from '../sql.ts';
+import { voidReturned } from './gift.void.ts';
 import { lockLeases } from './lease.rows.ts';
 import type { Lease } from './lease.rows.ts';
 import { LEASE_OFFLINE_MS } from './lease.rules.ts';
@@ -108,6 +109,7 @@ async function endLease(
       ],
     });
     if (outcome !== 'POSTED') throw new Error(`The end of lease ${lease.id} was not posted: ${outcome}.`);
+    await voidReturned(em, lease, gift);
   }
   await query(
     em,
