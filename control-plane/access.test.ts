@@ -127,16 +127,21 @@ describe('who may use which field', () => {
     return found;
   }
 
-  const contextOf = ({ viewer: who, node }: Omit<Actor, 'name'>): Context => ({
-    em: test.orm.em.fork(),
-    viewer: who,
-    node,
-    ip: '192.0.2.1',
-    userAgent: null,
-    requestId: 'test',
-    settings: test.settings,
-    setSession: () => {},
-  });
+  /** Parts that no rule looks at are left out. */
+  const contextOf = ({ viewer: who, node }: Omit<Actor, 'name'>): Context => {
+    const context: Partial<Context> = {
+      em: test.orm.em.fork(),
+      viewer: who,
+      node,
+      ip: '192.0.2.1',
+      userAgent: null,
+      requestId: 'test',
+      settings: test.settings,
+    playground: new Playground(() => test.orm.em.fork()),
+      setSession: () => {},
+    };
+    return context as Context;
+  };
 
   /** The code that refuses the actor, or null. */
   async function refusal(actor: Actor, operation: ReturnType<typeof operationOf>): Promise<string | null> {

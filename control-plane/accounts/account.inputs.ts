@@ -33,6 +33,15 @@ export class SignInInput {
   @Field(() => String, { description: 'Its password.' })
   password!: string;
 
+  @Field(() => String, {
+    nullable: true,
+    description: 'The code of the authenticator app, where one is in use.',
+  })
+  totpCode?: string | null;
+
+  @Field(() => String, { nullable: true, description: 'A recovery code instead; each works once.' })
+  recoveryCode?: string | null;
+
   @Field(() => Boolean, {
     defaultValue: false,
     description: 'Stay signed in for 14 days without use instead of one day.',

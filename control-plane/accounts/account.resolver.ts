@@ -8,7 +8,14 @@ import type { Context } from '../context.ts';
 import { outcome } from '../errors.ts';
 import { IdInput } from '../inputs.ts';
 import type { SignedIn } from './account.service.ts';
-import { changePassword, claimAccount, register, signIn, userById } from './account.service.ts';
+import {
+  changePassword,
+  claimAccount,
+  register,
+  resetPassword,
+  signIn,
+  userById,
+} from './account.service.ts';
 import {
   AdminClaimInput,
   PasswordChangeInput,
@@ -29,6 +36,7 @@ import {
   policyToAccept,
 } from './policy.service.ts';
 import { countSessions, endSession, endSessions, sessionsOf } from './session.service.ts';
+import { PasswordResetInput } from './security.types.ts';
 import {
   PolicyAcceptance,
   PolicyVersion,
@@ -85,10 +93,15 @@ export class AccountResolver {
     @Ctx() context: Context,
     @Arg('input', () => SignInInput, { description: 'Credentials.' }) input: SignInInput,
   ): Promise<SignInPayload> {
+    const { secretKey } = context.settings;
     return outcome({ viewer: null, session: null, secondFactorRequired: false }, async () => {
-      const { user, session } = enter(context, await signIn(context.em, input, context));
+      const opened = await signIn(context.em, { ...input, secretKey }, context);
+      const { user, session } = enter(context, opened);
       return { viewer: user, session, secondFactorRequired: false };
-    });
+    }).then((payload) => ({
+      ...payload,
+      secondFactorRequired: payload.userErrors.some(({ code }) => code === 'TOTP_REQUIRED'),
+    }));
   }
 
   @Public()
@@ -99,6 +112,22 @@ export class AccountResolver {
   ): Promise<SignInPayload> {
     return outcome({ viewer: null, session: null, secondFactorRequired: false }, async () => {
       const { user, session } = enter(context, await claimAccount(context.em, input, context));
+      return { viewer: user, session, secondFactorRequired: false };
+    });
+  }
+
+  @Public()
+  @Mutation(() => SignInPayload, {
+    description: 'Sets a new password by a single-use link, ends all sessions and signs in.',
+  })
+  passwordReset(
+    @Ctx() context: Context,
+    @Arg('input', () => PasswordResetInput, { description: 'The link.' }) input: PasswordResetInput,
+  ): Promise<SignInPayload> {
+    return outcome({ viewer: null, session: null, secondFactorRequired: false }, async () => {
+      const opened = await resetPassword(context.em, input, context);
+      if (!opened) return { viewer: null, session: null, secondFactorRequired: true };
+      const { user, session } = enter(context, opened);
       return { viewer: user, session, secondFactorRequired: false };
     });
   }

@@ -9,6 +9,8 @@ import { ensureWallet } from '../wallet/wallet.service.ts';
 import { AccountLinkSchema, UserSchema } from './account.entity.ts';
 import type { SessionRow, UserRow } from './account.entity.ts';
 import { attemptSucceeded, beginAttempt } from './attempts.ts';
+import { demandSecondFactor, factorsOf, removeTotp } from './factor.service.ts';
+import type { SecondFactor } from './factor.service.ts';
 import { checkPassword, hashPassword, passwordMatches } from './password.ts';
 import { accept, checkAcceptable } from './policy.service.ts';
 import { endSessions, openSession } from './session.service.ts';
@@ -18,7 +20,8 @@ const LINK_MS = 24 * 60 * 60 * 1000;
 /** The address of the seeded administrator until somebody claims the account. */
 const UNCLAIMED_EMAIL = 'admin@localhost';
 const NAME_LENGTH_MAX = 100;
-const LOCALES = ['en', 'zh-CN'];
+/** Languages of the console. */
+export const LOCALES = ['en', 'zh-CN'];
 
 export interface Registration {
   email: string;
@@ -62,11 +65,11 @@ export async function register(em: EntityManager, input: Registration, origin: O
 /**
  * A new session. Throws CREDENTIALS_INVALID alike, in words and time, for an unknown account and a wrong
  * password;
- * RATE_LIMITED after too many failures.
+ * TOTP_REQUIRED where the right password is not enough; RATE_LIMITED after too many failures.
  */
 export async function signIn(
   em: EntityManager,
-  input: { email: string; password: string; rememberMe: boolean },
+  input: { email: string; password: string; rememberMe: boolean } & SecondFactor,
   origin: Origin,
 ): Promise<SignedIn> {
   const attempt = { purpose: 'sign-in' as const, email: input.email, ip: origin.ip };
@@ -77,6 +80,7 @@ export async function signIn(
     signInFailures.inc({ reason: 'credentials' });
     throw new UserFailure('CREDENTIALS_INVALID', 'E-mail address or password is not right.');
   }
+  await demandSecondFactor(em, user.id, input);
   await attemptSucceeded(em, attempt);
   return { user, ...(await openSession(em, user, { ...origin, remember: input.rememberMe })) };
 }
@@ -196,24 +200,37 @@ export async function claimAccount(em: EntityManager, input: Claim, origin: Orig
   await beginAttempt(em, { purpose: 'claim', email: null, ip: origin.ip });
   const passwordHash = await hashPassword(input.password);
   return inTransaction(em, async (inner) => {
-    const used = await query<{ user_id: string }>(
-      inner,
-      sql`update account_link set used_at = now()
-      where token_digest = ${digestOf(input.token)} and used_at is null and expires_at > now()
-      returning user_id`,
-    );
-    const userId = used[0]?.user_id;
-    if (!userId)
-      throw new UserFailure(
-        'CREDENTIALS_INVALID',
-        'This link was used already or is too old. Ask for a new one.',
-        'token',
-      );
-    const user = await inner.findOneOrFail(UserSchema, { id: userId });
+    const user = await inner.findOneOrFail(UserSchema, { id: await useLink(inner, input.token) });
     Object.assign(user, { email: input.email, passwordHash });
     await inner.flush().catch(onTaken);
     await accept(inner, { user, policy, ip: origin.ip });
     await endSessions(inner, user.id);
+    // Who may choose the address has the account: an app that is lost must not lock its owner out.
+    await removeTotp(inner, user.id);
+    return { user, ...(await openSession(inner, user, { ...origin, remember: true })) };
+  });
+}
+
+/**
+ * Sets the password of an account in use by a single-use link, ends its sessions and opens a new one. Address
+ * and second factor stay: with a second factor the result is null and the user signs in with it. Throws
+ * CREDENTIALS_INVALID for a bad link, PASSWORD_WEAK.
+ */
+export async function resetPassword(
+  em: EntityManager,
+  input: { token: string; newPassword: string },
+  origin: Origin,
+): Promise<SignedIn | null> {
+  await beginAttempt(em, { purpose: 'claim', email: null, ip: origin.ip });
+  const passwordHash = await hashPassword(input.newPassword);
+  return inTransaction(em, async (inner) => {
+    const user = await inner.findOneOrFail(UserSchema, { id: await useLink(inner, input.token) });
+    if (!user.passwordHash || user.state !== 'ACTIVE') throw badLink();
+    checkPassword(input.newPassword, user.email);
+    user.passwordHash = passwordHash;
+    await inner.flush();
+    await endSessions(inner, user.id);
+    if ((await factorsOf(inner, user.id)).totpEnabled) return null;
     return { user, ...(await openSession(inner, user, { ...origin, remember: true })) };
   });
 }
@@ -223,7 +240,26 @@ export function userById(em: EntityManager, id: string): Promise<UserRow> {
   return em.findOneOrFail(UserSchema, { id });
 }
 
-function nameOf(name: string | null | undefined): string | null {
+/** Takes the link out of use and says whose it is, in the transaction of what it allows. */
+async function useLink(em: EntityManager, token: string): Promise<string> {
+  const used = await query<{ user_id: string }>(
+    em,
+    sql`update account_link set used_at = now()
+    where token_digest = ${digestOf(token)} and used_at is null and expires_at > now()
+    returning user_id`,
+  );
+  const userId = used[0]?.user_id;
+  if (!userId) throw badLink();
+  return userId;
+}
+
+function badLink(): UserFailure {
+  const message = 'This link was used already or is too old. Ask for a new one.';
+  return new UserFailure('CREDENTIALS_INVALID', message, 'token');
+}
+
+/** A name without spaces around it; null for none. Throws INVALID for one that is too long. */
+export function nameOf(name: string | null | undefined): string | null {
   const trimmed = name?.trim() || null;
   if (trimmed && trimmed.length > NAME_LENGTH_MAX) {
     throw new UserFailure('INVALID', `A name has at most ${NAME_LENGTH_MAX} characters.`, 'displayName');

@@ -83,6 +83,13 @@ export function countSessions(em: EntityManager, userId: string): Promise<number
   return em.count(SessionSchema, { userId, expiresAt: { $gt: new Date() } });
 }
 
+/** Remembers that the session's user just proved who sits there, and says when that was. */
+export async function markAuthenticated(em: EntityManager, sessionId: string): Promise<Date> {
+  const now = new Date();
+  await em.nativeUpdate(SessionSchema, { id: sessionId }, { authenticatedAt: now });
+  return now;
+}
+
 /** Ends one session of the user; true when there was one. */
 export async function endSession(em: EntityManager, userId: string, sessionId: string): Promise<boolean> {
   return (await em.nativeDelete(SessionSchema, { id: sessionId, userId })) > 0;
