@@ -20,8 +20,10 @@ const chat = (content: string): string =>
     choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
     usage: { prompt_tokens: 30, completion_tokens: 9, total_tokens: 39 },
   });
-const chunk = (delta: object, finish: string | null = null): string =>
-  `data: ${JSON.stringify({ id: 'c1', model: 'm', choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+const chunk = (delta: object, finish: string | null = null): string => {
+  const choices = [{ index: 0, delta, finish_reason: finish }];
+  return `data: ${JSON.stringify({ id: 'c1', model: 'm', choices })}\n\n`;
+};
 
 let upstream: FakeUpstream;
 let node: TestNode;

@@ -1,8 +1,7 @@
 /**
- * The one canonical model of a chat exchange. It is the most structured of the formats (explicit blocks), so
- * that encoders drop boundaries instead of inventing them. Everything a target may have to drop knows its
- * JSON pointer in the client's request: messages, parts and tools by `at`, scalars by `pointers`, unknown
- * fields by `extras`.
+ * The one canonical model of a chat exchange, the most structured of the formats: encoders drop boundaries
+ * and invent none. What a target may have to drop knows its JSON pointer in the client's request: messages,
+ * parts and tools by `at`, scalars by `pointers`, unknown fields by `extras`.
  */
 import type { DialectName } from '@gateway/shared/catalog';
 import type { TokenCounts } from '@gateway/shared/records';
@@ -73,7 +72,7 @@ export interface AnswerShape {
   jsonArray?: boolean;
   /** Legacy completions: the prompt is to be repeated before the text. */
   echo?: string;
-  /** Responses: the answer is a summary, to be written as one `compaction` item. */
+  /** Responses: the answer is a summary, written as a `compaction` item. */
   compaction?: boolean;
 }
 
@@ -126,7 +125,8 @@ export interface ToolResultBody {
   id: string;
   name: string;
   custom?: boolean;
-  isError?: boolean;
+  /** Where the client says that the call failed; absent: it did not. */
+  errorAt?: string;
   /** Text and media parts, and native ones. */
   parts: Part[];
 }
@@ -149,10 +149,7 @@ export interface Media {
   name?: string;
 }
 
-/**
- * What a provider must see again, unchanged, with the next turn: a thinking signature, encrypted reasoning, a
- * thought signature. Only upstreams of its own dialect get it; other wires carry it wrapped (seals.ts).
- */
+/** What its own provider must see again, unchanged; other wires carry it wrapped (seals.ts). */
 export interface Seal {
   dialect: DialectName;
   value: string;

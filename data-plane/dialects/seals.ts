@@ -11,7 +11,7 @@ import { isObject, parseObject } from './fields.ts';
 const PREFIX = 'gwseal1_';
 const SUMMARY_PREFIX = 'gwsummary1_';
 
-/** Whether a request holds anything that only the gateway itself can open: no upstream may get it as it is. */
+/** Whether a request holds what only the gateway itself can open: no upstream may get it as it is. */
 export function holdsEnvelope(bytes: Buffer): boolean {
   return bytes.includes(PREFIX) || bytes.includes(SUMMARY_PREFIX);
 }

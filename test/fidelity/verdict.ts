@@ -1,7 +1,7 @@
 /**
- * What a report of the measuring tool amounts to. Requests that name something stored at a provider are refused
- * by rule (customers share the operator's account); the tool counts them as failures where client and upstream
- * speak the same format, so they are told apart here.
+ * What a report of the measuring tool amounts to. Requests that name something stored at a provider are
+ * refused by rule (customers share the operator's account); the tool counts them as failures where client and
+ * upstream speak the same format, so they are told apart here.
  */
 
 /** What is read of the tool's JSON report. */

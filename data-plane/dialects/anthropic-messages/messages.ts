@@ -173,7 +173,7 @@ function readToolUse(fields: Fields, names: Names): PartBody {
 
 function readToolResult(fields: Fields, names: Names): PartBody {
   const id = fields.requiredString('tool_use_id');
-  const isError = fields.boolean('is_error');
+  const errorAt = fields.boolean('is_error') ? { errorAt: fields.pointer('is_error') } : {};
   const parts = readContent(fields, names);
-  return { kind: 'tool-result', id, name: names.get(id) ?? '', parts, ...(isError ? { isError } : {}) };
+  return { kind: 'tool-result', id, name: names.get(id) ?? '', parts, ...errorAt };
 }

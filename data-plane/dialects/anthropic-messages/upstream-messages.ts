@@ -129,6 +129,6 @@ function writeToolResult(result: ToolResultBody, drops: Drops): JsonObject {
     type: 'tool_result',
     tool_use_id: safeId(result.id),
     ...(first ? { content: isPlain ? first.text : content } : {}),
-    ...(result.isError ? { is_error: true } : {}),
+    ...(result.errorAt ? { is_error: true } : {}),
   };
 }

@@ -126,7 +126,7 @@ function readResult(result: Fields, open: Open, spareId: string): PartBody {
     kind: 'tool-result',
     id: call?.id ?? given ?? spareId,
     name,
-    ...(isError ? { isError } : {}),
+    ...(isError && response ? { errorAt: response.pointer(key) } : {}),
     parts: [{ kind: 'text', text, at: response?.at ?? result.at }, ...media],
   };
 }

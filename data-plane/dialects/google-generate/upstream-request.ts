@@ -123,7 +123,7 @@ function writeResult(result: Extract<Part, { kind: 'tool-result' }>, drops: Drop
   const others = result.parts.filter(({ kind }) => kind !== 'text');
   for (const part of result.parts)
     if (part.kind === 'text' && part.cache) drops.add(`${part.at}/cache_control`);
-  const response = { [result.isError ? 'error' : 'output']: texts.join('\n') };
+  const response = { [result.errorAt ? 'error' : 'output']: texts.join('\n') };
   return [
     { functionResponse: { id: result.id, name: result.name || 'tool', response } },
     ...writeParts(others, drops),

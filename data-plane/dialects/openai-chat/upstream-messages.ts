@@ -83,7 +83,7 @@ function writeResult(
   result: Located<ToolResultBody>,
   drops: Drops,
 ): { text: JsonObject; media: JsonObject[] } {
-  if (result.isError) drops.add(`${result.at}/is_error`);
+  drops.add(result.errorAt);
   const texts = writeContent(
     result.parts.filter(({ kind }) => kind !== 'media'),
     drops,

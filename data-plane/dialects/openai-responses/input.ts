@@ -105,6 +105,7 @@ class ItemWriter {
   }
 
   #result(part: Extract<Part, { kind: 'tool-result' }>): JsonObject {
+    this.#drops.add(part.errorAt);
     const content = part.parts.flatMap((each) => {
       const written = this.#content(each);
       if (!written) this.#drops.add(each.at);

@@ -226,7 +226,9 @@ export function encodeRequest(request: ChatRequest, model: string): UpstreamRequ
 /** One answer is what this format gives; a choice of tools without tools is refused there. */
 function carried(request: ChatRequest, hasTools: boolean): ScalarName[] {
   const names = CARRIED.filter((name) => hasTools || name !== 'toolChoice');
-  return request.choices <= 1 ? [...names, 'choices'] : names;
+  if (request.choices <= 1) names.push('choices');
+  if (request.modalities?.every((kind) => kind.toLowerCase() === 'text')) names.push('modalities');
+  return names;
 }
 
 /**
