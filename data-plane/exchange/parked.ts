@@ -77,6 +77,7 @@ export class ParkedFile {
   readonly #room: Room;
   #chunks: Buffer[] = [];
   #memory = 0;
+  #disk = 0;
   #onDisk: OnDisk | undefined;
   #dropped = false;
 
@@ -95,6 +96,7 @@ export class ParkedFile {
         // A copy: what comes from the network may be a slice of something much larger.
         this.#chunks.push(Buffer.from(chunk));
       } else {
+        await this.#spill();
         await this.#write(chunk);
       }
     }
@@ -104,10 +106,11 @@ export class ParkedFile {
   async *read(): AsyncGenerator<Buffer> {
     yield* this.#chunks;
     const { handle, nonce } = this.#onDisk ?? {};
-    if (!handle || !nonce) return;
+    if (!handle || !nonce || this.#dropped) return;
     const decipher = createDecipheriv(CIPHER, this.#room.key, nonce);
+    const buffer = Buffer.allocUnsafe(READ_BYTES);
     for (let at = 0; ;) {
-      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(READ_BYTES), 0, READ_BYTES, at);
+      const { bytesRead } = await handle.read(buffer, 0, READ_BYTES, at);
       if (bytesRead === 0) return;
       at += bytesRead;
       yield decipher.update(buffer.subarray(0, bytesRead));
@@ -118,16 +121,30 @@ export class ParkedFile {
   async drop(): Promise<void> {
     if (this.#dropped) return;
     this.#dropped = true;
-    this.#room.give({ memory: this.#memory, disk: this.#onDisk ? this.size - this.#memory : 0 });
+    this.#room.give({ memory: this.#memory, disk: this.#disk });
+    this.#memory = 0;
+    this.#disk = 0;
     this.#chunks = [];
     await this.#onDisk?.handle.close().catch(() => undefined);
   }
 
-  /** What is in memory stays there and comes first; the rest follows on the disk. */
+  /** A file that outgrew its place in memory leaves it. */
+  async #spill(): Promise<void> {
+    const chunks = this.#chunks;
+    this.#chunks = [];
+    for (const chunk of chunks) await this.#write(chunk);
+    this.#room.give({ memory: this.#memory, disk: 0 });
+    this.#memory = 0;
+  }
+
+  /** Does nothing for a file that was dropped meanwhile. */
   async #write(chunk: Buffer): Promise<void> {
+    if (this.#dropped) return;
     this.#room.takeDisk(chunk.length);
+    this.#disk += chunk.length;
     try {
       this.#onDisk ??= await this.#open();
+      if (this.#dropped) return void (await this.#onDisk.handle.close());
       await writeAll(this.#onDisk.handle, this.#onDisk.cipher.update(chunk));
     } catch (cause) {
       throw full(cause);
