@@ -23,6 +23,7 @@ import type { Context, Viewer } from './context.ts';
 import { AccessScope } from './enums.ts';
 import { createBus } from './events.ts';
 import { createKey } from './keys/key.service.ts';
+import { Playground } from './playground/live.ts';
 import { createSchema } from './schema.ts';
 
 const NOBODY = 'usr_01ARZ3NDEKTSV4RRFFQ69G5FAV';
@@ -137,7 +138,6 @@ describe('who may use which field', () => {
       userAgent: null,
       requestId: 'test',
       settings: test.settings,
-    playground: new Playground(() => test.orm.em.fork()),
       setSession: () => {},
     };
     return context as Context;
