@@ -19,6 +19,7 @@ import { brokenLimits, TOKENS_MAX } from './graphql-limits.ts';
 import { isOwnOrigin } from './identify.ts';
 import type { NodeFinder } from './identify.ts';
 import { httpRequests, maskedErrors, registry } from './metrics.ts';
+import { Playground } from './playground/live.ts';
 import { Contexts } from './request-context.ts';
 import { createSchema } from './schema.ts';
 import type { Settings } from './settings.ts';
@@ -26,8 +27,8 @@ import { serveSockets } from './socket.ts';
 import { query, sql } from './sql.ts';
 
 const BODY_BYTES_MAX = 100 * 1024;
-/** Nodes report usage in batches. */
-const NODE_BODY_BYTES_MAX = 2 * 1024 * 1024;
+/** Nodes report usage in batches, and signed-in browsers send pictures to the Playground. */
+const LARGE_BODY_BYTES_MAX = 2 * 1024 * 1024;
 const DRAIN_MS = 700;
 const SWEEP_MS = 20;
 
@@ -59,9 +60,10 @@ export async function createApp(parts: AppParts): Promise<App> {
     logger: false,
     forceCloseConnections: 'idle',
     genReqId: () => randomUUID(),
-    bodyLimit: NODE_BODY_BYTES_MAX,
+    bodyLimit: LARGE_BODY_BYTES_MAX,
   });
-  const contexts = new Contexts(parts);
+  const playground = new Playground(() => orm.em.fork());
+  const contexts = new Contexts({ ...parts, playground });
   const apollo = createApollo(schema, parts);
   await apollo.start();
   observe(server, parts);
@@ -79,6 +81,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     server,
     listen: () => listen(server, settings),
     close: async () => {
+      await playground.close();
       await sockets.close();
       await drain(server);
       await apollo.stop();
@@ -157,11 +160,12 @@ function serveGraphql(server: FastifyInstance, { apollo, contexts }: GraphqlPart
     method: ['GET', 'POST', 'OPTIONS'],
     url: '/graphql',
     onRequest: async (request, reply) => {
-      const isNode = request.headers.authorization?.startsWith('Bearer gnt_') ?? false;
+      const { authorization, cookie } = request.headers;
+      const maySendMuch = authorization?.startsWith('Bearer gnt_') || cookie?.includes('session=');
       const length = Number(request.headers['content-length'] ?? 0);
-      if (!isNode && length > BODY_BYTES_MAX)
+      if (!maySendMuch && length > BODY_BYTES_MAX)
         return refuse(reply, 413, `The request body may have at most ${BODY_BYTES_MAX} bytes.`);
-      if (!isNode && request.headers['transfer-encoding'])
+      if (!maySendMuch && request.headers['transfer-encoding'])
         return refuse(reply, 411, 'Send the body with a content-length.');
       reply.header('cache-control', 'no-store');
       return undefined;
@@ -216,7 +220,8 @@ function observe(server: FastifyInstance, parts: AppParts): void {
     const status = isClientError(error) ? error.statusCode : 500;
     if (status === 500) errorLog(parts)({ requestId: request.id, error });
     const message = status === 500 ? 'The request failed on our side.' : 'The request could not be read.';
-    return reply.code(status).send({ errors: [{ message, extensions: { requestId: request.id } }] });
+    const code = status === 500 ? 'INTERNAL_SERVER_ERROR' : 'BAD_USER_INPUT';
+    return reply.code(status).send({ errors: [{ message, extensions: { code, requestId: request.id } }] });
   });
 }
 

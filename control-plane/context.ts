@@ -7,6 +7,7 @@ import type { AuthCheckerFn } from 'type-graphql';
 import type { Group } from '@gateway/shared/catalog';
 import type { AccessScope } from './enums.ts';
 import { requestError } from './errors.ts';
+import type { Playground } from './playground/live.ts';
 import type { Settings } from './settings.ts';
 
 /** Who may use a field: a signed-in user (administrators too), an administrator, a data-plane node. */
@@ -53,6 +54,8 @@ export interface Context {
   userAgent: string | null;
   requestId: string;
   settings: Settings;
+  /** Replies being written by this process. */
+  playground: Playground;
   /**
    * Sets the session cookie, or clears it with null. Throws BAD_USER_INPUT on a WebSocket, where no cookie
    * can be set.

@@ -8,7 +8,9 @@ import {
 } from './accounts/account.entity.ts';
 import { AccessTokenSchema } from './accounts/token.entity.ts';
 import { GroupRatioSchema, ModelSchema } from './catalog/model.entity.ts';
+import { PersonalSwitchSchema } from './intelligence/switch.entity.ts';
 import { KeySchema } from './keys/key.entity.ts';
+import { ConversationMessageSchema, ConversationSchema } from './playground/conversation.entity.ts';
 import { CredentialSchema, ProviderSchema, RouteSchema } from './upstreams/upstream.entity.ts';
 
 export const entities = [
@@ -24,4 +26,7 @@ export const entities = [
   CredentialSchema,
   RouteSchema,
   KeySchema,
+  PersonalSwitchSchema,
+  ConversationSchema,
+  ConversationMessageSchema,
 ];

@@ -26,7 +26,9 @@ export type IdPrefix =
   | 'use'
   | 'nod'
   | 'pool'
-  | 'top';
+  | 'top'
+  | 'con'
+  | 'msg';
 
 const nextUlid = monotonicFactory();
 

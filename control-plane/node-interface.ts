@@ -19,6 +19,8 @@ export const TYPE_NAMES: Readonly<Record<string, string>> = {
   use: 'UsageEntry',
   nod: 'DataPlaneNode',
   evt: 'AuditEvent',
+  con: 'Conversation',
+  msg: 'Message',
 };
 
 /** Whatever has a globally unique id. */

@@ -13,6 +13,7 @@ import { requestError } from './errors.ts';
 import { prefixOf } from './ids.ts';
 import { anyKey } from './keys/key.queries.ts';
 import { NodeInterface, TYPE_NAMES } from './node-interface.ts';
+import { findConversation } from './playground/conversation.service.ts';
 import { providersById } from './upstreams/upstream.service.ts';
 
 const IDS_MAX = 100;
@@ -34,6 +35,8 @@ const FINDERS: Readonly<Record<string, Finder>> = {
     const mayRead = isAdminFor(context, 'ADMIN_CATALOG') || PUBLIC_STATES.includes(model?.state ?? 'DRAFT');
     return model && mayRead ? model : null;
   },
+  con: async ({ viewer, em, playground }, id) =>
+    viewer ? ((await findConversation({ em, playground, userId: viewer.id }, id)) ?? null) : null,
   prv: async (context, id) =>
     isAdminFor(context, 'ADMIN_UPSTREAMS') ? ((await providersById(context.em, [id]))[0] ?? null) : null,
 };

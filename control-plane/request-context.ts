@@ -8,6 +8,7 @@ import type { Context } from './context.ts';
 import { requestError } from './errors.ts';
 import { cookieOf, credentialsOf, identify } from './identify.ts';
 import type { Credentials, NodeFinder } from './identify.ts';
+import type { Playground } from './playground/live.ts';
 import type { Settings } from './settings.ts';
 
 const USER_AGENT_LENGTH_MAX = 300;
@@ -15,6 +16,7 @@ const USER_AGENT_LENGTH_MAX = 300;
 export interface ContextParts {
   orm: MikroORM;
   settings: Settings;
+  playground: Playground;
   findNode: NodeFinder;
 }
 
@@ -68,7 +70,7 @@ export class Contexts {
   }
 
   async #make(request: IncomingMessage, { requestId, credentials, setCookie }: Channel): Promise<Context> {
-    const { orm, settings, findNode } = this.#parts;
+    const { orm, settings, findNode, playground } = this.#parts;
     const em = orm.em.fork();
     const { viewer, node } = await identify(em, credentials, findNode);
     return {
@@ -77,6 +79,7 @@ export class Contexts {
       node,
       requestId,
       settings,
+      playground,
       ip: clientAddress(request, this.#isProxy),
       userAgent: request.headers['user-agent']?.slice(0, USER_AGENT_LENGTH_MAX) ?? null,
       setSession: (token, expiresAt = new Date(0)) => setCookie(cookieOf(settings, token ?? '', expiresAt)),

@@ -8,6 +8,7 @@ import { AddressResolver } from './address.resolver.ts';
 import { AdminResolver } from './admin-query.ts';
 import { AuditResolver } from './audit/audit.resolver.ts';
 import { CatalogResolver } from './catalog/catalog.resolver.ts';
+import { PersonalIntelligenceResolver } from './intelligence/switch.resolver.ts';
 import { KeyFields } from './keys/key.fields.ts';
 import { AdminKeysResolver, UserKeysResolver } from './keys/key.lists.ts';
 import { KeyResolver } from './keys/key.resolver.ts';
@@ -19,6 +20,13 @@ import {
   PendingNodesResolver,
 } from './nodes/node.resolver.ts';
 import { ClaimResolver } from './nodes/claim.resolver.ts';
+import {
+  ConversationResolver,
+  PersonalChatsResolver,
+  PlaygroundHomeResolver,
+  UserPlaygroundResolver,
+} from './playground/conversation.resolver.ts';
+import { MessageResolver } from './playground/message.resolver.ts';
 import { SyncResolver } from './nodes/sync.resolver.ts';
 import { UsageReportResolver } from './nodes/usage-report.resolver.ts';
 import {
@@ -64,4 +72,10 @@ export const resolvers: NonEmptyArray<new () => object> = [
   UserWalletResolver,
   WalletResolver,
   AdminLedgerResolver,
+  PersonalIntelligenceResolver,
+  UserPlaygroundResolver,
+  PlaygroundHomeResolver,
+  ConversationResolver,
+  PersonalChatsResolver,
+  MessageResolver,
 ];

@@ -8,6 +8,7 @@ import { seedCatalog } from './catalog/catalog.service.ts';
 import type { SettingsRecord } from '@gateway/shared/records';
 import { seedPolicy } from './accounts/policy.service.ts';
 import { announce } from './config-log.ts';
+import { passKeyOf } from './playground/hidden-key.ts';
 import type { Settings } from './settings.ts';
 import { inTransaction, queryOne, sql } from './sql.ts';
 
@@ -22,7 +23,7 @@ export async function seed(em: EntityManager, settings: Settings): Promise<void>
 /** Tells the nodes the addresses of this installation, where they are others than at the last start. */
 export async function announceSettings(
   em: EntityManager,
-  { publicUrl, consoleUrl }: Settings,
+  { publicUrl, consoleUrl, secretKey }: Settings,
 ): Promise<void> {
   const record: SettingsRecord = {
     kind: 'SETTINGS',
@@ -30,7 +31,7 @@ export async function announceSettings(
     publicUrl,
     consoleUrl,
     poolRequestsFree: true,
-    playgroundKey: null,
+    playgroundKey: passKeyOf({ secretKey }),
   };
   await inTransaction(em, async (inner) => {
     const same = await queryOne(

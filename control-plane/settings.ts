@@ -7,6 +7,8 @@ export interface Settings {
   port: number;
   /** The base address of the data plane, without a slash at the end. */
   publicUrl: string;
+  /** Where this process reaches the data plane. */
+  dataUrl: string;
   /** The address browsers use; undefined until the port is known, then set by main. */
   consoleUrl: string;
   /** At least 32 bytes; everything that is encrypted at rest hangs on it. */
@@ -32,11 +34,13 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
   if (Buffer.byteLength(secretKey) < SECRET_BYTES_MIN)
     throw new Error('SECRET_KEY is too short: it needs at least 32 bytes.');
   const port = portOf(env, 'CONTROL_PORT', 4000);
+  const publicUrl = addressOf(env, 'PUBLIC_URL') ?? `http://localhost:${portOf(env, 'DATA_PORT', 8080)}`;
   return {
     databaseUrl: required(env, 'DATABASE_URL', 'the address of a PostgreSQL database'),
     host: env['HOST'] || '127.0.0.1',
     port,
-    publicUrl: addressOf(env, 'PUBLIC_URL') ?? `http://localhost:${portOf(env, 'DATA_PORT', 8080)}`,
+    publicUrl,
+    dataUrl: addressOf(env, 'DATA_URL') ?? publicUrl,
     consoleUrl: addressOf(env, 'CONSOLE_URL') ?? '',
     secretKey,
     dataDir: env['DATA_DIR'] || '.gateway',

@@ -9,6 +9,7 @@ import { Usage } from './006-usage.ts';
 import { Nodes } from './007-nodes.ts';
 import { Access } from './008-access.ts';
 import { Claims } from './009-claims.ts';
+import { Playground } from './010-playground.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -22,4 +23,5 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '007-nodes', class: Nodes },
   { name: '008-access', class: Access },
   { name: '009-claims', class: Claims },
+  { name: '010-playground', class: Playground },
 ];

@@ -148,7 +148,8 @@ function toView(row: UsageRow): UsageView {
     id: row.id,
     requestId: row.request_id,
     modelName: row.model_name,
-    keyId: row.key_id,
+    // The Playground's own keys are nobody's business.
+    keyId: row.source === 'API_KEY' || row.source === 'POOL_KEY' ? row.key_id : null,
     poolId: row.pool_id,
     source: row.source,
     family: row.family,

@@ -1,0 +1,107 @@
+/**
+ * Rows of stored messages, by plain statements: their values never come into an error's text, and so never
+ * into a log.
+ */
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { inTransaction, query, queryOne, sql } from '../sql.ts';
+import type { ConversationView } from './conversation.service.ts';
+import type { MessageView, ReplyFailure } from './live-reply.ts';
+
+const UPDATE_TRIES = 5;
+const UPDATE_WAIT_MS = 500;
+
+/** The reply that an earlier call with this key made, while it is stored. */
+export async function earlierReply(
+  em: EntityManager,
+  userId: string,
+  idempotencyKey: string,
+): Promise<{ id: string; inputMac: string } | undefined> {
+  const row = await queryOne<{ id: string; input_mac: string }>(
+    em,
+    sql`
+    select m.id, m.input_mac from conversation_message m join conversation c on c.id = m.conversation_id
+    where c.user_id = ${userId} and m.idempotency_key = ${idempotencyKey}`,
+  );
+  return row && { id: row.id, inputMac: row.input_mac };
+}
+
+export interface TurnRows {
+  chat: ConversationView;
+  /** Whether the question has no row yet. */
+  isNew: boolean;
+  question: MessageView;
+  reply: MessageView;
+  call: { key: string; mac: string };
+}
+
+/**
+ * Stores chat, question and the reply to come. False, and nothing stored, where the last switch was turned off
+ * a moment ago.
+ */
+export async function insertTurn(em: EntityManager, turn: TurnRows): Promise<boolean> {
+  const { chat, isNew, question, reply, call } = turn;
+  return inTransaction(em, async (inner) => {
+    const on = await queryOne(
+      inner,
+      sql`select 1 from personal_switch where user_id = ${chat.userId} and enabled limit 1 for share`,
+    );
+    if (!on) return false;
+    await query(
+      inner,
+      sql`
+      insert into conversation (id, user_id, title, model_name, created_at, updated_at)
+        values (${chat.id}, ${chat.userId}, ${chat.title}, ${reply.modelName}, ${chat.createdAt}, now())
+      on conflict (id) do update set model_name = excluded.model_name, updated_at = excluded.updated_at`,
+    );
+    if (isNew) await insertMessage(inner, question, null);
+    await insertMessage(inner, reply, call);
+    return true;
+  });
+}
+
+/** Stores how a reply ended; a chat that was deleted meanwhile stays deleted. Tries again a few times. */
+export async function updateReply(
+  em: EntityManager,
+  message: MessageView,
+  failure: ReplyFailure | undefined,
+): Promise<void> {
+  for (let attempt = 1; attempt <= UPDATE_TRIES; attempt += 1) {
+    try {
+      await query(
+        em,
+        sql`
+        update conversation_message set content = ${storable(message.content)}, state = ${message.state},
+          reasoning = ${message.reasoning === null ? null : storable(message.reasoning)},
+          request_id = ${message.requestId}, error_code = ${failure?.code ?? null},
+          error = ${failure?.message ?? null}
+        where id = ${message.id}`,
+      );
+      return;
+    } catch {
+      await new Promise((resolve) => {
+        setTimeout(resolve, UPDATE_WAIT_MS);
+      });
+    }
+  }
+}
+
+async function insertMessage(
+  em: EntityManager,
+  message: MessageView,
+  call: { key: string; mac: string } | null,
+): Promise<void> {
+  const { id, conversationId, parentId, role, content, attachments, state, modelName, createdAt } = message;
+  await query(
+    em,
+    sql`
+    insert into conversation_message (id, conversation_id, parent_id, role, content, attachments, state,
+      model_name, idempotency_key, input_mac, created_at)
+    values (${id}, ${conversationId}, ${parentId}, ${role}, ${content}, ${JSON.stringify(attachments)}::jsonb,
+      ${state}, ${modelName}, ${call?.key ?? null}, ${call?.mac ?? null}, ${createdAt})`,
+  );
+}
+
+/** PostgreSQL has no place for NUL in a text. */
+function storable(text: string): string {
+  return text.replaceAll('\0', '');
+}

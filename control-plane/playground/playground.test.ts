@@ -1,0 +1,474 @@
+/** The Playground over the real app, with a data plane that the test plays over a socket. */
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createClient } from 'graphql-ws';
+import type { Client } from 'graphql-ws';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { readPlaygroundPass } from '@gateway/shared/playground-pass';
+import { digestOf } from '@gateway/shared/secrets';
+import { codesOf, pick, startTestApp } from '../../test/control/app.ts';
+import type { Answer, Browser, TestApp } from '../../test/control/app.ts';
+import { query, sql } from '../sql.ts';
+import { hiddenKeyOf, passKeyOf } from './hidden-key.ts';
+
+interface Asked {
+  headers: IncomingMessage['headers'];
+  body: { model: string; messages: { role: string; content: unknown }[] };
+  response: ServerResponse;
+}
+
+/** Answers each request by the test's own word, in the order of their coming. */
+let asked: Asked[] = [];
+let answer: (request: Asked) => void;
+let dataPlane: Server;
+let test: TestApp;
+let ann: Browser;
+let annId: string;
+let socket: Client;
+let number = 0;
+
+beforeAll(async () => {
+  dataPlane = createServer((request, response) => {
+    let text = '';
+    request.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+    });
+    request.on('end', () => {
+      const one = { headers: request.headers, body: JSON.parse(text) as Asked['body'], response };
+      asked.push(one);
+      answer(one);
+    });
+  });
+  await new Promise<void>((resolve) => {
+    dataPlane.listen(0, '127.0.0.1', resolve);
+  });
+  const { port } = dataPlane.address() as AddressInfo;
+  test = await startTestApp({ env: { DATA_URL: `http://127.0.0.1:${port}` } });
+});
+
+afterAll(async () => {
+  await test.close();
+  dataPlane.closeAllConnections();
+  dataPlane.close();
+});
+
+beforeEach(async () => {
+  asked = [];
+  answer = ({ response }) => whole(response, 'An answer.');
+  number += 1;
+  ann = await test.user(`ann-${number}@example.com`);
+  annId = pick<string>(await ann.send('{ viewer { id } }'), 'viewer', 'id');
+  const { cookie } = ann;
+  class WithCookie extends WebSocket {
+    constructor(address: string, protocols: string[]) {
+      super(address, protocols, { headers: { cookie: cookie ?? '' } });
+    }
+  }
+  socket = createClient({ url: test.url.replace('http', 'ws') + '/graphql', webSocketImpl: WithCookie });
+});
+
+afterEach(() => socket.dispose());
+
+function begin(response: ServerResponse): void {
+  number += 1;
+  response.writeHead(200, { 'content-type': 'text/event-stream', 'x-request-id': `request-${number}` });
+}
+
+function say(response: ServerResponse, content: string): void {
+  response.write(`data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`);
+}
+
+function whole(response: ServerResponse, content: string): void {
+  begin(response);
+  for (const word of content.split(/(?<= )/)) say(response, word);
+  response.end('data: [DONE]\n\n');
+}
+
+async function call(browser: Browser, mutation: string, type: string, input: object): Promise<Answer> {
+  const fields: Record<string, string> = {
+    messageSend: 'userMessage { id content } reply { id state } price replayed',
+    messageRegenerate: 'userMessage { id } reply { id state } price replayed',
+    messageStop: 'message { id state content }',
+    conversationCreate: 'conversation { id stored temporary }',
+    conversationRename: 'conversation { id title }',
+    conversationDelete: 'deletedIds personalIntelligence { storedConversationCount }',
+    conversationsDeleteAll: 'deletedIds',
+    personalSwitchSet: 'personalIntelligence { storing switches { kind enabled changedAt } }',
+  };
+  const text = `mutation ($input: ${type}!) { ${mutation}(input: $input) {
+    ${fields[mutation]} userErrors { code message } } }`;
+  return browser.send(text, { input });
+}
+
+async function chat(input: object = {}, browser = ann): Promise<string> {
+  const made = await call(browser, 'conversationCreate', 'ConversationCreateInput', {
+    modelName: 'budget',
+    ...input,
+  });
+  return pick<string>(made, 'conversationCreate', 'conversation', 'id');
+}
+
+async function send(conversationId: string, content: string, more: object = {}): Promise<string> {
+  const sent = await call(ann, 'messageSend', 'MessageSendInput', {
+    conversationId,
+    content,
+    idempotencyKey: `send-${(number += 1)}`,
+    ...more,
+  });
+  return pick<string>(sent, 'messageSend', 'reply', 'id');
+}
+
+type Event = { __typename: string; seq: number; text?: string; message?: Record<string, unknown> } & Record<
+  string,
+  unknown
+>;
+
+async function follow(messageId: string, afterSeq = 0, until = (_event: Event) => false): Promise<Event[]> {
+  const events: Event[] = [];
+  const results = socket.iterate<{ messageStream: Event }>({
+    query: `subscription ($id: ID!, $after: Int!) { messageStream(messageId: $id, afterSeq: $after) {
+      __typename ... on MessageTextDelta { seq text } ... on MessageReasoningDelta { seq text }
+      ... on MessageCompleted { seq message { state content reasoning } }
+      ... on MessageFailed { seq errorCode retryable message { state content error } } } }`,
+    variables: { id: messageId, after: afterSeq },
+  });
+  for await (const { data, errors } of results) {
+    if (errors) throw new Error(JSON.stringify(errors));
+    if (!data) continue;
+    events.push(data.messageStream);
+    if (until(data.messageStream)) break;
+  }
+  return events;
+}
+
+const turn = (kind: string, enabled: boolean): Promise<Answer> =>
+  call(ann, 'personalSwitchSet', 'PersonalSwitchInput', { kind, enabled });
+
+async function stored(): Promise<{ conversations: number; messages: number }> {
+  const [row] = await query<{ conversations: number; messages: number }>(
+    test.orm.em.fork(),
+    sql`select (select count(*)::int from conversation where user_id = ${annId}) as conversations,
+      (select count(*)::int from conversation_message m join conversation c on c.id = m.conversation_id
+        where c.user_id = ${annId}) as messages`,
+  );
+  if (!row) throw new Error('Nothing counted.');
+  return row;
+}
+
+describe('a message', () => {
+  it('is asked with the hidden key of its user and a pass with source and address', async () => {
+    const replyId = await send(await chat(), 'Good day');
+    const events = await follow(replyId);
+    expect(events.at(-1)).toMatchObject({
+      __typename: 'MessageCompleted',
+      message: { state: 'COMPLETE', content: 'An answer.' },
+    });
+    const [request] = asked;
+    const key = hiddenKeyOf(annId, test.settings);
+    expect(request?.headers.authorization).toBe(`Bearer ${key.secret}`);
+    const pass = String(request?.headers['x-gateway-playground-pass']);
+    expect(readPlaygroundPass(passKeyOf(test.settings), pass, Date.now())).toMatchObject({
+      source: 'PLAYGROUND',
+      ip: '127.0.0.1',
+      keyId: key.id,
+    });
+    expect(request?.body).toEqual({
+      model: 'budget',
+      stream: true,
+      messages: [{ role: 'user', content: 'Good day' }],
+    });
+  });
+
+  it('announces the key as a hidden one of the default group, and no list shows it', async () => {
+    await follow(await send(await chat(), 'Good day'));
+    const [row] = await query<{ payload: Record<string, unknown> }>(
+      test.orm.em.fork(),
+      sql`select payload from config_log where key = ${hiddenKeyOf(annId, test.settings).id}`,
+    );
+    const digest = digestOf(hiddenKeyOf(annId, test.settings).secret);
+    expect(row?.payload).toMatchObject({ hidden: true, group: 'default', enabled: true, digest });
+    const keys = await ann.send('{ viewer { apiKeys { totalCount } } }');
+    expect(keys.data).toEqual({ viewer: { apiKeys: { totalCount: 0 } } });
+  });
+
+  it('says its price, and is sent once however often the call is repeated', async () => {
+    const input = { conversationId: await chat(), content: 'Good day', idempotencyKey: 'once' };
+    const sends = [1, 2, 3].map(() => call(ann, 'messageSend', 'MessageSendInput', input));
+    const answers = await Promise.all(sends);
+    const ids = answers.map((one) => pick<string>(one, 'messageSend', 'reply', 'id'));
+    expect(new Set(ids).size).toBe(1);
+    expect(answers.map((one) => pick<boolean>(one, 'messageSend', 'replayed')).toSorted()).toEqual([
+      false,
+      true,
+      true,
+    ]);
+    expect(pick(answers[0] as Answer, 'messageSend', 'price')).toBe('0.03');
+    await follow(ids[0] ?? '');
+    expect(asked).toHaveLength(1);
+    const other = await call(ann, 'messageSend', 'MessageSendInput', { ...input, content: 'Another' });
+    expect(codesOf(other, 'messageSend')).toEqual(['IDEMPOTENCY_MISMATCH']);
+  });
+
+  it('streams while it is written, and a follower who comes back goes on where it was', async () => {
+    answer = ({ response }) => {
+      begin(response);
+      say(response, 'One ');
+    };
+    const replyId = await send(await chat(), 'Count');
+    const [first] = await follow(replyId, 0, () => true);
+    expect(first).toMatchObject({ __typename: 'MessageTextDelta', seq: 1, text: 'One ' });
+    const { response } = asked[0] ?? {};
+    if (!response) throw new Error('Nobody asked.');
+    say(response, 'two ');
+    say(response, 'three.');
+    response.end('data: [DONE]\n\n');
+    const rest = await follow(replyId, 1);
+    expect(
+      rest
+        .slice(0, -1)
+        .map((event) => event.text)
+        .join(''),
+    ).toBe('two three.');
+    const again = await follow(replyId);
+    expect(again.slice(0, -1)).toMatchObject([{ seq: 3, text: 'One two three.' }]);
+    expect(again.at(-1)).toMatchObject({ __typename: 'MessageCompleted', seq: 4 });
+  });
+
+  it('is stopped at the data plane too, and keeps what was written', async () => {
+    answer = ({ response }) => {
+      begin(response);
+      say(response, 'Half of');
+    };
+    const replyId = await send(await chat(), 'Tell');
+    await follow(replyId, 0, () => true);
+    const closed = new Promise((resolve) => asked[0]?.response.on('close', resolve));
+    await call(ann, 'messageStop', 'IdInput', { id: replyId });
+    await closed;
+    expect((await follow(replyId)).at(-1)).toMatchObject({
+      __typename: 'MessageCompleted',
+      message: { state: 'STOPPED', content: 'Half of' },
+    });
+  });
+
+  it.each([
+    ['cut', (response: ServerResponse) => response.destroy(), 'UPSTREAM_FAILED'],
+    ['ended without its end', (response: ServerResponse) => response.end(), 'UPSTREAM_FAILED'],
+    [
+      'broken off in words',
+      (response: ServerResponse) =>
+        response.end('data: {"error":{"code":"upstream_failed","message":"It broke."}}\n\n'),
+      'UPSTREAM_FAILED',
+    ],
+  ])('that is %s has failed', async (_how, end, code) => {
+    answer = ({ response }) => {
+      begin(response);
+      say(response, 'Half');
+      setTimeout(() => end(response), 50);
+    };
+    const events = await follow(await send(await chat(), 'Tell'));
+    expect(events.at(-1)).toMatchObject({
+      __typename: 'MessageFailed',
+      errorCode: code,
+      retryable: true,
+      message: { state: 'FAILED' },
+    });
+  });
+
+  it('without money fails with a reason, for good', async () => {
+    answer = ({ response }) => {
+      response.writeHead(402, { 'content-type': 'application/json' });
+      response.end('{"error":{"code":"insufficient_quota","message":"Top up the wallet."}}');
+    };
+    expect((await follow(await send(await chat(), 'Tell'))).at(-1)).toMatchObject({
+      errorCode: 'INSUFFICIENT_BALANCE',
+      retryable: false,
+      message: { error: 'Top up the wallet.' },
+    });
+  });
+
+  it('waits for nodes that do not know the key yet', async () => {
+    answer = ({ response }) => {
+      if (asked.length > 2) return whole(response, 'Now.');
+      response.writeHead(401).end('{}');
+    };
+    expect((await follow(await send(await chat(), 'Tell'))).at(-1)).toMatchObject({
+      message: { content: 'Now.' },
+    });
+  });
+
+  it('goes with pictures to models that see, and to no others', async () => {
+    const attachments = [{ mimeType: 'image/png', dataBase64: 'iVBORw0KGgo=' }];
+    const blind = { conversationId: await chat(), content: 'Look', attachments, idempotencyKey: 'blind' };
+    expect(codesOf(await call(ann, 'messageSend', 'MessageSendInput', blind), 'messageSend')).toEqual([
+      'MODEL_UNAVAILABLE',
+    ]);
+    await follow(await send(await chat({ modelName: 'balanced' }), 'Look', { attachments }));
+    expect(asked[0]?.body.messages[0]?.content).toEqual([
+      { type: 'text', text: 'Look' },
+      { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } },
+    ]);
+  });
+
+  it('is refused when it is empty, too long, or to no such chat or model', async () => {
+    const id = await chat();
+    const code = async (input: object): Promise<string[]> =>
+      codesOf(
+        await call(ann, 'messageSend', 'MessageSendInput', {
+          conversationId: id,
+          content: 'x',
+          idempotencyKey: `bad-${(number += 1)}`,
+          ...input,
+        }),
+        'messageSend',
+      );
+    expect(await code({ content: ' ' })).toEqual(['REQUIRED']);
+    expect(await code({ content: 'a\0b' })).toEqual(['INVALID']);
+    expect(await code({ modelName: 'nope' })).toEqual(['MODEL_UNAVAILABLE']);
+    expect(await code({ conversationId: 'con_01ARZ3NDEKTSV4RRFFQ69G5FAV' })).toEqual(['NOT_FOUND']);
+    expect(await code({ attachments: [{ mimeType: 'text/html', dataBase64: 'AAAA' }] })).toEqual(['INVALID']);
+    expect(asked).toHaveLength(0);
+  });
+});
+
+describe('storing', () => {
+  it('is off at first: nothing is written, and what came before comes from the client', async () => {
+    const id = await chat();
+    await follow(await send(id, 'Good day'));
+    await follow(
+      await send(id, 'And now?', {
+        history: [
+          { role: 'USER', content: 'Good day' },
+          { role: 'ASSISTANT', content: 'An answer.' },
+        ],
+      }),
+    );
+    expect(asked[1]?.body.messages.map((message) => message.content)).toEqual([
+      'Good day',
+      'An answer.',
+      'And now?',
+    ]);
+    expect(await stored()).toEqual({ conversations: 0, messages: 0 });
+  });
+
+  it('begins with one switch and ends with the last, from the next message on', async () => {
+    const on = await turn('WORKING_ON', true);
+    expect(pick(on, 'personalSwitchSet', 'personalIntelligence')).toMatchObject({ storing: true });
+    const id = await chat();
+    await follow(await send(id, 'Keep this'));
+    await follow(await send(id, 'And this'));
+    expect(asked[1]?.body.messages.map((message) => message.content)).toEqual([
+      'Keep this',
+      'An answer.',
+      'And this',
+    ]);
+    expect(await stored()).toEqual({ conversations: 1, messages: 4 });
+    await turn('WORKING_ON', false);
+    await follow(await send(id, 'Not this'));
+    await follow(await send(await chat(), 'Nor this'));
+    expect(await stored()).toEqual({ conversations: 1, messages: 4 });
+  });
+
+  it('leaves out temporary chats, and chats that began unstored', async () => {
+    const early = await chat();
+    await follow(await send(early, 'Before'));
+    await turn('WORKING_ON', true);
+    await follow(await send(early, 'After'));
+    await follow(await send(await chat({ temporary: true }), 'Whisper'));
+    expect(await stored()).toEqual({ conversations: 0, messages: 0 });
+  });
+
+  it('is refused by the database itself while all switches are off', async () => {
+    const em = test.orm.em.fork();
+    await query(em, sql`insert into conversation values ('con_x', ${annId}, '', 'budget', now(), now())`);
+    await expect(
+      query(
+        em,
+        sql`insert into conversation_message (id, conversation_id, role, content, state, created_at)
+          values ('msg_x', 'con_x', 'USER', 'x', 'COMPLETE', now())`,
+      ),
+    ).rejects.toThrow('nothing is stored');
+  });
+
+  it('finds, renames, repeats and deletes, and what is deleted is gone with its running reply', async () => {
+    await turn('PREFERENCE_PROFILE', true);
+    const id = await chat();
+    const replyId = await send(id, 'A quartz question');
+    await follow(replyId);
+    const list = async (search: string): Promise<string[]> =>
+      pick<{ title: string }[]>(
+        await ann.send(
+          `query ($search: String) { viewer { playground { conversations(search: $search) {
+            nodes { title } } } } }`,
+          { search },
+        ),
+        'viewer',
+        'playground',
+        'conversations',
+        'nodes',
+      ).map((node) => node.title);
+    expect(await list('QUARTZ')).toEqual(['A quartz question']);
+    expect(await list('an answer')).toEqual(['A quartz question']);
+    expect(await list('100%')).toEqual([]);
+    await call(ann, 'conversationRename', 'RenameInput', { id, title: 'Stones' });
+    expect(await list('stones')).toEqual(['Stones']);
+    const again = { messageId: replyId, modelName: 'swift', idempotencyKey: 'again' };
+    const repeated = await call(ann, 'messageRegenerate', 'MessageRegenerateInput', again);
+    await follow(pick<string>(repeated, 'messageRegenerate', 'reply', 'id'));
+    expect(asked[1]?.body).toMatchObject({
+      model: 'swift',
+      messages: [{ role: 'user', content: 'A quartz question' }],
+    });
+    expect(await stored()).toEqual({ conversations: 1, messages: 3 });
+    answer = ({ response }) => {
+      begin(response);
+      say(response, 'Long');
+    };
+    const running = await send(id, 'More');
+    await follow(running, 0, () => true);
+    const gone = await call(ann, 'conversationDelete', 'ConversationDeleteInput', { id });
+    expect(pick(gone, 'conversationDelete', 'personalIntelligence')).toEqual({ storedConversationCount: 0 });
+    expect(await stored()).toEqual({ conversations: 0, messages: 0 });
+    await expect(follow(running)).rejects.toThrow('no such reply');
+    const [left] = await query<{ count: number }>(
+      test.orm.em.fork(),
+      sql`select count(*)::int as count from conversation_message where id = ${running}`,
+    );
+    expect(left?.count).toBe(0);
+  });
+
+  it('deletes all only after the word', async () => {
+    await turn('WORKING_ON', true);
+    await follow(await send(await chat(), 'One'));
+    await follow(await send(await chat(), 'Two'));
+    const all = (confirm: string): Promise<Answer> =>
+      call(ann, 'conversationsDeleteAll', 'ConversationsDeleteAllInput', { confirm });
+    expect(codesOf(await all('yes'), 'conversationsDeleteAll')).toEqual(['INVALID']);
+    expect(pick<string[]>(await all('DELETE'), 'conversationsDeleteAll', 'deletedIds')).toHaveLength(2);
+    expect(await stored()).toEqual({ conversations: 0, messages: 0 });
+  });
+});
+
+describe('chats of somebody else', () => {
+  it('are answered like chats that do not exist, to administrators too', async () => {
+    await turn('WORKING_ON', true);
+    const id = await chat();
+    const replyId = await send(id, 'Private');
+    await follow(replyId);
+    for (const other of [await test.user(`bob-${number}@example.com`), await test.admin()]) {
+      const code = async (mutation: string, type: string, input: object): Promise<string[]> =>
+        codesOf(await call(other, mutation, type, input), mutation);
+      expect(await code('conversationDelete', 'ConversationDeleteInput', { id })).toEqual(['NOT_FOUND']);
+      expect(await code('conversationRename', 'RenameInput', { id, title: 'x' })).toEqual(['NOT_FOUND']);
+      expect(await code('messageStop', 'IdInput', { id: replyId })).toEqual(['NOT_FOUND']);
+      const send = { conversationId: id, content: 'x', idempotencyKey: 'x' };
+      expect(await code('messageSend', 'MessageSendInput', send)).toEqual(['NOT_FOUND']);
+      const node = await other.send('query ($id: ID!) { node(id: $id) { id } }', { id });
+      expect(node.data).toEqual({ node: null });
+    }
+    const admin = await test.admin();
+    const seen = await admin.send(`{ admin { user(id: "${annId}") { playground { storing } } } }`);
+    expect(seen.errors[0]?.extensions.code).toBe('FORBIDDEN');
+  });
+});
