@@ -23,7 +23,6 @@ import type { Context, Viewer } from './context.ts';
 import { AccessScope } from './enums.ts';
 import { createBus } from './events.ts';
 import { createKey } from './keys/key.service.ts';
-import { Playground } from './playground/live.ts';
 import { createSchema } from './schema.ts';
 
 const NOBODY = 'usr_01ARZ3NDEKTSV4RRFFQ69G5FAV';
