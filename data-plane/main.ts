@@ -17,6 +17,7 @@ import type { OpenLedger } from './ledger/open-ledger.ts';
 import { createLog } from './log.ts';
 import type { Log } from './log.ts';
 import { joinNodes } from './membership.ts';
+import type { Vitals } from './metrics.ts';
 import { readNodeSettings } from './node-settings.ts';
 import type { NodeSettings } from './node-settings.ts';
 import { buildServer } from './server.ts';
@@ -101,6 +102,7 @@ async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
     settings: readServerSettings(process.env),
     logLevel: settings.logLevel,
     draining: () => whole.draining,
+    vitals: () => vitalsOf(whole),
   });
   const whole: Node = Object.assign(node, { server });
   const count = (work: { on(event: 'close', listener: () => void): unknown }): void => {
@@ -113,6 +115,12 @@ async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
   server.server.on('request', (_request, response) => count(response));
   server.server.on('upgrade', (_request, socket) => count(socket));
   return whole;
+}
+
+function vitalsOf({ ledger, feed, store }: Node): Vitals {
+  const { writable: journalWritable, usageBacklog, usageDropped, tally } = ledger;
+  const { confirmedAt } = store.current ?? {};
+  return { revision: feed.revision, confirmedAt, journalWritable, usageBacklog, usageDropped, ...tally };
 }
 
 /** Joins the other nodes; from then on configuration and money flow. Returns how to leave. */

@@ -5,6 +5,37 @@ import type { Family } from '@gateway/shared/catalog';
 /** Upper bounds of the latency buckets, in seconds. */
 const LATENCY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
+/** How the node is, asked when the metrics are read. */
+export interface Vitals {
+  /** The revision of the configuration that is served; 0 for none. */
+  revision: number;
+  /** When the control plane confirmed it for the last time, in ms since 1970. */
+  confirmedAt: number | undefined;
+  journalWritable: boolean;
+  usageBacklog: number;
+  usageDropped: number;
+  leases: number;
+  charges: number;
+  chargedMicros: bigint;
+}
+
+/** What is shown of the vitals: name, kind, help, value. */
+const SHOWN: readonly [string, 'gauge' | 'counter', string, (vitals: Vitals) => number][] = [
+  ['gateway_config_revision', 'gauge', 'The revision of the configuration served.', (v) => v.revision],
+  [
+    'gateway_config_confirmed_timestamp_seconds',
+    'gauge',
+    'When the control plane last confirmed the configuration; 0 for never.',
+    (v) => (v.confirmedAt ?? 0) / 1_000,
+  ],
+  ['gateway_journal_writable', 'gauge', '1 while charges can be recorded.', (v) => Number(v.journalWritable)],
+  ['gateway_usage_backlog', 'gauge', 'Usage records that the control plane lacks.', (v) => v.usageBacklog],
+  ['gateway_usage_dropped_total', 'counter', 'Free usage records given up.', (v) => v.usageDropped],
+  ['gateway_leases', 'gauge', 'Leases held.', (v) => v.leases],
+  ['gateway_charges_total', 'counter', 'Charges made durable.', (v) => v.charges],
+  ['gateway_charged_usd_total', 'counter', 'Their sum in USD.', (v) => Number(v.chargedMicros) / 1e6],
+];
+
 /** The node's counters; one set per server, so that several in one process do not mix. */
 export class Metrics {
   readonly registry = new Registry();
@@ -12,8 +43,9 @@ export class Metrics {
   readonly #latency: Histogram<'family'>;
   readonly #inFlight: Gauge;
 
-  constructor() {
+  constructor(vitals?: () => Vitals) {
     const registers = [this.registry];
+    if (vitals) showVitals(this.registry, vitals);
     collectDefaultMetrics({ register: this.registry });
     this.#requests = new Counter({
       name: 'gateway_requests_total',
@@ -45,5 +77,26 @@ export class Metrics {
     this.#inFlight.dec();
     this.#requests.labels(family, code).inc();
     this.#latency.labels(family).observe(elapsedMs / 1_000);
+  }
+}
+
+function showVitals(registry: Registry, vitals: () => Vitals): void {
+  for (const [name, kind, help, valueOf] of SHOWN) {
+    const about = { name, help, registers: [registry] };
+    if (kind === 'gauge')
+      new Gauge({
+        ...about,
+        collect() {
+          this.set(valueOf(vitals()));
+        },
+      });
+    else
+      new Counter({
+        ...about,
+        collect() {
+          this.reset();
+          this.inc(valueOf(vitals()));
+        },
+      });
   }
 }

@@ -13,17 +13,20 @@ import { hasGenerativeKey } from './authenticate.ts';
 import { BodyMemory } from './body.ts';
 import { Bulkhead, CONCURRENT_SESSIONS, FreeRequests, StreamsByKey } from './bulkhead.ts';
 import type { OpenCall } from './call.ts';
+import { checkContentType, wrongContentType } from './content-type.ts';
 import type { ClaimOffice } from './claim.ts';
 import type { Services } from './services.ts';
 import type { ConfigStore } from './config/config.ts';
 import type { DialectName } from '@gateway/shared/catalog';
 import type { Dialect, Inbound } from './dialects/dialect.ts';
-import type { BodyType, Endpoint, Method } from './endpoint.ts';
+import type { Endpoint, Method } from './endpoint.ts';
 import { ENDPOINTS, errorFormatOf } from './endpoints.ts';
 import { Uploads } from './exchange/parked.ts';
 import { tellFailure } from './failure-answer.ts';
+import { refuseGarbled } from './garbled.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { Metrics } from './metrics.ts';
+import type { Vitals } from './metrics.ts';
 import type { ServerSettings } from './settings.ts';
 import { Upstreams } from './upstreams.ts';
 import { siteRoutes } from './site.ts';
@@ -42,6 +45,8 @@ export interface ServerDependencies {
   settings: ServerSettings;
   /** True from the moment the node is told to stop: it is then not ready, and refuses new requests. */
   draining?: () => boolean;
+  /** What `/metrics` shows of the node beside its requests. */
+  vitals?: () => Vitals;
   /** `silent`, `error`, `warn`, `info`, `debug`. */
   logLevel?: string;
 }
@@ -50,12 +55,11 @@ export interface ServerDependencies {
 const REQUEST_TIMEOUT_MS = 120_000;
 /** … and its headers within this one. */
 const HEADERS_TIMEOUT_MS = 10_000;
+const TIMEOUT_CHECK_MS = 2_000;
 /** Longer than the idle time of the usual load balancers, so that it is they who close, in ms. */
 const KEEP_ALIVE_MS = 72_000;
 const HEADER_BYTES = 16 * 1024;
 const REQUESTS_PER_SOCKET = 10_000;
-const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
-const FORM_TYPE = /^multipart\/form-data\s*;/i;
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 const PREFLIGHT_HEADERS = {
   'access-control-allow-methods': METHODS.join(', '),
@@ -72,9 +76,11 @@ export function buildServer(dependencies: ServerDependencies): FastifyInstance {
     maxRequestsPerSocket: REQUESTS_PER_SOCKET,
     forceCloseConnections: 'idle',
     exposeHeadRoutes: false,
+    clientErrorHandler: refuseGarbled,
     http: {
       maxHeaderSize: HEADER_BYTES,
       headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       shouldUpgradeCallback: isUpgrade,
     },
     frameworkErrors: (error, request, reply) => failOutside(error, request, reply),
@@ -116,7 +122,7 @@ interface Http {
 }
 
 function buildServices(dependencies: ServerDependencies): Services {
-  const { store, ledger, claims, dialects, completions } = dependencies;
+  const { store, ledger, claims, dialects, completions, vitals } = dependencies;
   const now = () => performance.now();
   const streams = new StreamsByKey();
   store.onKeysStopped((keyIds) => streams.stop(keyIds));
@@ -132,7 +138,7 @@ function buildServices(dependencies: ServerDependencies): Services {
     keys: new Bulkhead(),
     sessions: new Bulkhead(CONCURRENT_SESSIONS),
     freeRequests: new FreeRequests(now),
-    metrics: new Metrics(),
+    metrics: new Metrics(vitals),
     uploads: new Uploads(),
   };
 }
@@ -262,29 +268,6 @@ function asClientFailure(error: unknown): GatewayError {
 function notFound(request: FastifyRequest): GatewayError {
   const path = (request.raw.url ?? '/').split('?')[0]?.slice(0, 200) ?? '/';
   return new GatewayError('not_found', `There is nothing at ${path}. Check the path and the base address.`);
-}
-
-const BODY_TYPES: Record<BodyType, { pattern: RegExp; name: string }> = {
-  json: { pattern: JSON_TYPE, name: 'application/json' },
-  form: { pattern: FORM_TYPE, name: 'multipart/form-data' },
-  'json-or-form': {
-    pattern: new RegExp(`${JSON_TYPE.source}|${FORM_TYPE.source}`, 'i'),
-    name: 'application/json or multipart/form-data',
-  },
-};
-
-function checkContentType({ headers }: OpenCall, body: BodyType | 'any'): void {
-  if (body === 'any') return;
-  const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding !== 'identity') {
-    throw new GatewayError('unsupported_media_type', 'Send the body without Content-Encoding.');
-  }
-  if (!BODY_TYPES[body].pattern.test(headers['content-type'] ?? '')) throw wrongContentType(body);
-}
-
-function wrongContentType(body: BodyType = 'json'): GatewayError {
-  const message = `Send the body as Content-Type: ${BODY_TYPES[body].name}.`;
-  return new GatewayError('unsupported_media_type', message);
 }
 
 function restOf(params: unknown): string {

@@ -24,7 +24,15 @@ afterAll(async () => {
 /** A wallet with gift credit for 100 requests, ten of which a node holds. */
 async function holding() {
   const [{ walletId }, node] = await Promise.all([money.wallet({ gift: 100n * PRICE }), money.node()]);
-  const request = { ...node, walletId, keyId: null, requestNo: 1, need: PRICE, want: 10n * PRICE, waiting: 0n };
+  const request = {
+    ...node,
+    walletId,
+    keyId: null,
+    requestNo: 1,
+    need: PRICE,
+    want: 10n * PRICE,
+    waiting: 0n,
+  };
   const lease = await requestLease(money.em(), request);
   const movement = { walletId, kind: 'ADJUSTMENT' as const, actor: SYSTEM_ACTOR, description: 'void' };
   const close = (count: number) =>

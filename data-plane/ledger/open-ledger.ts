@@ -43,6 +43,8 @@ export interface OpenLedger extends Ledger {
   readonly usageBacklog: number;
   /** Free usage records that were dropped because the control plane was away for long. */
   readonly usageDropped: number;
+  /** Leases held now; charges made durable since the start, and their sum. */
+  readonly tally: { leases: number; charges: number; chargedMicros: Micros };
   now(): Moment;
   /** From here on leases are asked for and usage is reported, as this node. */
   connect(nodeId: string): void;
@@ -88,6 +90,8 @@ class NodeLedger implements OpenLedger {
   #lastWaiter = 0;
   #nodeId: string | undefined;
   #closed = false;
+  #charges = 0;
+  #charged: Micros = 0n;
 
   constructor(options: LedgerOptions, journal: Journal, unlock: () => void) {
     this.#options = options;
@@ -114,6 +118,10 @@ class NodeLedger implements OpenLedger {
   }
   get usageDropped(): number {
     return this.#settler.dropped;
+  }
+
+  get tally(): OpenLedger['tally'] {
+    return { leases: this.#state.leases.size, charges: this.#charges, chargedMicros: this.#charged };
   }
 
   now(): Moment {
@@ -195,6 +203,8 @@ class NodeLedger implements OpenLedger {
       this.#dispatch({ type: 'RELEASE', leaseId, price });
       throw unavailable('The gateway could not record the charge; nothing was charged.', cause);
     }
+    this.#charges += 1;
+    this.#charged += price;
     this.#dispatch({ type: 'COMMITTED', leaseId, price });
   }
 

@@ -1,0 +1,32 @@
+/** Which bodies an endpoint takes, told by their media type. */
+import { GatewayError } from '@gateway/shared/failures';
+import type { OpenCall } from './call.ts';
+import type { BodyType } from './endpoint.ts';
+
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
+const FORM_TYPE = /^multipart\/form-data\s*;/i;
+
+const BODY_TYPES: Record<BodyType, { pattern: RegExp; name: string }> = {
+  json: { pattern: JSON_TYPE, name: 'application/json' },
+  form: { pattern: FORM_TYPE, name: 'multipart/form-data' },
+  'json-or-form': {
+    pattern: new RegExp(`${JSON_TYPE.source}|${FORM_TYPE.source}`, 'i'),
+    name: 'application/json or multipart/form-data',
+  },
+};
+
+/** Throws `unsupported_media_type` for a body that is encoded, or of a type that the endpoint does not take. */
+export function checkContentType({ headers }: OpenCall, body: BodyType | 'any'): void {
+  if (body === 'any') return;
+  const encoding = headers['content-encoding'];
+  if (encoding !== undefined && encoding !== 'identity') {
+    throw new GatewayError('unsupported_media_type', 'Send the body without Content-Encoding.');
+  }
+  if (!BODY_TYPES[body].pattern.test(headers['content-type'] ?? '')) throw wrongContentType(body);
+}
+
+/** The refusal that names the type to send. */
+export function wrongContentType(body: BodyType = 'json'): GatewayError {
+  const message = `Send the body as Content-Type: ${BODY_TYPES[body].name}.`;
+  return new GatewayError('unsupported_media_type', message);
+}

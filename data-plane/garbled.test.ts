@@ -1,0 +1,45 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startNode } from '../test/request-path.ts';
+import type { TestNode } from '../test/request-path.ts';
+
+let node: TestNode;
+beforeAll(async () => {
+  node = await startNode();
+});
+afterAll(async () => {
+  await node.close();
+});
+
+/** What the node answers to these bytes until it closes the connection. */
+async function answerTo(bytes: string): Promise<{ head: string; error: { code: string; message: string } }> {
+  const socket = connect(node.port, '127.0.0.1');
+  let text = '';
+  socket.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+  socket.write(bytes);
+  await once(socket, 'close');
+  const [head = '', body = ''] = text.split('\r\n\r\n');
+  return { head, error: JSON.parse(body).error };
+}
+
+const POST = 'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n';
+
+describe('what is no HTTP request', () => {
+  it.each([
+    ['garbage', '\x00\x01\r\n\r\n', '400', 'invalid_request'],
+    [
+      'a length beside chunks',
+      `${POST}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      '400',
+      'invalid_request',
+    ],
+    ['two lengths', `${POST}Content-Length: 3\r\nContent-Length: 4\r\n\r\n{}`, '400', 'invalid_request'],
+    ['too long headers', `${POST}X: ${'a'.repeat(20_000)}\r\n\r\n`, '431', 'invalid_request'],
+  ])('is refused in the chat shape with a request id: %s', async (_name, bytes, status, code) => {
+    const { head, error } = await answerTo(bytes);
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(head).toMatch(/\r\nx-request-id: [0-9a-f]{32}\r\n/);
+    expect(error).toMatchObject({ code, message: expect.any(String) });
+  });
+});

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import { Metrics } from './metrics.ts';
+import type { Vitals } from './metrics.ts';
+
+describe('the metrics of a node', () => {
+  it('show money, journal, usage and configuration as they are when asked', async () => {
+    const vitals: Vitals = {
+      revision: 7,
+      confirmedAt: 1_760_000_000_000,
+      journalWritable: true,
+      usageBacklog: 3,
+      usageDropped: 2,
+      leases: 4,
+      charges: 5,
+      chargedMicros: 1_250_000n,
+    };
+    const { registry } = new Metrics(() => vitals);
+    const read = async (): Promise<string[]> => (await registry.metrics()).split('\n');
+    expect(await read()).toEqual(
+      expect.arrayContaining([
+        'gateway_config_revision 7',
+        'gateway_config_confirmed_timestamp_seconds 1760000000',
+        'gateway_journal_writable 1',
+        'gateway_usage_backlog 3',
+        'gateway_usage_dropped_total 2',
+        'gateway_leases 4',
+        'gateway_charges_total 5',
+        'gateway_charged_usd_total 1.25',
+      ]),
+    );
+    Object.assign(vitals, { journalWritable: false, charges: 6 });
+    expect(await read()).toEqual(
+      expect.arrayContaining(['gateway_journal_writable 0', 'gateway_charges_total 6']),
+    );
+  });
+});
