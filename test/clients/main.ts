@@ -5,7 +5,15 @@
  * folder of the system's temporary ones, or into CLIENTS_DIR. `--only NAME` picks those whose name has it.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ChatCompletionRequest, LLMock } from '@copilotkit/aimock';
@@ -94,7 +102,7 @@ function install(agents: readonly Agent[]): string {
   mkdirSync(folder, { recursive: true });
   const programs = join(folder, 'node_modules', '.bin');
   const wanted = [...new Set(agents.map((agent) => agent.package))];
-  if (!agents.every(({ program }) => existsSync(join(programs, program)))) {
+  if (!wanted.every((name) => isInstalled(folder, name))) {
     writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
     const options = ['--save-exact', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
     spawnSync('npm', ['install', ...options, ...wanted], { cwd: folder, stdio: 'inherit' });
@@ -103,6 +111,13 @@ function install(agents: readonly Agent[]): string {
   const script = join(folder, 'node_modules', '@anthropic-ai', 'claude-code', 'install.cjs');
   if (existsSync(script)) spawnSync(process.execPath, [script], { stdio: 'inherit' });
   return programs;
+}
+
+/** Whether the folder holds this `name@version`. */
+function isInstalled(folder: string, wanted: string): boolean {
+  const at = wanted.lastIndexOf('@');
+  const manifest = join(folder, 'node_modules', wanted.slice(0, at), 'package.json');
+  return existsSync(manifest) && readFileSync(manifest, 'utf8').includes(`"${wanted.slice(at + 1)}"`);
 }
 
 interface Printed {
