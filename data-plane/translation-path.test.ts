@@ -123,7 +123,7 @@ for (const client of CLIENTS.filter(({ name }) => name === 'completions' || Obje
       expect(node.ledger.charges).toEqual([]);
     });
 
-    it('is told in its own format what the upstream told inside its stream, which ends properly', async () => {
+    it('is told natively what the upstream told inside its stream, which ends properly', async () => {
       const told = `data: ${JSON.stringify({ error: { message: 'gone', type: 'server_error' } })}\n\n`;
       upstream.play = () => ({ headers: SSE, chunks: [BEGIN, told], gapMs: 100 });
       const { text, broken } = await node.call(client.streamed);
