@@ -5,7 +5,7 @@ import { AMOUNT_MAX } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
 import type { UsageOutcome, UsageSource, UsageStatus } from '@gateway/shared/records';
 import type { Lease } from '../wallet/lease.rows.ts';
-import { giftFirst } from '../wallet/ledger.ts';
+import { giftFirst } from '../wallet/lease.rules.ts';
 
 /** One finished request as a node reports it: metadata only. */
 export interface ReportedUsage {

@@ -8,7 +8,7 @@ import { inTransaction, query, sql } from '../sql.ts';
 import { voidReturned } from './gift.void.ts';
 import { lockLeases } from './lease.rows.ts';
 import type { Lease } from './lease.rows.ts';
-import { LEASE_OFFLINE_MS } from './lease.rules.ts';
+import { judgeClosing, LEASE_OFFLINE_MS } from './lease.rules.ts';
 import { leaseAccount, lockAccounts, post, walletAccount } from './ledger.ts';
 import { walletChanged } from './wallet.events.ts';
 
@@ -31,17 +31,17 @@ export async function closeLease(
 ): Promise<void> {
   await inTransaction(em, async (inner) => {
     const lease = await lockLease(inner, closing.leaseId);
-    if (!lease || lease.nodeId !== closing.nodeId || lease.journalId !== closing.journalId) {
+    const verdict = lease?.nodeId === closing.nodeId ? judgeClosing(lease, closing) : 'UNKNOWN';
+    if (!lease || verdict === 'UNKNOWN') {
       throw new UserFailure('NOT_FOUND', 'This journal has no such lease.', 'leaseId');
     }
-    if (lease.state === 'RECLAIMED') return;
-    if (lease.chargeCount !== closing.count || lease.chargeSum !== closing.sum) {
+    if (verdict === 'TOO_EARLY') {
       throw new UserFailure(
         'CONFLICT',
         'Settle every charge of the lease, then close it with their exact count and sum.',
       );
     }
-    if (lease.state !== 'CLOSED') await endLease(inner, lease, { state: 'CLOSED', actor: closing.actor });
+    if (verdict === 'CLOSE') await endLease(inner, lease, { state: 'CLOSED', actor: closing.actor });
   });
 }
 

@@ -1,4 +1,7 @@
-/** How much a node gets: the pure rule behind a lease. */
+/**
+ * The pure rules behind a lease: how much a node gets, when to ask again, when it closes. Production and the
+ * model check use the same ones.
+ */
 import type { Micros } from '@gateway/shared/money';
 
 /** How long a node may spend from a lease without hearing from the control plane, in ms. */
@@ -33,4 +36,48 @@ export function decideGrant({
 
 function least(...amounts: readonly [Micros, ...Micros[]]): Micros {
   return amounts.reduce((one, other) => (one < other ? one : other));
+}
+
+/**
+ * What to tell a node for which `free` is too little: to ask again while open leases hold `parked`, uncharged,
+ * that would do; else that there is not enough.
+ */
+export function judgeShortage({
+  free,
+  parked,
+  need,
+}: {
+  free: Micros;
+  parked: Micros;
+  need: Micros;
+}): 'ASK_AGAIN' | 'NOT_ENOUGH' {
+  return free + parked >= need ? 'ASK_AGAIN' : 'NOT_ENOUGH';
+}
+
+/** A lease as far as its end is concerned; `charges` are those settled in it. */
+export interface EndingLease {
+  journalId: string;
+  state: 'ACTIVE' | 'ORPHANED' | 'CLOSED' | 'RECLAIMED';
+  chargeCount: number;
+  chargeSum: Micros;
+}
+
+/**
+ * What becomes of the order to close a lease. UNKNOWN: it is another journal's. TOO_EARLY: not exactly these
+ * charges are settled in it. ENDED: it has ended before, which is harmless.
+ */
+export function judgeClosing(
+  lease: EndingLease | undefined,
+  closing: { journalId: string; count: number; sum: Micros },
+): 'CLOSE' | 'ENDED' | 'TOO_EARLY' | 'UNKNOWN' {
+  if (lease?.journalId !== closing.journalId) return 'UNKNOWN';
+  if (lease.state === 'RECLAIMED') return 'ENDED';
+  if (lease.chargeCount !== closing.count || lease.chargeSum !== closing.sum) return 'TOO_EARLY';
+  return lease.state === 'CLOSED' ? 'ENDED' : 'CLOSE';
+}
+
+/** Splits an amount over the buckets of a wallet or lease: gift first, the rest in cash. */
+export function giftFirst(amount: Micros, giftBalance: Micros): { gift: Micros; cash: Micros } {
+  const gift = amount < giftBalance ? amount : giftBalance;
+  return { gift, cash: amount - gift };
 }

@@ -8,8 +8,8 @@ import { inTransaction, query, queryOne, sql } from '../sql.ts';
 import { ofKey, recallLeases } from './lease.recall.ts';
 import { readLeases } from './lease.rows.ts';
 import type { Lease } from './lease.rows.ts';
-import { decideGrant } from './lease.rules.ts';
-import { giftFirst, leaseAccount, lockAccounts, post, walletAccount } from './ledger.ts';
+import { decideGrant, giftFirst, judgeShortage } from './lease.rules.ts';
+import { leaseAccount, lockAccounts, post, walletAccount } from './ledger.ts';
 import { walletChanged } from './wallet.events.ts';
 
 export interface LeaseRequest {
@@ -187,7 +187,7 @@ async function refuse(
     select coalesce(sum(l.granted_cash + l.granted_gift - l.charge_sum - l.released), 0)::text as parked
     from wallet_lease l where l.wallet_id = ${walletId} and l.state = 'ACTIVE' and ${ofKey(keyId)}`,
   );
-  if (free + BigInt(row?.parked ?? '0') >= need) {
+  if (judgeShortage({ free, parked: BigInt(row?.parked ?? '0'), need }) === 'ASK_AGAIN') {
     await recallLeases(em, walletId, keyId);
     return new UserFailure('CONFLICT', 'Open leases hold what is left. Ask again in a moment.');
   }

@@ -123,12 +123,6 @@ export async function lockAccounts(
   return balances;
 }
 
-/** Splits an amount over the buckets of a wallet or lease: gift first, the rest in cash. */
-export function giftFirst(amount: Micros, giftBalance: Micros): { gift: Micros; cash: Micros } {
-  const gift = amount < giftBalance ? amount : giftBalance;
-  return { gift, cash: amount - gift };
-}
-
 function mergeLines(lines: readonly Line[]): Line[] {
   const sums = new Map<string, Micros>();
   for (const { account, amount } of lines) sums.set(account, (sums.get(account) ?? 0n) + amount);

@@ -1,4 +1,4 @@
-/** The short form of the model check; `node data-plane/ledger/model/check.ts` is the long one. */
+/** The short form of the model check; `npm run model` is the long one. */
 import { expect, test } from 'vitest';
 import { SMALL, WORLDS } from './check.ts';
 import { explore } from './explore.ts';

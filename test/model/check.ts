@@ -1,5 +1,5 @@
 /**
- * The model check as a command: `node data-plane/ledger/model/check.ts [states]`. Visits the production rules
+ * The model check as a command: `npm run model -- [states]`. Visits the production rules
  * in a small world, then each mutant, which must be found. Exits with 1 when a rule is broken or a mutant
  * survives.
  */

@@ -1,4 +1,7 @@
 /** Everything that can happen next in the world of the model check. */
+import { planSettlement } from '../../control-plane/usage/settlement.rules.ts';
+import { decideGrant, judgeClosing, judgeShortage } from '../../control-plane/wallet/lease.rules.ts';
+import type { ModelLease } from './state.ts';
 import type { Mover } from './world.ts';
 
 /** One thing that can happen: a name for the trace, and what it does. */
@@ -61,26 +64,33 @@ function answer(mover: Mover, kind: string, [at, journal, what = '', amount]: st
 
 function grant(mover: Mover, number: number, words: string[]): void {
   const { world, rules, bounds } = mover;
-  const [, journal = '', no = ''] = words;
+  const [, journal = '', no = '', need = '1', want = '1', waiting = '0'] = words;
   const known = world.granted[`${journal} ${no}`];
-  if (known === undefined && world.balance < 1 && rules.guardsBalance) {
+  if (known !== undefined) return sendGrant(mover, number, { no, id: known });
+  const free = BigInt(world.balance);
+  const asked = { balance: free, need: BigInt(need), want: BigInt(want), waiting: BigInt(waiting) };
+  const granted = rules.guardsBalance ? decideGrant(asked) : BigInt(bounds.chunk);
+  if (granted === undefined) {
     const open = world.leases.filter((lease) => lease.state === 'open');
-    for (const lease of open) mover.send(`recall ${lease.id}`);
-    mover.send(`${open.length > 0 ? 'conflict' : 'refused'} ${number} ${journal} ${no}`);
+    const parked = BigInt(open.reduce((sum, lease) => sum + lease.amount - lease.charged, 0));
+    const answer = judgeShortage({ free, parked, need: asked.need });
+    if (answer === 'ASK_AGAIN') for (const lease of open) mover.send(`recall ${lease.id}`);
+    mover.send(`${answer === 'ASK_AGAIN' ? 'conflict' : 'refused'} ${number} ${journal} ${no}`);
     return;
   }
-  if (known === undefined && world.leases.length >= bounds.leases) return;
-  const id = known ?? `l${world.leases.length}`;
-  if (known === undefined) {
-    const amount = rules.guardsBalance ? Math.min(bounds.chunk, world.balance) : bounds.chunk;
-    world.balance -= amount;
-    const { late } = mover.at(number);
-    world.leases.push({ id, journal, node: number, amount, charged: 0, state: 'open', late });
-    world.granted[`${journal} ${no}`] = id;
-  }
-  mover.send(
-    `granted ${number} ${journal} ${no}=${id} ${world.leases.find((lease) => lease.id === id)?.amount}`,
-  );
+  if (world.leases.length >= bounds.leases) return;
+  const id = `l${world.leases.length}`;
+  const amount = Number(granted);
+  world.balance -= amount;
+  const { late } = mover.at(number);
+  world.leases.push({ id, journal, node: number, amount, charged: 0, state: 'open', late });
+  world.granted[`${journal} ${no}`] = id;
+  sendGrant(mover, number, { no, id });
+}
+
+function sendGrant(mover: Mover, number: number, { no, id }: { no: string; id: string }): void {
+  const lease = mover.world.leases.find((each) => each.id === id);
+  mover.send(`granted ${number} ${lease?.journal} ${no}=${id} ${lease?.amount}`);
 }
 
 function settle(mover: Mover, words: string[]): void {
@@ -93,33 +103,45 @@ function settle(mover: Mover, words: string[]): void {
     world.charged.push(Number(request));
     world.charged.sort();
     world.revenue += 1;
-    if (lease.state === 'open') {
-      lease.charged += 1;
-      if (lease.charged > lease.amount) world.bad = 'a lease was overspent';
-    } else if (world.balance >= 1) {
-      world.balance -= 1;
-    } else {
-      world.writtenOff += 1;
-    }
+    if (isCovered(lease)) lease.charged += 1;
+    else if (lease.state === 'open') world.bad = 'a lease was overspent';
+    else if (world.balance >= 1) world.balance -= 1;
+    else world.writtenOff += 1;
   }
   mover.send(`settled ${number} ${lease.journal} ${request}`);
+}
+
+/** Whether the lease pays one more charge, by the rule of the control plane. */
+function isCovered(lease: ModelLease): boolean {
+  const left = { cash: BigInt(lease.amount - lease.charged), gift: 0n, open: lease.state === 'open' };
+  const charge = { requestId: '', journalId: '', seq: 1, leaseId: lease.id, walletId: '', amount: 1n };
+  return planSettlement([charge], new Map([[lease.id, left]])).covered.length === 1;
 }
 
 function close(mover: Mover, words: string[]): void {
   const { world, rules } = mover;
   const [number = '', journal = '', leaseId = '', count = ''] = words;
   const lease = world.leases.find(({ id }) => id === leaseId);
-  if (!lease || (rules.checksJournal && lease.journal !== journal)) return;
-  if (lease.state === 'open' && rules.closesExactly && lease.charged !== Number(count)) {
-    mover.send(`not-closed ${number} ${journal} ${leaseId}`);
-    return;
-  }
-  if (lease.state === 'open') {
+  if (!lease) return;
+  const verdict = judgeClosing(
+    {
+      journalId: rules.checksJournal ? lease.journal : journal,
+      state: STATES[lease.state],
+      chargeCount: rules.closesExactly ? lease.charged : Number(count),
+      chargeSum: BigInt(rules.closesExactly ? lease.charged : count),
+    },
+    { journalId: journal, count: Number(count), sum: BigInt(count) },
+  );
+  if (verdict === 'UNKNOWN') return;
+  if (verdict === 'TOO_EARLY') return mover.send(`not-closed ${number} ${journal} ${leaseId}`);
+  if (verdict === 'CLOSE') {
     lease.state = 'closed';
     world.balance += lease.amount - lease.charged;
   }
   mover.send(`closed ${number} ${journal} ${leaseId}`);
 }
+
+const STATES = { open: 'ACTIVE', closed: 'CLOSED', reclaimed: 'RECLAIMED' } as const;
 
 function recall(mover: Mover, leaseId: string): void {
   const lease = mover.world.leases.find(({ id }) => id === leaseId);

@@ -1,6 +1,6 @@
 /** Rules with one error each. A check that does not find every one of them proves nothing. */
-import type { LedgerEffect } from '../events.ts';
-import type { LedgerState } from '../state.ts';
+import type { LedgerEffect } from '../../data-plane/ledger/events.ts';
+import type { LedgerState } from '../../data-plane/ledger/state.ts';
 import { PRODUCTION } from './world.ts';
 import type { Bounds } from './state.ts';
 import type { Rules } from './world.ts';

@@ -1,8 +1,8 @@
 /** What the world of the model check consists of. */
-import { emptyBook } from '../book.ts';
-import type { Book, JournalRecord } from '../book.ts';
-import { beginWith } from '../state.ts';
-import type { LedgerState } from '../state.ts';
+import { emptyBook } from '../../data-plane/ledger/book.ts';
+import type { Book, JournalRecord } from '../../data-plane/ledger/book.ts';
+import { beginWith } from '../../data-plane/ledger/state.ts';
+import type { LedgerState } from '../../data-plane/ledger/state.ts';
 
 /** How much there is of everything, and how often each fault may strike. */
 export interface Bounds {

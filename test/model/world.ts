@@ -2,13 +2,13 @@
  * A small world for the model check: clients, nodes that run the production money rules and book, and a
  * control plane. Messages are never taken away, which covers loss, delay, reordering and duplication.
  */
-import { emptyBook, enter } from '../book.ts';
-import type { JournalRecord } from '../book.ts';
-import type { LedgerEffect, LedgerEvent } from '../events.ts';
-import { mayCommit, step } from '../leases.ts';
-import { beginWith } from '../state.ts';
-import type { LedgerState, Moment } from '../state.ts';
-import { usageOf } from './records.ts';
+import { emptyBook, enter } from '../../data-plane/ledger/book.ts';
+import type { JournalRecord } from '../../data-plane/ledger/book.ts';
+import type { LedgerEffect, LedgerEvent } from '../../data-plane/ledger/events.ts';
+import { mayCommit, step } from '../../data-plane/ledger/leases.ts';
+import { beginWith } from '../../data-plane/ledger/state.ts';
+import type { LedgerState, Moment } from '../../data-plane/ledger/state.ts';
+import { usageOf } from '../../data-plane/ledger/model/records.ts';
 import type { ModelNode, ModelRequest, World, Bounds } from './state.ts';
 
 /** The rules under test; mutants replace some of them. */
@@ -186,7 +186,7 @@ export class Mover {
         node.noted.push(effect.record);
         break;
       case 'REQUEST': {
-        const { no, want, need } = effect.request;
+        const { no, want, need, waiting } = effect.request;
         this.flush(number);
         if (effect.fresh) {
           this.#enter(node, {
@@ -198,7 +198,7 @@ export class Mover {
             need: String(need),
           });
         }
-        this.send(`ask ${number} ${node.book.journalId} ${no}`);
+        this.send(`ask ${number} ${node.book.journalId} ${no} ${need} ${want} ${waiting}`);
         break;
       }
       case 'CLOSE':

@@ -3,7 +3,7 @@
  * Each round must end with exactly k answers, an empty wallet and the truth for everybody else.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addCustomer, addUpstream, startHouse } from '../house.ts';
+import { addCustomer, addUpstream, startHouse, topUp } from '../house.ts';
 import type { Customer, House } from '../house.ts';
 import { startUpstream } from '../upstream.ts';
 
@@ -37,15 +37,16 @@ const ANSWER = JSON.stringify({
   choices: [{ index: 0, message: { role: 'assistant', content: 'Yes.' }, finish_reason: 'stop' }],
 });
 
-/** Runs the rounds one after the other, each with a wallet of its own, and tells of each. */
+/** Runs the rounds one after the other on one wallet, which each round leaves empty, and tells of each. */
 export async function race(options: RaceOptions, tell: (round: Round) => void = () => undefined) {
   const upstream = await startUpstream(() => ({ chunks: [ANSWER] }));
   const house = await startHouse({ databaseUrl: options.databaseUrl, nodes: 2 });
   const rounds: Round[] = [];
   try {
     await addUpstream(house, { baseUrl: `${upstream.origin}/v1`, models: ['budget'] });
+    const customer = await addCustomer(house, '0');
     for (let number = 0; number < options.rounds; number += 1) {
-      const round = await runRound(house, options, options.moneyFor(number));
+      const round = await runRound({ house, customer }, options, options.moneyFor(number));
       rounds.push(round);
       tell(round);
     }
@@ -56,8 +57,15 @@ export async function race(options: RaceOptions, tell: (round: Round) => void = 
   }
 }
 
-async function runRound(house: House, options: RaceOptions, moneyFor: number): Promise<Round> {
-  const customer = await addCustomer(house, ((moneyFor * PRICE_MICROS) / 1_000_000).toFixed(6));
+interface Track {
+  house: House;
+  customer: Customer;
+}
+
+async function runRound(track: Track, options: RaceOptions, moneyFor: number): Promise<Round> {
+  const { house, customer } = track;
+  const before = (await books(track)).charges;
+  await topUp(house, customer.userId, ((moneyFor * PRICE_MICROS) / 1_000_000).toFixed(6));
   const startedAt = performance.now();
   const statuses: Record<number, number> = {};
   const client = async (at: number): Promise<void> => {
@@ -68,7 +76,7 @@ async function runRound(house: House, options: RaceOptions, moneyFor: number): P
   };
   await Promise.all(Array.from({ length: options.clients }, (_, at) => client(at)));
   const milliseconds = Math.round(performance.now() - startedAt);
-  return { moneyFor, statuses, milliseconds, ...(await settled(house, customer, statuses[200] ?? 0)) };
+  return { moneyFor, statuses, milliseconds, ...(await settled(track, before, statuses[200] ?? 0)) };
 }
 
 async function ask(house: House, { key }: Customer, number: number): Promise<number> {
@@ -82,23 +90,25 @@ async function ask(house: House, { key }: Customer, number: number): Promise<num
   return response.status;
 }
 
-async function settled(
-  { database }: House,
-  { walletId }: Customer,
-  charges: number,
-): Promise<Pick<Round, 'charges' | 'leftMicros'>> {
+type Books = Pick<Round, 'charges' | 'leftMicros'>;
+
+/** The books of the round, once they have as many charges as there were answers; else after a while. */
+async function settled(track: Track, before: number, answers: number): Promise<Books> {
   const until = Date.now() + SETTLED_WITHIN_MS;
   for (;;) {
-    const { rows } = await database.query<{ charges: number; left: number }>(
-      `select (select count(*) from usage_charge join usage_entry using (request_id)
-          where wallet_id = $1)::int as charges,
-        (select sum(balance) from ledger_account where wallet_id = $1 and kind in ('WALLET', 'LEASE'))::int
-          as left`,
-      [walletId],
-    );
-    const [row] = rows;
-    if (row && (row.charges === charges || Date.now() > until))
-      return { charges: row.charges, leftMicros: row.left };
+    const { charges, leftMicros } = await books(track);
+    if (charges - before === answers || Date.now() > until) return { charges: charges - before, leftMicros };
     await sleep(50);
   }
+}
+
+async function books({ house: { database }, customer: { walletId } }: Track): Promise<Books> {
+  const { rows } = await database.query<Books>(
+    `select (select count(*) from usage_charge join usage_entry using (request_id)
+        where wallet_id = $1)::int as charges,
+      (select sum(balance) from ledger_account where wallet_id = $1 and kind in ('WALLET', 'LEASE'))::int
+        as "leftMicros"`,
+    [walletId],
+  );
+  return rows[0] ?? { charges: -1, leftMicros: -1 };
 }
