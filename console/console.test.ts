@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { SECRET } from './test/answers.ts';
 import {
+  ADMIN_PAGES,
   openStage,
   openTab,
   overflow,
@@ -35,6 +36,7 @@ let tab: Tab;
 /** Opens a page, gathers what its console says, and runs the steps; anything said is a failure. */
 async function visit(where: string, steps: (page: Page) => Promise<void>): Promise<void> {
   fake.state.signedIn = !PUBLIC_PAGES.includes(where);
+  fake.state.admin = ADMIN_PAGES.includes(where);
   tab.said.length = 0;
   await tab.page.setViewportSize({ width: WIDE.width, height: 800 });
   await tab.page.emulateMedia({ colorScheme: WIDE.theme });
@@ -61,7 +63,7 @@ afterAll(async () => {
 });
 
 describe.skipIf(!ready)('every page', () => {
-  test.each([...PUBLIC_PAGES, ...OWN_PAGES])(
+  test.each([...PUBLIC_PAGES, ...OWN_PAGES, ...ADMIN_PAGES])(
     '%s is accessible in both themes and sizes, fits 320 px, and loads at most 170 kB of JavaScript',
     async (where) => {
       await visit(where, async (page) => {

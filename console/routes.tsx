@@ -11,6 +11,7 @@ import {
 } from '@tanstack/react-router';
 import { Outlet } from '@tanstack/react-router';
 import { type Area, loadWords } from './i18n.ts';
+import { validAdminSearch } from './pages/admin/search.ts';
 import { validKeysSearch } from './pages/keys/search.ts';
 import { validPricingSearch } from './pages/pricing/search.ts';
 import { NotFound, PageBroken } from './pages/shell/fallbacks.tsx';
@@ -98,6 +99,74 @@ const usage = createRoute({
   component: lazyRouteComponent(() => import('./pages/usage/usage-page.tsx'), 'UsagePage'),
 });
 
+const admin = createRoute({
+  getParentRoute: () => root,
+  path: '/admin',
+  loader: words('admin', 'spend', 'keys'),
+  component: lazyRouteComponent(() => import('./pages/admin/admin-shell.tsx'), 'AdminShell'),
+});
+const adminHome = createRoute({
+  getParentRoute: () => admin,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/admin/users', replace: true });
+  },
+});
+const adminUsers = createRoute({
+  getParentRoute: () => admin,
+  path: '/users',
+  validateSearch: validAdminSearch,
+  component: lazyRouteComponent(() => import('./pages/admin/users-page.tsx'), 'UsersPage'),
+});
+const adminLedger = createRoute({
+  getParentRoute: () => admin,
+  path: '/ledger',
+  validateSearch: validAdminSearch,
+  component: lazyRouteComponent(() => import('./pages/admin/ledger-page.tsx'), 'LedgerPage'),
+});
+const adminAudit = createRoute({
+  getParentRoute: () => admin,
+  path: '/audit',
+  validateSearch: validAdminSearch,
+  component: lazyRouteComponent(() => import('./pages/admin/audit-page.tsx'), 'AuditPage'),
+});
+const adminNodes = createRoute({
+  getParentRoute: () => admin,
+  path: '/nodes',
+  component: lazyRouteComponent(() => import('./pages/admin/nodes-page.tsx'), 'NodesPage'),
+});
+const adminGroups = createRoute({
+  getParentRoute: () => admin,
+  path: '/groups',
+  component: lazyRouteComponent(() => import('./pages/admin/groups-page.tsx'), 'GroupsPage'),
+});
+const adminModels = createRoute({
+  getParentRoute: () => admin,
+  path: '/models',
+  component: lazyRouteComponent(() => import('./pages/admin/models-page.tsx'), 'ModelsPage'),
+});
+const adminUpstreams = createRoute({
+  getParentRoute: () => admin,
+  path: '/upstreams',
+  component: lazyRouteComponent(() => import('./pages/admin/upstreams-page.tsx'), 'UpstreamsPage'),
+});
+const adminUpstream = createRoute({
+  getParentRoute: () => admin,
+  path: '/upstreams/$id',
+  component: lazyRouteComponent(() => import('./pages/admin/upstreams-page.tsx'), 'UpstreamsPage'),
+});
+const adminPages = [
+  adminHome,
+  adminUsers,
+  adminLedger,
+  adminAudit,
+  adminNodes,
+  adminGroups,
+  adminModels,
+  adminUpstreams,
+  adminUpstream,
+] as const;
+
 const tree = root.addChildren([
   home,
   signIn,
@@ -106,6 +175,7 @@ const tree = root.addChildren([
   policy,
   pricing,
   shell.addChildren([keys, wallet, usage]),
+  admin.addChildren(adminPages),
 ]);
 
 /** The router over all pages; a link that is pointed at loads its page ahead. */

@@ -1,11 +1,16 @@
 /** What the fake control plane answers: sample data that the mutations change. */
-import { entries, groupRatios, makeKey, makeRow, models, policy, type SampleKey } from './sample.ts';
+import { admin, adminMutations } from './admin-answers.ts';
+import { connection } from './connection.ts';
+import { policy } from './policy.ts';
+import { entries, groupRatios, makeKey, makeRow, models, type SampleKey } from './sample.ts';
 
 /** What the fake service knows; tests change it between pages. */
 export interface State {
   signedIn: boolean;
   keys: SampleKey[];
   broken: boolean;
+  /** Whether who is signed in is an administrator. */
+  admin: boolean;
 }
 
 /** The secret that every reveal answers. */
@@ -14,23 +19,6 @@ export const SECRET = `sk-${'Wq8ZrT4nVx02LmKc7HyBfJ5dPsEa91GuXtQo3RiNb6vYhC0k'}`
 const USAGE_ROWS = 120;
 
 type Input<Value> = { input: Value };
-
-function connection<Row>(rows: readonly Row[], first: number, after: string | null) {
-  const start = after === null ? 0 : Number(after);
-  const nodes = rows.slice(start, start + first);
-  const end = start + nodes.length;
-  return {
-    nodes,
-    edges: nodes.map((node, index) => ({ node, cursor: String(start + index + 1) })),
-    totalCount: rows.length,
-    pageInfo: {
-      hasNextPage: end < rows.length,
-      hasPreviousPage: start > 0,
-      startCursor: String(start),
-      endCursor: String(end),
-    },
-  };
-}
 
 interface Page {
   first: number;
@@ -65,7 +53,7 @@ function viewerOf(state: State) {
     email: 'mara@lindgren.dev',
     locale: 'en',
     timeZone: 'UTC',
-    role: 'USER',
+    role: () => (state.admin ? 'ADMIN' : 'USER'),
     state: 'ACTIVE',
     allowedGroups: ['DEFAULT', 'VIP'],
     mustAcceptPolicy: null,
@@ -149,6 +137,7 @@ export function queries(state: State) {
   const viewer = viewerOf(state);
   return {
     viewer: () => (state.signedIn ? viewer : null),
+    admin: () => (state.admin ? admin : null),
     baseAddress: () => 'https://gateway.example',
     catalog: ({ first, after }: Page) => connection(models, first, after ?? null),
     groupRatios: () => groupRatios,
@@ -165,7 +154,12 @@ export function queries(state: State) {
 
 /** The root fields of mutations. */
 export function mutations(state: State) {
-  return { ...accountMutations(state), ...newKeyMutations(state), ...keyMutations(state) };
+  return {
+    ...accountMutations(state),
+    ...newKeyMutations(state),
+    ...keyMutations(state),
+    ...adminMutations,
+  };
 }
 
 function accountMutations(state: State) {

@@ -11,7 +11,9 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { type Fake, startFake } from './fake-control-plane.ts';
 
 const CANDIDATES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const chrome = [process.env['CHROMIUM'] ?? '', ...CANDIDATES].find((name) => name !== '' && existsSync(name));
+const chrome = [process.env['CHROMIUM'] ?? '', ...CANDIDATES].find(
+  (name) => name !== '' && existsSync(name),
+);
 const schemaPath = fileURLToPath(new URL('../../control-plane/schema.graphql', import.meta.url));
 
 /** Whether there is a browser, and a schema for the fake control plane. */
@@ -26,6 +28,16 @@ export const PUBLIC_PAGES = [
   '/no-such-page',
 ];
 export const OWN_PAGES = ['/keys', '/wallet', '/usage'];
+export const ADMIN_PAGES = [
+  '/admin/users',
+  '/admin/models',
+  '/admin/groups',
+  '/admin/upstreams',
+  '/admin/upstreams/prv_north-eu',
+  '/admin/nodes',
+  '/admin/audit',
+  '/admin/ledger',
+];
 
 export interface View {
   width: number;
@@ -96,7 +108,7 @@ export async function openTab({ browser, fake }: Stage, { width, theme, language
   page.on('requestfinished', () => (open -= 1));
   page.on('requestfailed', () => (open -= 1));
   const settled = async () => {
-    for (let quiet = 0; quiet < QUIET_TIMES; ) {
+    for (let quiet = 0; quiet < QUIET_TIMES;) {
       await new Promise((resolve) => {
         setTimeout(resolve, QUIET_MS);
       });

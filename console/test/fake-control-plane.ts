@@ -34,7 +34,7 @@ const CONTENT_TYPES: Record<string, string> = {
 /** Starts it over the built console in `folder`. */
 export async function startFake(folder: string, schemaText: string): Promise<Fake> {
   const schema = buildSchema(schemaText);
-  const state: State = { signedIn: true, keys: makeKeys(), broken: false };
+  const state: State = { signedIn: true, keys: makeKeys(), broken: false, admin: false };
   const waiting = new Set<(row: ReturnType<typeof makeRow>) => void>();
   let added = 1_000;
   const root = { ...queries(state), ...mutations(state) };
@@ -108,7 +108,13 @@ function subscriptions(waiting: Set<(row: Row) => void>) {
       waiting.delete(send);
     }
   }
-  return { usageAdded, walletUpdated: silence, apiKeyUpdated: silence, catalogUpdated: silence };
+  return {
+    usageAdded,
+    walletUpdated: silence,
+    apiKeyUpdated: silence,
+    catalogUpdated: silence,
+    adminNodeUpdated: silence,
+  };
 }
 
 function file(folder: string, request: IncomingMessage, response: ServerResponse): void {

@@ -66,7 +66,15 @@ const MODELS = [
     'BALANCED TOOLS FILES VISION',
     'REALTIME',
   ],
-  ['balanced-vision', 'BALANCED', 256_000, '0.25', 'The same with images', 'BALANCED TOOLS VISION', 'IMAGES'],
+  [
+    'balanced-vision',
+    'BALANCED',
+    256_000,
+    '0.25',
+    'The same with images',
+    'BALANCED TOOLS VISION',
+    'IMAGES',
+  ],
   ['swift', 'FAST_CHEAP', 128_000, '0.1', 'Autocomplete, voice', 'FAST_CHEAP TOOLS', 'AUDIO REALTIME'],
   [
     'budget',
@@ -86,7 +94,12 @@ const RATIOS = [
   ['SVIP', 8n, '0.8'],
 ] as const;
 
-export const groupRatios = RATIOS.map(([group, , ratio]) => ({ group, ratio }));
+export const groupRatios = RATIOS.map(([group, , ratio]) => ({
+  group,
+  ratio,
+  version: 1,
+  updatedAt: ago(72 * HOUR_MS),
+}));
 
 function priceOf(price: string, tenths: bigint): string {
   const [whole = '0', fraction = ''] = price.split('.');
@@ -108,7 +121,14 @@ export const models = MODELS.map(([name, tier, contextTokens, price, description
   traits: traits.split(' '),
   pricePerRequest: price,
   state: 'PUBLISHED',
-  prices: RATIOS.map(([group, tenths, ratio]) => ({ group, ratio, pricePerRequest: priceOf(price, tenths) })),
+  groups: ['DEFAULT', 'VIP', 'SVIP'],
+  version: 1,
+  routes: [{ __typename: 'UpstreamRoute', id: `rte_of_${name}`, enabled: true }],
+  prices: RATIOS.map(([group, tenths, ratio]) => ({
+    group,
+    ratio,
+    pricePerRequest: priceOf(price, tenths),
+  })),
   endpoints: ['CHAT_COMPLETIONS', 'MESSAGES', ...families.split(' ')].map((family) => ({
     family,
     method: 'POST',
@@ -273,23 +293,3 @@ export function makeRow(index: number) {
     createdAt: ago(index * 41_000),
   };
 }
-
-export const policy = {
-  __typename: 'PolicyVersion',
-  id: 'pol_1',
-  version: '1.0',
-  effectiveAt: '2026-11-01T00:00:00.000Z',
-  changeSummary: null,
-  sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-  markdown: [
-    '# Privacy policy',
-    '## What providers receive',
-    'Upstream providers receive the **content of every request** that is sent.',
-    '## What is kept',
-    '| What | How long |\n|---|---|\n| Usage rows | 13 months |\n| Ledger | 10 years |',
-    '- The usage log keeps metadata only: `model`, tokens, cost, request id and address.\n' +
-      '- Playground chats are kept only if you switch it on.',
-    '## Questions',
-    'See [the prices](/pricing).',
-  ].join('\n\n'),
-};

@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openStage, openTab, OWN_PAGES, PUBLIC_PAGES, ready } from './browser.ts';
+import { ADMIN_PAGES, openStage, openTab, OWN_PAGES, PUBLIC_PAGES, ready } from './browser.ts';
 
 const VIEWS = [
   { name: 'wide-light', width: 1280, theme: 'light' },
@@ -24,10 +24,11 @@ async function main(): Promise<void> {
   const stage = await openStage();
   for (const view of VIEWS) {
     const tab = await openTab(stage, view);
-    for (const address of [...PUBLIC_PAGES, ...OWN_PAGES]) {
+    for (const address of [...PUBLIC_PAGES, ...OWN_PAGES, ...ADMIN_PAGES]) {
       const file = `${view.name}${address.replaceAll(/[^a-z-]+/g, '-')}.png`;
       if (wanted.length > 0 && !wanted.some((part) => `${view.name} ${address}`.includes(part))) continue;
       stage.fake.state.signedIn = !PUBLIC_PAGES.includes(address);
+      stage.fake.state.admin = ADMIN_PAGES.includes(address);
       await tab.page.goto('about:blank');
       await tab.go(address);
       const clip = { x: 0, y: 0, width: view.width, height: HEIGHT_MOST };

@@ -37,6 +37,7 @@ export const frame = {
     available: 'Available',
     signOut: 'Sign out',
     signIn: 'Sign in',
+    admin: 'Administration',
     register: 'Create account',
     theme: 'Theme',
     language: 'Language',

@@ -162,6 +162,11 @@ export const spend = {
       BUDGET_B: 'Bulk work with ranking',
     },
     families: {
+      CHAT_COMPLETIONS: 'Chat',
+      COMPLETIONS: 'Completions',
+      MESSAGES: 'Messages',
+      RESPONSES: 'Responses',
+      GENERATIVE_LANGUAGE: 'Generative',
       COMPACT: 'Compact',
       EMBEDDINGS: 'Embeddings',
       AUDIO: 'Audio',

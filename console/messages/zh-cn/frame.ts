@@ -40,6 +40,7 @@ export const frame: Translation<typeof english> = {
     available: '可用',
     signOut: '退出登录',
     signIn: '登录',
+    admin: '管理',
     register: '创建账户',
     theme: '主题',
     language: '语言',

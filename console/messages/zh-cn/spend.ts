@@ -162,6 +162,11 @@ export const spend: Translation<typeof english> = {
       BUDGET_B: '带排序的批量工作',
     },
     families: {
+      CHAT_COMPLETIONS: '对话',
+      COMPLETIONS: '补全',
+      MESSAGES: '消息',
+      RESPONSES: '响应',
+      GENERATIVE_LANGUAGE: '生成',
       COMPACT: '压缩',
       EMBEDDINGS: '嵌入',
       AUDIO: '音频',

@@ -2,7 +2,7 @@
 import type { Model } from './documents.ts';
 import type { PriceGroup, PricingSearch } from './search.ts';
 
-const TIER_ORDER = [
+export const TIER_ORDER = [
   'TOP_FLAGSHIP',
   'SECOND_FLAGSHIP',
   'AGENTIC_CODING',

@@ -1,6 +1,6 @@
 /** The menu behind the account: theme, language, sign out; on a phone also the pages that have no tab. */
 import { useNavigate } from '@tanstack/react-router';
-import { FileText, LogOut, type LucideIcon, Tag } from 'lucide-react';
+import { FileText, LogOut, type LucideIcon, ShieldCheck, Tag } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
 import { type MenuEntry, RULE } from '../../components/menu.tsx';
@@ -11,6 +11,7 @@ import { graphql } from '../../graphql.ts';
 import { LANGUAGE_NAMES, LANGUAGES, setLanguage } from '../../i18n.ts';
 import { useSession } from '../../session.tsx';
 import { useFailureWords } from '../failure-words.ts';
+import type { Viewer } from './viewer.ts';
 
 const SignOut = graphql(`
   mutation SignOut {
@@ -21,13 +22,21 @@ const SignOut = graphql(`
 `);
 
 /** The entries of the account menu; on a phone, `places` adds the pages that have no tab. */
-export function useAccountMenu(places = false): MenuEntry[] {
+export function useAccountMenu(role: Viewer['role'], places = false): MenuEntry[] {
+  const navigate = useNavigate();
   const { t, i18n } = useTranslation();
   const chosen = useStore(theme);
   const signOut = useSignOut();
   const further = usePlaces();
+  const toAdmin: MenuEntry = {
+    kind: 'action',
+    icon: ShieldCheck,
+    word: t('shell.admin'),
+    run: () => void navigate({ to: '/admin/users' }),
+  };
   return [
     ...(places ? further : []),
+    ...(role === 'ADMIN' ? [toAdmin, RULE] : []),
     {
       kind: 'choices',
       label: t('shell.theme'),

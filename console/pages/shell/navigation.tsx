@@ -15,6 +15,7 @@ import { useTranslation } from 'react-i18next';
 import { Mark } from '../../components/mark.tsx';
 import { Menu } from '../../components/menu.tsx';
 import { useAccountMenu } from './account-menu.tsx';
+import type { Viewer } from './viewer.ts';
 
 interface Place {
   to: LinkProps['to'];
@@ -33,9 +34,9 @@ const SPEND: readonly Place[] = [
 const TABS: readonly Place[] = [...WORK, ...SPEND.slice(0, 1)];
 
 /** The navigation at the left. */
-export function Sidebar({ email }: { email: string }) {
+export function Sidebar({ viewer: { email, role } }: { viewer: Viewer }) {
   const { t } = useTranslation();
-  const account = useAccountMenu();
+  const account = useAccountMenu(role);
   return (
     <aside
       className={clsx(
@@ -109,9 +110,9 @@ const ITEM =
   'hover:bg-hover max-lg:justify-center touch:h-11';
 
 /** The places of a phone, under the thumb. */
-export function TabBar({ email }: { email: string }) {
+export function TabBar({ viewer: { email, role } }: { viewer: Viewer }) {
   const { t } = useTranslation();
-  const account = useAccountMenu(true);
+  const account = useAccountMenu(role, true);
   return (
     <nav aria-label={t('shell.main')} className={TAB_BAR}>
       {TABS.map(({ to, icon: Icon, name }) => (

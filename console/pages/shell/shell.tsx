@@ -9,30 +9,12 @@ import { requestIdOf } from '../../client.ts';
 import { Banner, Failure } from '../../components/notice.tsx';
 import { ToastHost } from '../../components/toast.tsx';
 import { usePhone } from '../../components/store.ts';
-import { graphql, type ResultOf } from '../../graphql.ts';
+import { graphql } from '../../graphql.ts';
 import { Sidebar, TabBar } from './navigation.tsx';
 import { PolicyBanner } from './policy-banner.tsx';
 import { SkipLink } from './public-frame.tsx';
 import { PhoneBar, TopBar } from './top-bar.tsx';
-
-const ViewerQuery = graphql(`
-  query Viewer {
-    viewer {
-      id
-      email
-      mustAcceptPolicy {
-        id
-        version
-      }
-      wallet {
-        id
-        available
-        frozen
-      }
-    }
-    baseAddress
-  }
-`);
+import { type Viewer, ViewerQuery } from './viewer.ts';
 
 const WalletChanges = graphql(`
   subscription WalletChanges {
@@ -47,8 +29,6 @@ const WalletChanges = graphql(`
     }
   }
 `);
-
-export type Viewer = NonNullable<ResultOf<typeof ViewerQuery>['viewer']>;
 
 /** Lets in who is signed in; everybody else is sent to sign in and comes back afterwards. */
 export function Shell() {
@@ -91,7 +71,7 @@ function Frame({ viewer, baseAddress }: { viewer: Viewer; baseAddress: string })
   return (
     <div className="flex min-h-dvh max-sm:flex-col">
       <SkipLink />
-      {!phone && <Sidebar email={viewer.email} />}
+      {!phone && <Sidebar viewer={viewer} />}
       <div className="flex min-w-0 flex-1 flex-col">
         {phone ? (
           <PhoneBar available={viewer.wallet.available} />
@@ -109,7 +89,7 @@ function Frame({ viewer, baseAddress }: { viewer: Viewer; baseAddress: string })
           <Outlet />
         </main>
       </div>
-      {phone && <TabBar email={viewer.email} />}
+      {phone && <TabBar viewer={viewer} />}
     </div>
   );
 }

@@ -31,7 +31,8 @@ export function TopBar({ available, baseAddress }: { available: string; baseAddr
   );
 }
 
-function ConnectionState() {
+/** Whether the page is live, or trying to be. */
+export function ConnectionState() {
   const { t } = useTranslation();
   const connection = useStore(useSession().connection);
   if (connection === 'idle') return null;

@@ -1,0 +1,157 @@
+/** Who changed what, when and why; each event holds the hash of the one before it. */
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link2, Link2Off } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { useQuery } from 'urql';
+import { EmptyFiltered } from '../../components/notice.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Pager } from '../../components/pager.tsx';
+import { SearchField } from '../../components/search-field.tsx';
+import { StateWord } from '../../components/state-word.tsx';
+import { Stamp } from '../../components/time.tsx';
+import { graphql, type ResultOf } from '../../graphql.ts';
+import { Region } from './region.tsx';
+
+const EVENTS_PER_PAGE = 50;
+
+const AuditQuery = graphql(`
+  query Audit($first: Int!, $after: String, $filter: AuditFilter) {
+    admin {
+      auditLog(first: $first, after: $after, filter: $filter) {
+        nodes {
+          id
+          at
+          action
+          actor {
+            kind
+            label
+          }
+          targetType
+          targetId
+          before
+          after
+          reason
+          ip
+          requestId
+          hash
+          prevHash
+        }
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+      }
+    }
+  }
+`);
+
+type AuditEvent = NonNullable<ResultOf<typeof AuditQuery>['admin']>['auditLog']['nodes'][number];
+
+/** The log, newest first; its search takes the id of what was changed. */
+export function AuditPage() {
+  const { t } = useTranslation();
+  const search = useSearch({ from: '/admin/audit' });
+  const navigate = useNavigate({ from: '/admin/audit' });
+  const variables = {
+    first: EVENTS_PER_PAGE,
+    after: search.after ?? null,
+    filter: search.search === undefined ? null : { targetId: search.search },
+  };
+  const [{ data, error }, again] = useQuery({ query: AuditQuery, variables });
+  return (
+    <>
+      <PageHead title={t('admin.places.audit')} sentence={t('admin.audit.sentence')} />
+      <div className="mb-3 flex flex-wrap items-center justify-between gap-2">
+        <SearchField
+          label={t('admin.audit.search')}
+          placeholder={t('admin.audit.searchHint')}
+          value={search.search}
+          onSearch={(text) => void navigate({ search: { search: text } })}
+        />
+        {data?.admin && search.search === undefined && <Chain events={data.admin.auditLog.nodes} />}
+      </div>
+      <Region data={data?.admin?.auditLog} error={error} onRetry={again}>
+        {({ nodes, pageInfo }) => (
+          <>
+            {nodes.length === 0 && (
+              <EmptyFiltered
+                sentence={t('admin.audit.none')}
+                onClear={() => void navigate({ search: {} })}
+              />
+            )}
+            <ul className="border-t border-line-strong">
+              {nodes.map((event) => (
+                <Event key={event.id} event={event} />
+              ))}
+            </ul>
+            <Pager
+              paged={search.after !== undefined}
+              next={pageInfo.hasNextPage ? pageInfo.endCursor : null}
+              onGo={(after) => void navigate({ search: { ...search, after } })}
+            />
+          </>
+        )}
+      </Region>
+    </>
+  );
+}
+
+/** Whether each event of the page names the hash of the next older one. */
+function Chain({ events }: { events: readonly AuditEvent[] }) {
+  const { t } = useTranslation();
+  const whole = events.every(({ prevHash }, index) => {
+    const older = events[index + 1];
+    return older === undefined || older.hash === prevHash;
+  });
+  return whole ? (
+    <StateWord icon={Link2} tone="good" word={t('admin.audit.whole')} />
+  ) : (
+    <StateWord icon={Link2Off} tone="bad" word={t('admin.audit.broken')} />
+  );
+}
+
+function Event({ event }: { event: AuditEvent }) {
+  const { t } = useTranslation();
+  const { at, action, actor, targetType, targetId, before, after, reason, ip } = event;
+  return (
+    <li className="border-b border-line py-2.5 text-table">
+      <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
+        <span className="w-28 text-ink-2">
+          <Stamp at={at} />
+        </span>
+        <code className="font-semibold">{action}</code>
+        <span className="break-all text-ink-2">
+          {targetType} {targetId !== null && <code>{targetId}</code>}
+        </span>
+        <span className="ml-auto text-ink-2 max-sm:ml-0">
+          {actor.label} {ip !== null && <code className="text-ink-3">{ip}</code>}
+        </span>
+      </div>
+      <div className="mt-1 sm:ml-32">
+        {reason !== null && <span>{reason}</span>}
+        <details>
+          <summary className="w-fit text-accent touch:min-h-11">{t('admin.audit.details')}</summary>
+          <div className="mt-2 grid grid-cols-2 gap-3 max-lg:grid-cols-1">
+            <Value name={t('admin.audit.before')} value={before} />
+            <Value name={t('admin.audit.after')} value={after} />
+          </div>
+        </details>
+      </div>
+    </li>
+  );
+}
+
+function Value({ name, value }: { name: string; value: unknown }) {
+  const { t } = useTranslation();
+  return (
+    <div className="min-w-0">
+      <div className="mb-1 text-hint text-ink-3">{name}</div>
+      <pre
+        tabIndex={0}
+        aria-label={name}
+        className="overflow-x-auto rounded-code border border-line bg-sunk p-3">
+        {value === null || value === undefined ? t('state.none') : JSON.stringify(value, null, 2)}
+      </pre>
+    </div>
+  );
+}

@@ -1,0 +1,81 @@
+/** Billing groups: the ratio of each, which decides the price of every request of its keys. */
+import { lazy, Suspense, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useQuery } from 'urql';
+import { Button } from '../../components/button.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Day } from '../../components/time.tsx';
+import { type GroupRatio, GroupsQuery } from './catalog-documents.ts';
+import { Region } from './region.tsx';
+
+const RatioDialog = lazy(async () => ({ default: (await import('./ratio-dialog.tsx')).RatioDialog }));
+
+/** The page. */
+export function GroupsPage() {
+  const { t } = useTranslation();
+  const [{ data, error }, again] = useQuery({ query: GroupsQuery });
+  const [edited, setEdited] = useState<GroupRatio>();
+  return (
+    <>
+      <PageHead title={t('admin.places.groups')} sentence={t('admin.groups.sentence')} />
+      <Region data={data?.groupRatios} error={error} onRetry={again}>
+        {(groups) => <GroupTable groups={groups} onEdit={setEdited} />}
+      </Region>
+      <Suspense>
+        {edited && (
+          <RatioDialog
+            group={edited}
+            onClose={() => {
+              setEdited(undefined);
+              again({ requestPolicy: 'network-only' });
+            }}
+          />
+        )}
+      </Suspense>
+    </>
+  );
+}
+
+interface GroupTableProps {
+  groups: readonly GroupRatio[];
+  onEdit: (group: GroupRatio) => void;
+}
+
+function GroupTable({ groups, onEdit }: GroupTableProps) {
+  const { t } = useTranslation();
+  const edit = (group: GroupRatio) => (
+    <Button
+      size="small"
+      aria-label={t('admin.actionsFor', { name: t(`pricing.groups.${group.group}`) })}
+      onClick={() => {
+        onEdit(group);
+      }}>
+      {t('admin.edit')}
+    </Button>
+  );
+  return (
+    <DataTable
+      label={t('admin.places.groups')}
+      rows={groups}
+      idOf={({ group }) => group}
+      columns={[
+        { id: 'group', head: t('keys.group'), cell: ({ group }) => t(`pricing.groups.${group}`) },
+        { id: 'ratio', head: t('admin.groups.ratio'), right: true, cell: ({ ratio }) => `×${ratio}` },
+        {
+          id: 'since',
+          head: t('admin.groups.since'),
+          cell: ({ updatedAt }) => <Day at={updatedAt} />,
+        },
+        { id: 'edit', head: t('admin.actions'), silent: true, right: true, cell: edit },
+      ]}
+      card={(group) => (
+        <div className="flex items-center justify-between gap-3">
+          <span className="font-[550]">{t(`pricing.groups.${group.group}`)}</span>
+          <span>×{group.ratio}</span>
+          {edit(group)}
+        </div>
+      )}
+    />
+  );
+}

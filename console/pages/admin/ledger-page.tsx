@@ -1,0 +1,90 @@
+/** The ledger of everybody, or of one user: every entry that made the balances what they are. */
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useTranslation } from 'react-i18next';
+import { useQuery } from 'urql';
+import { Filter } from '../../components/menu.tsx';
+import { EmptyFiltered } from '../../components/notice.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Pager } from '../../components/pager.tsx';
+import { SearchField } from '../../components/search-field.tsx';
+import { graphql } from '../../graphql.ts';
+import { EntryTable } from '../wallet/entry-table.tsx';
+import { LEDGER_KINDS } from '../wallet/search.ts';
+import { Region } from './region.tsx';
+
+const ENTRIES_PER_PAGE = 50;
+
+const LedgerQuery = graphql(`
+  query Ledger($first: Int!, $after: String, $kinds: [LedgerKind!], $userId: ID) {
+    admin {
+      ledger(first: $first, after: $after, kinds: $kinds, userId: $userId) {
+        nodes {
+          id
+          seq
+          kind
+          bucket
+          amount
+          balanceAfter
+          description
+          createdAt
+        }
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+      }
+    }
+  }
+`);
+
+/** The page; its search takes the id of a user. */
+export function LedgerPage() {
+  const { t } = useTranslation();
+  const search = useSearch({ from: '/admin/ledger' });
+  const navigate = useNavigate({ from: '/admin/ledger' });
+  const variables = {
+    first: ENTRIES_PER_PAGE,
+    after: search.after ?? null,
+    kinds: search.kind ? [search.kind] : null,
+    userId: search.search ?? null,
+  };
+  const [{ data, error }, again] = useQuery({ query: LedgerQuery, variables });
+  return (
+    <>
+      <PageHead title={t('admin.places.ledger')} sentence={t('wallet.entriesNote')} />
+      <div className="mb-3 flex flex-wrap items-center gap-2">
+        <SearchField
+          label={t('admin.ledger.search')}
+          placeholder="usr_"
+          value={search.search}
+          onSearch={(text) => void navigate({ search: { ...search, search: text, after: undefined } })}
+        />
+        <Filter
+          name={t('wallet.kind')}
+          value={search.kind}
+          options={LEDGER_KINDS.map((value) => ({ value, word: t(`wallet.kinds.${value}`) }))}
+          onChange={(kind) => void navigate({ search: { ...search, kind, after: undefined } })}
+        />
+      </div>
+      <Region data={data?.admin?.ledger} error={error} onRetry={again}>
+        {({ nodes, pageInfo }) => (
+          <>
+            {nodes.length > 0 ? (
+              <EntryTable entries={nodes} />
+            ) : (
+              <EmptyFiltered
+                sentence={t('wallet.filtered')}
+                onClear={() => void navigate({ search: {} })}
+              />
+            )}
+            <Pager
+              paged={search.after !== undefined}
+              next={pageInfo.hasNextPage ? pageInfo.endCursor : null}
+              onGo={(after) => void navigate({ search: { ...search, after } })}
+            />
+          </>
+        )}
+      </Region>
+    </>
+  );
+}

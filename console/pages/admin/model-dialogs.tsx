@@ -1,0 +1,142 @@
+/** Makes a model, changes one, or moves one through its life. */
+import { useTranslation } from 'react-i18next';
+import { useMutation } from 'urql';
+import { Field } from '../../components/field.tsx';
+import { CheckField, SelectField } from '../../components/select-field.tsx';
+import { GROUPS } from '../keys/search.ts';
+import { TIER_ORDER } from '../pricing/tiers.ts';
+import { type AdminModel, SetModelState, UpsertModel } from './catalog-documents.ts';
+import { FAMILIES } from './families.ts';
+import { FormDialog, text, words } from './form-dialog.tsx';
+
+const TRAITS = ['REASONING', 'TOOLS', 'FILES', 'VISION', 'LONG_CONTEXT'] as const;
+const CONTEXT_AT_FIRST = 128_000;
+
+/** The dialog that is open, and the model it is about. */
+export type ModelTask =
+  | { kind: 'edit'; model?: AdminModel }
+  | { kind: 'state'; model: AdminModel; state: AdminModel['state'] };
+
+/** The dialog of the task. */
+export function ModelDialogs({ task, onClose }: { task: ModelTask; onClose: () => void }) {
+  const { t } = useTranslation();
+  const [, setState] = useMutation(SetModelState);
+  if (task.kind === 'edit') return <Edit model={task.model} onClose={onClose} />;
+  const { model, state } = task;
+  return (
+    <FormDialog
+      title={t('admin.models.moveTitle', { name: model.name })}
+      sentence={t(`admin.models.effects.${state}`)}
+      button={t(`admin.models.moves.${state}`)}
+      destructive={state === 'RETIRED'}
+      onClose={onClose}
+      send={async (_, reason) => {
+        const { data, error } = await setState({ input: { id: model.id, state, reason } });
+        return { error, userErrors: data?.adminModelSetState.userErrors };
+      }}
+    />
+  );
+}
+
+function Edit({ model, onClose }: { model: AdminModel | undefined; onClose: () => void }) {
+  const { t } = useTranslation();
+  const [, upsert] = useMutation(UpsertModel);
+  const send = async (values: FormData, reason: string) => {
+    // Traits beyond the boxes, such as the tier's own, stay as they are.
+    const kept = model?.traits.filter((trait) => !TRAITS.some((known) => known === trait)) ?? [];
+    const [tier = 'BALANCED'] = words(values, 'tier', TIER_ORDER);
+    const input = {
+      ...(model && { id: model.id, version: model.version }),
+      name: text(values, 'name'),
+      displayName: text(values, 'displayName'),
+      description: text(values, 'description'),
+      tier,
+      contextTokens: Number(text(values, 'contextTokens')),
+      pricePerRequest: text(values, 'price'),
+      traits: [...kept, ...words(values, 'traits', TRAITS)],
+      groups: words(values, 'groups', GROUPS),
+      families: words(values, 'families', FAMILIES),
+      reason,
+    };
+    const { data, error } = await upsert({ input });
+    return { error, userErrors: data?.adminModelUpsert.userErrors };
+  };
+  return (
+    <FormDialog
+      wide
+      title={model ? t('admin.editTitle', { name: model.name }) : t('admin.models.create')}
+      sentence={t('admin.models.editSentence')}
+      button={t('admin.save')}
+      onClose={onClose}
+      send={send}>
+      <NameFields model={model} />
+      <BoxFields model={model} />
+    </FormDialog>
+  );
+}
+
+function NameFields({ model }: { model: AdminModel | undefined }) {
+  const { t } = useTranslation();
+  const plain = { required: true, autoComplete: 'off' };
+  return (
+    <div className="grid grid-cols-2 gap-4 max-sm:grid-cols-1">
+      <Field {...plain} label={t('admin.models.name')} name="name" defaultValue={model?.name} />
+      <Field
+        {...plain}
+        label={t('admin.models.displayName')}
+        name="displayName"
+        defaultValue={model?.displayName}
+      />
+      <SelectField
+        label={t('pricing.tier')}
+        name="tier"
+        defaultValue={model?.tier ?? 'BALANCED'}
+        options={TIER_ORDER.map((value) => ({ value, word: t(`pricing.tiers.${value}`) }))}
+      />
+      <Field
+        {...plain}
+        label={t('admin.models.price')}
+        name="price"
+        inputMode="decimal"
+        pattern="[0-9]+([.][0-9]{1,6})?"
+        before={<span className="text-ink-3">$</span>}
+        defaultValue={model?.pricePerRequest}
+      />
+      <Field
+        {...plain}
+        label={t('admin.models.context')}
+        name="contextTokens"
+        type="number"
+        min={1}
+        defaultValue={model?.contextTokens ?? CONTEXT_AT_FIRST}
+      />
+      <Field {...plain} label={t('pricing.best')} name="description" defaultValue={model?.description} />
+    </div>
+  );
+}
+
+function BoxFields({ model }: { model: AdminModel | undefined }) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <CheckField
+        legend={t('admin.places.groups')}
+        name="groups"
+        checked={model?.groups ?? GROUPS}
+        options={GROUPS.map((value) => ({ value, word: t(`pricing.groups.${value}`) }))}
+      />
+      <CheckField
+        legend={t('pricing.traits')}
+        name="traits"
+        checked={model?.traits ?? []}
+        options={TRAITS.map((value) => ({ value, word: t(`pricing.traitNames.${value}`) }))}
+      />
+      <CheckField
+        legend={t('admin.families')}
+        name="families"
+        checked={model?.endpoints.map(({ family }) => family) ?? FAMILIES.slice(0, 4)}
+        options={FAMILIES.map((value) => ({ value, word: t(`pricing.families.${value}`) }))}
+      />
+    </>
+  );
+}

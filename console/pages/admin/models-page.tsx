@@ -1,0 +1,164 @@
+/** The catalog as administrators see it: also drafts and retired models, with what serves each. */
+import {
+  CircleCheck,
+  CircleDashed,
+  CircleX,
+  Clock,
+  Ellipsis,
+  type LucideIcon,
+  Pencil,
+  Plus,
+} from 'lucide-react';
+import { lazy, Suspense, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useQuery } from 'urql';
+import { Button, IconButton } from '../../components/button.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { Menu, type MenuEntry, RULE } from '../../components/menu.tsx';
+import { decimalsOf, Money } from '../../components/money.tsx';
+import { EmptyFirst } from '../../components/notice.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { StateWord, type Tone } from '../../components/state-word.tsx';
+import { AdminCatalogQuery, type AdminModel } from './catalog-documents.ts';
+import type { ModelTask } from './model-dialogs.tsx';
+import { Region } from './region.tsx';
+
+const ModelDialogs = lazy(async () => ({ default: (await import('./model-dialogs.tsx')).ModelDialogs }));
+
+const STATES = ['DRAFT', 'PUBLISHED', 'DEPRECATED', 'RETIRED'] as const;
+/** Where a model may go from each state. */
+const NEXT: Record<AdminModel['state'], readonly AdminModel['state'][]> = {
+  DRAFT: ['PUBLISHED'],
+  PUBLISHED: ['DEPRECATED', 'RETIRED'],
+  DEPRECATED: ['PUBLISHED', 'RETIRED'],
+  RETIRED: ['PUBLISHED'],
+};
+const LOOKS: Record<AdminModel['state'], { icon: LucideIcon; tone: Tone }> = {
+  DRAFT: { icon: CircleDashed, tone: 'quiet' },
+  PUBLISHED: { icon: CircleCheck, tone: 'good' },
+  DEPRECATED: { icon: Clock, tone: 'warn' },
+  RETIRED: { icon: CircleX, tone: 'quiet' },
+};
+
+/** The page. */
+export function ModelsPage() {
+  const { t } = useTranslation();
+  const [{ data, error }, again] = useQuery({
+    query: AdminCatalogQuery,
+    variables: { states: [...STATES] },
+  });
+  const [task, setTask] = useState<ModelTask>();
+  const create = (
+    <Button
+      variant="primary"
+      icon={<Plus size={16} strokeWidth={1.75} aria-hidden="true" />}
+      onClick={() => setTask({ kind: 'edit' })}>
+      {t('admin.models.create')}
+    </Button>
+  );
+  return (
+    <>
+      <PageHead title={t('admin.places.models')} sentence={t('admin.models.sentence')} action={create} />
+      <Region data={data?.catalog.nodes} error={error} onRetry={again}>
+        {(models) =>
+          models.length > 0 ? (
+            <ModelTable models={models} onTask={setTask} />
+          ) : (
+            <EmptyFirst title={t('pricing.emptyTitle')} sentence={t('admin.models.none')} />
+          )
+        }
+      </Region>
+      <Suspense>
+        {task && (
+          <ModelDialogs
+            task={task}
+            onClose={() => {
+              setTask(undefined);
+              again({ requestPolicy: 'network-only' });
+            }}
+          />
+        )}
+      </Suspense>
+    </>
+  );
+}
+
+interface ModelTableProps {
+  models: readonly AdminModel[];
+  onTask: (task: ModelTask) => void;
+}
+
+function ModelTable({ models, onTask }: ModelTableProps) {
+  const { t } = useTranslation();
+  const align = decimalsOf(models.map(({ pricePerRequest }) => pricePerRequest));
+  const state = (model: AdminModel) => (
+    <StateWord {...LOOKS[model.state]} word={t(`admin.models.states.${model.state}`)} />
+  );
+  const menu = (model: AdminModel) => <ModelMenu model={model} onTask={onTask} />;
+  const name = (model: AdminModel) => <code className="font-semibold">{model.name}</code>;
+  return (
+    <DataTable
+      label={t('admin.places.models')}
+      rows={models}
+      idOf={({ id }) => id}
+      columns={[
+        { id: 'name', head: t('pricing.model'), cell: name },
+        { id: 'tier', head: t('pricing.tier'), from: 'lg', cell: ({ tier }) => t(`pricing.tiers.${tier}`) },
+        { id: 'state', head: t('admin.state'), cell: state },
+        { id: 'routes', head: t('admin.routes'), right: true, cell: (model) => <Routes model={model} /> },
+        {
+          id: 'price',
+          head: t('admin.models.price'),
+          right: true,
+          cell: (model) => <Money amount={model.pricePerRequest} align={align} className="font-semibold" />,
+        },
+        { id: 'menu', head: t('admin.actions'), silent: true, right: true, cell: menu },
+      ]}
+      card={(model) => (
+        <div className="flex flex-col gap-1">
+          <div className="flex items-center justify-between gap-3">
+            {name(model)}
+            {menu(model)}
+          </div>
+          <div className="flex items-center justify-between gap-3">
+            {state(model)}
+            <Money amount={model.pricePerRequest} />
+          </div>
+        </div>
+      )}
+    />
+  );
+}
+
+function Routes({ model: { routes } }: { model: AdminModel }) {
+  const { t } = useTranslation();
+  const enabled = routes?.filter((route) => route.enabled).length ?? 0;
+  if (enabled === 0) return <span className="text-warn">{t('state.none')}</span>;
+  return enabled;
+}
+
+function ModelMenu({ model, onTask }: { model: AdminModel; onTask: ModelTableProps['onTask'] }) {
+  const { t } = useTranslation();
+  const entries: MenuEntry[] = [
+    { kind: 'action', icon: Pencil, word: t('admin.editTask'), run: () => onTask({ kind: 'edit', model }) },
+    RULE,
+    ...NEXT[model.state].map((state): MenuEntry => ({
+      kind: 'action',
+      icon: LOOKS[state].icon,
+      word: t(`admin.models.moves.${state}`),
+      effect: t(`admin.models.effects.${state}`),
+      destructive: state === 'RETIRED',
+      run: () => onTask({ kind: 'state', model, state }),
+    })),
+  ];
+  return (
+    <Menu
+      entries={entries}
+      trigger={
+        <IconButton label={t('admin.actionsFor', { name: model.name })}>
+          <Ellipsis size={16} strokeWidth={1.75} />
+        </IconButton>
+      }
+    />
+  );
+}

@@ -1,0 +1,71 @@
+/** What the nodes page asks the service. */
+import { graphql, type ResultOf } from '../../graphql.ts';
+
+const NodeFields = graphql(`
+  fragment NodeFields on DataPlaneNode {
+    id
+    name
+    region
+    version
+    state
+    appliedRevision
+    latestRevision
+    inflight
+    rps
+    usageBacklog
+    lastSeenAt
+  }
+`);
+
+export const NodesQuery = graphql(
+  `
+    query Nodes {
+      admin {
+        configRevision
+        dataPlaneNodes {
+          ...NodeFields
+        }
+      }
+    }
+  `,
+  [NodeFields],
+);
+
+export const NodeChanges = graphql(
+  `
+    subscription NodeChanges {
+      adminNodeUpdated {
+        ...NodeFields
+      }
+    }
+  `,
+  [NodeFields],
+);
+
+export const CreateNode = graphql(`
+  mutation CreateNode($input: AdminNodeCreateInput!) {
+    adminNodeCreate(input: $input) {
+      token
+      userErrors {
+        code
+        message
+        field
+      }
+    }
+  }
+`);
+
+export const RotateNode = graphql(`
+  mutation RotateNode($input: AdminReasonInput!) {
+    adminNodeTokenRotate(input: $input) {
+      token
+      userErrors {
+        code
+        message
+        field
+      }
+    }
+  }
+`);
+
+export type AdminNode = ResultOf<typeof NodeFields>;

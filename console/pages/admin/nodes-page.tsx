@@ -1,0 +1,154 @@
+/** The nodes that serve requests: whether each follows the configuration, and how much it has to do. */
+import { CircleCheck, CircleDot, CircleX, Hourglass, KeyRound, type LucideIcon, Plus } from 'lucide-react';
+import { lazy, Suspense, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useQuery, useSubscription } from 'urql';
+import { Button } from '../../components/button.tsx';
+import { type Column, DataTable } from '../../components/data-table.tsx';
+import { EmptyFirst } from '../../components/notice.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { StateWord, type Tone } from '../../components/state-word.tsx';
+import { Ago } from '../../components/time.tsx';
+import { type AdminNode, NodeChanges, NodesQuery } from './node-documents.ts';
+import { Region } from './region.tsx';
+
+const NodeDialog = lazy(async () => ({ default: (await import('./node-dialog.tsx')).NodeDialog }));
+
+/** The page; it follows the nodes live. */
+export function NodesPage() {
+  const { t } = useTranslation();
+  const [{ data, error }, again] = useQuery({ query: NodesQuery });
+  useSubscription({ query: NodeChanges });
+  const [dialog, setDialog] = useState<{ node?: AdminNode }>();
+  const nodes = data?.admin?.dataPlaneNodes;
+  const create = (
+    <Button
+      variant="primary"
+      icon={<Plus size={16} strokeWidth={1.75} aria-hidden="true" />}
+      onClick={() => setDialog({})}>
+      {t('admin.nodes.create')}
+    </Button>
+  );
+  const sentence = data?.admin
+    ? t('admin.nodes.sentence', {
+        revision: data.admin.configRevision,
+        current: data.admin.dataPlaneNodes.filter(isCurrent).length,
+        all: data.admin.dataPlaneNodes.length,
+      })
+    : t('state.loading');
+  return (
+    <>
+      <PageHead title={t('admin.places.nodes')} sentence={sentence} action={create} />
+      <Region data={nodes} error={error} onRetry={again}>
+        {(rows) =>
+          rows.length > 0 ? (
+            <NodeTable nodes={rows} onRotate={(node) => setDialog({ node })} />
+          ) : (
+            <EmptyFirst title={t('admin.nodes.none')} sentence={t('admin.nodes.noneSentence')} />
+          )
+        }
+      </Region>
+      <Suspense>
+        {dialog && (
+          <NodeDialog
+            {...dialog}
+            onClose={() => {
+              setDialog(undefined);
+              again({ requestPolicy: 'network-only' });
+            }}
+          />
+        )}
+      </Suspense>
+    </>
+  );
+}
+
+function isCurrent({ appliedRevision, latestRevision }: AdminNode): boolean {
+  return appliedRevision >= latestRevision;
+}
+
+const LOOKS: Record<AdminNode['state'], { icon: LucideIcon; tone: Tone }> = {
+  IN_SYNC: { icon: CircleCheck, tone: 'good' },
+  LAGGING: { icon: Hourglass, tone: 'warn' },
+  JOINING: { icon: CircleDot, tone: 'accent' },
+  DRAINING: { icon: Hourglass, tone: 'accent' },
+  OFFLINE: { icon: CircleX, tone: 'bad' },
+};
+
+interface NodeTableProps {
+  nodes: readonly AdminNode[];
+  onRotate: (node: AdminNode) => void;
+}
+
+function NodeTable({ nodes, onRotate }: NodeTableProps) {
+  const { t, i18n } = useTranslation();
+  const number = new Intl.NumberFormat(i18n.language);
+  const state = (node: AdminNode) => (
+    <StateWord {...LOOKS[node.state]} word={t(`admin.nodes.states.${node.state}`)} />
+  );
+  const rotate = (node: AdminNode) => <RotateButton onClick={() => onRotate(node)} />;
+  const figure = (
+    id: 'inflight' | 'usageBacklog' | 'appliedRevision',
+    from?: 'lg' | 'xl',
+  ): Column<AdminNode> => ({
+    id,
+    head: t(`admin.nodes.${id}`),
+    right: true,
+    ...(from && { from }),
+    cell: (node) => number.format(node[id]),
+  });
+  return (
+    <DataTable
+      label={t('admin.places.nodes')}
+      rows={nodes}
+      idOf={({ id }) => id}
+      columns={[
+        { id: 'name', head: t('keys.name'), cell: (node) => <Name node={node} /> },
+        { id: 'state', head: t('admin.state'), cell: state },
+        figure('appliedRevision'),
+        figure('inflight'),
+        { id: 'rps', head: t('admin.nodes.rps'), right: true, from: 'lg', cell: ({ rps }) => rps },
+        figure('usageBacklog', 'lg'),
+        { id: 'seen', head: t('admin.nodes.seen'), from: 'xl', cell: (node) => <Seen node={node} /> },
+        { id: 'rotate', head: t('admin.actions'), silent: true, right: true, cell: rotate },
+      ]}
+      card={(node) => (
+        <div className="flex flex-wrap items-center justify-between gap-3">
+          <div>
+            <Name node={node} />
+          </div>
+          {state(node)}
+          {rotate(node)}
+        </div>
+      )}
+    />
+  );
+}
+
+function Name({ node: { name, version, region } }: { node: AdminNode }) {
+  return (
+    <>
+      <div className="font-[550]">{name}</div>
+      <div className="text-hint text-ink-3">
+        {region} <code>{version}</code>
+      </div>
+    </>
+  );
+}
+
+function Seen({ node: { lastSeenAt } }: { node: AdminNode }) {
+  const { t } = useTranslation();
+  return lastSeenAt === null ? t('state.never') : <Ago at={lastSeenAt} />;
+}
+
+function RotateButton({ onClick }: { onClick: () => void }) {
+  const { t } = useTranslation();
+  return (
+    <Button
+      size="small"
+      icon={<KeyRound size={16} strokeWidth={1.75} aria-hidden="true" />}
+      onClick={onClick}>
+      {t('admin.nodes.rotate')}
+    </Button>
+  );
+}

@@ -1,0 +1,28 @@
+/** A part of an administrator's page that shows what one query brings: loading, failed, or there. */
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { CombinedError } from 'urql';
+import { requestIdOf } from '../../client.ts';
+import { Failure, SkeletonRows } from '../../components/notice.tsx';
+
+interface RegionProps<Data> {
+  data: Data | null | undefined;
+  error: CombinedError | undefined;
+  onRetry: () => void;
+  children: (data: Data) => ReactNode;
+}
+
+/** Shows the children with the data once there is some; old data stays while new data is on its way. */
+export function Region<Data>({ data, error, onRetry, children }: RegionProps<Data>) {
+  const { t } = useTranslation();
+  if (data !== null && data !== undefined) return children(data);
+  if (!error) return <SkeletonRows rows={8} />;
+  return (
+    <Failure
+      title={t('admin.failed')}
+      safe={t('admin.failedSafe')}
+      requestId={requestIdOf(error)}
+      onRetry={onRetry}
+    />
+  );
+}

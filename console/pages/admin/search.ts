@@ -1,0 +1,22 @@
+/** What of administrators' lists is in the address. */
+import { textOf, wordOf } from '../../components/search-parameters.ts';
+import { LEDGER_KINDS } from '../wallet/search.ts';
+
+export const USER_STATES = ['ACTIVE', 'SUSPENDED', 'DELETED'] as const;
+
+export interface AdminSearch {
+  search?: string | undefined;
+  state?: (typeof USER_STATES)[number] | undefined;
+  kind?: (typeof LEDGER_KINDS)[number] | undefined;
+  after?: string | undefined;
+}
+
+/** Reads the search parameters of any of the lists. */
+export function validAdminSearch(search: Record<string, unknown>): AdminSearch {
+  return {
+    search: textOf(search['search']),
+    state: wordOf(search['state'], USER_STATES),
+    kind: wordOf(search['kind'], LEDGER_KINDS),
+    after: textOf(search['after']),
+  };
+}

@@ -1,0 +1,213 @@
+/** One upstream: its limits, its routes, its credentials, and a probe. */
+import { Link } from '@tanstack/react-router';
+import { Activity, Pencil, Plus, Trash2 } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Button, IconButton } from '../../components/button.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import type { Provider, Route, UpstreamTask } from './upstream-documents.ts';
+import { Enabled, Protocols } from './upstream-parts.tsx';
+
+const SECOND_MS = 1_000;
+
+interface UpstreamProps {
+  provider: Provider;
+  onTask: (task: UpstreamTask) => void;
+}
+
+/** The page of one upstream. */
+export function Upstream({ provider, onTask }: UpstreamProps) {
+  const { t } = useTranslation();
+  const actions = (
+    <div className="flex flex-wrap gap-2">
+      <Button
+        icon={<Activity size={16} strokeWidth={1.75} aria-hidden="true" />}
+        onClick={() => onTask({ kind: 'probe', provider })}>
+        {t('admin.upstreams.probe')}
+      </Button>
+      <Button
+        variant="primary"
+        icon={<Pencil size={16} strokeWidth={1.75} aria-hidden="true" />}
+        onClick={() => onTask({ kind: 'edit', provider })}>
+        {t('admin.edit')}
+      </Button>
+    </div>
+  );
+  const sentence = (
+    <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
+      <code className="break-all">{provider.baseUrl}</code>
+      <Enabled on={provider.enabled} />
+      <Protocols provider={provider} />
+    </span>
+  );
+  return (
+    <>
+      <nav aria-label={t('admin.trail')} className="mb-2 text-table text-ink-2">
+        <Link to="/admin/upstreams" className="hover:underline">
+          {t('admin.places.upstreams')}
+        </Link>{' '}
+        / {provider.name}
+      </nav>
+      <PageHead title={provider.name} sentence={sentence} action={actions} />
+      <Routes provider={provider} onTask={onTask} />
+      <div className="mt-10 grid grid-cols-[1fr_340px] gap-10 max-xl:grid-cols-1">
+        <Credentials provider={provider} onTask={onTask} />
+        <Limits provider={provider} />
+      </div>
+    </>
+  );
+}
+
+function Head({ title, note, action }: { title: string; note?: string; action?: ReactNode }) {
+  return (
+    <div className="mb-2 flex min-h-8 flex-wrap items-center gap-x-3 gap-y-1">
+      <h2 className="text-section">{title}</h2>
+      {note !== undefined && <span className="text-table text-ink-3">{note}</span>}
+      <div className="ml-auto">{action}</div>
+    </div>
+  );
+}
+
+function AddButton({ word, onClick }: { word: string; onClick: () => void }) {
+  return (
+    <Button icon={<Plus size={16} strokeWidth={1.75} aria-hidden="true" />} onClick={onClick}>
+      {word}
+    </Button>
+  );
+}
+
+function Routes({ provider, onTask }: UpstreamProps) {
+  const { t } = useTranslation();
+  const add = (
+    <AddButton word={t('admin.upstreams.addRoute')} onClick={() => onTask({ kind: 'route', provider })} />
+  );
+  const name = ({ model }: Route) => <code className="font-semibold">{model.name}</code>;
+  const families = (route: Route) =>
+    route.families.map((family) => t(`pricing.families.${family}`)).join(', ');
+  const actions = (route: Route) => <RouteActions provider={provider} route={route} onTask={onTask} />;
+  return (
+    <section>
+      <Head title={t('admin.routes')} note={t('admin.upstreams.routesNote')} action={add} />
+      <DataTable
+        label={t('admin.routes')}
+        rows={provider.routes}
+        idOf={({ id }) => id}
+        columns={[
+          { id: 'model', head: t('pricing.model'), cell: name },
+          { id: 'families', head: t('admin.families'), from: 'xl', cell: families },
+          {
+            id: 'name',
+            head: t('admin.upstreams.upstreamModel'),
+            cell: (row) => <code>{row.upstreamModel}</code>,
+          },
+          {
+            id: 'priority',
+            head: t('admin.upstreams.priority'),
+            right: true,
+            cell: ({ priority }) => priority,
+          },
+          { id: 'weight', head: t('admin.upstreams.weight'), right: true, cell: ({ weight }) => weight },
+          {
+            id: 'state',
+            head: t('admin.state'),
+            from: 'lg',
+            cell: ({ enabled }) => <Enabled on={enabled} />,
+          },
+          { id: 'actions', head: t('admin.actions'), silent: true, right: true, cell: actions },
+        ]}
+        card={(route) => (
+          <div className="flex items-center justify-between gap-3 text-table">
+            <div className="min-w-0">
+              <div>{name(route)}</div>
+              <code className="break-all text-ink-3">{route.upstreamModel}</code>
+            </div>
+            {actions(route)}
+          </div>
+        )}
+      />
+    </section>
+  );
+}
+
+function RouteActions({ provider, route, onTask }: UpstreamProps & { route: Route }) {
+  const { t } = useTranslation();
+  return (
+    <span className="inline-flex">
+      <IconButton
+        label={t('admin.editTitle', { name: route.model.name })}
+        onClick={() => onTask({ kind: 'route', provider, route })}>
+        <Pencil size={16} strokeWidth={1.75} />
+      </IconButton>
+      <IconButton
+        label={t('admin.removeTitle', { name: route.model.name })}
+        onClick={() => onTask({ kind: 'removeRoute', route })}>
+        <Trash2 size={16} strokeWidth={1.75} />
+      </IconButton>
+    </span>
+  );
+}
+
+function Credentials({ provider, onTask }: UpstreamProps) {
+  const { t } = useTranslation();
+  const add = (
+    <AddButton
+      word={t('admin.upstreams.addCredential')}
+      onClick={() => onTask({ kind: 'credential', provider })}
+    />
+  );
+  const remove = (credential: Provider['credentials'][number]) => (
+    <IconButton
+      label={t('admin.removeTitle', { name: credential.label })}
+      onClick={() => onTask({ kind: 'removeCredential', credential })}>
+      <Trash2 size={16} strokeWidth={1.75} />
+    </IconButton>
+  );
+  return (
+    <section className="min-w-0">
+      <Head title={t('admin.credentials')} note={t('admin.upstreams.writeOnly')} action={add} />
+      <DataTable
+        label={t('admin.credentials')}
+        rows={provider.credentials}
+        idOf={({ id }) => id}
+        columns={[
+          {
+            id: 'name',
+            head: t('keys.name'),
+            cell: ({ label }) => <span className="font-[550]">{label}</span>,
+          },
+          { id: 'suffix', head: t('admin.upstreams.endsIn'), cell: ({ suffix }) => <code>{suffix}</code> },
+          { id: 'state', head: t('admin.state'), cell: ({ enabled }) => <Enabled on={enabled} /> },
+          { id: 'remove', head: t('admin.actions'), silent: true, right: true, cell: remove },
+        ]}
+        card={(credential) => (
+          <div className="flex items-center justify-between gap-3">
+            <span className="font-[550]">{credential.label}</span>
+            <code>…{credential.suffix}</code>
+            {remove(credential)}
+          </div>
+        )}
+      />
+    </section>
+  );
+}
+
+function Limits({ provider: { timeouts, concurrencyLimit } }: { provider: Provider }) {
+  const { t, i18n } = useTranslation();
+  const number = new Intl.NumberFormat(i18n.language);
+  const phases = ['connectMs', 'headersMs', 'firstContentMs', 'idleMs', 'totalMs'] as const;
+  return (
+    <section>
+      <Head title={t('admin.upstreams.limits')} />
+      <LeaderList>
+        {phases.map((phase) => (
+          <LeaderRow key={phase} name={t(`admin.upstreams.phases.${phase}`)}>
+            {t('usage.seconds', { value: number.format(timeouts[phase] / SECOND_MS) })}
+          </LeaderRow>
+        ))}
+        <LeaderRow name={t('admin.upstreams.concurrency')}>{concurrencyLimit ?? t('state.none')}</LeaderRow>
+      </LeaderList>
+    </section>
+  );
+}

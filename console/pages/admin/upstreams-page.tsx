@@ -1,0 +1,126 @@
+/** The upstreams: where requests go, by which routes, with which credentials. */
+import { Link, useParams } from '@tanstack/react-router';
+import { Plus } from 'lucide-react';
+import { lazy, Suspense, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useQuery } from 'urql';
+import { Button } from '../../components/button.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { EmptyFirst } from '../../components/notice.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Tag } from '../../components/tag.tsx';
+import { NotFound } from '../shell/fallbacks.tsx';
+import { Region } from './region.tsx';
+import { Enabled, Protocols } from './upstream-parts.tsx';
+import { type Provider, ProvidersQuery, type UpstreamTask } from './upstream-documents.ts';
+import { Upstream } from './upstream.tsx';
+
+const UpstreamDialogs = lazy(async () => ({
+  default: (await import('./upstream-dialogs.tsx')).UpstreamDialogs,
+}));
+
+/** The list, or the one of the address. */
+export function UpstreamsPage() {
+  const { id } = useParams({ strict: false });
+  const [{ data, error }, again] = useQuery({ query: ProvidersQuery });
+  const [task, setTask] = useState<UpstreamTask>();
+  return (
+    <>
+      <Region data={data?.admin?.providers} error={error} onRetry={again}>
+        {(providers) => {
+          if (id === undefined) return <List providers={providers} onTask={setTask} />;
+          const provider = providers.find((candidate) => candidate.id === id);
+          return provider ? <Upstream provider={provider} onTask={setTask} /> : <NotFound />;
+        }}
+      </Region>
+      <Suspense>
+        {task && data && (
+          <UpstreamDialogs
+            task={task}
+            models={data.catalog.nodes}
+            onClose={() => {
+              setTask(undefined);
+              again({ requestPolicy: 'network-only' });
+            }}
+          />
+        )}
+      </Suspense>
+    </>
+  );
+}
+
+interface ListProps {
+  providers: readonly Provider[];
+  onTask: (task: UpstreamTask) => void;
+}
+
+function List({ providers, onTask }: ListProps) {
+  const { t } = useTranslation();
+  const create = (
+    <Button
+      variant="primary"
+      icon={<Plus size={16} strokeWidth={1.75} aria-hidden="true" />}
+      onClick={() => onTask({ kind: 'edit' })}>
+      {t('admin.upstreams.create')}
+    </Button>
+  );
+  return (
+    <>
+      <PageHead
+        title={t('admin.places.upstreams')}
+        sentence={t('admin.upstreams.sentence')}
+        action={create}
+      />
+      {providers.length === 0 ? (
+        <EmptyFirst title={t('admin.upstreams.none')} sentence={t('admin.upstreams.noneSentence')} />
+      ) : (
+        <ProviderTable providers={providers} />
+      )}
+    </>
+  );
+}
+
+function ProviderTable({ providers }: Pick<ListProps, 'providers'>) {
+  const { t } = useTranslation();
+  const name = (provider: Provider) => (
+    <>
+      <Link to="/admin/upstreams/$id" params={{ id: provider.id }} className="font-[550] hover:underline">
+        {provider.name}
+      </Link>{' '}
+      {provider.demo && <Tag>{t('admin.upstreams.demo')}</Tag>}
+      <div className="text-hint break-all text-ink-3">
+        <code>{provider.baseUrl}</code>
+      </div>
+    </>
+  );
+  return (
+    <DataTable
+      label={t('admin.places.upstreams')}
+      rows={providers}
+      idOf={({ id }) => id}
+      columns={[
+        { id: 'name', head: t('keys.name'), cell: name },
+        { id: 'state', head: t('admin.state'), cell: ({ enabled }) => <Enabled on={enabled} /> },
+        {
+          id: 'protocols',
+          head: t('admin.protocols'),
+          from: 'lg',
+          cell: (row) => <Protocols provider={row} />,
+        },
+        { id: 'routes', head: t('admin.routes'), right: true, cell: ({ routes }) => routes.length },
+        {
+          id: 'credentials',
+          head: t('admin.credentials'),
+          right: true,
+          cell: ({ credentials }) => credentials.length,
+        },
+      ]}
+      card={(provider) => (
+        <div className="flex items-start justify-between gap-3">
+          <div className="min-w-0">{name(provider)}</div>
+          <Enabled on={provider.enabled} />
+        </div>
+      )}
+    />
+  );
+}

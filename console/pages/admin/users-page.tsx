@@ -1,0 +1,209 @@
+/** Everybody with an account: who they are, what they may do, what they have. */
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { CircleCheck, CircleMinus, CircleX, Ellipsis, type LucideIcon, Plus } from 'lucide-react';
+import { lazy, Suspense, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useQuery } from 'urql';
+import { Button, IconButton } from '../../components/button.tsx';
+import { type Column, DataTable } from '../../components/data-table.tsx';
+import { Filter, Menu } from '../../components/menu.tsx';
+import { Money } from '../../components/money.tsx';
+import { EmptyFiltered } from '../../components/notice.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Pager } from '../../components/pager.tsx';
+import { SearchField } from '../../components/search-field.tsx';
+import { StateWord, type Tone } from '../../components/state-word.tsx';
+import { Tag } from '../../components/tag.tsx';
+import { Day } from '../../components/time.tsx';
+import { type AdminUser, UsersQuery } from './documents.ts';
+import { Region } from './region.tsx';
+import { type AdminSearch, USER_STATES } from './search.ts';
+import { type UserTask, useUserEntries } from './user-tasks.ts';
+
+const USERS_PER_PAGE = 50;
+const loadDialogs = () => import('./user-dialogs.tsx');
+const UserDialogs = lazy(async () => ({ default: (await loadDialogs()).UserDialogs }));
+
+/** The list of users. */
+export function UsersPage() {
+  const { t } = useTranslation();
+  const search = useSearch({ from: '/admin/users' });
+  const navigate = useNavigate({ from: '/admin/users' });
+  const variables = {
+    first: USERS_PER_PAGE,
+    after: search.after ?? null,
+    search: search.search ?? null,
+    states: search.state ? [search.state] : null,
+  };
+  const [{ data, error }, again] = useQuery({ query: UsersQuery, variables });
+  const [task, setTask] = useState<UserTask>();
+  const create = (
+    <Button
+      variant="primary"
+      icon={<Plus size={16} strokeWidth={1.75} aria-hidden="true" />}
+      onClick={() => setTask({ kind: 'create' })}>
+      {t('admin.users.create')}
+    </Button>
+  );
+  return (
+    <>
+      <PageHead title={t('admin.places.users')} sentence={t('admin.users.sentence')} action={create} />
+      <UserFilters search={search} />
+      <Region data={data?.admin?.users} error={error} onRetry={again}>
+        {({ nodes, pageInfo }) => (
+          <>
+            {nodes.length > 0 ? (
+              <UserTable users={nodes} onTask={setTask} />
+            ) : (
+              <EmptyFiltered
+                sentence={t('admin.users.none')}
+                onClear={() => void navigate({ search: {} })}
+              />
+            )}
+            <Pager
+              paged={search.after !== undefined}
+              next={pageInfo.hasNextPage ? pageInfo.endCursor : null}
+              onGo={(after) => void navigate({ search: { ...search, after } })}
+            />
+          </>
+        )}
+      </Region>
+      <Suspense>
+        {task && (
+          <UserDialogs task={task} onClose={() => setTask(undefined)} onChanged={() => reload(again)} />
+        )}
+      </Suspense>
+    </>
+  );
+}
+
+function UserFilters({ search }: { search: AdminSearch }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate({ from: '/admin/users' });
+  return (
+    <div className="mb-3 flex flex-wrap items-center gap-2">
+      <SearchField
+        label={t('admin.users.search')}
+        placeholder={t('admin.users.searchHint')}
+        value={search.search}
+        onSearch={(text) => void navigate({ search: { ...search, search: text, after: undefined } })}
+      />
+      <Filter
+        name={t('admin.state')}
+        value={search.state}
+        onChange={(state) => void navigate({ search: { ...search, state, after: undefined } })}
+        options={USER_STATES.map((value) => ({ value, word: t(`admin.users.states.${value}`) }))}
+      />
+    </div>
+  );
+}
+
+function reload(again: (options: { requestPolicy: 'network-only' }) => void): void {
+  again({ requestPolicy: 'network-only' });
+}
+
+interface UserTableProps {
+  users: readonly AdminUser[];
+  onTask: (task: UserTask) => void;
+}
+
+function UserTable({ users, onTask }: UserTableProps) {
+  const { t } = useTranslation();
+  const columns: Column<AdminUser>[] = [
+    { id: 'email', head: t('admin.users.user'), cell: (user) => <Who user={user} /> },
+    { id: 'state', head: t('admin.state'), cell: (user) => <State user={user} /> },
+    { id: 'groups', head: t('admin.places.groups'), from: 'lg', cell: (user) => <Groups user={user} /> },
+    {
+      id: 'since',
+      head: t('admin.users.since'),
+      from: 'xl',
+      cell: ({ createdAt }) => <Day at={createdAt} />,
+    },
+    {
+      id: 'available',
+      head: t('shell.available'),
+      right: true,
+      cell: ({ wallet }) => <Money amount={wallet.available} className="font-semibold" />,
+    },
+    {
+      id: 'menu',
+      head: t('admin.actions'),
+      silent: true,
+      right: true,
+      cell: (user) => <UserMenu user={user} onTask={onTask} />,
+    },
+  ];
+  return (
+    <DataTable
+      label={t('admin.places.users')}
+      rows={users}
+      idOf={({ id }) => id}
+      columns={columns}
+      card={(user) => (
+        <div className="flex flex-col gap-1.5">
+          <div className="flex items-start justify-between gap-3">
+            <div className="min-w-0">
+              <Who user={user} />
+            </div>
+            <UserMenu user={user} onTask={onTask} />
+          </div>
+          <div className="flex items-center justify-between gap-3">
+            <State user={user} />
+            <Money amount={user.wallet.available} />
+          </div>
+        </div>
+      )}
+    />
+  );
+}
+
+interface CellProps {
+  user: AdminUser;
+}
+
+function Who({ user: { email, displayName, role } }: CellProps) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <div className="flex flex-wrap items-center gap-2 font-[550] break-all">
+        {email} {role === 'ADMIN' && <Tag>{t('admin.badge')}</Tag>}
+      </div>
+      {displayName !== null && <div className="text-hint text-ink-3">{displayName}</div>}
+    </>
+  );
+}
+
+const LOOKS: Record<AdminUser['state'], { icon: LucideIcon; tone: Tone }> = {
+  ACTIVE: { icon: CircleCheck, tone: 'good' },
+  SUSPENDED: { icon: CircleMinus, tone: 'warn' },
+  DELETED: { icon: CircleX, tone: 'quiet' },
+};
+
+function State({ user: { state } }: CellProps) {
+  const { t } = useTranslation();
+  return <StateWord {...LOOKS[state]} word={t(`admin.users.states.${state}`)} />;
+}
+
+function Groups({ user: { allowedGroups } }: CellProps) {
+  const { t } = useTranslation();
+  return (
+    <span className="text-ink-2">
+      {allowedGroups.map((group) => t(`pricing.groups.${group}`)).join(', ')}
+    </span>
+  );
+}
+
+function UserMenu({ user, onTask }: CellProps & Pick<UserTableProps, 'onTask'>) {
+  const { t } = useTranslation();
+  const entries = useUserEntries(user, onTask);
+  return (
+    <Menu
+      entries={entries}
+      trigger={
+        <IconButton label={t('admin.actionsFor', { name: user.email })}>
+          <Ellipsis size={16} strokeWidth={1.75} />
+        </IconButton>
+      }
+    />
+  );
+}

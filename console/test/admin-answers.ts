@@ -1,0 +1,134 @@
+/** What the fake control plane answers to administrators. */
+import { connection } from './connection.ts';
+import { ago, entries, groupRatios, models } from './sample.ts';
+
+const HOUR_MS = 3_600_000;
+
+const USERS = [
+  ['root@gateway.example', 'ADMIN', 'ACTIVE', '0'],
+  ['mara@lindgren.dev', 'USER', 'ACTIVE', '221.50'],
+  ['ops@atlas.example', 'USER', 'ACTIVE', '1204.055'],
+  ['trial@example.org', 'USER', 'SUSPENDED', '0'],
+] as const;
+
+const users = USERS.map(([email, role, state, available], index) => ({
+  __typename: 'User',
+  id: `usr_admin_${index}`,
+  email,
+  displayName: index === 1 ? 'Mara Lindgren' : null,
+  role,
+  state,
+  allowedGroups: ['DEFAULT', 'VIP'].slice(0, 1 + (index % 2)),
+  createdAt: ago(index * 900 * HOUR_MS),
+  wallet: {
+    __typename: 'Wallet',
+    id: `wal_${index}`,
+    available,
+    cash: available,
+    gift: '0',
+    frozen: false,
+  },
+}));
+
+const NODES = [
+  ['eu-1', 'IN_SYNC', 18_442, 41],
+  ['eu-2', 'IN_SYNC', 18_442, 38],
+  ['us-1', 'LAGGING', 18_440, 12],
+] as const;
+
+const nodes = NODES.map(([name, state, appliedRevision, inflight]) => ({
+  __typename: 'DataPlaneNode',
+  id: `nod_${name}`,
+  name,
+  region: name.slice(0, 2),
+  version: '0.1.0',
+  state,
+  appliedRevision,
+  latestRevision: 18_442,
+  inflight,
+  rps: '18.2',
+  usageBacklog: 3,
+  lastSeenAt: ago(2_000),
+}));
+
+const UPSTREAM_NAMES = ['north-coder-xl', 'north-coder-l', 'north-think-2', 'north-mid-4'];
+
+const providers = ['north-eu', 'demo'].map((name, place) => ({
+  __typename: 'UpstreamProvider',
+  id: `prv_${name}`,
+  name,
+  baseUrl: `https://${name}.example/v1`,
+  protocols: ['MESSAGES', 'CHAT_COMPLETIONS'].slice(place),
+  enabled: true,
+  demo: place === 1,
+  concurrencyLimit: null,
+  version: 1,
+  timeouts: {
+    connectMs: 5000,
+    headersMs: 60_000,
+    firstContentMs: 60_000,
+    idleMs: 90_000,
+    totalMs: 600_000,
+  },
+  credentials: ['primary', 'overflow'].map((label, index) => ({
+    __typename: 'UpstreamCredential',
+    id: `crd_${name}_${label}`,
+    label,
+    suffix: ['4f2a', 'c91e'][index],
+    enabled: index === 0,
+  })),
+  routes: UPSTREAM_NAMES.map((upstreamModel, index) => ({
+    __typename: 'UpstreamRoute',
+    id: `rte_${name}_${index}`,
+    enabled: index !== 2,
+    families: ['CHAT_COMPLETIONS', 'COMPACT'],
+    priority: 1 + (index % 2),
+    weight: 100,
+    upstreamModel,
+    version: 1,
+    model: models[index + 2],
+  })),
+}));
+
+const ACTIONS = ['providerUpsert', 'walletAdjust', 'groupRatioSet', 'userUpdate', 'nodeCreate'];
+
+const events = ACTIONS.map((action, index) => ({
+  __typename: 'AuditEvent',
+  id: `aud_${index}`,
+  at: ago(index * 3 * HOUR_MS),
+  action,
+  actor: { kind: 'USER', id: 'usr_admin_0', label: 'root@gateway.example' },
+  targetType: 'Provider',
+  targetId: 'prv_north-eu',
+  before: index === 0 ? null : { ratio: '1' },
+  after: { ratio: '0.9' },
+  reason: 'Maintenance window, 21 Nov',
+  ip: '192.0.2.61',
+  requestId: `req_${index}`,
+  hash: `h${9 - index}`,
+  prevHash: `h${8 - index}`,
+}));
+
+interface Page {
+  first: number;
+  after?: string | null;
+}
+
+/** The root fields of administrators. */
+export const admin = {
+  configRevision: 18_442,
+  users: ({ first, after }: Page) => connection(users, first, after ?? null),
+  ledger: ({ first, after }: Page) => connection(entries, first, after ?? null),
+  auditLog: ({ first, after }: Page) => connection(events, first, after ?? null),
+  dataPlaneNodes: nodes,
+  providers,
+};
+
+/** The mutations of administrators that tests send. */
+export const adminMutations = {
+  adminGroupRatioSet: ({ input }: { input: { group: string; ratio: string } }) => ({
+    groupRatio: { ...groupRatios.find(({ group }) => group === input.group), ratio: input.ratio },
+    userErrors: [],
+  }),
+  adminNodeCreate: () => ({ token: 'node-token-shown-once', userErrors: [] }),
+};

@@ -1,0 +1,21 @@
+/** The privacy policy of the fake control plane. */
+
+export const policy = {
+  __typename: 'PolicyVersion',
+  id: 'pol_1',
+  version: '1.0',
+  effectiveAt: '2026-11-01T00:00:00.000Z',
+  changeSummary: null,
+  sha256: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  markdown: [
+    '# Privacy policy',
+    '## What providers receive',
+    'Upstream providers receive the **content of every request** that is sent.',
+    '## What is kept',
+    '| What | How long |\n|---|---|\n| Usage rows | 13 months |\n| Ledger | 10 years |',
+    '- The usage log keeps metadata only: `model`, tokens, cost, request id and address.\n' +
+      '- Playground chats are kept only if you switch it on.',
+    '## Questions',
+    'See [the prices](/pricing).',
+  ].join('\n\n'),
+};
