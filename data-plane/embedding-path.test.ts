@@ -249,6 +249,24 @@ describe('search', () => {
       },
       '"type":"web_search_',
     ],
+    [
+      'google-generate',
+      {
+        candidates: [
+          {
+            content: { role: 'model', parts: [{ text: 'Node 26.' }] },
+            finishReason: 'STOP',
+            groundingMetadata: {
+              groundingChunks: [{ web: { uri: 'https://nodejs.org/a', title: 'A' } }],
+              groundingSupports: [
+                { segment: { startIndex: 0, endIndex: 8, text: 'Node 26.' }, groundingChunkIndices: [0] },
+              ],
+            },
+          },
+        ],
+      },
+      '"googleSearch"',
+    ],
   ] as [DialectName, object, string][])(
     'is done by a model of a %s upstream with its own tool otherwise',
     async (protocol, answer, tool) => {

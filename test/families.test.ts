@@ -16,6 +16,7 @@ import { CohereClient } from 'cohere-ai';
 import OpenAI, { toFile } from 'openai';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 import { createEmptyDatabase } from './database.ts';
 import type { TestDatabase } from './database.ts';
 import { addCustomer, addUpstream, startHouse } from './house.ts';
@@ -207,6 +208,19 @@ describe('the openai SDK', () => {
     const wrong = openai().embeddings.create({ model: 'swift', input: 'a' });
     await expect(wrong).rejects.toBeInstanceOf(OpenAI.NotFoundError);
     await expect(wrong).rejects.toThrow('It serves: audio, realtime.');
+  });
+});
+
+describe('a node that is being stopped', () => {
+  it('lets the response of a session end, then says goodbye as a restart', async () => {
+    const [node] = house.nodes;
+    const headers = { authorization: `Bearer ${customer.key}` };
+    const socket = new WebSocket(`${house.url.replace('http', 'ws')}/v1/realtime?model=swift`, { headers });
+    await once(socket, 'message');
+    const closed = once(socket, 'close');
+    await node?.process.stop();
+    expect((await closed)[0]).toBe(1012);
+    await node?.restart();
   });
 });
 

@@ -1,7 +1,8 @@
 /** Routes from models to providers. The first one to a real provider ends the demo. */
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Family } from '@gateway/shared/catalog';
+import { canServe } from '@gateway/shared/catalog';
+import type { DialectName, Family } from '@gateway/shared/catalog';
 import { audit } from '../audit/audit.service.ts';
 import { ModelSchema } from '../catalog/model.entity.ts';
 import { announce } from '../config-log.ts';
@@ -55,6 +56,7 @@ export async function upsertRoute(em: EntityManager, input: RouteInput, change: 
     const found = input.id ? await lockRoute(inner, input.id, input.version) : null;
     const provider = await inner.findOne(ProviderSchema, { id: input.providerId });
     if (!provider) throw new UserFailure('NOT_FOUND', 'There is no such provider.', 'providerId');
+    checkFamilies(input.families, provider.protocols);
     if ((await inner.count(ModelSchema, { id: input.modelId })) === 0) {
       throw new UserFailure('NOT_FOUND', 'There is no such model.', 'modelId');
     }
@@ -164,6 +166,14 @@ function checkRoute(input: RouteInput): void {
     refuse('priority', `A priority lies between 0 and ${PRIORITY_MAX}.`);
   if (input.weight < 1 || input.weight > WEIGHT_MAX)
     refuse('weight', `A weight lies between 1 and ${WEIGHT_MAX}.`);
+}
+
+/** A family that no format of the provider can serve would be offered and never answered. */
+function checkFamilies(families: readonly Family[], protocols: readonly DialectName[]): void {
+  const useless = families.filter((family) => !canServe(family, { families, protocols }));
+  if (useless.length === 0) return;
+  const message = `The provider's protocols cannot serve ${useless.join(', ')}.`;
+  throw new UserFailure('INVALID', message, 'families');
 }
 
 function summary(route: RouteRow): Record<string, unknown> {

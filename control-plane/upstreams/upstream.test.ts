@@ -194,6 +194,21 @@ describe('upstreams', () => {
     expect(data?.['admin']?.['providers']).not.toContainEqual({ demo: true });
   });
 
+  it('get no route for a family that their protocols cannot serve', async () => {
+    const made = await save({ name: 'talks', protocols: ['MESSAGES'] });
+    const input = {
+      modelId: await modelId(),
+      providerId: pick<string>(made, 'adminProviderUpsert', 'provider', 'id'),
+      upstreamModel: 'm',
+      families: ['MESSAGES', 'EMBEDDINGS', 'REALTIME'],
+      priority: 1,
+      weight: 1,
+      enabled: true,
+      reason: 'test',
+    };
+    expect(codesOf(await admin.send(ROUTE, { input }), 'adminRouteUpsert')).toEqual(['INVALID']);
+  });
+
   it('are the business of administrators alone', async () => {
     const user = await test.user('curious@example.com');
     expect(
