@@ -58,7 +58,7 @@ class GenerateStreamDecoder implements StreamDecoder {
 
   #read(chunk: JsonObject): ChatEvent[] {
     if (isObject(chunk.error))
-      throw failureInsideAnswer(`${textOf(chunk.error.status)} ${String(chunk.error.code ?? '')}`);
+      throw failureInsideAnswer(`${textOf(chunk.error.status)} ${numberOf(chunk.error.code) ?? ''}`);
     const feedback = objectOf(chunk.promptFeedback);
     const candidates = objectsOf(chunk.candidates);
     const isBlocked = textOf(feedback.blockReason) !== '';

@@ -125,7 +125,7 @@ export function decodeResponse(wire: unknown): ChatResponse {
 
 /** The provider's word for an error object inside an answer. */
 export function errorKind(error: JsonObject): string {
-  return `${textOf(error.type)} ${String(error.code ?? '')}`.trim();
+  return `${textOf(error.type)} ${numberOf(error.code) ?? textOf(error.code)}`.trim();
 }
 
 /** Perplexity lists the cited addresses beside the choices. */
