@@ -61,6 +61,7 @@ const FIELD_RULES: Readonly<Record<string, TokenRule>> = {
   'Mutation.adminModelUpsert': 'ADMIN_CATALOG',
   'Mutation.adminNodeCreate': 'ADMIN_NODES',
   'Mutation.adminNodeTokenRotate': 'ADMIN_NODES',
+  'Mutation.adminPolicyPublish': 'ADMIN_USERS',
   'Mutation.adminProviderDelete': 'ADMIN_UPSTREAMS',
   'Mutation.adminProviderProbe': 'ADMIN_UPSTREAMS',
   'Mutation.adminProviderUpsert': 'ADMIN_UPSTREAMS',

@@ -2,6 +2,7 @@
 import type { NonEmptyArray } from 'type-graphql';
 import { AccountResolver, SessionResolver } from './accounts/account.resolver.ts';
 import { AdminUsersResolver } from './accounts/admin.resolver.ts';
+import { PolicyResolver } from './accounts/policy.resolver.ts';
 import { SecurityResolver } from './accounts/security.resolver.ts';
 import { TokenResolver } from './accounts/token.resolver.ts';
 import { AddressResolver } from './address.resolver.ts';
@@ -42,6 +43,7 @@ import { AdminLedgerResolver, UserWalletResolver, WalletResolver } from './walle
 export const resolvers: NonEmptyArray<new () => object> = [
   AccountResolver,
   SessionResolver,
+  PolicyResolver,
   SecurityResolver,
   TokenResolver,
   AdminUsersResolver,

@@ -1,12 +1,17 @@
 /** The privacy policy: which version is in force, who accepted which, and its first text. */
 import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { audit } from '../audit/audit.service.ts';
+import type { Actor } from '../context.ts';
 import { UserFailure } from '../errors.ts';
 import { newId } from '../ids.ts';
-import { query, sql } from '../sql.ts';
+import { inTransaction, query, queryOne, sql } from '../sql.ts';
 import { PolicyAcceptanceSchema, PolicyVersionSchema } from './account.entity.ts';
 import type { PolicyAcceptanceRow, PolicyVersionRow, UserRow } from './account.entity.ts';
 import { POLICY_TEXT, POLICY_VERSION } from './policy-text.ts';
+
+const VERSION = /^\d{1,4}(\.\d{1,4}){1,2}$/;
+const TEXT_LENGTH_MAX = 100_000;
 
 /** The version in force. Throws where none was ever seeded. */
 export async function currentPolicy(em: EntityManager): Promise<PolicyVersionRow> {
@@ -76,12 +81,69 @@ export async function acceptancesOf(
   });
 }
 
-/** The version that the user still has to accept, or null. */
+/**
+ * The version in force, where the user accepted neither it nor any other since the last one that asks for it;
+ * else null.
+ */
 export async function policyToAccept(em: EntityManager, userId: string): Promise<PolicyVersionRow | null> {
-  const policy = await currentPolicy(em);
-  if (!policy.requiresAcceptance) return null;
-  const accepted = await em.count(PolicyAcceptanceSchema, { userId, policyVersionId: policy.id });
-  return accepted > 0 ? null : policy;
+  const row = await queryOne<{ open: boolean }>(
+    em,
+    sql`select not exists (
+      select from policy_acceptance a join policy_version p on p.id = a.policy_version_id
+      where a.user_id = ${userId} and p.effective_at >= asking.effective_at) as open
+    from policy_version asking where asking.requires_acceptance and asking.effective_at <= now()
+    order by asking.effective_at desc, asking.id desc limit 1`,
+  );
+  return row?.open ? currentPolicy(em) : null;
+}
+
+export interface NewPolicy {
+  version: string;
+  markdown: string;
+  changeSummary: string;
+  effectiveAt?: Date | null;
+  requireReacceptance: boolean;
+}
+
+/**
+ * Publishes a version, in force at once or from a later moment on; earlier ones stay readable. Throws TAKEN
+ * for a number in use, INVALID for an empty or huge text and for a moment before that of the newest version.
+ */
+export async function publishPolicy(
+  em: EntityManager,
+  input: NewPolicy,
+  actor: Actor,
+): Promise<PolicyVersionRow> {
+  const version = input.version.trim();
+  if (!VERSION.test(version)) throw new UserFailure('INVALID', 'A version looks like 2.0.', 'version');
+  if (!input.markdown.trim() || input.markdown.length > TEXT_LENGTH_MAX)
+    throw new UserFailure('INVALID', `The text has 1 to ${TEXT_LENGTH_MAX} characters.`, 'markdown');
+  return inTransaction(em, async (inner) => {
+    await query(inner, sql`select pg_advisory_xact_lock(hashtextextended('policy', 0))`);
+    if (await inner.count(PolicyVersionSchema, { version }))
+      throw new UserFailure('TAKEN', 'There is such a version already.', 'version');
+    const effectiveAt = input.effectiveAt ?? new Date();
+    if (await inner.count(PolicyVersionSchema, { effectiveAt: { $gte: effectiveAt } }))
+      throw new UserFailure('INVALID', 'A version must come after all others.', 'effectiveAt');
+    const policy = inner.create(PolicyVersionSchema, {
+      id: newId('pol'),
+      version,
+      effectiveAt,
+      markdown: input.markdown,
+      sha256: createHash('sha256').update(input.markdown).digest('hex'),
+      changeSummary: input.changeSummary,
+      requiresAcceptance: input.requireReacceptance,
+    });
+    await audit(inner, {
+      actor,
+      action: 'policy.publish',
+      targetType: 'PolicyVersion',
+      targetId: policy.id,
+      after: { version, effectiveAt, sha256: policy.sha256, requiresAcceptance: policy.requiresAcceptance },
+      reason: input.changeSummary,
+    });
+    return policy;
+  });
 }
 
 /** Publishes version 1.0 where no policy exists. */

@@ -1,0 +1,53 @@
+/** Publishing the privacy policy on the API. */
+import 'reflect-metadata';
+import { Arg, Ctx, Field, InputType, Mutation, ObjectType, Resolver } from 'type-graphql';
+import { actorOf, Authorized } from '../context.ts';
+import type { Context } from '../context.ts';
+import { outcome, UserError } from '../errors.ts';
+import { DateTime } from '../scalars.ts';
+import { publishPolicy } from './policy.service.ts';
+import { PolicyVersion } from './user.type.ts';
+
+/** A new version of the privacy policy. */
+@InputType({ description: 'A new version of the privacy policy.' })
+export class AdminPolicyInput {
+  @Field(() => String, { description: 'Its number, e.g. 2.0.' })
+  version!: string;
+
+  @Field(() => String, { description: 'The text in Markdown.' })
+  markdown!: string;
+
+  @Field(() => String, { description: 'What changed; stands in the audit log too.' })
+  changeSummary!: string;
+
+  @Field(() => DateTime, { nullable: true, description: 'From when it is in force; at once when left out.' })
+  effectiveAt?: Date | null;
+
+  @Field(() => Boolean, { description: 'Whether those who accepted an earlier one have to accept this one.' })
+  requireReacceptance!: boolean;
+}
+
+/** Result of publishing. */
+@ObjectType({ description: 'Result of publishing.' })
+export class PolicyPayload {
+  @Field(() => PolicyVersion, { nullable: true, description: 'The version.' })
+  policy?: PolicyVersion | null;
+
+  @Field(() => [UserError], { description: 'Empty on success.' })
+  userErrors!: UserError[];
+}
+
+/** What administrators do with the policy. */
+@Resolver()
+export class PolicyResolver {
+  @Authorized('ADMIN')
+  @Mutation(() => PolicyPayload, { description: 'Publishes a version of the privacy policy.' })
+  adminPolicyPublish(
+    @Ctx() context: Context,
+    @Arg('input', () => AdminPolicyInput, { description: 'The version.' }) input: AdminPolicyInput,
+  ): Promise<PolicyPayload> {
+    return outcome({ policy: null }, async () => ({
+      policy: await publishPolicy(context.em, input, actorOf(context)),
+    }));
+  }
+}
