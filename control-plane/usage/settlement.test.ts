@@ -157,6 +157,20 @@ describe('settlement', () => {
     expect(await walletById(money.em(), of.walletId)).toMatchObject({ cash: 0n, held: 0n });
   });
 
+  it('does not believe a clock that jumped ten years, and no cent depends on it', async () => {
+    const of = await setting({ cash: 100n * PRICE });
+    const years = (count: number): Date => new Date(Date.now() + count * 365 * 24 * 3_600_000);
+    const records = [-10, 10, 0].map((count, at) => charge(of, at + 1, { at: years(count) }));
+    expect(await report(of.nodeId, records)).toMatchObject({ accepted: 3, rejected: [] });
+    const rows = await query<{ near: boolean }>(
+      money.em(),
+      sql`select at between clock_timestamp() - interval '1 minute' and clock_timestamp() as near
+        from usage_entry where wallet_id = ${of.walletId}`,
+    );
+    expect(rows.map(({ near }) => near)).toEqual([true, true, true]);
+    expect(await walletById(money.em(), of.walletId)).toMatchObject({ cash: 90n * PRICE, held: 7n * PRICE });
+  });
+
   it('keeps every invariant through all of this', async () => {
     expect(await checkInvariants(money.em())).toEqual([]);
   });

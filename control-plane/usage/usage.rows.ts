@@ -6,6 +6,13 @@ import { query, sql } from '../sql.ts';
 import { storableIp } from './settlement.rules.ts';
 import type { Charge, ReportedUsage } from './settlement.rules.ts';
 
+/**
+ * A node's clock is believed within these bounds: a lease lasts a day without contact. Beyond them the time
+ * of the report counts, so that a clock that jumped moves no charge out of a month's spend limit, in hours.
+ */
+const AT_PAST_HOURS = 48;
+const AT_FUTURE_HOURS = 1;
+
 /** A charge and how it was paid. */
 export interface SettledCharge extends Charge {
   settlement: 'LEASE' | 'WALLET' | 'WRITEOFF';
@@ -38,7 +45,9 @@ export async function insertUsage(
       ratio, cost, input_tokens, output_tokens, cached_tokens, reasoning_tokens, status, outcome,
         http_status, error_code,
       streamed, latency_ms, ttft_ms, ip, losses_in_answer)
-    select request_id, id, at, ${nodeId}, key_id, wallet_id, pool_id, billing_group, source, model_name,
+    select request_id, id, case when at between clock_timestamp() - ${AT_PAST_HOURS} * interval '1 hour'
+      and clock_timestamp() + ${AT_FUTURE_HOURS} * interval '1 hour' then at else clock_timestamp() end,
+      ${nodeId}, key_id, wallet_id, pool_id, billing_group, source, model_name,
       family, route_id,
       base_price, ratio, cost, input_tokens, output_tokens, cached_tokens, reasoning_tokens, status,
         outcome, http_status,

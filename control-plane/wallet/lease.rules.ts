@@ -39,8 +39,8 @@ function least(...amounts: readonly [Micros, ...Micros[]]): Micros {
 }
 
 /**
- * What to tell a node for which `free` is too little: to ask again while open leases hold `parked`, uncharged,
- * that would do; else that there is not enough.
+ * What to tell a node for which `free` is too little: to ask again while open leases hold `parked`,
+ * uncharged, that would do; else that there is not enough.
  */
 export function judgeShortage({
   free,

@@ -75,3 +75,28 @@ export function breakThings(stage: Stage, random: Random, running: () => boolean
   ]).then(() => undefined);
   return { done, ended };
 }
+
+/** How long everything runs before an outage begins, in ms: leases grow with what is spent. */
+const WARM_UP_MS = 15_000;
+
+/** The one long fault: control plane and PostgreSQL are away for all of the run. */
+export function outage(stage: Stage, durationMs: number): Faults {
+  const done: Fault[] = [];
+  const away = async (victim: Victim): Promise<void> => {
+    const fault: Fault = {
+      kind: 'kill',
+      target: victim.name,
+      how: 'SIGKILL',
+      from: Date.now(),
+      to: Infinity,
+    };
+    done.push(fault);
+    await victim.kill(durationMs);
+    fault.to = Date.now();
+  };
+  const central = stage.victims.filter(({ name }) => name === 'PostgreSQL' || name === 'control plane');
+  const ended = sleep(WARM_UP_MS).then(async () => {
+    await Promise.all(central.map((victim) => away(victim)));
+  });
+  return { done, ended };
+}

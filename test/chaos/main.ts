@@ -1,6 +1,7 @@
 /**
  * `npm run chaos -- --seed N --minutes M`: breaks a whole gateway for a while and compares every book with
- * what clients saw. Prints a table, writes `.bench/chaos.json`, exits with 1 when a micro-dollar is missing.
+ * what clients saw; `--plan outage` takes the control plane and PostgreSQL away for so long, and nothing
+ * else. Prints a table, writes `.bench/chaos-<plan>.json`, exits with 1 when a micro-dollar is missing.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,6 +14,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(Date.now() % 1_000_000) },
     minutes: { type: 'string', default: '1' },
     nodes: { type: 'string', default: '2' },
+    plan: { type: 'string', default: 'storm' },
   },
 });
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -22,11 +24,12 @@ const report = await runChaos({
   seed,
   durationMs: Number(values.minutes) * 60_000,
   nodes: Number(values.nodes),
+  plan: values.plan === 'outage' ? 'outage' : 'storm',
   say,
 });
 const folder = join(import.meta.dirname, '..', '..', '.bench');
 mkdirSync(folder, { recursive: true });
-const file = join(folder, 'chaos.json');
+const file = join(folder, `chaos-${values.plan}.json`);
 writeFileSync(
   file,
   JSON.stringify(report, (_, value: unknown) => (typeof value === 'bigint' ? Number(value) : value), 2),

@@ -9,7 +9,7 @@ import { runClient } from './clients.ts';
 import type { Attempt } from './clients.ts';
 import { compare } from './compare.ts';
 import type { BookedCharge, Comparison } from './compare.ts';
-import { breakThings } from './faults.ts';
+import { breakThings, outage } from './faults.ts';
 import type { Fault } from './faults.ts';
 import { randomOf } from './random.ts';
 import type { Random } from './random.ts';
@@ -21,6 +21,8 @@ export interface ChaosOptions {
   /** How long things break, in ms. */
   durationMs: number;
   nodes: number;
+  /** `outage`: control plane and PostgreSQL are away all the time, and nothing else breaks. */
+  plan?: 'storm' | 'outage';
   say(line: string): void;
 }
 
@@ -46,7 +48,7 @@ export interface ChaosReport {
 const PRICE = 30_000n;
 const CLIENTS_PER_WALLET = 5;
 /** One rich wallet, and poor ones that are topped up again and again, in dollars. */
-const BALANCES = ['1000', '1.5', '0.6'] as const;
+const BALANCES = ['100000', '1.5', '0.6'] as const;
 const TOP_UP = '0.30';
 const TOP_UP_EVERY_MS = 1_000;
 const DRAIN_WITHIN_MS = 90_000;
@@ -67,8 +69,11 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     const startedAt = Date.now();
     const clients = await startClients({ stage, buyers, random, seen, running: () => running });
     const topUps = buyers.map((buyer, at) => (at === 0 ? undefined : keepAlive(stage, buyer, () => running)));
-    const faults = breakThings(stage, random, () => running);
-    await sleep(options.durationMs);
+    const faults =
+      options.plan === 'outage'
+        ? outage(stage, options.durationMs)
+        : breakThings(stage, random, () => running);
+    await (options.plan === 'outage' ? faults.ended : sleep(options.durationMs));
     running = false;
     options.say('healing and draining');
     await faults.ended;
