@@ -15,8 +15,11 @@ import { google } from './google.ts';
 import { openaiChat, openaiResponses } from './openai.ts';
 import { GENERATIVE_MODEL, startSpeakingUpstream } from './upstream.ts';
 
-const CLIENTS = [openaiChat, openaiResponses, anthropic, google, ...AI_CLIENTS];
-const PIECE_LENGTH = 25;
+/** Of the ai package, one provider for each format that a stream of its own reads. */
+const AI_READERS = /responses|anthropic|google/;
+const FURTHER = AI_CLIENTS.filter(({ name }) => AI_READERS.test(name));
+const CLIENTS = [openaiChat, openaiResponses, anthropic, google, ...FURTHER];
+const PIECE_LENGTH = 40;
 const MODEL = 'swift';
 /** Time for what was sent to reach the client before the break, in ms. */
 const PASSED_MS = 2;
