@@ -1,6 +1,6 @@
 /**
- * Official SDKs through the whole house on every family beside chat, with an independent implementation of the
- * providers' APIs as upstream.
+ * Official SDKs through the whole house on every family beside chat, with an independent implementation
+ * of the providers' APIs as upstream.
  */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
