@@ -38,6 +38,16 @@ describe('the control plane over HTTP', () => {
     expect(await (await fetch(`${test.url}/metrics`)).text()).toContain('gateway_control_http_seconds');
   });
 
+  it('refuses what is no JSON with a stable code', async () => {
+    const headers = { 'content-type': 'application/json' };
+    for (const body of ['{"query":', '']) {
+      const answer = await fetch(`${test.url}/graphql`, { method: 'POST', headers, body });
+      expect(answer.status).toBe(400);
+      const extensions = { code: 'BAD_USER_INPUT', requestId: expect.any(String) };
+      expect(await answer.json()).toMatchObject({ errors: [{ extensions }] });
+    }
+  });
+
   it('is introspected by the standard query of tools', async () => {
     const answer = await test.browser().send(getIntrospectionQuery());
     expect(answer.errors).toEqual([]);

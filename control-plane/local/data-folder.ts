@@ -1,6 +1,8 @@
 /** The data folder: made when absent, held by one start at a time, and the place of generated secrets. */
 import { createHash, randomBytes } from 'node:crypto';
 import {
+  accessSync,
+  constants,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -17,6 +19,14 @@ import path from 'node:path';
 const SOCKET_PATH_MAX_BYTES = 100;
 const SECRET_BYTES = 32;
 const ANSWER_LIMIT_MS = 500;
+/** Why a folder is of no use, in words. */
+const REASONS: Record<string, string> = {
+  EACCES: 'this user may not write there',
+  EEXIST: 'it is a file',
+  ENOTDIR: 'a part of its path is a file',
+  EROFS: 'the file system is read-only',
+  ENOSPC: 'the disk is full',
+};
 
 /** A data folder that this process holds. */
 export interface DataFolder {
@@ -34,8 +44,7 @@ export class FolderInUseError extends Error {}
  * listening socket, which the system closes. Throws FolderInUseError when another process holds it.
  */
 export async function holdDataFolder(folder: string): Promise<DataFolder> {
-  // A superuser's database runs as somebody else, who has to get through this folder; secrets in it are 0600.
-  mkdirSync(folder, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+  makeFolder(folder);
   const address = socketPath(folder);
   let description = 'It is still starting.';
   const server = createServer((socket) => {
@@ -103,6 +112,21 @@ function listen(server: Server, address: string): Promise<boolean> {
       resolve(true);
     });
   });
+}
+
+/** Makes the folder where it is missing. Throws one line that names the variable to change. */
+function makeFolder(folder: string): void {
+  try {
+    // The system's own tree cannot be added to, and Node never returns from trying.
+    if (/^\/(proc|sys)(\/|$)/.test(folder)) throw new Error('it belongs to the system');
+    // A superuser's database runs as somebody else, who has to get through this folder; secrets are 0600.
+    mkdirSync(folder, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException;
+    const reason = REASONS[code ?? ''] ?? code ?? message;
+    throw new Error(`${folder} cannot hold the data: ${reason}; set DATA_DIR to another folder.`, { cause });
+  }
 }
 
 /** What the holder says of itself; undefined when nobody listens. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -121,6 +121,18 @@ describe('npm start', () => {
       expect(started.output.trim()).toBe(`Port ${port} of 127.0.0.1 is in use by another program; ${advice}`);
     },
   );
+
+  test('names DATA_DIR in one line when nothing can be kept there', async () => {
+    const file = path.join(dataDir, 'file');
+    writeFileSync(file, '');
+    const refusals = { [file]: 'it is a file', [`${file}/x`]: 'a part of its path is a file' };
+    for (const [folder, reason] of Object.entries({ ...refusals, '/proc/x': 'it belongs to the system' })) {
+      const started = start({ DATA_DIR: folder });
+      expect(await started.exit()).toBe(1);
+      const refusal = `${folder} cannot hold the data: ${reason}; set DATA_DIR to another folder.`;
+      expect(started.output.trim()).toBe(refusal);
+    }
+  });
 
   test('starts a plane again that died', async () => {
     const started = await start().ready();
