@@ -9,11 +9,13 @@ import { AddressResolver } from './address.resolver.ts';
 import { AdminResolver } from './admin-query.ts';
 import { AuditResolver } from './audit/audit.resolver.ts';
 import { CatalogResolver } from './catalog/catalog.resolver.ts';
+import { ModelHealthResolver } from './catalog/health.resolver.ts';
 import { PersonalIntelligenceResolver } from './intelligence/switch.resolver.ts';
 import { KeyFields } from './keys/key.fields.ts';
 import { AdminKeysResolver, UserKeysResolver } from './keys/key.lists.ts';
 import { KeyResolver } from './keys/key.resolver.ts';
 import { NodeLookupResolver } from './node.resolver.ts';
+import { SystemHealthResolver } from './nodes/health.resolver.ts';
 import {
   AdminNodesResolver,
   LeaseNodeResolver,
@@ -52,6 +54,7 @@ export const resolvers: NonEmptyArray<new () => object> = [
   AdminResolver,
   AuditResolver,
   CatalogResolver,
+  ModelHealthResolver,
   KeyResolver,
   KeyFields,
   UserKeysResolver,
@@ -63,6 +66,7 @@ export const resolvers: NonEmptyArray<new () => object> = [
   ModelRoutesResolver,
   NodeResolver,
   AdminNodesResolver,
+  SystemHealthResolver,
   PendingNodesResolver,
   LeaseNodeResolver,
   SyncResolver,

@@ -1,0 +1,87 @@
+/** How models do: shares of success and latencies of the last day, from the usage log. */
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { query, sql } from '../sql.ts';
+
+export interface ModelHealthView {
+  status: 'OK' | 'DEGRADED' | 'DOWN' | 'UNKNOWN';
+  /** Between 0 and 1, with four digits; null where nobody asked. */
+  successRate24h: string | null;
+  p50LatencyMs: number | null;
+  p95LatencyMs: number | null;
+}
+
+interface HealthRow {
+  model_name: string;
+  served: number;
+  failed: number;
+  p50: number | null;
+  p95: number | null;
+}
+
+/** Below these shares of success a model counts as degraded, and as down. */
+const DEGRADED_BELOW = 0.95;
+const DOWN_BELOW = 0.5;
+/** Of more requests than this only the latest count, so that the question stays cheap. */
+const ROWS_MAX = 50_000;
+/** One answer serves everybody for this long: prices and health stand on public pages. */
+const CACHE_MS = 15_000;
+
+const UNKNOWN: ModelHealthView = {
+  status: 'UNKNOWN',
+  successRate24h: null,
+  p50LatencyMs: null,
+  p95LatencyMs: null,
+};
+
+/** Reads the health of all models at most once in `CACHE_MS`, however many ask. */
+class ModelHealthReader {
+  #until = 0;
+  #reading: Promise<Map<string, ModelHealthView>> | undefined;
+
+  async of(em: EntityManager, modelName: string): Promise<ModelHealthView> {
+    const now = Date.now();
+    if (!this.#reading || now >= this.#until) {
+      this.#until = now + CACHE_MS;
+      this.#reading = readHealth(em);
+      this.#reading.catch(() => {
+        this.#until = 0;
+      });
+    }
+    return (await this.#reading).get(modelName) ?? UNKNOWN;
+  }
+}
+
+/** One reader per database that this process is connected to. */
+const readers = new WeakMap<object, ModelHealthReader>();
+
+/** The health of one model, at most `CACHE_MS` old; UNKNOWN where nobody used it in the last day. */
+export function healthOf(em: EntityManager, modelName: string): Promise<ModelHealthView> {
+  const database = em.getDriver();
+  const reader = readers.get(database) ?? new ModelHealthReader();
+  readers.set(database, reader);
+  return reader.of(em, modelName);
+}
+
+/**
+ * Health by model name. What the caller did wrong, or left early, says nothing about the model and does not
+ * count.
+ */
+export async function readHealth(em: EntityManager): Promise<Map<string, ModelHealthView>> {
+  const rows = await query<HealthRow>(
+    em,
+    sql`select model_name, count(*) filter (where outcome = 'DELIVERED')::integer as served,
+      count(*) filter (where outcome = 'UPSTREAM_FAILED')::integer as failed,
+      percentile_disc(0.5) within group (order by latency_ms) filter (where outcome = 'DELIVERED') as p50,
+      percentile_disc(0.95) within group (order by latency_ms) filter (where outcome = 'DELIVERED') as p95
+    from (select model_name, outcome, latency_ms from usage_entry where at > now() - interval '24 hours'
+      order by at desc, id desc limit ${ROWS_MAX}) as latest
+    where outcome in ('DELIVERED', 'UPSTREAM_FAILED') group by model_name`,
+  );
+  return new Map(rows.map((row) => [row.model_name, viewOf(row)]));
+}
+
+function viewOf({ served, failed, p50, p95 }: HealthRow): ModelHealthView {
+  const rate = served / (served + failed);
+  const status = rate < DOWN_BELOW ? 'DOWN' : rate < DEGRADED_BELOW ? 'DEGRADED' : 'OK';
+  return { status, successRate24h: rate.toFixed(4), p50LatencyMs: p50, p95LatencyMs: p95 };
+}

@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pick, startTestApp } from '../../test/control/app.ts';
+import type { TestApp } from '../../test/control/app.ts';
+import { readHealth } from '../catalog/health.service.ts';
+import { newId } from '../ids.ts';
+import { query, sql } from '../sql.ts';
+import { dataPlaneStatus } from './health.resolver.ts';
+
+describe('health', () => {
+  let test: TestApp;
+  beforeAll(async () => {
+    test = await startTestApp();
+  });
+  afterAll(() => test.close());
+
+  it.each([
+    [[], 'UNKNOWN'],
+    [['JOINING'], 'UNKNOWN'],
+    [['IN_SYNC', 'JOINING'], 'OK'],
+    [['IN_SYNC', 'LAGGING'], 'DEGRADED'],
+    [['IN_SYNC', 'OFFLINE'], 'DEGRADED'],
+    [['OFFLINE', 'DRAINING'], 'DOWN'],
+  ] as const)('of the data plane with nodes %j is %s', (states, status) => {
+    expect(dataPlaneStatus(states.map((state) => ({ state })))).toBe(status);
+  });
+
+  it('of the whole is for administrators', async () => {
+    const source = '{ admin { systemHealth { status database settlementAlarms24h nodes { name } } } }';
+    expect(pick(await (await test.admin()).send(source), 'admin', 'systemHealth')).toEqual({
+      status: 'UNKNOWN',
+      database: 'OK',
+      settlementAlarms24h: 0,
+      nodes: [],
+    });
+    expect((await (await test.user('curious@example.com')).send(source)).data).toEqual({ admin: null });
+  });
+
+  it('of a model counts what was delivered against what the upstream broke, of the last day', async () => {
+    const entry = (outcome: string, latency: number, age = '1 hour') =>
+      query(
+        test.orm.em.fork(),
+        sql`insert into usage_entry (request_id, id, at, node_id, key_id, wallet_id, billing_group, source,
+          model_name, family, base_price, ratio, cost, status, outcome, http_status, streamed, latency_ms)
+        select ${newId('use')}, ${newId('use')}, now() - ${age}::interval, 'nod', 'key', wallet.id, 'default',
+          'API_KEY', 'some-model', 'chat_completions', 0, '1', 0, 'SUCCEEDED', ${outcome}, 200, false,
+          ${latency}
+        from wallet limit 1`,
+      );
+    for (let at = 1; at <= 9; at += 1) await entry('DELIVERED', at * 100);
+    await entry('UPSTREAM_FAILED', 5000);
+    for (const outcome of ['REFUSED', 'CLIENT_LEFT', 'THROTTLED']) await entry(outcome, 1);
+    await entry('UPSTREAM_FAILED', 1, '2 days');
+    expect((await readHealth(test.orm.em.fork())).get('some-model')).toEqual({
+      status: 'DEGRADED',
+      successRate24h: '0.9000',
+      p50LatencyMs: 500,
+      p95LatencyMs: 900,
+    });
+    const nobody = await test
+      .browser()
+      .send('{ catalog(first: 1) { nodes { health { status successRate24h } } } }');
+    expect(pick<object[]>(nobody, 'catalog', 'nodes')).toEqual([
+      { health: { status: 'UNKNOWN', successRate24h: null } },
+    ]);
+  });
+});
