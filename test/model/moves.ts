@@ -101,7 +101,7 @@ function settle(mover: Mover, words: string[]): void {
   const times = world.charged.filter((charged) => charged === Number(request)).length;
   if (times < (rules.dedupes ? 1 : 2)) {
     world.charged.push(Number(request));
-    world.charged.sort();
+    world.charged.sort((one, other) => one - other);
     world.revenue += 1;
     if (isCovered(lease)) lease.charged += 1;
     else if (lease.state === 'open') world.bad = 'a lease was overspent';
