@@ -167,7 +167,7 @@ export const openaiResponses: SdkClient = {
         seen.text += event.delta;
         seen.pieces += 1;
       }
-      if (event.type === 'response.failed') throw new Error(event.response.error?.message);
+      if (event.type === 'response.failed') throw new ShortSuccess('the SDK said nothing of the failure');
       if (event.type === 'response.completed') seen.finish = event.response.status ?? '';
     }
     return seen;
