@@ -22,6 +22,8 @@ export interface HouseOptions {
   controlDatabaseUrl?: string;
   /** Where nodes reach the control plane that listens at this address. */
   reachControl?(url: string): Promise<string>;
+  /** The port of the first node, where the control plane's Playground then finds it; otherwise a free one. */
+  dataPort?: number;
   /** Extra variables for the nodes, e.g. a preloaded module. */
   nodeEnv?: Record<string, string>;
   nodeExecArgv?: string[];
@@ -63,7 +65,7 @@ export interface House {
 /** The planes over an empty, migrated or new database; the administrator is signed in. */
 export async function startHouse(options: HouseOptions): Promise<House> {
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-house-'));
-  const startControl = controlStarter(dataDir, options.databaseUrl);
+  const startControl = controlStarter(dataDir, options);
   let control = await startControl('0');
   const controlUrl = `http://127.0.0.1:${control.port}`;
   const admin = apiClient(controlUrl);
@@ -81,6 +83,7 @@ export async function startHouse(options: HouseOptions): Promise<House> {
         controlUrl: controlForNodes,
         admin,
         options,
+        port: index === 0 ? (options.dataPort ?? 0) : 0,
       }),
     );
   }
@@ -109,7 +112,10 @@ export async function startHouse(options: HouseOptions): Promise<House> {
 }
 
 /** How to start this house's control plane on a port, any number of times. */
-function controlStarter(dataDir: string, databaseUrl: string): (port: string) => Promise<HouseProcess> {
+function controlStarter(
+  dataDir: string,
+  { databaseUrl, dataPort }: HouseOptions,
+): (port: string) => Promise<HouseProcess> {
   const env = {
     DATABASE_URL: databaseUrl,
     SECRET_KEY: randomBytes(32).toString('base64url'),
@@ -120,6 +126,7 @@ function controlStarter(dataDir: string, databaseUrl: string): (port: string) =>
     ALLOW_PRIVATE_UPSTREAMS: 'on',
     PUBLIC_URL: 'http://localhost:8080',
     DEMO: 'off',
+    ...(dataPort && { DATA_URL: `http://127.0.0.1:${dataPort}` }),
   };
   return (port) =>
     startProcess({
@@ -135,9 +142,17 @@ interface NodeSetting {
   controlUrl: string;
   admin: ApiClient;
   options: HouseOptions;
+  port: number;
 }
 
-async function startNode({ name, dataDir, controlUrl, admin, options }: NodeSetting): Promise<HouseNode> {
+async function startNode({
+  name,
+  dataDir,
+  controlUrl,
+  admin,
+  options,
+  port,
+}: NodeSetting): Promise<HouseNode> {
   const { token } = await admin.mutate<{ token: string }>(
     'adminNodeCreate',
     { name, reason: 'test' },
@@ -163,7 +178,7 @@ async function startNode({ name, dataDir, controlUrl, admin, options }: NodeSett
   const node: HouseNode = {
     name,
     url: '',
-    process: await start('0'),
+    process: await start(String(port)),
     restart: async () => {
       node.process = await start(String(node.process.port));
     },

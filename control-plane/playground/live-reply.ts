@@ -34,9 +34,17 @@ export interface ReplyFailure {
   retryable: boolean;
 }
 
+/** Text that follows the part `after` and ends with the part `seq`. */
+export interface PartEvent {
+  kind: ReplyPart;
+  after: number;
+  seq: number;
+  text: string;
+}
+
 /** What a follower hears. `seq` counts the parts; the end has the number after the last. */
 export type ReplyEvent =
-  | { kind: ReplyPart; seq: number; text: string }
+  | PartEvent
   | { kind: 'completed'; seq: number; message: MessageView }
   | { kind: 'failed'; seq: number; message: MessageView; failure: ReplyFailure };
 
@@ -113,14 +121,14 @@ export class LiveReply {
     });
   }
 
-  #after(seq: number): { kind: ReplyPart; seq: number; text: string }[] {
-    const events: { kind: ReplyPart; seq: number; text: string }[] = [];
+  #after(seq: number): PartEvent[] {
+    const events: PartEvent[] = [];
     for (let at = Math.max(0, seq); at < this.#parts.length; at += 1) {
       const part = this.#parts[at];
       const last = events.at(-1);
       if (!part) continue;
       if (last?.kind === part.kind) Object.assign(last, { seq: at + 1, text: last.text + part.text });
-      else events.push({ ...part, seq: at + 1 });
+      else events.push({ ...part, after: at, seq: at + 1 });
     }
     return events;
   }

@@ -116,9 +116,9 @@ async function follow(
 function eventView(event: ReplyEvent): typeof MessageStreamEvent {
   switch (event.kind) {
     case 'text':
-      return Object.assign(new MessageTextDelta(), { seq: event.seq, text: event.text });
+      return Object.assign(new MessageTextDelta(), { after: event.after, seq: event.seq, text: event.text });
     case 'reasoning':
-      return Object.assign(new MessageReasoningDelta(), { seq: event.seq, text: event.text });
+      return Object.assign(new MessageReasoningDelta(), { after: event.after, seq: event.seq, text: event.text });
     case 'completed':
       return Object.assign(new MessageCompleted(), { seq: event.seq, message: event.message });
     case 'failed':

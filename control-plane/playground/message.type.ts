@@ -171,6 +171,9 @@ export class MessagePayload {
 /** More text of the reply. */
 @ObjectType({ description: 'More text of the reply.' })
 export class MessageTextDelta {
+  @Field(() => Int, { description: 'The place that this text follows; 0 is the beginning.' })
+  after!: number;
+
   @Field(() => Int, { description: 'Its place: pass the last one as afterSeq to go on there.' })
   seq!: number;
 

@@ -64,6 +64,7 @@ export function apiClient(controlUrl: string): ApiClient {
 /** Mutations whose input type is not named after them. */
 const INPUT_TYPES: Record<string, string> = {
   apiKeyReveal: 'IdInput',
+  personalSwitchSet: 'PersonalSwitchInput',
   apiKeyEnable: 'IdInput',
   adminProviderUpsert: 'AdminProviderInput',
   adminCredentialAdd: 'AdminCredentialInput',

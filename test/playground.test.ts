@@ -1,0 +1,187 @@
+/** The Playground through the whole house: billed like any request, and what must not be kept is nowhere. */
+import { LLMock } from '@copilotkit/aimock';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { findFreePort } from '../control-plane/local/ports.ts';
+import { createEmptyDatabase } from './database.ts';
+import type { TestDatabase } from './database.ts';
+import { addCustomer, addUpstream, startHouse } from './house.ts';
+import type { Customer, House } from './house.ts';
+
+/** Planted into prompts and answers. */
+const UNSTORED = 'canary-unstored-8841';
+const TEMPORARY = 'canary-temporary-5527';
+const STORED = 'canary-stored-3196';
+const SETTLED_WITHIN_MS = 10_000;
+
+let database: TestDatabase;
+let house: House;
+let customer: Customer;
+const mock = new LLMock({ host: '127.0.0.1', port: 0, logLevel: 'silent' });
+
+beforeAll(async () => {
+  for (const canary of [UNSTORED, TEMPORARY, STORED])
+    mock.on(
+      { predicate: (request) => JSON.stringify(request.messages).includes(canary) },
+      { content: `You said ${canary}.` },
+    );
+  await mock.start();
+  database = await createEmptyDatabase();
+  house = await startHouse({ databaseUrl: database.url, dataPort: await findFreePort() });
+  await addUpstream(house, { baseUrl: `${mock.url}/v1`, models: ['budget'] });
+  customer = await addCustomer(house, '1');
+});
+
+afterAll(async () => {
+  await house?.stop();
+  await mock.stop();
+  await database?.drop();
+});
+
+async function chat(temporary = false): Promise<string> {
+  const { conversation } = await customer.api.mutate<{ conversation: { id: string } }>(
+    'conversationCreate',
+    { modelName: 'budget', temporary },
+    'conversation { id }',
+  );
+  return conversation.id;
+}
+
+interface Reply {
+  id: string;
+  state: string;
+  content: string;
+}
+
+/** Sends, and waits for the end of the reply. */
+async function say(conversationId: string, content: string): Promise<Reply> {
+  const sent = await customer.api.mutate<{ reply: Reply }>(
+    'messageSend',
+    { conversationId, content, idempotencyKey: content },
+    'reply { id state content }',
+  );
+  return eventually(async () => {
+    const { message } = await customer.api.query<{ message: { messages: { nodes: Reply[] } } }>(
+      `query { message: node(id: "${conversationId}") { ... on Conversation {
+        messages { nodes { id state content } } } } }`,
+    );
+    const reply = message.messages.nodes.find((item) => item.id === sent.reply.id);
+    if (reply?.state !== 'COMPLETE') throw new Error(`The reply is ${reply?.state}.`);
+    return reply;
+  });
+}
+
+async function eventually<T>(work: () => Promise<T>): Promise<T> {
+  const until = Date.now() + SETTLED_WITHIN_MS;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (Date.now() > until) throw error;
+      await new Promise((resolve) => {
+        setTimeout(resolve, 50);
+      });
+    }
+  }
+}
+
+/** Tables that hold the text in any column. */
+async function tablesWith(text: string): Promise<string[]> {
+  const { rows } = await house.database.query<{ name: string }>(
+    "select tablename as name from pg_tables where schemaname = 'public' order by 1",
+  );
+  const found: string[] = [];
+  for (const { name } of rows) {
+    const hits = await house.database.query(
+      `select 1 from "${name}" t where strpos(row_to_json(t)::text, $1) > 0 limit 1`,
+      [text],
+    );
+    if (hits.rowCount) found.push(name);
+  }
+  return found;
+}
+
+/** Files that hold the text: logs, journals and configurations of both planes, and the database server's own. */
+async function filesWith(text: string): Promise<string[]> {
+  await house.database.query('checkpoint');
+  const { rows } = await house.database.query<{ folder: string }>(
+    "select current_setting('data_directory') as folder",
+  );
+  return [house.dataDir, ...rows.map((row) => row.folder)]
+    .flatMap((folder) => filesUnder(folder))
+    .filter((file) => holds(file, text));
+}
+
+function filesUnder(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name));
+}
+
+function holds(file: string, text: string): boolean {
+  try {
+    return statSync(file).isFile() && readFileSync(file).includes(text);
+  } catch {
+    // Gone meanwhile.
+    return false;
+  }
+}
+
+const turn = (enabled: boolean): Promise<unknown> =>
+  customer.api.mutate(
+    'personalSwitchSet',
+    { kind: 'WORKING_ON', enabled },
+    'personalIntelligence { storing }',
+  );
+
+it('keeps nothing of chats while all switches are off, nor of temporary ones', async () => {
+  expect(await say(await chat(), `Say ${UNSTORED}`)).toMatchObject({ content: `You said ${UNSTORED}.` });
+  await turn(true);
+  expect(await say(await chat(true), `Say ${TEMPORARY}`)).toMatchObject({
+    content: `You said ${TEMPORARY}.`,
+  });
+  for (const canary of [UNSTORED, TEMPORARY]) {
+    expect(await tablesWith(canary)).toEqual([]);
+    expect(await filesWith(canary)).toEqual([]);
+  }
+});
+
+it('deletes a stored chat everywhere at once', async () => {
+  await turn(true);
+  const id = await chat();
+  await say(id, `Say ${STORED}`);
+  expect(await tablesWith(STORED)).toEqual(['conversation', 'conversation_message']);
+  await customer.api.mutate('conversationDelete', { id }, 'deletedIds');
+  expect(await tablesWith(STORED)).toEqual([]);
+  const { node } = await customer.api.query<{ node: unknown }>(`query { node(id: "${id}") { id } }`);
+  expect(node).toBeNull();
+  const logs = filesUnder(house.dataDir).filter((file) => holds(file, STORED));
+  expect(logs).toEqual([]);
+});
+
+it('is billed like any request, and the usage log says where it came from', async () => {
+  const entries = await eventually(async () => {
+    const { viewer } = await customer.api.query<{ viewer: { usage: { nodes: object[] } } }>(
+      'query { viewer { usage { nodes { source keyId cost ip group streamed outcome } } } }',
+    );
+    expect(viewer.usage.nodes).toHaveLength(3);
+    return viewer.usage.nodes;
+  });
+  const expected = {
+    source: 'PLAYGROUND',
+    keyId: null,
+    cost: '0.03',
+    ip: '127.0.0.1',
+    group: 'DEFAULT',
+    streamed: true,
+    outcome: 'DELIVERED',
+  };
+  expect(entries).toEqual([expected, expected, expected]);
+});
+
+it('its key is refused without the pass of the control plane', async () => {
+  const { rows } = await house.database.query<{ payload: { hidden: boolean; digest: string } }>(
+    "select payload from config_log where kind = 'API_KEY' and payload ->> 'hidden' = 'true'",
+  );
+  expect(rows).toHaveLength(1);
+  expect(JSON.stringify(rows)).not.toContain('sk-');
+});
