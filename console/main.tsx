@@ -14,7 +14,8 @@ const PUBLIC_PATHS = ['/sign-in', '/register', '/claim', '/pricing', '/privacy-p
 // Public pages stay where they are when a session ends; all others ask for a new one and come back.
 function onSignedOut(): void {
   const { pathname, href } = router.state.location;
-  if (!PUBLIC_PATHS.includes(pathname)) void router.navigate({ to: '/sign-in', search: { next: href } });
+  const open = PUBLIC_PATHS.some((path) => pathname === path || pathname.startsWith(`${path}/`));
+  if (!open) void router.navigate({ to: '/sign-in', search: { next: href } });
 }
 
 const place = document.getElementById('root');

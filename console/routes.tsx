@@ -13,6 +13,7 @@ import { Outlet } from '@tanstack/react-router';
 import { type Area, loadWords } from './i18n.ts';
 import { validAdminSearch } from './pages/admin/search.ts';
 import { validKeysSearch } from './pages/keys/search.ts';
+import { validPlaygroundSearch } from './pages/playground/search.ts';
 import { validPricingSearch } from './pages/pricing/search.ts';
 import { NotFound, PageBroken } from './pages/shell/fallbacks.tsx';
 import { validNext } from './pages/sign-in/next.ts';
@@ -72,10 +73,32 @@ const pricing = createRoute({
   loader: words('spend'),
   component: lazyRouteComponent(() => import('./pages/pricing/pricing-page.tsx'), 'PricingPage'),
 });
+const model = createRoute({
+  getParentRoute: () => root,
+  path: '/pricing/$name',
+  loader: words('spend', 'personal'),
+  component: lazyRouteComponent(() => import('./pages/pricing/model-page.tsx'), 'ModelPage'),
+});
 const shell = createRoute({
   getParentRoute: () => root,
   id: 'signed-in',
   component: lazyRouteComponent(() => import('./pages/shell/shell.tsx'), 'Shell'),
+});
+const playground = createRoute({
+  getParentRoute: () => shell,
+  path: '/playground',
+  validateSearch: validPlaygroundSearch,
+  loader: words('playground'),
+  component: lazyRouteComponent(() => import('./pages/playground/playground-page.tsx'), 'PlaygroundPage'),
+});
+const personalIntelligence = createRoute({
+  getParentRoute: () => shell,
+  path: '/profile/personal-intelligence',
+  loader: words('playground'),
+  component: lazyRouteComponent(
+    () => import('./pages/personal-intelligence/personal-intelligence-page.tsx'),
+    'PersonalIntelligencePage',
+  ),
 });
 const keys = createRoute({
   getParentRoute: () => shell,
@@ -99,6 +122,12 @@ const usage = createRoute({
   component: lazyRouteComponent(() => import('./pages/usage/usage-page.tsx'), 'UsagePage'),
 });
 
+const profile = createRoute({
+  getParentRoute: () => shell,
+  path: '/profile',
+  loader: words('personal'),
+  component: lazyRouteComponent(() => import('./pages/profile/profile-page.tsx'), 'ProfilePage'),
+});
 const admin = createRoute({
   getParentRoute: () => root,
   path: '/admin',
@@ -174,7 +203,8 @@ const tree = root.addChildren([
   claim,
   policy,
   pricing,
-  shell.addChildren([keys, wallet, usage]),
+  model,
+  shell.addChildren([playground, personalIntelligence, keys, wallet, usage, profile]),
   admin.addChildren(adminPages),
 ]);
 

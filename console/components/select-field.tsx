@@ -1,4 +1,4 @@
-/** Choices in forms: one of a list, several of a few. Native, so that every keyboard and reader knows them. */
+/** Choices in forms: one of a list, several of a few. Native, so every keyboard and reader knows them. */
 import { type ComponentProps, useId } from 'react';
 import { INPUT_FRAME } from './field.tsx';
 

@@ -1,7 +1,7 @@
 /** What the fake control plane answers: sample data that the mutations change. */
 import { admin, adminMutations } from './admin-answers.ts';
 import { connection } from './connection.ts';
-import { policy } from './policy.ts';
+import { policy, sessions } from './account.ts';
 import { entries, groupRatios, makeKey, makeRow, models, type SampleKey } from './sample.ts';
 
 /** What the fake service knows; tests change it between pages. */
@@ -37,6 +37,7 @@ const wallet = {
   frozen: false,
   currency: 'USD',
   leases: [],
+  lowBalanceThreshold: '20',
   ledger: ({ first, after, kinds }: Page & { kinds?: string[] | null }) =>
     connection(
       entries.filter(({ kind }) => kinds?.includes(kind) ?? true),
@@ -58,6 +59,8 @@ function viewerOf(state: State) {
     allowedGroups: ['DEFAULT', 'VIP'],
     mustAcceptPolicy: null,
     wallet,
+    policyAcceptances: [{ acceptedAt: new Date(), version: policy }],
+    sessions: ({ first, after }: Page) => connection(sessions, first, after ?? null),
     apiKeys: ({
       first,
       after,
@@ -140,6 +143,7 @@ export function queries(state: State) {
     admin: () => (state.admin ? admin : null),
     baseAddress: () => 'https://gateway.example',
     catalog: ({ first, after }: Page) => connection(models, first, after ?? null),
+    catalogModel: ({ name }: { name: string }) => models.find((model) => model.name === name) ?? null,
     groupRatios: () => groupRatios,
     privacyPolicy: () => policy,
     signInOptions: () => ({

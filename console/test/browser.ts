@@ -24,10 +24,11 @@ export const PUBLIC_PAGES = [
   '/register',
   '/claim#token',
   '/pricing',
+  '/pricing/coder-max',
   '/privacy-policy',
   '/no-such-page',
 ];
-export const OWN_PAGES = ['/keys', '/wallet', '/usage'];
+export const OWN_PAGES = ['/keys', '/wallet', '/usage', '/profile'];
 export const ADMIN_PAGES = [
   '/admin/users',
   '/admin/models',

@@ -122,6 +122,10 @@ export const models = MODELS.map(([name, tier, contextTokens, price, description
   pricePerRequest: price,
   state: 'PUBLISHED',
   groups: ['DEFAULT', 'VIP', 'SVIP'],
+  maxOutputTokens: 64_000,
+  inputModalities: ['text', 'image'],
+  outputModalities: ['text'],
+  deprecation: null,
   version: 1,
   routes: [{ __typename: 'UpstreamRoute', id: `rte_of_${name}`, enabled: true }],
   prices: RATIOS.map(([group, tenths, ratio]) => ({

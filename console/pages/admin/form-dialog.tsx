@@ -1,4 +1,4 @@
-/** The dialog of every change by an administrator: its fields, the reason for the audit log, and what failed. */
+/** The dialog of every change by an administrator: its fields, the reason to be kept, and what failed. */
 import { CircleAlert } from 'lucide-react';
 import { type FormEvent, type ReactNode, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';

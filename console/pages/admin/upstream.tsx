@@ -80,16 +80,18 @@ function AddButton({ word, onClick }: { word: string; onClick: () => void }) {
 
 function Routes({ provider, onTask }: UpstreamProps) {
   const { t } = useTranslation();
-  const add = (
-    <AddButton word={t('admin.upstreams.addRoute')} onClick={() => onTask({ kind: 'route', provider })} />
-  );
+  const add = () => onTask({ kind: 'route', provider });
   const name = ({ model }: Route) => <code className="font-semibold">{model.name}</code>;
   const families = (route: Route) =>
     route.families.map((family) => t(`pricing.families.${family}`)).join(', ');
   const actions = (route: Route) => <RouteActions provider={provider} route={route} onTask={onTask} />;
   return (
     <section>
-      <Head title={t('admin.routes')} note={t('admin.upstreams.routesNote')} action={add} />
+      <Head
+        title={t('admin.routes')}
+        note={t('admin.upstreams.routesNote')}
+        action={<AddButton word={t('admin.upstreams.addRoute')} onClick={add} />}
+      />
       <DataTable
         label={t('admin.routes')}
         rows={provider.routes}
@@ -117,17 +119,23 @@ function Routes({ provider, onTask }: UpstreamProps) {
           },
           { id: 'actions', head: t('admin.actions'), silent: true, right: true, cell: actions },
         ]}
-        card={(route) => (
-          <div className="flex items-center justify-between gap-3 text-table">
-            <div className="min-w-0">
-              <div>{name(route)}</div>
-              <code className="break-all text-ink-3">{route.upstreamModel}</code>
-            </div>
-            {actions(route)}
-          </div>
-        )}
+        card={(route) => <RouteCard route={route}>{actions(route)}</RouteCard>}
       />
     </section>
+  );
+}
+
+function RouteCard({ route, children }: { route: Route; children: ReactNode }) {
+  return (
+    <div className="flex items-center justify-between gap-3 text-table">
+      <div className="min-w-0">
+        <div>
+          <code className="font-semibold">{route.model.name}</code>
+        </div>
+        <code className="break-all text-ink-3">{route.upstreamModel}</code>
+      </div>
+      {children}
+    </div>
   );
 }
 

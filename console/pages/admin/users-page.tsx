@@ -29,13 +29,7 @@ export function UsersPage() {
   const { t } = useTranslation();
   const search = useSearch({ from: '/admin/users' });
   const navigate = useNavigate({ from: '/admin/users' });
-  const variables = {
-    first: USERS_PER_PAGE,
-    after: search.after ?? null,
-    search: search.search ?? null,
-    states: search.state ? [search.state] : null,
-  };
-  const [{ data, error }, again] = useQuery({ query: UsersQuery, variables });
+  const [{ data, error }, again] = useQuery({ query: UsersQuery, variables: variablesOf(search) });
   const [task, setTask] = useState<UserTask>();
   const create = (
     <Button
@@ -96,6 +90,15 @@ function UserFilters({ search }: { search: AdminSearch }) {
       />
     </div>
   );
+}
+
+function variablesOf(search: AdminSearch) {
+  return {
+    first: USERS_PER_PAGE,
+    after: search.after ?? null,
+    search: search.search ?? null,
+    states: search.state ? [search.state] : null,
+  };
 }
 
 function reload(again: (options: { requestPolicy: 'network-only' }) => void): void {

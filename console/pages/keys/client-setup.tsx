@@ -1,6 +1,7 @@
 /** The key in the files of the clients that people use, filled in on this device. */
 import { useTranslation } from 'react-i18next';
-import { CodeBlock, Tabs } from '../../components/code-block.tsx';
+import { CodeBlock } from '../../components/code-block.tsx';
+import { Tabs } from '../../components/tabs.tsx';
 import { snippets } from './snippets.ts';
 
 const HEAD_CHARACTERS = 11;
@@ -10,8 +11,8 @@ const TAIL_CHARACTERS = 4;
 export function ClientSetup({ secret, baseAddress }: { secret: string; baseAddress: string }) {
   const { t } = useTranslation();
   const short = `${secret.slice(0, HEAD_CHARACTERS)}…${secret.slice(-TAIL_CHARACTERS)}`;
-  const whole = snippets(secret, baseAddress);
-  const shown = snippets(short, baseAddress);
+  const whole = snippets({ key: secret, baseAddress });
+  const shown = snippets({ key: short, baseAddress });
   const tabs = whole.map(({ id, word, files }, index) => ({
     id,
     word,

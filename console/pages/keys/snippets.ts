@@ -14,20 +14,29 @@ export interface Snippet {
 const FIRST_MODEL = 'swift';
 const CODING_MODEL = 'coder';
 
+interface Access {
+  key: string;
+  baseAddress: string;
+  /** The model to ask; left out, a cheap one for scripts and a coding one for agents. */
+  model?: string;
+}
+
 /** The snippets with a key filled in. */
-export function snippets(key: string, baseAddress: string): Snippet[] {
+export function snippets({ key, baseAddress, model }: Access): Snippet[] {
+  const first = model ?? FIRST_MODEL;
+  const coding = model ?? CODING_MODEL;
   return [
-    { id: 'curl', word: 'curl', files: [{ path: 'curl', content: curlOf(key, baseAddress) }] },
+    { id: 'curl', word: 'curl', files: [{ path: 'curl', content: curlOf(key, baseAddress, first) }] },
     {
       id: 'claude-code',
       word: 'Claude Code',
-      files: [{ path: '~/.claude/settings.json', content: claudeOf(key, baseAddress) }],
+      files: [{ path: '~/.claude/settings.json', content: claudeOf(key, baseAddress, coding) }],
     },
     {
       id: 'codex',
       word: 'Codex',
       files: [
-        { path: '~/.codex/config.toml', content: codexOf(baseAddress) },
+        { path: '~/.codex/config.toml', content: codexOf(baseAddress, coding) },
         { path: 'Shell', content: `export GATEWAY_API_KEY=${key}` },
       ],
     },
@@ -38,8 +47,8 @@ export function snippets(key: string, baseAddress: string): Snippet[] {
         { path: '~/.gemini/.env', content: `GEMINI_API_KEY=${key}\nGOOGLE_GEMINI_BASE_URL=${baseAddress}` },
       ],
     },
-    { id: 'python', word: 'Python', files: [{ path: 'Python', content: pythonOf(key, baseAddress) }] },
-    { id: 'node', word: 'Node', files: [{ path: 'Node', content: nodeOf(key, baseAddress) }] },
+    { id: 'python', word: 'Python', files: [{ path: 'Python', content: pythonOf(key, baseAddress, first) }] },
+    { id: 'node', word: 'Node', files: [{ path: 'Node', content: nodeOf(key, baseAddress, first) }] },
   ];
 }
 
@@ -56,8 +65,8 @@ export function environmentFile(key: string, baseAddress: string): string {
   ].join('\n');
 }
 
-function curlOf(key: string, baseAddress: string): string {
-  const body = JSON.stringify({ model: FIRST_MODEL, messages: [{ role: 'user', content: 'Hello' }] });
+function curlOf(key: string, baseAddress: string, model: string): string {
+  const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'Hello' }] });
   return [
     `curl ${baseAddress}/v1/chat/completions \\`,
     `  -H "Authorization: Bearer ${key}" \\`,
@@ -67,19 +76,19 @@ function curlOf(key: string, baseAddress: string): string {
 }
 
 // An ANTHROPIC_API_KEY from elsewhere would win over the token, so it is emptied.
-function claudeOf(key: string, baseAddress: string): string {
+function claudeOf(key: string, baseAddress: string, model: string): string {
   const env = {
     ANTHROPIC_BASE_URL: baseAddress,
     ANTHROPIC_AUTH_TOKEN: key,
     ANTHROPIC_API_KEY: '',
-    ANTHROPIC_MODEL: CODING_MODEL,
+    ANTHROPIC_MODEL: model,
   };
   return JSON.stringify({ env }, null, 2);
 }
 
-function codexOf(baseAddress: string): string {
+function codexOf(baseAddress: string, model: string): string {
   return [
-    `model = "${CODING_MODEL}"`,
+    `model = "${model}"`,
     'model_provider = "gateway"',
     '',
     '[model_providers.gateway]',
@@ -90,25 +99,25 @@ function codexOf(baseAddress: string): string {
   ].join('\n');
 }
 
-function pythonOf(key: string, baseAddress: string): string {
+function pythonOf(key: string, baseAddress: string, model: string): string {
   return [
     'from openai import OpenAI',
     '',
     `client = OpenAI(base_url="${baseAddress}/v1", api_key="${key}")`,
     'reply = client.chat.completions.create(',
-    `    model="${FIRST_MODEL}", messages=[{"role": "user", "content": "Hello"}]`,
+    `    model="${model}", messages=[{"role": "user", "content": "Hello"}]`,
     ')',
     'print(reply.choices[0].message.content)',
   ].join('\n');
 }
 
-function nodeOf(key: string, baseAddress: string): string {
+function nodeOf(key: string, baseAddress: string, model: string): string {
   return [
     "import OpenAI from 'openai';",
     '',
     `const client = new OpenAI({ baseURL: '${baseAddress}/v1', apiKey: '${key}' });`,
     'const reply = await client.chat.completions.create({',
-    `  model: '${FIRST_MODEL}', messages: [{ role: 'user', content: 'Hello' }],`,
+    `  model: '${model}', messages: [{ role: 'user', content: 'Hello' }],`,
     '});',
     'console.info(reply.choices[0].message.content);',
   ].join('\n');

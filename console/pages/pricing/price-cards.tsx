@@ -1,4 +1,5 @@
 /** The price list on a phone: leader rows under the names of the tiers. */
+import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { CopyIcon } from '../../components/copy.tsx';
 import type { Model } from './documents.ts';
@@ -33,7 +34,9 @@ function Card({ model, group }: { model: Model; group: PriceGroup }) {
   return (
     <>
       <div className="flex min-h-9 items-center gap-2">
-        <code className="text-chat font-semibold">{model.name}</code>
+        <Link to="/pricing/$name" params={{ name: model.name }} className="touch:py-3">
+          <code className="text-chat font-semibold">{model.name}</code>
+        </Link>
         <CopyIcon text={model.name} label={t('copy.name', { name: model.name })} />
         <span className="leader !mb-0 !self-center" aria-hidden="true" />
         <span className="text-section font-normal">

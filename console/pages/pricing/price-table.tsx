@@ -1,4 +1,5 @@
 /** The price list as a table: one block for each tier, all decimal points in one line. */
+import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { CopyIcon } from '../../components/copy.tsx';
 import { decimalsOf, Money } from '../../components/money.tsx';
@@ -97,7 +98,9 @@ function ModelCells({ model }: { model: Model }) {
   return (
     <>
       <td className="px-3 whitespace-nowrap">
-        <code className="text-body font-semibold">{model.name}</code>{' '}
+        <Link to="/pricing/$name" params={{ name: model.name }} className="hover:underline">
+          <code className="text-body font-semibold">{model.name}</code>
+        </Link>{' '}
         <CopyIcon text={model.name} label={t('copy.name', { name: model.name })} />
       </td>
       <td className="px-3 text-ink-2 max-lg:hidden">{model.description}</td>

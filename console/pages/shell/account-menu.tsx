@@ -1,6 +1,6 @@
 /** The menu behind the account: theme, language, sign out; on a phone also the pages that have no tab. */
 import { useNavigate } from '@tanstack/react-router';
-import { FileText, LogOut, type LucideIcon, ShieldCheck, Tag } from 'lucide-react';
+import { CircleUserRound, FileText, LogOut, type LucideIcon, ShieldCheck, Tag } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
 import { type MenuEntry, RULE } from '../../components/menu.tsx';
@@ -28,6 +28,12 @@ export function useAccountMenu(role: Viewer['role'], places = false): MenuEntry[
   const chosen = useStore(theme);
   const signOut = useSignOut();
   const further = usePlaces();
+  const toProfile: MenuEntry = {
+    kind: 'action',
+    icon: CircleUserRound,
+    word: t('shell.profile'),
+    run: () => void navigate({ to: '/profile' }),
+  };
   const toAdmin: MenuEntry = {
     kind: 'action',
     icon: ShieldCheck,
@@ -36,7 +42,9 @@ export function useAccountMenu(role: Viewer['role'], places = false): MenuEntry[
   };
   return [
     ...(places ? further : []),
-    ...(role === 'ADMIN' ? [toAdmin, RULE] : []),
+    toProfile,
+    ...(role === 'ADMIN' ? [toAdmin] : []),
+    RULE,
     {
       kind: 'choices',
       label: t('shell.theme'),

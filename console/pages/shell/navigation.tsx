@@ -8,6 +8,7 @@ import {
   KeyRound,
   type LucideIcon,
   Menu as MenuIcon,
+  MessageSquare,
   Tag,
   Wallet,
 } from 'lucide-react';
@@ -20,10 +21,11 @@ import type { Viewer } from './viewer.ts';
 interface Place {
   to: LinkProps['to'];
   icon: LucideIcon;
-  name: 'keys' | 'usage' | 'wallet' | 'pricing';
+  name: 'playground' | 'keys' | 'usage' | 'wallet' | 'pricing';
 }
 
 const WORK: readonly Place[] = [
+  { to: '/playground', icon: MessageSquare, name: 'playground' },
   { to: '/keys', icon: KeyRound, name: 'keys' },
   { to: '/usage', icon: ChartColumn, name: 'usage' },
 ];

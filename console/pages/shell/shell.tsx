@@ -83,7 +83,7 @@ function Frame({ viewer, baseAddress }: { viewer: Viewer; baseAddress: string })
           tabIndex={-1}
           className={clsx(
             'mx-auto w-full max-w-[1216px] flex-1 px-8 pt-6 pb-16 outline-none max-sm:px-4',
-            'max-sm:pt-4 max-sm:pb-36',
+            'max-sm:pt-4 max-sm:pb-36 has-[[data-full]]:max-w-none! has-[[data-full]]:p-0!',
           )}>
           <Banners viewer={viewer} />
           <Outlet />

@@ -46,10 +46,11 @@ export function ConnectionState() {
   );
 }
 
-const TITLES: Record<string, 'keys' | 'usage' | 'wallet'> = {
+const TITLES: Record<string, 'keys' | 'usage' | 'wallet' | 'profile'> = {
   '/keys': 'keys',
   '/usage': 'usage',
   '/wallet': 'wallet',
+  '/profile': 'profile',
 };
 
 /** The bar of a phone: the mark, the page, the balance. */

@@ -1,5 +1,20 @@
-/** The privacy policy of the fake control plane. */
+/** The account of the fake control plane: its browsers, and the policy it accepted. */
+import { ago } from './sample.ts';
 
+const HOUR_MS = 3_600_000;
+
+/** Browsers that are signed in. */
+export const sessions = ['Chrome/140 Linux', 'Firefox/150 Windows'].map((userAgent, index) => ({
+  __typename: 'Session',
+  id: `ses_${index}`,
+  userAgent,
+  ip: '192.0.2.61',
+  createdAt: ago(90 * HOUR_MS),
+  lastSeenAt: ago(index * HOUR_MS),
+  current: index === 0,
+}));
+
+/** The privacy policy in force. */
 export const policy = {
   __typename: 'PolicyVersion',
   id: 'pol_1',

@@ -1,0 +1,227 @@
+/** One model: what it serves, what a request costs in each group, and how to call it. */
+import { Link, useParams } from '@tanstack/react-router';
+import { Check, Clock } from 'lucide-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useQuery } from 'urql';
+import { requestIdOf } from '../../client.ts';
+import { CodeBlock } from '../../components/code-block.tsx';
+import { CopyField } from '../../components/copy.tsx';
+import { type Column, DataTable } from '../../components/data-table.tsx';
+import { Segmented } from '../../components/field.tsx';
+import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
+import { Money } from '../../components/money.tsx';
+import { Banner, Failure, SkeletonRows } from '../../components/notice.tsx';
+import { useTitle } from '../../components/page-head.tsx';
+import { graphql, type ResultOf } from '../../graphql.ts';
+import { snippets } from '../keys/snippets.ts';
+import { NotFound } from '../shell/fallbacks.tsx';
+import { PublicFrame } from '../shell/public-frame.tsx';
+import { FILTER_TRAITS } from './search.ts';
+import { contextText } from './tiers.ts';
+
+const ModelQuery = graphql(`
+  query Model($name: String!) {
+    catalogModel(name: $name) {
+      id
+      name
+      description
+      tier
+      traits
+      contextTokens
+      maxOutputTokens
+      inputModalities
+      outputModalities
+      prices {
+        group
+        ratio
+        pricePerRequest
+      }
+      endpoints {
+        family
+        method
+        path
+        streaming
+      }
+      deprecation {
+        retiresAt
+        replacement {
+          id
+          name
+        }
+      }
+    }
+    baseAddress
+  }
+`);
+
+type Model = NonNullable<ResultOf<typeof ModelQuery>['catalogModel']>;
+const KEY_PLACE = 'sk-…';
+
+/** The page; a name that no model has is told as such. */
+export function ModelPage() {
+  const { t } = useTranslation();
+  const { name } = useParams({ from: '/pricing/$name' });
+  const [{ data, error }, again] = useQuery({ query: ModelQuery, variables: { name } });
+  useTitle(name);
+  if (data && data.catalogModel === null) return <NotFound />;
+  const model = data?.catalogModel;
+  return (
+    <PublicFrame>
+      <nav aria-label={t('model.trail')} className="mb-2 text-table text-ink-2">
+        <Link to="/pricing" className="hover:underline">
+          {t('shell.pricing')}
+        </Link>{' '}
+        {model && `/ ${t(`pricing.tiers.${model.tier}`)}`}
+      </nav>
+      <div className="flex flex-wrap items-center gap-3">
+        <h1 className="text-public break-all">
+          <code>{name}</code>
+        </h1>
+        <CopyField text={name} label={t('copy.name', { name })} />
+      </div>
+      {model && <Details model={model} baseAddress={data.baseAddress} />}
+      {!data && !error && <SkeletonRows rows={8} />}
+      {!data && error && (
+        <Failure
+          title={t('pricing.failed')}
+          safe={t('pricing.failedSafe')}
+          requestId={requestIdOf(error)}
+          onRetry={again}
+        />
+      )}
+    </PublicFrame>
+  );
+}
+
+function Details({ model, baseAddress }: { model: Model; baseAddress: string }) {
+  const { t } = useTranslation();
+  const replacement = model.deprecation?.replacement?.name;
+  return (
+    <>
+      <p className="mt-1 mb-6 text-[16px] leading-6 text-ink-2">{model.description}</p>
+      {model.deprecation && (
+        <div className="mb-6">
+          <Banner tone="warn" icon={<Clock size={16} strokeWidth={1.75} aria-hidden="true" />}>
+            {t('model.deprecated')}{' '}
+            {replacement !== undefined && t('model.replacement', { name: replacement })}
+          </Banner>
+        </div>
+      )}
+      <div className="grid grid-cols-[minmax(0,1fr)_300px] gap-10 max-lg:grid-cols-1">
+        <div className="min-w-0">
+          <Endpoints model={model} />
+          <Connect model={model} baseAddress={baseAddress} />
+        </div>
+        <Facts model={model} />
+      </div>
+    </>
+  );
+}
+
+type Endpoint = Model['endpoints'][number];
+
+function Endpoints({ model }: { model: Model }) {
+  const { t } = useTranslation();
+  const streaming = ({ streaming: streams }: Endpoint) =>
+    streams ? (
+      <span className="inline-flex items-center gap-1.5 text-good">
+        <Check size={14} strokeWidth={1.75} aria-hidden="true" /> {t('model.yes')}
+      </span>
+    ) : (
+      <span className="text-ink-3">{t('model.no')}</span>
+    );
+  const address = ({ method, path }: Endpoint) => (
+    <code className="break-all">
+      <span className="text-ink-3">{method}</span> {path}
+    </code>
+  );
+  const family = (endpoint: Endpoint) => (
+    <span className="font-[550]">{t(`pricing.families.${endpoint.family}`)}</span>
+  );
+  const columns: Column<Endpoint>[] = [
+    { id: 'family', head: t('model.family'), cell: family },
+    { id: 'path', head: t('model.path'), cell: address },
+    { id: 'streaming', head: t('model.streaming'), cell: streaming },
+  ];
+  return (
+    <section>
+      <h2 className="mb-2 text-section">{t('model.endpoints')}</h2>
+      <DataTable
+        label={t('model.endpoints')}
+        rows={model.endpoints}
+        idOf={({ method, path }) => `${method} ${path}`}
+        columns={columns}
+        card={(endpoint) => (
+          <div className="flex flex-col gap-1 text-table">
+            {family(endpoint)}
+            {address(endpoint)}
+          </div>
+        )}
+      />
+    </section>
+  );
+}
+
+function Connect({ model, baseAddress }: { model: Model; baseAddress: string }) {
+  const { t } = useTranslation();
+  const clients = snippets({ key: KEY_PLACE, baseAddress, model: model.name });
+  const [chosen, setChosen] = useState(clients[0]?.id ?? '');
+  const files = clients.find(({ id }) => id === chosen)?.files ?? [];
+  return (
+    <section className="mt-10">
+      <h2 className="mb-3 text-section">{t('model.connect')}</h2>
+      <div className="relative mb-3 overflow-x-auto py-1">
+        <Segmented
+          label={t('model.client')}
+          value={chosen}
+          onChange={setChosen}
+          options={clients.map(({ id, word }) => ({
+            value: id,
+            word: <span className="whitespace-nowrap">{word}</span>,
+          }))}
+        />
+      </div>
+      <div className="flex flex-col gap-3">
+        {files.map(({ path, content }) => (
+          <CodeBlock key={path} head={path} code={content} copyLabel={t('copy.file', { name: path })} />
+        ))}
+      </div>
+    </section>
+  );
+}
+
+function Facts({ model }: { model: Model }) {
+  const { t } = useTranslation();
+  return (
+    <aside className="flex flex-col gap-8">
+      <section>
+        <h2 className="mb-2 text-section">{t('model.price')}</h2>
+        <LeaderList>
+          {model.prices.map(({ group, ratio, pricePerRequest }) => (
+            <LeaderRow key={group} name={t(`pricing.groups.${group}`)} note={`×${ratio}`}>
+              <Money amount={pricePerRequest} className="font-semibold" />
+            </LeaderRow>
+          ))}
+        </LeaderList>
+        <p className="mt-2 text-hint text-ink-3">{t('model.free')}</p>
+      </section>
+      <section>
+        <h2 className="mb-2 text-section">{t('model.properties')}</h2>
+        <LeaderList>
+          <LeaderRow name={t('pricing.context')}>{contextText(model.contextTokens)}</LeaderRow>
+          {model.maxOutputTokens !== null && (
+            <LeaderRow name={t('model.longest')}>{contextText(model.maxOutputTokens)}</LeaderRow>
+          )}
+          <LeaderRow name={t('model.reads')}>{model.inputModalities.join(', ')}</LeaderRow>
+          <LeaderRow name={t('model.writes')}>{model.outputModalities.join(', ')}</LeaderRow>
+          {FILTER_TRAITS.map((trait) => (
+            <LeaderRow key={trait} name={t(`pricing.traitNames.${trait}`)}>
+              {model.traits.includes(trait) ? t('model.yes') : t('model.no')}
+            </LeaderRow>
+          ))}
+        </LeaderList>
+      </section>
+    </aside>
+  );
+}

@@ -1,0 +1,97 @@
+/** The browsers that are signed in, and the way to end each. */
+import { useTranslation } from 'react-i18next';
+import { useMutation } from 'urql';
+import { Button } from '../../components/button.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { Tag } from '../../components/tag.tsx';
+import { Ago } from '../../components/time.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { useFailureWords } from '../failure-words.ts';
+import { EndOthers, EndSession, type Session } from './documents.ts';
+
+const BROWSER = /(Edg|OPR|Firefox|Chrome|Safari)[\w/]*/;
+const SYSTEM = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/;
+
+/** "Chrome, Linux" from what a browser says of itself; undefined when it says nothing known. */
+export function browserOf(userAgent: string | null): string | undefined {
+  const browser = BROWSER.exec(userAgent ?? '')?.[1];
+  const system = SYSTEM.exec(userAgent ?? '')?.[1];
+  if (browser === undefined) return system;
+  const name = { Edg: 'Edge', OPR: 'Opera' }[browser] ?? browser;
+  return system === undefined ? name : `${name}, ${system.replace(' OS X', '')}`;
+}
+
+interface SessionsProps {
+  sessions: readonly Session[];
+  onEnded: () => void;
+}
+
+/** The list. */
+export function Sessions({ sessions, onEnded }: SessionsProps) {
+  const { t } = useTranslation();
+  const { end, endOthers } = useEnding(onEnded);
+  const name = ({ userAgent, current }: Session) => (
+    <span className="flex flex-wrap items-center gap-2 font-[550]" title={userAgent ?? undefined}>
+      {browserOf(userAgent) ?? t('profile.unknown')} {current && <Tag>{t('profile.thisOne')}</Tag>}
+    </span>
+  );
+  const action = (session: Session) =>
+    !session.current && (
+      <Button size="small" onClick={() => void end(session.id)}>
+        {t('profile.end')}
+      </Button>
+    );
+  const address = ({ ip }: Session) => <code>{ip ?? t('state.none')}</code>;
+  return (
+    <>
+      <DataTable
+        label={t('profile.sessions')}
+        rows={sessions}
+        idOf={({ id }) => id}
+        columns={[
+          { id: 'name', head: t('profile.browser'), cell: name },
+          { id: 'seen', head: t('profile.seen'), cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
+          { id: 'ip', head: t('profile.ip'), cell: address },
+          { id: 'end', head: t('profile.end'), silent: true, right: true, cell: action },
+        ]}
+        card={(session) => (
+          <div className="flex items-center justify-between gap-3 text-table">
+            <div>
+              {name(session)} {address(session)}
+            </div>
+            {action(session)}
+          </div>
+        )}
+      />
+      {sessions.length > 1 && (
+        <div className="mt-4">
+          <Button variant="destructive" onClick={() => void endOthers()}>
+            {t('profile.endOthers')}
+          </Button>
+        </div>
+      )}
+    </>
+  );
+}
+
+function useEnding(onEnded: () => void) {
+  const { t } = useTranslation();
+  const [, endOne] = useMutation(EndSession);
+  const [, endAll] = useMutation(EndOthers);
+  const failureWords = useFailureWords();
+  const toast = useToast();
+  const tell = (reason: string | undefined) => {
+    toast(reason === undefined ? { text: t('profile.ended') } : { text: reason, failed: true });
+    onEnded();
+  };
+  return {
+    end: async (id: string) => {
+      const { data, error } = await endOne({ input: { id } });
+      tell(failureWords(error, data?.sessionRevoke.userErrors));
+    },
+    endOthers: async () => {
+      const { data, error } = await endAll({});
+      tell(failureWords(error, data?.sessionsRevokeOthers.userErrors));
+    },
+  };
+}
