@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { GatewayError } from '@gateway/shared/failures';
+import { frameText } from './exchange/realtime-side.ts';
 import { makeModel, makeRoute, startNode, until } from '../test/request-path.ts';
 import type { TestNode } from '../test/request-path.ts';
 
@@ -25,7 +26,7 @@ beforeEach(async () => {
   server.on('upgrade', (request, socket, head) =>
     sockets.handleUpgrade(request, socket, head, (accepted) => {
       seen.push({ url: request.url ?? '', headers: request.headers });
-      accepted.on('message', (data) => fromClient.push(JSON.parse(String(data)) as { type: string }));
+      accepted.on('message', (data) => fromClient.push(JSON.parse(frameText(data)) as { type: string }));
       accepted.send('{"type":"session.created","session":{"type":"realtime"}}');
       upstream = accepted;
     }),
@@ -56,7 +57,7 @@ function connect(query = '?model=swift', options: { protocols?: string[]; bearer
   const url = `ws://127.0.0.1:${node.port}/v1/realtime${query}`;
   const socket = new WebSocket(url, options.protocols ?? [], { headers });
   const events: Client['events'] = [];
-  socket.on('message', (data) => events.push(JSON.parse(String(data)) as { type: string }));
+  socket.on('message', (data) => events.push(JSON.parse(frameText(data)) as { type: string }));
   return {
     socket,
     events,

@@ -9,6 +9,7 @@ import type { Family } from '@gateway/shared/catalog';
 import { SEED_MODELS, familiesOf } from '../control-plane/catalog/seed-models.ts';
 import { startDemoUpstream } from '../control-plane/local/demo-upstream.ts';
 import { ENDPOINTS } from '../data-plane/endpoints.ts';
+import { frameText } from '../data-plane/exchange/realtime-side.ts';
 import { createEmptyDatabase } from './database.ts';
 import type { TestDatabase } from './database.ts';
 import { addCustomer, addUpstream, startHouse } from './house.ts';
@@ -297,7 +298,8 @@ async function usage(ids: (string | null)[]): Promise<UsageRow[]> {
 /** What the customer has paid for up to now. */
 async function charges(family?: Family): Promise<number> {
   const { rows } = await house.database.query<{ count: string }>(
-    'select count(*) from usage_charge join usage_entry using (request_id) where family = coalesce($1, family)',
+    `select count(*) from usage_charge join usage_entry using (request_id)
+     where family = coalesce($1, family)`,
     [family ?? null],
   );
   return Number(rows[0]?.count);
@@ -386,7 +388,7 @@ describe('GET /v1/realtime', () => {
     await new Promise<void>((resolve, reject) => {
       socket.on('error', reject);
       socket.on('message', (data) => {
-        const { type } = JSON.parse(String(data)) as { type: string };
+        const { type } = JSON.parse(frameText(data)) as { type: string };
         seen.push(type);
         if (type === 'session.created') {
           const item = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi' }] };

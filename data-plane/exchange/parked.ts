@@ -144,7 +144,10 @@ export class ParkedFile {
     this.#disk += chunk.length;
     try {
       this.#onDisk ??= await this.#open();
-      if (this.#dropped) return void (await this.#onDisk.handle.close());
+      if (this.#dropped) {
+        await this.#onDisk.handle.close();
+        return;
+      }
       await writeAll(this.#onDisk.handle, this.#onDisk.cipher.update(chunk));
     } catch (cause) {
       throw full(cause);

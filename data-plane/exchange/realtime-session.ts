@@ -11,7 +11,7 @@ import type { Cut } from '../cut.ts';
 import { parseObject } from '../dialects/fields.ts';
 import { cleaned, errorEvent, readClientEvent, readServerEvent, refusalEvent } from './realtime-events.ts';
 import type { ResponseEnd, ServerEvent } from './realtime-events.ts';
-import { Side } from './realtime-side.ts';
+import { Side, frameText } from './realtime-side.ts';
 
 /** A session without a frame of either side ends after this long, in ms. */
 export const IDLE_MS = 300_000;
@@ -70,7 +70,7 @@ class RealtimeSession {
     this.#stopListening = parts.cut.onCut((reason) => void this.#end(reason));
     parts.client.on('message', (data, isBinary) => this.#fromClient(data, isBinary));
     parts.client.on('close', () => void this.#end(left()));
-    parts.upstream.on('message', (data) => this.#enqueue({ text: String(data) }));
+    parts.upstream.on('message', (data) => this.#enqueue({ text: frameText(data) }));
     parts.upstream.on('close', (code) => this.#enqueue({ closed: code }));
     this.#upstream.open();
   }
@@ -83,7 +83,7 @@ class RealtimeSession {
     if (this.#over) return;
     if (isBinary)
       return void this.#end(new GatewayError('invalid_request', 'Send events as text frames.'), 1003);
-    const event = readClientEvent(String(data), this.#parts.upstreamModel);
+    const event = readClientEvent(frameText(data), this.#parts.upstreamModel);
     if ('refusal' in event) this.#client.send(refusalEvent(event.refusal), this.#client);
     else this.#upstream.send(event.text, this.#client);
   }

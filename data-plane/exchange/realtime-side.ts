@@ -1,5 +1,6 @@
 /** One end of a realtime session: sends under backpressure, notices silence and death. */
 import { WebSocket } from 'ws';
+import type { RawData } from 'ws';
 
 /** What may wait to be sent to one side before the other is paused, in bytes. */
 const WAITING_BYTES = 1024 * 1024;
@@ -7,6 +8,12 @@ const WAITING_BYTES = 1024 * 1024;
 const PING_EVERY_MS = 20_000;
 /** How long a side may take to answer the end of the session, in ms. */
 const CLOSING_MS = 2_000;
+
+/** A text frame as text. */
+export function frameText(data: RawData): string {
+  if (Buffer.isBuffer(data)) return data.toString('utf8');
+  return Buffer.concat(Array.isArray(data) ? data : [Buffer.from(data)]).toString('utf8');
+}
 
 /** A socket with reasons to be paused. */
 export class Side {
