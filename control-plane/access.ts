@@ -61,6 +61,7 @@ const FIELD_RULES: Readonly<Record<string, TokenRule>> = {
   'Mutation.adminModelSetState': 'ADMIN_CATALOG',
   'Mutation.adminModelUpsert': 'ADMIN_CATALOG',
   'Mutation.adminNodeCreate': 'ADMIN_NODES',
+  'Mutation.adminNodeDrain': 'ADMIN_NODES',
   'Mutation.adminNodeTokenRotate': 'ADMIN_NODES',
   'Mutation.adminPolicyPublish': 'ADMIN_USERS',
   'Mutation.adminProviderDelete': 'ADMIN_UPSTREAMS',

@@ -68,7 +68,8 @@ export interface Control {
   requestLease(input: NodeLeaseRequestInput): Promise<NodeLeaseAnswer>;
   closeLease(input: NodeLeaseCloseInput): Promise<ControlAnswer>;
   reportUsage(input: NodeUsageReportInput): Promise<NodeUsageReportAnswer>;
-  heartbeat(input: NodeHeartbeatInput): Promise<void>;
+  /** Says whether an administrator wants the node to end. */
+  heartbeat(input: NodeHeartbeatInput): Promise<{ draining: boolean }>;
   claimRequest(input: NodeRequestClaimInput): Promise<NodeRequestClaimAnswer>;
   releaseRequest(input: NodeRequestReleaseInput): Promise<ControlAnswer>;
   /** Follows the configuration from a revision, or from a snapshot without one. Returns how to stop. */
@@ -148,8 +149,9 @@ function controlOver(client: Client, socket: SocketClient): Control {
       return answer;
     },
     async heartbeat(input) {
-      const answer = await call<{ node: { id: string } | null }>('nodeHeartbeat', NODE_HEARTBEAT, input);
+      const answer = await call<NodeHeartbeatAnswer>('nodeHeartbeat', NODE_HEARTBEAT, input);
       if (!answer.node) throw refusal('nodeHeartbeat', answer.userErrors);
+      return { draining: answer.node.state === 'DRAINING' };
     },
     claimRequest: (input) => call<NodeRequestClaimAnswer>('nodeRequestClaim', NODE_REQUEST_CLAIM, input),
     releaseRequest: (input) => call<ControlAnswer>('nodeRequestRelease', NODE_REQUEST_RELEASE, input),
@@ -161,6 +163,9 @@ function controlOver(client: Client, socket: SocketClient): Control {
   };
 }
 
+interface NodeHeartbeatAnswer {
+  node: { state: string } | null;
+}
 type Refusable = { userErrors: { code: string; message: string }[] };
 type Call = <Answer>(field: string, document: string, input: object) => Promise<Answer & Refusable>;
 

@@ -148,6 +148,7 @@ function enterService(node: Node): () => void {
       feed.follow(nodeId);
     },
     onConfirmed: (sentAt) => ledger.confirm(sentAt),
+    onDrain: () => void stop(node, settings.drainMs),
   });
 }
 

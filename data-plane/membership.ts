@@ -31,6 +31,8 @@ export interface MembershipOptions {
   onRegistered(nodeId: string): void;
   /** Called for each answered heartbeat with the moment it was sent: the node's leases were alive then. */
   onConfirmed(sentAt: Moment): void;
+  /** Called when an administrator wants the node to end, for each heartbeat that is told so. */
+  onDrain(): void;
 }
 
 /** Registers, as long as it takes, then sends heartbeats. Returns how to stop. */
@@ -88,8 +90,9 @@ function sendHeartbeats(
     [servedBefore, sentBefore] = [served, sentAt.mono];
     delay.reset();
     try {
-      await control.heartbeat(input);
+      const { draining } = await control.heartbeat(input);
       options.onConfirmed(sentAt);
+      if (draining) options.onDrain();
       failing = false;
     } catch (error) {
       if (!failing) log.warn({ reason: messageOf(error) }, 'a heartbeat was not answered');

@@ -1,3 +1,5 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { exportPublicKey } from '@gateway/shared/sealing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pick, startTestApp } from '../../test/control/app.ts';
 import type { TestApp } from '../../test/control/app.ts';
@@ -5,6 +7,7 @@ import { readHealth } from '../catalog/health.service.ts';
 import { newId } from '../ids.ts';
 import { query, sql } from '../sql.ts';
 import { dataPlaneStatus } from './health.resolver.ts';
+import { drainNode, nodeById, registerNode } from './node.service.ts';
 
 describe('health', () => {
   let test: TestApp;
@@ -33,6 +36,30 @@ describe('health', () => {
       nodes: [],
     });
     expect((await (await test.user('curious@example.com')).send(source)).data).toEqual({ admin: null });
+  });
+
+  it('of a node that is to drain says so until the node starts anew', async () => {
+    const admin = await test.admin();
+    const input = { name: 'leaving', reason: 'Moves.' };
+    const made = await admin.send(
+      `mutation ($input: AdminNodeCreateInput!) { adminNodeCreate(input: $input) { node { id } } }`,
+      { input },
+    );
+    const id = pick<string>(made, 'adminNodeCreate', 'node', 'id');
+    const em = test.orm.em.fork();
+    const publicKey = exportPublicKey(generateKeyPairSync('x25519').publicKey);
+    const start = () => registerNode(em, id, { version: '1', region: null, publicKey, journalId: 'journal' });
+    const stateOf = async () => (await nodeById(em, id)).state;
+    await start();
+    const drain = await admin.send(
+      `mutation ($input: AdminReasonInput!) { adminNodeDrain(input: $input) { node { state }
+        userErrors { code } } }`,
+      { input: { id, reason: 'Moves.' } },
+    );
+    expect(pick(drain, 'adminNodeDrain', 'node', 'state')).toBe('DRAINING');
+    await start();
+    expect(await stateOf()).not.toBe('DRAINING');
+    await expect(drainNode(em, 'nod_01ARZ3NDEKTSV4RRFFQ69G5FAV')).rejects.toThrow('no such node');
   });
 
   it('of a model counts what was delivered against what the upstream broke, of the last day', async () => {

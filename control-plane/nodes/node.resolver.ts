@@ -13,8 +13,8 @@ import { AdminReasonInput } from '../inputs.ts';
 import { ApiKeyDisablePayload } from '../keys/key.type.ts';
 import { inTransaction } from '../sql.ts';
 import { WalletLease } from '../wallet/wallet.types.ts';
-import { createNode, listNodes, nodeById, rotateNodeToken } from './node.service.ts';
-import { AdminNodeCreateInput, AdminNodeTokenPayload, DataPlaneNode } from './node.types.ts';
+import { createNode, drainNode, listNodes, nodeById, rotateNodeToken } from './node.service.ts';
+import { AdminNodeCreateInput, AdminNodeTokenPayload, DataPlaneNode, NodePayload } from './node.types.ts';
 
 /** What administrators do with nodes. */
 @Resolver()
@@ -63,6 +63,29 @@ export class NodeResolver {
           reason: input.reason,
         });
         return { node: await nodeById(em, input.id), token };
+      }),
+    );
+  }
+
+  @Authorized('ADMIN')
+  @Mutation(() => NodePayload, {
+    description: 'Asks a node to finish what it has and end; within seconds it takes nothing new.',
+  })
+  adminNodeDrain(
+    @Ctx() context: Context,
+    @Arg('input', () => AdminReasonInput, { description: 'The node, and why.' }) input: AdminReasonInput,
+  ): Promise<NodePayload> {
+    return outcome({ node: null }, () =>
+      inTransaction(context.em, async (em) => {
+        await drainNode(em, input.id);
+        await audit(em, {
+          actor: actorOf(context),
+          action: 'node.drain',
+          targetType: 'DataPlaneNode',
+          targetId: input.id,
+          reason: input.reason,
+        });
+        return { node: await nodeById(em, input.id) };
       }),
     );
   }

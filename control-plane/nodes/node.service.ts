@@ -69,6 +69,19 @@ export async function rotateNodeToken(em: EntityManager, nodeId: string): Promis
   return token;
 }
 
+/**
+ * Asks a node to finish what it has, take nothing new and end; it hears of it with its next heartbeat, and
+ * serves again once it is started anew. Throws NOT_FOUND.
+ */
+export async function drainNode(em: EntityManager, nodeId: string): Promise<void> {
+  const changed = await queryOne(
+    em,
+    sql`update data_plane_node set draining = true where id = ${nodeId} returning id`,
+  );
+  if (!changed) throw new UserFailure('NOT_FOUND', 'There is no such node.', 'id');
+  await publish(em, 'adminNodeUpdated', { audience: EVERYBODY, id: nodeId });
+}
+
 /** The node that a `gnt_…` token belongs to, or null. Looked up by digest. */
 export async function findNodeByToken(em: EntityManager, token: string): Promise<NodeIdentity | null> {
   const found = await queryOne<NodeIdentity>(
