@@ -4,14 +4,28 @@ export const GROUPS = ['default', 'vip', 'svip'] as const;
 export type Group = (typeof GROUPS)[number];
 
 export const TIERS = [
-  'top_flagship', 'second_flagship', 'agentic_coding', 'hard_reasoning', 'balanced',
-  'fast_cheap', 'budget_a', 'budget_b',
+  'top_flagship',
+  'second_flagship',
+  'agentic_coding',
+  'hard_reasoning',
+  'balanced',
+  'fast_cheap',
+  'budget_a',
+  'budget_b',
 ] as const;
 export type Tier = (typeof TIERS)[number];
 
 export const TRAITS = [
-  'reasoning', 'tools', 'files', 'vision', 'long_context', 'agentic_coding', 'hard_reasoning',
-  'balanced', 'fast_cheap', 'budget',
+  'reasoning',
+  'tools',
+  'files',
+  'vision',
+  'long_context',
+  'agentic_coding',
+  'hard_reasoning',
+  'balanced',
+  'fast_cheap',
+  'budget',
 ] as const;
 export type Trait = (typeof TRAITS)[number];
 
@@ -21,14 +35,29 @@ export type DialectName = (typeof DIALECTS)[number];
 
 /** What a request asks for. The first five are chat: any of them is served by a route of any other. */
 export const FAMILIES = [
-  'chat_completions', 'completions', 'messages', 'responses', 'generative_language',
-  'compact', 'embeddings', 'audio', 'images', 'rerank', 'moderations', 'search', 'realtime',
+  'chat_completions',
+  'completions',
+  'messages',
+  'responses',
+  'generative_language',
+  'compact',
+  'embeddings',
+  'audio',
+  'images',
+  'rerank',
+  'moderations',
+  'search',
+  'realtime',
 ] as const;
 export type Family = (typeof FAMILIES)[number];
 
 /** The families that all chat routes serve, whatever format their upstream speaks. */
 export const CHAT_FAMILIES = [
-  'chat_completions', 'completions', 'messages', 'responses', 'generative_language',
+  'chat_completions',
+  'completions',
+  'messages',
+  'responses',
+  'generative_language',
 ] as const;
 
 /** Whether a family is served by translation from any chat route. */
@@ -40,7 +69,9 @@ const OPENAI_PROTOCOLS = ['openai-chat', 'openai-responses'] as const;
 
 /** Protocols whose models can search the web with a tool of their provider. */
 export const WEB_SEARCH_PROTOCOLS: readonly DialectName[] = [
-  'openai-responses', 'anthropic-messages', 'google-generate',
+  'openai-responses',
+  'anthropic-messages',
+  'google-generate',
 ];
 
 /**
@@ -65,7 +96,10 @@ export const FAMILY_PROTOCOLS: Record<Family, readonly DialectName[]> = {
 };
 
 /** What a route offers: families under its upstream name, through the protocols of its provider. */
-export interface Offer { families: readonly Family[]; protocols: readonly DialectName[] }
+export interface Offer {
+  families: readonly Family[];
+  protocols: readonly DialectName[];
+}
 
 /**
  * Whether a route can serve a family: a chat family and compaction by any chat route, search also by a chat
@@ -81,7 +115,11 @@ export function canServe(family: Family, { families, protocols }: Offer): boolea
   return isOffered && speaks(FAMILY_PROTOCOLS[family]);
 }
 
-export interface FamilyPath { method: 'GET' | 'POST'; path: string; streaming: boolean }
+export interface FamilyPath {
+  method: 'GET' | 'POST';
+  path: string;
+  streaming: boolean;
+}
 
 /** The paths clients call for each family: what pages about a model show. */
 export const FAMILY_PATHS: Record<Family, readonly FamilyPath[]> = {

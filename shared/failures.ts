@@ -39,8 +39,17 @@ export type FailureCode = keyof typeof FAILURES;
 
 /** Failures that no repetition will mend: official SDKs obey `x-should-retry: false`. */
 const FINAL: ReadonlySet<FailureCode> = new Set<FailureCode>([
-  'insufficient_funds', 'spend_limit_reached', 'key_disabled', 'key_expired', 'pool_expired', 'wrong_host',
-  'model_not_in_pool', 'ip_not_allowed', 'wallet_frozen', 'not_implemented', 'idempotency_done',
+  'insufficient_funds',
+  'spend_limit_reached',
+  'key_disabled',
+  'key_expired',
+  'pool_expired',
+  'wrong_host',
+  'model_not_in_pool',
+  'ip_not_allowed',
+  'wallet_frozen',
+  'not_implemented',
+  'idempotency_done',
 ]);
 
 export interface FailureDetails {

@@ -36,11 +36,18 @@ export interface KeyRecord {
 /**
  * What a success costs in one group: base × ratio, computed by the control plane; a node never multiplies.
  */
-export interface GroupPriceRecord { base: MicrosText; ratio: string; price: MicrosText }
+export interface GroupPriceRecord {
+  base: MicrosText;
+  ratio: string;
+  price: MicrosText;
+}
 
 /** What one flat price may buy at most. */
 export interface ModelLimitsRecord {
-  maxChoices: number; maxInputs: number; maxBodyBytes: number; serviceTiers: string[];
+  maxChoices: number;
+  maxInputs: number;
+  maxBodyBytes: number;
+  serviceTiers: string[];
 }
 
 export interface ModelRecord {
@@ -62,7 +69,11 @@ export interface ModelRecord {
 
 /** Timeouts of one upstream, in ms. */
 export interface TimeoutsRecord {
-  connectMs: number; headersMs: number; firstContentMs: number; idleMs: number; totalMs: number;
+  connectMs: number;
+  headersMs: number;
+  firstContentMs: number;
+  idleMs: number;
+  totalMs: number;
 }
 
 export interface ProviderRecord {
@@ -116,7 +127,11 @@ export interface PoolRecord {
 }
 
 export interface AccountRecord {
-  kind: 'ACCOUNT'; id: string; walletId: string; frozen: boolean; suspended: boolean;
+  kind: 'ACCOUNT';
+  id: string;
+  walletId: string;
+  frozen: boolean;
+  suspended: boolean;
 }
 
 export interface SettingsRecord {
@@ -131,14 +146,29 @@ export interface SettingsRecord {
 }
 
 export type ConfigRecord =
-  | KeyRecord | ModelRecord | ProviderRecord | CredentialRecord
-  | RouteRecord | PoolRecord | AccountRecord | SettingsRecord;
+  | KeyRecord
+  | ModelRecord
+  | ProviderRecord
+  | CredentialRecord
+  | RouteRecord
+  | PoolRecord
+  | AccountRecord
+  | SettingsRecord;
 export type ConfigKind = ConfigRecord['kind'];
-export interface ConfigKey { kind: ConfigKind; id: string }
+export interface ConfigKey {
+  kind: ConfigKind;
+  id: string;
+}
 
 export type UsageSource = 'API_KEY' | 'POOL_KEY' | 'PLAYGROUND' | 'PERSONAL_INTELLIGENCE';
 export type UsageOutcome =
-  | 'DELIVERED' | 'CLIENT_LEFT' | 'KEY_CUT' | 'NO_CONTENT' | 'UPSTREAM_FAILED' | 'REFUSED' | 'THROTTLED';
+  | 'DELIVERED'
+  | 'CLIENT_LEFT'
+  | 'KEY_CUT'
+  | 'NO_CONTENT'
+  | 'UPSTREAM_FAILED'
+  | 'REFUSED'
+  | 'THROTTLED';
 export type UsageStatus = 'SUCCEEDED' | 'FAILED' | 'CANCELLED' | 'THROTTLED';
 
 /**
@@ -146,7 +176,10 @@ export type UsageStatus = 'SUCCEEDED' | 'FAILED' | 'CANCELLED' | 'THROTTLED';
  * reasoning.
  */
 export interface TokenCounts {
-  input: number | null; output: number | null; cached: number | null; reasoning: number | null;
+  input: number | null;
+  output: number | null;
+  cached: number | null;
+  reasoning: number | null;
 }
 
 /**

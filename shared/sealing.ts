@@ -3,7 +3,12 @@
  * The context string is authenticated, so that a sealed value cannot be moved to another record.
  */
 import {
-  createCipheriv, createDecipheriv, createPublicKey, diffieHellman, generateKeyPairSync, hkdfSync,
+  createCipheriv,
+  createDecipheriv,
+  createPublicKey,
+  diffieHellman,
+  generateKeyPairSync,
+  hkdfSync,
   randomBytes,
 } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';

@@ -10,32 +10,45 @@ import { deriveKey, digestOf, isWellFormedKey, issueKey, maskOf } from './secret
 
 describe('money', () => {
   it('reads back what it wrote, for every amount', () => {
-    fc.assert(fc.property(fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n }), (amount) => {
-      expect(parseDollars(formatDollars(amount))).toBe(amount);
-    }));
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n }), (amount) => {
+        expect(parseDollars(formatDollars(amount))).toBe(amount);
+      }),
+    );
   });
 
   it('writes at least cents and no useless zeros', () => {
-    expect([0n, 255_000n, 600_000n, -1n, 12_000_000n].map(formatDollars))
-      .toEqual(['0.00', '0.255', '0.60', '-0.000001', '12.00']);
+    expect([0n, 255_000n, 600_000n, -1n, 12_000_000n].map(formatDollars)).toEqual([
+      '0.00',
+      '0.255',
+      '0.60',
+      '-0.000001',
+      '12.00',
+    ]);
   });
 
   it.each(['', '1e3', '0x10', '1,5', ' 1', '1.2345678', '١', '+1', '.5', '1.', 'NaN', '99999999999999'])(
-    'refuses %j as an amount', (text) => expect(parseDollars(text)).toBeUndefined());
+    'refuses %j as an amount',
+    (text) => expect(parseDollars(text)).toBeUndefined(),
+  );
 
   it('charges the price times the ratio, rounded half up, and exactly the price at ratio 1', () => {
     expect(chargeFor(600_000n, 9_000n)).toBe(540_000n);
     expect(chargeFor(1n, 5_000n)).toBe(1n);
     expect(chargeFor(1n, 4_999n)).toBe(0n);
-    fc.assert(fc.property(fc.bigInt({ min: 0n, max: 10n ** 12n }), (price) => {
-      expect(chargeFor(price, RATIO_ONE)).toBe(price);
-    }));
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 10n ** 12n }), (price) => {
+        expect(chargeFor(price, RATIO_ONE)).toBe(price);
+      }),
+    );
   });
 
   it('reads back the ratios it writes', () => {
-    fc.assert(fc.property(fc.bigInt({ min: 0n, max: 99_999_999n }), (ratio) => {
-      expect(parseRatio(formatRatio(ratio))).toBe(ratio);
-    }));
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 99_999_999n }), (ratio) => {
+        expect(parseRatio(formatRatio(ratio))).toBe(ratio);
+      }),
+    );
     expect(parseRatio('0.85')).toBe(8_500n);
     expect(parseRatio('-1')).toBeUndefined();
   });
@@ -50,11 +63,13 @@ describe('keys', () => {
   });
 
   it('are refused without a look-up when one character changed', () => {
-    fc.assert(fc.property(fc.integer({ min: 3, max: 50 }), (at) => {
-      const key = issueKey();
-      const other = key[at] === 'a' ? 'b' : 'a';
-      expect(isWellFormedKey(key.slice(0, at) + other + key.slice(at + 1))).toBe(false);
-    }));
+    fc.assert(
+      fc.property(fc.integer({ min: 3, max: 50 }), (at) => {
+        const key = issueKey();
+        const other = key[at] === 'a' ? 'b' : 'a';
+        expect(isWellFormedKey(key.slice(0, at) + other + key.slice(at + 1))).toBe(false);
+      }),
+    );
   });
 
   it('derived from the same bytes are the same, from others not', () => {

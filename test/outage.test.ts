@@ -82,7 +82,8 @@ function traffic(customer: Customer): Traffic {
 
 function tally(seen: Seen[]): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { status, ended } of seen) counts[`${status} ${ended}`] = (counts[`${status} ${ended}`] ?? 0) + 1;
+  for (const { status, ended } of seen)
+    counts[`${status} ${ended}`] = (counts[`${status} ${ended}`] ?? 0) + 1;
   return counts;
 }
 
@@ -135,7 +136,7 @@ describe('the control plane is killed under traffic', () => {
     await compare(customer, load.seen);
   });
 
-  it('a node restarted meanwhile has its configuration from the file: refusals and free routes at once, paid ones 503', async () => {
+  it('a node restarted meanwhile refuses and lists from its file; paid requests get 503', async () => {
     const customer = await addCustomer(house, '100');
     await house.control.kill();
     const [node] = house.nodes;

@@ -73,7 +73,8 @@ describe('one request', () => {
     const requestIds = [whole, streamed].map((response) => response.headers.get('x-request-id'));
     await eventually(async () => {
       const usage = await rows(
-        'select request_id, model_name, cost::int, streamed, outcome from usage_entry where key_id = $1 order by at',
+        `select request_id, model_name, cost::int, streamed, outcome from usage_entry
+          where key_id = $1 order by at`,
         [customer.keyId],
       );
       expect(usage).toEqual([

@@ -3,13 +3,17 @@ import { Pool } from 'undici';
 
 /** How many words a streamed answer of the benchmark's upstream has, one a chunk. */
 export const CHUNKS = 200;
-/** Its streams for this model get their first chunk at once and the rest never: for memory per open stream. */
+/**
+ * Its streams for this model get their first chunk at once and the rest never: for memory per open stream.
+ */
 export const HOLDING_MODEL = 'budget-plus';
 
 export interface Target {
   name: string;
   url: string;
-  /** Sent as bearer keys in turn, since a wallet may have 64 requests in flight; pass-throughs ignore them. */
+  /**
+   * Sent as bearer keys in turn, since a wallet may have 64 requests in flight; pass-throughs ignore them.
+   */
   keys: string[];
   model: string;
 }
@@ -31,7 +35,10 @@ function requestBody(model: string, stream: boolean): string {
   return JSON.stringify({ model, messages: MESSAGES, ...(stream && { stream: true }) });
 }
 
-/** Runs the load and returns the latencies of whole requests, in ms. Throws on any answer that is not complete. */
+/**
+ * Runs the load and returns the latencies of whole requests, in ms. Throws on any answer that is not
+ * complete.
+ */
 export async function runLoad(target: Target, load: Load): Promise<Latencies> {
   const pool = new Pool(target.url, { connections: load.concurrency, pipelining: 1 });
   const body = requestBody(target.model, load.stream);
@@ -66,16 +73,23 @@ async function once(pool: Pool, target: Target, body: string): Promise<void> {
   }
 }
 
-/** Opens streams that have begun and do not end; resolves when all have begun. Closes them by the returned function. */
+/**
+ * Opens streams that have begun and do not end; resolves when all have begun. Closes them by the returned
+ * function.
+ */
 export async function openStreams(target: Target, count: number): Promise<() => Promise<void>> {
   const pool = new Pool(target.url, { connections: count, pipelining: 1, bodyTimeout: 0 });
   const body = requestBody(target.model, true);
   const one = async (index: number): Promise<void> => {
+    const key = target.keys[index % target.keys.length];
     const answer = await pool.request({
       path: '/v1/chat/completions',
       method: 'POST',
       body,
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${target.keys[index % target.keys.length]}` },
+      headers: {
+        'content-type': 'application/json',
+        authorization: `Bearer ${key}`,
+      },
     });
     if (answer.statusCode !== 200) throw new Error(`${target.name} answered ${answer.statusCode}`);
     answer.body.on('error', () => undefined);

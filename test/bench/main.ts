@@ -1,6 +1,8 @@
 /**
- * `npm run bench`: this gateway against a bare Fastify pass-through and plain node:http + undici, in one run on one
- * machine. CPU comes from each process's own accounting; latency is what is added to asking the upstream directly.
+ * `npm run bench`: this gateway against a bare Fastify pass-through and plain node:http + undici, in one run
+ * on one
+ * machine. CPU comes from each process's own accounting; latency is what is added to asking the upstream
+ * directly.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync, chmodSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';

@@ -16,7 +16,10 @@ export interface MemoryRow {
   kilobytesPerStream: number;
 }
 
-/** CPU and latency, one line per target and load. Added latency is measured against asking the upstream directly. */
+/**
+ * CPU and latency, one line per target and load. Added latency is measured against asking the upstream
+ * directly.
+ */
 export function table(rows: Row[]): string {
   const head = [
     '| target | load | CPU µs/request | × bare Fastify | added p50 ms | added p99 ms |',

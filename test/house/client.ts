@@ -49,7 +49,9 @@ export function apiClient(controlUrl: string): ApiClient {
     ) => {
       const type = `${(field[0] ?? '').toUpperCase()}${field.slice(1)}Input`;
       const named = INPUT_TYPES[field] ?? type;
-      const document = `mutation ($input: ${named}!) { ${field}(input: $input) { ${selection} userErrors { code message } } }`;
+      const document = `mutation ($input: ${named}!) {
+        ${field}(input: $input) { ${selection} userErrors { code message } }
+      }`;
       const data = await query<Record<string, Payload & { userErrors: UserError[] }>>(document, { input });
       const payload = data[field];
       if (!payload) throw new Error(`${field} answered nothing`);
