@@ -34,8 +34,8 @@ export async function updateProfile(em: EntityManager, id: string, change: Profi
 }
 
 /**
- * Closes the account for good: address, name and password are forgotten, sessions and tokens end, and nodes
- * refuse its keys. Usage log and ledger stay, as bookkeeping asks. Throws CONFLICT for the last
+ * Closes the account for good: address, name, password and chats are forgotten, sessions and tokens end, and
+ * nodes refuse its keys. Usage log and ledger stay, as bookkeeping asks. Throws CONFLICT for the last
  * administrator.
  */
 export async function deleteAccount(em: EntityManager, id: string, actor: Actor): Promise<void> {
@@ -58,6 +58,9 @@ export async function deleteAccount(em: EntityManager, id: string, actor: Actor)
     await revokeTokens(inner, id);
     await removeTotp(inner, id);
     await query(inner, sql`delete from account_link where user_id = ${id}`);
+    // What hangs on a chat goes with it; without a switch nothing is stored again.
+    await query(inner, sql`delete from conversation where user_id = ${id}`);
+    await query(inner, sql`delete from personal_switch where user_id = ${id}`);
     await announceAccount(inner, await ensureWallet(inner, id));
   });
 }

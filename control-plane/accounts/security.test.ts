@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN, codesOf, pick, SIGN_IN, startTestApp } from '../../test/control/app.ts';
 import type { Answer, Browser, TestApp } from '../../test/control/app.ts';
+import { newId } from '../ids.ts';
 import { query, sql } from '../sql.ts';
 import { stepAt, totpCode } from './totp.ts';
 
@@ -201,6 +202,13 @@ describe('an account', () => {
     const close = `mutation ($input: ReauthenticateInput!) { accountDelete(input: $input) { ok ${ERRORS} } }`;
     const owner = await test.user('leaving@example.com');
     const { secret } = await tokenOf(owner, ['KEYS_READ']);
+    const id = pick<string>(await owner.send('{ viewer { id } }'), 'viewer', 'id');
+    const chat = newId('evt');
+    await query(
+      test.orm.em.fork(),
+      sql`insert into conversation (id, user_id, title, model_name, created_at, updated_at)
+      values (${chat}, ${id}, 'leaving@', 'm', now(), now())`,
+    );
     expect(codesOf(await owner.send(close, { input: {} }), 'accountDelete')).toEqual(['CREDENTIALS_INVALID']);
     expect(pick(await owner.send(close, { input: { password: PASSWORD } }), 'accountDelete', 'ok')).toBe(
       true,
@@ -212,7 +220,8 @@ describe('an account', () => {
     const rows = await query<{ row: string }>(
       test.orm.em.fork(),
       sql`select users::text as row from users union all select session::text from session
-      union all select audit_event::text from audit_event`,
+      union all select audit_event::text from audit_event
+      union all select conversation::text from conversation`,
     );
     expect(rows.filter(({ row }) => row.includes('leaving@'))).toEqual([]);
     expect((await test.user('leaving@example.com')).cookie).not.toBeNull();
