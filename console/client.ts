@@ -83,6 +83,14 @@ export function requestIdOf(error: CombinedError): string | undefined {
 
 // Parts of their parent, without an id of their own.
 const PARTS = [
+  'PlaygroundHome',
+  'PersonalIntelligence',
+  'PersonalSwitch',
+  'MessageAttachment',
+  'MessageTextDelta',
+  'MessageReasoningDelta',
+  'MessageCompleted',
+  'MessageFailed',
   'ModelEndpoint',
   'ModelLimits',
   'ModelDeprecation',

@@ -4,6 +4,7 @@ import { admin } from './en/admin.ts';
 import { frame } from './en/frame.ts';
 import { keys } from './en/keys.ts';
 import { personal } from './en/personal.ts';
+import { playground } from './en/playground.ts';
 import { spend } from './en/spend.ts';
 
-export const en = { ...frame, ...account, ...keys, ...spend, ...personal, ...admin } as const;
+export const en = { ...frame, ...account, ...keys, ...spend, ...personal, ...admin, ...playground } as const;

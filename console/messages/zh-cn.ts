@@ -4,6 +4,7 @@ import { admin } from './zh-cn/admin.ts';
 import { frame } from './zh-cn/frame.ts';
 import { keys } from './zh-cn/keys.ts';
 import { personal } from './zh-cn/personal.ts';
+import { playground } from './zh-cn/playground.ts';
 import { spend } from './zh-cn/spend.ts';
 
-export const zhCN = { ...frame, ...account, ...keys, ...spend, ...personal, ...admin };
+export const zhCN = { ...frame, ...account, ...keys, ...spend, ...personal, ...admin, ...playground };

@@ -1,6 +1,6 @@
 /**
- * What of the Playground lives in this process alone: replies being written, and chats that are stored nowhere.
- * Bounded in number and time; nothing of it is ever written down from here.
+ * What of the Playground lives in this process alone: replies being written, and chats that are stored
+ * nowhere. Bounded in number and time; nothing of it is ever written down from here.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { UserFailure } from '../errors.ts';

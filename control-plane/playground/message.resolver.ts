@@ -9,7 +9,7 @@ import { usageOfRequest } from '../usage/usage.service.ts';
 import { UsageEntry } from '../usage/usage.types.ts';
 import { placeOf } from './conversation.resolver.ts';
 import { storedMessage } from './conversation.service.ts';
-import type { ReplyEvent } from './live-reply.ts';
+import type { PartEvent, ReplyEvent } from './live-reply.ts';
 import { repeatReply, sendMessage, stopReply } from './message.service.ts';
 import type { Scene } from './message.service.ts';
 import {
@@ -116,9 +116,9 @@ async function follow(
 function eventView(event: ReplyEvent): typeof MessageStreamEvent {
   switch (event.kind) {
     case 'text':
-      return Object.assign(new MessageTextDelta(), { after: event.after, seq: event.seq, text: event.text });
+      return Object.assign(new MessageTextDelta(), partOf(event));
     case 'reasoning':
-      return Object.assign(new MessageReasoningDelta(), { after: event.after, seq: event.seq, text: event.text });
+      return Object.assign(new MessageReasoningDelta(), partOf(event));
     case 'completed':
       return Object.assign(new MessageCompleted(), { seq: event.seq, message: event.message });
     case 'failed':
@@ -129,6 +129,10 @@ function eventView(event: ReplyEvent): typeof MessageStreamEvent {
         retryable: event.failure.retryable,
       });
   }
+}
+
+function partOf({ after, seq, text }: PartEvent): Omit<PartEvent, 'kind'> {
+  return { after, seq, text };
 }
 
 function sceneOf(context: Context): Scene {

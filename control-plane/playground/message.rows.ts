@@ -35,8 +35,8 @@ export interface TurnRows {
 }
 
 /**
- * Stores chat, question and the reply to come. False, and nothing stored, where the last switch was turned off
- * a moment ago.
+ * Stores chat, question and the reply to come. False, and nothing stored, where the last switch was turned
+ * off a moment ago.
  */
 export async function insertTurn(em: EntityManager, turn: TurnRows): Promise<boolean> {
   const { chat, isNew, question, reply, call } = turn;

@@ -61,8 +61,8 @@ export interface Sent {
 }
 
 /**
- * Sends a message and begins its reply, which goes on by itself. Stored only while a switch is on, the chat is
- * not temporary and none of it went unstored. Throws NOT_FOUND, MODEL_UNAVAILABLE, INVALID, LIMIT_REACHED.
+ * Sends a message and begins its reply, which goes on by itself. Stored only while a switch is on, the chat
+ * is not temporary and none of it went unstored. Throws NOT_FOUND, MODEL_UNAVAILABLE, INVALID, LIMIT_REACHED.
  */
 export async function sendMessage(scene: Scene, draft: MessageDraft): Promise<Sent> {
   const attachments = checkAttachments(draft.attachments ?? []);

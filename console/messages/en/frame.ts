@@ -40,6 +40,7 @@ export const frame = {
     signIn: 'Sign in',
     admin: 'Administration',
     profile: 'Profile',
+    jump: 'Search or jump to',
     register: 'Create account',
     theme: 'Theme',
     language: 'Language',

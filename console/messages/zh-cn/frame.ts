@@ -43,6 +43,7 @@ export const frame: Translation<typeof english> = {
     signIn: '登录',
     admin: '管理',
     profile: '个人资料',
+    jump: '搜索或跳转',
     register: '创建账户',
     theme: '主题',
     language: '语言',

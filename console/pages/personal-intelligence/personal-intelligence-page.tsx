@@ -1,0 +1,136 @@
+/** The four switches of Personal Intelligence, and what they mean for the storing of chats. */
+import { Archive, EyeOff, ListTodo, Repeat, ScrollText, SlidersHorizontal } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { useMutation, useQuery } from 'urql';
+import { requestIdOf } from '../../client.ts';
+import { Banner, Failure, SkeletonRows } from '../../components/notice.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { graphql, type ResultOf } from '../../graphql.ts';
+import { useFailureWords } from '../failure-words.ts';
+
+const IntelligenceQuery = graphql(`
+  query Intelligence {
+    viewer {
+      id
+      personalIntelligence {
+        storing
+        storedConversationCount
+        switches {
+          kind
+          enabled
+          changedAt
+        }
+      }
+    }
+  }
+`);
+
+const SwitchSet = graphql(`
+  mutation SwitchSet($input: PersonalSwitchInput!) {
+    personalSwitchSet(input: $input) {
+      personalIntelligence {
+        storing
+      }
+      userErrors {
+        code
+        message
+        field
+      }
+    }
+  }
+`);
+
+type Intelligence = NonNullable<ResultOf<typeof IntelligenceQuery>['viewer']>['personalIntelligence'];
+type Switch = Intelligence['switches'][number];
+
+const ICONS = {
+  DURABLE_ROUTINE: Repeat,
+  PREFERENCE_PROFILE: SlidersHorizontal,
+  CONVERSATION_SUMMARY: ScrollText,
+  WORKING_ON: ListTodo,
+} as const;
+
+/** The page of the switches. */
+export function PersonalIntelligencePage() {
+  const { t } = useTranslation();
+  const [{ data, error }, again] = useQuery({ query: IntelligenceQuery, requestPolicy: 'cache-and-network' });
+  const refresh = () => again({ requestPolicy: 'network-only' });
+  const intelligence = data?.viewer?.personalIntelligence;
+  return (
+    <>
+      <PageHead title={t('intelligence.title')} sentence={t('intelligence.sentence')} />
+      {!intelligence && error && (
+        <Failure
+          title={t('intelligence.failed')}
+          safe={t('intelligence.failedSafe')}
+          requestId={requestIdOf(error)}
+          onRetry={refresh}
+        />
+      )}
+      {!intelligence && !error && <SkeletonRows rows={4} />}
+      {intelligence && <Switches intelligence={intelligence} onTurned={refresh} />}
+    </>
+  );
+}
+
+function Switches({ intelligence, onTurned }: { intelligence: Intelligence; onTurned: () => void }) {
+  const { t } = useTranslation();
+  const { storing, switches, storedConversationCount: count } = intelligence;
+  const on = switches.filter((item) => item.enabled).length;
+  const Icon = storing ? Archive : EyeOff;
+  return (
+    <>
+      <Banner tone="quiet" icon={<Icon size={16} strokeWidth={1.75} aria-hidden="true" />}>
+        <strong className="font-semibold">
+          {storing ? t('intelligence.storing', { count: on }) : t('intelligence.notStoring')}
+        </strong>{' '}
+        {storing && t('intelligence.storingMore')} {count > 0 && t('intelligence.kept', { count })}
+      </Banner>
+      <ul className="mt-5 grid grid-cols-2 gap-4 max-lg:grid-cols-1">
+        {switches.map((item) => (
+          <SwitchCard key={item.kind} item={item} onTurned={onTurned} />
+        ))}
+      </ul>
+    </>
+  );
+}
+
+function SwitchCard({ item: { kind, enabled }, onTurned }: { item: Switch; onTurned: () => void }) {
+  const { t } = useTranslation();
+  const [{ fetching }, send] = useMutation(SwitchSet);
+  const words = useFailureWords();
+  const toast = useToast();
+  const Icon = ICONS[kind];
+  const turn = async (on: boolean) => {
+    const { data, error } = await send({ input: { kind, enabled: on } });
+    const reason = words(error, data?.personalSwitchSet.userErrors);
+    if (reason !== undefined) toast({ text: reason, failed: true });
+    onTurned();
+  };
+  return (
+    <li className="rounded-card border border-line bg-raise p-5">
+      <label className="flex items-center gap-3 touch:min-h-11">
+        <Icon
+          size={16}
+          strokeWidth={1.75}
+          className={enabled ? 'text-accent' : 'text-ink-2'}
+          aria-hidden="true"
+        />
+        <span className="flex-1 font-semibold">{t(`intelligence.kinds.${kind}`)}</span>
+        <span className="text-table text-ink-2" aria-hidden="true">
+          {t(enabled ? 'intelligence.on' : 'intelligence.off')}
+        </span>
+        <input
+          type="checkbox"
+          role="switch"
+          className="switch"
+          checked={enabled}
+          disabled={fetching}
+          onChange={(event) => void turn(event.target.checked)}
+        />
+      </label>
+      <p className="mt-1 pl-7 text-ink-2">{t(`intelligence.meanings.${kind}`)}</p>
+    </li>
+  );
+}

@@ -1,0 +1,194 @@
+/** One chat on the page: head, messages, and where the next one is written. */
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useQuery } from 'urql';
+import { WireEmpty } from '../../components/mark.tsx';
+import { moneyText } from '../../components/money.tsx';
+import { Failure } from '../../components/notice.tsx';
+import { ViewerQuery } from '../shell/viewer.ts';
+import { ApiCall } from './api-call.tsx';
+import { ChatHead, StorageBanner } from './chat-head.tsx';
+import { Composer, type Draft } from './composer.tsx';
+import type { ChatMessage, PickedModel } from './documents.ts';
+import { MessageList } from './message-list.tsx';
+import { useChat } from './use-chat.ts';
+
+const NO_DRAFT: Draft = { text: '', pictures: [] };
+
+interface ChatProps {
+  storing: boolean;
+  switchesOn: number;
+  models: readonly PickedModel[];
+  defaultModel: string | undefined;
+  onChats: (() => void) | undefined;
+  onChanged: () => void;
+}
+
+/** The chat of the address, or a new one, with its composer. */
+export function Chat(props: ChatProps) {
+  const { storing, switchesOn, models, onChats } = props;
+  const [showsCall, setShowsCall] = useState(false);
+  const writer = useWriter(props);
+  const { chat, running, busy, act, draft, model } = writer;
+  const begun = chat.messages.length > 0;
+  return (
+    <section className="flex min-w-0 flex-1 flex-col">
+      <ChatHead
+        title={chat.title || (chat.messages[0]?.content.split('\n')[0] ?? '')}
+        temporary={chat.temporary}
+        onTemporary={begun || chat.id !== undefined ? undefined : (on) => act.reset(on)}
+        onApiCall={() => setShowsCall(true)}
+        onChats={onChats}
+        onNew={writer.fresh}
+      />
+      <StorageBanner
+        stored={begun ? chat.stored && storing : storing && !chat.temporary}
+        temporary={chat.temporary}
+        switchesOn={switchesOn}
+      />
+      <div className="min-h-0 flex-1 overflow-y-auto" tabIndex={-1}>
+        <Opening writer={writer} />
+        <MessageList
+          messages={chat.messages}
+          models={models}
+          idle={!running && !busy}
+          onEdit={writer.edit}
+          onAgain={(reply, name) => void act.again(reply, name)}
+        />
+      </div>
+      <Desk writer={writer} models={models} />
+      {showsCall && (
+        <ApiCall
+          messages={chat.messages}
+          model={model?.name ?? ''}
+          draft={draft}
+          onClose={() => setShowsCall(false)}
+        />
+      )}
+    </section>
+  );
+}
+
+type Writer = ReturnType<typeof useWriter>;
+
+/** The chat, what is being written in it, and by which model it is answered. */
+function useWriter({ storing, models, defaultModel, onChanged }: ChatProps) {
+  const navigate = useNavigate();
+  const { chat: chatId, model: asked } = useSearch({ from: '/signed-in/playground' });
+  const [draft, setDraft] = useState(NO_DRAFT);
+  const [editing, setEditing] = useState<ChatMessage>();
+  const [picked, setPicked] = useState<string>();
+  const onCreated = (id: string) => void navigate({ to: '/playground', search: { chat: id }, replace: true });
+  const { chat, running, busy, lost, failure, ...act } = useChat({ chatId, storing, onCreated, onChanged });
+  const named = [picked, asked, chat.modelName, defaultModel];
+  const found = named.map((name) => models.find((item) => item.name === name)).find((item) => item);
+  const model = found ?? models[0];
+  const edit = (message: ChatMessage | undefined) => {
+    setEditing(message);
+    setDraft(message ? { text: message.content, pictures: message.attachments } : NO_DRAFT);
+  };
+  const send = async () => {
+    if (!model) return;
+    const { text: content, pictures } = draft;
+    setDraft(NO_DRAFT);
+    const sent = await act.send({ content, pictures, model: model.name, replaces: editing });
+    if (sent) setEditing(undefined);
+    else setDraft({ text: content, pictures });
+  };
+  const fresh = () => {
+    act.reset();
+    edit(undefined);
+    void navigate({ to: '/playground', search: {} });
+  };
+  const more = { model, setPicked, draft, setDraft, editing, edit, send, fresh };
+  return { chatId, chat, running, busy, lost, failure, act, ...more };
+}
+
+/** What stands where there are no messages: a welcome, or that the chat is gone. */
+function Opening({ writer: { lost, chat, chatId, fresh } }: { writer: Writer }) {
+  const { t } = useTranslation();
+  if (lost !== undefined)
+    return (
+      <div className="p-6">
+        <Failure title={t('playground.loadFailed')} safe={t('playground.loadSafe')} onRetry={fresh} />
+      </div>
+    );
+  return chat.messages.length === 0 && chatId === undefined ? <Welcome /> : null;
+}
+
+/** The composer with what belongs to it. */
+function Desk({ writer, models }: { writer: Writer; models: readonly PickedModel[] }) {
+  const { chat, running, busy, failure, act, model, draft } = writer;
+  useEscape(running ? () => void act.stop() : undefined);
+  return (
+    <div className="mx-auto w-full max-w-[720px] flex-none px-6 pb-3 max-sm:px-3">
+      {writer.editing && <Editing onCancel={() => writer.edit(undefined)} />}
+      {failure !== undefined && (
+        <p role="alert" className="mb-2 text-bad">
+          {failure}
+        </p>
+      )}
+      <Composer
+        models={models}
+        model={model}
+        onModel={writer.setPicked}
+        draft={draft}
+        onDraft={writer.setDraft}
+        begun={chat.messages.length > 0}
+        runningSince={running && Date.parse(running.createdAt)}
+        busy={busy}
+        onSend={() => void writer.send()}
+        onStop={() => void act.stop()}
+      />
+      <Foot />
+    </div>
+  );
+}
+
+function Welcome() {
+  const { t } = useTranslation();
+  return (
+    <div className="mx-auto max-w-[720px] px-6 pt-16 max-sm:px-4 max-sm:pt-8">
+      <WireEmpty />
+      <h2 className="mt-6 text-section">{t('playground.emptyTitle')}</h2>
+      <p className="mt-1 text-ink-2">{t('playground.emptySentence')}</p>
+    </div>
+  );
+}
+
+function Editing({ onCancel }: { onCancel: () => void }) {
+  const { t } = useTranslation();
+  return (
+    <p className="mb-2 flex items-center gap-3 text-table text-ink-2">
+      <span className="flex-1">{t('playground.editing')}</span>
+      <button type="button" className="font-[550] text-accent touch:min-h-11" onClick={onCancel}>
+        {t('playground.cancelEdit')}
+      </button>
+    </p>
+  );
+}
+
+function Foot() {
+  const { t } = useTranslation();
+  const [{ data }] = useQuery({ query: ViewerQuery, requestPolicy: 'cache-first' });
+  const available = data?.viewer?.wallet.available ?? '0';
+  return (
+    <p className="mt-2 text-center text-hint text-ink-3 max-sm:hidden">
+      {t('playground.foot', { amount: moneyText(available) })}
+    </p>
+  );
+}
+
+/** Escape stops the reply, unless a dialog or a menu is open, which it closes. */
+function useEscape(stop: (() => void) | undefined): void {
+  useEffect(() => {
+    if (!stop) return;
+    const listen = (event: KeyboardEvent) => {
+      const open = document.querySelector('[role=dialog], [role=menu]');
+      if (event.key === 'Escape' && !open && !event.defaultPrevented) stop();
+    };
+    addEventListener('keydown', listen);
+    return () => removeEventListener('keydown', listen);
+  }, [stop]);
+}

@@ -1,0 +1,216 @@
+/** Where a message is written: model and price before sending, pictures, Send or Stop. */
+import { clsx } from 'clsx';
+import { ArrowUp, ChevronDown, ImagePlus, Square, X } from 'lucide-react';
+import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Button, IconButton } from '../../components/button.tsx';
+import { Menu } from '../../components/menu.tsx';
+import { Money, moneyText } from '../../components/money.tsx';
+import { useToast } from '../../components/toast.tsx';
+import type { PickedModel, Picture } from './documents.ts';
+import { addressOf, pictureOf, PICTURES_MAX } from './pictures.ts';
+
+export interface Draft {
+  text: string;
+  pictures: Picture[];
+}
+
+interface ComposerProps {
+  models: readonly PickedModel[];
+  model: PickedModel | undefined;
+  onModel: (name: string) => void;
+  draft: Draft;
+  onDraft: (draft: Draft) => void;
+  begun: boolean;
+  /** When the running reply began, in ms; undefined while none is written. */
+  runningSince: number | undefined;
+  busy: boolean;
+  onSend: () => void;
+  onStop: () => void;
+}
+
+/** The composer. Enter sends, Shift Enter breaks the line, Escape stops the reply. */
+export function Composer(props: ComposerProps) {
+  const { model, draft, onDraft, begun, runningSince, busy, onSend } = props;
+  const { t } = useTranslation();
+  const area = useRef<HTMLTextAreaElement>(null);
+  const add = usePictures(draft, onDraft);
+  const running = runningSince !== undefined;
+  const ready = !running && model !== undefined && (draft.text.trim() !== '' || draft.pictures.length > 0);
+  const press = (event: KeyboardEvent) => {
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    if (ready && !busy) onSend();
+  };
+  const paste = (event: ClipboardEvent) => {
+    if (event.clipboardData.files.length === 0 || !model?.sees) return;
+    event.preventDefault();
+    void add([...event.clipboardData.files]);
+  };
+  useEffect(() => area.current?.focus({ preventScroll: true }), []);
+  const label = t(begun ? 'playground.followUp' : 'playground.write');
+  return (
+    <div className={FRAME}>
+      <Pictures draft={draft} onDraft={onDraft} />
+      <textarea
+        ref={area}
+        rows={2}
+        aria-label={label}
+        placeholder={label}
+        value={draft.text}
+        onChange={(event) => onDraft({ ...draft, text: event.target.value })}
+        onKeyDown={press}
+        onPaste={paste}
+        className={AREA}
+      />
+      <div className="flex flex-wrap items-center gap-2">
+        <ModelPicker {...props} />
+        <AttachButton sees={model?.sees ?? false} add={add} />
+        <span className="ml-auto" />
+        <SendOrStop {...props} ready={ready} />
+      </div>
+    </div>
+  );
+}
+
+function SendOrStop({ runningSince, busy, ready, onSend, onStop }: ComposerProps & { ready: boolean }) {
+  const { t } = useTranslation();
+  if (runningSince === undefined)
+    return (
+      <Button
+        variant="primary"
+        busy={busy}
+        disabled={!ready}
+        className="disabled:opacity-50"
+        icon={<ArrowUp size={16} strokeWidth={2} />}
+        onClick={onSend}>
+        {t('playground.send')}
+      </Button>
+    );
+  return (
+    <>
+      <Elapsed since={runningSince} />
+      <Button icon={<Square size={12} fill="currentColor" />} onClick={onStop}>
+        {t('playground.stop')}
+        <kbd className="rounded-tag border border-line px-1 text-tiny text-ink-3 touch:hidden">Esc</kbd>
+      </Button>
+    </>
+  );
+}
+
+const AREA =
+  'field-sizing-content max-h-60 min-h-12 w-full resize-none bg-transparent px-1 text-chat outline-none';
+const FRAME =
+  'flex flex-col gap-2 rounded-card border border-control bg-raise p-3 ' +
+  'focus-within:border-accent focus-within:shadow-[inset_0_0_0_1px_var(--accent)]';
+
+function ModelPicker({ models, model, onModel }: ComposerProps) {
+  const { t } = useTranslation();
+  const options = models.map(({ name, price }) => ({ value: name, word: `${name} · ${moneyText(price)}` }));
+  const label = t('playground.model');
+  return (
+    <>
+      <Menu
+        trigger={
+          <button type="button" aria-label={`${label}: ${model?.name ?? ''}`} className={PICKER}>
+            <code>{model?.name}</code>
+            <ChevronDown size={16} strokeWidth={1.75} className="text-ink-2" aria-hidden="true" />
+          </button>
+        }
+        entries={[{ kind: 'choices', label, value: model?.name ?? '', options, choose: onModel }]}
+      />
+      {model && (
+        <span className="text-table text-ink-3">
+          <Money amount={model.price} className="text-ink-2" /> {t('playground.perMessage')}
+        </span>
+      )}
+    </>
+  );
+}
+
+const PICKER =
+  'flex h-8 items-center gap-2 rounded-control border border-line-strong px-2.5 hover:bg-hover touch:h-11';
+
+function AttachButton({ sees, add }: { sees: boolean; add: (files: File[]) => Promise<void> }) {
+  const { t } = useTranslation();
+  const input = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <IconButton
+        label={sees ? t('playground.attach') : t('playground.attachNot')}
+        disabled={!sees}
+        className="disabled:opacity-50"
+        onClick={() => input.current?.click()}>
+        <ImagePlus size={16} strokeWidth={1.75} />
+      </IconButton>
+      <input
+        ref={input}
+        type="file"
+        accept="image/*"
+        multiple
+        hidden
+        onChange={(event) => {
+          void add([...(event.target.files ?? [])]);
+          event.target.value = '';
+        }}
+      />
+    </>
+  );
+}
+
+function Pictures({ draft, onDraft }: Pick<ComposerProps, 'draft' | 'onDraft'>) {
+  const { t } = useTranslation();
+  if (draft.pictures.length === 0) return null;
+  const without = (index: number) => draft.pictures.filter((_, at) => at !== index);
+  return (
+    <ul className="flex flex-wrap gap-2">
+      {draft.pictures.map((picture, index) => (
+        <li key={index} className="relative">
+          <img
+            src={addressOf(picture)}
+            alt={t('playground.picture', { number: index + 1 })}
+            className="size-16 rounded-control border border-line object-cover"
+          />
+          <button
+            type="button"
+            aria-label={t('playground.removePicture', { number: index + 1 })}
+            onClick={() => onDraft({ ...draft, pictures: without(index) })}
+            className={clsx(
+              'absolute -top-2 -right-2 flex size-6 items-center justify-center rounded-full border',
+              'border-line bg-raise touch-area',
+            )}>
+            <X size={14} strokeWidth={1.75} />
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function usePictures(draft: Draft, onDraft: (draft: Draft) => void) {
+  const { t } = useTranslation();
+  const toast = useToast();
+  return async (files: File[]): Promise<void> => {
+    const read = await Promise.all(files.slice(0, PICTURES_MAX).map(pictureOf));
+    const fresh = read.filter((picture) => picture !== undefined);
+    if (fresh.length < read.length) toast({ text: t('playground.badPicture'), failed: true });
+    onDraft({ ...draft, pictures: [...draft.pictures, ...fresh].slice(0, PICTURES_MAX) });
+  };
+}
+
+/** Counts whole seconds; not read out, since that would be every second. */
+function Elapsed({ since }: { since: number }) {
+  const { t } = useTranslation();
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, []);
+  const seconds = Math.max(0, Math.round((now - since) / 1_000));
+  return (
+    <span aria-hidden="true" className="flex items-center gap-2 text-table text-accent">
+      <span className="spinner" />
+      <span className="max-sm:hidden">{t('playground.replying', { seconds })}</span>
+    </span>
+  );
+}

@@ -1,0 +1,267 @@
+/** What the Playground asks the service. */
+import { graphql, type ResultOf } from '../../graphql.ts';
+
+export const MessageFields = graphql(`
+  fragment MessageFields on Message {
+    id
+    role
+    content
+    reasoning
+    attachments {
+      mimeType
+      dataBase64
+    }
+    state
+    error
+    errorCode
+    modelName
+    parentId
+    createdAt
+  }
+`);
+
+export const PlaygroundQuery = graphql(`
+  query Playground {
+    viewer {
+      id
+      playground {
+        storing
+        defaultModel {
+          id
+          name
+        }
+      }
+      personalIntelligence {
+        storing
+        storedConversationCount
+        switches {
+          kind
+          enabled
+        }
+      }
+    }
+    catalog(first: 100) {
+      nodes {
+        id
+        name
+        inputModalities
+        prices {
+          group
+          pricePerRequest
+        }
+        endpoints {
+          family
+        }
+      }
+    }
+  }
+`);
+
+export const ChatsQuery = graphql(`
+  query Chats($search: String, $after: String) {
+    viewer {
+      id
+      playground {
+        conversations(first: 50, search: $search, after: $after) {
+          nodes {
+            id
+            title
+            updatedAt
+          }
+          totalCount
+        }
+      }
+    }
+  }
+`);
+
+export const ChatQuery = graphql(
+  `
+    query Chat($id: ID!) {
+      node(id: $id) {
+        id
+        ... on Conversation {
+          title
+          stored
+          temporary
+          model {
+            id
+            name
+          }
+          messages(first: 100) {
+            nodes {
+              ...MessageFields
+            }
+          }
+        }
+      }
+    }
+  `,
+  [MessageFields],
+);
+
+export const ChatCreate = graphql(`
+  mutation ChatCreate($input: ConversationCreateInput!) {
+    conversationCreate(input: $input) {
+      conversation {
+        id
+      }
+      userErrors {
+        code
+        message
+        field
+      }
+    }
+  }
+`);
+
+export const ChatRename = graphql(`
+  mutation ChatRename($input: RenameInput!) {
+    conversationRename(input: $input) {
+      conversation {
+        id
+        title
+      }
+      userErrors {
+        code
+        message
+        field
+      }
+    }
+  }
+`);
+
+export const ChatDelete = graphql(`
+  mutation ChatDelete($input: ConversationDeleteInput!) {
+    conversationDelete(input: $input) {
+      deletedIds
+      userErrors {
+        code
+        message
+        field
+      }
+    }
+  }
+`);
+
+export const ChatsDelete = graphql(`
+  mutation ChatsDelete($input: ConversationsDeleteAllInput!) {
+    conversationsDeleteAll(input: $input) {
+      deletedIds
+      userErrors {
+        code
+        message
+        field
+      }
+    }
+  }
+`);
+
+export const MessageSend = graphql(
+  `
+    mutation MessageSend($input: MessageSendInput!) {
+      messageSend(input: $input) {
+        userMessage {
+          ...MessageFields
+        }
+        reply {
+          ...MessageFields
+        }
+        price
+        userErrors {
+          code
+          message
+          field
+        }
+      }
+    }
+  `,
+  [MessageFields],
+);
+
+export const MessageRegenerate = graphql(
+  `
+    mutation MessageRegenerate($input: MessageRegenerateInput!) {
+      messageRegenerate(input: $input) {
+        reply {
+          ...MessageFields
+        }
+        userErrors {
+          code
+          message
+          field
+        }
+      }
+    }
+  `,
+  [MessageFields],
+);
+
+export const MessageStop = graphql(`
+  mutation MessageStop($input: IdInput!) {
+    messageStop(input: $input) {
+      message {
+        id
+        state
+      }
+      userErrors {
+        code
+        message
+        field
+      }
+    }
+  }
+`);
+
+export const MessageStream = graphql(
+  `
+    subscription MessageStream($messageId: ID!, $afterSeq: Int!) {
+      messageStream(messageId: $messageId, afterSeq: $afterSeq) {
+        __typename
+        ... on MessageTextDelta {
+          after
+          seq
+          text
+        }
+        ... on MessageReasoningDelta {
+          after
+          seq
+          text
+        }
+        ... on MessageCompleted {
+          message {
+            ...MessageFields
+          }
+        }
+        ... on MessageFailed {
+          errorCode
+          retryable
+          message {
+            ...MessageFields
+          }
+        }
+      }
+    }
+  `,
+  [MessageFields],
+);
+
+export type ChatMessage = ResultOf<typeof MessageFields>;
+export type StreamEvent = ResultOf<typeof MessageStream>['messageStream'];
+export type Picture = ChatMessage['attachments'][number];
+
+/** A model as the picker needs it. */
+export interface PickedModel {
+  name: string;
+  price: string;
+  sees: boolean;
+}
+
+/** The models that answer in chats to everybody, with what a message to each costs. */
+export function modelsOf(data: ResultOf<typeof PlaygroundQuery> | undefined): PickedModel[] {
+  return (data?.catalog.nodes ?? []).flatMap(({ name, inputModalities, prices, endpoints }) => {
+    const price = prices.find((item) => item.group === 'DEFAULT')?.pricePerRequest;
+    const chats = endpoints.some((endpoint) => endpoint.family === 'CHAT_COMPLETIONS');
+    return price !== undefined && chats ? [{ name, price, sees: inputModalities.includes('image') }] : [];
+  });
+}

@@ -1,0 +1,166 @@
+/** Stored chats: search, open, rename, delete one or all. */
+import { clsx } from 'clsx';
+import { Link } from '@tanstack/react-router';
+import { Ellipsis, Pencil, Plus, Trash2 } from 'lucide-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useQuery } from 'urql';
+import { Button, IconButton } from '../../components/button.tsx';
+import { Menu } from '../../components/menu.tsx';
+import { SearchField } from '../../components/search-field.tsx';
+import { ChatsQuery } from './documents.ts';
+import { ChatDialog, type ChatTask } from './history-dialogs.tsx';
+
+export interface ChatRow {
+  id: string;
+  title: string;
+  updatedAt: string;
+}
+
+interface HistoryProps {
+  chatId: string | undefined;
+  /** Counts changes made on this page; the list is read again after each. */
+  changes: number;
+  onNew: () => void;
+  onDeleted: (ids: readonly string[]) => void;
+}
+
+/** The list at the left, the last used first. */
+export function History({ chatId, changes, onNew, onDeleted }: HistoryProps) {
+  const { t } = useTranslation();
+  const [search, setSearch] = useState<string>();
+  const [task, setTask] = useState<ChatTask>();
+  const variables = { search: search ?? null };
+  const [{ data }, again] = useQuery({ query: ChatsQuery, variables, requestPolicy: 'cache-and-network' });
+  const [seen, setSeen] = useState(changes);
+  if (seen !== changes) {
+    setSeen(changes);
+    again({ requestPolicy: 'network-only' });
+  }
+  const list = data?.viewer?.playground.conversations;
+  const rows = list?.nodes ?? [];
+  const total = list?.totalCount ?? 0;
+  return (
+    <nav aria-label={t('playground.chats')} className="flex min-h-0 flex-1 flex-col gap-4 p-3">
+      <Button wide icon={<Plus size={16} strokeWidth={1.75} />} onClick={onNew}>
+        {t('playground.newChat')}
+      </Button>
+      <div className="[&>div]:w-full">
+        <SearchField
+          label={t('playground.search')}
+          placeholder={t('playground.search')}
+          value={search}
+          onSearch={setSearch}
+        />
+      </div>
+      <div className="min-h-0 flex-1 overflow-y-auto">
+        <Groups rows={rows} chatId={chatId} onTask={setTask} />
+        {search !== undefined && list && rows.length === 0 && (
+          <p className="px-2 text-table text-ink-2">{t('playground.noMatch')}</p>
+        )}
+      </div>
+      {search === undefined && total > 0 && (
+        <Total total={total} onDelete={() => setTask({ kind: 'delete-all', count: total })} />
+      )}
+      {task && (
+        <ChatDialog
+          task={task}
+          onClose={() => setTask(undefined)}
+          onDone={(deleted) => {
+            setTask(undefined);
+            again({ requestPolicy: 'network-only' });
+            onDeleted(deleted);
+          }}
+        />
+      )}
+    </nav>
+  );
+}
+
+interface GroupsProps {
+  rows: readonly ChatRow[];
+  chatId: string | undefined;
+  onTask: (task: ChatTask) => void;
+}
+
+function Groups({ rows, chatId, onTask }: GroupsProps) {
+  const { t } = useTranslation();
+  return grouped(rows).map(({ name, chats }) => (
+    <section key={name} className="mb-4">
+      <h2 className="mb-1 px-2 text-hint text-ink-3">{t(`playground.${name}`)}</h2>
+      <ul>
+        {chats.map((chat) => (
+          <ChatLine key={chat.id} chat={chat} current={chat.id === chatId} onTask={onTask} />
+        ))}
+      </ul>
+    </section>
+  ));
+}
+
+function Total({ total, onDelete }: { total: number; onDelete: () => void }) {
+  const { t } = useTranslation();
+  return (
+    <p className="px-2 text-hint text-ink-3">
+      {t('playground.storedCount', { count: total })}{' '}
+      <button type="button" className="underline touch:min-h-11" onClick={onDelete}>
+        {t('playground.deleteAll')}
+      </button>
+    </p>
+  );
+}
+
+interface LineProps {
+  chat: ChatRow;
+  current: boolean;
+  onTask: (task: ChatTask) => void;
+}
+
+function ChatLine({ chat, current, onTask }: LineProps) {
+  const { t } = useTranslation();
+  const title = chat.title || t('playground.untitled');
+  return (
+    <li className={clsx('flex items-center rounded-control', current && 'bg-hover font-[550]')}>
+      <Link
+        to="/playground"
+        search={{ chat: chat.id }}
+        className="min-w-0 flex-1 truncate px-2 py-1.5 touch:py-3">
+        {title}
+      </Link>
+      <Menu
+        trigger={
+          <IconButton label={t('playground.chatMenu', { title })}>
+            <Ellipsis size={16} strokeWidth={1.75} />
+          </IconButton>
+        }
+        entries={[
+          {
+            kind: 'action',
+            icon: Pencil,
+            word: t('playground.rename'),
+            run: () => onTask({ kind: 'rename', chat }),
+          },
+          {
+            kind: 'action',
+            icon: Trash2,
+            word: t('playground.delete'),
+            destructive: true,
+            run: () => onTask({ kind: 'delete', chat }),
+          },
+        ]}
+      />
+    </li>
+  );
+}
+
+const DAY_MS = 86_400_000;
+
+function grouped(rows: readonly ChatRow[]) {
+  const midnight = new Date().setHours(0, 0, 0, 0);
+  const nameOf = ({ updatedAt }: ChatRow) => {
+    const at = Date.parse(updatedAt);
+    return at >= midnight ? 'today' : at >= midnight - DAY_MS ? 'yesterday' : 'earlier';
+  };
+  return (['today', 'yesterday', 'earlier'] as const)
+    .map((name) => ({ name, chats: rows.filter((row) => nameOf(row) === name) }))
+    .filter(({ chats }) => chats.length > 0);
+}

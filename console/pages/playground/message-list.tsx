@@ -1,0 +1,190 @@
+/** The messages of a chat, the questions at the right, and what can be done with each. */
+import { clsx } from 'clsx';
+import { Pencil, RefreshCw, Replace } from 'lucide-react';
+import { useEffect, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Button, IconButton } from '../../components/button.tsx';
+import { CopyIcon } from '../../components/copy.tsx';
+import { Menu } from '../../components/menu.tsx';
+import { moneyText } from '../../components/money.tsx';
+import type { ChatMessage, PickedModel } from './documents.ts';
+import { addressOf } from './pictures.ts';
+import { ReplyText } from './reply-text.tsx';
+
+interface ListProps {
+  messages: readonly ChatMessage[];
+  models: readonly PickedModel[];
+  /** False while a reply is written: nothing else is begun then. */
+  idle: boolean;
+  onEdit: (message: ChatMessage) => void;
+  onAgain: (reply: ChatMessage, model: string) => void;
+}
+
+/** The list; it stays at its end while a reply is written, unless its reader scrolled away. */
+export function MessageList({ messages, models, idle, onEdit, onAgain }: ListProps) {
+  const end = useRef<HTMLDivElement>(null);
+  const { t } = useTranslation();
+  const last = messages.at(-1);
+  useEffect(() => {
+    const box = end.current?.parentElement?.parentElement;
+    if (!box) return;
+    const away = box.scrollHeight - box.scrollTop - box.clientHeight;
+    if (away < NEAR_PX || last?.content === '') end.current?.scrollIntoView({ block: 'end' });
+  }, [messages.length, last?.content, last?.state]);
+  return (
+    <div className="mx-auto flex w-full max-w-[720px] flex-col gap-6 px-6 py-6 max-sm:px-4">
+      {messages.map((message) =>
+        message.role === 'USER' ? (
+          <Question key={message.id} message={message} onEdit={idle ? onEdit : undefined} />
+        ) : (
+          <Reply key={message.id} message={message} models={models} onAgain={idle ? onAgain : undefined} />
+        ),
+      )}
+      <p className="sr-only" role="status">
+        {last?.role === 'ASSISTANT' &&
+          t(last.state === 'STREAMING' ? 'playground.started' : 'playground.finished')}
+      </p>
+      <div ref={end} />
+    </div>
+  );
+}
+
+const NEAR_PX = 240;
+
+interface QuestionProps {
+  message: ChatMessage;
+  onEdit: ((message: ChatMessage) => void) | undefined;
+}
+
+function Question({ message, onEdit }: QuestionProps) {
+  const { t } = useTranslation();
+  return (
+    <article aria-label={t('playground.you')} className="group flex flex-col items-end gap-1">
+      {message.attachments.length > 0 && (
+        <div className="flex flex-wrap justify-end gap-2">
+          {message.attachments.map((picture, index) => (
+            <img
+              key={index}
+              src={addressOf(picture)}
+              alt={t('playground.picture', { number: index + 1 })}
+              className="max-h-48 max-w-full rounded-card border border-line"
+            />
+          ))}
+        </div>
+      )}
+      {message.content !== '' && (
+        <p className={BUBBLE}>{message.content}</p>
+      )}
+      <div className="flex">
+        <CopyIcon text={message.content} label={t('playground.copyMessage')} />
+        {onEdit && (
+          <IconButton label={t('playground.edit')} onClick={() => onEdit(message)}>
+            <Pencil size={15} strokeWidth={1.75} />
+          </IconButton>
+        )}
+      </div>
+    </article>
+  );
+}
+
+const BUBBLE =
+  'max-w-[85%] rounded-dialog rounded-br-tag border border-line bg-hover px-4 py-2.5 text-chat ' +
+  'whitespace-pre-wrap [overflow-wrap:anywhere]';
+
+interface ReplyProps {
+  message: ChatMessage;
+  models: readonly PickedModel[];
+  onAgain: ((reply: ChatMessage, model: string) => void) | undefined;
+}
+
+function Reply({ message, models, onAgain }: ReplyProps) {
+  const { t, i18n } = useTranslation();
+  const { state, modelName, content, reasoning } = message;
+  const at = new Intl.DateTimeFormat(i18n.language, { hour: '2-digit', minute: '2-digit' });
+  return (
+    <article aria-label={modelName ?? ''} className="min-w-0">
+      <header className="mb-1 flex items-baseline gap-2">
+        <code>{modelName}</code>
+        <time className="text-hint text-ink-3" dateTime={message.createdAt}>
+          {at.format(new Date(message.createdAt))}
+        </time>
+      </header>
+      {reasoning && (
+        <details className="my-2 text-table text-ink-2">
+          <summary>{t('playground.thinking')}</summary>
+          <p className="mt-1 border-l-2 border-line pl-3 whitespace-pre-wrap">{reasoning}</p>
+        </details>
+      )}
+      {state === 'STREAMING' && content === '' ? (
+        <span className="spinner mt-2 block text-accent" />
+      ) : (
+        <ReplyText text={content} writing={state === 'STREAMING'} />
+      )}
+      {state === 'FAILED' && <Failed message={message} onAgain={onAgain} />}
+      {state !== 'STREAMING' && state !== 'FAILED' && (
+        <Actions message={message} models={models} onAgain={onAgain} />
+      )}
+    </article>
+  );
+}
+
+function Failed({ message, onAgain }: Omit<ReplyProps, 'models'>) {
+  const { t } = useTranslation();
+  const lost = message.errorCode === 'LOST';
+  return (
+    <div role="alert" className="mt-2 flex flex-wrap items-center gap-3 rounded-code bg-bad-soft px-4 py-2">
+      <p className="min-w-0 flex-1 basis-48">
+        {lost ? t('playground.broken') : t('playground.failed')} {message.error}
+      </p>
+      {onAgain && (
+        <Button onClick={() => onAgain(message, message.modelName ?? '')}>{t('playground.retry')}</Button>
+      )}
+    </div>
+  );
+}
+
+function Actions({ message, models, onAgain }: ReplyProps) {
+  const { t } = useTranslation();
+  const { modelName } = message;
+  const price = models.find((model) => model.name === modelName)?.price;
+  return (
+    <footer className="mt-1 flex flex-wrap items-center gap-1 text-table text-ink-3">
+      <CopyIcon text={message.content} label={t('playground.copyMessage')} />
+      {onAgain && (
+        <>
+          <IconButton label={t('playground.again')} onClick={() => onAgain(message, modelName ?? '')}>
+            <RefreshCw size={15} strokeWidth={1.75} />
+          </IconButton>
+          <Menu
+            trigger={
+              <button type="button" className={MORE} aria-label={t('playground.againWith')}>
+                <Replace size={15} strokeWidth={1.75} aria-hidden="true" />
+              </button>
+            }
+            entries={[
+              {
+                kind: 'choices',
+                label: t('playground.againWith'),
+                value: modelName ?? '',
+                options: models.map(({ name, price: cost }) => ({
+                  value: name,
+                  word: `${name} · ${moneyText(cost)}`,
+                })),
+                choose: (name) => onAgain(message, name),
+              },
+            ]}
+          />
+        </>
+      )}
+      <span className={clsx('ml-2', message.state === 'STOPPED' && 'text-warn')}>
+        {message.state === 'STOPPED' && t('playground.stopped')}
+        {message.state === 'COMPLETE' &&
+          price !== undefined &&
+          t('playground.charged', { amount: moneyText(price) })}
+      </span>
+    </footer>
+  );
+}
+
+const MORE =
+  'inline-flex size-7 items-center justify-center rounded-control text-ink-2 hover:bg-hover touch:size-11';

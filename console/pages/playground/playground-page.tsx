@@ -1,0 +1,85 @@
+/** The Playground: chats with any model, without a key. */
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useQuery } from 'urql';
+import { requestIdOf } from '../../client.ts';
+import { Dialog } from '../../components/dialog.tsx';
+import { Failure, SkeletonRows } from '../../components/notice.tsx';
+import { useTitle } from '../../components/page-head.tsx';
+import { useMedia } from '../../components/store.ts';
+import type { ResultOf } from '../../graphql.ts';
+import { Chat } from './chat.tsx';
+import { modelsOf, type PickedModel, PlaygroundQuery } from './documents.ts';
+import { History } from './history.tsx';
+
+/** The page: chats at the left while any are stored, the chat at the right. */
+export function PlaygroundPage() {
+  const { t } = useTranslation();
+  const [{ data, error }, again] = useQuery({ query: PlaygroundQuery, requestPolicy: 'cache-and-network' });
+  useTitle(t('playground.title'));
+  const home = data?.viewer;
+  if (!home && error)
+    return (
+      <Failure
+        title={t('playground.loadFailed')}
+        safe={t('shell.unavailableSafe')}
+        requestId={requestIdOf(error)}
+        onRetry={() => again({ requestPolicy: 'network-only' })}
+      />
+    );
+  if (!home) return <SkeletonRows />;
+  return <Home home={home} models={modelsOf(data)} />;
+}
+
+interface HomeProps {
+  home: NonNullable<ResultOf<typeof PlaygroundQuery>['viewer']>;
+  models: PickedModel[];
+}
+
+function Home({ home, models }: HomeProps) {
+  const { t } = useTranslation();
+  const [changes, setChanges] = useState(0);
+  const [listOpen, setListOpen] = useState(false);
+  const narrow = useMedia('(width < 1024px)');
+  const search = useSearch({ from: '/signed-in/playground' });
+  const navigate = useNavigate();
+  const intelligence = home.personalIntelligence;
+  const keeps = intelligence.storing || intelligence.storedConversationCount > 0;
+  const fresh = () => {
+    setListOpen(false);
+    void navigate({ to: '/playground', search: {} });
+  };
+  const list = (
+    <History
+      chatId={search.chat}
+      changes={changes}
+      onNew={fresh}
+      onDeleted={(ids) => {
+        if (search.chat !== undefined && ids.includes(search.chat)) fresh();
+      }}
+    />
+  );
+  return (
+    <div data-full className={FULL}>
+      {keeps && !narrow && <div className={SIDE}>{list}</div>}
+      {keeps && narrow && (
+        <Dialog open={listOpen} onClose={() => setListOpen(false)} title={t('playground.chats')}>
+          {list}
+        </Dialog>
+      )}
+      <Chat
+        storing={intelligence.storing}
+        switchesOn={intelligence.switches.filter((item) => item.enabled).length}
+        models={models}
+        defaultModel={home.playground.defaultModel?.name}
+        onChats={keeps && narrow ? () => setListOpen(true) : undefined}
+        onChanged={() => setChanges((count) => count + 1)}
+      />
+    </div>
+  );
+}
+
+const SIDE = 'flex w-[232px] flex-none flex-col border-r border-line';
+const FULL = 'flex min-h-0 flex-1';
+

@@ -1,0 +1,77 @@
+/** A chat as its reader sees it: one branch of the tree of messages, and how events change it. */
+import type { ChatMessage, StreamEvent } from './documents.ts';
+
+/** The newest branch: from the newest message back to the beginning. */
+export function newestBranch(messages: readonly ChatMessage[]): ChatMessage[] {
+  const byId = new Map(messages.map((message) => [message.id, message]));
+  const branch: ChatMessage[] = [];
+  let at = messages.at(-1);
+  while (at && branch.length < messages.length) {
+    branch.unshift(at);
+    at = byId.get(at.parentId ?? '');
+  }
+  return branch;
+}
+
+/** What came before this message, as a chat that is not stored sends it along. */
+export function historyBefore(messages: readonly ChatMessage[], id: string | undefined) {
+  const end = id === undefined ? messages.length : messages.findIndex((message) => message.id === id);
+  return messages
+    .slice(0, Math.max(0, end))
+    .filter((message) => message.role === 'USER' || message.content !== '')
+    .map(({ role, content, attachments }) => ({
+      role,
+      content,
+      attachments: attachments.map(({ mimeType, dataBase64 }) => ({ mimeType, dataBase64 })),
+    }));
+}
+
+/** The messages after an event of a reply. Text that starts over replaces what was there. */
+export function withEvent(
+  messages: readonly ChatMessage[],
+  id: string,
+  event: StreamEvent,
+): ChatMessage[] {
+  return messages.map((message) => {
+    if (message.id !== id) return message;
+    switch (event.__typename) {
+      case 'MessageCompleted':
+      case 'MessageFailed':
+        return event.message;
+      case 'MessageTextDelta': {
+        const fresh = event.after === 0 ? { ...message, content: '', reasoning: null } : message;
+        return { ...fresh, content: fresh.content + event.text };
+      }
+      case 'MessageReasoningDelta': {
+        const fresh = event.after === 0 ? { ...message, content: '', reasoning: null } : message;
+        return { ...fresh, reasoning: (fresh.reasoning ?? '') + event.text };
+      }
+    }
+  });
+}
+
+/** The same request as a command for a terminal. */
+export function curlOf(baseAddress: string, model: string, messages: readonly ChatMessage[]): string {
+  const turns = messages
+    .filter((message) => message.role === 'USER' || message.content !== '')
+    .map(({ role, content, attachments }) => ({
+      role: role.toLowerCase(),
+      content:
+        attachments.length === 0
+          ? content
+          : [
+              { type: 'text', text: content },
+              ...attachments.map(({ mimeType, dataBase64 }) => ({
+                type: 'image_url',
+                image_url: { url: `data:${mimeType};base64,${dataBase64}` },
+              })),
+            ],
+    }));
+  const body = JSON.stringify({ model, stream: true, messages: turns }, null, 2).replaceAll("'", "'\\''");
+  return [
+    `curl ${baseAddress}/v1/chat/completions \\`,
+    '  -H "Authorization: Bearer $GATEWAY_API_KEY" \\',
+    "  -H 'content-type: application/json' \\",
+    `  -d '${body}'`,
+  ].join('\n');
+}
