@@ -83,7 +83,8 @@ function Frame({ viewer, baseAddress }: { viewer: Viewer; baseAddress: string })
           tabIndex={-1}
           className={clsx(
             'mx-auto w-full max-w-[1216px] flex-1 px-8 pt-6 pb-16 outline-none max-sm:px-4',
-            'max-sm:pt-4 max-sm:pb-36 has-[[data-full]]:max-w-none! has-[[data-full]]:p-0!',
+            'max-sm:pt-4 max-sm:pb-36',
+            FULL,
           )}>
           <Banners viewer={viewer} />
           <Outlet />
@@ -93,6 +94,12 @@ function Frame({ viewer, baseAddress }: { viewer: Viewer; baseAddress: string })
     </div>
   );
 }
+
+// A page that fills the window and scrolls inside, such as a chat.
+const FULL =
+  'has-[[data-full]]:flex has-[[data-full]]:h-[calc(100dvh-48px)] has-[[data-full]]:max-w-none! ' +
+  'has-[[data-full]]:flex-none has-[[data-full]]:flex-col has-[[data-full]]:p-0! ' +
+  'max-sm:has-[[data-full]]:h-[calc(100dvh-112px-env(safe-area-inset-bottom))]';
 
 function Banners({ viewer }: { viewer: Viewer }) {
   const { t } = useTranslation();
