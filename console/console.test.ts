@@ -130,6 +130,22 @@ describe.skipIf(!ready)('keys', () => {
   });
 });
 
+describe.skipIf(!ready)('the palette', () => {
+  test('leads to a page by keyboard alone, and is accessible', async () => {
+    await visit('/keys', async (page) => {
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox', { name: 'Page or command' }).waitFor();
+      expect(await violations(page)).toEqual([]);
+      await page.keyboard.type('wal');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/\/wallet$/);
+      await page.keyboard.press('?');
+      await page.getByText('Keyboard shortcuts').waitFor();
+      expect(await violations(page)).toEqual([]);
+    });
+  });
+});
+
 describe.skipIf(!ready)('usage', () => {
   test('new requests wait until they are asked for', async () => {
     await visit('/usage', async (page) => {

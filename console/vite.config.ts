@@ -15,6 +15,15 @@ const EVERYWHERE = new RegExp(
   ].join('|'),
 );
 
+/** What most pages of the console show: lists with filters. */
+const LISTS =
+  /console\/(?:components\/(?:data-table|field|pager|search-field|shortcuts|time)|pages\/failure-words)\./;
+
+const GROUPS = [
+  { name: 'base', test: EVERYWHERE },
+  { name: 'list', test: LISTS },
+];
+
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   plugins: [react(), tailwindcss()],
@@ -25,7 +34,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: 'es2023',
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'base', test: EVERYWHERE }] } } },
+    rolldownOptions: { output: { codeSplitting: { groups: GROUPS } } },
   },
   server: { proxy: { '/graphql': { target: CONTROL_PLANE, ws: true } } },
 });

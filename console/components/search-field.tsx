@@ -3,6 +3,7 @@ import { clsx } from 'clsx';
 import { Search } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { INPUT_FRAME } from './field.tsx';
+import { isTyping, singleKeys } from './shortcuts.ts';
 
 const PAUSE_MS = 250;
 
@@ -72,9 +73,8 @@ function useSlash(on: boolean, input: React.RefObject<HTMLInputElement | null>):
   useEffect(() => {
     if (!on) return;
     const listen = (event: KeyboardEvent) => {
-      const typing =
-        event.target instanceof HTMLElement && event.target.closest('input, textarea, select, [role=dialog]');
-      if (event.key !== '/' || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+      const taken = isTyping(event) || event.ctrlKey || event.metaKey || event.altKey;
+      if (event.key !== '/' || taken || !singleKeys.get()) return;
       event.preventDefault();
       input.current?.focus();
     };

@@ -19,6 +19,19 @@ export const personal = {
     reads: 'Reads',
     writes: 'Writes',
   },
+  palette: {
+    title: 'Go or do',
+    label: 'Page or command',
+    shortcuts: 'Keyboard shortcuts',
+    does: {
+      palette: 'Go to a page or run a command',
+      search: 'Search the list of the page',
+      sheet: 'This sheet',
+      close: 'Close what is open',
+      days: 'Move between the days of a chart',
+    },
+    single: 'Shortcuts of a single key are on',
+  },
   profile: {
     title: 'Profile',
     sentence: 'Signed in as {{email}}.',

@@ -22,6 +22,19 @@ export const personal: Translation<typeof english> = {
     reads: '输入',
     writes: '输出',
   },
+  palette: {
+    title: '跳转或执行',
+    label: '页面或命令',
+    shortcuts: '键盘快捷键',
+    does: {
+      palette: '跳转到页面或执行命令',
+      search: '搜索当前列表',
+      sheet: '显示快捷键',
+      close: '关闭打开的内容',
+      days: '在图表的日期之间移动',
+    },
+    single: '启用单键快捷键',
+  },
   profile: {
     title: '个人资料',
     sentence: '当前登录：{{email}}。',

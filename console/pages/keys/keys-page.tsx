@@ -14,13 +14,13 @@ import { usePhone } from '../../components/store.ts';
 import { KeyChanges, type KeyConnection, type KeyDialog, KeysQuery } from './documents.ts';
 import { KeyFilters } from './key-filters.tsx';
 import { KeyTable } from './key-table.tsx';
-import { NoKeys } from './no-keys.tsx';
 import { RotationBanners } from './rotation-banners.tsx';
 import type { KeysSearch } from './search.ts';
 
 const KEYS_PER_PAGE = 50;
 // Loaded on the first sign of interest, so that the list itself is there sooner.
 const loadDialogs = () => import('./key-dialogs.tsx');
+const NoKeys = lazy(async () => ({ default: (await import('./no-keys.tsx')).NoKeys }));
 const KeyDialogs = lazy(async () => ({ default: (await loadDialogs()).KeyDialogs }));
 
 /** The keys page. */
@@ -37,7 +37,7 @@ export function KeysPage() {
   return (
     <>
       <PageHead title={t('keys.title')} sentence={t('keys.sentence')} action={!phone && !first && create} />
-      {first && data && <NoKeys baseAddress={data.baseAddress} action={create} />}
+      <Suspense>{first && data && <NoKeys baseAddress={data.baseAddress} action={create} />}</Suspense>
       {!first && <Keys connection={data?.viewer?.apiKeys} search={search} open={setDialog} />}
       {!data && fetching && <SkeletonRows />}
       {!data && error && (

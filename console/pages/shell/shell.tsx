@@ -2,7 +2,7 @@
 import { clsx } from 'clsx';
 import { Outlet, useLocation, useNavigate } from '@tanstack/react-router';
 import { Wallet } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useQuery, useSubscription } from 'urql';
 import { requestIdOf } from '../../client.ts';
@@ -11,7 +11,6 @@ import { ToastHost } from '../../components/toast.tsx';
 import { usePhone } from '../../components/store.ts';
 import { graphql } from '../../graphql.ts';
 import { Sidebar, TabBar } from './navigation.tsx';
-import { PolicyBanner } from './policy-banner.tsx';
 import { SkipLink } from './public-frame.tsx';
 import { PhoneBar, TopBar } from './top-bar.tsx';
 import { type Viewer, ViewerQuery } from './viewer.ts';
@@ -29,6 +28,9 @@ const WalletChanges = graphql(`
     }
   }
 `);
+
+// Seldom needed, so no part of the frame.
+const PolicyBanner = lazy(async () => ({ default: (await import('./policy-banner.tsx')).PolicyBanner }));
 
 /** Lets in who is signed in; everybody else is sent to sign in and comes back afterwards. */
 export function Shell() {
@@ -76,7 +78,7 @@ function Frame({ viewer, baseAddress }: { viewer: Viewer; baseAddress: string })
         {phone ? (
           <PhoneBar available={viewer.wallet.available} />
         ) : (
-          <TopBar available={viewer.wallet.available} baseAddress={baseAddress} />
+          <TopBar viewer={viewer} baseAddress={baseAddress} />
         )}
         <main
           id="content"
@@ -107,7 +109,9 @@ function Banners({ viewer }: { viewer: Viewer }) {
   const empty = !/[1-9]/.test(available);
   return (
     <div className="flex flex-col gap-3 not-empty:mb-6">
-      {viewer.mustAcceptPolicy && <PolicyBanner version={viewer.mustAcceptPolicy.version} />}
+      <Suspense>
+        {viewer.mustAcceptPolicy && <PolicyBanner version={viewer.mustAcceptPolicy.version} />}
+      </Suspense>
       {(empty || frozen) && (
         <Banner tone="bad" icon={<Wallet size={16} strokeWidth={1.75} aria-hidden="true" />}>
           {frozen ? t('shell.frozen') : t('shell.empty')}

@@ -8,9 +8,11 @@ import { Mark } from '../../components/mark.tsx';
 import { Money } from '../../components/money.tsx';
 import { useStore } from '../../components/store.ts';
 import { useSession } from '../../session.tsx';
+import { Commands } from './commands.tsx';
+import type { Viewer } from './viewer.ts';
 
 /** The bar of wide screens. */
-export function TopBar({ available, baseAddress }: { available: string; baseAddress: string }) {
+export function TopBar({ viewer, baseAddress }: { viewer: Viewer; baseAddress: string }) {
   const { t } = useTranslation();
   return (
     <div
@@ -18,13 +20,14 @@ export function TopBar({ available, baseAddress }: { available: string; baseAddr
         'sticky top-0 z-30 flex h-12 flex-none items-center justify-end gap-5 border-b',
         'border-line bg-page px-8 text-table',
       )}>
+      <Commands role={viewer.role} baseAddress={baseAddress} />
       <div className="flex min-w-0 items-center gap-2.5">
         <span className="whitespace-nowrap text-ink-2 max-lg:sr-only">{t('shell.baseAddress')}</span>
         <CopyField text={baseAddress} label={t('copy.address')} />
       </div>
       <Link to="/wallet" className="flex items-center gap-2 whitespace-nowrap">
         <span className="text-ink-2">{t('shell.available')}</span>
-        <Money amount={available} className="font-semibold" />
+        <Money amount={viewer.wallet.available} className="font-semibold" />
       </Link>
       <ConnectionState />
     </div>
@@ -46,7 +49,8 @@ export function ConnectionState() {
   );
 }
 
-const TITLES: Record<string, 'keys' | 'usage' | 'wallet' | 'profile'> = {
+const TITLES: Record<string, 'playground' | 'keys' | 'usage' | 'wallet' | 'profile'> = {
+  '/playground': 'playground',
   '/keys': 'keys',
   '/usage': 'usage',
   '/wallet': 'wallet',

@@ -1,7 +1,7 @@
 /** The charts of the usage page: cost or requests by day, by model or key; the same as a table. */
 import { useNavigate } from '@tanstack/react-router';
 import { clsx } from 'clsx';
-import { useMemo } from 'react';
+import { lazy, Suspense, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
@@ -24,8 +24,8 @@ import {
   spanBefore,
   spanOf,
 } from './summary.ts';
-import { SummaryTable } from './summary-table.tsx';
 
+const SummaryTable = lazy(async () => ({ default: (await import('./summary-table.tsx')).SummaryTable }));
 const DAYS_AT_FIRST = '14';
 
 interface ChartsProps {
@@ -76,7 +76,9 @@ function Charts({ search, span, now, before }: LoadedProps) {
       <div className="grid grid-cols-[1fr_300px] gap-x-9 gap-y-6 max-xl:grid-cols-1">
         <div className="min-w-0">
           <ChartHead search={search} now={now} />
-          {search.view === 'table' ? <SummaryTable days={days} /> : <Days search={search} days={days} />}
+          <Suspense>
+            {search.view === 'table' ? <SummaryTable days={days} /> : <Days search={search} days={days} />}
+          </Suspense>
         </div>
         <Legend search={search} series={series} now={now} />
       </div>

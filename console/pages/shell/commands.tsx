@@ -1,0 +1,69 @@
+/** The way to anything by keyboard: Ctrl K opens the palette, ? the sheet of shortcuts. */
+import { Search } from 'lucide-react';
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { isTyping, singleKeys } from '../../components/shortcuts.ts';
+import { useStore } from '../../components/store.ts';
+import { loadWords } from '../../i18n.ts';
+import type { Viewer } from './viewer.ts';
+
+const load = () => Promise.all([import('./palette.tsx'), loadWords(['personal'])]);
+const Palette = lazy(async () => ({ default: (await load())[0].Palette }));
+
+interface CommandsProps {
+  role: Viewer['role'];
+  baseAddress: string;
+}
+
+/** The field that opens the palette, and the keys that do. */
+export function Commands({ role, baseAddress }: CommandsProps) {
+  const { t } = useTranslation();
+  const [open, setOpen] = useState<'palette' | 'shortcuts'>();
+  const single = useStore(singleKeys);
+  useEffect(() => {
+    const listen = (event: KeyboardEvent) => {
+      const command = (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k';
+      const help = single && event.key === '?' && !isTyping(event);
+      if (!command && !help) return;
+      event.preventDefault();
+      setOpen(command ? 'palette' : 'shortcuts');
+    };
+    addEventListener('keydown', listen);
+    return () => {
+      removeEventListener('keydown', listen);
+    };
+  }, [single]);
+  return (
+    <>
+      <button
+        type="button"
+        className={BUTTON}
+        onPointerEnter={() => void load()}
+        onClick={() => {
+          setOpen('palette');
+        }}>
+        <Search size={16} strokeWidth={1.75} className="flex-none text-ink-3" aria-hidden="true" />
+        <span className="truncate text-ink-2">{t('shell.jump')}</span>
+        <kbd className="ml-auto rounded-tag border border-line px-1.5 text-tiny text-ink-3 max-lg:hidden">
+          Ctrl K
+        </kbd>
+      </button>
+      <Suspense>
+        {open && (
+          <Palette
+            sheet={open === 'shortcuts'}
+            role={role}
+            baseAddress={baseAddress}
+            onClose={() => {
+              setOpen(undefined);
+            }}
+          />
+        )}
+      </Suspense>
+    </>
+  );
+}
+
+const BUTTON =
+  'mr-auto flex h-8 w-[232px] min-w-0 items-center gap-2 rounded-control border border-line-strong ' +
+  'bg-canvas px-2.5 text-left hover:bg-hover touch:h-11';
