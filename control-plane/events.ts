@@ -5,7 +5,7 @@
  */
 import { createPubSub } from '@graphql-yoga/subscription';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { Client } from 'pg';
+import { Listener } from './listener.ts';
 import { query, sql } from './sql.ts';
 
 export type Topic =
@@ -30,7 +30,6 @@ export interface Event {
 export const EVERYBODY = 'everybody';
 
 const CHANNEL = 'gateway_events';
-const RECONNECT_MS = 500;
 
 export type Bus = ReturnType<typeof createBus>;
 
@@ -67,37 +66,15 @@ export async function publishMany(
  * reconnect.
  */
 export async function listenForEvents(databaseUrl: string, bus: Bus): Promise<{ close(): Promise<void> }> {
-  let client: Client | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let closed = false;
-  const connect = async (): Promise<void> => {
-    const next = new Client({ connectionString: databaseUrl });
-    next.on('notification', ({ payload }) => deliver(bus, payload));
-    next.on('error', () => {});
-    next.on('end', () => {
-      if (!closed) retry();
-    });
-    client = next;
-    await next.connect();
-    await next.query(`listen ${CHANNEL}`);
-  };
-  const retry = (): void => {
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      connect().catch(retry);
-    }, RECONNECT_MS);
-  };
-  await connect();
-  return {
-    close: async () => {
-      closed = true;
-      clearTimeout(timer);
-      await client?.end().catch(() => {});
-    },
-  };
+  const listener = await Listener.start({
+    databaseUrl,
+    channels: [CHANNEL],
+    onNotice: (_, payload) => deliver(bus, payload),
+  });
+  return { close: () => listener.stop() };
 }
 
-function deliver(bus: Bus, payload: string | undefined): void {
+function deliver(bus: Bus, payload: string): void {
   const event: unknown = payload ? JSON.parse(payload) : undefined;
   if (!isNotice(event)) return;
   bus.publish(event.topic, event.audience, { id: event.id });

@@ -5,13 +5,13 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import { Client } from 'pg';
 import { seal } from '@gateway/shared/sealing';
 import type { ConfigEntry, ConfigEvent } from '@gateway/shared/node-api';
 import type { ConfigKind, ConfigRecord } from '@gateway/shared/records';
 import { CONFIG_CHANNEL } from '../config-log.ts';
 import type { Acks } from '../config-log.ts';
 import { requestError } from '../errors.ts';
+import { Listener } from '../listener.ts';
 import { query, sql } from '../sql.ts';
 import { openRecalls } from '../wallet/lease.rows.ts';
 import { RECALL_CHANNEL } from '../wallet/lease.recall.ts';
@@ -25,7 +25,6 @@ const POLL_MS = 1_000;
 const HEARTBEAT_MS = 5_000;
 /** Without a look at the log for this long, no heartbeat claims that anything is current. */
 const FRESH_MS = 3_000;
-const RECONNECT_MS = 500;
 const ACK_POLL_MS = 100;
 /** Events that may wait for a slow node before its stream is ended; it then comes back for a snapshot. */
 const QUEUE_MAX = 256;
@@ -53,7 +52,7 @@ export class ConfigFeed {
   #state = new ConfigState();
   readonly #streams = new Map<string, Stream>();
   readonly #acks = new EventEmitter();
-  #listener: Client | undefined;
+  #listener: Listener | undefined;
   #timers: NodeJS.Timeout[] = [];
   #looking: Promise<void> | undefined;
   #lookAgain = false;
@@ -68,7 +67,7 @@ export class ConfigFeed {
   /** Reads the whole log, then follows it until `stop`. */
   static async start(parts: FeedParts): Promise<ConfigFeed> {
     const feed = new ConfigFeed(parts);
-    await feed.#listen();
+    feed.#listener = await feed.#listen();
     await feed.#look();
     feed.#timers.push(
       setInterval(() => {
@@ -129,7 +128,7 @@ export class ConfigFeed {
     this.#stopped = true;
     for (const timer of this.#timers) clearTimeout(timer);
     for (const stream of this.#streams.values()) stream.queue.end();
-    await this.#listener?.end().catch(() => undefined);
+    await this.#listener?.stop();
     await this.#looking;
   }
 
@@ -240,27 +239,14 @@ export class ConfigFeed {
     return { ...entry, payload: { ...payload, sealed: seal(secret, publicKey, payload.id) } };
   }
 
-  async #listen(): Promise<void> {
-    const client = new Client({ connectionString: this.#parts.databaseUrl });
-    client.on('notification', ({ channel, payload }) => this.#hear(channel, payload ?? ''));
-    client.on('error', (error) => this.#parts.onTrouble?.(error));
-    client.on('end', () => this.#listenLater());
-    this.#listener = client;
-    await client.connect();
-    for (const channel of [CONFIG_CHANNEL, RECALL_CHANNEL, ACK_CHANNEL])
-      await client.query(`listen ${channel}`);
-  }
-
-  #listenLater(): void {
-    if (this.#stopped) return;
-    const timer = setTimeout(() => {
-      this.#timers = this.#timers.filter((other) => other !== timer);
-      if (!this.#stopped)
-        void this.#listen()
-          .then(() => this.#look())
-          .catch(() => this.#listenLater());
-    }, RECONNECT_MS);
-    this.#timers.push(timer);
+  #listen(): Promise<Listener> {
+    return Listener.start({
+      databaseUrl: this.#parts.databaseUrl,
+      channels: [CONFIG_CHANNEL, RECALL_CHANNEL, ACK_CHANNEL],
+      onNotice: (channel, payload) => this.#hear(channel, payload),
+      onReturn: () => void this.#look(),
+      ...(this.#parts.onTrouble && { onTrouble: this.#parts.onTrouble }),
+    });
   }
 
   #hear(channel: string, payload: string): void {
