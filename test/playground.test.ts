@@ -102,7 +102,7 @@ async function tablesWith(text: string): Promise<string[]> {
   return found;
 }
 
-/** Files that hold the text: logs, journals and configurations of both planes, and the database server's own. */
+/** Files that hold the text: logs, journals, configurations, and the database server's own. */
 async function filesWith(text: string): Promise<string[]> {
   await house.database.query('checkpoint');
   const { rows } = await house.database.query<{ folder: string }>(
