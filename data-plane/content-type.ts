@@ -15,7 +15,9 @@ const BODY_TYPES: Record<BodyType, { pattern: RegExp; name: string }> = {
   },
 };
 
-/** Throws `unsupported_media_type` for a body that is encoded, or of a type that the endpoint does not take. */
+/**
+ * Throws `unsupported_media_type` for a body that is encoded, or of a type that the endpoint does not take.
+ */
 export function checkContentType({ headers }: OpenCall, body: BodyType | 'any'): void {
   if (body === 'any') return;
   const encoding = headers['content-encoding'];

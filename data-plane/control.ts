@@ -14,8 +14,8 @@ import {
   NODE_REGISTER,
   NODE_REQUEST_CLAIM,
   NODE_REQUEST_RELEASE,
-  NODE_USAGE_REPORT,
 } from '@gateway/shared/node-api';
+import { NODE_USAGE_REPORT } from '@gateway/shared/usage-report';
 import type {
   ConfigEvent,
   NodeConfigAckInput,
@@ -27,9 +27,8 @@ import type {
   NodeRequestClaimAnswer,
   NodeRequestClaimInput,
   NodeRequestReleaseInput,
-  NodeUsageReportAnswer,
-  NodeUsageReportInput,
 } from '@gateway/shared/node-api';
+import type { NodeUsageReportAnswer, NodeUsageReportInput } from '@gateway/shared/usage-report';
 
 /** How long one mutation may take before it counts as unanswered, in ms. */
 const MUTATION_TIMEOUT_MS = 5_000;

@@ -1,16 +1,8 @@
 /**
  * What a node says to the control plane: the GraphQL documents, and the types of their variables and answers.
+ * How it reports usage stands in usage-report.ts.
  */
-import type { Family, Group } from './catalog.ts';
-import type {
-  ConfigKind,
-  ConfigRecord,
-  UsageOutcome,
-  UsageRecord,
-  UsageSource,
-  UsageStatus,
-} from './records.ts';
-import { formatDollars } from './money.ts';
+import type { ConfigKind, ConfigRecord } from './records.ts';
 
 export interface ConfigEntry {
   kind: ConfigKind;
@@ -201,125 +193,6 @@ export interface NodeLeaseCloseInput {
   leaseId: string;
   count: number;
   sum: string;
-}
-
-/** Settles journal records and reports free requests. At-least-once; idempotent by request id. */
-export const NODE_USAGE_REPORT = /* GraphQL */ `
-  mutation NodeUsageReport($input: NodeUsageReportInput!) {
-    nodeUsageReport(input: $input) {
-      accepted
-      duplicates
-      rejected
-      userErrors {
-        code
-        message
-        field
-      }
-    }
-  }
-`;
-
-/** The most records one report may carry. */
-export const USAGE_BATCH_MAX = 500;
-
-export interface NodeUsageReportInput {
-  nodeId: string;
-  batchId: string;
-  records: NodeUsageRecordInput[];
-}
-export interface NodeUsageReportAnswer {
-  accepted: number;
-  duplicates: number;
-  /**
-   * Request ids that can never be settled (foreign lease or journal, replay under another place): drop them.
-   */
-  rejected: string[];
-  userErrors: { code: string; message: string }[];
-}
-
-/**
- * One finished request as the GraphQL API takes it: money in dollars, enum values in capitals, time in RFC
- * 3339.
- */
-export interface NodeUsageRecordInput {
-  requestId: string;
-  journalId: string | null;
-  seq: string | null;
-  leaseId: string | null;
-  at: string;
-  keyId: string;
-  walletId: string;
-  poolId: string | null;
-  group: Uppercase<Group>;
-  source: UsageSource;
-  modelName: string;
-  family: Uppercase<Family>;
-  routeId: string | null;
-  basePrice: string;
-  ratio: string;
-  cost: string;
-  inputTokens: number | null;
-  outputTokens: number | null;
-  cachedTokens: number | null;
-  reasoningTokens: number | null;
-  status: UsageStatus;
-  outcome: UsageOutcome;
-  httpStatus: number;
-  errorCode: string | null;
-  streamed: boolean;
-  latencyMs: number;
-  ttftMs: number | null;
-  ip: string | null;
-  lossesInAnswer: number;
-}
-
-/**
- * Where a charge stands: its journal, its number among that journal's charges (from 1, without gaps), its
- * lease.
- */
-export interface ChargePlace {
-  journalId: string;
-  seq: number;
-  leaseId: string;
-}
-
-/** The record as `nodeUsageReport` takes it; `place` is null exactly for requests that cost nothing. */
-export function usageInput(usage: UsageRecord, place: ChargePlace | null): NodeUsageRecordInput {
-  return {
-    requestId: usage.requestId,
-    journalId: place?.journalId ?? null,
-    seq: place ? String(place.seq) : null,
-    leaseId: place?.leaseId ?? null,
-    at: new Date(usage.at).toISOString(),
-    keyId: usage.keyId,
-    walletId: usage.walletId,
-    poolId: usage.poolId,
-    group: capitals(usage.group),
-    source: usage.source,
-    modelName: usage.model,
-    family: capitals(usage.family),
-    routeId: usage.routeId,
-    basePrice: formatDollars(BigInt(usage.basePrice)),
-    ratio: usage.ratio,
-    cost: formatDollars(BigInt(usage.cost)),
-    inputTokens: usage.tokens.input,
-    outputTokens: usage.tokens.output,
-    cachedTokens: usage.tokens.cached,
-    reasoningTokens: usage.tokens.reasoning,
-    status: usage.status,
-    outcome: usage.outcome,
-    httpStatus: usage.httpStatus,
-    errorCode: usage.errorCode,
-    streamed: usage.streamed,
-    latencyMs: usage.latencyMs,
-    ttftMs: usage.firstContentMs,
-    ip: usage.ip,
-    lossesInAnswer: usage.lossesInAnswer,
-  };
-}
-
-function capitals<Word extends string>(word: Word): Uppercase<Word> {
-  return word.toUpperCase() as Uppercase<Word>;
 }
 
 /** Claims an Idempotency-Key for one request; harmless when it is asked again for the same request. */

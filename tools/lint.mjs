@@ -15,7 +15,8 @@ function run(command, args, cwd) {
   if (status) process.exit(status);
 }
 
-// `npm install`, not `npm ci`: some platforms' optional binaries are missing from the registry at these versions.
+// `npm install`, not `npm ci`: some platforms' optional binaries are missing from the registry at these
+// versions.
 if (!existsSync(join(tools, 'node_modules')))
   run('npm', ['install', '--no-fund', '--no-audit', '--loglevel=error'], tools);
 

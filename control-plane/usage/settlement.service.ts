@@ -3,7 +3,7 @@
  * reported.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { USAGE_BATCH_MAX } from '@gateway/shared/node-api';
+import { USAGE_BATCH_MAX } from '@gateway/shared/usage-report';
 import type { Actor } from '../context.ts';
 import { UserFailure } from '../errors.ts';
 import { newId } from '../ids.ts';

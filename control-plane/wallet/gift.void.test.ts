@@ -47,7 +47,7 @@ async function holding() {
 }
 
 describe('gift credit that becomes void', () => {
-  it('is recalled where a node holds it and taken when it returns; what was charged before stays paid', async () => {
+  it('is recalled where a node holds it and taken when it returns; earlier charges stay paid', async () => {
     const { nodeId, journalId, walletId, lease, movement, close } = await holding();
     await voidGift(money.em(), { ...movement, amount: 100n * PRICE, reference: `void-all:${walletId}` });
     expect(await walletById(money.em(), walletId)).toMatchObject({ gift: 0n, held: 10n * PRICE });

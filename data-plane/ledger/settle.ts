@@ -3,8 +3,8 @@
  * goes.
  */
 import { randomUUID } from 'node:crypto';
-import { USAGE_BATCH_MAX, usageInput } from '@gateway/shared/node-api';
-import type { NodeUsageReportAnswer, NodeUsageReportInput } from '@gateway/shared/node-api';
+import { USAGE_BATCH_MAX, usageInput } from '@gateway/shared/usage-report';
+import type { NodeUsageReportAnswer, NodeUsageReportInput } from '@gateway/shared/usage-report';
 import type { UsageRecord } from '@gateway/shared/records';
 import type { ChargeRecord, SettledLease } from './book.ts';
 import type { Journal } from './journal.ts';

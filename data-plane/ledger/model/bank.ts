@@ -4,13 +4,8 @@
  */
 import { formatDollars, parseDollars } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
-import type {
-  NodeLeaseAnswer,
-  NodeLeaseCloseInput,
-  NodeLeaseRequestInput,
-  NodeUsageReportAnswer,
-  NodeUsageReportInput,
-} from '@gateway/shared/node-api';
+import type { NodeLeaseAnswer, NodeLeaseCloseInput, NodeLeaseRequestInput } from '@gateway/shared/node-api';
+import type { NodeUsageReportAnswer, NodeUsageReportInput } from '@gateway/shared/usage-report';
 import type { Control } from '../../control.ts';
 
 export interface BankLease {
