@@ -2,7 +2,7 @@
  * Starts the whole gateway for a test: control plane and nodes as real processes, on free ports, over a real
  * database.
  */
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
@@ -107,6 +107,7 @@ export async function startHouse(options: HouseOptions): Promise<House> {
       await Promise.all(nodes.map((node) => node.process.stop()));
       await control.stop();
       await database.end();
+      rmSync(dataDir, { recursive: true, force: true });
     },
   };
 }

@@ -46,6 +46,7 @@ async function ask(customer: Customer, key: string, more: { node?: number; promp
       authorization: `Bearer ${customer.key}`,
       'content-type': 'application/json',
       'idempotency-key': key,
+      'x-request-id': 'made-up-by-the-client',
     },
     body: JSON.stringify({ model: 'budget', messages: [{ role: 'user', content: more.prompt ?? 'Hi' }] }),
   });
@@ -85,6 +86,10 @@ test('of 20 requests at once with one key on two nodes one is answered and charg
   expect(last.text).toContain('cost 0.03 USD');
   expect(await ask(customer, 'once', { prompt: 'Other' })).toMatchObject({ status: 422 });
   expect(await charges(customer)).toBe(1);
+  const { rows } = await house.database.query(
+    "select from usage_entry where request_id = 'made-up-by-the-client'",
+  );
+  expect(rows).toEqual([]);
 });
 
 /** The answer once the charge has reached the control plane; before, the key counts as in flight. */

@@ -8,6 +8,8 @@ export interface Attempt {
   keyId: string;
   node: string;
   trace: string;
+  /** The Idempotency-Key, where one was sent: of all its attempts at most one may be charged. */
+  once: string | null;
   streamed: boolean;
   /** Wall clock, in ms. */
   startedAt: number;
@@ -31,6 +33,9 @@ export interface ClientSetting {
 
 /** One of so many streams is left by its client after the first content. */
 const LEAVES_EVERY = 9;
+/** One of so many requests has an Idempotency-Key, and is repeated under it until it is answered. */
+const ONCE_EVERY = 4;
+const REPEATED_MOST = 12;
 const PATIENCE_MS = 30_000;
 const PAUSE_AFTER_FAILURE_MS = 60;
 
@@ -41,14 +46,19 @@ export async function runClient(
   running: () => boolean,
 ): Promise<void> {
   const { random } = setting;
+  let once: string | null = null;
+  let repeated = 0;
   while (running()) {
     const node = setting.nodes[random.between(0, setting.nodes.length - 1)];
     if (!node) return;
+    if (once === null && random.between(1, ONCE_EVERY) === 1) once = randomBytes(8).toString('hex');
     const attempt: Attempt = {
+      once,
       keyId: setting.keyId,
       node: node.name,
       trace: randomBytes(16).toString('hex'),
-      streamed: random.next() < 0.7,
+      // Repeated under a key, the body must be the same.
+      streamed: once === null ? random.next() < 0.7 : true,
       startedAt: Date.now(),
       endedAt: 0,
       requestId: null,
@@ -61,6 +71,9 @@ export async function runClient(
     const leaves = attempt.streamed && random.between(1, LEAVES_EVERY) === 1;
     await ask(attempt, { url: node.url, key: setting.key, leaves }).catch(() => undefined);
     attempt.endedAt = Date.now();
+    repeated += 1;
+    const over = attempt.finished || attempt.left || repeated > REPEATED_MOST;
+    if (over || attempt.status === 422) [once, repeated] = [null, 0];
     if (!attempt.finished) await sleep(PAUSE_AFTER_FAILURE_MS);
   }
 }
@@ -85,6 +98,7 @@ async function ask(attempt: Attempt, { url, key, leaves }: Question): Promise<vo
       headers: {
         authorization: `Bearer ${key}`,
         'content-type': 'application/json',
+        ...(attempt.once !== null && { 'idempotency-key': attempt.once }),
         traceparent: `00-${attempt.trace}-0123456789abcdef-01`,
       },
       body: JSON.stringify({

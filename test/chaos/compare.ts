@@ -24,6 +24,9 @@ export interface Comparison {
   charges: number;
   /** Charged more or less than it should be, in micro-USD. Must be 0. */
   differenceMicros: bigint;
+  /** Idempotency-Keys that were used, and how many of them were charged. */
+  keys: number;
+  keysCharged: number;
   /** What the difference consists of. */
   findings: string[];
   /** Charged, but the node was killed between the commit and the last byte: known and unavoidable. */
@@ -43,6 +46,8 @@ export function compare(attempts: readonly Attempt[], books: Books, faults: read
     finished: attempts.filter(({ finished }) => finished).length,
     charges: books.charges.length,
     differenceMicros: 0n,
+    keys: new Set(attempts.map(({ once }) => once)).size - 1,
+    keysCharged: 0,
     findings: [],
     cutByKill: 0,
     leftCharged: 0,
@@ -55,8 +60,13 @@ export function compare(attempts: readonly Attempt[], books: Books, faults: read
   const charges = new Map(books.charges.map((charge) => [charge.requestId, charge]));
   for (const { requestId, amount } of books.charges)
     if (amount !== books.price) differ(amount - books.price, `${requestId} was charged ${amount}`);
+  const chargedKeys = new Set<string>();
   for (const attempt of attempts) {
     const charge = takeCharge(charges, attempt);
+    if (charge && attempt.once !== null) {
+      if (chargedKeys.has(attempt.once)) differ(charge.amount, `key ${attempt.once} was charged twice`);
+      chargedKeys.add(attempt.once);
+    }
     const what = `${attempt.requestId ?? 'a request'} (${describe(attempt)})`;
     if (attempt.finished) {
       if (!charge) differ(books.price, `${what} ended well and was never charged`);
@@ -74,6 +84,7 @@ export function compare(attempts: readonly Attempt[], books: Books, faults: read
       else differ(charge.amount, `${what} failed and was charged (${charge.outcome})`);
     }
   }
+  result.keysCharged = chargedKeys.size;
   for (const { requestId, amount } of charges.values())
     differ(amount, `${requestId} was charged and no client knows it`);
   return result;

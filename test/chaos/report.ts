@@ -34,6 +34,7 @@ export function tableOf(report: ChaosReport): string {
     ['requests', `${comparison.attempts} (${describe(report.statuses)})`],
     ['charges', comparison.charges],
     ['answers seen to the end', comparison.finished],
+    ['Idempotency-Keys used, charged once', `${comparison.keys}, ${comparison.keysCharged}`],
     ['clients that left: charged, free', `${comparison.leftCharged}, ${comparison.leftFree}`],
     ['charged, cut by a kill before the last byte', comparison.cutByKill],
     ['difference client ↔ ledger ↔ usage ↔ upstream, micro-USD', comparison.differenceMicros],
