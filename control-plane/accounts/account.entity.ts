@@ -83,4 +83,3 @@ export const AccountLinkSchema = defineEntity({
     createdAt: p.datetime().onCreate(() => new Date()),
   },
 });
-export type AccountLinkRow = InferEntity<typeof AccountLinkSchema>;

@@ -1,6 +1,5 @@
 /** The row of a switch of Personal Intelligence. No row means off. */
 import { defineEntity, p } from '@mikro-orm/core';
-import type { InferEntity } from '@mikro-orm/core';
 
 /** What the Playground may learn from chats, each kind with a switch of its own. */
 export const PERSONAL_KINDS = [
@@ -21,4 +20,3 @@ export const PersonalSwitchSchema = defineEntity({
     changedAt: p.datetime(),
   },
 });
-export type PersonalSwitchRow = InferEntity<typeof PersonalSwitchSchema>;

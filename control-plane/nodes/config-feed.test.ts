@@ -314,7 +314,7 @@ describe('the configuration feed', () => {
     const waiting = feed.waitForAcks(revision, 5_000);
     await acknowledge(money.em(), slow.nodeId, { revision, checksum: 'x', error: null });
     expect(await waiting).toEqual({ appliedNodes: 2, pendingNodes: [] });
-    await Promise.all(streams.map((node) => node.stream.return?.()));
+    for (const node of streams) await node.stream.return?.();
     expect(await feed.waitForAcks(revision + 1, 50)).toEqual({ appliedNodes: 0, pendingNodes: [] });
   });
 });

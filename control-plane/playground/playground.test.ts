@@ -199,11 +199,8 @@ describe('a message', () => {
     const answers = await Promise.all(sends);
     const ids = answers.map((one) => pick<string>(one, 'messageSend', 'reply', 'id'));
     expect(new Set(ids).size).toBe(1);
-    expect(answers.map((one) => pick<boolean>(one, 'messageSend', 'replayed')).toSorted()).toEqual([
-      false,
-      true,
-      true,
-    ]);
+    const replayed = answers.filter((one) => pick<boolean>(one, 'messageSend', 'replayed'));
+    expect(replayed).toHaveLength(2);
     expect(pick(answers[0] as Answer, 'messageSend', 'price')).toBe('0.03');
     await follow(ids[0] ?? '');
     expect(asked).toHaveLength(1);

@@ -167,7 +167,8 @@ function linesOf(printed: string): Record<string, unknown>[] {
 /** A member of the one JSON object that was printed, perhaps after other lines. */
 function textIn(printed: string, member: string): string {
   const value = parse(printed.slice(printed.search(/^\{/m)));
-  return isObject(value) ? String(value[member] ?? '') : '';
+  const found = isObject(value) ? value[member] : undefined;
+  return typeof found === 'string' ? found : '';
 }
 
 function parse(text: string): unknown {

@@ -88,8 +88,8 @@ function Password({ email }: { email: string }) {
     const form = event.currentTarget;
     const values = new FormData(form);
     const input = {
-      currentPassword: String(values.get('current')),
-      newPassword: String(values.get('next')),
+      currentPassword: textIn(values, 'current'),
+      newPassword: textIn(values, 'next'),
     };
     const { data, error } = await change({ input });
     const reason = failureWords(error, data?.passwordChange.userErrors);
@@ -135,7 +135,7 @@ function Threshold({ value }: { value: string | null }) {
   const toast = useToast();
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
-    const amount = String(new FormData(event.currentTarget).get('amount')).trim();
+    const amount = textIn(new FormData(event.currentTarget), 'amount').trim();
     const { data, error } = await save({ input: { lowBalanceThreshold: amount === '' ? null : amount } });
     const reason = failureWords(error, data?.walletSettingsUpdate.userErrors);
     setFailure(reason);
@@ -205,4 +205,9 @@ function Appearance() {
       />
     </div>
   );
+}
+
+function textIn(values: FormData, name: string): string {
+  const value = values.get(name);
+  return typeof value === 'string' ? value : '';
 }
