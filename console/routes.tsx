@@ -20,11 +20,7 @@ import { validNext } from './pages/sign-in/next.ts';
 import { validUsageSearch } from './pages/usage/search.ts';
 import { validWalletSearch } from './pages/wallet/search.ts';
 
-const root = createRootRoute({
-  component: Outlet,
-  notFoundComponent: NotFound,
-  errorComponent: PageBroken,
-});
+const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: PageBroken });
 
 const words =
   (...areas: Area[]) =>

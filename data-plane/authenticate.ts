@@ -55,8 +55,7 @@ function findKey(call: Call, credentials: Credentials): KeyRecord {
   if (secret === undefined) throw invalidKey(missingKeyMessage(credentials));
   const digest = isWellFormedKey(secret) ? digestOf(secret) : undefined;
   const key = digest === undefined ? undefined : call.config.keyByDigest(digest);
-  if (!key)
-    throw invalidKey('The API key is not valid. Copy it again, or create a new one in the console.');
+  if (!key) throw invalidKey('The API key is not valid. Copy it again, or create a new one in the console.');
   const isPrevious = digest === key.previousDigest && digest !== key.digest;
   if (isPrevious && (key.previousUntil ?? 0) <= call.at) {
     throw invalidKey('This API key was rotated. Use the new one.');

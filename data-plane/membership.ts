@@ -98,7 +98,8 @@ function sendHeartbeats(
       if (!failing) log.warn({ reason: messageOf(error) }, 'a heartbeat was not answered');
       failing = true;
     }
-    if (!signal.aborted) timer = setTimeout(() => void beat(), failing ? HEARTBEAT_AGAIN_MS : HEARTBEAT_EVERY_MS);
+    if (!signal.aborted)
+      timer = setTimeout(() => void beat(), failing ? HEARTBEAT_AGAIN_MS : HEARTBEAT_EVERY_MS);
   };
   void beat();
   signal.addEventListener('abort', () => {

@@ -63,7 +63,8 @@ export function BarChart({ label, bars, selected, onSelect, unit }: BarChartProp
           <span
             key={value}
             className="absolute right-0 translate-y-1/2"
-            style={{ bottom: share(value, top) }}>
+            style={{ bottom: share(value, top) }}
+          >
             {unit(value)}
           </span>
         ))}
@@ -127,7 +128,8 @@ function BarButton({ bar, top, pressed, stop, onSelect }: BarButtonProps) {
       onClick={() => {
         onSelect(bar.id);
       }}
-      className="group relative flex h-full min-w-0 flex-1 flex-col-reverse items-center gap-px">
+      className="group relative flex h-full min-w-0 flex-1 flex-col-reverse items-center gap-px"
+    >
       {bar.values.map(
         (value, index) =>
           value > 0 && (
@@ -167,7 +169,8 @@ function Labels({ bars, selected }: Pick<BarChartProps, 'bars' | 'selected'>) {
             id === selected && 'font-semibold text-ink',
             (dense ? index % 5 !== 0 : index % 2 !== 0) && id !== selected && 'max-lg:invisible',
             dense && index % 3 !== 0 && id !== selected && 'invisible',
-          )}>
+          )}
+        >
           {label}
         </span>
       ))}

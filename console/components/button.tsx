@@ -66,7 +66,8 @@ export function Button({
       onClick={(event) => {
         if (busy) event.preventDefault();
         else onClick?.(event);
-      }}>
+      }}
+    >
       {busy ? <span className="spinner" /> : icon}
       {children}
     </button>
@@ -91,7 +92,8 @@ export function IconButton({
           'rounded-control border border-transparent text-ink-2',
         'transition-colors duration-[120ms] hover:bg-hover touch:size-11',
         className,
-      )}>
+      )}
+    >
       {children}
     </button>
   );

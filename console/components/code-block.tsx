@@ -21,7 +21,8 @@ export function CodeBlock({ head, code, shown, copyLabel }: CodeProps) {
         className={clsx(
           'flex h-[38px] items-center justify-between gap-2 border-b border-line pl-3.5',
           'touch:h-11',
-        )}>
+        )}
+      >
         <code className="truncate text-ink-2">{head}</code>
         <button
           type="button"
@@ -30,14 +31,16 @@ export function CodeBlock({ head, code, shown, copyLabel }: CodeProps) {
           className={clsx(
             'flex h-full flex-none items-center gap-1.5 px-3.5 text-table hover:bg-hover',
             outcome === 'copied' ? 'text-good' : 'text-ink-2',
-          )}>
+          )}
+        >
           <CopyWord outcome={outcome} />
         </button>
       </figcaption>
       <pre
         tabIndex={0}
         aria-label={head}
-        className="overflow-x-auto px-3.5 py-3 text-[12.5px] leading-5 -outline-offset-2">
+        className="overflow-x-auto px-3.5 py-3 text-[12.5px] leading-5 -outline-offset-2"
+      >
         {coloured(shown ?? code)}
       </pre>
     </figure>

@@ -72,7 +72,8 @@ export function CopyWord({ outcome, word }: { outcome: Outcome; word?: string | 
               'col-start-1 row-start-1',
               name !== outcome && 'invisible',
               name === 'failed' && name !== outcome && 'hidden',
-            )}>
+            )}
+          >
             {words[name]}
           </span>
         ))}
@@ -94,7 +95,8 @@ export function CopyField({ text, label, children }: { text: string; label: stri
       className={clsx(
         'inline-flex h-7 max-w-full items-stretch rounded-control border bg-raise touch:h-11',
         copied ? 'border-good' : 'border-line',
-      )}>
+      )}
+    >
       <code ref={shown} className="flex min-w-0 items-center truncate px-2.5">
         {children ?? text}
       </code>
@@ -109,7 +111,8 @@ export function CopyField({ text, label, children }: { text: string; label: stri
         className={clsx(
           'flex items-center gap-1.5 rounded-r-control border-l px-2.5 text-table hover:bg-hover',
           copied ? 'border-good text-good' : 'border-line text-ink-2',
-        )}>
+        )}
+      >
         <CopyWord outcome={outcome} />
       </button>
     </span>
@@ -131,7 +134,8 @@ export function CopyIcon({ text, label }: { text: string; label: string }) {
         'inline-flex size-6 flex-none items-center justify-center ' +
           'rounded-tag align-middle hover:bg-hover touch-area',
         copied ? 'text-good' : 'text-ink-3',
-      )}>
+      )}
+    >
       {copied ? <Check size={16} strokeWidth={1.75} /> : <Copy size={16} strokeWidth={1.75} />}
       <span className="sr-only" role="status">
         {copied ? t('copy.copied') : ''}

@@ -29,13 +29,15 @@ export function Dialog({ open, onClose, title, sentence, wide = false, footer, c
       open={open}
       onOpenChange={(next) => {
         if (!next) onClose();
-      }}>
+      }}
+    >
       <Base.Portal>
         <Base.Backdrop className={SCRIM} />
         <Base.Popup
           ref={popup}
           initialFocus={() => firstControl(popup.current)}
-          className={clsx(POPUP, wide ? 'sm:max-w-[640px]' : 'sm:max-w-[480px]')}>
+          className={clsx(POPUP, wide ? 'sm:max-w-[640px]' : 'sm:max-w-[480px]')}
+        >
           <div className="flex items-start gap-4 px-6 pt-6 max-sm:px-4 max-sm:pt-5">
             <div className="min-w-0 flex-1">
               <Base.Title className="text-section">{title}</Base.Title>

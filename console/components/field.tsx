@@ -31,7 +31,8 @@ export function Field({ label, hint, error, before, after, tall = false, id, ...
           INPUT_FRAME,
           frameOf(error),
           tall ? 'h-10' : 'h-9',
-        )}>
+        )}
+      >
         {before}
         <input
           id={name}
@@ -87,7 +88,8 @@ export function PasswordField({ words, ...field }: PasswordProps) {
       onClick={() => {
         setShown(!shown);
       }}
-      className="flex-none rounded-tag text-table font-[550] text-accent touch:min-h-11">
+      className="flex-none rounded-tag text-table font-[550] text-accent touch:min-h-11"
+    >
       {shown ? words.hide : words.show}
     </button>
   );
@@ -153,7 +155,8 @@ export function Segmented<Value extends string>({
       className={clsx(
         'inline-flex rounded-control border border-line-strong bg-sunk p-0.5',
         wide && 'w-full',
-      )}>
+      )}
+    >
       {options.map((option) => (
         <label
           key={option.value}
@@ -165,7 +168,8 @@ export function Segmented<Value extends string>({
             option.value === value
               ? 'bg-raise dark:bg-hover font-[550] text-ink shadow-[0_1px_2px_rgb(16_32_40/0.12)]'
               : 'text-ink-2',
-          )}>
+          )}
+        >
           <input
             type="radio"
             name={name}

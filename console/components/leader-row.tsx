@@ -36,7 +36,8 @@ export function LeaderSum({ name, children }: { name: ReactNode; children: React
       className={clsx(
         'mt-1.5 flex items-baseline justify-between gap-2 border-t border-ink-3 pt-3',
         'pb-1.5 text-section',
-      )}>
+      )}
+    >
       <dt>{name}</dt>
       <dd>{children}</dd>
     </div>

@@ -12,7 +12,8 @@ export function Mark({ size = 20 }: { size?: number }) {
       strokeWidth="2"
       strokeLinecap="round"
       className="flex-none text-accent"
-      aria-hidden="true">
+      aria-hidden="true"
+    >
       <path d="M2 4h3.5L10 10h8M2 16h3.5L10 10M2 10h3" />
     </svg>
   );
@@ -28,7 +29,8 @@ export function WireEmpty() {
       fill="none"
       strokeWidth="2"
       strokeLinecap="round"
-      aria-hidden="true">
+      aria-hidden="true"
+    >
       <g className="stroke-line-strong" strokeDasharray="1 6">
         <path d="M2 8h28L42 19" />
         <path d="M2 36h28L42 25" />
@@ -51,7 +53,8 @@ export function WireBroken() {
       strokeWidth="2"
       strokeLinecap="round"
       className="flex-none stroke-bad"
-      aria-hidden="true">
+      aria-hidden="true"
+    >
       <path d="M2 8h22l18 14M2 36h22l18-14M2 22h58M86 22h44M68 17l10 10M78 17 68 27" />
     </svg>
   );

@@ -103,12 +103,14 @@ export function Filter<Value extends string>({ name, value, options, onChange }:
       className={clsx(
         'inline-flex h-7 flex-none items-stretch rounded-control border text-table touch:h-11',
         active ? 'border-accent bg-accent-soft' : 'border-line-strong bg-raise',
-      )}>
+      )}
+    >
       <Menu
         trigger={
           <button
             type="button"
-            className={clsx('flex items-center gap-1.5 rounded-control pl-2.5', active ? 'pr-1.5' : 'pr-2')}>
+            className={clsx('flex items-center gap-1.5 rounded-control pl-2.5', active ? 'pr-1.5' : 'pr-2')}
+          >
             <span className="text-ink-2">{name}</span>
             <span className="font-[550] whitespace-nowrap">{chosen}</span>
             {!active && (
@@ -125,7 +127,8 @@ export function Filter<Value extends string>({ name, value, options, onChange }:
           onClick={() => {
             onChange(undefined);
           }}
-          className="flex w-7 items-center justify-center rounded-control touch:w-11">
+          className="flex w-7 items-center justify-center rounded-control touch:w-11"
+        >
           <X size={16} strokeWidth={1.75} aria-hidden="true" />
         </button>
       )}

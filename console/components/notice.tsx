@@ -35,7 +35,8 @@ export function Banner({ tone, icon, action, children, alert = false }: BannerPr
       className={clsx(
         'flex min-h-10 flex-wrap items-center gap-x-3 gap-y-2 rounded-code px-4 py-2 text-body',
         GROUND[tone],
-      )}>
+      )}
+    >
       <span className="flex-none">{icon}</span>
       <div className="min-w-0 flex-1 basis-48">{children}</div>
       {action}
@@ -71,7 +72,8 @@ export function EmptyFiltered({ sentence, onClear }: { sentence: string; onClear
       className={clsx(
         'flex flex-wrap items-center justify-between gap-4 rounded-card border',
         'border-line bg-raise p-5',
-      )}>
+      )}
+    >
       <div>
         <h2 className="font-semibold">{t('state.nothingMatches')}</h2>
         <p className="text-ink-2">{sentence}</p>

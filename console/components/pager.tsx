@@ -27,7 +27,8 @@ export function Pager({ paged, next, onGo }: PagerProps) {
           icon={<ArrowDown size={16} strokeWidth={1.75} />}
           onClick={() => {
             go(next);
-          }}>
+          }}
+        >
           {t('state.older')}
         </Button>
       )}
@@ -37,7 +38,8 @@ export function Pager({ paged, next, onGo }: PagerProps) {
           icon={<ArrowUpToLine size={16} strokeWidth={1.75} />}
           onClick={() => {
             go(undefined);
-          }}>
+          }}
+        >
           {t('state.newest')}
         </Button>
       )}

@@ -58,7 +58,8 @@ export function SearchField({ label, placeholder, value, onSearch, slash = true 
           className={clsx(
             'flex h-[18px] items-center rounded-tag border border-line px-1.5 text-tiny',
             'text-ink-3 touch:hidden',
-          )}>
+          )}
+        >
           /
         </kbd>
       )}

@@ -34,7 +34,8 @@ export function StateWord({ icon: Icon, word, tone, chip = false }: StateProps) 
         'inline-flex items-center gap-1.5 align-middle whitespace-nowrap text-table',
         TEXT[tone],
         chip && ['h-[22px] rounded-chip px-2', GROUND[tone]],
-      )}>
+      )}
+    >
       <Icon size={14} strokeWidth={1.75} className="flex-none" aria-hidden="true" />
       {word}
     </span>

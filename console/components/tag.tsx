@@ -9,7 +9,8 @@ export function Tag({ children }: { children: ReactNode }) {
       className={clsx(
         'inline-flex h-5 items-center rounded-tag border border-line-strong px-1.5',
         'text-hint text-ink-2',
-      )}>
+      )}
+    >
       {children}
     </span>
   );

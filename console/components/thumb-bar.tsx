@@ -9,7 +9,8 @@ export function ThumbBar({ children }: { children: ReactNode }) {
       className={clsx(
         'fixed inset-x-0 bottom-[calc(60px+env(safe-area-inset-bottom))] z-20 border-t',
         'border-line bg-page px-4 py-2',
-      )}>
+      )}
+    >
       {children}
     </div>
   );

@@ -1,14 +1,6 @@
 /** A made-up language for tests: English with accents and a third longer, its values and marks untouched. */
 
-const ACCENTS: Readonly<Record<string, string>> = {
-  a: 'á',
-  e: 'é',
-  i: 'í',
-  o: 'ó',
-  u: 'ú',
-  n: 'ñ',
-  c: 'ç',
-};
+const ACCENTS: Readonly<Record<string, string>> = { a: 'á', e: 'é', i: 'í', o: 'ó', u: 'ú', n: 'ñ', c: 'ç' };
 const KEPT = /(\{\{\w+\}\}|<\/?\w+>)/;
 const LETTERS_PER_PAD = 3;
 

@@ -20,14 +20,7 @@ const users = USERS.map(([email, role, state, available], index) => ({
   state,
   allowedGroups: ['DEFAULT', 'VIP'].slice(0, 1 + (index % 2)),
   createdAt: ago(index * 900 * HOUR_MS),
-  wallet: {
-    __typename: 'Wallet',
-    id: `wal_${index}`,
-    available,
-    cash: available,
-    gift: '0',
-    frozen: false,
-  },
+  wallet: { __typename: 'Wallet', id: `wal_${index}`, available, cash: available, gift: '0', frozen: false },
 }));
 
 const NODES = [
@@ -63,13 +56,7 @@ const providers = ['north-eu', 'demo'].map((name, place) => ({
   demo: place === 1,
   concurrencyLimit: null,
   version: 1,
-  timeouts: {
-    connectMs: 5000,
-    headersMs: 60_000,
-    firstContentMs: 60_000,
-    idleMs: 90_000,
-    totalMs: 600_000,
-  },
+  timeouts: { connectMs: 5000, headersMs: 60_000, firstContentMs: 60_000, idleMs: 90_000, totalMs: 600_000 },
   credentials: ['primary', 'overflow'].map((label, index) => ({
     __typename: 'UpstreamCredential',
     id: `crd_${name}_${label}`,

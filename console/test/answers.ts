@@ -158,12 +158,7 @@ export function queries(state: State) {
 
 /** The root fields of mutations. */
 export function mutations(state: State) {
-  return {
-    ...accountMutations(state),
-    ...newKeyMutations(state),
-    ...keyMutations(state),
-    ...adminMutations,
-  };
+  return { ...accountMutations(state), ...newKeyMutations(state), ...keyMutations(state), ...adminMutations };
 }
 
 function accountMutations(state: State) {

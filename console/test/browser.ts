@@ -11,9 +11,7 @@ import { type Browser, type BrowserContext, chromium, type Page } from 'playwrig
 import { type Fake, startFake } from './fake-control-plane.ts';
 
 const CANDIDATES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const chrome = [process.env['CHROMIUM'] ?? '', ...CANDIDATES].find(
-  (name) => name !== '' && existsSync(name),
-);
+const chrome = [process.env['CHROMIUM'] ?? '', ...CANDIDATES].find((name) => name !== '' && existsSync(name));
 const schemaPath = fileURLToPath(new URL('../../control-plane/schema.graphql', import.meta.url));
 
 /** Whether there is a browser, and a schema for the fake control plane. */

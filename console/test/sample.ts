@@ -66,15 +66,7 @@ const MODELS = [
     'BALANCED TOOLS FILES VISION',
     'REALTIME',
   ],
-  [
-    'balanced-vision',
-    'BALANCED',
-    256_000,
-    '0.25',
-    'The same with images',
-    'BALANCED TOOLS VISION',
-    'IMAGES',
-  ],
+  ['balanced-vision', 'BALANCED', 256_000, '0.25', 'The same with images', 'BALANCED TOOLS VISION', 'IMAGES'],
   ['swift', 'FAST_CHEAP', 128_000, '0.1', 'Autocomplete, voice', 'FAST_CHEAP TOOLS', 'AUDIO REALTIME'],
   [
     'budget',
@@ -128,11 +120,7 @@ export const models = MODELS.map(([name, tier, contextTokens, price, description
   deprecation: null,
   version: 1,
   routes: [{ __typename: 'UpstreamRoute', id: `rte_of_${name}`, enabled: true }],
-  prices: RATIOS.map(([group, tenths, ratio]) => ({
-    group,
-    ratio,
-    pricePerRequest: priceOf(price, tenths),
-  })),
+  prices: RATIOS.map(([group, tenths, ratio]) => ({ group, ratio, pricePerRequest: priceOf(price, tenths) })),
   endpoints: ['CHAT_COMPLETIONS', 'MESSAGES', ...families.split(' ')].map((family) => ({
     family,
     method: 'POST',

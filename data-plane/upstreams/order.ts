@@ -38,10 +38,7 @@ export function inOrder(routes: readonly CompiledRoute[], options: OrderOptions)
   return drawn.map(({ choice }) => choice);
 }
 
-function choose(
-  compiled: CompiledRoute,
-  { dialects, preferred, capable }: OrderOptions,
-): Choice | undefined {
+function choose(compiled: CompiledRoute, { dialects, preferred, capable }: OrderOptions): Choice | undefined {
   const { protocols } = compiled.provider;
   const native = preferred !== undefined && protocols.includes(preferred);
   const name = native

@@ -86,10 +86,7 @@ export async function openStreams(target: Target, count: number): Promise<() => 
       path: '/v1/chat/completions',
       method: 'POST',
       body,
-      headers: {
-        'content-type': 'application/json',
-        authorization: `Bearer ${key}`,
-      },
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
     });
     if (answer.statusCode !== 200) throw new Error(`${target.name} answered ${answer.statusCode}`);
     answer.body.on('error', () => undefined);

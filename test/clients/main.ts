@@ -5,15 +5,7 @@
  * folder of the system's temporary ones, or into CLIENTS_DIR. `--only NAME` picks those whose name has it.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ChatCompletionRequest, LLMock } from '@copilotkit/aimock';
@@ -155,11 +147,7 @@ interface Stage {
 }
 
 /** Runs one turn; returns what is wrong with it, or nothing. */
-async function tryTurn(
-  stage: Stage,
-  agent: Agent,
-  { format, turn }: { format: UpstreamFormat; turn: Turn },
-) {
+async function tryTurn(stage: Stage, agent: Agent, { format, turn }: { format: UpstreamFormat; turn: Turn }) {
   const { witness, upstream, customer, programs } = stage;
   const home = mkdtempSync(join(tmpdir(), 'gateway-client-'));
   const { compactAfterTokens } = turn;

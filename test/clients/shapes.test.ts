@@ -53,9 +53,7 @@ const AGENTS: Agent[] = [
           type: 'namespace',
           name: 'multi_agent_v1',
           description: 'Other agents.',
-          tools: [
-            { type: 'function', name: 'spawn', description: 'Starts one.', parameters: SHELL_SCHEMA },
-          ],
+          tools: [{ type: 'function', name: 'spawn', description: 'Starts one.', parameters: SHELL_SCHEMA }],
         },
         { type: 'web_search', external_web_access: false },
       ],

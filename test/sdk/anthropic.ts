@@ -65,10 +65,7 @@ export const anthropic: SdkClient = {
   name: '@anthropic-ai/sdk',
   whole: async (target) => textOf(await connect(target).messages.create(question(target, PLAIN_PROMPT))),
   streamed: async (target) => {
-    const stream = await connect(target).messages.create({
-      ...question(target, PLAIN_PROMPT),
-      stream: true,
-    });
+    const stream = await connect(target).messages.create({ ...question(target, PLAIN_PROMPT), stream: true });
     const seen = { text: '', pieces: 0, finish: '' };
     for await (const event of stream) {
       if (event.type === 'content_block_delta' && event.delta.type === 'text_delta') {
@@ -80,9 +77,7 @@ export const anthropic: SdkClient = {
     return seen;
   },
   toolTrip: (target) =>
-    trip((messages) =>
-      connect(target).messages.create({ ...question(target, ''), messages, tools: TOOLS }),
-    ),
+    trip((messages) => connect(target).messages.create({ ...question(target, ''), messages, tools: TOOLS })),
   streamedCall: async (target) => (await callOf(streamedTurn(target))).called,
   streamedToolTrip: (target) => trip(streamedTurn(target)),
   vision: async (target) => {

@@ -76,11 +76,7 @@ const FORMATS: CutFormat[] = [
   },
 ];
 
-const WAYS = [
-  'the body ends in order',
-  'the connection breaks',
-  'the upstream says that it failed',
-] as const;
+const WAYS = ['the body ends in order', 'the connection breaks', 'the upstream says that it failed'] as const;
 
 let upstream: FakeUpstream;
 let node: TestNode;

@@ -24,13 +24,7 @@ const CHAT_TOOLS: OpenAI.ChatCompletionTool[] = [
   },
 ];
 const TOOLS: OpenAI.Responses.Tool[] = [
-  {
-    type: 'function',
-    name: TOOL_NAME,
-    description: TOOL_DESCRIPTION,
-    parameters: TOOL_SCHEMA,
-    strict: true,
-  },
+  { type: 'function', name: TOOL_NAME, description: TOOL_DESCRIPTION, parameters: TOOL_SCHEMA, strict: true },
 ];
 
 const connect = ({ url, key }: Target): OpenAI =>

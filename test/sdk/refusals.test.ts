@@ -93,9 +93,7 @@ const ASKERS: Asker[] = [
 ];
 
 /** The status and the words that the SDK's own error class gives for a refusal. */
-async function refusalOf(
-  asked: Promise<unknown>,
-): Promise<{ status: number | undefined; message: string }> {
+async function refusalOf(asked: Promise<unknown>): Promise<{ status: number | undefined; message: string }> {
   const error: unknown = await asked.then(
     () => undefined,
     (cause: unknown) => cause,

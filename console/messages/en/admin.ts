@@ -125,12 +125,7 @@ export const admin = {
       editSentence: 'A new price holds for requests that start after every node has applied it.',
       moveTitle: 'Move {{name}}',
       states: { DRAFT: 'Draft', PUBLISHED: 'Published', DEPRECATED: 'Deprecated', RETIRED: 'Retired' },
-      moves: {
-        DRAFT: 'Make a draft…',
-        PUBLISHED: 'Publish…',
-        DEPRECATED: 'Deprecate…',
-        RETIRED: 'Retire…',
-      },
+      moves: { DRAFT: 'Make a draft…', PUBLISHED: 'Publish…', DEPRECATED: 'Deprecate…', RETIRED: 'Retire…' },
       effects: {
         DRAFT: 'Only administrators see it.',
         PUBLISHED: 'Everybody sees and may use it.',

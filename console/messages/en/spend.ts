@@ -67,12 +67,7 @@ export const spend = {
       PLAYGROUND: 'Playground',
       PERSONAL_INTELLIGENCE: 'Personal Intelligence',
     },
-    statuses: {
-      SUCCEEDED: 'Succeeded',
-      FAILED: 'Failed',
-      CANCELLED: 'Client left',
-      THROTTLED: 'Throttled',
-    },
+    statuses: { SUCCEEDED: 'Succeeded', FAILED: 'Failed', CANCELLED: 'Client left', THROTTLED: 'Throttled' },
     statusCode: '{{status}}, {{code}}',
     waiting_one: '{{count}} new request',
     waiting_other: '{{count}} new requests',

@@ -33,12 +33,7 @@ export const account: Translation<typeof english> = {
     closed: '注册已关闭。请向运营者申请账户。',
     check: '请打开发送到 {{email}} 的邮件中的链接。',
     checkTitle: '确认你的地址',
-    strength: {
-      short: '太短',
-      fair: '一般',
-      good: '较强',
-      strong: '强',
-    },
+    strength: { short: '太短', fair: '一般', good: '较强', strong: '强' },
     claim: '认领此网关',
     claimSentence: '你将成为管理员。此链接只能使用一次。',
     claimButton: '认领并登录',

@@ -50,11 +50,7 @@ export const frame: Translation<typeof english> = {
     policy: '隐私政策',
     main: '主导航',
     footer: '其他页面',
-    themes: {
-      system: '跟随系统',
-      light: '浅色',
-      dark: '深色',
-    },
+    themes: { system: '跟随系统', light: '浅色', dark: '深色' },
     empty: '可用余额为 $0.00。请求会返回 402。密钥和用量仍可查看。',
     frozen: '钱包已冻结，欠款付清后解冻。密钥和用量仍可查看。',
     unavailable: '控制台无法连接服务',

@@ -95,7 +95,8 @@ function Sidebar({ email }: { email: string }) {
       </Link>
       <nav
         aria-label={t('shell.main')}
-        className="relative flex flex-col gap-6 max-sm:flex-row max-sm:gap-1 max-sm:overflow-x-auto">
+        className="relative flex flex-col gap-6 max-sm:flex-row max-sm:gap-1 max-sm:overflow-x-auto"
+      >
         <Group title={t('admin.run')} places={RUN} />
         <Group title={t('admin.people')} places={PEOPLE} />
         <Group title={t('admin.business')} places={BUSINESS} />
@@ -123,7 +124,8 @@ function Group({ title, places }: { title: string; places: readonly Place[] }) {
               className={ITEM}
               title={t(`admin.places.${name}`)}
               activeOptions={{ includeSearch: false }}
-              activeProps={{ className: 'bg-raise !border-line font-[550] [&_svg]:text-adm' }}>
+              activeProps={{ className: 'bg-raise !border-line font-[550] [&_svg]:text-adm' }}
+            >
               <Icon size={16} strokeWidth={1.75} className="flex-none text-ink-2" aria-hidden="true" />
               <span className="whitespace-nowrap max-lg:sr-only max-sm:not-sr-only">
                 {t(`admin.places.${name}`)}

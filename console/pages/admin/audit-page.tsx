@@ -74,10 +74,7 @@ export function AuditPage() {
         {({ nodes, pageInfo }) => (
           <>
             {nodes.length === 0 && (
-              <EmptyFiltered
-                sentence={t('admin.audit.none')}
-                onClear={() => void navigate({ search: {} })}
-              />
+              <EmptyFiltered sentence={t('admin.audit.none')} onClear={() => void navigate({ search: {} })} />
             )}
             <ul className="border-t border-line-strong">
               {nodes.map((event) => (
@@ -149,7 +146,8 @@ function Value({ name, value }: { name: string; value: unknown }) {
       <pre
         tabIndex={0}
         aria-label={name}
-        className="overflow-x-auto rounded-code border border-line bg-sunk p-3">
+        className="overflow-x-auto rounded-code border border-line bg-sunk p-3"
+      >
         {value === null || value === undefined ? t('state.none') : JSON.stringify(value, null, 2)}
       </pre>
     </div>

@@ -50,7 +50,8 @@ function GroupTable({ groups, onEdit }: GroupTableProps) {
       aria-label={t('admin.actionsFor', { name: t(`pricing.groups.${group.group}`) })}
       onClick={() => {
         onEdit(group);
-      }}>
+      }}
+    >
       {t('admin.edit')}
     </Button>
   );
@@ -62,11 +63,7 @@ function GroupTable({ groups, onEdit }: GroupTableProps) {
       columns={[
         { id: 'group', head: t('keys.group'), cell: ({ group }) => t(`pricing.groups.${group}`) },
         { id: 'ratio', head: t('admin.groups.ratio'), right: true, cell: ({ ratio }) => `×${ratio}` },
-        {
-          id: 'since',
-          head: t('admin.groups.since'),
-          cell: ({ updatedAt }) => <Day at={updatedAt} />,
-        },
+        { id: 'since', head: t('admin.groups.since'), cell: ({ updatedAt }) => <Day at={updatedAt} /> },
         { id: 'edit', head: t('admin.actions'), silent: true, right: true, cell: edit },
       ]}
       card={(group) => (

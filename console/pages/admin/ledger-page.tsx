@@ -72,10 +72,7 @@ export function LedgerPage() {
             {nodes.length > 0 ? (
               <EntryTable entries={nodes} />
             ) : (
-              <EmptyFiltered
-                sentence={t('wallet.filtered')}
-                onClear={() => void navigate({ search: {} })}
-              />
+              <EmptyFiltered sentence={t('wallet.filtered')} onClear={() => void navigate({ search: {} })} />
             )}
             <Pager
               paged={search.after !== undefined}

@@ -68,7 +68,8 @@ function Edit({ model, onClose }: { model: AdminModel | undefined; onClose: () =
       sentence={t('admin.models.editSentence')}
       button={t('admin.save')}
       onClose={onClose}
-      send={send}>
+      send={send}
+    >
       <NameFields model={model} />
       <BoxFields model={model} />
     </FormDialog>

@@ -43,16 +43,14 @@ const LOOKS: Record<AdminModel['state'], { icon: LucideIcon; tone: Tone }> = {
 /** The page. */
 export function ModelsPage() {
   const { t } = useTranslation();
-  const [{ data, error }, again] = useQuery({
-    query: AdminCatalogQuery,
-    variables: { states: [...STATES] },
-  });
+  const [{ data, error }, again] = useQuery({ query: AdminCatalogQuery, variables: { states: [...STATES] } });
   const [task, setTask] = useState<ModelTask>();
   const create = (
     <Button
       variant="primary"
       icon={<Plus size={16} strokeWidth={1.75} aria-hidden="true" />}
-      onClick={() => setTask({ kind: 'edit' })}>
+      onClick={() => setTask({ kind: 'edit' })}
+    >
       {t('admin.models.create')}
     </Button>
   );

@@ -47,7 +47,8 @@ export function NodeDialog({ node, onClose }: { node?: AdminNode; onClose: () =>
       button={node ? t('admin.nodes.rotate') : t('admin.nodes.create')}
       onClose={onClose}
       onDone={() => undefined}
-      send={send}>
+      send={send}
+    >
       {!node && (
         <Field
           label={t('keys.name')}

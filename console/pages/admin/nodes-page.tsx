@@ -25,7 +25,8 @@ export function NodesPage() {
     <Button
       variant="primary"
       icon={<Plus size={16} strokeWidth={1.75} aria-hidden="true" />}
-      onClick={() => setDialog({})}>
+      onClick={() => setDialog({})}
+    >
       {t('admin.nodes.create')}
     </Button>
   );
@@ -147,7 +148,8 @@ function RotateButton({ onClick }: { onClick: () => void }) {
     <Button
       size="small"
       icon={<KeyRound size={16} strokeWidth={1.75} aria-hidden="true" />}
-      onClick={onClick}>
+      onClick={onClick}
+    >
       {t('admin.nodes.rotate')}
     </Button>
   );

@@ -29,7 +29,8 @@ export function ProbeDialog({ provider, onClose }: { provider: Provider; onClose
         variant="primary"
         busy={fetching}
         icon={<Activity size={16} strokeWidth={1.75} aria-hidden="true" />}
-        onClick={() => void probe({ input: { providerId: provider.id, upstreamModel: model } })}>
+        onClick={() => void probe({ input: { providerId: provider.id, upstreamModel: model } })}
+      >
         {t('admin.upstreams.probe')}
       </Button>
     </>
@@ -40,7 +41,8 @@ export function ProbeDialog({ provider, onClose }: { provider: Provider; onClose
       onClose={onClose}
       title={t('admin.upstreams.probeTitle', { name: provider.name })}
       sentence={t('admin.upstreams.probeSentence')}
-      footer={footer}>
+      footer={footer}
+    >
       <div className="flex flex-col gap-4">
         <Field
           label={t('admin.upstreams.upstreamModel')}
@@ -67,12 +69,10 @@ function Result({ result, failure }: ResultProps) {
     <Banner
       tone={result?.ok === true ? 'good' : 'bad'}
       alert
-      icon={result?.ok === true ? <CircleCheck size={16} /> : <CircleX size={16} />}>
+      icon={result?.ok === true ? <CircleCheck size={16} /> : <CircleX size={16} />}
+    >
       {result
-        ? t('admin.upstreams.probed', {
-            status: result.status ?? t('state.none'),
-            taken: result.latencyMs,
-          })
+        ? t('admin.upstreams.probed', { status: result.status ?? t('state.none'), taken: result.latencyMs })
         : failure}
       <div className="break-all">{result?.sample ?? result?.error}</div>
     </Banner>

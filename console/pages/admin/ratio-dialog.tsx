@@ -19,7 +19,8 @@ export function RatioDialog({ group, onClose }: { group: GroupRatio; onClose: ()
         const input = { group: group.group, ratio: text(values, 'ratio'), version: group.version, reason };
         const { data, error } = await set({ input });
         return { error, userErrors: data?.adminGroupRatioSet.userErrors };
-      }}>
+      }}
+    >
       <Field
         label={t('admin.groups.ratio')}
         name="ratio"

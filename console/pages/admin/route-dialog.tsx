@@ -43,7 +43,8 @@ export function RouteDialog({ provider, route, models, onClose }: RouteDialogPro
       sentence={t('admin.upstreams.routesNote')}
       button={t('admin.save')}
       onClose={onClose}
-      send={send}>
+      send={send}
+    >
       <RouteFields route={route} models={models} />
       <CheckField
         legend={t('admin.families')}

@@ -65,7 +65,8 @@ function Edit({ provider, onClose }: { provider: Provider | undefined; onClose: 
       sentence={t('admin.upstreams.editSentence')}
       button={t('admin.save')}
       onClose={onClose}
-      send={send}>
+      send={send}
+    >
       <ProviderFields provider={provider} />
     </FormDialog>
   );
@@ -129,7 +130,8 @@ function Credential({ provider, onClose }: { provider: Provider; onClose: () => 
         };
         const { data, error } = await add({ input });
         return { error, userErrors: data?.adminCredentialAdd.userErrors };
-      }}>
+      }}
+    >
       <Field label={t('keys.name')} name="label" required autoComplete="off" />
       <Field
         label={t('admin.upstreams.secret')}

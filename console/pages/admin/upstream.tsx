@@ -24,13 +24,15 @@ export function Upstream({ provider, onTask }: UpstreamProps) {
     <div className="flex flex-wrap gap-2">
       <Button
         icon={<Activity size={16} strokeWidth={1.75} aria-hidden="true" />}
-        onClick={() => onTask({ kind: 'probe', provider })}>
+        onClick={() => onTask({ kind: 'probe', provider })}
+      >
         {t('admin.upstreams.probe')}
       </Button>
       <Button
         variant="primary"
         icon={<Pencil size={16} strokeWidth={1.75} aria-hidden="true" />}
-        onClick={() => onTask({ kind: 'edit', provider })}>
+        onClick={() => onTask({ kind: 'edit', provider })}
+      >
         {t('admin.edit')}
       </Button>
     </div>
@@ -145,12 +147,14 @@ function RouteActions({ provider, route, onTask }: UpstreamProps & { route: Rout
     <span className="inline-flex">
       <IconButton
         label={t('admin.editTitle', { name: route.model.name })}
-        onClick={() => onTask({ kind: 'route', provider, route })}>
+        onClick={() => onTask({ kind: 'route', provider, route })}
+      >
         <Pencil size={16} strokeWidth={1.75} />
       </IconButton>
       <IconButton
         label={t('admin.removeTitle', { name: route.model.name })}
-        onClick={() => onTask({ kind: 'removeRoute', route })}>
+        onClick={() => onTask({ kind: 'removeRoute', route })}
+      >
         <Trash2 size={16} strokeWidth={1.75} />
       </IconButton>
     </span>
@@ -168,7 +172,8 @@ function Credentials({ provider, onTask }: UpstreamProps) {
   const remove = (credential: Provider['credentials'][number]) => (
     <IconButton
       label={t('admin.removeTitle', { name: credential.label })}
-      onClick={() => onTask({ kind: 'removeCredential', credential })}>
+      onClick={() => onTask({ kind: 'removeCredential', credential })}
+    >
       <Trash2 size={16} strokeWidth={1.75} />
     </IconButton>
   );

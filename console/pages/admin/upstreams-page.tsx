@@ -60,7 +60,8 @@ function List({ providers, onTask }: ListProps) {
     <Button
       variant="primary"
       icon={<Plus size={16} strokeWidth={1.75} aria-hidden="true" />}
-      onClick={() => onTask({ kind: 'edit' })}>
+      onClick={() => onTask({ kind: 'edit' })}
+    >
       {t('admin.upstreams.create')}
     </Button>
   );

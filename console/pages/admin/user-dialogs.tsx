@@ -88,7 +88,8 @@ function Create({ onClose, onChanged }: Omit<DialogsProps, 'task'>) {
         const { data, error } = await create({ input });
         if (data?.adminUserCreate.user) onChanged();
         return { error, userErrors: data?.adminUserCreate.userErrors };
-      }}>
+      }}
+    >
       <Field label={t('admin.users.email')} name="email" type="email" required autoComplete="off" />
       <RoleFields role="USER" groups={['DEFAULT']} />
     </FormDialog>
@@ -113,11 +114,10 @@ function Edit({ user, onClose }: TaskProps) {
         const [role = user.role] = words(values, 'role', ROLES);
         const [state = user.state] = words(values, 'state', STATES);
         const allowedGroups = words(values, 'groups', GROUPS);
-        const { data, error } = await update({
-          input: { id: user.id, role, state, allowedGroups, reason },
-        });
+        const { data, error } = await update({ input: { id: user.id, role, state, allowedGroups, reason } });
         return { error, userErrors: data?.adminUserUpdate.userErrors };
-      }}>
+      }}
+    >
       <SelectField
         label={t('admin.state')}
         name="state"
@@ -146,7 +146,8 @@ function Adjust({ user, onClose }: TaskProps) {
         const idempotencyKey = idempotencyKeyFor(input);
         const { data, error } = await adjust({ input: { ...input, idempotencyKey } });
         return { error, userErrors: data?.adminWalletAdjust.userErrors };
-      }}>
+      }}
+    >
       <SelectField
         label={t('wallet.bucket')}
         name="bucket"
@@ -181,7 +182,8 @@ function SignInLink({ user, onClose }: TaskProps) {
           <Button variant="primary" onClick={onClose}>
             {t('dialog.close')}
           </Button>
-        }>
+        }
+      >
         <CopyField text={url} label={t('admin.users.copyLink')} />
       </Dialog>
     );

@@ -35,7 +35,8 @@ export function UsersPage() {
     <Button
       variant="primary"
       icon={<Plus size={16} strokeWidth={1.75} aria-hidden="true" />}
-      onClick={() => setTask({ kind: 'create' })}>
+      onClick={() => setTask({ kind: 'create' })}
+    >
       {t('admin.users.create')}
     </Button>
   );
@@ -49,10 +50,7 @@ export function UsersPage() {
             {nodes.length > 0 ? (
               <UserTable users={nodes} onTask={setTask} />
             ) : (
-              <EmptyFiltered
-                sentence={t('admin.users.none')}
-                onClear={() => void navigate({ search: {} })}
-              />
+              <EmptyFiltered sentence={t('admin.users.none')} onClear={() => void navigate({ search: {} })} />
             )}
             <Pager
               paged={search.after !== undefined}

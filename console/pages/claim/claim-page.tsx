@@ -54,7 +54,8 @@ export function ClaimPage() {
     <AccountFrame
       title={t('account.claim')}
       sentence={t('account.claimSentence')}
-      failure={token === '' ? t('account.noToken') : failure}>
+      failure={token === '' ? t('account.noToken') : failure}
+    >
       {error && !data && (
         <Failure
           title={t('account.policyFailed')}
@@ -67,7 +68,8 @@ export function ClaimPage() {
         <form
           noValidate
           className="flex flex-col gap-5"
-          onSubmit={(event) => void form.handleSubmit((values) => send(values, version))(event)}>
+          onSubmit={(event) => void form.handleSubmit((values) => send(values, version))(event)}
+        >
           <AccountFields form={form} version={version} />
           <Button type="submit" variant="primary" size="form" wide busy={fetching}>
             {fetching ? t('account.claiming') : t('account.claimButton')}

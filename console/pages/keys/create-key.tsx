@@ -58,12 +58,14 @@ export function CreateKeyDialog({ groups, onClose, onCreated }: CreateKeyProps) 
       onClose={onClose}
       title={t('keys.create')}
       sentence={t('keys.createSentence')}
-      footer={footer}>
+      footer={footer}
+    >
       <form
         id={FORM_ID}
         noValidate
         className="flex flex-col gap-5"
-        onSubmit={(event) => void form.handleSubmit(send)(event)}>
+        onSubmit={(event) => void form.handleSubmit(send)(event)}
+      >
         {failure !== undefined && (
           <Banner tone="bad" alert icon={<CircleAlert size={16} strokeWidth={1.75} aria-hidden="true" />}>
             {t('keys.createFailed', { reason: failure })}

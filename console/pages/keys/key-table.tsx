@@ -75,7 +75,8 @@ function State({ apiKey, open }: CellProps & Pick<KeyTableProps, 'open'>) {
           size="small"
           onClick={() => {
             open({ kind: 'ready', key: apiKey });
-          }}>
+          }}
+        >
           {t('keys.reveal')}
         </Button>
       )}
@@ -142,7 +143,8 @@ function KeyCard({ apiKey, open }: CellProps & Pick<KeyTableProps, 'open'>) {
             <Button
               onClick={() => {
                 open({ kind: 'ready', key: apiKey });
-              }}>
+              }}
+            >
               {t('keys.reveal')}
             </Button>
           ) : (

@@ -76,7 +76,8 @@ function CreateButton({ wide, open }: { wide: boolean; open: KeysProps['open'] }
       onFocus={() => void loadDialogs()}
       onClick={() => {
         open({ kind: 'create' });
-      }}>
+      }}
+    >
       {t('keys.create')}
     </Button>
   );

@@ -35,7 +35,8 @@ function Step({ number, words, children }: { number: number; words: ReactNode; c
       className={clsx(
         'flex min-h-11 flex-wrap items-center gap-x-4 gap-y-2 border-b border-line py-2',
         'last:border-0',
-      )}>
+      )}
+    >
       <span className="w-3 text-ink-3" aria-hidden="true">
         {number}
       </span>

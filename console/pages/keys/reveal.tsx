@@ -36,7 +36,8 @@ export function RevealDialog({ apiKey, baseAddress, onClose }: RevealProps) {
         variant="primary"
         busy={fetching}
         icon={<Eye size={16} strokeWidth={1.75} aria-hidden="true" />}
-        onClick={() => void reveal()}>
+        onClick={() => void reveal()}
+      >
         {fetching ? t('reveal.revealing') : t('reveal.button')}
       </Button>
     </>
@@ -47,7 +48,8 @@ export function RevealDialog({ apiKey, baseAddress, onClose }: RevealProps) {
       onClose={onClose}
       title={t('reveal.ready', { name })}
       sentence={t('reveal.readySentence')}
-      footer={footer}>
+      footer={footer}
+    >
       {failure === undefined ? (
         <p className="text-ink-2">{t('reveal.sentence')}</p>
       ) : (
@@ -91,7 +93,8 @@ function SecretDialog({ apiKey, secret, baseAddress, onClose }: RevealProps & { 
         onClose={close}
         title={t('reveal.title')}
         sentence={t('reveal.sentence')}
-        footer={footer}>
+        footer={footer}
+      >
         <SecretFrame apiKey={apiKey} secret={secret} baseAddress={baseAddress} />
         <div className="mt-6">
           <ClientSetup secret={secret} baseAddress={baseAddress} />

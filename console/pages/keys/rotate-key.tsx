@@ -52,7 +52,8 @@ export function RotateDialog({ apiKey, onClose, onRotated }: RotateProps) {
       onClose={onClose}
       title={t('keys.rotateTitle', { name: apiKey.name })}
       sentence={t('keys.rotateSentence')}
-      footer={footer}>
+      footer={footer}
+    >
       <div className="flex flex-col items-start gap-2">
         {failure !== undefined && (
           <Banner tone="bad" alert icon={<CircleAlert size={16} strokeWidth={1.75} aria-hidden="true" />}>

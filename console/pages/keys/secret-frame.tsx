@@ -21,6 +21,9 @@ export function SecretFrame({ apiKey, secret, baseAddress }: SecretFrameProps) {
   const { t } = useTranslation();
   const { outcome, copy } = useCopy(secret);
   const shown = useRef<HTMLElement>(null);
+  const copyOrSelect = async () => {
+    if (!(await copy())) selectInside(shown.current);
+  };
   const group = `${t(`pricing.groups.${apiKey.group}`)} ×${apiKey.groupRatio}`;
   const middle = PREFIX.length + Math.ceil((secret.length - PREFIX.length) / 2);
   return (
@@ -35,7 +38,8 @@ export function SecretFrame({ apiKey, secret, baseAddress }: SecretFrameProps) {
         <code
           ref={shown}
           aria-label={t('reveal.secret')}
-          className="min-w-0 text-[20px] leading-[34px] break-all max-sm:text-[17px]">
+          className="min-w-0 text-[20px] leading-[34px] break-all max-sm:text-[17px]"
+        >
           <span className="text-ink-3">{PREFIX}</span>
           {secret.slice(PREFIX.length, middle)}
           <wbr />
@@ -47,19 +51,15 @@ export function SecretFrame({ apiKey, secret, baseAddress }: SecretFrameProps) {
             wide
             data-focus-first
             aria-label={t('reveal.copyKey')}
-            onClick={() => {
-              void copy().then((written) => {
-                if (!written) selectInside(shown.current);
-              });
-            }}>
+            onClick={() => void copyOrSelect()}
+          >
             <CopyWord outcome={outcome} word={t('reveal.copy')} />
           </Button>
           <Button
             wide
             icon={<Download size={16} strokeWidth={1.75} aria-hidden="true" />}
-            onClick={() => {
-              download('gateway.env', environmentFile(secret, baseAddress));
-            }}>
+            onClick={() => download('gateway.env', environmentFile(secret, baseAddress))}
+          >
             {t('reveal.envFile')}
           </Button>
         </div>

@@ -30,7 +30,8 @@ export function ApiCall({ messages, model, draft, onClose }: CallProps) {
       wide
       onClose={onClose}
       title={t('playground.apiCall')}
-      sentence={t('playground.apiCallSentence')}>
+      sentence={t('playground.apiCallSentence')}
+    >
       <CodeBlock
         head="curl"
         code={curlOf(data?.baseAddress ?? '', model, shown)}

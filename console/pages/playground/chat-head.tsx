@@ -31,7 +31,8 @@ export function ChatHead({ title, temporary, onTemporary, onApiCall, onChats, on
         className={clsx(
           'flex items-center gap-2 text-table text-ink-2 touch:min-h-11',
           !onTemporary && !temporary && 'hidden',
-        )}>
+        )}
+      >
         <input
           type="checkbox"
           role="switch"

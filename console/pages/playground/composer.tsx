@@ -83,7 +83,8 @@ function SendOrStop({ runningSince, busy, ready, onSend, onStop }: ComposerProps
         disabled={!ready}
         className="disabled:opacity-50"
         icon={<ArrowUp size={16} strokeWidth={2} />}
-        onClick={onSend}>
+        onClick={onSend}
+      >
         {t('playground.send')}
       </Button>
     );
@@ -140,7 +141,8 @@ function AttachButton({ sees, add }: { sees: boolean; add: (files: File[]) => Pr
         label={sees ? t('playground.attach') : t('playground.attachNot')}
         disabled={!sees}
         className="disabled:opacity-50"
-        onClick={() => input.current?.click()}>
+        onClick={() => input.current?.click()}
+      >
         <ImagePlus size={16} strokeWidth={1.75} />
       </IconButton>
       <input
@@ -178,7 +180,8 @@ function Pictures({ draft, onDraft }: Pick<ComposerProps, 'draft' | 'onDraft'>) 
             className={clsx(
               'absolute -top-2 -right-2 flex size-6 items-center justify-center rounded-full border',
               'border-line bg-raise touch-area',
-            )}>
+            )}
+          >
             <X size={14} strokeWidth={1.75} />
           </button>
         </li>

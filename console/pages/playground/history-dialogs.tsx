@@ -55,12 +55,14 @@ function Rename({ chat, onClose, onDone }: OneProps) {
         <Button variant="primary" busy={fetching} onClick={() => void save()}>
           {t('playground.renameButton')}
         </Button>
-      }>
+      }
+    >
       <form
         onSubmit={(event) => {
           event.preventDefault();
           void save();
-        }}>
+        }}
+      >
         <Field
           label={t('playground.renameLabel')}
           value={title}
@@ -91,7 +93,8 @@ function DeleteOne({ chat, onClose, onDone }: OneProps) {
         <Button variant="destructive" busy={fetching} onClick={() => void remove()}>
           {t('playground.delete')}
         </Button>
-      }>
+      }
+    >
       <p>{t('playground.deleteSentence', { title: chat.title || t('playground.untitled') })}</p>
       {reason !== undefined && (
         <p role="alert" className="mt-3 text-bad">
@@ -124,10 +127,12 @@ function DeleteAll({ count, onClose, onDone }: Omit<TaskProps, 'task'> & { count
           busy={fetching}
           disabled={confirm !== CONFIRMATION}
           className="disabled:opacity-50"
-          onClick={() => void remove()}>
+          onClick={() => void remove()}
+        >
           {t('playground.deleteAllButton')}
         </Button>
-      }>
+      }
+    >
       <Field
         label={t('playground.deleteAllType')}
         value={confirm}

@@ -123,7 +123,8 @@ function ChatLine({ chat, current, onTask }: LineProps) {
       <Link
         to="/playground"
         search={{ chat: chat.id }}
-        className="min-w-0 flex-1 truncate px-2 py-1.5 touch:py-3">
+        className="min-w-0 flex-1 truncate px-2 py-1.5 touch:py-3"
+      >
         {title}
       </Link>
       <Menu

@@ -72,9 +72,7 @@ function Question({ message, onEdit }: QuestionProps) {
           ))}
         </div>
       )}
-      {message.content !== '' && (
-        <p className={BUBBLE}>{message.content}</p>
-      )}
+      {message.content !== '' && <p className={BUBBLE}>{message.content}</p>}
       <div className="flex">
         <CopyIcon text={message.content} label={t('playground.copyMessage')} />
         {onEdit && (

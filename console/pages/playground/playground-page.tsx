@@ -82,4 +82,3 @@ function Home({ home, models }: HomeProps) {
 
 const SIDE = 'flex w-[232px] flex-none flex-col border-r border-line';
 const FULL = 'flex min-h-0 flex-1';
-

@@ -31,7 +31,8 @@ export function ReplyText({ text, writing }: { text: string; writing: boolean })
         rehypePlugins={CLEANING}
         components={COMPONENTS}
         controls={false}
-        linkSafety={{ enabled: false }}>
+        linkSafety={{ enabled: false }}
+      >
         {text}
       </Streamdown>
     </div>
@@ -47,7 +48,8 @@ function SafeLink({ address = '', children }: { address?: string | undefined; ch
       title={address}
       target="_blank"
       rel="noopener noreferrer nofollow"
-      className="break-words text-accent underline">
+      className="break-words text-accent underline"
+    >
       {children}
       {textOf(children) !== address && <span className="text-ink-3"> ({address})</span>}
     </a>

@@ -27,11 +27,7 @@ export function historyBefore(messages: readonly ChatMessage[], id: string | und
 }
 
 /** The messages after an event of a reply. Text that starts over replaces what was there. */
-export function withEvent(
-  messages: readonly ChatMessage[],
-  id: string,
-  event: StreamEvent,
-): ChatMessage[] {
+export function withEvent(messages: readonly ChatMessage[], id: string, event: StreamEvent): ChatMessage[] {
   return messages.map((message) => {
     if (message.id !== id) return message;
     switch (event.__typename) {

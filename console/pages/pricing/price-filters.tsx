@@ -63,7 +63,8 @@ function TraitFilter({
       className={clsx(
         'inline-flex h-7 items-center gap-1.5 rounded-control border px-2.5 text-table font-[550] touch:h-11',
         pressed ? 'border-accent bg-accent-soft' : 'border-line-strong bg-raise hover:bg-hover',
-      )}>
+      )}
+    >
       {Icon && <Icon size={16} strokeWidth={1.75} className="text-ink-2" aria-hidden="true" />}
       {t(`pricing.traitNames.${trait}`)}
     </button>

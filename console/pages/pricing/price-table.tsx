@@ -77,7 +77,8 @@ function Tier({ tier, models, group, align }: TierModels & { group: PriceGroup; 
             <th
               scope="rowgroup"
               rowSpan={models.length}
-              className="px-3 py-2 text-left align-top font-normal">
+              className="px-3 py-2 text-left align-top font-normal"
+            >
               <div className="font-[550]">{t(`pricing.tiers.${tier}`)}</div>
               <div className="text-hint text-ink-3">{t(`pricing.tierNotes.${tier}`)}</div>
             </th>
@@ -135,7 +136,8 @@ function Traits({ model }: { model: Model }) {
             key={trait}
             className="flex size-4 items-center justify-center"
             aria-hidden={!has || undefined}
-            title={has ? t(`pricing.traitNames.${trait}`) : undefined}>
+            title={has ? t(`pricing.traitNames.${trait}`) : undefined}
+          >
             {has ? (
               <Icon size={16} strokeWidth={1.75} className="text-ink-2" aria-hidden="true" />
             ) : (

@@ -22,7 +22,14 @@ const TEXT_FAMILIES: readonly string[] = [
 ];
 
 export type OtherFamily =
-  'COMPACT' | 'EMBEDDINGS' | 'AUDIO' | 'IMAGES' | 'RERANK' | 'MODERATIONS' | 'SEARCH' | 'REALTIME';
+  | 'COMPACT'
+  | 'EMBEDDINGS'
+  | 'AUDIO'
+  | 'IMAGES'
+  | 'RERANK'
+  | 'MODERATIONS'
+  | 'SEARCH'
+  | 'REALTIME';
 
 export interface TierModels {
   tier: Model['tier'];

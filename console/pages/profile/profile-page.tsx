@@ -87,10 +87,7 @@ function Password({ email }: { email: string }) {
     event.preventDefault();
     const form = event.currentTarget;
     const values = new FormData(form);
-    const input = {
-      currentPassword: textIn(values, 'current'),
-      newPassword: textIn(values, 'next'),
-    };
+    const input = { currentPassword: textIn(values, 'current'), newPassword: textIn(values, 'next') };
     const { data, error } = await change({ input });
     const reason = failureWords(error, data?.passwordChange.userErrors);
     setFailure(reason);

@@ -129,7 +129,8 @@ function PolicyBox({ form, version }: { form: UseFormReturn<AccountForm>; versio
         className={clsx(
           'rounded-card border p-4',
           wrong === undefined ? 'border-line-strong' : 'border-bad shadow-[inset_0_0_0_1px_var(--bad)]',
-        )}>
+        )}
+      >
         <label className="flex items-start gap-2.5 text-body touch:min-h-11">
           <input
             type="checkbox"
@@ -144,7 +145,8 @@ function PolicyBox({ form, version }: { form: UseFormReturn<AccountForm>; versio
         </label>
         <ul
           id={`${id}-points`}
-          className="mt-2 ml-[30px] flex list-disc flex-col gap-1 pl-4 text-table text-ink-2">
+          className="mt-2 ml-[30px] flex list-disc flex-col gap-1 pl-4 text-table text-ink-2"
+        >
           <li>{t('account.point1')}</li>
           <li>{t('account.point2')}</li>
           <li>{t('account.point3')}</li>

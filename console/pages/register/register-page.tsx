@@ -90,7 +90,8 @@ function RegisterForm({ version, fetching, send }: FormProps) {
     <form
       noValidate
       className="flex flex-col gap-5"
-      onSubmit={(event) => void form.handleSubmit((values) => send(values, version))(event)}>
+      onSubmit={(event) => void form.handleSubmit((values) => send(values, version))(event)}
+    >
       <AccountFields form={form} version={version} />
       <Button type="submit" variant="primary" size="form" wide busy={fetching}>
         {fetching ? t('account.creating') : t('account.createButton')}

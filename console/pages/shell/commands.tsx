@@ -41,7 +41,8 @@ export function Commands({ role, baseAddress }: CommandsProps) {
         onPointerEnter={() => void load()}
         onClick={() => {
           setOpen('palette');
-        }}>
+        }}
+      >
         <Search size={16} strokeWidth={1.75} className="flex-none text-ink-3" aria-hidden="true" />
         <span className="truncate text-ink-2">{t('shell.jump')}</span>
         <kbd className="ml-auto rounded-tag border border-line px-1.5 text-tiny text-ink-3 max-lg:hidden">

@@ -44,7 +44,8 @@ export function Sidebar({ viewer: { email, role } }: { viewer: Viewer }) {
       className={clsx(
         'sticky top-0 flex h-dvh w-[224px] flex-none flex-col border-r border-line',
         'bg-canvas px-3 pt-5 pb-4 max-lg:w-14 max-lg:px-2',
-      )}>
+      )}
+    >
       <Link to="/keys" className="mb-9 flex items-center gap-3 px-2 text-section max-lg:justify-center">
         <Mark />
         <span className="max-lg:sr-only">Gateway</span>
@@ -100,7 +101,8 @@ function Item({ place: { to, icon: Icon, name } }: { place: Place }) {
       className={ITEM}
       title={t(`shell.${name}`)}
       activeOptions={{ includeSearch: false }}
-      activeProps={{ className: 'bg-raise !border-line font-[550] [&_svg]:text-accent' }}>
+      activeProps={{ className: 'bg-raise !border-line font-[550] [&_svg]:text-accent' }}
+    >
       <Icon size={16} strokeWidth={1.75} className="flex-none text-ink-2" aria-hidden="true" />
       <span className="max-lg:sr-only">{t(`shell.${name}`)}</span>
     </Link>
@@ -123,7 +125,8 @@ export function TabBar({ viewer: { email, role } }: { viewer: Viewer }) {
           to={to}
           className={TAB}
           activeOptions={{ includeSearch: false }}
-          activeProps={{ className: '!text-accent font-[550]' }}>
+          activeProps={{ className: '!text-accent font-[550]' }}
+        >
           <Icon size={20} strokeWidth={1.75} aria-hidden="true" />
           {t(`shell.${name}`)}
         </Link>

@@ -122,7 +122,8 @@ function Options({ id, found, at, onPoint, onRun }: OptionsProps) {
           aria-selected={index === at}
           className={clsx(OPTION, index === at && 'bg-hover')}
           onPointerMove={() => onPoint(index)}
-          onClick={() => onRun(command)}>
+          onClick={() => onRun(command)}
+        >
           {command.word}
         </li>
       ))}

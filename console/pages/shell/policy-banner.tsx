@@ -47,7 +47,8 @@ export function PolicyBanner({ version }: { version: string }) {
         <Button busy={fetching} onClick={() => void send()}>
           {t('shell.accept', { version })}
         </Button>
-      }>
+      }
+    >
       {t('shell.newPolicy', { version })}{' '}
       <Link to="/privacy-policy" className="underline">
         {t('shell.policy')}

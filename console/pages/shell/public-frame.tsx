@@ -30,7 +30,8 @@ export function PublicFrame({ children }: { children: ReactNode }) {
         className={clsx(
           'flex h-14 flex-none items-center gap-6 border-b border-line px-12 max-lg:px-8',
           'max-sm:px-4',
-        )}>
+        )}
+      >
         <Link to="/pricing" className="flex items-center gap-3 text-section">
           <Mark />
           Gateway
@@ -39,7 +40,8 @@ export function PublicFrame({ children }: { children: ReactNode }) {
           <Link
             to="/pricing"
             className="text-ink-2 hover:text-ink"
-            activeProps={{ className: 'font-[550] !text-ink' }}>
+            activeProps={{ className: 'font-[550] !text-ink' }}
+          >
             {t('shell.pricing')}
           </Link>
         </nav>
@@ -51,7 +53,8 @@ export function PublicFrame({ children }: { children: ReactNode }) {
       <main
         id="content"
         tabIndex={-1}
-        className="mx-auto w-full max-w-[1208px] flex-1 px-8 pt-9 pb-16 outline-none max-sm:px-4 max-sm:pt-6">
+        className="mx-auto w-full max-w-[1208px] flex-1 px-8 pt-9 pb-16 outline-none max-sm:px-4 max-sm:pt-6"
+      >
         {children}
       </main>
       <Foot />
@@ -91,7 +94,8 @@ export function Foot() {
       className={clsx(
         'flex flex-none flex-wrap items-center gap-x-5 gap-y-1 px-10 py-5 text-table',
         'text-ink-2 max-sm:px-4',
-      )}>
+      )}
+    >
       <nav aria-label={t('shell.footer')} className="flex gap-5">
         <Link to="/pricing" className="py-1 hover:text-ink">
           {t('shell.pricing')}
@@ -119,7 +123,8 @@ function LanguageSelect() {
       onChange={(event) => {
         const chosen = LANGUAGES.find((name) => name === event.target.value);
         if (chosen) void setLanguage(chosen, true);
-      }}>
+      }}
+    >
       {LANGUAGES.map((name: Language) => (
         <option key={name} value={name} lang={name}>
           {LANGUAGE_NAMES[name]}
@@ -153,7 +158,8 @@ function ThemeSelect() {
       className={SELECT}
       onChange={(event) => {
         setTheme(THEMES.find((name) => name === event.target.value) ?? 'system');
-      }}>
+      }}
+    >
       {THEMES.map((name) => (
         <option key={name} value={name}>
           {t(`shell.themes.${name}`)}

@@ -87,7 +87,8 @@ function Frame({ viewer, baseAddress }: { viewer: Viewer; baseAddress: string })
             'mx-auto w-full max-w-[1216px] flex-1 px-8 pt-6 pb-16 outline-none max-sm:px-4',
             'max-sm:pt-4 max-sm:pb-36',
             FULL,
-          )}>
+          )}
+        >
           <Banners viewer={viewer} />
           <Outlet />
         </main>

@@ -19,7 +19,8 @@ export function TopBar({ viewer, baseAddress }: { viewer: Viewer; baseAddress: s
       className={clsx(
         'sticky top-0 z-30 flex h-12 flex-none items-center justify-end gap-5 border-b',
         'border-line bg-page px-8 text-table',
-      )}>
+      )}
+    >
       <Commands role={viewer.role} baseAddress={baseAddress} />
       <div className="flex min-w-0 items-center gap-2.5">
         <span className="whitespace-nowrap text-ink-2 max-lg:sr-only">{t('shell.baseAddress')}</span>
@@ -66,7 +67,8 @@ export function PhoneBar({ available }: { available: string }) {
       className={clsx(
         'sticky top-0 z-30 flex h-[52px] flex-none items-center gap-3 border-b',
         'border-line bg-page px-4',
-      )}>
+      )}
+    >
       <Mark />
       <span className="text-section" aria-hidden="true">
         {name && t(`shell.${name}`)}

@@ -30,7 +30,8 @@ export function AccountFrame({ title, sentence, failure, children }: AccountFram
       <main
         id="content"
         tabIndex={-1}
-        className="mx-auto w-full max-w-[412px] flex-1 px-4 pt-[94px] pb-10 outline-none max-sm:pt-10">
+        className="mx-auto w-full max-w-[412px] flex-1 px-4 pt-[94px] pb-10 outline-none max-sm:pt-10"
+      >
         <h1 className="text-title">{title}</h1>
         <p className="mt-1.5 text-body text-ink-2">{sentence}</p>
         {failure !== undefined && (

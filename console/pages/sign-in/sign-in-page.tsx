@@ -54,7 +54,8 @@ export function SignInPage() {
       <form
         noValidate
         className="flex flex-col gap-5"
-        onSubmit={(event) => void form.handleSubmit(send)(event)}>
+        onSubmit={(event) => void form.handleSubmit(send)(event)}
+      >
         <EmailField form={form} fixed={second} />
         {second ? <SecondFactor form={form} /> : <Password form={form} />}
         <Button type="submit" variant="primary" size="form" wide busy={fetching}>

@@ -28,7 +28,8 @@ export function ExportButton({ filter }: { filter: UsageConditions }) {
     <Button
       busy={count !== undefined}
       icon={<Download size={16} strokeWidth={1.75} aria-hidden="true" />}
-      onClick={() => void write()}>
+      onClick={() => void write()}
+    >
       {count === undefined ? t('usage.export') : t('usage.exporting', { count })}
     </Button>
   );

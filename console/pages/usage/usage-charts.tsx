@@ -14,16 +14,7 @@ import { stampText, utcDayText } from '../../components/time.tsx';
 import type { UsageConditions } from './conditions.ts';
 import { type Summary, type SummaryPoint, SummaryQuery } from './documents.ts';
 import { DIMENSIONS, MEASURES, type UsageSearch } from './search.ts';
-import {
-  barsOf,
-  type Day,
-  daysOf,
-  type Series,
-  seriesOf,
-  type Span,
-  spanBefore,
-  spanOf,
-} from './summary.ts';
+import { barsOf, type Day, daysOf, type Series, seriesOf, type Span, spanBefore, spanOf } from './summary.ts';
 
 const SummaryTable = lazy(async () => ({ default: (await import('./summary-table.tsx')).SummaryTable }));
 const DAYS_AT_FIRST = '14';
@@ -137,9 +128,7 @@ function Days({ search, days }: { search: UsageSearch; days: readonly Day[] }) {
   const number = new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 6 });
   const bars = barsOf(days, {
     label: (id) =>
-      id.endsWith('-01') || id === days[0]?.id
-        ? utcDayText(id, i18n.language)
-        : String(Number(id.slice(8))),
+      id.endsWith('-01') || id === days[0]?.id ? utcDayText(id, i18n.language) : String(Number(id.slice(8))),
     title: (day) =>
       t('usage.dayTitle', {
         day: utcDayText(day.id, i18n.language),
@@ -183,7 +172,8 @@ function Legend({ search, series, now }: { search: UsageSearch; series: readonly
           className="font-[550] text-accent touch:h-11"
           onClick={() =>
             void navigate({ search: { ...search, view: table ? undefined : 'table' }, resetScroll: false })
-          }>
+          }
+        >
           {table ? t('usage.showChart') : t('usage.showTable')}
         </button>
       </div>
@@ -196,7 +186,8 @@ function Legend({ search, series, now }: { search: UsageSearch; series: readonly
                 <span className={clsx('size-2.5 rounded-[2px]', SERIES_TONES[index])} aria-hidden="true" />
                 {one.key === undefined ? t('usage.others', { count: one.keys.length }) : one.label}
               </span>
-            }>
+            }
+          >
             {value(one)}
           </LeaderRow>
         ))}

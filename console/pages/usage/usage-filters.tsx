@@ -19,8 +19,7 @@ export function UsageFilters({ search, models, keyNames }: UsageFiltersProps) {
   const navigate = useNavigate({ from: '/usage' });
   const set = (change: Partial<UsageSearch>) =>
     void navigate({ search: { ...search, after: undefined, ...change } });
-  const active =
-    search.model ?? search.key ?? search.status ?? search.source ?? search.request ?? search.day;
+  const active = search.model ?? search.key ?? search.status ?? search.source ?? search.request ?? search.day;
   const filters = [
     { field: 'model', options: models.map((value) => ({ value, word: value })) },
     { field: 'key', options: [...keyNames].map(([value, word]) => ({ value, word })) },

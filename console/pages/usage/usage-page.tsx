@@ -74,7 +74,8 @@ function Log({ keyNames, rows, pageInfo, search, filter }: LogProps) {
     <Button
       className="!border-accent !text-accent"
       icon={<ArrowUp size={16} strokeWidth={1.75} />}
-      onClick={show}>
+      onClick={show}
+    >
       {t('usage.waiting', { count: waiting })}
     </Button>
   );

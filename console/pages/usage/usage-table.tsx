@@ -47,12 +47,7 @@ function whoColumns(t: TFunction, keyNames: UsageTableProps['keyNames']): Column
     { id: 'time', head: t('usage.time'), cell: ({ createdAt }) => <Clock at={createdAt} /> },
     { id: 'model', head: t('usage.model'), cell: ({ modelName }) => <Model name={modelName} /> },
     { id: 'key', head: t('usage.key'), cell: ({ keyId }) => <KeyName id={keyId} keyNames={keyNames} /> },
-    {
-      id: 'source',
-      head: t('usage.source'),
-      from: 'xl',
-      cell: ({ source }) => t(`usage.sources.${source}`),
-    },
+    { id: 'source', head: t('usage.source'), from: 'xl', cell: ({ source }) => t(`usage.sources.${source}`) },
   ];
 }
 
@@ -155,9 +150,7 @@ function UsageCard({ row, number, keyNames }: UsageCardProps) {
         <Status row={row} />
       </div>
       <div className="flex items-center justify-between gap-3">
-        <span className="truncate">
-          {keyNames.get(row.keyId ?? '') ?? t(`usage.sources.${row.source}`)}
-        </span>
+        <span className="truncate">{keyNames.get(row.keyId ?? '') ?? t(`usage.sources.${row.source}`)}</span>
         <Money amount={row.cost} className="font-semibold text-ink" />
       </div>
       <div className="flex items-center justify-between gap-3">
