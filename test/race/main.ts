@@ -38,9 +38,10 @@ const rounds = await race(
       `${isExact(round) ? 'exact' : 'WRONG'}: money for ${round.moneyFor}, answers ` +
         `${JSON.stringify(round.statuses)}, ${round.charges} charges, ${round.milliseconds} ms\n`,
     ),
-);
-await postgres.stop();
-rmSync(folder, { recursive: true, force: true });
+).finally(async () => {
+  await postgres.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
 const wrong = rounds.filter((round) => !isExact(round)).length;
 process.stdout.write(`${rounds.length} rounds, ${wrong} wrong\n`);
 process.exit(wrong === 0 ? 0 : 1);
