@@ -22,26 +22,34 @@ const folder = mkdtempSync(join(tmpdir(), 'gateway-race-'));
 chmodSync(folder, 0o711);
 const postgres = await startPostgres({ dataDir: folder });
 
+const OPTIONS = {
+  databaseUrl: postgres.url,
+  rounds: Number(values.rounds),
+  clients: Number(values.clients),
+  requestsEach: Number(values.requests),
+  moneyFor: (round: number) => 1 + ((round * 37) % 120),
+};
+
 const isExact = ({ moneyFor, statuses, charges, leftMicros }: Round): boolean =>
   statuses[200] === moneyFor && charges === moneyFor && leftMicros === 0;
 
-const rounds = await race(
-  {
-    databaseUrl: postgres.url,
-    rounds: Number(values.rounds),
-    clients: Number(values.clients),
-    requestsEach: Number(values.requests),
-    moneyFor: (round) => 1 + ((round * 37) % 120),
-  },
-  (round) =>
-    process.stdout.write(
-      `${isExact(round) ? 'exact' : 'WRONG'}: money for ${round.moneyFor}, answers ` +
-        `${JSON.stringify(round.statuses)}, ${round.charges} charges, ${round.milliseconds} ms\n`,
-    ),
-).finally(async () => {
-  await postgres.stop();
-  rmSync(folder, { recursive: true, force: true });
-});
+async function runRounds(): Promise<Round[]> {
+  try {
+    return await race(OPTIONS, report);
+  } finally {
+    await postgres.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function report(round: Round): void {
+  process.stdout.write(
+    `${isExact(round) ? 'exact' : 'WRONG'}: money for ${round.moneyFor}, answers ` +
+      `${JSON.stringify(round.statuses)}, ${round.charges} charges, ${round.milliseconds} ms\n`,
+  );
+}
+
+const rounds = await runRounds();
 const wrong = rounds.filter((round) => !isExact(round)).length;
 process.stdout.write(`${rounds.length} rounds, ${wrong} wrong\n`);
 process.exit(wrong === 0 ? 0 : 1);
