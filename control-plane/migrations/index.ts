@@ -10,6 +10,7 @@ import { Nodes } from './007-nodes.ts';
 import { Access } from './008-access.ts';
 import { Claims } from './009-claims.ts';
 import { Playground } from './010-playground.ts';
+import { Pools } from './011-pools.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -24,4 +25,5 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '008-access', class: Access },
   { name: '009-claims', class: Claims },
   { name: '010-playground', class: Playground },
+  { name: '011-pools', class: Pools },
 ];
