@@ -11,10 +11,13 @@ export const CONCURRENT_SESSIONS = 10;
 /** Counts requests in flight by an id; at most `limit` each, never a queue. */
 export class Bulkhead {
   readonly #limit: number;
+  readonly #counted: string;
   readonly #inFlight = new Map<string, number>();
 
-  constructor(limit: number = CONCURRENT_REQUESTS) {
+  /** `counted`: what is counted, as the refusal calls it. */
+  constructor(limit: number = CONCURRENT_REQUESTS, counted = 'requests') {
     this.#limit = limit;
+    this.#counted = counted;
   }
 
   /** Enters, or throws `too_many_concurrent`. Whoever entered leaves. */
@@ -23,7 +26,7 @@ export class Bulkhead {
     if (count >= this.#limit) {
       throw new GatewayError(
         'too_many_concurrent',
-        `At most ${this.#limit} requests may run at once. Wait for one to finish, then try again.`,
+        `At most ${this.#limit} ${this.#counted} may run at once. Wait for one to finish, then try again.`,
         { retryAfterMs: 1_000 },
       );
     }

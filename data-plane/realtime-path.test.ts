@@ -1,13 +1,19 @@
 /** Realtime sessions over real sockets: when money moves, who is told what, and with which code it ends. */
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { GatewayError } from '@gateway/shared/failures';
+import { CONCURRENT_SESSIONS } from './bulkhead.ts';
+import { IDLE_MS, SESSION_MS } from './exchange/realtime-session.ts';
 import { frameText } from './exchange/realtime-side.ts';
-import { makeModel, makeRoute, startNode, until } from '../test/request-path.ts';
+import { makeKey, makeModel, makeRoute, startNode, until } from '../test/request-path.ts';
 import type { TestNode } from '../test/request-path.ts';
+
+/** More than any test takes, in ms. */
+const MARGIN_MS = 100_000;
 
 let server: Server;
 let sockets: WebSocketServer;
@@ -16,6 +22,8 @@ let seen: { url: string; headers: IncomingHttpHeaders }[];
 let fromClient: { type: string; [name: string]: unknown }[];
 let node: TestNode;
 let origin: string;
+/** How far the node's clock is ahead of ours, in ms. */
+let aheadMs: number;
 
 beforeEach(async () => {
   seen = [];
@@ -33,7 +41,8 @@ beforeEach(async () => {
   );
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  node = await startNode();
+  aheadMs = 0;
+  node = await startNode({ now: () => performance.now() + aheadMs });
   node.store.modelList = [makeModel({ families: ['realtime'] })];
   node.store.routes = [makeRoute(origin, { route: { families: ['realtime'] } })];
 });
@@ -160,9 +169,24 @@ describe('an upgrade', () => {
     expect((await node.call({ method: 'GET', path: '/v1/models', headers })).status).toBe(200);
   });
 
-  it('is one too many after ten sessions of one key', async () => {
-    await Promise.all(Array.from({ length: 10 }, () => openSession()));
-    expect((await refused('?model=swift'))[0]).toBe(429);
+  it('is one too many after ten sessions of one key, until one of them ends', async () => {
+    const [first] = await Promise.all(Array.from({ length: CONCURRENT_SESSIONS }, () => openSession()));
+    const [status, text] = await refused('?model=swift');
+    expect(status).toBe(429);
+    expect(JSON.parse(text)).toMatchObject({
+      error: {
+        type: 'rate_limit_error',
+        code: 'rate_limit_exceeded',
+        message: expect.stringContaining('10 sessions'),
+      },
+    });
+    const other = makeKey({ id: 'key-2' });
+    node.store.keys.push(other.record);
+    await connect('?model=swift', { bearer: other.secret }).saw('session.created');
+    first?.socket.close();
+    await first?.closed;
+    await until(() => sockets.clients.size === CONCURRENT_SESSIONS);
+    await openSession();
   });
 });
 
@@ -261,6 +285,55 @@ describe('a response', () => {
   });
 });
 
+describe('a session', () => {
+  const timeUp = (words: string) => ({
+    type: 'error',
+    error: { type: 'timeout_error', code: 'request_timeout', message: expect.stringContaining(words) },
+  });
+
+  it('ends after five minutes without a frame of either side, and not before', async () => {
+    const client = await openSession();
+    // Whoever is asked for a sign of life was not found idle.
+    aheadMs += IDLE_MS - MARGIN_MS;
+    await once(client.socket, 'ping');
+    client.socket.send('{"type":"input_audio_buffer.clear"}');
+    await until(() => fromClient.length === 1);
+    aheadMs += IDLE_MS - MARGIN_MS;
+    await once(client.socket, 'ping');
+    say({ type: 'input_audio_buffer.cleared' });
+    await client.saw('input_audio_buffer.cleared');
+    aheadMs += IDLE_MS;
+    expect(await client.closed).toBe(1001);
+    expect(client.events.at(-1)).toMatchObject(timeUp('silent for too long'));
+    await until(() => sockets.clients.size === 0);
+    expect([node.ledger.open, node.ledger.charges]).toEqual([0, []]);
+  });
+
+  it('ends after an hour however lively it is; a response that it cuts is free', async () => {
+    const client = await openSession();
+    created();
+    delta();
+    await client.saw('response.output_text.delta');
+    aheadMs += SESSION_MS;
+    delta();
+    expect(await client.closed).toBe(1001);
+    expect(client.events.at(-1)).toMatchObject(timeUp('as long as it may'));
+    expect([node.ledger.open, node.ledger.charges]).toEqual([0, []]);
+  });
+
+  it('of a disabled key is closed, free where nothing is being answered', async () => {
+    const client = await openSession();
+    node.store.stop('key-1');
+    expect(await client.closed).toBe(1008);
+    expect(client.events.at(-1)).toMatchObject({
+      type: 'error',
+      error: { type: 'permission_error', code: 'key_disabled' },
+    });
+    await until(() => sockets.clients.size === 0);
+    expect([node.ledger.open, node.ledger.charges]).toEqual([0, []]);
+  });
+});
+
 describe('a transcription', () => {
   const transcribed = (): void =>
     say({
@@ -314,14 +387,41 @@ describe('frames', () => {
     expect(client.events[2]?.error?.code).toBe('bad_item');
   });
 
-  it('of bytes, or of 17 MB, end the session', async () => {
+  it.each([
+    ['bytes', Buffer.from([0, 1, 2]), 1003, 'text frames'],
+    ['17 MB', 'x'.repeat(17 * 1024 * 1024), 1009, 'larger than 16 MB'],
+  ])('of %s end the session with an error event', async (_name, frame, code, words) => {
     const client = await openSession();
-    client.socket.send(Buffer.from([0, 1, 2]));
-    expect(await client.closed).toBe(1003);
-    const other = await openSession();
-    other.socket.send('x'.repeat(17 * 1024 * 1024));
-    expect(await other.closed).toBe(1009);
-    expect(node.ledger.open).toBe(0);
+    client.socket.send(frame);
+    expect(await client.closed).toBe(code);
+    expect(client.events.at(-1)).toMatchObject({
+      type: 'error',
+      error: { type: 'invalid_request_error', message: expect.stringContaining(words) },
+    });
+    await until(() => sockets.clients.size === 0);
+    expect([node.ledger.open, node.ledger.charges]).toEqual([0, []]);
+  });
+
+  it('too large, sent in the middle of a response, are a leave of the customer’s: it is charged', async () => {
+    const client = await openSession();
+    created();
+    delta();
+    await client.saw('response.output_text.delta');
+    client.socket.send('x'.repeat(17 * 1024 * 1024));
+    expect(await client.closed).toBe(1009);
+    await until(() => node.ledger.charges.length === 1);
+    expect(node.ledger.charges).toMatchObject([{ outcome: 'CLIENT_LEFT' }]);
+  });
+
+  it('of an upstream that are too large end the session, free', async () => {
+    const client = await openSession();
+    created();
+    delta();
+    await client.saw('response.output_text.delta');
+    upstream?.send('x'.repeat(17 * 1024 * 1024));
+    expect(await client.closed).toBe(1011);
+    expect(client.events.at(-1)).toMatchObject({ type: 'error', error: { code: 'upstream_failed' } });
+    expect([node.ledger.open, node.ledger.charges]).toEqual([0, []]);
   });
 
   it('that the client does not take slow the upstream down', async () => {

@@ -47,6 +47,8 @@ export interface ServerDependencies {
   draining?: () => boolean;
   /** What `/metrics` shows of the node beside its requests. */
   vitals?: () => Vitals;
+  /** A monotonic clock in ms, by which limits in time are kept. */
+  now?: () => number;
   /** `silent`, `error`, `warn`, `info`, `debug`. */
   logLevel?: string;
 }
@@ -123,10 +125,11 @@ interface Http {
 
 function buildServices(dependencies: ServerDependencies): Services {
   const { store, ledger, claims, dialects, completions, vitals } = dependencies;
-  const now = () => performance.now();
+  const now = dependencies.now ?? (() => performance.now());
   const streams = new StreamsByKey();
   store.onKeysStopped((keyIds) => streams.stop(keyIds));
   return {
+    now,
     store,
     ledger,
     claims,
@@ -136,7 +139,7 @@ function buildServices(dependencies: ServerDependencies): Services {
     upstreams: new Upstreams({ dialects, random: Math.random, now }),
     wallets: new Bulkhead(),
     keys: new Bulkhead(),
-    sessions: new Bulkhead(CONCURRENT_SESSIONS),
+    sessions: new Bulkhead(CONCURRENT_SESSIONS, 'sessions'),
     freeRequests: new FreeRequests(now),
     metrics: new Metrics(vitals),
     uploads: new Uploads(),

@@ -11,6 +11,8 @@ import type { Upstreams } from './upstreams.ts';
 
 /** What the steps share: built once when the server is. */
 export interface Services {
+  /** A monotonic clock in ms. */
+  now(): number;
   store: ConfigStore;
   ledger: Ledger;
   /** Undefined where no control plane is connected: requests with an Idempotency-Key are then refused. */

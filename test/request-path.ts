@@ -218,7 +218,7 @@ export interface CallResult {
 }
 
 /** Starts the server with one key, one model, and no route. */
-export async function startNode(): Promise<TestNode> {
+export async function startNode(parts: { now?: () => number } = {}): Promise<TestNode> {
   const store = new FakeStore();
   const ledger = new FakeLedger();
   const { secret, record } = makeKey();
@@ -232,6 +232,7 @@ export async function startNode(): Promise<TestNode> {
     completions: COMPLETIONS,
     settings,
     logLevel: 'silent',
+    ...parts,
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;

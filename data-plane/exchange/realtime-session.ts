@@ -29,6 +29,8 @@ export interface SessionParts {
   upstream: WebSocket;
   upstreamModel: string;
   cut: Cut;
+  /** A monotonic clock in ms. */
+  now(): number;
   /** Holds the price of one response. Throws `insufficient_funds` and its kin. */
   openBill(): Promise<Bill>;
   /** Whether the node is being stopped. */
@@ -54,7 +56,7 @@ class RealtimeSession {
   readonly #finish = Promise.withResolvers<void>();
   readonly #responses = new Map<string, OpenResponse>();
   readonly #queue: Item[] = [];
-  readonly #startedAt = performance.now();
+  readonly #startedAt: number;
   readonly #timer: NodeJS.Timeout;
   readonly #stopListening: () => void;
   #pumping = false;
@@ -64,11 +66,14 @@ class RealtimeSession {
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
-    this.#client = new Side(parts.client);
-    this.#upstream = new Side(parts.upstream);
+    this.#startedAt = parts.now();
+    this.#client = new Side(parts.client, parts.now);
+    this.#upstream = new Side(parts.upstream, parts.now);
     this.#timer = setInterval(() => this.#watch(), WATCH_EVERY_MS);
     this.#stopListening = parts.cut.onCut((reason) => void this.#end(reason));
     parts.client.on('message', (data, isBinary) => this.#fromClient(data, isBinary));
+    // After a frame that cannot be taken, too: the socket itself has said so.
+    parts.client.on('error', () => void this.#end(left()));
     parts.client.on('close', () => void this.#end(left()));
     parts.upstream.on('message', (data) => this.#enqueue({ text: frameText(data) }));
     parts.upstream.on('close', (code) => this.#enqueue({ closed: code }));
@@ -175,13 +180,11 @@ class RealtimeSession {
   }
 
   #watch(): void {
-    const now = performance.now();
+    const now = this.#parts.now();
     const lastFrameAt = Math.max(this.#client.lastFrameAt, this.#upstream.lastFrameAt);
     if (this.#parts.draining() && this.#responses.size === 0) return void this.#end(undefined, 1012);
-    if (now - this.#startedAt > SESSION_MS)
-      return void this.#end(new GatewayError('request_timeout', 'The session is over after an hour.'), 1001);
-    if (now - lastFrameAt > IDLE_MS)
-      return void this.#end(new GatewayError('request_timeout', 'The session was idle for too long.'), 1001);
+    if (now - this.#startedAt > SESSION_MS) return void this.#end(timeUp('lasted as long as it may'), 1001);
+    if (now - lastFrameAt > IDLE_MS) return void this.#end(timeUp('was silent for too long'), 1001);
     for (const side of [this.#client, this.#upstream]) side.checkLife(now);
   }
 
@@ -220,6 +223,10 @@ async function cutShort({ bill, relayed }: OpenResponse, failure: GatewayError |
   const reason = failure ?? new GatewayError('upstream_failed', 'The session ended in the middle.');
   await bill.cut(reason, relayed).catch(() => undefined);
   bill.close(reason);
+}
+
+function timeUp(why: string): GatewayError {
+  return new GatewayError('request_timeout', `The session ${why}. Open a new one.`);
 }
 
 function left(): GatewayError {

@@ -17,17 +17,20 @@ export function frameText(data: RawData): string {
 
 /** A socket with reasons to be paused. */
 export class Side {
-  /** When the last frame came from here, in ms of a monotonic clock. */
-  lastFrameAt = performance.now();
+  /** When the last frame came from here, in ms of the clock. */
+  lastFrameAt: number;
   readonly #socket: WebSocket;
   readonly #pauses = new Set<string>();
-  #pingedAt = performance.now();
+  #pingedAt: number;
   #isAlive = true;
 
-  constructor(socket: WebSocket) {
+  /** `now` is a monotonic clock in ms. */
+  constructor(socket: WebSocket, now: () => number) {
     this.#socket = socket;
+    this.lastFrameAt = now();
+    this.#pingedAt = now();
     socket.on('message', () => {
-      this.lastFrameAt = performance.now();
+      this.lastFrameAt = now();
     });
     socket.on('pong', () => {
       this.#isAlive = true;

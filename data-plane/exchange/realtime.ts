@@ -7,7 +7,6 @@ import type { Duplex } from 'node:stream';
 import { FAMILY_PROTOCOLS } from '@gateway/shared/catalog';
 import { GatewayError } from '@gateway/shared/failures';
 import { WebSocketServer } from 'ws';
-import type { WebSocket } from 'ws';
 import { authenticate } from '../authenticate.ts';
 import type { Caller } from '../authenticate.ts';
 import { openBill } from '../bill.ts';
@@ -18,9 +17,8 @@ import { mintRequestId } from '../request-id.ts';
 import type { Services } from '../services.ts';
 import { dialRealtime } from './realtime-dial.ts';
 import { runSession } from './realtime-session.ts';
+import { ClientSocket, FRAME_BYTES } from './realtime-socket.ts';
 
-/** Longest frame of a client, in bytes: 15 MiB of audio is what the original allows. */
-export const FRAME_BYTES = 16 * 1024 * 1024;
 const SUBPROTOCOL = 'realtime';
 
 /** An upgrade request that was not answered yet. */
@@ -54,6 +52,7 @@ export async function serveRealtime(call: Call, services: Services, upgrade: Upg
       upstream: line.socket,
       upstreamModel: line.upstreamModel,
       cut: call.cut,
+      now: services.now,
       draining: upgrade.draining,
       openBill: async () => {
         const bill = await openBill(responseCall(call), caller, { sale, till: services });
@@ -105,18 +104,19 @@ async function checkFunds(call: Call, caller: Caller, { sale, services }: Purse)
 }
 
 /** The client's socket, paused; undefined where it left meanwhile. */
-function accept(call: Call, { request, socket, head, detach }: Upgrade): WebSocket | undefined {
+function accept(call: Call, { request, socket, head, detach }: Upgrade): ClientSocket | undefined {
   if (socket.destroyed) return undefined;
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
     maxPayload: FRAME_BYTES,
+    WebSocket: ClientSocket,
     handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
   });
   server.on('headers', (headers) => headers.push(`x-request-id: ${call.id}`));
   detach();
-  let client: WebSocket | undefined;
+  let client: ClientSocket | undefined;
   server.handleUpgrade(request, socket, head, (accepted) => {
     client = accepted;
   });
