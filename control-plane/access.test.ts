@@ -233,7 +233,12 @@ describe('who may use which field', () => {
       if (code === 'REAUTH_REQUIRED') asked.push(field.name);
     }
     expect(asked).toEqual(
-      expect.arrayContaining(['accessTokenCreate', 'adminUserUpdate', 'adminWalletAdjust']),
+      expect.arrayContaining([
+        ...['accessTokenCreate', 'apiKeyReveal', 'apiKeyRotate', 'totpEnrol'],
+        ...['adminWalletAdjust', 'adminGroupRatioSet', 'adminModelUpsert'],
+        ...['adminUserCreate', 'adminUserUpdate', 'adminUserLinkCreate'],
+        ...['adminCredentialAdd', 'adminCredentialRemove', 'adminNodeCreate', 'adminNodeTokenRotate'],
+      ]),
     );
     expect(asked).not.toContain('apiKeyCreate');
   }, 30_000);

@@ -17,12 +17,17 @@ const SENSITIVE: ReadonlySet<string> = new Set([
   'Mutation.accessTokenCreate',
   'Mutation.totpEnrol',
   'Mutation.adminCredentialAdd',
+  'Mutation.adminCredentialRemove',
+  'Mutation.adminGroupRatioSet',
+  'Mutation.adminModelUpsert',
   'Mutation.adminNodeCreate',
   'Mutation.adminNodeTokenRotate',
   'Mutation.adminUserCreate',
   'Mutation.adminUserLinkCreate',
   'Mutation.adminUserUpdate',
   'Mutation.adminWalletAdjust',
+  'Mutation.apiKeyReveal',
+  'Mutation.apiKeyRotate',
 ]);
 
 /** Every field of the roots, of AdminQuery, and what of a user is more than a profile. */
@@ -124,6 +129,7 @@ const TYPE_RULES: Readonly<Record<string, TokenRule>> = {
   AuditActor: 'ANY',
   AuditEvent: 'ADMIN_AUDIT_READ',
   CatalogModel: 'ANY',
+  ClientSnippet: 'ANY',
   Conversation: 'BROWSER',
   DataPlaneNode: 'ADMIN_NODES',
   GroupPrice: 'ANY',
@@ -147,6 +153,7 @@ const TYPE_RULES: Readonly<Record<string, TokenRule>> = {
   PolicyVersion: 'ANY',
   SecurityFactors: 'ADMIN_USERS',
   Session: 'ADMIN_USERS',
+  SnippetFile: 'ANY',
   SystemHealth: 'ADMIN_NODES',
   UpstreamCredential: 'ADMIN_UPSTREAMS',
   UpstreamProbeResult: 'ANY',

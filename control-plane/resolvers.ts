@@ -39,6 +39,7 @@ import {
   RouteFields,
   UpstreamResolver,
 } from './upstreams/upstream.resolver.ts';
+import { KeySnippetsResolver, ModelSnippetsResolver } from './snippets/snippet.resolver.ts';
 import { AdminUsageResolver, UsageResolver, UserUsageResolver } from './usage/usage.resolver.ts';
 import { AdminLedgerResolver, UserWalletResolver, WalletResolver } from './wallet/wallet.resolver.ts';
 
@@ -59,6 +60,8 @@ export const resolvers: NonEmptyArray<new () => object> = [
   KeyFields,
   UserKeysResolver,
   AdminKeysResolver,
+  KeySnippetsResolver,
+  ModelSnippetsResolver,
   UpstreamResolver,
   AdminUpstreamsResolver,
   ProviderFields,

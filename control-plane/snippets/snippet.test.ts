@@ -1,0 +1,219 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pick, startTestApp } from '../../test/control/app.ts';
+import type { TestApp } from '../../test/control/app.ts';
+import { accessOf } from './snippet.service.ts';
+import { CLIENTS, SECRET_PLACE, snippetsOf } from './snippet.texts.ts';
+import type { Client } from './snippet.texts.ts';
+
+const ACCESS = {
+  baseAddress: 'https://gateway.example',
+  model: 'swift',
+  codingModel: 'coder',
+  smallModel: 'budget',
+};
+
+/** One client's files as one text. */
+function textOf(client: Client): string {
+  const [snippet] = snippetsOf(ACCESS, [client]);
+  return (snippet?.files ?? []).map(({ path, content }) => `--- ${path}\n${content}`).join('\n');
+}
+
+describe('the texts that set up clients', () => {
+  it('exist for every client, hold a place for the secret, and spell the address out', () => {
+    const snippets = snippetsOf(ACCESS);
+    expect(snippets.map(({ client }) => client)).toEqual(CLIENTS);
+    for (const { client, files, verifyCommand } of snippets) {
+      const whole = files.map(({ content }) => content).join('\n');
+      expect(whole, client).toContain(SECRET_PLACE);
+      expect(whole, client).toContain('https://gateway.example');
+      expect(verifyCommand).toContain('https://gateway.example/v1/models');
+    }
+  });
+
+  it('say /v1 to clients of chat and responses, and nothing to those that add their path themselves', () => {
+    const withVersion = ['OPENAI_PYTHON', 'OPENAI_NODE', 'CODEX', 'OPENCODE'] as const;
+    const without = [
+      'ANTHROPIC_PYTHON',
+      'ANTHROPIC_NODE',
+      'GOOGLE_GENAI',
+      'CLAUDE_CODE',
+      'GEMINI_CLI',
+    ] as const;
+    for (const client of withVersion) expect(textOf(client)).toContain('https://gateway.example/v1');
+    for (const client of without) expect(textOf(client)).not.toMatch(/gateway\.example\/v1/);
+  });
+
+  it('are the tested ones of docs/clients.md for Claude Code, Codex and Gemini CLI', () => {
+    expect(textOf('CLAUDE_CODE')).toMatchInlineSnapshot(`
+      "--- ~/.claude/settings.json
+      {
+        "env": {
+          "ANTHROPIC_BASE_URL": "https://gateway.example",
+          "ANTHROPIC_AUTH_TOKEN": "YOUR_API_KEY",
+          "ANTHROPIC_API_KEY": "",
+          "ANTHROPIC_MODEL": "coder",
+          "ANTHROPIC_DEFAULT_HAIKU_MODEL": "budget"
+        }
+      }"
+    `);
+    expect(textOf('CODEX')).toMatchInlineSnapshot(`
+      "--- ~/.codex/config.toml
+      model = "coder"
+      model_provider = "gateway"
+
+      [model_providers.gateway]
+      name = "gateway"
+      base_url = "https://gateway.example/v1"
+      env_key = "GATEWAY_KEY"
+      wire_api = "responses"
+      --- Shell
+      export GATEWAY_KEY=YOUR_API_KEY"
+    `);
+    expect(textOf('GEMINI_CLI')).toMatchInlineSnapshot(`
+      "--- ~/.gemini/.env
+      GEMINI_API_KEY=YOUR_API_KEY
+      GOOGLE_GEMINI_BASE_URL=https://gateway.example
+      --- ~/.gemini/settings.json
+      {
+        "security": {
+          "auth": {
+            "selectedType": "gemini-api-key"
+          }
+        }
+      }
+      --- Shell
+      gemini -m coder"
+    `);
+    expect(textOf('OPENCODE')).toMatchInlineSnapshot(`
+      "--- ~/.config/opencode/opencode.json
+      {
+        "provider": {
+          "gateway": {
+            "npm": "@ai-sdk/openai-compatible",
+            "name": "Gateway",
+            "options": {
+              "baseURL": "https://gateway.example/v1",
+              "apiKey": "{env:GATEWAY_KEY}"
+            },
+            "models": {
+              "coder": {}
+            }
+          }
+        },
+        "model": "gateway/coder"
+      }
+      --- Shell
+      export GATEWAY_KEY=YOUR_API_KEY"
+    `);
+  });
+
+  it('are these for scripts in Python and for curl', () => {
+    expect(textOf('OPENAI_PYTHON')).toMatchInlineSnapshot(`
+      "--- main.py
+      from openai import OpenAI
+
+      client = OpenAI(base_url="https://gateway.example/v1", api_key="YOUR_API_KEY")
+      reply = client.chat.completions.create(
+          model="swift", messages=[{"role": "user", "content": "Hello"}]
+      )
+      print(reply.choices[0].message.content)"
+    `);
+    expect(textOf('ANTHROPIC_PYTHON')).toMatchInlineSnapshot(`
+      "--- main.py
+      from anthropic import Anthropic
+
+      client = Anthropic(base_url="https://gateway.example", api_key="YOUR_API_KEY")
+      reply = client.messages.create(
+          model="swift", max_tokens=1024, messages=[{"role": "user", "content": "Hello"}]
+      )
+      print(reply.content[0].text)"
+    `);
+    expect(textOf('GOOGLE_GENAI')).toMatchInlineSnapshot(`
+      "--- main.mjs
+      import { GoogleGenAI } from '@google/genai';
+
+      const client = new GoogleGenAI({
+        apiKey: 'YOUR_API_KEY',
+        httpOptions: { baseUrl: 'https://gateway.example' },
+      });
+      const reply = await client.models.generateContent({ model: 'swift', contents: 'Hello' });
+      console.log(reply.text);
+      --- main.py
+      from google import genai
+
+      client = genai.Client(
+          api_key="YOUR_API_KEY", http_options={"base_url": "https://gateway.example"}
+      )
+      reply = client.models.generate_content(model="swift", contents="Hello")
+      print(reply.text)"
+    `);
+    expect(textOf('CURL')).toMatchInlineSnapshot(`
+      "--- Chat completions
+      curl -sS https://gateway.example/v1/chat/completions \\
+        -H "Authorization: Bearer YOUR_API_KEY" \\
+        -H "Content-Type: application/json" \\
+        -d '{"model":"swift","messages":[{"role":"user","content":"Hello"}]}'
+      --- Messages
+      curl -sS https://gateway.example/v1/messages \\
+        -H "x-api-key: YOUR_API_KEY" \\
+        -H "Content-Type: application/json" \\
+        -d '{"model":"swift","messages":[{"role":"user","content":"Hello"}],"max_tokens":1024}'
+      --- Generative language
+      curl -sS https://gateway.example/v1beta/models/swift:generateContent \\
+        -H "x-goog-api-key: YOUR_API_KEY" \\
+        -H "Content-Type: application/json" \\
+        -d '{"contents":[{"role":"user","parts":[{"text":"Hello"}]}]}'"
+    `);
+  });
+});
+
+describe('the models they speak of', () => {
+  const offer = (name: string, price: bigint, tier: 'agentic_coding' | 'budget_a') => ({ name, price, tier });
+
+  it('are the cheapest for scripts, and the dearest made for coding for agents', () => {
+    const models = [
+      offer('coder', 250_000n, 'agentic_coding'),
+      offer('coder-max', 300_000n, 'agentic_coding'),
+      offer('budget', 30_000n, 'budget_a'),
+    ];
+    expect(accessOf('https://x', models)).toEqual({
+      baseAddress: 'https://x',
+      model: 'budget',
+      codingModel: 'coder-max',
+      smallModel: 'budget',
+    });
+  });
+
+  it('are the cheapest alone where none is made for coding, and a word in their place where there are none', () => {
+    expect(accessOf('https://x', [offer('budget', 30_000n, 'budget_a')]).codingModel).toBe('budget');
+    expect(accessOf('https://x', []).model).toBe('MODEL');
+  });
+});
+
+describe('clientSnippets on the API', () => {
+  let test: TestApp;
+  beforeAll(async () => {
+    test = await startTestApp({ env: { PUBLIC_URL: 'https://api.example.com' } });
+  });
+  afterAll(() => test.close());
+
+  it('speaks of a model to everybody, and of a key to its owner with the models it may use', async () => {
+    const ask = `query ($name: String!) { catalogModel(name: $name) { id
+      clientSnippets(clients: [OPENAI_NODE]) { client files { content } } } }`;
+    const model = await test.browser().send(ask, { name: 'flagship' });
+    const [first] = pick<{ files: { content: string }[] }[]>(model, 'catalogModel', 'clientSnippets');
+    const id = pick<string>(model, 'catalogModel', 'id');
+    expect(first?.files[0]?.content).toContain("model: 'flagship'");
+    expect(first?.files[0]?.content).toContain("baseURL: 'https://api.example.com/v1'");
+    const owner = await test.user('snippets@example.com');
+    const input = { name: 'x', group: 'DEFAULT', idempotencyKey: 'x', allowedModelIds: [id] };
+    const made = await owner.send(
+      `mutation ($input: ApiKeyCreateInput!) { apiKeyCreate(input: $input) {
+        apiKey { clientSnippets { client files { content } } } userErrors { code } } }`,
+      { input },
+    );
+    const text = JSON.stringify(made.data);
+    expect(text).toContain('flagship');
+    expect(text).not.toContain('budget');
+  });
+});

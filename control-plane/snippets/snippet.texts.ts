@@ -1,0 +1,275 @@
+/**
+ * What each client has to be told, as files to copy. Chat and responses clients add /v1 to the base address,
+ * messages and generative clients do not: that difference is the most common mistake, so every text spells
+ * its address out. The settings are those of docs/clients.md, which were tried with the clients themselves.
+ */
+
+/** Clients that people use. */
+export const CLIENTS = [
+  'CURL',
+  'OPENAI_PYTHON',
+  'OPENAI_NODE',
+  'ANTHROPIC_PYTHON',
+  'ANTHROPIC_NODE',
+  'GOOGLE_GENAI',
+  'CLAUDE_CODE',
+  'CODEX',
+  'GEMINI_CLI',
+  'OPENCODE',
+] as const;
+export type Client = (typeof CLIENTS)[number];
+
+/** Stands for the secret, which the control plane does not have; whoever shows the text fills it in. */
+export const SECRET_PLACE = 'YOUR_API_KEY';
+
+/** A file, or what is typed. */
+export interface SnippetFile {
+  /** Where it belongs; "Shell" for what is typed. */
+  path: string;
+  /** Its language, as highlighters call it. */
+  language: string;
+  content: string;
+}
+
+/** What one client needs. */
+export interface ClientSnippet {
+  client: Client;
+  title: string;
+  files: SnippetFile[];
+  /** Shows by a free request that address and key work. */
+  verifyCommand: string;
+  /** What people stumble over, in English. */
+  notes: string[];
+}
+
+/** Where requests go, and what is asked. */
+export interface Access {
+  /** Without a slash at the end; a pool's own address for its keys. */
+  baseAddress: string;
+  /** The model that scripts ask. */
+  model: string;
+  /** The model that agents work with. */
+  codingModel: string;
+  /** A cheap model for the side jobs of agents. */
+  smallModel: string;
+}
+
+type Parts = Pick<ClientSnippet, 'title' | 'files' | 'notes'>;
+
+const TEXTS: Readonly<Record<Client, (access: Access) => Parts>> = {
+  CURL: (access) => ({ title: 'curl', files: curlFiles(access), notes: [] }),
+  OPENAI_PYTHON: (access) => ({
+    title: 'OpenAI Python',
+    files: [python(openaiPython(access))],
+    notes: ['pip install openai'],
+  }),
+  OPENAI_NODE: (access) => ({
+    title: 'OpenAI Node',
+    files: [node(openaiNode(access))],
+    notes: ['npm install openai'],
+  }),
+  ANTHROPIC_PYTHON: (access) => ({
+    title: 'Anthropic Python',
+    files: [python(anthropicPython(access))],
+    notes: ['pip install anthropic', 'The address has no /v1: the SDK adds it.'],
+  }),
+  ANTHROPIC_NODE: (access) => ({
+    title: 'Anthropic Node',
+    files: [node(anthropicNode(access))],
+    notes: ['npm install @anthropic-ai/sdk', 'The address has no /v1: the SDK adds it.'],
+  }),
+  GOOGLE_GENAI: (access) => ({
+    title: 'Google GenAI',
+    files: [node(genaiNode(access)), python(genaiPython(access))],
+    notes: ['npm install @google/genai, or pip install google-genai', 'The address has no /v1beta.'],
+  }),
+  CLAUDE_CODE: (access) => ({
+    title: 'Claude Code',
+    files: [{ path: '~/.claude/settings.json', language: 'json', content: claudeCode(access) }],
+    notes: [
+      'Tested with 2.1.197. /status in a session shows the address that is used.',
+      'Keep the key out of the settings file of a project, which gets committed.',
+    ],
+  }),
+  CODEX: (access) => ({
+    title: 'Codex',
+    files: [
+      { path: '~/.codex/config.toml', language: 'toml', content: codex(access) },
+      shell(`export GATEWAY_KEY=${SECRET_PLACE}`),
+    ],
+    notes: ['Tested with 0.169.0. env_key is the name of a variable, not the key.'],
+  }),
+  GEMINI_CLI: (access) => ({
+    title: 'Gemini CLI',
+    files: [
+      { path: '~/.gemini/.env', language: 'ini', content: geminiVariables(access) },
+      { path: '~/.gemini/settings.json', language: 'json', content: GEMINI_SETTINGS },
+      shell(`gemini -m ${access.codingModel}`),
+    ],
+    notes: ['Tested with 0.61.0. The address has no /v1beta: the client adds it.'],
+  }),
+  OPENCODE: (access) => ({
+    title: 'opencode',
+    files: [
+      { path: '~/.config/opencode/opencode.json', language: 'json', content: opencode(access) },
+      shell(`export GATEWAY_KEY=${SECRET_PLACE}`),
+    ],
+    notes: [],
+  }),
+};
+
+/** The texts for these clients, in the order of the list above; all of them where none are named. */
+export function snippetsOf(access: Access, wanted?: readonly Client[] | null): ClientSnippet[] {
+  const verifyCommand = `curl -sS ${access.baseAddress}/v1/models -H "Authorization: Bearer ${SECRET_PLACE}"`;
+  return CLIENTS.filter((client) => wanted?.includes(client) ?? true).map((client) => ({
+    client,
+    ...TEXTS[client](access),
+    verifyCommand,
+  }));
+}
+
+const python = (content: string): SnippetFile => ({ path: 'main.py', language: 'python', content });
+const node = (content: string): SnippetFile => ({ path: 'main.mjs', language: 'javascript', content });
+const shell = (content: string): SnippetFile => ({ path: 'Shell', language: 'sh', content });
+
+function curlFiles({ baseAddress, model }: Access): SnippetFile[] {
+  const chat = { model, messages: [{ role: 'user', content: 'Hello' }] };
+  const request = (path: string, header: string, body: object): string =>
+    [
+      `curl -sS ${baseAddress}${path} \\`,
+      `  -H "${header}${SECRET_PLACE}" \\`,
+      '  -H "Content-Type: application/json" \\',
+      `  -d '${JSON.stringify(body)}'`,
+    ].join('\n');
+  const sh = (path: string, content: string): SnippetFile => ({ path, language: 'sh', content });
+  return [
+    sh('Chat completions', request('/v1/chat/completions', 'Authorization: Bearer ', chat)),
+    sh('Messages', request('/v1/messages', 'x-api-key: ', { ...chat, max_tokens: 1024 })),
+    sh(
+      'Generative language',
+      request(`/v1beta/models/${model}:generateContent`, 'x-goog-api-key: ', {
+        contents: [{ role: 'user', parts: [{ text: 'Hello' }] }],
+      }),
+    ),
+  ];
+}
+
+const lines = (...parts: string[]): string => parts.join('\n');
+
+function openaiPython({ baseAddress, model }: Access): string {
+  return lines(
+    'from openai import OpenAI',
+    '',
+    `client = OpenAI(base_url="${baseAddress}/v1", api_key="${SECRET_PLACE}")`,
+    'reply = client.chat.completions.create(',
+    `    model="${model}", messages=[{"role": "user", "content": "Hello"}]`,
+    ')',
+    'print(reply.choices[0].message.content)',
+  );
+}
+
+function openaiNode({ baseAddress, model }: Access): string {
+  return lines(
+    "import OpenAI from 'openai';",
+    '',
+    `const client = new OpenAI({ baseURL: '${baseAddress}/v1', apiKey: '${SECRET_PLACE}' });`,
+    'const reply = await client.chat.completions.create({',
+    `  model: '${model}',`,
+    "  messages: [{ role: 'user', content: 'Hello' }],",
+    '});',
+    'console.log(reply.choices[0].message.content);',
+  );
+}
+
+function anthropicPython({ baseAddress, model }: Access): string {
+  return lines(
+    'from anthropic import Anthropic',
+    '',
+    `client = Anthropic(base_url="${baseAddress}", api_key="${SECRET_PLACE}")`,
+    'reply = client.messages.create(',
+    `    model="${model}", max_tokens=1024, messages=[{"role": "user", "content": "Hello"}]`,
+    ')',
+    'print(reply.content[0].text)',
+  );
+}
+
+function anthropicNode({ baseAddress, model }: Access): string {
+  return lines(
+    "import Anthropic from '@anthropic-ai/sdk';",
+    '',
+    `const client = new Anthropic({ baseURL: '${baseAddress}', apiKey: '${SECRET_PLACE}' });`,
+    'const reply = await client.messages.create({',
+    `  model: '${model}',`,
+    '  max_tokens: 1024,',
+    "  messages: [{ role: 'user', content: 'Hello' }],",
+    '});',
+    'console.log(reply.content[0].text);',
+  );
+}
+
+function genaiNode({ baseAddress, model }: Access): string {
+  return lines(
+    "import { GoogleGenAI } from '@google/genai';",
+    '',
+    'const client = new GoogleGenAI({',
+    `  apiKey: '${SECRET_PLACE}',`,
+    `  httpOptions: { baseUrl: '${baseAddress}' },`,
+    '});',
+    `const reply = await client.models.generateContent({ model: '${model}', contents: 'Hello' });`,
+    'console.log(reply.text);',
+  );
+}
+
+function genaiPython({ baseAddress, model }: Access): string {
+  return lines(
+    'from google import genai',
+    '',
+    'client = genai.Client(',
+    `    api_key="${SECRET_PLACE}", http_options={"base_url": "${baseAddress}"}`,
+    ')',
+    `reply = client.models.generate_content(model="${model}", contents="Hello")`,
+    'print(reply.text)',
+  );
+}
+
+// An ANTHROPIC_API_KEY from elsewhere would win over the token, so it is emptied.
+function claudeCode({ baseAddress, codingModel, smallModel }: Access): string {
+  const env = {
+    ANTHROPIC_BASE_URL: baseAddress,
+    ANTHROPIC_AUTH_TOKEN: SECRET_PLACE,
+    ANTHROPIC_API_KEY: '',
+    ANTHROPIC_MODEL: codingModel,
+    ANTHROPIC_DEFAULT_HAIKU_MODEL: smallModel,
+  };
+  return JSON.stringify({ env }, null, 2);
+}
+
+function codex({ baseAddress, codingModel }: Access): string {
+  return lines(
+    `model = "${codingModel}"`,
+    'model_provider = "gateway"',
+    '',
+    '[model_providers.gateway]',
+    'name = "gateway"',
+    `base_url = "${baseAddress}/v1"`,
+    'env_key = "GATEWAY_KEY"',
+    'wire_api = "responses"',
+  );
+}
+
+function geminiVariables({ baseAddress }: Access): string {
+  return lines(`GEMINI_API_KEY=${SECRET_PLACE}`, `GOOGLE_GEMINI_BASE_URL=${baseAddress}`);
+}
+
+const GEMINI_SETTINGS = JSON.stringify({ security: { auth: { selectedType: 'gemini-api-key' } } }, null, 2);
+
+function opencode({ baseAddress, codingModel }: Access): string {
+  const options = { baseURL: `${baseAddress}/v1`, apiKey: '{env:GATEWAY_KEY}' };
+  const gateway = {
+    npm: '@ai-sdk/openai-compatible',
+    name: 'Gateway',
+    options,
+    models: { [codingModel]: {} },
+  };
+  return JSON.stringify({ provider: { gateway }, model: `gateway/${codingModel}` }, null, 2);
+}
