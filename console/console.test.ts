@@ -22,9 +22,6 @@ import {
 import type { Fake } from './test/fake-control-plane.ts';
 import { makeKeys } from './test/sample.ts';
 
-if (!ready)
-  process.stderr.write('console.test.ts is skipped: no chromium (set CHROMIUM) or no emitted schema.\n');
-
 const FIRST_ROUTE_BYTES_MAX = 170_000;
 const SIZES = [1280, 360];
 const WIDE: View = { width: 1280, theme: 'light' };

@@ -8,14 +8,18 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import type { AxeResults, RunOnly, RunOptions } from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { CHROMIUM_FLAGS, findChromium } from './chromium.ts';
 import { type Fake, startFake } from './fake-control-plane.ts';
 
-const CANDIDATES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const chrome = [process.env['CHROMIUM'] ?? '', ...CANDIDATES].find((name) => name !== '' && existsSync(name));
+const chrome = await findChromium();
 const schemaPath = fileURLToPath(new URL('../../control-plane/schema.graphql', import.meta.url));
 
 /** Whether there is a browser, and a schema for the fake control plane. */
 export const ready = chrome !== undefined && existsSync(schemaPath);
+if (!ready)
+  process.stderr.write(
+    'The browser tests are skipped: no Chromium (install it, or name one with CHROMIUM) or no emitted schema.\n',
+  );
 
 export const PUBLIC_PAGES = [
   '/sign-in',
@@ -61,7 +65,7 @@ export async function openStage(): Promise<Stage> {
   const build = [vite, 'build', '--logLevel', 'error', '--emptyOutDir', '--outDir', folder];
   execFileSync(process.execPath, build, { cwd: here, env: { ...process.env, NODE_ENV: 'production' } });
   const fake = await startFake(folder, readFileSync(schemaPath, 'utf8'));
-  const browser = await chromium.launch({ executablePath: chrome, args: ['--no-sandbox'] });
+  const browser = await chromium.launch({ executablePath: chrome, args: CHROMIUM_FLAGS });
   const close = async () => {
     await browser.close();
     await fake.close();
