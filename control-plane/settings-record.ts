@@ -1,0 +1,37 @@
+/** What nodes are told of the installation itself: its addresses, and what administrators set for all. */
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { SettingsRecord } from '@gateway/shared/records';
+import { announce } from './config-log.ts';
+import { passKeyOf } from './playground/hidden-key.ts';
+import type { Settings } from './settings.ts';
+import { inTransaction, queryOne, sql } from './sql.ts';
+
+/**
+ * Tells the nodes the settings of this installation, where they are others than they were told last. Call it
+ * at the start, and in the transaction that changes one of them.
+ */
+export async function announceSettings(
+  em: EntityManager,
+  { publicUrl, consoleUrl, secretKey }: Settings,
+): Promise<void> {
+  await inTransaction(em, async (inner) => {
+    const stored = await queryOne<{ requestsFree: boolean }>(
+      inner,
+      sql`select requests_free as "requestsFree" from storefront`,
+    );
+    const record: SettingsRecord = {
+      kind: 'SETTINGS',
+      id: 'settings',
+      publicUrl,
+      consoleUrl,
+      poolRequestsFree: stored?.requestsFree ?? true,
+      playgroundKey: passKeyOf({ secretKey }),
+    };
+    const same = await queryOne(
+      inner,
+      sql`select 1 from config_log where kind = 'SETTINGS' and key = 'settings'
+      and payload = ${JSON.stringify(record)}::jsonb`,
+    );
+    if (!same) await announce(inner, { upsert: [record] });
+  });
+}
