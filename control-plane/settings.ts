@@ -19,14 +19,21 @@ export interface Settings {
   allowPrivateUpstreams: boolean;
   adminEmail: string | null;
   adminPassword: string | null;
+  /** Where mail is handed over; null where none is sent, and all that needs mail is absent. */
+  smtpUrl: string | null;
+  /** The sender of mail; null for no-reply at the console's host. */
+  mailFrom: string | null;
   /** Folder of the built console. */
   consoleFolder: string;
   /** Started by `npm start`, with the embedded database and the demo. */
   localStart: boolean;
+  /** Months of the usage log that ended longer ago are dropped, in days; null keeps all. */
+  usageRetentionDays: number | null;
 }
 
 const SECRET_BYTES_MIN = 32;
 const PORT_MAX = 65_535;
+const RETENTION_DAYS_MIN = 30;
 
 /** Reads settings from environment variables. Throws with the variable's name and what it should hold. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
@@ -51,8 +58,11 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     allowPrivateUpstreams: switchOf(env, 'ALLOW_PRIVATE_UPSTREAMS'),
     adminEmail: env['ADMIN_EMAIL']?.trim().toLowerCase() || null,
     adminPassword: env['ADMIN_PASSWORD'] || null,
+    smtpUrl: smtpOf(env),
+    mailFrom: env['MAIL_FROM']?.trim() || null,
     consoleFolder: path.resolve(env['CONSOLE_FOLDER'] || path.join('dist', 'console')),
     localStart: env['LOCAL_START'] === '1',
+    usageRetentionDays: retentionOf(env),
   };
 }
 
@@ -60,6 +70,16 @@ function required(env: NodeJS.ProcessEnv, name: string, what: string): string {
   const value = env[name];
   if (!value) throw new Error(`${name} is not set. Set it to ${what}.`);
   return value;
+}
+
+/** A month's bills and spend limits rest on the log, so less than a month is refused. */
+function retentionOf(env: NodeJS.ProcessEnv): number | null {
+  const text = env['USAGE_RETENTION_DAYS'];
+  if (!text) return null;
+  const days = Number(text);
+  if (!Number.isInteger(days) || days < RETENTION_DAYS_MIN)
+    throw new Error(`USAGE_RETENTION_DAYS must be a whole number of at least ${RETENTION_DAYS_MIN}, or unset.`);
+  return days;
 }
 
 function portOf(env: NodeJS.ProcessEnv, name: string, fallback: number): number {
@@ -77,6 +97,14 @@ function addressOf(env: NodeJS.ProcessEnv, name: string): string | undefined {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
     throw new Error(`${name} must be an http or https address.`);
   return text.replace(/\/+$/, '');
+}
+
+function smtpOf(env: NodeJS.ProcessEnv): string | null {
+  const text = env['SMTP_URL'];
+  if (!text || text === 'none') return null;
+  if (!URL.canParse(text) || !/^smtps?:$/.test(new URL(text).protocol))
+    throw new Error('SMTP_URL must begin with smtp:// or smtps://, e.g. smtps://user:password@host:465.');
+  return text;
 }
 
 function switchOf(env: NodeJS.ProcessEnv, name: string): boolean {

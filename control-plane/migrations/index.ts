@@ -11,6 +11,8 @@ import { Access } from './008-access.ts';
 import { Claims } from './009-claims.ts';
 import { Playground } from './010-playground.ts';
 import { Pools } from './011-pools.ts';
+import { Mail } from './013-mail.ts';
+import { UsagePartitions } from './014-usage-partitions.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -26,4 +28,6 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '009-claims', class: Claims },
   { name: '010-playground', class: Playground },
   { name: '011-pools', class: Pools },
+  { name: '013-mail', class: Mail },
+  { name: '014-usage-partitions', class: UsagePartitions },
 ];

@@ -1,0 +1,22 @@
+/** The outbox of mail, and the key that seals what lies in it. */
+import { Migration } from '@mikro-orm/migrations';
+
+/** Tables of mail. */
+export class Mail extends Migration {
+  override up(): void {
+    // One row while mail can be sent. Whoever writes a mail needs this key alone, and cannot read it again.
+    this.addSql(`create table mail_outlet (
+      only_one boolean primary key default true check (only_one),
+      public_key text not null)`);
+    // To whom, about what and the text itself are sealed; a row is deleted once its mail is sent.
+    this.addSql(`create table mail_outbox (
+      id text primary key,
+      recipient_digest text not null,
+      sealed text not null,
+      attempts integer not null default 0,
+      next_at timestamptz not null default now(),
+      created_at timestamptz not null default now())`);
+    this.addSql('create index on mail_outbox (next_at)');
+    this.addSql('create index on mail_outbox (recipient_digest)');
+  }
+}
