@@ -26,6 +26,22 @@ export const CORS_HEADERS: Readonly<Record<string, string>> = {
   ].join(', '),
 };
 
+/** Whether a request says which host it is for, as HTTP/1.1 demands. */
+export function namesHost({ headers, httpVersion }: IncomingMessage): boolean {
+  return headers.host !== undefined || httpVersion === '1.0';
+}
+
+/** The failure for a request that does not. */
+export function hostMissing(): GatewayError {
+  return new GatewayError('invalid_request', 'The request has no Host header. HTTP/1.1 demands one.');
+}
+
+/** The failure for a request that expects of us what we do not know. */
+export function unknownExpectation(): GatewayError {
+  const message = 'Only "Expect: 100-continue" is understood. Send the request without the Expect header.';
+  return new GatewayError('expectation_failed', message);
+}
+
 const NO_QUERY = new URLSearchParams();
 
 /** What a call needs from its node. */

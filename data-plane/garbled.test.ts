@@ -43,3 +43,56 @@ describe('what is no HTTP request', () => {
     expect(error).toMatchObject({ code, message: expect.any(String) });
   });
 });
+
+describe('a request that Node would refuse without a word', () => {
+  const CLOSE = 'Connection: close\r\n\r\n';
+
+  it.each([
+    ['no Host', `GET /v1/models HTTP/1.1\r\n${CLOSE}`, '400', 'invalid_request'],
+    [
+      'no Host',
+      `POST /v1/chat/completions HTTP/1.1\r\nContent-Length: 0\r\n${CLOSE}`,
+      '400',
+      'invalid_request',
+    ],
+    [
+      'no Host, as an upgrade',
+      `GET /v1/realtime HTTP/1.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n`,
+      '400',
+      'invalid_request',
+    ],
+    [
+      'an unknown expectation',
+      `${POST}Expect: miracles\r\nContent-Length: 0\r\n${CLOSE}`,
+      '417',
+      'expectation_failed',
+    ],
+  ])('is refused in the shape of its path: %s', async (_name, bytes, status, code) => {
+    const { head, error } = await answerTo(bytes);
+    expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(head).toMatch(/\r\nx-request-id: [0-9a-f]{32}\r\n/);
+    expect(error).toMatchObject({ type: 'invalid_request_error', code, message: expect.any(String) });
+  });
+
+  it('is told in the format of the messages path, too', async () => {
+    const { head, error } = await answerTo(`POST /v1/messages HTTP/1.1\r\nContent-Length: 0\r\n${CLOSE}`);
+    expect(head).toMatch(/^HTTP\/1.1 400 /);
+    expect(error).toEqual({ type: 'invalid_request_error', message: expect.stringContaining('Host') });
+  });
+
+  it('of HTTP/1.0 needs no Host', async () => {
+    const { head, error } = await answerTo(`GET /v1/models HTTP/1.0\r\n\r\n`);
+    expect(head).toMatch(/^HTTP\/1.1 401 /);
+    expect(error.code).toBe('invalid_api_key');
+  });
+
+  it('that expects 100-continue is told to go on', async () => {
+    const bytes = `${POST}Expect: 100-continue\r\nContent-Length: 2\r\n${CLOSE}{}`;
+    const socket = connect(node.port, '127.0.0.1');
+    let text = '';
+    socket.setEncoding('utf8').on('data', (piece: string) => (text += piece));
+    socket.write(bytes);
+    await once(socket, 'close');
+    expect(text).toMatch(/^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 401 /);
+  });
+});

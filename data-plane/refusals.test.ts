@@ -231,6 +231,10 @@ describe('a path', () => {
   it('that is unknown is 404, with the wrong method 405, offered by nobody 501', async () => {
     expect((await refused({ path: '/v1/nonsense', body: QUESTION })).status).toBe(404);
     expect((await refused({ path: '/v1/chat/completions', method: 'GET' })).status).toBe(405);
+    for (const method of ['TRACE', 'HEAD', 'GET', 'DELETE']) {
+      const { status, headers } = await node.call({ path: '/v1/chat/completions', method });
+      expect([method, status, headers.allow]).toEqual([method, 405, 'POST']);
+    }
     expect((await refused({ path: '/v1/files', body: QUESTION })).status).toBe(501);
     expect((await refused({ path: '/v1/fine_tuning/jobs/x/cancel', body: QUESTION })).status).toBe(501);
     const headers = { authorization: '' };

@@ -8,7 +8,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import { GatewayError, asGatewayError } from '@gateway/shared/failures';
 import type { FailureCode } from '@gateway/shared/failures';
 import { readyConfig } from './answers/health.ts';
-import { CORS_HEADERS, openCall } from './arrival.ts';
+import { CORS_HEADERS, hostMissing, namesHost, openCall, unknownExpectation } from './arrival.ts';
 import { hasGenerativeKey } from './authenticate.ts';
 import { BodyMemory } from './body.ts';
 import { Bulkhead, CONCURRENT_SESSIONS, FreeRequests, StreamsByKey } from './bulkhead.ts';
@@ -63,6 +63,8 @@ const KEEP_ALIVE_MS = 72_000;
 const HEADER_BYTES = 16 * 1024;
 const REQUESTS_PER_SOCKET = 10_000;
 const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+/** Methods that no row of the table has: on a known path they are refused like a wrong one. */
+const OTHER_METHODS = ['HEAD', 'TRACE'] as const;
 const PREFLIGHT_HEADERS = {
   'access-control-allow-methods': METHODS.join(', '),
   'access-control-max-age': '86400',
@@ -84,6 +86,8 @@ export function buildServer(dependencies: ServerDependencies): FastifyInstance {
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: TIMEOUT_CHECK_MS,
       shouldUpgradeCallback: isUpgrade,
+      // Node would refuse without a body; arrival.ts does it in words.
+      requireHostHeader: false,
     },
     frameworkErrors: (error, request, reply) => failOutside(error, request, reply),
   });
@@ -98,11 +102,15 @@ export function buildServer(dependencies: ServerDependencies): FastifyInstance {
   app.setErrorHandler(failOutside);
   app.setNotFoundHandler((request, reply) => failOutside(notFound(request), request, reply));
   app.addHook('onRequest', (request, reply, done) => {
-    if (request.method === 'OPTIONS') answerPreflight(request, reply);
+    if (!namesHost(request.raw)) failOutside(hostMissing(), request, reply);
+    else if (request.method === 'OPTIONS') answerPreflight(request, reply);
     else done();
   });
   registerTable(app, node);
   registerUpgrades(app, node);
+  app.server.on('checkExpectation', (request, response) => {
+    fail(node, openOf(node, request, response), unknownExpectation());
+  });
   app.addHook('preClose', (done) => {
     services.streams.stopAll();
     done();
@@ -166,8 +174,7 @@ function registerTable(app: FastifyInstance, node: Node): void {
     app.route({ method, url, handler: (request, reply) => handle(node, endpoint, { request, reply }) });
   }
   for (const [url, methods] of methodsOf) {
-    const others = METHODS.filter((method) => !methods.has(method));
-    if (others.length === 0) continue;
+    const others = [...METHODS.filter((method) => !methods.has(method)), ...OTHER_METHODS];
     app.route({
       method: others,
       url,

@@ -5,6 +5,7 @@ import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { asGatewayError } from '@gateway/shared/failures';
 import type { GatewayError } from '@gateway/shared/failures';
+import { hostMissing, namesHost } from './arrival.ts';
 import type { Call, OpenCall } from './call.ts';
 import type { Config } from './config/config.ts';
 import type { Endpoint } from './endpoint.ts';
@@ -50,6 +51,7 @@ export async function serveUpgrade(
   let code = 'ok';
   metrics.began();
   try {
+    if (!namesHost(request)) throw hostMissing();
     const call: Call = { ...opened, config: parts.config() };
     const detach = (): void => response.detachSocket(socket);
     await row.upgrade(call, parts.services, { request, socket, head, detach, draining: parts.draining });

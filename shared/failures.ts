@@ -21,6 +21,7 @@ export const FAILURES = {
   idempotency_done: 409,
   body_too_large: 413,
   unsupported_media_type: 415,
+  expectation_failed: 417,
   unknown_pool: 421,
   idempotency_mismatch: 422,
   upgrade_required: 426,
