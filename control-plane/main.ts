@@ -24,7 +24,8 @@ async function start(settings: Settings): Promise<() => Promise<void>> {
   await seed(orm.em.fork(), settings);
   const bootstrapped = settings.localStart ? await bootstrap(orm, settings, process.env) : undefined;
   const openCredential = credentialOpener(settings.secretKey);
-  const background = await startBackground({ orm, databaseUrl: settings.databaseUrl, openCredential, log });
+  const { databaseUrl, usageRetentionDays } = settings;
+  const background = await startBackground({ orm, databaseUrl, openCredential, usageRetentionDays, log });
   const app = await createApp({ orm, settings, log, findNode: findNodeByToken });
   const port = await app.listen();
   await announceSettings(orm.em.fork(), settings);

@@ -10,6 +10,7 @@ import { query, sql } from '../sql.ts';
 import { checkInvariants } from '../wallet/invariants.ts';
 import type { Violation } from '../wallet/invariants.ts';
 import { pruneClaims } from '../usage/claim.service.ts';
+import { dropMonths, makeMonths } from '../usage/retention.service.ts';
 import { sweepLeases } from '../wallet/lease.end.ts';
 import { ConfigFeed } from './config-feed.ts';
 import type { FeedParts } from './config-feed.ts';
@@ -18,6 +19,8 @@ import { pruneTombstones } from './tombstones.ts';
 
 const SWEEP_LEASES_MS = 10_000;
 const CHECK_LEDGER_MS = 60_000;
+/** The check reads the whole ledger: it may take a twentieth of one core at most. */
+const CHECK_REST_TIMES = 20;
 const PRUNE_MS = 60 * 60 * 1000;
 /** Leases are reclaimed only when nodes had this long to reach this process again, in ms. */
 const SETTLE_IN_MS = 10 * 60 * 1000;
@@ -43,6 +46,8 @@ const failures = new Counter({
 
 export interface BackgroundParts extends Omit<FeedParts, 'onTrouble'> {
   log?: (line: Record<string, unknown>) => void;
+  /** How long months of the usage log are kept after their end, in days; null for ever. */
+  usageRetentionDays?: number | null;
 }
 
 /** Starts all of it; `stop` ends it and waits for what is under way. */
@@ -60,11 +65,17 @@ export async function startBackground(
   setRunningFeed(feed);
   const startedAt = performance.now();
   const em = (): EntityManager => parts.orm.em.fork();
+  await keepMonths(em, parts).catch(trouble('usage months'));
   const tasks = [
     every(SWEEP_LEASES_MS, () => watchMoney(em(), startedAt), trouble('leases')),
-    every(CHECK_LEDGER_MS, () => checkLedger(em(), parts.log), trouble('ledger')),
+    every(
+      CHECK_LEDGER_MS,
+      restingAfter(() => checkLedger(em(), parts.log)),
+      trouble('ledger'),
+    ),
     every(PRUNE_MS, () => pruneTombstones(em()), trouble('tombstones')),
     every(PRUNE_MS, () => pruneClaims(em()), trouble('claims')),
+    every(PRUNE_MS, () => keepMonths(em, parts), trouble('usage months')),
   ];
   return {
     feed,
@@ -74,6 +85,13 @@ export async function startBackground(
       await Promise.all([feed.stop(), ...tasks.map((task) => task.stop())]);
     },
   };
+}
+
+async function keepMonths(em: () => EntityManager, parts: BackgroundParts): Promise<void> {
+  await makeMonths(em());
+  const dropped = await dropMonths(em(), parts.usageRetentionDays ?? null);
+  if (dropped.length > 0)
+    parts.log?.({ level: 'info', message: 'Months of the usage log are past their time.', dropped });
 }
 
 async function watchMoney(em: EntityManager, startedAt: number): Promise<void> {
@@ -93,6 +111,20 @@ async function checkLedger(em: EntityManager, log: BackgroundParts['log']): Prom
   }
   for (const violation of found)
     log?.({ level: 'error', message: 'The ledger breaks an invariant.', ...violation });
+}
+
+/** Leaves out runs until `work` has rested for a multiple of what it took: a large ledger takes its time. */
+function restingAfter(work: () => Promise<unknown>): () => Promise<unknown> {
+  let restUntil = 0;
+  return async () => {
+    const startedAt = performance.now();
+    if (startedAt < restUntil) return;
+    try {
+      await work();
+    } finally {
+      restUntil = performance.now() + CHECK_REST_TIMES * (performance.now() - startedAt);
+    }
+  };
 }
 
 /** Runs `work` again and again, never twice at once. */

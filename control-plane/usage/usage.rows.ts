@@ -27,7 +27,10 @@ export interface EarlierCharge {
   amount: Micros;
 }
 
-/** Inserts what is not there yet and returns the request ids that were really inserted. */
+/**
+ * Inserts what is not there yet and returns the request ids that were really inserted. `usage_request` says
+ * which are there: the log itself is parted by months and could not.
+ */
 export async function insertUsage(
   em: EntityManager,
   nodeId: string,
@@ -39,29 +42,29 @@ export async function insertUsage(
   const inserted = await query<{ request_id: string }>(
     em,
     sql`
+    with reported as (
+      select r.*, case when r.reported_at between clock_timestamp() - ${AT_PAST_HOURS} * interval '1 hour'
+        and clock_timestamp() + ${AT_FUTURE_HOURS} * interval '1 hour' then r.reported_at
+        else clock_timestamp() end as at
+      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (
+        request_id text, id text, reported_at timestamptz, key_id text, wallet_id text, pool_id text,
+        billing_group text, source text, model_name text, family text, route_id text, base_price bigint,
+        ratio text, cost bigint, input_tokens bigint, output_tokens bigint, cached_tokens bigint,
+        reasoning_tokens bigint, status text, outcome text, http_status smallint, error_code text,
+        streamed boolean, latency_ms integer, ttft_ms integer, ip inet, losses_in_answer integer)
+    ), settled as (
+      insert into usage_request (request_id, at) select request_id, at from reported
+      on conflict (request_id) do nothing returning request_id
+    )
     insert into usage_entry (
       request_id, id, at, node_id, key_id, wallet_id, pool_id, billing_group, source, model_name, family,
-        route_id, base_price,
-      ratio, cost, input_tokens, output_tokens, cached_tokens, reasoning_tokens, status, outcome,
-        http_status, error_code,
-      streamed, latency_ms, ttft_ms, ip, losses_in_answer)
-    select request_id, id, case when at between clock_timestamp() - ${AT_PAST_HOURS} * interval '1 hour'
-      and clock_timestamp() + ${AT_FUTURE_HOURS} * interval '1 hour' then at else clock_timestamp() end,
-      ${nodeId}, key_id, wallet_id, pool_id, billing_group, source, model_name,
-      family, route_id,
-      base_price, ratio, cost, input_tokens, output_tokens, cached_tokens, reasoning_tokens, status,
-        outcome, http_status,
-      error_code, streamed, latency_ms, ttft_ms, ip, losses_in_answer
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (
-      request_id text, id text, at timestamptz, key_id text, wallet_id text, pool_id text, billing_group
-        text, source text,
-      model_name text, family text, route_id text, base_price bigint, ratio text, cost bigint, input_tokens
-        bigint,
-      output_tokens bigint, cached_tokens bigint, reasoning_tokens bigint, status text, outcome text,
-        http_status smallint,
-      error_code text, streamed boolean, latency_ms integer, ttft_ms integer, ip inet, losses_in_answer
-        integer)
-    on conflict (request_id) do nothing returning request_id`,
+      route_id, base_price, ratio, cost, input_tokens, output_tokens, cached_tokens, reasoning_tokens,
+      status, outcome, http_status, error_code, streamed, latency_ms, ttft_ms, ip, losses_in_answer)
+    select request_id, id, at, ${nodeId}, key_id, wallet_id, pool_id, billing_group, source, model_name,
+      family, route_id, base_price, ratio, cost, input_tokens, output_tokens, cached_tokens,
+      reasoning_tokens, status, outcome, http_status, error_code, streamed, latency_ms, ttft_ms, ip,
+      losses_in_answer
+    from reported join settled using (request_id) returning request_id`,
   );
   return new Set(inserted.map((row) => row.request_id));
 }
@@ -118,7 +121,7 @@ function toRow(usage: ReportedUsage): Record<string, unknown> {
   return {
     request_id: usage.requestId,
     id: newId('use'),
-    at: usage.at.toISOString(),
+    reported_at: usage.at.toISOString(),
     key_id: usage.keyId,
     wallet_id: usage.walletId,
     pool_id: usage.poolId,

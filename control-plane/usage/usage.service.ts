@@ -107,7 +107,10 @@ export function whereOf(conditions: UsageConditions): Statement {
   if (poolIds) list.push(sql`pool_id = any(${[...poolIds]}::text[])`);
   if (sources) list.push(sql`source = any(${[...sources]}::text[])`);
   if (statuses) list.push(sql`status = any(${[...statuses]}::text[])`);
-  if (requestId) list.push(sql`request_id = ${requestId}`);
+  if (requestId)
+    list.push(
+      sql`request_id = ${requestId} and at = (select at from usage_request where request_id = ${requestId})`,
+    );
   if (ip) list.push(sql`ip = ${storableIp(ip)}::inet`);
   if (minCost) list.push(sql`cost >= ${minCost}`);
   if (userId) list.push(sql`wallet_id = (select id from wallet where user_id = ${userId})`);

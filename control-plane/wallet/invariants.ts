@@ -80,13 +80,21 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     rule: 'I8',
-    promise: 'usage that cost something and charges are one to one, and the ledger agrees',
+    promise: 'usage that cost something and charges are one to one, dropped months too; the ledger agrees',
     find: `select coalesce(u.request_id, c.request_id) as subject, coalesce(u.cost::text, 'no usage') ||
       ' is not '
         || coalesce(c.amount::text, 'no charge') as detail
       from (select request_id, cost from usage_entry where cost > 0) u full join usage_charge c using
         (request_id)
-      where u.cost is distinct from c.amount
+      where u.cost is distinct from c.amount and not (u.cost is null and exists (select from usage_request r
+        join usage_partition p on r.at >= p.lower_at and r.at < p.upper_at
+        where r.request_id = c.request_id and p.dropped_at is not null))
+      union all
+      select p.name, 'dropped with ' || p.cost || ' in ' || p.charges || ', charged ' || coalesce(c.sum, 0)
+        || ' in ' || c.count from usage_partition p
+      join lateral (select sum(c.amount) as sum, count(*) as count from usage_request r
+        join usage_charge c using (request_id) where r.at >= p.lower_at and r.at < p.upper_at) c on true
+      where p.dropped_at is not null and (p.cost <> coalesce(c.sum, 0) or p.charges <> c.count)
       union all
       select t.id, 'revenue ' || coalesce(e.sum, 0) || ' is not charges ' || coalesce(c.sum, 0) from
         ledger_transaction t
@@ -106,6 +114,19 @@ export const INVARIANTS: readonly Invariant[] = [
         union select a.journal_id, a.seq from settlement_alarm a join node_journal j using (node_id)
           where j.id = a.journal_id and a.kind = 'REJECTED' and a.seq is not null
       ) settled group by journal_id having max(seq) <> count(distinct seq)`,
+  },
+  {
+    rule: 'I10',
+    promise: 'the sums by hour are those of the usage log',
+    find: `select coalesce(u.month, h.month)::text as subject, coalesce(u.requests, 0) || ' for ' ||
+        coalesce(u.cost, 0) || ', summed up ' || coalesce(h.requests, 0) || ' for ' || coalesce(h.cost, 0)
+        as detail
+      from (select date_trunc('month', at, 'UTC') as month, count(*) as requests, sum(cost) as cost
+        from usage_entry group by 1) u
+      full join (select date_trunc('month', hour, 'UTC') as month, sum(requests) as requests,
+        sum(cost) as cost from usage_hour where hour >= (select coalesce(max(upper_at), '-infinity')
+          from usage_partition where dropped_at is not null) group by 1) h using (month)
+      where u.requests is distinct from h.requests or u.cost is distinct from h.cost`,
   },
 ];
 

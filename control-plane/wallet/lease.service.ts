@@ -111,8 +111,8 @@ async function limitOfKey(
     em,
     sql`
     select k.spend_limit,
-      (select coalesce(sum(u.cost), 0) from usage_entry u where u.key_id = k.id
-        and u.at >= date_trunc('month', clock_timestamp(), 'UTC'))::text as spent,
+      (select coalesce(sum(u.cost), 0) from usage_key_month u where u.key_id = k.id
+        and u.month >= date_trunc('month', clock_timestamp(), 'UTC'))::text as spent,
       (select coalesce(sum(l.granted_cash + l.granted_gift - l.charge_sum - l.released), 0) from
         wallet_lease l
         where l.wallet_id = k.wallet_id and l.key_id = k.id and l.state in ('ACTIVE', 'ORPHANED'))::text as

@@ -1,0 +1,209 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import pg from 'pg';
+import { createEmptyDatabase } from '../../test/database.ts';
+import { openMoney, reported } from '../../test/money-fixture.ts';
+import type { Money } from '../../test/money-fixture.ts';
+import { SYSTEM_ACTOR } from '../context.ts';
+import { newId } from '../ids.ts';
+import { migrations } from '../migrations/index.ts';
+import { createOrm, migrate } from '../orm.ts';
+import { query, queryOne, sql } from '../sql.ts';
+import { checkInvariants } from '../wallet/invariants.ts';
+import { requestLease } from '../wallet/lease.service.ts';
+import { dropMonths, makeMonths } from './retention.service.ts';
+import { settle } from './settlement.service.ts';
+import type { ReportedUsage } from './settlement.rules.ts';
+import { usageOfRequest } from './usage.service.ts';
+
+const PRICE = 100n;
+/** The release before the log was parted by months. */
+const BEFORE = '010-playground';
+
+let money: Money;
+beforeAll(async () => {
+  money = await openMoney();
+});
+afterAll(async () => {
+  await money.close();
+});
+
+interface Place {
+  userId: string;
+  walletId: string;
+  nodeId: string;
+  journalId: string;
+  leaseId: string;
+}
+
+async function place(): Promise<Place> {
+  const [wallet, node] = await Promise.all([money.wallet({ cash: 1000n * PRICE }), money.node()]);
+  const lease = await requestLease(money.em(), {
+    ...node,
+    walletId: wallet.walletId,
+    keyId: null,
+    requestNo: 1,
+    need: PRICE,
+    waiting: 0n,
+    want: 100n * PRICE,
+  });
+  return { ...wallet, ...node, leaseId: lease.id };
+}
+
+const settleAll = (at: Place, records: ReportedUsage[]) =>
+  settle(money.em(), { node: { ...SYSTEM_ACTOR, kind: 'NODE', id: at.nodeId }, records });
+
+const charge = (at: Place, seq: number): ReportedUsage =>
+  reported({ journalId: at.journalId, leaseId: at.leaseId, walletId: at.walletId, seq, cost: PRICE });
+
+const free = (at: Place): ReportedUsage =>
+  reported({ journalId: null, leaseId: null, seq: null, walletId: at.walletId, cost: 0n, status: 'FAILED' });
+
+const triggersOfMonths = (change: 'enable' | 'disable'): string => `do $$ declare t text; begin
+  for t in select name from usage_partition where dropped_at is null loop
+    execute format('alter table %I ${change} trigger user', t);
+  end loop;
+end $$`;
+
+/** As if four months had passed: the owner turns the month of now into an old one. */
+async function ageThisMonth(): Promise<void> {
+  const owner = await createOrm(money.url, { asOwner: true, connectionsMax: 1 });
+  try {
+    for (const statement of [
+      'alter table usage_entry disable trigger user',
+      triggersOfMonths('disable'),
+      'alter table usage_request disable trigger user',
+      "select usage_make_partitions(now() - interval '5 months', now())",
+      "update usage_entry set at = at - interval '4 months'",
+      "update usage_request set at = at - interval '4 months'",
+      "update usage_hour set hour = hour - interval '4 months'",
+      'alter table usage_entry enable trigger user',
+      triggersOfMonths('enable'),
+      'alter table usage_request enable trigger user',
+    ])
+      await owner.em.fork().execute(statement);
+  } finally {
+    await owner.close(true);
+  }
+}
+
+describe('the usage log by months', () => {
+  it('charges a request id once although no index spans the months', async () => {
+    const at = await place();
+    const records = [charge(at, 1), charge(at, 2), free(at)];
+    const lastMonth = records.map((record) => ({ ...record, at: new Date(Date.now() - 40 * 3_600_000) }));
+    expect(await settleAll(at, records)).toMatchObject({ accepted: 3 });
+    expect(await settleAll(at, lastMonth)).toMatchObject({ accepted: 0, duplicates: 3, rejected: [] });
+    const [count] = await query<{ count: number }>(
+      money.em(),
+      sql`select count(*)::integer as count from usage_entry where wallet_id = ${at.walletId}`,
+    );
+    expect(count?.count).toBe(3);
+  });
+
+  it('makes months ahead once, also when two processes do it at the same time', async () => {
+    await Promise.all([makeMonths(money.em()), makeMonths(money.em())]);
+    expect(await makeMonths(money.em())).toBe(0);
+    const row = await queryOne<{ ahead: boolean }>(
+      money.em(),
+      sql`select max(upper_at) > now() + interval '90 days' as ahead from usage_partition`,
+    );
+    expect(row?.ahead).toBe(true);
+  });
+
+  it('drops whole months past their time, and still charges nothing twice', async () => {
+    const at = await place();
+    const records = [charge(at, 1), charge(at, 2), free(at)];
+    await settleAll(at, records);
+    await ageThisMonth();
+    expect(await checkInvariants(money.em())).toEqual([]);
+    expect(await dropMonths(money.em(), null)).toEqual([]);
+    expect(await dropMonths(money.em(), 365)).toEqual([]);
+    const dropped = await dropMonths(money.em(), 30);
+    expect(dropped.length).toBeGreaterThan(0);
+    expect(await usageOfRequest(money.em(), records[0]?.requestId ?? '', at.userId)).toBeUndefined();
+    expect(await checkInvariants(money.em())).toEqual([]);
+    const again = await settleAll(at, records.slice(0, 2));
+    expect(again).toEqual({ accepted: 0, duplicates: 2, rejected: [] });
+    const [sums] = await query<{ cost: string }>(
+      money.em(),
+      sql`select sum(cost)::text as cost from usage_hour where wallet_id = ${at.walletId}`,
+    );
+    expect(sums?.cost).toBe((2n * PRICE).toString());
+  });
+
+  it('refuses the service a month that is not over for 30 days, and changes to rows of any month', async () => {
+    const at = await place();
+    await settleAll(at, [charge(at, 1)]);
+    const future = sql`select usage_drop_partition(now() + interval '10 years') as name`;
+    expect(await queryOne(money.em(), future)).toEqual({ name: null });
+    const names = await query<{ name: string }>(
+      money.em(),
+      sql`select name from usage_partition where dropped_at is null`,
+    );
+    for (const name of ['usage_entry', ...names.map((row) => row.name)])
+      await expect(money.em().execute(`delete from ${name}`)).rejects.toThrow(/refused|permission/);
+  });
+});
+
+describe('the migration of a log that is in use', () => {
+  it('keeps every row and every charge, and waits for a settlement that is under way', async () => {
+    const database = await createEmptyDatabase();
+    const owner = new pg.Client({ connectionString: database.url });
+    await owner.connect();
+    try {
+      await migrateUntil(database.url, BEFORE);
+      const requests = await fillOldLog(owner);
+      const settling = new pg.Client({ connectionString: database.url });
+      await settling.connect();
+      await settling.query('begin');
+      await insertOld(settling, { requestId: 'req_late', at: new Date() });
+      const migrated = migrate(database.url);
+      await settling.query('commit');
+      await settling.end();
+      await migrated;
+      const { rows } = await owner.query<{ request_id: string }>('select request_id from usage_entry');
+      expect(rows.map((row) => row.request_id).toSorted()).toEqual([...requests, 'req_late'].toSorted());
+      const { rows: sums } = await owner.query(
+        `select (select sum(cost) from usage_hour) = (select sum(cost) from usage_entry) as same,
+          (select count(*) from usage_request)::integer as ids`,
+      );
+      expect(sums[0]).toEqual({ same: true, ids: requests.length + 1 });
+      const orm = await createOrm(database.url);
+      expect(await checkInvariants(orm.em.fork())).toEqual([]);
+      await orm.close(true);
+    } finally {
+      await owner.end();
+      await database.drop();
+    }
+  });
+});
+
+async function migrateUntil(url: string, name: string): Promise<void> {
+  const orm = await createOrm(url, { asOwner: true, connectionsMax: 1 });
+  expect(migrations.map((one) => one.name)).toContain(name);
+  await orm.migrator.up({ to: name });
+  await orm.close(true);
+}
+
+/** Free requests over four months: the oldest part takes them all. */
+async function fillOldLog(client: pg.Client): Promise<string[]> {
+  await client.query(`insert into users (id, email) values ('usr_1', 'one@example.com')`);
+  await client.query(`insert into wallet (id, user_id) values ('wal_1', 'usr_1')`);
+  const requests = Array.from({ length: 40 }, (_, at) => `req_${at}`);
+  for (const [index, requestId] of requests.entries())
+    await insertOld(client, { requestId, at: new Date(Date.now() - index * 3 * 86_400_000) });
+  return requests;
+}
+
+async function insertOld(
+  client: pg.Client,
+  { requestId, at }: { requestId: string; at: Date },
+): Promise<void> {
+  await client.query(
+    `insert into usage_entry (request_id, id, at, node_id, key_id, wallet_id, billing_group, source,
+      model_name, family, base_price, ratio, cost, status, outcome, http_status, streamed, latency_ms)
+    values ($1, $2, $3, 'nod_1', 'key_1', 'wal_1', 'default', 'API_KEY', 'swift', 'chat_completions', 0, '1',
+      0, 'FAILED', 'REFUSED', 400, false, 1)`,
+    [requestId, newId('use'), at],
+  );
+}
