@@ -32,6 +32,31 @@ describe('the database', () => {
     expect(await orm.em.fork().execute('select current_user as role')).toEqual([{ role: 'gateway_runtime' }]);
   });
 
+  it.each([
+    [
+      'nobody listens',
+      'postgres://me:hunter2@127.0.0.1:1/gateway',
+      /127\.0\.0\.1:1\/gateway: .*ECONNREFUSED/,
+    ],
+    ['the name is unknown', 'postgres://me:hunter2@nowhere.invalid/gateway', /nowhere\.invalid\/gateway: /],
+    ['it is no address', 'postgres://me:hunter2@[nowhere/gateway', /is no address/],
+  ])('that cannot be reached is named by its variable, never its password: %s', async (_name, url, said) => {
+    const error = await migrate(url).then(
+      () => undefined,
+      (reason: unknown) => reason,
+    );
+    const message = error instanceof Error ? error.message : '';
+    expect(message).toMatch(/^DATABASE_URL[^\n]*$/);
+    expect(message).toMatch(said);
+    expect(message).not.toContain('hunter2');
+  });
+
+  it('of an unknown name is named by its variable, with what PostgreSQL says', async () => {
+    const address = new URL(database.url);
+    address.pathname = '/nowhere';
+    await expect(migrate(address.href)).rejects.toThrow(/^DATABASE_URL: .*"nowhere" does not exist/);
+  });
+
   it('stores and finds rows', async () => {
     const em = orm.em.fork();
     em.create(UserSchema, { id: newId('usr'), email: 'a@example.com', allowedGroups: ['default'] });

@@ -13,6 +13,8 @@ import { migrations } from './migrations/index.ts';
 export const RUNTIME_ROLE = 'gateway_runtime';
 
 const CONNECTIONS_MAX = 20;
+/** How long a database may take to accept the first connection, in ms. */
+const FIRST_CONNECTION_MS = 10_000;
 /** Arbitrary but fixed: two processes that start together migrate one after the other. */
 const MIGRATION_LOCK = 7_205_114;
 
@@ -39,10 +41,13 @@ export async function createOrm(databaseUrl: string, options: OrmOptions = {}): 
   });
 }
 
-/** Brings the database to the newest schema. Safe to call from several processes at once; later ones wait. */
+/**
+ * Brings the database to the newest schema. Safe to call from several processes at once; later ones wait.
+ * Throws an Error that names DATABASE_URL, in one line and without its password, where no connection comes
+ * about.
+ */
 export async function migrate(databaseUrl: string): Promise<void> {
-  const lock = new Client({ connectionString: databaseUrl });
-  await lock.connect();
+  const lock = await connectFirst(databaseUrl);
   try {
     await lock.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
     await createRuntimeRole(lock);
@@ -56,6 +61,27 @@ export async function migrate(databaseUrl: string): Promise<void> {
   } finally {
     await lock.end();
   }
+}
+
+async function connectFirst(databaseUrl: string): Promise<Client> {
+  if (!URL.canParse(databaseUrl))
+    throw new Error('DATABASE_URL is no address. Write it as postgres://user:password@host:5432/database.');
+  const client = new Client({ connectionString: databaseUrl, connectionTimeoutMillis: FIRST_CONNECTION_MS });
+  try {
+    await client.connect();
+    return client;
+  } catch (cause) {
+    const { hostname, port, pathname } = new URL(databaseUrl);
+    const place = `${hostname || 'the local socket'}${port && `:${port}`}${pathname}`;
+    const advice = 'Check that PostgreSQL runs there and takes this user and password.';
+    throw new Error(`DATABASE_URL: no connection to ${place}: ${reasonOf(cause)}. ${advice}`, { cause });
+  }
+}
+
+/** Of several addresses that were tried, the first failure. */
+function reasonOf(cause: unknown): string {
+  if (cause instanceof AggregateError) return reasonOf(cause.errors[0]);
+  return cause instanceof Error ? cause.message.replaceAll(/\s+/g, ' ') : 'unknown reason';
 }
 
 /**
