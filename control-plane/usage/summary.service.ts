@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { UserFailure } from '../errors.ts';
 import { query, sql, toDate } from '../sql.ts';
 import type { Statement } from '../sql.ts';
-import { whereOf } from './usage.service.ts';
+import { summarySource } from './summary.source.ts';
 import type { UsageConditions } from './usage.service.ts';
 
 export type Dimension = 'MODEL' | 'KEY' | 'POOL' | 'SOURCE' | 'STATUS' | 'GROUP' | 'USER';
@@ -45,33 +45,44 @@ const WIDTH_MS: Record<BucketWidth, number> = {
   MONTH: 28 * 24 * HOUR_MS,
 };
 
-const SUMS = sql`count(*)::integer as requests, count(*) filter (where status <> 'SUCCEEDED')::integer as
-  failed,
+const SUMS = sql`coalesce(sum(requests), 0)::integer as requests,
+  coalesce(sum(requests) filter (where status <> 'SUCCEEDED'), 0)::integer as failed,
   coalesce(sum(input_tokens), 0)::text as input_tokens, coalesce(sum(output_tokens), 0)::text as
     output_tokens,
   coalesce(sum(cost), 0)::text as cost`;
 
+/** Users stand as their wallets until the sums are few. */
 const COLUMNS: Record<Dimension, Statement> = {
   MODEL: sql`model_name`,
   KEY: sql`key_id`,
-  POOL: sql`coalesce(pool_id, 'none')`,
+  POOL: sql`coalesce(nullif(pool_id, ''), 'none')`,
   SOURCE: sql`source`,
   STATUS: sql`status`,
   GROUP: sql`upper(billing_group)`,
-  USER: sql`(select user_id from wallet where id = wallet_id)`,
+  USER: sql`wallet_id`,
 };
+
+/** Columns of the dimensions while groups are summed up. */
+const NAMES = [sql`one`, sql`two`, sql`three`];
+/** What people call a group, where it is not its key. */
+const LABELS: Partial<Record<Dimension, Statement>> = {
+  KEY: sql`(select name from api_key where id = g.one)`,
+};
+const OWNED: ReadonlySet<Dimension> = new Set(['KEY', 'USER']);
 
 /** Sums up a span. Throws INVALID for a span beyond 400 days, too many points or too many dimensions. */
 export async function summarise(em: EntityManager, request: SummaryRequest): Promise<Summary> {
   check(request);
   const { range, conditions, groupBy, bucket } = request;
   const previous = { from: new Date(2 * range.from.getTime() - range.to.getTime()), to: range.from };
-  const where = whereOf({ ...conditions, range });
+  const source = (span: { from: Date; to: Date }, dimensions: readonly Dimension[]): Statement =>
+    summarySource({ range: span, conditions, byOwner: dimensions.some((one) => OWNED.has(one)) });
+  const first = groupBy.slice(0, 1);
   return {
-    totals: await totalsOf(em, where),
-    previousTotals: await totalsOf(em, whereOf({ ...conditions, range: previous })),
-    series: bucket ? await seriesOf(em, where, { bucket, dimension: groupBy[0] }) : [],
-    groups: groupBy.length > 0 ? await groupsOf(em, where, groupBy) : [],
+    totals: await totalsOf(em, source(range, [])),
+    previousTotals: await totalsOf(em, source(previous, [])),
+    series: bucket ? await seriesOf(em, source(range, first), { bucket, dimension: first[0] }) : [],
+    groups: groupBy.length > 0 ? await groupsOf(em, source(range, groupBy), groupBy) : [],
     asOf: new Date(),
   };
 }
@@ -100,44 +111,54 @@ interface SumsRow {
   cost: string;
 }
 
-async function totalsOf(em: EntityManager, where: Statement): Promise<Totals> {
-  const [row] = await query<SumsRow>(em, sql`select ${SUMS} from usage_entry where ${where}`);
+async function totalsOf(em: EntityManager, source: Statement): Promise<Totals> {
+  const [row] = await query<SumsRow>(em, sql`select ${SUMS} from ${source} u`);
   return toTotals(row ?? { requests: 0, failed: 0, input_tokens: '0', output_tokens: '0', cost: '0' });
 }
 
 async function seriesOf(
   em: EntityManager,
-  where: Statement,
+  source: Statement,
   { bucket, dimension }: { bucket: BucketWidth; dimension: Dimension | undefined },
 ): Promise<Summary['series']> {
-  const key = dimension ? COLUMNS[dimension] : sql`null::text`;
+  const column = dimension ? COLUMNS[dimension] : sql`null::text`;
+  const key = dimension === 'USER' ? sql`(select user_id from wallet where id = s.key)` : sql`s.key`;
   const rows = await query<SumsRow & { bucket: string; key: string | null }>(
     em,
     sql`
-    select date_trunc(${bucket.toLowerCase()}, at, 'UTC')::text as bucket, ${key} as key, ${SUMS}
-    from usage_entry where ${where} group by 1, 2 order by 1, 2 limit ${POINTS_MAX}`,
+    select s.*, ${key} as key from (
+      select date_trunc(${bucket.toLowerCase()}, at, 'UTC')::text as bucket, ${column} as key, ${SUMS}
+      from ${source} u group by 1, 2 order by 1, 2 limit ${POINTS_MAX}) s`,
   );
   return rows.map((row) => ({ at: toDate(row.bucket), key: row.key, totals: toTotals(row) }));
 }
 
 async function groupsOf(
   em: EntityManager,
-  where: Statement,
+  source: Statement,
   groupBy: readonly Dimension[],
 ): Promise<Summary['groups']> {
-  const key = groupBy
-    .map((dimension) => COLUMNS[dimension])
+  const names = NAMES.slice(0, groupBy.length);
+  const columns = names.map((name, at) => sql`${COLUMNS[groupBy[at] ?? 'MODEL']} as ${name}`);
+  const key = names
+    .map((name, at) =>
+      groupBy[at] === 'USER' ? sql`(select user_id from wallet where id = g.${name})` : sql`g.${name}`,
+    )
     .reduce((left, right) => sql`${left} || '/' || ${right}`);
-  const isKey = groupBy.length === 1 && groupBy[0] === 'KEY';
-  const label = isKey ? sql`(select name from api_key where id = g.key)` : sql`null`;
+  const [only] = groupBy.length === 1 ? groupBy : [];
   const rows = await query<SumsRow & { key: string; label: string | null }>(
     em,
     sql`
-    select g.*, ${label} as label
-    from (select ${key} as key, ${SUMS} from usage_entry where ${where} group by 1) g
-    order by g.cost::bigint desc, g.key limit ${GROUPS_MAX}`,
+    select g.*, ${key} as key, ${only ? (LABELS[only] ?? sql`null`) : sql`null`} as label
+    from (select ${list(columns)}, ${SUMS} from ${source} u group by ${list(names)}
+      order by sum(cost) desc, ${list(names)} limit ${GROUPS_MAX}) g
+    order by g.cost::bigint desc, key`,
   );
   return rows.map((row) => ({ key: row.key, label: row.label ?? row.key, totals: toTotals(row) }));
+}
+
+function list(parts: readonly Statement[]): Statement {
+  return parts.reduce((left, right) => sql`${left}, ${right}`);
 }
 
 function toTotals(row: SumsRow): Totals {

@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openMoney, reported } from '../../test/money-fixture.ts';
+import type { Money } from '../../test/money-fixture.ts';
+import { SYSTEM_ACTOR } from '../context.ts';
+import { queryOne, sql } from '../sql.ts';
+import type { ReportedUsage } from './settlement.rules.ts';
+import { settle } from './settlement.service.ts';
+import { summarise } from './summary.service.ts';
+import type { Dimension } from './summary.service.ts';
+import { whereOf } from './usage.service.ts';
+import type { UsageConditions } from './usage.service.ts';
+
+const HOUR_MS = 3_600_000;
+const SPREAD_HOURS = 40;
+const ROWS = 300;
+const MODELS = ['swift', 'budget', 'coder'];
+const STATUSES = ['SUCCEEDED', 'FAILED', 'CANCELLED'] as const;
+
+let money: Money;
+let users: string[];
+const now = Date.now();
+
+beforeAll(async () => {
+  money = await openMoney();
+  const wallets = [await money.wallet({}), await money.wallet({})];
+  users = wallets.map((wallet) => wallet.userId);
+  const { nodeId } = await money.node();
+  const records = Array.from({ length: ROWS }, (_, index): ReportedUsage =>
+    reported({
+      journalId: null,
+      leaseId: null,
+      seq: null,
+      cost: 0n,
+      walletId: wallets[index % 2]?.walletId ?? '',
+      keyId: `key_${index % 5}`,
+      poolId: index % 7 === 0 ? 'pool_1' : null,
+      modelName: MODELS[index % MODELS.length] ?? '',
+      status: STATUSES[index % 4] ?? 'SUCCEEDED',
+      at: new Date(now - ((index * 7919) % (SPREAD_HOURS * HOUR_MS))),
+      inputTokens: index,
+      outputTokens: index % 3 === 0 ? null : 2 * index,
+    }),
+  );
+  await settle(money.em(), { node: { ...SYSTEM_ACTOR, kind: 'NODE', id: nodeId }, records });
+});
+afterAll(() => money.close());
+
+const spans = fc
+  .tuple(fc.integer({ min: 0, max: SPREAD_HOURS * HOUR_MS }), fc.integer({ min: 1, max: 20 * HOUR_MS }))
+  .map(([back, length]) => ({ from: new Date(now - back - length), to: new Date(now - back) }));
+
+const conditions = fc.record(
+  {
+    modelNames: fc.subarray(MODELS, { minLength: 1 }),
+    keyIds: fc.subarray(['key_0', 'key_1', 'key_2', 'key_3', 'key_4'], { minLength: 1 }),
+    poolIds: fc.constant(['pool_1']),
+    statuses: fc.subarray([...STATUSES], { minLength: 1 }),
+    userId: fc.integer({ min: 0, max: 1 }).map((index) => users[index] ?? ''),
+  },
+  { requiredKeys: [] },
+);
+
+async function counted(wanted: UsageConditions, range: { from: Date; to: Date }): Promise<unknown> {
+  return queryOne(
+    money.em(),
+    sql`select count(*)::integer as requests, count(*) filter (where status <> 'SUCCEEDED')::integer as failed,
+      coalesce(sum(input_tokens), 0)::text as "inputTokens",
+      coalesce(sum(output_tokens), 0)::text as "outputTokens"
+    from usage_entry where ${whereOf({ ...wanted, range })}`,
+  );
+}
+
+describe('a summary', () => {
+  it('from sums by hour is what the rows of the log add up to, for any span and filter', async () => {
+    const dimensions: Dimension[] = ['MODEL', 'KEY', 'POOL', 'SOURCE', 'STATUS', 'GROUP', 'USER'];
+    await fc.assert(
+      fc.asyncProperty(
+        spans,
+        conditions,
+        fc.subarray(dimensions, { maxLength: 3 }),
+        async (range, wanted, groupBy) => {
+          const request = { range, conditions: wanted, groupBy, bucket: 'HOUR' as const };
+          const { totals, groups, series } = await summarise(money.em(), request);
+          expect(totals).toMatchObject((await counted(wanted, range)) as object);
+          const sum = (list: { totals: { requests: number } }[]): number =>
+            list.reduce((total, one) => total + one.totals.requests, 0);
+          expect(sum(series)).toBe(totals.requests);
+          if (groupBy.length > 0) expect(sum(groups)).toBe(totals.requests);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('names users by their ids and labels keys', async () => {
+    const range = { from: new Date(now - 48 * HOUR_MS), to: new Date(now + HOUR_MS) };
+    const { groups } = await summarise(money.em(), {
+      range,
+      conditions: {},
+      groupBy: ['USER', 'STATUS'],
+      bucket: null,
+    });
+    expect(new Set(groups.map((group) => group.key.split('/')[0]))).toEqual(new Set(users));
+  });
+});
