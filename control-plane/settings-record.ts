@@ -4,7 +4,7 @@ import type { SettingsRecord } from '@gateway/shared/records';
 import { announce } from './config-log.ts';
 import { passKeyOf } from './playground/hidden-key.ts';
 import type { Settings } from './settings.ts';
-import { inTransaction, queryOne, sql } from './sql.ts';
+import { inTransaction, query, queryOne, sql } from './sql.ts';
 
 /**
  * Tells the nodes the settings of this installation, where they are others than they were told last. Call it
@@ -26,6 +26,7 @@ export async function announceSettings(
       consoleUrl,
       poolRequestsFree: stored?.requestsFree ?? true,
       playgroundKey: passKeyOf({ secretKey }),
+      nodeIds: await registeredNodes(inner),
     };
     const same = await queryOne(
       inner,
@@ -34,4 +35,13 @@ export async function announceSettings(
     );
     if (!same) await announce(inner, { upsert: [record] });
   });
+}
+
+/** Nodes that were started at least once and not told to end since, sorted. */
+async function registeredNodes(em: EntityManager): Promise<string[]> {
+  const nodes = await query<{ id: string }>(
+    em,
+    sql`select id from data_plane_node where started_at is not null and not draining order by id collate "C"`,
+  );
+  return nodes.map(({ id }) => id);
 }

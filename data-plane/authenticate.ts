@@ -32,7 +32,7 @@ const REALTIME_PROTOCOL = 'openai-insecure-api-key.';
 export function authenticate(call: Call, credentials: Credentials): Caller {
   const host = poolOfHost(call);
   const key = findKey(call, credentials);
-  if (!key.enabled)
+  if (!key.enabled && key.disabledReason !== 'POOL_EXPIRED')
     throw refused('key_disabled', 'This API key is disabled. Enable it in the console or use another.');
   if (key.expiresAt !== null && key.expiresAt <= call.at) {
     throw refused('key_expired', 'This API key has expired. Create a new one in the console.');
@@ -122,21 +122,13 @@ function checkHost(call: Call, key: KeyRecord, host: PoolRecord | undefined): Po
     );
   }
   const pool = call.config.poolById(key.poolId);
-  if (!pool)
-    throw refused(
-      'pool_expired',
-      `The pool of this key has ended. Renew it at ${settings.consoleUrl}/pools.`,
-    );
+  if (!pool) throw poolExpired(settings, 'The pool of this key');
   if (host?.id !== pool.id) {
     const address = poolAddress(settings, pool);
     throw refused('wrong_host', `This key works only on its pool. Use the base address ${address}.`);
   }
-  if (pool.paidUntil <= call.at) {
-    throw refused(
-      'pool_expired',
-      `The period of this pool has ended. Renew it at ${settings.consoleUrl}/pools.`,
-    );
-  }
+  if (pool.paidUntil <= call.at || !key.enabled)
+    throw poolExpired(settings, `The period of pool ${pool.name} (${pool.subdomain})`);
   return pool;
 }
 
@@ -226,6 +218,10 @@ function poolAddress(settings: SettingsRecord, pool: PoolRecord): string {
   const url = new URL(settings.publicUrl);
   url.hostname = `${pool.subdomain}.${url.hostname}`;
   return url.origin;
+}
+
+function poolExpired({ consoleUrl }: SettingsRecord, what: string): GatewayError {
+  return refused('pool_expired', `${what} has ended. Renew it at ${consoleUrl}/pools.`);
 }
 
 function refused(

@@ -5,7 +5,6 @@ import { formatDollars } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
 import type {
   GroupPriceRecord,
-  ModelRecord,
   TokenCounts,
   UsageOutcome,
   UsageRecord,
@@ -13,6 +12,7 @@ import type {
 } from '@gateway/shared/records';
 import type { Caller } from './authenticate.ts';
 import type { Call } from './call.ts';
+import type { SoldModel } from './config/config.ts';
 import type { Bulkhead } from './bulkhead.ts';
 import type { Hold, Ledger } from './ledger/ledger.ts';
 
@@ -21,7 +21,7 @@ export type ChargedOutcome = 'DELIVERED' | 'CLIENT_LEFT' | 'KEY_CUT';
 
 /** What is bought: found by the pipeline before the bill is opened. */
 export interface Sale {
-  model: ModelRecord;
+  model: SoldModel;
   price: GroupPriceRecord;
   family: Family;
   streamed: boolean;

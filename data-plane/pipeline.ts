@@ -1,8 +1,7 @@
 /** The way of every billed request, in one function. */
 import { GatewayError } from '@gateway/shared/failures';
-import { FAMILIES } from '@gateway/shared/catalog';
+import { FAMILIES, isChatFamily } from '@gateway/shared/catalog';
 import type { Family } from '@gateway/shared/catalog';
-import type { ModelRecord } from '@gateway/shared/records';
 import { authenticate } from './authenticate.ts';
 import type { Caller } from './authenticate.ts';
 import { openBill } from './bill.ts';
@@ -11,7 +10,7 @@ import type { Call } from './call.ts';
 import { claimKey, fingerprinted } from './claim.ts';
 import type { Services } from './services.ts';
 import type { Credentials } from './authenticate.ts';
-import type { CompiledRoute, Config } from './config/config.ts';
+import type { CompiledRoute, Config, SoldModel } from './config/config.ts';
 import type { Exchange } from './exchange/exchange.ts';
 
 /** What a row of the endpoint table says about a billed route. */
@@ -71,28 +70,54 @@ export function findModel(
   caller: Caller,
   { name, family }: { name: string; family: Family },
 ): Found {
-  const model = config.modelByName(name);
-  const price = model?.prices[caller.key.group];
-  if (!model || !price || !mayUse(caller, model.name)) throw modelNotFound(name);
-  if (caller.pool && !caller.pool.models.includes(model.name)) {
-    throw new GatewayError(
-      'model_not_in_pool',
-      `${model.name} is not among the models of this pool. Use one of those.`,
-      { parameter: 'model' },
-    );
-  }
+  const { model, price } = findSold(config, caller, name);
   const routes = routesOf(config, model, family);
-  if (routes.length === 0) throw notOffered(config, model, family);
+  if (routes.length === 0)
+    throw caller.pool ? gone(config, model, family) : notOffered(config, model, family);
   return { model, price, routes };
 }
 
+/**
+ * The model and its price in the caller's group and pool, served or not. Throws `model_not_found`,
+ * `model_not_in_pool`.
+ */
+export function findSold(config: Config, caller: Caller, name: string): Pick<Sale, 'model' | 'price'> {
+  const model = modelOf(config, caller, name);
+  const price = model.prices[caller.key.group];
+  if (!price || !mayUse(caller, model.name)) throw modelNotFound(name);
+  return { model, price };
+}
+
+/** A pool sells the copies that were frozen for it, whatever became of the catalog. */
+function modelOf(config: Config, { pool }: Caller, name: string): SoldModel {
+  const model = pool ? pool.models.find((copy) => copy.name === name) : config.modelByName(name);
+  if (model) return model;
+  if (!pool || !config.modelByName(name)) throw modelNotFound(name);
+  throw new GatewayError(
+    'model_not_in_pool',
+    `${name} is not among the models of this pool. Use one of those.`,
+    { parameter: 'model' },
+  );
+}
+
 /** Any chat model could search or compact; only those sold for it do. */
-function routesOf(config: Config, model: ModelRecord, family: Family): readonly CompiledRoute[] {
+function routesOf(config: Config, model: SoldModel, family: Family): readonly CompiledRoute[] {
   if ((family === 'search' || family === 'compact') && !model.families.includes(family)) return [];
   return config.routesFor(model.id, family);
 }
 
-function notOffered(config: Config, model: ModelRecord, family: Family): GatewayError {
+/** What a pool bought and no upstream serves any more is our fault, not the client's. */
+function gone(config: Config, model: SoldModel, family: Family): GatewayError {
+  const isSold =
+    model.families.includes(family) || (isChatFamily(family) && model.families.some(isChatFamily));
+  if (!isSold) return notOffered(config, model, family);
+  return new GatewayError(
+    'unavailable',
+    `No upstream serves ${model.name} any more. Ask the operator, who was told of it too.`,
+  );
+}
+
+function notOffered(config: Config, model: SoldModel, family: Family): GatewayError {
   const served = FAMILIES.filter((other) => routesOf(config, model, other).length > 0);
   const instead = served.length > 0 ? `It serves: ${served.join(', ')}.` : 'It is not served at all now.';
   if (family !== 'search') {

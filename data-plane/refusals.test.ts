@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { GatewayError } from '@gateway/shared/failures';
 import { PLAYGROUND_PASS_HEADER, writePlaygroundPass } from '@gateway/shared/playground-pass';
-import type { KeyRecord, PoolRecord } from '@gateway/shared/records';
+import type { KeyRecord } from '@gateway/shared/records';
 import { issueKey } from '@gateway/shared/secrets';
 import { SETTINGS, makeKey, makeModel, makeRoute, startNode } from '../test/request-path.ts';
 import type { CallOptions, TestNode } from '../test/request-path.ts';
@@ -169,61 +169,6 @@ describe('a key', () => {
     expect((await refused({ body: QUESTION, headers: pass(Date.now(), 'key-1') })).status).toBe(401);
     expect((await node.call({ body: QUESTION, headers: pass(Date.now()) })).status).toBe(200);
     expect(node.ledger.charges).toMatchObject([{ source: 'PLAYGROUND', ip: '192.0.2.7' }]);
-  });
-});
-
-describe('a pool', () => {
-  const pool: PoolRecord = {
-    kind: 'POOL',
-    id: 'pool-1',
-    subdomain: 'acme',
-    models: ['swift'],
-    rpmCap: 60,
-    paidUntil: Date.now() + 60_000,
-  };
-
-  it('takes its own keys only, and they work nowhere else', async () => {
-    node.store.pools = [pool];
-    const headers = withKey({ poolId: 'pool-1' });
-    expect(await refused({ body: QUESTION, headers })).toMatchObject({ status: 403, code: 'wrong_host' });
-    const elsewhere = await refused({ body: QUESTION, headers: { host: 'acme.gateway.test:8080' } });
-    expect(elsewhere).toMatchObject({ status: 403, code: 'wrong_host' });
-    expect(elsewhere.message).toContain('http://gateway.test:8080');
-    const { status } = await node.call({
-      body: QUESTION,
-      headers: { ...headers, host: 'ACME.gateway.test.:8080' },
-    });
-    expect(status).toBe(200);
-    expect(node.ledger.charges).toEqual([]);
-    expect(node.ledger.free).toContainEqual(
-      expect.objectContaining({ outcome: 'DELIVERED', poolId: 'pool-1' }),
-    );
-  });
-
-  it('tells a wrong key nothing: an unknown key is 401 on every host', async () => {
-    node.store.pools = [pool];
-    const headers = { authorization: `Bearer ${issueKey()}`, host: 'acme.gateway.test' };
-    expect((await refused({ body: QUESTION, headers })).status).toBe(401);
-  });
-
-  it('that does not exist is 421, and other hosts are the main domain', async () => {
-    expect((await refused({ body: QUESTION, headers: { host: 'nobody.gateway.test' } })).status).toBe(421);
-    for (const host of ['a.b.gateway.test', '127.0.0.1', 'example.com', 'gateway.test']) {
-      expect((await node.call({ body: QUESTION, headers: { host } })).status).toBe(200);
-    }
-  });
-
-  it('sells its frozen models until its period ends', async () => {
-    node.store.pools = [{ ...pool, models: ['flagship'] }];
-    const headers = { ...withKey({ poolId: 'pool-1' }), host: 'acme.gateway.test' };
-    expect(await refused({ body: QUESTION, headers })).toMatchObject({
-      status: 403,
-      code: 'model_not_in_pool',
-    });
-    node.store.pools = [{ ...pool, paidUntil: 1 }];
-    const expired = await refused({ body: QUESTION, headers });
-    expect(expired).toMatchObject({ status: 403, code: 'pool_expired' });
-    expect(expired.message).toContain('http://console.test:4000/pools');
   });
 });
 

@@ -114,13 +114,19 @@ export interface RouteRecord {
   weight: number;
 }
 
+/** A pool's own copy of a model, taken at purchase: later changes of the catalog do not reach it. */
+export type FrozenModelRecord = Omit<ModelRecord, 'kind'>;
+
 export interface PoolRecord {
   kind: 'POOL';
   id: string;
+  /** What its owner calls it. */
+  name: string;
   /** First label of the pool's host. */
   subdomain: string;
-  /** Names of the frozen models. */
-  models: string[];
+  /** Routes are found by a copy's id, which is that of the catalog model it was taken from. */
+  models: FrozenModelRecord[];
+  /** Requests that all nodes together admit in any 60 s, at most. */
   rpmCap: number;
   /** ms since the epoch. */
   paidUntil: number;
@@ -143,6 +149,8 @@ export interface SettingsRecord {
   poolRequestsFree: boolean;
   /** HMAC key (base64url) that proves a request comes from the control plane's Playground. */
   playgroundKey: string | null;
+  /** The registered nodes, sorted: among them a pool's cap is divided while the control plane is away. */
+  nodeIds: string[];
 }
 
 export type ConfigRecord =

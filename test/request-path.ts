@@ -30,6 +30,7 @@ export const SETTINGS: SettingsRecord = {
   consoleUrl: 'http://console.test:4000',
   poolRequestsFree: true,
   playgroundKey: Buffer.alloc(32, 7).toString('base64url'),
+  nodeIds: [],
 };
 
 /** Counts holds and charges; `failCommit` plays a full disk, `refuse` an empty wallet. */

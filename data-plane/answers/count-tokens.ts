@@ -4,6 +4,7 @@
  */
 import { GatewayError } from '@gateway/shared/failures';
 import { authenticate } from '../authenticate.ts';
+import { findSold } from '../pipeline.ts';
 import type { Call } from '../call.ts';
 import type { Services } from '../services.ts';
 import type { CompiledRoute } from '../config/config.ts';
@@ -62,10 +63,7 @@ export async function answerTokenCount(call: Call, services: Services, target: C
   services.freeRequests.take(caller.key.id);
   const body = parseRequestBody(await call.body(BODY_BYTES));
   const name = target.model ?? body.value.model;
-  const model = typeof name === 'string' ? call.config.modelByName(name) : undefined;
-  if (!model?.prices[caller.key.group]) {
-    throw new GatewayError('model_not_found', 'There is no such model. GET /v1/models lists the names.');
-  }
+  const { model } = findSold(call.config, caller, typeof name === 'string' ? name : '');
   const family = target.format.credentials === 'messages' ? 'messages' : 'generative_language';
   const native = call.config
     .routesFor(model.id, family)

@@ -1,10 +1,10 @@
 /** The models lists, in the style of whoever asks: free, and only what the key may use on this host. */
 import { isChatFamily } from '@gateway/shared/catalog';
 import { GatewayError } from '@gateway/shared/failures';
-import type { ModelRecord } from '@gateway/shared/records';
 import { authenticate, hasGenerativeKey } from '../authenticate.ts';
 import type { Caller, Credentials } from '../authenticate.ts';
 import type { Call } from '../call.ts';
+import type { SoldModel } from '../config/config.ts';
 import type { Services } from '../services.ts';
 
 type Style = 'chat' | 'chat-with-messages' | 'messages' | 'generative';
@@ -40,16 +40,15 @@ function styleOf(call: Call): Style {
   return call.headers['anthropic-version'] === undefined ? 'chat' : 'chat-with-messages';
 }
 
-function usableModels({ config }: Call, { key, pool }: Caller): ModelRecord[] {
-  return [...config.models()].filter(
+function usableModels({ config }: Call, { key, pool }: Caller): SoldModel[] {
+  const sold: Iterable<SoldModel> = pool ? pool.models : config.models();
+  return [...sold].filter(
     ({ name, prices }) =>
-      prices[key.group] !== undefined &&
-      (key.allowedModels === null || key.allowedModels.includes(name)) &&
-      (!pool || pool.models.includes(name)),
+      prices[key.group] !== undefined && (key.allowedModels === null || key.allowedModels.includes(name)),
   );
 }
 
-function listOf(style: Style, models: readonly ModelRecord[], query: URLSearchParams): unknown {
+function listOf(style: Style, models: readonly SoldModel[], query: URLSearchParams): unknown {
   const items = models.map((model) => itemOf(style, model));
   switch (style) {
     case 'generative':
@@ -64,11 +63,7 @@ function listOf(style: Style, models: readonly ModelRecord[], query: URLSearchPa
 }
 
 /** https://docs.anthropic.com/en/api/models-list */
-function pageOf(
-  style: Style,
-  models: readonly ModelRecord[],
-  query: URLSearchParams,
-): Record<string, unknown> {
+function pageOf(style: Style, models: readonly SoldModel[], query: URLSearchParams): Record<string, unknown> {
   const after = models.findIndex(({ name }) => name === query.get('after_id'));
   const wished = Number(query.get('limit') ?? PAGE_DEFAULT);
   const limit = Number.isInteger(wished) && wished > 0 ? Math.min(wished, PAGE_MAX) : PAGE_DEFAULT;
@@ -81,7 +76,7 @@ function pageOf(
   };
 }
 
-function itemOf(style: Style, model: ModelRecord): Record<string, unknown> {
+function itemOf(style: Style, model: SoldModel): Record<string, unknown> {
   const chat = {
     id: model.name,
     object: 'model',
@@ -116,7 +111,7 @@ function itemOf(style: Style, model: ModelRecord): Record<string, unknown> {
 }
 
 /** https://ai.google.dev/api/models#Model */
-function methodsOf({ families }: ModelRecord): string[] {
+function methodsOf({ families }: SoldModel): string[] {
   return [
     ...(families.some(isChatFamily) ? ['generateContent', 'streamGenerateContent', 'countTokens'] : []),
     ...(families.includes('embeddings') ? ['embedContent', 'batchEmbedContents'] : []),

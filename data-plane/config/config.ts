@@ -6,6 +6,7 @@ import type { Family } from '@gateway/shared/catalog';
 import type {
   AccountRecord,
   CredentialRecord,
+  FrozenModelRecord,
   KeyRecord,
   ModelRecord,
   PoolRecord,
@@ -13,6 +14,9 @@ import type {
   RouteRecord,
   SettingsRecord,
 } from '@gateway/shared/records';
+
+/** A model as it is sold on a host: one of the catalog, or the copy that was frozen for a pool. */
+export type SoldModel = FrozenModelRecord;
 
 /** A route with the provider it leads to. */
 export interface CompiledRoute {

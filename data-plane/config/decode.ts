@@ -3,7 +3,7 @@
  * error.
  */
 import { DIALECTS, FAMILIES, GROUPS } from '@gateway/shared/catalog';
-import type { ConfigKind, ConfigRecord } from '@gateway/shared/records';
+import type { ConfigKind, ConfigRecord, FrozenModelRecord } from '@gateway/shared/records';
 
 /** A value that does not have the shape it must have. The message names the place, never the value. */
 export class DecodeError extends Error {
@@ -114,6 +114,18 @@ const timeouts = object({
   totalMs: whole,
 });
 const families = list(oneOf(FAMILIES));
+const frozenModel = {
+  id: name,
+  name,
+  displayName: text,
+  description: text,
+  contextTokens: whole,
+  traits: list(text),
+  families,
+  prices,
+  limits,
+  createdAt: whole,
+};
 
 type RecordOf<Kind extends ConfigKind> = Extract<ConfigRecord, { kind: Kind }>;
 
@@ -135,19 +147,7 @@ const RECORDS: { [Kind in ConfigKind]: Decoder<RecordOf<Kind>> } = {
     hasSpendLimit: flag,
     hidden: flag,
   }),
-  MODEL: object<RecordOf<'MODEL'>>({
-    kind: oneOf(['MODEL']),
-    id: name,
-    name,
-    displayName: text,
-    description: text,
-    contextTokens: whole,
-    traits: list(text),
-    families,
-    prices,
-    limits,
-    createdAt: whole,
-  }),
+  MODEL: object<RecordOf<'MODEL'>>({ kind: oneOf(['MODEL']), ...frozenModel }),
   PROVIDER: object<RecordOf<'PROVIDER'>>({
     kind: oneOf(['PROVIDER']),
     id: name,
@@ -178,8 +178,9 @@ const RECORDS: { [Kind in ConfigKind]: Decoder<RecordOf<Kind>> } = {
   POOL: object<RecordOf<'POOL'>>({
     kind: oneOf(['POOL']),
     id: name,
+    name: text,
     subdomain: name,
-    models: list(text),
+    models: list(object<FrozenModelRecord>(frozenModel)),
     rpmCap: whole,
     paidUntil: whole,
   }),
@@ -197,6 +198,8 @@ const RECORDS: { [Kind in ConfigKind]: Decoder<RecordOf<Kind>> } = {
     consoleUrl: address,
     poolRequestsFree: flag,
     playgroundKey: nullable(name),
+    // What an older node kept on its disk has none yet.
+    nodeIds: (value, place) => (value === undefined ? [] : list(name)(value, place)),
   }),
 };
 

@@ -194,6 +194,7 @@ const SETTINGS: ConfigRecord = {
   consoleUrl: 'http://localhost:4000',
   poolRequestsFree: true,
   playgroundKey: null,
+  nodeIds: [],
 };
 
 function entry(payload: ConfigRecord, revision: number): ConfigEntry {

@@ -4,7 +4,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { DialectName } from '@gateway/shared/catalog';
 import { GatewayError } from '@gateway/shared/failures';
-import type { ModelRecord } from '@gateway/shared/records';
+import type { SoldModel } from '../config/config.ts';
 import { replay } from '../dialects/answer.ts';
 import type { ChatRequest, ChatResponse } from '../dialects/canonical.ts';
 import { checkConversation } from '../dialects/conversation.ts';
@@ -83,7 +83,7 @@ class ChatExchange implements Exchange {
     return this.#parts.door.dialect;
   }
 
-  checkLimits({ limits, name }: ModelRecord): void {
+  checkLimits({ limits, name }: SoldModel): void {
     const { request, body } = this.#parts;
     if (request.choices > limits.maxChoices) {
       throw tooMuch(

@@ -3,8 +3,8 @@
  * request for a summary.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { ModelRecord } from '@gateway/shared/records';
 import { GatewayError } from '@gateway/shared/failures';
+import type { SoldModel } from '../config/config.ts';
 import type { Inbound } from '../dialects/dialect.ts';
 import type { Usage } from '../dialects/canonical.ts';
 import { addressOf } from '../upstreams/pools.ts';
@@ -57,7 +57,7 @@ class CompactExchange implements Exchange {
     return this.#parts.summary.model;
   }
 
-  checkLimits(model: ModelRecord): void {
+  checkLimits(model: SoldModel): void {
     this.#parts.summary.checkLimits(model);
   }
 

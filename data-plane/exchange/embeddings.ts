@@ -5,7 +5,7 @@
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { FAMILY_PROTOCOLS } from '@gateway/shared/catalog';
-import type { ModelRecord } from '@gateway/shared/records';
+import type { SoldModel } from '../config/config.ts';
 import { addressOf } from '../upstreams/pools.ts';
 import type { Outgoing } from '../upstreams/send.ts';
 import { parseObject } from '../dialects/fields.ts';
@@ -60,7 +60,7 @@ class EmbeddingExchange implements Exchange {
     return this.#parts.request.model;
   }
 
-  checkLimits(model: ModelRecord): void {
+  checkLimits(model: SoldModel): void {
     const { request, body } = this.#parts;
     const inputs = { count: request.inputs.length, parameter: request.parameter };
     checkWants({ model: request.model, streamed: false, inputs }, body.bytes.length, model);

@@ -1,8 +1,8 @@
 /** What the pipeline asks of an endpoint family, whatever travels inside: open, ask, deliver. */
 import type { DialectName } from '@gateway/shared/catalog';
 import type { GatewayError } from '@gateway/shared/failures';
-import type { ModelRecord, ProviderRecord, RouteRecord } from '@gateway/shared/records';
-import type { CompiledCredential } from '../config/config.ts';
+import type { ProviderRecord, RouteRecord } from '@gateway/shared/records';
+import type { CompiledCredential, SoldModel } from '../config/config.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import type { Bill } from '../bill.ts';
 import type { Reply } from '../reply.ts';
@@ -30,7 +30,7 @@ export interface Exchange extends Question<Answer> {
   readonly model: string;
   readonly streamed: boolean;
   /** Throws `invalid_request` where the request wants more than one flat price of this model buys. */
-  checkLimits(model: ModelRecord): void;
+  checkLimits(model: SoldModel): void;
 }
 
 /** One upstream that may be asked, with the credential to ask it with. */

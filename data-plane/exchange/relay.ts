@@ -5,7 +5,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { FAMILY_PROTOCOLS } from '@gateway/shared/catalog';
 import { GatewayError } from '@gateway/shared/failures';
-import type { ModelRecord, TokenCounts } from '@gateway/shared/records';
+import type { TokenCounts } from '@gateway/shared/records';
+import type { SoldModel } from '../config/config.ts';
 import { addressOf } from '../upstreams/pools.ts';
 import type { Outgoing, UpstreamAnswer } from '../upstreams/send.ts';
 import { openStream } from './chat-stream.ts';
@@ -65,7 +66,7 @@ class RelayExchange implements Exchange {
     return this.#parts.wants.streamed;
   }
 
-  checkLimits(model: ModelRecord): void {
+  checkLimits(model: SoldModel): void {
     checkWants(this.#parts.wants, this.#parts.payload.size, model);
   }
 
@@ -113,7 +114,7 @@ class RelayExchange implements Exchange {
 }
 
 /** Throws `invalid_request` where a request wants more than one flat price of the model buys. */
-export function checkWants({ inputs, choices }: Wants, size: number, { name, limits }: ModelRecord): void {
+export function checkWants({ inputs, choices }: Wants, size: number, { name, limits }: SoldModel): void {
   if (inputs && inputs.count > limits.maxInputs)
     throw tooMuch(`${name} takes at most ${limits.maxInputs} inputs per request.`, inputs.parameter);
   if (choices && choices.count > limits.maxChoices)

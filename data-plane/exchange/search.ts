@@ -5,7 +5,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { FAMILY_PROTOCOLS } from '@gateway/shared/catalog';
 import type { DialectName } from '@gateway/shared/catalog';
-import type { ModelRecord } from '@gateway/shared/records';
+import type { SoldModel } from '../config/config.ts';
 import type { ChatRequest, ChatResponse, Citation } from '../dialects/canonical.ts';
 import { Fields, parseObject, textOf } from '../dialects/fields.ts';
 import type { JsonObject } from '../dialects/fields.ts';
@@ -60,7 +60,7 @@ class SearchExchange implements Exchange {
     return this.#parts.model;
   }
 
-  checkLimits(model: ModelRecord): void {
+  checkLimits(model: SoldModel): void {
     const { wishes, body } = this.#parts;
     const inputs = { count: wishes.tasks.length, parameter: 'commands' };
     checkWants({ model: this.model, streamed: false, inputs }, body.bytes.length, model);
