@@ -15,7 +15,6 @@ import {
   NODE_REQUEST_CLAIM,
   NODE_REQUEST_RELEASE,
 } from '@gateway/shared/node-api';
-import { NODE_USAGE_REPORT } from '@gateway/shared/usage-report';
 import type {
   ConfigEvent,
   NodeConfigAckInput,
@@ -28,7 +27,10 @@ import type {
   NodeRequestClaimInput,
   NodeRequestReleaseInput,
 } from '@gateway/shared/node-api';
-import type { NodeUsageReportAnswer, NodeUsageReportInput } from '@gateway/shared/usage-report';
+import type { NodeUsageReportAnswer, UsageReport } from '@gateway/shared/usage-report';
+import { ControlError, refusal } from './control-error.ts';
+import { sendReport } from './report-usage.ts';
+import type { ReportTarget } from './report-usage.ts';
 
 /** How long one mutation may take before it counts as unanswered, in ms. */
 const MUTATION_TIMEOUT_MS = 5_000;
@@ -66,7 +68,7 @@ export interface Control {
   acknowledge(input: NodeConfigAckInput): Promise<ControlAnswer>;
   requestLease(input: NodeLeaseRequestInput): Promise<NodeLeaseAnswer>;
   closeLease(input: NodeLeaseCloseInput): Promise<ControlAnswer>;
-  reportUsage(input: NodeUsageReportInput): Promise<NodeUsageReportAnswer>;
+  reportUsage(report: UsageReport): Promise<NodeUsageReportAnswer>;
   /** Says whether an administrator wants the node to end. */
   heartbeat(input: NodeHeartbeatInput): Promise<{ draining: boolean }>;
   claimRequest(input: NodeRequestClaimInput): Promise<NodeRequestClaimAnswer>;
@@ -75,20 +77,6 @@ export interface Control {
   follow(from: { nodeId: string; fromRevision?: number }, sink: ConfigSink): () => void;
   /** Closes the socket. Never rejects. */
   stop(): Promise<void>;
-}
-
-/**
- * No answer, or one that says nothing: the caller may try again. The message names what failed, never a
- * token.
- */
-export class ControlError extends Error {
-  readonly code: string | undefined;
-
-  constructor(message: string, code: string | undefined, cause: unknown) {
-    super(message, { cause });
-    this.name = 'ControlError';
-    this.code = code;
-  }
 }
 
 /**
@@ -124,10 +112,11 @@ export function connectControl(options: ControlOptions): Control {
       fetchExchange,
     ],
   });
-  return controlOver(client, socket);
+  const reports = { url, token: options.token, timeoutMs: MUTATION_TIMEOUT_MS };
+  return controlOver(client, socket, reports);
 }
 
-function controlOver(client: Client, socket: SocketClient): Control {
+function controlOver(client: Client, socket: SocketClient, reports: ReportTarget): Control {
   const call = caller(client);
   return {
     async register(input) {
@@ -142,11 +131,7 @@ function controlOver(client: Client, socket: SocketClient): Control {
     acknowledge: (input) => call<ControlAnswer>('nodeConfigAck', NODE_CONFIG_ACK, input),
     requestLease: (input) => call<NodeLeaseAnswer>('nodeLeaseRequest', NODE_LEASE_REQUEST, input),
     closeLease: (input) => call<ControlAnswer>('nodeLeaseClose', NODE_LEASE_CLOSE, input),
-    async reportUsage(input) {
-      const answer = await call<NodeUsageReportAnswer>('nodeUsageReport', NODE_USAGE_REPORT, input);
-      if (answer.userErrors.length > 0) throw refusal('nodeUsageReport', answer.userErrors);
-      return answer;
-    },
+    reportUsage: (report) => sendReport(reports, report),
     async heartbeat(input) {
       const answer = await call<NodeHeartbeatAnswer>('nodeHeartbeat', NODE_HEARTBEAT, input);
       if (!answer.node) throw refusal('nodeHeartbeat', answer.userErrors);
@@ -192,15 +177,6 @@ function caller(client: Client): Call {
     }
     return answer;
   };
-}
-
-function refusal(field: string, errors: { code: string; message: string }[]): ControlError {
-  const [first] = errors;
-  return new ControlError(
-    `${field} was refused: ${first?.message ?? 'without a reason'}`,
-    first?.code,
-    undefined,
-  );
 }
 
 function follow(

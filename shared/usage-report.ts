@@ -22,10 +22,11 @@ export const NODE_USAGE_REPORT = /* GraphQL */ `
 /** The most records one report may carry. */
 export const USAGE_BATCH_MAX = 500;
 
-export interface NodeUsageReportInput {
+/** A report: each record is the JSON text of one NodeUsageRecordInput, as `usageText` and `placedText` make it. */
+export interface UsageReport {
   nodeId: string;
   batchId: string;
-  records: NodeUsageRecordInput[];
+  records: readonly string[];
 }
 export interface NodeUsageReportAnswer {
   accepted: number;
@@ -39,13 +40,13 @@ export interface NodeUsageReportAnswer {
 
 /**
  * One finished request as the GraphQL API takes it: money in dollars, enum values in capitals, time in RFC
- * 3339.
+ * 3339. A charge has a place, too: all three or none of journal, seq and lease.
  */
 export interface NodeUsageRecordInput {
   requestId: string;
-  journalId: string | null;
-  seq: string | null;
-  leaseId: string | null;
+  journalId?: string;
+  seq?: string;
+  leaseId?: string;
   at: string;
   keyId: string;
   walletId: string;
@@ -83,13 +84,31 @@ export interface ChargePlace {
   leaseId: string;
 }
 
-/** The record as `nodeUsageReport` takes it; `place` is null exactly for requests that cost nothing. */
-export function usageInput(usage: UsageRecord, place: ChargePlace | null): NodeUsageRecordInput {
+/**
+ * The JSON text of a record as `nodeUsageReport` takes it, but for its place: what a node writes into its
+ * journal and sends later on, encoded once.
+ */
+export function usageText(usage: UsageRecord): string {
+  return JSON.stringify(usageInput(usage));
+}
+
+/** The text of a charge with its place. */
+export function placedText(text: string, { journalId, seq, leaseId }: ChargePlace): string {
+  const place = `"journalId":${JSON.stringify(journalId)},"seq":"${seq}","leaseId":${JSON.stringify(leaseId)}`;
+  return `{${place},${text.slice(1)}`;
+}
+
+const BODY_START = `{"query":${JSON.stringify(NODE_USAGE_REPORT)},"variables":{"input":{"nodeId":`;
+
+/** The body of the POST that reports: GraphQL over HTTP, put together from texts that are JSON already. */
+export function reportBody({ nodeId, batchId, records }: UsageReport): string {
+  const names = `${JSON.stringify(nodeId)},"batchId":${JSON.stringify(batchId)}`;
+  return `${BODY_START}${names},"records":[${records.join(',')}]}}}`;
+}
+
+function usageInput(usage: UsageRecord): NodeUsageRecordInput {
   return {
     requestId: usage.requestId,
-    journalId: place?.journalId ?? null,
-    seq: place ? String(place.seq) : null,
-    leaseId: place?.leaseId ?? null,
     at: new Date(usage.at).toISOString(),
     keyId: usage.keyId,
     walletId: usage.walletId,

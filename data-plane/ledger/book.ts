@@ -3,9 +3,9 @@
  * same rules.
  */
 import type { Micros } from '@gateway/shared/money';
-import type { MicrosText, UsageRecord } from '@gateway/shared/records';
+import type { MicrosText } from '@gateway/shared/records';
 
-/** One line of the journal. Money stands as decimal text, because JSON has no bigint. */
+/** One line of the journal. Money that stands in JSON is decimal text, because JSON has no bigint. */
 export type JournalRecord =
   | {
       type: 'requested';
@@ -26,7 +26,10 @@ export interface ChargeRecord {
   type: 'charge';
   seq: number;
   leaseId: string;
-  usage: UsageRecord;
+  requestId: string;
+  cost: Micros;
+  /** The record of the usage log, as JSON text that only lacks its place (shared/usage-report). */
+  usage: string;
 }
 
 /** How many charges of a lease a report settled, and how many of them the control plane rejected for good. */
@@ -118,7 +121,7 @@ function enterCharge(book: Book, record: ChargeRecord): void {
     throw new Error(`charge ${record.seq} stands where ${book.nextSeq} should`);
   book.nextSeq += 1;
   lease.count += 1;
-  lease.sum += BigInt(record.usage.cost);
+  lease.sum += record.cost;
 }
 
 function enterSettled(book: Book, record: Extract<JournalRecord, { type: 'settled' }>): void {

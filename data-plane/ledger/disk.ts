@@ -1,16 +1,15 @@
 /** The few things the journal does with files, so that tests can make each of them fail. */
+import { constants, write } from 'node:fs';
 import { mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 
 /** An open file that only grows. */
 export interface GrowingFile {
-  /** Writes all bytes at the end. */
-  append(bytes: Uint8Array): Promise<void>;
   /**
-   * Resolves when everything appended would survive a power failure. After a failure the file must not be
-   * used.
+   * Writes all bytes at the end; resolves when they would survive a power failure. After a failure nobody
+   * knows what the file holds: it must not be used.
    */
-  sync(): Promise<void>;
+  append(bytes: Uint8Array): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -31,6 +30,12 @@ export interface Disk {
 }
 
 const OWNER_ONLY = 0o600;
+/**
+ * On Linux a write to a file opened with O_DSYNC ends like a write and its fdatasync, in one call. Elsewhere
+ * the flag is missing, or leaves the bytes in the drive's cache.
+ */
+const IN_ONE_CALL = process.platform === 'linux';
+const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC;
 
 /** The real file system. */
 export const realDisk: Disk = {
@@ -38,7 +43,7 @@ export const realDisk: Disk = {
     await mkdir(path, { recursive: true, mode: 0o700 });
   },
   list: (folder) => readdir(folder),
-  create: async (path) => growing(await open(path, 'w', OWNER_ONLY)),
+  create: async (path) => growing(await open(path, IN_ONE_CALL ? NEW_FILE | constants.O_DSYNC : NEW_FILE, OWNER_ONLY)),
   read: (path, position, length) =>
     withFile(path, 'r', async (file) => {
       const buffer = Buffer.allocUnsafe(length);
@@ -60,11 +65,21 @@ function growing(file: FileHandle): GrowingFile {
   return {
     append: async (bytes) => {
       let written = 0;
-      while (written < bytes.length) written += (await file.write(bytes, written)).bytesWritten;
+      while (written < bytes.length) written += await writeSome(file.fd, bytes, written);
+      if (!IN_ONE_CALL) await file.datasync();
     },
-    sync: () => file.datasync(),
     close: () => file.close(),
   };
+}
+
+/** The plain call: the one with promises costs a charge more CPU than all else in the journal. */
+function writeSome(fd: number, bytes: Uint8Array, from: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    write(fd, bytes, from, bytes.length - from, null, (error, count) => {
+      if (error) reject(error);
+      else resolve(count);
+    });
+  });
 }
 
 async function withFile<Result>(

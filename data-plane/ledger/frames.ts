@@ -25,13 +25,14 @@ export type Reading =
 
 /** One frame of one or more JSON lines. */
 export function encodeFrame(group: number, lines: readonly string[]): Buffer {
-  const payload = Buffer.from(lines.join('\n'));
-  if (payload.length > PAYLOAD_MAX) throw new Error('a group of records is too large for one frame');
-  const frame = Buffer.alloc(HEADER_BYTES + payload.length);
+  const payload = lines.join('\n');
+  const length = Buffer.byteLength(payload);
+  if (length > PAYLOAD_MAX) throw new Error('a group of records is too large for one frame');
+  const frame = Buffer.allocUnsafe(HEADER_BYTES + length);
   MAGIC.copy(frame);
-  frame.writeUInt32LE(payload.length, 4);
+  frame.writeUInt32LE(length, 4);
   frame.writeUInt32LE(group, 8);
-  payload.copy(frame, HEADER_BYTES);
+  frame.write(payload, HEADER_BYTES);
   frame.writeUInt32LE(checksumOf(frame), 12);
   return frame;
 }

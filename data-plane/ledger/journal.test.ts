@@ -13,7 +13,8 @@ import type { Disk, GrowingFile } from './disk.ts';
 import { encodeFrame, readFrame } from './frames.ts';
 import { openJournal } from './journal.ts';
 import type { Journal } from './journal.ts';
-import { usageOf } from './model/records.ts';
+import { lineOf } from './lines.ts';
+import { chargeOf } from './model/records.ts';
 import { DamagedJournal, replaySegment } from './replay.ts';
 
 const quiet = { warn: () => undefined };
@@ -46,8 +47,7 @@ function granted(journal: Journal): void {
   journal.note({ type: 'granted', no: 1, leaseId: 'lease_1', amount: '1000000' });
 }
 
-const charge = (number: number) =>
-  ({ type: 'charge', leaseId: 'lease_1', usage: usageOf(`request_${number}`, 1n) }) as const;
+const charge = (number: number) => chargeOf(`request_${number}`, 1n, 'lease_1');
 
 /** The bytes of a segment with that many groups, and where each begins. */
 function segmentOf(groups: number, fill: number): { bytes: Buffer; starts: number[] } {
@@ -62,10 +62,8 @@ function segmentOf(groups: number, fill: number): { bytes: Buffer; starts: numbe
   });
   const frames = [encodeFrame(0, [JSON.stringify(bookToJson(book))])];
   for (let group = 1; group < groups; group += 1) {
-    const usage = { ...usageOf(`request_${group}`, 1n), model: 'm'.repeat(fill) };
-    frames.push(
-      encodeFrame(group, [JSON.stringify({ type: 'charge', seq: group, leaseId: 'lease_1', usage })]),
-    );
+    const record = chargeOf(`request_${group}${'m'.repeat(fill)}`, 1n, 'lease_1');
+    frames.push(encodeFrame(group, [lineOf({ ...record, seq: group })]));
   }
   const starts: number[] = [];
   let offset = 0;
@@ -152,26 +150,26 @@ test('an older segment that lost its end is refused: the newer one says how far 
   await expect(open(path)).rejects.toThrow(DamagedJournal);
 });
 
-test('commits that come together share one sync', async () => {
-  let syncs = 0;
+test('commits that come together share one durable write', async () => {
+  let writes = 0;
   const disk: Disk = {
     ...realDisk,
     create: async (path) => {
       const file = await realDisk.create(path);
       return {
         ...file,
-        sync: () => {
-          syncs += 1;
-          return file.sync();
+        append: (bytes) => {
+          writes += 1;
+          return file.append(bytes);
         },
       };
     },
   };
   const journal = await open(folder(), { disk });
   granted(journal);
-  const before = syncs;
+  const before = writes;
   await Promise.all(Array.from({ length: 500 }, (_, number) => journal.append(charge(number))));
-  expect(syncs - before).toBeLessThanOrEqual(3);
+  expect(writes - before).toBeLessThanOrEqual(3);
   expect(journal.book.nextSeq).toBe(501);
 });
 
@@ -190,16 +188,9 @@ function brokenDisk(broken: { sync: boolean; write: boolean }, used: Set<number>
       const guarded: GrowingFile = {
         append: async (bytes) => {
           if (failed) used.add(number);
-          if (!broken.write) return file.append(bytes);
-          await file.append(bytes.subarray(0, bytes.length >> 1));
-          failed = true;
-          throw new Error('ENOSPC');
-        },
-        sync: async () => {
-          if (failed) used.add(number);
-          if (!broken.sync) return file.sync();
-          failed = true;
-          throw new Error('EIO');
+          failed = broken.write || broken.sync;
+          await file.append(broken.write ? bytes.subarray(0, bytes.length >> 1) : bytes);
+          if (failed) throw new Error(broken.write ? 'ENOSPC' : 'EIO');
         },
         close: () => file.close(),
       };
@@ -231,7 +222,7 @@ test.each(['sync', 'write'] as const)(
     const again = await open(path);
     expect(again.book.nextSeq).toBe(3);
     expect(again.book.requests.has(2)).toBe(true);
-    expect((await again.unsettled(10)).map(({ seq, usage }) => [seq, usage.requestId])).toEqual([
+    expect((await again.unsettled(10)).map(({ seq, requestId }) => [seq, requestId])).toEqual([
       [1, 'request_1'],
       [2, 'request_4'],
     ]);
@@ -278,7 +269,7 @@ test('a process killed in the middle of commits finds every acknowledged charge 
     });
     await once(child, 'close');
     const journal = await open(path);
-    const found = (await journal.unsettled(1_000_000)).map(({ usage }) => usage.requestId);
+    const found = (await journal.unsettled(1_000_000)).map(({ requestId }) => requestId);
     expect(new Set(found).size).toBe(found.length);
     for (const id of acknowledged)
       if (!found.includes(id)) throw new Error(`${id} was acknowledged and is gone`);

@@ -1,5 +1,5 @@
 /**
- * The append-only journal of a node's money. Many commits share one fdatasync; a segment that failed once is
+ * The append-only journal of a node's money. Many commits share one durable write; a segment that failed once is
  * never written again; what is settled is removed.
  */
 import { join } from 'node:path';
@@ -7,9 +7,10 @@ import { bookToJson, emptyBook, enter } from './book.ts';
 import type { Book, ChargeRecord, JournalRecord, SettledLease } from './book.ts';
 import type { Disk, GrowingFile } from './disk.ts';
 import { encodeFrame } from './frames.ts';
+import { lineOf } from './lines.ts';
 import { replayFolder, segmentName } from './replay.ts';
 import type { Segment } from './replay.ts';
-import { ChargeReader } from './charge-reader.ts';
+import { Unsettled } from './unsettled.ts';
 
 /** A segment is followed by a new one at this size, in bytes. */
 const SEGMENT_BYTES = 16 * 1024 * 1024;
@@ -21,7 +22,7 @@ const QUEUE_MAX = 20_000;
 const HEAL_EVERY_MS = 500;
 
 /** What a caller appends: a charge gets its number when it is written. */
-export type NewRecord = Exclude<JournalRecord, { type: 'charge' }> | Omit<ChargeRecord, 'seq'>;
+export type NewRecord = Exclude<JournalRecord, ChargeRecord> | Omit<ChargeRecord, 'seq'>;
 
 export interface JournalOptions {
   folder: string;
@@ -65,13 +66,13 @@ export class Journal {
   #flushing: Promise<void> | undefined;
   #healing: NodeJS.Timeout | undefined;
   #closed = false;
-  readonly #reader: ChargeReader;
+  readonly #unsettled: Unsettled;
 
   constructor(options: JournalOptions, book: Book, segments: Segment[]) {
     this.#options = options;
     this.book = book;
     this.#segments = segments;
-    this.#reader = new ChargeReader(options.disk, { book, segments });
+    this.#unsettled = new Unsettled(options.disk, { book, segments });
   }
 
   /** Whether a charge could be made durable now. */
@@ -113,7 +114,7 @@ export class Journal {
 
   /** The oldest unsettled charges, in order, at most `limit`. Does not move: `settle` does. */
   unsettled(limit: number): Promise<readonly ChargeRecord[]> {
-    return this.#reader.next(limit);
+    return this.#unsettled.next(limit);
   }
 
   /**
@@ -121,7 +122,7 @@ export class Journal {
    */
   async settle(seq: number, leases: SettledLease[]): Promise<void> {
     await this.append({ type: 'settled', seq, leases });
-    this.#reader.drop(seq);
+    this.#unsettled.drop(seq);
     // A file that cannot be removed is only old: the next start removes it.
     await this.#removeSettled().catch((error: unknown) => {
       this.#options.log.warn({ reason: String(error) }, 'a settled segment could not be removed');
@@ -138,13 +139,12 @@ export class Journal {
   }
 
   async #flush(): Promise<void> {
-    // What is appended in the same turn shares the first sync.
-    await Promise.resolve();
     while (this.#queue.length > 0 && !this.#sick) {
+      // What is appended in the same turn of the event loop, by whichever request, shares one write.
+      await endOfTurn();
       const group = this.#queue.splice(0, GROUP_MAX);
       try {
-        const records = await this.#write(group);
-        for (const record of records) enter(this.book, record);
+        await this.#write(group.map(({ record }) => record));
         for (const { resolve } of group) resolve();
       } catch (error) {
         this.#giveUp(error);
@@ -156,26 +156,27 @@ export class Journal {
     this.#flushing = undefined;
   }
 
-  async #write(group: readonly Pending[]): Promise<JournalRecord[]> {
-    let seq = this.book.nextSeq;
-    const records = group.map(({ record }): JournalRecord =>
-      record.type === 'charge' ? { ...record, seq: seq++ } : record,
-    );
+  /** Writes one group; once it is durable it counts in the book, and its charges wait for their report. */
+  async #write(group: readonly NewRecord[]): Promise<void> {
     const active = this.#segments.at(-1);
     if (active && active.size >= (this.#options.segmentBytes ?? SEGMENT_BYTES)) await this.#startSegment();
     const file = this.#file;
     const segment = this.#segments.at(-1);
     if (!file || !segment) throw new Error('the journal is not writable');
-    const frame = encodeFrame(
-      this.#group,
-      records.map((record) => JSON.stringify(record)),
-    );
+    const records = this.#numbered(group);
+    const place = { segment: segment.number, offset: segment.size, group: this.#group };
+    const frame = encodeFrame(place.group, records.map(lineOf));
     await file.append(frame);
-    await file.sync();
     this.#group += 1;
+    for (const record of records) enter(this.book, record);
     segment.size += frame.length;
-    segment.endSeq = seq;
-    return records;
+    segment.endSeq = this.book.nextSeq;
+    this.#unsettled.add(records.filter(isCharge), place);
+  }
+
+  #numbered(group: readonly NewRecord[]): JournalRecord[] {
+    let seq = this.book.nextSeq;
+    return group.map((record) => (record.type === 'charge' ? { ...record, seq: seq++ } : record));
   }
 
   /**
@@ -193,7 +194,6 @@ export class Journal {
     try {
       const frame = encodeFrame(0, [JSON.stringify(bookToJson(this.book))]);
       await file.append(frame);
-      await file.sync();
       await disk.rename(`${path}.tmp`, path);
       await disk.syncFolder(folder);
       this.#segments.push({ number, path, endSeq: this.book.nextSeq, size: frame.length });
@@ -207,7 +207,7 @@ export class Journal {
   }
 
   /**
-   * After a failed write or sync nobody knows what the file holds: it is left alone, and a new one is tried
+   * After a failed write nobody knows what the file holds: it is left alone, and a new one is tried
    * for.
    */
   #giveUp(cause: unknown): void {
@@ -243,4 +243,14 @@ export class Journal {
       await this.#options.disk.remove(oldest.path);
     }
   }
+}
+
+function isCharge(record: JournalRecord): record is ChargeRecord {
+  return record.type === 'charge';
+}
+
+function endOfTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
 }

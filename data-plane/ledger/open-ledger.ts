@@ -5,6 +5,7 @@ import type { GatewayError } from '@gateway/shared/failures';
 import { formatDollars } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
 import type { KeyRecord, UsageRecord } from '@gateway/shared/records';
+import { usageText } from '@gateway/shared/usage-report';
 import type { Control } from '../control.ts';
 import type { Log } from '../log.ts';
 import { realDisk } from './disk.ts';
@@ -100,7 +101,7 @@ class NodeLedger implements OpenLedger {
     this.#state = beginWith(journal.book);
     this.#settler = new Settler({
       journal,
-      reportUsage: (input) => options.control.reportUsage(input),
+      reportUsage: (report) => options.control.reportUsage(report),
       onSettled: (leases) => this.#dispatch({ type: 'SETTLED', leases }),
       log: options.log,
     });
@@ -198,7 +199,8 @@ class NodeLedger implements OpenLedger {
       throw unavailable('The gateway lost its contact to billing while it answered; nothing was charged.');
     }
     try {
-      await this.#journal.append({ type: 'charge', leaseId, usage });
+      const { requestId } = usage;
+      await this.#journal.append({ type: 'charge', leaseId, requestId, cost: price, usage: usageText(usage) });
     } catch (cause) {
       this.#dispatch({ type: 'RELEASE', leaseId, price });
       throw unavailable('The gateway could not record the charge; nothing was charged.', cause);

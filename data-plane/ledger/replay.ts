@@ -4,9 +4,10 @@
  */
 import { join } from 'node:path';
 import { bookFromJson, enter } from './book.ts';
-import type { Book, JournalRecord } from './book.ts';
+import type { Book } from './book.ts';
 import type { Disk } from './disk.ts';
 import { readFrame } from './frames.ts';
+import { recordOf } from './lines.ts';
 
 /** One file of the journal. */
 export interface Segment {
@@ -90,9 +91,9 @@ export function replaySegment(path: string, bytes: Buffer): { book: Book; checkp
       throw new DamagedJournal(path, offset, 'whole records stand behind a broken one');
     if (reading.kind === 'end') break;
     try {
-      const values = reading.frame.lines.map((line): unknown => JSON.parse(line));
-      if (!books) books = { book: bookFromJson(values[0]), checkpoint: bookFromJson(values[0]) };
-      else for (const value of values) enter(books.book, value as JournalRecord);
+      const { lines } = reading.frame;
+      if (books) for (const line of lines) enter(books.book, recordOf(line));
+      else books = { book: checkpointOf(lines), checkpoint: checkpointOf(lines) };
     } catch (error) {
       throw new DamagedJournal(path, offset, error instanceof Error ? error.message : 'it cannot be read');
     }
@@ -101,4 +102,8 @@ export function replaySegment(path: string, bytes: Buffer): { book: Book; checkp
   // A segment gets its name only after its first frame was synced.
   if (!books) throw new DamagedJournal(path, 0, 'its first record is broken');
   return { ...books, end: offset };
+}
+
+function checkpointOf([line = '']: readonly string[]): Book {
+  return bookFromJson(JSON.parse(line));
 }

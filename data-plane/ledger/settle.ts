@@ -3,13 +3,13 @@
  * goes.
  */
 import { randomUUID } from 'node:crypto';
-import { USAGE_BATCH_MAX, usageInput } from '@gateway/shared/usage-report';
-import type { NodeUsageReportAnswer, NodeUsageReportInput } from '@gateway/shared/usage-report';
+import { USAGE_BATCH_MAX, placedText, usageText } from '@gateway/shared/usage-report';
+import type { NodeUsageReportAnswer, UsageReport } from '@gateway/shared/usage-report';
 import type { UsageRecord } from '@gateway/shared/records';
 import type { ChargeRecord, SettledLease } from './book.ts';
 import type { Journal } from './journal.ts';
 
-/** Records gather for so long before they are sent, in ms. */
+/** Records gather for so long before they are sent, in ms, unless they fill a report or a lease waits. */
 const GATHER_MS = 200;
 const RETRY_BASE_MS = 100;
 const RETRY_MAX_MS = 1_000;
@@ -18,14 +18,14 @@ const FREE_MAX = 10_000;
 
 export interface SettlerOptions {
   journal: Pick<Journal, 'unsettled' | 'settle' | 'book'>;
-  reportUsage(input: NodeUsageReportInput): Promise<NodeUsageReportAnswer>;
+  reportUsage(report: UsageReport): Promise<NodeUsageReportAnswer>;
   /** Called when charges are settled, and durably so. */
   onSettled(leases: readonly SettledLease[]): void;
   log: { warn(fields: object, message: string): void; error(fields: object, message: string): void };
 }
 
 interface Batch {
-  input: NodeUsageReportInput;
+  report: UsageReport;
   charges: readonly ChargeRecord[];
 }
 
@@ -86,9 +86,10 @@ export class Settler {
     while (!this.#stopped) {
       this.#hurry = false;
       try {
-        while (!this.#stopped && (await this.#reportOnce())) this.#attempts = 0;
+        const sent = await this.#reportOnce();
         this.#attempts = 0;
-        if (!this.#hurry) await this.#pause(GATHER_MS);
+        // A full report says that there is more.
+        if (sent < USAGE_BATCH_MAX && !this.#hurry) await this.#pause(GATHER_MS);
       } catch (error) {
         this.#attempts += 1;
         const reason = error instanceof Error ? error.message : String(error);
@@ -111,12 +112,12 @@ export class Settler {
     });
   }
 
-  /** Sends one batch; false when there was nothing to send. */
-  async #reportOnce(): Promise<boolean> {
+  /** Sends one batch; returns how many records it had. */
+  async #reportOnce(): Promise<number> {
     this.#batch ??= await this.#nextBatch();
-    if (!this.#batch) return false;
-    const { input, charges } = this.#batch;
-    const answer = await this.#options.reportUsage(input);
+    if (!this.#batch) return 0;
+    const { report, charges } = this.#batch;
+    const answer = await this.#options.reportUsage(report);
     if (answer.rejected.length > 0) {
       this.#options.log.error({ requestIds: answer.rejected }, 'the control plane rejected charges for good');
     }
@@ -127,40 +128,35 @@ export class Settler {
       this.#options.onSettled(leases);
     }
     this.#batch = undefined;
-    return true;
+    return report.records.length;
   }
 
+  /** Charges first; what cost nothing fills the report up. */
   async #nextBatch(): Promise<Batch | undefined> {
-    const nodeId = this.#nodeId ?? '';
     const { journal } = this.#options;
+    const { journalId } = journal.book;
     const charges = await journal.unsettled(USAGE_BATCH_MAX);
-    const [first] = charges;
-    if (first) {
-      const { journalId } = journal.book;
-      const records = charges.map(({ usage, seq, leaseId }) =>
-        usageInput(usage, { journalId, seq, leaseId }),
-      );
-      return { input: { nodeId, batchId: `${journalId}:${first.seq}:${charges.length}`, records }, charges };
-    }
-    const free = this.#free.splice(0, USAGE_BATCH_MAX);
-    if (free.length === 0) return undefined;
-    return {
-      input: { nodeId, batchId: randomUUID(), records: free.map((usage) => usageInput(usage, null)) },
-      charges: [],
-    };
+    const free = this.#free.splice(0, USAGE_BATCH_MAX - charges.length);
+    if (charges.length + free.length === 0) return undefined;
+    const batchId = randomUUID();
+    const records = [
+      ...charges.map(({ usage, seq, leaseId }) => placedText(usage, { journalId, seq, leaseId })),
+      ...free.map(usageText),
+    ];
+    return { report: { nodeId: this.#nodeId ?? '', batchId, records }, charges };
   }
 }
 
 /** What a report of these charges settled, lease by lease. */
 function settledLeases(charges: readonly ChargeRecord[], rejected: ReadonlySet<string>): SettledLease[] {
   const leases = new Map<string, { count: number; rejected: number; rejectedSum: bigint }>();
-  for (const { leaseId, usage } of charges) {
+  for (const { leaseId, requestId, cost } of charges) {
     const lease = leases.get(leaseId) ?? { count: 0, rejected: 0, rejectedSum: 0n };
     leases.set(leaseId, lease);
     lease.count += 1;
-    if (!rejected.has(usage.requestId)) continue;
+    if (!rejected.has(requestId)) continue;
     lease.rejected += 1;
-    lease.rejectedSum += BigInt(usage.cost);
+    lease.rejectedSum += cost;
   }
   return [...leases].map(([leaseId, lease]) => ({
     ...lease,

@@ -8,7 +8,7 @@ import type { LedgerEffect, LedgerEvent } from '../../data-plane/ledger/events.t
 import { mayCommit, step } from '../../data-plane/ledger/leases.ts';
 import { beginWith } from '../../data-plane/ledger/state.ts';
 import type { LedgerState, Moment } from '../../data-plane/ledger/state.ts';
-import { usageOf } from '../../data-plane/ledger/model/records.ts';
+import { chargeOf } from '../../data-plane/ledger/model/records.ts';
 import type { ModelNode, ModelRequest, World, Bounds } from './state.ts';
 
 /** The rules under test; mutants replace some of them. */
@@ -160,8 +160,7 @@ export class Mover {
     const { node: at, leaseId } = this.request(number);
     const node = this.at(at);
     this.flush(at);
-    const usage = usageOf(`r${number}`, 1n);
-    this.#enter(node, { type: 'charge', seq: node.book.nextSeq, leaseId, usage });
+    this.#enter(node, { ...chargeOf(`r${number}`, 1n, leaseId), seq: node.book.nextSeq });
     node.charges.push([number, leaseId]);
   }
 

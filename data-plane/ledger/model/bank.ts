@@ -5,7 +5,11 @@
 import { formatDollars, parseDollars } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
 import type { NodeLeaseAnswer, NodeLeaseCloseInput, NodeLeaseRequestInput } from '@gateway/shared/node-api';
-import type { NodeUsageReportAnswer, NodeUsageReportInput } from '@gateway/shared/usage-report';
+import type {
+  NodeUsageRecordInput,
+  NodeUsageReportAnswer,
+  UsageReport,
+} from '@gateway/shared/usage-report';
 import type { Control } from '../../control.ts';
 
 export interface BankLease {
@@ -82,12 +86,17 @@ export class Bank implements Pick<Control, 'requestLease' | 'closeLease' | 'repo
     return { ok: true, userErrors: [] };
   }
 
-  async reportUsage(input: NodeUsageReportInput): Promise<NodeUsageReportAnswer> {
+  reportUsage({ records }: UsageReport): Promise<NodeUsageReportAnswer> {
+    return this.takeUsage(records.map((text) => JSON.parse(text) as NodeUsageRecordInput));
+  }
+
+  /** The same with the records as the API has them. */
+  async takeUsage(records: readonly NodeUsageRecordInput[]): Promise<NodeUsageReportAnswer> {
     await this.#travel();
     this.reports += 1;
     let duplicates = 0;
-    for (const { requestId, leaseId, seq, cost } of input.records) {
-      if (leaseId === null || seq === null) {
+    for (const { requestId, leaseId, seq, cost } of records) {
+      if (leaseId === undefined || seq === undefined) {
         this.free.push(requestId);
       } else if (this.charges.has(requestId)) {
         duplicates += 1;
@@ -100,7 +109,7 @@ export class Bank implements Pick<Control, 'requestLease' | 'closeLease' | 'repo
         if (lease.sum > lease.amount) throw new Error(`${leaseId} is overspent`);
       }
     }
-    return { accepted: input.records.length - duplicates, duplicates, rejected: [], userErrors: [] };
+    return { accepted: records.length - duplicates, duplicates, rejected: [], userErrors: [] };
   }
 
   /** Everything a wallet ever had is in its balance, in its open leases, or spent. */

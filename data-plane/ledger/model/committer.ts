@@ -1,7 +1,7 @@
 /** A process that commits as fast as it can and says which charges were acknowledged, until it is killed. */
 import { realDisk } from '../disk.ts';
 import { openJournal } from '../journal.ts';
-import { usageOf } from './records.ts';
+import { chargeOf } from './records.ts';
 
 const folder = process.argv[2] ?? '';
 const log = { warn: () => undefined };
@@ -19,7 +19,7 @@ for (let number = 1; ; number += 4) {
   const ids = [0, 1, 2, 3].map((more) => `request_${number + more}`);
   await Promise.all(
     ids.map(async (id) => {
-      await journal.append({ type: 'charge', leaseId: 'lease_1', usage: usageOf(id, 1n) });
+      await journal.append(chargeOf(id, 1n, 'lease_1'));
       process.stdout.write(`${id}\n`);
     }),
   );

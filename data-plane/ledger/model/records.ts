@@ -1,5 +1,7 @@
 /** Keys and usage records as tests need them. */
 import type { KeyRecord, UsageRecord } from '@gateway/shared/records';
+import { usageText } from '@gateway/shared/usage-report';
+import type { ChargeRecord } from '../book.ts';
 
 /** A key of the wallet; with a spend limit it has leases of its own. */
 export function keyOf(walletId: string, more: Partial<KeyRecord> = {}): KeyRecord {
@@ -50,4 +52,9 @@ export function usageOf(requestId: string, cost: bigint, walletId = 'wallet_a'):
     ip: '127.0.0.1',
     lossesInAnswer: 0,
   };
+}
+
+/** The charge of a delivered request, before it has its number. */
+export function chargeOf(requestId: string, cost: bigint, leaseId: string): Omit<ChargeRecord, 'seq'> {
+  return { type: 'charge', leaseId, requestId, cost, usage: usageText(usageOf(requestId, cost)) };
 }

@@ -1,0 +1,29 @@
+/**
+ * The text of one journal record. A charge carries its usage record as the control plane will take it, so that
+ * it is encoded once: the same text goes to the disk and later over the wire.
+ */
+import { parseDollars } from '@gateway/shared/money';
+import type { NodeUsageRecordInput } from '@gateway/shared/usage-report';
+import type { ChargeRecord, JournalRecord } from './book.ts';
+
+interface ChargeLine extends Pick<ChargeRecord, 'type' | 'seq' | 'leaseId'> {
+  report: NodeUsageRecordInput;
+}
+type Line = Exclude<JournalRecord, ChargeRecord> | ChargeLine;
+
+/** One line of JSON. */
+export function lineOf(record: JournalRecord): string {
+  if (record.type !== 'charge') return JSON.stringify(record);
+  const { seq, leaseId, usage } = record;
+  return `{"type":"charge","seq":${seq},"leaseId":${JSON.stringify(leaseId)},"report":${usage}}`;
+}
+
+/** Reads what `lineOf` made; the caller has checked its checksum. Throws for a charge that says no cost. */
+export function recordOf(line: string): JournalRecord {
+  const value = JSON.parse(line) as Line;
+  if (value.type !== 'charge') return value;
+  const { type, seq, leaseId, report } = value;
+  const cost = parseDollars(String(report?.cost));
+  if (cost === undefined) throw new Error(`charge ${seq} does not say what it cost`);
+  return { type, seq, leaseId, requestId: report.requestId, cost, usage: JSON.stringify(report) };
+}
