@@ -6,10 +6,9 @@ import type { DialectName, Family } from '@gateway/shared/catalog';
 import { audit } from '../audit/audit.service.ts';
 import { ModelSchema } from '../catalog/model.entity.ts';
 import { announce } from '../config-log.ts';
-import { SYSTEM_ACTOR } from '../context.ts';
 import { UserFailure } from '../errors.ts';
 import { newId } from '../ids.ts';
-import { inTransaction, query, sql } from '../sql.ts';
+import { inTransaction } from '../sql.ts';
 import { voidGift } from '../wallet/gift.void.ts';
 import { ProviderSchema, RouteSchema } from './upstream.entity.ts';
 import type { RouteRow } from './upstream.entity.ts';
@@ -115,27 +114,11 @@ export async function deleteRoute(
   });
 }
 
-/** Takes the demo's providers and routes away, and what is left of its credit, also what nodes hold of it. */
+/** Takes the demo's providers and routes away, and exactly what is unspent of its credit. */
 async function endDemo(em: EntityManager): Promise<void> {
   const providers = await em.find(ProviderSchema, { demo: true });
   if (providers.length === 0) return;
-  const credits = await query<{ wallet_id: string; amount: string }>(
-    em,
-    sql`
-    select e.wallet_id, e.amount::text as amount
-    from ledger_transaction t join ledger_entry e on e.transaction_id = t.id
-    where t.reference = ${DEMO_CREDIT} and e.bucket = 'GIFT' and e.amount > 0`,
-  );
-  for (const { wallet_id: walletId, amount } of credits) {
-    await voidGift(em, {
-      walletId,
-      amount: BigInt(amount),
-      kind: 'ADJUSTMENT',
-      reference: `${DEMO_CREDIT}:void`,
-      actor: SYSTEM_ACTOR,
-      description: 'The demo ended with the first real route',
-    });
-  }
+  await voidGift(em, { reference: DEMO_CREDIT, description: 'The demo ended with the first real route' });
   await removeProviders(em, providers);
 }
 

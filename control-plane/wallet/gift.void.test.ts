@@ -18,55 +18,144 @@ beforeAll(async () => {
   money = await openMoney();
 });
 afterAll(async () => {
+  expect(await checkInvariants(money.em())).toEqual([]);
   await money.close();
 });
 
-/** A wallet with gift credit for 100 requests, ten of which a node holds. */
-async function holding() {
-  const [{ walletId }, node] = await Promise.all([money.wallet({ gift: 100n * PRICE }), money.node()]);
-  const request = {
-    ...node,
+/** A wallet without anything in it yet, and a node. */
+async function opened() {
+  const [{ walletId }, node] = await Promise.all([money.wallet({}), money.node()]);
+  let requestNo = 0;
+  let seq = 0;
+  return {
     walletId,
-    keyId: null,
-    requestNo: 1,
-    need: PRICE,
-    want: 10n * PRICE,
-    waiting: 0n,
+    nodeId: node.nodeId,
+    /** Gives credit for so many requests. */
+    give: (name: string, requests: bigint) =>
+      creditGift(money.em(), {
+        walletId,
+        amount: requests * PRICE,
+        kind: 'GIFT_ADMIN',
+        reference: `${name}:${walletId}`,
+        actor: SYSTEM_ACTOR,
+        description: name,
+      }),
+    voidIt: (name: string) => voidGift(money.em(), { reference: `${name}:${walletId}`, description: 'over' }),
+    /** A lease for so many requests. */
+    lease: async (requests: bigint) => {
+      requestNo += 1;
+      const want = requests * PRICE;
+      const asked = { ...node, walletId, keyId: null, requestNo, need: PRICE, want, waiting: want };
+      const { id: leaseId } = await requestLease(money.em(), asked);
+      let count = 0;
+      return {
+        leaseId,
+        spend: async (requests: number) => {
+          const records = Array.from({ length: requests }, () => {
+            seq += 1;
+            return reported({ journalId: node.journalId, seq, leaseId, walletId, cost: PRICE });
+          });
+          count += requests;
+          await settle(money.em(), { node: { ...SYSTEM_ACTOR, id: node.nodeId }, records });
+        },
+        close: () =>
+          closeLease(money.em(), {
+            ...node,
+            leaseId,
+            count,
+            sum: BigInt(count) * PRICE,
+            actor: SYSTEM_ACTOR,
+          }),
+      };
+    },
+    /** How many requests the wallet's gift credit is good for, and how many those of its leases. */
+    has: async () => {
+      const { gift, held } = (await walletById(money.em(), walletId)) ?? { gift: -1n, held: -1n };
+      return { free: gift / PRICE, held: held / PRICE };
+    },
   };
-  const lease = await requestLease(money.em(), request);
-  const movement = { walletId, kind: 'ADJUSTMENT' as const, actor: SYSTEM_ACTOR, description: 'void' };
-  const close = (count: number) =>
-    closeLease(money.em(), {
-      ...node,
-      leaseId: lease.id,
-      count,
-      sum: BigInt(count) * PRICE,
-      actor: SYSTEM_ACTOR,
-    });
-  return { ...node, walletId, lease, movement, close };
 }
 
-describe('gift credit that becomes void', () => {
+describe('a gift that becomes void', () => {
   it('is recalled where a node holds it and taken when it returns; earlier charges stay paid', async () => {
-    const { nodeId, journalId, walletId, lease, movement, close } = await holding();
-    await voidGift(money.em(), { ...movement, amount: 100n * PRICE, reference: `void-all:${walletId}` });
-    expect(await walletById(money.em(), walletId)).toMatchObject({ gift: 0n, held: 10n * PRICE });
-    expect(await openRecalls(money.em(), nodeId)).toEqual([lease.id]);
-    const charge = reported({ journalId, seq: 1, leaseId: lease.id, walletId, cost: PRICE });
-    await settle(money.em(), { node: { ...SYSTEM_ACTOR, id: nodeId }, records: [charge] });
-    await close(1);
-    await close(1);
-    expect(await walletById(money.em(), walletId)).toMatchObject({ gift: 0n, cash: 0n, held: 0n });
-    expect(await checkInvariants(money.em())).toEqual([]);
+    const { nodeId, give, voidIt, lease, has } = await opened();
+    await give('demo', 100n);
+    const held = await lease(10n);
+    await voidIt('demo');
+    expect(await has()).toEqual({ free: 0n, held: 10n });
+    expect(await openRecalls(money.em(), nodeId)).toEqual([held.leaseId]);
+    await held.spend(1);
+    await held.close();
+    await held.close();
+    expect(await has()).toEqual({ free: 0n, held: 0n });
   });
 
-  it('is never more than was said, and nothing of what is given later', async () => {
-    const { walletId, movement, close } = await holding();
-    await voidGift(money.em(), { ...movement, amount: 94n * PRICE, reference: `void-part:${walletId}` });
-    const later = { ...movement, kind: 'GIFT_ADMIN' as const, reference: `later:${walletId}` };
-    await creditGift(money.em(), { ...later, amount: PRICE });
-    await close(0);
-    expect(await walletById(money.em(), walletId)).toMatchObject({ gift: 7n * PRICE, held: 0n });
-    expect(await checkInvariants(money.em())).toEqual([]);
+  it('leaves what was given later, however much of it was spent', async () => {
+    const { give, voidIt, lease, has } = await opened();
+    await give('demo', 20n);
+    const first = await lease(15n);
+    await first.spend(15);
+    await first.close();
+    await give('later', 30n);
+    await voidIt('demo');
+    expect(await has()).toEqual({ free: 30n, held: 0n });
+  });
+
+  it('that is spent takes nothing of a later one', async () => {
+    const { give, voidIt, lease, has } = await opened();
+    await give('demo', 20n);
+    await give('later', 30n);
+    const first = await lease(25n);
+    await first.spend(25);
+    await first.close();
+    await voidIt('demo');
+    expect(await has()).toEqual({ free: 25n, held: 0n });
+  });
+
+  it('leaves what was given before, as long as some of it is left', async () => {
+    const { give, voidIt, lease, has } = await opened();
+    await give('earlier', 10n);
+    await give('demo', 20n);
+    const first = await lease(5n);
+    await first.spend(4);
+    await voidIt('demo');
+    expect(await has()).toEqual({ free: 5n, held: 1n });
+    await first.close();
+    expect(await has()).toEqual({ free: 6n, held: 0n });
+  });
+
+  it('counts what nodes have spent and not yet reported as spent of it first', async () => {
+    const { give, voidIt, lease, has } = await opened();
+    await give('demo', 20n);
+    await give('later', 10n);
+    const first = await lease(5n);
+    await voidIt('demo');
+    expect(await has()).toEqual({ free: 10n, held: 5n });
+    await first.spend(3);
+    await first.close();
+    expect(await has()).toEqual({ free: 10n, held: 0n });
+  });
+
+  it('may end in the middle of a lease: the younger part of it returns', async () => {
+    const { give, voidIt, lease, has } = await opened();
+    await give('demo', 4n);
+    await give('later', 20n);
+    const first = await lease(3n);
+    const second = await lease(6n);
+    await voidIt('demo');
+    expect(await has()).toEqual({ free: 15n, held: 9n });
+    await second.spend(3);
+    await second.close();
+    expect(await has()).toEqual({ free: 18n, held: 3n });
+    await first.spend(1);
+    await first.close();
+    expect(await has()).toEqual({ free: 18n, held: 0n });
+  });
+
+  it('under an unknown reference is nothing', async () => {
+    const { give, voidIt, has } = await opened();
+    await give('demo', 4n);
+    await voidIt('another');
+    expect(await has()).toEqual({ free: 4n, held: 0n });
   });
 });
