@@ -4,7 +4,6 @@
  */
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { LLMock } from '@copilotkit/aimock';
 import { createCohere } from '@ai-sdk/cohere';
@@ -21,6 +20,7 @@ import { createEmptyDatabase } from './database.ts';
 import type { TestDatabase } from './database.ts';
 import { addCustomer, addUpstream, startHouse } from './house.ts';
 import type { Customer, House } from './house.ts';
+import { startTlsFront } from './tls.ts';
 
 const VECTOR = [0.25, -0.5, 1];
 const SPOKEN = 'Said and written down.';
@@ -177,11 +177,13 @@ describe('the openai SDK', () => {
     await expectCharged('images', 250_000, 3);
   });
 
-  it('holds a realtime session, paid by the response', async () => {
-    // Its class knows wss alone; TLS belongs in front of the gateway, so the plain socket is handed to it.
-    const port = Number(new URL(house.url).port);
-    const options = { createConnection: () => connect(port, '127.0.0.1') };
-    const realtime = new OpenAIRealtimeWS({ model: 'swift', options }, openai());
+  it('holds a realtime session over TLS in front of the gateway, paid by the response', async () => {
+    // Its class knows wss alone.
+    const front = await startTlsFront(Number(new URL(house.url).port));
+    const baseURL = `https://localhost:${front.port}/v1`;
+    const client = new OpenAI({ apiKey: customer.key, baseURL, maxRetries: 0 });
+    const options = { ca: front.certificate };
+    const realtime = new OpenAIRealtimeWS({ model: 'swift', options }, client);
     const seen: string[] = [];
     let said = '';
     const failed = new Promise<never>((_resolve, reject) => realtime.on('error', reject));
@@ -199,6 +201,8 @@ describe('the openai SDK', () => {
     await Promise.race([done, failed]);
     realtime.close();
     await once(realtime.socket, 'close');
+    await front.stop();
+    expect(realtime.url.protocol).toBe('wss:');
     expect(said).toBe(SPOKEN);
     expect(seen).toEqual(expect.arrayContaining(['session.created', 'response.created', 'response.done']));
     await expectCharged('realtime', 100_000);

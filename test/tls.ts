@@ -1,0 +1,64 @@
+/** TLS in front of a plain port, as a load balancer gives it, with a certificate made for the occasion. */
+import 'reflect-metadata';
+import { X509CertificateGenerator, SubjectAlternativeNameExtension } from '@peculiar/x509';
+import { connect } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
+import { createServer } from 'node:tls';
+
+/** Listens on a port of its own; `stop` cuts what is open. */
+export interface TlsFront {
+  port: number;
+  /** In PEM: what a client has to trust. */
+  certificate: string;
+  stop(): Promise<void>;
+}
+
+const DAY_MS = 86_400_000;
+
+/** Ends TLS for `localhost` and passes the bytes on to the port, both ways. */
+export async function startTlsFront(targetPort: number): Promise<TlsFront> {
+  const { certificate, key } = await selfSigned();
+  const sockets = new Set<Socket>();
+  const server = createServer({ cert: certificate, key }, (secured) => {
+    const plain = connect(targetPort, '127.0.0.1');
+    for (const [socket, other] of [
+      [secured, plain],
+      [plain, secured],
+    ] as const) {
+      sockets.add(socket);
+      socket.pipe(other);
+      socket.on('error', () => other.destroy());
+      socket.on('close', () => {
+        sockets.delete(socket);
+        other.destroy();
+      });
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    certificate,
+    stop: async () => {
+      for (const socket of sockets) socket.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function selfSigned(): Promise<{ certificate: string; key: string }> {
+  const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
+  const keys = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+  const certificate = await X509CertificateGenerator.createSelfSigned({
+    name: 'CN=localhost',
+    notBefore: new Date(Date.now() - DAY_MS),
+    notAfter: new Date(Date.now() + DAY_MS),
+    signingAlgorithm: algorithm,
+    keys,
+    extensions: [new SubjectAlternativeNameExtension([{ type: 'dns', value: 'localhost' }])],
+  });
+  const secret = Buffer.from(await crypto.subtle.exportKey('pkcs8', keys.privateKey)).toString('base64');
+  return {
+    certificate: certificate.toString('pem'),
+    key: `-----BEGIN PRIVATE KEY-----\n${secret}\n-----END PRIVATE KEY-----\n`,
+  };
+}
