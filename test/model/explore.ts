@@ -1,7 +1,7 @@
 /** Visits every reachable state of the world within bounds, checks each, and lets it come to rest. */
-import { createHash } from 'node:crypto';
+import { Encoding } from './encoding.ts';
 import { deliver, movesOf } from './moves.ts';
-import { newWorld } from './state.ts';
+import { copyWorld, newWorld } from './state.ts';
 import type { Bounds, World } from './state.ts';
 import { Mover } from './world.ts';
 import type { Rules } from './world.ts';
@@ -23,29 +23,35 @@ export interface Exploration {
   violation?: { what: string; trace: string[] };
 }
 
+/** How a state was reached, without the state: the worlds of former levels can be forgotten. */
+interface Step {
+  name: string;
+  from: Step | undefined;
+}
+
 interface Visit {
   world: World;
-  name: string;
-  from: Visit | undefined;
+  step: Step;
 }
 
 /** Breadth first from the beginning, so that a violation comes with a shortest trace. */
 export function explore({ bounds, rules, limit, restEvery }: ExploreOptions): Exploration {
-  const first: Visit = { world: newWorld(bounds), name: 'begin', from: undefined };
-  const seen = new Set([keyOf(first.world)]);
+  const encoding = new Encoding();
+  const first: Visit = { world: newWorld(bounds), step: { name: 'begin', from: undefined } };
+  const seen = new Set([encoding.textOf(first.world)]);
   let frontier = [first];
   let transitions = 0;
   while (frontier.length > 0) {
     const next: Visit[] = [];
     for (const visit of frontier) {
       for (const [name, apply] of movesOf(new Mover(visit.world, rules, bounds))) {
-        const world = structuredClone(visit.world);
+        const world = copyWorld(visit.world);
         apply(new Mover(world, rules, bounds));
         transitions += 1;
-        const key = keyOf(world);
-        if (seen.has(key)) continue;
-        seen.add(key);
-        const found: Visit = { world, name, from: visit };
+        const text = encoding.textOf(world);
+        if (seen.has(text)) continue;
+        seen.add(text);
+        const step: Step = { name, from: visit.step };
         const what =
           wrongIn(world, bounds) || (seen.size % restEvery === 0 ? wrongAtRest(world, rules, bounds) : '');
         if (what)
@@ -53,10 +59,10 @@ export function explore({ bounds, rules, limit, restEvery }: ExploreOptions): Ex
             states: seen.size,
             transitions,
             exhausted: false,
-            violation: { what, trace: traceOf(found) },
+            violation: { what, trace: traceOf(step) },
           };
         if (seen.size >= limit) return { states: seen.size, transitions, exhausted: false };
-        next.push(found);
+        next.push({ world, step });
       }
     }
     frontier = next;
@@ -64,17 +70,9 @@ export function explore({ bounds, rules, limit, restEvery }: ExploreOptions): Ex
   return { states: seen.size, transitions, exhausted: true };
 }
 
-function keyOf(world: World): string {
-  const text = JSON.stringify(world, (_, value: unknown) => {
-    if (typeof value === 'bigint') return `${value}n`;
-    return value instanceof Map ? [...value] : value;
-  });
-  return createHash('md5').update(text).digest('latin1');
-}
-
-function traceOf(visit: Visit): string[] {
+function traceOf(step: Step): string[] {
   const trace: string[] = [];
-  for (let at: Visit | undefined = visit; at; at = at.from) trace.unshift(at.name);
+  for (let at: Step | undefined = step; at; at = at.from) trace.unshift(at.name);
   return trace;
 }
 
@@ -120,15 +118,16 @@ const ROUNDS_TO_REST = 12;
  * saw.
  */
 export function wrongAtRest(before: World, rules: Rules, bounds: Bounds): string {
-  const world = structuredClone(before);
+  const world = copyWorld(before);
   const mover = new Mover(world, rules, { ...bounds, leases: world.leases.length });
   for (const [number, node] of world.nodes.entries()) if (!node.up) mover.restart(number);
   for (const number of world.requests.keys()) finish(mover, number);
+  const encoding = new Encoding();
   for (let round = 0, last = ''; round < ROUNDS_TO_REST; round += 1) {
     settleDown(mover);
-    const key = keyOf(world);
-    if (key === last) break;
-    last = key;
+    const text = encoding.write(world);
+    if (text === last) break;
+    last = text;
   }
   const what = wrongIn(world, bounds);
   if (what) return `at rest: ${what}`;

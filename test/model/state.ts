@@ -94,3 +94,52 @@ export function newWorld({ nodes, requests, total }: Bounds): World {
     bad: '',
   };
 }
+
+/**
+ * A world that can be changed without changing this one. Its nodes are still the same ones: who changes one
+ * puts a copy into its place first (`copyNode`), so that worlds share what differs in none of them.
+ */
+export function copyWorld(world: World): World {
+  return {
+    ...world,
+    leases: world.leases.map((lease) => ({ ...lease })),
+    granted: { ...world.granted },
+    charged: [...world.charged],
+    nodes: [...world.nodes],
+    requests: world.requests.map((request) => ({ ...request })),
+    messages: [...world.messages],
+    lost: [...world.lost],
+  };
+}
+
+/** A node that shares nothing with this one that the money rules change in place. */
+export function copyNode(node: ModelNode): ModelNode {
+  const { ledger, book } = node;
+  return {
+    ...node,
+    ledger: {
+      ...ledger,
+      purses: copyMap(ledger.purses, (purse) => ({
+        ...purse,
+        leaseIds: [...purse.leaseIds],
+        waiters: [...purse.waiters],
+      })),
+      leases: copyMap(ledger.leases, (lease) => ({ ...lease })),
+      requests: copyMap(ledger.requests, (request) => ({ ...request })),
+      recalled: [...ledger.recalled],
+    },
+    book: {
+      ...book,
+      requests: copyMap(book.requests, (request) => ({ ...request })),
+      leases: copyMap(book.leases, (lease) => ({ ...lease })),
+    },
+    noted: [...node.noted],
+    charges: [...node.charges],
+  };
+}
+
+function copyMap<Key, Value>(map: Map<Key, Value>, copy: (value: Value) => Value): Map<Key, Value> {
+  const copied = new Map<Key, Value>();
+  for (const [key, value] of map) copied.set(key, copy(value));
+  return copied;
+}

@@ -9,6 +9,7 @@ import { mayCommit, step } from '../../data-plane/ledger/leases.ts';
 import { beginWith } from '../../data-plane/ledger/state.ts';
 import type { LedgerState, Moment } from '../../data-plane/ledger/state.ts';
 import { chargeOf } from '../../data-plane/ledger/model/records.ts';
+import { copyNode } from './state.ts';
 import type { ModelNode, ModelRequest, World, Bounds } from './state.ts';
 
 /** The rules under test; mutants replace some of them. */
@@ -41,11 +42,15 @@ export const PRODUCTION: Rules = {
 const DEADLINE_MS = 500;
 const WALLET = 'w';
 
-/** The world and the rules it is moved by. Every method changes the world in place. */
+/**
+ * The world and the rules it is moved by. Every method changes the world in place; of its nodes, which other
+ * worlds may share, a copy is made before the first change.
+ */
 export class Mover {
   readonly world: World;
   readonly rules: Rules;
   readonly bounds: Bounds;
+  readonly #own = new Set<number>();
 
   constructor(world: World, rules: Rules, bounds: Bounds) {
     this.world = world;
@@ -56,7 +61,11 @@ export class Mover {
   at(number: number): ModelNode {
     const node = this.world.nodes[number];
     if (!node) throw new Error(`no node ${number}`);
-    return node;
+    if (this.#own.has(number)) return node;
+    this.#own.add(number);
+    const copy = copyNode(node);
+    this.world.nodes[number] = copy;
+    return copy;
   }
 
   now(number: number): Moment {

@@ -47,6 +47,8 @@ function report(round: Round): void {
     `${isExact(round) ? 'exact' : 'WRONG'}: money for ${round.moneyFor}, answers ` +
       `${JSON.stringify(round.statuses)}, ${round.charges} charges, ${round.milliseconds} ms\n`,
   );
+  for (const [text, count] of Object.entries(round.laters))
+    process.stdout.write(`  503, ${count} times: ${text}\n`);
 }
 
 const rounds = await runRounds();

@@ -20,6 +20,8 @@ export interface Round {
   moneyFor: number;
   /** How many answers had which status. */
   statuses: Record<number, number>;
+  /** What was said to those that were told to come later. */
+  laters: Record<string, number>;
   /** In the ledger, once all is settled. */
   charges: number;
   leftMicros: number;
@@ -68,26 +70,31 @@ async function runRound(track: Track, options: RaceOptions, moneyFor: number): P
   await topUp(house, customer.userId, ((moneyFor * PRICE_MICROS) / 1_000_000).toFixed(6));
   const startedAt = performance.now();
   const statuses: Record<number, number> = {};
+  const laters: Record<string, number> = {};
   const client = async (at: number): Promise<void> => {
     for (let request = 0; request < options.requestsEach; request += 1) {
-      const status = await ask(house, customer, at + request);
+      const { status, text } = await ask(house, customer, at + request);
       statuses[status] = (statuses[status] ?? 0) + 1;
+      if (status === 503) laters[text] = (laters[text] ?? 0) + 1;
     }
   };
   await Promise.all(Array.from({ length: options.clients }, (_, at) => client(at)));
   const milliseconds = Math.round(performance.now() - startedAt);
-  return { moneyFor, statuses, milliseconds, ...(await settled(track, before, statuses[200] ?? 0)) };
+  return { moneyFor, statuses, laters, milliseconds, ...(await settled(track, before, statuses[200] ?? 0)) };
 }
 
-async function ask(house: House, { key }: Customer, number: number): Promise<number> {
+async function ask(
+  house: House,
+  { key }: Customer,
+  number: number,
+): Promise<{ status: number; text: string }> {
   const node = house.nodes[number % house.nodes.length];
   const response = await fetch(`${node?.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: '{"model":"budget","messages":[{"role":"user","content":"Hi"}]}',
   });
-  await response.text();
-  return response.status;
+  return { status: response.status, text: await response.text() };
 }
 
 type Books = Pick<Round, 'charges' | 'leftMicros'>;
