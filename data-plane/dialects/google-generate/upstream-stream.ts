@@ -1,15 +1,15 @@
 /** Streamed answers of an upstream that speaks the generative language format, read into canonical events. */
-import { GatewayError } from '@gateway/shared/failures';
 import { brokenOff } from '../answer.ts';
 import { BlockSequence } from '../blocks.ts';
 import type { Block, BlockHead, ChatEvent, Seal } from '../canonical.ts';
+import { ChunkedAnswer } from '../chunks.ts';
 import type { StreamDecoder } from '../dialect.ts';
-import { isObject, numberOf, objectOf, objectsOf, parseObject, textOf } from '../fields.ts';
+import { isObject, numberOf, objectOf, objectsOf, textOf } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 import { typeOfMime } from '../media.ts';
 import { openSeal } from '../seals.ts';
 import type { SseFrame } from '../sse.ts';
-import { failureInsideAnswer, unreadableAnswer } from '../upstream-errors.ts';
+import { failureInsideAnswer } from '../upstream-errors.ts';
 import { applyPartialArguments } from './partial-arguments.ts';
 import { NAME, finishReason, readCitations, readLogprobs, readUsage } from './wire.ts';
 
@@ -22,36 +22,24 @@ export function streamDecoder(choices: number): StreamDecoder {
 
 class GenerateStreamDecoder implements StreamDecoder {
   readonly #asked: number;
-  readonly #candidates = new Map<number, CandidateDecoder>();
+  readonly #answer = new ChunkedAnswer((index, answerId) => new CandidateDecoder(index, answerId));
   #usage: JsonObject = {};
-  #id = '';
-  #started = false;
-  #ended = false;
 
   constructor(asked: number) {
     this.#asked = asked;
   }
 
   push(frame: SseFrame): ChatEvent[] {
-    if (this.#ended) return [];
-    try {
-      const chunk = parseObject(frame.data);
-      if (!chunk) throw unreadableAnswer('a chunk that is no JSON object');
-      return this.#read(chunk);
-    } catch (error) {
-      if (!(error instanceof GatewayError)) throw error;
-      this.#ended = true;
-      return [{ type: 'error', error }];
-    }
+    return this.#answer.push(frame, (chunk) => this.#read(chunk));
   }
 
   end(): ChatEvent[] {
-    if (this.#ended) return [];
-    this.#ended = true;
-    const states = [...this.#candidates.values()];
-    const events = states.flatMap((state) => state.settle());
+    const answer = this.#answer;
+    if (answer.ended) return [];
+    answer.ended = true;
+    const events = answer.choices.flatMap((candidate) => candidate.settle());
     // A blocked prompt has one finish, and some models ignore how many candidates were asked for.
-    if (states.length > 0 && states.every(({ finished }) => finished)) return [...events, { type: 'done' }];
+    if (answer.hasFinished(1)) return [...events, { type: 'done' }];
     const error = brokenOff(`the stream ended before the finish of ${this.#asked} candidates`);
     return [...events, { type: 'error', error }];
   }
@@ -63,32 +51,17 @@ class GenerateStreamDecoder implements StreamDecoder {
     const candidates = objectsOf(chunk.candidates);
     const isBlocked = textOf(feedback.blockReason) !== '';
     if (candidates.length === 0 && !isBlocked && !isObject(chunk.usageMetadata)) return [];
-    const events = this.#start(chunk);
+    const events = this.#answer.start(textOf(chunk.responseId), textOf(chunk.modelVersion));
     const goesOn = textOf(chunk.turnToken) !== '';
     for (const candidate of candidates) {
-      events.push(...this.#candidate(numberOf(candidate.index) ?? 0).read(candidate, goesOn));
+      events.push(...this.#answer.choice(numberOf(candidate.index) ?? 0).read(candidate, goesOn));
     }
-    if (isBlocked) events.push(...this.#candidate(0).block(textOf(feedback.blockReasonMessage)));
+    if (isBlocked) events.push(...this.#answer.choice(0).block(textOf(feedback.blockReasonMessage)));
     if (isObject(chunk.usageMetadata)) {
       this.#usage = { ...this.#usage, ...chunk.usageMetadata };
       events.push({ type: 'usage', ...readUsage(this.#usage) });
     }
     return events;
-  }
-
-  #start(chunk: JsonObject): ChatEvent[] {
-    if (this.#started) return [];
-    this.#started = true;
-    this.#id = textOf(chunk.responseId);
-    return [{ type: 'start', id: this.#id, model: textOf(chunk.modelVersion) }];
-  }
-
-  #candidate(index: number): CandidateDecoder {
-    const known = this.#candidates.get(index);
-    if (known) return known;
-    const created = new CandidateDecoder(index, this.#id);
-    this.#candidates.set(index, created);
-    return created;
   }
 }
 

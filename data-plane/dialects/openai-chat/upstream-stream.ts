@@ -1,13 +1,13 @@
 /** Streamed answers of an upstream that speaks chat completions, read into canonical events. */
-import { GatewayError } from '@gateway/shared/failures';
 import { brokenOff } from '../answer.ts';
 import { BlockSequence } from '../blocks.ts';
 import type { Block, BlockHead, ChatEvent, Citation, Seal } from '../canonical.ts';
+import { ChunkedAnswer } from '../chunks.ts';
 import type { StreamDecoder } from '../dialect.ts';
 import { isObject, numberOf, objectsOf, parseObject, textOf } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 import type { SseFrame } from '../sse.ts';
-import { failureInsideAnswer, unreadableAnswer } from '../upstream-errors.ts';
+import { failureInsideAnswer } from '../upstream-errors.ts';
 import { CallBook } from './calls.ts';
 import type { Call } from './calls.ts';
 import { mergeDetails, readReasoning, sealOf } from './reasoning.ts';
@@ -21,42 +21,29 @@ export function streamDecoder(choices: number): StreamDecoder {
 
 class ChatStreamDecoder implements StreamDecoder {
   readonly #asked: number;
-  readonly #choices = new Map<number, ChoiceDecoder>();
-  #id = '';
-  #started = false;
-  #ended = false;
+  readonly #answer = new ChunkedAnswer((index, answerId) => new ChoiceDecoder(index, answerId));
 
   constructor(asked: number) {
     this.#asked = asked;
   }
 
   push(frame: SseFrame): ChatEvent[] {
-    if (this.#ended) return [];
     if (frame.data.trim() === '[DONE]') return this.#finish(1);
-    const chunk = parseObject(frame.data);
-    try {
-      if (!chunk) throw unreadableAnswer('a chunk that is no JSON object');
-      return this.#read(chunk);
-    } catch (error) {
-      if (!(error instanceof GatewayError)) throw error;
-      this.#ended = true;
-      return [{ type: 'error', error }];
-    }
+    return this.#answer.push(frame, (chunk) => this.#read(chunk));
   }
 
   /**
    * Groq, Perplexity and GPUStack may end without `[DONE]`: enough where every answer asked for has finished.
    */
   end(): ChatEvent[] {
-    return this.#ended ? [] : this.#finish(this.#asked);
+    return this.#finish(this.#asked);
   }
 
   #finish(needed: number): ChatEvent[] {
-    this.#ended = true;
-    const states = [...this.#choices.values()];
-    const isComplete = states.length >= needed && states.every(({ finished }) => finished);
+    if (this.#answer.ended) return [];
+    this.#answer.ended = true;
     return [
-      isComplete
+      this.#answer.hasFinished(needed)
         ? { type: 'done' }
         : { type: 'error', error: brokenOff('the stream ended before its finish') },
     ];
@@ -69,30 +56,15 @@ class ChatStreamDecoder implements StreamDecoder {
       readUsage(chunk.usage) ?? readUsage(isObject(chunk.x_groq) ? chunk.x_groq.usage : undefined);
     // Azure opens with a chunk that has neither id nor choices.
     if (choices.length === 0 && !usage) return [];
-    const events = this.#start(chunk);
+    const events = this.#answer.start(textOf(chunk.id), textOf(chunk.model));
     const citations = topCitations(chunk.citations);
     for (const choice of choices) {
       if (isObject(choice.error)) throw failureInsideAnswer(errorKind(choice.error));
-      events.push(...this.#choice(numberOf(choice.index) ?? 0).read(choice, citations));
+      events.push(...this.#answer.choice(numberOf(choice.index) ?? 0).read(choice, citations));
     }
     const serviceTier = textOf(chunk.service_tier);
     if (usage) events.push({ type: 'usage', ...usage, ...(serviceTier ? { serviceTier } : {}) });
     return events;
-  }
-
-  #start(chunk: JsonObject): ChatEvent[] {
-    if (this.#started) return [];
-    this.#started = true;
-    this.#id = textOf(chunk.id);
-    return [{ type: 'start', id: this.#id, model: textOf(chunk.model) }];
-  }
-
-  #choice(index: number): ChoiceDecoder {
-    const known = this.#choices.get(index);
-    if (known) return known;
-    const created = new ChoiceDecoder(index, this.#id);
-    this.#choices.set(index, created);
-    return created;
   }
 }
 
