@@ -16,7 +16,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestApp } from '../test/control/app.ts';
 import type { TestApp } from '../test/control/app.ts';
 import { freshUntil, ruleOf } from './access.ts';
-import type { TokenRule } from './access.ts';
+import type { TokenRule } from './access.rules.ts';
 import { UserSchema } from './accounts/account.entity.ts';
 import { createToken, viewerOfAccessToken } from './accounts/token.service.ts';
 import type { Context, Viewer } from './context.ts';
