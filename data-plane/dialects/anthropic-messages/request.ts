@@ -1,16 +1,9 @@
 /** A client's messages request, read into the canonical model. */
 import { EFFORTS } from '../canonical.ts';
-import type {
-  AnswerFormat,
-  ChatRequest,
-  Message,
-  Reasoning,
-  ScalarName,
-  Tool,
-  ToolChoice,
-} from '../canonical.ts';
+import type { AnswerFormat, ChatRequest, Message, Reasoning, Tool, ToolChoice } from '../canonical.ts';
 import { Fields, pointTo, refuseStored, wrong } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
+import { scalarKeeper } from '../scalars.ts';
 import { readCache, readMessages } from './messages.ts';
 import { NAME } from './wire.ts';
 
@@ -50,15 +43,7 @@ function readSystem(fields: Fields): Message[] {
 
 function readScalars(fields: Fields, pointers: ChatRequest['pointers']): Partial<ChatRequest> {
   const scalars: Partial<ChatRequest> = {};
-  const keep = <Name extends ScalarName>(
-    name: Name,
-    value: ChatRequest[Name] | undefined,
-    at: string,
-  ): void => {
-    if (value === undefined) return;
-    scalars[name] = value;
-    pointers[name] = at;
-  };
+  const keep = scalarKeeper(scalars, pointers);
   const outputConfig = fields.object('output_config');
   const older = fields.object('output_format');
   const format = outputConfig?.object('format') ?? older;

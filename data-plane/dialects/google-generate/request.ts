@@ -1,17 +1,10 @@
 /** A client's generateContent request, read into the canonical model. */
-import type {
-  AnswerFormat,
-  ChatRequest,
-  Message,
-  Reasoning,
-  ScalarName,
-  Tool,
-  ToolChoice,
-} from '../canonical.ts';
+import type { AnswerFormat, ChatRequest, Message, Reasoning, Tool, ToolChoice } from '../canonical.ts';
 import { EFFORTS } from '../canonical.ts';
 import type { RequestPath } from '../dialect.ts';
 import { Fields, pointTo, refuseStored, wrong } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
+import { scalarKeeper } from '../scalars.ts';
 import { readContents, readInstruction } from './contents.ts';
 import { toJsonSchema } from './schema.ts';
 import { NAME, spelling } from './wire.ts';
@@ -48,15 +41,7 @@ export function decodeRequest(wire: JsonObject, path: RequestPath): ChatRequest 
 
 function readScalars(fields: Fields, pointers: ChatRequest['pointers']): Partial<ChatRequest> {
   const scalars: Partial<ChatRequest> = {};
-  const keep = <Name extends ScalarName>(
-    name: Name,
-    value: ChatRequest[Name] | undefined,
-    at: string,
-  ): void => {
-    if (value === undefined) return;
-    scalars[name] = value;
-    pointers[name] = at;
-  };
+  const keep = scalarKeeper(scalars, pointers);
   const config = fields.object(spelling(fields, 'generationConfig'));
   const labels = fields.object('labels');
   if (labels) {

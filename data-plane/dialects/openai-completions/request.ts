@@ -1,7 +1,8 @@
 /** A legacy text completion request, read as a chat of one user message. */
-import type { ChatRequest, ScalarName } from '../canonical.ts';
+import type { ChatRequest } from '../canonical.ts';
 import { Fields, wrong } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
+import { scalarKeeper } from '../scalars.ts';
 
 const CHOICES_MAX = 128;
 
@@ -17,15 +18,7 @@ export function decodeRequest(wire: JsonObject): ChatRequest {
   const prompt = readPrompt(fields);
   const pointers: ChatRequest['pointers'] = {};
   const scalars: Partial<ChatRequest> = {};
-  const keep = <Name extends ScalarName>(
-    name: Name,
-    value: ChatRequest[Name] | undefined,
-    field: string,
-  ): void => {
-    if (value === undefined) return;
-    scalars[name] = value;
-    pointers[name] = fields.pointer(field);
-  };
+  const keep = scalarKeeper(scalars, pointers, (field) => fields.pointer(field));
   const top = fields.integer('logprobs');
   const stop = fields.take('stop');
   const choices = fields.integer('n') ?? 1;

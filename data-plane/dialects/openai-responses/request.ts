@@ -15,6 +15,7 @@ import { Drops } from '../drops.ts';
 import { effortOf } from '../effort.ts';
 import { Fields, refuseStored, wrong } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
+import { scalarKeeper } from '../scalars.ts';
 import { encodeInput } from './input.ts';
 import { decodeInput } from './items.ts';
 import { askForSummary, endsInTrigger } from './summary.ts';
@@ -102,28 +103,20 @@ function instructions(fields: Fields): Message[] {
 }
 
 function readScalars(fields: Fields, request: ChatRequest): void {
-  const set = <Name extends ScalarName>(
-    name: Name,
-    field: string,
-    value: ChatRequest[Name] | undefined,
-  ): void => {
-    if (value === undefined) return;
-    request[name] = value;
-    request.pointers[name] = fields.pointer(field);
-  };
-  set('toolChoice', 'tool_choice', decodeToolChoice(fields, request.tools));
-  set('parallelToolCalls', 'parallel_tool_calls', fields.boolean('parallel_tool_calls'));
-  set('maxOutputTokens', 'max_output_tokens', fields.integer('max_output_tokens'));
-  set('temperature', 'temperature', fields.number('temperature'));
-  set('topP', 'top_p', fields.number('top_p'));
-  set('metadata', 'metadata', readMetadata(fields));
+  const keep = scalarKeeper(request, request.pointers, (field) => fields.pointer(field));
+  keep('toolChoice', decodeToolChoice(fields, request.tools), 'tool_choice');
+  keep('parallelToolCalls', fields.boolean('parallel_tool_calls'), 'parallel_tool_calls');
+  keep('maxOutputTokens', fields.integer('max_output_tokens'), 'max_output_tokens');
+  keep('temperature', fields.number('temperature'), 'temperature');
+  keep('topP', fields.number('top_p'), 'top_p');
+  keep('metadata', readMetadata(fields), 'metadata');
   const user = fields.has('user') ? 'user' : 'safety_identifier';
-  set('user', user, fields.string(user));
-  set('serviceTier', 'service_tier', fields.string('service_tier'));
-  set('cacheKey', 'prompt_cache_key', fields.string('prompt_cache_key'));
-  set('cacheRetention', 'prompt_cache_retention', fields.string('prompt_cache_retention'));
+  keep('user', fields.string(user), user);
+  keep('serviceTier', fields.string('service_tier'), 'service_tier');
+  keep('cacheKey', fields.string('prompt_cache_key'), 'prompt_cache_key');
+  keep('cacheRetention', fields.string('prompt_cache_retention'), 'prompt_cache_retention');
   const top = fields.integer('top_logprobs');
-  if (top) set('logprobs', 'top_logprobs', { top });
+  if (top) keep('logprobs', { top }, 'top_logprobs');
 }
 
 function readMetadata(fields: Fields): Record<string, string> | undefined {
