@@ -27,6 +27,11 @@ export interface Call {
   body(limitBytes: number): Promise<Buffer>;
   /** The body as it comes, instead of `body`. */
   incoming(): Readable;
+  /**
+   * There where the client sent an Idempotency-Key: whoever reads the body by `incoming` says here, once, what
+   * it was, as a digest that is the same for the same content however it was cut and bounded.
+   */
+  fingerprint?(digest: string): void;
   /** Calls the listener once when the answer has ended or the client is gone. */
   onEnd(listener: () => void): void;
 }

@@ -42,8 +42,8 @@ const RETRY_AFTER_MS = 2_000;
 /** A call that remembers the digest of its body, where the client sent a key. */
 export interface FingerprintedCall {
   call: Call;
-  /** Digest of the body that was read; of form data, which streams on, only of what is known of it. */
-  fingerprint(model: string): string;
+  /** Digest of the body that was read. Throws where the client sent a key and nothing was read. */
+  fingerprint(): string;
 }
 
 /** Watches the body of a call being read. Without a key nothing is computed. */
@@ -55,9 +55,15 @@ export function fingerprinted(call: Call): FingerprintedCall {
     digest = sha256(bytes);
     return bytes;
   };
+  const fingerprint = (said: string): void => {
+    digest = said;
+  };
   return {
-    call: { ...call, body },
-    fingerprint: (model) => digest ?? sha256(`${model} ${call.headers['content-length'] ?? ''}`),
+    call: { ...call, body, fingerprint },
+    fingerprint: () => {
+      if (digest === undefined) throw new Error(`nobody read the body of ${call.path}`);
+      return digest;
+    },
   };
 }
 

@@ -128,16 +128,16 @@ function serveChat(
     {
       family,
       credentials,
-      open: async () =>
-        openChat(door(), { bytes: await call.body(CHAT_BODY_BYTES), path, headers: call.headers }),
+      open: async (read) =>
+        openChat(door(), { bytes: await read.body(CHAT_BODY_BYTES), path, headers: read.headers }),
     },
     services,
   );
 }
 
 function serveCompact(call: Call, services: Services): Promise<void> {
-  const open = async (): Promise<Exchange> =>
-    openCompact(COMPACTION, { bytes: await call.body(CHAT_BODY_BYTES), path: {}, headers: call.headers });
+  const open = async (read: Call): Promise<Exchange> =>
+    openCompact(COMPACTION, { bytes: await read.body(CHAT_BODY_BYTES), path: {}, headers: read.headers });
   return serve(call, { family: 'compact', credentials: 'bearer', open }, services);
 }
 

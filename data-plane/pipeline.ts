@@ -2,7 +2,7 @@
 import { GatewayError } from '@gateway/shared/failures';
 import { FAMILIES, isChatFamily } from '@gateway/shared/catalog';
 import type { Family } from '@gateway/shared/catalog';
-import { authenticate } from './authenticate.ts';
+import { callerOf } from './rate.ts';
 import type { Caller } from './authenticate.ts';
 import { openBill } from './bill.ts';
 import type { Bill, Sale } from './bill.ts';
@@ -26,7 +26,7 @@ export interface Sold {
  * client yet.
  */
 export async function serve(call: Call, sold: Sold, services: Services): Promise<void> {
-  const caller = authenticate(call, sold.credentials);
+  const caller = callerOf(call, sold.credentials, services);
   services.streams.add(caller.key.id, call.cut);
   try {
     const read = fingerprinted(call);
@@ -34,7 +34,7 @@ export async function serve(call: Call, sold: Sold, services: Services): Promise
     const { model, price, routes } = findModel(call, caller, { name: exchange.model, family: sold.family });
     exchange.checkLimits(model);
     const { walletId } = caller.key;
-    const claimed = { walletId, fingerprint: read.fingerprint(model.name) };
+    const claimed = { walletId, fingerprint: read.fingerprint() };
     const claim = await claimKey(call, claimed, services.claims);
     const sale = { model, price, family: sold.family, streamed: exchange.streamed };
     let bill: Bill | undefined;

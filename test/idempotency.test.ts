@@ -25,6 +25,8 @@ beforeAll(async () => {
   database = await createEmptyDatabase();
   house = await startHouse({ databaseUrl: database.url, nodes: 2 });
   await addUpstream(house, { baseUrl: `${upstream.origin}/v1`, models: ['budget'] });
+  const families = ['AUDIO'];
+  await addUpstream(house, { baseUrl: `${upstream.origin}/v1`, models: ['swift'], name: 'speech', families });
 });
 
 afterAll(async () => {
@@ -54,6 +56,20 @@ async function ask(customer: Customer, key: string, more: { node?: number; promp
   return { status: response.status, retry, text: await response.text() } satisfies Answer;
 }
 
+/** A recording under a key. Each form has a boundary of its own. */
+async function transcribe(customer: Customer, key: string, file: Buffer, name = 'a.wav'): Promise<Answer> {
+  const form = new FormData();
+  form.append('file', new Blob([Uint8Array.from(file)], { type: 'audio/wav' }), name);
+  form.append('model', 'swift');
+  const response = await fetch(`${house.url}/v1/audio/transcriptions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${customer.key}`, 'idempotency-key': key },
+    body: form,
+  });
+  const retry = response.headers.get('x-should-retry');
+  return { status: response.status, retry, text: await response.text() };
+}
+
 async function charges(customer: Customer): Promise<number> {
   const { rows } = await house.database.query<{ count: number }>(
     'select count(*)::int as count from usage_charge join usage_entry using (request_id) where key_id = $1',
@@ -79,12 +95,14 @@ test('of 20 requests at once with one key on two nodes one is answered and charg
     Array.from({ length: 20 }, (_, at) => ask(customer, 'once', { node: at % 2 })),
   );
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-  expect(answers.filter(({ status }) => status === 409)).toHaveLength(19);
+  // On a machine without a free core the control plane may not say in time who has the key.
+  expect(answers.filter(({ status }) => status === 409 || status === 503)).toHaveLength(19);
   const done = await until(409, () => ask(customer, 'once'));
-  const last = done.retry === 'false' ? done : await settled(customer);
+  const last = done.retry === 'false' ? done : await settled(() => ask(customer, 'once'));
   expect(last).toMatchObject({ status: 409, retry: 'false' });
   expect(last.text).toContain('cost 0.03 USD');
-  expect(await ask(customer, 'once', { prompt: 'Other' })).toMatchObject({ status: 422 });
+  // As long as the first one: nothing but the content tells them apart.
+  expect(await ask(customer, 'once', { prompt: 'Ho' })).toMatchObject({ status: 422 });
   expect(await charges(customer)).toBe(1);
   const { rows } = await house.database.query(
     "select from usage_entry where request_id = 'made-up-by-the-client'",
@@ -93,9 +111,9 @@ test('of 20 requests at once with one key on two nodes one is answered and charg
 });
 
 /** The answer once the charge has reached the control plane; before, the key counts as in flight. */
-async function settled(customer: Customer): Promise<Answer> {
+async function settled(again: () => Promise<Answer>): Promise<Answer> {
   for (let attempt = 0; ; attempt += 1) {
-    const answer = await ask(customer, 'once');
+    const answer = await again();
     if (answer.retry === 'false' || attempt === 100) return answer;
     expect(answer).toMatchObject({ status: 409, retry: 'true' });
     await new Promise((resolve) => {
@@ -113,6 +131,18 @@ test('a request that failed leaves its key to the next one', async () => {
   const poor = await addCustomer(house, '0');
   expect((await ask(poor, 'again')).status).toBe(402);
   expect((await until(402, () => ask(poor, 'again'))).status).toBe(402);
+});
+
+test('a form is known again by its content: another file under the same key is refused and costs nothing', async () => {
+  const customer = await addCustomer(house, '1');
+  const [recording, other] = [1, 2].map((byte) => Buffer.alloc(600_000, byte)) as [Buffer, Buffer];
+  expect((await transcribe(customer, 'form', recording)).status).toBe(200);
+  expect((await settled(() => transcribe(customer, 'form', recording))).status).toBe(409);
+  const asked = upstream.seen.length;
+  expect(await transcribe(customer, 'form', other)).toMatchObject({ status: 422 });
+  expect(await transcribe(customer, 'form', recording, 'b.wav')).toMatchObject({ status: 422 });
+  expect(upstream.seen.length).toBe(asked);
+  expect(await charges(customer)).toBe(1);
 });
 
 test('a key that cannot be one is refused, and so is every key while the control plane is away', async () => {

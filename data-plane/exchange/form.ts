@@ -2,7 +2,8 @@
  * Multipart forms: read as they come, files parked, and written anew for the upstream, so that what is
  * billed is what any upstream's parser reads.
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
+import type { Hash } from 'node:crypto';
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { Busboy } from '@fastify/busboy';
@@ -23,7 +24,7 @@ const LINE_END = '\r\n';
 
 type Part =
   | { name: string; value: string }
-  | { name: string; filename: string; contentType: string; file: ParkedFile };
+  | { name: string; filename: string; contentType: string; file: ParkedFile; hash: Hash | undefined };
 
 /** A form that was read to its end. */
 export interface Form {
@@ -31,6 +32,8 @@ export interface Form {
   fields: JsonObject;
   files: { name: string }[];
   payload: Payload;
+  /** Of all parts in their order, in hex; the boundary, which every client makes anew, is no part of it. */
+  digest: string | undefined;
 }
 
 /** A form as it arrives. */
@@ -41,6 +44,8 @@ export interface FormSource {
   uploads: Uploads;
   /** Called with each file at once, so that it is dropped whatever happens. */
   park(file: ParkedFile): void;
+  /** Whether the content's digest is wanted: it costs the processor a pass over the files. */
+  digested: boolean;
 }
 
 /**
@@ -56,7 +61,18 @@ export async function readForm(source: FormSource): Promise<Form> {
     parts.flatMap((part) => ('value' in part ? [[part.name, part.value]] : [])),
   );
   const files = parts.flatMap((part) => ('file' in part ? [{ name: part.name }] : []));
-  return { fields, files, payload: payloadOf(parts, size) };
+  const digest = source.digested ? digestOf(parts) : undefined;
+  return { fields, files, payload: payloadOf(parts, size), digest };
+}
+
+/** Each file has a hash of its own: files are read while the parser is ahead of them. */
+function digestOf(parts: readonly Part[]): string {
+  const said = parts.map((part) =>
+    'value' in part
+      ? [part.name, part.value]
+      : [part.name, part.filename, part.contentType, part.hash?.digest('hex')],
+  );
+  return createHash('sha256').update(JSON.stringify(said)).digest('hex');
 }
 
 class FormReader {
@@ -132,10 +148,11 @@ class FormReader {
   #park(head: { name: string; filename: string; contentType: string }, stream: BusboyFileStream): void {
     const file = this.#source.uploads.file();
     this.#source.park(file);
-    this.#add({ ...head, file });
+    const hash = this.#source.digested ? createHash('sha256') : undefined;
+    this.#add({ ...head, file, hash });
     this.#streams.push(stream);
     stream.on('limit', () => this.#fail(tooLarge(this.#source.limitBytes)));
-    const filled = file.fill(stream).catch((cause: unknown) => {
+    const filled = file.fill(stream, hash).catch((cause: unknown) => {
       this.#fail(cause instanceof GatewayError ? cause : invalid(MALFORMED));
     });
     this.#filling.push(filled);

@@ -40,19 +40,22 @@ export async function openRelayed(call: Call, { kind, uploads, streamError }: Re
   });
 }
 
-function formOf(call: Call, { kind, uploads }: Pick<RelayDoor, 'kind' | 'uploads'>): Promise<Form> {
+async function formOf(call: Call, { kind, uploads }: Pick<RelayDoor, 'kind' | 'uploads'>): Promise<Form> {
   if (Number(call.headers['content-length'] ?? 0) > kind.bodyBytes) {
     const megabytes = Math.floor(kind.bodyBytes / (1024 * 1024));
     const message = `The request body is larger than ${megabytes} MB. Send a smaller one.`;
     throw new GatewayError('body_too_large', message);
   }
-  return readForm({
+  const form = await readForm({
     body: call.incoming(),
     contentType: call.headers['content-type'] ?? '',
     limitBytes: kind.bodyBytes,
     uploads,
     park: (file) => call.onEnd(() => void file.drop()),
+    digested: call.fingerprint !== undefined,
   });
+  if (form.digest !== undefined) call.fingerprint?.(form.digest);
+  return form;
 }
 
 /** The client's bytes, but for the model's name. */

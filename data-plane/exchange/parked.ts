@@ -3,7 +3,7 @@
  * unlinked temporary files that only this process can decrypt.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import type { Cipheriv } from 'node:crypto';
+import type { Cipheriv, Hash } from 'node:crypto';
 import { open, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -85,10 +85,14 @@ export class ParkedFile {
     this.#room = room;
   }
 
-  /** Takes the whole source. Rejects with `unavailable` when there is no room, or with the source's error. */
-  async fill(source: Readable): Promise<void> {
+  /**
+   * Takes the whole source, and through the hash where there is one. Rejects with `unavailable` when there is
+   * no room, or with the source's error.
+   */
+  async fill(source: Readable, hash?: Hash): Promise<void> {
     for await (const chunk of source as AsyncIterable<Buffer>) {
       if (this.#dropped) return;
+      hash?.update(chunk);
       const fits = !this.#onDisk && this.size + chunk.length <= FILE_MEMORY_BYTES;
       this.size += chunk.length;
       if (fits && this.#room.takeMemory(chunk.length)) {
