@@ -10,6 +10,9 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import Fastify from 'fastify';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { GraphQLSchema } from 'graphql';
+import { serveExports } from './accounts/export.routes.ts';
+import { OidcClient } from './accounts/oidc.client.ts';
+import { serveOidc } from './accounts/oidc.routes.ts';
 import { SECURITY_HEADERS, serveConsole } from './console-files.ts';
 import type { Context } from './context.ts';
 import { maskError } from './errors.ts';
@@ -18,6 +21,7 @@ import { createBus, listenForEvents } from './events.ts';
 import { brokenLimits, TOKENS_MAX } from './graphql-limits.ts';
 import { isOwnOrigin } from './identify.ts';
 import type { NodeFinder } from './identify.ts';
+import { announceMail } from './mail/mail.service.ts';
 import { httpRequests, maskedErrors, registry } from './metrics.ts';
 import { Playground } from './playground/live.ts';
 import { Contexts } from './request-context.ts';
@@ -63,12 +67,15 @@ export async function createApp(parts: AppParts): Promise<App> {
     bodyLimit: LARGE_BODY_BYTES_MAX,
   });
   const playground = new Playground(() => orm.em.fork());
-  const contexts = new Contexts({ ...parts, playground });
+  const oidc = settings.oidc && new OidcClient(settings.oidc);
+  const contexts = new Contexts({ ...parts, playground, oidc });
   const apollo = createApollo(schema, parts);
   await apollo.start();
   observe(server, parts);
   serveHealth(server, orm);
   serveGraphql(server, { apollo, contexts, settings });
+  serveOidc(server, contexts, parts.log);
+  serveExports(server, contexts);
   await serveConsole(server, settings.consoleFolder);
   const sockets = serveSockets(server.server, {
     schema,
@@ -79,7 +86,11 @@ export async function createApp(parts: AppParts): Promise<App> {
   });
   return {
     server,
-    listen: () => listen(server, settings),
+    listen: async () => {
+      const port = await listen(server, settings);
+      await announceMail(orm.em.fork(), settings);
+      return port;
+    },
     close: async () => {
       await playground.close();
       await sockets.close();

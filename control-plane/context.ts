@@ -5,6 +5,7 @@ import type { GraphQLSchema } from 'graphql';
 import { Authorized as AuthorizedField, Extensions } from 'type-graphql';
 import type { AuthCheckerFn } from 'type-graphql';
 import type { Group } from '@gateway/shared/catalog';
+import type { OidcClient } from './accounts/oidc.client.ts';
 import type { AccessScope } from './enums.ts';
 import { requestError } from './errors.ts';
 import type { Playground } from './playground/live.ts';
@@ -56,6 +57,12 @@ export interface Context {
   settings: Settings;
   /** Replies being written by this process. */
   playground: Playground;
+  /** The identity provider of this installation; null where there is none. */
+  oidc: OidcClient | null;
+  /** What marks the browser; null where nothing was begun in it that has to end in it. */
+  browserToken: string | null;
+  /** Marks the browser. Throws BAD_USER_INPUT on a WebSocket. */
+  setBrowser(token: string, expiresAt: Date): void;
   /**
    * Sets the session cookie, or clears it with null. Throws BAD_USER_INPUT on a WebSocket, where no cookie
    * can be set.

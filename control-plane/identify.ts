@@ -28,15 +28,27 @@ export function cookieName(settings: Pick<Settings, 'consoleUrl'>): string {
   return isHttps(settings) ? '__Host-session' : 'session';
 }
 
-/** The whole Set-Cookie value; an empty token clears the cookie. */
+/** The name of the cookie that only says: it is still the same browser. It opens nothing. */
+function browserCookieName(settings: Pick<Settings, 'consoleUrl'>): string {
+  return isHttps(settings) ? '__Host-browser' : 'browser';
+}
+
+/** The whole Set-Cookie value of a session; an empty token clears the cookie. */
 export function cookieOf(settings: Pick<Settings, 'consoleUrl'>, token: string, expiresAt: Date): string {
-  const parts = [
-    `${cookieName(settings)}=${token}`,
-    'Path=/',
-    'HttpOnly',
-    'SameSite=Lax',
-    `Expires=${expiresAt.toUTCString()}`,
-  ];
+  return setCookie(settings, `${cookieName(settings)}=${token}`, expiresAt);
+}
+
+/** The whole Set-Cookie value that marks a browser, for what begins and ends in one. */
+export function browserCookieOf(
+  settings: Pick<Settings, 'consoleUrl'>,
+  token: string,
+  expiresAt: Date,
+): string {
+  return setCookie(settings, `${browserCookieName(settings)}=${token}`, expiresAt);
+}
+
+function setCookie(settings: Pick<Settings, 'consoleUrl'>, pair: string, expiresAt: Date): string {
+  const parts = [pair, 'Path=/', 'HttpOnly', 'SameSite=Lax', `Expires=${expiresAt.toUTCString()}`];
   return [...parts, ...(isHttps(settings) ? ['Secure'] : [])].join('; ');
 }
 
@@ -47,12 +59,23 @@ export function cookieOf(settings: Pick<Settings, 'consoleUrl'>, token: string, 
 export function credentialsOf(headers: IncomingHttpHeaders, settings: Settings): Credentials {
   const bearer = BEARER.exec(headers.authorization ?? '')?.[1] ?? null;
   const ownPage = headers.origin === undefined || isOwnOrigin(headers.origin, settings);
-  const name = cookieName(settings);
+  return { bearer, sessionToken: ownPage ? cookieIn(headers, cookieName(settings)) : null };
+}
+
+/** What marks the browser, where it was marked. */
+export function browserTokenOf(
+  headers: IncomingHttpHeaders,
+  settings: Pick<Settings, 'consoleUrl'>,
+): string | null {
+  return cookieIn(headers, browserCookieName(settings));
+}
+
+function cookieIn(headers: IncomingHttpHeaders, name: string): string | null {
   const pair = (headers.cookie ?? '')
     .split(';')
     .map((item) => item.trim())
     .find((item) => item.startsWith(`${name}=`));
-  return { bearer, sessionToken: ownPage && pair ? pair.slice(name.length + 1) : null };
+  return pair?.slice(name.length + 1) || null;
 }
 
 /**

@@ -8,6 +8,8 @@ export const TYPE_NAMES: Readonly<Record<string, string>> = {
   usr: 'User',
   ses: 'Session',
   tok: 'AccessToken',
+  psk: 'Passkey',
+  idn: 'LinkedIdentity',
   pol: 'PolicyVersion',
   key: 'ApiKey',
   mdl: 'CatalogModel',

@@ -2,11 +2,12 @@
 import type { IncomingMessage } from 'node:http';
 import { randomUUID } from 'node:crypto';
 import type { MikroORM } from '@mikro-orm/postgresql';
+import type { OidcClient } from './accounts/oidc.client.ts';
 import { clientAddress, trustProxies } from './client-address.ts';
 import type { ProxyTrust } from './client-address.ts';
 import type { Context } from './context.ts';
 import { requestError } from './errors.ts';
-import { cookieOf, credentialsOf, identify } from './identify.ts';
+import { browserCookieOf, browserTokenOf, cookieOf, credentialsOf, identify } from './identify.ts';
 import type { Credentials, NodeFinder } from './identify.ts';
 import type { Playground } from './playground/live.ts';
 import type { Settings } from './settings.ts';
@@ -17,6 +18,7 @@ export interface ContextParts {
   orm: MikroORM;
   settings: Settings;
   playground: Playground;
+  oidc: OidcClient | null;
   findNode: NodeFinder;
 }
 
@@ -70,7 +72,7 @@ export class Contexts {
   }
 
   async #make(request: IncomingMessage, { requestId, credentials, setCookie }: Channel): Promise<Context> {
-    const { orm, settings, findNode, playground } = this.#parts;
+    const { orm, settings, findNode, playground, oidc } = this.#parts;
     const em = orm.em.fork();
     const { viewer, node } = await identify(em, credentials, findNode);
     return {
@@ -80,8 +82,11 @@ export class Contexts {
       requestId,
       settings,
       playground,
+      oidc,
+      browserToken: browserTokenOf(request.headers, settings),
       ip: clientAddress(request, this.#isProxy),
       userAgent: request.headers['user-agent']?.slice(0, USER_AGENT_LENGTH_MAX) ?? null,
+      setBrowser: (token, expiresAt) => setCookie(browserCookieOf(settings, token, expiresAt)),
       setSession: (token, expiresAt = new Date(0)) => setCookie(cookieOf(settings, token ?? '', expiresAt)),
     };
   }

@@ -2,7 +2,11 @@
 import type { NonEmptyArray } from 'type-graphql';
 import { AccountResolver, SessionResolver } from './accounts/account.resolver.ts';
 import { AdminUsersResolver } from './accounts/admin.resolver.ts';
+import { ExportResolver } from './accounts/export.resolver.ts';
+import { IdentityResolver } from './accounts/identity.resolver.ts';
+import { PasskeyResolver } from './accounts/passkey.resolver.ts';
 import { PolicyResolver } from './accounts/policy.resolver.ts';
+import { RegistrationResolver } from './accounts/registration.resolver.ts';
 import { SecurityResolver } from './accounts/security.resolver.ts';
 import { TokenResolver } from './accounts/token.resolver.ts';
 import { AddressResolver } from './address.resolver.ts';
@@ -47,7 +51,11 @@ export const resolvers: NonEmptyArray<new () => object> = [
   AccountResolver,
   SessionResolver,
   PolicyResolver,
+  RegistrationResolver,
   SecurityResolver,
+  PasskeyResolver,
+  IdentityResolver,
+  ExportResolver,
   TokenResolver,
   AdminUsersResolver,
   AddressResolver,

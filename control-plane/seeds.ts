@@ -6,14 +6,12 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { seedAdmin } from './accounts/account.service.ts';
 import { seedCatalog } from './catalog/catalog.service.ts';
 import { seedPolicy } from './accounts/policy.service.ts';
-import { announceMail } from './mail/mail.service.ts';
 import type { Settings } from './settings.ts';
 
 /** Fills an empty database. Safe to run from several processes at once. */
 export async function seed(em: EntityManager, settings: Settings): Promise<void> {
   const { adminEmail: email, adminPassword: password } = settings;
   await seedPolicy(em.fork());
-  await announceMail(em.fork(), settings);
   await seedCatalog(em.fork());
   await seedAdmin(em.fork(), email && password ? { email, password } : null);
 }

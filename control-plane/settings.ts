@@ -1,6 +1,15 @@
 /** The control plane's settings, read and checked once at the start. */
 import path from 'node:path';
 
+/** The identity provider that people may sign in with. */
+export interface OidcSettings {
+  issuer: string;
+  clientId: string;
+  clientSecret: string;
+  /** What its button says. */
+  label: string;
+}
+
 export interface Settings {
   databaseUrl: string;
   host: string;
@@ -23,6 +32,7 @@ export interface Settings {
   smtpUrl: string | null;
   /** The sender of mail; null for no-reply at the console's host. */
   mailFrom: string | null;
+  oidc: OidcSettings | null;
   /** Folder of the built console. */
   consoleFolder: string;
   /** Started by `npm start`, with the embedded database and the demo. */
@@ -60,6 +70,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     adminPassword: env['ADMIN_PASSWORD'] || null,
     smtpUrl: smtpOf(env),
     mailFrom: env['MAIL_FROM']?.trim() || null,
+    oidc: oidcOf(env),
     consoleFolder: path.resolve(env['CONSOLE_FOLDER'] || path.join('dist', 'console')),
     localStart: env['LOCAL_START'] === '1',
     usageRetentionDays: retentionOf(env),
@@ -97,6 +108,21 @@ function addressOf(env: NodeJS.ProcessEnv, name: string): string | undefined {
   if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
     throw new Error(`${name} must be an http or https address.`);
   return text.replace(/\/+$/, '');
+}
+
+/** All three or none; plain http on this machine alone, for tests. */
+function oidcOf(env: NodeJS.ProcessEnv): OidcSettings | null {
+  const issuer = addressOf(env, 'OIDC_ISSUER');
+  if (!issuer) return null;
+  const { protocol, hostname, host } = new URL(issuer);
+  if (protocol !== 'https:' && !['localhost', '127.0.0.1'].includes(hostname))
+    throw new Error('OIDC_ISSUER must be an https address.');
+  return {
+    issuer,
+    clientId: required(env, 'OIDC_CLIENT_ID', 'the id of this client at the identity provider'),
+    clientSecret: required(env, 'OIDC_CLIENT_SECRET', 'its secret'),
+    label: env['OIDC_LABEL']?.trim() || host,
+  };
 }
 
 function smtpOf(env: NodeJS.ProcessEnv): string | null {

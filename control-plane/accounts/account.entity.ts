@@ -78,6 +78,9 @@ export const AccountLinkSchema = defineEntity({
     id: p.text().primary(),
     userId: p.text(),
     tokenDigest: p.text(),
+    purpose: p.text().$type<'CLAIM' | 'RESET' | 'VERIFY' | 'CHANGE'>().default('CLAIM'),
+    /** The address that a VERIFY or CHANGE link proves. */
+    email: p.text().nullable(),
     expiresAt: p.datetime(),
     usedAt: p.datetime().nullable(),
     createdAt: p.datetime().onCreate(() => new Date()),

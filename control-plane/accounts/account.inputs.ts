@@ -65,6 +65,20 @@ export class AdminClaimInput {
   acceptPolicyVersion!: string;
 }
 
+/** Names an e-mail address. */
+@InputType({ description: 'Names an e-mail address.' })
+export class EmailInput {
+  @Field(() => EmailAddress, { description: 'The address.' })
+  email!: string;
+}
+
+/** The token of a mailed link. */
+@InputType({ description: 'The token of a mailed link.' })
+export class TokenInput {
+  @Field(() => String, { description: 'The token of the link, from its fragment.' })
+  token!: string;
+}
+
 /** The old password and a new one. */
 @InputType({ description: 'The old password and a new one.' })
 export class PasswordChangeInput {

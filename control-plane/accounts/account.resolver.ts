@@ -1,4 +1,4 @@
-/** Accounts on the API: who am I, registering, signing in and out, sessions, the privacy policy. */
+/** Accounts on the API: who am I, signing in and out, sessions, the privacy policy. */
 import 'reflect-metadata';
 import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
 import { connectionFrom, decodeCursor, encodeCursor, PageArguments, pageSize } from '../connections.ts';
@@ -7,26 +7,19 @@ import { Authorized, Public, sessionOf, viewerOf } from '../context.ts';
 import type { Context } from '../context.ts';
 import { outcome } from '../errors.ts';
 import { IdInput } from '../inputs.ts';
-import type { SignedIn } from './account.service.ts';
-import {
-  changePassword,
-  claimAccount,
-  register,
-  resetPassword,
-  signIn,
-  userById,
-} from './account.service.ts';
+import { changePassword, claimAccount, signIn, userById } from './account.service.ts';
 import {
   AdminClaimInput,
   PasswordChangeInput,
   PolicyAcceptInput,
-  RegisterInput,
-  RegisterPayload,
   SignInInput,
   SignInPayload,
   SignOutPayload,
   ViewerPayload,
 } from './account.inputs.ts';
+import { enter } from './enter.ts';
+import { START_PATH } from './oidc.routes.ts';
+import { relyingPartyOf } from './passkey.challenge.ts';
 import {
   accept,
   acceptancesOf,
@@ -36,7 +29,6 @@ import {
   policyToAccept,
 } from './policy.service.ts';
 import { countSessions, endSession, endSessions, sessionsOf } from './session.service.ts';
-import { PasswordResetInput } from './security.types.ts';
 import {
   PolicyAcceptance,
   PolicyVersion,
@@ -69,22 +61,16 @@ export class AccountResolver {
   @Public()
   @Query(() => SignInOptions, { description: 'How people can sign in here.' })
   async signInOptions(@Ctx() context: Context): Promise<SignInOptions> {
-    const policy = await currentPolicy(context.em);
-    return { password: true, passkeys: false, registrationOpen: true, currentPolicy: policy };
-  }
-
-  @Public()
-  @Mutation(() => RegisterPayload, {
-    description: 'Makes an account and signs it in. Sets the session cookie.',
-  })
-  register(
-    @Ctx() context: Context,
-    @Arg('input', () => RegisterInput, { description: 'The account.' }) input: RegisterInput,
-  ): Promise<RegisterPayload> {
-    return outcome({ viewer: null, verificationRequired: false }, async () => {
-      const { user } = enter(context, await register(context.em, input, context));
-      return { viewer: user, verificationRequired: false };
-    });
+    const { settings, oidc } = context;
+    const startUrl = `${settings.consoleUrl}${START_PATH}`;
+    return {
+      password: true,
+      mail: settings.smtpUrl !== null,
+      passkeys: relyingPartyOf(settings) !== null,
+      oidcProviders: oidc ? [{ id: 'oidc', label: oidc.label, startUrl }] : [],
+      registrationOpen: true,
+      currentPolicy: await currentPolicy(context.em),
+    };
   }
 
   @Public()
@@ -112,22 +98,6 @@ export class AccountResolver {
   ): Promise<SignInPayload> {
     return outcome({ viewer: null, session: null, secondFactorRequired: false }, async () => {
       const { user, session } = enter(context, await claimAccount(context.em, input, context));
-      return { viewer: user, session, secondFactorRequired: false };
-    });
-  }
-
-  @Public()
-  @Mutation(() => SignInPayload, {
-    description: 'Sets a new password by a single-use link, ends all sessions and signs in.',
-  })
-  passwordReset(
-    @Ctx() context: Context,
-    @Arg('input', () => PasswordResetInput, { description: 'The link.' }) input: PasswordResetInput,
-  ): Promise<SignInPayload> {
-    return outcome({ viewer: null, session: null, secondFactorRequired: false }, async () => {
-      const opened = await resetPassword(context.em, input, context);
-      if (!opened) return { viewer: null, session: null, secondFactorRequired: true };
-      const { user, session } = enter(context, opened);
       return { viewer: user, session, secondFactorRequired: false };
     });
   }
@@ -175,6 +145,7 @@ export class AccountResolver {
         currentPassword: input.currentPassword,
         newPassword: input.newPassword,
         sessionId: sessionOf(context).id,
+        ip: context.ip,
       }),
     }));
   }
@@ -234,10 +205,4 @@ export class SessionResolver {
   current(@Root() session: Session, @Ctx() context: Context): boolean {
     return context.viewer?.session?.id === session.id;
   }
-}
-
-/** Gives the browser its cookie. */
-function enter(context: Context, signedIn: SignedIn): SignedIn {
-  context.setSession(signedIn.token, signedIn.session.expiresAt);
-  return signedIn;
 }

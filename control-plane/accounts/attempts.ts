@@ -6,12 +6,24 @@ import { signInFailures } from '../metrics.ts';
 import { query, queryOne, sql } from '../sql.ts';
 
 const WINDOW_MS = 15 * 60 * 1000;
-const PER_ACCOUNT_MAX = 10;
-const PER_ADDRESS_MAX = 50;
+
+/** How often within the window, per account and per network address. */
+const MAXIMA = {
+  'sign-in': { account: 10, address: 50 },
+  register: { account: 10, address: 50 },
+  claim: { account: 10, address: 50 },
+  // Each sends a mail to somebody who may not have asked for it.
+  mail: { account: 5, address: 30 },
+  // A page asks for one as soon as it opens, and many people share an address.
+  challenge: { account: 60, address: 300 },
+  passkey: { account: 20, address: 50 },
+  oidc: { account: 20, address: 100 },
+  export: { account: 5, address: 50 },
+} as const;
 
 /** What is being tried: a purpose, the account's address if one is named, and where it comes from. */
 export interface Attempt {
-  purpose: 'sign-in' | 'register' | 'claim';
+  purpose: keyof typeof MAXIMA;
   email: string | null;
   ip: string | null;
 }
@@ -58,8 +70,11 @@ export async function attemptSucceeded(em: EntityManager, attempt: Attempt): Pro
 
 /** Digests: the table needs no addresses of people. */
 function subjectsOf({ purpose, email, ip }: Attempt): { subject: string; maximum: number }[] {
-  const address = { subject: digestOf(`${purpose} address ${ip ?? 'unknown'}`), maximum: PER_ADDRESS_MAX };
+  const address = {
+    subject: digestOf(`${purpose} address ${ip ?? 'unknown'}`),
+    maximum: MAXIMA[purpose].address,
+  };
   return email
-    ? [address, { subject: digestOf(`${purpose} account ${email}`), maximum: PER_ACCOUNT_MAX }]
+    ? [address, { subject: digestOf(`${purpose} account ${email}`), maximum: MAXIMA[purpose].account }]
     : [address];
 }

@@ -8,6 +8,8 @@ import { lock, unlock } from '../upstreams/vault.ts';
 import { UserSchema } from './account.entity.ts';
 import type { UserRow } from './account.entity.ts';
 import { attemptSucceeded, beginAttempt } from './attempts.ts';
+import type { RelyingParty } from './passkey.challenge.ts';
+import { checkPasskey } from './passkey.service.ts';
 import { passwordMatches } from './password.ts';
 import { matchingStep, newRecoveryCode, newTotpSecret, otpauthUri, plainRecoveryCode } from './totp.ts';
 
@@ -25,6 +27,12 @@ export interface SecondFactor {
 /** A proof of who sits there. */
 export interface Proof extends SecondFactor {
   password?: string | null;
+  /** What a passkey answered, instead of password and second factor. */
+  passkey?: unknown;
+  /** Where passkeys are valid; null where they cannot be used. */
+  party: RelyingParty | null;
+  /** Whether the session was opened a moment ago: all that somebody without a password can show. */
+  isFresh: boolean;
   ip: string | null;
 }
 
@@ -116,14 +124,23 @@ export async function demandSecondFactor(
 }
 
 /**
- * Passes where password and second factor are the user's. Failures count like those of signing in. Throws
- * CREDENTIALS_INVALID, TOTP_REQUIRED, RATE_LIMITED.
+ * Passes where password and second factor, or else a passkey, are the user's. Failures count like those of signing in. Throws
+ * CREDENTIALS_INVALID, TOTP_REQUIRED, RATE_LIMITED, and REAUTH_REQUIRED where there is no password to show.
  */
 export async function prove(em: EntityManager, userId: string, proof: Proof): Promise<UserRow> {
   const user = await em.findOneOrFail(UserSchema, { id: userId });
   const attempt = { purpose: 'sign-in' as const, email: user.email, ip: proof.ip };
   await beginAttempt(em, attempt);
-  if (!(await passwordMatches(user.passwordHash ?? null, proof.password ?? '')))
+  if (proof.passkey && proof.party) {
+    const use = { purpose: 'PROVE' as const, userId, credential: proof.passkey };
+    const proven = await checkPasskey(em, proof.party, use);
+    await attemptSucceeded(em, attempt);
+    return proven;
+  }
+  const matches = await passwordMatches(user.passwordHash ?? null, proof.password ?? '');
+  if (!user.passwordHash && !proof.isFresh)
+    throw new UserFailure('REAUTH_REQUIRED', 'Sign out and in again at your provider, or use a passkey.');
+  if (user.passwordHash && !matches)
     throw new UserFailure('CREDENTIALS_INVALID', 'The password is not right.', 'password');
   await demandSecondFactor(em, userId, proof);
   await attemptSucceeded(em, attempt);

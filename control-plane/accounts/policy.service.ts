@@ -47,18 +47,27 @@ export async function checkAcceptable(em: EntityManager, version: string): Promi
   );
 }
 
+/** Who accepted what, from where, and when: now unless said otherwise. */
+export interface Acceptance {
+  user: UserRow;
+  policy: PolicyVersionRow;
+  ip: string | null;
+  at?: Date;
+}
+
 /**
  * Records that the user accepted this very text, with its hash, the time and the address. Repeats change
  * nothing.
  */
 export async function accept(
   em: EntityManager,
-  { user, policy, ip }: { user: UserRow; policy: PolicyVersionRow; ip: string | null },
+  { user, policy, ip, at = new Date() }: Acceptance,
 ): Promise<void> {
   await query(
     em,
-    sql`insert into policy_acceptance (id, user_id, policy_version_id, sha256, ip)
-    values (${newId('acc')}, ${user.id}, ${policy.id}, ${policy.sha256}, ${ip}) on conflict do nothing`,
+    sql`insert into policy_acceptance (id, user_id, policy_version_id, sha256, ip, accepted_at)
+    values (${newId('acc')}, ${user.id}, ${policy.id}, ${policy.sha256}, ${ip}, ${at})
+    on conflict do nothing`,
   );
 }
 

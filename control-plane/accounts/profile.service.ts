@@ -4,13 +4,16 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { audit } from '../audit/audit.service.ts';
 import type { Actor } from '../context.ts';
 import { UserFailure } from '../errors.ts';
+import { forgetMail } from '../mail/mail.service.ts';
 import { inTransaction, query, sql } from '../sql.ts';
 import { announceAccount } from '../wallet/account.record.ts';
 import { ensureWallet } from '../wallet/wallet.service.ts';
 import { UserSchema } from './account.entity.ts';
 import type { UserRow } from './account.entity.ts';
-import { LOCALES, nameOf } from './account.service.ts';
 import { removeTotp } from './factor.service.ts';
+import { removeIdentities } from './identity.service.ts';
+import { removePasskeys } from './passkey.service.ts';
+import { LOCALES, nameOf } from './registration.service.ts';
 import { endSessions } from './session.service.ts';
 import { revokeTokens } from './token.service.ts';
 
@@ -41,8 +44,15 @@ export async function updateProfile(em: EntityManager, id: string, change: Profi
 export async function deleteAccount(em: EntityManager, id: string, actor: Actor): Promise<void> {
   await inTransaction(em, async (inner) => {
     const user = await inner.findOneOrFail(UserSchema, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+    await forgetMail(inner, user.email);
     const email = `${user.id.toLowerCase()}@deleted.invalid`;
-    Object.assign(user, { state: 'DELETED', email, displayName: null, passwordHash: null });
+    Object.assign(user, {
+      state: 'DELETED',
+      email,
+      displayName: null,
+      passwordHash: null,
+      emailVerifiedAt: null,
+    });
     await inner.flush();
     if ((await inner.count(UserSchema, { role: 'ADMIN', state: 'ACTIVE' })) === 0)
       throw new UserFailure('CONFLICT', 'This is the last administrator: make another one first.');
@@ -57,7 +67,11 @@ export async function deleteAccount(em: EntityManager, id: string, actor: Actor)
     await endSessions(inner, id);
     await revokeTokens(inner, id);
     await removeTotp(inner, id);
+    await removePasskeys(inner, id);
+    await removeIdentities(inner, id);
     await query(inner, sql`delete from account_link where user_id = ${id}`);
+    await query(inner, sql`delete from sign_in_place where user_id = ${id}`);
+    await query(inner, sql`delete from data_export where user_id = ${id}`);
     // What hangs on a chat goes with it; without a switch nothing is stored again.
     await query(inner, sql`delete from conversation where user_id = ${id}`);
     await query(inner, sql`delete from personal_switch where user_id = ${id}`);

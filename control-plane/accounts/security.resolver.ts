@@ -12,6 +12,10 @@ import { ViewerPayload } from './account.inputs.ts';
 import { userById } from './account.service.ts';
 import { confirmTotp, enrolTotp, factorsOf, prove, removeTotp } from './factor.service.ts';
 import type { Proof } from './factor.service.ts';
+import { identitiesOf } from './identity.service.ts';
+import { notify } from './notices.ts';
+import { relyingPartyOf } from './passkey.challenge.ts';
+import { passkeysOf } from './passkey.service.ts';
 import { deleteAccount, updateProfile } from './profile.service.ts';
 import {
   NotificationPreferences,
@@ -40,7 +44,8 @@ export class SecurityResolver {
   ): Promise<ReauthenticatePayload> {
     return outcome({ validUntil: null }, async () => {
       const session = sessionOf(context);
-      await prove(context.em, viewerOf(context).id, proofOf(context, input));
+      // A fresh session proves nothing new, or it would stay fresh for ever.
+      await prove(context.em, viewerOf(context).id, { ...proofOf(context, input), isFresh: false });
       return { validUntil: freshUntil(await markAuthenticated(context.em, session.id)) };
     });
   }
@@ -67,7 +72,9 @@ export class SecurityResolver {
       const { id } = viewerOf(context);
       const { secretKey } = context.settings;
       const recoveryCodes = await confirmTotp(context.em, id, { code: input.code, secretKey });
-      return { recoveryCodes, viewer: await userById(context.em, id) };
+      const viewer = await userById(context.em, id);
+      await notify(context.em, viewer, { kind: 'TOTP_ON', ip: context.ip });
+      return { recoveryCodes, viewer };
     });
   }
 
@@ -80,6 +87,7 @@ export class SecurityResolver {
     return outcome({ viewer: null }, async () => {
       const user = await prove(context.em, viewerOf(context).id, proofOf(context, input));
       await removeTotp(context.em, user.id);
+      await notify(context.em, user, { kind: 'TOTP_OFF', ip: context.ip });
       return { viewer: user };
     });
   }
@@ -113,7 +121,12 @@ export class SecurityResolver {
 
   @FieldResolver(() => SecurityFactors, { description: 'How the user signs in.' })
   async securityFactors(@Root() user: UserRow, @Ctx() context: Context): Promise<SecurityFactors> {
-    return { hasPassword: Boolean(user.passwordHash), ...(await factorsOf(context.em, user.id)) };
+    return {
+      hasPassword: Boolean(user.passwordHash),
+      ...(await factorsOf(context.em, user.id)),
+      passkeys: await passkeysOf(context.em, user.id),
+      linkedIdentities: await identitiesOf(context.em, user.id),
+    };
   }
 
   @FieldResolver(() => NotificationPreferences, { description: 'What the user is told about.' })
@@ -132,5 +145,7 @@ export class SecurityResolver {
 }
 
 function proofOf(context: Context, input: ReauthenticateInput): Proof {
-  return { ...input, ip: context.ip, secretKey: context.settings.secretKey };
+  const { ip, settings } = context;
+  const isFresh = freshUntil(sessionOf(context).authenticatedAt) > new Date();
+  return { ...input, ip, isFresh, secretKey: settings.secretKey, party: relyingPartyOf(settings) };
 }

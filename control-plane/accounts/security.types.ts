@@ -2,8 +2,9 @@
 import 'reflect-metadata';
 import { Field, InputType, Int, ObjectType } from 'type-graphql';
 import { UserError } from '../errors.ts';
-import { DateTime, Money } from '../scalars.ts';
+import { AnyJson, DateTime, Money } from '../scalars.ts';
 import { ViewerPayload } from './account.inputs.ts';
+import { LinkedIdentity, Passkey } from './passkey.types.ts';
 
 /** How a user signs in. */
 @ObjectType({ description: 'How a user signs in.' })
@@ -16,6 +17,12 @@ export class SecurityFactors {
 
   @Field(() => Int, { description: 'Recovery codes that were not used yet.' })
   recoveryCodesLeft!: number;
+
+  @Field(() => [Passkey], { description: 'Passkeys, oldest first.' })
+  passkeys!: Passkey[];
+
+  @Field(() => [LinkedIdentity], { description: 'Identities at a provider that sign in, oldest first.' })
+  linkedIdentities!: LinkedIdentity[];
 }
 
 /** What a user is told about. */
@@ -48,6 +55,12 @@ export class ReauthenticateInput {
 
   @Field(() => String, { nullable: true, description: 'A recovery code instead; each works once.' })
   recoveryCode?: string | null;
+
+  @Field(() => AnyJson, {
+    nullable: true,
+    description: 'Instead of all that: the answer of a passkey to passkeyProofOptions, in its JSON form.',
+  })
+  passkey?: unknown;
 }
 
 /** Result of proving it. */

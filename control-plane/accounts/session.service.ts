@@ -6,6 +6,7 @@ import { newId } from '../ids.ts';
 import { query, sql } from '../sql.ts';
 import { SessionSchema, UserSchema } from './account.entity.ts';
 import type { SessionRow, UserRow } from './account.entity.ts';
+import { rememberPlace } from './notices.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** A session ends after this long without use … */
@@ -23,7 +24,14 @@ export interface Origin {
   userAgent: string | null;
 }
 
-/** A new session of the user. The token exists in this result alone. */
+/** A signed-in user with the new session's token, which exists nowhere else. */
+export interface SignedIn {
+  user: UserRow;
+  session: SessionRow;
+  token: string;
+}
+
+/** A new session of the user, who is told of a place not used before. The token exists in this result alone. */
 export async function openSession(
   em: EntityManager,
   user: UserRow,
@@ -41,6 +49,7 @@ export async function openSession(
     expiresAt: new Date(now + (options.remember ? IDLE_MS : SHORT_MS)),
   });
   await em.flush();
+  await rememberPlace(em, user, options.ip);
   return { session, token };
 }
 

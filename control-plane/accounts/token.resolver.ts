@@ -29,6 +29,8 @@ import { outcome, UserError } from '../errors.ts';
 import { IdInput } from '../inputs.ts';
 import { NodeInterface } from '../node-interface.ts';
 import { DateTime } from '../scalars.ts';
+import { userById } from './account.service.ts';
+import { notify } from './notices.ts';
 import { countTokens, createToken, revokeToken, tokensOf } from './token.service.ts';
 import { User } from './user.type.ts';
 
@@ -106,7 +108,9 @@ export class TokenResolver {
     @Arg('input', () => AccessTokenCreateInput, { description: 'The token.' }) input: AccessTokenCreateInput,
   ): Promise<AccessTokenCreatePayload> {
     return outcome({ accessToken: null, secret: null }, async () => {
-      const { token, secret } = await createToken(context.em, viewerOf(context), input);
+      const { em, ip } = context;
+      const { token, secret } = await createToken(em, viewerOf(context), input);
+      await notify(em, await userById(em, token.userId), { kind: 'TOKEN_CREATED', ip });
       return { accessToken: token, secret };
     });
   }

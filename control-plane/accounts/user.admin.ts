@@ -12,7 +12,8 @@ import { announceAccount } from '../wallet/account.record.ts';
 import { ensureWallet } from '../wallet/wallet.service.ts';
 import { UserSchema } from './account.entity.ts';
 import type { UserRow } from './account.entity.ts';
-import { mintLink } from './account.service.ts';
+import { mintLink } from './link.service.ts';
+import type { MintedLink } from './link.service.ts';
 import { endSessions } from './session.service.ts';
 
 export interface UserQuery {
@@ -141,7 +142,7 @@ export async function createUserLink(
   em: EntityManager,
   input: { id: string; reason: string },
   actor: Actor,
-): Promise<{ token: string; expiresAt: Date }> {
+): Promise<MintedLink> {
   return inTransaction(em, async (inner) => {
     const user = await userFor(inner, input.id);
     await audit(inner, {

@@ -5,7 +5,7 @@ import type { Group } from '@gateway/shared/catalog';
 import { connectionOf } from '../connections.ts';
 import { BillingGroup, describeEnum } from '../enums.ts';
 import { NodeInterface } from '../node-interface.ts';
-import { DateTime, EmailAddress } from '../scalars.ts';
+import { DateTime, EmailAddress, WebAddress } from '../scalars.ts';
 
 export const UserRole = describeEnum('UserRole', 'What a user may do.', {
   USER: 'Uses the gateway.',
@@ -103,14 +103,39 @@ export class PolicyAcceptance {
   ip?: string | null;
 }
 
+/** An identity provider to sign in with. */
+@ObjectType({ description: 'An identity provider to sign in with.' })
+export class OidcProvider {
+  @Field(() => String, { description: 'Stable name.' })
+  id!: string;
+
+  @Field(() => String, { description: 'What its button says.' })
+  label!: string;
+
+  @Field(() => WebAddress, {
+    description:
+      'Where its button leads; takes `next`, a path of the console. The browser comes back to /sign-in with ' +
+      '`#oidc=` and a ticket for oidcSignIn, or with `?oidc=failed` or `?oidc=unavailable`.',
+  })
+  startUrl!: string;
+}
+
 /** How people can sign in here. */
 @ObjectType({ description: 'How people can sign in here.' })
 export class SignInOptions {
   @Field(() => Boolean, { description: 'By e-mail address and password.' })
   password!: boolean;
 
+  @Field(() => Boolean, {
+    description: 'Whether mail is sent: addresses are verified, and passwords reset by a mailed link.',
+  })
+  mail!: boolean;
+
   @Field(() => Boolean, { description: 'By passkey.' })
   passkeys!: boolean;
+
+  @Field(() => [OidcProvider], { description: 'By an identity provider.' })
+  oidcProviders!: OidcProvider[];
 
   @Field(() => Boolean, { description: 'Whether new users can register by themselves.' })
   registrationOpen!: boolean;

@@ -35,17 +35,19 @@ export interface Letter {
 }
 
 /**
- * Says in the database whether mail can be sent here, and with which key it is sealed. Runs at each start.
+ * Says in the database whether mail can be sent here, with which key it is sealed and where its links lead.
+ * Runs at each start, once the console's address is known.
  */
 export async function announceMail(
   em: EntityManager,
-  { smtpUrl, secretKey }: Pick<Settings, 'smtpUrl' | 'secretKey'>,
+  { smtpUrl, secretKey, consoleUrl }: Pick<Settings, 'smtpUrl' | 'secretKey' | 'consoleUrl'>,
 ): Promise<void> {
   if (!smtpUrl) return void (await query(em, sql`delete from mail_outlet`));
   await query(
     em,
-    sql`insert into mail_outlet (public_key) values (${publicMailKey(secretKey)})
-    on conflict (only_one) do update set public_key = excluded.public_key`,
+    sql`insert into mail_outlet (public_key, console_url) values (${publicMailKey(secretKey)}, ${consoleUrl})
+    on conflict (only_one) do update
+    set public_key = excluded.public_key, console_url = excluded.console_url`,
   );
 }
 

@@ -119,7 +119,7 @@ describe('mail', () => {
   });
 
   it('is never queued without SMTP_URL', async () => {
-    await announceMail(em(), { smtpUrl: null, secretKey: test.settings.secretKey });
+    await announceMail(em(), { ...test.settings, smtpUrl: null });
     expect(await enqueueMail(em(), MAIL)).toBe(false);
     expect(await outbox()).toEqual([]);
     await announceMail(em(), test.settings);

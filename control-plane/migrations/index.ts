@@ -13,6 +13,7 @@ import { Playground } from './010-playground.ts';
 import { Pools } from './011-pools.ts';
 import { Mail } from './013-mail.ts';
 import { UsagePartitions } from './014-usage-partitions.ts';
+import { WaysIn } from './015-ways-in.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -30,4 +31,5 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '011-pools', class: Pools },
   { name: '013-mail', class: Mail },
   { name: '014-usage-partitions', class: UsagePartitions },
+  { name: '015-ways-in', class: WaysIn },
 ];

@@ -1,0 +1,68 @@
+/** What browsers answer with (WebAuthn Level 3, JSON forms), parsed once at the door. */
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server';
+import { badPasskey } from './passkey.challenge.ts';
+
+const TEXT_LENGTH_MAX = 20_000;
+const TRANSPORTS_MAX = 8;
+
+/** A new passkey. Throws CREDENTIALS_INVALID for anything else; what is not named here is left out. */
+export function parseRegistration(value: unknown): RegistrationResponseJSON {
+  const { id, rawId, response } = partsOf(value);
+  const transports = response['transports'];
+  const named = Array.isArray(transports) ? transports.slice(0, TRANSPORTS_MAX) : [];
+  return {
+    id,
+    rawId,
+    type: 'public-key',
+    clientExtensionResults: {},
+    response: {
+      clientDataJSON: textOf(response['clientDataJSON']),
+      attestationObject: textOf(response['attestationObject']),
+      transports: named.filter((name) => typeof name === 'string'),
+    },
+  };
+}
+
+/** What a passkey signed. Throws CREDENTIALS_INVALID for anything else. */
+export function parseAuthentication(value: unknown): AuthenticationResponseJSON {
+  const { id, rawId, response } = partsOf(value);
+  const userHandle = response['userHandle'];
+  return {
+    id,
+    rawId,
+    type: 'public-key',
+    clientExtensionResults: {},
+    response: {
+      clientDataJSON: textOf(response['clientDataJSON']),
+      authenticatorData: textOf(response['authenticatorData']),
+      signature: textOf(response['signature']),
+      ...(typeof userHandle === 'string' && { userHandle: textOf(userHandle) }),
+    },
+  };
+}
+
+/** The challenge that the answer says it signed. Throws CREDENTIALS_INVALID. */
+export function challengeIn(clientDataJSON: string): string {
+  try {
+    const data: unknown = JSON.parse(Buffer.from(clientDataJSON, 'base64url').toString());
+    return textOf(recordOf(data)['challenge']);
+  } catch {
+    throw badPasskey();
+  }
+}
+
+function partsOf(value: unknown): { id: string; rawId: string; response: Record<string, unknown> } {
+  const record = recordOf(value);
+  if (record['type'] !== 'public-key') throw badPasskey();
+  return { id: textOf(record['id']), rawId: textOf(record['rawId']), response: recordOf(record['response']) };
+}
+
+function recordOf(value: unknown): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badPasskey();
+  return value as Record<string, unknown>;
+}
+
+function textOf(value: unknown): string {
+  if (typeof value === 'string' && value.length > 0 && value.length <= TEXT_LENGTH_MAX) return value;
+  throw badPasskey();
+}
