@@ -8,10 +8,10 @@ const FORM_TYPE = /^multipart\/form-data\s*;/i;
 
 const BODY_TYPES: Record<BodyType, { pattern: RegExp; name: string }> = {
   json: { pattern: JSON_TYPE, name: 'application/json' },
-  form: { pattern: FORM_TYPE, name: 'multipart/form-data' },
+  form: { pattern: FORM_TYPE, name: 'multipart/form-data with its boundary' },
   'json-or-form': {
     pattern: new RegExp(`${JSON_TYPE.source}|${FORM_TYPE.source}`, 'i'),
-    name: 'application/json or multipart/form-data',
+    name: 'application/json or multipart/form-data with its boundary',
   },
 };
 
