@@ -402,7 +402,7 @@ describe('frames', () => {
     expect([node.ledger.open, node.ledger.charges]).toEqual([0, []]);
   });
 
-  it('too large, sent in the middle of a response, are a leave of the customer’s: it is charged', async () => {
+  it('too large in the middle of a response count as the customer’s leaving: it is charged', async () => {
     const client = await openSession();
     created();
     delta();

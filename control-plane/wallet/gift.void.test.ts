@@ -22,13 +22,33 @@ afterAll(async () => {
   await money.close();
 });
 
+type Node = Awaited<ReturnType<Money['node']>>;
+
+/** A lease of a node for so many requests. */
+async function leaseOf(node: Node, walletId: string, { no, requests }: { no: number; requests: bigint }) {
+  const want = requests * PRICE;
+  const asked = { ...node, walletId, keyId: null, requestNo: no, need: PRICE, want, waiting: want };
+  const { id: leaseId } = await requestLease(money.em(), asked);
+  let count = 0;
+  return {
+    leaseId,
+    spend: async (spent: number) => {
+      const records = Array.from({ length: spent }, (_, at) =>
+        reported({ journalId: node.journalId, seq: no * 1_000 + at, leaseId, walletId, cost: PRICE }),
+      );
+      count += spent;
+      await settle(money.em(), { node: { ...SYSTEM_ACTOR, id: node.nodeId }, records });
+    },
+    close: () =>
+      closeLease(money.em(), { ...node, leaseId, count, sum: BigInt(count) * PRICE, actor: SYSTEM_ACTOR }),
+  };
+}
+
 /** A wallet without anything in it yet, and a node. */
 async function opened() {
   const [{ walletId }, node] = await Promise.all([money.wallet({}), money.node()]);
-  let requestNo = 0;
-  let seq = 0;
+  let leases = 0;
   return {
-    walletId,
     nodeId: node.nodeId,
     /** Gives credit for so many requests. */
     give: (name: string, requests: bigint) =>
@@ -41,34 +61,11 @@ async function opened() {
         description: name,
       }),
     voidIt: (name: string) => voidGift(money.em(), { reference: `${name}:${walletId}`, description: 'over' }),
-    /** A lease for so many requests. */
-    lease: async (requests: bigint) => {
-      requestNo += 1;
-      const want = requests * PRICE;
-      const asked = { ...node, walletId, keyId: null, requestNo, need: PRICE, want, waiting: want };
-      const { id: leaseId } = await requestLease(money.em(), asked);
-      let count = 0;
-      return {
-        leaseId,
-        spend: async (requests: number) => {
-          const records = Array.from({ length: requests }, () => {
-            seq += 1;
-            return reported({ journalId: node.journalId, seq, leaseId, walletId, cost: PRICE });
-          });
-          count += requests;
-          await settle(money.em(), { node: { ...SYSTEM_ACTOR, id: node.nodeId }, records });
-        },
-        close: () =>
-          closeLease(money.em(), {
-            ...node,
-            leaseId,
-            count,
-            sum: BigInt(count) * PRICE,
-            actor: SYSTEM_ACTOR,
-          }),
-      };
+    lease: (requests: bigint) => {
+      leases += 1;
+      return leaseOf(node, walletId, { no: leases, requests });
     },
-    /** How many requests the wallet's gift credit is good for, and how many those of its leases. */
+    /** How many requests the wallet's gift credit is good for, and how many that of its leases. */
     has: async () => {
       const { gift, held } = (await walletById(money.em(), walletId)) ?? { gift: -1n, held: -1n };
       return { free: gift / PRICE, held: held / PRICE };
