@@ -22,32 +22,51 @@ afterAll(async () => {
   await money.close();
 });
 
-type Node = Awaited<ReturnType<Money['node']>>;
+/** A node, and what it has numbered so far. */
+type Node = Awaited<ReturnType<Money['node']>> & { leases: number; charges: number };
 
 /** A lease of a node for so many requests. */
-async function leaseOf(node: Node, walletId: string, { no, requests }: { no: number; requests: bigint }) {
+async function leaseOf(node: Node, walletId: string, requests: bigint) {
+  const { nodeId, journalId } = node;
+  node.leases += 1;
   const want = requests * PRICE;
-  const asked = { ...node, walletId, keyId: null, requestNo: no, need: PRICE, want, waiting: want };
-  const { id: leaseId } = await requestLease(money.em(), asked);
+  const { id: leaseId } = await requestLease(money.em(), {
+    nodeId,
+    journalId,
+    walletId,
+    keyId: null,
+    requestNo: node.leases,
+    need: PRICE,
+    want,
+    waiting: want,
+  });
   let count = 0;
   return {
     leaseId,
     spend: async (spent: number) => {
-      const records = Array.from({ length: spent }, (_, at) =>
-        reported({ journalId: node.journalId, seq: no * 1_000 + at, leaseId, walletId, cost: PRICE }),
-      );
+      const records = Array.from({ length: spent }, () => {
+        node.charges += 1;
+        return reported({ journalId, seq: node.charges, leaseId, walletId, cost: PRICE });
+      });
       count += spent;
-      await settle(money.em(), { node: { ...SYSTEM_ACTOR, id: node.nodeId }, records });
+      await settle(money.em(), { node: { ...SYSTEM_ACTOR, id: nodeId }, records });
     },
     close: () =>
-      closeLease(money.em(), { ...node, leaseId, count, sum: BigInt(count) * PRICE, actor: SYSTEM_ACTOR }),
+      closeLease(money.em(), {
+        nodeId,
+        journalId,
+        leaseId,
+        count,
+        sum: BigInt(count) * PRICE,
+        actor: SYSTEM_ACTOR,
+      }),
   };
 }
 
 /** A wallet without anything in it yet, and a node. */
 async function opened() {
-  const [{ walletId }, node] = await Promise.all([money.wallet({}), money.node()]);
-  let leases = 0;
+  const [{ walletId }, ids] = await Promise.all([money.wallet({}), money.node()]);
+  const node: Node = { ...ids, leases: 0, charges: 0 };
   return {
     nodeId: node.nodeId,
     /** Gives credit for so many requests. */
@@ -61,10 +80,7 @@ async function opened() {
         description: name,
       }),
     voidIt: (name: string) => voidGift(money.em(), { reference: `${name}:${walletId}`, description: 'over' }),
-    lease: (requests: bigint) => {
-      leases += 1;
-      return leaseOf(node, walletId, { no: leases, requests });
-    },
+    lease: (requests: bigint) => leaseOf(node, walletId, requests),
     /** How many requests the wallet's gift credit is good for, and how many that of its leases. */
     has: async () => {
       const { gift, held } = (await walletById(money.em(), walletId)) ?? { gift: -1n, held: -1n };
