@@ -15,6 +15,7 @@ import type { Call } from './call.ts';
 import type { SoldModel } from './config/config.ts';
 import type { Bulkhead } from './bulkhead.ts';
 import type { Hold, Ledger } from './ledger/ledger.ts';
+import type { Metrics } from './metrics.ts';
 
 /** Outcomes that cost the price. */
 export type ChargedOutcome = 'DELIVERED' | 'CLIENT_LEFT' | 'KEY_CUT';
@@ -32,6 +33,7 @@ export interface Till {
   ledger: Ledger;
   wallets: Bulkhead;
   keys: Bulkhead;
+  metrics: Metrics;
 }
 
 /**
@@ -48,7 +50,7 @@ export async function openBill(
   const cost: Micros = free ? 0n : BigInt(sale.price.price);
   call.reply.header('x-gateway-price-usd', formatDollars(cost));
   const leave = enter(caller, till);
-  const bill = new Bill({ call, caller, sale, cost, ledger: till.ledger, leave });
+  const bill = new Bill({ call, caller, sale, cost, till, leave });
   try {
     if (cost > 0n) bill.hold = await till.ledger.hold(caller.key, cost);
     return bill;
@@ -77,7 +79,7 @@ interface BillParts {
   caller: Caller;
   sale: Sale;
   cost: Micros;
-  ledger: Ledger;
+  till: Till;
   leave: () => void;
 }
 
@@ -120,8 +122,12 @@ export class Bill {
     this.hold = undefined;
     const status = outcome === 'DELIVERED' ? 'SUCCEEDED' : 'CANCELLED';
     const usage = this.#usage({ outcome, status, httpStatus: 200, errorCode: null });
-    if (hold) await hold.commit(usage);
-    else this.#parts.ledger.report(usage);
+    const { ledger, metrics } = this.#parts.till;
+    if (hold) {
+      const from = performance.now();
+      await hold.commit(usage);
+      metrics.committed(performance.now() - from);
+    } else ledger.report(usage);
     this.#charged = true;
   }
 
@@ -159,7 +165,7 @@ export class Bill {
     const error = failure instanceof GatewayError ? failure : undefined;
     const code = error?.code ?? 'internal';
     const { outcome, status } = verdictOf(code);
-    this.#parts.ledger.report(
+    this.#parts.till.ledger.report(
       this.#usage({ outcome, status, httpStatus: error?.status ?? 500, errorCode: code }),
     );
   }

@@ -5,6 +5,12 @@ import type { Family } from '@gateway/shared/catalog';
 /** Upper bounds of the latency buckets, in seconds. */
 const LATENCY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
+/** Upper bounds of the buckets of the wait for a commit, in seconds: fine around the millisecond it takes. */
+const COMMIT_BUCKETS = [
+  0.0001, 0.0002, 0.0003, 0.0005, 0.00075, 0.001, 0.0015, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.025,
+  0.05, 0.1, 0.25, 1,
+];
+
 /** How the node is, asked when the metrics are read. */
 export interface Vitals {
   /** The revision of the configuration that is served; 0 for none. */
@@ -42,6 +48,7 @@ export class Metrics {
   readonly #requests: Counter<'family' | 'code'>;
   readonly #latency: Histogram<'family'>;
   readonly #inFlight: Gauge;
+  readonly #commit: Histogram;
 
   constructor(vitals?: () => Vitals) {
     const registers = [this.registry];
@@ -60,11 +67,22 @@ export class Metrics {
       buckets: LATENCY_BUCKETS,
       registers,
     });
+    this.#commit = new Histogram({
+      name: 'gateway_commit_seconds',
+      help: 'How long the end of an answer waited for its charge to be durable.',
+      buckets: COMMIT_BUCKETS,
+      registers,
+    });
     this.#inFlight = new Gauge({
       name: 'gateway_requests_in_flight',
       help: 'Requests being served.',
       registers,
     });
+  }
+
+  /** Counts how long the end of an answer waited for its charge to be durable, in ms. */
+  committed(waitedMs: number): void {
+    this.#commit.observe(waitedMs / 1_000);
   }
 
   /** Counts a request that began. */

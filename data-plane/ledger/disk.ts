@@ -43,7 +43,8 @@ export const realDisk: Disk = {
     await mkdir(path, { recursive: true, mode: 0o700 });
   },
   list: (folder) => readdir(folder),
-  create: async (path) => growing(await open(path, IN_ONE_CALL ? NEW_FILE | constants.O_DSYNC : NEW_FILE, OWNER_ONLY)),
+  create: async (path) =>
+    growing(await open(path, IN_ONE_CALL ? NEW_FILE | constants.O_DSYNC : NEW_FILE, OWNER_ONLY)),
   read: (path, position, length) =>
     withFile(path, 'r', async (file) => {
       const buffer = Buffer.allocUnsafe(length);

@@ -13,9 +13,10 @@ import type { Disk, GrowingFile } from './disk.ts';
 import { encodeFrame, readFrame } from './frames.ts';
 import { openJournal } from './journal.ts';
 import type { Journal } from './journal.ts';
-import { lineOf } from './lines.ts';
+import { lineOf, recordOf } from './lines.ts';
 import { chargeOf } from './model/records.ts';
 import { DamagedJournal, replaySegment } from './replay.ts';
+import { KEPT_MAX } from './unsettled.ts';
 
 const quiet = { warn: () => undefined };
 const cleanups: (() => Promise<void> | void)[] = [];
@@ -251,6 +252,38 @@ test('unsettled charges are read in order over many segments, which go when sett
   expect(again.backlog).toBe(0);
   expect(again.book.leases.get('lease_1')).toMatchObject({ count: 60, settled: 60, sum: 60n });
   expect(readdirSync(path)).toHaveLength(1);
+});
+
+test('more charges than memory keeps are read back: in order, none twice, none missing', async () => {
+  const path = folder();
+  const journal = await open(path, { segmentBytes: 1_000_000 });
+  granted(journal);
+  expect(await journal.unsettled(1)).toEqual([]);
+  let appended = 0;
+  const append = (count: number) =>
+    Promise.all(Array.from({ length: count }, () => journal.append(charge(++appended))));
+  await append(KEPT_MAX - 500);
+  await append(1_500);
+  const found: number[] = [];
+  for (;;) {
+    const batch = await journal.unsettled(500);
+    const last = batch.at(-1);
+    if (!last) break;
+    found.push(...batch.map(({ seq }) => seq));
+    const leases = [{ leaseId: 'lease_1', count: batch.length, rejected: 0, rejectedSum: '0' }];
+    // Some come while others are settled, until all of them fit into memory again.
+    await Promise.all([journal.settle(last.seq, leases), append(found.length < 9_000 ? 300 : 0)]);
+  }
+  expect(found).toEqual(Array.from({ length: appended }, (_, at) => at + 1));
+  expect(appended).toBeGreaterThan(KEPT_MAX + 5_000);
+});
+
+test('a charge reads back from its line as it was written; one without a cost is refused', () => {
+  const record = { ...charge(1), seq: 7 };
+  expect(recordOf(lineOf(record))).toEqual(record);
+  expect(() => recordOf('{"type":"charge","seq":7,"leaseId":"lease_1","usage":{"cost":"100"}}')).toThrow(
+    'charge 7 does not say what it cost',
+  );
 });
 
 test('a process killed in the middle of commits finds every acknowledged charge again', async () => {

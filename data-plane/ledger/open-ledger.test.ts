@@ -241,6 +241,26 @@ test('the next lease is asked for when half of one is spent, so that nobody wait
   await expect.poll(() => bank.requests).toBe(2);
 });
 
+test('requests on one wallet share leases and reports: none asks the control plane for itself', async () => {
+  const bank = new Bank({ wallet_a: PRICE * 1_000_000n }, { latencyMs: 1 });
+  const ledger = await open(bank);
+  ledger.connect('node_1');
+  let number = 0;
+  const worker = async (): Promise<void> => {
+    while (number < 2_000) {
+      number += 1;
+      const requestId = `request_${number}`;
+      await (await ledger.hold(keyOf('wallet_a'), PRICE)).commit(usageOf(requestId, PRICE));
+      ledger.report(usageOf(`free_${number}`, 0n));
+    }
+  };
+  await Promise.all(Array.from({ length: 32 }, worker));
+  await ledger.drain(10_000);
+  expect(bank.charges.size).toBe(2_000);
+  expect(bank.free.length).toBe(2_000);
+  expect(bank.requests + bank.reports).toBeLessThan(200);
+});
+
 test('a free request is reported without a lease, and a price of zero never asks for one', async () => {
   const bank = new Bank({});
   const ledger = await open(bank);

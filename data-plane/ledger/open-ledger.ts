@@ -200,7 +200,13 @@ class NodeLedger implements OpenLedger {
     }
     try {
       const { requestId } = usage;
-      await this.#journal.append({ type: 'charge', leaseId, requestId, cost: price, usage: usageText(usage) });
+      await this.#journal.append({
+        type: 'charge',
+        leaseId,
+        requestId,
+        cost: price,
+        usage: usageText(usage),
+      });
     } catch (cause) {
       this.#dispatch({ type: 'RELEASE', leaseId, price });
       throw unavailable('The gateway could not record the charge; nothing was charged.', cause);

@@ -51,8 +51,10 @@ export class Settler {
   get dropped(): number {
     return this.#dropped;
   }
+  /** Free records that the control plane does not have yet, those being reported included. */
   get waitingFree(): number {
-    return this.#free.length;
+    const { report, charges } = this.#batch ?? { report: { records: [] }, charges: [] };
+    return this.#free.length + report.records.length - charges.length;
   }
 
   /** Begins to report as this node. */

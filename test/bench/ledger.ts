@@ -34,7 +34,8 @@ interface Figures {
 /** Spends with so many requests in flight, and says what one of them cost. */
 async function measure(atOnce: number): Promise<Figures> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-ledger-'));
-  const bank = await startProcess({ entry: 'test/bench/bank.ts', env: {}, logFile: join(folder, 'bank.log') });
+  const logFile = join(folder, 'bank.log');
+  const bank = await startProcess({ entry: 'test/bench/bank.ts', env: {}, logFile });
   const url = `http://127.0.0.1:${bank.port}`;
   const control = connectControl({ url, token: 'gnt_bench' });
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };

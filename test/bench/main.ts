@@ -1,25 +1,29 @@
 /**
  * `npm run bench`: this gateway against a bare Fastify pass-through and plain node:http + undici, in one run
- * on one
- * machine. CPU comes from each process's own accounting; latency is what is added to asking the upstream
- * directly.
+ * on one machine, then one wallet over two nodes. CPU comes from each process's own accounting; latency is
+ * what is added to asking the upstream directly.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync, chmodSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { startPostgres } from '../../control-plane/local/postgres.ts';
 import { addCustomer, addUpstream, startHouse } from '../house.ts';
 import { startProcess } from '../house/process.ts';
 import type { HouseProcess } from '../house/process.ts';
 import { CHUNKS, HOLDING_MODEL, openStreams, runLoad } from './load.ts';
 import type { Latencies, Load, Target } from './load.ts';
-import { memoryTable, table } from './table.ts';
+import { memoryTable, table, walletTable } from './table.ts';
 import type { MemoryRow, Row } from './table.ts';
+import { measureWallet } from './wallet.ts';
+import type { WalletFigures } from './wallet.ts';
 
 const PRELOAD = ['--expose-gc', '--import', join(import.meta.dirname, 'report-usage.ts')];
 const OUTPUT = join(import.meta.dirname, '..', '..', '.bench');
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
 const OPEN_STREAMS = Number(process.env['BENCH_STREAMS'] ?? 1_000);
+/** `npm run bench -- wallet` measures one wallet over two nodes and leaves the rest out. */
+const WALLET_ONLY = process.argv[2] === 'wallet';
 /** Below the gateway's limit of requests in flight per wallet. */
 const STREAMS_PER_WALLET = 50;
 const LOADS: (Load & { name: string })[] = [
@@ -94,11 +98,14 @@ async function measureMemory(target: Measured): Promise<MemoryRow | undefined> {
   return { target: target.name, streams: OPEN_STREAMS, kilobytesPerStream };
 }
 
-async function run(dataDir: string, databaseUrl: string): Promise<void> {
-  const start = (entry: string, env: Record<string, string> = {}): Promise<HouseProcess> =>
-    startProcess({ entry, env, execArgv: PRELOAD, logFile: join(dataDir, 'bench.log') });
-  const upstream = await start('test/bench/upstream.ts');
-  const origin = `http://127.0.0.1:${upstream.port}`;
+type Start = (entry: string, env?: Record<string, string>) => Promise<HouseProcess>;
+
+/** CPU, latency and memory of one node, beside the same of what it is compared with. */
+async function measureGateway(
+  start: Start,
+  origin: string,
+  databaseUrl: string,
+): Promise<{ rows: Row[]; memory: MemoryRow[] }> {
   const plain = await start('test/bench/plain.ts', { UPSTREAM: origin });
   const bare = await start('test/bench/pass-through.ts', { UPSTREAM: origin });
   const house = await startHouse({ databaseUrl, nodeExecArgv: PRELOAD });
@@ -123,13 +130,41 @@ async function run(dataDir: string, databaseUrl: string): Promise<void> {
     const row = await measureMemory(target);
     if (row) memory.push(row);
   }
-  const machine = { cpu: cpus()[0]?.model, cores: cpus().length, node: process.version };
-  mkdirSync(OUTPUT, { recursive: true });
-  writeFileSync(join(OUTPUT, 'results.json'), JSON.stringify({ machine, rows, memory }, null, 2));
+  await Promise.all([house.stop(), plain.stop(), bare.stop()]);
+  return { rows, memory };
+}
+
+async function run(dataDir: string, databaseUrl: string): Promise<void> {
+  const start: Start = (entry, env = {}) =>
+    startProcess({ entry, env, execArgv: PRELOAD, logFile: join(dataDir, 'bench.log') });
+  const upstream = await start('test/bench/upstream.ts');
+  const origin = `http://127.0.0.1:${upstream.port}`;
+  const machine = { cpu: cpus()[0]?.model, cores: cpus().length, node: process.version, load: loadavg()[0] };
   process.stdout.write(
-    `${machine.cores} × ${machine.cpu}, Node ${machine.node}\n\n${table(rows)}\n\n${memoryTable(memory)}\n`,
+    `${machine.cores} × ${machine.cpu}, Node ${machine.node}, load ${machine.load?.toFixed(1)}\n\n`,
   );
-  await Promise.all([house.stop(), plain.stop(), bare.stop(), upstream.stop()]);
+  const results: { machine: object; wallet?: WalletFigures } = { machine };
+  if (!WALLET_ONLY) {
+    const { rows, memory } = await measureGateway(start, origin, databaseUrl);
+    Object.assign(results, { rows, memory });
+    process.stdout.write(`${table(rows)}\n\n${memoryTable(memory)}\n\n`);
+  }
+  results.wallet = await measureWallet(await anotherDatabase(databaseUrl), origin);
+  process.stdout.write(`${walletTable(results.wallet)}\n`);
+  mkdirSync(OUTPUT, { recursive: true });
+  writeFileSync(join(OUTPUT, 'results.json'), JSON.stringify(results, null, 2));
+  await upstream.stop();
+}
+
+/** The second house begins with an empty database, too. */
+async function anotherDatabase(url: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query('create database bench_wallet');
+  await client.end();
+  const another = new URL(url);
+  another.pathname = '/bench_wallet';
+  return another.href;
 }
 
 const dataDir = mkdtempSync(join(tmpdir(), 'gateway-bench-'));

@@ -1,4 +1,5 @@
 /** The figures of one run as a table in Markdown. */
+import type { WalletFigures } from './wallet.ts';
 
 export interface Row {
   target: string;
@@ -36,4 +37,27 @@ export function memoryTable(rows: MemoryRow[]): string {
   const line = (row: MemoryRow): string =>
     `| ${row.target} | ${row.streams} | ${row.kilobytesPerStream.toFixed(1)} |`;
   return ['| target | open streams | kB per stream |', '|---|---|---|', ...rows.map(line)].join('\n');
+}
+
+/** One wallet over two nodes, one line per figure. */
+export function walletTable(figures: WalletFigures): string {
+  const { database, answered, seconds } = figures;
+  const rate = figures.answeredPerSecond.toFixed(0);
+  const perThousand = (count: number): string => ((count / answered) * 1_000).toFixed(1);
+  const both = (p50: number, p99: number): string => `${p50.toFixed(2)}, ${p99.toFixed(2)}`;
+  const refusals = Object.entries(figures.refused).map(([status, count]) => `${count} × ${status}`);
+  const pulse = figures.idleTransactionsPerSecond * seconds;
+  const lines: [string, string][] = [
+    ['requests a second, offered; answered', `${figures.offeredPerSecond}; ${rate}`],
+    ['answered and charged; refused', `${answered}; ${refusals.join(', ') || 'none'}`],
+    ['answer p50, p99 ms', both(figures.answerP50Ms, figures.answerP99Ms)],
+    ['wait for the commit p50, p99 ms', both(figures.commitP50Ms, figures.commitP99Ms)],
+    ['leases granted since the first request', String(figures.leasesInAll)],
+    ['leases granted per 1,000 requests', perThousand(database.leasesGranted)],
+    ['settlement batches per 1,000 requests', perThousand(database.settlementBatches)],
+    ['ledger transactions per 1,000 requests', perThousand(database.ledgerTransactions)],
+    ['all transactions but the idle pulse, likewise', perThousand(database.transactions - pulse)],
+  ];
+  const head = ['| one wallet, two nodes | measured |', '|---|---|'];
+  return [...head, ...lines.map(([name, value]) => `| ${name} | ${value} |`)].join('\n');
 }

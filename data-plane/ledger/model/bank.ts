@@ -5,11 +5,7 @@
 import { formatDollars, parseDollars } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
 import type { NodeLeaseAnswer, NodeLeaseCloseInput, NodeLeaseRequestInput } from '@gateway/shared/node-api';
-import type {
-  NodeUsageRecordInput,
-  NodeUsageReportAnswer,
-  UsageReport,
-} from '@gateway/shared/usage-report';
+import type { NodeUsageRecordInput, NodeUsageReportAnswer, UsageReport } from '@gateway/shared/usage-report';
 import type { Control } from '../../control.ts';
 
 export interface BankLease {

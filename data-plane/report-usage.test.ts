@@ -1,0 +1,96 @@
+/** Reports over a real socket: what is sent, and what each kind of answer means. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { placedText, usageText } from '@gateway/shared/usage-report';
+import { ControlError } from './control-error.ts';
+import { usageOf } from './ledger/model/records.ts';
+import { sendReport } from './report-usage.ts';
+import type { ReportTarget } from './report-usage.ts';
+
+const cleanups: (() => Promise<void> | void)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+interface Seen {
+  authorization: string | undefined;
+  body: { query: string; variables: { input: { nodeId: string; batchId: string; records: object[] } } };
+}
+
+/** A control plane that always answers so; undefined: never. */
+async function answering(answer: string | undefined): Promise<{ target: ReportTarget; seen: Seen[] }> {
+  const seen: Seen[] = [];
+  const server = createServer(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    const { authorization } = request.headers;
+    seen.push({ authorization, body: JSON.parse(Buffer.concat(parts).toString()) as Seen['body'] });
+    if (answer !== undefined) response.end(answer);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  cleanups.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return { target: { url: `http://127.0.0.1:${port}/graphql`, token: 'gnt_test', timeoutMs: 200 }, seen };
+}
+
+const text = usageText({ ...usageOf('request_1', 250_000n), model: 'größe "m"\n' });
+const place = { journalId: 'journal_1', seq: 7, leaseId: 'lease_1' };
+const report = { nodeId: 'node_1', batchId: 'batch_1', records: [placedText(text, place), text] };
+const done = { accepted: 2, duplicates: 0, rejected: [], userErrors: [] };
+
+test('a report is authenticated GraphQL with every record as the API takes it, a charge with its place', async () => {
+  const { target, seen } = await answering(JSON.stringify({ data: { nodeUsageReport: done } }));
+  expect(await sendReport(target, report)).toEqual(done);
+  const [{ authorization, body } = { authorization: '', body: undefined }] = seen;
+  expect(authorization).toBe('Bearer gnt_test');
+  expect(body?.query).toContain('mutation NodeUsageReport($input: NodeUsageReportInput!)');
+  const { records, ...names } = body?.variables.input ?? { records: [] };
+  expect(names).toEqual({ nodeId: 'node_1', batchId: 'batch_1' });
+  const free = {
+    requestId: 'request_1',
+    at: '2026-11-18T11:06:40.000Z',
+    modelName: 'größe "m"\n',
+    family: 'CHAT_COMPLETIONS',
+    group: 'DEFAULT',
+    cost: '0.25',
+    inputTokens: 1,
+    ttftMs: 1,
+  };
+  expect(records).toEqual([
+    expect.objectContaining({ ...free, journalId: 'journal_1', seq: '7', leaseId: 'lease_1' }),
+    expect.objectContaining(free),
+  ]);
+  expect(records[1]).not.toHaveProperty('journalId');
+});
+
+test.each([
+  [
+    'an error with a code',
+    '{"errors":[{"message":"no","extensions":{"code":"UNAUTHENTICATED"}}]}',
+    'UNAUTHENTICATED',
+  ],
+  [
+    'data beside an error',
+    `{"data":{"nodeUsageReport":${JSON.stringify(done)}},"errors":[{"message":"no"}]}`,
+  ],
+  [
+    'a refusal',
+    `{"data":{"nodeUsageReport":${JSON.stringify({ ...done, userErrors: [{ code: 'LIMIT_REACHED', message: 'no' }] })}}}`,
+    'LIMIT_REACHED',
+  ],
+  ['nothing', '{}'],
+  ['something that is no JSON', 'Bad Gateway'],
+  ['silence', undefined],
+])('%s is no answer: the report will be sent again', async (_name, answer, code?: string) => {
+  const { target } = await answering(answer);
+  const failure = await sendReport(target, report).catch((error: unknown) => error);
+  expect(failure).toBeInstanceOf(ControlError);
+  expect(failure).toMatchObject({ code, message: expect.not.stringContaining('gnt_test') });
+});
