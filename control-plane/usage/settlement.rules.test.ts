@@ -1,0 +1,177 @@
+/** How charges meet their leases, and which records can never be settled. */
+import { describe, expect, test } from 'vitest';
+import { AMOUNT_MAX } from '@gateway/shared/money';
+import type { Lease } from '../wallet/lease.rows.ts';
+import { judgeClaim } from './claim.rules.ts';
+import type { StandingClaim } from './claim.rules.ts';
+import { chargeOf, planSettlement, refusalOf, storableIp } from './settlement.rules.ts';
+import type { Charge, LeaseHolding, ReportedUsage } from './settlement.rules.ts';
+
+const PRICE = 100n;
+
+const charge = (seq: number, leaseId = 'l1', amount = PRICE): Charge => ({
+  ...{ requestId: `r${seq}`, journalId: 'j1', walletId: 'w1' },
+  ...{ seq, leaseId, amount },
+});
+const holding = (cash: bigint, gift = 0n, open = true): LeaseHolding => ({ cash, gift, open });
+const seqs = (charges: readonly Charge[]): number[] => charges.map(({ seq }) => seq);
+
+describe('a plan', () => {
+  test('covers charges in the order of their numbers as long as their lease lasts', () => {
+    const plan = planSettlement([charge(3), charge(1), charge(2)], new Map([['l1', holding(200n)]]));
+    expect(seqs(plan.covered)).toEqual([1, 2]);
+    expect(seqs(plan.late)).toEqual([3]);
+    expect(plan.drains).toEqual(new Map([['l1', { cash: 200n, gift: 0n, count: 2 }]]));
+  });
+
+  test('covers a small charge behind one that is too large', () => {
+    const plan = planSettlement([charge(1, 'l1', 300n), charge(2)], new Map([['l1', holding(100n)]]));
+    expect(seqs(plan.covered)).toEqual([2]);
+    expect(seqs(plan.late)).toEqual([1]);
+  });
+
+  test('drains gift before cash, of each lease its own', () => {
+    const holdings = new Map([
+      ['l1', holding(500n, 150n)],
+      ['l2', holding(0n, 900n)],
+    ]);
+    const plan = planSettlement([charge(1), charge(2), charge(3, 'l2')], holdings);
+    expect(plan.drains).toEqual(
+      new Map([
+        ['l1', { cash: 50n, gift: 150n, count: 2 }],
+        ['l2', { cash: 0n, gift: 100n, count: 1 }],
+      ]),
+    );
+    expect(plan.late).toEqual([]);
+  });
+
+  test('covers nothing from a lease that ended or that nobody knows', () => {
+    const plan = planSettlement([charge(1), charge(2, 'l9')], new Map([['l1', holding(900n, 900n, false)]]));
+    expect(seqs(plan.late)).toEqual([1, 2]);
+    expect(plan.covered).toEqual([]);
+    expect(plan.drains).toEqual(new Map());
+  });
+});
+
+const usage = (more: Partial<ReportedUsage> = {}): ReportedUsage => ({
+  ...{ requestId: 'r1', journalId: 'j1', seq: 1, leaseId: 'l1', at: new Date(0), keyId: 'k1' },
+  ...{ walletId: 'w1', poolId: null, group: 'default', source: 'API_KEY', modelName: 'swift' },
+  ...{ family: 'chat_completions', routeId: null, basePrice: PRICE, ratio: '1', cost: PRICE },
+  ...{ inputTokens: 1, outputTokens: 1, cachedTokens: null, reasoningTokens: null },
+  ...{ status: 'SUCCEEDED', outcome: 'DELIVERED', httpStatus: 200, errorCode: null, streamed: false },
+  ...{ latencyMs: 1, ttftMs: null, ip: null, lossesInAnswer: 0 },
+  ...more,
+});
+const free = (more: Partial<ReportedUsage> = {}): ReportedUsage =>
+  usage({ cost: 0n, journalId: null, seq: null, leaseId: null, ...more });
+
+const lease = (more: Partial<Lease> = {}): Lease => ({
+  ...{ id: 'l1', nodeId: 'n1', journalId: 'j1', walletId: 'w1', keyId: null, state: 'ACTIVE' },
+  ...{ granted: 900n, cash: 900n, gift: 0n, chargeCount: 0, chargeSum: 0n },
+  ...more,
+});
+const known = (more: Partial<Lease> = {}) => ({
+  journals: new Set(['j1']),
+  leases: new Map([['l1', lease(more)]]),
+  wallets: new Set(['w1', 'w2']),
+});
+
+describe('a record', () => {
+  test('that is whole, of this node, and of its own lease can be settled', () => {
+    expect(refusalOf(usage(), known())).toBe(undefined);
+    expect(refusalOf(usage(), known({ keyId: 'k1' }))).toBe(undefined);
+    expect(refusalOf(free(), known())).toBe(undefined);
+    expect(refusalOf(usage({ cost: AMOUNT_MAX, basePrice: 0n }), known())).toBe(undefined);
+    expect(refusalOf(free({ journalId: null, requestId: 'x'.repeat(128) }), known())).toBe(undefined);
+  });
+
+  test.each<[string, Partial<ReportedUsage>]>([
+    ['needs journal, seq and lease', { journalId: null }],
+    ['needs journal, seq and lease', { seq: null }],
+    ['needs journal, seq and lease', { leaseId: null }],
+    ['needs journal, seq and lease', { cost: 0n }],
+    ['amount out of bounds', { cost: AMOUNT_MAX + 1n }],
+    ['amount out of bounds', { basePrice: -1n }],
+    ['seq out of bounds', { seq: 0 }],
+    ['seq out of bounds', { seq: 1.5 }],
+    ['seq out of bounds', { seq: 2 ** 53 }],
+    ['id out of bounds', { requestId: '' }],
+    ['id out of bounds', { requestId: 'x'.repeat(129) }],
+    ['id out of bounds', { keyId: 'x'.repeat(129) }],
+    ['id out of bounds', { poolId: '' }],
+    ['id out of bounds', { routeId: 'x'.repeat(129) }],
+    ['text out of bounds', { modelName: 'x'.repeat(257) }],
+    ['text out of bounds', { errorCode: 'x'.repeat(129) }],
+    ['unknown wallet', { walletId: 'w9' }],
+    ['journal of another node', { journalId: 'j2' }],
+    ['lease of another journal', { leaseId: 'l9' }],
+    ['lease of another wallet', { walletId: 'w2' }],
+  ])('is refused: %s (%#)', (reason, more) => {
+    expect(refusalOf(usage(more), known())).toContain(reason);
+  });
+
+  test('of a negative cost is refused although it has no place', () => {
+    expect(refusalOf(free({ cost: -1n }), known())).toBe('amount out of bounds');
+    expect(refusalOf(free({ seq: 1 }), known())).toContain('needs journal');
+  });
+
+  test('at the bounds of its texts is taken', () => {
+    const long = { modelName: 'x'.repeat(256), errorCode: 'x'.repeat(128), keyId: 'x'.repeat(128) };
+    expect(refusalOf(free(long), known())).toBe(undefined);
+  });
+
+  test('is refused where its lease belongs to another journal or key', () => {
+    expect(refusalOf(usage(), known({ journalId: 'j2' }))).toBe('lease of another journal');
+    expect(refusalOf(usage(), known({ keyId: 'k2' }))).toBe('lease of another key');
+  });
+
+  test('is a charge where it cost something and has a place', () => {
+    expect(chargeOf(usage())).toEqual({ ...charge(1), requestId: 'r1' });
+    for (const more of [{ cost: 0n }, { journalId: null }, { seq: null }, { leaseId: null }])
+      expect(chargeOf(usage(more))).toBe(undefined);
+  });
+
+  test('keeps an address only where the database can', () => {
+    const addresses = ['192.0.2.7', '2001:db8::1', 'fe80::1%eth0', 'somewhere', '', null];
+    expect(addresses.map(storableIp)).toEqual(['192.0.2.7', '2001:db8::1', null, null, null, null]);
+  });
+});
+
+describe('an Idempotency-Key', () => {
+  const standing = (more: Partial<StandingClaim> = {}): StandingClaim => ({
+    ...{ requestId: 'r1', fingerprint: 'f1', expired: false, usage: null, abandoned: false },
+    ...more,
+  });
+  const asked = { requestId: 'r2', fingerprint: 'f1' };
+  const paid = { cost: PRICE, succeeded: true };
+
+  test('that nobody has, or had too long ago, is free', () => {
+    expect(judgeClaim(undefined, asked)).toBe('TAKE');
+    expect(judgeClaim(standing({ expired: true, usage: paid }), asked)).toBe('TAKE');
+  });
+
+  test('belongs to the request that has it, whatever became of it', () => {
+    expect(judgeClaim(standing(), { ...asked, requestId: 'r1' })).toBe('REPEATED');
+    expect(judgeClaim(standing({ usage: paid }), { ...asked, requestId: 'r1' })).toBe('REPEATED');
+  });
+
+  test('is in use while its request is in flight, and used up once it was charged or succeeded', () => {
+    expect(judgeClaim(standing(), asked)).toBe('IN_FLIGHT');
+    expect(judgeClaim(standing({ usage: paid }), asked)).toBe('DONE');
+    expect(judgeClaim(standing({ usage: { cost: PRICE, succeeded: false } }), asked)).toBe('DONE');
+    expect(judgeClaim(standing({ usage: { cost: 0n, succeeded: true } }), asked)).toBe('DONE');
+    expect(judgeClaim(standing({ usage: paid, abandoned: true }), asked)).toBe('DONE');
+  });
+
+  test('is free again where its request failed or died with its node', () => {
+    expect(judgeClaim(standing({ usage: { cost: 0n, succeeded: false } }), asked)).toBe('TAKE');
+    expect(judgeClaim(standing({ abandoned: true }), asked)).toBe('TAKE');
+  });
+
+  test('is refused with another body, unless it is free', () => {
+    const other = { requestId: 'r2', fingerprint: 'f2' };
+    expect(judgeClaim(standing(), other)).toBe('MISMATCH');
+    expect(judgeClaim(standing({ usage: paid }), other)).toBe('MISMATCH');
+    expect(judgeClaim(standing({ abandoned: true }), other)).toBe('TAKE');
+  });
+});
