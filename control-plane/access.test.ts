@@ -19,6 +19,7 @@ import { freshUntil, ruleOf } from './access.ts';
 import type { TokenRule } from './access.rules.ts';
 import { UserSchema } from './accounts/account.entity.ts';
 import { createToken, viewerOfAccessToken } from './accounts/token.service.ts';
+import { Batches } from './batches.ts';
 import type { Context, Viewer } from './context.ts';
 import { AccessScope } from './enums.ts';
 import { createBus } from './events.ts';
@@ -137,6 +138,8 @@ describe('who may use which field', () => {
       userAgent: null,
       requestId: 'test',
       settings: test.settings,
+      batches: new Batches(test.orm.em.fork()),
+      budget: null,
       setSession: () => {},
     };
     return context as Context;

@@ -3,7 +3,6 @@
  */
 import { randomUUID } from 'node:crypto';
 import { ApolloServer } from '@apollo/server';
-import type { ApolloServerPlugin } from '@apollo/server';
 import { ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
 import { fastifyApolloHandler } from '@as-integrations/fastify';
 import type { MikroORM } from '@mikro-orm/postgresql';
@@ -18,13 +17,16 @@ import type { Context } from './context.ts';
 import { maskError } from './errors.ts';
 import type { ErrorLog } from './errors.ts';
 import { createBus, listenForEvents } from './events.ts';
-import { brokenLimits, TOKENS_MAX } from './graphql-limits.ts';
+import { Budget } from './budget/budget.ts';
+import { chargeTo, limitsPlugin } from './budget/budget.plugin.ts';
+import { serveDownloads } from './downloads/download.routes.ts';
+import { TOKENS_MAX } from './graphql-limits.ts';
 import { isOwnOrigin } from './identify.ts';
 import type { NodeFinder } from './identify.ts';
 import { announceMail } from './mail/mail.service.ts';
 import { httpRequests, maskedErrors, registry } from './metrics.ts';
 import { Playground } from './playground/live.ts';
-import { Contexts } from './request-context.ts';
+import { Contexts, freshContext } from './request-context.ts';
 import { createSchema } from './schema.ts';
 import type { Settings } from './settings.ts';
 import { serveSockets } from './socket.ts';
@@ -35,6 +37,8 @@ const BODY_BYTES_MAX = 100 * 1024;
 const LARGE_BODY_BYTES_MAX = 2 * 1024 * 1024;
 const DRAIN_MS = 700;
 const SWEEP_MS = 20;
+/** Of a download, in the cost of operations: as much as a few long lists. */
+const DOWNLOAD_COST = 500;
 
 export interface AppParts {
   orm: MikroORM;
@@ -69,19 +73,26 @@ export async function createApp(parts: AppParts): Promise<App> {
   const playground = new Playground(() => orm.em.fork());
   const oidc = settings.oidc && new OidcClient(settings.oidc);
   const contexts = new Contexts({ ...parts, playground, oidc });
-  const apollo = createApollo(schema, parts);
+  const budget = new Budget({ em: () => orm.em.fork(), hourly: settings.queryBudget });
+  const apollo = createApollo(schema, { ...parts, budget });
   await apollo.start();
   observe(server, parts);
   serveHealth(server, orm);
   serveGraphql(server, { apollo, contexts, settings });
   serveOidc(server, contexts, parts.log);
   serveExports(server, contexts);
+  serveDownloads(server, {
+    contexts,
+    em: () => orm.em.fork(),
+    charge: (context) => chargeTo(budget, context, DOWNLOAD_COST),
+  });
   await serveConsole(server, settings.consoleFolder);
   const sockets = serveSockets(server.server, {
     schema,
     isOwnOrigin: (origin) => isOwnOrigin(origin, settings),
     contextOf: (request, parameters) => contexts.ofSocket(request, parameters),
-    refresh: (context) => ({ ...context, em: orm.em.fork() }),
+    charge: (context, cost) => chargeTo(budget, context, cost),
+    refresh: (context) => freshContext(context, orm.em.fork()),
     format: (error) => maskError(error.toJSON(), error, errorLog(parts)),
   });
   return {
@@ -128,15 +139,7 @@ function errorLog(parts: AppParts): ErrorLog {
   };
 }
 
-function createApollo(schema: GraphQLSchema, parts: AppParts): ApolloServer<Context> {
-  const limits: ApolloServerPlugin<Context> = {
-    requestDidStart: async () => ({
-      didResolveOperation: async ({ document, operationName, request }) => {
-        const [broken] = brokenLimits({ schema, document, operationName, variables: request.variables });
-        if (broken) throw broken;
-      },
-    }),
-  };
+function createApollo(schema: GraphQLSchema, parts: AppParts & { budget: Budget }): ApolloServer<Context> {
   return new ApolloServer<Context>({
     schema,
     introspection: true,
@@ -148,7 +151,7 @@ function createApollo(schema: GraphQLSchema, parts: AppParts): ApolloServer<Cont
     includeStacktraceInErrorResponses: false,
     parseOptions: { maxTokens: TOKENS_MAX },
     formatError: (formatted, error) => maskError(formatted, error, errorLog(parts)),
-    plugins: [limits, ApolloServerPluginLandingPageDisabled()],
+    plugins: [limitsPlugin(schema, parts.budget), ApolloServerPluginLandingPageDisabled()],
     // Apollo's own log names operations and may quote them.
     logger: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
   });

@@ -5,6 +5,8 @@ import type { GraphQLSchema } from 'graphql';
 import { Authorized as AuthorizedField, Extensions } from 'type-graphql';
 import type { AuthCheckerFn } from 'type-graphql';
 import type { Group } from '@gateway/shared/catalog';
+import type { Batches } from './batches.ts';
+import type { BudgetState } from './budget/budget.ts';
 import type { OidcClient } from './accounts/oidc.client.ts';
 import type { AccessScope } from './enums.ts';
 import { requestError } from './errors.ts';
@@ -63,6 +65,10 @@ export interface Context {
   browserToken: string | null;
   /** Marks the browser. Throws BAD_USER_INPUT on a WebSocket. */
   setBrowser(token: string, expiresAt: Date): void;
+  /** Lookups of many fields at once. */
+  batches: Batches;
+  /** What this operation cost the caller; null until it is known, and for nodes. */
+  budget: BudgetState | null;
   /**
    * Sets the session cookie, or clears it with null. Throws BAD_USER_INPUT on a WebSocket, where no cookie
    * can be set.

@@ -24,13 +24,13 @@ import { requestError } from './errors.ts';
 
 /** Given to the parser, before anything else looks at the document. */
 export const TOKENS_MAX = 5000;
-const DEPTH_MAX = 12;
+export const DEPTH_MAX = 12;
 /** Of `__schema` and `__type`, whose standard query is deeper than any of ours. */
 const INTROSPECTION_DEPTH_MAX = 20;
 const ALIASES_MAX = 30;
 const ROOT_FIELDS_MAX = 20;
 /** Objects that an operation can make us read: a list counts its `first` times what stands in it. */
-const COST_MAX = 2000;
+export const COST_MAX = 2000;
 const PAGE_MAX = 100;
 
 export interface Operation {
@@ -46,12 +46,14 @@ interface Measure {
   cost: number;
 }
 
-/** The limits that a valid operation breaks, as GraphQL errors; empty when it may run. */
-export function brokenLimits(operation: Operation): GraphQLError[] {
+/**
+ * What a valid operation costs, at least 1, and the limits that it breaks as GraphQL errors; none when it may
+ * run.
+ */
+export function weigh(operation: Operation): { cost: number; broken: GraphQLError[] } {
   const definition = getOperationAST(operation.document, operation.operationName);
-  if (!definition) return [];
-  const root = operation.schema.getRootType(definition.operation);
-  if (!root) return [];
+  const root = definition && operation.schema.getRootType(definition.operation);
+  if (!root) return { cost: 1, broken: [] };
   const meter = new Meter(operation);
   const measure = meter.measure(definition.selectionSet, root);
   const errors: GraphQLError[] = [];
@@ -64,7 +66,7 @@ export function brokenLimits(operation: Operation): GraphQLError[] {
   check(aliasesOf(operation.document), ALIASES_MAX, 'The operation has too many aliases');
   check(definition.selectionSet.selections.length, ROOT_FIELDS_MAX, 'The operation has too many root fields');
   check(measure.cost, COST_MAX, 'The operation asks for too much at once');
-  return errors;
+  return { cost: Math.max(1, measure.cost), broken: errors };
 }
 
 function tooComplex(message: string, numbers: { value: number; maximum: number }): GraphQLError {

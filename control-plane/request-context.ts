@@ -1,7 +1,8 @@
 /** Makes the context of each operation: who asks, from where, with a database session of its own. */
 import type { IncomingMessage } from 'node:http';
 import { randomUUID } from 'node:crypto';
-import type { MikroORM } from '@mikro-orm/postgresql';
+import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
+import { Batches } from './batches.ts';
 import type { OidcClient } from './accounts/oidc.client.ts';
 import { clientAddress, trustProxies } from './client-address.ts';
 import type { ProxyTrust } from './client-address.ts';
@@ -27,6 +28,11 @@ interface Channel {
   requestId: string;
   credentials: Credentials;
   setCookie: (value: string) => void;
+}
+
+/** The context of an operation for another event of it: nothing that an earlier one read is seen again. */
+export function freshContext(context: Context, em: EntityManager): Context {
+  return { ...context, em, batches: new Batches(em) };
 }
 
 /**
@@ -84,6 +90,8 @@ export class Contexts {
       playground,
       oidc,
       browserToken: browserTokenOf(request.headers, settings),
+      batches: new Batches(em),
+      budget: null,
       ip: clientAddress(request, this.#isProxy),
       userAgent: request.headers['user-agent']?.slice(0, USER_AGENT_LENGTH_MAX) ?? null,
       setBrowser: (token, expiresAt) => setCookie(browserCookieOf(settings, token, expiresAt)),

@@ -12,9 +12,11 @@ import { TokenResolver } from './accounts/token.resolver.ts';
 import { AddressResolver } from './address.resolver.ts';
 import { AdminResolver } from './admin-query.ts';
 import { AuditResolver } from './audit/audit.resolver.ts';
+import { RateLimitResolver } from './budget/budget.resolver.ts';
 import { CatalogResolver } from './catalog/catalog.resolver.ts';
 import { ModelHealthResolver } from './catalog/health.resolver.ts';
 import { PersonalIntelligenceResolver } from './intelligence/switch.resolver.ts';
+import { DownloadResolver } from './downloads/download.resolver.ts';
 import { KeyFields } from './keys/key.fields.ts';
 import { AdminKeysResolver, UserKeysResolver } from './keys/key.lists.ts';
 import { KeyResolver } from './keys/key.resolver.ts';
@@ -27,6 +29,7 @@ import {
   PendingNodesResolver,
 } from './nodes/node.resolver.ts';
 import { ClaimResolver } from './nodes/claim.resolver.ts';
+import { PermitResolver } from './nodes/permit.resolver.ts';
 import {
   ConversationResolver,
   PersonalChatsResolver,
@@ -34,6 +37,19 @@ import {
   UserPlaygroundResolver,
 } from './playground/conversation.resolver.ts';
 import { MessageResolver } from './playground/message.resolver.ts';
+import {
+  FrozenModelResolver,
+  PoolFields,
+  PoolModelFields,
+  PoolPeriodFields,
+} from './pools/pool.fields.ts';
+import {
+  AdminPoolsResolver,
+  KeyPoolResolver,
+  PoolResolver,
+  UserPoolsResolver,
+} from './pools/pool.resolver.ts';
+import { QuoteResolver, StorefrontResolver } from './pools/storefront.resolver.ts';
 import { SyncResolver } from './nodes/sync.resolver.ts';
 import { UsageReportResolver } from './nodes/usage-report.resolver.ts';
 import {
@@ -44,7 +60,10 @@ import {
   UpstreamResolver,
 } from './upstreams/upstream.resolver.ts';
 import { KeySnippetsResolver, ModelSnippetsResolver } from './snippets/snippet.resolver.ts';
+import { ReceiptResolver } from './usage/receipt.resolver.ts';
+import { UsageFields } from './usage/usage.fields.ts';
 import { AdminUsageResolver, UsageResolver, UserUsageResolver } from './usage/usage.resolver.ts';
+import { EntryFields } from './wallet/entry.fields.ts';
 import { AdminLedgerResolver, UserWalletResolver, WalletResolver } from './wallet/wallet.resolver.ts';
 
 export const resolvers: NonEmptyArray<new () => object> = [
@@ -59,6 +78,8 @@ export const resolvers: NonEmptyArray<new () => object> = [
   TokenResolver,
   AdminUsersResolver,
   AddressResolver,
+  RateLimitResolver,
+  DownloadResolver,
   NodeLookupResolver,
   AdminResolver,
   AuditResolver,
@@ -82,12 +103,16 @@ export const resolvers: NonEmptyArray<new () => object> = [
   LeaseNodeResolver,
   SyncResolver,
   ClaimResolver,
+  PermitResolver,
   UsageReportResolver,
   UserUsageResolver,
   AdminUsageResolver,
   UsageResolver,
+  UsageFields,
+  ReceiptResolver,
   UserWalletResolver,
   WalletResolver,
+  EntryFields,
   AdminLedgerResolver,
   PersonalIntelligenceResolver,
   UserPlaygroundResolver,
@@ -95,4 +120,14 @@ export const resolvers: NonEmptyArray<new () => object> = [
   ConversationResolver,
   PersonalChatsResolver,
   MessageResolver,
+  StorefrontResolver,
+  QuoteResolver,
+  PoolResolver,
+  PoolFields,
+  PoolModelFields,
+  PoolPeriodFields,
+  UserPoolsResolver,
+  AdminPoolsResolver,
+  KeyPoolResolver,
+  FrozenModelResolver,
 ];

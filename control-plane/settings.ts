@@ -39,11 +39,16 @@ export interface Settings {
   localStart: boolean;
   /** Months of the usage log that ended longer ago are dropped, in days; null keeps all. */
   usageRetentionDays: number | null;
+  /** Cost of GraphQL operations that one account may ask for in an hour; addresses without one a quarter. */
+  queryBudget: number;
 }
 
 const SECRET_BYTES_MIN = 32;
 const PORT_MAX = 65_535;
 const RETENTION_DAYS_MIN = 30;
+const QUERY_BUDGET = 80_000;
+const QUERY_BUDGET_MIN = 2000;
+const QUERY_BUDGET_MAX = 1_000_000_000;
 
 /** Reads settings from environment variables. Throws with the variable's name and what it should hold. */
 export function readSettings(env: NodeJS.ProcessEnv): Settings {
@@ -74,6 +79,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     consoleFolder: path.resolve(env['CONSOLE_FOLDER'] || path.join('dist', 'console')),
     localStart: env['LOCAL_START'] === '1',
     usageRetentionDays: retentionOf(env),
+    queryBudget: budgetOf(env),
   };
 }
 
@@ -91,6 +97,16 @@ function retentionOf(env: NodeJS.ProcessEnv): number | null {
   if (!Number.isInteger(days) || days < RETENTION_DAYS_MIN)
     throw new Error(`USAGE_RETENTION_DAYS must be a whole number of at least ${RETENTION_DAYS_MIN}, or unset.`);
   return days;
+}
+
+/** A page of the console costs some hundreds: less than a few of them would be no service. */
+function budgetOf(env: NodeJS.ProcessEnv): number {
+  const text = env['QUERY_BUDGET'];
+  if (!text) return QUERY_BUDGET;
+  const budget = Number(text);
+  if (!Number.isInteger(budget) || budget < QUERY_BUDGET_MIN || budget > QUERY_BUDGET_MAX)
+    throw new Error(`QUERY_BUDGET must be a whole number from ${QUERY_BUDGET_MIN} to ${QUERY_BUDGET_MAX}.`);
+  return budget;
 }
 
 function portOf(env: NodeJS.ProcessEnv, name: string, fallback: number): number {

@@ -10,7 +10,7 @@ import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
 import type { Context } from './context.ts';
 import { requestError } from './errors.ts';
-import { brokenLimits, TOKENS_MAX } from './graphql-limits.ts';
+import { TOKENS_MAX, weigh } from './graphql-limits.ts';
 
 const MESSAGE_BYTES_MAX = 2 << 20;
 const SUBSCRIPTIONS_MAX = 20;
@@ -27,6 +27,8 @@ export interface SocketParts {
   isOwnOrigin(origin: string): boolean;
   /** The context of one operation; rejects where the token is not valid (any more). */
   contextOf(request: IncomingMessage, parameters: Record<string, unknown>): Promise<Context>;
+  /** Takes the cost of an operation from the caller's budget. Rejects with RATE_LIMITED beyond it. */
+  charge(context: Context, cost: number): Promise<void>;
   /** The same context with a fresh `em`: one per event, so that no event sees what an earlier one read. */
   refresh(context: Context): Context;
   format: (error: GraphQLError) => GraphQLFormattedError;
@@ -83,12 +85,11 @@ function optionsOf(parts: SocketParts): Options {
         ];
       }
       try {
-        return (
-          prepare(parts.schema, payload) ?? {
-            ...operationOf(parts.schema, payload),
-            contextValue: await parts.contextOf(extra.request, connectionParams ?? {}),
-          }
-        );
+        const { cost, errors } = prepare(parts.schema, payload);
+        if (errors.length > 0) return errors;
+        const contextValue = await parts.contextOf(extra.request, connectionParams ?? {});
+        await parts.charge(contextValue, cost);
+        return { ...operationOf(parts.schema, payload), contextValue };
       } catch (error) {
         return [
           error instanceof GraphQLError
@@ -98,22 +99,32 @@ function optionsOf(parts: SocketParts): Options {
       }
     },
     subscribe: (args) => subscribeFresh(args, parts),
-    onNext: (...[, , , , { errors, ...result }]) =>
-      errors ? { ...result, errors: errors.map(parts.format) } : undefined,
+    onNext: (...[, , , args, { errors, ...result }]) => {
+      const { budget } = args.contextValue as Context;
+      return {
+        ...result,
+        ...(errors && { errors: errors.map(parts.format) }),
+        ...(budget && { extensions: { ...result.extensions, cost: budget } }),
+      };
+    },
     onError: (...[, , , errors]) => errors.map(parts.format),
   };
 }
 
 /**
- * The errors for which the operation cannot run, or undefined. Throws a GraphQLError where it does not parse.
+ * What the operation costs, and the errors for which it cannot run. Throws a GraphQLError where it does not
+ * parse.
  */
-function prepare(schema: GraphQLSchema, payload: SubscribePayload): readonly GraphQLError[] | undefined {
+function prepare(
+  schema: GraphQLSchema,
+  payload: SubscribePayload,
+): { cost: number; errors: readonly GraphQLError[] } {
   const { document } = operationOf(schema, payload);
   const invalid = validate(schema, document);
-  if (invalid.length > 0) return invalid;
+  if (invalid.length > 0) return { cost: 0, errors: invalid };
   const { operationName, variables } = payload;
-  const broken = brokenLimits({ schema, document, operationName, variables });
-  return broken.length > 0 ? broken : undefined;
+  const { cost, broken } = weigh({ schema, document, operationName, variables });
+  return { cost, errors: broken };
 }
 
 function operationOf(schema: GraphQLSchema, payload: SubscribePayload): ExecutionArgs {

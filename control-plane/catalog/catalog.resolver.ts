@@ -10,6 +10,7 @@ import type { Context } from '../context.ts';
 import { outcome, requestError, UserFailure } from '../errors.ts';
 import { EVERYBODY } from '../events.ts';
 import type { Event } from '../events.ts';
+import { modelsByIds, ratiosForAll } from '../lookups.ts';
 import {
   countModels,
   findModels,
@@ -145,7 +146,8 @@ export class CatalogResolver {
 
   @FieldResolver(() => [GroupPrice], { description: 'What a success costs in each group.' })
   async prices(@Root() model: CatalogModel, @Ctx() context: Context): Promise<GroupPrice[]> {
-    return pricesOf(model, await groupRatios(context.em)).map(({ group, ratio, price }) => ({
+    const ratios = (await context.batches.load(ratiosForAll, '')) ?? [];
+    return pricesOf(model, ratios).map(({ group, ratio, price }) => ({
       group,
       ratio: formatRatio(ratio),
       pricePerRequest: price,
@@ -170,7 +172,9 @@ export class CatalogResolver {
   })
   async deprecation(@Root() model: CatalogModel, @Ctx() context: Context): Promise<ModelDeprecation | null> {
     if (!model.deprecatedAt) return null;
-    const [replacement] = model.replacementId ? await modelsById(context.em, [model.replacementId]) : [];
+    const replacement = model.replacementId
+      ? await context.batches.load(modelsByIds, model.replacementId)
+      : undefined;
     return {
       announcedAt: model.deprecatedAt,
       retiresAt: model.retiresAt ?? null,

@@ -1,16 +1,18 @@
 /** Fields of a key that are computed when asked for. */
 import 'reflect-metadata';
-import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import { Arg, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import { formatRatio } from '@gateway/shared/money';
-import { userById } from '../accounts/account.service.ts';
 import { User } from '../accounts/user.type.ts';
-import { groupRatios, modelsById } from '../catalog/catalog.service.ts';
 import { CatalogModel } from '../catalog/catalog.type.ts';
 import type { Context } from '../context.ts';
+import { requestError, UserFailure } from '../errors.ts';
+import { DateRange } from '../inputs.ts';
+import { modelsByIds, ratiosForAll, usersById } from '../lookups.ts';
 import { DateTime, Decimal, Money } from '../scalars.ts';
+import { UsageBucket, UsageSummary } from '../usage/usage.types.ts';
 import type { DisabledReason, KeyRow, KeyState } from './key.entity.ts';
-import { spentThisMonth, useOf } from './key.queries.ts';
 import { reasonOf } from './key.record.ts';
+import { spendsOfKeys, summariesByKey, summaryKey, usesOfKeys } from './key.use.ts';
 import { ApiKey, ApiKeyState, KeyDisabledReason, KeyRotation } from './key.type.ts';
 
 /** What is not a column of the key, or not as it stands there. */
@@ -41,37 +43,59 @@ export class KeyFields {
 
   @FieldResolver(() => Decimal, { description: 'The ratio of its group.' })
   async groupRatio(@Root() key: KeyRow, @Ctx() context: Context): Promise<string> {
-    const ratio = (await groupRatios(context.em)).find((row) => row.name === key.group);
+    const ratios = await context.batches.load(ratiosForAll, '');
+    const ratio = ratios?.find((row) => row.name === key.group);
     if (!ratio) throw new Error(`The group ${key.group} has no ratio.`);
     return formatRatio(ratio.ratio);
   }
 
   @FieldResolver(() => User, { nullable: true, description: 'Whose key it is.' })
-  owner(@Root() key: KeyRow, @Ctx() context: Context): Promise<User> {
-    return userById(context.em, key.ownerId);
+  async owner(@Root() key: KeyRow, @Ctx() context: Context): Promise<User | null> {
+    return (await context.batches.load(usersById, key.ownerId)) ?? null;
   }
 
   @FieldResolver(() => [CatalogModel], {
     nullable: true,
     description: 'The only models it may use; null means all of its group.',
   })
-  allowedModels(@Root() key: KeyRow, @Ctx() context: Context): Promise<CatalogModel[]> | null {
-    return key.allowedModelIds ? modelsById(context.em, key.allowedModelIds) : null;
+  async allowedModels(@Root() key: KeyRow, @Ctx() context: Context): Promise<CatalogModel[] | null> {
+    if (!key.allowedModelIds) return null;
+    const models = key.allowedModelIds.map((id) => context.batches.load(modelsByIds, id));
+    return (await Promise.all(models)).filter((model) => model !== undefined);
   }
 
   @FieldResolver(() => DateTime, { nullable: true, description: 'Last request that a node reported.' })
   async lastUsedAt(@Root() key: KeyRow, @Ctx() context: Context): Promise<Date | null> {
-    return (await useOf(context.em, key.id)).lastUsedAt;
+    return (await context.batches.load(usesOfKeys, key.id))?.lastUsedAt ?? null;
   }
 
   @FieldResolver(() => String, { nullable: true, description: 'The address that request came from.' })
   async lastUsedIp(@Root() key: KeyRow, @Ctx() context: Context): Promise<string | null> {
-    return (await useOf(context.em, key.id)).lastUsedIp;
+    return (await context.batches.load(usesOfKeys, key.id))?.lastUsedIp ?? null;
   }
 
   @FieldResolver(() => Money, { description: 'What it spent in this calendar month (UTC).' })
-  spentThisMonth(@Root() key: KeyRow, @Ctx() context: Context): Promise<bigint> {
-    return spentThisMonth(context.em, key.id);
+  async spentThisMonth(@Root() key: KeyRow, @Ctx() context: Context): Promise<bigint> {
+    return (await context.batches.load(spendsOfKeys, key.id)) ?? 0n;
+  }
+
+  @FieldResolver(() => UsageSummary, { description: 'Sums over its requests, and points for a small chart.' })
+  async usageSummary(
+    @Root() key: KeyRow,
+    @Ctx() context: Context,
+    @Arg('range', () => DateRange, { description: 'The span, at most 400 days.' }) range: DateRange,
+    @Arg('bucket', () => UsageBucket, { nullable: true, description: 'Width of the points of `series`.' })
+    bucket: UsageBucket | null,
+  ): Promise<UsageSummary> {
+    try {
+      const asked = summaryKey(key.id, { range, bucket: bucket ?? null });
+      const summary = await context.batches.load(summariesByKey, asked);
+      if (!summary) throw new Error(`The key ${key.id} has no summary.`);
+      return summary;
+    } catch (error) {
+      if (error instanceof UserFailure) throw requestError('BAD_USER_INPUT', error.message);
+      throw error;
+    }
   }
 
   @FieldResolver(() => KeyRotation, { nullable: true, description: 'A rotation that is under way.' })

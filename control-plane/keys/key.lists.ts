@@ -18,7 +18,7 @@ import type { Context } from '../context.ts';
 import { outcome } from '../errors.ts';
 import { AdminReasonInput } from '../inputs.ts';
 import { inTransaction } from '../sql.ts';
-import { countKeys, findKeys } from './key.queries.ts';
+import { countKeys, findKeys, placesOfKeys } from './key.queries.ts';
 import type { KeyQuery } from './key.queries.ts';
 import { disableAnyKey } from './key.service.ts';
 import { ApiKey, ApiKeyConnection, ApiKeyFilter, ApiKeyOrder, ApiKeyPayload } from './key.type.ts';
@@ -49,10 +49,10 @@ export class UserKeysResolver {
 /** All keys, for administrators. */
 @Resolver(() => AdminQuery)
 export class AdminKeysResolver {
-  @FieldResolver(() => ApiKeyConnection, { description: 'Keys of all users, newest first.' })
+  @FieldResolver(() => ApiKeyConnection, { description: 'Keys of all users.' })
   apiKeys(
     @Ctx() context: Context,
-    @Args(() => LongPageArguments) page: LongPageArguments,
+    @Args(() => AdminKeyPage) page: AdminKeyPage,
     @Args(() => AdminKeyArguments) wanted: AdminKeyArguments,
   ): Promise<Connection<ApiKey>> {
     return listKeys(
@@ -85,6 +85,13 @@ export class AdminKeysResolver {
   }
 }
 
+/** Page and order of all keys. */
+@ArgsType()
+export class AdminKeyPage extends LongPageArguments {
+  @Field(() => ApiKeyOrder, { nullable: true, description: 'Newest first unless given.' })
+  orderBy?: ApiKeyOrder | null;
+}
+
 /** Filter of all keys. */
 @ArgsType()
 export class AdminKeyArguments {
@@ -98,7 +105,8 @@ export class AdminKeyArguments {
   secret?: string | null;
 }
 
-async function listKeys(
+/** A page of keys. The caller says whose: null for every owner is for administrators alone. */
+export async function listKeys(
   context: Context,
   wanted: KeyQuery,
   page: { first: number; after?: string | null; orderBy?: ApiKeyOrder | null },
@@ -112,11 +120,12 @@ async function listKeys(
     order,
     descending,
   });
+  const places = await placesOfKeys(context.em, rows, order);
   return connectionFrom(rows, {
     first,
     after: page.after,
     totalCount: await countKeys(context.em, wanted),
-    cursor: (row) => encodeCursor([order === 'NAME' ? row.name : '', row.id]),
+    cursor: (row) => encodeCursor([places.get(row.id) ?? '', row.id]),
     node: (row): ApiKey => row,
   });
 }

@@ -1,8 +1,9 @@
 /** Reading keys: lists with filters, and how a key is being used. */
+import { raw } from '@mikro-orm/postgresql';
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import type { Group } from '@gateway/shared/catalog';
 import { digestOf } from '@gateway/shared/secrets';
-import { query, queryOne, sql } from '../sql.ts';
+import { query } from '../sql.ts';
 import { KeySchema } from './key.entity.ts';
 import type { KeyRow, KeyState } from './key.entity.ts';
 
@@ -18,7 +19,7 @@ export interface KeyQuery {
   secret?: string | null;
 }
 
-export type KeyOrder = 'CREATED_AT' | 'NAME';
+export type KeyOrder = 'CREATED_AT' | 'NAME' | 'LAST_USED_AT' | 'SPEND';
 export interface KeyPage {
   after: (string | number | null)[] | undefined;
   limit: number;
@@ -26,22 +27,51 @@ export interface KeyPage {
   descending: boolean;
 }
 
+/** What keys are sorted by before their ids; ids alone say when keys were made. */
+const SORTED_BY: Record<KeyOrder, ((alias: string) => string) | 'name' | null> = {
+  CREATED_AT: null,
+  NAME: 'name',
+  LAST_USED_AT: (alias) =>
+    `coalesce((select (extract(epoch from last_used_at) * 1000000)::bigint from usage_key
+      where key_id = ${alias}.id), 0)`,
+  SPEND: (alias) =>
+    `coalesce((select cost from usage_key_month where key_id = ${alias}.id
+      and month = date_trunc('month', transaction_timestamp(), 'UTC')), 0)`,
+};
+
 /** Keys in the order asked for, after the place of a cursor. */
 export function findKeys(em: EntityManager, wanted: KeyQuery, page: KeyPage): Promise<KeyRow[]> {
   const direction = page.descending ? 'desc' : 'asc';
   const beyond = page.descending ? '$lt' : '$gt';
+  const sort = SORTED_BY[page.order];
+  // A fragment of SQL stands for one place of one query.
+  const column = (): string => (typeof sort === 'function' ? raw(sort) : 'name');
   const where: FilterQuery<KeyRow>[] = [conditionOf(wanted)];
   const [value, id] = page.after ?? [];
-  if (typeof value === 'string' && typeof id === 'string') {
+  if (value !== undefined && typeof id === 'string') {
     where.push(
-      page.order === 'NAME'
-        ? { $or: [{ name: { [beyond]: value } }, { name: value, id: { [beyond]: id } }] }
+      sort
+        ? { $or: [{ [column()]: { [beyond]: value } }, { [column()]: value, id: { [beyond]: id } }] }
         : { id: { [beyond]: id } },
     );
   }
-  const orderBy =
-    page.order === 'NAME' ? ({ name: direction, id: direction } as const) : ({ id: direction } as const);
+  const byId = { id: direction } as const;
+  const orderBy = sort ? [{ [column()]: direction }, byId] : byId;
   return em.find(KeySchema, { $and: where }, { orderBy, limit: page.limit });
+}
+
+/** What each key is sorted by, as a cursor says it. */
+export async function placesOfKeys(
+  em: EntityManager,
+  keys: readonly KeyRow[],
+  order: KeyOrder,
+): Promise<ReadonlyMap<string, string | number>> {
+  const sort = SORTED_BY[order];
+  if (typeof sort !== 'function')
+    return new Map(keys.map((key) => [key.id, order === 'NAME' ? key.name : '']));
+  const text = `select k.id, (${sort('k')})::text as place from api_key k where k.id = any($1::text[])`;
+  const rows = await query<{ id: string; place: string }>(em, { text, values: [keys.map((key) => key.id)] });
+  return new Map(rows.map((row) => [row.id, Number(row.place)]));
 }
 
 /** How many keys match. */
@@ -52,32 +82,6 @@ export function countKeys(em: EntityManager, wanted: KeyQuery): Promise<number> 
 /** A key by its id, whoever owns it: the caller checks who asks. */
 export function anyKey(em: EntityManager, id: string): Promise<KeyRow | null> {
   return em.findOne(KeySchema, { id });
-}
-
-export interface KeyUse {
-  lastUsedAt: Date | null;
-  lastUsedIp: string | null;
-}
-
-/** When and from where the key was used last. */
-export async function useOf(em: EntityManager, keyId: string): Promise<KeyUse> {
-  const row = await queryOne<{ at: string | Date; ip: string | null }>(
-    em,
-    sql`
-    select at, host(ip) as ip from usage_entry where key_id = ${keyId} order by at desc, id desc limit 1`,
-  );
-  return { lastUsedAt: row ? new Date(row.at) : null, lastUsedIp: row?.ip ?? null };
-}
-
-/** What the key spent in the calendar month (UTC), in micro-USD. */
-export async function spentThisMonth(em: EntityManager, keyId: string): Promise<bigint> {
-  const [row] = await query<{ spent: string }>(
-    em,
-    sql`
-    select coalesce(sum(cost), 0)::text as spent from usage_entry
-    where key_id = ${keyId} and at >= date_trunc('month', now() at time zone 'UTC') at time zone 'UTC'`,
-  );
-  return BigInt(row?.spent ?? '0');
 }
 
 function conditionOf(wanted: KeyQuery): FilterQuery<KeyRow> {
@@ -101,5 +105,5 @@ function conditionOf(wanted: KeyQuery): FilterQuery<KeyRow> {
 }
 
 function worksAt(now: Date): FilterQuery<KeyRow> {
-  return { state: 'ENABLED', $or: [{ expiresAt: null }, { expiresAt: { $gt: now } }] };
+  return { state: 'ENABLED', poolEnded: false, $or: [{ expiresAt: null }, { expiresAt: { $gt: now } }] };
 }

@@ -31,6 +31,8 @@ export const KeyDisabledReason = describeEnum(
 export const ApiKeyOrderField = describeEnum('ApiKeyOrderField', 'What keys are sorted by.', {
   CREATED_AT: 'When they were made.',
   NAME: 'Their names.',
+  LAST_USED_AT: 'When they were used last; unused ones count as the oldest.',
+  SPEND: 'What they spent in this calendar month (UTC).',
 });
 
 /** Set from apiKeyRotate until the old secret stops working. */

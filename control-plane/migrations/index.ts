@@ -11,9 +11,11 @@ import { Access } from './008-access.ts';
 import { Claims } from './009-claims.ts';
 import { Playground } from './010-playground.ts';
 import { Pools } from './011-pools.ts';
+import { Permits } from './012-permits.ts';
 import { Mail } from './013-mail.ts';
 import { UsagePartitions } from './014-usage-partitions.ts';
 import { WaysIn } from './015-ways-in.ts';
+import { QueryBudget } from './016-query-budget.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -29,7 +31,9 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '009-claims', class: Claims },
   { name: '010-playground', class: Playground },
   { name: '011-pools', class: Pools },
+  { name: '012-permits', class: Permits },
   { name: '013-mail', class: Mail },
   { name: '014-usage-partitions', class: UsagePartitions },
   { name: '015-ways-in', class: WaysIn },
+  { name: '016-query-budget', class: QueryBudget },
 ];

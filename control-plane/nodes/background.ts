@@ -4,11 +4,14 @@
  */
 import { Counter, Gauge } from 'prom-client';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { forgetExpired } from '../accounts/expired.ts';
 import { setAckWaiter } from '../config-log.ts';
 import { registry } from '../metrics.ts';
+import { pruneBudgets } from '../budget/budget.ts';
 import { query, sql } from '../sql.ts';
 import { checkInvariants } from '../wallet/invariants.ts';
 import type { Violation } from '../wallet/invariants.ts';
+import { prunePermits } from '../pools/permit.service.ts';
 import { pruneClaims } from '../usage/claim.service.ts';
 import { dropMonths, makeMonths } from '../usage/retention.service.ts';
 import { sweepLeases } from '../wallet/lease.end.ts';
@@ -75,6 +78,9 @@ export async function startBackground(
     ),
     every(PRUNE_MS, () => pruneTombstones(em()), trouble('tombstones')),
     every(PRUNE_MS, () => pruneClaims(em()), trouble('claims')),
+    every(PRUNE_MS, () => forgetExpired(em()), trouble('accounts')),
+    every(PRUNE_MS, () => prunePermits(em()), trouble('permits')),
+    every(PRUNE_MS, () => pruneBudgets(em()), trouble('budgets')),
     every(PRUNE_MS, () => keepMonths(em, parts), trouble('usage months')),
   ];
   return {

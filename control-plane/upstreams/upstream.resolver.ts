@@ -2,12 +2,18 @@
 import 'reflect-metadata';
 import { Arg, Ctx, FieldResolver, ID, Mutation, Resolver, Root } from 'type-graphql';
 import { AdminQuery } from '../admin-query.ts';
-import { modelsById } from '../catalog/catalog.service.ts';
 import { CatalogModel } from '../catalog/catalog.type.ts';
 import { actorOf, Authorized } from '../context.ts';
 import type { Context } from '../context.ts';
 import { outcome, UserFailure } from '../errors.ts';
 import { AckPayload, AdminReasonInput } from '../inputs.ts';
+import {
+  credentialsOfProviders,
+  modelsByIds,
+  providersByIds,
+  routesOfModels,
+  routesOfProviders,
+} from '../lookups.ts';
 import { probe } from './probe.ts';
 import { deleteRoute, findRoutes, upsertRoute } from './route.service.ts';
 import type { CredentialRow, ProviderRow, RouteRow } from './upstream.entity.ts';
@@ -165,13 +171,13 @@ export class AdminUpstreamsResolver {
 @Resolver(() => UpstreamProvider)
 export class ProviderFields {
   @FieldResolver(() => [UpstreamCredential], { description: 'Its credentials, oldest first.' })
-  credentials(@Root() provider: ProviderRow, @Ctx() context: Context): Promise<CredentialRow[]> {
-    return credentialsOf(context.em, provider.id);
+  async credentials(@Root() provider: ProviderRow, @Ctx() context: Context): Promise<CredentialRow[]> {
+    return (await context.batches.load(credentialsOfProviders, provider.id)) ?? [];
   }
 
   @FieldResolver(() => [UpstreamRoute], { description: 'Routes to it.' })
-  routes(@Root() provider: ProviderRow, @Ctx() context: Context): Promise<RouteRow[]> {
-    return findRoutes(context.em, { providerId: provider.id });
+  async routes(@Root() provider: ProviderRow, @Ctx() context: Context): Promise<RouteRow[]> {
+    return (await context.batches.load(routesOfProviders, provider.id)) ?? [];
   }
 }
 
@@ -179,13 +185,13 @@ export class ProviderFields {
 @Resolver(() => UpstreamRoute)
 export class RouteFields {
   @FieldResolver(() => CatalogModel, { description: 'The model.' })
-  async model(@Root() route: RouteRow, @Ctx() context: Context): Promise<CatalogModel | undefined> {
-    return (await modelsById(context.em, [route.modelId]))[0];
+  model(@Root() route: RouteRow, @Ctx() context: Context): Promise<CatalogModel | undefined> {
+    return context.batches.load(modelsByIds, route.modelId);
   }
 
   @FieldResolver(() => UpstreamProvider, { description: 'The provider.' })
-  async provider(@Root() route: RouteRow, @Ctx() context: Context): Promise<ProviderRow | undefined> {
-    return (await providersById(context.em, [route.providerId]))[0];
+  provider(@Root() route: RouteRow, @Ctx() context: Context): Promise<ProviderRow | undefined> {
+    return context.batches.load(providersByIds, route.providerId);
   }
 }
 
@@ -197,8 +203,8 @@ export class ModelRoutesResolver {
     nullable: true,
     description: 'Ways to providers; administrators only.',
   })
-  routes(@Root() model: CatalogModel, @Ctx() context: Context): Promise<RouteRow[]> {
-    return findRoutes(context.em, { modelId: model.id });
+  async routes(@Root() model: CatalogModel, @Ctx() context: Context): Promise<RouteRow[]> {
+    return (await context.batches.load(routesOfModels, model.id)) ?? [];
   }
 }
 

@@ -87,7 +87,39 @@ export async function summarise(em: EntityManager, request: SummaryRequest): Pro
   };
 }
 
+/** The sums of each key over a span. */
+export async function totalsByKey(
+  em: EntityManager,
+  keyIds: readonly string[],
+  range: { from: Date; to: Date },
+): Promise<Map<string, Totals>> {
+  const source = summarySource({ range, conditions: { keyIds }, byOwner: true });
+  const rows = await query<SumsRow & { key: string }>(
+    em,
+    sql`select key_id as key, ${SUMS} from ${source} u group by 1`,
+  );
+  return new Map(rows.map((row) => [row.key, toTotals(row)]));
+}
+
+/** The points of each key over a span, those of one key in order of time. */
+export async function seriesByKey(
+  em: EntityManager,
+  keyIds: readonly string[],
+  { range, bucket }: { range: { from: Date; to: Date }; bucket: BucketWidth },
+): Promise<Summary['series']> {
+  const source = summarySource({ range, conditions: { keyIds }, byOwner: true });
+  return seriesOf(em, source, { bucket, dimension: 'KEY', limit: POINTS_MAX * keyIds.length });
+}
+
 function check({ range, groupBy, bucket }: SummaryRequest): void {
+  checkSpan(range, bucket);
+  if (groupBy.length > DIMENSIONS_MAX || new Set(groupBy).size !== groupBy.length) {
+    throw new UserFailure('INVALID', `At most ${DIMENSIONS_MAX} different dimensions.`, 'groupBy');
+  }
+}
+
+/** Throws INVALID for a span beyond 400 days or too many points. */
+export function checkSpan(range: { from: Date; to: Date }, bucket: BucketWidth | null): void {
   const spanMs = range.to.getTime() - range.from.getTime();
   if (spanMs <= 0 || spanMs > RANGE_MS_MAX)
     throw new UserFailure('INVALID', 'The span must be positive and at most 400 days.', 'range');
@@ -97,9 +129,6 @@ function check({ range, groupBy, bucket }: SummaryRequest): void {
       `A series has at most ${POINTS_MAX} points. Choose a wider bucket.`,
       'bucket',
     );
-  }
-  if (groupBy.length > DIMENSIONS_MAX || new Set(groupBy).size !== groupBy.length) {
-    throw new UserFailure('INVALID', `At most ${DIMENSIONS_MAX} different dimensions.`, 'groupBy');
   }
 }
 
@@ -116,10 +145,17 @@ async function totalsOf(em: EntityManager, source: Statement): Promise<Totals> {
   return toTotals(row ?? { requests: 0, failed: 0, input_tokens: '0', output_tokens: '0', cost: '0' });
 }
 
+interface SeriesWish {
+  bucket: BucketWidth;
+  dimension: Dimension | undefined;
+  /** Of points. */
+  limit?: number;
+}
+
 async function seriesOf(
   em: EntityManager,
   source: Statement,
-  { bucket, dimension }: { bucket: BucketWidth; dimension: Dimension | undefined },
+  { bucket, dimension, limit = POINTS_MAX }: SeriesWish,
 ): Promise<Summary['series']> {
   const column = dimension ? COLUMNS[dimension] : sql`null::text`;
   const key = dimension === 'USER' ? sql`(select user_id from wallet where id = s.key)` : sql`s.key`;
@@ -128,7 +164,7 @@ async function seriesOf(
     sql`
     select s.*, ${key} as key from (
       select date_trunc(${bucket.toLowerCase()}, at, 'UTC')::text as bucket, ${column} as key, ${SUMS}
-      from ${source} u group by 1, 2 order by 1, 2 limit ${POINTS_MAX}) s`,
+      from ${source} u group by 1, 2 order by 1, 2 limit ${limit}) s`,
   );
   return rows.map((row) => ({ at: toDate(row.bucket), key: row.key, totals: toTotals(row) }));
 }

@@ -27,6 +27,8 @@ export interface UsageView {
   modelName: string;
   keyId: string | null;
   poolId: string | null;
+  /** For administrators alone. */
+  routeId: string | null;
   source: UsageSource;
   family: Family;
   group: Group;
@@ -117,7 +119,8 @@ export function whereOf(conditions: UsageConditions): Statement {
   return all(list);
 }
 
-interface UsageRow {
+/** A row of the log as PostgreSQL gives it, with the address as text and the exact time. */
+export interface UsageRow {
   id: string;
   request_id: string;
   place: string;
@@ -125,6 +128,7 @@ interface UsageRow {
   model_name: string;
   key_id: string;
   pool_id: string | null;
+  route_id: string | null;
   source: UsageSource;
   family: Family;
   billing_group: Group;
@@ -146,7 +150,8 @@ interface UsageRow {
   losses_in_answer: number;
 }
 
-function toView(row: UsageRow): UsageView {
+/** A row as the API shows it. */
+export function toView(row: UsageRow): UsageView {
   return {
     id: row.id,
     requestId: row.request_id,
@@ -154,6 +159,7 @@ function toView(row: UsageRow): UsageView {
     // The Playground's own keys are nobody's business.
     keyId: row.source === 'API_KEY' || row.source === 'POOL_KEY' ? row.key_id : null,
     poolId: row.pool_id,
+    routeId: row.route_id,
     source: row.source,
     family: row.family,
     group: row.billing_group,

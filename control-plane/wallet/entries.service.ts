@@ -4,6 +4,7 @@
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
+import type { Actor } from '../context.ts';
 import { all, query, queryOne, sql, toDate } from '../sql.ts';
 import type { Statement } from '../sql.ts';
 import type { Bucket, TransactionKind } from './ledger.ts';
@@ -19,6 +20,13 @@ export interface EntryView {
   balanceAfter: Micros;
   description: string;
   createdAt: Date;
+  walletId: string;
+  transactionId: string;
+  /** What the transaction is unique by; names the thing it was for. */
+  reference: string;
+  /** The transaction that this one takes back. */
+  reversesId: string | null;
+  actor: { kind: Actor['kind']; id: string | null };
 }
 
 export interface EntryConditions {
@@ -40,8 +48,7 @@ export async function entriesPage(
   const below = page.before === undefined ? sql`true` : sql`e.seq < ${page.before}`;
   const rows = await query<EntryRow>(
     em,
-    sql`${selectEntries()} where ${whereOf(conditions)} and ${below}
-    order by e.seq desc limit ${page.limit}`,
+    selectEntries(sql`${whereOf(conditions)} and ${below} order by e.seq desc limit ${page.limit}`),
   );
   return rows.map(toView);
 }
@@ -61,12 +68,20 @@ export async function entryOfTransaction(
   walletId: string,
   transactionId: string,
 ): Promise<EntryView | undefined> {
+  return (await entriesOfTransactions(em, [{ walletId, transactionId }]))[0];
+}
+
+/** The entries of transactions in their wallets, in order of their numbers. */
+export async function entriesOfTransactions(
+  em: EntityManager,
+  wanted: readonly { walletId: string; transactionId: string }[],
+): Promise<EntryView[]> {
   const rows = await query<EntryRow>(
     em,
-    sql`${selectEntries()}
-    where ${whereOf({ walletId })} and e.transaction_id = ${transactionId} order by e.seq limit 1`,
+    selectEntries(sql`${whereOf({ walletId: null })} and (e.transaction_id, e.wallet_id) in (select * from
+      unnest(${wanted.map((one) => one.transactionId)}::text[], ${wanted.map((one) => one.walletId)}::text[]))`),
   );
-  return rows.map(toView)[0];
+  return rows.map(toView).toSorted((one, other) => one.seq - other.seq);
 }
 
 function whereOf({ walletId, kinds, range }: EntryConditions): Statement {
@@ -77,19 +92,28 @@ function whereOf({ walletId, kinds, range }: EntryConditions): Statement {
   return all(list);
 }
 
-/** The balance afterwards is what the bucket holds now, in wallet and leases, less what came in since. */
-function selectEntries(): Statement {
+/**
+ * The balance afterwards is what the bucket holds now, in wallet and leases, less what came in since: added up
+ * once for a page, from the newest entry of each bucket down to the oldest of the page.
+ */
+function selectEntries(chosen: Statement): Statement {
   return sql`
-    select e.id, e.seq, e.kind, e.bucket, e.amount, e.at, t.description,
-      ((select coalesce(sum(a.balance), 0) from ledger_account a where a.wallet_id = e.wallet_id and
-        a.bucket = e.bucket
-          and a.kind = 'WALLET')
-        + (select coalesce(sum(a.balance), 0) from wallet_lease l join ledger_account a on a.lease_id = l.id
-          where l.wallet_id = e.wallet_id and l.state in ('ACTIVE', 'ORPHANED') and a.bucket = e.bucket)
-        - (select coalesce(sum(n.amount), 0) from ledger_entry n where n.wallet_id = e.wallet_id and
-          n.bucket = e.bucket
-          and n.seq > e.seq and n.kind <> all(${[...INTERNAL]}::text[])))::text as balance_after
-    from ledger_entry e join ledger_transaction t on t.id = e.transaction_id`;
+    with page as materialized (select e.* from ledger_entry e where ${chosen}),
+    spans as (select wallet_id, bucket, min(seq) as low from page group by wallet_id, bucket),
+    held as (select s.*,
+      (select coalesce(sum(a.balance), 0) from ledger_account a
+        where a.wallet_id = s.wallet_id and a.bucket = s.bucket and a.kind = 'WALLET')
+      + (select coalesce(sum(a.balance), 0) from wallet_lease l join ledger_account a on a.lease_id = l.id
+        where l.wallet_id = s.wallet_id and l.state in ('ACTIVE', 'ORPHANED') and a.bucket = s.bucket)
+      as total from spans s),
+    running as (select n.seq, h.total - coalesce(sum(n.amount) over (partition by h.wallet_id, h.bucket
+        order by n.seq desc rows between unbounded preceding and 1 preceding), 0) as balance_after
+      from held h join ledger_entry n on n.wallet_id = h.wallet_id and n.bucket = h.bucket
+        and n.seq >= h.low and n.kind <> all(${[...INTERNAL]}::text[]))
+    select p.id, p.seq, p.kind, p.bucket, p.amount, p.at, p.wallet_id, p.transaction_id, t.description,
+      t.reference, t.reverses, t.actor_kind, t.actor_id, r.balance_after::text as balance_after
+    from page p join running r on r.seq = p.seq join ledger_transaction t on t.id = p.transaction_id
+    order by p.seq desc`;
 }
 
 interface EntryRow {
@@ -101,6 +125,12 @@ interface EntryRow {
   at: string;
   description: string;
   balance_after: string;
+  wallet_id: string;
+  transaction_id: string;
+  reference: string;
+  reverses: string | null;
+  actor_kind: Actor['kind'];
+  actor_id: string | null;
 }
 
 function toView(row: EntryRow): EntryView {
@@ -113,5 +143,10 @@ function toView(row: EntryRow): EntryView {
     balanceAfter: BigInt(row.balance_after),
     description: row.description,
     createdAt: toDate(row.at),
+    walletId: row.wallet_id,
+    transactionId: row.transaction_id,
+    reference: row.reference,
+    reversesId: row.reverses,
+    actor: { kind: row.actor_kind, id: row.actor_id },
   };
 }

@@ -21,7 +21,8 @@ import {
   ensureWallet,
   setLowBalanceThreshold,
   walletById,
-  walletIdOf,
+  walletOfUser,
+  walletsOfUsers,
 } from './wallet.service.ts';
 import type { WalletState } from './wallet.service.ts';
 import {
@@ -41,6 +42,8 @@ import {
 export class UserWalletResolver {
   @FieldResolver(() => Wallet, { description: "The user's wallet." })
   async wallet(@Root() user: User, @Ctx() context: Context): Promise<Wallet> {
+    const known = await context.batches.load(walletsOfUsers, user.id);
+    if (known) return toWallet(known);
     return walletView(context, await ensureWallet(context.em, user.id));
   }
 }
@@ -123,7 +126,11 @@ export class AdminLedgerResolver {
     @Args(() => LedgerArguments) asked: LedgerArguments,
     @Arg('userId', () => ID, { nullable: true, description: 'Only of this user.' }) userId: string | null,
   ): Promise<Connection<LedgerEntry>> {
-    return ledgerPage(context, asked, userId ? await walletIdOf(context.em, userId) : null);
+    return ledgerPage(
+      context,
+      asked,
+      userId ? ((await walletOfUser(context.em, userId))?.id ?? 'none') : null,
+    );
   }
 }
 
@@ -148,7 +155,8 @@ async function ledgerPage(
   });
 }
 
-async function walletView({ em }: Pick<Context, 'em'>, walletId: string): Promise<Wallet> {
+/** The wallet as the API shows it. The caller checks who asks. */
+export async function walletView({ em }: Pick<Context, 'em'>, walletId: string): Promise<Wallet> {
   const wallet = await walletById(em, walletId);
   if (!wallet) throw new Error(`Wallet ${walletId} vanished.`);
   return toWallet(wallet);

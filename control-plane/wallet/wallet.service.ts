@@ -60,6 +60,15 @@ export async function walletOfUser(em: EntityManager, userId: string): Promise<W
   return (await readWallets(em, sql`w.user_id = ${userId}`))[0];
 }
 
+/** Wallets by the ids of their users; users without one are left out. */
+export async function walletsOfUsers(
+  em: EntityManager,
+  userIds: readonly string[],
+): Promise<ReadonlyMap<string, WalletState>> {
+  const wallets = await readWallets(em, sql`w.user_id = any(${[...userIds]}::text[])`);
+  return new Map(wallets.map((wallet) => [wallet.userId, wallet]));
+}
+
 /** The wallet with its balances, read from the ledger. Undefined where there is none. */
 export async function walletById(em: EntityManager, walletId: string): Promise<WalletState | undefined> {
   return (await readWallets(em, sql`w.id = ${walletId}`))[0];

@@ -1,0 +1,79 @@
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { pick, startTestApp } from '../test/control/app.ts';
+import type { Browser, TestApp } from '../test/control/app.ts';
+import { Batches } from './batches.ts';
+
+const KEYS = `query ($first: Int!) { viewer { apiKeys(first: $first) { nodes {
+  id groupRatio lastUsedAt lastUsedIp spentThisMonth owner { id wallet { id } } allowedModels { id }
+  usageSummary(range: { from: "2026-01-01T00:00:00Z", to: "2026-01-08T00:00:00Z" }, bucket: DAY) {
+    totals { requests } series { at } }
+} } } }`;
+const CATALOG = `query ($first: Int!) { catalog(first: $first) { nodes {
+  id prices { group } deprecation { retiresAt } routes { id model { id } provider { id } } } } }`;
+const USERS = `query ($first: Int!) { admin { users(first: $first) { nodes { id wallet { id balance } } } } }`;
+
+describe('fields of many objects', () => {
+  let test: TestApp;
+  let owner: Browser;
+  let admin: Browser;
+  beforeAll(async () => {
+    test = await startTestApp();
+    [owner, admin] = await Promise.all([test.user('owner@example.com'), test.admin()]);
+    const ids = pick<{ id: string }[]>(
+      await owner.send('{ catalog(first: 2) { nodes { id } } }'),
+      'catalog',
+      'nodes',
+    );
+    for (let count = 0; count < 12; count += 1) {
+      await owner.send(
+        `mutation ($input: ApiKeyCreateInput!) { apiKeyCreate(input: $input) { apiKey { id } userErrors { code } } }`,
+        {
+          input: {
+            name: `key ${count}`,
+            group: 'DEFAULT',
+            idempotencyKey: String(count),
+            allowedModelIds: ids.map(({ id }) => id),
+          },
+        },
+      );
+      await test.user(`user-${count}@example.com`).then((user) => user.send('{ viewer { wallet { id } } }'));
+    }
+  });
+  afterAll(() => test.close());
+
+  async function statements(browser: Browser, source: string, first: number): Promise<number> {
+    const spy = vi.spyOn(pg.Client.prototype, 'query');
+    try {
+      const answer = await browser.send(source, { first });
+      expect(answer.errors).toEqual([]);
+      return spy.mock.calls.length;
+    } finally {
+      spy.mockRestore();
+    }
+  }
+
+  it.each([
+    ['keys', KEYS, () => owner],
+    ['models and their routes', CATALOG, () => admin],
+    ['users and their wallets', USERS, () => admin],
+  ])('cost no more statements for ten %s than for two', async (_name, source, browser) => {
+    await statements(browser(), source, 2);
+    const few = await statements(browser(), source, 2);
+    expect(few).toBeGreaterThan(1);
+    expect(await statements(browser(), source, 10)).toBe(few);
+  });
+
+  it('are looked up together in one turn, and again after it', async () => {
+    const asked: string[][] = [];
+    const lookup = async (_em: unknown, keys: readonly string[]) => {
+      asked.push([...keys]);
+      return new Map(keys.filter((key) => key !== 'none').map((key) => [key, key.toUpperCase()]));
+    };
+    const batches = new Batches(test.orm.em.fork());
+    const load = (key: string) => batches.load(lookup, key);
+    expect(await Promise.all(['a', 'b', 'a', 'none'].map(load))).toEqual(['A', 'B', 'A', undefined]);
+    await load('a');
+    expect(asked).toEqual([['a', 'b', 'none'], ['a']]);
+  });
+});

@@ -1,0 +1,103 @@
+import { createClient } from 'graphql-ws';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import WebSocket from 'ws';
+import { startTestApp } from '../../test/control/app.ts';
+import type { TestApp } from '../../test/control/app.ts';
+import type { Context, Viewer } from '../context.ts';
+import { query, sql } from '../sql.ts';
+import { Budget } from './budget.ts';
+
+const HOURLY = 4000;
+
+const caller = (id: string): Pick<Context, 'viewer' | 'node' | 'ip'> => {
+  const viewer: Viewer = { id, email: id, role: 'USER', allowedGroups: [], session: null, token: null };
+  return { viewer, node: null, ip: '192.0.2.1' };
+};
+const address = (ip: string) => ({ viewer: null, node: null, ip });
+
+describe('the budget of the API', () => {
+  let test: TestApp;
+  beforeAll(async () => {
+    test = await startTestApp({ env: { QUERY_BUDGET: String(HOURLY) } });
+  });
+  afterAll(() => test.close());
+
+  const budget = (now?: () => number) =>
+    new Budget({ em: () => test.orm.em.fork(), hourly: HOURLY, ...(now && { now }) });
+
+  /** How much of many charges of one size is granted. */
+  async function granted(budgets: Budget[], who: ReturnType<typeof caller>, cost: number): Promise<number> {
+    let sum = 0;
+    for (let round = 0; round < (2 * HOURLY) / cost; round += 1) {
+      const state = await budgets[round % budgets.length]?.charge(who, cost).catch(() => undefined);
+      if (state) sum += cost;
+    }
+    return sum;
+  }
+
+  it('is given once by two processes together, and wasted by at most a slice each', async () => {
+    const sum = await granted([budget(), budget()], caller('usr_two'), 30);
+    // What fills again while the test runs is far below one per cent.
+    expect(sum).toBeLessThanOrEqual(HOURLY * 1.01);
+    expect(sum).toBeGreaterThanOrEqual(HOURLY * 0.9);
+  });
+
+  it('is a quarter for an address without an account, and one for a whole IPv6 network', async () => {
+    expect(await granted([budget()], address('198.51.100.1'), 10)).toBeLessThanOrEqual((HOURLY / 4) * 1.02);
+    const here = budget();
+    await granted([here], address('2001:db8:1:2::1'), 10);
+    await expect(here.charge(address('2001:db8:1:2:ffff::9'), 50)).rejects.toThrow(/Try again/);
+    expect(await here.charge(address('2001:db8:1:3::1'), 50)).toMatchObject({ cost: 50, limit: HOURLY / 4 });
+  });
+
+  it('says when to come back, takes nothing then, and fills evenly', async () => {
+    let clock = 0;
+    const here = budget(() => clock);
+    await granted([here], caller('usr_fill'), 40);
+    const refused = await here.charge(caller('usr_fill'), 400).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ extensions: { code: 'RATE_LIMITED', cost: 400, limit: HOURLY } });
+    const { retryAfterMs } = (refused as { extensions: { retryAfterMs: number } }).extensions;
+    expect(retryAfterMs).toBeGreaterThan(300_000);
+    expect(retryAfterMs).toBeLessThanOrEqual(361_000);
+    clock += retryAfterMs;
+    await query(
+      test.orm.em.fork(),
+      sql`update query_budget set at = at - ${retryAfterMs} * interval '1 ms' where subject = 'user:usr_fill'`,
+    );
+    expect(await here.charge(caller('usr_fill'), 400)).toMatchObject({ cost: 400 });
+  });
+
+  it('is told in every answer over HTTP, in headers and as a field', async () => {
+    const user = await test.user('told@example.com');
+    const answer = await user.send('{ rateLimit { cost limit remaining maxCost } }');
+    expect(answer.data?.['rateLimit']).toMatchObject({ cost: 1, limit: HOURLY, maxCost: 2000 });
+    expect(answer.headers.get('ratelimit-policy')).toBe(`"queries";q=${HOURLY};w=3600`);
+    expect(answer.headers.get('ratelimit')).toMatch(/^"queries";r=39\d\d;t=\d+$/);
+  });
+
+  it('ends in RATE_LIMITED with Retry-After over HTTP, and in the same over WebSocket', async () => {
+    const user = await test.user('greedy@example.com');
+    const greedy =
+      '{ viewer { apiKeys(first: 100) { nodes { id owner { apiKeys(first: 9) { totalCount } } } } } }';
+    let answer = await user.send(greedy);
+    for (let round = 0; round < 40 && answer.errors.length === 0; round += 1)
+      answer = await user.send(greedy);
+    expect(answer.status).toBe(429);
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(answer.errors[0]?.extensions).toMatchObject({ code: 'RATE_LIMITED', limit: HOURLY });
+    expect(answer.errors[0]?.extensions['http']).toBeUndefined();
+    const cookie = user.cookie ?? '';
+    class Socket extends WebSocket {
+      constructor(url: string, protocol: string) {
+        super(url, protocol, { headers: { cookie } });
+      }
+    }
+    const client = createClient({ url: `${test.url.replace('http', 'ws')}/graphql`, webSocketImpl: Socket });
+    const failure = await new Promise((resolve) => {
+      client.subscribe({ query: greedy }, { next: resolve, error: resolve, complete: () => resolve(null) });
+    });
+    expect(failure).toMatchObject([{ extensions: { code: 'RATE_LIMITED', limit: HOURLY } }]);
+    await client.dispose();
+    expect((await test.admin()).cookie).toBeTruthy();
+  });
+});

@@ -1,0 +1,50 @@
+/** Tables as text: CSV by RFC 4180 that no spreadsheet takes for a formula, or one JSON object a line. */
+
+/** Undefined and null are empty cells in CSV and null in JSON. */
+export type Cell = string | number | boolean | Date | null | undefined;
+export type TableFormat = 'csv' | 'jsonl';
+
+/** A column: its name, and what stands in it. */
+export interface Column<Row> {
+  name: string;
+  value: (row: Row) => Cell;
+}
+
+const NUMBER = /^-?\d+(\.\d+)?$/;
+/** Spreadsheets run what begins like this: https://owasp.org/www-community/attacks/CSV_Injection. */
+const FORMULA = /^[=+\-@\t\r\n]/;
+const QUOTED = /[",\r\n]/;
+
+/** The first line of a table; nothing in JSON, whose lines name their fields. */
+export function headerOf<Row>(columns: readonly Column<Row>[], format: TableFormat): string {
+  return format === 'csv' ? `${columns.map(({ name }) => csvCell(name)).join(',')}\r\n` : '';
+}
+
+/** Rows as lines of the table. Times are in UTC, amounts as they were given. */
+export function linesOf<Row>(
+  columns: readonly Column<Row>[],
+  rows: readonly Row[],
+  format: TableFormat,
+): string {
+  const line = format === 'csv' ? csvLine : jsonLine;
+  return rows.map((row) => line(columns, row)).join('');
+}
+
+function csvLine<Row>(columns: readonly Column<Row>[], row: Row): string {
+  return `${columns.map(({ value }) => csvCell(plain(value(row)))).join(',')}\r\n`;
+}
+
+function jsonLine<Row>(columns: readonly Column<Row>[], row: Row): string {
+  return `${JSON.stringify(Object.fromEntries(columns.map(({ name, value }) => [name, plain(value(row))])))}\n`;
+}
+
+/** Numbers stay numbers, the negative ones too; other text that could be a formula gets an apostrophe. */
+function csvCell(cell: string | number | boolean | null): string {
+  const text = cell === null ? '' : String(cell);
+  const safe = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;
+  return QUOTED.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+function plain(cell: Cell): string | number | boolean | null {
+  return cell instanceof Date ? cell.toISOString() : (cell ?? null);
+}

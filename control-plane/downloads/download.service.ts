@@ -1,0 +1,49 @@
+/** The text of a download, made page by page while it is read: nothing is held but one page. */
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { USAGE_COLUMNS, usageLines } from '../usage/usage.table.ts';
+import type { UsagePlace } from '../usage/usage.service.ts';
+import { entryLines, ENTRY_COLUMNS } from '../wallet/entries.table.ts';
+import type { Download } from './address.ts';
+import { headerOf, linesOf } from './csv.ts';
+import type { Column } from './csv.ts';
+
+/** About 300 kB of text. */
+const PAGE_ROWS = 1000;
+
+/** What is read of the database for a download: `userId` and `walletId` null for everybody's. */
+export interface DownloadSource {
+  /** A new one for each page: no connection is held while a slow client reads. */
+  em: () => EntityManager;
+  download: Download;
+  userId: string | null;
+  walletId: string | null;
+}
+
+/** The chunks of a table. Stops asking the database as soon as nobody asks for chunks. */
+export function downloadText({ em, download, userId, walletId }: DownloadSource): AsyncGenerator<string> {
+  const { table, format, usage, range, kinds } = download;
+  if (table === 'usage') {
+    const conditions = { ...usage, range, userId };
+    return pages(USAGE_COLUMNS, format, (after: UsagePlace | undefined) =>
+      usageLines(em(), conditions, { after, limit: PAGE_ROWS }),
+    );
+  }
+  return pages(ENTRY_COLUMNS, format, (after: number | undefined) =>
+    entryLines(em(), { walletId, kinds, range }, { after, limit: PAGE_ROWS }),
+  );
+}
+
+async function* pages<Row, Place>(
+  columns: readonly Column<Row>[],
+  format: Download['format'],
+  read: (after: Place | undefined) => Promise<{ rows: Row[]; next: Place | undefined }>,
+): AsyncGenerator<string> {
+  const header = headerOf(columns, format);
+  if (header) yield header;
+  for (let after: Place | undefined; ;) {
+    const { rows, next } = await read(after);
+    if (rows.length > 0) yield linesOf(columns, rows, format);
+    if (next === undefined) return;
+    after = next;
+  }
+}

@@ -1,0 +1,66 @@
+/** How keys are being used, for many of them at once: last request, spend of the month, sums over a span. */
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { query, sql } from '../sql.ts';
+import { summariesOfKeys } from '../usage/key.summary.ts';
+import type { KeySpan } from '../usage/key.summary.ts';
+import type { Summary } from '../usage/summary.service.ts';
+
+export interface KeyUse {
+  lastUsedAt: Date | null;
+  lastUsedIp: string | null;
+}
+
+/** First and last moment in ms, width of the points, key. */
+type Question = [from: number, to: number, bucket: KeySpan['bucket'], keyId: string];
+
+/** When and from where each key was used last; unused ones are left out. */
+export async function usesOfKeys(
+  em: EntityManager,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, KeyUse>> {
+  const rows = await query<{ key_id: string; at: string | Date; ip: string | null }>(
+    em,
+    sql`select key_id, last_used_at as at, host(last_used_ip) as ip from usage_key
+      where key_id = any(${[...ids]}::text[])`,
+  );
+  return new Map(rows.map((row) => [row.key_id, { lastUsedAt: new Date(row.at), lastUsedIp: row.ip }]));
+}
+
+/** What each key spent in this calendar month (UTC), in micro-USD; those that spent nothing are left out. */
+export async function spendsOfKeys(
+  em: EntityManager,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, bigint>> {
+  const rows = await query<{ key_id: string; spent: string }>(
+    em,
+    sql`select key_id, sum(cost)::text as spent from usage_key_month where key_id = any(${[...ids]}::text[])
+      and month >= date_trunc('month', clock_timestamp(), 'UTC') group by key_id`,
+  );
+  return new Map(rows.map((row) => [row.key_id, BigInt(row.spent)]));
+}
+
+/** A summary that is asked for of one key, as text, so that equal questions of many keys become one. */
+export function summaryKey(keyId: string, { range, bucket }: KeySpan): string {
+  return JSON.stringify([range.from.getTime(), range.to.getTime(), bucket, keyId]);
+}
+
+/** The summaries asked for by such texts: one question for each span, however many keys. */
+export async function summariesByKey(
+  em: EntityManager,
+  asked: readonly string[],
+): Promise<ReadonlyMap<string, Summary>> {
+  const found = new Map<string, Summary>();
+  const questions = asked.map((text) => ({ text, parts: JSON.parse(text) as Question }));
+  const spans = Map.groupBy(questions, ({ parts: [from, to, bucket] }) => `${from} ${to} ${bucket}`);
+  for (const list of spans.values()) {
+    const [[from, to, bucket] = [0, 0, null]] = list.map(({ parts }) => parts);
+    const range = { from: new Date(from), to: new Date(to) };
+    const ids = list.map(({ parts }) => parts[3]);
+    const summaries = await summariesOfKeys(em, ids, { range, bucket });
+    for (const { text, parts } of list) {
+      const summary = summaries.get(parts[3]);
+      if (summary) found.set(text, summary);
+    }
+  }
+  return found;
+}

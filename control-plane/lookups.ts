@@ -1,0 +1,91 @@
+/** What fields of many objects point to, looked up for all of them at once; see batches.ts. */
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { UserSchema } from './accounts/account.entity.ts';
+import type { UserRow } from './accounts/account.entity.ts';
+import { groupRatios, modelsById } from './catalog/catalog.service.ts';
+import { ModelSchema } from './catalog/model.entity.ts';
+import type { GroupRatioRow, ModelRow } from './catalog/model.entity.ts';
+import { KeySchema } from './keys/key.entity.ts';
+import type { KeyRow } from './keys/key.entity.ts';
+import { CredentialSchema, RouteSchema } from './upstreams/upstream.entity.ts';
+import type { CredentialRow, ProviderRow, RouteRow } from './upstreams/upstream.entity.ts';
+import { providersById } from './upstreams/upstream.service.ts';
+
+type Found<Row> = Promise<ReadonlyMap<string, Row>>;
+
+/** Users by id. */
+export async function usersById(em: EntityManager, ids: readonly string[]): Found<UserRow> {
+  return byId(await em.find(UserSchema, { id: { $in: [...ids] } }));
+}
+
+/** Models by id. */
+export async function modelsByIds(em: EntityManager, ids: readonly string[]): Found<ModelRow> {
+  return byId(await modelsById(em, ids));
+}
+
+/** Models by their names. */
+export async function modelsByNames(em: EntityManager, names: readonly string[]): Found<ModelRow> {
+  const models = await em.find(ModelSchema, { name: { $in: [...names] } });
+  return new Map(models.map((model) => [model.name, model]));
+}
+
+/** All ratios, under each key that is asked for: there are three. */
+export async function ratiosForAll(em: EntityManager, keys: readonly string[]): Found<GroupRatioRow[]> {
+  const ratios = await groupRatios(em);
+  return new Map(keys.map((key) => [key, ratios]));
+}
+
+/** Keys by id, whoever owns them: the caller checks who asks. */
+export async function keysById(em: EntityManager, ids: readonly string[]): Found<KeyRow> {
+  return byId(await em.find(KeySchema, { id: { $in: [...ids] } }));
+}
+
+/** Providers by id. */
+export async function providersByIds(em: EntityManager, ids: readonly string[]): Found<ProviderRow> {
+  return byId(await providersById(em, ids));
+}
+
+/** Routes by id. */
+export async function routesById(em: EntityManager, ids: readonly string[]): Found<RouteRow> {
+  return byId(await em.find(RouteSchema, { id: { $in: [...ids] } }));
+}
+
+/** The routes to each provider, by model and priority. */
+export async function routesOfProviders(em: EntityManager, ids: readonly string[]): Found<RouteRow[]> {
+  const orderBy = { modelId: 'asc', priority: 'asc', id: 'asc' } as const;
+  const routes = await em.find(RouteSchema, { providerId: { $in: [...ids] } }, { orderBy });
+  return groupedFor(ids, routes, (route) => route.providerId);
+}
+
+/** The routes of each model, by priority. */
+export async function routesOfModels(em: EntityManager, ids: readonly string[]): Found<RouteRow[]> {
+  const orderBy = { priority: 'asc', id: 'asc' } as const;
+  const routes = await em.find(RouteSchema, { modelId: { $in: [...ids] } }, { orderBy });
+  return groupedFor(ids, routes, (route) => route.modelId);
+}
+
+/** The credentials of each provider, oldest first; never with a readable secret. */
+export async function credentialsOfProviders(
+  em: EntityManager,
+  ids: readonly string[],
+): Found<CredentialRow[]> {
+  const found = await em.find(
+    CredentialSchema,
+    { providerId: { $in: [...ids] } },
+    { orderBy: { id: 'asc' } },
+  );
+  return groupedFor(ids, found, (credential) => credential.providerId);
+}
+
+function byId<Row extends { id: string }>(rows: readonly Row[]): ReadonlyMap<string, Row> {
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+function groupedFor<Row>(
+  ids: readonly string[],
+  rows: readonly Row[],
+  ownerOf: (row: Row) => string,
+): ReadonlyMap<string, Row[]> {
+  const groups = Map.groupBy(rows, ownerOf);
+  return new Map(ids.map((id) => [id, groups.get(id) ?? []]));
+}

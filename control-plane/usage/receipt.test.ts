@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pick, startTestApp } from '../../test/control/app.ts';
+import type { Browser, TestApp } from '../../test/control/app.ts';
+import { reported } from '../../test/money-fixture.ts';
+import { SYSTEM_ACTOR } from '../context.ts';
+import { newId } from '../ids.ts';
+import { query, queryOne, sql } from '../sql.ts';
+import { requestLease } from '../wallet/lease.service.ts';
+import { creditCash } from '../wallet/movements.ts';
+import { adjust } from '../wallet/wallet.service.ts';
+import { settle } from './settlement.service.ts';
+import type { ReportedUsage } from './settlement.rules.ts';
+
+const RECEIPT = `query ($id: String!) { requestReceipt(requestId: $id) {
+  explanation amount settlement transactionId place { nodeId journalId seq }
+  entry { requestId modelName outcome route { id } key { name } model { name } } } }`;
+
+describe('a receipt', () => {
+  let test: TestApp;
+  let owner: Browser;
+  let ownerId: string;
+  let walletId: string;
+  let charged: ReportedUsage;
+  let refused: ReportedUsage;
+  let keyIds: string[];
+
+  beforeAll(async () => {
+    test = await startTestApp();
+    owner = await test.user('owner@example.com');
+    ownerId = pick<string>(await owner.send('{ viewer { id wallet { id } } }'), 'viewer', 'id');
+    keyIds = await Promise.all(['one', 'two', 'three'].map(createKey));
+    const row = await queryOne<{ id: string }>(em(), sql`select id from wallet where user_id = ${ownerId}`);
+    walletId = row?.id ?? '';
+    const movement = { walletId, actor: SYSTEM_ACTOR, description: 'test', kind: 'ADJUSTMENT' as const };
+    await creditCash(em(), { ...movement, amount: 1_000_000n, reference: 'cash' });
+    const [nodeId, journalId] = [newId('nod'), 'jnl_1'];
+    await query(
+      em(),
+      sql`insert into data_plane_node (id, name, token_digest) values (${nodeId}, ${nodeId}, ${nodeId})`,
+    );
+    await query(em(), sql`insert into node_journal (id, node_id) values (${journalId}, ${nodeId})`);
+    const wish = { nodeId, journalId, walletId, keyId: null, requestNo: 1, need: 1n, waiting: 0n };
+    const lease = await requestLease(em(), { ...wish, want: 900_000n });
+    const place = { journalId, leaseId: lease.id, walletId };
+    charged = reported({ ...place, seq: 1, cost: 100_000n, keyId: keyIds[0] ?? '' });
+    const dearer = reported({ ...place, seq: 2, cost: 200_000n, keyId: keyIds[2] ?? '' });
+    const free = { walletId, journalId: null, leaseId: null, seq: null, cost: 0n };
+    refused = reported({ ...free, keyId: keyIds[0] ?? '', status: 'FAILED', outcome: 'REFUSED' });
+    const node = { ...SYSTEM_ACTOR, kind: 'NODE' as const, id: nodeId };
+    await settle(em(), {
+      node,
+      records: [{ ...dearer, at: new Date(Date.now() - 60_000) }, charged, refused],
+    });
+  });
+  afterAll(() => test.close());
+
+  const em = () => test.orm.em.fork();
+
+  async function createKey(name: string): Promise<string> {
+    const answer = await owner.send(
+      `mutation ($name: String!) { apiKeyCreate(input: { name: $name, group: DEFAULT, idempotencyKey: $name }) {
+        apiKey { id } userErrors { code } } }`,
+      { name },
+    );
+    return pick<string>(answer, 'apiKeyCreate', 'apiKey', 'id');
+  }
+
+  it('says what was asked, what was charged and why, and no place to its owner', async () => {
+    const receipt = pick(await owner.send(RECEIPT, { id: charged.requestId }), 'requestReceipt');
+    expect(receipt).toMatchObject({
+      explanation: 'The whole answer was delivered.',
+      amount: '0.10',
+      settlement: 'LEASE',
+      place: null,
+      entry: { outcome: 'DELIVERED', key: { name: 'one' }, model: { name: 'swift' }, route: null },
+    });
+    const free = pick(await owner.send(RECEIPT, { id: refused.requestId }), 'requestReceipt');
+    expect(free).toMatchObject({ amount: '0.00', settlement: null, transactionId: null });
+    expect(
+      pick<string>(await owner.send(RECEIPT, { id: refused.requestId }), 'requestReceipt', 'explanation'),
+    ).toMatch(/that is free/);
+  });
+
+  it('names its place in the journal to administrators, and is not there for others', async () => {
+    const seen = pick(await (await test.admin()).send(RECEIPT, { id: charged.requestId }), 'requestReceipt');
+    expect(seen).toMatchObject({ place: { journalId: 'jnl_1', seq: '1' } });
+    const other = await test.user('other@example.com');
+    expect((await other.send(RECEIPT, { id: charged.requestId })).data).toEqual({ requestReceipt: null });
+  });
+
+  it.each([
+    ['LAST_USED_AT', 'DESC', ['one', 'three', 'two']],
+    ['LAST_USED_AT', 'ASC', ['two', 'three', 'one']],
+    ['SPEND', 'DESC', ['three', 'one', 'two']],
+    ['SPEND', 'ASC', ['two', 'one', 'three']],
+    ['NAME', 'ASC', ['one', 'three', 'two']],
+    ['CREATED_AT', 'DESC', null],
+  ])('keys are sorted by %s %s, page by page without a gap', async (field, direction, wanted) => {
+    const names: string[] = [];
+    let after: string | null = null;
+    for (let page = 0; page < 4; page += 1) {
+      const answer = await owner.send(
+        `query ($after: String) { viewer { apiKeys(first: 1, after: $after,
+          orderBy: { field: ${field}, direction: ${direction} }) {
+          nodes { name } pageInfo { hasNextPage endCursor } } } }`,
+        { after },
+      );
+      const keys = pick<{ nodes: { name: string }[]; pageInfo: { endCursor: string; hasNextPage: boolean } }>(
+        answer,
+        'viewer',
+        'apiKeys',
+      );
+      names.push(...keys.nodes.map(({ name }) => name));
+      after = keys.pageInfo.endCursor;
+      if (!keys.pageInfo.hasNextPage) break;
+    }
+    if (wanted) expect(names).toEqual(wanted);
+    expect(names.toSorted()).toEqual(['one', 'three', 'two']);
+  });
+
+  it('entries of the ledger name who moved the money, persons to administrators alone', async () => {
+    const admin = await test.admin();
+    const adminId = pick<string>(await admin.send('{ viewer { id } }'), 'viewer', 'id');
+    const actor = { ...SYSTEM_ACTOR, kind: 'USER' as const, id: adminId, label: 'x' };
+    const reason = 'sorry';
+    await adjust(em(), {
+      userId: ownerId,
+      bucket: 'GIFT',
+      amount: 5n,
+      reason,
+      idempotencyKey: 'secret',
+      actor,
+    });
+    const source = `{ nodes { kind reference reverses { id } actor { kind id label } balanceAfter } }`;
+    const mine = pick<{ reference: string; actor: { id: string | null; label: string } }[]>(
+      await owner.send(`{ viewer { wallet { ledger(first: 1) ${source} } } }`),
+      'viewer',
+      'wallet',
+      'ledger',
+      'nodes',
+    );
+    expect(mine[0]).toMatchObject({
+      actor: { kind: 'USER', id: null, label: 'administrator' },
+      reverses: null,
+    });
+    expect(mine[0]?.reference).not.toContain('secret');
+    const theirs = pick<typeof mine>(
+      await admin.send(`{ admin { ledger(first: 1, userId: "${ownerId}") ${source} } }`),
+      'admin',
+      'ledger',
+      'nodes',
+    );
+    expect(theirs[0]).toMatchObject({ actor: { id: adminId, label: 'admin@example.com' } });
+    expect(theirs[0]?.reference).toContain('secret');
+  });
+});

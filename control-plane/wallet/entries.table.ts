@@ -1,0 +1,30 @@
+/** Entries of the ledger as a table for downloads, page by page. */
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { formatDollars } from '@gateway/shared/money';
+import type { Column } from '../downloads/csv.ts';
+import { entriesPage } from './entries.service.ts';
+import type { EntryConditions, EntryView } from './entries.service.ts';
+
+export const ENTRY_COLUMNS: readonly Column<EntryView>[] = [
+  { name: 'time', value: (row) => row.createdAt },
+  { name: 'entry_id', value: (row) => row.id },
+  { name: 'seq', value: (row) => row.seq },
+  { name: 'wallet_id', value: (row) => row.walletId },
+  { name: 'kind', value: (row) => row.kind },
+  { name: 'bucket', value: (row) => row.bucket },
+  { name: 'amount', value: (row) => formatDollars(row.amount) },
+  { name: 'balance_after', value: (row) => formatDollars(row.balanceAfter) },
+  { name: 'transaction_id', value: (row) => row.transactionId },
+  { name: 'reverses_transaction_id', value: (row) => row.reversesId },
+  { name: 'description', value: (row) => row.description },
+];
+
+/** A page of the table, newest first, and the entry after which the next begins; undefined after the last. */
+export async function entryLines(
+  em: EntityManager,
+  conditions: EntryConditions,
+  { after, limit }: { after: number | undefined; limit: number },
+): Promise<{ rows: EntryView[]; next: number | undefined }> {
+  const rows = await entriesPage(em, conditions, { before: after, limit });
+  return { rows, next: rows.length === limit ? rows.at(-1)?.seq : undefined };
+}
