@@ -1,7 +1,9 @@
 /** The control plane's process: settings, migrations, seeds, then one port; stops cleanly within a second. */
 import 'reflect-metadata';
+import { composeLetters } from './accounts/letters.ts';
 import { createApp } from './app.ts';
 import { bootstrap } from './local/bootstrap.ts';
+import { startPost } from './mail/post.ts';
 import { startBackground } from './nodes/background.ts';
 import { findNodeByToken } from './nodes/node.service.ts';
 import { createOrm, migrate } from './orm.ts';
@@ -29,10 +31,11 @@ async function start(settings: Settings): Promise<() => Promise<void>> {
   const app = await createApp({ orm, settings, log, findNode: findNodeByToken });
   const port = await app.listen();
   await announceSettings(orm.em.fork(), settings);
+  const post = startPost({ orm, settings, compose: composeLetters(settings), log });
   process.send?.({ type: 'ready', port, url: settings.consoleUrl, bootstrap: bootstrapped });
   log({ level: 'info', message: `Control plane ready on ${settings.consoleUrl}.`, port });
   return async () => {
-    await background.stop();
+    await Promise.all([post.stop(), background.stop()]);
     await app.close();
     await orm.close(true);
   };

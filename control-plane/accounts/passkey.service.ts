@@ -21,6 +21,8 @@ const NAME_LENGTH_MAX = 80;
 /** Of one user. */
 const PASSKEYS_MAX = 20;
 const SERVICE_NAME = 'Gateway';
+/** EdDSA, ES256 and RS256 (COSE): what all authenticators know, and no experimental one. */
+const ALGORITHMS = [-8, -7, -257];
 
 /** A passkey as its owner sees it. */
 export interface PasskeyView {
@@ -79,6 +81,7 @@ export async function registrationOptions(
       id: row.credential_id,
       transports: row.transports,
     })),
+    supportedAlgorithmIDs: ALGORITHMS,
     authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
   });
   return { options, expiresAt };
@@ -104,6 +107,7 @@ export async function addPasskey(em: EntityManager, party: RelyingParty, input: 
     expectedOrigin: party.origin,
     expectedRPID: party.id,
     requireUserVerification: true,
+    supportedAlgorithmIDs: ALGORITHMS,
   }).catch(refused);
   if (!checked.verified) throw badPasskey();
   const { credential } = checked.registrationInfo;

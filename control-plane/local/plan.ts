@@ -13,6 +13,7 @@ const CONTROL_PLANE_ONLY = new Set([
   'ADMIN_EMAIL',
   'ADMIN_PASSWORD',
   'SMTP_URL',
+  'OIDC_CLIENT_SECRET',
 ]);
 
 /** Settings with nothing left open. */

@@ -38,9 +38,14 @@ export function codesOf(answer: Answer, mutation: string): string[] {
   return payload.userErrors.map((error) => error.code);
 }
 
-/** One browser: keeps its cookie. */
+/** One browser: keeps its cookies. */
 export interface Browser {
+  /** Its session; null while it is signed out. */
   cookie: string | null;
+  /** What marks it as the same browser, where it was marked. */
+  mark: string | null;
+  /** Visits a page of the API's own, without following a redirect. */
+  visit(path: string): Promise<Response>;
   send(query: string, variables?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
 }
 
@@ -109,20 +114,30 @@ async function enter(browser: Browser, mutation: string, input: Record<string, u
 }
 
 function createBrowser(url: string): Browser {
+  const cookies = (): string => [browser.cookie, browser.mark].filter((pair) => pair !== null).join('; ');
+  const keep = (headers: Headers): void => {
+    for (const line of headers.getSetCookie()) {
+      const pair = line.split(';')[0] ?? '';
+      const kept = pair.endsWith('=') ? null : pair;
+      if (/^(__Host-)?session=/.test(pair)) browser.cookie = kept;
+      else browser.mark = kept;
+    }
+  };
   const browser: Browser = {
     cookie: null,
+    mark: null,
+    visit: async (path) => {
+      const response = await fetch(`${url}${path}`, { redirect: 'manual', headers: { cookie: cookies() } });
+      keep(response.headers);
+      return response;
+    },
     send: async (query, variables, headers) => {
       const response = await fetch(`${url}/graphql`, {
         method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          ...(browser.cookie && { cookie: browser.cookie }),
-          ...headers,
-        },
+        headers: { 'content-type': 'application/json', ...(cookies() && { cookie: cookies() }), ...headers },
         body: JSON.stringify({ query, variables }),
       });
-      const set = response.headers.getSetCookie()[0]?.split(';')[0];
-      if (set !== undefined) browser.cookie = set.endsWith('=') ? null : set;
+      keep(response.headers);
       const body = (await response.json()) as Partial<Answer>;
       return {
         status: response.status,

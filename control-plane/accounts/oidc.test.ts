@@ -1,0 +1,264 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { codesOf, pick, POLICY, startTestApp } from '../../test/control/app.ts';
+import type { Answer, Browser, TestApp } from '../../test/control/app.ts';
+import { CLIENT, startProvider } from '../../test/control/provider.ts';
+import type { Person, TestProvider } from '../../test/control/provider.ts';
+import { lock } from '../upstreams/vault.ts';
+import { query, sql } from '../sql.ts';
+import { UserSchema } from './account.entity.ts';
+import { newTotpSecret, stepAt, totpCode } from './totp.ts';
+
+const ERRORS = 'userErrors { code message field }';
+const OIDC_SIGN_IN = `mutation ($input: OidcSignInInput!) { oidcSignIn(input: $input) {
+    viewer { email displayName emailVerifiedAt policyAcceptances { version { version } } }
+    secondFactorRequired ${ERRORS} } }`;
+const LINK = `mutation { identityLinkStart { url ${ERRORS} } }`;
+const LIST = '{ viewer { email securityFactors { hasPassword linkedIdentities { id provider email } } } }';
+
+let test: TestApp;
+let provider: TestProvider;
+beforeAll(async () => {
+  provider = await startProvider(() => `${test.settings.consoleUrl}/oidc/callback`);
+  test = await startTestApp({
+    env: {
+      OIDC_ISSUER: provider.issuer,
+      OIDC_CLIENT_ID: CLIENT.id,
+      OIDC_CLIENT_SECRET: CLIENT.secret,
+      OIDC_LABEL: 'Example Company',
+    },
+  });
+});
+afterAll(async () => {
+  await test.close();
+  await provider.close();
+});
+beforeEach(() => query(em(), sql`delete from attempt_window`));
+
+const em = () => test.orm.em.fork();
+const person = (name: string, more: Partial<Person> = {}): Person => ({
+  sub: `subject of ${name}`,
+  email: `${name}@example.com`,
+  email_verified: true,
+  name,
+  ...more,
+});
+const locationOf = (response: Response): string => response.headers.get('location') ?? '';
+const pathOf = (url: string): string => url.slice(test.settings.consoleUrl.length);
+
+/** Goes to the provider and back as far as the console. */
+async function visit(browser: Browser, who: Person, next = ''): Promise<string> {
+  const start = await browser.visit(`/oidc/start${next}`);
+  return locationOf(await browser.visit(pathOf(await provider.walk(locationOf(start), who))));
+}
+
+async function ticketOf(browser: Browser, who: Person): Promise<string> {
+  return (await visit(browser, who)).split('#oidc=')[1] ?? '';
+}
+
+const signIn = (browser: Browser, ticket: string, more: object = {}): Promise<Answer> =>
+  browser.send(OIDC_SIGN_IN, { input: { ticket, ...more } });
+
+describe('signing in at a provider', () => {
+  it('is offered where one is configured', async () => {
+    const options = '{ signInOptions { oidcProviders { id label startUrl } } }';
+    expect(pick(await test.browser().send(options), 'signInOptions', 'oidcProviders')).toEqual([
+      { id: 'oidc', label: 'Example Company', startUrl: `${test.settings.consoleUrl}/oidc/start` },
+    ]);
+  });
+
+  it('makes an account once the policy is accepted and none before, and opens it the next time', async () => {
+    const browser = test.browser();
+    const ann = person('ann');
+    const arrival = await visit(browser, ann, '?next=/keys');
+    expect(arrival).toMatch(/^\/sign-in\?next=%2Fkeys#oidc=gwo_\w+$/);
+    const ticket = arrival.split('#oidc=')[1] ?? '';
+    expect(codesOf(await signIn(browser, ticket), 'oidcSignIn')).toEqual(['POLICY_NOT_ACCEPTED']);
+    expect(await em().count(UserSchema, { email: 'ann@example.com' })).toBe(0);
+    const old = await signIn(browser, ticket, { acceptPolicyVersion: '0.1' });
+    expect(codesOf(old, 'oidcSignIn')).toEqual(['POLICY_VERSION_OUTDATED']);
+    const entered = await signIn(browser, ticket, { acceptPolicyVersion: POLICY });
+    expect(pick(entered, 'oidcSignIn', 'viewer')).toMatchObject({
+      email: 'ann@example.com',
+      displayName: 'ann',
+      emailVerifiedAt: expect.any(String),
+      policyAcceptances: [{ version: { version: POLICY } }],
+    });
+    const again = test.browser();
+    expect(codesOf(await signIn(again, await ticketOf(again, ann)), 'oidcSignIn')).toEqual([]);
+    expect(pick(await again.send(LIST), 'viewer')).toMatchObject({
+      email: 'ann@example.com',
+      securityFactors: { hasPassword: false, linkedIdentities: [{ provider: provider.issuer }] },
+    });
+  });
+
+  it('finds people by their subject, whatever address they have now', async () => {
+    const browser = test.browser();
+    const bob = person('bob');
+    await signIn(browser, await ticketOf(browser, bob), { acceptPolicyVersion: POLICY });
+    const later = test.browser();
+    const renamed = { ...bob, email: 'robert@example.com' };
+    const answer = await signIn(later, await ticketOf(later, renamed));
+    expect(pick(answer, 'oidcSignIn', 'viewer', 'email')).toBe('bob@example.com');
+  });
+
+  it('never opens an account that somebody has already, though the address is verified', async () => {
+    await test.user('cat@example.com');
+    const browser = test.browser();
+    const answer = await signIn(browser, await ticketOf(browser, person('cat')), {
+      acceptPolicyVersion: POLICY,
+    });
+    expect(codesOf(answer, 'oidcSignIn')).toEqual(['CONFLICT']);
+    expect(browser.cookie).toBeNull();
+  });
+
+  it.each<[string, Partial<Person>]>([
+    ['did not verify', { email_verified: false }],
+    ['says nothing about', { email: undefined, email_verified: undefined }],
+  ])('makes no account for an address that the provider %s', async (name, more) => {
+    const browser = test.browser();
+    const ticket = await ticketOf(browser, person(`dan-${name.length}`, more));
+    const answer = await signIn(browser, ticket, { acceptPolicyVersion: POLICY });
+    expect(codesOf(answer, 'oidcSignIn')).toEqual(['INVALID']);
+  });
+
+  it('asks for the authenticator app of an account that has one', async () => {
+    const browser = test.browser();
+    await signIn(browser, await ticketOf(browser, person('eve')), { acceptPolicyVersion: POLICY });
+    const user = await em().findOneOrFail(UserSchema, { email: 'eve@example.com' });
+    const secret = newTotpSecret();
+    const place = { table: 'totp_factor', id: user.id, field: 'secret' };
+    await query(
+      em(),
+      sql`insert into totp_factor (user_id, sealed_secret, confirmed_at)
+      values (${user.id}, ${lock(test.settings.secretKey, secret, place)}, now())`,
+    );
+    const later = test.browser();
+    const ticket = await ticketOf(later, person('eve'));
+    const asked = await signIn(later, ticket);
+    expect(pick(asked, 'oidcSignIn', 'secondFactorRequired')).toBe(true);
+    expect(later.cookie).toBeNull();
+    const wrong = await signIn(later, ticket, { totpCode: '000000' });
+    expect(codesOf(wrong, 'oidcSignIn')).toEqual(['CREDENTIALS_INVALID']);
+    const right = await signIn(later, ticket, { totpCode: totpCode(secret, stepAt(Date.now())) });
+    expect(codesOf(right, 'oidcSignIn')).toEqual([]);
+  });
+
+  it('ends in the browser that it began in, and once', async () => {
+    const [browser, other] = [test.browser(), test.browser()];
+    const start = await browser.visit('/oidc/start');
+    const back = pathOf(await provider.walk(locationOf(start), person('fay')));
+    await other.visit('/oidc/start');
+    expect(locationOf(await other.visit(back))).toBe('/sign-in?oidc=failed');
+    const ticket = locationOf(await browser.visit(back)).split('#oidc=')[1] ?? '';
+    expect(locationOf(await browser.visit(back))).toBe('/sign-in?oidc=failed');
+    const accepted = { acceptPolicyVersion: POLICY };
+    expect(codesOf(await signIn(other, ticket, accepted), 'oidcSignIn')).toEqual(['CREDENTIALS_INVALID']);
+    expect(codesOf(await signIn(browser, ticket, accepted), 'oidcSignIn')).toEqual([]);
+    expect(codesOf(await signIn(browser, ticket, accepted), 'oidcSignIn')).toEqual(['CREDENTIALS_INVALID']);
+  });
+
+  it.each([
+    ['a state that we did not make', '/oidc/callback?code=x&state=y'],
+    ['nothing', '/oidc/callback'],
+  ])('fails with a page to go on from when the browser comes back with %s', async (_name, path) => {
+    expect(locationOf(await test.browser().visit(path))).toBe('/sign-in?oidc=failed');
+  });
+
+  it('fails likewise where the user refused at the provider, or the code is not the one', async () => {
+    for (const change of [
+      (url: URL) => url.searchParams.set('code', 'another'),
+      (url: URL) => {
+        url.searchParams.delete('code');
+        url.searchParams.set('error', 'access_denied');
+      },
+    ]) {
+      const browser = test.browser();
+      const back = new URL(
+        await provider.walk(locationOf(await browser.visit('/oidc/start')), person('gus')),
+      );
+      change(back);
+      expect(locationOf(await browser.visit(pathOf(back.href)))).toBe('/sign-in?oidc=failed');
+    }
+  });
+
+  it.each(['https://evil.example', '//evil.example', '/\\evil.example', '/a#b', 'keys'])(
+    'goes on to no page like %s',
+    async (next) => {
+      const arrival = await visit(test.browser(), person('hal'), `?next=${encodeURIComponent(next)}`);
+      expect(arrival).toMatch(/^\/sign-in#oidc=/);
+    },
+  );
+
+  it('is not there without a provider', async () => {
+    const plain = await startTestApp();
+    expect((await plain.browser().visit('/oidc/start')).status).toBe(404);
+    await plain.close();
+  });
+});
+
+describe('an identity', () => {
+  /** Links the person to the account of the browser, and says where the browser ends up. */
+  async function link(browser: Browser, who: Person): Promise<string> {
+    const url = pick<string>(await browser.send(LINK), 'identityLinkStart', 'url');
+    return locationOf(await browser.visit(pathOf(await provider.walk(url, who))));
+  }
+
+  it('is linked by the owner of an account, signs in from then on, and is unlinked', async () => {
+    const owner = await test.user('ida@example.com');
+    const ida = person('ida-at-work');
+    expect(await link(owner, ida)).toBe('/profile?oidc=linked');
+    const browser = test.browser();
+    const answer = await signIn(browser, await ticketOf(browser, ida));
+    expect(pick(answer, 'oidcSignIn', 'viewer', 'email')).toBe('ida@example.com');
+    const [{ id } = { id: '' }] = pick<{ id: string }[]>(
+      await owner.send(LIST),
+      'viewer',
+      'securityFactors',
+      'linkedIdentities',
+    );
+    const unlink = `mutation ($input: IdInput!) { identityUnlink(input: $input) { ${ERRORS} } }`;
+    const stranger = await test.user('jon@example.com');
+    expect(codesOf(await stranger.send(unlink, { input: { id } }), 'identityUnlink')).toEqual(['NOT_FOUND']);
+    expect(codesOf(await owner.send(unlink, { input: { id } }), 'identityUnlink')).toEqual([]);
+    const later = test.browser();
+    const refused = await signIn(later, await ticketOf(later, ida));
+    expect(codesOf(refused, 'oidcSignIn')).toEqual(['POLICY_NOT_ACCEPTED']);
+  });
+
+  it('belongs to one account, and cannot be unlinked where it is the only way in', async () => {
+    const browser = test.browser();
+    await signIn(browser, await ticketOf(browser, person('kim')), { acceptPolicyVersion: POLICY });
+    const other = await test.user('lea@example.com');
+    expect(await link(other, person('kim'))).toBe('/profile?oidc=taken');
+    const [{ id } = { id: '' }] = pick<{ id: string }[]>(
+      await browser.send(LIST),
+      'viewer',
+      'securityFactors',
+      'linkedIdentities',
+    );
+    const unlink = `mutation ($input: IdInput!) { identityUnlink(input: $input) { ${ERRORS} } }`;
+    expect(codesOf(await browser.send(unlink, { input: { id } }), 'identityUnlink')).toEqual(['CONFLICT']);
+  });
+
+  it('is not linked to the account of somebody who signed in meanwhile in the same browser', async () => {
+    const owner = await test.user('mia@example.com');
+    const url = pick<string>(await owner.send(LINK), 'identityLinkStart', 'url');
+    const back = pathOf(await provider.walk(url, person('mia-at-work')));
+    owner.cookie = (await test.user('nick@example.com')).cookie;
+    expect(locationOf(await owner.visit(back))).toBe('/sign-in?oidc=failed');
+    expect(
+      await query(em(), sql`select from linked_identity where subject = 'subject of mia-at-work'`),
+    ).toEqual([]);
+  });
+
+  it('lets its owner close the account after signing in anew, though there is no password', async () => {
+    const browser = test.browser();
+    await signIn(browser, await ticketOf(browser, person('olga')), { acceptPolicyVersion: POLICY });
+    const close = `mutation { accountDelete(input: {}) { ok ${ERRORS} } }`;
+    await query(em(), sql`update session set authenticated_at = now() - interval '1 hour'`);
+    expect(codesOf(await browser.send(close), 'accountDelete')).toEqual(['REAUTH_REQUIRED']);
+    await query(em(), sql`update session set authenticated_at = now()`);
+    expect(codesOf(await browser.send(close), 'accountDelete')).toEqual([]);
+    expect(await query(em(), sql`select from linked_identity where email = 'olga@example.com'`)).toEqual([]);
+  });
+});
