@@ -8,6 +8,7 @@ import {
   closeSync,
   copyFileSync,
   existsSync,
+  fstatSync,
   openSync,
   readFileSync,
   statSync,
@@ -93,6 +94,7 @@ class SupervisedChild implements Child {
     limitLog(plan.logFile);
     const log = openSync(plan.logFile, 'a', 0o600);
     chmodSync(plan.logFile, 0o600);
+    const begin = fstatSync(log).size;
     const startedAt = performance.now();
     const child = spawn(process.execPath, plan.command, {
       env: plan.environment(),
@@ -116,7 +118,9 @@ class SupervisedChild implements Child {
       child.once('exit', (code, signal) => {
         clearTimeout(timer);
         reject(
-          new Error(`The ${plan.name} did not start (${signal ?? `code ${code}`}).\n${tailOf(plan.logFile)}`),
+          new Error(
+            `The ${plan.name} did not start (${signal ?? `code ${code}`}).\n${tailOf(plan.logFile, begin)}`,
+          ),
         );
         if (isReady || this.failures > 0) this.restartLater(code, signal, performance.now() - startedAt);
       });
@@ -152,11 +156,11 @@ function limitLog(file: string): void {
 }
 
 /**
- * The last lines of the log without the places in the code, which say nothing to who reads them in a
- * terminal.
+ * The last lines of the log that were written since it had `begin` bytes, without the places in the code,
+ * which say nothing to who reads them in a terminal.
  */
-function tailOf(file: string): string {
-  const lines = readFileSync(file, 'utf8').trimEnd().split('\n');
+function tailOf(file: string, begin: number): string {
+  const lines = readFileSync(file).subarray(begin).toString('utf8').trimEnd().split('\n');
   return lines
     .filter((line) => !/^\s+at /.test(line))
     .slice(-LOG_TAIL_LINES)

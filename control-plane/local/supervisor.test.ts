@@ -158,6 +158,16 @@ describe('npm start', () => {
     expect(started.output).toContain('The control plane did not start (code 3).\nthe reason');
     expect(() => postgresPid()).toThrow();
   });
+
+  test('says nothing of what went wrong at an earlier start', async () => {
+    await start({}, { control: BROKEN_PLANE }).exit();
+    const second = start({}, { control: BROKEN_PLANE.replace('the reason', 'another one') });
+    await second.exit();
+    expect(second.output.trim().split('\n').slice(-2)).toEqual([
+      'The control plane did not start (code 3).',
+      'another one',
+    ]);
+  });
 });
 
 /** `npm start` with stand-ins for the planes, as a process of its own. */
