@@ -31,6 +31,9 @@ export type IdPrefix =
   | 'use'
   | 'nod'
   | 'pool'
+  | 'per'
+  | 'quo'
+  | 'prm'
   | 'top'
   | 'con'
   | 'msg';

@@ -15,6 +15,8 @@ export async function announceSettings(
   { publicUrl, consoleUrl, secretKey }: Settings,
 ): Promise<void> {
   await inTransaction(em, async (inner) => {
+    // Of two nodes that register at once, the second announcement must know of the first.
+    await query(inner, sql`select pg_advisory_xact_lock(hashtextextended('settings record', 0))`);
     const stored = await queryOne<{ requestsFree: boolean }>(
       inner,
       sql`select requests_free as "requestsFree" from storefront`,

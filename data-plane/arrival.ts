@@ -23,6 +23,9 @@ export const CORS_HEADERS: Readonly<Record<string, string>> = {
     'retry-after-ms',
     'ratelimit',
     'ratelimit-policy',
+    'x-ratelimit-limit-requests',
+    'x-ratelimit-remaining-requests',
+    'x-ratelimit-reset-requests',
   ].join(', '),
 };
 

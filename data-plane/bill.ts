@@ -14,6 +14,7 @@ import type { Caller } from './authenticate.ts';
 import type { Call } from './call.ts';
 import type { SoldModel } from './config/config.ts';
 import type { Bulkhead } from './bulkhead.ts';
+import type { Permit, Permits } from './permits/permits.ts';
 import type { Hold, Ledger } from './ledger/ledger.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -31,15 +32,16 @@ export interface Sale {
 /** Where money and places are taken from. */
 export interface Till {
   ledger: Ledger;
+  permits: Permits;
   wallets: Bulkhead;
   keys: Bulkhead;
   metrics: Metrics;
 }
 
 /**
- * Holds the price and takes a place among the wallet's and the key's requests in flight. Throws
- * `insufficient_funds` and its
- * kin, `unavailable`, or `too_many_concurrent`; a refusal is reported for the usage log and costs nothing.
+ * Takes a place among the wallet's and the key's requests in flight, a permit of the pool, and holds the
+ * price. Throws `insufficient_funds` and its kin, `unavailable`, `rate_limited` or `too_many_concurrent`; a
+ * refusal is reported for the usage log and costs nothing.
  */
 export async function openBill(
   call: Call,
@@ -52,9 +54,11 @@ export async function openBill(
   const leave = enter(caller, till);
   const bill = new Bill({ call, caller, sale, cost, till, leave });
   try {
+    if (caller.pool) bill.permit = await till.permits.admit(caller.pool);
     if (cost > 0n) bill.hold = await till.ledger.hold(caller.key, cost);
     return bill;
   } catch (error) {
+    bill.permit?.giveBack();
     bill.close(error);
     throw error;
   }
@@ -88,6 +92,7 @@ const UNKNOWN_TOKENS: TokenCounts = { input: null, output: null, cached: null, r
 /** Open until `commit` or `close`; `close` always comes last, whatever happened. */
 export class Bill {
   hold: Hold | undefined;
+  permit: Permit | undefined;
   routeId: string | null = null;
   readonly #parts: BillParts;
   #tokens = UNKNOWN_TOKENS;
@@ -140,11 +145,12 @@ export class Bill {
     else if (error.code === 'key_disabled') await this.commit('KEY_CUT');
   }
 
-  /** Gives the price back without a row in the usage log: nothing was asked for. */
+  /** Gives price and permit back without a row in the usage log: nothing was asked for. */
   discard(): void {
     if (this.#closed) return;
     this.#closed = true;
     this.#parts.leave();
+    this.permit?.giveBack();
     this.hold?.release();
     this.hold = undefined;
   }

@@ -27,6 +27,13 @@ import type {
   NodeRequestClaimInput,
   NodeRequestReleaseInput,
 } from '@gateway/shared/node-api';
+import { NODE_PERMIT_PROMISE, NODE_PERMIT_REQUEST } from '@gateway/shared/permit-api';
+import type {
+  NodePermitAnswer,
+  NodePermitPromiseAnswer,
+  NodePermitPromiseInput,
+  NodePermitRequestInput,
+} from '@gateway/shared/permit-api';
 import type { NodeUsageReportAnswer, UsageReport } from '@gateway/shared/usage-report';
 import { ControlError, refusal } from './control-error.ts';
 import { sendReport } from './report-usage.ts';
@@ -35,7 +42,12 @@ import type { ReportTarget } from './report-usage.ts';
 /** How long one mutation may take before it counts as unanswered, in ms. */
 const MUTATION_TIMEOUT_MS = 5_000;
 /** Shorter where somebody's request waits; a late answer is fetched again under the same number. */
-const WAITED_FOR: ReadonlySet<string> = new Set(['nodeLeaseRequest', 'nodeRequestClaim']);
+const WAITED_FOR: ReadonlySet<string> = new Set([
+  'nodeLeaseRequest',
+  'nodeRequestClaim',
+  'nodePermitRequest',
+  'nodePermitPromise',
+]);
 const WAITED_FOR_TIMEOUT_MS = 2_000;
 const PING_EVERY_MS = 2_000;
 const PONG_WITHIN_MS = 3_000;
@@ -73,6 +85,10 @@ export interface Control {
   heartbeat(input: NodeHeartbeatInput): Promise<{ draining: boolean }>;
   claimRequest(input: NodeRequestClaimInput): Promise<NodeRequestClaimAnswer>;
   releaseRequest(input: NodeRequestReleaseInput): Promise<ControlAnswer>;
+  /** Rejects also where the request was not judged. */
+  requestPermits(input: NodePermitRequestInput): Promise<NodePermitAnswer>;
+  /** Rejects also where the promise was not judged. */
+  promisePermits(input: NodePermitPromiseInput): Promise<{ clock: string; accepted: boolean }>;
   /** Follows the configuration from a revision, or from a snapshot without one. Returns how to stop. */
   follow(from: { nodeId: string; fromRevision?: number }, sink: ConfigSink): () => void;
   /** Closes the socket. Never rejects. */
@@ -140,6 +156,17 @@ function controlOver(client: Client, socket: SocketClient, reports: ReportTarget
     claimRequest: (input) => call<NodeRequestClaimAnswer>('nodeRequestClaim', NODE_REQUEST_CLAIM, input),
     releaseRequest: (input) => call<ControlAnswer>('nodeRequestRelease', NODE_REQUEST_RELEASE, input),
     follow: (from, sink) => follow(client, from, sink),
+    async requestPermits(input) {
+      const answer = await call<NodePermitAnswer>('nodePermitRequest', NODE_PERMIT_REQUEST, input);
+      if (answer.userErrors.length > 0) throw refusal('nodePermitRequest', answer.userErrors);
+      return answer;
+    },
+    async promisePermits(input) {
+      const answer = await call<NodePermitPromiseAnswer>('nodePermitPromise', NODE_PERMIT_PROMISE, input);
+      const { clock, accepted, userErrors } = answer;
+      if (clock === null) throw refusal('nodePermitPromise', userErrors);
+      return { clock, accepted };
+    },
     // graphql-ws rejects with {code: 1000} when it is disposed of while it connects.
     stop: async () => {
       await Promise.resolve(socket.dispose()).catch(() => undefined);

@@ -18,6 +18,8 @@ import { createLog } from './log.ts';
 import type { Log } from './log.ts';
 import { joinNodes } from './membership.ts';
 import type { Vitals } from './metrics.ts';
+import { AloneMark } from './permits/marker.ts';
+import { NodePermits } from './permits/permits.ts';
 import { readNodeSettings } from './node-settings.ts';
 import type { NodeSettings } from './node-settings.ts';
 import { buildServer } from './server.ts';
@@ -43,6 +45,7 @@ interface Node {
   control: Control;
   store: WritableStore;
   ledger: OpenLedger;
+  permits: NodePermits;
   feed: Feed;
   server: ReturnType<typeof buildServer>;
   traffic: { inflight: number; served: number };
@@ -81,12 +84,23 @@ async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
     file: new ConfigFile(join(settings.dataDir, 'config.log')),
     onRecall: (leaseId) => ledger.recall(leaseId),
   });
+  const permits = new NodePermits({
+    control,
+    mark: new AloneMark(settings.dataDir),
+    log,
+    now: () => performance.now(),
+    random: Math.random,
+    ownId: () => whole.id,
+    settings: () => store.current?.settings,
+    hasPools: () => store.current?.hasPools === true,
+  });
   const node: Omit<Node, 'server'> = {
     settings,
     log,
     control,
     store,
     ledger,
+    permits,
     feed,
     traffic: { inflight: 0, served: 0 },
     id: undefined,
@@ -97,6 +111,7 @@ async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
     store,
     ledger,
     claims: claimsOver(control, () => whole.id),
+    permits,
     dialects: DIALECTS,
     completions: COMPLETIONS,
     settings: readServerSettings(process.env),
@@ -172,6 +187,7 @@ async function stop(node: Node, drainMs: number): Promise<void> {
   const until = performance.now() + drainMs;
   while (node.traffic.inflight > 0 && performance.now() < until) await pause(20);
   await Promise.race([node.server.close(), pause(CUTTING_MS)]);
+  await node.permits.stop();
   await node.ledger.drain(drainMs > 1_000 ? CLOSING_MS.patient : CLOSING_MS.hasty);
   node.leave();
   await node.ledger.close();

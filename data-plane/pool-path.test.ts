@@ -195,7 +195,7 @@ describe('a frozen model', () => {
     node.store.modelList = [makeModel({ id: 'model-2', name: 'flagship' })];
     const { authorization = '', host = '' } = poolKey();
     const key = authorization.slice('Bearer '.length);
-    const styles = [
+    const styles: Record<string, string>[] = [
       { authorization },
       { authorization: '', 'x-api-key': key },
       { authorization: '', 'x-goog-api-key': key },

@@ -17,6 +17,7 @@ const JOINED_BYTES = 16 * 1024;
 export class Reply {
   readonly #response: ServerResponse;
   readonly #headers: Record<string, string>;
+  #late: (() => Record<string, string>) | undefined;
 
   constructor(response: ServerResponse, headers: Record<string, string>) {
     this.#response = response;
@@ -33,11 +34,17 @@ export class Reply {
     this.#headers[name] = value;
   }
 
+  /** Sets headers that are asked for when the answer begins. */
+  late(headers: () => Record<string, string>): void {
+    this.#late = headers;
+  }
+
   /** Sends a whole answer with its length. */
   whole(status: number, contentType: string, body: string | Buffer): void {
     const length = Buffer.byteLength(body);
     this.#headers['content-type'] = contentType;
     this.#headers['content-length'] = String(length);
+    if (this.#late) Object.assign(this.#headers, this.#late());
     this.#response.writeHead(status, this.#headers);
     // Node sends a string together with the headers, a buffer after them: one system call instead of two.
     const isSmall = typeof body !== 'string' && length <= JOINED_BYTES;
@@ -51,6 +58,7 @@ export class Reply {
     this.#headers['cache-control'] = 'no-cache';
     // nginx and its kin would otherwise collect events before they pass them on.
     this.#headers['x-accel-buffering'] = 'no';
+    if (this.#late) Object.assign(this.#headers, this.#late());
     this.#response.writeHead(status, this.#headers);
   }
 

@@ -28,6 +28,7 @@ import type { Ledger } from './ledger/ledger.ts';
 import { Metrics } from './metrics.ts';
 import type { Vitals } from './metrics.ts';
 import type { ServerSettings } from './settings.ts';
+import type { Permits } from './permits/permits.ts';
 import { Upstreams } from './upstreams.ts';
 import { siteRoutes } from './site.ts';
 import type { SiteRoute } from './site.ts';
@@ -39,6 +40,7 @@ export interface ServerDependencies {
   store: ConfigStore;
   ledger: Ledger;
   claims?: ClaimOffice;
+  permits: Permits;
   dialects: Partial<Record<DialectName, Dialect>>;
   /** Legacy completions, which clients speak and no upstream. */
   completions: Inbound;
@@ -132,7 +134,7 @@ interface Http {
 }
 
 function buildServices(dependencies: ServerDependencies): Services {
-  const { store, ledger, claims, dialects, completions, vitals } = dependencies;
+  const { store, ledger, claims, permits, dialects, completions, vitals } = dependencies;
   const now = dependencies.now ?? (() => performance.now());
   const streams = new StreamsByKey();
   store.onKeysStopped((keyIds) => streams.stop(keyIds));
@@ -141,6 +143,7 @@ function buildServices(dependencies: ServerDependencies): Services {
     store,
     ledger,
     claims,
+    permits,
     dialects,
     completions,
     streams,

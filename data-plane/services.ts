@@ -6,6 +6,7 @@ import type { ConfigStore } from './config/config.ts';
 import type { Dialect, Inbound } from './dialects/dialect.ts';
 import type { Uploads } from './exchange/parked.ts';
 import type { Ledger } from './ledger/ledger.ts';
+import type { Permits } from './permits/permits.ts';
 import type { Metrics } from './metrics.ts';
 import type { Upstreams } from './upstreams.ts';
 
@@ -17,6 +18,7 @@ export interface Services {
   ledger: Ledger;
   /** Undefined where no control plane is connected: requests with an Idempotency-Key are then refused. */
   claims: ClaimOffice | undefined;
+  permits: Permits;
   dialects: Partial<Record<DialectName, Dialect>>;
   /** Legacy completions: a second inbound half over the chat dialect. */
   completions: Inbound;

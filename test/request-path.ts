@@ -21,6 +21,7 @@ import { digestOf, issueKey } from '@gateway/shared/secrets';
 import type { CompiledCredential, CompiledRoute, Config, ConfigStore } from '../data-plane/config/config.ts';
 import { COMPLETIONS, DIALECTS } from '../data-plane/dialects/index.ts';
 import { buildServer } from '../data-plane/server.ts';
+import type { Permit, Permits, RateStanding } from '../data-plane/permits/permits.ts';
 import type { Hold, Ledger } from '../data-plane/ledger/ledger.ts';
 
 export const SETTINGS: SettingsRecord = {
@@ -92,6 +93,7 @@ export class FakeStore implements ConfigStore {
             id === modelId && canServe(family, { families, protocols }),
         ),
       poolBySubdomain: (subdomain) => this.pools.find((pool) => pool.subdomain === subdomain),
+      hasPools: this.pools.length > 0,
       poolById: (id) => this.pools.find((pool) => pool.id === id),
       accountByWallet: (walletId) => this.accounts.find((account) => account.walletId === walletId),
     };
@@ -103,6 +105,27 @@ export class FakeStore implements ConfigStore {
 
   stop(...keyIds: string[]): void {
     this.#stopped(new Set(keyIds));
+  }
+}
+
+/** Admits everything; `refuse` plays a pool whose cap is reached. */
+export class FakePermits implements Permits {
+  admitted = 0;
+  refuse: Error | undefined;
+  known: RateStanding | undefined = { remaining: 41, resetMs: 6_500 };
+
+  async admit(): Promise<Permit> {
+    if (this.refuse) throw this.refuse;
+    this.admitted += 1;
+    return {
+      giveBack: () => {
+        this.admitted -= 1;
+      },
+    };
+  }
+
+  standing(): RateStanding | undefined {
+    return this.known;
   }
 }
 
@@ -188,6 +211,7 @@ export function makeRoute(origin: string, changes: RouteChanges = {}): CompiledR
 export interface TestNode {
   store: FakeStore;
   ledger: FakeLedger;
+  permits: FakePermits;
   /** A valid key of the main domain. */
   secret: string;
   port: number;
@@ -222,6 +246,7 @@ export interface CallResult {
 export async function startNode(parts: { now?: () => number } = {}): Promise<TestNode> {
   const store = new FakeStore();
   const ledger = new FakeLedger();
+  const permits = new FakePermits();
   const { secret, record } = makeKey();
   store.keys.push(record);
   store.modelList.push(makeModel());
@@ -229,6 +254,7 @@ export async function startNode(parts: { now?: () => number } = {}): Promise<Tes
   const app = buildServer({
     store,
     ledger,
+    permits,
     dialects: DIALECTS,
     completions: COMPLETIONS,
     settings,
@@ -240,6 +266,7 @@ export async function startNode(parts: { now?: () => number } = {}): Promise<Tes
   return {
     store,
     ledger,
+    permits,
     secret,
     port,
     call: (options) => call(port, secret, options),

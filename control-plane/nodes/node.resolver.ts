@@ -11,6 +11,7 @@ import { EVERYBODY } from '../events.ts';
 import type { Event } from '../events.ts';
 import { AdminReasonInput } from '../inputs.ts';
 import { ApiKeyDisablePayload } from '../keys/key.type.ts';
+import { announceSettings } from '../settings-record.ts';
 import { inTransaction } from '../sql.ts';
 import { WalletLease } from '../wallet/wallet.types.ts';
 import { createNode, drainNode, listNodes, nodeById, rotateNodeToken } from './node.service.ts';
@@ -85,6 +86,7 @@ export class NodeResolver {
           targetId: input.id,
           reason: input.reason,
         });
+        await announceSettings(em, context.settings);
         return { node: await nodeById(em, input.id) };
       }),
     );

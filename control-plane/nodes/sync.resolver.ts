@@ -9,6 +9,8 @@ import { actorOf, Authorized, nodeOf } from '../context.ts';
 import type { Context } from '../context.ts';
 import { outcome, requestError } from '../errors.ts';
 import { AckPayload } from '../inputs.ts';
+import { announceSettings } from '../settings-record.ts';
+import { inTransaction } from '../sql.ts';
 import { closeLease } from '../wallet/lease.end.ts';
 import { LEASE_OFFLINE_MS } from '../wallet/lease.rules.ts';
 import { requestLease } from '../wallet/lease.service.ts';
@@ -45,7 +47,10 @@ export class SyncResolver {
   ): Promise<NodePayload> {
     const { id } = nodeOf(context);
     return outcome({ node: null }, async () => {
-      await registerNode(context.em, id, { ...input, region: input.region ?? null });
+      await inTransaction(context.em, async (em) => {
+        await registerNode(em, id, { ...input, region: input.region ?? null });
+        await announceSettings(em, context.settings);
+      });
       return { node: await nodeById(context.em, id) };
     });
   }

@@ -3,7 +3,7 @@
  * estimated. Free.
  */
 import { GatewayError } from '@gateway/shared/failures';
-import { authenticate } from '../authenticate.ts';
+import { callerOf } from '../rate.ts';
 import { findSold } from '../pipeline.ts';
 import type { Call } from '../call.ts';
 import type { Services } from '../services.ts';
@@ -59,7 +59,7 @@ export interface CountTarget {
  * marks.
  */
 export async function answerTokenCount(call: Call, services: Services, target: CountTarget): Promise<void> {
-  const caller = authenticate(call, target.format.credentials);
+  const caller = callerOf(call, target.format.credentials, services);
   services.freeRequests.take(caller.key.id);
   const body = parseRequestBody(await call.body(BODY_BYTES));
   const name = target.model ?? body.value.model;

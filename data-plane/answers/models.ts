@@ -1,8 +1,9 @@
 /** The models lists, in the style of whoever asks: free, and only what the key may use on this host. */
 import { isChatFamily } from '@gateway/shared/catalog';
 import { GatewayError } from '@gateway/shared/failures';
-import { authenticate, hasGenerativeKey } from '../authenticate.ts';
+import { hasGenerativeKey } from '../authenticate.ts';
 import type { Caller, Credentials } from '../authenticate.ts';
+import { callerOf } from '../rate.ts';
 import type { Call } from '../call.ts';
 import type { SoldModel } from '../config/config.ts';
 import type { Services } from '../services.ts';
@@ -15,7 +16,7 @@ const PAGE_MAX = 1_000;
 
 /** Answers with all models, or with one where the path names it. */
 export async function answerModels(call: Call, services: Services, target: ModelsTarget): Promise<void> {
-  const caller = authenticate(call, target.credentials);
+  const caller = callerOf(call, target.credentials, services);
   services.freeRequests.take(caller.key.id);
   const style = target.credentials === 'generative' ? 'generative' : styleOf(call);
   const models = usableModels(call, caller);

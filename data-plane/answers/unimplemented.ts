@@ -3,7 +3,7 @@
  * body.
  */
 import { GatewayError } from '@gateway/shared/failures';
-import { authenticate } from '../authenticate.ts';
+import { callerOf } from '../rate.ts';
 import type { Call } from '../call.ts';
 import type { Services } from '../services.ts';
 
@@ -31,7 +31,7 @@ export const UNIMPLEMENTED_PATHS = [
 
 /** Always throws: `not_implemented` to a caller with a valid key. */
 export async function answerUnimplemented(call: Call, services: Services): Promise<void> {
-  const caller = authenticate(call, 'models');
+  const caller = callerOf(call, 'models', services);
   services.freeRequests.take(caller.key.id);
   throw new GatewayError('not_implemented', `${call.path} is not offered by this gateway. Do without it.`);
 }

@@ -173,6 +173,9 @@ class CompiledConfig implements Config {
     );
   }
 
+  get hasPools(): boolean {
+    return this.#lookups.pools.size > 0;
+  }
   poolBySubdomain(subdomain: string): PoolRecord | undefined {
     return this.#lookups.pools.get(subdomain);
   }

@@ -45,6 +45,8 @@ export interface Config {
    */
   routesFor(modelId: string, family: Family): readonly CompiledRoute[];
   poolBySubdomain(subdomain: string): PoolRecord | undefined;
+  /** Whether there is any pool. */
+  readonly hasPools: boolean;
   poolById(id: string): PoolRecord | undefined;
   accountByWallet(walletId: string): AccountRecord | undefined;
 }

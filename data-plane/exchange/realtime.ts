@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream';
 import { FAMILY_PROTOCOLS } from '@gateway/shared/catalog';
 import { GatewayError } from '@gateway/shared/failures';
 import { WebSocketServer } from 'ws';
-import { authenticate } from '../authenticate.ts';
+import { callerOf, rateHeaders } from '../rate.ts';
 import type { Caller } from '../authenticate.ts';
 import { openBill } from '../bill.ts';
 import type { Bill, Sale } from '../bill.ts';
@@ -33,7 +33,7 @@ export interface Upgrade {
 
 /** Serves one session to its end. Throws the failure that is to be told instead of the upgrade. */
 export async function serveRealtime(call: Call, services: Services, upgrade: Upgrade): Promise<void> {
-  const caller = authenticate(call, 'realtime');
+  const caller = callerOf(call, 'realtime', services);
   checkHandshake(call);
   const found = findModel(call, caller, { name: modelOf(call), family: 'realtime' });
   const sale: Sale = { model: found.model, price: found.price, family: 'realtime', streamed: true };
@@ -45,7 +45,8 @@ export async function serveRealtime(call: Call, services: Services, upgrade: Upg
     const dial = { preferred: 'openai-chat' as const, capable: FAMILY_PROTOCOLS.realtime };
     const open = dialRealtime(call);
     const line = await services.upstreams.dial(call, { ...dial, open }, found.routes);
-    const client = accept(call, upgrade);
+    const rate = caller.pool ? rateHeaders(call, caller.pool, services) : {};
+    const client = accept(call, upgrade, rate);
     if (!client) return line.socket.terminate();
     await runSession({
       client,
@@ -104,7 +105,11 @@ async function checkFunds(call: Call, caller: Caller, { sale, services }: Purse)
 }
 
 /** The client's socket, paused; undefined where it left meanwhile. */
-function accept(call: Call, { request, socket, head, detach }: Upgrade): ClientSocket | undefined {
+function accept(
+  call: Call,
+  { request, socket, head, detach }: Upgrade,
+  rate: Record<string, string>,
+): ClientSocket | undefined {
   if (socket.destroyed) return undefined;
   const server = new WebSocketServer({
     noServer: true,
@@ -114,7 +119,8 @@ function accept(call: Call, { request, socket, head, detach }: Upgrade): ClientS
     WebSocket: ClientSocket,
     handleProtocols: (offered) => (offered.has(SUBPROTOCOL) ? SUBPROTOCOL : false),
   });
-  server.on('headers', (headers) => headers.push(`x-request-id: ${call.id}`));
+  const told = Object.entries({ 'x-request-id': call.id, ...rate });
+  server.on('headers', (headers) => headers.push(...told.map(([name, value]) => `${name}: ${value}`)));
   detach();
   let client: ClientSocket | undefined;
   server.handleUpgrade(request, socket, head, (accepted) => {

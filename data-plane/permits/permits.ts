@@ -1,0 +1,219 @@
+/** Permits of this node: who waits for one, what is asked of the control plane, and what it answered. */
+import { GatewayError } from '@gateway/shared/failures';
+import { WINDOW_MS } from '@gateway/shared/permits';
+import type { Place } from '@gateway/shared/permits';
+import type { PoolRecord, SettingsRecord } from '@gateway/shared/records';
+import type { Control } from '../control.ts';
+import type { Log } from '../log.ts';
+import { leftIn } from './asking.ts';
+import type { AloneMark } from './marker.ts';
+import { newPermitState } from './state.ts';
+import type { PermitEffect, PermitEvent, PermitState } from './state.ts';
+import { step } from './step.ts';
+
+/** How long a request waits for a permit, in ms. */
+export const PERMIT_WAIT_MS = 1_000;
+const TICK_MS = 100;
+/** How long the last words of a node that ends may take, in ms. */
+const LEAVE_MS = 300;
+
+/** The right to ask an upstream once. */
+export interface Permit {
+  /** For a request that went no further: then it does not count. */
+  giveBack(): void;
+}
+
+/** What a client of a pool is told. */
+export interface RateStanding {
+  /** This node's part of what is free, as far as it knows. */
+  remaining: number;
+  /** Until more is free, in ms. */
+  resetMs: number;
+}
+
+/** What the request path needs of permits. */
+export interface Permits {
+  /**
+   * Waits for a permit, at most a second. Throws `rate_limited` where the pool's cap is reached, and
+   * `unavailable` where the control plane is away and this node may not admit the request by itself.
+   */
+  admit(pool: PoolRecord): Promise<Permit>;
+  /** How the pool stands, for the headers of an answer; undefined where the node has not asked lately. */
+  standing(pool: PoolRecord): RateStanding | undefined;
+}
+
+export interface PermitParts {
+  control: Pick<Control, 'requestPermits' | 'promisePermits'>;
+  mark: Pick<AloneMark, 'isClear' | 'write'>;
+  log: Log;
+  /** Monotonic, in ms. */
+  now(): number;
+  /** Between 0 and 1. */
+  random(): number;
+  /** Undefined until the control plane knows this process. */
+  ownId(): string | undefined;
+  settings(): Pick<SettingsRecord, 'nodeIds'> | undefined;
+  hasPools(): boolean;
+}
+
+interface Waiter {
+  resolve(permit: Permit): void;
+  reject(error: GatewayError): void;
+  timer: NodeJS.Timeout;
+}
+
+/** Permits over a control plane. Call `stop` at the end of the process. */
+export class NodePermits implements Permits {
+  readonly #parts: PermitParts;
+  readonly #state: PermitState;
+  readonly #waiters = new Map<number, Waiter>();
+  readonly #timer: NodeJS.Timeout;
+  #lastWaiter = 0;
+  #inUse = false;
+
+  constructor(parts: PermitParts) {
+    this.#parts = parts;
+    this.#state = newPermitState(parts.now(), parts.mark.isClear);
+    this.#timer = setInterval(() => this.#tick(), TICK_MS);
+    this.#timer.unref();
+  }
+
+  admit({ id: poolId, rpmCap: cap }: PoolRecord): Promise<Permit> {
+    this.#lastWaiter += 1;
+    const waiter = this.#lastWaiter;
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => this.#step({ type: 'GIVE_UP', poolId, waiter }), PERMIT_WAIT_MS);
+      this.#waiters.set(waiter, { resolve, reject, timer });
+      this.#step({ type: 'ARRIVE', poolId, cap, waiter });
+    });
+  }
+
+  standing({ id }: PoolRecord): RateStanding | undefined {
+    const now = this.#parts.now();
+    const meter = this.#state.meters.get(id);
+    if (!meter?.known || now - meter.known.at > WINDOW_MS) return undefined;
+    const { remaining, resetAt } = meter.known;
+    const part = Math.floor(remaining / Math.max(1, this.#state.place.nodes));
+    return { remaining: leftIn(meter, now) + part, resetMs: Math.max(0, resetAt - now) };
+  }
+
+  /** Tells the control plane that this node ends. Bounded; never rejects. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    const { control, ownId } = this.#parts;
+    const nodeId = ownId();
+    const { clock: heard, place, accepted, marked } = this.#state;
+    this.#state.leaving = true;
+    if (nodeId === undefined || !accepted || marked) return;
+    const last = { nodeId, heard, nodes: place.nodes, place: place.index, alone: [], leaving: true };
+    const said = control.promisePermits(last).then(
+      () => undefined,
+      () => undefined,
+    );
+    await Promise.race([said, new Promise((resolve) => setTimeout(resolve, LEAVE_MS))]);
+  }
+
+  #tick(): void {
+    this.#inUse ||= this.#parts.hasPools();
+    if (this.#inUse && this.#parts.ownId() !== undefined) this.#step({ type: 'TICK', place: this.#place() });
+  }
+
+  #place(): Place {
+    const ids = this.#parts.settings()?.nodeIds ?? [];
+    return { nodes: ids.length, index: ids.indexOf(this.#parts.ownId() ?? '') };
+  }
+
+  #step(event: PermitEvent): void {
+    let isMarked = true;
+    for (const effect of step(this.#state, event, this.#parts.now())) {
+      if (effect.type === 'MARK') isMarked = this.#mark(effect.alone);
+      else if (effect.type === 'ADMIT' && effect.grantId === null && !isMarked)
+        this.#refuseUnmarked(effect.waiter);
+      else this.#do(effect);
+    }
+  }
+
+  #do(effect: Exclude<PermitEffect, { type: 'MARK' }>): void {
+    if (effect.type === 'ASK') void this.#ask(effect);
+    else if (effect.type === 'PROMISE') void this.#promise(effect);
+    else if (effect.type === 'ADMIT') this.#admitted(effect);
+    else this.#refused(effect);
+  }
+
+  #mark(alone: boolean): boolean {
+    try {
+      this.#parts.mark.write(alone);
+      if (alone)
+        this.#parts.log.warn({}, 'pools are served without the control plane, within this node’s share');
+      return true;
+    } catch (error) {
+      this.#parts.log.warn({ reason: reasonOf(error) }, 'the mark of acting alone could not be written');
+      if (alone) step(this.#state, { type: 'UNMARKED' }, this.#parts.now());
+      return false;
+    }
+  }
+
+  async #ask({ poolId, want, finished }: Extract<PermitEffect, { type: 'ASK' }>): Promise<void> {
+    const { control, now, ownId } = this.#parts;
+    const sentAt = now();
+    try {
+      const answer = await control.requestPermits({ nodeId: ownId() ?? '', poolId, want, finished });
+      this.#step({ type: 'ANSWERED', poolId, sentAt, answer });
+    } catch {
+      // The heartbeat says in the log that the control plane is away.
+      this.#step({ type: 'UNANSWERED', poolId });
+    }
+  }
+
+  async #promise({ heard, place, alone }: Extract<PermitEffect, { type: 'PROMISE' }>): Promise<void> {
+    const { control, now, ownId } = this.#parts;
+    const sentAt = now();
+    try {
+      const { clock, accepted } = await control.promisePermits({
+        nodeId: ownId() ?? '',
+        heard,
+        nodes: place.nodes,
+        place: place.index,
+        alone,
+        leaving: false,
+      });
+      this.#step({ type: 'PROMISED', sentAt, place, clock, accepted });
+    } catch {
+      this.#step({ type: 'UNPROMISED' });
+    }
+  }
+
+  #admitted({ waiter, poolId, grantId }: Extract<PermitEffect, { type: 'ADMIT' }>): void {
+    const giveBack = (): void => {
+      if (grantId !== null) this.#step({ type: 'GIVE_BACK', poolId, grantId });
+    };
+    this.#settle(waiter)?.resolve({ giveBack });
+  }
+
+  #refused({ waiter, code, waitMs, spreadMs }: Extract<PermitEffect, { type: 'REFUSE' }>): void {
+    const retryAfterMs = Math.round(waitMs + this.#parts.random() * spreadMs);
+    this.#settle(waiter)?.reject(new GatewayError(code, MESSAGES[code], { retryAfterMs }));
+  }
+
+  #refuseUnmarked(waiter: number): void {
+    const error = new GatewayError('unavailable', MESSAGES.unavailable, { retryAfterMs: PERMIT_WAIT_MS });
+    this.#settle(waiter)?.reject(error);
+  }
+
+  #settle(id: number): Waiter | undefined {
+    const waiter = this.#waiters.get(id);
+    this.#waiters.delete(id);
+    clearTimeout(waiter?.timer);
+    return waiter;
+  }
+}
+
+const MESSAGES = {
+  rate_limited:
+    'The requests per minute of this pool are used up. Wait as long as retry-after says, then try again.',
+  unavailable: 'The gateway cannot count the requests of this pool at the moment. Try again shortly.',
+};
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
