@@ -3,6 +3,7 @@ import { cacheExchange, type CacheExchangeOpts } from '@urql/exchange-graphcache
 import type { Client as Socket, FormattedExecutionResult, Sink, SubscribePayload } from 'graphql-ws';
 import { Client, type CombinedError, fetchExchange, mapExchange, subscriptionExchange } from 'urql';
 import { createStore, type Store } from './components/store.ts';
+import { createProof, type Proof } from './proof.ts';
 
 /** How fresh what is on the screen can be: live, trying again, or not asked for. */
 export type Connection = 'idle' | 'live' | 'reconnecting';
@@ -12,6 +13,8 @@ const ENDPOINT = '/graphql';
 export interface Api {
   client: Client;
   connection: Store<Connection>;
+  /** The proof that is being asked for before a sensitive act. */
+  proof: Proof['asked'];
   /** Closes the socket; the client is not used again. */
   close(): void;
 }
@@ -23,6 +26,7 @@ export interface Api {
  */
 export function createApi(onSignedOut: () => void): Api {
   const connection = createStore<Connection>('idle');
+  const proof = createProof();
   let socket: Promise<Socket> | undefined;
   const open = () => (socket ??= import('./live.ts').then((live) => live.openSocket(ENDPOINT, connection)));
   const client = new Client({
@@ -37,6 +41,7 @@ export function createApi(onSignedOut: () => void): Api {
         },
       }),
       cacheExchange({ keys: KEYLESS, updates: UPDATES }),
+      proof.exchange,
       fetchExchange,
       subscriptionExchange({
         forwardSubscription: ({ query = '', variables }) => ({
@@ -46,7 +51,7 @@ export function createApi(onSignedOut: () => void): Api {
     ],
   });
   const close = () => void socket?.then((opened) => opened.dispose()).catch(() => undefined);
-  return { client, connection, close };
+  return { client, connection, proof: proof.asked, close };
 }
 
 // The reader may leave before the socket's code is there; nothing is subscribed then.
@@ -113,6 +118,9 @@ const PARTS = [
   'PoolModel',
   'RateLimit',
   'GroupRatio',
+  'ClientSnippet',
+  'SnippetFile',
+  'NotificationPreferences',
 ];
 // A key that was made stands in lists that were loaded before; they are asked for again.
 const UPDATES: CacheExchangeOpts['updates'] = {

@@ -2,61 +2,39 @@
  * The built console in a real browser: accessible in both themes and sizes, quiet, within its bounds, and
  * usable by keyboard.
  */
-import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { SECRET } from './test/answers.ts';
 import {
   ADMIN_PAGES,
-  openStage,
-  openTab,
   overflow,
   OWN_PAGES,
   PUBLIC_PAGES,
   ready,
   scriptBytes,
-  type Stage,
-  type Tab,
-  type View,
   violations,
 } from './test/browser.ts';
 import type { Fake } from './test/fake-control-plane.ts';
-import { makeKeys } from './test/sample.ts';
+import { type House, openHouse, press, type Visit } from './test/visit.ts';
 
 const FIRST_ROUTE_BYTES_MAX = 170_000;
 const SIZES = [1280, 360];
-const WIDE: View = { width: 1280, theme: 'light' };
 
-let stage: Stage;
+let house: House;
 let fake: Fake;
-let tab: Tab;
-
-/** Opens a page, gathers what its console says, and runs the steps; anything said is a failure. */
-async function visit(where: string, steps: (page: Page) => Promise<void>): Promise<void> {
-  fake.state.signedIn = !PUBLIC_PAGES.includes(where);
-  fake.state.admin = ADMIN_PAGES.includes(where);
-  tab.said.length = 0;
-  await tab.page.setViewportSize({ width: WIDE.width, height: 800 });
-  await tab.page.emulateMedia({ colorScheme: WIDE.theme });
-  // From elsewhere, so that a fragment or an open dialog never carries over.
-  await tab.page.goto('about:blank');
-  await tab.go(where);
-  await steps(tab.page);
-  expect(tab.said).toEqual([]);
-}
+const visit: Visit = (where, steps) => house.visit(where, steps);
 
 beforeAll(async () => {
   if (!ready) return;
-  stage = await openStage();
-  fake = stage.fake;
-  tab = await openTab(stage, WIDE);
+  house = await openHouse();
+  ({ fake } = house.stage);
 }, 120_000);
 
 beforeEach(() => {
-  if (ready) Object.assign(fake.state, { signedIn: true, keys: makeKeys(), broken: false });
+  if (ready) house.reset();
 });
 
 afterAll(async () => {
-  if (ready) await stage.close();
+  if (ready) await house.stage.close();
 });
 
 describe.skipIf(!ready)('every page', () => {
@@ -64,7 +42,7 @@ describe.skipIf(!ready)('every page', () => {
     '%s is accessible in both themes and sizes, fits 320 px, and loads at most 170 kB of JavaScript',
     async (where) => {
       await visit(where, async (page) => {
-        const bytes = await scriptBytes(page, stage.folder);
+        const bytes = await scriptBytes(page, house.stage.folder);
         expect(bytes).toBeGreaterThan(0);
         expect(bytes).toBeLessThanOrEqual(FIRST_ROUTE_BYTES_MAX);
         for (const width of SIZES) {
@@ -205,9 +183,3 @@ describe.skipIf(!ready)('accounts', () => {
     });
   });
 });
-
-/** Presses a control as the keyboard does: it must take the focus, and Enter must do. */
-async function press(page: Page, control: ReturnType<Page['getByRole']>): Promise<void> {
-  await control.focus();
-  await page.keyboard.press('Enter');
-}

@@ -23,7 +23,7 @@ declare module 'i18next' {
   }
 }
 
-export type Area = 'frame' | 'account' | 'keys' | 'spend' | 'admin' | 'personal' | 'playground';
+export type Area = 'frame' | 'account' | 'keys' | 'spend' | 'admin' | 'personal' | 'profile' | 'playground';
 type Words = () => Promise<object>;
 
 const WORDS: Record<Language, Record<Area, Words>> = {
@@ -34,6 +34,7 @@ const WORDS: Record<Language, Record<Area, Words>> = {
     spend: async () => (await import('./messages/en/spend.ts')).spend,
     admin: async () => (await import('./messages/en/admin.ts')).admin,
     personal: async () => (await import('./messages/en/personal.ts')).personal,
+    profile: async () => (await import('./messages/en/profile.ts')).profile,
     playground: async () => (await import('./messages/en/playground.ts')).playground,
   },
   'zh-CN': {
@@ -43,6 +44,7 @@ const WORDS: Record<Language, Record<Area, Words>> = {
     spend: async () => (await import('./messages/zh-cn/spend.ts')).spend,
     admin: async () => (await import('./messages/zh-cn/admin.ts')).admin,
     personal: async () => (await import('./messages/zh-cn/personal.ts')).personal,
+    profile: async () => (await import('./messages/zh-cn/profile.ts')).profile,
     playground: async () => (await import('./messages/zh-cn/playground.ts')).playground,
   },
 };

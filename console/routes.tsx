@@ -15,6 +15,7 @@ import { validAdminSearch } from './pages/admin/search.ts';
 import { validKeysSearch } from './pages/keys/search.ts';
 import { validPlaygroundSearch } from './pages/playground/search.ts';
 import { validPricingSearch } from './pages/pricing/search.ts';
+import { validTokensSearch } from './pages/profile/search.ts';
 import { NotFound, PageBroken } from './pages/shell/fallbacks.tsx';
 import { validNext } from './pages/sign-in/next.ts';
 import { validUsageSearch } from './pages/usage/search.ts';
@@ -90,7 +91,7 @@ const playground = createRoute({
 const personalIntelligence = createRoute({
   getParentRoute: () => shell,
   path: '/profile/personal-intelligence',
-  loader: words('playground'),
+  loader: words('playground', 'profile'),
   component: lazyRouteComponent(
     () => import('./pages/personal-intelligence/personal-intelligence-page.tsx'),
     'PersonalIntelligencePage',
@@ -118,12 +119,48 @@ const usage = createRoute({
   component: lazyRouteComponent(() => import('./pages/usage/usage-page.tsx'), 'UsagePage'),
 });
 
-const profile = createRoute({
-  getParentRoute: () => shell,
-  path: '/profile',
-  loader: words('personal'),
-  component: lazyRouteComponent(() => import('./pages/profile/profile-page.tsx'), 'ProfilePage'),
-});
+const profilePages = [
+  createRoute({
+    getParentRoute: () => shell,
+    path: '/profile',
+    loader: words('profile'),
+    component: lazyRouteComponent(() => import('./pages/profile/account-page.tsx'), 'AccountPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shell,
+    path: '/profile/security',
+    loader: words('profile'),
+    component: lazyRouteComponent(() => import('./pages/profile/security-page.tsx'), 'SecurityPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shell,
+    path: '/profile/tokens',
+    validateSearch: validTokensSearch,
+    loader: words('profile'),
+    component: lazyRouteComponent(() => import('./pages/profile/tokens-page.tsx'), 'TokensPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shell,
+    path: '/profile/notifications',
+    loader: words('profile'),
+    component: lazyRouteComponent(
+      () => import('./pages/profile/notifications-page.tsx'),
+      'NotificationsPage',
+    ),
+  }),
+  createRoute({
+    getParentRoute: () => shell,
+    path: '/profile/privacy',
+    loader: words('profile'),
+    component: lazyRouteComponent(() => import('./pages/profile/privacy-page.tsx'), 'PrivacyPage'),
+  }),
+  createRoute({
+    getParentRoute: () => shell,
+    path: '/profile/appearance',
+    loader: words('profile', 'personal'),
+    component: lazyRouteComponent(() => import('./pages/profile/appearance-page.tsx'), 'AppearancePage'),
+  }),
+] as const;
 const admin = createRoute({
   getParentRoute: () => root,
   path: '/admin',
@@ -200,7 +237,7 @@ const tree = root.addChildren([
   policy,
   pricing,
   model,
-  shell.addChildren([playground, personalIntelligence, keys, wallet, usage, profile]),
+  shell.addChildren([playground, personalIntelligence, keys, wallet, usage, ...profilePages]),
   admin.addChildren(adminPages),
 ]);
 

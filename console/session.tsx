@@ -1,11 +1,12 @@
 /** Who is signed in on this device: holds the api, and makes a fresh one whenever that changes. */
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
 import { Provider } from 'urql';
-import { type Connection, createApi } from './client.ts';
-import { type Store } from './components/store.ts';
+import { type Api, createApi } from './client.ts';
 
 interface Session {
-  connection: Store<Connection>;
+  connection: Api['connection'];
+  /** The proof that is being asked for before a sensitive act. */
+  proof: Api['proof'];
   /** To be called after signing in or out: drops everything that was loaded for the account before. */
   changed: () => void;
 }
@@ -24,6 +25,7 @@ export function SessionProvider({ onSignedOut, children }: { onSignedOut: () => 
   const session = useMemo(
     () => ({
       connection: api.connection,
+      proof: api.proof,
       changed: () => {
         setApi(createApi(onSignedOut));
       },

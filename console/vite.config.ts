@@ -16,12 +16,29 @@ const EVERYWHERE = new RegExp(
 );
 
 /** What most pages of the console show: lists with filters. */
-const LISTS =
-  /console\/(?:components\/(?:data-table|field|pager|search-field|shortcuts|time)|pages\/failure-words)\./;
+const LISTS = new RegExp(
+  [
+    'console/components/(?:data-table|field|pager|search-field|shortcuts|time)\\.tsx?$',
+    'console/pages/failure-words\\.ts$',
+    'shared/money\\.ts$',
+    'lucide-react/dist/esm/icons/(?:circle-(?:check|minus|x|dot)|plus|ellipsis)\\.',
+  ].join('|'),
+);
+
+/** The frame of every signed-in page, with its icons: alone, each of them would be a file. */
+const FRAME = new RegExp(
+  [
+    'console/pages/shell/(?:shell|navigation|account-menu|commands|top-bar|viewer|public-frame)\\.tsx?$',
+    'console/pages/proof/proof-host\\.tsx$',
+    'lucide-react/dist/esm/icons/(?:chart-column|file-text|key-round|log-out|circle-user-round|menu)\\.',
+    'lucide-react/dist/esm/icons/(?:message-square|tag|wallet|shield-check|radio|cloud-off|search)\\.',
+  ].join('|'),
+);
 
 const GROUPS = [
   { name: 'base', test: EVERYWHERE },
   { name: 'list', test: LISTS },
+  { name: 'frame', test: FRAME },
 ];
 
 export default defineConfig({

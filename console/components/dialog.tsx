@@ -28,13 +28,15 @@ export function Dialog({ open, onClose, title, sentence, wide = false, footer, c
     <Base.Root
       open={open}
       onOpenChange={(next) => {
-        if (!next) onClose();
+        // Of several dialogs only the uppermost one is meant by Escape or a press beside it.
+        if (!next && isUppermost(popup.current)) onClose();
       }}
     >
       <Base.Portal>
         <Base.Backdrop className={SCRIM} />
         <Base.Popup
           ref={popup}
+          data-part="dialog"
           initialFocus={() => firstControl(popup.current)}
           className={clsx(POPUP, wide ? 'sm:max-w-[640px]' : 'sm:max-w-[480px]')}
         >
@@ -76,6 +78,10 @@ function firstControl(popup: HTMLElement | null): HTMLElement | null {
     if (found) return found;
   }
   return null;
+}
+
+function isUppermost(popup: HTMLElement | null): boolean {
+  return [...document.querySelectorAll('[data-part=dialog]')].at(-1) === popup;
 }
 
 const SCRIM =

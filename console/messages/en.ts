@@ -5,6 +5,16 @@ import { frame } from './en/frame.ts';
 import { keys } from './en/keys.ts';
 import { personal } from './en/personal.ts';
 import { playground } from './en/playground.ts';
+import { profile } from './en/profile.ts';
 import { spend } from './en/spend.ts';
 
-export const en = { ...frame, ...account, ...keys, ...spend, ...personal, ...admin, ...playground } as const;
+export const en = {
+  ...frame,
+  ...account,
+  ...keys,
+  ...spend,
+  ...personal,
+  ...admin,
+  ...playground,
+  ...profile,
+} as const;

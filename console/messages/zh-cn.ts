@@ -5,6 +5,16 @@ import { frame } from './zh-cn/frame.ts';
 import { keys } from './zh-cn/keys.ts';
 import { personal } from './zh-cn/personal.ts';
 import { playground } from './zh-cn/playground.ts';
+import { profile } from './zh-cn/profile.ts';
 import { spend } from './zh-cn/spend.ts';
 
-export const zhCN = { ...frame, ...account, ...keys, ...spend, ...personal, ...admin, ...playground };
+export const zhCN = {
+  ...frame,
+  ...account,
+  ...keys,
+  ...spend,
+  ...personal,
+  ...admin,
+  ...playground,
+  ...profile,
+};

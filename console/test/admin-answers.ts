@@ -1,4 +1,5 @@
 /** What the fake control plane answers to administrators. */
+import { type AccountState, sensitive } from './account-answers.ts';
 import { connection } from './connection.ts';
 import { ago, entries, groupRatios, models } from './sample.ts';
 
@@ -112,10 +113,10 @@ export const admin = {
 };
 
 /** The mutations of administrators that tests send. */
-export const adminMutations = {
+export const adminMutations = (state: AccountState) => ({
   adminGroupRatioSet: ({ input }: { input: { group: string; ratio: string } }) => ({
     groupRatio: { ...groupRatios.find(({ group }) => group === input.group), ratio: input.ratio },
     userErrors: [],
   }),
-  adminNodeCreate: () => ({ token: 'node-token-shown-once', userErrors: [] }),
-};
+  adminNodeCreate: sensitive(state, () => ({ token: 'node-token-shown-once', userErrors: [] })),
+});

@@ -1,12 +1,12 @@
 /** What the fake control plane answers: sample data that the mutations change. */
+import { accountChanges, accountOf, type AccountState, sensitive } from './account-answers.ts';
 import { admin, adminMutations } from './admin-answers.ts';
 import { connection } from './connection.ts';
 import { policy, sessions } from './account.ts';
 import { entries, groupRatios, makeKey, makeRow, models, type SampleKey } from './sample.ts';
 
 /** What the fake service knows; tests change it between pages. */
-export interface State {
-  signedIn: boolean;
+export interface State extends AccountState {
   keys: SampleKey[];
   broken: boolean;
   /** Whether who is signed in is an administrator. */
@@ -53,7 +53,7 @@ function viewerOf(state: State) {
     id: 'usr_1',
     email: 'mara@lindgren.dev',
     locale: 'en',
-    timeZone: 'UTC',
+    ...accountOf(state),
     role: () => (state.admin ? 'ADMIN' : 'USER'),
     state: 'ACTIVE',
     allowedGroups: ['DEFAULT', 'VIP'],
@@ -142,6 +142,7 @@ export function queries(state: State) {
     viewer: () => (state.signedIn ? viewer : null),
     admin: () => (state.admin ? admin : null),
     baseAddress: () => 'https://gateway.example',
+    node: ({ id }: { id: string }) => state.keys.find((key) => key.id === id) ?? null,
     catalog: ({ first, after }: Page) => connection(models, first, after ?? null),
     catalogModel: ({ name }: { name: string }) => models.find((model) => model.name === name) ?? null,
     groupRatios: () => groupRatios,
@@ -158,7 +159,13 @@ export function queries(state: State) {
 
 /** The root fields of mutations. */
 export function mutations(state: State) {
-  return { ...accountMutations(state), ...newKeyMutations(state), ...keyMutations(state), ...adminMutations };
+  return {
+    ...accountMutations(state),
+    ...accountChanges(state),
+    ...newKeyMutations(state),
+    ...keyMutations(state),
+    ...adminMutations(state),
+  };
 }
 
 function accountMutations(state: State) {
@@ -212,7 +219,7 @@ function newKeyMutations(state: State) {
       ];
       return done(find(state, `key_new_${state.keys.length - 1}`));
     },
-    apiKeyReveal: ({ input }: Input<{ id: string }>) => {
+    apiKeyReveal: sensitive(state, ({ input }: Input<{ id: string }>) => {
       const key = find(state, input.id);
       const revealedAt = new Date().toISOString();
       Object.assign(key, {
@@ -223,7 +230,7 @@ function newKeyMutations(state: State) {
         suffix: SECRET.slice(-4),
       });
       return { ...done(key), secret: SECRET };
-    },
+    }),
   };
 }
 

@@ -18,7 +18,7 @@ const schemaPath = fileURLToPath(new URL('../../control-plane/schema.graphql', i
 export const ready = chrome !== undefined && existsSync(schemaPath);
 if (!ready)
   process.stderr.write(
-    'The browser tests are skipped: no Chromium (install it, or name one with CHROMIUM) or no emitted schema.\n',
+    'The browser tests are skipped: no Chromium (install one, or name it with CHROMIUM), or no schema.\n',
   );
 
 export const PUBLIC_PAGES = [
@@ -30,7 +30,17 @@ export const PUBLIC_PAGES = [
   '/privacy-policy',
   '/no-such-page',
 ];
-export const OWN_PAGES = ['/keys', '/wallet', '/usage', '/profile'];
+export const OWN_PAGES = [
+  '/keys',
+  '/wallet',
+  '/usage',
+  '/profile',
+  '/profile/security',
+  '/profile/tokens',
+  '/profile/notifications',
+  '/profile/privacy',
+  '/profile/appearance',
+];
 export const ADMIN_PAGES = [
   '/admin/users',
   '/admin/models',

@@ -9,6 +9,7 @@ import path from 'node:path';
 import { buildSchema, graphql } from 'graphql';
 import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
+import { makeAccount } from './account-answers.ts';
 import { mutations, queries, type State } from './answers.ts';
 import { makeKeys, makeRow } from './sample.ts';
 
@@ -34,7 +35,7 @@ const CONTENT_TYPES: Record<string, string> = {
 /** Starts it over the built console in `folder`. */
 export async function startFake(folder: string, schemaText: string): Promise<Fake> {
   const schema = buildSchema(schemaText);
-  const state: State = { signedIn: true, keys: makeKeys(), broken: false, admin: false };
+  const state: State = { signedIn: true, keys: makeKeys(), broken: false, admin: false, ...makeAccount() };
   const waiting = new Set<(row: ReturnType<typeof makeRow>) => void>();
   let added = 1_000;
   const root = { ...queries(state), ...mutations(state) };

@@ -2,6 +2,7 @@
  * Sample data of the fake control plane: the figures of the design's pictures, and states that the pictures
  * show.
  */
+import { snippetsFor } from './snippets.ts';
 
 const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
@@ -119,6 +120,7 @@ export const models = MODELS.map(([name, tier, contextTokens, price, description
   outputModalities: ['text'],
   deprecation: null,
   version: 1,
+  clientSnippets: snippetsFor(name),
   routes: [{ __typename: 'UpstreamRoute', id: `rte_of_${name}`, enabled: true }],
   prices: RATIOS.map(([group, tenths, ratio]) => ({ group, ratio, pricePerRequest: priceOf(price, tenths) })),
   endpoints: ['CHAT_COMPLETIONS', 'MESSAGES', ...families.split(' ')].map((family) => ({
@@ -214,7 +216,10 @@ export function makeKey(id: string, { name, masked, used, ip, spent = '0', more 
     lastUsedIp: ip ?? null,
     spentThisMonth: spent,
     rotation: null as object | null,
-    allowedIps: [],
+    allowedIps: [] as string[],
+    allowedModels: null as object[] | null,
+    spendLimit: null as string | null,
+    clientSnippets: snippetsFor('swift'),
     version: 1,
     ...more,
   };

@@ -1,8 +1,9 @@
+import { SECRET_PLACE } from '@gateway/shared/secret-place';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pick, startTestApp } from '../../test/control/app.ts';
 import type { TestApp } from '../../test/control/app.ts';
 import { accessOf } from './snippet.service.ts';
-import { CLIENTS, SECRET_PLACE, snippetsOf } from './snippet.texts.ts';
+import { CLIENTS, snippetsOf } from './snippet.texts.ts';
 import type { Client } from './snippet.texts.ts';
 
 const ACCESS = {
@@ -42,8 +43,10 @@ describe('the texts that set up clients', () => {
     for (const client of withVersion) expect(textOf(client)).toContain('https://gateway.example/v1');
     for (const client of without) expect(textOf(client)).not.toMatch(/gateway\.example\/v1/);
   });
+});
 
-  it('are the tested ones of docs/clients.md for Claude Code, Codex and Gemini CLI', () => {
+describe('the text for', () => {
+  it('Claude Code is that of docs/clients.md', () => {
     expect(textOf('CLAUDE_CODE')).toMatchInlineSnapshot(`
       "--- ~/.claude/settings.json
       {
@@ -56,6 +59,9 @@ describe('the texts that set up clients', () => {
         }
       }"
     `);
+  });
+
+  it('Codex is that of docs/clients.md', () => {
     expect(textOf('CODEX')).toMatchInlineSnapshot(`
       "--- ~/.codex/config.toml
       model = "coder"
@@ -69,6 +75,11 @@ describe('the texts that set up clients', () => {
       --- Shell
       export GATEWAY_KEY=YOUR_API_KEY"
     `);
+  });
+});
+
+describe('the text for', () => {
+  it('Gemini CLI is that of docs/clients.md', () => {
     expect(textOf('GEMINI_CLI')).toMatchInlineSnapshot(`
       "--- ~/.gemini/.env
       GEMINI_API_KEY=YOUR_API_KEY
@@ -84,6 +95,9 @@ describe('the texts that set up clients', () => {
       --- Shell
       gemini -m coder"
     `);
+  });
+
+  it('opencode is a provider of its own', () => {
     expect(textOf('OPENCODE')).toMatchInlineSnapshot(`
       "--- ~/.config/opencode/opencode.json
       {
@@ -106,8 +120,10 @@ describe('the texts that set up clients', () => {
       export GATEWAY_KEY=YOUR_API_KEY"
     `);
   });
+});
 
-  it('are these for scripts in Python and for curl', () => {
+describe('the text for', () => {
+  it('the SDKs for Python is a script that runs as it stands', () => {
     expect(textOf('OPENAI_PYTHON')).toMatchInlineSnapshot(`
       "--- main.py
       from openai import OpenAI
@@ -127,42 +143,6 @@ describe('the texts that set up clients', () => {
           model="swift", max_tokens=1024, messages=[{"role": "user", "content": "Hello"}]
       )
       print(reply.content[0].text)"
-    `);
-    expect(textOf('GOOGLE_GENAI')).toMatchInlineSnapshot(`
-      "--- main.mjs
-      import { GoogleGenAI } from '@google/genai';
-
-      const client = new GoogleGenAI({
-        apiKey: 'YOUR_API_KEY',
-        httpOptions: { baseUrl: 'https://gateway.example' },
-      });
-      const reply = await client.models.generateContent({ model: 'swift', contents: 'Hello' });
-      console.log(reply.text);
-      --- main.py
-      from google import genai
-
-      client = genai.Client(
-          api_key="YOUR_API_KEY", http_options={"base_url": "https://gateway.example"}
-      )
-      reply = client.models.generate_content(model="swift", contents="Hello")
-      print(reply.text)"
-    `);
-    expect(textOf('CURL')).toMatchInlineSnapshot(`
-      "--- Chat completions
-      curl -sS https://gateway.example/v1/chat/completions \\
-        -H "Authorization: Bearer YOUR_API_KEY" \\
-        -H "Content-Type: application/json" \\
-        -d '{"model":"swift","messages":[{"role":"user","content":"Hello"}]}'
-      --- Messages
-      curl -sS https://gateway.example/v1/messages \\
-        -H "x-api-key: YOUR_API_KEY" \\
-        -H "Content-Type: application/json" \\
-        -d '{"model":"swift","messages":[{"role":"user","content":"Hello"}],"max_tokens":1024}'
-      --- Generative language
-      curl -sS https://gateway.example/v1beta/models/swift:generateContent \\
-        -H "x-goog-api-key: YOUR_API_KEY" \\
-        -H "Content-Type: application/json" \\
-        -d '{"contents":[{"role":"user","parts":[{"text":"Hello"}]}]}'"
     `);
   });
 });
@@ -184,7 +164,7 @@ describe('the models they speak of', () => {
     });
   });
 
-  it('are the cheapest alone where none is made for coding, and a word in their place where there are none', () => {
+  it('are the cheapest where none is made for coding, and a word where there are none', () => {
     expect(accessOf('https://x', [offer('budget', 30_000n, 'budget_a')]).codingModel).toBe('budget');
     expect(accessOf('https://x', []).model).toBe('MODEL');
   });

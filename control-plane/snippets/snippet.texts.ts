@@ -4,6 +4,8 @@
  * its address out. The settings are those of docs/clients.md, which were tried with the clients themselves.
  */
 
+import { SECRET_PLACE } from '@gateway/shared/secret-place';
+
 /** Clients that people use. */
 export const CLIENTS = [
   'CURL',
@@ -18,9 +20,6 @@ export const CLIENTS = [
   'OPENCODE',
 ] as const;
 export type Client = (typeof CLIENTS)[number];
-
-/** Stands for the secret, which the control plane does not have; whoever shows the text fills it in. */
-export const SECRET_PLACE = 'YOUR_API_KEY';
 
 /** A file, or what is typed. */
 export interface SnippetFile {
@@ -177,7 +176,7 @@ function openaiNode({ baseAddress, model }: Access): string {
     `  model: '${model}',`,
     "  messages: [{ role: 'user', content: 'Hello' }],",
     '});',
-    'console.log(reply.choices[0].message.content);',
+    'console.info(reply.choices[0].message.content);',
   );
 }
 
@@ -203,7 +202,7 @@ function anthropicNode({ baseAddress, model }: Access): string {
     '  max_tokens: 1024,',
     "  messages: [{ role: 'user', content: 'Hello' }],",
     '});',
-    'console.log(reply.content[0].text);',
+    'console.info(reply.content[0].text);',
   );
 }
 
@@ -216,7 +215,7 @@ function genaiNode({ baseAddress, model }: Access): string {
     `  httpOptions: { baseUrl: '${baseAddress}' },`,
     '});',
     `const reply = await client.models.generateContent({ model: '${model}', contents: 'Hello' });`,
-    'console.log(reply.text);',
+    'console.info(reply.text);',
   );
 }
 

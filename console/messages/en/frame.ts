@@ -85,7 +85,7 @@ export const frame = {
     PASSWORD_BREACHED: 'This password is in public lists of leaked ones. Choose another.',
     CREDENTIALS_INVALID: 'Email or password is wrong.',
     TOTP_REQUIRED: 'Enter the code from your authenticator app.',
-    REAUTH_REQUIRED: 'Sign in again, then repeat this.',
+    REAUTH_REQUIRED: 'Nothing was changed: this needs your password first.',
     INSUFFICIENT_BALANCE: 'The balance is too low.',
     IDEMPOTENCY_MISMATCH: 'This was sent before with other values. Load the page again.',
     UNAUTHENTICATED: 'Sign in again.',

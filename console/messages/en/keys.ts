@@ -107,5 +107,11 @@ export const keys = {
     failed: 'The key was not revealed: {{reason}}',
     secret: 'The secret',
     copyKey: 'Copy the key',
+    setupFailed: 'The set-ups of clients could not be loaded',
+    setupSafe: 'The key above is made and works.',
+    test: 'Test, free of charge',
+    testExpect:
+      'It answers with the list of models. 401: the key is wrong, or a proxy took the Authorization header ' +
+      'away; try x-api-key on /v1/messages. 403: the answer says which setting of the key is in the way.',
   },
 } as const;

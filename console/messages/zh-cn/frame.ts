@@ -88,7 +88,7 @@ export const frame: Translation<typeof english> = {
     PASSWORD_BREACHED: '此密码出现在公开的泄露名单中。请换一个。',
     CREDENTIALS_INVALID: '邮箱或密码错误。',
     TOTP_REQUIRED: '请输入验证器应用中的代码。',
-    REAUTH_REQUIRED: '请重新登录后再试。',
+    REAUTH_REQUIRED: '没有任何更改：此操作需要先输入密码。',
     INSUFFICIENT_BALANCE: '余额不足。',
     IDEMPOTENCY_MISMATCH: '此前已用其他值提交过。请重新加载页面。',
     UNAUTHENTICATED: '请重新登录。',

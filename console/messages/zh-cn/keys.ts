@@ -108,5 +108,10 @@ export const keys: Translation<typeof english> = {
     failed: '密钥没有揭示：{{reason}}',
     secret: '密钥内容',
     copyKey: '复制密钥',
+    setupFailed: '客户端设置无法加载',
+    setupSafe: '上面的密钥已生成并可使用。',
+    test: '免费测试',
+    testExpect:
+      '返回模型列表即为正常。401：密钥有误，或代理去掉了 Authorization 头；可在 /v1/messages 上改用 x-api-key。403：回答会说明密钥的哪项设置不允许。',
   },
 };

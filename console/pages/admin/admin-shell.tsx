@@ -17,6 +17,7 @@ import { useQuery } from 'urql';
 import { Mark } from '../../components/mark.tsx';
 import { ToastHost } from '../../components/toast.tsx';
 import { graphql } from '../../graphql.ts';
+import { ProofHost } from '../proof/proof-host.tsx';
 import { NotFound } from '../shell/fallbacks.tsx';
 import { SkipLink } from '../shell/public-frame.tsx';
 import { ConnectionState } from '../shell/top-bar.tsx';
@@ -72,6 +73,7 @@ export function AdminShell() {
           </main>
         </div>
       </div>
+      <ProofHost />
     </ToastHost>
   );
 }

@@ -3,13 +3,13 @@
  * purpose.
  */
 import { CircleAlert, Eye } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useClient } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
-import { Checkbox } from '../../components/field.tsx';
 import { Banner } from '../../components/notice.tsx';
+import { OnceDialog } from '../../components/once-dialog.tsx';
 import { useFailureWords } from '../failure-words.ts';
 import { ClientSetup } from './client-setup.tsx';
 import { type Key, RevealKey } from './documents.ts';
@@ -80,88 +80,23 @@ function useReveal(id: string) {
 
 function SecretDialog({ apiKey, secret, baseAddress, onClose }: RevealProps & { secret: string }) {
   const { t } = useTranslation();
-  const [stored, setStored] = useState(false);
-  const [asked, setAsked] = useState(false);
-  useLeaveGuard(!stored);
-  const close = () => (stored ? onClose() : setAsked(true));
-  const footer = <StoredFooter stored={stored} onStored={setStored} onDone={onClose} />;
+  const words = {
+    title: t('reveal.title'),
+    sentence: t('reveal.sentence'),
+    stored: t('reveal.stored'),
+    done: t('reveal.done'),
+    notYet: t('reveal.notYet'),
+    guardTitle: t('reveal.guardTitle'),
+    guardSentence: t('reveal.guardSentence'),
+    back: t('reveal.back'),
+    closeAnyway: t('reveal.closeAnyway'),
+  };
   return (
-    <>
-      <Dialog
-        open
-        wide
-        onClose={close}
-        title={t('reveal.title')}
-        sentence={t('reveal.sentence')}
-        footer={footer}
-      >
-        <SecretFrame apiKey={apiKey} secret={secret} baseAddress={baseAddress} />
-        <div className="mt-6">
-          <ClientSetup secret={secret} baseAddress={baseAddress} />
-        </div>
-      </Dialog>
-      {asked && <CloseGuard onBack={() => setAsked(false)} onLeave={onClose} />}
-    </>
-  );
-}
-
-interface StoredFooterProps {
-  stored: boolean;
-  onStored: (stored: boolean) => void;
-  onDone: () => void;
-}
-
-// Done is never disabled: pressed too early it says what is missing.
-function StoredFooter({ stored, onStored, onDone }: StoredFooterProps) {
-  const { t } = useTranslation();
-  const [early, setEarly] = useState(false);
-  const hint = early && !stored ? <span className="text-bad">{t('reveal.notYet')}</span> : undefined;
-  return (
-    <>
-      <div className="mr-auto">
-        <Checkbox
-          label={t('reveal.stored')}
-          checked={stored}
-          hint={hint}
-          onChange={(event) => onStored(event.target.checked)}
-        />
+    <OnceDialog words={words} onClose={onClose}>
+      <SecretFrame apiKey={apiKey} secret={secret} baseAddress={baseAddress} />
+      <div className="mt-6">
+        <ClientSetup keyId={apiKey.id} secret={secret} />
       </div>
-      <Button variant="primary" size="form" onClick={() => (stored ? onDone() : setEarly(true))}>
-        {t('reveal.done')}
-      </Button>
-    </>
+    </OnceDialog>
   );
-}
-
-function CloseGuard({ onBack, onLeave }: { onBack: () => void; onLeave: () => void }) {
-  const { t } = useTranslation();
-  const footer = (
-    <>
-      <Button variant="destructive" onClick={onLeave}>
-        {t('reveal.closeAnyway')}
-      </Button>
-      <Button variant="primary" onClick={onBack}>
-        {t('reveal.back')}
-      </Button>
-    </>
-  );
-  return (
-    <Dialog open onClose={onBack} title={t('reveal.guardTitle')} footer={footer}>
-      <p className="text-ink-2">{t('reveal.guardSentence')}</p>
-    </Dialog>
-  );
-}
-
-// Reloading or closing the tab would lose the secret as surely as closing the dialog.
-function useLeaveGuard(on: boolean): void {
-  useEffect(() => {
-    if (!on) return;
-    const ask = (event: BeforeUnloadEvent) => {
-      event.preventDefault();
-    };
-    addEventListener('beforeunload', ask);
-    return () => {
-      removeEventListener('beforeunload', ask);
-    };
-  }, [on]);
 }

@@ -6,7 +6,7 @@ import { Button } from '../../components/button.tsx';
 import { CopyWord, selectInside, useCopy } from '../../components/copy.tsx';
 import { download } from '../../components/download.ts';
 import type { Key } from './documents.ts';
-import { environmentFile } from './snippets.ts';
+import { environmentFile } from './environment-file.ts';
 
 interface SecretFrameProps {
   apiKey: Key;

@@ -14,7 +14,6 @@ import { Money } from '../../components/money.tsx';
 import { Banner, Failure, SkeletonRows } from '../../components/notice.tsx';
 import { useTitle } from '../../components/page-head.tsx';
 import { graphql, type ResultOf } from '../../graphql.ts';
-import { snippets } from '../keys/snippets.ts';
 import { NotFound } from '../shell/fallbacks.tsx';
 import { PublicFrame } from '../shell/public-frame.tsx';
 import { FILTER_TRAITS } from './search.ts';
@@ -50,13 +49,19 @@ const ModelQuery = graphql(`
           name
         }
       }
+      clientSnippets {
+        client
+        title
+        files {
+          path
+          content
+        }
+      }
     }
-    baseAddress
   }
 `);
 
 type Model = NonNullable<ResultOf<typeof ModelQuery>['catalogModel']>;
-const KEY_PLACE = 'sk-…';
 
 /** The page; a name that no model has is told as such. */
 export function ModelPage() {
@@ -80,7 +85,7 @@ export function ModelPage() {
         </h1>
         <CopyField text={name} label={t('copy.name', { name })} />
       </div>
-      {model && <Details model={model} baseAddress={data.baseAddress} />}
+      {model && <Details model={model} />}
       {!data && !error && <SkeletonRows rows={8} />}
       {!data && error && (
         <Failure
@@ -94,7 +99,7 @@ export function ModelPage() {
   );
 }
 
-function Details({ model, baseAddress }: { model: Model; baseAddress: string }) {
+function Details({ model }: { model: Model }) {
   const { t } = useTranslation();
   const replacement = model.deprecation?.replacement?.name;
   return (
@@ -111,7 +116,7 @@ function Details({ model, baseAddress }: { model: Model; baseAddress: string }) 
       <div className="grid grid-cols-[minmax(0,1fr)_300px] gap-10 max-lg:grid-cols-1">
         <div className="min-w-0">
           <Endpoints model={model} />
-          <Connect model={model} baseAddress={baseAddress} />
+          <Connect model={model} />
         </div>
         <Facts model={model} />
       </div>
@@ -163,11 +168,10 @@ function Endpoints({ model }: { model: Model }) {
   );
 }
 
-function Connect({ model, baseAddress }: { model: Model; baseAddress: string }) {
+function Connect({ model: { clientSnippets } }: { model: Model }) {
   const { t } = useTranslation();
-  const clients = snippets({ key: KEY_PLACE, baseAddress, model: model.name });
-  const [chosen, setChosen] = useState(clients[0]?.id ?? '');
-  const files = clients.find(({ id }) => id === chosen)?.files ?? [];
+  const [chosen, setChosen] = useState(clientSnippets[0]?.client ?? 'CURL');
+  const files = clientSnippets.find(({ client }) => client === chosen)?.files ?? [];
   return (
     <section className="mt-10">
       <h2 className="mb-3 text-section">{t('model.connect')}</h2>
@@ -176,9 +180,9 @@ function Connect({ model, baseAddress }: { model: Model; baseAddress: string }) 
           label={t('model.client')}
           value={chosen}
           onChange={setChosen}
-          options={clients.map(({ id, word }) => ({
-            value: id,
-            word: <span className="whitespace-nowrap">{word}</span>,
+          options={clientSnippets.map(({ client, title }) => ({
+            value: client,
+            word: <span className="whitespace-nowrap">{title}</span>,
           }))}
         />
       </div>

@@ -1,21 +1,67 @@
-/** What the profile page asks the service. */
+/** What the pages of the profile ask the service. */
 import { graphql, type ResultOf } from '../../graphql.ts';
 
-export const ProfileQuery = graphql(`
-  query Profile {
+export const AccountQuery = graphql(`
+  query Account {
     viewer {
       id
       email
-      wallet {
-        id
-        lowBalanceThreshold
+      displayName
+      locale
+      timeZone
+      createdAt
+      securityFactors {
+        hasPassword
+        totpEnabled
       }
-      policyAcceptances {
-        acceptedAt
-        version {
-          id
-          version
+    }
+  }
+`);
+
+export const UpdateProfile = graphql(`
+  mutation UpdateProfile($input: ProfileUpdateInput!) {
+    profileUpdate(input: $input) {
+      viewer {
+        id
+        displayName
+        locale
+        timeZone
+        notificationPreferences {
+          poolExpiry
+          paymentReceipts
         }
+      }
+      userErrors {
+        code
+        message
+        field
+      }
+    }
+  }
+`);
+
+export const CloseAccount = graphql(`
+  mutation CloseAccount($input: ReauthenticateInput!) {
+    accountDelete(input: $input) {
+      ok
+      userErrors {
+        code
+        message
+        field
+      }
+    }
+  }
+`);
+
+export const SecurityQuery = graphql(`
+  query Security {
+    viewer {
+      id
+      email
+      securityFactors {
+        hasPassword
+        totpEnabled
+        recoveryCodesLeft
       }
       sessions(first: 100) {
         nodes {
@@ -67,6 +113,31 @@ export const EndOthers = graphql(`
   }
 `);
 
+export const EndOwn = graphql(`
+  mutation EndOwn {
+    signOut {
+      ok
+    }
+  }
+`);
+
+export const NoticesQuery = graphql(`
+  query Notices {
+    viewer {
+      id
+      email
+      wallet {
+        id
+        lowBalanceThreshold
+      }
+      notificationPreferences {
+        poolExpiry
+        paymentReceipts
+      }
+    }
+  }
+`);
+
 export const SetThreshold = graphql(`
   mutation SetThreshold($input: WalletSettingsInput!) {
     walletSettingsUpdate(input: $input) {
@@ -83,5 +154,41 @@ export const SetThreshold = graphql(`
   }
 `);
 
-export type Profile = NonNullable<ResultOf<typeof ProfileQuery>['viewer']>;
-export type Session = Profile['sessions']['nodes'][number];
+export const PrivacyQuery = graphql(`
+  query Privacy {
+    viewer {
+      id
+      email
+      securityFactors {
+        hasPassword
+        totpEnabled
+      }
+      policyAcceptances {
+        acceptedAt
+        version {
+          id
+          version
+        }
+      }
+    }
+  }
+`);
+
+export const DeleteChats = graphql(`
+  mutation DeleteChats($input: ConversationsDeleteAllInput!) {
+    conversationsDeleteAll(input: $input) {
+      deletedIds
+      userErrors {
+        code
+        message
+        field
+      }
+    }
+  }
+`);
+
+export type Account = NonNullable<ResultOf<typeof AccountQuery>['viewer']>;
+export type Security = NonNullable<ResultOf<typeof SecurityQuery>['viewer']>;
+export type Session = Security['sessions']['nodes'][number];
+export type Notices = NonNullable<ResultOf<typeof NoticesQuery>['viewer']>;
+export type Acceptance = NonNullable<ResultOf<typeof PrivacyQuery>['viewer']>['policyAcceptances'][number];

@@ -1,4 +1,5 @@
 /** The browsers that are signed in, and the way to end each. */
+import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
 import { Button } from '../../components/button.tsx';
@@ -7,7 +8,8 @@ import { Tag } from '../../components/tag.tsx';
 import { Ago } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useFailureWords } from '../failure-words.ts';
-import { EndOthers, EndSession, type Session } from './documents.ts';
+import { useSession } from '../../session.tsx';
+import { EndOthers, EndOwn, EndSession, type Session } from './documents.ts';
 
 const BROWSER = /(Edg|OPR|Firefox|Chrome|Safari)[\w/]*/;
 const SYSTEM = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/;
@@ -29,7 +31,7 @@ interface SessionsProps {
 /** The list. */
 export function Sessions({ sessions, onEnded }: SessionsProps) {
   const { t } = useTranslation();
-  const { end, endOthers } = useEnding(onEnded);
+  const { end, endOthers, endAll } = useEnding(onEnded);
   const name = ({ userAgent, current }: Session) => (
     <span className="flex flex-wrap items-center gap-2 font-[550]" title={userAgent ?? undefined}>
       {browserOf(userAgent) ?? t('profile.unknown')} {current && <Tag>{t('profile.thisOne')}</Tag>}
@@ -63,13 +65,12 @@ export function Sessions({ sessions, onEnded }: SessionsProps) {
           </div>
         )}
       />
-      {sessions.length > 1 && (
-        <div className="mt-4">
-          <Button variant="destructive" onClick={() => void endOthers()}>
-            {t('profile.endOthers')}
-          </Button>
-        </div>
-      )}
+      <div className="mt-4 flex flex-wrap gap-2">
+        {sessions.length > 1 && <Button onClick={() => void endOthers()}>{t('profile.endOthers')}</Button>}
+        <Button variant="destructive" onClick={() => void endAll()}>
+          {t('profile.endAll')}
+        </Button>
+      </div>
     </>
   );
 }
@@ -77,7 +78,10 @@ export function Sessions({ sessions, onEnded }: SessionsProps) {
 function useEnding(onEnded: () => void) {
   const { t } = useTranslation();
   const [, endOne] = useMutation(EndSession);
-  const [, endAll] = useMutation(EndOthers);
+  const [, endRest] = useMutation(EndOthers);
+  const [, endOwn] = useMutation(EndOwn);
+  const { changed } = useSession();
+  const navigate = useNavigate();
   const failureWords = useFailureWords();
   const toast = useToast();
   const tell = (reason: string | undefined) => {
@@ -90,8 +94,17 @@ function useEnding(onEnded: () => void) {
       tell(failureWords(error, data?.sessionRevoke.userErrors));
     },
     endOthers: async () => {
-      const { data, error } = await endAll({});
+      const { data, error } = await endRest({});
       tell(failureWords(error, data?.sessionsRevokeOthers.userErrors));
+    },
+    endAll: async () => {
+      const others = await endRest({});
+      const reason = failureWords(others.error, others.data?.sessionsRevokeOthers.userErrors);
+      // The own one ends last: who is signed out already could not end the others.
+      const own = reason === undefined ? failureWords((await endOwn({})).error, undefined) : reason;
+      if (own !== undefined) return tell(own);
+      await navigate({ to: '/sign-in' });
+      changed();
     },
   };
 }

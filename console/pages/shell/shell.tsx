@@ -10,6 +10,7 @@ import { Banner, Failure } from '../../components/notice.tsx';
 import { ToastHost } from '../../components/toast.tsx';
 import { usePhone } from '../../components/store.ts';
 import { graphql } from '../../graphql.ts';
+import { ProofHost } from '../proof/proof-host.tsx';
 import { Sidebar, TabBar } from './navigation.tsx';
 import { SkipLink } from './public-frame.tsx';
 import { PhoneBar, TopBar } from './top-bar.tsx';
@@ -40,6 +41,7 @@ export function Shell() {
     return (
       <ToastHost>
         <Frame viewer={data.viewer} baseAddress={data.baseAddress} />
+        <ProofHost />
       </ToastHost>
     );
   }

@@ -1,0 +1,52 @@
+/** How the console looks on this device: theme, language, shortcuts of a single key. */
+import { useTranslation } from 'react-i18next';
+import { useQuery } from 'urql';
+import { Checkbox, Segmented } from '../../components/field.tsx';
+import { setSingleKeys, singleKeys } from '../../components/shortcuts.ts';
+import { useStore } from '../../components/store.ts';
+import { setTheme, theme, THEMES } from '../../components/theme.ts';
+import { LANGUAGE_NAMES, LANGUAGES, setLanguage } from '../../i18n.ts';
+import { ViewerQuery } from '../shell/viewer.ts';
+import { Part, ProfileFrame } from './profile-frame.tsx';
+
+/** The page. */
+export function AppearancePage() {
+  const { t, i18n } = useTranslation();
+  const [{ data, error }, again] = useQuery({ query: ViewerQuery });
+  const chosen = useStore(theme);
+  const single = useStore(singleKeys);
+  const language = LANGUAGES.find((name) => name === i18n.language) ?? 'en';
+  return (
+    <ProfileFrame viewer={data?.viewer} error={error} onRetry={again}>
+      {() => (
+        <>
+          <Part title={t('profile.looks')}>
+            <div className="flex flex-wrap gap-4">
+              <Segmented
+                label={t('shell.theme')}
+                value={chosen}
+                onChange={setTheme}
+                options={THEMES.map((value) => ({ value, word: t(`shell.themes.${value}`) }))}
+              />
+              <Segmented
+                label={t('shell.language')}
+                value={language}
+                onChange={(next) => void setLanguage(next, true)}
+                options={LANGUAGES.map((value) => ({ value, word: LANGUAGE_NAMES[value] }))}
+              />
+            </div>
+          </Part>
+          <Part title={t('profile.keysTitle')}>
+            <Checkbox
+              label={t('palette.single')}
+              checked={single}
+              onChange={(event) => {
+                setSingleKeys(event.target.checked);
+              }}
+            />
+          </Part>
+        </>
+      )}
+    </ProfileFrame>
+  );
+}

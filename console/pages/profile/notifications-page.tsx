@@ -1,0 +1,99 @@
+/** What the account is told about: a low balance, and notices by mail. */
+import { useTranslation } from 'react-i18next';
+import { useMutation, useQuery } from 'urql';
+import { Button } from '../../components/button.tsx';
+import { Checkbox, Field } from '../../components/field.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { useFailureWords } from '../failure-words.ts';
+import { textIn } from '../form-values.ts';
+import { useSubmit } from '../use-submit.ts';
+import { type Notices, NoticesQuery, SetThreshold, UpdateProfile } from './documents.ts';
+import { Part, ProfileFrame } from './profile-frame.tsx';
+
+/** The page. */
+export function NotificationsPage() {
+  const { t } = useTranslation();
+  const [{ data, error }, again] = useQuery({ query: NoticesQuery });
+  return (
+    <ProfileFrame viewer={data?.viewer} error={error} onRetry={again}>
+      {(viewer) => (
+        <>
+          <Part title={t('profile.warning')}>
+            <Threshold value={viewer.wallet.lowBalanceThreshold} />
+          </Part>
+          <Part title={t('profile.notices')}>
+            <Switches preferences={viewer.notificationPreferences} />
+          </Part>
+        </>
+      )}
+    </ProfileFrame>
+  );
+}
+
+const NAMES = ['poolExpiry', 'paymentReceipts'] as const;
+
+function Switches({ preferences }: { preferences: Notices['notificationPreferences'] }) {
+  const { t } = useTranslation();
+  const [{ fetching }, update] = useMutation(UpdateProfile);
+  const failureWords = useFailureWords();
+  const toast = useToast();
+  const turn = async (name: (typeof NAMES)[number], on: boolean) => {
+    const { data, error } = await update({ input: { notifications: { [name]: on } } });
+    const reason = failureWords(error, data?.profileUpdate.userErrors);
+    toast(reason === undefined ? { text: t('profile.saved') } : { text: reason, failed: true });
+  };
+  return (
+    <div className="flex flex-col gap-3">
+      {NAMES.map((name) => (
+        <Checkbox
+          key={name}
+          label={t(`profile.${name}`)}
+          checked={preferences[name]}
+          aria-busy={fetching || undefined}
+          onChange={(event) => void turn(name, event.target.checked)}
+        />
+      ))}
+      <Checkbox
+        label={t('profile.securityNotices')}
+        hint={t('profile.securityAlways')}
+        checked
+        disabled
+        readOnly
+      />
+    </div>
+  );
+}
+
+function Threshold({ value }: { value: string | null }) {
+  const { t } = useTranslation();
+  const [, save] = useMutation(SetThreshold);
+  const toast = useToast();
+  const { busy, failure, submit } = useSubmit({
+    send: async (values) => {
+      const amount = textIn(values, 'amount').trim();
+      const { data, error } = await save({ input: { lowBalanceThreshold: amount === '' ? null : amount } });
+      return { error, userErrors: data?.walletSettingsUpdate.userErrors };
+    },
+    onDone: () => toast({ text: t('profile.saved') }),
+  });
+  return (
+    <form className="flex max-w-[380px] flex-col gap-4" onSubmit={(event) => void submit(event)}>
+      <Field
+        label={t('profile.threshold')}
+        name="amount"
+        inputMode="decimal"
+        pattern="[0-9]+([.][0-9]{1,6})?"
+        before={<span className="text-ink-3">$</span>}
+        defaultValue={value ?? ''}
+        hint={t('profile.thresholdHint')}
+        error={failure}
+        autoComplete="off"
+      />
+      <div>
+        <Button type="submit" busy={busy}>
+          {t('profile.save')}
+        </Button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,19 @@
+/** The words of a dialog that shows something once. */
+import { useTranslation } from 'react-i18next';
+import type { OnceWords } from '../../components/once-dialog.tsx';
+
+/** With a title and a sentence of its own. */
+export function useOnceWords(title: string, sentence: string): OnceWords {
+  const { t } = useTranslation();
+  return {
+    title,
+    sentence,
+    stored: t('once.stored'),
+    done: t('once.done'),
+    notYet: t('once.notYet'),
+    guardTitle: t('once.guardTitle'),
+    guardSentence: t('once.guardSentence'),
+    back: t('once.back'),
+    closeAnyway: t('once.closeAnyway'),
+  };
+}

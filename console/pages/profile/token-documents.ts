@@ -1,0 +1,100 @@
+/** What the page of access tokens asks the service. */
+import { graphql, type ResultOf } from '../../graphql.ts';
+
+const TokenFields = graphql(`
+  fragment TokenFields on AccessToken {
+    id
+    name
+    prefix
+    scopes
+    createdAt
+    expiresAt
+    lastUsedAt
+    revokedAt
+  }
+`);
+
+export const TokensQuery = graphql(
+  `
+    query Tokens($first: Int!, $after: String) {
+      viewer {
+        id
+        email
+        role
+        accessTokens(first: $first, after: $after) {
+          nodes {
+            ...TokenFields
+          }
+          pageInfo {
+            hasNextPage
+            endCursor
+          }
+        }
+      }
+    }
+  `,
+  [TokenFields],
+);
+
+export const CreateToken = graphql(
+  `
+    mutation CreateToken($input: AccessTokenCreateInput!) {
+      accessTokenCreate(input: $input) {
+        accessToken {
+          ...TokenFields
+        }
+        secret
+        userErrors {
+          code
+          message
+          field
+        }
+      }
+    }
+  `,
+  [TokenFields],
+);
+
+export const RevokeToken = graphql(
+  `
+    mutation RevokeToken($input: IdInput!) {
+      accessTokenRevoke(input: $input) {
+        accessToken {
+          ...TokenFields
+        }
+        userErrors {
+          code
+          message
+          field
+        }
+      }
+    }
+  `,
+  [TokenFields],
+);
+
+export type Token = ResultOf<typeof TokenFields>;
+export type Scope = Token['scopes'][number];
+
+/** What a script of anybody may be given. */
+export const USER_SCOPES = [
+  'KEYS_READ',
+  'KEYS_WRITE',
+  'USAGE_READ',
+  'WALLET_READ',
+  'WALLET_WRITE',
+  'CATALOG_READ',
+  'POOLS_READ',
+  'POOLS_WRITE',
+] as const satisfies readonly Scope[];
+
+/** What a script of an administrator may be given besides. */
+export const ADMIN_SCOPES = [
+  'ADMIN_AUDIT_READ',
+  'ADMIN_CATALOG',
+  'ADMIN_NODES',
+  'ADMIN_STOREFRONT',
+  'ADMIN_UPSTREAMS',
+  'ADMIN_USERS',
+  'ADMIN_WALLET',
+] as const satisfies readonly Scope[];

@@ -1,0 +1,138 @@
+/** Access tokens: what scripts may do in the name of this account. */
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { CircleCheck, CircleMinus, CircleX, type LucideIcon, Plus } from 'lucide-react';
+import { lazy, Suspense, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useQuery } from 'urql';
+import { Button } from '../../components/button.tsx';
+import { type Column, DataTable } from '../../components/data-table.tsx';
+import { EmptyFirst } from '../../components/notice.tsx';
+import { Pager } from '../../components/pager.tsx';
+import { StateWord, type Tone } from '../../components/state-word.tsx';
+import { Ago, Day } from '../../components/time.tsx';
+import { ProfileFrame } from './profile-frame.tsx';
+import { type Token, TokensQuery } from './token-documents.ts';
+
+const TOKENS_PER_PAGE = 50;
+const loadDialogs = () => import('./token-dialogs.tsx');
+const TokenDialog = lazy(async () => ({ default: (await loadDialogs()).TokenDialog }));
+
+type Open = 'create' | Token;
+
+/** The page. */
+export function TokensPage() {
+  const { t } = useTranslation();
+  const { after } = useSearch({ from: '/signed-in/profile/tokens' });
+  const navigate = useNavigate({ from: '/profile/tokens' });
+  const variables = { first: TOKENS_PER_PAGE, after: after ?? null };
+  const [{ data, error }, again] = useQuery({ query: TokensQuery, variables });
+  const [open, setOpen] = useState<Open>();
+  const create = (
+    <Button
+      variant="primary"
+      icon={<Plus size={16} strokeWidth={1.75} aria-hidden="true" />}
+      onPointerEnter={() => void loadDialogs()}
+      onClick={() => setOpen('create')}
+    >
+      {t('tokens.create')}
+    </Button>
+  );
+  const close = () => {
+    setOpen(undefined);
+    again({ requestPolicy: 'network-only' });
+  };
+  return (
+    <ProfileFrame
+      sentence={t('tokens.sentence')}
+      action={create}
+      viewer={data?.viewer}
+      error={error}
+      onRetry={again}
+    >
+      {({ role, accessTokens: { nodes, pageInfo } }) => (
+        <div>
+          {nodes.length === 0 ? (
+            <EmptyFirst title={t('tokens.none')} sentence={t('tokens.noneSentence')} />
+          ) : (
+            <TokenTable tokens={nodes} onRevoke={setOpen} />
+          )}
+          <Pager
+            paged={after !== undefined}
+            next={pageInfo.hasNextPage ? pageInfo.endCursor : null}
+            onGo={(next) => void navigate({ search: { after: next } })}
+          />
+          <Suspense>
+            {open !== undefined && <TokenDialog admin={role === 'ADMIN'} open={open} onClose={close} />}
+          </Suspense>
+        </div>
+      )}
+    </ProfileFrame>
+  );
+}
+
+function stateOf({ revokedAt, expiresAt }: Token): 'ACTIVE' | 'EXPIRED' | 'REVOKED' {
+  if (revokedAt !== null) return 'REVOKED';
+  return Date.parse(expiresAt) <= Date.now() ? 'EXPIRED' : 'ACTIVE';
+}
+
+const LOOKS: Record<ReturnType<typeof stateOf>, { icon: LucideIcon; tone: Tone }> = {
+  ACTIVE: { icon: CircleCheck, tone: 'good' },
+  EXPIRED: { icon: CircleMinus, tone: 'quiet' },
+  REVOKED: { icon: CircleX, tone: 'quiet' },
+};
+
+function TokenTable({ tokens, onRevoke }: { tokens: readonly Token[]; onRevoke: (token: Token) => void }) {
+  const { t } = useTranslation();
+  const state = (token: Token) => (
+    <StateWord {...LOOKS[stateOf(token)]} word={t(`tokens.states.${stateOf(token)}`)} />
+  );
+  const action = (token: Token) =>
+    stateOf(token) === 'ACTIVE' && (
+      <Button size="small" onClick={() => onRevoke(token)}>
+        {t('tokens.revoke')}
+      </Button>
+    );
+  const columns: Column<Token>[] = [
+    { id: 'name', head: t('tokens.name'), cell: (token) => <Name token={token} /> },
+    { id: 'state', head: t('tokens.state'), cell: state },
+    { id: 'expires', head: t('tokens.expires'), cell: ({ expiresAt }) => <Day at={expiresAt} /> },
+    { id: 'used', head: t('tokens.used'), from: 'lg', cell: (token) => <Used token={token} /> },
+    { id: 'action', head: t('tokens.actions'), silent: true, right: true, cell: action },
+  ];
+  return (
+    <DataTable
+      label={t('profile.tabs.tokens')}
+      rows={tokens}
+      idOf={({ id }) => id}
+      columns={columns}
+      card={(token) => (
+        <div className="flex flex-wrap items-center justify-between gap-3 text-table">
+          <div className="min-w-0">
+            <Name token={token} />
+          </div>
+          {state(token)}
+          {action(token)}
+        </div>
+      )}
+    />
+  );
+}
+
+function Name({ token: { name, prefix, scopes } }: { token: Token }) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <div className="font-[550]">
+        {name} <code className="font-normal text-ink-3">{prefix}…</code>
+      </div>
+      <div className="text-hint text-ink-3">
+        {scopes.map((scope) => t(`tokens.scope.${scope}`)).join(', ')}
+      </div>
+    </>
+  );
+}
+
+function Used({ token: { lastUsedAt } }: { token: Token }) {
+  const { t } = useTranslation();
+  return lastUsedAt === null ? t('state.never') : <Ago at={lastUsedAt} />;
+}

@@ -1,0 +1,14 @@
+/** Shows the dialog that asks who sits here, whenever the service wants to know; its code loads then. */
+import { lazy, Suspense } from 'react';
+import { useStore } from '../../components/store.ts';
+import { loadWords } from '../../i18n.ts';
+import { useSession } from '../../session.tsx';
+
+const load = () => Promise.all([import('./proof-dialog.tsx'), loadWords(['profile'])]);
+const ProofDialog = lazy(async () => ({ default: (await load())[0].ProofDialog }));
+
+/** Room for the dialog; belongs into every frame whose pages send mutations. */
+export function ProofHost() {
+  const asked = useStore(useSession().proof);
+  return <Suspense>{asked && <ProofDialog onSettle={asked.settle} />}</Suspense>;
+}

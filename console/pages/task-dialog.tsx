@@ -1,0 +1,57 @@
+/** The dialog of one task: its fields, the button that does it, and what failed. */
+import { CircleAlert } from 'lucide-react';
+import { type ReactNode, useId } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Button } from '../components/button.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import { Banner } from '../components/notice.tsx';
+import { type Outcome, useSubmit } from './use-submit.ts';
+
+export interface TaskDialogProps {
+  title: string;
+  sentence?: ReactNode;
+  button: string;
+  destructive?: boolean;
+  wide?: boolean;
+  /** Sends the values; the dialog closes when nothing failed. */
+  send: (values: FormData) => Promise<Outcome | undefined>;
+  onClose: () => void;
+  /** Called in place of closing when nothing failed. */
+  onDone?: (() => void) | undefined;
+  children?: ReactNode;
+}
+
+/** The dialog. */
+export function TaskDialog({ title, sentence, button, ...props }: TaskDialogProps) {
+  const { destructive = false, wide = false, send, onClose, onDone = onClose, children } = props;
+  const { t } = useTranslation();
+  const id = useId();
+  const { busy, failure, submit } = useSubmit({ send, onDone });
+  const footer = (
+    <>
+      <Button variant="ghost" onClick={onClose}>
+        {t('dialog.cancel')}
+      </Button>
+      <Button type="submit" form={id} variant={destructive ? 'destructive' : 'primary'} busy={busy}>
+        {button}
+      </Button>
+    </>
+  );
+  return (
+    <Dialog open onClose={onClose} title={title} sentence={sentence} wide={wide} footer={footer}>
+      <form id={id} className="flex flex-col gap-5" onSubmit={(event) => void submit(event)}>
+        {failure !== undefined && <FailureBanner words={failure} />}
+        {children}
+      </form>
+    </Dialog>
+  );
+}
+
+/** What failed, read out at once. */
+export function FailureBanner({ words }: { words: string }) {
+  return (
+    <Banner tone="bad" alert icon={<CircleAlert size={16} strokeWidth={1.75} aria-hidden="true" />}>
+      {words}
+    </Banner>
+  );
+}

@@ -1,0 +1,168 @@
+/** What the fake control plane answers about the account itself: profile, factors, tokens, proofs. */
+import { GraphQLError } from 'graphql';
+import { connection } from './connection.ts';
+import { ago } from './sample.ts';
+
+const HOUR_MS = 3_600_000;
+
+type Input<Value> = { input: Value };
+
+/** What of the account tests change and look at. */
+export interface AccountState {
+  signedIn: boolean;
+  /** Whether sensitive acts ask for a proof first. */
+  stale: boolean;
+  totp: boolean;
+  tokens: SampleToken[];
+  displayName: string | null;
+  timeZone: string;
+}
+
+/** The password and the code that the fake service takes. */
+export const PASSWORD = 'tram orchid 41 window';
+export const TOTP_CODE = '123456';
+/** Secrets that are shown once. */
+export const TOTP_SECRET = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
+export const TOKEN_SECRET = 'gqt_w7Qm2Vt4cXe8LwJd1xZp9su3BqmN0rKd2uh3Za';
+const RECOVERY_CODES = Array.from({ length: 10 }, (_, index) => `k7wq-${index}x9f-m2rt`);
+
+function makeToken(index: number, name: string, more: object = {}) {
+  return {
+    __typename: 'AccessToken',
+    id: `tok_${index}`,
+    name,
+    prefix: 'gqt_w7Qm',
+    scopes: ['KEYS_READ', 'USAGE_READ'],
+    createdAt: ago(200 * HOUR_MS),
+    expiresAt: ago(-2_000 * HOUR_MS),
+    lastUsedAt: ago(HOUR_MS),
+    revokedAt: null as string | null,
+    ...more,
+  };
+}
+
+type SampleToken = ReturnType<typeof makeToken>;
+
+/** The account as it is before a test. */
+export function makeAccount(): Omit<AccountState, 'signedIn'> {
+  return {
+    stale: false,
+    totp: false,
+    tokens: [makeToken(1, 'Billing export'), makeToken(2, 'Old script', { revokedAt: ago(HOUR_MS) })],
+    displayName: 'Mara Lindgren',
+    timeZone: 'UTC',
+  };
+}
+
+/** Fields of the viewer. */
+export function accountOf(state: AccountState) {
+  return {
+    displayName: () => state.displayName,
+    timeZone: () => state.timeZone,
+    createdAt: ago(9_000 * HOUR_MS),
+    emailVerifiedAt: ago(9_000 * HOUR_MS),
+    securityFactors: () => ({
+      hasPassword: true,
+      totpEnabled: state.totp,
+      recoveryCodesLeft: state.totp ? RECOVERY_CODES.length : 0,
+    }),
+    notificationPreferences: {
+      lowBalanceThreshold: '20',
+      poolExpiry: true,
+      paymentReceipts: false,
+      security: true,
+    },
+    accessTokens: ({ first, after }: { first: number; after?: string | null }) =>
+      connection(state.tokens, first, after ?? null),
+  };
+}
+
+const REFUSED = { userErrors: [{ code: 'CREDENTIALS_INVALID', message: 'Wrong.', field: null }] };
+
+interface Proof {
+  password?: string;
+  totpCode?: string;
+}
+
+function isProven(state: AccountState, { password, totpCode }: Proof): boolean {
+  return password === PASSWORD && (!state.totp || totpCode === TOTP_CODE);
+}
+
+/** The mutation, refused with REAUTH_REQUIRED while the last proof is too old. */
+export function sensitive<Given, Answer>(
+  state: AccountState,
+  act: (given: Given) => Answer,
+): (given: Given) => Answer {
+  return (given) => {
+    if (state.stale) throw new GraphQLError('Prove it.', { extensions: { code: 'REAUTH_REQUIRED' } });
+    return act(given);
+  };
+}
+
+/** The mutations of the account. */
+export function accountChanges(state: AccountState) {
+  return { ...factorChanges(state), ...tokenChanges(state), ...profileChanges(state) };
+}
+
+function factorChanges(state: AccountState) {
+  return {
+    reauthenticate: ({ input }: Input<Proof>) => {
+      if (!isProven(state, input)) return { validUntil: null, ...REFUSED };
+      state.stale = false;
+      return { validUntil: new Date(), userErrors: [] };
+    },
+    totpEnrol: sensitive(state, () => ({
+      otpauthUri: `otpauth://totp/Gateway:mara?secret=${TOTP_SECRET}&issuer=Gateway`,
+      secret: TOTP_SECRET,
+      userErrors: [],
+    })),
+    totpConfirm: ({ input }: Input<{ code: string }>) => {
+      if (input.code !== TOTP_CODE) return { recoveryCodes: null, ...REFUSED };
+      state.totp = true;
+      return { recoveryCodes: RECOVERY_CODES, userErrors: [] };
+    },
+    totpDisable: ({ input }: Input<Proof>) => {
+      if (!isProven(state, input)) return { viewer: null, ...REFUSED };
+      state.totp = false;
+      return { viewer: { __typename: 'User', id: 'usr_1', ...accountOf(state) }, userErrors: [] };
+    },
+  };
+}
+
+function tokenChanges(state: AccountState) {
+  return {
+    accessTokenCreate: sensitive(state, ({ input }: Input<{ name: string; scopes: string[] }>) => {
+      const { name, scopes } = input;
+      const accessToken = makeToken(10 + state.tokens.length, name, { scopes, lastUsedAt: null });
+      state.tokens = [accessToken, ...state.tokens];
+      return { accessToken, secret: TOKEN_SECRET, userErrors: [] };
+    }),
+    accessTokenRevoke: ({ input }: Input<{ id: string }>) => {
+      const accessToken = state.tokens.find(({ id }) => id === input.id);
+      if (accessToken) accessToken.revokedAt = new Date().toISOString();
+      return { accessToken, userErrors: [] };
+    },
+  };
+}
+
+function profileChanges(state: AccountState) {
+  return {
+    profileUpdate: ({ input }: Input<{ displayName?: string | null; timeZone?: string }>) => {
+      if (input.displayName !== undefined) state.displayName = input.displayName;
+      state.timeZone = input.timeZone ?? state.timeZone;
+      return {
+        viewer: { __typename: 'User', id: 'usr_1', locale: 'en', ...accountOf(state) },
+        userErrors: [],
+      };
+    },
+    accountDelete: ({ input }: Input<Proof>) => {
+      if (!isProven(state, input)) return { ok: false, ...REFUSED };
+      state.signedIn = false;
+      return { ok: true, userErrors: [] };
+    },
+    passwordChange: ({ input }: Input<{ currentPassword: string }>) =>
+      input.currentPassword === PASSWORD ? { userErrors: [] } : REFUSED,
+    conversationsDeleteAll: () => ({ deletedIds: ['con_1', 'con_2'], userErrors: [] }),
+    sessionsRevokeOthers: () => ({ userErrors: [] }),
+  };
+}
