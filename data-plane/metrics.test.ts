@@ -13,6 +13,7 @@ describe('the metrics of a node', () => {
       leases: 4,
       charges: 5,
       chargedMicros: 1_250_000n,
+      parked: 1,
     };
     const { registry } = new Metrics(() => vitals);
     const read = async (): Promise<string[]> => (await registry.metrics()).split('\n');
@@ -23,6 +24,7 @@ describe('the metrics of a node', () => {
         'gateway_journal_writable 1',
         'gateway_usage_backlog 3',
         'gateway_usage_dropped_total 2',
+        'gateway_charges_parked 1',
         'gateway_leases 4',
         'gateway_charges_total 5',
         'gateway_charged_usd_total 1.25',

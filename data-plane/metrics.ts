@@ -23,6 +23,8 @@ export interface Vitals {
   leases: number;
   charges: number;
   chargedMicros: bigint;
+  /** Charges that the control plane cannot read. */
+  parked: number;
 }
 
 /** What is shown of the vitals: name, kind, help, value. */
@@ -37,6 +39,12 @@ const SHOWN: readonly [string, 'gauge' | 'counter', string, (vitals: Vitals) => 
   ['gateway_journal_writable', 'gauge', '1 while charges can be recorded.', (v) => Number(v.journalWritable)],
   ['gateway_usage_backlog', 'gauge', 'Usage records that the control plane lacks.', (v) => v.usageBacklog],
   ['gateway_usage_dropped_total', 'counter', 'Free usage records given up.', (v) => v.usageDropped],
+  [
+    'gateway_charges_parked',
+    'gauge',
+    'Charges that the control plane cannot read; look for their request ids in the log.',
+    (v) => v.parked,
+  ],
   ['gateway_leases', 'gauge', 'Leases held.', (v) => v.leases],
   ['gateway_charges_total', 'counter', 'Charges made durable.', (v) => v.charges],
   ['gateway_charged_usd_total', 'counter', 'Their sum in USD.', (v) => Number(v.chargedMicros) / 1e6],

@@ -30,7 +30,7 @@ describe('a book', () => {
   test('begins with nothing, and with the first numbers', () => {
     expect(emptyBook('journal_1')).toEqual({
       ...{ journalId: 'journal_1', nextSeq: 1, settledSeq: 0, nextRequestNo: 1 },
-      ...{ requests: new Map(), leases: new Map() },
+      ...{ requests: new Map(), leases: new Map(), parked: new Map() },
     });
   });
 
@@ -66,6 +66,18 @@ describe('a book', () => {
     expect(book.settledSeq).toBe(2);
     enter(book, { type: 'closed', leaseId: 'lease_1' });
     expect(book.leases.size).toBe(0);
+  });
+
+  test('keeps charges that are parked until they are settled, as charges of their lease', () => {
+    const book = bookOf(requested(1), granted(1), charged(1), charged(2));
+    enter(book, { type: 'settled', seq: 2, leases: [], parked: [[2, 'line 2']] });
+    expect(book).toMatchObject({ settledSeq: 2, parked: new Map([[2, 'line 2']]) });
+    expect(book.leases.get('lease_1')).toMatchObject({ count: 2, settled: 0 });
+    expect(bookFromJson(JSON.parse(JSON.stringify(bookToJson(book))))).toEqual(book);
+    const leases = [{ leaseId: 'lease_1', count: 1, rejected: 0, rejectedSum: '0' }];
+    enter(book, { type: 'settled', seq: 2, leases, unparked: [2] });
+    expect(book).toMatchObject({ settledSeq: 2, parked: new Map() });
+    expect(book.leases.get('lease_1')).toMatchObject({ count: 2, settled: 1 });
   });
 
   test('refuses what cannot follow: a grant that nobody asked for, a charge out of turn or without a lease', () => {

@@ -18,7 +18,7 @@ export type JournalRecord =
   | { type: 'granted'; no: number; leaseId: string; amount: MicrosText }
   | { type: 'refused'; no: number }
   | ChargeRecord
-  | { type: 'settled'; seq: number; leases: SettledLease[] }
+  | SettledRecord
   | { type: 'closed'; leaseId: string };
 
 /** A billed success. `seq` counts the charges of the journal from 1 without gaps. */
@@ -30,6 +30,17 @@ export interface ChargeRecord {
   cost: Micros;
   /** The record of the usage log, as JSON text that only lacks its place (shared/usage-report). */
   usage: string;
+}
+
+/** What became of all charges up to `seq`. */
+export interface SettledRecord {
+  type: 'settled';
+  seq: number;
+  leases: SettledLease[];
+  /** Charges that the control plane cannot read, by their numbers, as journal lines: not settled, not lost. */
+  parked?: [seq: number, line: string][];
+  /** Charges that were parked before and are settled now. */
+  unparked?: number[];
 }
 
 /** How many charges of a lease a report settled, and how many of them the control plane rejected for good. */
@@ -61,16 +72,19 @@ export interface BookRequest {
 export interface Book {
   journalId: string;
   nextSeq: number;
-  /** Charges up to here need no further report. */
+  /** Charges up to here need no further report, but for those that are parked. */
   settledSeq: number;
   nextRequestNo: number;
   requests: Map<number, BookRequest>;
   leases: Map<string, BookLease>;
+  /** Journal lines of charges that the control plane could not read; their leases stay open. */
+  parked: Map<number, string>;
 }
 
 /** The book of a journal without a line. */
 export function emptyBook(journalId: string): Book {
-  return { journalId, nextSeq: 1, settledSeq: 0, nextRequestNo: 1, requests: new Map(), leases: new Map() };
+  const maps = { requests: new Map(), leases: new Map(), parked: new Map() };
+  return { journalId, nextSeq: 1, settledSeq: 0, nextRequestNo: 1, ...maps };
 }
 
 /** Enters one record, in place. Throws when the record cannot follow what stands in the book. */
@@ -124,8 +138,10 @@ function enterCharge(book: Book, record: ChargeRecord): void {
   lease.sum += record.cost;
 }
 
-function enterSettled(book: Book, record: Extract<JournalRecord, { type: 'settled' }>): void {
+function enterSettled(book: Book, record: SettledRecord): void {
   book.settledSeq = Math.max(book.settledSeq, record.seq);
+  for (const [seq, line] of record.parked ?? []) book.parked.set(seq, line);
+  for (const seq of record.unparked ?? []) book.parked.delete(seq);
   for (const { leaseId, count, rejected, rejectedSum } of record.leases) {
     const lease = book.leases.get(leaseId);
     if (!lease) continue;
@@ -148,18 +164,20 @@ export function bookToJson(book: Book): unknown {
       id,
       { ...lease, amount: String(lease.amount), sum: String(lease.sum) },
     ]),
+    parked: [...book.parked],
   };
 }
 
 type Texts<Value> = { [Field in keyof Value]: Value[Field] extends Micros ? MicrosText : Value[Field] };
-interface BookJson extends Omit<Book, 'requests' | 'leases'> {
+interface BookJson extends Omit<Book, 'requests' | 'leases' | 'parked'> {
   requests: [number, Texts<BookRequest>][];
   leases: [string, Texts<BookLease>][];
+  parked: [number, string][];
 }
 
 /** Reads what `bookToJson` made. The caller has checked its checksum. */
 export function bookFromJson(json: unknown): Book {
-  const { requests, leases, ...rest } = json as BookJson;
+  const { requests, leases, parked, ...rest } = json as BookJson;
   return {
     ...rest,
     requests: new Map(
@@ -168,5 +186,6 @@ export function bookFromJson(json: unknown): Book {
     leases: new Map(
       leases.map(([id, each]) => [id, { ...each, amount: BigInt(each.amount), sum: BigInt(each.sum) }]),
     ),
+    parked: new Map(parked),
   };
 }

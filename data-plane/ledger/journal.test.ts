@@ -242,9 +242,8 @@ test('unsettled charges are read in order over many segments, which go when sett
     const last = batch.at(-1);
     if (!last) break;
     settled.push(...batch.map(({ seq }) => seq));
-    await journal.settle(last.seq, [
-      { leaseId: 'lease_1', count: batch.length, rejected: 0, rejectedSum: '0' },
-    ]);
+    const leases = [{ leaseId: 'lease_1', count: batch.length, rejected: 0, rejectedSum: '0' }];
+    await journal.settle({ seq: last.seq, leases });
   }
   expect(settled).toEqual(Array.from({ length: 60 }, (_, at) => at + 1));
   await journal.close();
@@ -272,7 +271,7 @@ test('more charges than memory keeps are read back: in order, none twice, none m
     found.push(...batch.map(({ seq }) => seq));
     const leases = [{ leaseId: 'lease_1', count: batch.length, rejected: 0, rejectedSum: '0' }];
     // Some come while others are settled, until all of them fit into memory again.
-    await Promise.all([journal.settle(last.seq, leases), append(found.length < 9_000 ? 300 : 0)]);
+    await Promise.all([journal.settle({ seq: last.seq, leases }), append(found.length < 9_000 ? 300 : 0)]);
   }
   expect(found).toEqual(Array.from({ length: appended }, (_, at) => at + 1));
   expect(appended).toBeGreaterThan(KEPT_MAX + 5_000);

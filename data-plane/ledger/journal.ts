@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { bookToJson, emptyBook, enter } from './book.ts';
-import type { Book, ChargeRecord, JournalRecord, SettledLease } from './book.ts';
+import type { Book, ChargeRecord, JournalRecord, SettledRecord } from './book.ts';
 import type { Disk, GrowingFile } from './disk.ts';
 import { encodeFrame } from './frames.ts';
 import { lineOf } from './lines.ts';
@@ -80,9 +80,9 @@ export class Journal {
     return !this.#sick && this.#queue.length < QUEUE_MAX;
   }
 
-  /** Charges that no report has settled. */
+  /** Charges that no report has settled, those included that are parked. */
   get backlog(): number {
-    return this.book.nextSeq - 1 - this.book.settledSeq;
+    return this.book.nextSeq - 1 - this.book.settledSeq + this.book.parked.size;
   }
 
   /** Starts the first segment of this process: files of former processes are only read. */
@@ -118,11 +118,11 @@ export class Journal {
   }
 
   /**
-   * Notes durably that all charges up to `seq` are settled, and removes segments that nobody needs any more.
+   * Notes durably what became of all charges up to `seq`, and removes segments that nobody needs any more.
    */
-  async settle(seq: number, leases: SettledLease[]): Promise<void> {
-    await this.append({ type: 'settled', seq, leases });
-    this.#unsettled.drop(seq);
+  async settle(settled: Omit<SettledRecord, 'type'>): Promise<void> {
+    await this.append({ type: 'settled', ...settled });
+    this.#unsettled.drop(settled.seq);
     // A file that cannot be removed is only old: the next start removes it.
     await this.#removeSettled().catch((error: unknown) => {
       this.#options.log.warn({ reason: String(error) }, 'a settled segment could not be removed');

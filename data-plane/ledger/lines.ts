@@ -27,3 +27,10 @@ export function recordOf(line: string): JournalRecord {
   if (cost === undefined) throw new Error(`charge ${seq} does not say what it cost`);
   return { type, seq, leaseId, requestId: report.requestId, cost, usage: JSON.stringify(report) };
 }
+
+/** Reads the line of a charge. Throws for any other record. */
+export function chargeOfLine(line: string): ChargeRecord {
+  const record = recordOf(line);
+  if (record.type !== 'charge') throw new Error(`a ${record.type} record stands where a charge should`);
+  return record;
+}

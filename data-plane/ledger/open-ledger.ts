@@ -44,8 +44,8 @@ export interface OpenLedger extends Ledger {
   readonly usageBacklog: number;
   /** Free usage records that were dropped because the control plane was away for long. */
   readonly usageDropped: number;
-  /** Leases held now; charges made durable since the start, and their sum. */
-  readonly tally: { leases: number; charges: number; chargedMicros: Micros };
+  /** Leases held now; charges made durable since the start, their sum; those the control plane cannot read. */
+  readonly tally: { leases: number; charges: number; chargedMicros: Micros; parked: number };
   now(): Moment;
   /** From here on leases are asked for and usage is reported, as this node. */
   connect(nodeId: string): void;
@@ -122,7 +122,9 @@ class NodeLedger implements OpenLedger {
   }
 
   get tally(): OpenLedger['tally'] {
-    return { leases: this.#state.leases.size, charges: this.#charges, chargedMicros: this.#charged };
+    const { book } = this.#journal;
+    const leases = this.#state.leases.size;
+    return { leases, charges: this.#charges, chargedMicros: this.#charged, parked: book.parked.size };
   }
 
   now(): Moment {

@@ -6,8 +6,10 @@ import { randomUUID } from 'node:crypto';
 import { USAGE_BATCH_MAX, placedText, usageText } from '@gateway/shared/usage-report';
 import type { NodeUsageReportAnswer, UsageReport } from '@gateway/shared/usage-report';
 import type { UsageRecord } from '@gateway/shared/records';
+import { ControlError } from '../control-error.ts';
 import type { ChargeRecord, SettledLease } from './book.ts';
 import type { Journal } from './journal.ts';
+import { chargeOfLine, lineOf } from './lines.ts';
 
 /** Records gather for so long before they are sent, in ms, unless they fill a report or a lease waits. */
 const GATHER_MS = 200;
@@ -15,6 +17,12 @@ const RETRY_BASE_MS = 100;
 const RETRY_MAX_MS = 1_000;
 /** Free records that wait at most; the oldest are dropped and counted. */
 const FREE_MAX = 10_000;
+/** What the control plane says of a report that it will never understand, however often it is sent. */
+const UNREADABLE: ReadonlySet<string> = new Set(['BAD_USER_INPUT', 'INVALID']);
+/** A control plane that cannot read more charges than this has another fault than a bad record. */
+const PARKED_MAX = 100;
+/** A newer control plane may read what was parked; so often it is tried, in ms, and at each start. */
+const PARKED_AGAIN_MS = 5 * 60_000;
 
 export interface SettlerOptions {
   journal: Pick<Journal, 'unsettled' | 'settle' | 'book'>;
@@ -22,20 +30,30 @@ export interface SettlerOptions {
   /** Called when charges are settled, and durably so. */
   onSettled(leases: readonly SettledLease[]): void;
   log: { warn(fields: object, message: string): void; error(fields: object, message: string): void };
+  parkedAgainMs?: number;
 }
 
 interface Batch {
   report: UsageReport;
   charges: readonly ChargeRecord[];
+  free: readonly UsageRecord[];
 }
 
-/** Reports one batch after another; what is not acknowledged is sent again just as it was. */
+/**
+ * Reports one batch after another; what is not acknowledged is sent again just as it was. A batch that the
+ * control plane cannot read is halved until the record is alone that it stumbles over: a charge is parked in
+ * the journal, and its lease stays open with its price in it; a free record is dropped. Both are told.
+ */
 export class Settler {
   readonly #options: SettlerOptions;
   readonly #free: UsageRecord[] = [];
   #dropped = 0;
   /** What was sent and not answered: it is sent again just as it was. */
   #batch: Batch | undefined;
+  /** The most records that the next batch may have. */
+  #size = USAGE_BATCH_MAX;
+  /** When to try what is parked, in ms of the monotonic clock. */
+  #parkedAt = 0;
   #nodeId: string | undefined;
   #wake: (() => void) | undefined;
   #hurry = false;
@@ -88,10 +106,10 @@ export class Settler {
     while (!this.#stopped) {
       this.#hurry = false;
       try {
-        const sent = await this.#reportOnce();
+        await this.#tryParked();
+        const isMore = await this.#reportOnce();
         this.#attempts = 0;
-        // A full report says that there is more.
-        if (sent < USAGE_BATCH_MAX && !this.#hurry) await this.#pause(GATHER_MS);
+        if (!isMore && !this.#hurry) await this.#pause(GATHER_MS);
       } catch (error) {
         this.#attempts += 1;
         const reason = error instanceof Error ? error.message : String(error);
@@ -114,38 +132,101 @@ export class Settler {
     });
   }
 
-  /** Sends one batch; returns how many records it had. */
-  async #reportOnce(): Promise<number> {
+  /** Sends one batch; says whether there is more to send at once. */
+  async #reportOnce(): Promise<boolean> {
     this.#batch ??= await this.#nextBatch();
-    if (!this.#batch) return 0;
+    if (!this.#batch) return false;
     const { report, charges } = this.#batch;
-    const answer = await this.#options.reportUsage(report);
-    if (answer.rejected.length > 0) {
-      this.#options.log.error({ requestIds: answer.rejected }, 'the control plane rejected charges for good');
+    const answer = await this.#send(report);
+    if (answer instanceof ControlError) {
+      await this.#isolate(this.#batch, answer);
+      this.#batch = undefined;
+      return true;
     }
     const last = charges.at(-1);
     if (last) {
       const leases = settledLeases(charges, new Set(answer.rejected));
-      await this.#options.journal.settle(last.seq, leases);
+      await this.#options.journal.settle({ seq: last.seq, leases });
       this.#options.onSettled(leases);
     }
     this.#batch = undefined;
-    return report.records.length;
+    // A full report says that there is more.
+    const isFull = report.records.length >= this.#size;
+    this.#size = Math.min(USAGE_BATCH_MAX, this.#size * 2);
+    return isFull;
+  }
+
+  /** The answer, or why the control plane will never read this report. Throws when there was no answer. */
+  async #send(report: UsageReport): Promise<NodeUsageReportAnswer | ControlError> {
+    try {
+      const answer = await this.#options.reportUsage(report);
+      if (answer.rejected.length > 0)
+        this.#options.log.error(
+          { requestIds: answer.rejected },
+          'the control plane rejected charges for good',
+        );
+      return answer;
+    } catch (error) {
+      if (error instanceof ControlError && error.code !== undefined && UNREADABLE.has(error.code))
+        return error;
+      throw error;
+    }
+  }
+
+  /** Makes the next batch smaller, or puts the one record aside. Throws when too many are put aside already. */
+  async #isolate({ report, charges, free }: Batch, refusal: ControlError): Promise<void> {
+    const { journal, log } = this.#options;
+    if (report.records.length > 1) {
+      this.#free.unshift(...free);
+      this.#size = Math.floor(report.records.length / 2);
+      return;
+    }
+    const requestId = charges[0]?.requestId ?? free[0]?.requestId;
+    const fields = { requestId, reason: refusal.message };
+    const [charge] = charges;
+    if (!charge) {
+      this.#dropped += 1;
+      return log.error(fields, 'the control plane cannot read a record of a free request; it is dropped');
+    }
+    if (journal.book.parked.size >= PARKED_MAX) throw refusal;
+    const { seq, leaseId } = charge;
+    log.error(
+      { ...fields, seq, leaseId },
+      'the control plane cannot read a charge; it is parked, and its lease stays open until it can',
+    );
+    await journal.settle({ seq, leases: [], parked: [[seq, lineOf(charge)]] });
+  }
+
+  /** Reports what is parked, one by one, from time to time. */
+  async #tryParked(): Promise<void> {
+    const { journal, onSettled, parkedAgainMs = PARKED_AGAIN_MS } = this.#options;
+    if (performance.now() < this.#parkedAt) return;
+    for (const line of [...journal.book.parked.values()]) {
+      const charge = chargeOfLine(line);
+      const answer = await this.#send(this.#reportOf([charge], []));
+      if (answer instanceof ControlError) continue;
+      const leases = settledLeases([charge], new Set(answer.rejected));
+      await journal.settle({ seq: journal.book.settledSeq, leases, unparked: [charge.seq] });
+      onSettled(leases);
+    }
+    this.#parkedAt = performance.now() + parkedAgainMs;
   }
 
   /** Charges first; what cost nothing fills the report up. */
   async #nextBatch(): Promise<Batch | undefined> {
-    const { journal } = this.#options;
-    const { journalId } = journal.book;
-    const charges = await journal.unsettled(USAGE_BATCH_MAX);
-    const free = this.#free.splice(0, USAGE_BATCH_MAX - charges.length);
+    const charges = await this.#options.journal.unsettled(this.#size);
+    const free = this.#free.splice(0, this.#size - charges.length);
     if (charges.length + free.length === 0) return undefined;
-    const batchId = randomUUID();
+    return { report: this.#reportOf(charges, free), charges, free };
+  }
+
+  #reportOf(charges: readonly ChargeRecord[], free: readonly UsageRecord[]): UsageReport {
+    const { journalId } = this.#options.journal.book;
     const records = [
       ...charges.map(({ usage, seq, leaseId }) => placedText(usage, { journalId, seq, leaseId })),
       ...free.map(usageText),
     ];
-    return { report: { nodeId: this.#nodeId ?? '', batchId, records }, charges };
+    return { nodeId: this.#nodeId ?? '', batchId: randomUUID(), records };
   }
 }
 

@@ -132,6 +132,7 @@ export function copyNode(node: ModelNode): ModelNode {
       ...book,
       requests: copyMap(book.requests, (request) => ({ ...request })),
       leases: copyMap(book.leases, (lease) => ({ ...lease })),
+      parked: new Map(book.parked),
     },
     noted: [...node.noted],
     charges: [...node.charges],

@@ -6,6 +6,7 @@ import { formatDollars, parseDollars } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
 import type { NodeLeaseAnswer, NodeLeaseCloseInput, NodeLeaseRequestInput } from '@gateway/shared/node-api';
 import type { NodeUsageRecordInput, NodeUsageReportAnswer, UsageReport } from '@gateway/shared/usage-report';
+import { ControlError } from '../../control-error.ts';
 import type { Control } from '../../control.ts';
 
 export interface BankLease {
@@ -33,6 +34,8 @@ export class Bank implements Pick<Control, 'requestLease' | 'closeLease' | 'repo
   readonly #answers = new Map<string, string>();
   readonly #options: BankOptions;
   away = false;
+  /** Request ids in whose presence a report is not understood, as a bad input of the API. */
+  readonly unreadable = new Set<string>();
   requests = 0;
   reports = 0;
   onRecall: (leaseId: string) => void;
@@ -90,6 +93,8 @@ export class Bank implements Pick<Control, 'requestLease' | 'closeLease' | 'repo
   async takeUsage(records: readonly NodeUsageRecordInput[]): Promise<NodeUsageReportAnswer> {
     await this.#travel();
     this.reports += 1;
+    if (records.some(({ requestId }) => this.unreadable.has(requestId)))
+      throw new ControlError('nodeUsageReport got no answer: bad input', 'BAD_USER_INPUT', undefined);
     let duplicates = 0;
     for (const { requestId, leaseId, seq, cost } of records) {
       if (leaseId === undefined || seq === undefined) {
