@@ -11,6 +11,8 @@ import { GroupRatioSchema, ModelSchema } from './catalog/model.entity.ts';
 import { PersonalSwitchSchema } from './intelligence/switch.entity.ts';
 import { KeySchema } from './keys/key.entity.ts';
 import { ConversationMessageSchema, ConversationSchema } from './playground/conversation.entity.ts';
+import { PoolModelSchema, PoolPeriodSchema, PoolQuoteSchema, PoolSchema } from './pools/pool.entity.ts';
+import { StorefrontSchema } from './pools/storefront.entity.ts';
 import { CredentialSchema, ProviderSchema, RouteSchema } from './upstreams/upstream.entity.ts';
 
 export const entities = [
@@ -29,4 +31,9 @@ export const entities = [
   PersonalSwitchSchema,
   ConversationSchema,
   ConversationMessageSchema,
+  StorefrontSchema,
+  PoolSchema,
+  PoolModelSchema,
+  PoolPeriodSchema,
+  PoolQuoteSchema,
 ];

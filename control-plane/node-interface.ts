@@ -23,6 +23,9 @@ export const TYPE_NAMES: Readonly<Record<string, string>> = {
   evt: 'AuditEvent',
   con: 'Conversation',
   msg: 'Message',
+  pool: 'Pool',
+  per: 'PoolPeriod',
+  quo: 'PoolQuote',
 };
 
 /** Whatever has a globally unique id. */

@@ -14,6 +14,8 @@ import { prefixOf } from './ids.ts';
 import { anyKey } from './keys/key.queries.ts';
 import { NodeInterface, TYPE_NAMES } from './node-interface.ts';
 import { findConversation } from './playground/conversation.service.ts';
+import { visiblePool } from './pools/pool.resolver.ts';
+import { findQuote } from './pools/quote.service.ts';
 import { providersById } from './upstreams/upstream.service.ts';
 
 const IDS_MAX = 100;
@@ -37,6 +39,8 @@ const FINDERS: Readonly<Record<string, Finder>> = {
   },
   con: async ({ viewer, em, playground }, id) =>
     viewer ? ((await findConversation({ em, playground, userId: viewer.id }, id)) ?? null) : null,
+  pool: visiblePool,
+  quo: async ({ viewer, em }, id) => (viewer ? findQuote(em, viewer.id, id) : null),
   prv: async (context, id) =>
     isAdminFor(context, 'ADMIN_UPSTREAMS') ? ((await providersById(context.em, [id]))[0] ?? null) : null,
 };

@@ -7,6 +7,7 @@ import { modelsById } from '../catalog/catalog.service.ts';
 import { announce } from '../config-log.ts';
 import { UserFailure } from '../errors.ts';
 import { publish } from '../events.ts';
+import { freezesAll } from '../pools/pool.queries.ts';
 import { KeySchema } from './key.entity.ts';
 import type { DisabledReason, KeyRow } from './key.entity.ts';
 import { keyRecord } from './key.record.ts';
@@ -15,7 +16,6 @@ import { keyRecord } from './key.record.ts';
 export const FINAL: ReadonlySet<DisabledReason | null> = new Set<DisabledReason | null>([
   'LEAKED',
   'REVOKED',
-  'POOL_EXPIRED',
 ]);
 
 /** The owner's own key, locked until the transaction ends. Throws NOT_FOUND for another's, as for none. */
@@ -44,11 +44,16 @@ export async function changed(em: EntityManager, key: KeyRow): Promise<number> {
   return record ? announce(em, { upsert: [record] }) : 0;
 }
 
-/** The ids themselves. Throws NOT_FOUND unless each names a model. */
-export async function existing(em: EntityManager, ids: string[] | null): Promise<string[] | null> {
-  if (ids && (await modelsById(em, ids)).length !== ids.length) {
+/** The ids themselves. Throws NOT_FOUND unless each names a model; of its pool, where the key is bound to one. */
+export async function existing(
+  em: EntityManager,
+  ids: string[] | null,
+  poolId?: string | null,
+): Promise<string[] | null> {
+  if (ids && (await modelsById(em, ids)).length !== ids.length)
     throw new UserFailure('NOT_FOUND', 'One of these models does not exist.', 'allowedModelIds');
-  }
+  if (ids && poolId && !(await freezesAll(em, poolId, ids)))
+    throw new UserFailure('NOT_FOUND', 'The pool does not have one of these models.', 'allowedModelIds');
   return ids;
 }
 

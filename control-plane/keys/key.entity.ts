@@ -37,6 +37,10 @@ export const KeySchema = defineEntity({
     allowedModelIds: p.array<string>().nullable(),
     allowedIps: p.array<string>(),
     poolId: p.text().nullable(),
+    /** Whether its pool is past its end now: computed when the key is read, undefined for a new one. */
+    poolEnded: p
+      .boolean()
+      .formula(({ poolId }) => `exists (select from pools where id = ${poolId} and ends_at <= now())`),
     /** Micro-USD a month. */
     spendLimit: p.bigint('bigint').nullable(),
     expiresAt: p.datetime().nullable(),

@@ -27,11 +27,12 @@ export function keyRecord(key: KeyRow, allowedModels: string[] | null): KeyRecor
   };
 }
 
-/** Why the key does not work now, expiry included; null while it works. */
+/** Why the key does not work now, its own expiry and its pool's included; null while it works. */
 export function reasonOf(
-  key: Pick<KeyRow, 'disabledReason' | 'expiresAt'>,
+  key: Pick<KeyRow, 'disabledReason' | 'expiresAt' | 'poolEnded'>,
   now: Date,
 ): DisabledReason | null {
   if (key.disabledReason) return key.disabledReason;
-  return key.expiresAt && key.expiresAt <= now ? 'EXPIRED' : null;
+  if (key.expiresAt && key.expiresAt <= now) return 'EXPIRED';
+  return key.poolEnded ? 'POOL_EXPIRED' : null;
 }

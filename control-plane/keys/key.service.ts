@@ -12,6 +12,7 @@ import { UserFailure } from '../errors.ts';
 import { publish } from '../events.ts';
 import { once } from '../idempotency.ts';
 import { newId } from '../ids.ts';
+import { poolForKey } from '../pools/pool.queries.ts';
 import { inTransaction } from '../sql.ts';
 import { walletIdOf } from '../wallet/wallet.service.ts';
 import { KeySchema } from './key.entity.ts';
@@ -41,7 +42,7 @@ export interface KeyDraft {
 
 /**
  * A record without a secret: disabled until it is revealed. Throws GROUP_NOT_ALLOWED, LIMIT_REACHED, INVALID,
- * NOT_FOUND.
+ * NOT_FOUND, POOL_EXPIRED.
  */
 export async function createKey(
   em: EntityManager,
@@ -125,7 +126,7 @@ export async function updateKey(em: EntityManager, owner: Viewer, change: KeyCha
     if (change.expiresAt !== undefined) key.expiresAt = checkExpiry(change.expiresAt);
     if (change.spendLimit !== undefined) key.spendLimit = checkSpendLimit(change.spendLimit);
     if (change.allowedModelIds !== undefined) {
-      key.allowedModelIds = await existing(inner, checkModelIds(change.allowedModelIds));
+      key.allowedModelIds = await existing(inner, checkModelIds(change.allowedModelIds), key.poolId);
     }
     await changed(inner, key);
     return key;
@@ -252,7 +253,6 @@ async function insertKey(
   ) {
     throw new UserFailure('LIMIT_REACHED', `An account has at most ${KEYS_MAX} keys. Revoke some first.`);
   }
-  if (input.poolId) throw new UserFailure('NOT_FOUND', 'There is no such pool.', 'poolId');
   const key = em.create(KeySchema, {
     id: newId('key'),
     ownerId: owner.id,
@@ -261,7 +261,8 @@ async function insertKey(
     group: checkGroup(input.group, owner.allowedGroups),
     state: 'DISABLED',
     disabledReason: 'NOT_REVEALED',
-    allowedModelIds: await existing(em, checkModelIds(input.allowedModelIds ?? null)),
+    poolId: input.poolId ? await poolForKey(em, owner.id, input.poolId) : null,
+    allowedModelIds: await existing(em, checkModelIds(input.allowedModelIds ?? null), input.poolId),
     allowedIps: checkAddresses(input.allowedIps ?? []),
     expiresAt: checkExpiry(input.expiresAt ?? null),
     spendLimit: checkSpendLimit(input.spendLimit ?? null),

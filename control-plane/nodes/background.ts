@@ -14,6 +14,7 @@ import type { Violation } from '../wallet/invariants.ts';
 import { prunePermits } from '../pools/permit.service.ts';
 import { pruneClaims } from '../usage/claim.service.ts';
 import { dropMonths, makeMonths } from '../usage/retention.service.ts';
+import { watchPools } from '../pools/pool.jobs.ts';
 import { sweepLeases } from '../wallet/lease.end.ts';
 import { ConfigFeed } from './config-feed.ts';
 import type { FeedParts } from './config-feed.ts';
@@ -22,6 +23,7 @@ import { pruneTombstones } from './tombstones.ts';
 
 const SWEEP_LEASES_MS = 10_000;
 const CHECK_LEDGER_MS = 60_000;
+const WATCH_POOLS_MS = 10_000;
 /** The check reads the whole ledger: it may take a twentieth of one core at most. */
 const CHECK_REST_TIMES = 20;
 const PRUNE_MS = 60 * 60 * 1000;
@@ -76,6 +78,7 @@ export async function startBackground(
       restingAfter(() => checkLedger(em(), parts.log)),
       trouble('ledger'),
     ),
+    every(WATCH_POOLS_MS, () => watchPools(em()), trouble('pools')),
     every(PRUNE_MS, () => pruneTombstones(em()), trouble('tombstones')),
     every(PRUNE_MS, () => pruneClaims(em()), trouble('claims')),
     every(PRUNE_MS, () => forgetExpired(em()), trouble('accounts')),

@@ -112,7 +112,8 @@ async function pageOf(
   });
 }
 
-async function summaryOf(
+/** Sums over requests that meet the conditions. Throws BAD_USER_INPUT for a span that cannot be summed up. */
+export async function summaryOf(
   context: Context,
   { range, groupBy, bucket, filter }: SummaryArguments,
 ): Promise<UsageSummary> {

@@ -32,12 +32,21 @@ export interface Movement {
  * owes nothing any more thaws.
  */
 export async function creditCash(em: EntityManager, movement: Movement): Promise<PostOutcome> {
+  return credit(em, movement, FUNDING);
+}
+
+/** Gives cash back that was paid for a pool, as `creditCash` does. */
+export async function refundPurchase(em: EntityManager, movement: Movement): Promise<PostOutcome> {
+  return credit(em, movement, revenueAccount(movement.walletId));
+}
+
+async function credit(em: EntityManager, movement: Movement, source: string): Promise<PostOutcome> {
   return inTransaction(em, async (inner) => {
     const { walletId, amount } = movement;
-    const owed = await lockReceivable(inner, walletId);
+    const owed = await lockReceivable(inner, walletId, source);
     const repaid = amount < owed ? amount : owed;
     const result = await move(inner, movement, [
-      { account: FUNDING, amount: -amount },
+      { account: source, amount: -amount },
       { account: receivableAccount(walletId), amount: repaid },
       { account: walletAccount(walletId, 'CASH'), amount: amount - repaid },
     ]);
@@ -114,9 +123,9 @@ async function move(em: EntityManager, movement: Movement, lines: Line[]): Promi
   });
 }
 
-async function lockReceivable(em: EntityManager, walletId: string): Promise<Micros> {
+async function lockReceivable(em: EntityManager, walletId: string, source: string): Promise<Micros> {
   const account = receivableAccount(walletId);
-  const balances = await lockAccounts(em, [FUNDING, account, walletAccount(walletId, 'CASH')]);
+  const balances = await lockAccounts(em, [source, account, walletAccount(walletId, 'CASH')]);
   return -(balances.get(account) ?? 0n);
 }
 

@@ -1,0 +1,92 @@
+/** Words of the mails about pools, in the languages of the console. */
+
+/** What the owner of a pool is told, each at most once for a period. */
+export type Notice = 'DAYS_7' | 'DAYS_3' | 'HOURS_24' | 'ENDED' | 'RENEWAL_24H_FAILED' | 'RENEWAL_1H_FAILED';
+
+/** What a mail says. */
+export interface Words {
+  subject: string;
+  text: string;
+}
+
+/** What goes into the sentences. */
+export interface NoticeParts {
+  /** The pool's subdomain: letters, digits and hyphens alone. */
+  pool: string;
+  endsAt: Date;
+  timeZone: string;
+  autoRenew: boolean;
+  /** Why a renewal failed, in English; null for other notices. */
+  detail: string | null;
+  /** The page that renews the pool. */
+  link: string;
+}
+
+type Language = 'en' | 'zh-CN';
+type Line = (parts: { pool: string; end: string }) => string;
+
+const SUBJECTS: Record<Notice, Record<Language, Line>> = {
+  DAYS_7: {
+    en: ({ pool }) => `Pool ${pool} ends in a week`,
+    'zh-CN': ({ pool }) => `专属池 ${pool} 将在一周后到期`,
+  },
+  DAYS_3: {
+    en: ({ pool }) => `Pool ${pool} ends in three days`,
+    'zh-CN': ({ pool }) => `专属池 ${pool} 将在三天后到期`,
+  },
+  HOURS_24: {
+    en: ({ pool }) => `Pool ${pool} ends within a day`,
+    'zh-CN': ({ pool }) => `专属池 ${pool} 将在一天内到期`,
+  },
+  ENDED: { en: ({ pool }) => `Pool ${pool} has ended`, 'zh-CN': ({ pool }) => `专属池 ${pool} 已到期` },
+  RENEWAL_24H_FAILED: {
+    en: ({ pool }) => `Pool ${pool} could not be renewed yet`,
+    'zh-CN': ({ pool }) => `专属池 ${pool} 尚未能自动续期`,
+  },
+  RENEWAL_1H_FAILED: {
+    en: ({ pool }) => `Pool ${pool} could not be renewed`,
+    'zh-CN': ({ pool }) => `专属池 ${pool} 未能自动续期`,
+  },
+};
+
+const SENTENCES: Record<'running' | 'ended' | 'failed', Record<Language, Line>> = {
+  running: {
+    en: ({ end }) => `It serves requests until ${end}.`,
+    'zh-CN': ({ end }) => `该池将服务至 ${end}。`,
+  },
+  ended: {
+    en: () =>
+      'Its keys are refused now. Subdomain and keys are kept for 14 days: renew, and they work again.',
+    'zh-CN': () => '其密钥现已被拒绝。子域名和密钥将保留 14 天：续期后即可恢复使用。',
+  },
+  failed: {
+    en: ({ end }) => `The automatic renewal did not succeed. The pool serves requests until ${end}.`,
+    'zh-CN': ({ end }) => `自动续期未成功。该池将服务至 ${end}。`,
+  },
+};
+
+const RENEWS: Record<Language, string> = {
+  en: 'It renews itself a day before the end, from cash alone.',
+  'zh-CN': '将在到期前一天自动续期，仅从现金余额扣款。',
+};
+
+/** The mail of a notice, in the owner's language and time zone; English for languages we do not write. */
+export function noticeMail(notice: Notice, locale: string, parts: NoticeParts): Words {
+  const language: Language = locale === 'zh-CN' ? 'zh-CN' : 'en';
+  const end = new Intl.DateTimeFormat(language, {
+    dateStyle: 'long',
+    timeStyle: 'short',
+    timeZone: parts.timeZone,
+  }).format(parts.endsAt);
+  const failed = notice === 'RENEWAL_24H_FAILED' || notice === 'RENEWAL_1H_FAILED';
+  const about = failed ? 'failed' : notice === 'ENDED' ? 'ended' : 'running';
+  const said = { pool: parts.pool, end };
+  const lines = [
+    SENTENCES[about][language](said),
+    ...(parts.autoRenew && about === 'running' ? [RENEWS[language]] : []),
+    ...(parts.detail ? [parts.detail] : []),
+    '',
+    parts.link,
+  ];
+  return { subject: SUBJECTS[notice][language](said), text: lines.join('\n') };
+}

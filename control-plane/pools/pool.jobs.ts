@@ -1,0 +1,160 @@
+/**
+ * What time does to pools: notices, automatic renewal, the end, and subdomains that become free. Each step locks
+ * the row it works on, so that several control planes do it once; a step that failed is tried again.
+ */
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { SYSTEM_ACTOR } from '../context.ts';
+import { UserFailure } from '../errors.ts';
+import { publish, publishMany } from '../events.ts';
+import { inTransaction, query, queryOne, sql } from '../sql.ts';
+import { dueNotice, giveNotice } from './notice.service.ts';
+import type { Notice } from './notice.texts.ts';
+import type { PoolRow } from './pool.entity.ts';
+import { lockPool, poolsThatTurned } from './pool.queries.ts';
+import { announcePool } from './pool.record.ts';
+import { EXPIRING_MS, KEPT_MS, isRunning, stateOf } from './pool.rules.ts';
+import { renewPool } from './purchase.service.ts';
+import { pruneQuotes, quoteRenewal } from './quote.service.ts';
+
+/** So many pools are looked at in one round; the others come with the next. */
+const ROUND_MAX = 200;
+const HOUR_MS = 60 * 60 * 1000;
+/** Automatic renewals are tried twice before the end, the nearer attempt first. */
+const ATTEMPTS: readonly { notice: Notice; beforeMs: number }[] = [
+  { notice: 'RENEWAL_1H_FAILED', beforeMs: HOUR_MS },
+  { notice: 'RENEWAL_24H_FAILED', beforeMs: 24 * HOUR_MS },
+];
+
+/** One round of all of it. Throws what the last failing step threw, after the other steps had their turn. */
+export async function watchPools(em: EntityManager): Promise<void> {
+  const failures: unknown[] = [];
+  for (const step of [renewDue, giveDueNotices, turnStates, freeSubdomains, pruneQuotes]) {
+    await step(em).catch((error: unknown) => failures.push(error));
+  }
+  if (failures.length > 0) throw failures.at(-1);
+}
+
+/**
+ * Renews pools whose owners asked for it, a day and an hour before the end. A failed attempt is a notice, which
+ * exists once for each period: so an attempt is made once, and a renewed pool is not due any more.
+ */
+async function renewDue(em: EntityManager): Promise<void> {
+  for (const { notice, beforeMs } of ATTEMPTS) {
+    const due = await query<{ id: string; owner_id: string }>(
+      em,
+      sql`select p.id, p.owner_id from pools p join users u on u.id = p.owner_id
+      where p.auto_renew and p.state <> 'CANCELLED' and u.state = 'ACTIVE' and p.ends_at > now()
+        and p.ends_at <= now() + make_interval(secs => ${beforeMs / 1000})
+        and not exists (select from pool_notices n where n.pool_id = p.id
+          and n.period_id = (select id from pool_periods where pool_id = p.id order by number desc limit 1)
+          and n.notice = any(${ATTEMPTS.filter((one) => one.beforeMs <= beforeMs).map((one) => one.notice)}))
+      order by p.ends_at limit ${ROUND_MAX}`,
+    );
+    for (const { id, owner_id: ownerId } of due) await renewOne(em, { id, ownerId, notice });
+  }
+}
+
+async function renewOne(
+  em: EntityManager,
+  { id, ownerId, notice }: { id: string; ownerId: string; notice: Notice },
+): Promise<void> {
+  try {
+    const quote = await quoteRenewal(em.fork(), ownerId, id);
+    const period = await queryOne<{ count: number }>(
+      em,
+      sql`select count(*)::integer as count from pool_periods where pool_id = ${id}`,
+    );
+    await renewPool(
+      em.fork(),
+      { userId: ownerId, actor: SYSTEM_ACTOR },
+      {
+        poolId: id,
+        automatic: true,
+        quoteId: quote.id,
+        expectedTotal: quote.total,
+        idempotencyKey: `auto:${id}:${period?.count ?? 0}:${notice}`,
+      },
+    );
+  } catch (error) {
+    if (!(error instanceof UserFailure)) throw error;
+    await inTransaction(em, async (inner) => {
+      const pool = await lockPool(inner, id);
+      // Renewed meanwhile by hand or by another control plane: then nothing failed.
+      if (pool.autoRenew && isRunning(pool, new Date()) && dueIn(pool) <= dueMs(notice))
+        await giveNotice(inner, pool, { notice, detail: error.message });
+    });
+  }
+}
+
+async function giveDueNotices(em: EntityManager): Promise<void> {
+  const due = await query<{ id: string }>(
+    em,
+    sql`select p.id from pools p where p.state <> 'CANCELLED' and p.holds_subdomain
+      and p.ends_at <= now() + make_interval(secs => ${EXPIRING_MS / 1000})
+      and not exists (select from pool_notices n where n.pool_id = p.id
+        and n.period_id = (select id from pool_periods where pool_id = p.id order by number desc limit 1)
+        and n.notice = case when p.ends_at <= now() then 'ENDED'
+          when p.ends_at <= now() + interval '24 hours' then 'HOURS_24'
+          when p.ends_at <= now() + interval '3 days' then 'DAYS_3' else 'DAYS_7' end)
+    order by p.ends_at limit ${ROUND_MAX}`,
+  );
+  for (const { id } of due) {
+    await inTransaction(em, async (inner) => {
+      const pool = await lockPool(inner, id);
+      const notice = pool.state === 'CANCELLED' ? null : dueNotice(pool.endsAt, new Date());
+      if (notice) await giveNotice(inner, pool, { notice, detail: null });
+    });
+  }
+}
+
+/** Writes down what the clock has made of pools, and tells the pages of their owners. */
+async function turnStates(em: EntityManager): Promise<void> {
+  for (const id of await poolsThatTurned(em, ROUND_MAX)) {
+    await inTransaction(em, async (inner) => {
+      const pool = await lockPool(inner, id);
+      const state = stateOf(pool, new Date());
+      if (pool.state === state) return;
+      const ended = state === 'EXPIRED';
+      pool.state = state;
+      await inner.flush();
+      await publish(inner, 'poolUpdated', { audience: pool.ownerId, id });
+      if (ended) await publishKeys(inner, pool);
+    });
+  }
+}
+
+/** The keys themselves stay as they are: nodes refuse them by the pool's end, and renewing revives them. */
+async function publishKeys(em: EntityManager, pool: PoolRow): Promise<void> {
+  const keys = await query<{ id: string }>(em, sql`select id from api_key where pool_id = ${pool.id}`);
+  await publishMany(
+    em,
+    'apiKeyUpdated',
+    keys.map(({ id }) => ({ id, audience: pool.ownerId })),
+  );
+}
+
+async function freeSubdomains(em: EntityManager): Promise<void> {
+  const due = await query<{ id: string }>(
+    em,
+    sql`select id from pools where holds_subdomain
+      and ends_at <= now() - make_interval(secs => ${KEPT_MS / 1000}) order by id limit ${ROUND_MAX}`,
+  );
+  for (const { id } of due) {
+    await inTransaction(em, async (inner) => {
+      const pool = await lockPool(inner, id);
+      if (!pool.holdsSubdomain || pool.endsAt.getTime() + KEPT_MS > Date.now()) return;
+      pool.holdsSubdomain = false;
+      await inner.flush();
+      await publish(inner, 'poolUpdated', { audience: pool.ownerId, id });
+      await announcePool(inner, pool);
+    });
+  }
+}
+
+function dueIn(pool: PoolRow): number {
+  return pool.endsAt.getTime() - Date.now();
+}
+
+function dueMs(notice: Notice): number {
+  return ATTEMPTS.find((attempt) => attempt.notice === notice)?.beforeMs ?? 0;
+}

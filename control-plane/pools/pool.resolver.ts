@@ -1,0 +1,210 @@
+/** Pools on the API, for their owners: buying, renewing, changing, and lists. */
+import 'reflect-metadata';
+import {
+  Arg,
+  Args,
+  Ctx,
+  FieldResolver,
+  ID,
+  Mutation,
+  Query,
+  Resolver,
+  Root,
+  Subscription,
+} from 'type-graphql';
+import { User } from '../accounts/user.type.ts';
+import { AdminQuery } from '../admin-query.ts';
+import { connectionFrom, decodeCursor, encodeCursor, pageSize } from '../connections.ts';
+import type { Connection } from '../connections.ts';
+import { actorOf, Authorized, isAdminFor, viewerOf } from '../context.ts';
+import type { Context } from '../context.ts';
+import { outcome, requestError } from '../errors.ts';
+import type { Event } from '../events.ts';
+import { ApiKey } from '../keys/key.type.ts';
+import type { KeyRow } from '../keys/key.entity.ts';
+import { WebAddress } from '../scalars.ts';
+import { walletView } from '../wallet/wallet.resolver.ts';
+import { entriesOfPeriod } from './period.queries.ts';
+import { changePool } from './pool.admin.ts';
+import type { PoolRow } from './pool.entity.ts';
+import { anyPool, countPools, findPools } from './pool.queries.ts';
+import type { PoolQuery } from './pool.queries.ts';
+import { poolAddress } from './pool.rules.ts';
+import { updatePool } from './pool.service.ts';
+import {
+  AdminPoolArguments,
+  AdminPoolInput,
+  Pool,
+  PoolConnection,
+  PoolListArguments,
+  PoolPayload,
+  PoolPurchaseInput,
+  PoolPurchasePayload,
+  PoolRenewInput,
+  PoolUpdateInput,
+} from './pool.type.ts';
+import { purchasePool, renewPool } from './purchase.service.ts';
+import type { Purchase } from './purchase.service.ts';
+
+const NOTHING_BOUGHT = { pool: null, period: null, wallet: null, ledgerEntries: null, replayed: false };
+
+/** What owners do with pools. */
+@Resolver()
+export class PoolResolver {
+  @Authorized('USER')
+  @Query(() => Pool, { nullable: true, description: 'A pool, for its owner and administrators; else null.' })
+  async pool(
+    @Ctx() context: Context,
+    @Arg('id', () => ID, { description: 'Its id.' }) id: string,
+  ): Promise<Pool | null> {
+    return visiblePool(context, id);
+  }
+
+  @Authorized('USER')
+  @Mutation(() => PoolPurchasePayload, {
+    description: 'Buys a pool as it was quoted: paid from cash, frozen, and served at once.',
+  })
+  poolPurchase(
+    @Ctx() context: Context,
+    @Arg('input', () => PoolPurchaseInput, { description: 'The purchase.' }) input: PoolPurchaseInput,
+  ): Promise<PoolPurchasePayload> {
+    const buyer = { userId: viewerOf(context).id, actor: actorOf(context) };
+    return outcome(NOTHING_BOUGHT, async () =>
+      receiptOf(context, await purchasePool(context.em, buyer, input)),
+    );
+  }
+
+  @Authorized('USER')
+  @Mutation(() => PoolPurchasePayload, {
+    description: 'Buys another period, from the end of the pool on; also while the storefront is closed.',
+  })
+  poolRenew(
+    @Ctx() context: Context,
+    @Arg('input', () => PoolRenewInput, { description: 'The renewal.' }) input: PoolRenewInput,
+  ): Promise<PoolPurchasePayload> {
+    const buyer = { userId: viewerOf(context).id, actor: actorOf(context) };
+    return outcome(NOTHING_BOUGHT, async () => receiptOf(context, await renewPool(context.em, buyer, input)));
+  }
+
+  @Authorized('USER')
+  @Mutation(() => PoolPayload, { description: 'Renames a pool, or switches its automatic renewal.' })
+  poolUpdate(
+    @Ctx() context: Context,
+    @Arg('input', () => PoolUpdateInput, { description: 'The changes.' }) input: PoolUpdateInput,
+  ): Promise<PoolPayload> {
+    return outcome({ pool: null }, async () => ({
+      pool: await updatePool(context.em, viewerOf(context).id, input),
+    }));
+  }
+
+  @Authorized('USER')
+  @Subscription(() => Pool, {
+    topics: 'poolUpdated',
+    topicId: ({ context }) => viewerOf(context as Context).id,
+    filter: ({ payload, args }: { payload: Event; args: { id?: string | null } }) =>
+      !args.id || args.id === payload.id,
+    description: "The caller's pools as they change; a single one, where it is named.",
+  })
+  async poolUpdated(
+    @Root() event: Event,
+    @Ctx() context: Context,
+    @Arg('id', () => ID, { nullable: true, description: 'Only this pool.' }) _id: string | null,
+  ): Promise<Pool> {
+    const pool = await anyPool(context.em, event.id);
+    if (pool?.ownerId === viewerOf(context).id) return pool;
+    throw requestError('FORBIDDEN', 'This pool belongs to somebody else.');
+  }
+}
+
+/** The pools of a user. */
+@Resolver(() => User)
+export class UserPoolsResolver {
+  @FieldResolver(() => PoolConnection, { description: "The user's pools, newest first." })
+  pools(
+    @Root() user: User,
+    @Ctx() context: Context,
+    @Args(() => PoolListArguments) asked: PoolListArguments,
+  ): Promise<Connection<Pool>> {
+    return poolPage(context, asked, { ownerId: user.id, states: asked.state ?? null });
+  }
+}
+
+/** All pools, for administrators. */
+@Resolver(() => AdminQuery)
+export class AdminPoolsResolver {
+  @FieldResolver(() => PoolConnection, { description: 'Pools of all users, newest first.' })
+  pools(
+    @Ctx() context: Context,
+    @Args(() => AdminPoolArguments) asked: AdminPoolArguments,
+  ): Promise<Connection<Pool>> {
+    const { state, search } = asked;
+    return poolPage(context, asked, { ownerId: null, states: state ?? null, search: search ?? null });
+  }
+
+  @Authorized('ADMIN')
+  @Mutation(() => PoolPayload, { description: 'Changes the cap of a pool, extends it, or cancels it.' })
+  adminPoolUpdate(
+    @Ctx() context: Context,
+    @Arg('input', () => AdminPoolInput, { description: 'The change.' }) input: AdminPoolInput,
+  ): Promise<PoolPayload> {
+    return outcome({ pool: null }, async () => ({
+      pool: await changePool(context.em, input, actorOf(context)),
+    }));
+  }
+}
+
+/** Where a key works. */
+@Resolver(() => ApiKey)
+export class KeyPoolResolver {
+  @FieldResolver(() => Pool, {
+    nullable: true,
+    description: 'The pool it is bound to; null on the main domain.',
+  })
+  pool(@Root() key: KeyRow, @Ctx() context: Context): Promise<Pool | null> | null {
+    return key.poolId ? anyPool(context.em, key.poolId) : null;
+  }
+
+  @FieldResolver(() => WebAddress, {
+    description: 'The base address it works at: its pool, or the main one.',
+  })
+  async baseUrl(@Root() key: KeyRow, @Ctx() context: Context): Promise<string> {
+    const pool = key.poolId ? await anyPool(context.em, key.poolId) : null;
+    const { publicUrl } = context.settings;
+    return pool ? poolAddress(publicUrl, pool.subdomain) : publicUrl;
+  }
+}
+
+/** The pool, where the caller owns it or administers pools; else null. */
+export async function visiblePool(context: Context, id: string): Promise<PoolRow | null> {
+  const pool = context.viewer ? await anyPool(context.em, id) : null;
+  if (!pool) return null;
+  return pool.ownerId === context.viewer?.id || isAdminFor(context, 'ADMIN_STOREFRONT') ? pool : null;
+}
+
+async function receiptOf(
+  { em }: Context,
+  { pool, period, replayed }: Purchase,
+): Promise<Omit<PoolPurchasePayload, 'userErrors'>> {
+  const ledgerEntries = await entriesOfPeriod(em, period);
+  return { pool, period, replayed, ledgerEntries, wallet: await walletView({ em }, pool.walletId) };
+}
+
+async function poolPage(
+  context: Context,
+  page: { first: number; after?: string | null },
+  wanted: PoolQuery,
+): Promise<Connection<Pool>> {
+  const first = pageSize(page.first);
+  const [before] = decodeCursor(page.after, 1) ?? [];
+  const rows = await findPools(context.em, wanted, {
+    before: typeof before === 'string' ? before : undefined,
+    limit: first + 1,
+  });
+  return connectionFrom(rows, {
+    first,
+    after: page.after,
+    totalCount: await countPools(context.em, wanted),
+    cursor: (row) => encodeCursor([row.id]),
+    node: (row): Pool => row,
+  });
+}

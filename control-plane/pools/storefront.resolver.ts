@@ -1,0 +1,144 @@
+/** The storefront on the API: what is on sale, live, quotes, and what administrators change. */
+import 'reflect-metadata';
+import { Arg, Ctx, FieldResolver, Int, Mutation, Query, Resolver, Root, Subscription } from 'type-graphql';
+import { modelsById } from '../catalog/catalog.service.ts';
+import { CatalogModel } from '../catalog/catalog.type.ts';
+import { actorOf, Authorized, isAdminFor, Public, viewerOf } from '../context.ts';
+import type { Context } from '../context.ts';
+import { outcome, UserFailure } from '../errors.ts';
+import { EVERYBODY } from '../events.ts';
+import { Money } from '../scalars.ts';
+import { ensureWallet } from '../wallet/wallet.service.ts';
+import { payableCash } from './payment.ts';
+import type { PoolQuoteRow } from './pool.entity.ts';
+import { quotePool, quoteRenewal } from './quote.service.ts';
+import type { StorefrontRow } from './storefront.entity.ts';
+import { countOpenQuotes, offeredModels, setStorefront, storefront } from './storefront.service.ts';
+import { availabilityOf } from './subdomain.service.ts';
+import {
+  AdminStorefrontInput,
+  PoolQuote,
+  PoolQuoteInput,
+  PoolQuotePayload,
+  PoolStorefront,
+  QuoteLine,
+  StorefrontPayload,
+  SubdomainAvailability,
+} from './storefront.type.ts';
+
+/** What is on sale. */
+@Resolver(() => PoolStorefront)
+export class StorefrontResolver {
+  @Public()
+  @Query(() => PoolStorefront, { description: 'Whether dedicated pools are on sale, and on which terms.' })
+  poolStorefront(@Ctx() context: Context): Promise<PoolStorefront> {
+    return storefront(context.em);
+  }
+
+  @Public()
+  @Subscription(() => PoolStorefront, {
+    topics: 'storefrontUpdated',
+    topicId: () => EVERYBODY,
+    description: 'The storefront whenever administrators change it.',
+  })
+  storefrontUpdated(@Ctx() context: Context): Promise<PoolStorefront> {
+    return storefront(context.em);
+  }
+
+  @Authorized('USER')
+  @Query(() => SubdomainAvailability, {
+    description:
+      'Whether the caller could have this subdomain for a new pool; at most 90 questions a minute.',
+  })
+  subdomainAvailability(
+    @Ctx() context: Context,
+    @Arg('subdomain', () => String, { description: 'The subdomain.' }) subdomain: string,
+  ): Promise<SubdomainAvailability> {
+    return availabilityOf(context.em, viewerOf(context).id, subdomain);
+  }
+
+  @Authorized('ADMIN')
+  @Mutation(() => StorefrontPayload, {
+    description:
+      'Opens or closes the storefront, and sets its terms. Quotes that are open keep their prices.',
+  })
+  adminStorefrontSet(
+    @Ctx() context: Context,
+    @Arg('input', () => AdminStorefrontInput, { description: 'The changes.' }) input: AdminStorefrontInput,
+  ): Promise<StorefrontPayload> {
+    const { settings } = context;
+    return outcome({ storefront: null }, async () => ({
+      storefront: await setStorefront(context.em, input, { actor: actorOf(context), settings }),
+    }));
+  }
+
+  @FieldResolver(() => [CatalogModel], { description: 'Models that a pool may be made of.' })
+  offeredModels(@Root() row: PoolStorefront, @Ctx() context: Context): Promise<CatalogModel[]> {
+    return offeredModels(context.em, row as StorefrontRow);
+  }
+
+  @FieldResolver(() => Boolean, {
+    description: 'Whether an administrator has stood by the prices; else opening asks for it.',
+  })
+  pricesConfirmed(@Root() row: PoolStorefront): boolean {
+    return Boolean(row.pricesConfirmedAt);
+  }
+
+  @FieldResolver(() => Int, {
+    nullable: true,
+    description: 'Quotes that could still be bought; for administrators alone.',
+  })
+  openQuotes(@Ctx() context: Context): Promise<number> | null {
+    return isAdminFor(context, 'ADMIN_STOREFRONT') ? countOpenQuotes(context.em) : null;
+  }
+}
+
+/** Quotes of the caller. */
+@Resolver(() => PoolQuote)
+export class QuoteResolver {
+  @Authorized('USER')
+  @Mutation(() => PoolQuotePayload, {
+    description:
+      'Asks what a new pool, or another period of one, costs: the price holds for fifteen minutes.',
+  })
+  poolQuoteCreate(
+    @Ctx() context: Context,
+    @Arg('input', () => PoolQuoteInput, { description: 'What for.' }) input: PoolQuoteInput,
+  ): Promise<PoolQuotePayload> {
+    const { id } = viewerOf(context);
+    return outcome({ quote: null }, async () => {
+      if (!input.renewPoolId) return { quote: await quotePool(context.em, id, input.modelIds) };
+      if (input.modelIds.length > 0)
+        throw new UserFailure('INVALID', 'A renewal keeps the models of its pool: name none.', 'modelIds');
+      return { quote: await quoteRenewal(context.em, id, input.renewPoolId) };
+    });
+  }
+
+  @FieldResolver(() => [CatalogModel], { description: 'The models as the catalog has them now.' })
+  async models(@Root() quote: PoolQuoteRow, @Ctx() context: Context): Promise<CatalogModel[]> {
+    const models = await modelsById(context.em, quote.modelIds);
+    return models.toSorted((one, other) => quote.modelIds.indexOf(one.id) - quote.modelIds.indexOf(other.id));
+  }
+
+  @FieldResolver(() => [QuoteLine], { description: 'What the total is made of.' })
+  lines(@Root() quote: PoolQuoteRow): QuoteLine[] {
+    return quote.lines.map(({ unitPrice, amount, ...line }) => ({
+      ...line,
+      unitPrice: BigInt(unitPrice),
+      amount: BigInt(amount),
+    }));
+  }
+
+  @FieldResolver(() => Money, {
+    description: 'Cash that could pay it, what nodes would give back included; 0 while the wallet is frozen.',
+  })
+  async payableFrom(@Root() quote: PoolQuoteRow, @Ctx() context: Context): Promise<bigint> {
+    return payableCash(context.em, await ensureWallet(context.em, quote.userId));
+  }
+
+  @FieldResolver(() => Money, { description: 'Cash that is missing; 0 where nothing is.' })
+  async shortfall(@Root() quote: PoolQuoteRow, @Ctx() context: Context): Promise<bigint> {
+    const payable = await payableCash(context.em, await ensureWallet(context.em, quote.userId));
+    return payable < quote.total ? quote.total - payable : 0n;
+  }
+}
