@@ -77,6 +77,8 @@ export function buildServer(dependencies: ServerDependencies): FastifyInstance {
   const app = fastify({
     logger: { level: dependencies.logLevel ?? 'info' },
     logController: new LogController({ disableRequestLogging: true }),
+    // Nothing is logged by request: each would make a logger of its own for nothing.
+    childLoggerFactory: (logger) => logger,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
     maxRequestsPerSocket: REQUESTS_PER_SOCKET,

@@ -63,6 +63,8 @@ export class Upstreams {
   readonly #options: UpstreamsOptions;
   readonly #pools = new Pools();
   readonly #circuits = new Map<string, Circuit>();
+  /** Keys of the circuits, made once a record: several are looked up for each request. */
+  readonly #keys = new WeakMap<ProviderRecord, string>();
   readonly #inFlight = new Map<string, number>();
   /** Until when a credential rests, by id and secret: a replaced secret starts afresh. */
   readonly #resting = new Map<string, number>();
@@ -241,17 +243,21 @@ export class Upstreams {
   }
 
   #circuit(provider: ProviderRecord): Circuit {
-    return this.#circuits.get(circuitKey(provider)) ?? CLOSED_CIRCUIT;
+    return this.#circuits.get(this.#keyOf(provider)) ?? CLOSED_CIRCUIT;
   }
 
   #setCircuit(provider: ProviderRecord, circuit: Circuit): void {
-    this.#circuits.set(circuitKey(provider), circuit);
+    this.#circuits.set(this.#keyOf(provider), circuit);
   }
-}
 
-/** A provider whose address was changed is another upstream. */
-function circuitKey(provider: ProviderRecord): string {
-  return `${provider.id} ${provider.baseUrl}`;
+  /** A provider whose address was changed is another upstream. */
+  #keyOf(provider: ProviderRecord): string {
+    const known = this.#keys.get(provider);
+    if (known !== undefined) return known;
+    const key = `${provider.id} ${provider.baseUrl}`;
+    this.#keys.set(provider, key);
+    return key;
+  }
 }
 
 function restKey({ id, secret }: CompiledCredential): string {

@@ -8,6 +8,7 @@ const MAX_WAITING_CHARACTERS = 8 * 1024 * 1024;
 interface Entry {
   key: string;
   head: BlockHead;
+  /** What was written to it, where it is a call: only arguments have to be whole JSON in the end. */
   text: string;
   waiting: ChatEvent[];
   closed: boolean;
@@ -27,7 +28,7 @@ export class BlockSequence {
     this.#choice = choice;
   }
 
-  /** Blocks that are not closed yet, oldest first, with what was written to them. */
+  /** Blocks that are not closed yet, oldest first; calls with their arguments so far. */
   get unclosed(): { key: string; head: BlockHead; text: string }[] {
     return this.#entries.filter((entry) => !entry.closed);
   }
@@ -51,7 +52,7 @@ export class BlockSequence {
   delta(key: string, text: string, logprobs?: TokenLogprob[]): ChatEvent[] {
     const entry = this.#find(key);
     if (!entry || (!text && !logprobs)) return [];
-    entry.text += text;
+    if (entry.head.kind === 'tool-call') entry.text += text;
     return this.#emit(entry, {
       type: 'block-delta',
       choice: this.#choice,

@@ -43,7 +43,8 @@ export function parseObject(text: string): JsonObject | undefined {
 
 /** One more step of a JSON pointer (RFC 6901). */
 export function pointTo(at: string, step: string | number): string {
-  return `${at}/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`;
+  const name = String(step);
+  return `${at}/${/[~/]/.test(name) ? name.replaceAll('~', '~0').replaceAll('/', '~1') : name}`;
 }
 
 /** The failure for input of a wrong kind: names the pointer. */
@@ -83,13 +84,16 @@ export class Fields {
   }
 
   has(name: string): boolean {
-    return Object.hasOwn(this.value, name) && this.value[name] !== null && this.value[name] !== undefined;
+    const value = this.value[name];
+    // Most fields that are asked for are absent: that is found out first.
+    return value !== undefined && value !== null && Object.hasOwn(this.value, name);
   }
 
   /** The raw value, undefined where absent or null. */
   take(name: string): unknown {
+    if (!this.has(name)) return undefined;
     this.#read.add(name);
-    return this.has(name) ? this.value[name] : undefined;
+    return this.value[name];
   }
 
   /** Fields that carry nothing the answer depends on. */

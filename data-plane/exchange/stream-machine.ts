@@ -158,6 +158,7 @@ function isUsageOnly(events: readonly ChatEvent[]): boolean {
 
 /** One buffer of several; neighbours in the same memory are joined without a copy. */
 function joinSlices(slices: readonly Buffer[]): Buffer {
+  if (slices.length === 1 && slices[0]) return slices[0];
   const parts = slices.filter((slice) => slice.length > 0);
   const [first] = parts;
   if (!first) return EMPTY;

@@ -16,11 +16,21 @@ const UPSTREAM_HEADER_BYTES = 32 * 1024;
 /** The pools of a node. */
 export class Pools {
   readonly #pools = new Map<string, Pool>();
+  /** The same by record: a configuration keeps its records, so that most requests find theirs here. */
+  readonly #ofRecord = new WeakMap<ProviderRecord, Pool>();
 
   /**
    * The pool of a provider's origin. Throws `upstream_failed` where its address is literal and not allowed.
    */
   for(provider: ProviderRecord): Pool {
+    const known = this.#ofRecord.get(provider);
+    if (known) return known;
+    const pool = this.#byAddress(provider);
+    this.#ofRecord.set(provider, pool);
+    return pool;
+  }
+
+  #byAddress(provider: ProviderRecord): Pool {
     const { origin } = addressOf(provider);
     const { connectMs } = provider.timeouts;
     const key = `${origin} ${provider.allowPrivate} ${connectMs}`;

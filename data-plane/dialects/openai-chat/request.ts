@@ -35,9 +35,8 @@ export function decodeRequest(wire: JsonObject): ChatRequest {
   };
   // Stored completions would be shared by all customers of the operator's account: never asked for.
   fields.ignore('store');
-  for (const [name, wires] of Object.entries(WIRE_NAMES)) {
-    const used = wires.find((wireName) => fields.has(wireName));
-    if (used) pointers[name as ScalarName] = fields.pointer(used);
+  for (const [name, wires] of SCALARS) {
+    for (const wire of wires) if (fields.has(wire)) pointers[name] ??= fields.pointer(wire);
   }
   request.extras = fields.leftovers().map((left) => ({ dialect: NAME, ...left }));
   return request;
@@ -67,6 +66,8 @@ const WIRE_NAMES: Record<ScalarName, string[]> = {
   cacheKey: ['prompt_cache_key'],
   cacheRetention: ['prompt_cache_retention'],
 };
+
+const SCALARS = Object.entries(WIRE_NAMES) as [ScalarName, string[]][];
 
 function readChoices(fields: Fields): number {
   const choices = fields.integer('n') ?? 1;
