@@ -4,7 +4,16 @@ import { AMOUNT_MAX } from '@gateway/shared/money';
 import type { Lease } from '../wallet/lease.rows.ts';
 import { judgeClaim } from './claim.rules.ts';
 import type { StandingClaim } from './claim.rules.ts';
-import { chargeOf, planSettlement, refusalOf, storableIp } from './settlement.rules.ts';
+import {
+  chargeOf,
+  malformation,
+  planSettlement,
+  refusalOf,
+  storableCount,
+  storableIp,
+  storableText,
+  storableTime,
+} from './settlement.rules.ts';
 import type { Charge, LeaseHolding, ReportedUsage } from './settlement.rules.ts';
 
 const PRICE = 100n;
@@ -76,13 +85,16 @@ const known = (more: Partial<Lease> = {}) => ({
   wallets: new Set(['w1', 'w2']),
 });
 
+const refusal = (record: ReportedUsage, about = known()): string | undefined =>
+  malformation(record) ?? refusalOf(record, about);
+
 describe('a record', () => {
   test('that is whole, of this node, and of its own lease can be settled', () => {
-    expect(refusalOf(usage(), known())).toBe(undefined);
-    expect(refusalOf(usage(), known({ keyId: 'k1' }))).toBe(undefined);
-    expect(refusalOf(free(), known())).toBe(undefined);
-    expect(refusalOf(usage({ cost: AMOUNT_MAX, basePrice: 0n }), known())).toBe(undefined);
-    expect(refusalOf(free({ journalId: null, requestId: 'x'.repeat(128) }), known())).toBe(undefined);
+    expect(refusal(usage(), known())).toBe(undefined);
+    expect(refusal(usage(), known({ keyId: 'k1' }))).toBe(undefined);
+    expect(refusal(free(), known())).toBe(undefined);
+    expect(refusal(usage({ cost: AMOUNT_MAX, basePrice: 0n }), known())).toBe(undefined);
+    expect(refusal(free({ journalId: null, requestId: 'x'.repeat(128) }), known())).toBe(undefined);
   });
 
   test.each<[string, Partial<ReportedUsage>]>([
@@ -100,6 +112,10 @@ describe('a record', () => {
     ['id out of bounds', { keyId: 'x'.repeat(129) }],
     ['id out of bounds', { poolId: '' }],
     ['id out of bounds', { routeId: 'x'.repeat(129) }],
+    ['id out of bounds', { leaseId: 'x'.repeat(129) }],
+    ['id out of bounds', { journalId: '' }],
+    ['id is no text', { requestId: 'a\0b' }],
+    ['id is no text', { leaseId: 'a\ud800' }],
     ['text out of bounds', { modelName: 'x'.repeat(257) }],
     ['text out of bounds', { errorCode: 'x'.repeat(129) }],
     ['unknown wallet', { walletId: 'w9' }],
@@ -107,28 +123,44 @@ describe('a record', () => {
     ['lease of another journal', { leaseId: 'l9' }],
     ['lease of another wallet', { walletId: 'w2' }],
   ])('is refused: %s (%#)', (reason, more) => {
-    expect(refusalOf(usage(more), known())).toContain(reason);
+    expect(refusal(usage(more))).toContain(reason);
   });
 
   test('of a negative cost is refused although it has no place', () => {
-    expect(refusalOf(free({ cost: -1n }), known())).toBe('amount out of bounds');
-    expect(refusalOf(free({ seq: 1 }), known())).toContain('needs journal');
+    expect(refusal(free({ cost: -1n }), known())).toBe('amount out of bounds');
+    expect(refusal(free({ seq: 1 }), known())).toContain('needs journal');
   });
 
   test('at the bounds of its texts is taken', () => {
     const long = { modelName: 'x'.repeat(256), errorCode: 'x'.repeat(128), keyId: 'x'.repeat(128) };
-    expect(refusalOf(free(long), known())).toBe(undefined);
+    expect(refusal(free(long), known())).toBe(undefined);
   });
 
   test('is refused where its lease belongs to another journal or key', () => {
-    expect(refusalOf(usage(), known({ journalId: 'j2' }))).toBe('lease of another journal');
-    expect(refusalOf(usage(), known({ keyId: 'k2' }))).toBe('lease of another key');
+    expect(refusal(usage(), known({ journalId: 'j2' }))).toBe('lease of another journal');
+    expect(refusal(usage(), known({ keyId: 'k2' }))).toBe('lease of another key');
   });
 
   test('is a charge where it cost something and has a place', () => {
     expect(chargeOf(usage())).toEqual({ ...charge(1), requestId: 'r1' });
     for (const more of [{ cost: 0n }, { journalId: null }, { seq: null }, { leaseId: null }])
       expect(chargeOf(usage(more))).toBe(undefined);
+  });
+
+  test('keeps of its metadata what the database can store', () => {
+    expect(['swift', 'sw\0ift', 'a\ud800b'].map(storableText)).toEqual(['swift', 'swift', 'a\ufffdb']);
+    expect(
+      [-1, 0, 1.6, 200, 32_768, Number.NaN, Infinity].map((value) => storableCount(value, 32_767)),
+    ).toEqual([0, 0, 2, 200, 32_767, 0, 32_767]);
+    const times = [0, 1_795_000_000_000, -1, Date.UTC(10_000, 0, 1) - 1, Date.UTC(10_000, 0, 1), Number.NaN];
+    expect(times.map((at) => storableTime(new Date(at)))).toEqual([
+      '1970-01-01T00:00:00.000Z',
+      new Date(1_795_000_000_000).toISOString(),
+      '1970-01-01T00:00:00.000Z',
+      '9999-12-31T23:59:59.999Z',
+      '1970-01-01T00:00:00.000Z',
+      '1970-01-01T00:00:00.000Z',
+    ]);
   });
 
   test('keeps an address only where the database can', () => {

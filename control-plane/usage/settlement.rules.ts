@@ -69,6 +69,7 @@ export interface SettlementPlan {
 
 const ID_LENGTH_MAX = 128;
 const NAME_LENGTH_MAX = 256;
+const YEAR_10000_MS = Date.UTC(10_000, 0, 1);
 
 /**
  * Decides which charges their leases cover, in the order of their sequence numbers; gift is drained first.
@@ -98,15 +99,13 @@ export function planSettlement(
 }
 
 /**
- * Why a record can never be settled, or undefined. `journals`, `leases`, `wallets`: what the reporting node
- * may name.
+ * Why a well-formed record can never be settled, or undefined. `journals`, `leases`, `wallets`: what the
+ * reporting node may name.
  */
 export function refusalOf(
   usage: ReportedUsage,
   known: { journals: ReadonlySet<string>; leases: ReadonlyMap<string, Lease>; wallets: ReadonlySet<string> },
 ): string | undefined {
-  const malformed = malformation(usage);
-  if (malformed) return malformed;
   if (!known.wallets.has(usage.walletId)) return 'unknown wallet';
   const charge = chargeOf(usage);
   if (!charge) return undefined;
@@ -130,14 +129,36 @@ export function storableIp(ip: string | null): string | null {
   return ip !== null && isIP(ip) !== 0 && !ip.includes('%') ? ip : null;
 }
 
-function malformation(usage: ReportedUsage): string | undefined {
+/** The text as PostgreSQL can store it: without NUL, in whole characters. */
+export function storableText(text: string): string {
+  return text.replaceAll('\0', '').toWellFormed();
+}
+
+/** The number as a column can hold it that takes whole numbers from 0 to `most`. */
+export function storableCount(value: number, most: number): number {
+  return Number.isNaN(value) ? 0 : Math.min(most, Math.max(0, Math.round(value)));
+}
+
+/** The time in RFC 3339; one that no calendar of the database has is long ago, which it does not believe. */
+export function storableTime(at: Date): string {
+  const isCommon = at.getTime() >= 0 && at.getTime() < YEAR_10000_MS;
+  return isCommon ? at.toISOString() : new Date(0).toISOString();
+}
+
+/**
+ * Why a record cannot be looked at, or undefined: asked before any of it gets near the database, so that it
+ * spoils no other. Metadata never is a reason; it is stored as far as it can be.
+ */
+export function malformation(usage: ReportedUsage): string | undefined {
   const placed = [usage.journalId, usage.seq, usage.leaseId].filter((part) => part !== null).length;
   if (placed !== (usage.cost > 0n ? 3 : 0))
     return 'a charge needs journal, seq and lease; a free request has none';
   if (usage.cost < 0n || usage.cost > AMOUNT_MAX || usage.basePrice < 0n) return 'amount out of bounds';
   if (usage.seq !== null && (!Number.isSafeInteger(usage.seq) || usage.seq < 1)) return 'seq out of bounds';
   const ids = [usage.requestId, usage.keyId, usage.walletId, usage.poolId ?? 'none', usage.routeId ?? 'none'];
+  ids.push(usage.journalId ?? 'none', usage.leaseId ?? 'none');
   if (ids.some((id) => id.length === 0 || id.length > ID_LENGTH_MAX)) return 'id out of bounds';
+  if (ids.some((id) => id !== storableText(id))) return 'id is no text';
   if (usage.modelName.length > NAME_LENGTH_MAX || (usage.errorCode ?? '').length > ID_LENGTH_MAX)
     return 'text out of bounds';
   return undefined;

@@ -13,7 +13,7 @@ import { lockLeases } from '../wallet/lease.rows.ts';
 import type { Lease } from '../wallet/lease.rows.ts';
 import { walletChanged } from '../wallet/wallet.events.ts';
 import { settleLate } from './late.service.ts';
-import { chargeOf, planSettlement, refusalOf } from './settlement.rules.ts';
+import { chargeOf, malformation, planSettlement, refusalOf, storableText } from './settlement.rules.ts';
 import type { Charge, LeaseHolding, ReportedUsage } from './settlement.rules.ts';
 import { earlierCharges, insertCharges, insertUsage } from './usage.rows.ts';
 import type { EarlierCharge, SettledCharge } from './usage.rows.ts';
@@ -31,6 +31,11 @@ export interface ReportAnswer {
   rejected: string[];
 }
 
+/**
+ * The value is at fault, not the moment: data exceptions, and broken constraints but for unique ones, which
+ * two reports can race for. https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
+const REFUSED_VALUE = /^(22...|2350[23]|23514)$/;
 const REPLAYED_ELSEWHERE = 'request id is already settled under another place';
 
 /** One refused record and why. */
@@ -42,12 +47,24 @@ interface Refusal {
 /**
  * Settles a batch in one transaction. Records known under the same place are duplicates and harmless; those
  * known under another place, of a foreign journal or lease, or malformed are rejected and alarmed. Throws
- * LIMIT_REACHED beyond 500 records.
+ * LIMIT_REACHED beyond 500 records, and INVALID where the database refuses some record of the batch for what
+ * it holds: sent in smaller batches, all others can be settled.
  */
 export async function settle(em: EntityManager, report: Report): Promise<ReportAnswer> {
   if (report.records.length > USAGE_BATCH_MAX) {
     throw new UserFailure('LIMIT_REACHED', `A batch has at most ${USAGE_BATCH_MAX} records.`, 'records');
   }
+  try {
+    return await settleAll(em, report);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (!REFUSED_VALUE.test(code)) throw error;
+    const message = `The database refuses a record of this batch (${code}). Report its records one by one.`;
+    throw new UserFailure('INVALID', message, 'records');
+  }
+}
+
+function settleAll(em: EntityManager, report: Report): Promise<ReportAnswer> {
   return inTransaction(em, async (inner) => {
     const { leases, candidates, refusals, repeated } = await admit(inner, report);
     const inserted = await insertUsage(inner, report.node.id, candidates);
@@ -75,13 +92,20 @@ export async function settle(em: EntityManager, report: Report): Promise<ReportA
 /** Locks the leases of the batch and sorts out what can never be settled. */
 async function admit(
   em: EntityManager,
-  { node, records }: Report,
+  { node, records: reported }: Report,
 ): Promise<{
   leases: Map<string, Lease>;
   candidates: ReportedUsage[];
   refusals: Refusal[];
   repeated: number;
 }> {
+  const refusals: Refusal[] = [];
+  const records: ReportedUsage[] = [];
+  for (const usage of reported) {
+    const reason = malformation(usage);
+    if (reason) refusals.push({ usage, reason });
+    else records.push(usage);
+  }
   const leases = await lockLeases(em, unique(records.map((usage) => usage.leaseId)));
   const journals = await idsIn(
     em,
@@ -95,7 +119,6 @@ async function admit(
   const places = await earlierCharges(em, { places: records.flatMap((usage) => chargeOf(usage) ?? []) });
   const byPlace = new Map(places.map((place) => [placeKey(place), place.requestId]));
   const candidates = new Map<string, ReportedUsage>();
-  const refusals: Refusal[] = [];
   let repeated = 0;
   for (const usage of records) {
     const earlier = candidates.get(usage.requestId);
@@ -213,11 +236,13 @@ async function countCharges(
 
 async function alarm(em: EntityManager, nodeId: string, refusals: readonly Refusal[]): Promise<void> {
   for (const { usage, reason } of refusals) {
+    const journalId = usage.journalId === null ? null : storableText(usage.journalId);
+    const seq = Number.isSafeInteger(usage.seq) ? usage.seq : null;
     await query(
       em,
       sql`
       insert into settlement_alarm (id, kind, node_id, request_id, journal_id, seq, reason)
-      values (${newId('alm')}, 'REJECTED', ${nodeId}, ${usage.requestId}, ${usage.journalId}, ${usage.seq},
+      values (${newId('alm')}, 'REJECTED', ${nodeId}, ${storableText(usage.requestId)}, ${journalId}, ${seq},
         ${reason})
       on conflict do nothing`,
     );

@@ -129,12 +129,57 @@ describe('settlement', () => {
       charge(of, 4, { walletId: 'wal_none' }),
       charge(of, 5, { cost: -1n }),
     ];
-    expect((await report(of.nodeId, records)).rejected).toEqual(records.map((record) => record.requestId));
+    const { rejected } = await report(of.nodeId, records);
+    expect(rejected.toSorted()).toEqual(records.map((record) => record.requestId).toSorted());
     expect((await report(other.nodeId, [charge(of, 7)])).rejected).toHaveLength(1);
     expect(await walletById(money.em(), other.walletId)).toMatchObject({
       cash: 90n * PRICE,
       held: 10n * PRICE,
     });
+  });
+
+  it('stores odd metadata as far as it can, and never lets it hold up money', async () => {
+    const of = await setting({ cash: 100n * PRICE });
+    const odd: Partial<ReportedUsage>[] = [
+      { modelName: 'sw\0ift', errorCode: 'a\ud800' },
+      { httpStatus: 70_000, latencyMs: 2 ** 31, inputTokens: -1 },
+      { at: new Date(8.64e15) },
+      { ip: 'fe80::1%eth0' },
+    ];
+    const records = odd.map((more, at) => charge(of, at + 1, more));
+    expect(await report(of.nodeId, records)).toEqual({ accepted: 4, duplicates: 0, rejected: [] });
+    expect(await walletById(money.em(), of.walletId)).toMatchObject({ held: 6n * PRICE });
+  });
+
+  it('rejects alone what no database could look up, and settles all others of the batch', async () => {
+    const of = await setting({ cash: 100n * PRICE });
+    const bad = [
+      charge(of, 2, { requestId: 'req\0uest' }),
+      charge(of, 3, { leaseId: `${of.leaseId}\0` }),
+      charge(of, 4.5),
+      charge(of, 1e21),
+    ];
+    const answer = await report(of.nodeId, [charge(of, 1), ...bad, charge(of, 5)]);
+    expect(answer).toEqual({ accepted: 2, duplicates: 0, rejected: bad.map(({ requestId }) => requestId) });
+    expect(await walletById(money.em(), of.walletId)).toMatchObject({ held: 8n * PRICE });
+    // Two of them have no number that could be noted: the gap in the journal stays visible.
+    const found = (await checkInvariants(money.em())).filter(({ subject }) => subject === of.journalId);
+    expect(found).toMatchObject([{ rule: 'I9', detail: '5 charges, 4 known' }]);
+    await query(
+      money.em(),
+      sql`insert into settlement_alarm (id, kind, node_id, request_id, journal_id, seq, reason)
+        values (${`alm_${of.journalId}`}, 'REJECTED', ${of.nodeId}, 'looked into', ${of.journalId}, 4, 'seen')`,
+    );
+  });
+
+  it('says that a batch is invalid when the database refuses a value for a reason nobody thought of', async () => {
+    const of = await setting({ cash: 100n * PRICE });
+    const refused = charge(of, 2, { basePrice: 2n ** 63n });
+    const both = report(of.nodeId, [charge(of, 1), refused]);
+    await expect(both).rejects.toMatchObject({ name: 'UserFailure', code: 'INVALID' });
+    await expect(report(of.nodeId, [refused])).rejects.toMatchObject({ code: 'INVALID' });
+    expect(await report(of.nodeId, [charge(of, 1)])).toMatchObject({ accepted: 1 });
+    expect(await walletById(money.em(), of.walletId)).toMatchObject({ held: 9n * PRICE });
   });
 
   it('lets the wallet pay what comes after the end of a lease, and writes off what it cannot', async () => {

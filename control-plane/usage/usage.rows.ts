@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
 import { newId } from '../ids.ts';
 import { query, sql } from '../sql.ts';
-import { storableIp } from './settlement.rules.ts';
+import { storableCount, storableIp, storableText, storableTime } from './settlement.rules.ts';
 import type { Charge, ReportedUsage } from './settlement.rules.ts';
 
 /**
@@ -12,6 +12,9 @@ import type { Charge, ReportedUsage } from './settlement.rules.ts';
  */
 const AT_PAST_HOURS = 48;
 const AT_FUTURE_HOURS = 1;
+/** What columns of these types hold at most. */
+const SMALLINT_MAX = 32_767;
+const INTEGER_MAX = 2_147_483_647;
 
 /** A charge and how it was paid. */
 export interface SettledCharge extends Charge {
@@ -121,30 +124,34 @@ function toRow(usage: ReportedUsage): Record<string, unknown> {
   return {
     request_id: usage.requestId,
     id: newId('use'),
-    reported_at: usage.at.toISOString(),
+    reported_at: storableTime(usage.at),
     key_id: usage.keyId,
     wallet_id: usage.walletId,
     pool_id: usage.poolId,
     billing_group: usage.group,
     source: usage.source,
-    model_name: usage.modelName,
+    model_name: storableText(usage.modelName),
     family: usage.family,
     route_id: usage.routeId,
     base_price: usage.basePrice.toString(),
     ratio: usage.ratio,
     cost: usage.cost.toString(),
-    input_tokens: usage.inputTokens,
-    output_tokens: usage.outputTokens,
-    cached_tokens: usage.cachedTokens,
-    reasoning_tokens: usage.reasoningTokens,
+    input_tokens: count(usage.inputTokens),
+    output_tokens: count(usage.outputTokens),
+    cached_tokens: count(usage.cachedTokens),
+    reasoning_tokens: count(usage.reasoningTokens),
     status: usage.status,
     outcome: usage.outcome,
-    http_status: usage.httpStatus,
-    error_code: usage.errorCode,
+    http_status: storableCount(usage.httpStatus, SMALLINT_MAX),
+    error_code: usage.errorCode === null ? null : storableText(usage.errorCode),
     streamed: usage.streamed,
-    latency_ms: usage.latencyMs,
-    ttft_ms: usage.ttftMs,
+    latency_ms: count(usage.latencyMs),
+    ttft_ms: count(usage.ttftMs),
     ip: storableIp(usage.ip),
-    losses_in_answer: usage.lossesInAnswer,
+    losses_in_answer: count(usage.lossesInAnswer),
   };
+}
+
+function count(value: number | null): number | null {
+  return value === null ? null : storableCount(value, INTEGER_MAX);
 }
