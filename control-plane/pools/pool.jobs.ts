@@ -12,7 +12,7 @@ import type { Notice } from './notice.texts.ts';
 import type { PoolRow } from './pool.entity.ts';
 import { lockPool, poolsThatTurned } from './pool.queries.ts';
 import { announcePool } from './pool.record.ts';
-import { EXPIRING_MS, KEPT_MS, isRunning, stateOf } from './pool.rules.ts';
+import { AUTO_RENEW_MS, EXPIRING_MS, KEPT_MS, renewsItself, stateOf } from './pool.rules.ts';
 import { renewPool } from './purchase.service.ts';
 import { pruneQuotes, quoteRenewal } from './quote.service.ts';
 
@@ -22,7 +22,7 @@ const HOUR_MS = 60 * 60 * 1000;
 /** Automatic renewals are tried twice before the end, the nearer attempt first. */
 const ATTEMPTS: readonly { notice: Notice; beforeMs: number }[] = [
   { notice: 'RENEWAL_1H_FAILED', beforeMs: HOUR_MS },
-  { notice: 'RENEWAL_24H_FAILED', beforeMs: 24 * HOUR_MS },
+  { notice: 'RENEWAL_24H_FAILED', beforeMs: AUTO_RENEW_MS },
 ];
 
 /** One round of all of it. Throws what the last failing step threw, after the other steps had their turn. */
@@ -80,7 +80,7 @@ async function renewOne(
     await inTransaction(em, async (inner) => {
       const pool = await lockPool(inner, id);
       // Renewed meanwhile by hand or by another control plane: then nothing failed.
-      if (pool.autoRenew && isRunning(pool, new Date()) && dueIn(pool) <= dueMs(notice))
+      if (renewsItself(pool, new Date()))
         await giveNotice(inner, pool, { notice, detail: error.message });
     });
   }
@@ -149,12 +149,4 @@ async function freeSubdomains(em: EntityManager): Promise<void> {
       await announcePool(inner, pool);
     });
   }
-}
-
-function dueIn(pool: PoolRow): number {
-  return pool.endsAt.getTime() - Date.now();
-}
-
-function dueMs(notice: Notice): number {
-  return ATTEMPTS.find((attempt) => attempt.notice === notice)?.beforeMs ?? 0;
 }

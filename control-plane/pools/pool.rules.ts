@@ -7,6 +7,8 @@ import { DAY_MS } from './quote.rules.ts';
 export const EXPIRING_MS = 7 * DAY_MS;
 /** So long after the end the subdomain is kept and the pool can be renewed, in ms. */
 export const KEPT_MS = 14 * DAY_MS;
+/** So long before the end a pool renews itself, where its owner asked for it, in ms. */
+export const AUTO_RENEW_MS = DAY_MS;
 
 const NAME_LENGTH_MAX = 80;
 const SUBDOMAIN_MIN = 3;
@@ -75,6 +77,12 @@ export function keptUntil(pool: Pick<PoolRow, 'endsAt'>): Date {
 /** Whether another period may still be bought. */
 export function isRenewable(pool: Pick<PoolRow, 'state' | 'endsAt' | 'holdsSubdomain'>, now: Date): boolean {
   return pool.state !== 'CANCELLED' && pool.holdsSubdomain && keptUntil(pool) > now;
+}
+
+/** Whether the pool is to be renewed automatically now. */
+export function renewsItself(pool: Pick<PoolRow, 'state' | 'endsAt' | 'autoRenew'>, now: Date): boolean {
+  const left = pool.endsAt.getTime() - now.getTime();
+  return pool.autoRenew && isRunning(pool, now) && left <= AUTO_RENEW_MS;
 }
 
 /** A pool's own address: its subdomain before the host of the base address. */

@@ -20,7 +20,7 @@ import { PoolModelSchema, PoolPeriodSchema, PoolQuoteSchema, PoolSchema } from '
 import type { PoolPeriodRow, PoolQuoteRow, PoolRow } from './pool.entity.ts';
 import { lockPool } from './pool.queries.ts';
 import { announcePool } from './pool.record.ts';
-import { checkPoolName, checkSubdomain, stateOf } from './pool.rules.ts';
+import { checkPoolName, checkSubdomain, renewsItself, stateOf } from './pool.rules.ts';
 import { checkRenewable, chosenModels, nextStart } from './quote.service.ts';
 import { periodFrom } from './quote.rules.ts';
 import { openStorefront } from './storefront.service.ts';
@@ -43,7 +43,7 @@ export interface PurchaseInput {
 
 export interface RenewalInput {
   poolId: string;
-  /** Set by the job alone: refused where the owner has switched automatic renewal off meanwhile. */
+  /** Set by the job alone: refused unless the pool still renews itself, and is about to end. */
   automatic?: boolean;
   quoteId: string;
   expectedTotal: Micros;
@@ -132,8 +132,9 @@ async function extend(
 ): Promise<string> {
   const pool = await lockPool(em, wanted.poolId, payer.userId);
   checkRenewable(pool);
-  if (wanted.automatic && !pool.autoRenew)
-    throw new UserFailure('CONFLICT', 'Automatic renewal was switched off meanwhile.');
+  // Whoever saw it due may have been overtaken, by the owner or by another control plane.
+  if (wanted.automatic && !renewsItself(pool, new Date()))
+    throw new UserFailure('CONFLICT', 'The pool was renewed meanwhile, or is not to be any more.');
   const quote = await lockQuote(em, payer.userId, { ...wanted, renewPoolId: pool.id });
   if (quote.renewFrom?.getTime() !== pool.endsAt.getTime())
     throw new UserFailure('CONFLICT', 'The pool was renewed or extended meanwhile. Ask for a new quote.');

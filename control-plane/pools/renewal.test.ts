@@ -1,0 +1,337 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { BASE, codeOf, freshName, GIFT, openMarket } from '../../test/pools-fixture.ts';
+import type { Market } from '../../test/pools-fixture.ts';
+import { setModelState, upsertModel } from '../catalog/catalog.service.ts';
+import { ModelSchema } from '../catalog/model.entity.ts';
+import { SYSTEM_ACTOR } from '../context.ts';
+import { anyKey } from '../keys/key.queries.ts';
+import { reasonOf } from '../keys/key.record.ts';
+import { createKey, enableKey, disableKey, revealKey } from '../keys/key.service.ts';
+import { query, queryOne, sql } from '../sql.ts';
+import { debitGift } from '../wallet/movements.ts';
+import { changePool } from './pool.admin.ts';
+import type { PoolRow } from './pool.entity.ts';
+import { watchPools } from './pool.jobs.ts';
+import { anyPool, poolsFreezing } from './pool.queries.ts';
+import { stateOf } from './pool.rules.ts';
+import { updatePool } from './pool.service.ts';
+import { renewPool } from './purchase.service.ts';
+import type { Buyer } from './purchase.service.ts';
+import { quoteRenewal } from './quote.service.ts';
+import { availabilityOf } from './subdomain.service.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+let market: Market;
+beforeAll(async () => {
+  market = await openMarket();
+});
+afterEach(async () => {
+  expect(await market.violations()).toEqual([]);
+});
+afterAll(() => market.close());
+
+const poolNow = async (id: string): Promise<PoolRow> => {
+  const pool = await anyPool(market.em(), id);
+  if (!pool) throw new Error(`There is no pool ${id}.`);
+  return pool;
+};
+
+const notices = async (poolId: string): Promise<string[]> =>
+  (
+    await query<{ notice: string }>(
+      market.em(),
+      sql`select notice from pool_notices where pool_id = ${poolId} order by at, notice`,
+    )
+  ).map((row) => row.notice);
+
+async function poolOf(buyer: Buyer, endIn?: string): Promise<PoolRow> {
+  const { pool } = await market.buy(buyer);
+  if (endIn) await market.endIn(pool.id, endIn);
+  return poolNow(pool.id);
+}
+
+const viewerOf = ({ userId }: Buyer) => ({
+  id: userId,
+  email: 'somebody@example.com',
+  role: 'USER' as const,
+  allowedGroups: ['default' as const],
+  session: null,
+  token: null,
+});
+
+async function keyOf(buyer: Buyer, poolId: string): Promise<string> {
+  const draft = { name: 'pool key', group: 'default' as const, poolId, idempotencyKey: randomUUID() };
+  const { key } = await createKey(market.em(), viewerOf(buyer), draft);
+  await revealKey(market.em(), buyer.userId, key.id);
+  return key.id;
+}
+
+const reason = async (keyId: string): Promise<string | null> => {
+  const key = await anyKey(market.em(), keyId);
+  if (!key) throw new Error(`There is no key ${keyId}.`);
+  return reasonOf(key, new Date());
+};
+
+describe('a renewal', () => {
+  it('begins at the old end, keeps subdomain and models, and needs no open storefront', async () => {
+    const buyer = await market.buyer(2n * BASE);
+    const pool = await poolOf(buyer, '5 days');
+    await market.openStorefront('CLOSED');
+    const { period, pool: after } = await market.renew(buyer, pool.id);
+    await market.openStorefront('OPEN');
+    expect(period.number).toBe(2);
+    expect(period.startsAt).toEqual(pool.endsAt);
+    expect(after.endsAt.getTime() - pool.endsAt.getTime()).toBe(30 * DAY_MS);
+    expect([after.id, after.subdomain]).toEqual([pool.id, pool.subdomain]);
+    expect(await market.balances(buyer.walletId)).toEqual({ cash: 0n, gift: 2n * GIFT });
+    const record = await queryOne<{ until: string }>(
+      market.em(),
+      sql`select payload->>'paidUntil' as until from config_log where kind = 'POOL' and key = ${pool.id}`,
+    );
+    expect(Number(record?.until)).toBe(after.endsAt.getTime());
+  });
+
+  it('is not paid twice by two quotes of the same end, by hand and automatically at once', async () => {
+    const buyer = await market.buyer(5n * BASE);
+    const pool = await poolOf(buyer, '5 days');
+    const quotes = await Promise.all([1, 2, 3].map(() => quoteRenewal(market.em(), buyer.userId, pool.id)));
+    const outcomes = await Promise.all(
+      quotes.map((quote) =>
+        codeOf(
+          renewPool(market.em(), buyer, {
+            poolId: pool.id,
+            quoteId: quote.id,
+            expectedTotal: quote.total,
+            idempotencyKey: randomUUID(),
+          }),
+        ),
+      ),
+    );
+    expect(outcomes.toSorted()).toEqual(['CONFLICT', 'CONFLICT', 'done']);
+    expect((await poolNow(pool.id)).endsAt.getTime() - pool.endsAt.getTime()).toBe(30 * DAY_MS);
+  });
+
+  it('of an ended pool begins now; after fourteen days it is refused', async () => {
+    const buyer = await market.buyer(4n * BASE);
+    const pool = await poolOf(buyer, '-13 days');
+    const { period } = await market.renew(buyer, pool.id);
+    expect(period.startsAt.getTime()).toBeGreaterThan(pool.endsAt.getTime() + 12 * DAY_MS);
+    await market.endIn(pool.id, '-15 days');
+    expect(await codeOf(market.renew(buyer, pool.id))).toBe('POOL_EXPIRED');
+  });
+
+  it('is for the owner alone', async () => {
+    const pool = await poolOf(await market.buyer(BASE));
+    expect(await codeOf(market.renew(await market.buyer(BASE), pool.id))).toBe('NOT_FOUND');
+  });
+});
+
+describe('automatic renewal', () => {
+  const autoRenew = async (buyer: Buyer, endIn: string): Promise<PoolRow> => {
+    const pool = await poolOf(buyer);
+    await updatePool(market.em(), buyer.userId, { id: pool.id, version: pool.version, autoRenew: true });
+    await market.endIn(pool.id, endIn);
+    return poolNow(pool.id);
+  };
+
+  it('charges once, however many control planes watch', async () => {
+    const buyer = await market.buyer(5n * BASE);
+    const pool = await autoRenew(buyer, '23 hours');
+    await Promise.all([1, 2, 3, 4].map(() => watchPools(market.em())));
+    await watchPools(market.em());
+    const after = await poolNow(pool.id);
+    expect(after.endsAt.getTime() - pool.endsAt.getTime()).toBe(30 * DAY_MS);
+    expect(await market.balances(buyer.walletId)).toEqual({ cash: 3n * BASE, gift: 2n * GIFT });
+    expect(await notices(pool.id)).not.toContain('RENEWAL_24H_FAILED');
+  });
+
+  it('waits until a day before the end, and does nothing for pools that did not ask', async () => {
+    const buyer = await market.buyer(4n * BASE);
+    const pools = [await autoRenew(buyer, '25 hours'), await poolOf(buyer, '30 minutes')];
+    await watchPools(market.em());
+    expect(await market.balances(buyer.walletId)).toMatchObject({ cash: 2n * BASE });
+    for (const pool of pools) expect((await poolNow(pool.id)).endsAt).toEqual(pool.endsAt);
+  });
+
+  it('is tried twice without money, each time once, and the shortfall is told', async () => {
+    const buyer = await market.buyer(BASE + 1n);
+    const pool = await autoRenew(buyer, '23 hours');
+    await Promise.all([1, 2, 3].map(() => watchPools(market.em())));
+    expect((await notices(pool.id)).filter((name) => name.startsWith('RENEWAL'))).toEqual(['RENEWAL_24H_FAILED']);
+    await market.endIn(pool.id, '50 minutes');
+    await watchPools(market.em());
+    await watchPools(market.em());
+    const told = await query<{ notice: string; detail: string }>(
+      market.em(),
+      sql`select notice, detail from pool_notices where pool_id = ${pool.id} and notice like 'RENEWAL%'`,
+    );
+    expect(told.map(({ notice }) => notice).toSorted()).toEqual(['RENEWAL_1H_FAILED', 'RENEWAL_24H_FAILED']);
+    expect(told[0]?.detail).toContain('98.999999');
+    expect(await market.balances(buyer.walletId)).toMatchObject({ cash: 1n });
+  });
+});
+
+describe('the end of a pool', () => {
+  it('is told a week, three days and a day before, and when it has come, each once', async () => {
+    const buyer = await market.buyer(BASE);
+    const pool = await poolOf(buyer);
+    for (const [endIn, wanted] of [
+      ['8 days', []],
+      ['6 days', ['DAYS_7']],
+      ['2 days', ['DAYS_7', 'DAYS_3']],
+      ['3 hours', ['DAYS_7', 'DAYS_3', 'HOURS_24']],
+      ['-1 minute', ['DAYS_7', 'DAYS_3', 'HOURS_24', 'ENDED']],
+    ] as const) {
+      await market.endIn(pool.id, endIn);
+      await Promise.all([watchPools(market.em()), watchPools(market.em())]);
+      expect([endIn, await notices(pool.id)]).toEqual([endIn, wanted]);
+    }
+    expect((await poolNow(pool.id)).state).toBe('EXPIRED');
+  });
+
+  it('ends its keys by the clock, refuses new ones, and a renewal revives them', async () => {
+    const buyer = await market.buyer(2n * BASE);
+    const pool = await poolOf(buyer);
+    const [key, disabled] = [await keyOf(buyer, pool.id), await keyOf(buyer, pool.id)];
+    await disableKey(market.em(), buyer.userId, { id: disabled, leaked: false });
+    expect(await reason(key)).toBeNull();
+    await market.endIn(pool.id, '-1 second');
+    expect([await reason(key), await reason(disabled)]).toEqual(['POOL_EXPIRED', 'OWNER']);
+    expect(await codeOf(keyOf(buyer, pool.id))).toBe('POOL_EXPIRED');
+    await watchPools(market.em());
+    await market.renew(buyer, pool.id);
+    expect(stateOf(await poolNow(pool.id), new Date())).toBe('ACTIVE');
+    expect([await reason(key), await reason(disabled)]).toEqual([null, 'OWNER']);
+    await enableKey(market.em(), buyer.userId, disabled);
+    expect(await reason(disabled)).toBeNull();
+  });
+
+  it('keeps the subdomain fourteen days for its owner, then for nobody, and nodes forget the pool', async () => {
+    const [buyer, other] = [await market.buyer(3n * BASE), await market.buyer(3n * BASE)];
+    const pool = await poolOf(buyer, '-13 days');
+    const available = async (who: Buyer): Promise<boolean> =>
+      (await availabilityOf(market.em(), who.userId, pool.subdomain)).available;
+    expect([await available(buyer), await available(other)]).toEqual([true, false]);
+    expect(await codeOf(market.buy(other, { subdomain: pool.subdomain }))).toBe('SUBDOMAIN_TAKEN');
+    await market.endIn(pool.id, '-15 days');
+    expect([await available(buyer), await available(other)]).toEqual([true, true]);
+    await watchPools(market.em());
+    expect((await poolNow(pool.id)).holdsSubdomain).toBe(false);
+    const { pool: next } = await market.buy(other, { subdomain: pool.subdomain });
+    const records = await query<{ key: string; removed: boolean }>(
+      market.em(),
+      sql`select key, removed from config_log where kind = 'POOL' and key in (${pool.id}, ${next.id}) order by key`,
+    );
+    expect(records).toEqual([
+      { key: pool.id, removed: true },
+      { key: next.id, removed: false },
+    ]);
+    expect(await codeOf(market.renew(buyer, pool.id))).toBe('POOL_EXPIRED');
+  });
+});
+
+describe('frozen models', () => {
+  it('stay as they were bought, whatever becomes of the catalog, and their routes go on being sent', async () => {
+    const buyer = await market.buyer(BASE);
+    const { pool } = await market.buy(buyer);
+    const frozen = async (): Promise<unknown> =>
+      (
+        await queryOne<{ models: unknown }>(
+          market.em(),
+          sql`select payload->'models' as models from config_log where kind = 'POOL' and key = ${pool.id}`,
+        )
+      )?.models;
+    const before = await frozen();
+    const [id = ''] = market.models;
+    const model = await market.em().findOneOrFail(ModelSchema, { id });
+    await upsertModel(
+      market.em(),
+      { ...model, pricePerRequest: 9_000_000n, displayName: 'Renamed', reason: 'test' },
+      SYSTEM_ACTOR,
+    );
+    await setModelState(market.em(), { id, state: 'RETIRED', reason: 'test' }, SYSTEM_ACTOR);
+    const current = await poolNow(pool.id);
+    await updatePool(market.em(), buyer.userId, { id: pool.id, version: current.version, name: 'Other' });
+    expect(await frozen()).toEqual(before);
+    expect(await poolsFreezing(market.em(), id)).toBeGreaterThan(0);
+    for (const statement of [
+      sql`update pool_models set record = '{}' where pool_id = ${pool.id}`,
+      sql`delete from pool_models where pool_id = ${pool.id}`,
+    ])
+      await expect(query(market.em(), statement)).rejects.toThrow('frozen');
+    await setModelState(market.em(), { id, state: 'PUBLISHED', reason: 'test' }, SYSTEM_ACTOR);
+  });
+
+  it('are all that a key of the pool may be allowed', async () => {
+    const buyer = await market.buyer(BASE);
+    const { pool } = await market.buy(buyer);
+    const draft = { name: 'x', group: 'default' as const, poolId: pool.id };
+    const make = (allowedModelIds: string[]): Promise<string> =>
+      codeOf(
+        createKey(market.em(), viewerOf(buyer), { ...draft, allowedModelIds, idempotencyKey: randomUUID() }),
+      );
+    expect(await make(market.models.slice(0, 2))).toBe('done');
+    expect(await make(market.models.slice(2, 4))).toBe('NOT_FOUND');
+    const stranger = viewerOf(await market.buyer(0n));
+    expect(await codeOf(createKey(market.em(), stranger, { ...draft, idempotencyKey: randomUUID() }))).toBe(
+      'NOT_FOUND',
+    );
+  });
+});
+
+describe('what administrators do with a pool', () => {
+  const change = async (id: string, what: object): Promise<PoolRow> =>
+    changePool(
+      market.em(),
+      { id, version: (await poolNow(id)).version, reason: 'test', ...what },
+      SYSTEM_ACTOR,
+    );
+
+  it('changes the cap and adds days, also to a pool that has just ended', async () => {
+    const pool = await poolOf(await market.buyer(BASE), '-1 day');
+    const after = await change(pool.id, { rpmCap: 600, extendDays: 3 });
+    expect([after.rpmCap, after.state]).toEqual([600, 'EXPIRING']);
+    expect(after.endsAt.getTime() - pool.endsAt.getTime()).toBe(3 * DAY_MS);
+    const stale = changePool(market.em(), { id: pool.id, version: 1, rpmCap: 1, reason: 'x' }, SYSTEM_ACTOR);
+    expect(await codeOf(stale)).toBe('STALE_VERSION');
+    expect(await codeOf(change(pool.id, { rpmCap: 0 }))).toBe('INVALID');
+  });
+
+  it('cancels: the unused share comes back as cash, its gift is taken back, what of it was spent is deducted', async () => {
+    const half = '15 days';
+    const buyer = await market.buyer(BASE);
+    const pool = await poolOf(buyer, half);
+    const cancelled = await change(pool.id, { cancel: true });
+    expect(cancelled.state).toBe('CANCELLED');
+    const { cash, gift } = await market.balances(buyer.walletId);
+    expect(Number(cash)).toBeCloseTo(Number(BASE / 2n), -5);
+    expect(Number(gift)).toBeCloseTo(Number(GIFT / 2n), -5);
+    expect(await codeOf(change(pool.id, { cancel: true }))).toBe('CONFLICT');
+    expect(await codeOf(market.renew(buyer, pool.id))).toBe('POOL_EXPIRED');
+
+    const spender = await market.buyer(BASE);
+    const second = await poolOf(spender, half);
+    await debitGift(market.em(), {
+      walletId: spender.walletId,
+      amount: GIFT,
+      kind: 'ADJUSTMENT',
+      reference: `spent:${spender.walletId}`,
+      actor: SYSTEM_ACTOR,
+      description: 'test',
+    });
+    await change(second.id, { cancel: true });
+    const left = await market.balances(spender.walletId);
+    expect(left.gift).toBe(0n);
+    expect(Number(left.cash)).toBeCloseTo(Number(BASE / 2n - GIFT / 2n), -5);
+  });
+
+  it('lets the owner have the subdomain of a cancelled pool again', async () => {
+    const buyer = await market.buyer(3n * BASE);
+    const subdomain = freshName();
+    const { pool } = await market.buy(buyer, { subdomain });
+    await change(pool.id, { cancel: true });
+    expect(await codeOf(market.buy(buyer, { subdomain }))).toBe('done');
+  });
+});
