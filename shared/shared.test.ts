@@ -17,6 +17,17 @@ describe('money', () => {
     );
   });
 
+  it('reads whole dollars and any fraction down to a micro-dollar', () => {
+    expect(['12', '0', '-3', '0.5', '1.000001', '-0.25'].map(parseDollars)).toEqual([
+      12_000_000n,
+      0n,
+      -3_000_000n,
+      500_000n,
+      1_000_001n,
+      -250_000n,
+    ]);
+  });
+
   it('writes at least cents and no useless zeros', () => {
     expect([0n, 255_000n, 600_000n, -1n, 12_000_000n].map(formatDollars)).toEqual([
       '0.00',
@@ -49,7 +60,16 @@ describe('money', () => {
         expect(parseRatio(formatRatio(ratio))).toBe(ratio);
       }),
     );
-    expect(parseRatio('0.85')).toBe(8_500n);
+    expect(['0.85', '2', '12.0001', '0'].map(parseRatio)).toEqual([8_500n, 20_000n, 120_001n, 0n]);
+    expect([8_500n, 20_000n, 120_001n, 9_000n, 0n].map(formatRatio)).toEqual([
+      '0.85',
+      '2',
+      '12.0001',
+      '0.9',
+      '0',
+    ]);
+    for (const text of ['', '1x', 'x1', '1.', '.5', '1.23456', '12345'])
+      expect(parseRatio(text)).toBeUndefined();
     expect(parseRatio('-1')).toBeUndefined();
   });
 });

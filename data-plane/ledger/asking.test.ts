@@ -246,6 +246,29 @@ describe('a wallet without enough', () => {
     expect(node.purse.leaseIds).toEqual([]);
   });
 
+  test('is asked again while a lease is on its way back, though another is still held', () => {
+    const node = desk(3n * PRICE);
+    node.release('lease_1');
+    node.hold(2, 4n * PRICE);
+    node.grant(2, 4n * PRICE);
+    node.hold(3, 9n * PRICE);
+    expect(typesOf(node.tell({ type: 'REFUSED', no: 3, code: 'insufficient_funds' }))).toEqual([
+      'WRITE',
+      'CLOSE',
+      'RETRY',
+    ]);
+    expect(node.lease('lease_2').draining).toBe(false);
+  });
+
+  test('is refused at once where what is left is held by a lease that drains', () => {
+    const node = desk(3n * PRICE);
+    node.tell({ type: 'RECALL', leaseId: 'lease_1' });
+    node.hold(2, 4n * PRICE);
+    expect(refusedIn(node.tell({ type: 'REFUSED', no: 2, code: 'insufficient_funds' }))).toEqual([
+      [2, 'insufficient_funds'],
+    ]);
+  });
+
   test('is refused at once where what is left is held by requests in flight', () => {
     const node = desk(PRICE);
     node.hold(2);
@@ -364,6 +387,13 @@ describe('a request that waited long', () => {
     node.time += 999;
     expect(node.tell(giveUp(1, false))).toEqual([]);
     expect(refusedIn(node.tell(giveUp(1, true)))).toEqual([[1, 'all_in_use']]);
+  });
+
+  test('is told to come again when the control plane answered others, but nobody knows of conflicts', () => {
+    const node = new Desk();
+    node.time = 10;
+    node.hold(1);
+    expect(refusedIn(node.tell(giveUp(1, false)))).toEqual([[1, 'unavailable']]);
   });
 
   test('is not told that money is in use by a control plane that fell silent, or that never said so', () => {

@@ -57,6 +57,7 @@ describe('a lease', () => {
     node.commit('lease_1');
     node.tell({ type: 'RECALL', leaseId: 'lease_1' });
     expect(node.settle('lease_1', 2, 1)).toEqual([close('lease_1', 1)]);
+    expect(node.lease('lease_1')).toMatchObject({ count: 1, settled: 1, sum: PRICE });
     expect(node.settle('lease_9', 1)).toEqual([]);
   });
 
@@ -79,6 +80,17 @@ describe('a lease', () => {
     const sentAt = { mono: node.time, wall: node.time };
     expect(node.tell({ type: 'CONFIRMED', sentAt })).toEqual([close('lease_1', 0)]);
     expect(node.tell({ type: 'NOT_CLOSED', leaseId: 'lease_9' })).toEqual([]);
+  });
+
+  test('takes no other with it when it goes', () => {
+    const node = desk(PRICE);
+    node.hold(2);
+    node.grant(2, 5n * PRICE);
+    node.commit('lease_1');
+    node.settle('lease_1', 1);
+    node.tell({ type: 'CLOSED', leaseId: 'lease_1' });
+    expect(node.purse.leaseIds).toEqual(['lease_2']);
+    expect(typesOf(node.hold(3))).toEqual(['HELD']);
   });
 
   test('of nobody is nobody’s: ends of holds that came too late change nothing', () => {
@@ -113,6 +125,11 @@ describe('a lease', () => {
     asking.time += 60_000;
     asking.tell({ type: 'TICK' });
     expect(asking.state.purses.size).toBe(1);
+    asking.hold(2, PRICE, 'key_1');
+    asking.tell({ type: 'REFUSED', no: 1, code: 'insufficient_funds' });
+    asking.time += 60_000;
+    asking.tell({ type: 'TICK' });
+    expect([...asking.state.purses.keys()]).toEqual([`${WALLET} key_1`]);
   });
 
   test('that goes back lets those who wait ask again at once', () => {

@@ -1,0 +1,75 @@
+/** The journal cut at every byte, with every bit flipped, and killed in the middle: what it promised stays. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { realDisk } from './disk.ts';
+import { readFrame } from './frames.ts';
+import { openJournal } from './journal.ts';
+import { segmentOf } from './model/segment.ts';
+import { DamagedJournal, replaySegment } from './replay.ts';
+
+test('a megabyte cut at every byte: what was whole is read, the torn rest is taken for the end', () => {
+  const { bytes, starts } = segmentOf(700, 1_000);
+  expect(bytes.length).toBeGreaterThan(1_000_000);
+  for (const [group, start] of starts.entries()) {
+    const end = starts[group + 1] ?? bytes.length;
+    for (let cut = start; cut < end; cut += 1) {
+      // Frames before this one do not depend on the cut: reading goes on from where this one starts.
+      if (readFrame(bytes.subarray(0, cut), start, group).kind !== 'end')
+        throw new Error(`a cut at byte ${cut} was not seen`);
+    }
+    const whole = readFrame(bytes.subarray(0, end), start, group);
+    if (whole.kind !== 'frame' || whole.frame.end !== end) throw new Error(`group ${group} was not read`);
+  }
+});
+
+test('any flipped bit in 10 KB is refused, or costs the last group; nothing is ever invented', () => {
+  const { bytes, starts } = segmentOf(20, 200);
+  const sample = bytes.subarray(0, 10_240);
+  const last = starts.findLastIndex((start) => start < sample.length);
+  const intact = last - 1;
+  let refused = 0;
+  for (let bit = 0; bit < sample.length * 8; bit += 1) {
+    const flipped = Buffer.from(sample);
+    flipped[bit >> 3] = (flipped[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+    try {
+      const { book } = replaySegment('segment', flipped);
+      const mayBeTail = bit >> 3 >= (starts[intact] ?? 0);
+      if (!mayBeTail || book.nextSeq < intact) throw new Error(`a flip of bit ${bit} was not noticed`);
+    } catch (error) {
+      if (!(error instanceof DamagedJournal)) throw error;
+      refused += 1;
+    }
+  }
+  expect(refused).toBeGreaterThan(70_000);
+});
+
+test('a process killed in the middle of commits finds every acknowledged charge again', async () => {
+  for (let round = 0; round < 3; round += 1) {
+    const path = mkdtempSync(join(tmpdir(), 'gateway-journal-'));
+    const child = fork(join(import.meta.dirname, 'model', 'committer.ts'), [path], {
+      stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+    });
+    const acknowledged = new Set<string>();
+    let rest = '';
+    child.stdout?.on('data', (chunk: Buffer) => {
+      const lines = (rest + chunk.toString()).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) acknowledged.add(line);
+      if (acknowledged.size > 500 + round * 700) child.kill('SIGKILL');
+    });
+    await once(child, 'close');
+    const log = { warn: () => undefined };
+    const journal = await openJournal({ folder: path, disk: realDisk, newId: () => 'journal_1', log });
+    const found = (await journal.unsettled(1_000_000)).map(({ requestId }) => requestId);
+    expect(new Set(found).size).toBe(found.length);
+    for (const id of acknowledged)
+      if (!found.includes(id)) throw new Error(`${id} was acknowledged and is gone`);
+    expect(acknowledged.size).toBeGreaterThan(500);
+    await journal.close();
+    rmSync(path, { recursive: true });
+  }
+});
