@@ -97,11 +97,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   });
   return {
     server,
-    listen: async () => {
-      const port = await listen(server, settings);
-      await announceMail(orm.em.fork(), settings);
-      return port;
-    },
+    listen: () => listen(server, parts),
     close: async () => {
       await playground.close();
       await sockets.close();
@@ -112,12 +108,13 @@ export async function createApp(parts: AppParts): Promise<App> {
   };
 }
 
-async function listen(server: FastifyInstance, settings: Settings): Promise<number> {
+async function listen(server: FastifyInstance, { settings, orm }: AppParts): Promise<number> {
   await server.listen({ host: settings.host, port: settings.port });
   const address = server.server.address();
   const port = typeof address === 'object' && address ? address.port : settings.port;
   settings.port = port;
   settings.consoleUrl ||= `http://localhost:${port}`;
+  await announceMail(orm.em.fork(), settings);
   return port;
 }
 

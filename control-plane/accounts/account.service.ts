@@ -8,11 +8,12 @@ import { ensureWallet } from '../wallet/wallet.service.ts';
 import { AccountLinkSchema, UserSchema } from './account.entity.ts';
 import type { UserRow } from './account.entity.ts';
 import { attemptSucceeded, beginAttempt } from './attempts.ts';
-import { demandSecondFactor, removeTotp } from './factor.service.ts';
+import { demandSecondFactor } from './factor.service.ts';
 import type { SecondFactor } from './factor.service.ts';
 import { mintLink, useLink, voidLinks } from './link.service.ts';
 import type { MintedLink } from './link.service.ts';
 import { notify } from './notices.ts';
+import { removeOtherWays } from './other-ways.ts';
 import { checkPassword, hashPassword, passwordMatches } from './password.ts';
 import { accept, checkAcceptable } from './policy.service.ts';
 import { onTaken } from './registration.service.ts';
@@ -145,15 +146,17 @@ export async function claimAccount(em: EntityManager, input: Claim, origin: Orig
   await beginAttempt(em, { purpose: 'claim', email: null, ip: origin.ip });
   const passwordHash = await hashPassword(input.password);
   return inTransaction(em, async (inner) => {
-    const user = await inner.findOneOrFail(UserSchema, {
-      id: (await useLink(inner, input.token, ['CLAIM'])).userId,
-    });
-    Object.assign(user, { email: input.email, passwordHash });
+    const { userId } = await useLink(inner, input.token, ['CLAIM']);
+    const user = await inner.findOneOrFail(UserSchema, { id: userId });
+    if (user.passwordHash) await notify(inner, user, { kind: 'PASSWORD_RESET', ip: origin.ip });
+    // Nobody has proven the new address yet.
+    const emailVerifiedAt = user.email === input.email ? user.emailVerifiedAt : null;
+    Object.assign(user, { email: input.email, emailVerifiedAt, passwordHash });
     await inner.flush().catch(onTaken);
     await accept(inner, { user, policy, ip: origin.ip });
     await endSessions(inner, user.id);
     // Who may choose the address has the account: an app that is lost must not lock its owner out.
-    await removeTotp(inner, user.id);
+    await removeOtherWays(inner, user.id);
     return { user, ...(await openSession(inner, user, { ...origin, remember: true })) };
   });
 }

@@ -174,7 +174,7 @@ export class AdminUsersResolver {
 
   @Authorized('ADMIN')
   @Mutation(() => AdminUserLinkPayload, {
-    description: 'A single-use link with which a user sets address and password.',
+    description: 'A single-use link with which a user sets a password.',
   })
   adminUserLinkCreate(
     @Ctx() context: Context,
@@ -182,7 +182,7 @@ export class AdminUsersResolver {
   ): Promise<AdminUserLinkPayload> {
     return outcome({ url: null, expiresAt: null }, async () => {
       const { token, expiresAt } = await createUserLink(context.em, input, actorOf(context));
-      return { url: `${context.settings.consoleUrl}/claim#${token}`, expiresAt };
+      return { url: `${context.settings.consoleUrl}/reset#${token}`, expiresAt };
     });
   }
 }

@@ -36,8 +36,8 @@ export class ExportResolver {
   @Authorized('USER')
   @Mutation(() => PersonalDataExportPayload, {
     description:
-      'Profile, policy acceptances, sessions, tokens, keys without secrets, wallet, usage log, switches and ' +
-      'stored chats of the caller, as one JSON file.',
+      'Profile, policy acceptances, sessions, tokens, keys without secrets, wallet, usage log, switches ' +
+      'and stored chats of the caller, as one JSON file.',
   })
   personalDataExport(@Ctx() context: Context): Promise<PersonalDataExportPayload> {
     return outcome({ export: null }, async () => {

@@ -15,6 +15,8 @@ export function exportPath(id: string): string {
 export function serveExports(server: FastifyInstance, contexts: Contexts): void {
   server.get(
     `${PATH}/:id`,
+    // A HEAD would use up the download and bring nothing.
+    { exposeHeadRoute: false },
     async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
       const { em, viewer } = await contexts.ofRequest(request.raw, request.id, () => {});
       const isOwners = viewer?.session && (await beginExport(em, viewer.id, request.params.id));

@@ -53,7 +53,9 @@ export async function beginExport(em: EntityManager, userId: string, id: string)
   return begun !== undefined;
 }
 
-/** The file as JSON, in pieces: never more than a page of rows is in memory. `fork` gives a session a page. */
+/**
+ * The file as JSON, in pieces: never more than a page of rows is in memory. `fork` gives a session a page.
+ */
 export async function* writeExport(
   fork: () => EntityManager,
   userId: string,

@@ -124,8 +124,9 @@ export async function demandSecondFactor(
 }
 
 /**
- * Passes where password and second factor, or else a passkey, are the user's. Failures count like those of signing in. Throws
- * CREDENTIALS_INVALID, TOTP_REQUIRED, RATE_LIMITED, and REAUTH_REQUIRED where there is no password to show.
+ * Passes where password and second factor, or else a passkey, are the user's. Failures count like those of
+ * signing in. Throws CREDENTIALS_INVALID, TOTP_REQUIRED, RATE_LIMITED, and REAUTH_REQUIRED where there is
+ * no password to show.
  */
 export async function prove(em: EntityManager, userId: string, proof: Proof): Promise<UserRow> {
   const user = await em.findOneOrFail(UserSchema, { id: userId });

@@ -66,8 +66,8 @@ export class IdentityResolver {
   @Public()
   @Mutation(() => SignInPayload, {
     description:
-      'Opens a session after signing in at a provider. Somebody new is answered POLICY_NOT_ACCEPTED first and ' +
-      'gets an account with the same ticket and the version accepted. Sets the session cookie.',
+      'Opens a session after signing in at a provider. Somebody new is answered POLICY_NOT_ACCEPTED first ' +
+      'and gets an account with the same ticket and the version accepted. Sets the session cookie.',
   })
   oidcSignIn(
     @Ctx() context: Context,

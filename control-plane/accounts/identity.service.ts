@@ -1,6 +1,6 @@
 /**
- * Identities at a provider. An account is found by issuer and subject alone: an e-mail address, even a verified
- * one, never opens an account that somebody has already.
+ * Identities at a provider. An account is found by issuer and subject alone: an e-mail address, even a
+ * verified one, never opens an account that somebody has already.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { UserFailure } from '../errors.ts';

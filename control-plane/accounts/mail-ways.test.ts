@@ -219,7 +219,7 @@ describe('a new password by mail', () => {
   });
 
   it('takes every other way in away where the address had never been proven', async () => {
-    const admin = await test.browser();
+    const admin = test.browser();
     await admin.send(SIGN_IN, { input: ADMIN });
     const token = await admin.send(
       `mutation { accessTokenCreate(input: { name: "x", scopes: [KEYS_READ] }) { secret ${ERRORS} } }`,
@@ -276,7 +276,7 @@ describe('another address', () => {
 });
 
 describe('notices about the safety of an account', () => {
-  it('tell of a changed password, a new token, and a sign-in from elsewhere, in the language of the owner', async () => {
+  it('tell of a new password, token or place of sign-in, in the language of the owner', async () => {
     const owner = await member('lea@example.com');
     await owner.send('mutation { profileUpdate(input: { locale: "zh-CN" }) { userErrors { code } } }');
     await owner.send(

@@ -1,6 +1,7 @@
 /**
- * Words of the mails about accounts, in the languages of the console. Nothing stands in them that a stranger may
- * choose (no names, no browser): whoever enters somebody else's address must not be able to write to them.
+ * Words of the mails about accounts, in the languages of the console. Nothing stands in them that a
+ * stranger may choose (no names, no browser): whoever enters somebody else's address must not be able to
+ * write to them.
  */
 
 /** The languages that mails are written in. */

@@ -22,8 +22,8 @@ export interface Happening {
 }
 
 /**
- * Queues the notice in the caller's transaction, in the owner's language and time zone. Notices that concern the
- * safety of an account cannot be switched off. Nothing where no mail is sent here.
+ * Queues the notice in the caller's transaction, in the owner's language and time zone. Notices that
+ * concern the safety of an account cannot be switched off. Nothing where no mail is sent here.
  */
 export async function notify(em: EntityManager, user: UserRow, { kind, ip, to }: Happening): Promise<void> {
   const outlet = await queryOne<{ console_url: string }>(em, sql`select console_url from mail_outlet`);

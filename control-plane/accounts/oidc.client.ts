@@ -62,8 +62,8 @@ export class OidcClient {
   }
 
   /**
-   * Who came back. `callback` is the whole address that the provider sent the browser to. Rejects where state,
-   * nonce, signature, audience or time are wrong, and where the user refused.
+   * Who came back. `callback` is the whole address that the provider sent the browser to. Rejects where
+   * state, nonce, signature, audience or time are wrong, and where the user refused.
    */
   async finish(callback: URL, { state, nonce, verifier }: OidcSecrets): Promise<OidcIdentity> {
     const configuration = await this.#configuration();

@@ -89,8 +89,8 @@ export async function issueTicket(
 }
 
 /**
- * Who the ticket is for, and takes it out of use with the transaction: it stays good where that is rolled back,
- * because the policy or a second factor was missing. Throws CREDENTIALS_INVALID.
+ * Who the ticket is for, and takes it out of use with the transaction: it stays good where that is rolled
+ * back, because the policy or a second factor was missing. Throws CREDENTIALS_INVALID.
  */
 export async function useTicket(
   em: EntityManager,

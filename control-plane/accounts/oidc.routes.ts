@@ -38,8 +38,9 @@ export function serveOidc(server: FastifyInstance, contexts: Contexts, log: Log)
       });
       return reply.redirect(target, 303);
     };
-  server.get(START_PATH, route(start, '/sign-in?oidc=unavailable'));
-  server.get(CALLBACK_PATH, route(finish, '/sign-in?oidc=failed'));
+  const once = { exposeHeadRoute: false };
+  server.get(START_PATH, once, route(start, '/sign-in?oidc=unavailable'));
+  server.get(CALLBACK_PATH, once, route(finish, '/sign-in?oidc=failed'));
 }
 
 /** Marks the browser where it is not marked yet, and says how it is. */

@@ -1,4 +1,7 @@
-/** Challenges that passkeys sign: made for one purpose, stored as digests, good for five minutes and one use. */
+/**
+ * Challenges that passkeys sign: made for one purpose, stored as digests, good for five minutes and one
+ * use.
+ */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { digestOf, issueSecret } from '@gateway/shared/secrets';
 import { UserFailure } from '../errors.ts';
@@ -48,8 +51,8 @@ export async function issueChallenge(
 }
 
 /**
- * Takes the challenge out of use, whether what was signed is right or not. Throws CREDENTIALS_INVALID where it
- * was made for something or somebody else, was used or is too old.
+ * Takes the challenge out of use, whether what was signed is right or not. Throws CREDENTIALS_INVALID
+ * where it was made for something or somebody else, was used or is too old.
  */
 export async function useChallenge(em: EntityManager, signed: string, use: ChallengeUse): Promise<void> {
   const text = Buffer.from(signed, 'base64url').toString();

@@ -1,4 +1,7 @@
-/** Passkeys: adding, using, naming and removing them. Each proves possession and, by its own check, the person. */
+/**
+ * Passkeys: adding, using, naming and removing them. Each proves possession and, by its own check, the
+ * person.
+ */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import {
   generateAuthenticationOptions,

@@ -14,7 +14,8 @@ const ADD = `mutation ($input: PasskeyRegisterInput!) { passkeyRegister(input: $
     viewer { securityFactors { passkeys { id name lastUsedAt } } } ${ERRORS} } }`;
 const SIGN_IN = `mutation ($input: PasskeySignInInput!) { passkeySignIn(input: $input) {
     viewer { email } session { id } ${ERRORS} } }`;
-const PROVE = `mutation ($input: ReauthenticateInput!) { reauthenticate(input: $input) { validUntil ${ERRORS} } }`;
+const PROVE = `mutation ($input: ReauthenticateInput!) { reauthenticate(input: $input) {
+    validUntil ${ERRORS} } }`;
 const LIST = '{ viewer { securityFactors { passkeys { id name lastUsedAt } } } }';
 
 let test: TestApp;

@@ -38,8 +38,8 @@ export class LinkedIdentity extends NodeInterface {
 export class ChallengePayload {
   @Field(() => AnyJson, {
     description:
-      'Options in their JSON form (WebAuthn Level 3): for PublicKeyCredential.parseCreationOptionsFromJSON or ' +
-      'parseRequestOptionsFromJSON.',
+      'Options in their JSON form (WebAuthn Level 3): for PublicKeyCredential.parseCreationOptionsFromJSON ' +
+      'or parseRequestOptionsFromJSON.',
   })
   options!: object;
 

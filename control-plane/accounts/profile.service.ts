@@ -10,12 +10,9 @@ import { announceAccount } from '../wallet/account.record.ts';
 import { ensureWallet } from '../wallet/wallet.service.ts';
 import { UserSchema } from './account.entity.ts';
 import type { UserRow } from './account.entity.ts';
-import { removeTotp } from './factor.service.ts';
-import { removeIdentities } from './identity.service.ts';
-import { removePasskeys } from './passkey.service.ts';
+import { removeOtherWays } from './other-ways.ts';
 import { LOCALES, nameOf } from './registration.service.ts';
 import { endSessions } from './session.service.ts';
-import { revokeTokens } from './token.service.ts';
 
 export interface ProfileChange {
   displayName?: string | null;
@@ -45,6 +42,7 @@ export async function deleteAccount(em: EntityManager, id: string, actor: Actor)
   await inTransaction(em, async (inner) => {
     const user = await inner.findOneOrFail(UserSchema, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
     await forgetMail(inner, user.email);
+    await query(inner, sql`delete from pending_registration where email = ${user.email}`);
     const email = `${user.id.toLowerCase()}@deleted.invalid`;
     Object.assign(user, {
       state: 'DELETED',
@@ -65,10 +63,7 @@ export async function deleteAccount(em: EntityManager, id: string, actor: Actor)
       reason: 'Asked for by the owner.',
     });
     await endSessions(inner, id);
-    await revokeTokens(inner, id);
-    await removeTotp(inner, id);
-    await removePasskeys(inner, id);
-    await removeIdentities(inner, id);
+    await removeOtherWays(inner, id);
     await query(inner, sql`delete from account_link where user_id = ${id}`);
     await query(inner, sql`delete from sign_in_place where user_id = ${id}`);
     await query(inner, sql`delete from data_export where user_id = ${id}`);

@@ -63,8 +63,8 @@ export class RegistrationResolver {
   @Authorized('USER')
   @Mutation(() => AckPayload, {
     description:
-      'Mails a link to a new address, which takes the place of the old one once it is used. The old address ' +
-      'is told. The answer is the same whether somebody has the new address or not.',
+      'Mails a link to a new address, which takes the place of the old one once it is used. The old ' +
+      'address is told. The answer is the same whether somebody has the new address or not.',
   })
   emailChangeRequest(
     @Ctx() context: Context,

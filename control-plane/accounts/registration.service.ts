@@ -1,6 +1,6 @@
 /**
- * Registering. Without mail an account is made at once. With mail it is made when its address is verified, and
- * until then nobody learns whether the address has an account already.
+ * Registering. Without mail an account is made at once. With mail it is made when its address is verified,
+ * and until then nobody learns whether the address has an account already.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { digestOf, issueSecret } from '@gateway/shared/secrets';
@@ -49,9 +49,9 @@ export async function register(em: EntityManager, input: Registration, origin: O
 }
 
 /**
- * Remembers the registration for 24 hours and mails a link, or the news that there is an account already. Does
- * the same work for either: whether the address is known is looked up when the letter is sent. The result is
- * the token of the browser that asked. Throws POLICY_*, PASSWORD_WEAK, INVALID, RATE_LIMITED.
+ * Remembers the registration for 24 hours and mails a link, or the news that there is an account already.
+ * Does the same work for either: whether the address is known is looked up when the letter is sent. The
+ * result is the token of the browser that asked. Throws POLICY_*, PASSWORD_WEAK, INVALID, RATE_LIMITED.
  */
 export async function requestRegistration(
   em: EntityManager,
@@ -88,9 +88,10 @@ interface PendingRow {
 }
 
 /**
- * Makes the account that a mailed token stands for; undefined for a token of another kind. A session is opened
- * in the browser alone that registered: who was only mailed a link that somebody else asked for is not let into
- * an account whose password that other one knows. Throws TAKEN where the address has an account since.
+ * Makes the account that a mailed token stands for; undefined for a token of another kind. A session is
+ * opened in the browser alone that registered: who was only mailed a link that somebody else asked for is
+ * not let into an account whose password that other one knows. Throws TAKEN where the address has an
+ * account since.
  */
 export async function finishRegistration(
   em: EntityManager,

@@ -6,20 +6,18 @@ import { inTransaction } from '../sql.ts';
 import { UserSchema } from './account.entity.ts';
 import type { UserRow } from './account.entity.ts';
 import { beginAttempt } from './attempts.ts';
-import { factorsOf, removeTotp } from './factor.service.ts';
-import { removeIdentities } from './identity.service.ts';
+import { factorsOf } from './factor.service.ts';
 import { badLink, mintLink, useLink, voidLinks } from './link.service.ts';
 import type { LinkPurpose } from './link.service.ts';
 import { notify } from './notices.ts';
-import { removePasskeys } from './passkey.service.ts';
+import { removeOtherWays } from './other-ways.ts';
 import { checkPassword, hashPassword } from './password.ts';
 import { endSessions, openSession } from './session.service.ts';
 import type { Origin, SignedIn } from './session.service.ts';
-import { revokeTokens } from './token.service.ts';
 
 /**
- * Mails a link to whoever has an account with this address, and does the same work where nobody has: who it is
- * is looked up when the letter is sent. Throws CONFLICT where no mail is sent here, RATE_LIMITED.
+ * Mails a link to whoever has an account with this address, and does the same work where nobody has: who
+ * it is is looked up when the letter is sent. Throws CONFLICT where no mail is sent here, RATE_LIMITED.
  */
 export async function requestReset(em: EntityManager, email: string, { ip }: Origin): Promise<void> {
   await beginAttempt(em, { purpose: 'mail', email, ip });
@@ -80,10 +78,7 @@ export async function resetPassword(
 async function takeOver(em: EntityManager, user: UserRow, purpose: LinkPurpose): Promise<void> {
   if (purpose !== 'RESET' || user.emailVerifiedAt) return;
   user.emailVerifiedAt = new Date();
-  await removeTotp(em, user.id);
-  await removePasskeys(em, user.id);
-  await removeIdentities(em, user.id);
-  await revokeTokens(em, user.id);
+  await removeOtherWays(em, user.id);
 }
 
 /** An account that was only made for somebody is claimed, not reset. */

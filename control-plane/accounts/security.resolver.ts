@@ -6,6 +6,7 @@ import { actorOf, Authorized, sessionOf, viewerOf } from '../context.ts';
 import type { Context } from '../context.ts';
 import { outcome } from '../errors.ts';
 import { AckPayload } from '../inputs.ts';
+import { inTransaction } from '../sql.ts';
 import { walletOfUser } from '../wallet/wallet.service.ts';
 import type { UserRow } from './account.entity.ts';
 import { ViewerPayload } from './account.inputs.ts';
@@ -68,14 +69,16 @@ export class SecurityResolver {
     @Ctx() context: Context,
     @Arg('input', () => TotpConfirmInput, { description: 'The code.' }) input: TotpConfirmInput,
   ): Promise<TotpConfirmPayload> {
-    return outcome({ recoveryCodes: null, viewer: null }, async () => {
-      const { id } = viewerOf(context);
-      const { secretKey } = context.settings;
-      const recoveryCodes = await confirmTotp(context.em, id, { code: input.code, secretKey });
-      const viewer = await userById(context.em, id);
-      await notify(context.em, viewer, { kind: 'TOTP_ON', ip: context.ip });
-      return { recoveryCodes, viewer };
-    });
+    const { id } = viewerOf(context);
+    const { secretKey } = context.settings;
+    return outcome({ recoveryCodes: null, viewer: null }, () =>
+      inTransaction(context.em, async (em) => {
+        const recoveryCodes = await confirmTotp(em, id, { code: input.code, secretKey });
+        const viewer = await userById(em, id);
+        await notify(em, viewer, { kind: 'TOTP_ON', ip: context.ip });
+        return { recoveryCodes, viewer };
+      }),
+    );
   }
 
   @Authorized('USER')
@@ -86,8 +89,10 @@ export class SecurityResolver {
   ): Promise<ViewerPayload> {
     return outcome({ viewer: null }, async () => {
       const user = await prove(context.em, viewerOf(context).id, proofOf(context, input));
-      await removeTotp(context.em, user.id);
-      await notify(context.em, user, { kind: 'TOTP_OFF', ip: context.ip });
+      await inTransaction(context.em, async (em) => {
+        await removeTotp(em, user.id);
+        await notify(em, user, { kind: 'TOTP_OFF', ip: context.ip });
+      });
       return { viewer: user };
     });
   }

@@ -31,7 +31,10 @@ export interface SignedIn {
   token: string;
 }
 
-/** A new session of the user, who is told of a place not used before. The token exists in this result alone. */
+/**
+ * A new session of the user, who is told of a place not used before. The token exists in this result
+ * alone.
+ */
 export async function openSession(
   em: EntityManager,
   user: UserRow,

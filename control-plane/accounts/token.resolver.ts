@@ -29,6 +29,7 @@ import { outcome, UserError } from '../errors.ts';
 import { IdInput } from '../inputs.ts';
 import { NodeInterface } from '../node-interface.ts';
 import { DateTime } from '../scalars.ts';
+import { inTransaction } from '../sql.ts';
 import { userById } from './account.service.ts';
 import { notify } from './notices.ts';
 import { countTokens, createToken, revokeToken, tokensOf } from './token.service.ts';
@@ -107,12 +108,14 @@ export class TokenResolver {
     @Ctx() context: Context,
     @Arg('input', () => AccessTokenCreateInput, { description: 'The token.' }) input: AccessTokenCreateInput,
   ): Promise<AccessTokenCreatePayload> {
-    return outcome({ accessToken: null, secret: null }, async () => {
-      const { em, ip } = context;
-      const { token, secret } = await createToken(em, viewerOf(context), input);
-      await notify(em, await userById(em, token.userId), { kind: 'TOKEN_CREATED', ip });
-      return { accessToken: token, secret };
-    });
+    return outcome({ accessToken: null, secret: null }, () =>
+      inTransaction(context.em, async (em) => {
+        const { token, secret } = await createToken(em, viewerOf(context), input);
+        const owner = await userById(em, token.userId);
+        await notify(em, owner, { kind: 'TOKEN_CREATED', ip: context.ip });
+        return { accessToken: token, secret };
+      }),
+    );
   }
 
   @Authorized('USER')

@@ -114,8 +114,8 @@ export class OidcProvider {
 
   @Field(() => WebAddress, {
     description:
-      'Where its button leads; takes `next`, a path of the console. The browser comes back to /sign-in with ' +
-      '`#oidc=` and a ticket for oidcSignIn, or with `?oidc=failed` or `?oidc=unavailable`.',
+      'Where its button leads; takes `next`, a path of the console. The browser comes back to /sign-in ' +
+      'with `#oidc=` and a ticket for oidcSignIn, or with `?oidc=failed` or `?oidc=unavailable`.',
   })
   startUrl!: string;
 }

@@ -24,8 +24,9 @@ export async function requestVerification(em: EntityManager, userId: string, { i
 }
 
 /**
- * Mails a link to a new address, which takes the old one's place once the link is used. Says nothing of whether
- * somebody has that address. Throws CONFLICT where it is the present one or no mail is sent, RATE_LIMITED.
+ * Mails a link to a new address, which takes the old one's place once the link is used. Says nothing of
+ * whether somebody has that address. Throws CONFLICT where it is the present one or no mail is sent,
+ * RATE_LIMITED.
  */
 export async function requestEmailChange(
   em: EntityManager,

@@ -1,4 +1,7 @@
-/** The key pair that seals the outbox, derived from SECRET_KEY: the same at every start and in every process. */
+/**
+ * The key pair that seals the outbox, derived from SECRET_KEY: the same at every start and in every
+ * process.
+ */
 import { createPrivateKey, createPublicKey, hkdfSync } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { exportPublicKey } from '@gateway/shared/sealing';

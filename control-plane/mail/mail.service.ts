@@ -1,6 +1,6 @@
 /**
- * The outbox: mail is written in the transaction of what it tells of, sealed, and sent by the post afterwards.
- * Without SMTP_URL nothing is ever written.
+ * The outbox: mail is written in the transaction of what it tells of, sealed, and sent by the post
+ * afterwards. Without SMTP_URL nothing is ever written.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { seal } from '@gateway/shared/sealing';
@@ -24,8 +24,8 @@ export interface Mail {
 }
 
 /**
- * A mail that is only composed when it is sent: what a request must not take the time to find out, or must not
- * let its asker see. `letter` names the composer.
+ * A mail that is only composed when it is sent: what a request must not take the time to find out, or must
+ * not let its asker see. `letter` names the composer.
  */
 export interface Letter {
   to: string;

@@ -83,7 +83,7 @@ describe('mail', () => {
     expect(new Set(subjects).size).toBe(20);
   });
 
-  it('is tried again later where the server has no time, and given up where it refuses for good', async () => {
+  it('is tried again where the server has no time, and given up where it refuses for good', async () => {
     await enqueueMail(em(), MAIL);
     mailbox.refusals.push(451, 550);
     await round();

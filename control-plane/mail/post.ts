@@ -114,7 +114,9 @@ interface Row {
   is_old: boolean;
 }
 
-/** Takes the next mail in hand, so that no other process takes it, without holding a lock while it is sent. */
+/**
+ * Takes the next mail in hand, so that no other process takes it, without holding a lock while it is sent.
+ */
 function take(em: EntityManager): Promise<Row | undefined> {
   return queryOne<Row>(
     em,

@@ -1,4 +1,7 @@
-/** More ways into an account: verified addresses, links by mail, passkeys, identities elsewhere; data exports. */
+/**
+ * More ways into an account: verified addresses, links by mail, passkeys, identities elsewhere; data
+ * exports.
+ */
 import { Migration } from '@mikro-orm/migrations';
 
 /** Tables of what proves who somebody is, and of the files in which people take their data along. */
