@@ -24,6 +24,8 @@ export interface HouseOptions {
   reachControl?(url: string): Promise<string>;
   /** The port of the first node, where the control plane's Playground then finds it; otherwise a free one. */
   dataPort?: number;
+  /** Extra variables for the control plane. */
+  controlEnv?: Record<string, string>;
   /** Extra variables for the nodes, e.g. a preloaded module. */
   nodeEnv?: Record<string, string>;
   nodeExecArgv?: string[];
@@ -115,7 +117,7 @@ export async function startHouse(options: HouseOptions): Promise<House> {
 /** How to start this house's control plane on a port, any number of times. */
 function controlStarter(
   dataDir: string,
-  { databaseUrl, dataPort }: HouseOptions,
+  { databaseUrl, dataPort, controlEnv }: HouseOptions,
 ): (port: string) => Promise<HouseProcess> {
   const env = {
     DATABASE_URL: databaseUrl,
@@ -128,6 +130,7 @@ function controlStarter(
     PUBLIC_URL: 'http://localhost:8080',
     DEMO: 'off',
     ...(dataPort && { DATA_URL: `http://127.0.0.1:${dataPort}` }),
+    ...controlEnv,
   };
   return (port) =>
     startProcess({

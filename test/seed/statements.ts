@@ -33,6 +33,7 @@ const USERS = (batch: number, { users, keys }: SeedSize): string => `
   alter table seed_user add column keys integer not null default 0;
   update seed_user u set keys = k.count from (select user_no, count(*)::integer as count from seed_key group by 1) k
     where k.user_no = u.no;
+  analyze seed_user, seed_key;
   insert into users (id, email, display_name, created_at)
     select id, 'seed-${batch}-' || no || '@example.com', 'Seeded ' || no, at from seed_user;
   insert into wallet (id, user_id, created_at) select wallet, id, at from seed_user;
@@ -67,6 +68,7 @@ const REQUESTS = (batch: number, { users, usage }: SeedSize): string => `
       pg_temp.seed_id('lse', ${batch}, dense_rank() over (order by wallet)) as lease,
       pg_temp.seed_id('txn', ${batch}, 100000000 + dense_rank() over (order by week, wallet)) as transaction
     from seed_usage where cost > 0;
+  analyze seed_usage, seed_charge;
   create temp table seed_spent as
     select wallet, lease, sum(cost)::bigint as cost, count(*)::integer as count from seed_charge group by 1, 2;
   select usage_make_partitions(now() - interval '${DAYS + 2} days', now() + interval '1 month');

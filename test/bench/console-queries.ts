@@ -1,0 +1,77 @@
+/** The queries that the console sends, taken from its sources, with values for their variables. */
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse, print, visit } from 'graphql';
+import type { DefinitionNode, FragmentDefinitionNode, OperationDefinitionNode } from 'graphql';
+
+const CONSOLE = join(import.meta.dirname, '..', '..', 'console');
+const DOCUMENT = /graphql\(\s*`([^`]+)`/g;
+const DAY_MS = 86_400_000;
+
+export interface ConsoleQuery {
+  name: string;
+  text: string;
+  variables: Record<string, unknown>;
+  /** Whether it belongs to an administrator's page. */
+  admin: boolean;
+}
+
+/** Every query of the console. `ids` names what variables called `id` mean, by the query's name. */
+export function consoleQueries(ids: Readonly<Record<string, string>>): ConsoleQuery[] {
+  const definitions = globSync('{*,pages/**/*,components/**/*}.{ts,tsx}', { cwd: CONSOLE })
+    .filter((file) => !file.endsWith('.test.ts'))
+    .flatMap((file) => [...readFileSync(join(CONSOLE, file), 'utf8').matchAll(DOCUMENT)])
+    .flatMap(([, text = '']) => parse(text).definitions);
+  const fragments = new Map(
+    definitions
+      .filter((one): one is FragmentDefinitionNode => one.kind === 'FragmentDefinition')
+      .map((one) => [one.name.value, one]),
+  );
+  return definitions
+    .filter((one): one is OperationDefinitionNode => one.kind === 'OperationDefinition')
+    .filter((one) => one.operation === 'query' && one.name !== undefined)
+    .map((one) => queryOf(one, fragments, ids));
+}
+
+function queryOf(
+  operation: OperationDefinitionNode,
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+  ids: Readonly<Record<string, string>>,
+): ConsoleQuery {
+  const name = operation.name?.value ?? '';
+  const needed = new Set<DefinitionNode>([operation]);
+  for (const definition of needed) {
+    visit(definition, {
+      FragmentSpread: (spread) => {
+        const fragment = fragments.get(spread.name.value);
+        if (fragment) needed.add(fragment);
+      },
+    });
+  }
+  const variables = (operation.variableDefinitions ?? []).map(({ variable }) => variable.name.value);
+  const text = [...needed].map((definition) => print(definition)).join('\n');
+  return {
+    name,
+    text,
+    variables: Object.fromEntries(variables.map((one) => [one, valueOf(one, ids[name])])),
+    admin: /^\s*admin\b/m.test(text),
+  };
+}
+
+/** What a page sends when it opens; null for filters that nobody set. */
+function valueOf(variable: string, id: string | undefined): unknown {
+  const now = Date.now();
+  const range = (from: number, to: number) => ({
+    from: new Date(now - from * DAY_MS).toISOString(),
+    to: new Date(now - to * DAY_MS).toISOString(),
+  });
+  const values: Record<string, unknown> = {
+    first: 50,
+    range: range(30, 0),
+    before: range(60, 30),
+    groupBy: ['MODEL'],
+    name: 'swift',
+    id,
+  };
+  return values[variable] ?? null;
+}
