@@ -146,7 +146,8 @@ describe("somebody else's things", () => {
         values (${made.conversation}, ${of}, 'x', 'swift', now(), now())`,
       sql`insert into conversation_message (id, conversation_id, role, content, state, created_at)
         values (${made.message}, ${made.conversation}, 'USER', 'x', 'COMPLETE', now())`,
-      sql`insert into linked_identity (id, user_id, issuer, subject) values (${made.identity}, ${of}, 'x', 'x')`,
+      sql`insert into linked_identity (id, user_id, issuer, subject)
+        values (${made.identity}, ${of}, 'x', 'x')`,
       sql`insert into passkey (id, user_id, credential_id, public_key, counter, transports, name)
         values (${made.passkey}, ${of}, 'x', 'x', 0, '{}', 'x')`,
       sql`insert into pools (id, owner_id, wallet_id, name, subdomain, rpm_cap, starts_at, ends_at)
@@ -208,7 +209,8 @@ describe("somebody else's things", () => {
     );
     const digests: Record<string, string> = {};
     for (const { name } of tables.filter((table) => !ABOUT_THE_CALLER.has(table.name))) {
-      const text = `select md5(coalesce(string_agg(t::text, '|' order by t::text), '')) as digest from "${name}" t`;
+      const text = `select md5(coalesce(string_agg(t::text, '|' order by t::text), '')) as digest
+        from "${name}" t`;
       digests[name] = (await queryOne<{ digest: string }>(em(), { text, values: [] }))?.digest ?? '';
     }
     return digests;

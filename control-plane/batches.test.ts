@@ -11,7 +11,8 @@ const KEYS = `query ($first: Int!) { viewer { apiKeys(first: $first) { nodes {
 } } } }`;
 const CATALOG = `query ($first: Int!) { catalog(first: $first) { nodes {
   id prices { group } deprecation { retiresAt } routes { id model { id } provider { id } } } } }`;
-const USERS = `query ($first: Int!) { admin { users(first: $first) { nodes { id wallet { id balance } } } } }`;
+const USERS = `query ($first: Int!) { admin { users(first: $first) { nodes {
+  id wallet { id balance } } } } }`;
 
 describe('fields of many objects', () => {
   let test: TestApp;
@@ -27,7 +28,8 @@ describe('fields of many objects', () => {
     );
     for (let count = 0; count < 12; count += 1) {
       await owner.send(
-        `mutation ($input: ApiKeyCreateInput!) { apiKeyCreate(input: $input) { apiKey { id } userErrors { code } } }`,
+        `mutation ($input: ApiKeyCreateInput!) { apiKeyCreate(input: $input) {
+          apiKey { id } userErrors { code } } }`,
         {
           input: {
             name: `key ${count}`,

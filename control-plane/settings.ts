@@ -95,7 +95,7 @@ function retentionOf(env: NodeJS.ProcessEnv): number | null {
   if (!text) return null;
   const days = Number(text);
   if (!Number.isInteger(days) || days < RETENTION_DAYS_MIN)
-    throw new Error(`USAGE_RETENTION_DAYS must be a whole number of at least ${RETENTION_DAYS_MIN}, or unset.`);
+    throw new Error(`USAGE_RETENTION_DAYS must be a whole number from ${RETENTION_DAYS_MIN} on, or unset.`);
   return days;
 }
 

@@ -9,7 +9,8 @@ import { DateTime } from '../scalars.ts';
 /** What an operation costs and what is left. */
 @ObjectType({
   description:
-    "Cost of this operation and what is left of the caller's budget, also in `extensions.cost` of each answer and in RateLimit headers.",
+    "Cost of this operation and what is left of the caller's budget, also in `extensions.cost` of each " +
+    'answer and in RateLimit headers.',
 })
 export class RateLimit {
   @Field(() => Int, { description: 'What this operation costs: objects that it can make us read.' })

@@ -62,7 +62,8 @@ describe('the budget of the API', () => {
     clock += retryAfterMs;
     await query(
       test.orm.em.fork(),
-      sql`update query_budget set at = at - ${retryAfterMs} * interval '1 ms' where subject = 'user:usr_fill'`,
+      sql`update query_budget set at = at - ${retryAfterMs} * interval '1 ms'
+        where subject = 'user:usr_fill'`,
     );
     expect(await here.charge(caller('usr_fill'), 400)).toMatchObject({ cost: 400 });
   });

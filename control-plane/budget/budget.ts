@@ -5,7 +5,6 @@
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import ipaddr from 'ipaddr.js';
-import type { Context } from '../context.ts';
 import { requestError } from '../errors.ts';
 import { query, queryOne, sql } from '../sql.ts';
 
@@ -16,6 +15,13 @@ export interface BudgetState {
   remaining: number;
   /** When the whole budget is there again, if nothing more is asked. */
   resetAt: Date;
+}
+
+/** Who asks. */
+export interface Caller {
+  viewer: { id: string } | null;
+  node: unknown;
+  ip: string | null;
 }
 
 export interface BudgetParts {
@@ -58,7 +64,7 @@ export class Budget {
    * Takes the cost from the budget of who asks; nodes have none to keep. Rejects with RATE_LIMITED and
    * `retryAfterMs` where it is used up: then nothing is taken.
    */
-  async charge(context: Pick<Context, 'viewer' | 'node' | 'ip'>, cost: number): Promise<BudgetState | null> {
+  async charge(context: Caller, cost: number): Promise<BudgetState | null> {
     if (context.node && !context.viewer) return null;
     const limit = Math.max(1, Math.floor(this.#parts.hourly / (context.viewer ? 1 : ANONYMOUS_PART)));
     const subject = subjectOf(context);
@@ -121,12 +127,12 @@ export function budgetHeaders({ limit, remaining, resetAt }: BudgetState): Recor
 }
 
 /** A home or an office has one IPv4 address, or one IPv6 network of 64 bits. */
-function subjectOf({ viewer, ip }: Pick<Context, 'viewer' | 'ip'>): string {
+function subjectOf({ viewer, ip }: Caller): string {
   if (viewer) return `user:${viewer.id}`;
   if (ip === null || !ipaddr.isValid(ip)) return 'address:unknown';
   const address = ipaddr.process(ip);
-  const bytes = address.toByteArray();
-  return `address:${address.kind() === 'ipv4' ? address.toString() : bytes.slice(0, IPV6_NETWORK_BYTES).join('.')}`;
+  if (address.kind() === 'ipv4') return `address:${address.toString()}`;
+  return `address:${address.toByteArray().slice(0, IPV6_NETWORK_BYTES).join('.')}`;
 }
 
 interface Standing {
@@ -146,7 +152,7 @@ function exhausted(standing: Standing): Error {
   const waitSeconds = Math.max(1, Math.ceil(((cost - remaining) / limit) * HOUR_SECONDS));
   return requestError(
     'RATE_LIMITED',
-    `This costs ${cost}, and ${Math.floor(remaining)} of ${limit} an hour are left. Try again in ${waitSeconds} s.`,
+    `This costs ${cost}; ${Math.floor(remaining)} of ${limit} are left. Try again in ${waitSeconds} s.`,
     { retryAfterMs: waitSeconds * 1000, cost, limit, http: tooMany(waitSeconds) },
   );
 }

@@ -1,4 +1,4 @@
-/** Addresses of downloads: the same conditions as the lists of the API, written into a query and read again. */
+/** Addresses of downloads: the conditions of the API's lists, written into a query and read again. */
 import { AMOUNT_MAX, formatDollars, parseDollars } from '@gateway/shared/money';
 import { requestError } from '../errors.ts';
 import { UsageSourceEnum, UsageStatusEnum } from '../usage/usage.types.ts';

@@ -35,7 +35,8 @@ function csvLine<Row>(columns: readonly Column<Row>[], row: Row): string {
 }
 
 function jsonLine<Row>(columns: readonly Column<Row>[], row: Row): string {
-  return `${JSON.stringify(Object.fromEntries(columns.map(({ name, value }) => [name, plain(value(row))])))}\n`;
+  const members = columns.map(({ name, value }) => [name, plain(value(row))] as const);
+  return `${JSON.stringify(Object.fromEntries(members))}\n`;
 }
 
 /** Numbers stay numbers, the negative ones too; other text that could be a formula gets an apostrophe. */

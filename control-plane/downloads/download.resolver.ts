@@ -23,7 +23,8 @@ const FORMATS: Record<ExportFormat, TableFormat> = { CSV: 'csv', JSONL: 'jsonl' 
 /** Where a table can be downloaded. */
 @ObjectType({
   description:
-    'Where a table can be downloaded: GET it with the session of the browser or with the access token. It is written while it is read, newest lines first, and checked for permission then.',
+    'Where a table can be downloaded: GET it with the session of the browser or with the access token. ' +
+    'It is written while it is read, newest lines first, and permission is checked then.',
 })
 export class ExportLink {
   @Field(() => WebAddress, { description: 'Its address.' })

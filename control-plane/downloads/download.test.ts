@@ -152,7 +152,8 @@ describe('downloads', () => {
   it('open to access tokens with the scope alone', async () => {
     const status = async (scopes: string, path: string): Promise<number> => {
       const made = await owner.send(
-        `mutation { accessTokenCreate(input: { name: "t", scopes: [${scopes}], expiresInDays: 1 }) { secret userErrors { code message } } }`,
+        `mutation { accessTokenCreate(input: { name: "t", scopes: [${scopes}], expiresInDays: 1 }) {
+          secret userErrors { code message } } }`,
       );
       const secret = pick<string>(made, 'accessTokenCreate', 'secret');
       return (await get(path, null, { authorization: `Bearer ${secret}` })).status;
@@ -211,8 +212,8 @@ describe('downloads', () => {
     await query(
       database.em.fork(),
       sql`
-      insert into usage_entry (request_id, id, at, node_id, key_id, wallet_id, billing_group, source, model_name,
-        family, base_price, ratio, cost, status, outcome, http_status, streamed, latency_ms)
+      insert into usage_entry (request_id, id, at, node_id, key_id, wallet_id, billing_group, source,
+        model_name, family, base_price, ratio, cost, status, outcome, http_status, streamed, latency_ms)
       select 'many_' || n, 'use_' || n, now() - n * interval '1 ms', 'nod', 'key', ${walletId}, 'default',
         'API_KEY', 'swift', 'chat_completions', 0, '1', 0, 'FAILED', 'REFUSED', 400, false, 1
       from generate_series(1, ${count}::integer) n`,

@@ -1,6 +1,6 @@
 /** Fields of a key that are computed when asked for. */
 import 'reflect-metadata';
-import { Arg, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import { Args, ArgsType, Ctx, Field, FieldResolver, Resolver, Root } from 'type-graphql';
 import { formatRatio } from '@gateway/shared/money';
 import { User } from '../accounts/user.type.ts';
 import { CatalogModel } from '../catalog/catalog.type.ts';
@@ -14,6 +14,16 @@ import type { DisabledReason, KeyRow, KeyState } from './key.entity.ts';
 import { reasonOf } from './key.record.ts';
 import { spendsOfKeys, summariesByKey, summaryKey, usesOfKeys } from './key.use.ts';
 import { ApiKey, ApiKeyState, KeyDisabledReason, KeyRotation } from './key.type.ts';
+
+/** What a summary of a key is about. */
+@ArgsType()
+export class KeySummaryArguments {
+  @Field(() => DateRange, { description: 'The span, at most 400 days.' })
+  range!: DateRange;
+
+  @Field(() => UsageBucket, { nullable: true, description: 'Width of the points of `series`.' })
+  bucket?: UsageBucket | null;
+}
 
 /** What is not a column of the key, or not as it stands there. */
 @Resolver(() => ApiKey)
@@ -83,9 +93,7 @@ export class KeyFields {
   async usageSummary(
     @Root() key: KeyRow,
     @Ctx() context: Context,
-    @Arg('range', () => DateRange, { description: 'The span, at most 400 days.' }) range: DateRange,
-    @Arg('bucket', () => UsageBucket, { nullable: true, description: 'Width of the points of `series`.' })
-    bucket: UsageBucket | null,
+    @Args(() => KeySummaryArguments) { range, bucket }: KeySummaryArguments,
   ): Promise<UsageSummary> {
     try {
       const asked = summaryKey(key.id, { range, bucket: bucket ?? null });

@@ -57,8 +57,9 @@ const PARTITIONED = `
     if not exists (select from usage_entry_before) then
       drop table usage_entry_before;
     else
-      select (date_trunc('month', greatest(max(at), clock_timestamp()) at time zone 'UTC') + interval '1 month')
-        at time zone 'UTC' into v_upper from usage_entry_before;
+      select date_trunc('month', greatest(max(at), clock_timestamp()) at time zone 'UTC') at time zone 'UTC'
+        into v_upper from usage_entry_before;
+      v_upper := (v_upper at time zone 'UTC' + interval '1 month') at time zone 'UTC';
       execute format('alter table usage_entry attach partition usage_entry_before
         for values from (minvalue) to (%L)', v_upper);
       insert into usage_partition (name, lower_at, upper_at)

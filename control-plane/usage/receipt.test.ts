@@ -58,7 +58,8 @@ describe('a receipt', () => {
 
   async function createKey(name: string): Promise<string> {
     const answer = await owner.send(
-      `mutation ($name: String!) { apiKeyCreate(input: { name: $name, group: DEFAULT, idempotencyKey: $name }) {
+      `mutation ($name: String!) {
+        apiKeyCreate(input: { name: $name, group: DEFAULT, idempotencyKey: $name }) {
         apiKey { id } userErrors { code } } }`,
       { name },
     );

@@ -39,8 +39,8 @@ function asksForRows({ requestId, ip, minCost }: UsageConditions): boolean {
 }
 
 function rowsOf(conditions: UsageConditions, range: Span): Statement {
-  return sql`select at, wallet_id, key_id, model_name, coalesce(pool_id, '') as pool_id, billing_group, source,
-      status, 1 as requests, coalesce(input_tokens, 0) as input_tokens,
+  return sql`select at, wallet_id, key_id, model_name, coalesce(pool_id, '') as pool_id, billing_group,
+      source, status, 1 as requests, coalesce(input_tokens, 0) as input_tokens,
       coalesce(output_tokens, 0) as output_tokens, cost
     from usage_entry where ${whereOf({ ...conditions, range })}`;
 }
@@ -50,8 +50,8 @@ function hoursOf(conditions: UsageConditions, range: Span): Statement {
   const list = [dimensionsOf(conditions, range)];
   if (keyIds) list.push(sql`key_id = any(${[...keyIds]}::text[])`);
   if (userId) list.push(sql`wallet_id = (select id from wallet where user_id = ${userId})`);
-  return sql`select hour as at, wallet_id, key_id, model_name, pool_id, billing_group, source, status, requests,
-      input_tokens, output_tokens, cost
+  return sql`select hour as at, wallet_id, key_id, model_name, pool_id, billing_group, source, status,
+      requests, input_tokens, output_tokens, cost
     from usage_hour where ${all(list)}`;
 }
 

@@ -64,7 +64,8 @@ const conditions = fc.record(
 async function counted(wanted: UsageConditions, range: { from: Date; to: Date }): Promise<unknown> {
   return queryOne(
     money.em(),
-    sql`select count(*)::integer as requests, count(*) filter (where status <> 'SUCCEEDED')::integer as failed,
+    sql`select count(*)::integer as requests,
+      count(*) filter (where status <> 'SUCCEEDED')::integer as failed,
       coalesce(sum(input_tokens), 0)::text as "inputTokens",
       coalesce(sum(output_tokens), 0)::text as "outputTokens"
     from usage_entry where ${whereOf({ ...wanted, range })}`,

@@ -79,7 +79,8 @@ export async function entriesOfTransactions(
   const rows = await query<EntryRow>(
     em,
     selectEntries(sql`${whereOf({ walletId: null })} and (e.transaction_id, e.wallet_id) in (select * from
-      unnest(${wanted.map((one) => one.transactionId)}::text[], ${wanted.map((one) => one.walletId)}::text[]))`),
+      unnest(${wanted.map((one) => one.transactionId)}::text[],
+        ${wanted.map((one) => one.walletId)}::text[]))`),
   );
   return rows.map(toView).toSorted((one, other) => one.seq - other.seq);
 }
@@ -93,8 +94,8 @@ function whereOf({ walletId, kinds, range }: EntryConditions): Statement {
 }
 
 /**
- * The balance afterwards is what the bucket holds now, in wallet and leases, less what came in since: added up
- * once for a page, from the newest entry of each bucket down to the oldest of the page.
+ * The balance afterwards is what the bucket holds now, in wallet and leases, less what came in since: added
+ * up once for a page, from the newest entry of each bucket down to the oldest of the page.
  */
 function selectEntries(chosen: Statement): Statement {
   return sql`

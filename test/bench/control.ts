@@ -45,7 +45,8 @@ const MORE: readonly Omit<ConsoleQuery, 'variables'>[] = [
   {
     name: 'usage that failed',
     admin: false,
-    text: '{ viewer { usage(first: 50, filter: { statuses: [FAILED] }) { totalCount nodes { id key { name } } } } }',
+    text: `{ viewer { usage(first: 50, filter: { statuses: [FAILED] }) {
+      totalCount nodes { id key { name } } } } }`,
   },
   {
     name: 'usage of everybody',
@@ -55,7 +56,8 @@ const MORE: readonly Omit<ConsoleQuery, 'variables'>[] = [
   ...['MODEL', 'USER', 'KEY'].map((dimension) => ({
     name: `sums of everybody by ${dimension}, 30 days`,
     admin: true,
-    text: `{ admin { usageSummary(range: { from: "${daysAgo(30)}", to: "${daysAgo(0)}" }, groupBy: [${dimension}]) {
+    text: `{ admin { usageSummary(groupBy: [${dimension}],
+      range: { from: "${daysAgo(30)}", to: "${daysAgo(0)}" }) {
       totals { cost } groups { key totals { cost } } } } }`,
   })),
   {
@@ -92,8 +94,8 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 /** The heaviest user signs in with the administrator's password, in the bench's own database. */
 async function signInAsHeaviest(house: House): Promise<ApiClient> {
   await house.database.query(
-    `update users set email_verified_at = now(), password_hash = (select password_hash from users where email = $1)
-      where email = $2`,
+    `update users set email_verified_at = now(),
+      password_hash = (select password_hash from users where email = $1) where email = $2`,
     [ADMIN.email, HEAVIEST],
   );
   await house.database.query(

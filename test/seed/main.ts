@@ -1,6 +1,6 @@
 /**
- * `npm run seed -- --users N --keys N --usage N`: fills the database at DATABASE_URL with real amounts of data
- * whose ledger holds every invariant. Refuses a database that holds users of its own.
+ * `npm run seed -- --users N --keys N --usage N`: fills the database at DATABASE_URL with real amounts of
+ * data whose ledger holds every invariant. Refuses a database that holds users of its own.
  */
 import { parseArgs } from 'node:util';
 import { seedDatabase } from './seed.ts';

@@ -21,8 +21,9 @@ describe('a seeded database', () => {
     expect(await checkInvariants(test.orm.em.fork())).toEqual([]);
     const [counts] = await query(
       test.orm.em.fork(),
-      sql`select (select count(*) from usage_entry)::integer as usage, (select count(*) from api_key)::integer as
-        keys, (select count(*) from config_log where kind = 'API_KEY')::integer as told`,
+      sql`select (select count(*) from usage_entry)::integer as usage,
+        (select count(*) from api_key)::integer as keys,
+        (select count(*) from config_log where kind = 'API_KEY')::integer as told`,
     );
     expect(counts).toEqual({ usage: 4000, keys: 120, told: 120 });
     const admin = await test.admin();

@@ -8,8 +8,8 @@ const OWN_USERS_MAX = 1;
 const BATCHES_MAX = 255;
 
 /**
- * Adds a batch. Throws for a database that holds users of its own (a seeded one may be seeded again), that was
- * never migrated, and for fewer keys than users.
+ * Adds a batch. Throws for a database that holds users of its own (a seeded one may be seeded again), that
+ * was never migrated, and for fewer keys than users.
  */
 export async function seedDatabase(
   databaseUrl: string,

@@ -14,7 +14,8 @@ export interface SeedSize {
 const DAYS = 90;
 
 const PREPARE = `
-  create function pg_temp.seed_id(prefix text, batch integer, n bigint) returns text language sql immutable as $$
+  create function pg_temp.seed_id(prefix text, batch integer, n bigint) returns text
+  language sql immutable as $$
     select prefix || '_01SD' || upper(lpad(to_hex(batch), 2, '0') || lpad(to_hex(n), 8, '0')
       || substr(md5(prefix || batch || '-' || n), 1, 12))
   $$`;
@@ -31,8 +32,8 @@ const USERS = (batch: number, { users, keys }: SeedSize): string => `
       from generate_series(0, ${keys - 1}) n) k;
   create index on seed_key (user_no, position);
   alter table seed_user add column keys integer not null default 0;
-  update seed_user u set keys = k.count from (select user_no, count(*)::integer as count from seed_key group by 1) k
-    where k.user_no = u.no;
+  update seed_user u set keys = k.count
+    from (select user_no, count(*)::integer as count from seed_key group by 1) k where k.user_no = u.no;
   analyze seed_user, seed_key;
   insert into users (id, email, display_name, created_at)
     select id, 'seed-${batch}-' || no || '@example.com', 'Seeded ' || no, at from seed_user;
@@ -70,7 +71,8 @@ const REQUESTS = (batch: number, { users, usage }: SeedSize): string => `
     from seed_usage where cost > 0;
   analyze seed_usage, seed_charge;
   create temp table seed_spent as
-    select wallet, lease, sum(cost)::bigint as cost, count(*)::integer as count from seed_charge group by 1, 2;
+    select wallet, lease, sum(cost)::bigint as cost, count(*)::integer as count from seed_charge
+    group by 1, 2;
   select usage_make_partitions(now() - interval '${DAYS + 2} days', now() + interval '1 month');
   insert into usage_request (request_id, at) select 'seed_${batch}_' || n, at from seed_usage order by n;
   insert into usage_entry (request_id, id, at, node_id, key_id, wallet_id, billing_group, source, model_name,
@@ -97,8 +99,8 @@ const MONEY = (batch: number): string => `
   insert into ledger_account (id, kind, wallet_id, lease_id, bucket)
     select 'lease:' || lease || ':' || bucket, 'LEASE', wallet, lease, bucket
     from seed_spent cross join (values ('CASH'), ('GIFT')) b (bucket);
-  create temp table seed_line (transaction text, kind text, at timestamptz, account text, wallet text, bucket text,
-    amount bigint);
+  create temp table seed_line (transaction text, kind text, at timestamptz, account text, wallet text,
+    bucket text, amount bigint);
   insert into seed_line
     select t.transaction, 'TOP_UP_CARD', t.at, l.account, l.wallet, l.bucket, l.amount
     from (select u.*, pg_temp.seed_id('txn', ${batch}, no) as transaction,
@@ -107,7 +109,8 @@ const MONEY = (batch: number): string => `
     cross join lateral (values ('funding', null, null, -t.paid),
       ('wallet:' || t.wallet || ':CASH', t.wallet, 'CASH', t.paid)) l (account, wallet, bucket, amount);
   insert into seed_line
-    select s.transaction, 'LEASE_GRANT', now() - interval '${DAYS} days', l.account, s.wallet, 'CASH', l.amount
+    select s.transaction, 'LEASE_GRANT', now() - interval '${DAYS} days', l.account, s.wallet, 'CASH',
+      l.amount
     from (select *, pg_temp.seed_id('txn', ${batch}, 50000000 + row_number() over (order by wallet))
         as transaction from seed_spent) s
     cross join lateral (values ('wallet:' || s.wallet || ':CASH', -s.cost),
@@ -115,14 +118,17 @@ const MONEY = (batch: number): string => `
   insert into seed_line
     select c.transaction, 'USAGE', least(c.week + interval '7 days', now()), l.account, l.wallet, l.bucket,
       l.amount
-    from (select transaction, week, wallet, lease, sum(cost)::bigint as cost from seed_charge group by 1, 2, 3, 4) c
+    from (select transaction, week, wallet, lease, sum(cost)::bigint as cost from seed_charge
+      group by 1, 2, 3, 4) c
     cross join lateral (values ('lease:' || c.lease || ':CASH', c.wallet, 'CASH', -c.cost),
       ('revenue:0', null, null, c.cost)) l (account, wallet, bucket, amount);
   insert into ledger_transaction (id, kind, reference, digest, actor_kind, description, at)
     select transaction, kind, 'seed:' || transaction, md5(transaction), 'SYSTEM',
-      case kind when 'USAGE' then 'Requests of a week' when 'TOP_UP_CARD' then 'Paid by card' else 'Credit for a node' end,
+      case kind when 'USAGE' then 'Requests of a week' when 'TOP_UP_CARD' then 'Paid by card'
+        else 'Credit for a node' end,
       min(at) from seed_line group by 1, 2;
-  insert into ledger_entry (id, transaction_id, kind, account_id, wallet_id, bucket, amount, balance_after, at)
+  insert into ledger_entry (id, transaction_id, kind, account_id, wallet_id, bucket, amount, balance_after,
+      at)
     select pg_temp.seed_id('led', ${batch}, row_number() over (order by l.at, l.transaction, l.account)),
       l.transaction, l.kind, l.account, l.wallet, l.bucket, l.amount,
       a.balance + sum(l.amount) over (partition by l.account order by l.at, l.transaction), l.at
@@ -137,13 +143,14 @@ const MONEY = (batch: number): string => `
 const CONFIG = `
   update config_head set revision = revision + 1;
   insert into config_log (kind, key, revision, payload)
-    select 'ACCOUNT', wallet, h.revision, jsonb_build_object('kind', 'ACCOUNT', 'id', wallet, 'walletId', wallet,
-      'frozen', false, 'suspended', false) from seed_user, config_head h;
+    select 'ACCOUNT', wallet, h.revision, jsonb_build_object('kind', 'ACCOUNT', 'id', wallet,
+      'walletId', wallet, 'frozen', false, 'suspended', false) from seed_user, config_head h;
   insert into config_log (kind, key, revision, payload)
     select 'API_KEY', k.id, h.revision, jsonb_build_object('kind', 'API_KEY', 'id', k.id, 'digest', k.digest,
       'previousDigest', null, 'previousUntil', null, 'walletId', k.wallet_id, 'group', k.billing_group,
-      'enabled', k.state = 'ENABLED', 'disabledReason', k.disabled_reason, 'poolId', null, 'allowedModels', null,
-      'allowedIps', '[]'::jsonb, 'expiresAt', null, 'hasSpendLimit', false, 'hidden', false)
+      'enabled', k.state = 'ENABLED', 'disabledReason', k.disabled_reason, 'poolId', null,
+      'allowedModels', null, 'allowedIps', '[]'::jsonb, 'expiresAt', null,
+      'hasSpendLimit', false, 'hidden', false)
     from api_key k join seed_key s on s.id = k.id cross join config_head h;
   select pg_notify('gateway_config', revision::text) from config_head`;
 
