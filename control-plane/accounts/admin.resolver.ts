@@ -174,15 +174,17 @@ export class AdminUsersResolver {
 
   @Authorized('ADMIN')
   @Mutation(() => AdminUserLinkPayload, {
-    description: 'A single-use link with which a user sets a password.',
+    description:
+      'A single-use link with which a user sets a new password; for an account that nobody uses yet, the ' +
+      'address too.',
   })
   adminUserLinkCreate(
     @Ctx() context: Context,
     @Arg('input', () => AdminReasonInput, { description: 'The user.' }) input: AdminReasonInput,
   ): Promise<AdminUserLinkPayload> {
     return outcome({ url: null, expiresAt: null }, async () => {
-      const { token, expiresAt } = await createUserLink(context.em, input, actorOf(context));
-      return { url: `${context.settings.consoleUrl}/reset#${token}`, expiresAt };
+      const { token, expiresAt, page } = await createUserLink(context.em, input, actorOf(context));
+      return { url: `${context.settings.consoleUrl}/${page}#${token}`, expiresAt };
     });
   }
 }

@@ -52,7 +52,7 @@ export class OidcSignInInput {
 export class IdentityLinkPayload {
   @Field(() => WebAddress, {
     nullable: true,
-    description: 'A page of the provider, which sends the browser back to /profile?oidc=linked.',
+    description: 'A page of the provider, which sends the browser back to /profile/security?oidc=linked.',
   })
   url?: string | null;
 

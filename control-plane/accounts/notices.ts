@@ -34,7 +34,7 @@ export async function notify(em: EntityManager, user: UserRow, { kind, ip, to }:
     timeStyle: 'long',
     timeZone: user.timeZone,
   }).format(new Date());
-  const words = noticeWords(kind, locale, { at, ip, link: `${outlet.console_url}/profile` });
+  const words = noticeWords(kind, locale, { at, ip, link: `${outlet.console_url}/profile/security` });
   await enqueueMail(em, { to: to ?? user.email, ...words });
 }
 

@@ -16,6 +16,9 @@ import type { Arrival } from './oidc.flow.ts';
 /** Where the button leads. */
 export const START_PATH = '/oidc/start';
 
+/** The page that shows linked identities. */
+const PROFILE_PATH = '/profile/security';
+
 type Log = ((line: Record<string, unknown>) => void) | undefined;
 
 /** Registers both. Without a provider they answer 404. */
@@ -73,9 +76,9 @@ async function link({ em, viewer, ip }: Context, { identity, userId }: Arrival):
   if (!viewer?.session || viewer.id !== userId) return '/sign-in?oidc=failed';
   try {
     await linkIdentity(em, identity, { userId: viewer.id, ip });
-    return '/profile?oidc=linked';
+    return `${PROFILE_PATH}?oidc=linked`;
   } catch (error) {
-    if (error instanceof UserFailure) return `/profile?oidc=${error.code.toLowerCase()}`;
+    if (error instanceof UserFailure) return `${PROFILE_PATH}?oidc=${error.code.toLowerCase()}`;
     throw error;
   }
 }

@@ -206,7 +206,7 @@ describe('an identity', () => {
   it('is linked by the owner of an account, signs in from then on, and is unlinked', async () => {
     const owner = await test.user('ida@example.com');
     const ida = person('ida-at-work');
-    expect(await link(owner, ida)).toBe('/profile?oidc=linked');
+    expect(await link(owner, ida)).toBe('/profile/security?oidc=linked');
     const browser = test.browser();
     const answer = await signIn(browser, await ticketOf(browser, ida));
     expect(pick(answer, 'oidcSignIn', 'viewer', 'email')).toBe('ida@example.com');
@@ -229,7 +229,7 @@ describe('an identity', () => {
     const browser = test.browser();
     await signIn(browser, await ticketOf(browser, person('kim')), { acceptPolicyVersion: POLICY });
     const other = await test.user('lea@example.com');
-    expect(await link(other, person('kim'))).toBe('/profile?oidc=taken');
+    expect(await link(other, person('kim'))).toBe('/profile/security?oidc=taken');
     const [{ id } = { id: '' }] = pick<{ id: string }[]>(
       await browser.send(LIST),
       'viewer',

@@ -81,7 +81,7 @@ async function takeOver(em: EntityManager, user: UserRow, purpose: LinkPurpose):
   await removeOtherWays(em, user.id);
 }
 
-/** An account that was only made for somebody is claimed, not reset. */
-function isInUse(user: UserRow): boolean {
+/** Whether somebody uses the account: one that was only made for somebody is claimed, not reset. */
+export function isInUse(user: UserRow): boolean {
   return Boolean(user.passwordHash ?? user.emailVerifiedAt);
 }

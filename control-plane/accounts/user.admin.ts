@@ -14,6 +14,7 @@ import { UserSchema } from './account.entity.ts';
 import type { UserRow } from './account.entity.ts';
 import { mintLink } from './link.service.ts';
 import type { MintedLink } from './link.service.ts';
+import { isInUse } from './reset.service.ts';
 import { endSessions } from './session.service.ts';
 
 export interface UserQuery {
@@ -135,14 +136,20 @@ export async function revokeSessions(
   });
 }
 
+/** A link, and the page of the console that takes it. */
+export interface UserLink extends MintedLink {
+  page: 'claim' | 'reset';
+}
+
 /**
- * A single-use link, where no mail can be sent: whoever opens it sets address and password. Throws NOT_FOUND.
+ * A single-use link, where no mail can be sent: whoever opens it sets the password, and the address too of an
+ * account that nobody uses yet. Throws NOT_FOUND.
  */
 export async function createUserLink(
   em: EntityManager,
   input: { id: string; reason: string },
   actor: Actor,
-): Promise<MintedLink> {
+): Promise<UserLink> {
   return inTransaction(em, async (inner) => {
     const user = await userFor(inner, input.id);
     await audit(inner, {
@@ -152,7 +159,7 @@ export async function createUserLink(
       targetId: user.id,
       reason: input.reason,
     });
-    return mintLink(inner, user.id);
+    return { ...(await mintLink(inner, user.id)), page: isInUse(user) ? 'reset' : 'claim' };
   });
 }
 
