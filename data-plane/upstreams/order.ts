@@ -25,10 +25,10 @@ export interface OrderOptions {
  * are left out.
  */
 export function inOrder(routes: readonly CompiledRoute[], options: OrderOptions): Choice[] {
-  const drawn = routes.flatMap((compiled) => {
-    const choice = choose(compiled, options);
-    return choice ? [{ choice, lot: lot(compiled.route.weight, options.random) }] : [];
-  });
+  const choices = routes.flatMap((compiled) => choose(compiled, options) ?? []);
+  // Most models have one route: nothing is drawn then.
+  if (choices.length < 2) return choices;
+  const drawn = choices.map((choice) => ({ choice, lot: lot(choice.compiled.route.weight, options.random) }));
   drawn.sort(
     (a, b) =>
       a.choice.compiled.route.priority - b.choice.compiled.route.priority ||

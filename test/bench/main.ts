@@ -22,6 +22,8 @@ const PRELOAD = ['--expose-gc', '--import', join(import.meta.dirname, 'report-us
 const OUTPUT = join(import.meta.dirname, '..', '..', '.bench');
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
 const OPEN_STREAMS = Number(process.env['BENCH_STREAMS'] ?? 1_000);
+/** Before it is measured each target serves so many times the load: until then the compiler is measured. */
+const WARM_UP_LOADS = 2;
 /** `npm run bench -- wallet` measures one wallet over two nodes and leaves the rest out. */
 const WALLET_ONLY = process.argv[2] === 'wallet';
 /** Below the gateway's limit of requests in flight per wallet. */
@@ -68,7 +70,7 @@ async function measureLoad(targets: Measured[], load: Load & { name: string }): 
   const results = new Map(
     targets.map((target) => [target.name, [] as Awaited<ReturnType<typeof measure>>[]]),
   );
-  for (const target of targets) await runLoad(target, { ...load, requests: Math.ceil(load.requests / 3) });
+  for (const target of targets) await runLoad(target, { ...load, requests: load.requests * WARM_UP_LOADS });
   for (let round = 0; round < ROUNDS; round += 1) {
     for (const target of targets) results.get(target.name)?.push(await measure(target, load));
   }
