@@ -56,7 +56,6 @@ describe.skipIf(!ready)('every page', () => {
         expect(await overflow(page)).toBe(0);
       });
     },
-    30_000,
   );
 });
 

@@ -17,7 +17,7 @@ import { validPlaygroundSearch } from './pages/playground/search.ts';
 import { validPricingSearch } from './pages/pricing/search.ts';
 import { validTokensSearch } from './pages/profile/search.ts';
 import { NotFound, PageBroken } from './pages/shell/fallbacks.tsx';
-import { validNext } from './pages/sign-in/next.ts';
+import { validNext, validSignInSearch } from './pages/sign-in/next.ts';
 import { validUsageSearch } from './pages/usage/search.ts';
 import { validWalletSearch } from './pages/wallet/search.ts';
 
@@ -38,7 +38,7 @@ const home = createRoute({
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  validateSearch: validNext,
+  validateSearch: validSignInSearch,
   loader: words('account'),
   component: lazyRouteComponent(() => import('./pages/sign-in/sign-in-page.tsx'), 'SignInPage'),
 });
@@ -48,6 +48,24 @@ const register = createRoute({
   validateSearch: validNext,
   loader: words('account'),
   component: lazyRouteComponent(() => import('./pages/register/register-page.tsx'), 'RegisterPage'),
+});
+const forgot = createRoute({
+  getParentRoute: () => root,
+  path: '/forgot-password',
+  loader: words('account'),
+  component: lazyRouteComponent(() => import('./pages/reset/forgot-page.tsx'), 'ForgotPage'),
+});
+const reset = createRoute({
+  getParentRoute: () => root,
+  path: '/reset',
+  loader: words('account'),
+  component: lazyRouteComponent(() => import('./pages/reset/reset-page.tsx'), 'ResetPage'),
+});
+const verify = createRoute({
+  getParentRoute: () => root,
+  path: '/verify',
+  loader: words('account'),
+  component: lazyRouteComponent(() => import('./pages/verify/verify-page.tsx'), 'VerifyPage'),
 });
 const claim = createRoute({
   getParentRoute: () => root,
@@ -233,6 +251,9 @@ const tree = root.addChildren([
   home,
   signIn,
   register,
+  forgot,
+  reset,
+  verify,
   claim,
   policy,
   pricing,

@@ -16,9 +16,23 @@ function isKnown(code: string): code is KnownCode {
   return Object.hasOwn(frame.errors, code);
 }
 
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+
+/** "3 minutes", "20 seconds": how long to wait, in the reader's language. */
+function waitText(milliseconds: number, language: string): string {
+  const minutes = milliseconds >= MINUTE_MS;
+  const format = new Intl.NumberFormat(language, {
+    style: 'unit',
+    unit: minutes ? 'minute' : 'second',
+    unitDisplay: 'long',
+  });
+  return format.format(Math.ceil(milliseconds / (minutes ? MINUTE_MS : SECOND_MS)));
+}
+
 /** A function that gives the sentence for a failure, or undefined when there was none. */
 export function useFailureWords() {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   return (
     error: CombinedError | undefined,
     userErrors: readonly UserError[] | undefined,
@@ -26,6 +40,9 @@ export function useFailureWords() {
     const [first] = userErrors ?? [];
     if (!error && !first) return undefined;
     const code = error ? codeOf(error) : (first?.code ?? '');
+    const wait = error?.graphQLErrors[0]?.extensions['retryAfterMs'];
+    if (code === 'RATE_LIMITED' && typeof wait === 'number')
+      return t('state.rateLimitedFor', { time: waitText(wait, i18n.language) });
     return isKnown(code) ? t(`errors.${code}`) : (first?.message ?? t('errors.INTERNAL_SERVER_ERROR'));
   };
 }

@@ -13,9 +13,28 @@ export interface AccountState {
   /** Whether sensitive acts ask for a proof first. */
   stale: boolean;
   totp: boolean;
+  /** Whether a new privacy policy is to be accepted. */
+  mustAccept: boolean;
   tokens: SampleToken[];
   displayName: string | null;
   timeZone: string;
+}
+
+/** Links of mails and what they do. */
+export const LINK_TOKEN = 'link-token-for-once';
+
+function mailChanges(state: AccountState) {
+  const byLink = (token: string) => {
+    state.signedIn = token === LINK_TOKEN;
+    const viewer = state.signedIn ? { __typename: 'User', id: 'usr_1' } : null;
+    return { viewer, secondFactorRequired: false, ...(state.signedIn ? { userErrors: [] } : REFUSED) };
+  };
+  return {
+    passwordReset: ({ input }: Input<{ token: string }>) => byLink(input.token),
+    emailVerify: ({ input }: Input<{ token: string }>) => byLink(input.token),
+    passwordResetRequest: () => ({ ok: true, userErrors: [] }),
+    emailChangeRequest: () => ({ ok: true, userErrors: [] }),
+  };
 }
 
 /** The password and the code that the fake service takes. */
@@ -48,6 +67,7 @@ export function makeAccount(): Omit<AccountState, 'signedIn'> {
   return {
     stale: false,
     totp: false,
+    mustAccept: false,
     tokens: [makeToken(1, 'Billing export'), makeToken(2, 'Old script', { revokedAt: ago(HOUR_MS) })],
     displayName: 'Mara Lindgren',
     timeZone: 'UTC',
@@ -65,6 +85,10 @@ export function accountOf(state: AccountState) {
       hasPassword: true,
       totpEnabled: state.totp,
       recoveryCodesLeft: state.totp ? RECOVERY_CODES.length : 0,
+      passkeys: [
+        { __typename: 'Passkey', id: 'pky_1', name: 'Laptop', createdAt: ago(HOUR_MS), lastUsedAt: null },
+      ],
+      linkedIdentities: [],
     }),
     notificationPreferences: {
       lowBalanceThreshold: '20',
@@ -164,5 +188,10 @@ function profileChanges(state: AccountState) {
       input.currentPassword === PASSWORD ? { userErrors: [] } : REFUSED,
     conversationsDeleteAll: () => ({ deletedIds: ['con_1', 'con_2'], userErrors: [] }),
     sessionsRevokeOthers: () => ({ userErrors: [] }),
+    policyAccept: () => {
+      state.mustAccept = false;
+      return { viewer: { __typename: 'User', id: 'usr_1', mustAcceptPolicy: null }, userErrors: [] };
+    },
+    ...mailChanges(state),
   };
 }

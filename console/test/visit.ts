@@ -1,6 +1,6 @@
 /** One tab for the tests of a file: opens pages as somebody, and fails when the page says anything. */
 import type { Locator, Page } from 'playwright-core';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { makeAccount } from './account-answers.ts';
 import { ADMIN_PAGES, openStage, openTab, PUBLIC_PAGES, type Stage, type Tab, type View } from './browser.ts';
 import { makeKeys } from './sample.ts';
@@ -19,8 +19,12 @@ export interface House {
   reset(): void;
 }
 
+/** A browser on a busy machine takes its time; a page that hangs takes longer. */
+const TEST_MS = 90_000;
+
 /** The built console over the fake control plane, with one tab. */
 export async function openHouse(): Promise<House> {
+  vi.setConfig({ testTimeout: TEST_MS });
   const stage = await openStage();
   const tab = await openTab(stage, WIDE);
   const { state } = stage.fake;

@@ -20,6 +20,7 @@ export const frame = {
     never: 'Never',
     live: 'Live',
     reconnecting: 'Reconnecting',
+    rateLimitedFor: 'Too many tries. Try again in {{time}}.',
     asOf: 'As of {{time}}',
     older: 'Older',
     newest: 'Back to the newest',
@@ -67,6 +68,10 @@ export const frame = {
     fingerprint: 'SHA-256 of the text',
     failed: 'The privacy policy could not be loaded',
     failedSafe: 'The accepted version stays in force.',
+    asPage: 'Open as a page',
+    gateTitle: 'Privacy policy {{version}} is in force',
+    gateSentence: 'Accept it to go on. Keys work on meanwhile; nothing else has changed.',
+    gateOut: 'Export or close the account',
     changes: 'What changed',
   },
   errors: {

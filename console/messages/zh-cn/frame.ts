@@ -23,6 +23,7 @@ export const frame: Translation<typeof english> = {
     never: '从未',
     live: '实时',
     reconnecting: '正在重新连接',
+    rateLimitedFor: '尝试次数过多。请在 {{time}}后重试。',
     asOf: '截至 {{time}}',
     older: '更早',
     newest: '回到最新',
@@ -70,6 +71,10 @@ export const frame: Translation<typeof english> = {
     fingerprint: '全文的 SHA-256',
     failed: '隐私政策无法加载',
     failedSafe: '已接受的版本继续有效。',
+    asPage: '在页面中打开',
+    gateTitle: '隐私政策 {{version}} 已生效',
+    gateSentence: '接受后方可继续。在此期间密钥照常可用，其他均无变化。',
+    gateOut: '导出数据或注销账户',
     changes: '变更内容',
   },
   errors: {

@@ -13,6 +13,7 @@ import { Failure } from '../../components/notice.tsx';
 import { graphql } from '../../graphql.ts';
 import { useSession } from '../../session.tsx';
 import { useFailureWords } from '../failure-words.ts';
+import { takeFragment } from '../fragment.ts';
 import { type AccountForm, AccountFields, EMPTY_ACCOUNT } from '../register/account-fields.tsx';
 import { AccountFrame } from '../sign-in/account-frame.tsx';
 
@@ -45,7 +46,7 @@ const Claim = graphql(`
 /** The claim page. */
 export function ClaimPage() {
   const { t } = useTranslation();
-  const [token] = useState(() => location.hash.slice(1));
+  const [token] = useState(() => takeFragment() ?? '');
   const [{ data, error }, again] = useQuery({ query: ClaimOptions });
   const { failure, fetching, send } = useClaim(token);
   const form = useForm<AccountForm>({ defaultValues: EMPTY_ACCOUNT });

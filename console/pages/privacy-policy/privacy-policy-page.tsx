@@ -8,26 +8,14 @@ import { Failure, SkeletonRows } from '../../components/notice.tsx';
 import { useTitle } from '../../components/page-head.tsx';
 import { Prose } from '../../components/prose.tsx';
 import { Day } from '../../components/time.tsx';
-import { graphql, type ResultOf } from '../../graphql.ts';
+import type { ResultOf } from '../../graphql.ts';
 import { PublicFrame } from '../shell/public-frame.tsx';
-
-const PolicyQuery = graphql(`
-  query PrivacyPolicy {
-    privacyPolicy {
-      id
-      version
-      effectiveAt
-      markdown
-      sha256
-      changeSummary
-    }
-  }
-`);
+import { PolicyQuery, withoutTitle } from './documents.ts';
 
 /** The policy page. */
 export function PrivacyPolicyPage() {
   const { t } = useTranslation();
-  const [{ data, error, fetching }, again] = useQuery({ query: PolicyQuery });
+  const [{ data, error, fetching }, again] = useQuery({ query: PolicyQuery, variables: { version: null } });
   useTitle(t('policy.title'));
   return (
     <PublicFrame>
@@ -54,9 +42,6 @@ export function PrivacyPolicyPage() {
   );
 }
 
-// The page has the title already.
-const TITLE_LINE = /^\s*# .*\n/;
-
 function Policy({ policy }: { policy: ResultOf<typeof PolicyQuery>['privacyPolicy'] }) {
   const { t } = useTranslation();
   return (
@@ -71,7 +56,7 @@ function Policy({ policy }: { policy: ResultOf<typeof PolicyQuery>['privacyPolic
         </section>
       )}
       <div className="mt-8">
-        <Prose markdown={policy.markdown.replace(TITLE_LINE, '')} />
+        <Prose markdown={withoutTitle(policy.markdown)} />
       </div>
       <p className="mt-10 border-t border-line pt-4 text-hint text-ink-3">
         {t('policy.fingerprint')}

@@ -12,6 +12,7 @@ import { textIn } from '../form-values.ts';
 import { useSubmit } from '../use-submit.ts';
 import { type Account, AccountQuery, UpdateProfile } from './documents.ts';
 import { Closing } from './closing.tsx';
+import { EmailPart } from './email-part.tsx';
 import { Part, ProfileFrame } from './profile-frame.tsx';
 
 const NAME_CHARACTERS_MAX = 80;
@@ -26,6 +27,9 @@ export function AccountPage() {
         <>
           <Part title={t('profile.person')}>
             <Person account={account} />
+          </Part>
+          <Part title={t('profile.email')}>
+            <EmailPart account={account} mail={data?.signInOptions.mail === true} />
           </Part>
           <Part title={t('profile.close')}>
             <Closing account={account} />
@@ -57,9 +61,6 @@ function Person({ account }: { account: Account }) {
   return (
     <form className="flex max-w-[420px] flex-col gap-5" onSubmit={(event) => void submit(event)}>
       <LeaderList>
-        <LeaderRow name={t('profile.email')}>
-          <span className="break-all">{account.email}</span>
-        </LeaderRow>
         <LeaderRow name={t('profile.since')}>
           <Day at={account.createdAt} />
         </LeaderRow>

@@ -3,9 +3,17 @@ import { graphql, type ResultOf } from '../../graphql.ts';
 
 export const AccountQuery = graphql(`
   query Account {
+    signInOptions {
+      mail
+      currentPolicy {
+        id
+        version
+      }
+    }
     viewer {
       id
       email
+      emailVerifiedAt
       displayName
       locale
       timeZone
@@ -40,6 +48,46 @@ export const UpdateProfile = graphql(`
   }
 `);
 
+export const RequestEmailChange = graphql(`
+  mutation RequestEmailChange($input: EmailInput!) {
+    emailChangeRequest(input: $input) {
+      userErrors {
+        code
+        message
+        field
+      }
+    }
+  }
+`);
+
+export const RequestVerification = graphql(`
+  mutation RequestVerification {
+    emailVerificationRequest {
+      userErrors {
+        code
+        message
+        field
+      }
+    }
+  }
+`);
+
+export const ExportData = graphql(`
+  mutation ExportData {
+    personalDataExport {
+      export {
+        downloadUrl
+        expiresAt
+      }
+      userErrors {
+        code
+        message
+        field
+      }
+    }
+  }
+`);
+
 export const CloseAccount = graphql(`
   mutation CloseAccount($input: ReauthenticateInput!) {
     accountDelete(input: $input) {
@@ -55,6 +103,18 @@ export const CloseAccount = graphql(`
 
 export const SecurityQuery = graphql(`
   query Security {
+    signInOptions {
+      passkeys
+      oidcProviders {
+        id
+        label
+        startUrl
+      }
+      currentPolicy {
+        id
+        version
+      }
+    }
     viewer {
       id
       email
@@ -62,6 +122,18 @@ export const SecurityQuery = graphql(`
         hasPassword
         totpEnabled
         recoveryCodesLeft
+        passkeys {
+          id
+          name
+          createdAt
+          lastUsedAt
+        }
+        linkedIdentities {
+          id
+          provider
+          email
+          createdAt
+        }
       }
       sessions(first: 100) {
         nodes {
@@ -189,6 +261,7 @@ export const DeleteChats = graphql(`
 
 export type Account = NonNullable<ResultOf<typeof AccountQuery>['viewer']>;
 export type Security = NonNullable<ResultOf<typeof SecurityQuery>['viewer']>;
+export type Passkey = Security['securityFactors']['passkeys'][number];
 export type Session = Security['sessions']['nodes'][number];
 export type Notices = NonNullable<ResultOf<typeof NoticesQuery>['viewer']>;
 export type Acceptance = NonNullable<ResultOf<typeof PrivacyQuery>['viewer']>['policyAcceptances'][number];

@@ -2,11 +2,13 @@
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useQuery } from 'urql';
+import { useMutation, useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { Day } from '../../components/time.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { useFailureWords } from '../failure-words.ts';
 import { Closing } from './closing.tsx';
-import { type Acceptance, PrivacyQuery } from './documents.ts';
+import { type Acceptance, ExportData, PrivacyQuery } from './documents.ts';
 import { Part, ProfileFrame } from './profile-frame.tsx';
 
 const DeleteChatsDialog = lazy(async () => ({
@@ -23,6 +25,9 @@ export function PrivacyPage() {
         <>
           <Part title={t('profile.policies')}>
             <Acceptances acceptances={viewer.policyAcceptances} />
+          </Part>
+          <Part title={t('profile.export')}>
+            <Export />
           </Part>
           <Part title={t('profile.chats')}>
             <Chats />
@@ -54,6 +59,30 @@ function Acceptances({ acceptances }: { acceptances: readonly Acceptance[] }) {
       <Link to="/privacy-policy" className="mt-3 inline-block text-accent underline">
         {t('shell.policy')}
       </Link>
+    </>
+  );
+}
+
+function Export() {
+  const { t } = useTranslation();
+  const [{ fetching }, make] = useMutation(ExportData);
+  const failureWords = useFailureWords();
+  const toast = useToast();
+  const download = async () => {
+    const { data, error } = await make({});
+    const reason = failureWords(error, data?.personalDataExport.userErrors);
+    const url = data?.personalDataExport.export?.downloadUrl;
+    if (url) location.assign(url);
+    else if (reason !== undefined) toast({ text: reason, failed: true });
+  };
+  return (
+    <>
+      <p className="max-w-[640px] text-ink-2">{t('profile.exportSentence')}</p>
+      <div className="mt-4">
+        <Button busy={fetching} onClick={() => void download()}>
+          {t('profile.exportButton')}
+        </Button>
+      </div>
     </>
   );
 }

@@ -7,6 +7,8 @@ import { useToast } from '../../components/toast.tsx';
 import { textIn } from '../form-values.ts';
 import { useSubmit } from '../use-submit.ts';
 import { ChangePassword, SecurityQuery } from './documents.ts';
+import { Identities } from './identities.tsx';
+import { Passkeys } from './passkeys.tsx';
 import { Part, ProfileFrame } from './profile-frame.tsx';
 import { Sessions } from './sessions.tsx';
 import { TotpPart } from './totp-part.tsx';
@@ -34,6 +36,20 @@ export function SecurityPage() {
           <Part title={t('totp.title')}>
             <TotpPart viewer={viewer} onChanged={reload} />
           </Part>
+          {data?.signInOptions.passkeys === true && (
+            <Part title={t('passkeys.title')}>
+              <Passkeys passkeys={viewer.securityFactors.passkeys} onChanged={reload} />
+            </Part>
+          )}
+          {data && data.signInOptions.oidcProviders.length > 0 && (
+            <Part title={t('identities.title')}>
+              <Identities
+                identities={viewer.securityFactors.linkedIdentities}
+                providers={data.signInOptions.oidcProviders}
+                onChanged={reload}
+              />
+            </Part>
+          )}
           <Part title={t('profile.sessions')}>
             <Sessions sessions={viewer.sessions.nodes} onEnded={reload} />
           </Part>

@@ -1,11 +1,12 @@
 /** Asks again who sits here: the password, and the code of the app where one is in use. */
 import { type FormEvent, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useMutation, useQuery } from 'urql';
+import { useClient, useMutation, useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { SkeletonRows } from '../../components/notice.tsx';
-import { graphql } from '../../graphql.ts';
+import { graphql, type VariablesOf } from '../../graphql.ts';
+import { askPasskey, hasPasskeys } from '../../passkeys.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { ProofFields, proofIn } from './proof-fields.tsx';
 
@@ -17,7 +18,18 @@ const FactorsQuery = graphql(`
       securityFactors {
         hasPassword
         totpEnabled
+        passkeys {
+          id
+        }
       }
+    }
+  }
+`);
+
+const ProofOptions = graphql(`
+  mutation ProofOptions {
+    passkeyProofOptions {
+      options
     }
   }
 `);
@@ -40,15 +52,20 @@ export function ProofDialog({ onSettle }: { onSettle: (given: boolean) => void }
   const { t } = useTranslation();
   const id = useId();
   const [{ data }] = useQuery({ query: FactorsQuery });
-  const { failure, fetching, submit } = useProving(onSettle);
+  const { failure, fetching, submit, byPasskey } = useProving(onSettle);
+  const factors = data?.viewer?.securityFactors;
+  const withPasskey = factors !== undefined && factors.passkeys.length > 0 && hasPasskeys();
   const footer = (
     <>
       <Button variant="ghost" onClick={() => onSettle(false)}>
         {t('dialog.cancel')}
       </Button>
-      <Button type="submit" form={id} variant="primary" busy={fetching}>
-        {t('proof.button')}
-      </Button>
+      {withPasskey && <Button onClick={() => void byPasskey()}>{t('proof.passkey')}</Button>}
+      {factors?.hasPassword === true && (
+        <Button type="submit" form={id} variant="primary" busy={fetching}>
+          {t('proof.button')}
+        </Button>
+      )}
     </>
   );
   return (
@@ -60,14 +77,12 @@ export function ProofDialog({ onSettle }: { onSettle: (given: boolean) => void }
       footer={footer}
     >
       <form id={id} className="flex flex-col gap-5" onSubmit={(event) => void submit(event)}>
-        {data?.viewer ? (
-          <ProofFields
-            email={data.viewer.email}
-            totp={data.viewer.securityFactors.totpEnabled}
-            failure={failure}
-          />
-        ) : (
-          <SkeletonRows rows={2} />
+        {!data?.viewer && <SkeletonRows rows={2} />}
+        {data?.viewer && factors?.hasPassword === true && (
+          <ProofFields email={data.viewer.email} totp={factors.totpEnabled} failure={failure} />
+        )}
+        {factors?.hasPassword === false && (
+          <p className="text-ink-2">{failure ?? t(withPasskey ? 'proof.passkeyOnly' : 'proof.signInAnew')}</p>
         )}
       </form>
     </Dialog>
@@ -75,16 +90,24 @@ export function ProofDialog({ onSettle }: { onSettle: (given: boolean) => void }
 }
 
 function useProving(onSettle: (given: boolean) => void) {
+  const client = useClient();
   const [{ fetching }, prove] = useMutation(Reauthenticate);
   const [failure, setFailure] = useState<string>();
   const failureWords = useFailureWords();
-  const submit = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    if (fetching) return;
-    const { data, error } = await prove({ input: proofIn(new FormData(event.currentTarget)) });
+  const send = async (input: VariablesOf<typeof Reauthenticate>['input']) => {
+    const { data, error } = await prove({ input });
     const reason = failureWords(error, data?.reauthenticate.userErrors);
     setFailure(reason);
     if (reason === undefined) onSettle(true);
   };
-  return { failure, fetching, submit };
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    if (!fetching) await send(proofIn(new FormData(event.currentTarget)));
+  };
+  const byPasskey = async () => {
+    const { data } = await client.mutation(ProofOptions, {}).toPromise();
+    const passkey = data && (await askPasskey(data.passkeyProofOptions.options));
+    if (passkey) await send({ passkey });
+  };
+  return { failure, fetching, submit, byPasskey };
 }

@@ -2,14 +2,14 @@
  * The fields of a new account: email, password with its strength, the policy box. Register and claim share
  * them.
  */
-import { Link } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { CircleCheck } from 'lucide-react';
 import { useId } from 'react';
-import type { UseFormReturn } from 'react-hook-form';
+import type { UseFormRegisterReturn, UseFormReturn } from 'react-hook-form';
 import { useTranslation } from 'react-i18next';
 import { Below, Field, PasswordField } from '../../components/field.tsx';
 import { Rich } from '../../components/rich.tsx';
+import { PolicyLink } from '../privacy-policy/policy-link.tsx';
 
 export interface AccountForm {
   email: string;
@@ -39,14 +39,10 @@ export function strengthOf(password: string): Strength {
 export function AccountFields({ form, version }: { form: UseFormReturn<AccountForm>; version: string }) {
   const { t } = useTranslation();
   const { errors } = form.formState;
-  const words = { show: t('account.show'), hide: t('account.hide') };
+  const rules = usePasswordRules();
   const email = form.register('email', {
     required: t('account.emailNeeded'),
     validate: (value) => EMAIL.test(value.trim()) || t('account.emailWrong'),
-  });
-  const password = form.register('password', {
-    required: t('account.passwordNeeded'),
-    minLength: { value: PASSWORD_CHARACTERS_MIN, message: t('account.passwordShort') },
   });
   return (
     <>
@@ -58,20 +54,48 @@ export function AccountFields({ form, version }: { form: UseFormReturn<AccountFo
         error={errors.email?.message}
         {...email}
       />
-      <div className="flex flex-col gap-2">
-        <PasswordField
-          label={t('account.password')}
-          tall
-          autoComplete="new-password"
-          words={words}
-          maxLength={PASSWORD_CHARACTERS_MAX}
-          error={errors.password?.message}
-          {...password}
-        />
-        <StrengthBar password={form.watch('password')} />
-      </div>
+      <NewPassword
+        field={form.register('password', rules)}
+        typed={form.watch('password')}
+        error={errors.password?.message}
+      />
       <PolicyBox form={form} version={version} />
     </>
+  );
+}
+
+/** What a password to be chosen must be. */
+export function usePasswordRules() {
+  const { t } = useTranslation();
+  return {
+    required: t('account.passwordNeeded'),
+    minLength: { value: PASSWORD_CHARACTERS_MIN, message: t('account.passwordShort') },
+  };
+}
+
+interface NewPasswordProps {
+  /** The form's own registration of the field, with the rules above. */
+  field: UseFormRegisterReturn;
+  typed: string;
+  error: string | undefined;
+}
+
+/** A password to be chosen, with its strength. */
+export function NewPassword({ field, typed, error }: NewPasswordProps) {
+  const { t } = useTranslation();
+  return (
+    <div className="flex flex-col gap-2">
+      <PasswordField
+        label={t('account.password')}
+        tall
+        autoComplete="new-password"
+        words={{ show: t('account.show'), hide: t('account.hide') }}
+        maxLength={PASSWORD_CHARACTERS_MAX}
+        error={error}
+        {...field}
+      />
+      <StrengthBar password={typed} />
+    </div>
   );
 }
 
@@ -118,11 +142,7 @@ function PolicyBox({ form, version }: { form: UseFormReturn<AccountForm>; versio
   const { t } = useTranslation();
   const id = useId();
   const wrong = form.formState.errors.accepted?.message;
-  const link = (words: string) => (
-    <Link to="/privacy-policy" target="_blank" className="font-[550] text-accent underline">
-      {words}
-    </Link>
-  );
+  const link = (words: string) => <PolicyLink words={words} />;
   return (
     <div className="flex flex-col gap-2">
       <div

@@ -28,9 +28,8 @@ const AcceptPolicy = graphql(`
   }
 `);
 
-/** The banner; it goes away once the version is accepted. */
-export function PolicyBanner({ version }: { version: string }) {
-  const { t } = useTranslation();
+/** Accepts the version; the viewer in the cache, and with it every page, knows at once. */
+export function useAccepting(version: string) {
   const [{ fetching }, accept] = useMutation(AcceptPolicy);
   const failureWords = useFailureWords();
   const toast = useToast();
@@ -39,6 +38,13 @@ export function PolicyBanner({ version }: { version: string }) {
     const reason = failureWords(error, data?.policyAccept.userErrors);
     if (reason !== undefined) toast({ text: reason, failed: true });
   };
+  return { fetching, send };
+}
+
+/** The banner of the pages that stay open; it goes away once the version is accepted. */
+export function PolicyBanner({ version }: { version: string }) {
+  const { t } = useTranslation();
+  const { fetching, send } = useAccepting(version);
   return (
     <Banner
       tone="warn"

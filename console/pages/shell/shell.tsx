@@ -31,6 +31,7 @@ const WalletChanges = graphql(`
 `);
 
 // Seldom needed, so no part of the frame.
+const PolicyGate = lazy(async () => ({ default: (await import('./policy-gate.tsx')).PolicyGate }));
 const PolicyBanner = lazy(async () => ({ default: (await import('./policy-banner.tsx')).PolicyBanner }));
 
 /** Lets in who is signed in; everybody else is sent to sign in and comes back afterwards. */
@@ -91,8 +92,7 @@ function Frame({ viewer, baseAddress }: { viewer: Viewer; baseAddress: string })
             FULL,
           )}
         >
-          <Banners viewer={viewer} />
-          <Outlet />
+          <Content viewer={viewer} />
         </main>
       </div>
       {phone && <TabBar viewer={viewer} />}
@@ -105,6 +105,27 @@ const FULL =
   'has-[[data-full]]:flex has-[[data-full]]:h-[calc(100dvh-48px)] has-[[data-full]]:max-w-none! ' +
   'has-[[data-full]]:flex-none has-[[data-full]]:flex-col has-[[data-full]]:p-0! ' +
   'max-sm:has-[[data-full]]:h-[calc(100dvh-112px-env(safe-area-inset-bottom))]';
+
+// Reading, exporting and closing the account need no acceptance of anything.
+const ALWAYS_OPEN = /^\/profile(\/|$)/;
+
+function Content({ viewer }: { viewer: Viewer }) {
+  const { pathname } = useLocation();
+  const policy = viewer.mustAcceptPolicy;
+  if (policy && !ALWAYS_OPEN.test(pathname)) {
+    return (
+      <Suspense>
+        <PolicyGate version={policy.version} />
+      </Suspense>
+    );
+  }
+  return (
+    <>
+      <Banners viewer={viewer} />
+      <Outlet />
+    </>
+  );
+}
 
 function Banners({ viewer }: { viewer: Viewer }) {
   const { t } = useTranslation();

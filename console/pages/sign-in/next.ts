@@ -1,11 +1,25 @@
 /** Where to go after signing in: a path of this console and nothing else. */
+import { wordOf } from '../../components/search-parameters.ts';
 
 const HOME = '/keys';
+const PROVIDER_FAILURES = ['failed', 'unavailable'] as const;
+
+export interface SignInSearch {
+  next?: string | undefined;
+  /** What became of signing in at a provider, where it failed. */
+  oidc?: (typeof PROVIDER_FAILURES)[number] | undefined;
+}
 
 /** Reads the search parameter `next`; anything but a path of this origin is left out. */
 export function validNext(search: Record<string, unknown>): { next?: string | undefined } {
   const { next } = search;
   return typeof next === 'string' && isOwnPath(next) ? { next } : {};
+}
+
+/** Reads the search parameters of the sign-in page. */
+export function validSignInSearch(search: Record<string, unknown>): SignInSearch {
+  const oidc = wordOf(search['oidc'], PROVIDER_FAILURES);
+  return { ...validNext(search), ...(oidc && { oidc }) };
 }
 
 /** The page to open after signing in. */

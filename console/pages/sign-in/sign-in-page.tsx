@@ -1,47 +1,63 @@
-/** Sign-in: email and password, then the second factor where the account has one. */
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+/** Sign-in: email and password, then the second factor; a passkey or a provider where they are offered. */
+import { Link, useSearch } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
 import { useForm, type UseFormReturn } from 'react-hook-form';
 import { useTranslation } from 'react-i18next';
-import { useMutation } from 'urql';
+import { useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { Checkbox, Field, PasswordField } from '../../components/field.tsx';
 import { graphql } from '../../graphql.ts';
-import { useSession } from '../../session.tsx';
-import { useFailureWords } from '../failure-words.ts';
+import { takeFragment } from '../fragment.ts';
 import { AccountFrame } from './account-frame.tsx';
-import { destination } from './next.ts';
+import { type SignInForm, useSignIn } from './use-sign-in.ts';
 
-const SignIn = graphql(`
-  mutation SignIn($input: SignInInput!) {
-    signIn(input: $input) {
-      viewer {
+const WaysQuery = graphql(`
+  query WaysIn {
+    signInOptions {
+      password
+      passkeys
+      mail
+      registrationOpen
+      oidcProviders {
         id
+        label
+        startUrl
       }
-      secondFactorRequired
-      userErrors {
-        code
-        message
-        field
+      currentPolicy {
+        id
+        version
       }
     }
   }
 `);
 
-interface SignInForm {
-  email: string;
-  password: string;
-  code: string;
-  stay: boolean;
+// Offered by few gateways and needed by few visitors.
+const OtherWays = lazy(async () => ({ default: (await import('./other-ways.tsx')).OtherWays }));
+const ProviderArrival = lazy(async () => ({
+  default: (await import('./provider-arrival.tsx')).ProviderArrival,
+}));
+
+const TICKET = 'oidc=';
+
+/** The sign-in page; a visitor who comes back from a provider brings a ticket in the fragment. */
+export function SignInPage() {
+  const [ticket] = useState(() => takeFragment(TICKET));
+  if (ticket === undefined) return <SignInForms />;
+  return (
+    <Suspense>
+      <ProviderArrival ticket={ticket} />
+    </Suspense>
+  );
 }
 
-/** The sign-in page. */
-export function SignInPage() {
+function SignInForms() {
   const { t } = useTranslation();
-  const { next } = useSearch({ from: '/sign-in' });
+  const { next, oidc } = useSearch({ from: '/sign-in' });
+  const [{ data }] = useQuery({ query: WaysQuery });
   const form = useForm<SignInForm>({ defaultValues: { email: '', password: '', code: '', stay: true } });
   const { failure, second, fetching, send } = useSignIn(next);
-  const sentence = (
+  const ways = data?.signInOptions;
+  const sentence = ways?.registrationOpen !== false && (
     <>
       {t('account.newHere')}{' '}
       <Link to="/register" search={{ next }} className={LINK}>
@@ -49,19 +65,25 @@ export function SignInPage() {
       </Link>
     </>
   );
+  const told = failure ?? (oidc === undefined ? undefined : t(`account.oidc.${oidc}`));
   return (
-    <AccountFrame title={t('account.signIn')} failure={failure} sentence={sentence}>
+    <AccountFrame title={t('account.signIn')} failure={told} sentence={sentence}>
       <form
         noValidate
         className="flex flex-col gap-5"
         onSubmit={(event) => void form.handleSubmit(send)(event)}
       >
         <EmailField form={form} fixed={second} />
-        {second ? <SecondFactor form={form} /> : <Password form={form} />}
+        {second ? <SecondFactor form={form} /> : <Password form={form} forgotten={ways?.mail === true} />}
         <Button type="submit" variant="primary" size="form" wide busy={fetching}>
           {fetching ? t('account.signingIn') : t('account.signIn')}
         </Button>
       </form>
+      <Suspense>
+        {!second && ways && (ways.passkeys || ways.oidcProviders.length > 0) && (
+          <OtherWays passkeys={ways.passkeys} providers={ways.oidcProviders} next={next} />
+        )}
+      </Suspense>
     </AccountFrame>
   );
 }
@@ -77,7 +99,7 @@ function EmailField({ form, fixed }: PartProps & { fixed: boolean }) {
       label={t('account.email')}
       type="email"
       tall
-      autoComplete="username"
+      autoComplete="username webauthn"
       autoFocus
       readOnly={fixed}
       error={form.formState.errors.email?.message}
@@ -86,7 +108,7 @@ function EmailField({ form, fixed }: PartProps & { fixed: boolean }) {
   );
 }
 
-function Password({ form }: PartProps) {
+function Password({ form, forgotten }: PartProps & { forgotten: boolean }) {
   const { t } = useTranslation();
   return (
     <>
@@ -98,7 +120,14 @@ function Password({ form }: PartProps) {
         error={form.formState.errors.password?.message}
         {...form.register('password', { required: t('account.passwordNeeded') })}
       />
-      <Checkbox label={t('account.stay')} hint={t('account.stayHint')} {...form.register('stay')} />
+      <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
+        <Checkbox label={t('account.stay')} hint={t('account.stayHint')} {...form.register('stay')} />
+        {forgotten && (
+          <Link to="/forgot-password" className={LINK}>
+            {t('account.forgot')}
+          </Link>
+        )}
+      </div>
     </>
   );
 }
@@ -109,6 +138,7 @@ function SecondFactor({ form }: PartProps) {
     <Field
       label={t('account.code')}
       tall
+      autoFocus
       autoComplete="one-time-code"
       hint={t('account.codeHint')}
       {...form.register('code')}
@@ -117,28 +147,3 @@ function SecondFactor({ form }: PartProps) {
 }
 
 const LINK = 'font-[550] text-accent hover:underline';
-const TOTP_CODE = /^\d{6}$/;
-
-function useSignIn(next: string | undefined) {
-  const [{ fetching }, signIn] = useMutation(SignIn);
-  const [failure, setFailure] = useState<string>();
-  const [second, setSecond] = useState(false);
-  const failureWords = useFailureWords();
-  const { changed } = useSession();
-  const navigate = useNavigate();
-  const send = async ({ email, password, code, stay }: SignInForm) => {
-    const proof = TOTP_CODE.test(code.trim()) ? { totpCode: code.trim() } : { recoveryCode: code.trim() };
-    const factor = second ? proof : {};
-    const { data, error } = await signIn({
-      input: { email: email.trim(), password, rememberMe: stay, ...factor },
-    });
-    if (data?.signIn.viewer) {
-      changed();
-      return navigate({ href: destination(next) });
-    }
-    const asked = data?.signIn.secondFactorRequired === true && !second;
-    if (asked) setSecond(true);
-    setFailure(asked ? undefined : failureWords(error, data?.signIn.userErrors));
-  };
-  return { failure, second, fetching, send };
-}

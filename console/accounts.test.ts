@@ -1,0 +1,117 @@
+/** Ways into the console in a real browser: links of mails, the policy, providers; nothing secret stays. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { LINK_TOKEN } from './test/account-answers.ts';
+import { ready, violations } from './test/browser.ts';
+import { type House, openHouse, press, type Visit } from './test/visit.ts';
+
+let house: House;
+const visit: Visit = (where, steps) => house.visit(where, steps);
+
+beforeAll(async () => {
+  if (ready) house = await openHouse();
+}, 120_000);
+
+beforeEach(() => {
+  if (ready) house.reset();
+});
+
+afterAll(async () => {
+  if (ready) await house.stage.close();
+});
+
+describe.skipIf(!ready)('a link', () => {
+  test('that sets a new password leaves the address at once, and signs in', async () => {
+    await visit(`/reset#${LINK_TOKEN}`, async (page) => {
+      house.stage.fake.state.signedIn = false;
+      expect(page.url()).not.toContain(LINK_TOKEN);
+      await page.goBack().catch(() => null);
+      await page.goForward().catch(() => null);
+      expect(page.url()).not.toContain(LINK_TOKEN);
+    });
+    await visit(`/reset#${LINK_TOKEN}`, async (page) => {
+      house.stage.fake.state.signedIn = false;
+      await page.getByLabel('Password', { exact: true }).fill('tram orchid 41 window');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/\/keys$/);
+    });
+  });
+
+  test('that was used already says so', async () => {
+    await visit('/reset#token-of-yesterday', async (page) => {
+      await page.getByLabel('Password', { exact: true }).fill('tram orchid 41 window');
+      await page.keyboard.press('Enter');
+      await page.getByText('This link was used already, or is too old.').waitFor();
+    });
+  });
+
+  test('that verifies an address waits for a press', async () => {
+    await visit(`/verify#${LINK_TOKEN}`, async (page) => {
+      house.stage.fake.state.signedIn = false;
+      expect(page.url()).not.toContain(LINK_TOKEN);
+      await press(page, page.getByRole('button', { name: 'Confirm the address' }));
+      await page.waitForURL(/\/keys$/);
+    });
+  });
+
+  test('is asked for with the same answer for every address', async () => {
+    await visit('/sign-in', async (page) => {
+      await page.getByRole('link', { name: 'Forgot your password?' }).click();
+      await page.getByLabel('Email').fill('nobody@example.org');
+      await page.keyboard.press('Enter');
+      await page.getByText('If nobody@example.org has an account, a link is on its way.').waitFor();
+    });
+  });
+});
+
+describe.skipIf(!ready)('signing in', () => {
+  test('offers a passkey and the provider, which is told where to come back to', async () => {
+    await visit('/sign-in?next=%2Fwallet', async (page) => {
+      await page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor();
+      const provider = page.getByRole('link', { name: 'Sign in with Example' });
+      expect(await provider.getAttribute('href')).toBe('https://gateway.example/oidc/start?next=%2Fwallet');
+    });
+  });
+
+  test('never leads to another site', async () => {
+    await visit('/sign-in?next=%2F%2Fevil.example', async (page) => {
+      await page.getByLabel('Email').fill('mara@lindgren.dev');
+      await page.getByLabel('Password', { exact: true }).fill('tram orchid 41 window');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/\/keys$/);
+    });
+  });
+
+  test('says what became of it at the provider', async () => {
+    await visit('/sign-in?oidc=failed', async (page) => {
+      await page.getByText('Signing in at the provider did not succeed.').waitFor();
+    });
+  });
+});
+
+describe.skipIf(!ready)('the privacy policy', () => {
+  test('is read over the form, and what was typed stays', async () => {
+    await visit('/register', async (page) => {
+      await page.getByLabel('Email').fill('mara@lindgren.dev');
+      await page.getByRole('button', { name: 'privacy policy' }).click();
+      await page.getByRole('dialog').getByText('What providers receive').waitFor();
+      expect(await violations(page)).toEqual([]);
+      await page.keyboard.press('Escape');
+      expect(await page.getByLabel('Email').inputValue()).toBe('mara@lindgren.dev');
+      expect(await page.getByRole('checkbox').isChecked()).toBe(false);
+    });
+  });
+
+  test('in a new version stands before every page but those to export and to close the account', async () => {
+    house.stage.fake.state.mustAccept = true;
+    await visit('/wallet', async (page) => {
+      await page.getByRole('heading', { name: 'Privacy policy 1.0 is in force' }).waitFor();
+      expect(await page.getByText('Available now').count()).toBe(0);
+      expect(await violations(page)).toEqual([]);
+      await page.getByRole('link', { name: 'Export or close the account' }).click();
+      await page.getByRole('button', { name: 'Download your data' }).waitFor();
+      await page.goBack();
+      await press(page, page.getByRole('button', { name: 'Accept version 1.0' }));
+      await page.getByText('Available now').waitFor();
+    });
+  });
+});

@@ -1,0 +1,22 @@
+/** What the pages of the privacy policy ask the service. */
+import { graphql } from '../../graphql.ts';
+
+export const PolicyQuery = graphql(`
+  query PrivacyPolicy($version: String) {
+    privacyPolicy(version: $version) {
+      id
+      version
+      effectiveAt
+      markdown
+      sha256
+      changeSummary
+    }
+  }
+`);
+
+const TITLE_LINE = /^\s*# .*\n/;
+
+/** The text without its first heading, which pages and dialogs have already. */
+export function withoutTitle(markdown: string): string {
+  return markdown.replace(TITLE_LINE, '');
+}

@@ -1,0 +1,146 @@
+/** The dialogs of passkeys: the browser makes them, the service keeps their public half and a name. */
+import { useTranslation } from 'react-i18next';
+import { useClient, useMutation } from 'urql';
+import { Field } from '../../components/field.tsx';
+import { graphql } from '../../graphql.ts';
+import { makePasskey } from '../../passkeys.ts';
+import { textIn } from '../form-values.ts';
+import { TaskDialog } from '../task-dialog.tsx';
+import type { Passkey } from './documents.ts';
+import type { PasskeyTask } from './passkeys.tsx';
+import { browserOf } from './sessions.tsx';
+
+const RegisterOptions = graphql(`
+  mutation PasskeyOptions {
+    passkeyRegisterOptions {
+      options
+    }
+  }
+`);
+
+const RegisterPasskey = graphql(`
+  mutation RegisterPasskey($input: PasskeyRegisterInput!) {
+    passkeyRegister(input: $input) {
+      userErrors {
+        code
+        message
+        field
+      }
+    }
+  }
+`);
+
+const RenamePasskey = graphql(`
+  mutation RenamePasskey($input: PasskeyRenameInput!) {
+    passkeyRename(input: $input) {
+      userErrors {
+        code
+        message
+        field
+      }
+    }
+  }
+`);
+
+const DeletePasskey = graphql(`
+  mutation DeletePasskey($input: IdInput!) {
+    passkeyDelete(input: $input) {
+      userErrors {
+        code
+        message
+        field
+      }
+    }
+  }
+`);
+
+const NAME_CHARACTERS_MAX = 80;
+
+/** The dialog of the task. */
+export function PasskeyDialog({ task, onClose }: { task: PasskeyTask; onClose: () => void }) {
+  if (task.kind === 'make') return <Make onClose={onClose} />;
+  const props = { passkey: task.passkey, onClose };
+  return task.kind === 'rename' ? <Rename {...props} /> : <Remove {...props} />;
+}
+
+function Make({ onClose }: { onClose: () => void }) {
+  const { t } = useTranslation();
+  const client = useClient();
+  return (
+    <TaskDialog
+      title={t('passkeys.makeTitle')}
+      sentence={t('passkeys.makeSentence')}
+      button={t('passkeys.makeButton')}
+      onClose={onClose}
+      send={async (values) => {
+        const name = textIn(values, 'name').trim();
+        const asked = await client.mutation(RegisterOptions, {}).toPromise();
+        if (!asked.data) return { error: asked.error, userErrors: undefined };
+        const credential = await makePasskey(asked.data.passkeyRegisterOptions.options);
+        // Declined: the dialog stays for another try.
+        if (credential === undefined) return undefined;
+        const { data, error } = await client
+          .mutation(RegisterPasskey, { input: { name, credential } })
+          .toPromise();
+        return { error, userErrors: data?.passkeyRegister.userErrors };
+      }}
+    >
+      <NameField value={browserOf(navigator.userAgent) ?? ''} />
+    </TaskDialog>
+  );
+}
+
+function NameField({ value }: { value: string }) {
+  const { t } = useTranslation();
+  return (
+    <Field
+      label={t('passkeys.name')}
+      name="name"
+      required
+      maxLength={NAME_CHARACTERS_MAX}
+      defaultValue={value}
+      autoComplete="off"
+    />
+  );
+}
+
+interface OneProps {
+  passkey: Passkey;
+  onClose: () => void;
+}
+
+function Rename({ passkey: { id, name }, onClose }: OneProps) {
+  const { t } = useTranslation();
+  const [, rename] = useMutation(RenamePasskey);
+  return (
+    <TaskDialog
+      title={t('passkeys.renameTitle', { name })}
+      button={t('profile.save')}
+      onClose={onClose}
+      send={async (values) => {
+        const { data, error } = await rename({ input: { id, name: textIn(values, 'name').trim() } });
+        return { error, userErrors: data?.passkeyRename.userErrors };
+      }}
+    >
+      <NameField value={name} />
+    </TaskDialog>
+  );
+}
+
+function Remove({ passkey: { id, name }, onClose }: OneProps) {
+  const { t } = useTranslation();
+  const [, remove] = useMutation(DeletePasskey);
+  return (
+    <TaskDialog
+      title={t('passkeys.removeTitle', { name })}
+      sentence={t('passkeys.removeSentence')}
+      button={t('passkeys.removeButton')}
+      destructive
+      onClose={onClose}
+      send={async () => {
+        const { data, error } = await remove({ input: { id } });
+        return { error, userErrors: data?.passkeyDelete.userErrors };
+      }}
+    />
+  );
+}

@@ -1,0 +1,84 @@
+/** The passkeys of the account: making one, naming it anew, taking it away. */
+import { lazy, Suspense, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Button } from '../../components/button.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { Ago, Day } from '../../components/time.tsx';
+import { hasPasskeys } from '../../passkeys.ts';
+import type { Passkey } from './documents.ts';
+
+const PasskeyDialog = lazy(async () => ({ default: (await import('./passkey-dialogs.tsx')).PasskeyDialog }));
+
+/** The dialog that is open. */
+export type PasskeyTask = { kind: 'make' } | { kind: 'rename' | 'remove'; passkey: Passkey };
+
+interface PasskeysProps {
+  passkeys: readonly Passkey[];
+  onChanged: () => void;
+}
+
+/** The list, and the button that adds to it. */
+export function Passkeys({ passkeys, onChanged }: PasskeysProps) {
+  const { t } = useTranslation();
+  const [task, setTask] = useState<PasskeyTask>();
+  const actions = (passkey: Passkey) => (
+    <span className="inline-flex gap-2">
+      <Button size="small" onClick={() => setTask({ kind: 'rename', passkey })}>
+        {t('passkeys.rename')}
+      </Button>
+      <Button size="small" onClick={() => setTask({ kind: 'remove', passkey })}>
+        {t('passkeys.remove')}
+      </Button>
+    </span>
+  );
+  const used = ({ lastUsedAt }: Passkey) =>
+    lastUsedAt === null ? t('state.never') : <Ago at={lastUsedAt} />;
+  const name = (passkey: Passkey) => <span className="font-[550] break-all">{passkey.name}</span>;
+  return (
+    <>
+      <p className="mb-3 text-ink-2">{t('passkeys.sentence')}</p>
+      {passkeys.length > 0 && (
+        <DataTable
+          label={t('passkeys.title')}
+          rows={passkeys}
+          idOf={({ id }) => id}
+          columns={[
+            { id: 'name', head: t('passkeys.name'), cell: name },
+            {
+              id: 'made',
+              head: t('passkeys.made'),
+              from: 'lg',
+              cell: ({ createdAt }) => <Day at={createdAt} />,
+            },
+            { id: 'used', head: t('passkeys.used'), cell: used },
+            { id: 'actions', head: t('passkeys.actions'), silent: true, right: true, cell: actions },
+          ]}
+          card={(passkey) => (
+            <div className="flex flex-wrap items-center justify-between gap-3 text-table">
+              {name(passkey)}
+              {actions(passkey)}
+            </div>
+          )}
+        />
+      )}
+      <div className="mt-4">
+        {hasPasskeys() ? (
+          <Button onClick={() => setTask({ kind: 'make' })}>{t('passkeys.make')}</Button>
+        ) : (
+          <p className="text-hint text-ink-3">{t('passkeys.unsupported')}</p>
+        )}
+      </div>
+      <Suspense>
+        {task && (
+          <PasskeyDialog
+            task={task}
+            onClose={() => {
+              setTask(undefined);
+              onChanged();
+            }}
+          />
+        )}
+      </Suspense>
+    </>
+  );
+}

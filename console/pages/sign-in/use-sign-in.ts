@@ -1,0 +1,70 @@
+/** Signing in with email and password, and with the code of the app where the account has one. */
+import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
+import { useMutation } from 'urql';
+import { graphql } from '../../graphql.ts';
+import { useSession } from '../../session.tsx';
+import { useFailureWords } from '../failure-words.ts';
+import { destination } from './next.ts';
+
+const SignIn = graphql(`
+  mutation SignIn($input: SignInInput!) {
+    signIn(input: $input) {
+      viewer {
+        id
+      }
+      secondFactorRequired
+      userErrors {
+        code
+        message
+        field
+      }
+    }
+  }
+`);
+
+export interface SignInForm {
+  email: string;
+  password: string;
+  code: string;
+  stay: boolean;
+}
+
+const TOTP_CODE = /^\d{6}$/;
+
+/** What a typed code is: of the app, or one of the recovery codes; nothing when none was typed. */
+export function secondFactorOf(typed: string): { totpCode?: string; recoveryCode?: string } {
+  const code = typed.trim();
+  if (code === '') return {};
+  return TOTP_CODE.test(code) ? { totpCode: code } : { recoveryCode: code };
+}
+
+/** What every way of signing in does at its end: everything of the visitor before is dropped. */
+export function useEntering(next: string | undefined): () => Promise<void> {
+  const { changed } = useSession();
+  const navigate = useNavigate();
+  return () => {
+    changed();
+    return navigate({ href: destination(next), replace: true });
+  };
+}
+
+/** The form's way. */
+export function useSignIn(next: string | undefined) {
+  const [{ fetching }, signIn] = useMutation(SignIn);
+  const [failure, setFailure] = useState<string>();
+  const [second, setSecond] = useState(false);
+  const failureWords = useFailureWords();
+  const enter = useEntering(next);
+  const send = async ({ email, password, code, stay }: SignInForm) => {
+    const factor = second ? secondFactorOf(code) : {};
+    const { data, error } = await signIn({
+      input: { email: email.trim(), password, rememberMe: stay, ...factor },
+    });
+    if (data?.signIn.viewer) return enter();
+    const asked = data?.signIn.secondFactorRequired === true && !second;
+    if (asked) setSecond(true);
+    setFailure(asked ? undefined : failureWords(error, data?.signIn.userErrors));
+  };
+  return { failure, second, fetching, send };
+}

@@ -1,0 +1,53 @@
+/** Passkeys in this browser: what the service asks goes to the authenticator, its answer goes back as JSON. */
+
+/** Whether this browser has what passkeys need. */
+export function hasPasskeys(): boolean {
+  return (
+    typeof PublicKeyCredential === 'function' &&
+    typeof PublicKeyCredential.parseCreationOptionsFromJSON === 'function' &&
+    typeof PublicKeyCredential.parseRequestOptionsFromJSON === 'function'
+  );
+}
+
+/** Makes a passkey; undefined when the person, or the browser, declined. */
+export async function makePasskey(options: unknown): Promise<unknown> {
+  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(
+    options as PublicKeyCredentialCreationOptionsJSON,
+  );
+  return jsonOf(navigator.credentials.create({ publicKey }));
+}
+
+interface Asking {
+  /** As autofill of the email field, without a dialog of its own. */
+  quiet?: boolean;
+  signal?: AbortSignal;
+}
+
+/** Asks for a passkey of this site; undefined when the person, or the browser, declined. */
+export async function askPasskey(options: unknown, { quiet = false, signal }: Asking = {}): Promise<unknown> {
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
+    options as PublicKeyCredentialRequestOptionsJSON,
+  );
+  const asked = navigator.credentials.get({
+    publicKey,
+    ...(quiet && { mediation: 'conditional' }),
+    ...(signal && { signal }),
+  });
+  return jsonOf(asked);
+}
+
+/** Whether the email field may offer passkeys. */
+export async function offersAutofill(): Promise<boolean> {
+  return hasPasskeys() && (await PublicKeyCredential.isConditionalMediationAvailable());
+}
+
+// Declining throws NotAllowedError, leaving the page AbortError: neither is a failure to tell of.
+async function jsonOf(asked: Promise<Credential | null>): Promise<unknown> {
+  try {
+    const credential = await asked;
+    return credential instanceof PublicKeyCredential ? credential.toJSON() : undefined;
+  } catch (error) {
+    if (error instanceof DOMException) return undefined;
+    throw error;
+  }
+}
