@@ -39,6 +39,9 @@ const CLOSING_MS = { patient: 5_000, hasty: 300 };
 /** How long the answers that are still open then may take to say that they were cut, in ms. */
 const CUTTING_MS = 300;
 
+/** Clock and chance as they are outside of tests. */
+const REAL = { now: () => performance.now(), random: Math.random };
+
 interface Node {
   settings: NodeSettings;
   log: Log;
@@ -84,16 +87,8 @@ async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
     file: new ConfigFile(join(settings.dataDir, 'config.log')),
     onRecall: (leaseId) => ledger.recall(leaseId),
   });
-  const permits = new NodePermits({
-    control,
-    mark: new AloneMark(settings.dataDir),
-    log,
-    now: () => performance.now(),
-    random: Math.random,
-    ownId: () => whole.id,
-    settings: () => store.current?.settings,
-    hasPools: () => store.current?.hasPools === true,
-  });
+  const mark = new AloneMark(settings.dataDir);
+  const permits = new NodePermits({ control, mark, log, store, ownId: () => whole.id, ...REAL });
   const node: Omit<Node, 'server'> = {
     settings,
     log,
@@ -120,16 +115,20 @@ async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
     vitals: () => vitalsOf(whole),
   });
   const whole: Node = Object.assign(node, { server });
+  countTraffic(whole);
+  return whole;
+}
+
+function countTraffic({ server, traffic }: Node): void {
   const count = (work: { on(event: 'close', listener: () => void): unknown }): void => {
-    whole.traffic.inflight += 1;
+    traffic.inflight += 1;
     work.on('close', () => {
-      whole.traffic.inflight -= 1;
-      whole.traffic.served += 1;
+      traffic.inflight -= 1;
+      traffic.served += 1;
     });
   };
   server.server.on('request', (_request, response) => count(response));
   server.server.on('upgrade', (_request, socket) => count(socket));
-  return whole;
 }
 
 function vitalsOf({ ledger, feed, store }: Node): Vitals {

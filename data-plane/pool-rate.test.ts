@@ -104,7 +104,7 @@ describe('a permit', () => {
 });
 
 describe('a request above the cap', () => {
-  it('is 429 in the caller’s own format, with the wait in ms and in whole seconds of at least one', async () => {
+  it('is 429 in the caller’s own format, with the wait in ms and in whole seconds', async () => {
     node.permits.refuse = FULL;
     const told = { 'retry-after': '1', 'retry-after-ms': '350' };
     const chat = await ask();
@@ -226,7 +226,7 @@ describe('a realtime session', () => {
     await once(socket, 'close');
   });
 
-  it('is refused before it is opened where the cap is reached, and ends where a response exceeds it', async () => {
+  it('is refused at the cap before it is opened, and ends where a response exceeds it', async () => {
     node.permits.refuse = FULL;
     const refused = open();
     const [, response] = (await once(refused, 'unexpected-response')) as [unknown, { statusCode: number }];

@@ -18,7 +18,7 @@ export const BUCKET_MS = 100;
  */
 export const PROMISE_MS = 5_000;
 
-/** How long after the last answer a node may admit without permits, in ms; then its share is given to others. */
+/** How long after the last answer a node may admit without permits, in ms; then others get its share. */
 export const ALONE_MAX_MS = 24 * 60 * 60 * 1_000;
 
 /** One permit request reports at most so many grants; one promise so many uses. */

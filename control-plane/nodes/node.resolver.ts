@@ -70,7 +70,9 @@ export class NodeResolver {
 
   @Authorized('ADMIN')
   @Mutation(() => NodePayload, {
-    description: 'Asks a node to finish what it has and end; within seconds it takes nothing new.',
+    description:
+      'Asks a node to finish what it has and end; within seconds it takes nothing new. Of a node that is ' +
+      'gone for good, others get its part of the caps of pools.',
   })
   adminNodeDrain(
     @Ctx() context: Context,

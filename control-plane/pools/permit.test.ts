@@ -126,7 +126,7 @@ describe('a pool', () => {
     expect(await pool.granted(100, 1)).toBe(CAP);
   });
 
-  it('lets nobody finish the grants of another node, use more than granted, or date it before the grant', async () => {
+  it('lets nobody finish what another has, use more than granted, or date it before the grant', async () => {
     const pool = await Pool.open(2);
     const { grantId } = await pool.ask(20);
     const finished = [{ grantId: grantId ?? '', used: 500, agoMs: 55_000 }];
@@ -144,7 +144,7 @@ describe('a pool', () => {
 });
 
 describe('a node that is not heard', () => {
-  it('has its share kept free from the end of its promise on, and gets nothing without a promise', async () => {
+  it('has its share kept free once its promise is over, and gets nothing without one', async () => {
     const pool = await Pool.open(3);
     pool.now += PROMISE_MS - 1;
     await pool.promise(0);

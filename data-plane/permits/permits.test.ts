@@ -1,4 +1,4 @@
-/** What a node does with permits: asks ahead, gives back, keeps to its share alone, and says how it stands. */
+/** What a node does with permits: asks ahead, accounts for them, and keeps to its share alone. */
 import { describe, expect, it } from 'vitest';
 import { ALONE_MAX_MS, PERMIT_TTL_MS, PROMISE_MS, WINDOW_MS } from '@gateway/shared/permits';
 import type { Place } from '@gateway/shared/permits';

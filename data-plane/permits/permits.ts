@@ -2,7 +2,8 @@
 import { GatewayError } from '@gateway/shared/failures';
 import { WINDOW_MS } from '@gateway/shared/permits';
 import type { Place } from '@gateway/shared/permits';
-import type { PoolRecord, SettingsRecord } from '@gateway/shared/records';
+import type { PoolRecord } from '@gateway/shared/records';
+import type { ConfigStore } from '../config/config.ts';
 import type { Control } from '../control.ts';
 import type { Log } from '../log.ts';
 import { leftIn } from './asking.ts';
@@ -52,8 +53,7 @@ export interface PermitParts {
   random(): number;
   /** Undefined until the control plane knows this process. */
   ownId(): string | undefined;
-  settings(): Pick<SettingsRecord, 'nodeIds'> | undefined;
-  hasPools(): boolean;
+  store: Pick<ConfigStore, 'current'>;
 }
 
 interface Waiter {
@@ -114,12 +114,12 @@ export class NodePermits implements Permits {
   }
 
   #tick(): void {
-    this.#inUse ||= this.#parts.hasPools();
+    this.#inUse ||= this.#parts.store.current?.hasPools === true;
     if (this.#inUse && this.#parts.ownId() !== undefined) this.#step({ type: 'TICK', place: this.#place() });
   }
 
   #place(): Place {
-    const ids = this.#parts.settings()?.nodeIds ?? [];
+    const ids = this.#parts.store.current?.settings.nodeIds ?? [];
     return { nodes: ids.length, index: ids.indexOf(this.#parts.ownId() ?? '') };
   }
 

@@ -49,7 +49,7 @@ export interface PermitState {
   /** The clock of the last answer, and when that came. */
   clock: string | null;
   answeredAt: number | null;
-  /** Places by which this node may act alone, as far as the control plane may know: the least share counts. */
+  /** Places that the control plane may know, by which this node may act alone: the least share counts. */
   places: Place[];
   /** Whether the control plane accepted a promise of this process. */
   accepted: boolean;

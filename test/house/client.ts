@@ -6,6 +6,8 @@ export interface UserError {
 }
 
 export interface ApiClient {
+  /** The session, as browsers send it; empty before one is given. */
+  cookie(): string;
   /** Sends an operation; throws on GraphQL errors with their codes in the message. */
   query<Data>(document: string, variables?: Record<string, unknown>): Promise<Data>;
   /** Runs one mutation field, throws when it answers with userErrors, and returns its payload. */
@@ -16,9 +18,9 @@ export interface ApiClient {
   ): Promise<Payload>;
 }
 
-/** A client without a session; signing in or registering through it gives it one. */
-export function apiClient(controlUrl: string): ApiClient {
-  let cookie = '';
+/** A client with the session given, or without one; signing in or registering through it gives it one. */
+export function apiClient(controlUrl: string, session = ''): ApiClient {
+  let cookie = session;
   const query: ApiClient['query'] = async <Data>(
     document: string,
     variables: Record<string, unknown> = {},
@@ -41,6 +43,7 @@ export function apiClient(controlUrl: string): ApiClient {
     return answer.data;
   };
   return {
+    cookie: () => cookie,
     query,
     mutate: async <Payload extends object>(
       field: string,
@@ -66,6 +69,8 @@ export function apiClient(controlUrl: string): ApiClient {
 /** Mutations whose input type is not named after them. */
 const INPUT_TYPES: Record<string, string> = {
   apiKeyReveal: 'IdInput',
+  adminStorefrontSet: 'AdminStorefrontInput',
+  poolQuoteCreate: 'PoolQuoteInput',
   personalSwitchSet: 'PersonalSwitchInput',
   apiKeyEnable: 'IdInput',
   adminProviderUpsert: 'AdminProviderInput',

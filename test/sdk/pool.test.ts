@@ -1,4 +1,4 @@
-/** Official SDKs on a pool whose cap is reached: they wait as long as they are told, then get their answer. */
+/** Official SDKs on a pool whose cap is reached: they wait as they are told, then get their answer. */
 import { request as httpRequest } from 'node:http';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';

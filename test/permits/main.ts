@@ -1,0 +1,50 @@
+/**
+ * `npm run permits`: 60 requests a minute over three real nodes under double load, with a node and the
+ * control plane killed in the middle. Prints a line a part, and exits with 1 when any 60 s held more than the cap.
+ */
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { startPostgres } from '../../control-plane/local/postgres.ts';
+import { runPermits } from './run.ts';
+import type { Part, RunResult } from './run.ts';
+
+const MINUTE_MS = 60_000;
+const { values } = parseArgs({
+  options: {
+    cap: { type: 'string', default: '60' },
+    load: { type: 'string', default: '120' },
+    minutes: { type: 'string', default: '3' },
+  },
+});
+const rpmCap = Number(values.cap);
+const folder = mkdtempSync(join(tmpdir(), 'gateway-permits-'));
+// The superuser's server runs as somebody else, who has to get through this folder.
+chmodSync(folder, 0o711);
+const postgres = await startPostgres({ dataDir: folder });
+
+async function run(): Promise<RunResult> {
+  const steadyMs = Number(values.minutes) * MINUTE_MS;
+  const parts = { steadyMs, nodeKilledMs: MINUTE_MS, controlAwayMs: 2 * MINUTE_MS, afterMs: 2 * MINUTE_MS };
+  try {
+    return await runPermits(
+      { databaseUrl: postgres.url, rpmCap, perMinute: Number(values.load), ...parts },
+      tell,
+    );
+  } finally {
+    await postgres.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function tell({ name, minutes, reached, statuses }: Part): void {
+  const perMinute = (reached / minutes).toFixed(1);
+  process.stdout.write(
+    `${name}: ${perMinute} a minute for ${minutes} min, answers ${JSON.stringify(statuses)}\n`,
+  );
+}
+
+const { worst, reached } = await run();
+process.stdout.write(`${reached} admitted, at most ${worst} in any 60 s (cap ${rpmCap})\n`);
+process.exit(worst <= rpmCap ? 0 : 1);
