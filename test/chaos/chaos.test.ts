@@ -1,10 +1,12 @@
 /** The short form of `npm run chaos`. */
 import { expect, test } from 'vitest';
-import { tableOf } from './report.ts';
+import { isClean, tableOf } from './report.ts';
 import { runChaos } from './run.ts';
 
 const DURATION_MS = 12_000;
-const LIMIT_MS = 150_000;
+const OUTAGE_MS = 10_000;
+const WARM_UP_MS = 4_000;
+const LIMIT_MS = 240_000;
 
 test(
   'while processes die, freeze and lose each other, no micro-dollar is lost, made or charged twice',
@@ -32,6 +34,25 @@ test(
     });
     expect(comparison.finished).toBeGreaterThan(0);
     expect(report.faults.length).toBeGreaterThan(3);
+  },
+  LIMIT_MS,
+);
+
+test(
+  'while control plane and database are away, a node refuses only what none of its leases could pay',
+  async () => {
+    const seed = Number(process.env['CHAOS_SEED'] ?? Date.now() % 1_000_000);
+    const outage = { plan: 'outage', durationMs: OUTAGE_MS, warmUpMs: WARM_UP_MS } as const;
+    const report = await runChaos({ seed, nodes: 2, ...outage, say: () => undefined });
+    const { coverage, comparison } = report;
+    expect({ findings: coverage?.findings, guessed: coverage?.guessed }, tableOf(report)).toEqual({
+      findings: [],
+      guessed: 0,
+    });
+    expect(comparison.findings, tableOf(report)).toEqual([]);
+    expect(isClean(report), tableOf(report)).toBe(true);
+    expect(coverage?.served).toBeGreaterThan(0);
+    expect(coverage?.refused).toBeGreaterThan(0);
   },
   LIMIT_MS,
 );

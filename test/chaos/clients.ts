@@ -16,6 +16,8 @@ export interface Attempt {
   endedAt: number;
   requestId: string | null;
   status: number | null;
+  /** What a refusal said. */
+  reason: string | null;
   /** Some content was there. */
   content: boolean;
   /** The end was there: `[DONE]`, or the whole JSON answer. */
@@ -37,6 +39,8 @@ const LEAVES_EVERY = 9;
 const ONCE_EVERY = 4;
 const REPEATED_MOST = 12;
 const PATIENCE_MS = 30_000;
+/** Characters of a refusal that are kept. */
+const REASON_LENGTH = 300;
 const PAUSE_AFTER_FAILURE_MS = 60;
 
 /** Asks until `running` says no. Every attempt ends up in `seen`, whatever happened to it. */
@@ -63,6 +67,7 @@ export async function runClient(
       endedAt: 0,
       requestId: null,
       status: null,
+      reason: null,
       content: false,
       finished: false,
       left: false,
@@ -117,6 +122,7 @@ async function ask(attempt: Attempt, { url, key, leaves }: Question): Promise<vo
       if (text.includes('data: [DONE]')) attempt.finished = true;
       else if (leaves && attempt.content) return leave();
     }
+    if (!response.ok) attempt.reason = text.slice(0, REASON_LENGTH);
     if (!attempt.streamed && response.ok) attempt.finished = JSON.parse(text) !== undefined;
   } finally {
     clearTimeout(impatience);

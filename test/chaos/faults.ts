@@ -76,11 +76,11 @@ export function breakThings(stage: Stage, random: Random, running: () => boolean
   return { done, ended };
 }
 
-/** How long everything runs before an outage begins, in ms: leases grow with what is spent. */
-const WARM_UP_MS = 15_000;
-
-/** The one long fault: control plane and PostgreSQL are away for all of the run. */
-export function outage(stage: Stage, durationMs: number): Faults {
+/** The one long fault: control plane and PostgreSQL are away for all of the run, once it has warmed up. */
+export function outage(
+  stage: Stage,
+  { durationMs, warmUpMs }: { durationMs: number; warmUpMs: number },
+): Faults {
   const done: Fault[] = [];
   const away = async (victim: Victim): Promise<void> => {
     const fault: Fault = {
@@ -95,7 +95,7 @@ export function outage(stage: Stage, durationMs: number): Faults {
     fault.to = Date.now();
   };
   const central = stage.victims.filter(({ name }) => name === 'PostgreSQL' || name === 'control plane');
-  const ended = sleep(WARM_UP_MS).then(async () => {
+  const ended = sleep(warmUpMs).then(async () => {
     await Promise.all(central.map((victim) => away(victim)));
   });
   return { done, ended };

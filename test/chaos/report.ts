@@ -1,4 +1,5 @@
 /** How a chaos run is told, and whether it went well. */
+import type { Coverage } from './coverage.ts';
 import type { Fault } from './faults.ts';
 import type { ChaosReport } from './run.ts';
 
@@ -14,7 +15,9 @@ export function isClean(report: ChaosReport): boolean {
     report.openLeases === 0 &&
     report.alarms === 0 &&
     report.crashes.length === 0 &&
-    report.invariants === ''
+    report.invariants === '' &&
+    (report.coverage === undefined ||
+      (report.coverage.findings.length === 0 && report.coverage.guessed === 0))
   );
 }
 
@@ -43,15 +46,35 @@ export function tableOf(report: ChaosReport): string {
     ['open leases, alarms, crashes', `${report.openLeases}, ${report.alarms}, ${report.crashes.length}`],
     ['invariants', report.invariants === '' ? 'hold' : 'BROKEN'],
     ['seconds to drain', report.drainSeconds],
+    ...(report.coverage ? outageRows(report.coverage) : []),
   ];
   return [
     '| what | figure |',
     '|---|---|',
     ...rows.map(([name, value]) => `| ${name} | ${value} |`),
-    ...[...comparison.findings.slice(0, FINDINGS_SHOWN), ...report.crashes, report.invariants].filter(
-      Boolean,
-    ),
+    ...[
+      ...comparison.findings.slice(0, FINDINGS_SHOWN),
+      ...(report.coverage?.findings.slice(0, FINDINGS_SHOWN) ?? []),
+      ...report.crashes,
+      report.invariants,
+    ].filter(Boolean),
   ].join('\n');
+}
+
+function outageRows(coverage: Coverage): [string, string | number | bigint][] {
+  return [
+    ['away: answered to the end', coverage.served],
+    ['away: refused for want of a lease', coverage.refused],
+    ['… although a lease held the price', coverage.findings.length],
+    ['… the most that leases held at a refusal, micro-USD', coverage.mostAtRefusal],
+    [
+      'away: held by leases at first, spent of it, micro-USD',
+      `${coverage.heldMicros}, ${coverage.spentMicros}`,
+    ],
+    ['away: leases called back before, or granted unheard', `${coverage.recalled}, ${coverage.unheard}`],
+    ['away: Idempotency-Keys that could not be checked', coverage.unchecked],
+    ['away: told that the wallet is empty', coverage.guessed],
+  ];
 }
 
 function describe(counts: Record<string, number>): string {

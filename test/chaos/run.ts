@@ -9,8 +9,10 @@ import { runClient } from './clients.ts';
 import type { Attempt } from './clients.ts';
 import { compare } from './compare.ts';
 import type { BookedCharge, Comparison } from './compare.ts';
+import type { Coverage } from './coverage.ts';
 import { breakThings, outage } from './faults.ts';
 import type { Fault } from './faults.ts';
+import { coverageOfOutage } from './lease-books.ts';
 import { randomOf } from './random.ts';
 import type { Random } from './random.ts';
 import { openStage, rowsOf } from './stage.ts';
@@ -23,6 +25,8 @@ export interface ChaosOptions {
   nodes: number;
   /** `outage`: control plane and PostgreSQL are away all the time, and nothing else breaks. */
   plan?: 'storm' | 'outage';
+  /** How long everything runs before an outage begins, in ms: leases grow with what is spent. */
+  warmUpMs?: number;
   say(line: string): void;
 }
 
@@ -31,6 +35,8 @@ export interface ChaosReport {
   seconds: number;
   faults: Fault[];
   comparison: Comparison;
+  /** Of an outage: whether nodes served all that their leases could pay. */
+  coverage: Coverage | undefined;
   /** What each wallet should hold and does not, in micro-USD, summed. Must be 0. */
   walletDifferenceMicros: bigint;
   /** Must all be 0 or empty. */
@@ -52,6 +58,7 @@ const BALANCES = ['100000', '1.5', '0.6'] as const;
 const TOP_UP = '0.30';
 const TOP_UP_EVERY_MS = 1_000;
 const DRAIN_WITHIN_MS = 90_000;
+const WARM_UP_MS = 15_000;
 
 interface Buyer extends Customer {
   /** Micro-USD that were paid in, for certain. */
@@ -71,7 +78,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     const topUps = buyers.map((buyer, at) => (at === 0 ? undefined : keepAlive(stage, buyer, () => running)));
     const faults =
       options.plan === 'outage'
-        ? outage(stage, options.durationMs)
+        ? outage(stage, { durationMs: options.durationMs, warmUpMs: options.warmUpMs ?? WARM_UP_MS })
         : breakThings(stage, random, () => running);
     await (options.plan === 'outage' ? faults.ended : sleep(options.durationMs));
     running = false;
@@ -81,9 +88,11 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     const drainFrom = Date.now();
     await drain(stage);
     const report = await judge(stage, { buyers, seen, faults: faults.done });
+    const past = { seen, faults: faults.done, price: PRICE, durationMs: options.durationMs };
+    const coverage = options.plan === 'outage' ? await coverageOfOutage(stage, past) : undefined;
     const seconds = Math.round((Date.now() - startedAt) / 1_000);
     const drainSeconds = Math.round((Date.now() - drainFrom) / 1_000);
-    return { seed: options.seed, seconds, drainSeconds, ...report };
+    return { seed: options.seed, seconds, drainSeconds, coverage, ...report };
   } finally {
     await stage.close();
   }
@@ -162,7 +171,7 @@ interface Evidence {
 async function judge(
   stage: Stage,
   { buyers, seen, faults }: Evidence,
-): Promise<Omit<ChaosReport, 'seed' | 'seconds' | 'drainSeconds'>> {
+): Promise<Omit<ChaosReport, 'seed' | 'seconds' | 'drainSeconds' | 'coverage'>> {
   const rows = await rowsOf<{
     request_id: string;
     key_id: string;
