@@ -113,6 +113,22 @@ const apiKeys: Chapter = {
     order by k.id limit ${PAGE}`,
 };
 
+const pools: Chapter = {
+  name: 'pools',
+  rowsMax: FEW,
+  pageSize: PAGE,
+  page: ({ userId, after }) => sql`
+    select p.id as key, jsonb_build_object('id', p.id, 'name', p.name, 'subdomain', p.subdomain,
+      'state', p.state, 'autoRenew', p.auto_renew, 'createdAt', p.created_at, 'endsAt', p.ends_at,
+      'models', (select jsonb_agg(m.record ->> 'name' order by m.position) from pool_models m
+        where m.pool_id = p.id),
+      'periods', (select jsonb_agg(jsonb_build_object('startsAt', d.starts_at, 'endsAt', d.ends_at,
+        'paid', d.paid, 'giftGranted', d.gift_granted, 'refunded', d.refunded) order by d.number)
+        from pool_periods d where d.pool_id = p.id))::text as item
+    from pools p where p.owner_id = ${userId} and p.id > coalesce(${after}::text, '')
+    order by p.id limit ${PAGE}`,
+};
+
 const wallet: Chapter = {
   name: 'walletEntries',
   rowsMax: MANY,
@@ -190,6 +206,7 @@ export const CHAPTERS: readonly Chapter[] = [
   passkeys,
   linkedIdentities,
   apiKeys,
+  pools,
   wallet,
   usage,
   switches,

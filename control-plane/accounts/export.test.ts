@@ -54,6 +54,7 @@ async function fill(email: string): Promise<{ browser: Browser; secrets: string[
   });
   await browser.send(SWITCH);
   await addChat(id);
+  await addPool(id);
   const secrets = [
     pick<string>(revealed, 'apiKeyReveal', 'secret'),
     pick<string>(token, 'accessTokenCreate', 'secret'),
@@ -89,6 +90,28 @@ async function addUsage(userId: string, count: number): Promise<void> {
   );
 }
 
+async function addPool(userId: string): Promise<void> {
+  const pool = newId('pool');
+  const quote = newId('quo');
+  await query(
+    em(),
+    sql`insert into pools (id, owner_id, wallet_id, name, subdomain, rpm_cap, auto_renew, starts_at, ends_at)
+    select ${pool}, user_id, id, 'Team', ${`team-${userId.slice(-8).toLowerCase()}`}, 60, true, now(), now()
+    from wallet where user_id = ${userId}`,
+  );
+  await query(
+    em(),
+    sql`insert into pool_quotes (id, user_id, model_ids, lines, total, gift_credit, rpm_cap, period_days,
+      starts_at, ends_at, expires_at)
+    values (${quote}, ${userId}, '{}', '[]', 99000000, 0, 60, 30, now(), now(), now())`,
+  );
+  await query(
+    em(),
+    sql`insert into pool_periods (id, pool_id, number, quote_id, starts_at, ends_at, paid, gift_granted)
+    values (${newId('per')}, ${pool}, 1, ${quote}, now(), now(), 99000000, 10000000)`,
+  );
+}
+
 describe('an export of personal data', () => {
   it('holds what is kept of its owner, every row once, and no secret', async () => {
     const { browser, secrets } = await fill('ann@example.com');
@@ -104,6 +127,7 @@ describe('an export of personal data', () => {
     expect(file['profile']).toMatchObject([{ id, email: 'ann@example.com', hasPassword: true }]);
     expect(file['policyAcceptances']).toMatchObject([{ version: '1.0', ip: '127.0.0.1' }]);
     expect(file['apiKeys']).toMatchObject([{ name: 'Laptop', state: 'ENABLED' }]);
+    expect(file['pools']).toMatchObject([{ name: 'Team', periods: [{ paid: 99_000_000 }] }]);
     expect(file['accessTokens']).toMatchObject([{ name: 'script' }]);
     expect(file['walletEntries']).toMatchObject([{ bucket: 'GIFT', amount: 2_500_000 }]);
     expect(file['personalIntelligenceSwitches']).toMatchObject([{ kind: 'WORKING_ON', enabled: true }]);
@@ -126,7 +150,7 @@ describe('an export of personal data', () => {
     const { id: otherId } = await userOf('cem@example.com');
     const text = await (await other.visit(await pathOf(other))).text();
     expect(text).toContain(otherId);
-    expect(text).not.toMatch(new RegExp(`${id}|bob@|About cats|Laptop`));
+    expect(text).not.toMatch(new RegExp(`${id}|bob@|About cats|Laptop|Team`));
   });
 
   it('is downloaded once, in time, by its owner alone', async () => {
@@ -206,6 +230,7 @@ describe('closing an account', () => {
         select 'switch' from personal_switch where user_id = ${id} union all
         select 'chat' from conversation where user_id = ${id} union all
         select 'live token' from access_token where user_id = ${id} and revoked_at is null union all
+        select 'renewal' from pools where owner_id = ${id} and auto_renew union all
         select 'address' from users where id = ${id} and (email like '%hal@%' or password_hash is not null)`,
     );
     expect(left).toEqual([]);

@@ -65,6 +65,8 @@ export async function deleteAccount(em: EntityManager, id: string, actor: Actor)
     await endSessions(inner, id);
     await removeOtherWays(inner, id);
     await query(inner, sql`delete from account_link where user_id = ${id}`);
+    // A pool serves until its paid end, and is not paid again.
+    await query(inner, sql`update pools set auto_renew = false where owner_id = ${id}`);
     await query(inner, sql`delete from sign_in_place where user_id = ${id}`);
     await query(inner, sql`delete from data_export where user_id = ${id}`);
     // What hangs on a chat goes with it; without a switch nothing is stored again.
