@@ -67,6 +67,16 @@ describe('the database', () => {
     expect(found.createdAt).toBeInstanceOf(Date);
   });
 
+  it('has room for new connections after others died in their transactions', async () => {
+    const small = await createOrm(database.url, { connectionsMax: 2 });
+    const died = Array.from({ length: 5 }, () =>
+      small.em.fork().transactional((em) => em.execute('select pg_terminate_backend(pg_backend_pid())')),
+    );
+    for (const result of await Promise.allSettled(died)) expect(result.status).toBe('rejected');
+    expect(await small.em.fork().execute('select 1 as one')).toEqual([{ one: 1 }]);
+    await small.close(true);
+  });
+
   it('lets nobody change the audit log or the list of migrations while it serves', async () => {
     const em = orm.em.fork();
     for (const statement of [

@@ -4,6 +4,7 @@
 import { MikroORM } from '@mikro-orm/postgresql';
 import { Migrator } from '@mikro-orm/migrations';
 import { Client } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { entities } from './entities.ts';
 import { migrations } from './migrations/index.ts';
 
@@ -36,8 +37,29 @@ export async function createOrm(databaseUrl: string, options: OrmOptions = {}): 
     allowGlobalContext: false,
     forceUtcTimezone: true,
     pool: { min: 0, max: options.connectionsMax ?? CONNECTIONS_MAX },
-    driverOptions: options.asOwner ? {} : { onConnect: takeRuntimeRole },
+    driverOptions: {
+      ...(!options.asOwner && { onConnect: takeRuntimeRole }),
+      onPoolCreated: replaceDeadConnections,
+    },
     migrations: { migrationsList: [...migrations], snapshot: false, allOrNothing: true, silent: true },
+  });
+}
+
+/**
+ * Kysely gives a connection back only after a rollback that succeeded, which a dead connection never has: each
+ * one that dies in a transaction would take its place in the pool with it, until no place is left.
+ */
+function replaceDeadConnections(pool: Pool): void {
+  const lent = new WeakSet<PoolClient>();
+  pool.on('acquire', (client) => lent.add(client));
+  pool.on('release', (_error, client) => lent.delete(client));
+  pool.on('connect', (client) => {
+    client.once('end', () => {
+      // Whoever hears of the end by a failing statement outside a transaction gives it back in the same turn.
+      setImmediate(() => {
+        if (lent.has(client)) client.release(true);
+      });
+    });
   });
 }
 

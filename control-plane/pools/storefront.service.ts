@@ -28,7 +28,7 @@ export interface StorefrontChange {
   rpmCap?: number | null;
   giftCredit?: Micros | null;
   offeredModelIds?: string[] | null;
-  requestsFree?: boolean | null;
+  poolRequestsFree?: boolean | null;
   confirmPrices: boolean;
   reason: string;
 }
@@ -112,7 +112,7 @@ function apply(row: StorefrontRow, change: StorefrontChange, offered: string[] |
   row.extraModelPrice = amountOf(change.extraModelPrice, 'extraModelPrice') ?? row.extraModelPrice;
   row.giftCredit = amountOf(change.giftCredit, 'giftCredit') ?? row.giftCredit;
   row.rpmCap = checkRpmCap(change.rpmCap ?? row.rpmCap);
-  row.requestsFree = change.requestsFree ?? row.requestsFree;
+  row.requestsFree = change.poolRequestsFree ?? row.requestsFree;
   if (change.message !== undefined) row.message = checkMessage(change.message);
   if (offered !== undefined) row.offeredModelIds = offered;
   if (change.confirmPrices) row.pricesConfirmedAt = new Date();

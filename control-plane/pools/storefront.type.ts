@@ -176,10 +176,9 @@ export class AdminStorefrontInput {
 
   @Field(() => Boolean, {
     nullable: true,
-    name: 'poolRequestsFree',
     description: "Whether requests with a pool's key cost nothing; nodes follow within a second.",
   })
-  requestsFree?: boolean | null;
+  poolRequestsFree?: boolean | null;
 
   @Field(() => Boolean, {
     defaultValue: false,
