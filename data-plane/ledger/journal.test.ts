@@ -11,7 +11,7 @@ import type { Disk, GrowingFile } from './disk.ts';
 import { openJournal } from './journal.ts';
 import type { Journal } from './journal.ts';
 import { lineOf, recordOf } from './lines.ts';
-import { chargeOf } from './model/records.ts';
+import { chargeOf, usageOf } from './model/records.ts';
 import { segmentOf } from './model/segment.ts';
 import { DamagedJournal, replaySegment } from './replay.ts';
 import { KEPT_MAX } from './unsettled.ts';
@@ -225,12 +225,12 @@ test('more charges than memory keeps are read back: in order, none twice, none m
   expect(appended).toBeGreaterThan(KEPT_MAX + 5_000);
 });
 
-test('a charge reads back from its line as it was written; one without a cost is refused', () => {
+test('a charge reads back from its line or an older one; without its record it is refused', () => {
   const record = { ...charge(1), seq: 7 };
   expect(recordOf(lineOf(record))).toEqual(record);
-  expect(() => recordOf('{"type":"charge","seq":7,"leaseId":"lease_1","usage":{"cost":"100"}}')).toThrow(
-    'charge 7 does not say what it cost',
-  );
+  const place = { type: 'charge', seq: 7, leaseId: 'lease_1' };
+  expect(recordOf(JSON.stringify({ ...place, usage: usageOf('request_1', 1n) }))).toEqual(record);
+  expect(() => recordOf(JSON.stringify(place))).toThrow('charge 7 has no record');
 });
 
 test('a book survives JSON, whatever stands in it', () => {

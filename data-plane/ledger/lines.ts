@@ -3,11 +3,15 @@
  * it is encoded once: the same text goes to the disk and later over the wire.
  */
 import { parseDollars } from '@gateway/shared/money';
+import type { UsageRecord } from '@gateway/shared/records';
+import { usageText } from '@gateway/shared/usage-report';
 import type { NodeUsageRecordInput } from '@gateway/shared/usage-report';
 import type { ChargeRecord, JournalRecord } from './book.ts';
 
 interface ChargeLine extends Pick<ChargeRecord, 'type' | 'seq' | 'leaseId'> {
-  report: NodeUsageRecordInput;
+  report?: NodeUsageRecordInput;
+  /** Instead of the report, in journals that a build of November 2026 or before wrote. */
+  usage?: UsageRecord;
 }
 type Line = Exclude<JournalRecord, ChargeRecord> | ChargeLine;
 
@@ -18,14 +22,16 @@ export function lineOf(record: JournalRecord): string {
   return `{"type":"charge","seq":${seq},"leaseId":${JSON.stringify(leaseId)},"report":${usage}}`;
 }
 
-/** Reads what `lineOf` made; the caller has checked its checksum. Throws for a charge that says no cost. */
+/** Reads what `lineOf` made; the caller has checked its checksum. Throws for a charge without its record. */
 export function recordOf(line: string): JournalRecord {
   const value = JSON.parse(line) as Line;
   if (value.type !== 'charge') return value;
-  const { type, seq, leaseId, report } = value;
-  const cost = parseDollars(String(report?.cost));
-  if (cost === undefined) throw new Error(`charge ${seq} does not say what it cost`);
-  return { type, seq, leaseId, requestId: report.requestId, cost, usage: JSON.stringify(report) };
+  const { type, seq, leaseId, usage: older } = value;
+  const usage = older ? usageText(older) : JSON.stringify(value.report ?? {});
+  const { requestId, cost: dollars } = JSON.parse(usage) as Partial<NodeUsageRecordInput>;
+  const cost = parseDollars(dollars ?? '');
+  if (requestId === undefined || cost === undefined) throw new Error(`charge ${seq} has no record`);
+  return { type, seq, leaseId, requestId, cost, usage };
 }
 
 /** Reads the line of a charge. Throws for any other record. */
