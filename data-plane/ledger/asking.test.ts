@@ -1,6 +1,7 @@
 /** How a node gets credit: what it asks for, when, and whom it gives it to. */
 import { describe, expect, test } from 'vitest';
 import { AMOUNT_MAX } from '@gateway/shared/money';
+import type { LedgerEvent } from './events.ts';
 import { DEADLINE_MS, Desk, PRICE, WALLET, heldIn, questionOf, refusedIn, typesOf } from './model/desk.ts';
 
 /** A node that has been granted this much for its first request, which still holds its price. */
@@ -370,7 +371,7 @@ describe('a request that waited long', () => {
   const giveUp = (waiter: number, final: boolean) =>
     ({ type: 'GIVE_UP', waiter, purseId: WALLET, final }) as const;
 
-  test('is told to come again while the control plane is silent', () => {
+  test('is told to come again while the control plane was never heard of', () => {
     const node = new Desk();
     node.hold(1);
     node.hold(2);
@@ -380,30 +381,61 @@ describe('a request that waited long', () => {
     expect(node.tell({ ...giveUp(1, true), purseId: 'wallet_b' })).toEqual([]);
   });
 
-  test('goes on waiting while the control plane answers, until the end of its patience', () => {
+  const moment = { mono: 0, wall: 0 };
+  test.each<LedgerEvent>([
+    { type: 'CONFIRMED', sentAt: moment },
+    { type: 'SETTLED', leases: [] },
+    { type: 'CLOSED', leaseId: 'lease_9' },
+    { type: 'GRANTED', no: 99, leaseId: 'lease_99', amount: 1n, deadlineMs: 1 },
+    { type: 'REFUSED', no: 99, code: 'insufficient_funds' },
+    { type: 'CONFLICT', no: 99 },
+  ])('goes on waiting where the control plane is only slow: it answered something else, $type', (answer) => {
     const node = new Desk();
     node.hold(1);
-    node.tell({ type: 'CONFLICT', no: 1 });
-    node.time += 999;
+    node.tell(answer);
+    node.time += 5_999;
     expect(node.tell(giveUp(1, false))).toEqual([]);
-    expect(refusedIn(node.tell(giveUp(1, true)))).toEqual([[1, 'all_in_use']]);
-  });
-
-  test('is told to come again when the control plane answered others, but nobody knows of conflicts', () => {
-    const node = new Desk();
-    node.time = 10;
-    node.hold(1);
+    node.time += 1;
     expect(refusedIn(node.tell(giveUp(1, false)))).toEqual([[1, 'unavailable']]);
   });
 
-  test('is not told that money is in use by a control plane that fell silent, or that never said so', () => {
-    const silent = new Desk();
-    silent.hold(1);
-    silent.tell({ type: 'CONFLICT', no: 1 });
-    silent.time += 1_000;
-    expect(refusedIn(silent.tell(giveUp(1, false)))).toEqual([[1, 'unavailable']]);
-    const node = desk(PRICE);
+  test.each<LedgerEvent>([
+    { type: 'TICK' },
+    { type: 'RECALL', leaseId: 'lease_9' },
+    { type: 'NOT_CLOSED', leaseId: 'lease_9' },
+    { type: 'RETRY', purseId: WALLET },
+    { type: 'UNANSWERED', no: 99 },
+  ])('is not kept waiting by what is no answer: $type', (event) => {
+    const node = new Desk();
+    node.hold(1);
+    node.tell(event);
+    expect(refusedIn(node.tell(giveUp(1, false)))).toEqual([[1, 'unavailable']]);
+  });
+
+  test('is told to come again as soon as a question got no answer, until the control plane is heard again', () => {
+    const node = new Desk();
+    node.tell({ type: 'CONFIRMED', sentAt: moment });
+    node.hold(1);
     node.hold(2);
-    expect(refusedIn(node.tell(giveUp(2, true)))).toEqual([[2, 'unavailable']]);
+    node.time += 1;
+    node.tell({ type: 'UNANSWERED', no: 1 });
+    expect(refusedIn(node.tell(giveUp(1, false)))).toEqual([[1, 'unavailable']]);
+    node.tell({ type: 'CONFIRMED', sentAt: moment });
+    expect(node.tell(giveUp(2, false))).toEqual([]);
+  });
+
+  test('is told at the end of its patience that others hold the money, where the control plane said so', () => {
+    const node = new Desk();
+    node.hold(1);
+    node.tell({ type: 'CONFLICT', no: 1 });
+    expect(refusedIn(node.tell(giveUp(1, true)))).toEqual([[1, 'all_in_use']]);
+    const slow = desk(PRICE);
+    slow.hold(2);
+    expect(refusedIn(slow.tell(giveUp(2, true)))).toEqual([[2, 'unavailable']]);
+    const away = new Desk();
+    away.hold(1);
+    away.tell({ type: 'CONFLICT', no: 1 });
+    away.time += 6_000;
+    expect(refusedIn(away.tell(giveUp(1, true)))).toEqual([[1, 'unavailable']]);
   });
 });

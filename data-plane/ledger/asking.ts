@@ -102,7 +102,6 @@ export function answered(turn: Turn, no: number): LeaseRequest | undefined {
   if (!request) return undefined;
   turn.state.requests.delete(no);
   const purse = turn.state.purses.get(request.purseId);
-  if (purse) purse.answeredAt = turn.now.mono;
   if (purse?.requestNo === no) purse.requestNo = null;
   return request;
 }

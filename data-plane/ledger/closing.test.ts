@@ -281,7 +281,7 @@ describe('a process that begins with a book', () => {
   test('is as good as new with an empty one', () => {
     const node = new Desk();
     expect(node.state).toEqual({
-      ...{ nextRequestNo: 1, stopping: false, recalled: [] },
+      ...{ nextRequestNo: 1, stopping: false, recalled: [], heardAt: null, unheardAt: null },
       ...{ purses: new Map(), leases: new Map(), requests: new Map() },
     });
     node.hold(1);

@@ -16,9 +16,18 @@ const RENEW_PAUSE_MS = 5_000;
 const IDLE_MS = 60_000;
 const RESEND_MS = { first: 50, most: 1_000 };
 const CLOSE_AGAIN_MS = { first: 200, most: 60_000 };
-/** A control plane that answered no question of a purse for so long counts as away. */
-const SILENCE_MS = 1_000;
+/** A control plane that was not heard of for so long counts as away; its heartbeats come every 5 s. */
+const SILENCE_MS = 6_000;
 const RECALLED_MAX = 1_000;
+/** What only an answer of the control plane can have caused. */
+const ANSWERS: ReadonlySet<LedgerEvent['type']> = new Set([
+  'GRANTED',
+  'REFUSED',
+  'CONFLICT',
+  'SETTLED',
+  'CLOSED',
+  'CONFIRMED',
+]);
 
 type Handlers = {
   [Type in LedgerEvent['type']]: (turn: Turn, event: Extract<LedgerEvent, { type: Type }>) => void;
@@ -27,6 +36,7 @@ type Handlers = {
 /** Handles one event: changes the state in place and returns what is to be done, in order. Never throws. */
 export function step(state: LedgerState, event: LedgerEvent, now: Moment): LedgerEffect[] {
   const turn: Turn = { state, now, effects: [] };
+  if (ANSWERS.has(event.type)) state.heardAt = now.mono;
   const handle = HANDLERS[event.type] as (turn: Turn, event: LedgerEvent) => void;
   handle(turn, event);
   return turn.effects;
@@ -51,11 +61,19 @@ function onGiveUp(turn: Turn, event: Extract<LedgerEvent, { type: 'GIVE_UP' }>):
   const { waiter, purseId, final } = event;
   const purse = turn.state.purses.get(purseId);
   if (!purse?.waiters.some(({ id }) => id === waiter)) return;
-  const answers = purse.answeredAt !== null && turn.now.mono - purse.answeredAt < SILENCE_MS;
+  const answers = isAnswering(turn);
   if (answers && !final) return;
   purse.waiters = purse.waiters.filter(({ id }) => id !== waiter);
   const code = answers && purse.conflicts > 0 ? 'all_in_use' : 'unavailable';
   turn.effects.push({ type: 'REFUSE', waiter, code });
+}
+
+/**
+ * Whether an answer may still come: the last that is known of the control plane is an answer, not a failure.
+ * One that is slow is not away.
+ */
+function isAnswering({ state: { heardAt, unheardAt }, now }: Turn): boolean {
+  return heardAt !== null && heardAt >= (unheardAt ?? heardAt) && now.mono - heardAt < SILENCE_MS;
 }
 
 function onRelease(turn: Turn, { leaseId, price }: { leaseId: string; price: Micros }): void {
@@ -148,6 +166,7 @@ function onUnanswered(turn: Turn, { no }: { no: number }): void {
   if (!request) return;
   const afterMs = growing(RESEND_MS, request.attempts);
   request.attempts += 1;
+  turn.state.unheardAt = turn.now.mono;
   request.resendAt = turn.now.mono + afterMs;
   turn.effects.push({ type: 'RETRY', purseId: request.purseId, afterMs });
 }

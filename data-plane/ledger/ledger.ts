@@ -8,8 +8,8 @@ export interface Ledger {
    * control plane.
    * Throws `insufficient_funds`, `spend_limit_reached` or `wallet_frozen` when the control plane says so, and
    * `unavailable`
-   * when it is away (at most 500 ms of waiting; 2 s while it answers), the journal is not writable, or the
-   * lease is too old.
+   * when it is away (at most 500 ms of waiting once that is known, else 3 s), the journal is not writable, or
+   * the lease is too old.
    */
   hold(key: KeyRecord, price: Micros): Promise<Hold>;
   /** Records a request that cost nothing, for the usage log. Best effort, bounded, never waits. */

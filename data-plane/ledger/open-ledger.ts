@@ -22,7 +22,7 @@ import { beginWith } from './state.ts';
 import type { LedgerState, Moment } from './state.ts';
 
 /**
- * How long a request waits for money while the control plane is silent, and at most while it answers, in ms.
+ * How long a request waits for money while the control plane is away, and at most while it answers, in ms.
  */
 const WAIT_MS = { silent: 500, most: 3_000 };
 const TICK_MS = 1_000;

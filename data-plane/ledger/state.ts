@@ -72,8 +72,6 @@ export interface Purse {
   leaseIds: string[];
   waiters: Waiter[];
   requestNo: number | null;
-  /** When the control plane last answered a question of this purse, on the monotonic clock. */
-  answeredAt: number | null;
   /** Earliest next question, on the monotonic clock. */
   askAfter: number;
   /** Earliest next question for which nobody waits. */
@@ -97,6 +95,9 @@ export interface LedgerState {
   requests: Map<number, LeaseRequest>;
   /** Leases that were recalled before their grant arrived. */
   recalled: string[];
+  /** When the control plane last answered anything, and when a question last got no answer; monotonic. */
+  heardAt: number | null;
+  unheardAt: number | null;
 }
 
 /**
@@ -111,6 +112,8 @@ export function beginWith(book: Book): LedgerState {
     leases: new Map(),
     requests: new Map(),
     recalled: [],
+    heardAt: null,
+    unheardAt: null,
   };
   for (const [id, old] of book.leases) {
     const purse = purseFor(state, old);
@@ -178,7 +181,6 @@ export function purseFor(state: LedgerState, owner: { walletId: string; keyId: s
       leaseIds: [],
       waiters: [],
       requestNo: null,
-      answeredAt: null,
       askAfter: 0,
       renewAfter: 0,
       conflicts: 0,

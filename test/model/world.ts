@@ -230,10 +230,11 @@ function crashRequest(request: ModelRequest): void {
  * are one.
  */
 function forgetTimes(ledger: LedgerState): void {
+  ledger.heardAt = null;
+  ledger.unheardAt = null;
   for (const purse of ledger.purses.values()) {
     Object.assign(purse, {
       askAfter: 0,
-      answeredAt: null,
       renewAfter: 0,
       conflicts: 0,
       roomy: false,
