@@ -44,8 +44,9 @@ const text = usageText({ ...usageOf('request_1', 250_000n), model: 'größe "m"\
 const place = { journalId: 'journal_1', seq: 7, leaseId: 'lease_1' };
 const report = { nodeId: 'node_1', batchId: 'batch_1', records: [placedText(text, place), text] };
 const done = { accepted: 2, duplicates: 0, rejected: [], userErrors: [] };
+const tooMany = { code: 'LIMIT_REACHED', message: 'no' };
 
-test('a report is authenticated GraphQL with every record as the API takes it, a charge with its place', async () => {
+test('a report is GraphQL in the name of the node, its records as the API takes them', async () => {
   const { target, seen } = await answering(JSON.stringify({ data: { nodeUsageReport: done } }));
   expect(await sendReport(target, report)).toEqual(done);
   const [{ authorization, body } = { authorization: '', body: undefined }] = seen;
@@ -82,7 +83,7 @@ test.each([
   ],
   [
     'a refusal',
-    `{"data":{"nodeUsageReport":${JSON.stringify({ ...done, userErrors: [{ code: 'LIMIT_REACHED', message: 'no' }] })}}}`,
+    `{"data":{"nodeUsageReport":${JSON.stringify({ ...done, userErrors: [tooMany] })}}}`,
     'LIMIT_REACHED',
   ],
   ['nothing', '{}'],

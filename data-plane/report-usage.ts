@@ -23,7 +23,7 @@ interface Answer {
   errors?: { message: string; extensions?: { code?: unknown } }[];
 }
 
-/** Reports once. Throws ControlError when no valid answer comes, or a refusal: the report may be sent again. */
+/** Reports once. Throws ControlError when no valid answer comes, or a refusal: it may be sent again. */
 export async function sendReport(target: ReportTarget, report: UsageReport): Promise<NodeUsageReportAnswer> {
   const { data, errors } = await post(target, reportBody(report));
   const answer = data?.nodeUsageReport;

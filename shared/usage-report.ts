@@ -22,7 +22,7 @@ export const NODE_USAGE_REPORT = /* GraphQL */ `
 /** The most records one report may carry. */
 export const USAGE_BATCH_MAX = 500;
 
-/** A report: each record is the JSON text of one NodeUsageRecordInput, as `usageText` and `placedText` make it. */
+/** A report: each record is the JSON text of a NodeUsageRecordInput, see `usageText` and `placedText`. */
 export interface UsageReport {
   nodeId: string;
   batchId: string;
@@ -94,8 +94,8 @@ export function usageText(usage: UsageRecord): string {
 
 /** The text of a charge with its place. */
 export function placedText(text: string, { journalId, seq, leaseId }: ChargePlace): string {
-  const place = `"journalId":${JSON.stringify(journalId)},"seq":"${seq}","leaseId":${JSON.stringify(leaseId)}`;
-  return `{${place},${text.slice(1)}`;
+  const names = `"journalId":${JSON.stringify(journalId)},"leaseId":${JSON.stringify(leaseId)}`;
+  return `{${names},"seq":"${seq}",${text.slice(1)}`;
 }
 
 const BODY_START = `{"query":${JSON.stringify(NODE_USAGE_REPORT)},"variables":{"input":{"nodeId":`;

@@ -1,6 +1,6 @@
 /**
- * The append-only journal of a node's money. Many commits share one durable write; a segment that failed once is
- * never written again; what is settled is removed.
+ * The append-only journal of a node's money. Many commits share one durable write; a segment that failed
+ * once is never written again; what is settled is removed.
  */
 import { join } from 'node:path';
 import { bookToJson, emptyBook, enter } from './book.ts';

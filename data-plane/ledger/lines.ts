@@ -1,6 +1,6 @@
 /**
- * The text of one journal record. A charge carries its usage record as the control plane will take it, so that
- * it is encoded once: the same text goes to the disk and later over the wire.
+ * The text of one journal record. A charge carries its usage record as the control plane will take it, so
+ * that it is encoded once: the same text goes to the disk and later over the wire.
  */
 import { parseDollars } from '@gateway/shared/money';
 import type { UsageRecord } from '@gateway/shared/records';

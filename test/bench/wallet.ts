@@ -1,6 +1,7 @@
 /**
  * One wallet under 1,000 requests a second over two nodes: what of it reaches the control plane's database,
- * and how long the end of an answer waits for its charge. The rate is offered by the clock, whatever comes back.
+ * and how long the end of an answer waits for its charge. The rate is offered by the clock, whatever comes
+ * back.
  */
 import { Pool } from 'undici';
 import { addCustomer, addUpstream, startHouse } from '../house.ts';
