@@ -96,10 +96,23 @@ export async function openMarket(): Promise<Market> {
         idempotencyKey: randomUUID(),
       });
     },
+    ...stateOfMarket(em),
+    violations: () => checkInvariants(em()),
+  };
+  await market.openStorefront('OPEN');
+  return market;
+}
+
+/** What tests look at and move beside the services. */
+function stateOfMarket(
+  em: () => EntityManager,
+): Pick<Market, 'endIn' | 'openStorefront' | 'count' | 'balances'> {
+  return {
     endIn: async (poolId, interval) => {
       await query(
         em(),
-        sql`with moved as (update pools set ends_at = date_trunc('milliseconds', now()) + ${interval}::interval,
+        sql`with moved as (update pools
+            set ends_at = date_trunc('milliseconds', now()) + ${interval}::interval,
             starts_at = now() - interval '30 days' where id = ${poolId} returning id, ends_at)
           update pool_periods p set ends_at = moved.ends_at, starts_at = moved.ends_at - interval '30 days'
           from moved where p.pool_id = moved.id
@@ -109,7 +122,8 @@ export async function openMarket(): Promise<Market> {
     openStorefront: async (state) => {
       await query(
         em(),
-        sql`update storefront set state = ${state}, prices_confirmed_at = coalesce(prices_confirmed_at, now())`,
+        sql`update storefront
+          set state = ${state}, prices_confirmed_at = coalesce(prices_confirmed_at, now())`,
       );
     },
     count: async (table) => (await queryOne<{ count: number }>(em(), COUNTS[table]))?.count ?? 0,
@@ -122,8 +136,5 @@ export async function openMarket(): Promise<Market> {
       );
       return { cash: BigInt(row?.cash ?? '0'), gift: BigInt(row?.gift ?? '0') };
     },
-    violations: () => checkInvariants(em()),
   };
-  await market.openStorefront('OPEN');
-  return market;
 }

@@ -44,7 +44,7 @@ export async function changed(em: EntityManager, key: KeyRow): Promise<number> {
   return record ? announce(em, { upsert: [record] }) : 0;
 }
 
-/** The ids themselves. Throws NOT_FOUND unless each names a model; of its pool, where the key is bound to one. */
+/** The ids themselves. Throws NOT_FOUND unless each names a model, and one of the pool where there is one. */
 export async function existing(
   em: EntityManager,
   ids: string[] | null,

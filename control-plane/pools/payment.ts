@@ -1,4 +1,4 @@
-/** Paying for a period: cash alone, taken back from nodes where they hold it, and the gift that comes with it. */
+/** Paying for a period from cash alone, recalled from nodes where they hold it, and the gift for it. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { formatDollars } from '@gateway/shared/money';
@@ -11,7 +11,7 @@ import { GIFTS, lockAccounts, revenueAccount, walletAccount } from '../wallet/le
 import type { Bucket } from '../wallet/ledger.ts';
 import { creditGift, payFromCash } from '../wallet/movements.ts';
 
-/** Nodes give a recalled lease back at once, unless requests are spending it: then this long is waited, ms. */
+/** How long a purchase waits for recalled leases, in ms: nodes keep what requests are spending. */
 const RECALL_WAIT_MS = 5_000;
 const RECALL_POLL_MS = 100;
 
@@ -149,6 +149,6 @@ async function isFrozen(em: EntityManager, walletId: string): Promise<boolean> {
 function shortOf(shortfall: Micros): UserFailure {
   return new UserFailure(
     'INSUFFICIENT_BALANCE',
-    `The wallet lacks $${formatDollars(shortfall)} of cash that no request is using. Add credit, then try again.`,
+    `The wallet lacks $${formatDollars(shortfall)} of cash that no request uses. Add credit and try again.`,
   );
 }

@@ -1,4 +1,4 @@
-/** What administrators do with a pool: its cap, more days, and cancelling it with the unused part paid back. */
+/** What administrators do with a pool: its cap, more days, and ending it with the unused part paid back. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { formatDollars } from '@gateway/shared/money';
 import { audit } from '../audit/audit.service.ts';

@@ -1,4 +1,5 @@
 import { createClient } from 'graphql-ws';
+import type { Client } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { codesOf, pick, startTestApp } from '../../test/control/app.ts';
@@ -54,8 +55,8 @@ describe('dedicated pools on the API', () => {
 
   const storefront = async (): Promise<Record<string, unknown>> =>
     pick(
-      await admin.send(`{ poolStorefront { state message basePrice includedModels extraModelPrice periodDays rpmCap
-        giftCredit maxModels poolRequestsFree pricesConfirmed openQuotes version offeredModels { name } } }`),
+      await admin.send(`{ poolStorefront { state message basePrice includedModels extraModelPrice periodDays
+        rpmCap giftCredit maxModels poolRequestsFree pricesConfirmed openQuotes version offeredModels { name } } }`),
       'poolStorefront',
     );
 
@@ -89,7 +90,28 @@ describe('dedicated pools on the API', () => {
     );
   };
 
-  it('start closed; opening the first time asks the administrator to stand by the prices, and is live', async () => {
+  /** What `poolUpdated` tells ann of a pool, from now on. */
+  const listenTo = async (id: string): Promise<{ heard: unknown[]; client: Client }> => {
+    const heard: unknown[] = [];
+    const cookie = ann.cookie ?? '';
+    class Socket extends WebSocket {
+      constructor(url: string, protocol: string) {
+        super(url, protocol, { headers: { cookie } });
+      }
+    }
+    const client = createClient({ url: `${test.url.replace('http', 'ws')}/graphql`, webSocketImpl: Socket });
+    await new Promise<void>((resolve) => {
+      client.on('connected', () => resolve());
+      client.subscribe(
+        { query: 'subscription ($id: ID) { poolUpdated(id: $id) { id endsAt } }', variables: { id } },
+        { next: ({ data }) => heard.push(data?.['poolUpdated']), error: () => {}, complete: () => {} },
+      );
+    });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    return { heard, client };
+  };
+
+  it('start closed; the first opening asks to stand by the prices, and is live', async () => {
     expect(await storefront()).toMatchObject({
       state: 'CLOSED',
       basePrice: '99.00',
@@ -150,7 +172,9 @@ describe('dedicated pools on the API', () => {
     expect(codesOf(unknown, 'poolQuoteCreate')).toEqual(['MODEL_UNAVAILABLE']);
   });
 
-  it('are bought, listed, renamed, keyed, and seen by their owner alone', async () => {
+  let teamId = '';
+
+  it('are bought from cash, with a receipt', async () => {
     expect(codesOf(await buy(ann, 'ann-team'), 'poolPurchase')).toEqual(['INSUFFICIENT_BALANCE']);
     await give(ann, '400.00', 'ann-1');
     const bought = await buy(ann, 'ann-team');
@@ -174,9 +198,12 @@ describe('dedicated pools on the API', () => {
         rpmNow: 0,
       },
     });
-    const id = pick<string>(bought, 'poolPurchase', 'pool', 'id');
-    const version = pick<number>(bought, 'poolPurchase', 'pool', 'version');
+    teamId = pick<string>(bought, 'poolPurchase', 'pool', 'id');
+  });
 
+  it('are seen and changed by their owner alone', async () => {
+    const id = teamId;
+    const version = pick<number>(await ann.send(`{ pool(id: "${id}") { version } }`), 'pool', 'version');
     const taken = 'query { subdomainAvailability(subdomain: "ann-team") { available reason suggestion } }';
     expect((await bob.send(taken)).data?.['subdomainAvailability']).toEqual({
       available: false,
@@ -192,7 +219,10 @@ describe('dedicated pools on the API', () => {
     ]);
     const renamed = await call(ann, 'poolUpdate', update, { id, version, name: ' Crew ', autoRenew: true });
     expect(renamed.data?.['poolUpdate']?.['pool']).toMatchObject({ name: 'Crew', autoRenew: true });
+  });
 
+  it('have keys of their own', async () => {
+    const id = teamId;
     const made = await call(
       ann,
       'apiKeyCreate',
@@ -263,25 +293,7 @@ describe('dedicated pools on the API', () => {
     const listed = await ann.send('{ viewer { pools { nodes { id subdomain endsAt } } } }');
     const [, pool] = pick<{ id: string; endsAt: string }[]>(listed, 'viewer', 'pools', 'nodes');
     if (!pool) throw new Error('There is no pool.');
-    const heard: unknown[] = [];
-    const cookie = ann.cookie ?? '';
-    class Socket extends WebSocket {
-      constructor(url: string, protocol: string) {
-        super(url, protocol, { headers: { cookie } });
-      }
-    }
-    const client = createClient({ url: `${test.url.replace('http', 'ws')}/graphql`, webSocketImpl: Socket });
-    await new Promise<void>((resolve) => {
-      client.on('connected', () => resolve());
-      client.subscribe(
-        {
-          query: 'subscription ($id: ID) { poolUpdated(id: $id) { id endsAt } }',
-          variables: { id: pool.id },
-        },
-        { next: ({ data }) => heard.push(data?.['poolUpdated']), error: () => {}, complete: () => {} },
-      );
-    });
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    const { heard, client } = await listenTo(pool.id);
     await give(ann, '200.00', 'ann-2');
     const quoted = await quote(ann, { renewPoolId: pool.id });
     expect(pick<string>(quoted, 'poolQuoteCreate', 'quote', 'startsAt')).toBe(pool.endsAt);

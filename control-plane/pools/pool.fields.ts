@@ -133,8 +133,8 @@ export class FrozenModelResolver {
   @FieldResolver(() => Int, {
     nullable: true,
     description:
-      'Running pools that froze this model: they go on offering it, whatever becomes of the entry, and need its ' +
-      'routes. For administrators alone.',
+      'Running pools that froze this model: they go on offering it, whatever becomes of the entry, and need ' +
+      'its routes. For administrators alone.',
   })
   frozenInPools(@Root() model: CatalogModel, @Ctx() context: Context): Promise<number> | null {
     return isAdminFor(context, 'ADMIN_CATALOG') ? poolsFreezing(context.em, model.id) : null;

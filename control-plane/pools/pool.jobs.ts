@@ -1,6 +1,6 @@
 /**
- * What time does to pools: notices, automatic renewal, the end, and subdomains that become free. Each step locks
- * the row it works on, so that several control planes do it once; a step that failed is tried again.
+ * What time does to pools: notices, automatic renewal, the end, and subdomains that become free. Each step
+ * locks the row it works on, so that several control planes do it once; a step that failed is tried again.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { SYSTEM_ACTOR } from '../context.ts';
@@ -35,8 +35,8 @@ export async function watchPools(em: EntityManager): Promise<void> {
 }
 
 /**
- * Renews pools whose owners asked for it, a day and an hour before the end. A failed attempt is a notice, which
- * exists once for each period: so an attempt is made once, and a renewed pool is not due any more.
+ * Renews pools whose owners asked for it, a day and an hour before the end. A failed attempt is a notice,
+ * which exists once for each period: so an attempt is made once, and a renewed pool is not due any more.
  */
 async function renewDue(em: EntityManager): Promise<void> {
   for (const { notice, beforeMs } of ATTEMPTS) {
@@ -80,8 +80,7 @@ async function renewOne(
     await inTransaction(em, async (inner) => {
       const pool = await lockPool(inner, id);
       // Renewed meanwhile by hand or by another control plane: then nothing failed.
-      if (renewsItself(pool, new Date()))
-        await giveNotice(inner, pool, { notice, detail: error.message });
+      if (renewsItself(pool, new Date())) await giveNotice(inner, pool, { notice, detail: error.message });
     });
   }
 }

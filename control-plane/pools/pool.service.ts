@@ -15,7 +15,7 @@ export interface PoolUpdate {
   autoRenew?: boolean | null;
 }
 
-/** Changes what is given. Throws NOT_FOUND, STALE_VERSION, INVALID, POOL_EXPIRED for renewing an ended pool. */
+/** Changes what is given. Throws NOT_FOUND, STALE_VERSION, INVALID; POOL_EXPIRED for an ended pool. */
 export async function updatePool(em: EntityManager, ownerId: string, change: PoolUpdate): Promise<PoolRow> {
   return inTransaction(em, async (inner) => {
     const pool = await lockPool(inner, change.id, ownerId);

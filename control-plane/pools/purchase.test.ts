@@ -95,7 +95,7 @@ describe('a purchase', () => {
     expect(await market.balances(buyer.walletId)).toEqual({ cash: BASE / 2n, gift: GIFT });
   });
 
-  it('is answered, not repeated, under the same idempotency key; refused there with another input', async () => {
+  it('is answered, not repeated, under its idempotency key, and refused there with another input', async () => {
     const buyer = await market.buyer(2n * BASE);
     const quote = await market.quote(buyer);
     const input = {
