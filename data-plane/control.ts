@@ -3,7 +3,6 @@
  * WebSocket.
  */
 import { CombinedError, Client, fetchExchange, subscriptionExchange } from '@urql/core';
-import { createClient } from 'graphql-ws';
 import type { Client as SocketClient } from 'graphql-ws';
 import {
   CONFIG_SUBSCRIPTION,
@@ -35,7 +34,9 @@ import type {
   NodePermitRequestInput,
 } from '@gateway/shared/permit-api';
 import type { NodeUsageReportAnswer, UsageReport } from '@gateway/shared/usage-report';
+import { Addresses } from './addresses.ts';
 import { ControlError, refusal } from './control-error.ts';
+import { watchedSocket } from './control-socket.ts';
 import { sendReport } from './report-usage.ts';
 import type { ReportTarget } from './report-usage.ts';
 
@@ -49,13 +50,10 @@ const WAITED_FOR: ReadonlySet<string> = new Set([
   'nodePermitPromise',
 ]);
 const WAITED_FOR_TIMEOUT_MS = 2_000;
-const PING_EVERY_MS = 2_000;
-const PONG_WITHIN_MS = 3_000;
-const CONNECT_WITHIN_MS = 3_000;
 
 export interface ControlOptions {
-  /** The control plane's address, without a path. */
-  url: string;
+  /** Addresses of control planes over one database, without a path: the first that answers is used. */
+  urls: readonly [string, ...string[]];
   /** The node's token (`gnt_…`). */
   token: string;
 }
@@ -99,10 +97,11 @@ export interface Control {
  * Opens the line. Nothing is sent before the first call, so that this works while the control plane is away.
  */
 export function connectControl(options: ControlOptions): Control {
-  const url = new URL('/graphql', options.url).href;
-  const socket = watchedSocket(url, options.token);
+  const [first, ...others] = options.urls;
+  const addresses = new Addresses([graphqlAt(first), ...others.map(graphqlAt)]);
+  const socket = watchedSocket(addresses, options.token);
   const client = new Client({
-    url,
+    url: addresses.current,
     preferGetMethod: false,
     requestPolicy: 'network-only',
     fetchOptions: { headers: { authorization: `Bearer ${options.token}` } },
@@ -128,12 +127,16 @@ export function connectControl(options: ControlOptions): Control {
       fetchExchange,
     ],
   });
-  const reports = { url, token: options.token, timeoutMs: MUTATION_TIMEOUT_MS };
+  const reports = { addresses, token: options.token, timeoutMs: MUTATION_TIMEOUT_MS };
   return controlOver(client, socket, reports);
 }
 
+function graphqlAt(url: string): string {
+  return new URL('/graphql', url).href;
+}
+
 function controlOver(client: Client, socket: SocketClient, reports: ReportTarget): Control {
-  const call = caller(client);
+  const call = caller(client, reports.addresses);
   return {
     async register(input) {
       const answer = await call<{ node: { id: string; name: string } | null }>(
@@ -180,20 +183,22 @@ interface NodeHeartbeatAnswer {
 type Refusable = { userErrors: { code: string; message: string }[] };
 type Call = <Answer>(field: string, document: string, input: object) => Promise<Answer & Refusable>;
 
-function caller(client: Client): Call {
+function caller(client: Client, addresses: Addresses): Call {
   return async <Answer>(field: string, document: string, input: object) => {
     const limit = WAITED_FOR.has(field) ? WAITED_FOR_TIMEOUT_MS : MUTATION_TIMEOUT_MS;
     const timeout = AbortSignal.timeout(limit);
+    const address = addresses.current;
     const result = await client
       .mutation<Record<string, Answer & Refusable>>(
         document,
         { input },
         {
-          // urql has no time limit of its own: its fetch is given ours.
-          fetch: (target, init) => fetch(target, { ...init, signal: timeout }),
+          // urql has one address and no time limit: its fetch is given ours.
+          fetch: (_target, init) => fetch(address, { ...init, signal: timeout }),
         },
       )
       .toPromise();
+    if (result.error?.networkError) addresses.leave(address);
     const answer = result.data?.[field];
     if (!answer || result.error) {
       throw new ControlError(
@@ -229,42 +234,6 @@ function follow(
     open = false;
     subscription.unsubscribe();
   };
-}
-
-/**
- * One socket without retries of its own: each new subscription connects, so that it names the present
- * revision.
- */
-function watchedSocket(url: string, token: string): SocketClient {
-  let pong: NodeJS.Timeout | undefined;
-  const calm = () => {
-    clearTimeout(pong);
-    pong = undefined;
-  };
-  const socket = createClient({
-    url: url.replace(/^http/, 'ws'),
-    lazy: true,
-    retryAttempts: 0,
-    keepAlive: PING_EVERY_MS,
-    connectionAckWaitTimeout: CONNECT_WITHIN_MS,
-    connectionParams: { authorization: `Bearer ${token}` },
-    on: {
-      // keepAlive sends pings but does not mind missing answers: a frozen peer would go unnoticed for
-      // minutes.
-      ping: (received) => {
-        if (!received)
-          pong ??= setTimeout(() => {
-            calm();
-            socket.terminate();
-          }, PONG_WITHIN_MS);
-      },
-      pong: (received) => {
-        if (received) calm();
-      },
-      closed: calm,
-    },
-  });
-  return socket;
 }
 
 function codeOf(error: unknown): string | undefined {

@@ -76,7 +76,7 @@ async function main(): Promise<void> {
 
 async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
   mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
-  const control = connectControl({ url: settings.controlUrl, token: settings.token });
+  const control = connectControl({ urls: settings.controlUrls, token: settings.token });
   const ledger = await openLedger({ folder: join(settings.dataDir, 'journal'), control, log });
   const store = createStore();
   const feed = createFeed({

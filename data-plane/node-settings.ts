@@ -5,7 +5,8 @@ export interface NodeSettings {
   host: string;
   /** 0 picks a free one. */
   port: number;
-  controlUrl: string;
+  /** Control planes over one database; the node uses one, and the next when that fails. */
+  controlUrls: readonly [string, ...string[]];
   name: string;
   token: string;
   /** Holds the key pair, the kept configuration and the journal. */
@@ -19,23 +20,25 @@ type Environment = Record<string, string | undefined>;
 
 /** Reads the settings. Throws an Error that names the variable and what to write. */
 export function readNodeSettings(env: Environment): NodeSettings {
-  const controlUrl = required(
-    env,
-    'CONTROL_URL',
-    'the address of the control plane, e.g. http://127.0.0.1:4000',
-  );
-  if (!/^https?:$/.test(URL.parse(controlUrl)?.protocol ?? ''))
-    throw new Error('CONTROL_URL must be an http(s) address');
   return {
     host: env['HOST'] || '127.0.0.1',
     port: wholeNumber(env, 'DATA_PORT', { fallback: 8080, most: 65_535 }),
-    controlUrl,
+    controlUrls: controlAddresses(env),
     name: env['NODE_NAME'] || 'node',
     token: required(env, 'NODE_TOKEN', 'the token that adminNodeCreate showed for this node'),
     dataDir: resolve(env['DATA_DIR'] || join('.gateway', 'node')),
     drainMs: wholeNumber(env, 'DRAIN_SECONDS', { fallback: 600, most: 86_400 }) * 1_000,
     logLevel: env['LOG_LEVEL'] || 'info',
   };
+}
+
+function controlAddresses(env: Environment): readonly [string, ...string[]] {
+  const text = required(env, 'CONTROL_URL', 'the address of the control plane, e.g. http://127.0.0.1:4000');
+  const [first = '', ...others] = text.split(',').map((part) => part.trim());
+  for (const address of [first, ...others])
+    if (!/^https?:$/.test(URL.parse(address)?.protocol ?? ''))
+      throw new Error('CONTROL_URL must be an http(s) address, or several with commas between them');
+  return [first, ...others];
 }
 
 function required(env: Environment, name: string, what: string): string {

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { placedText, usageText } from '@gateway/shared/usage-report';
+import { Addresses } from './addresses.ts';
 import { ControlError } from './control-error.ts';
 import { usageOf } from './ledger/model/records.ts';
 import { sendReport } from './report-usage.ts';
@@ -37,7 +38,8 @@ async function answering(answer: string | undefined): Promise<{ target: ReportTa
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { target: { url: `http://127.0.0.1:${port}/graphql`, token: 'gnt_test', timeoutMs: 200 }, seen };
+  const addresses = new Addresses([`http://127.0.0.1:${port}/graphql`]);
+  return { target: { addresses, token: 'gnt_test', timeoutMs: 200 }, seen };
 }
 
 const text = usageText({ ...usageOf('request_1', 250_000n), model: 'größe "m"\n' });

@@ -4,11 +4,12 @@
  */
 import { reportBody } from '@gateway/shared/usage-report';
 import type { NodeUsageReportAnswer, UsageReport } from '@gateway/shared/usage-report';
+import type { Addresses } from './addresses.ts';
 import { ControlError, refusal } from './control-error.ts';
 
 /** Where the control plane takes reports, and from whom. */
 export interface ReportTarget {
-  url: string;
+  addresses: Addresses;
   /** The node's token (`gnt_…`). */
   token: string;
   /** How long a report may take before it counts as unanswered, in ms. */
@@ -41,9 +42,10 @@ export async function sendReport(target: ReportTarget, report: UsageReport): Pro
   return answer;
 }
 
-async function post({ url, token, timeoutMs }: ReportTarget, body: string): Promise<Answer> {
+async function post({ addresses, token, timeoutMs }: ReportTarget, body: string): Promise<Answer> {
+  const address = addresses.current;
   try {
-    const response = await fetch(url, {
+    const response = await fetch(address, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
@@ -55,6 +57,7 @@ async function post({ url, token, timeoutMs }: ReportTarget, body: string): Prom
     });
     return (await response.json()) as Answer;
   } catch (cause) {
+    addresses.leave(address);
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new ControlError(`${FIELD} got no answer: ${reason}`, undefined, cause);
   }

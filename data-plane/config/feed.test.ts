@@ -245,7 +245,7 @@ interface House {
 }
 
 function startFeed(plane: Plane, folder = newFolder()): House {
-  const control = connectControl({ url: plane.url, token: 'gnt_test' });
+  const control = connectControl({ urls: [plane.url], token: 'gnt_test' });
   const store = createStore();
   const recalls: string[] = [];
   const warnings: string[] = [];

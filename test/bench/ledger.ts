@@ -37,7 +37,7 @@ async function measure(atOnce: number): Promise<Figures> {
   const logFile = join(folder, 'bank.log');
   const bank = await startProcess({ entry: 'test/bench/bank.ts', env: {}, logFile });
   const url = `http://127.0.0.1:${bank.port}`;
-  const control = connectControl({ url, token: 'gnt_bench' });
+  const control = connectControl({ urls: [url], token: 'gnt_bench' });
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const ledger = await openLedger({ folder: join(folder, 'journal'), control, log });
   ledger.connect('node_1');
