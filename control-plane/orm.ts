@@ -1,6 +1,7 @@
 /**
  * The database: the list of entities, the connection pool under the lesser runtime role, and the migrations.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { MikroORM } from '@mikro-orm/postgresql';
 import { Migrator } from '@mikro-orm/migrations';
 import { Client } from 'pg';
@@ -18,6 +19,16 @@ const CONNECTIONS_MAX = 20;
 const FIRST_CONNECTION_MS = 10_000;
 /** Arbitrary but fixed: two processes that start together migrate one after the other. */
 const MIGRATION_LOCK = 7_205_114;
+/**
+ * How long a change of the schema may wait for one lock, in ms. Everything that comes later waits behind it:
+ * traffic stands still for no longer than this, then the change makes room and is tried again.
+ */
+const LOCK_WAIT_MS = 1_000;
+const LOCK_PAUSE_MS = 500;
+/** A start that gets no lock for so long gives up, in ms: somebody has to look at what holds it. */
+const MIGRATE_WITHIN_MS = 10 * 60_000;
+/** https://www.postgresql.org/docs/current/errcodes-appendix.html: lock_not_available, deadlock_detected. */
+const GIVEN_WAY = new Set(['55P03', '40P01']);
 
 /**
  * Whether the connections act as the lesser role (the service) or as the owner (migrations and tests of
@@ -26,7 +37,11 @@ const MIGRATION_LOCK = 7_205_114;
 export interface OrmOptions {
   asOwner?: boolean;
   connectionsMax?: number;
+  /** Those of this release, unless a test has others. */
+  migrationsList?: MigrationList;
 }
+
+export type MigrationList = typeof migrations;
 
 /** Opens a pool to a migrated database. `em` of the result is never used itself: fork it per request. */
 export async function createOrm(databaseUrl: string, options: OrmOptions = {}): Promise<MikroORM> {
@@ -38,16 +53,21 @@ export async function createOrm(databaseUrl: string, options: OrmOptions = {}): 
     forceUtcTimezone: true,
     pool: { min: 0, max: options.connectionsMax ?? CONNECTIONS_MAX },
     driverOptions: {
-      ...(!options.asOwner && { onConnect: takeRuntimeRole }),
+      onConnect: options.asOwner ? limitLockWaits : takeRuntimeRole,
       onPoolCreated: replaceDeadConnections,
     },
-    migrations: { migrationsList: [...migrations], snapshot: false, allOrNothing: true, silent: true },
+    migrations: {
+      migrationsList: [...(options.migrationsList ?? migrations)],
+      snapshot: false,
+      allOrNothing: true,
+      silent: true,
+    },
   });
 }
 
 /**
- * Kysely gives a connection back only after a rollback that succeeded, which a dead connection never has: each
- * one that dies in a transaction would take its place in the pool with it, until no place is left.
+ * Kysely gives a connection back only after a rollback that succeeded, which a dead connection never has:
+ * each one that dies in a transaction would take its place in the pool with it, until no place is left.
  */
 function replaceDeadConnections(pool: Pool): void {
   const lent = new WeakSet<PoolClient>();
@@ -64,25 +84,58 @@ function replaceDeadConnections(pool: Pool): void {
 }
 
 /**
- * Brings the database to the newest schema. Safe to call from several processes at once; later ones wait.
- * Throws an Error that names DATABASE_URL, in one line and without its password, where no connection comes
- * about.
+ * Brings the database to the newest schema, all of it or nothing, while other processes go on using it. Safe to
+ * call from several processes at once; later ones wait. Throws an Error that names DATABASE_URL, in one line and
+ * without its password, where no connection comes about, or where others hold a lock for ten minutes.
  */
-export async function migrate(databaseUrl: string): Promise<void> {
+export async function migrate(databaseUrl: string, migrationsList: MigrationList = migrations): Promise<void> {
   const lock = await connectFirst(databaseUrl);
   try {
     await lock.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await limitLockWaits(lock);
     await createRuntimeRole(lock);
-    const orm = await createOrm(databaseUrl, { asOwner: true, connectionsMax: 1 });
+    const orm = await createOrm(databaseUrl, { asOwner: true, connectionsMax: 1, migrationsList });
     try {
-      await orm.migrator.up();
+      await givingWay(() => orm.migrator.up());
     } finally {
       await orm.close(true);
     }
-    await grantToRuntime(lock);
+    await givingWay(() => grantToRuntime(lock));
   } finally {
     await lock.end();
   }
+}
+
+/** Tries again while others hold a lock that the work needs. */
+async function givingWay(work: () => Promise<unknown>): Promise<void> {
+  const until = performance.now() + MIGRATE_WITHIN_MS;
+  for (;;) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      const code = codeOf(error);
+      if (code === undefined || !GIVEN_WAY.has(code)) throw error;
+      if (performance.now() > until) {
+        const advice = 'End the long transactions that pg_stat_activity shows, then start again.';
+        throw new Error(`DATABASE_URL: the schema cannot be changed, its tables stay locked. ${advice}`, {
+          cause: error,
+        });
+      }
+      await sleep(LOCK_PAUSE_MS * (0.5 + Math.random()));
+    }
+  }
+}
+
+/** The database's code, wherever in the chain of causes it stands. */
+function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return codeOf(error.cause);
+}
+
+async function limitLockWaits(client: Client): Promise<void> {
+  await client.query(`set lock_timeout = ${LOCK_WAIT_MS}`);
 }
 
 async function connectFirst(databaseUrl: string): Promise<Client> {
@@ -140,6 +193,8 @@ async function grantToRuntime(client: Client): Promise<void> {
     grant usage on schema public to ${RUNTIME_ROLE};
     grant select, insert, update, delete on all tables in schema public to ${RUNTIME_ROLE};
     grant usage, select on all sequences in schema public to ${RUNTIME_ROLE};
+    -- A dump that is restored on another server comes before the role, and so without its grants.
+    grant execute on all functions in schema public to ${RUNTIME_ROLE};
     for t in select tablename from pg_tables where schemaname = 'public' loop
       if t.tablename like 'ledger\\_%' then
         execute format('revoke insert, update, delete, truncate on %I from ${RUNTIME_ROLE}', t.tablename);
