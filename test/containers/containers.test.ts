@@ -1,0 +1,224 @@
+/**
+ * The container images as far as they can be tried without an engine: the final stages are laid out in an empty
+ * folder with the packages of the lock file alone, and their commands run there.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { findFreePort } from '../../control-plane/local/ports.ts';
+import { createEmptyDatabase } from '../database.ts';
+import { readSources } from '../tidy/sources.ts';
+import { commandOf, readDockerfile, textsOf } from './dockerfile.ts';
+import type { Stage } from './dockerfile.ts';
+import { packagesOf } from './packages.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const PLANES = ['control-plane', 'data-plane'] as const;
+const UNTIL_MS = 60_000;
+
+let folder: string;
+let child: ChildProcess | undefined;
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'gateway-image-'));
+});
+
+afterEach(async () => {
+  if (child?.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const stagesOf = (plane: string): Stage[] => readDockerfile(join(ROOT, plane, 'Dockerfile'));
+
+/** The workspaces that the stage `packages` installs. */
+function workspacesOf(plane: string): string[] {
+  const stage = stagesOf(plane).find(({ alias }) => alias === 'packages');
+  const install = textsOf(stage, 'RUN').find((text) => text.startsWith('npm ci')) ?? '';
+  expect(install).toContain('--omit=dev');
+  return [...install.matchAll(/--workspace (\S+)/g)].map(([, name = '']) => name);
+}
+
+/** What the final stage holds, in a folder: copies as it says, and links to the installed packages. */
+function layOut(plane: string): string {
+  const image = join(folder, plane);
+  for (const text of textsOf(stagesOf(plane).at(-1), 'COPY')) {
+    const [from, to = ''] = text.replace(/^--from=\S+ /, '').split(' ').slice(-2);
+    const source = join(ROOT, (from ?? '').replace('/gateway/', ''));
+    if (to === 'node_modules') continue;
+    const target = join(image, to.endsWith('/') || to === './' ? join(to, source.slice(source.lastIndexOf('/'))) : to);
+    mkdirSync(dirname(target), { recursive: true });
+    cpSync(source, target, { recursive: true, filter: (file) => !/\.test\.ts$|node_modules/.test(file) });
+  }
+  const packages = packagesOf(ROOT, workspacesOf(plane));
+  for (const place of packages.filter((at) => at.lastIndexOf('node_modules/') === 0)) linkInto(image, place);
+  return image;
+}
+
+/** Packages of ours lie in the image itself; what a package has below it comes with the link. */
+function linkInto(image: string, place: string): void {
+  const target = join(image, place);
+  mkdirSync(dirname(target), { recursive: true });
+  const own = place.startsWith('node_modules/@gateway/') ? join(image, place.replace(/.*@gateway\//, '')) : undefined;
+  symlinkSync(own ?? join(ROOT, place), target);
+}
+
+/** Starts the image's command as it stands there, with the Node of the packages. */
+function run(plane: string, image: string, env: Record<string, string>): void {
+  const [program, ...rest] = commandOf(textsOf(stagesOf(plane).at(-1), 'CMD').at(-1) ?? '');
+  expect(program).toBe('node_modules/.bin/node');
+  // Real paths would lead out of the image, to the packages of the tests as well.
+  child = spawn(join(ROOT, 'node_modules', '.bin', 'node'), ['--preserve-symlinks', '--preserve-symlinks-main', ...rest], {
+    cwd: image,
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+/** The status of a path once the process answers there. */
+async function statusOf(url: string): Promise<number> {
+  const end = Date.now() + UNTIL_MS;
+  let printed = '';
+  for (const stream of [child?.stdout, child?.stderr]) stream?.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+  for (;;) {
+    const response = await fetch(url).catch(() => undefined);
+    if (response) return response.status;
+    if (Date.now() > end || child?.exitCode !== null) throw new Error(`It does not answer:\n${printed}`);
+    await sleep(50);
+  }
+}
+
+describe('the image of the data plane', () => {
+  it('starts from the files and packages that it holds, writes to its volume alone, and ends on SIGTERM', async () => {
+    const image = layOut('data-plane');
+    const port = await findFreePort();
+    const data = join(folder, 'data');
+    run('data-plane', image, {
+      DATA_PORT: String(port),
+      DATA_DIR: data,
+      CONTROL_URL: 'http://127.0.0.1:1',
+      NODE_TOKEN: 'gnt_test',
+    });
+    expect(await statusOf(`http://127.0.0.1:${port}/livez`)).toBe(200);
+    expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(503);
+    expect(existsSync(join(data, 'journal'))).toBe(true);
+    expect(existsSync(join(image, '.gateway'))).toBe(false);
+    child?.kill('SIGTERM');
+    expect(await once(child as ChildProcess, 'exit')).toEqual([0, null]);
+  });
+
+  it('holds no library of the control plane, the console or the tests', () => {
+    const packages = packagesOf(ROOT, workspacesOf('data-plane'));
+    expect(packages).toContain('node_modules/fastify');
+    expect(packages.filter((place) => /mikro-orm|apollo|react|vitest|typescript|\/pg$/.test(place))).toEqual([]);
+  });
+});
+
+describe('the image of the control plane', () => {
+  it('migrates an empty database and serves API and console', async () => {
+    const database = await createEmptyDatabase();
+    const image = layOut('control-plane');
+    const port = await findFreePort();
+    run('control-plane', image, {
+      DATABASE_URL: database.url,
+      SECRET_KEY: 'x'.repeat(32),
+      CONTROL_PORT: String(port),
+      DEMO: 'off',
+    });
+    expect(await statusOf(`http://127.0.0.1:${port}/readyz`)).toBe(200);
+    expect(await (await fetch(`http://127.0.0.1:${port}/sign-in`)).text()).toContain('<div id="root">');
+    child?.kill('SIGTERM');
+    expect(await once(child as ChildProcess, 'exit')).toEqual([0, null]);
+    await database.drop();
+  }, 90_000);
+});
+
+describe.each(PLANES)('the Dockerfile of the %s', (plane) => {
+  it('names versions, leaves no power to the process, and says when it is ready', () => {
+    const stages = stagesOf(plane);
+    for (const { base } of stages) expect(base).toMatch(/^[a-z]+:\S*bookworm-slim$/);
+    const last = stages.at(-1);
+    expect(textsOf(last, 'USER')).toEqual(['65532:65532']);
+    expect(textsOf(last, 'STOPSIGNAL')).toEqual(['SIGTERM']);
+    expect(textsOf(last, 'HEALTHCHECK').join('')).toContain('/readyz');
+    expect(commandOf(textsOf(last, 'HEALTHCHECK')[0] ?? '')[0]).toBe('node_modules/.bin/node');
+    expect(textsOf(last, 'ENV').join(' ')).not.toMatch(/SECRET|TOKEN|PASSWORD/);
+  });
+
+  it('copies what exists, and keeps secrets and tests of this machine out', () => {
+    for (const stage of stagesOf(plane))
+      for (const text of textsOf(stage, 'COPY').filter((item) => !item.startsWith('--from')))
+        for (const source of text.split(' ').slice(0, -1)) expect(existsSync(join(ROOT, source))).toBe(true);
+    const ignored = readFileSync(join(ROOT, plane, 'Dockerfile.dockerignore'), 'utf8').split('\n');
+    expect(ignored).toEqual(expect.arrayContaining(['.git', '.gateway', '**/node_modules', '**/.env*']));
+  });
+
+  it('has health checks that are programs', () => {
+    const [text = ''] = textsOf(stagesOf(plane).at(-1), 'HEALTHCHECK');
+    const [, , program = ''] = commandOf(text);
+    execFileSync(process.execPath, ['--check', '-'], { input: program });
+  });
+});
+
+interface Service {
+  image: string;
+  build?: { dockerfile: string };
+  read_only?: boolean;
+  cap_drop?: string[];
+  volumes?: string[];
+  stop_grace_period?: string;
+  environment?: Record<string, string>;
+}
+
+describe('the compose file', () => {
+  const compose = parse(readFileSync(join(ROOT, 'docs', 'operations', 'compose.yaml'), 'utf8'), { merge: true }) as {
+    services: Record<string, Service>;
+    volumes: Record<string, object>;
+  };
+
+  it('runs both planes read-only and without capabilities, from the Dockerfiles that exist', () => {
+    const ours = Object.entries(compose.services).filter(([, { build }]) => build);
+    expect(ours.map(([name]) => name)).toEqual(['control-1', 'control-2', 'node-1', 'node-2']);
+    for (const [, service] of ours) {
+      expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'] });
+      expect(existsSync(join(ROOT, service.build?.dockerfile ?? ''))).toBe(true);
+    }
+  });
+
+  it('gives each node a volume of its own, and longer to stop than it drains', () => {
+    const nodes = Object.entries(compose.services).filter(([name]) => name.startsWith('node-'));
+    const volumes = nodes.flatMap(([, { volumes: own }]) => own ?? []);
+    expect(new Set(volumes).size).toBe(nodes.length);
+    for (const volume of volumes) expect(Object.keys(compose.volumes)).toContain(volume.split(':')[0]);
+    for (const [, service] of nodes)
+      expect(Number.parseInt(service.stop_grace_period ?? '', 10)).toBeGreaterThan(
+        Number(service.environment?.['DRAIN_SECONDS']),
+      );
+  });
+
+  it('writes no secret down', () => {
+    for (const { environment } of Object.values(compose.services))
+      for (const [name, value] of Object.entries(environment ?? {}))
+        if (/SECRET|TOKEN|PASSWORD|DATABASE_URL/.test(name)) expect(value).toMatch(/\$\{/);
+  });
+});
+
+describe('the rules for Prometheus', () => {
+  it('name metrics that the planes show', () => {
+    const sources = readSources().filter(({ path }) => /^(control|data)-plane\//.test(path));
+    const shown = new Set(sources.flatMap(({ lines }) => lines.join('\n').match(/gateway_[a-z_]+/g) ?? []));
+    const rules = readFileSync(join(ROOT, 'docs', 'operations', 'alerts.yaml'), 'utf8');
+    expect(() => parse(rules)).not.toThrow();
+    const named = [...rules.matchAll(/gateway_[a-z_]+/g)].map(([name]) => name.replace(/_bucket$/, ''));
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter((name) => !shown.has(name))).toEqual([]);
+  });
+});
