@@ -5,12 +5,13 @@ import { AdminUsersResolver } from './accounts/admin.resolver.ts';
 import { ExportResolver } from './accounts/export.resolver.ts';
 import { IdentityResolver } from './accounts/identity.resolver.ts';
 import { PasskeyResolver } from './accounts/passkey.resolver.ts';
-import { PolicyResolver } from './accounts/policy.resolver.ts';
+import { PolicyResolver, PolicyVersionsResolver } from './accounts/policy.resolver.ts';
 import { RegistrationResolver } from './accounts/registration.resolver.ts';
 import { SecurityResolver } from './accounts/security.resolver.ts';
 import { TokenResolver } from './accounts/token.resolver.ts';
 import { AddressResolver } from './address.resolver.ts';
 import { AdminResolver } from './admin-query.ts';
+import { AuditChainResolver } from './audit/chain.resolver.ts';
 import { AuditResolver } from './audit/audit.resolver.ts';
 import { RateLimitResolver } from './budget/budget.resolver.ts';
 import { CatalogResolver } from './catalog/catalog.resolver.ts';
@@ -37,16 +38,12 @@ import {
   UserPlaygroundResolver,
 } from './playground/conversation.resolver.ts';
 import { MessageResolver } from './playground/message.resolver.ts';
-import {
-  FrozenModelResolver,
-  PoolFields,
-  PoolModelFields,
-  PoolPeriodFields,
-} from './pools/pool.fields.ts';
+import { FrozenModelResolver, PoolFields, PoolModelFields, PoolPeriodFields } from './pools/pool.fields.ts';
 import {
   AdminPoolsResolver,
   KeyPoolResolver,
   PoolResolver,
+  UsagePoolResolver,
   UserPoolsResolver,
 } from './pools/pool.resolver.ts';
 import { QuoteResolver, StorefrontResolver } from './pools/storefront.resolver.ts';
@@ -64,12 +61,14 @@ import { ReceiptResolver } from './usage/receipt.resolver.ts';
 import { UsageFields } from './usage/usage.fields.ts';
 import { AdminUsageResolver, UsageResolver, UserUsageResolver } from './usage/usage.resolver.ts';
 import { EntryFields } from './wallet/entry.fields.ts';
+import { LedgerCheckResolver } from './wallet/check.resolver.ts';
 import { AdminLedgerResolver, UserWalletResolver, WalletResolver } from './wallet/wallet.resolver.ts';
 
 export const resolvers: NonEmptyArray<new () => object> = [
   AccountResolver,
   SessionResolver,
   PolicyResolver,
+  PolicyVersionsResolver,
   RegistrationResolver,
   SecurityResolver,
   PasskeyResolver,
@@ -83,6 +82,8 @@ export const resolvers: NonEmptyArray<new () => object> = [
   NodeLookupResolver,
   AdminResolver,
   AuditResolver,
+  AuditChainResolver,
+  LedgerCheckResolver,
   CatalogResolver,
   ModelHealthResolver,
   KeyResolver,
@@ -129,5 +130,6 @@ export const resolvers: NonEmptyArray<new () => object> = [
   UserPoolsResolver,
   AdminPoolsResolver,
   KeyPoolResolver,
+  UsagePoolResolver,
   FrozenModelResolver,
 ];

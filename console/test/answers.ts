@@ -242,6 +242,12 @@ function keyMutations(state: State) {
       Object.assign(key, { state: 'DISABLED', disabledReason: input.leaked ? 'LEAKED' : 'OWNER' });
       return { ...done(key), appliedNodes: 3, pendingNodes: [] };
     },
+    apiKeyUpdate: ({ input }: Input<{ id: string; version: number; name: string }>) => {
+      const key = find(state, input.id);
+      const stale = { code: 'STALE_VERSION', message: 'Changed.', field: ['version'] };
+      if (input.version !== key.version) return { apiKey: null, userErrors: [stale] };
+      return done(Object.assign(key, input, { version: key.version + 1 }));
+    },
     apiKeyEnable: ({ input }: Input<{ id: string }>) =>
       done(Object.assign(find(state, input.id), { state: 'ENABLED', disabledReason: null })),
     apiKeyRotate: ({ input }: Input<{ id: string }>) => {

@@ -220,6 +220,13 @@ export function makeKey(id: string, { name, masked, used, ip, spent = '0', more 
     allowedModels: null as object[] | null,
     spendLimit: null as string | null,
     clientSnippets: snippetsFor('swift'),
+    usageSummary: () => ({
+      series: [0, 1, 3, 4].map((day) => ({
+        at: ago(day * 24 * HOUR_MS),
+        key: null,
+        totals: { requests: 10 + day * 7 },
+      })),
+    }),
     version: 1,
     ...more,
   };

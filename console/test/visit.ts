@@ -21,10 +21,10 @@ export interface House {
 
 /** A browser on a busy machine takes its time; a page that hangs takes longer. */
 const TEST_MS = 90_000;
+vi.setConfig({ testTimeout: TEST_MS });
 
 /** The built console over the fake control plane, with one tab. */
 export async function openHouse(): Promise<House> {
-  vi.setConfig({ testTimeout: TEST_MS });
   const stage = await openStage();
   const tab = await openTab(stage, WIDE);
   const { state } = stage.fake;

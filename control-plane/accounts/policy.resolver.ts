@@ -1,11 +1,12 @@
 /** Publishing the privacy policy on the API. */
 import 'reflect-metadata';
-import { Arg, Ctx, Field, InputType, Mutation, ObjectType, Resolver } from 'type-graphql';
+import { Arg, Ctx, Field, FieldResolver, InputType, Mutation, ObjectType, Resolver } from 'type-graphql';
+import { AdminQuery } from '../admin-query.ts';
 import { actorOf, Authorized } from '../context.ts';
 import type { Context } from '../context.ts';
 import { outcome, UserError } from '../errors.ts';
 import { DateTime } from '../scalars.ts';
-import { publishPolicy } from './policy.service.ts';
+import { policyVersions, publishPolicy } from './policy.service.ts';
 import { PolicyVersion } from './user.type.ts';
 
 /** A new version of the privacy policy. */
@@ -49,5 +50,16 @@ export class PolicyResolver {
     return outcome({ policy: null }, async () => ({
       policy: await publishPolicy(context.em, input, actorOf(context)),
     }));
+  }
+}
+
+/** Every version, for administrators. */
+@Resolver(() => AdminQuery)
+export class PolicyVersionsResolver {
+  @FieldResolver(() => [PolicyVersion], {
+    description: 'The latest 100 versions of the privacy policy, newest first; those not yet in force too.',
+  })
+  policyVersions(@Ctx() context: Context): Promise<PolicyVersion[]> {
+    return policyVersions(context.em);
   }
 }

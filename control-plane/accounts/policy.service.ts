@@ -12,6 +12,7 @@ import { POLICY_TEXT, POLICY_VERSION } from './policy-text.ts';
 
 const VERSION = /^\d{1,4}(\.\d{1,4}){1,2}$/;
 const TEXT_LENGTH_MAX = 100_000;
+const VERSIONS_MAX = 100;
 
 /** The version in force. Throws where none was ever seeded. */
 export async function currentPolicy(em: EntityManager): Promise<PolicyVersionRow> {
@@ -21,6 +22,15 @@ export async function currentPolicy(em: EntityManager): Promise<PolicyVersionRow
   });
   if (!policy) throw new Error('There is no privacy policy.');
   return policy;
+}
+
+/** The latest versions, newest first; those not yet in force too. */
+export function policyVersions(em: EntityManager): Promise<PolicyVersionRow[]> {
+  return em.find(
+    PolicyVersionSchema,
+    {},
+    { orderBy: { effectiveAt: 'desc', id: 'desc' }, limit: VERSIONS_MAX },
+  );
 }
 
 /** One version by its number, or the one in force; null for an unknown number. */

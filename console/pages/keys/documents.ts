@@ -27,13 +27,21 @@ export const KeyFields = graphql(`
 
 export const KeysQuery = graphql(
   `
-    query Keys($first: Int!, $after: String, $filter: ApiKeyFilter) {
+    query Keys($first: Int!, $after: String, $filter: ApiKeyFilter, $week: DateRange!) {
       viewer {
         id
         allowedGroups
         apiKeys(first: $first, after: $after, filter: $filter) {
           nodes {
             ...KeyFields
+            usageSummary(range: $week, bucket: DAY) {
+              series {
+                at
+                totals {
+                  requests
+                }
+              }
+            }
           }
           pageInfo {
             hasNextPage
@@ -158,5 +166,8 @@ export const RotateKey = graphql(
 export type Key = ResultOf<typeof KeyFields>;
 export type KeyConnection = NonNullable<ResultOf<typeof KeysQuery>['viewer']>['apiKeys'];
 
+/** A key of the list, with its last week. */
+export type ListedKey = KeyConnection['nodes'][number];
+
 /** The dialog that is open over the list, and the key it is about. */
-export type KeyDialog = { kind: 'create' } | { kind: 'ready' | 'leaked' | 'rotate'; key: Key };
+export type KeyDialog = { kind: 'create' } | { kind: 'ready' | 'edit' | 'leaked' | 'rotate'; key: Key };

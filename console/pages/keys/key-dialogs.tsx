@@ -1,14 +1,11 @@
 /** The one dialog that may be open over the key list. */
-import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
 import { CreateKeyDialog } from './create-key.tsx';
 import type { Key, KeyDialog } from './documents.ts';
+import { EditKeyDialog } from './edit-key.tsx';
+import { LeakedDialog } from './leaked-key.tsx';
 import { RevealDialog } from './reveal.tsx';
 import { RotateDialog } from './rotate-key.tsx';
 import type { GROUPS } from './search.ts';
-import { useKeySwitch } from './use-key-switch.ts';
 
 interface KeyDialogsProps {
   dialog: KeyDialog | undefined;
@@ -32,36 +29,11 @@ export function KeyDialogs({ dialog, onChange, groups, baseAddress }: KeyDialogs
       return <CreateKeyDialog groups={groups} onClose={close} onCreated={toReveal} />;
     case 'ready':
       return <RevealDialog apiKey={dialog.key} baseAddress={baseAddress} onClose={close} />;
+    case 'edit':
+      return <EditKeyDialog apiKey={dialog.key} groups={groups} onClose={close} />;
     case 'rotate':
       return <RotateDialog apiKey={dialog.key} onClose={close} onRotated={toReveal} />;
     case 'leaked':
       return <LeakedDialog apiKey={dialog.key} onClose={close} />;
   }
-}
-
-function LeakedDialog({ apiKey, onClose }: { apiKey: Key; onClose: () => void }) {
-  const { t } = useTranslation();
-  const [busy, setBusy] = useState(false);
-  const { disable } = useKeySwitch();
-  const confirm = async () => {
-    setBusy(true);
-    const done = await disable(apiKey, true);
-    setBusy(false);
-    if (done) onClose();
-  };
-  const footer = (
-    <>
-      <Button variant="ghost" data-focus-first onClick={onClose}>
-        {t('dialog.cancel')}
-      </Button>
-      <Button variant="destructive" busy={busy} onClick={() => void confirm()}>
-        {t('keys.leakedButton')}
-      </Button>
-    </>
-  );
-  return (
-    <Dialog open onClose={onClose} title={t('keys.leakedTitle', { name: apiKey.name })} footer={footer}>
-      <p>{t('keys.leakedSentence')}</p>
-    </Dialog>
-  );
 }

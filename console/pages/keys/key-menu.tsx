@@ -1,6 +1,15 @@
 /** What can be done with one key. Disabling is one click with an undo; what cannot be undone asks first. */
 import { useNavigate } from '@tanstack/react-router';
-import { ChartColumn, CircleCheck, CircleMinus, Ellipsis, Eye, RefreshCw, ShieldAlert } from 'lucide-react';
+import {
+  ChartColumn,
+  CircleCheck,
+  CircleMinus,
+  Ellipsis,
+  Eye,
+  Pencil,
+  RefreshCw,
+  ShieldAlert,
+} from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { IconButton } from '../../components/button.tsx';
 import { Menu, type MenuEntry, RULE } from '../../components/menu.tsx';
@@ -17,7 +26,7 @@ interface KeyMenuProps {
 export function KeyMenu({ apiKey, open }: KeyMenuProps) {
   const { t } = useTranslation();
   const navigate = useNavigate();
-  const ask = (kind: 'ready' | 'leaked' | 'rotate') => () => open({ kind, key: apiKey });
+  const ask = (kind: 'ready' | 'edit' | 'leaked' | 'rotate') => () => open({ kind, key: apiKey });
   const final = apiKey.disabledReason === 'LEAKED' || apiKey.disabledReason === 'REVOKED';
   const trigger = (
     <IconButton label={t('keys.menu', { name: apiKey.name })}>
@@ -33,6 +42,7 @@ export function KeyMenu({ apiKey, open }: KeyMenuProps) {
       word: t('keys.seeUsage'),
       run: () => void navigate({ to: '/usage', search: { key: apiKey.id } }),
     },
+    !final && { kind: 'action', icon: Pencil, word: t('keys.edit'), run: ask('edit') },
     ...switching,
     ...(final || apiKey.revealedAt === null ? [] : [RULE, leakedEntry(t('keys.leaked'), ask('leaked'))]),
   ];

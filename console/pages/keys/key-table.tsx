@@ -4,14 +4,16 @@ import { useTranslation } from 'react-i18next';
 import { Button } from '../../components/button.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { decimalsOf, Money } from '../../components/money.tsx';
+import { Sparkline } from '../../components/sparkline.tsx';
 import { StateWord } from '../../components/state-word.tsx';
 import { Ago } from '../../components/time.tsx';
-import type { Key, KeyDialog } from './documents.ts';
+import type { Key, KeyDialog, ListedKey } from './documents.ts';
 import { KeyMenu } from './key-menu.tsx';
 import { canReveal, lookOf, maskedOf, stateOf } from './key-state.ts';
+import { requestsByDay } from './week.ts';
 
 interface KeyTableProps {
-  keys: readonly Key[];
+  keys: readonly ListedKey[];
   open: (dialog: KeyDialog) => void;
 }
 
@@ -29,13 +31,18 @@ export function KeyTable({ keys, open }: KeyTableProps) {
   );
 }
 
-function columnsOf(t: TFunction, keys: readonly Key[], open: KeyTableProps['open']): Column<Key>[] {
+function columnsOf(
+  t: TFunction,
+  keys: readonly ListedKey[],
+  open: KeyTableProps['open'],
+): Column<ListedKey>[] {
   const align = decimalsOf(keys.map(({ spentThisMonth }) => spentThisMonth));
   return [
     { id: 'name', head: t('keys.name'), cell: (key) => <Name apiKey={key} /> },
     { id: 'state', head: t('keys.state'), cell: (key) => <State apiKey={key} open={open} /> },
     { id: 'group', head: t('keys.group'), cell: (key) => <Group apiKey={key} /> },
     { id: 'used', head: t('keys.lastUsed'), cell: (key) => <LastUsed apiKey={key} /> },
+    { id: 'week', head: t('keys.week'), from: 'lg', cell: (key) => <Week apiKey={key} /> },
     { id: 'month', head: t('keys.month'), right: true, cell: (key) => <Spent apiKey={key} align={align} /> },
     {
       id: 'menu',
@@ -49,6 +56,13 @@ function columnsOf(t: TFunction, keys: readonly Key[], open: KeyTableProps['open
 
 interface CellProps {
   apiKey: Key;
+}
+
+function Week({ apiKey }: { apiKey: ListedKey }) {
+  const { t } = useTranslation();
+  const values = requestsByDay(apiKey.usageSummary.series, Date.now());
+  const count = values.reduce((sum, value) => sum + value, 0);
+  return <Sparkline values={values} label={t('keys.weekOf', { count })} />;
 }
 
 function Name({ apiKey }: CellProps) {
@@ -120,7 +134,7 @@ function Spent({ apiKey, align }: CellProps & { align?: number }) {
   );
 }
 
-function KeyCard({ apiKey, open }: CellProps & Pick<KeyTableProps, 'open'>) {
+function KeyCard({ apiKey, open }: { apiKey: ListedKey } & Pick<KeyTableProps, 'open'>) {
   const { t } = useTranslation();
   const state = stateOf(apiKey);
   return (
@@ -131,6 +145,7 @@ function KeyCard({ apiKey, open }: CellProps & Pick<KeyTableProps, 'open'>) {
       </div>
       <div className="flex items-center justify-between gap-3 text-table text-ink-2">
         <code className="text-ink-3">{maskedOf(apiKey) ?? t('keys.noSecret')}</code>
+        <Week apiKey={apiKey} />
       </div>
       <div className="flex items-center gap-2 text-table text-ink-2">
         <span>

@@ -16,6 +16,7 @@ import { KeyFilters } from './key-filters.tsx';
 import { KeyTable } from './key-table.tsx';
 import { RotationBanners } from './rotation-banners.tsx';
 import type { KeysSearch } from './search.ts';
+import { lastWeek } from './week.ts';
 
 const KEYS_PER_PAGE = 50;
 // Loaded on the first sign of interest, so that the list itself is there sooner.
@@ -89,7 +90,7 @@ function variablesOf({ search, state, group, after }: KeysSearch) {
     ...(state && { states: [state] }),
     ...(group && { groups: [group] }),
   };
-  return { first: KEYS_PER_PAGE, after: after ?? null, filter };
+  return { first: KEYS_PER_PAGE, after: after ?? null, filter, week: lastWeek(Date.now()) };
 }
 
 interface KeysProps {

@@ -10,16 +10,18 @@ export interface SignInSearch {
   oidc?: (typeof PROVIDER_FAILURES)[number] | undefined;
 }
 
-/** Reads the search parameter `next`; anything but a path of this origin is left out. */
-export function validNext(search: Record<string, unknown>): { next?: string | undefined } {
+/**
+ * Reads the search parameter `next`; anything but a path of this origin is undefined. Said outright, because
+ * the router fills in what is left out from the address as it stands.
+ */
+export function validNext(search: Record<string, unknown>): { next: string | undefined } {
   const { next } = search;
-  return typeof next === 'string' && isOwnPath(next) ? { next } : {};
+  return { next: typeof next === 'string' && isOwnPath(next) ? next : undefined };
 }
 
 /** Reads the search parameters of the sign-in page. */
 export function validSignInSearch(search: Record<string, unknown>): SignInSearch {
-  const oidc = wordOf(search['oidc'], PROVIDER_FAILURES);
-  return { ...validNext(search), ...(oidc && { oidc }) };
+  return { ...validNext(search), oidc: wordOf(search['oidc'], PROVIDER_FAILURES) };
 }
 
 /** The page to open after signing in. */

@@ -1,0 +1,218 @@
+/** Changes a key: its name, group, models, end, monthly cap and the addresses it may be used from. */
+import { useTranslation } from 'react-i18next';
+import { useMutation, useQuery } from 'urql';
+import { requestIdOf } from '../../client.ts';
+import { Dialog } from '../../components/dialog.tsx';
+import { Below, Field } from '../../components/field.tsx';
+import { Failure, SkeletonRows } from '../../components/notice.tsx';
+import { CheckField, SelectField } from '../../components/select-field.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { graphql, type ResultOf } from '../../graphql.ts';
+import { textIn } from '../form-values.ts';
+import { TaskDialog } from '../task-dialog.tsx';
+import { type Key, KeyFields } from './documents.ts';
+import { GROUPS } from './search.ts';
+
+const KeyToEdit = graphql(`
+  query KeyToEdit($id: ID!) {
+    node(id: $id) {
+      __typename
+      id
+      ... on ApiKey {
+        name
+        group
+        expiresAt
+        spendLimit
+        allowedIps
+        allowedModels {
+          id
+        }
+        version
+      }
+    }
+    catalog(first: 100) {
+      nodes {
+        id
+        name
+      }
+    }
+  }
+`);
+
+const UpdateKey = graphql(
+  `
+    mutation UpdateKey($input: ApiKeyUpdateInput!) {
+      apiKeyUpdate(input: $input) {
+        apiKey {
+          ...KeyFields
+        }
+        userErrors {
+          code
+          message
+          field
+        }
+      }
+    }
+  `,
+  [KeyFields],
+);
+
+type Editable = Extract<NonNullable<ResultOf<typeof KeyToEdit>['node']>, { __typename: 'ApiKey' }>;
+type Model = ResultOf<typeof KeyToEdit>['catalog']['nodes'][number];
+
+const NAME_CHARACTERS_MAX = 80;
+const DATE_CHARACTERS = 10;
+
+interface EditKeyProps {
+  apiKey: Key;
+  groups: readonly (typeof GROUPS)[number][];
+  onClose: () => void;
+}
+
+/** The dialog; it reads the key anew, so that what it changes is what is in force. */
+export function EditKeyDialog({ apiKey, groups, onClose }: EditKeyProps) {
+  const { t } = useTranslation();
+  const [{ data, error }, again] = useQuery({
+    query: KeyToEdit,
+    variables: { id: apiKey.id },
+    requestPolicy: 'network-only',
+  });
+  const title = t('keys.editTitle', { name: apiKey.name });
+  if (data?.node?.__typename === 'ApiKey') {
+    const reload = () => {
+      again({ requestPolicy: 'network-only' });
+    };
+    return (
+      <EditForm {...{ title, groups, onClose, reload }} editable={data.node} models={data.catalog.nodes} />
+    );
+  }
+  return (
+    <Dialog open onClose={onClose} title={title}>
+      {error ? (
+        <Failure
+          title={t('keys.failed')}
+          safe={t('keys.failedSafe')}
+          requestId={requestIdOf(error)}
+          onRetry={again}
+        />
+      ) : (
+        <SkeletonRows rows={4} />
+      )}
+    </Dialog>
+  );
+}
+
+interface EditFormProps extends Omit<EditKeyProps, 'apiKey'> {
+  title: string;
+  editable: Editable;
+  models: readonly Model[];
+  reload: () => void;
+}
+
+function EditForm({ title, editable, models, groups, onClose, reload }: EditFormProps) {
+  const { t } = useTranslation();
+  const [, update] = useMutation(UpdateKey);
+  const toast = useToast();
+  const send = async (values: FormData) => {
+    const input = { id: editable.id, version: editable.version, ...changesIn(values, groups) };
+    const { data, error } = await update({ input });
+    const userErrors = data?.apiKeyUpdate.userErrors;
+    if (!userErrors?.some(({ code }) => code === 'STALE_VERSION')) return { error, userErrors };
+    // The next try is sent with the version that is in force now; what was typed stays.
+    reload();
+    return { error, userErrors: [{ code: 'INVALID', message: t('keys.stale'), field: null }] };
+  };
+  return (
+    <TaskDialog
+      title={title}
+      sentence={t('keys.editSentence')}
+      button={t('keys.save')}
+      wide
+      onClose={onClose}
+      onDone={() => {
+        toast({ text: t('keys.edited', { name: editable.name }) });
+        onClose();
+      }}
+      send={send}
+    >
+      <Field
+        label={t('keys.name')}
+        name="name"
+        required
+        maxLength={NAME_CHARACTERS_MAX}
+        defaultValue={editable.name}
+        hint={t('keys.nameHint')}
+        autoComplete="off"
+      />
+      <SelectField
+        label={t('keys.group')}
+        name="group"
+        defaultValue={editable.group}
+        options={groups.map((value) => ({ value, word: t(`pricing.groups.${value}`) }))}
+      />
+      <Limits editable={editable} models={models} />
+    </TaskDialog>
+  );
+}
+
+function Limits({ editable, models }: Pick<EditFormProps, 'editable' | 'models'>) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <div className="grid grid-cols-2 gap-4 max-sm:grid-cols-1">
+        <Field
+          label={t('keys.expires')}
+          name="expires"
+          type="date"
+          defaultValue={editable.expiresAt?.slice(0, DATE_CHARACTERS) ?? ''}
+          hint={t('keys.expiresHint')}
+        />
+        <Field
+          label={t('keys.cap')}
+          name="cap"
+          inputMode="decimal"
+          pattern="[0-9]+([.][0-9]{1,6})?"
+          before={<span className="text-ink-3">$</span>}
+          defaultValue={editable.spendLimit ?? ''}
+          hint={t('keys.capHint')}
+          autoComplete="off"
+        />
+      </div>
+      <Field
+        label={t('keys.addresses')}
+        name="addresses"
+        defaultValue={editable.allowedIps.join(', ')}
+        hint={t('keys.addressesHint')}
+        spellCheck={false}
+        autoComplete="off"
+      />
+      <div className="flex flex-col gap-2">
+        <CheckField
+          legend={t('keys.models')}
+          name="models"
+          checked={editable.allowedModels?.map(({ id }) => id) ?? []}
+          options={models.map(({ id, name }) => ({ value: id, word: name }))}
+        />
+        <Below id="key-models" hint={t('keys.modelsHint')} />
+      </div>
+    </>
+  );
+}
+
+/** What the form says; an empty field clears its limit, no ticked model allows all. */
+function changesIn(values: FormData, groups: EditKeyProps['groups']) {
+  const expires = textIn(values, 'expires');
+  const cap = textIn(values, 'cap').trim();
+  const addresses = textIn(values, 'addresses')
+    .split(/[\s,]+/)
+    .filter((address) => address !== '');
+  const models = values.getAll('models').filter((id) => typeof id === 'string');
+  return {
+    name: textIn(values, 'name').trim(),
+    group: groups.find((group) => group === textIn(values, 'group')) ?? GROUPS[0],
+    expiresAt: expires === '' ? null : new Date(`${expires}T23:59:59.999Z`).toISOString(),
+    spendLimit: cap === '' ? null : cap,
+    allowedIps: addresses.length === 0 ? null : addresses,
+    allowedModelIds: models.length === 0 ? null : models,
+  };
+}

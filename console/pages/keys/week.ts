@@ -1,0 +1,27 @@
+/** The last seven days of the service's calendar, today among them. */
+
+const DAY_MS = 86_400_000;
+const DAYS = 7;
+
+/** From the start of the first day to the end of today, UTC; the same text all day long. */
+export function lastWeek(now: number) {
+  const today = Math.floor(now / DAY_MS) * DAY_MS;
+  return {
+    from: new Date(today - (DAYS - 1) * DAY_MS).toISOString(),
+    to: new Date(today + DAY_MS).toISOString(),
+  };
+}
+
+/** Requests of each day, the oldest first; a day without any is 0. */
+export function requestsByDay(
+  points: readonly { at: string; totals: { requests: number } }[],
+  now: number,
+): number[] {
+  const first = Date.parse(lastWeek(now).from);
+  return Array.from({ length: DAYS }, (_, index) => {
+    const start = first + index * DAY_MS;
+    return points
+      .filter(({ at }) => Date.parse(at) >= start && Date.parse(at) < start + DAY_MS)
+      .reduce((sum, { totals }) => sum + totals.requests, 0);
+  });
+}
