@@ -24,12 +24,14 @@ interface Seen {
 /** A control plane that always answers so; undefined: never. */
 async function answering(answer: string | undefined): Promise<{ target: ReportTarget; seen: Seen[] }> {
   const seen: Seen[] = [];
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => {
     const parts: Buffer[] = [];
-    for await (const part of request) parts.push(part as Buffer);
-    const { authorization } = request.headers;
-    seen.push({ authorization, body: JSON.parse(Buffer.concat(parts).toString()) as Seen['body'] });
-    if (answer !== undefined) response.end(answer);
+    request.on('data', (part: Buffer) => parts.push(part));
+    request.on('end', () => {
+      const { authorization } = request.headers;
+      seen.push({ authorization, body: JSON.parse(Buffer.concat(parts).toString()) as Seen['body'] });
+      if (answer !== undefined) response.end(answer);
+    });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
