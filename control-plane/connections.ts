@@ -47,7 +47,8 @@ export interface Connection<T> {
   edges: { cursor: string; node: T }[];
   nodes: T[];
   pageInfo: PageInfo;
-  totalCount: number | null;
+  /** Counted when somebody asks. */
+  readonly totalCount: number | null | Promise<number | null>;
 }
 
 /** The edge and connection types of a node type. `countable: false` makes totalCount nullable. */
@@ -82,7 +83,7 @@ export function connectionOf<T extends object>(
         ? 'Items on all pages.'
         : 'Items on all pages; null when too many to count cheaply.',
     })
-    totalCount!: number | null;
+    totalCount!: number | null | Promise<number | null>;
   }
   return ConnectionType;
 }
@@ -123,7 +124,8 @@ export function connectionFrom<Row, T>(
   page: {
     first: number;
     after?: string | null | undefined;
-    totalCount: number | null;
+    /** A function where counting costs a question: it is asked only for lists whose count is asked for. */
+    totalCount: number | null | (() => Promise<number | null>);
     cursor: (row: Row) => string;
     node: (row: Row) => T;
   },
@@ -138,7 +140,9 @@ export function connectionFrom<Row, T>(
       startCursor: edges[0]?.cursor ?? null,
       endCursor: edges.at(-1)?.cursor ?? null,
     },
-    totalCount: page.totalCount,
+    get totalCount() {
+      return typeof page.totalCount === 'function' ? page.totalCount() : page.totalCount;
+    },
   };
 }
 

@@ -106,7 +106,7 @@ async function pageOf(
   return connectionFrom(rows, {
     first,
     after: page.after,
-    totalCount: await countUsage(context.em, conditions),
+    totalCount: () => countUsage(context.em, conditions),
     cursor: (row) => encodeCursor([row.place.at, row.place.id]),
     node: (row) => row.entry,
   });

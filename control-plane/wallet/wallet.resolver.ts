@@ -149,7 +149,7 @@ async function ledgerPage(
   return connectionFrom(rows, {
     first,
     after: asked.after,
-    totalCount: await countEntries(context.em, conditions),
+    totalCount: () => countEntries(context.em, conditions),
     cursor: (row) => encodeCursor([row.seq]),
     node: (row) => row,
   });

@@ -89,8 +89,9 @@ const REQUESTS = (batch: number, { users, usage }: SeedSize): string => `
     from seed_usage order by at`;
 
 const MONEY = (batch: number): string => `
-  insert into data_plane_node (id, name, token_digest, draining)
-    values (pg_temp.seed_id('nod', ${batch}, 1), 'seed-${batch}', md5('seed-${batch}'), true);
+  insert into data_plane_node (id, name, token_digest, draining, last_seen_at, started_at)
+    values (pg_temp.seed_id('nod', ${batch}, 1), 'seed-${batch}', md5('seed-${batch}'), true,
+      now() - interval '1 day', now() - interval '1 day');
   insert into node_journal (id, node_id) values ('jnl_seed_${batch}', pg_temp.seed_id('nod', ${batch}, 1));
   insert into wallet_lease (id, wallet_id, node_id, journal_id, request_no, granted_cash, granted_gift,
       charge_count, charge_sum, state, ended_at)
