@@ -41,7 +41,7 @@ async function answering(answer: string | undefined): Promise<{ target: ReportTa
   });
   const { port } = server.address() as AddressInfo;
   const addresses = new Addresses([`http://127.0.0.1:${port}/graphql`]);
-  return { target: { addresses, token: 'gnt_test', timeoutMs: 200 }, seen };
+  return { target: { addresses, token: 'gnt_test', timeoutMs: answer === undefined ? 100 : 10_000 }, seen };
 }
 
 const text = usageText({ ...usageOf('request_1', 250_000n), model: 'größe "m"\n' });
