@@ -1,0 +1,114 @@
+/** A dedicated pool through the whole house: bought by the API, served by two nodes, counted over both. */
+import { request as httpRequest } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createEmptyDatabase } from './database.ts';
+import type { TestDatabase } from './database.ts';
+import { addUpstream, startHouse } from './house.ts';
+import type { House } from './house.ts';
+import { addPool } from './house/pool.ts';
+import type { HousePool } from './house/pool.ts';
+import { startUpstream } from './upstream.ts';
+import type { FakeUpstream } from './upstream.ts';
+
+const CAP = 5;
+const ANSWER = JSON.stringify({
+  id: 'c',
+  object: 'chat.completion',
+  created: 1,
+  model: 'budget',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Yes.' }, finish_reason: 'stop' }],
+});
+
+let database: TestDatabase;
+let house: House;
+let upstream: FakeUpstream;
+let pool: HousePool;
+
+beforeAll(async () => {
+  upstream = await startUpstream(() => ({ chunks: [ANSWER] }));
+  database = await createEmptyDatabase();
+  house = await startHouse({ databaseUrl: database.url, nodes: 2 });
+  await addUpstream(house, { baseUrl: `${upstream.origin}/v1`, models: ['budget'] });
+  pool = await addPool(house, { model: 'budget', rpmCap: CAP });
+}, 120_000);
+
+afterAll(async () => {
+  await house?.stop();
+  await upstream?.close();
+  await database?.drop();
+});
+
+interface Answered {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+}
+
+function ask(node: number, host = pool.host): Promise<Answered> {
+  const headers = { host, authorization: `Bearer ${pool.key}`, 'content-type': 'application/json' };
+  const url = `${house.nodes[node]?.url}/v1/chat/completions`;
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(url, { method: 'POST', headers }, (response) => {
+      response.resume();
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers }));
+    });
+    request.on('error', reject);
+    request.end(JSON.stringify({ model: 'budget', messages: [{ role: 'user', content: 'Hi' }] }));
+  });
+}
+
+async function eventually(check: () => Promise<boolean>): Promise<void> {
+  while (!(await check())) await new Promise((resolve) => setTimeout(resolve, 50));
+}
+
+describe('a pool of five requests a minute on two nodes', () => {
+  it('admits five of twelve requests at once, and tells the others when to come back', async () => {
+    // The nodes have just heard of the pool: until they have promised, a request waits and may be told 503.
+    await eventually(async () => (await ask(0)).status === 200);
+    const answers = await Promise.all(Array.from({ length: 12 }, (_, at) => ask(at % 2)));
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(CAP - 1);
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([429]));
+    expect(upstream.seen).toHaveLength(CAP);
+    for (const { headers } of refused) {
+      expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1);
+      expect(Number(headers['retry-after-ms'])).toBeGreaterThan(0);
+      expect(headers['ratelimit-policy']).toBe(`"pool";q=${CAP};w=60`);
+      expect(headers['x-ratelimit-remaining-requests']).toBe('0');
+    }
+  });
+
+  it('stands in the usage log: free answers, and throttled requests at no cost', async () => {
+    const count = async (status: string): Promise<number> => {
+      const { rows } = await house.database.query<{ count: number }>(
+        'select count(*)::int as count from usage_entry where pool_id = $1 and status = $2 and cost = 0',
+        [pool.id, status],
+      );
+      return rows[0]?.count ?? 0;
+    };
+    await eventually(async () => (await count('SUCCEEDED')) === CAP && (await count('THROTTLED')) === 8);
+    const seen = async () => {
+      const document = 'query ($id: ID!) { pool: node(id: $id) { ... on Pool { rpmPeak24h throttled24h } } }';
+      const data = await pool.owner.api.query<{ pool: { rpmPeak24h: number; throttled24h: number } }>(
+        document,
+        { id: pool.id },
+      );
+      return data.pool;
+    };
+    // Nodes account for permits at least once a second.
+    await eventually(async () => (await seen()).rpmPeak24h >= CAP);
+    expect(await seen()).toEqual({ rpmPeak24h: CAP, throttled24h: 8 });
+  });
+
+  it('is refused on the main domain, with the right address', async () => {
+    expect((await ask(0, 'localhost:8080')).status).toBe(403);
+  });
+
+  it('admits nothing more while the control plane is dead: nobody counts a second time', async () => {
+    await house.control.kill();
+    const answers = await Promise.all(Array.from({ length: 6 }, (_, at) => ask(at % 2)));
+    expect(answers.filter(({ status }) => status === 200)).toEqual([]);
+    for (const { headers } of answers) expect(Number(headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    expect(upstream.seen).toHaveLength(CAP);
+    await house.restartControl();
+  });
+});
