@@ -1,4 +1,4 @@
-/** Pools on the request path: which host takes which key, and what is sold there whatever the catalog says. */
+/** Pools on the request path: which host takes which key, and what is sold there. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { KeyRecord, PoolRecord } from '@gateway/shared/records';
 import { issueKey } from '@gateway/shared/secrets';

@@ -1,6 +1,7 @@
 /**
  * `npm run permits`: 60 requests a minute over three real nodes under double load, with a node and the
- * control plane killed in the middle. Prints a line a part, and exits with 1 when any 60 s held more than the cap.
+ * control plane killed in the middle. Prints a line a part, and exits with 1 when any 60 s held more than
+ * the cap.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
