@@ -182,3 +182,80 @@ describe.skipIf(!ready)('accounts', () => {
     });
   });
 });
+
+describe.skipIf(!ready)('the pages of administrators', () => {
+  test('check the ledger on demand', async () => {
+    await visit('/admin/ledger', async (page) => {
+      await page.getByRole('button', { name: 'Check now' }).click();
+      await page.getByText('All 2 rules hold').waitFor();
+    });
+  });
+
+  test('show what changed between two versions of the policy, and publish a third', async () => {
+    await visit('/admin/policies', async (page) => {
+      await page.getByText('Difference from version 1.0').click();
+      await page.getByText('+ | Usage rows | 12 months |').waitFor();
+      await page.getByRole('button', { name: 'Publish a version' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Number').fill('2.0');
+      await dialog.getByLabel('What changed').fill('Shorter.');
+      await dialog.getByLabel('Text, in Markdown').fill('# Privacy policy\n\nShorter.');
+      expect(await violations(page)).toEqual([]);
+      await dialog.getByRole('button', { name: 'Publish', exact: true }).click();
+      await page.getByText('The version is published').first().waitFor();
+    });
+  });
+
+  test('drain a node after saying what is in flight', async () => {
+    await visit('/admin/nodes', async (page) => {
+      await page.getByRole('button', { name: 'Drain…' }).first().click();
+      const dialog = page.getByRole('dialog', { name: 'Drain eu-1' });
+      await dialog.getByText('In flight now: 41.').waitFor();
+      await dialog.getByLabel('Reason').fill('New kernel');
+      await page.keyboard.press('Enter');
+      await dialog.waitFor({ state: 'detached' });
+    });
+  });
+
+  test('preview what a wallet holds after an entry', async () => {
+    await visit('/admin/users', async (page) => {
+      await page.getByRole('button', { name: 'Actions for mara@lindgren.dev' }).click();
+      await page.getByRole('menuitem', { name: 'Adjust wallet…' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('Amount').fill('12.5');
+      await dialog.getByText('Before $0.00, afterwards $12.50.').waitFor();
+      await dialog.getByLabel('Amount').fill('-1');
+      await dialog.getByText('That is more than the bucket holds.').waitFor();
+    });
+  });
+});
+
+describe.skipIf(!ready)('a key', () => {
+  test('is edited; a change from elsewhere is told, and what was typed is saved with the second press', async () => {
+    await visit('/keys', async (page) => {
+      await page.getByRole('button', { name: 'Actions for Staging' }).click();
+      await page.getByRole('menuitem', { name: 'Edit…' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Edit Staging' });
+      await dialog.getByLabel('Name').fill('Staging EU');
+      await dialog.getByLabel('Addresses').fill('192.0.2.0/24');
+      const [staging] = fake.state.keys.filter(({ name }) => name === 'Staging');
+      if (staging) staging.version += 1;
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await dialog.getByText('It was changed elsewhere meanwhile.').waitFor();
+      expect(await dialog.getByLabel('Name').inputValue()).toBe('Staging EU');
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      expect(staging?.allowedIps).toEqual(['192.0.2.0/24']);
+    });
+  });
+
+  test('that leaked names the addresses that used it lately', async () => {
+    await visit('/keys', async (page) => {
+      await page.getByRole('button', { name: 'Actions for Production API' }).click();
+      await page.getByRole('menuitem', { name: 'Mark as leaked…' }).click();
+      await page.getByRole('dialog').getByText('203.0.113.24').waitFor();
+      await page.getByRole('button', { name: 'Disable for good' }).click();
+      await page.getByText('Production API disabled').first().waitFor();
+    });
+  });
+});

@@ -23,7 +23,16 @@ declare module 'i18next' {
   }
 }
 
-export type Area = 'frame' | 'account' | 'keys' | 'spend' | 'admin' | 'personal' | 'profile' | 'playground';
+export type Area =
+  | 'frame'
+  | 'account'
+  | 'keys'
+  | 'spend'
+  | 'admin'
+  | 'personal'
+  | 'profile'
+  | 'playground'
+  | 'help';
 type Words = () => Promise<object>;
 
 const WORDS: Record<Language, Record<Area, Words>> = {
@@ -35,6 +44,7 @@ const WORDS: Record<Language, Record<Area, Words>> = {
     admin: async () => (await import('./messages/en/admin.ts')).admin,
     personal: async () => (await import('./messages/en/personal.ts')).personal,
     profile: async () => (await import('./messages/en/profile.ts')).profile,
+    help: async () => (await import('./messages/en/help.ts')).help,
     playground: async () => (await import('./messages/en/playground.ts')).playground,
   },
   'zh-CN': {
@@ -45,6 +55,7 @@ const WORDS: Record<Language, Record<Area, Words>> = {
     admin: async () => (await import('./messages/zh-cn/admin.ts')).admin,
     personal: async () => (await import('./messages/zh-cn/personal.ts')).personal,
     profile: async () => (await import('./messages/zh-cn/profile.ts')).profile,
+    help: async () => (await import('./messages/zh-cn/help.ts')).help,
     playground: async () => (await import('./messages/zh-cn/playground.ts')).playground,
   },
 };

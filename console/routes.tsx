@@ -73,6 +73,12 @@ const claim = createRoute({
   loader: words('account'),
   component: lazyRouteComponent(() => import('./pages/claim/claim-page.tsx'), 'ClaimPage'),
 });
+const help = createRoute({
+  getParentRoute: () => root,
+  path: '/help',
+  loader: words('help'),
+  component: lazyRouteComponent(() => import('./pages/help/help-page.tsx'), 'HelpPage'),
+});
 const policy = createRoute({
   getParentRoute: () => root,
   path: '/privacy-policy',
@@ -235,11 +241,17 @@ const adminUpstream = createRoute({
   path: '/upstreams/$id',
   component: lazyRouteComponent(() => import('./pages/admin/upstreams-page.tsx'), 'UpstreamsPage'),
 });
+const adminPolicies = createRoute({
+  getParentRoute: () => admin,
+  path: '/policies',
+  component: lazyRouteComponent(() => import('./pages/admin/policies-page.tsx'), 'PoliciesPage'),
+});
 const adminPages = [
   adminHome,
   adminUsers,
   adminLedger,
   adminAudit,
+  adminPolicies,
   adminNodes,
   adminGroups,
   adminModels,
@@ -255,6 +267,7 @@ const tree = root.addChildren([
   reset,
   verify,
   claim,
+  help,
   policy,
   pricing,
   model,

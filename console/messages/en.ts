@@ -2,6 +2,7 @@
 import { account } from './en/account.ts';
 import { admin } from './en/admin.ts';
 import { frame } from './en/frame.ts';
+import { help } from './en/help.ts';
 import { keys } from './en/keys.ts';
 import { personal } from './en/personal.ts';
 import { playground } from './en/playground.ts';
@@ -17,4 +18,5 @@ export const en = {
   ...admin,
   ...playground,
   ...profile,
+  ...help,
 } as const;

@@ -2,6 +2,7 @@
 import { account } from './zh-cn/account.ts';
 import { admin } from './zh-cn/admin.ts';
 import { frame } from './zh-cn/frame.ts';
+import { help } from './zh-cn/help.ts';
 import { keys } from './zh-cn/keys.ts';
 import { personal } from './zh-cn/personal.ts';
 import { playground } from './zh-cn/playground.ts';
@@ -17,4 +18,5 @@ export const zhCN = {
   ...admin,
   ...playground,
   ...profile,
+  ...help,
 };

@@ -1,5 +1,6 @@
 /** What the fake control plane answers to administrators. */
 import { type AccountState, sensitive } from './account-answers.ts';
+import { policy } from './account.ts';
 import { connection } from './connection.ts';
 import { ago, entries, groupRatios, models } from './sample.ts';
 
@@ -108,6 +109,18 @@ export const admin = {
   users: ({ first, after }: Page) => connection(users, first, after ?? null),
   ledger: ({ first, after }: Page) => connection(entries, first, after ?? null),
   auditLog: ({ first, after }: Page) => connection(events, first, after ?? null),
+  auditChain: { whole: true, brokenAt: null },
+  ledgerCheck: () => ({
+    checkedAt: new Date(),
+    rules: [
+      { rule: 'I1', promise: 'every transaction sums to zero', violations: [] },
+      { rule: 'I3', promise: 'no wallet is below zero', violations: [] },
+    ],
+  }),
+  policyVersions: () => [
+    { ...policy, id: 'pol_2', version: '1.1', markdown: policy.markdown.replace('13 months', '12 months') },
+    policy,
+  ],
   dataPlaneNodes: nodes,
   providers,
 };
@@ -118,5 +131,10 @@ export const adminMutations = (state: AccountState) => ({
     groupRatio: { ...groupRatios.find(({ group }) => group === input.group), ratio: input.ratio },
     userErrors: [],
   }),
+  adminNodeDrain: ({ input }: { input: { id: string } }) => ({
+    node: { ...nodes.find(({ id }) => id === input.id), state: 'DRAINING' },
+    userErrors: [],
+  }),
+  adminPolicyPublish: () => ({ policy, userErrors: [] }),
   adminNodeCreate: sensitive(state, () => ({ token: 'node-token-shown-once', userErrors: [] })),
 });

@@ -31,6 +31,7 @@ export const PUBLIC_PAGES = [
   '/pricing',
   '/pricing/coder-max',
   '/privacy-policy',
+  '/help',
   '/no-such-page',
 ];
 export const OWN_PAGES = [
@@ -52,6 +53,7 @@ export const ADMIN_PAGES = [
   '/admin/upstreams/prv_north-eu',
   '/admin/nodes',
   '/admin/audit',
+  '/admin/policies',
   '/admin/ledger',
 ];
 

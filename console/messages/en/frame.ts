@@ -45,6 +45,7 @@ export const frame = {
     register: 'Create account',
     theme: 'Theme',
     language: 'Language',
+    help: 'Help',
     policy: 'Privacy policy',
     main: 'Main',
     footer: 'Further pages',

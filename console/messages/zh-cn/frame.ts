@@ -48,6 +48,7 @@ export const frame: Translation<typeof english> = {
     register: '创建账户',
     theme: '主题',
     language: '语言',
+    help: '帮助',
     policy: '隐私政策',
     main: '主导航',
     footer: '其他页面',

@@ -4,6 +4,7 @@ import { clsx } from 'clsx';
 import {
   ArrowLeft,
   BookOpenText,
+  FileText,
   Layers,
   type LucideIcon,
   Percent,
@@ -36,7 +37,7 @@ const AdminFrameQuery = graphql(`
 interface Place {
   to: LinkProps['to'];
   icon: LucideIcon;
-  name: 'upstreams' | 'models' | 'nodes' | 'users' | 'ledger' | 'groups' | 'audit';
+  name: 'upstreams' | 'models' | 'nodes' | 'users' | 'ledger' | 'groups' | 'audit' | 'policies';
 }
 
 const RUN: readonly Place[] = [
@@ -51,6 +52,7 @@ const PEOPLE: readonly Place[] = [
 const BUSINESS: readonly Place[] = [
   { to: '/admin/groups', icon: Percent, name: 'groups' },
   { to: '/admin/audit', icon: ScrollText, name: 'audit' },
+  { to: '/admin/policies', icon: FileText, name: 'policies' },
 ];
 
 /** Lets in administrators; for everybody else these pages do not exist. */

@@ -10,6 +10,7 @@ import { SearchField } from '../../components/search-field.tsx';
 import { StateWord } from '../../components/state-word.tsx';
 import { Stamp } from '../../components/time.tsx';
 import { graphql, type ResultOf } from '../../graphql.ts';
+import { ChangedValues } from './changed-values.tsx';
 import { Region } from './region.tsx';
 
 const EVENTS_PER_PAGE = 50;
@@ -45,9 +46,22 @@ const AuditQuery = graphql(`
   }
 `);
 
+const ChainQuery = graphql(`
+  query AuditChain {
+    admin {
+      auditChain {
+        whole
+        brokenAt
+      }
+    }
+  }
+`);
+
 type AuditEvent = NonNullable<ResultOf<typeof AuditQuery>['admin']>['auditLog']['nodes'][number];
 
-/** The log, newest first; its search takes the id of what was changed. */
+const FILTERS = ['search', 'action', 'actor'] as const;
+
+/** The log, newest first; by what was changed, by what was done, by who did it. */
 export function AuditPage() {
   const { t } = useTranslation();
   const search = useSearch({ from: '/admin/audit' });
@@ -55,20 +69,29 @@ export function AuditPage() {
   const variables = {
     first: EVENTS_PER_PAGE,
     after: search.after ?? null,
-    filter: search.search === undefined ? null : { targetId: search.search },
+    filter: {
+      ...(search.search !== undefined && { targetId: search.search }),
+      ...(search.action !== undefined && { actions: [search.action] }),
+      ...(search.actor !== undefined && { actorId: search.actor }),
+    },
   };
   const [{ data, error }, again] = useQuery({ query: AuditQuery, variables });
   return (
     <>
       <PageHead title={t('admin.places.audit')} sentence={t('admin.audit.sentence')} />
       <div className="mb-3 flex flex-wrap items-center justify-between gap-2">
-        <SearchField
-          label={t('admin.audit.search')}
-          placeholder={t('admin.audit.searchHint')}
-          value={search.search}
-          onSearch={(text) => void navigate({ search: { search: text } })}
-        />
-        {data?.admin && search.search === undefined && <Chain events={data.admin.auditLog.nodes} />}
+        <div className="flex flex-wrap gap-2">
+          {FILTERS.map((name) => (
+            <SearchField
+              key={name}
+              label={t(`admin.audit.filters.${name}`)}
+              placeholder={t(`admin.audit.filters.${name}`)}
+              value={search[name]}
+              onSearch={(text) => void navigate({ search: { ...search, after: undefined, [name]: text } })}
+            />
+          ))}
+        </div>
+        <Chain />
       </div>
       <Region data={data?.admin?.auditLog} error={error} onRetry={again}>
         {({ nodes, pageInfo }) => (
@@ -93,17 +116,16 @@ export function AuditPage() {
   );
 }
 
-/** Whether each event of the page names the hash of the next older one. */
-function Chain({ events }: { events: readonly AuditEvent[] }) {
+/** Whether every hash of the whole log is right. */
+function Chain() {
   const { t } = useTranslation();
-  const whole = events.every(({ prevHash }, index) => {
-    const older = events[index + 1];
-    return older === undefined || older.hash === prevHash;
-  });
-  return whole ? (
+  const [{ data }] = useQuery({ query: ChainQuery, requestPolicy: 'network-only' });
+  const chain = data?.admin?.auditChain;
+  if (!chain) return null;
+  return chain.whole ? (
     <StateWord icon={Link2} tone="good" word={t('admin.audit.whole')} />
   ) : (
-    <StateWord icon={Link2Off} tone="bad" word={t('admin.audit.broken')} />
+    <StateWord icon={Link2Off} tone="bad" word={t('admin.audit.broken', { id: chain.brokenAt ?? '' })} />
   );
 }
 
@@ -128,28 +150,9 @@ function Event({ event }: { event: AuditEvent }) {
         {reason !== null && <span>{reason}</span>}
         <details>
           <summary className="w-fit text-accent touch:min-h-11">{t('admin.audit.details')}</summary>
-          <div className="mt-2 grid grid-cols-2 gap-3 max-lg:grid-cols-1">
-            <Value name={t('admin.audit.before')} value={before} />
-            <Value name={t('admin.audit.after')} value={after} />
-          </div>
+          <ChangedValues before={before} after={after} />
         </details>
       </div>
     </li>
-  );
-}
-
-function Value({ name, value }: { name: string; value: unknown }) {
-  const { t } = useTranslation();
-  return (
-    <div className="min-w-0">
-      <div className="mb-1 text-hint text-ink-3">{name}</div>
-      <pre
-        tabIndex={0}
-        aria-label={name}
-        className="overflow-x-auto rounded-code border border-line bg-sunk p-3"
-      >
-        {value === null || value === undefined ? t('state.none') : JSON.stringify(value, null, 2)}
-      </pre>
-    </div>
   );
 }

@@ -10,6 +10,7 @@ import { SearchField } from '../../components/search-field.tsx';
 import { graphql } from '../../graphql.ts';
 import { EntryTable } from '../wallet/entry-table.tsx';
 import { LEDGER_KINDS } from '../wallet/search.ts';
+import { LedgerCheck } from './ledger-check.tsx';
 import { Region } from './region.tsx';
 
 const ENTRIES_PER_PAGE = 50;
@@ -52,6 +53,7 @@ export function LedgerPage() {
   return (
     <>
       <PageHead title={t('admin.places.ledger')} sentence={t('wallet.entriesNote')} />
+      <LedgerCheck />
       <div className="mb-3 flex flex-wrap items-center gap-2">
         <SearchField
           label={t('admin.ledger.search')}

@@ -12,6 +12,7 @@ import { Ago } from '../../components/time.tsx';
 import { type AdminNode, NodeChanges, NodesQuery } from './node-documents.ts';
 import { Region } from './region.tsx';
 
+const DrainDialog = lazy(async () => ({ default: (await import('./drain-dialog.tsx')).DrainDialog }));
 const NodeDialog = lazy(async () => ({ default: (await import('./node-dialog.tsx')).NodeDialog }));
 
 /** The page; it follows the nodes live. */
@@ -19,8 +20,12 @@ export function NodesPage() {
   const { t } = useTranslation();
   const [{ data, error }, again] = useQuery({ query: NodesQuery });
   useSubscription({ query: NodeChanges });
-  const [dialog, setDialog] = useState<{ node?: AdminNode }>();
+  const [dialog, setDialog] = useState<{ node?: AdminNode; drain?: true }>();
   const nodes = data?.admin?.dataPlaneNodes;
+  const close = () => {
+    setDialog(undefined);
+    again({ requestPolicy: 'network-only' });
+  };
   const create = (
     <Button
       variant="primary"
@@ -43,21 +48,20 @@ export function NodesPage() {
       <Region data={nodes} error={error} onRetry={again}>
         {(rows) =>
           rows.length > 0 ? (
-            <NodeTable nodes={rows} onRotate={(node) => setDialog({ node })} />
+            <NodeTable
+              nodes={rows}
+              onRotate={(node) => setDialog({ node })}
+              onDrain={(node) => setDialog({ node, drain: true })}
+            />
           ) : (
             <EmptyFirst title={t('admin.nodes.none')} sentence={t('admin.nodes.noneSentence')} />
           )
         }
       </Region>
       <Suspense>
-        {dialog && (
-          <NodeDialog
-            {...dialog}
-            onClose={() => {
-              setDialog(undefined);
-              again({ requestPolicy: 'network-only' });
-            }}
-          />
+        {dialog?.drain === true && dialog.node && <DrainDialog node={dialog.node} onClose={close} />}
+        {dialog && dialog.drain === undefined && (
+          <NodeDialog {...(dialog.node && { node: dialog.node })} onClose={close} />
         )}
       </Suspense>
     </>
@@ -79,15 +83,25 @@ const LOOKS: Record<AdminNode['state'], { icon: LucideIcon; tone: Tone }> = {
 interface NodeTableProps {
   nodes: readonly AdminNode[];
   onRotate: (node: AdminNode) => void;
+  onDrain: (node: AdminNode) => void;
 }
 
-function NodeTable({ nodes, onRotate }: NodeTableProps) {
+function NodeTable({ nodes, onRotate, onDrain }: NodeTableProps) {
   const { t, i18n } = useTranslation();
   const number = new Intl.NumberFormat(i18n.language);
   const state = (node: AdminNode) => (
     <StateWord {...LOOKS[node.state]} word={t(`admin.nodes.states.${node.state}`)} />
   );
-  const rotate = (node: AdminNode) => <RotateButton onClick={() => onRotate(node)} />;
+  const rotate = (node: AdminNode) => (
+    <span className="inline-flex gap-2">
+      <RotateButton onClick={() => onRotate(node)} />
+      {node.state !== 'OFFLINE' && node.state !== 'DRAINING' && (
+        <Button size="small" onClick={() => onDrain(node)}>
+          {t('admin.nodes.drainTask')}
+        </Button>
+      )}
+    </span>
+  );
   const figure = (
     id: 'inflight' | 'usageBacklog' | 'appliedRevision',
     from?: 'lg' | 'xl',

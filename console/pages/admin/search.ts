@@ -8,6 +8,9 @@ export interface AdminSearch {
   search?: string | undefined;
   state?: (typeof USER_STATES)[number] | undefined;
   kind?: (typeof LEDGER_KINDS)[number] | undefined;
+  /** Of the audit log: what was done, and the id of who did it. */
+  action?: string | undefined;
+  actor?: string | undefined;
   after?: string | undefined;
 }
 
@@ -17,6 +20,8 @@ export function validAdminSearch(search: Record<string, unknown>): AdminSearch {
     search: textOf(search['search']),
     state: wordOf(search['state'], USER_STATES),
     kind: wordOf(search['kind'], LEDGER_KINDS),
+    action: textOf(search['action']),
+    actor: textOf(search['actor']),
     after: textOf(search['after']),
   };
 }

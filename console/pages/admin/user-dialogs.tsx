@@ -2,6 +2,7 @@
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
+import { formatDollars, parseDollars } from '@gateway/shared/money';
 import { Button } from '../../components/button.tsx';
 import { CopyField } from '../../components/copy.tsx';
 import { Dialog } from '../../components/dialog.tsx';
@@ -134,6 +135,8 @@ function Adjust({ user, onClose }: TaskProps) {
   const [, adjust] = useMutation(AdjustWallet);
   const idempotencyKeyFor = useIdempotencyKey();
   const { cash, gift } = user.wallet;
+  const [amount, setAmount] = useState('');
+  const [bucket, setBucket] = useState<string>(BUCKETS[0]);
   return (
     <FormDialog
       title={t('admin.users.adjustTitle', { name: user.email })}
@@ -151,11 +154,15 @@ function Adjust({ user, onClose }: TaskProps) {
       <SelectField
         label={t('wallet.bucket')}
         name="bucket"
+        value={bucket}
+        onChange={(event) => setBucket(event.target.value)}
         options={BUCKETS.map((value) => ({ value, word: t(`wallet.buckets.${value}`) }))}
       />
       <Field
         label={t('wallet.amount')}
         name="amount"
+        value={amount}
+        onChange={(event) => setAmount(event.target.value)}
         inputMode="decimal"
         required
         pattern="-?[0-9]+([.][0-9]{1,6})?"
@@ -163,7 +170,23 @@ function Adjust({ user, onClose }: TaskProps) {
         hint={t('admin.users.amountHint')}
         autoComplete="off"
       />
+      <Preview balance={bucket === 'CASH' ? cash : gift} amount={amount} />
     </FormDialog>
+  );
+}
+
+/** What the bucket holds after the entry, before it is posted. */
+function Preview({ balance, amount }: { balance: string; amount: string }) {
+  const { t } = useTranslation();
+  const [now, change] = [parseDollars(balance), parseDollars(amount.trim())];
+  if (now === undefined || now === null || change === undefined || change === null) return null;
+  const after = now + change;
+  return (
+    <p role="status" className={after < 0n ? 'text-bad' : 'text-ink-2'}>
+      {after < 0n
+        ? t('admin.users.below')
+        : t('admin.users.preview', { before: moneyText(balance), after: moneyText(formatDollars(after)) })}
+    </p>
   );
 }
 

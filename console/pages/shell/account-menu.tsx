@@ -1,6 +1,14 @@
 /** The menu behind the account: theme, language, sign out; on a phone also the pages that have no tab. */
 import { useNavigate } from '@tanstack/react-router';
-import { CircleUserRound, FileText, LogOut, type LucideIcon, ShieldCheck, Tag } from 'lucide-react';
+import {
+  CircleQuestionMark,
+  CircleUserRound,
+  FileText,
+  LogOut,
+  type LucideIcon,
+  ShieldCheck,
+  Tag,
+} from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
 import { type MenuEntry, RULE } from '../../components/menu.tsx';
@@ -68,15 +76,15 @@ export function useAccountMenu(role: Viewer['role'], places = false): MenuEntry[
 function usePlaces(): MenuEntry[] {
   const { t } = useTranslation();
   const navigate = useNavigate();
-  const place = (icon: LucideIcon, word: string, to: '/pricing' | '/privacy-policy'): MenuEntry => ({
-    kind: 'action',
-    icon,
-    word,
-    run: () => void navigate({ to }),
-  });
+  const place = (
+    icon: LucideIcon,
+    word: string,
+    to: '/pricing' | '/privacy-policy' | '/help',
+  ): MenuEntry => ({ kind: 'action', icon, word, run: () => void navigate({ to }) });
   return [
     place(Tag, t('shell.pricing'), '/pricing'),
     place(FileText, t('shell.policy'), '/privacy-policy'),
+    place(CircleQuestionMark, t('shell.help'), '/help'),
     RULE,
   ];
 }

@@ -3,6 +3,7 @@ import { clsx } from 'clsx';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import {
   ChartColumn,
+  CircleQuestionMark,
   CircleUserRound,
   FileText,
   KeyRound,
@@ -55,6 +56,15 @@ export function Sidebar({ viewer: { email, role } }: { viewer: Viewer }) {
         <Group title={t('shell.spend')} places={SPEND} />
       </nav>
       <div className="mt-auto flex flex-col gap-0.5">
+        <Link to="/help" className={ITEM} title={t('shell.help')}>
+          <CircleQuestionMark
+            size={16}
+            strokeWidth={1.75}
+            className="flex-none text-ink-2"
+            aria-hidden="true"
+          />
+          <span className="truncate max-lg:sr-only">{t('shell.help')}</span>
+        </Link>
         <Link to="/privacy-policy" className={ITEM} title={t('shell.policy')}>
           <FileText size={16} strokeWidth={1.75} className="flex-none text-ink-2" aria-hidden="true" />
           <span className="truncate max-lg:sr-only">{t('shell.policy')}</span>

@@ -1,5 +1,5 @@
 /** The command palette and the sheet of shortcuts. A chunk of its own, loaded when asked for. */
-import { useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { type KeyboardEvent, useId, useState } from 'react';
 import { useTranslation } from 'react-i18next';
@@ -30,7 +30,7 @@ interface Command {
   run: () => void;
 }
 
-const PAGES = ['keys', 'usage', 'wallet', 'pricing', 'profile'] as const;
+const PAGES = ['keys', 'usage', 'wallet', 'pricing', 'profile', 'help'] as const;
 
 function useCommands({ role, baseAddress }: Omit<PaletteProps, 'sheet'>): Command[] {
   const { t } = useTranslation();
@@ -147,6 +147,9 @@ function Sheet({ onClose }: { onClose: () => void }) {
           </LeaderRow>
         ))}
       </LeaderList>
+      <Link to="/help" onClick={onClose} className="mt-4 inline-block text-accent underline">
+        {t('shell.help')}
+      </Link>
       <div className="mt-5">
         <Checkbox
           label={t('palette.single')}

@@ -103,6 +103,9 @@ export function Foot() {
         <Link to="/privacy-policy" className="py-1 hover:text-ink">
           {t('shell.policy')}
         </Link>
+        <Link to="/help" className="py-1 hover:text-ink">
+          {t('shell.help')}
+        </Link>
       </nav>
       <div className="ml-auto flex gap-3">
         <ThemeSelect />

@@ -14,7 +14,7 @@ export interface SignInSearch {
  * Reads the search parameter `next`; anything but a path of this origin is undefined. Said outright, because
  * the router fills in what is left out from the address as it stands.
  */
-export function validNext(search: Record<string, unknown>): { next: string | undefined } {
+export function validNext(search: Record<string, unknown>): { next?: string | undefined } {
   const { next } = search;
   return { next: typeof next === 'string' && isOwnPath(next) ? next : undefined };
 }

@@ -1,0 +1,42 @@
+/** Asks a node to finish what it has and to end. */
+import { useTranslation } from 'react-i18next';
+import { useMutation } from 'urql';
+import { graphql } from '../../graphql.ts';
+import { FormDialog } from './form-dialog.tsx';
+import type { AdminNode } from './node-documents.ts';
+
+const DrainNode = graphql(`
+  mutation DrainNode($input: AdminReasonInput!) {
+    adminNodeDrain(input: $input) {
+      node {
+        id
+        state
+      }
+      userErrors {
+        code
+        message
+        field
+      }
+    }
+  }
+`);
+
+/** The dialog; it says how much is in flight. */
+export function DrainDialog({ node, onClose }: { node: AdminNode; onClose: () => void }) {
+  const { t } = useTranslation();
+  const [, drain] = useMutation(DrainNode);
+  const { id, name, inflight } = node;
+  return (
+    <FormDialog
+      title={t('admin.nodes.drainTitle', { name })}
+      sentence={t('admin.nodes.drainSentence', { count: inflight })}
+      button={t('admin.nodes.drain')}
+      destructive
+      onClose={onClose}
+      send={async (_, reason) => {
+        const { data, error } = await drain({ input: { id, reason } });
+        return { error, userErrors: data?.adminNodeDrain.userErrors };
+      }}
+    />
+  );
+}

@@ -1,0 +1,76 @@
+/** Publishes a version of the privacy policy; its text starts from the latest one. */
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useMutation } from 'urql';
+import { Checkbox, Field } from '../../components/field.tsx';
+import { TextField } from '../../components/text-field.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { TaskDialog } from '../task-dialog.tsx';
+import { text } from './form-dialog.tsx';
+import { LineDiff } from './line-diff.tsx';
+import { type PolicyRow, PublishPolicy } from './policy-documents.ts';
+
+const SUMMARY_CHARACTERS_MAX = 500;
+
+/** The dialog; what differs is shown while the text is written. */
+export function PolicyDialog({ latest, onClose }: { latest: PolicyRow | undefined; onClose: () => void }) {
+  const { t } = useTranslation();
+  const [, publish] = useMutation(PublishPolicy);
+  const [markdown, setMarkdown] = useState(latest?.markdown ?? '');
+  const toast = useToast();
+  return (
+    <TaskDialog
+      title={t('admin.policies.publish')}
+      sentence={t('admin.policies.publishSentence')}
+      button={t('admin.policies.publishButton')}
+      wide
+      onClose={onClose}
+      onDone={() => {
+        toast({ text: t('admin.policies.published') });
+        onClose();
+      }}
+      send={async (values) => {
+        const from = text(values, 'effective');
+        const input = {
+          version: text(values, 'version'),
+          markdown,
+          changeSummary: text(values, 'summary'),
+          effectiveAt: from === '' ? null : new Date(`${from}T00:00:00Z`).toISOString(),
+          requireReacceptance: values.has('reaccept'),
+        };
+        const { data, error } = await publish({ input });
+        return { error, userErrors: data?.adminPolicyPublish.userErrors };
+      }}
+    >
+      <div className="grid grid-cols-2 gap-4 max-sm:grid-cols-1">
+        <Field label={t('admin.policies.number')} name="version" required pattern="[0-9]+([.][0-9]+){1,2}" />
+        <Field
+          label={t('admin.policies.effective')}
+          name="effective"
+          type="date"
+          hint={t('admin.policies.effectiveHint')}
+        />
+      </div>
+      <Field
+        label={t('admin.policies.summary')}
+        name="summary"
+        required
+        maxLength={SUMMARY_CHARACTERS_MAX}
+        autoComplete="off"
+      />
+      <TextField
+        label={t('admin.policies.text')}
+        rows={12}
+        required
+        value={markdown}
+        onChange={(event) => setMarkdown(event.target.value)}
+      />
+      <Checkbox
+        name="reaccept"
+        label={t('admin.policies.reaccept')}
+        hint={t('admin.policies.reacceptHint')}
+      />
+      {latest && markdown !== latest.markdown && <LineDiff before={latest.markdown} after={markdown} />}
+    </TaskDialog>
+  );
+}

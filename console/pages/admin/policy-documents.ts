@@ -1,0 +1,35 @@
+/** What administrators ask the service about the privacy policy. */
+import { graphql, type ResultOf } from '../../graphql.ts';
+
+export const PoliciesQuery = graphql(`
+  query Policies {
+    admin {
+      policyVersions {
+        id
+        version
+        effectiveAt
+        changeSummary
+        markdown
+        sha256
+      }
+    }
+  }
+`);
+
+export const PublishPolicy = graphql(`
+  mutation PublishPolicy($input: AdminPolicyInput!) {
+    adminPolicyPublish(input: $input) {
+      policy {
+        id
+        version
+      }
+      userErrors {
+        code
+        message
+        field
+      }
+    }
+  }
+`);
+
+export type PolicyRow = NonNullable<ResultOf<typeof PoliciesQuery>['admin']>['policyVersions'][number];

@@ -1,0 +1,133 @@
+/** Help: where requests go, what keys look like, what bounds there are, and what each error means. */
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useQuery } from 'urql';
+import { type FailureCode, FAILURES } from '@gateway/shared/failures';
+import { CopyField } from '../../components/copy.tsx';
+import { DataTable } from '../../components/data-table.tsx';
+import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
+import { useTitle } from '../../components/page-head.tsx';
+import { Rich } from '../../components/rich.tsx';
+import { graphql } from '../../graphql.ts';
+import { PublicFrame } from '../shell/public-frame.tsx';
+
+const AddressQuery = graphql(`
+  query HelpAddress {
+    baseAddress
+  }
+`);
+
+/** The page; it needs no account. */
+export function HelpPage() {
+  const { t } = useTranslation();
+  const [{ data }] = useQuery({ query: AddressQuery });
+  useTitle(t('help.title'));
+  return (
+    <PublicFrame>
+      <div className="flex max-w-[880px] flex-col gap-10">
+        <header>
+          <h1 className="text-public">{t('help.title')}</h1>
+          <p className="mt-1 text-ink-2">{t('help.sentence')}</p>
+        </header>
+        <Part title={t('help.addresses')}>
+          <Addresses address={data?.baseAddress ?? ''} />
+        </Part>
+        <Part title={t('help.keys')}>
+          <Points texts={[t('help.key1'), t('help.key2'), t('help.key3'), t('help.key4')]} />
+        </Part>
+        <Part title={t('help.limits')}>
+          <Points texts={[t('help.limit1'), t('help.limit2'), t('help.limit3')]} />
+        </Part>
+        <Part title={t('help.errors')}>
+          <p className="mb-3 text-ink-2">{t('help.errorsNote')}</p>
+          <Errors />
+        </Part>
+        <Part title={t('help.more')}>
+          <p>{t('help.shortcuts')}</p>
+          <p className="mt-2 flex flex-wrap gap-4">
+            <Link to="/pricing" className="text-accent underline">
+              {t('shell.pricing')}
+            </Link>
+            <Link to="/privacy-policy" className="text-accent underline">
+              {t('shell.policy')}
+            </Link>
+          </p>
+        </Part>
+      </div>
+    </PublicFrame>
+  );
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section>
+      <h2 className="mb-3 text-section">{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+function Addresses({ address }: { address: string }) {
+  const { t } = useTranslation();
+  const rows = [
+    { name: t('help.chat'), note: t('help.chatNote'), text: `${address}/v1` },
+    { name: t('help.bare'), note: t('help.bareNote'), text: address },
+  ];
+  return (
+    <LeaderList>
+      {rows.map(({ name, note, text }) => (
+        <div key={name} className="py-1.5">
+          <LeaderRow name={name}>
+            <CopyField text={text} label={t('copy.name', { name: text })} />
+          </LeaderRow>
+          <div className="text-hint text-ink-3">{note}</div>
+        </div>
+      ))}
+    </LeaderList>
+  );
+}
+
+function Points({ texts }: { texts: readonly string[] }) {
+  return (
+    <ul className="flex list-disc flex-col gap-1.5 pl-5">
+      {texts.map((text) => (
+        <li key={text}>
+          <Rich text={text} marks={{ code: (inside) => <code>{inside}</code> }} />
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+interface Row {
+  code: FailureCode;
+  status: number;
+}
+
+const ROWS = (Object.keys(FAILURES) as FailureCode[]).map((code): Row => ({ code, status: FAILURES[code] }));
+
+function Errors() {
+  const { t } = useTranslation();
+  const means = ({ code }: Row) => t(`help.failures.${code}`);
+  return (
+    <DataTable
+      label={t('help.errors')}
+      rows={ROWS}
+      idOf={({ code }) => code}
+      columns={[
+        { id: 'status', head: t('help.status'), cell: ({ status }) => status },
+        { id: 'code', head: t('help.code'), cell: ({ code }) => <code id={code}>{code}</code> },
+        { id: 'means', head: t('help.means'), cell: means },
+      ]}
+      card={(row) => (
+        <div className="flex flex-col gap-1 text-table">
+          <span className="font-[550]">
+            {row.status} <code className="break-all">{row.code}</code>
+          </span>
+          {means(row)}
+        </div>
+      )}
+    />
+  );
+}

@@ -1,0 +1,239 @@
+/** What the pages of dedicated pools ask the service. */
+import { graphql, type ResultOf } from '../../graphql.ts';
+
+export const StorefrontFields = graphql(`
+  fragment StorefrontFields on PoolStorefront {
+    state
+    message
+    basePrice
+    extraModelPrice
+    includedModels
+    maxModels
+    rpmCap
+    giftCredit
+    periodDays
+    poolRequestsFree
+    changedAt
+    version
+    offeredModels {
+      id
+      name
+    }
+  }
+`);
+
+export const PoolFields = graphql(`
+  fragment PoolFields on Pool {
+    id
+    name
+    subdomain
+    baseUrl
+    state
+    rpmCap
+    rpmNow
+    rpmPeak24h
+    throttled24h
+    startsAt
+    endsAt
+    autoRenew
+    version
+    models {
+      modelName
+      frozenAt
+    }
+    allKeys: keys(first: 1) {
+      totalCount
+    }
+  }
+`);
+
+export const PoolsQuery = graphql(
+  `
+    query Pools($first: Int!, $after: String) {
+      viewer {
+        id
+        wallet {
+          id
+          cash
+        }
+        pools(first: $first, after: $after) {
+          nodes {
+            ...PoolFields
+          }
+          pageInfo {
+            hasNextPage
+            endCursor
+          }
+          totalCount
+        }
+      }
+      poolStorefront {
+        ...StorefrontFields
+      }
+      baseAddress
+    }
+  `,
+  [PoolFields, StorefrontFields],
+);
+
+export const StorefrontChanges = graphql(
+  `
+    subscription StorefrontChanges {
+      storefrontUpdated {
+        ...StorefrontFields
+      }
+    }
+  `,
+  [StorefrontFields],
+);
+
+export const PoolChanges = graphql(
+  `
+    subscription PoolChanges {
+      poolUpdated {
+        ...PoolFields
+        periods {
+          id
+          number
+          startsAt
+          endsAt
+          paid
+          giftGranted
+          refunded
+        }
+      }
+    }
+  `,
+  [PoolFields],
+);
+
+export const PoolRate = graphql(`
+  query PoolRate($id: ID!) {
+    pool(id: $id) {
+      id
+      rpmNow
+      rpmPeak24h
+      throttled24h
+    }
+  }
+`);
+
+export const SubdomainQuery = graphql(`
+  query Subdomain($subdomain: String!) {
+    subdomainAvailability(subdomain: $subdomain) {
+      subdomain
+      available
+      reason
+      suggestion
+    }
+  }
+`);
+
+const QuoteFields = graphql(`
+  fragment QuoteFields on PoolQuote {
+    id
+    lines {
+      label
+      quantity
+      unitPrice
+      amount
+    }
+    total
+    giftCredit
+    rpmCap
+    periodDays
+    startsAt
+    endsAt
+    expiresAt
+    payableFrom
+    shortfall
+  }
+`);
+
+export const CreateQuote = graphql(
+  `
+    mutation CreateQuote($input: PoolQuoteInput!) {
+      poolQuoteCreate(input: $input) {
+        quote {
+          ...QuoteFields
+        }
+        userErrors {
+          code
+          message
+          field
+        }
+      }
+    }
+  `,
+  [QuoteFields],
+);
+
+const PaidFields = graphql(
+  `
+    fragment PaidFields on PoolPurchasePayload {
+      pool {
+        ...PoolFields
+        periods {
+          id
+        }
+      }
+      wallet {
+        id
+        cash
+        gift
+        held
+        available
+      }
+      userErrors {
+        code
+        message
+        field
+      }
+    }
+  `,
+  [PoolFields],
+);
+
+export const PurchasePool = graphql(
+  `
+    mutation PurchasePool($input: PoolPurchaseInput!) {
+      poolPurchase(input: $input) {
+        ...PaidFields
+      }
+    }
+  `,
+  [PaidFields],
+);
+
+export const RenewPool = graphql(
+  `
+    mutation RenewPool($input: PoolRenewInput!) {
+      poolRenew(input: $input) {
+        ...PaidFields
+      }
+    }
+  `,
+  [PaidFields],
+);
+
+export const UpdatePool = graphql(`
+  mutation UpdatePool($input: PoolUpdateInput!) {
+    poolUpdate(input: $input) {
+      pool {
+        id
+        name
+        autoRenew
+        version
+      }
+      userErrors {
+        code
+        message
+        field
+      }
+    }
+  }
+`);
+
+export type Storefront = ResultOf<typeof StorefrontFields>;
+export type Pool = ResultOf<typeof PoolFields>;
+export type Quote = ResultOf<typeof QuoteFields>;

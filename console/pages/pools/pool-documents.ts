@@ -1,0 +1,61 @@
+/** What the page of one pool asks the service. */
+import { graphql, type ResultOf } from '../../graphql.ts';
+import { KeyFields } from '../keys/documents.ts';
+import { PoolFields } from './documents.ts';
+
+export const PeriodFields = graphql(`
+  fragment PeriodFields on PoolPeriod {
+    id
+    number
+    startsAt
+    endsAt
+    paid
+    giftGranted
+    refunded
+  }
+`);
+
+export const PoolQuery = graphql(
+  `
+    query Pool($id: ID!, $week: DateRange!) {
+      pool(id: $id) {
+        ...PoolFields
+        periods {
+          ...PeriodFields
+          ledgerEntries {
+            id
+            seq
+            kind
+            amount
+            reference
+            createdAt
+          }
+        }
+        keys(first: 50) {
+          nodes {
+            ...KeyFields
+          }
+          totalCount
+        }
+        usageSummary(range: $week, bucket: DAY) {
+          totals {
+            cost
+            requests
+            failed
+          }
+        }
+      }
+      viewer {
+        id
+        allowedGroups
+      }
+      poolStorefront {
+        poolRequestsFree
+      }
+    }
+  `,
+  [PoolFields, PeriodFields, KeyFields],
+);
+
+export type Period = ResultOf<typeof PeriodFields>;
+export type PoolDetail = NonNullable<ResultOf<typeof PoolQuery>['pool']>;

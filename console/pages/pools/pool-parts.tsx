@@ -1,0 +1,88 @@
+/** The facts of a pool that its card and its page both show. */
+import { Snowflake } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { useQuery } from 'urql';
+import { Gauge } from '../../components/gauge.tsx';
+import { PeriodBar } from '../../components/period-bar.tsx';
+import { StateWord } from '../../components/state-word.tsx';
+import { dateText, exactText, stampText } from '../../components/time.tsx';
+import { useEvery, useNow } from '../../components/use-now.ts';
+import { type Pool, PoolRate } from './documents.ts';
+import { isRunning, leftUntil, lookOf } from './pool-state.ts';
+
+const RATE_MS = 15_000;
+const CLOCK_MS = 30_000;
+
+/** The state as a chip. */
+export function PoolStateChip({ state }: Pick<Pool, 'state'>) {
+  const { t } = useTranslation();
+  return <StateWord {...lookOf(state)} word={t(`pools.states.${state}`)} chip />;
+}
+
+/** Requests a minute now, and the most of the last 24 hours; asked anew four times a minute. */
+export function RateGauge({ pool: { id, state, rpmNow, rpmPeak24h, rpmCap } }: { pool: Pool }) {
+  const { t } = useTranslation();
+  // The answer lands in the cache, from where the pool is read.
+  const [, again] = useQuery({ query: PoolRate, variables: { id }, pause: true });
+  useEvery(RATE_MS, () => {
+    if (document.visibilityState === 'visible' && isRunning({ state }))
+      again({ requestPolicy: 'network-only' });
+  });
+  const words = t('pools.rateOf', { now: rpmNow, cap: rpmCap, peak: rpmPeak24h });
+  return (
+    <div>
+      <div className="mb-1.5 flex justify-between gap-3 text-table">
+        <span className="text-ink-2">{t('pools.rate')}</span>
+        <span className="text-ink-2">
+          <strong className="font-semibold text-ink">{rpmNow}</strong> {words}
+        </span>
+      </div>
+      <Gauge label={`${rpmNow} ${words}`} value={rpmNow} peak={rpmPeak24h} limit={rpmCap} />
+    </div>
+  );
+}
+
+/** The paid period and what is left of it. */
+export function PeriodLeft({ pool: { state, startsAt, endsAt } }: { pool: Pool }) {
+  const { t, i18n } = useTranslation();
+  const now = useNow(CLOCK_MS);
+  const left = leftUntil(endsAt, now);
+  const end = new Date(endsAt);
+  const running = isRunning({ state });
+  const until = stampText(end, i18n.language);
+  const count = t(`pools.left.${left.unit}`, { count: left.count });
+  const words = running ? t('pools.endsAt', { time: until }) : t('pools.endedOn', { time: until });
+  return (
+    <div>
+      <div className="mb-1.5 flex justify-between gap-3 text-table">
+        <span className="text-ink-2">{t('pools.period')}</span>
+        <time dateTime={endsAt} title={exactText(end, i18n.language)} className="text-right text-ink-2">
+          {running && <strong className="font-semibold text-ink">{count} </strong>}
+          {words}
+        </time>
+      </div>
+      <PeriodBar label={running ? `${count} ${words}` : words} {...{ startsAt, endsAt, now }} />
+    </div>
+  );
+}
+
+/** The models, and since when they are frozen. */
+export function FrozenModels({ models }: Pick<Pool, 'models'>) {
+  const { t, i18n } = useTranslation();
+  const [first] = models;
+  if (!first) return null;
+  return (
+    <span className="flex min-w-0 items-start gap-2">
+      <Snowflake size={14} strokeWidth={1.75} className="mt-[3px] flex-none text-ink-3" aria-hidden="true" />
+      <span className="min-w-0">
+        {t('pools.frozenOn', { date: dateText(new Date(first.frozenAt), i18n.language) })}{' '}
+        {models.map(({ modelName }, index) => (
+          <span key={modelName}>
+            {index > 0 && ' · '}
+            <code className="text-ink">{modelName}</code>
+          </span>
+        ))}
+      </span>
+    </span>
+  );
+}

@@ -1,0 +1,115 @@
+/** What a quote says: its lines and their sum, what is bought for it, and what the wallet pays. */
+import { formatDollars, parseDollars } from '@gateway/shared/money';
+import type { TFunction } from 'i18next';
+import { Timer } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { LeaderList, LeaderRow, LeaderSum } from '../../components/leader-row.tsx';
+import { Money, moneyText } from '../../components/money.tsx';
+import { Stamp } from '../../components/time.tsx';
+import { useNow } from '../../components/use-now.ts';
+import type { Quote } from './documents.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_SECONDS = 60;
+const TWO_DIGITS = 2;
+
+/** How long the price is still held, in ms; 0 when it is not any more. */
+export function useHeld(quote: Quote | undefined): number {
+  const now = useNow(SECOND_MS);
+  return quote === undefined ? 0 : Math.max(0, Date.parse(quote.expiresAt) - now);
+}
+
+/** "14:32", or that the price has to be asked for again. */
+export function HeldFor({ milliseconds }: { milliseconds: number }) {
+  const { t } = useTranslation();
+  const seconds = Math.ceil(milliseconds / SECOND_MS);
+  const rest = String(seconds % MINUTE_SECONDS).padStart(TWO_DIGITS, '0');
+  const time = `${Math.floor(seconds / MINUTE_SECONDS)}:${rest}`;
+  return (
+    <span className="inline-flex items-center gap-1.5 text-table text-ink-2">
+      <Timer size={14} strokeWidth={1.75} aria-hidden="true" />
+      {milliseconds > 0 ? t('pools.held', { time }) : t('pools.heldNoMore')}
+    </span>
+  );
+}
+
+/** The lines and their sum. */
+export function QuoteLines({ quote, included }: { quote: Quote; included: number }) {
+  const { t } = useTranslation();
+  return (
+    <LeaderList>
+      {quote.lines.map((line, index) => (
+        <LeaderRow key={line.label} {...lineWords(t, { line, index, included, days: quote.periodDays })}>
+          <Money amount={line.amount} />
+        </LeaderRow>
+      ))}
+      <LeaderSum name={t('pools.total')}>
+        <Money amount={quote.total} />
+      </LeaderSum>
+    </LeaderList>
+  );
+}
+
+interface Line {
+  line: Quote['lines'][number];
+  index: number;
+  included: number;
+  days: number;
+}
+
+// The service names its lines in English: the first is the base price, the second the further models.
+function lineWords(t: TFunction, { line, index, included, days }: Line) {
+  if (index === 0) return { name: t('pools.lineBase', { days, count: included }) };
+  if (index > 1) return { name: line.label };
+  return { name: t('pools.lineFurther'), note: `${line.quantity} × ${moneyText(line.unitPrice)}` };
+}
+
+/** What is bought: the cap, the dates, the gift. A new pool starts when it is paid. */
+export function QuoteTerms({ quote, renewal = false }: { quote: Quote; renewal?: boolean }) {
+  const { t } = useTranslation();
+  return (
+    <LeaderList>
+      <LeaderRow name={<Name word={t('pools.cap')} />}>{t('pools.capOf', { count: quote.rpmCap })}</LeaderRow>
+      <LeaderRow name={<Name word={t('pools.starts')} />}>
+        {renewal ? <Stamp at={quote.startsAt} /> : t('pools.onPayment')}
+      </LeaderRow>
+      <LeaderRow name={<Name word={t('pools.ends')} />}>
+        <Stamp at={quote.endsAt} />
+      </LeaderRow>
+      <LeaderRow name={<Name word={t('pools.gift')} />}>
+        <Money amount={quote.giftCredit} signed className="text-good" />
+      </LeaderRow>
+    </LeaderList>
+  );
+}
+
+/** Cash before and after; or what is missing of it. */
+export function QuoteCash({ quote }: { quote: Quote }) {
+  const { t } = useTranslation();
+  const after = (parseDollars(quote.payableFrom) ?? 0n) - (parseDollars(quote.total) ?? 0n);
+  return (
+    <LeaderList>
+      <LeaderRow name={<Name word={t('pools.cashNow')} />}>
+        <Money amount={quote.payableFrom} />
+      </LeaderRow>
+      {isShort(quote) ? (
+        <LeaderRow name={<Name word={t('pools.missing')} />}>
+          <Money amount={quote.shortfall} className="font-semibold text-bad" />
+        </LeaderRow>
+      ) : (
+        <LeaderRow name={<Name word={t('pools.cashAfter')} />}>
+          <Money amount={formatDollars(after)} />
+        </LeaderRow>
+      )}
+    </LeaderList>
+  );
+}
+
+/** Whether the cash of the wallet is less than the total. */
+export function isShort({ shortfall }: Pick<Quote, 'shortfall'>): boolean {
+  return /[1-9]/.test(shortfall);
+}
+
+function Name({ word }: { word: string }) {
+  return <span className="text-ink-2">{word}</span>;
+}
