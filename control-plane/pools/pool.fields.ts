@@ -1,14 +1,13 @@
 /** Fields of pools and their periods that are computed when asked for. */
 import 'reflect-metadata';
 import { Args, Ctx, FieldResolver, Int, Resolver, Root } from 'type-graphql';
-import { userById } from '../accounts/account.service.ts';
 import { User } from '../accounts/user.type.ts';
-import { modelsById } from '../catalog/catalog.service.ts';
 import { CatalogModel } from '../catalog/catalog.type.ts';
 import { PageArguments } from '../connections.ts';
 import type { Connection } from '../connections.ts';
 import { isAdminFor } from '../context.ts';
 import type { Context } from '../context.ts';
+import { modelsByIds, usersById } from '../lookups.ts';
 import { listKeys } from '../keys/key.lists.ts';
 import { ApiKey, ApiKeyConnection } from '../keys/key.type.ts';
 import { WebAddress } from '../scalars.ts';
@@ -18,8 +17,8 @@ import { LedgerEntry } from '../wallet/wallet.types.ts';
 import { entriesOfPeriod } from './period.queries.ts';
 import { rpmNow, rpmPeak, throttledSince } from './permit.service.ts';
 import type { PoolPeriodRow, PoolRow, PoolState } from './pool.entity.ts';
+import { modelsOfPools } from './pool.lookups.ts';
 import { periodsOf, poolsFreezing } from './pool.queries.ts';
-import { frozenModels } from './pool.record.ts';
 import { poolAddress, stateOf } from './pool.rules.ts';
 import { Pool, PoolModel, PoolPeriod, PoolStateEnum, PoolSummaryArguments } from './pool.type.ts';
 import { DAY_MS } from './quote.rules.ts';
@@ -40,13 +39,14 @@ export class PoolFields {
   }
 
   @FieldResolver(() => User, { nullable: true, description: 'Whose pool it is.' })
-  owner(@Root() pool: PoolRow, @Ctx() context: Context): Promise<User> {
-    return userById(context.em, pool.ownerId);
+  async owner(@Root() pool: PoolRow, @Ctx() context: Context): Promise<User | null> {
+    return (await context.batches.load(usersById, pool.ownerId)) ?? null;
   }
 
   @FieldResolver(() => [PoolModel], { description: 'Its frozen models, in the order they were chosen.' })
   async models(@Root() pool: PoolRow, @Ctx() context: Context): Promise<PoolModel[]> {
-    return (await frozenModels(context.em, pool.id)).map(({ modelId, record, frozenAt }) => ({
+    const models = (await context.batches.load(modelsOfPools, pool.id)) ?? [];
+    return models.map(({ modelId, record, frozenAt }) => ({
       modelId,
       frozenAt,
       modelName: record.name,
@@ -110,7 +110,7 @@ export class PoolModelFields {
     description: 'The model as the catalog has it now, where it is still on offer.',
   })
   async currentModel(@Root() { modelId }: PoolModel, @Ctx() context: Context): Promise<CatalogModel | null> {
-    const [model] = await modelsById(context.em, [modelId]);
+    const model = await context.batches.load(modelsByIds, modelId);
     return model && (model.state === 'PUBLISHED' || model.state === 'DEPRECATED') ? model : null;
   }
 }

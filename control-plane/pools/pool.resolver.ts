@@ -23,10 +23,12 @@ import type { Event } from '../events.ts';
 import { ApiKey } from '../keys/key.type.ts';
 import type { KeyRow } from '../keys/key.entity.ts';
 import { WebAddress } from '../scalars.ts';
+import { UsageEntry } from '../usage/usage.types.ts';
 import { walletView } from '../wallet/wallet.resolver.ts';
 import { entriesOfPeriod } from './period.queries.ts';
 import { changePool } from './pool.admin.ts';
 import type { PoolRow } from './pool.entity.ts';
+import { poolsByIds } from './pool.lookups.ts';
 import { anyPool, countPools, findPools } from './pool.queries.ts';
 import type { PoolQuery } from './pool.queries.ts';
 import { poolAddress } from './pool.rules.ts';
@@ -160,17 +162,26 @@ export class KeyPoolResolver {
     nullable: true,
     description: 'The pool it is bound to; null on the main domain.',
   })
-  pool(@Root() key: KeyRow, @Ctx() context: Context): Promise<Pool | null> | null {
-    return key.poolId ? anyPool(context.em, key.poolId) : null;
+  async pool(@Root() key: KeyRow, @Ctx() context: Context): Promise<Pool | null> {
+    return key.poolId ? ((await context.batches.load(poolsByIds, key.poolId)) ?? null) : null;
   }
 
   @FieldResolver(() => WebAddress, {
     description: 'The base address it works at: its pool, or the main one.',
   })
   async baseUrl(@Root() key: KeyRow, @Ctx() context: Context): Promise<string> {
-    const pool = key.poolId ? await anyPool(context.em, key.poolId) : null;
+    const pool = key.poolId ? await context.batches.load(poolsByIds, key.poolId) : null;
     const { publicUrl } = context.settings;
     return pool ? poolAddress(publicUrl, pool.subdomain) : publicUrl;
+  }
+}
+
+/** The pool that a request was made to. */
+@Resolver(() => UsageEntry)
+export class UsagePoolResolver {
+  @FieldResolver(() => Pool, { nullable: true, description: 'The dedicated pool; null on the main domain.' })
+  async pool(@Root() entry: UsageEntry, @Ctx() context: Context): Promise<Pool | null> {
+    return entry.poolId ? ((await context.batches.load(poolsByIds, entry.poolId)) ?? null) : null;
   }
 }
 

@@ -1,0 +1,16 @@
+/** What many objects point to of pools, looked up for all of them at once; see batches.ts. */
+import type { Lookup } from '../batches.ts';
+import { PoolModelSchema } from './pool.entity.ts';
+import type { PoolModelRow, PoolRow } from './pool.entity.ts';
+import { poolsById } from './pool.queries.ts';
+
+/** Pools by their ids, whoever owns them: the caller checks who asks. */
+export const poolsByIds: Lookup<PoolRow> = async (em, ids) =>
+  new Map((await poolsById(em, ids)).map((pool) => [pool.id, pool]));
+
+/** The frozen models of pools, each list in the order they were chosen. */
+export const modelsOfPools: Lookup<PoolModelRow[]> = async (em, ids) =>
+  Map.groupBy(
+    await em.find(PoolModelSchema, { poolId: { $in: [...ids] } }, { orderBy: { position: 'asc' } }),
+    (model) => model.poolId,
+  );
