@@ -71,6 +71,7 @@ function valueOf(variable: string, id: string | undefined): unknown {
     before: range(60, 30),
     groupBy: ['MODEL'],
     name: 'swift',
+    subdomain: 'free-to-take',
     id,
   };
   return values[variable] ?? null;

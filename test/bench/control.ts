@@ -130,7 +130,10 @@ async function measureQueries(house: House): Promise<Figures[]> {
       for (let round = 0; round < ROUNDS; round += 1) times.push(await timed(ask));
       found.push(figuresOf(`${name}${admin ? ' (admin)' : ''}`, times));
     } catch (error) {
-      throw new Error(`The query ${name} failed.`, { cause: error });
+      // A page that needs something this database does not hold: named, so that nobody takes it for measured.
+      process.stderr.write(
+        `not measured: ${name}: ${error instanceof Error ? error.message : String(error)}\n`,
+      );
     }
   }
   return found.toSorted((one, other) => other.p95Ms - one.p95Ms);
@@ -222,10 +225,11 @@ async function run(databaseUrl: string): Promise<void> {
   }
   const house = await startHouse({ databaseUrl, controlEnv: CONTROL_ENV, nodeExecArgv: PRELOAD });
   try {
-    const snapshot = await measureSnapshot(house);
-    const change = await measureChanges(house);
     const queries = await measureQueries(house);
-    say(`\n${table([change, ...queries])}\n`);
+    say(`\n${table(queries)}\n`);
+    const change = await measureChanges(house);
+    say(`\n${table([change])}\n`);
+    const snapshot = await measureSnapshot(house);
     say(
       `snapshot of ${SIZE.keys} keys: ${snapshot.seconds.toFixed(1)} s, ${snapshot.megabytes.toFixed(0)} MB`,
     );
