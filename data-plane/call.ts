@@ -28,8 +28,8 @@ export interface Call {
   /** The body as it comes, instead of `body`. */
   incoming(): Readable;
   /**
-   * There where the client sent an Idempotency-Key: whoever reads the body by `incoming` says here, once, what
-   * it was, as a digest that is the same for the same content however it was cut and bounded.
+   * There where the client sent an Idempotency-Key: whoever reads the body by `incoming` says here, once,
+   * what it was, as a digest that is the same for the same content however it was cut and bounded.
    */
   fingerprint?(digest: string): void;
   /** Calls the listener once when the answer has ended or the client is gone. */

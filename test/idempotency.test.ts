@@ -133,7 +133,7 @@ test('a request that failed leaves its key to the next one', async () => {
   expect((await until(402, () => ask(poor, 'again'))).status).toBe(402);
 });
 
-test('a form is known again by its content: another file under the same key is refused and costs nothing', async () => {
+test('a form is known by its content: another file under the same key is refused and free', async () => {
   const customer = await addCustomer(house, '1');
   const [recording, other] = [1, 2].map((byte) => Buffer.alloc(600_000, byte)) as [Buffer, Buffer];
   expect((await transcribe(customer, 'form', recording)).status).toBe(200);

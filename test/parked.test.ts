@@ -46,7 +46,7 @@ async function wallet(): Promise<string> {
   return walletId;
 }
 
-test('the API says that the report is invalid, the node parks the one charge and settles the others', async () => {
+test('the API calls the report invalid; the node parks the one charge and settles the others', async () => {
   const admin = await house.admin();
   const made = await admin.send(
     'mutation ($input: AdminNodeCreateInput!) { adminNodeCreate(input: $input) { token } }',

@@ -168,11 +168,11 @@ describe('settlement', () => {
     await query(
       money.em(),
       sql`insert into settlement_alarm (id, kind, node_id, request_id, journal_id, seq, reason)
-        values (${`alm_${of.journalId}`}, 'REJECTED', ${of.nodeId}, 'looked into', ${of.journalId}, 4, 'seen')`,
+        values (${`alm_${of.journalId}`}, 'REJECTED', ${of.nodeId}, 'seen', ${of.journalId}, 4, 'seen')`,
     );
   });
 
-  it('says that a batch is invalid when the database refuses a value for a reason nobody thought of', async () => {
+  it('says that a batch is invalid when the database refuses a value nobody thought of', async () => {
     const of = await setting({ cash: 100n * PRICE });
     const refused = charge(of, 2, { basePrice: 2n ** 63n });
     const both = report(of.nodeId, [charge(of, 1), refused]);

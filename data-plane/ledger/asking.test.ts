@@ -412,7 +412,7 @@ describe('a request that waited long', () => {
     expect(refusedIn(node.tell(giveUp(1, false)))).toEqual([[1, 'unavailable']]);
   });
 
-  test('is told to come again as soon as a question got no answer, until the control plane is heard again', () => {
+  test('is told to come again once a question got no answer, until the control plane is heard again', () => {
     const node = new Desk();
     node.tell({ type: 'CONFIRMED', sentAt: moment });
     node.hold(1);
@@ -424,7 +424,7 @@ describe('a request that waited long', () => {
     expect(node.tell(giveUp(2, false))).toEqual([]);
   });
 
-  test('is told at the end of its patience that others hold the money, where the control plane said so', () => {
+  test('is told at the end that others hold the money, where the control plane said so', () => {
     const node = new Desk();
     node.hold(1);
     node.tell({ type: 'CONFLICT', no: 1 });

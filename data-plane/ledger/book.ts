@@ -37,7 +37,7 @@ export interface SettledRecord {
   type: 'settled';
   seq: number;
   leases: SettledLease[];
-  /** Charges that the control plane cannot read, by their numbers, as journal lines: not settled, not lost. */
+  /** Charges that the control plane cannot read, as journal lines: not settled, not lost. */
   parked?: [seq: number, line: string][];
   /** Charges that were parked before and are settled now. */
   unparked?: number[];

@@ -61,7 +61,7 @@ describe('a lease', () => {
     expect(node.settle('lease_9', 1)).toEqual([]);
   });
 
-  test('that could not be closed is tried again, ever later, and at once when the control plane is back', () => {
+  test('that could not be closed is tried again, ever later, or when the control plane is back', () => {
     const node = desk(2n * PRICE);
     node.release('lease_1');
     expect(node.tell({ type: 'RECALL', leaseId: 'lease_1' })).toEqual([close('lease_1', 0)]);
@@ -113,7 +113,7 @@ describe('a lease', () => {
     expect(node.state.purses.size).toBe(0);
   });
 
-  test('of a wallet for which somebody waits is not idle, and a purse with a question is not forgotten', () => {
+  test('of a wallet for which somebody waits is not idle; a purse with a question is not forgotten', () => {
     const node = desk(PRICE);
     node.hold(2);
     node.time += 60_000;

@@ -1,4 +1,4 @@
-/** The journal cut at every byte, with every bit flipped, and killed in the middle: what it promised stays. */
+/** The journal cut at every byte, every bit flipped, killed in the middle: what it promised stays. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

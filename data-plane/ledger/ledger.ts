@@ -1,6 +1,7 @@
 /** What the pipeline knows of money: hold a price, then commit it once or give it back. */
 import type { KeyRecord, UsageRecord } from '@gateway/shared/records';
 import type { Micros } from '@gateway/shared/money';
+import type { Moment } from './state.ts';
 
 export interface Ledger {
   /**
@@ -26,4 +27,28 @@ export interface Hold {
   commit(usage: UsageRecord): Promise<void>;
   /** Gives the price back. Nothing was charged. */
   release(): void;
+}
+
+/** A ledger at work, as the process that runs it sees it. */
+export interface OpenLedger extends Ledger {
+  readonly journalId: string;
+  /** False while the disk refuses charges: paid requests are answered with 503. */
+  readonly writable: boolean;
+  /** Charges and free records that the control plane does not have yet. */
+  readonly usageBacklog: number;
+  /** Free usage records that were dropped because the control plane was away for long. */
+  readonly usageDropped: number;
+  /** Leases held now; charges made durable since the start, their sum; those that are parked. */
+  readonly tally: { leases: number; charges: number; chargedMicros: Micros; parked: number };
+  now(): Moment;
+  /** From here on leases are asked for and usage is reported, as this node. */
+  connect(nodeId: string): void;
+  /** The control plane answered a heartbeat that was sent at that moment. */
+  confirm(sentAt: Moment): void;
+  /** The control plane wants a lease back. */
+  recall(leaseId: string): void;
+  /** Refuses new holds, settles and closes every lease; resolves when that is done or the time is over. */
+  drain(limitMs: number): Promise<void>;
+  /** Writes what waits, closes the journal and lets the folder go. */
+  close(): Promise<void>;
 }

@@ -14,12 +14,14 @@ import type { LedgerEffect, LedgerEvent } from './events.ts';
 import { LeaseHold, refusal, unavailable, understand } from './holds.ts';
 import { openJournal } from './journal.ts';
 import type { Journal } from './journal.ts';
-import type { Hold, Ledger } from './ledger.ts';
+import type { Hold, OpenLedger } from './ledger.ts';
 import { mayCommit, step } from './leases.ts';
 import { lockFolder } from './lock.ts';
 import { Settler } from './settle.ts';
 import { beginWith } from './state.ts';
 import type { LedgerState, Moment } from './state.ts';
+
+export type { OpenLedger } from './ledger.ts';
 
 /**
  * How long a request waits for money while the control plane is away, and at most while it answers, in ms.
@@ -34,29 +36,6 @@ export interface LedgerOptions {
   log: Log;
   disk?: Disk;
   clock?(): Moment;
-}
-
-export interface OpenLedger extends Ledger {
-  readonly journalId: string;
-  /** False while the disk refuses charges: paid requests are answered with 503. */
-  readonly writable: boolean;
-  /** Charges and free records that the control plane does not have yet. */
-  readonly usageBacklog: number;
-  /** Free usage records that were dropped because the control plane was away for long. */
-  readonly usageDropped: number;
-  /** Leases held now; charges made durable since the start, their sum; those the control plane cannot read. */
-  readonly tally: { leases: number; charges: number; chargedMicros: Micros; parked: number };
-  now(): Moment;
-  /** From here on leases are asked for and usage is reported, as this node. */
-  connect(nodeId: string): void;
-  /** The control plane answered a heartbeat that was sent at that moment. */
-  confirm(sentAt: Moment): void;
-  /** The control plane wants a lease back. */
-  recall(leaseId: string): void;
-  /** Refuses new holds, settles and closes every lease; resolves when that is done or the time is over. */
-  drain(limitMs: number): Promise<void>;
-  /** Writes what waits, closes the journal and lets the folder go. */
-  close(): Promise<void>;
 }
 
 /** Locks the folder, replays its journal and begins. Throws when another process has it or it is damaged. */

@@ -45,7 +45,7 @@ async function chargeWhileAway(bank: Bank, ledger: OpenLedger, names: readonly s
 const NAMES = Array.from({ length: 40 }, (_, at) => `request_${at + 1}`);
 const OTHERS = NAMES.filter((name) => name !== 'request_17');
 
-test('all others are settled; its lease stays open with its price in it; metric and log name it', async () => {
+test('all others are settled; its lease stays open with its price in it; the log names it', async () => {
   const bank = new Bank({ wallet_a: PRICE * 100_000n });
   const told: Told[] = [];
   const ledger = await open(bank, folder(), told);
@@ -107,7 +107,7 @@ test('a free record that cannot be read is dropped, counted and told, and nothin
   expect(ledger.usageBacklog).toBe(0);
 });
 
-test('a control plane that reads nothing parks a hundred charges and then waits with all others', async () => {
+test('where nothing can be read a hundred charges are parked, and all others wait', async () => {
   const bank = new Bank({ wallet_a: PRICE * 100_000n });
   const ledger = await open(bank, folder());
   cleanups.push(() => ledger.close());

@@ -173,7 +173,7 @@ export class Settler {
     }
   }
 
-  /** Makes the next batch smaller, or puts the one record aside. Throws when too many are put aside already. */
+  /** Makes the next batch smaller, or puts the one record aside. Throws when too many are already. */
   async #isolate({ report, charges, free }: Batch, refusal: ControlError): Promise<void> {
     const { journal, log } = this.#options;
     if (report.records.length > 1) {

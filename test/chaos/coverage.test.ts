@@ -55,7 +55,7 @@ describe('a refusal while the control plane is away', () => {
     expect(findingsOf([attempt({})], outage([lease()], later))).toBe(1);
   });
 
-  test('is right where the lease was called back, had ended, or was granted when nobody could hear of it', () => {
+  test('is right where the lease was called back, had ended, or was granted unheard', () => {
     expect(findingsOf([attempt({})], outage([lease({ recalledAt: FROM - 5 })]))).toBe(0);
     expect(findingsOf([attempt({})], outage([lease({ endedAt: FROM - 5 })]))).toBe(0);
     const last = lease({ grantedAt: FROM - 500 });

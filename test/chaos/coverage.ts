@@ -46,7 +46,7 @@ export interface Coverage {
   /** What the leases held when the control plane went away, and what of it was spent until it was back. */
   heldMicros: bigint;
   spentMicros: bigint;
-  /** Leases that could not be spent: called back before; granted when the answer could not arrive any more. */
+  /** Leases that could not be spent: called back before; granted when no answer could arrive any more. */
   recalled: number;
   unheard: number;
   /** Refusals of what a lease would have paid. Must be empty. */

@@ -30,7 +30,8 @@ export async function coverageOfOutage(stage: Stage, past: PastOutage): Promise<
     endedAt: Date | null;
   }>(
     stage,
-    `select l.id, n.name as node, l.wallet_id as "walletId", (l.granted_cash + l.granted_gift)::text as granted,
+    `select l.id, n.name as node, l.wallet_id as "walletId",
+      (l.granted_cash + l.granted_gift)::text as granted,
       l.granted_at as "grantedAt", l.recalled_at as "recalledAt", l.ended_at as "endedAt"
     from wallet_lease l join data_plane_node n on n.id = l.node_id`,
   );

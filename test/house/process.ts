@@ -52,7 +52,11 @@ export async function startProcess(options: ProcessOptions): Promise<HouseProces
     });
     stream?.pipe(log, { end: false });
   }
-  const { port } = await ready(child, () => printed);
+  const { port } = await ready(child, () => printed).catch((error: unknown) => {
+    // One that is late must not take the port of the next attempt.
+    child.kill('SIGKILL');
+    throw error;
+  });
   return {
     child,
     port,

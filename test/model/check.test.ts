@@ -37,7 +37,7 @@ test.each(Object.entries(MUTANTS))(
   LIMIT_MS,
 );
 
-test('a move changes its own copy of a world and nothing else, so that no state is judged after a later one', () => {
+test('a move changes its own copy of a world and nothing else', () => {
   const bounds = { ...SMALL, crashes: 1, diskLosses: 1, reclaims: 1 };
   const encoding = new Encoding();
   let worlds = [newWorld(bounds)];
