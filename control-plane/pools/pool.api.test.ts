@@ -60,7 +60,8 @@ describe('dedicated pools on the API', () => {
   const storefront = async (): Promise<Record<string, unknown>> =>
     pick(
       await admin.send(`{ poolStorefront { state message basePrice includedModels extraModelPrice periodDays
-        rpmCap giftCredit maxModels poolRequestsFree pricesConfirmed openQuotes version offeredModels { name } } }`),
+        rpmCap giftCredit maxModels poolRequestsFree pricesConfirmed openQuotes version
+        offeredModels { name } } }`),
       'poolStorefront',
     );
 

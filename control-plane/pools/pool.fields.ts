@@ -133,7 +133,7 @@ export class FrozenModelResolver {
   @FieldResolver(() => Int, {
     nullable: true,
     description:
-      'Running pools that froze this model: they go on offering it, whatever becomes of the entry, and need ' +
+      'Running pools that froze this model: they go on offering it, whatever becomes of it, and need ' +
       'its routes. For administrators alone.',
   })
   frozenInPools(@Root() model: CatalogModel, @Ctx() context: Context): Promise<number> | null {

@@ -28,7 +28,6 @@ beforeAll(async () => {
   market = await openMarket();
 });
 afterEach(async () => {
-  vi.restoreAllMocks();
   expect(await market.violations()).toEqual([]);
 });
 afterAll(() => market.close());
@@ -95,7 +94,7 @@ describe('a purchase', () => {
     expect(await market.balances(buyer.walletId)).toEqual({ cash: BASE / 2n, gift: GIFT });
   });
 
-  it('is answered, not repeated, under its idempotency key, and refused there with another input', async () => {
+  it('is answered, not repeated, under its idempotency key, and refused with another input', async () => {
     const buyer = await market.buyer(2n * BASE);
     const quote = await market.quote(buyer);
     const input = {
@@ -236,25 +235,27 @@ describe('a purchase whose cash nodes hold', () => {
   });
 });
 
+interface Broken {
+  seen: () => number;
+  mend: () => void;
+}
+
 describe('a purchase that dies between two statements', () => {
   /** Counts the statements of the pool's connections, and lets the n-th fail as `how` says. */
-  function breakAt(target: number, how: 'error' | 'terminate'): { seen: () => number } {
+  function breakAt(target: number, how: 'error' | 'terminate'): Broken {
     let seen = 0;
     const original = Object.getOwnPropertyDescriptor(pg.Client.prototype, 'query')?.value as (
       this: pg.Client,
       ...parameters: unknown[]
     ) => Promise<unknown>;
-    vi.spyOn(pg.Client.prototype, 'query').mockImplementation(async function (
-      this: pg.Client,
-      ...parameters: unknown[]
-    ) {
+    Reflect.set(pg.Client.prototype, 'query', async function (this: pg.Client, ...parameters: unknown[]) {
       // A living connection always begins: only a dead one can fail there.
       if (how === 'terminate' || !/^(begin|start)/i.test(String(parameters[0]))) seen += 1;
       if (seen === target && how === 'error') throw new Error(`Statement ${target} failed.`);
       if (seen === target) await terminate(this);
       return original.apply(this, parameters);
     });
-    return { seen: () => seen };
+    return { seen: () => seen, mend: () => void Reflect.set(pg.Client.prototype, 'query', original) };
 
     async function terminate(client: pg.Client): Promise<void> {
       const pid: unknown = Reflect.get(client, 'processID');
@@ -276,13 +277,13 @@ describe('a purchase that dies between two statements', () => {
       const before = await counts();
       let statements = 0;
       for (let target = 1; ; target += 1) {
-        const { seen } = breakAt(target, how);
+        const { seen, mend } = breakAt(target, how);
         const done = await market.buy(buyer, input).then(
           () => true,
           () => false,
         );
         statements = seen();
-        vi.restoreAllMocks();
+        mend();
         const grown = (await counts()).map((count, at) => count - (before[at] ?? 0));
         const balances = await market.balances(buyer.walletId);
         const isBought = grown[0] === 1;
