@@ -231,7 +231,7 @@ describe.skipIf(!ready)('the pages of administrators', () => {
 });
 
 describe.skipIf(!ready)('a key', () => {
-  test('is edited; a change from elsewhere is told, and what was typed is saved with the second press', async () => {
+  test('is edited; a change from elsewhere is told, and what was typed is saved then', async () => {
     await visit('/keys', async (page) => {
       await page.getByRole('button', { name: 'Actions for Staging' }).click();
       await page.getByRole('menuitem', { name: 'Edit…' }).click();

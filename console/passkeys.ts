@@ -1,4 +1,4 @@
-/** Passkeys in this browser: what the service asks goes to the authenticator, its answer goes back as JSON. */
+/** Passkeys in this browser: what the service asks goes to the authenticator, its answer comes as JSON. */
 
 /** Whether this browser has what passkeys need. */
 export function hasPasskeys(): boolean {

@@ -30,7 +30,8 @@ const FRAME = new RegExp(
   [
     'console/pages/shell/(?:shell|navigation|account-menu|commands|top-bar|viewer|public-frame)\\.tsx?$',
     'console/pages/proof/proof-host\\.tsx$',
-    'lucide-react/dist/esm/icons/(?:chart-column|file-text|key-round|log-out|circle-user-round|menu|circle-question-mark)\\.',
+    'lucide-react/dist/esm/icons/(?:chart-column|file-text|key-round|log-out|circle-user-round|menu)\\.',
+    'lucide-react/dist/esm/icons/circle-question-mark\\.',
     'lucide-react/dist/esm/icons/(?:message-square|tag|wallet|shield-check|radio|cloud-off|search)\\.',
   ].join('|'),
 );

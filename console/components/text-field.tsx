@@ -10,11 +10,9 @@ export function TextField({ label, ...input }: ComponentProps<'textarea'> & { la
       <label htmlFor={id} className="text-table font-[550]">
         {label}
       </label>
-      <textarea
-        id={id}
-        {...input}
-        className={`w-full resize-y border-control px-3 py-2 font-mono text-table outline-none ${INPUT_FRAME}`}
-      />
+      <textarea id={id} {...input} className={`${LOOK} ${INPUT_FRAME}`} />
     </div>
   );
 }
+
+const LOOK = 'w-full resize-y border-control px-3 py-2 font-mono text-table outline-none';

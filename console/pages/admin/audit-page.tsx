@@ -12,6 +12,7 @@ import { Stamp } from '../../components/time.tsx';
 import { graphql, type ResultOf } from '../../graphql.ts';
 import { ChangedValues } from './changed-values.tsx';
 import { Region } from './region.tsx';
+import type { AdminSearch } from './search.ts';
 
 const EVENTS_PER_PAGE = 50;
 
@@ -80,17 +81,7 @@ export function AuditPage() {
     <>
       <PageHead title={t('admin.places.audit')} sentence={t('admin.audit.sentence')} />
       <div className="mb-3 flex flex-wrap items-center justify-between gap-2">
-        <div className="flex flex-wrap gap-2">
-          {FILTERS.map((name) => (
-            <SearchField
-              key={name}
-              label={t(`admin.audit.filters.${name}`)}
-              placeholder={t(`admin.audit.filters.${name}`)}
-              value={search[name]}
-              onSearch={(text) => void navigate({ search: { ...search, after: undefined, [name]: text } })}
-            />
-          ))}
-        </div>
+        <Filters search={search} />
         <Chain />
       </div>
       <Region data={data?.admin?.auditLog} error={error} onRetry={again}>
@@ -113,6 +104,24 @@ export function AuditPage() {
         )}
       </Region>
     </>
+  );
+}
+
+function Filters({ search }: { search: AdminSearch }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate({ from: '/admin/audit' });
+  return (
+    <div className="flex flex-wrap gap-2">
+      {FILTERS.map((name) => (
+        <SearchField
+          key={name}
+          label={t(`admin.audit.filters.${name}`)}
+          placeholder={t(`admin.audit.filters.${name}`)}
+          value={search[name]}
+          onSearch={(text) => void navigate({ search: { ...search, after: undefined, [name]: text } })}
+        />
+      ))}
+    </div>
   );
 }
 

@@ -15,12 +15,23 @@ import { Region } from './region.tsx';
 const DrainDialog = lazy(async () => ({ default: (await import('./drain-dialog.tsx')).DrainDialog }));
 const NodeDialog = lazy(async () => ({ default: (await import('./node-dialog.tsx')).NodeDialog }));
 
+interface NodeTask {
+  /** None to make one. */
+  node?: AdminNode;
+  drain?: true;
+}
+
+function Dialogs({ node, drain, onClose }: NodeTask & { onClose: () => void }) {
+  if (node && drain) return <DrainDialog node={node} onClose={onClose} />;
+  return <NodeDialog {...(node && { node })} onClose={onClose} />;
+}
+
 /** The page; it follows the nodes live. */
 export function NodesPage() {
   const { t } = useTranslation();
   const [{ data, error }, again] = useQuery({ query: NodesQuery });
   useSubscription({ query: NodeChanges });
-  const [dialog, setDialog] = useState<{ node?: AdminNode; drain?: true }>();
+  const [dialog, setDialog] = useState<NodeTask>();
   const nodes = data?.admin?.dataPlaneNodes;
   const close = () => {
     setDialog(undefined);
@@ -58,12 +69,7 @@ export function NodesPage() {
           )
         }
       </Region>
-      <Suspense>
-        {dialog?.drain === true && dialog.node && <DrainDialog node={dialog.node} onClose={close} />}
-        {dialog && dialog.drain === undefined && (
-          <NodeDialog {...(dialog.node && { node: dialog.node })} onClose={close} />
-        )}
-      </Suspense>
+      <Suspense>{dialog && <Dialogs {...dialog} onClose={close} />}</Suspense>
     </>
   );
 }
@@ -92,16 +98,7 @@ function NodeTable({ nodes, onRotate, onDrain }: NodeTableProps) {
   const state = (node: AdminNode) => (
     <StateWord {...LOOKS[node.state]} word={t(`admin.nodes.states.${node.state}`)} />
   );
-  const rotate = (node: AdminNode) => (
-    <span className="inline-flex gap-2">
-      <RotateButton onClick={() => onRotate(node)} />
-      {node.state !== 'OFFLINE' && node.state !== 'DRAINING' && (
-        <Button size="small" onClick={() => onDrain(node)}>
-          {t('admin.nodes.drainTask')}
-        </Button>
-      )}
-    </span>
-  );
+  const rotate = (node: AdminNode) => <Actions {...{ node, onRotate, onDrain }} />;
   const figure = (
     id: 'inflight' | 'usageBacklog' | 'appliedRevision',
     from?: 'lg' | 'xl',
@@ -137,6 +134,21 @@ function NodeTable({ nodes, onRotate, onDrain }: NodeTableProps) {
         </div>
       )}
     />
+  );
+}
+
+function Actions({ node, onRotate, onDrain }: Omit<NodeTableProps, 'nodes'> & { node: AdminNode }) {
+  const { t } = useTranslation();
+  const running = node.state !== 'OFFLINE' && node.state !== 'DRAINING';
+  return (
+    <span className="inline-flex gap-2">
+      <RotateButton onClick={() => onRotate(node)} />
+      {running && (
+        <Button size="small" onClick={() => onDrain(node)}>
+          {t('admin.nodes.drainTask')}
+        </Button>
+      )}
+    </span>
   );
 }
 

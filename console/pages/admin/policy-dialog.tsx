@@ -18,6 +18,10 @@ export function PolicyDialog({ latest, onClose }: { latest: PolicyRow | undefine
   const [, publish] = useMutation(PublishPolicy);
   const [markdown, setMarkdown] = useState(latest?.markdown ?? '');
   const toast = useToast();
+  const send = async (values: FormData) => {
+    const { data, error } = await publish({ input: { ...versionIn(values), markdown } });
+    return { error, userErrors: data?.adminPolicyPublish.userErrors };
+  };
   return (
     <TaskDialog
       title={t('admin.policies.publish')}
@@ -29,18 +33,7 @@ export function PolicyDialog({ latest, onClose }: { latest: PolicyRow | undefine
         toast({ text: t('admin.policies.published') });
         onClose();
       }}
-      send={async (values) => {
-        const from = text(values, 'effective');
-        const input = {
-          version: text(values, 'version'),
-          markdown,
-          changeSummary: text(values, 'summary'),
-          effectiveAt: from === '' ? null : new Date(`${from}T00:00:00Z`).toISOString(),
-          requireReacceptance: values.has('reaccept'),
-        };
-        const { data, error } = await publish({ input });
-        return { error, userErrors: data?.adminPolicyPublish.userErrors };
-      }}
+      send={send}
     >
       <div className="grid grid-cols-2 gap-4 max-sm:grid-cols-1">
         <Field label={t('admin.policies.number')} name="version" required pattern="[0-9]+([.][0-9]+){1,2}" />
@@ -73,4 +66,14 @@ export function PolicyDialog({ latest, onClose }: { latest: PolicyRow | undefine
       {latest && markdown !== latest.markdown && <LineDiff before={latest.markdown} after={markdown} />}
     </TaskDialog>
   );
+}
+
+function versionIn(values: FormData) {
+  const from = text(values, 'effective');
+  return {
+    version: text(values, 'version'),
+    changeSummary: text(values, 'summary'),
+    effectiveAt: from === '' ? null : new Date(`${from}T00:00:00Z`).toISOString(),
+    requireReacceptance: values.has('reaccept'),
+  };
 }

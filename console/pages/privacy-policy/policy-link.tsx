@@ -1,4 +1,4 @@
-/** The words "privacy policy" in a sentence: they open its text over the form, so that nothing typed is lost. */
+/** The words "privacy policy" in a sentence: they open its text over the form, and nothing typed is lost. */
 import { lazy, Suspense, useState } from 'react';
 
 const PolicyDialog = lazy(async () => ({ default: (await import('./policy-dialog.tsx')).PolicyDialog }));

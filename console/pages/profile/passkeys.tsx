@@ -21,46 +21,10 @@ interface PasskeysProps {
 export function Passkeys({ passkeys, onChanged }: PasskeysProps) {
   const { t } = useTranslation();
   const [task, setTask] = useState<PasskeyTask>();
-  const actions = (passkey: Passkey) => (
-    <span className="inline-flex gap-2">
-      <Button size="small" onClick={() => setTask({ kind: 'rename', passkey })}>
-        {t('passkeys.rename')}
-      </Button>
-      <Button size="small" onClick={() => setTask({ kind: 'remove', passkey })}>
-        {t('passkeys.remove')}
-      </Button>
-    </span>
-  );
-  const used = ({ lastUsedAt }: Passkey) =>
-    lastUsedAt === null ? t('state.never') : <Ago at={lastUsedAt} />;
-  const name = (passkey: Passkey) => <span className="font-[550] break-all">{passkey.name}</span>;
   return (
     <>
       <p className="mb-3 text-ink-2">{t('passkeys.sentence')}</p>
-      {passkeys.length > 0 && (
-        <DataTable
-          label={t('passkeys.title')}
-          rows={passkeys}
-          idOf={({ id }) => id}
-          columns={[
-            { id: 'name', head: t('passkeys.name'), cell: name },
-            {
-              id: 'made',
-              head: t('passkeys.made'),
-              from: 'lg',
-              cell: ({ createdAt }) => <Day at={createdAt} />,
-            },
-            { id: 'used', head: t('passkeys.used'), cell: used },
-            { id: 'actions', head: t('passkeys.actions'), silent: true, right: true, cell: actions },
-          ]}
-          card={(passkey) => (
-            <div className="flex flex-wrap items-center justify-between gap-3 text-table">
-              {name(passkey)}
-              {actions(passkey)}
-            </div>
-          )}
-        />
-      )}
+      {passkeys.length > 0 && <PasskeyTable passkeys={passkeys} onTask={setTask} />}
       <div className="mt-4">
         {hasPasskeys() ? (
           <Button onClick={() => setTask({ kind: 'make' })}>{t('passkeys.make')}</Button>
@@ -80,5 +44,46 @@ export function Passkeys({ passkeys, onChanged }: PasskeysProps) {
         )}
       </Suspense>
     </>
+  );
+}
+
+interface TableProps {
+  passkeys: readonly Passkey[];
+  onTask: (task: PasskeyTask) => void;
+}
+
+function PasskeyTable({ passkeys, onTask }: TableProps) {
+  const { t } = useTranslation();
+  const actions = (passkey: Passkey) => (
+    <span className="inline-flex gap-2">
+      <Button size="small" onClick={() => onTask({ kind: 'rename', passkey })}>
+        {t('passkeys.rename')}
+      </Button>
+      <Button size="small" onClick={() => onTask({ kind: 'remove', passkey })}>
+        {t('passkeys.remove')}
+      </Button>
+    </span>
+  );
+  const used = ({ lastUsedAt }: Passkey) =>
+    lastUsedAt === null ? t('state.never') : <Ago at={lastUsedAt} />;
+  const name = (passkey: Passkey) => <span className="font-[550] break-all">{passkey.name}</span>;
+  return (
+    <DataTable
+      label={t('passkeys.title')}
+      rows={passkeys}
+      idOf={({ id }) => id}
+      columns={[
+        { id: 'name', head: t('passkeys.name'), cell: name },
+        { id: 'made', head: t('passkeys.made'), from: 'lg', cell: ({ createdAt }) => <Day at={createdAt} /> },
+        { id: 'used', head: t('passkeys.used'), cell: used },
+        { id: 'actions', head: t('passkeys.actions'), silent: true, right: true, cell: actions },
+      ]}
+      card={(passkey) => (
+        <div className="flex flex-wrap items-center justify-between gap-3 text-table">
+          {name(passkey)}
+          {actions(passkey)}
+        </div>
+      )}
+    />
   );
 }
