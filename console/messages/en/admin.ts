@@ -18,6 +18,8 @@ export const admin = {
     },
     failed: 'This could not be loaded',
     failedSafe: 'Requests are still served; nodes work on without the control plane.',
+    name: 'Name',
+    group: 'Group',
     reason: 'Reason',
     reasonHint: 'Kept in the audit log.',
     state: 'State',

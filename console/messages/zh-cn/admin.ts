@@ -21,6 +21,8 @@ export const admin: Translation<typeof english> = {
     },
     failed: '无法加载',
     failedSafe: '请求仍正常处理；节点无需控制面也能继续工作。',
+    name: '名称',
+    group: '组',
     reason: '原因',
     reasonHint: '保存在审计日志中。',
     state: '状态',

@@ -61,7 +61,7 @@ function GroupTable({ groups, onEdit }: GroupTableProps) {
       rows={groups}
       idOf={({ group }) => group}
       columns={[
-        { id: 'group', head: t('keys.group'), cell: ({ group }) => t(`pricing.groups.${group}`) },
+        { id: 'group', head: t('admin.group'), cell: ({ group }) => t(`pricing.groups.${group}`) },
         { id: 'ratio', head: t('admin.groups.ratio'), right: true, cell: ({ ratio }) => `×${ratio}` },
         { id: 'since', head: t('admin.groups.since'), cell: ({ updatedAt }) => <Day at={updatedAt} /> },
         { id: 'edit', head: t('admin.actions'), silent: true, right: true, cell: edit },

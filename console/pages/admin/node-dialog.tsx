@@ -51,7 +51,7 @@ export function NodeDialog({ node, onClose }: { node?: AdminNode; onClose: () =>
     >
       {!node && (
         <Field
-          label={t('keys.name')}
+          label={t('admin.name')}
           name="name"
           required
           maxLength={NAME_CHARACTERS_MAX}

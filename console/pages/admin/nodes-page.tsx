@@ -115,7 +115,7 @@ function NodeTable({ nodes, onRotate, onDrain }: NodeTableProps) {
       rows={nodes}
       idOf={({ id }) => id}
       columns={[
-        { id: 'name', head: t('keys.name'), cell: (node) => <Name node={node} /> },
+        { id: 'name', head: t('admin.name'), cell: (node) => <Name node={node} /> },
         { id: 'state', head: t('admin.state'), cell: state },
         figure('appliedRevision'),
         figure('inflight'),

@@ -76,7 +76,7 @@ function ProviderFields({ provider }: { provider: Provider | undefined }) {
   const { t } = useTranslation();
   return (
     <>
-      <Field label={t('keys.name')} name="name" required defaultValue={provider?.name} autoComplete="off" />
+      <Field label={t('admin.name')} name="name" required defaultValue={provider?.name} autoComplete="off" />
       <Field
         label={t('shell.baseAddress')}
         name="baseUrl"
@@ -132,7 +132,7 @@ function Credential({ provider, onClose }: { provider: Provider; onClose: () => 
         return { error, userErrors: data?.adminCredentialAdd.userErrors };
       }}
     >
-      <Field label={t('keys.name')} name="label" required autoComplete="off" />
+      <Field label={t('admin.name')} name="label" required autoComplete="off" />
       <Field
         label={t('admin.upstreams.secret')}
         type="password"

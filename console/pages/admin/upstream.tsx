@@ -187,7 +187,7 @@ function Credentials({ provider, onTask }: UpstreamProps) {
         columns={[
           {
             id: 'name',
-            head: t('keys.name'),
+            head: t('admin.name'),
             cell: ({ label }) => <span className="font-[550]">{label}</span>,
           },
           { id: 'suffix', head: t('admin.upstreams.endsIn'), cell: ({ suffix }) => <code>{suffix}</code> },

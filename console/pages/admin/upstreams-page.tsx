@@ -100,7 +100,7 @@ function ProviderTable({ providers }: Pick<ListProps, 'providers'>) {
       rows={providers}
       idOf={({ id }) => id}
       columns={[
-        { id: 'name', head: t('keys.name'), cell: name },
+        { id: 'name', head: t('admin.name'), cell: name },
         { id: 'state', head: t('admin.state'), cell: ({ enabled }) => <Enabled on={enabled} /> },
         {
           id: 'protocols',

@@ -77,12 +77,9 @@ function Addresses({ address }: { address: string }) {
   return (
     <LeaderList>
       {rows.map(({ name, note, text }) => (
-        <div key={name} className="py-1.5">
-          <LeaderRow name={name}>
-            <CopyField text={text} label={t('copy.name', { name: text })} />
-          </LeaderRow>
-          <div className="text-hint text-ink-3">{note}</div>
-        </div>
+        <LeaderRow key={name} name={name} note={note}>
+          <CopyField text={text} label={t('copy.name', { name: text })} />
+        </LeaderRow>
       ))}
     </LeaderList>
   );
