@@ -25,6 +25,7 @@ import { isOwnOrigin } from './identify.ts';
 import type { NodeFinder } from './identify.ts';
 import { announceMail } from './mail/mail.service.ts';
 import { httpRequests, maskedErrors, registry } from './metrics.ts';
+import { Peers } from './peers.ts';
 import { Playground } from './playground/live.ts';
 import { Contexts, freshContext } from './request-context.ts';
 import { createSchema } from './schema.ts';
@@ -70,7 +71,7 @@ export async function createApp(parts: AppParts): Promise<App> {
     genReqId: () => randomUUID(),
     bodyLimit: LARGE_BODY_BYTES_MAX,
   });
-  const playground = new Playground(() => orm.em.fork());
+  const { playground, closePlayground } = await openPlayground(parts);
   const oidc = settings.oidc && new OidcClient(settings.oidc);
   const contexts = new Contexts({ ...parts, playground, oidc });
   const budget = new Budget({ em: () => orm.em.fork(), hourly: settings.queryBudget });
@@ -99,13 +100,34 @@ export async function createApp(parts: AppParts): Promise<App> {
     server,
     listen: () => listen(server, parts),
     close: async () => {
-      await playground.close();
+      await closePlayground();
       await sockets.close();
       await drain(server);
       await apollo.stop();
       await events.close();
     },
   };
+}
+
+/** The Playground of this process, and its line to those of the others. */
+async function openPlayground({
+  settings,
+  orm,
+  log,
+}: AppParts): Promise<{ playground: Playground; closePlayground(): Promise<void> }> {
+  const em = () => orm.em.fork();
+  const onTrouble = (error: unknown): void => {
+    const reason = error instanceof Error ? error.message : String(error);
+    log?.({ level: 'warn', message: 'Another control plane was not reached.', reason });
+  };
+  const { databaseUrl, secretKey } = settings;
+  const peers = await Peers.start({ databaseUrl, secretKey, em, onTrouble });
+  const playground = new Playground(em, peers);
+  const closePlayground = async (): Promise<void> => {
+    await playground.close();
+    await peers.stop();
+  };
+  return { playground, closePlayground };
 }
 
 async function listen(server: FastifyInstance, { settings, orm }: AppParts): Promise<number> {

@@ -84,11 +84,15 @@ function replaceDeadConnections(pool: Pool): void {
 }
 
 /**
- * Brings the database to the newest schema, all of it or nothing, while other processes go on using it. Safe to
- * call from several processes at once; later ones wait. Throws an Error that names DATABASE_URL, in one line and
- * without its password, where no connection comes about, or where others hold a lock for ten minutes.
+ * Brings the database to the newest schema, all of it or nothing, while other processes go on using it. Safe
+ * to call from several processes at once; later ones wait. Throws an Error that names DATABASE_URL, in one
+ * line and without its password, where no connection comes about, or where others hold a lock for ten
+ * minutes.
  */
-export async function migrate(databaseUrl: string, migrationsList: MigrationList = migrations): Promise<void> {
+export async function migrate(
+  databaseUrl: string,
+  migrationsList: MigrationList = migrations,
+): Promise<void> {
   const lock = await connectFirst(databaseUrl);
   try {
     await lock.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);

@@ -45,7 +45,10 @@ export async function startTlsFront(targetPort: number): Promise<TlsFront> {
   };
 }
 
-async function selfSigned(): Promise<{ certificate: string; key: string }> {
+/** A certificate for these names and its key, in PEM, good for a day. */
+export async function selfSigned(
+  names: readonly string[] = ['localhost'],
+): Promise<{ certificate: string; key: string }> {
   const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
   const keys = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const certificate = await X509CertificateGenerator.createSelfSigned({
@@ -54,7 +57,7 @@ async function selfSigned(): Promise<{ certificate: string; key: string }> {
     notAfter: new Date(Date.now() + DAY_MS),
     signingAlgorithm: algorithm,
     keys,
-    extensions: [new SubjectAlternativeNameExtension([{ type: 'dns', value: 'localhost' }])],
+    extensions: [new SubjectAlternativeNameExtension(names.map((value) => ({ type: 'dns', value })))],
   });
   const secret = Buffer.from(await crypto.subtle.exportKey('pkcs8', keys.privateKey)).toString('base64');
   return {

@@ -1,8 +1,9 @@
 /**
- * Two control planes over one database behave as one: whoever asks the one hears of what the other did, and one
- * may die.
+ * Two control planes over one database behave as one: whoever asks the one hears of what the other did, and
+ * one may die.
  */
 import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LLMock } from '@copilotkit/aimock';
@@ -22,11 +23,12 @@ import type { HouseProcess } from './house/process.ts';
 import { ask, compare, traffic } from './house/traffic.ts';
 
 const UNTIL_MS = 15_000;
-const WORDS = 60;
+const REPLY = 'word '.repeat(60);
 
 let database: TestDatabase;
 let house: House;
 let second: HouseProcess;
+let startSecond: () => Promise<HouseProcess>;
 let secondUrl: string;
 let customer: Customer;
 /** The customer at the second control plane, by the same session. */
@@ -34,27 +36,28 @@ let there: ApiClient;
 const mock = new LLMock({ host: '127.0.0.1', port: 0, logLevel: 'silent', latency: 15, chunkSize: 10 });
 
 beforeAll(async () => {
-  mock.on({ predicate: () => true }, { content: 'word '.repeat(WORDS) });
+  mock.on({ predicate: () => true }, { content: REPLY });
   await mock.start();
   database = await createEmptyDatabase();
   const dataPort = await findFreePort();
   const secondPort = await findFreePort();
   secondUrl = `http://127.0.0.1:${secondPort}`;
   const controlEnv = { SECRET_KEY: randomBytes(32).toString('base64url') };
-  const both = startProcess({
-    entry: 'dist/control-plane/main.js',
-    env: {
-      ...controlEnv,
-      DATABASE_URL: database.url,
-      CONTROL_PORT: String(secondPort),
-      DATA_URL: `http://127.0.0.1:${dataPort}`,
-      ADMIN_EMAIL: ADMIN.email,
-      ADMIN_PASSWORD: ADMIN.password,
-      ALLOW_PRIVATE_UPSTREAMS: 'on',
-      DEMO: 'off',
-    },
-    logFile: join(process.env['TMPDIR'] ?? '/tmp', `gateway-second-${secondPort}.log`),
-  });
+  startSecond = () =>
+    startProcess({
+      entry: 'dist/control-plane/main.js',
+      env: {
+        ...controlEnv,
+        DATABASE_URL: database.url,
+        CONTROL_PORT: String(secondPort),
+        DATA_URL: `http://127.0.0.1:${dataPort}`,
+        ADMIN_EMAIL: ADMIN.email,
+        ADMIN_PASSWORD: ADMIN.password,
+        ALLOW_PRIVATE_UPSTREAMS: 'on',
+        DEMO: 'off',
+      },
+      logFile: join(tmpdir(), `gateway-second-${secondPort}.log`),
+    });
   // Both start at once on the empty database: they race for its migrations and seeds.
   [house, second] = await Promise.all([
     startHouse({
@@ -64,7 +67,7 @@ beforeAll(async () => {
       // The node finds the second one first, and the first one after that.
       reachControl: async (url) => `${secondUrl},${url}`,
     }),
-    both,
+    startSecond(),
   ]);
   await addUpstream(house, { baseUrl: `${mock.url}/v1`, models: ['budget'] });
   customer = await addCustomer(house, '100');
@@ -86,12 +89,16 @@ function socketOf(url: string): Client {
       super(address, protocols, { headers: { cookie } });
     }
   }
-  return createClient({ url: `${url.replace('http', 'ws')}/graphql`, webSocketImpl: WithCookie, retryAttempts: 0 });
+  return createClient({
+    url: `${url.replace('http', 'ws')}/graphql`,
+    webSocketImpl: WithCookie,
+    retryAttempts: 0,
+  });
 }
 
 /**
- * What a subscription at the second control plane hears of what is done at the first. A subscription says nothing
- * when it begins: what was done too early for it is done again.
+ * What a subscription at the second control plane hears of what is done at the first. A subscription says
+ * nothing when it begins: what was done too early for it is done again.
  */
 async function heardThere(subscription: string, work: () => Promise<unknown>): Promise<unknown> {
   const socket = socketOf(secondUrl);
@@ -135,11 +142,10 @@ describe('two control planes over one database', () => {
   it('confirm that a key is disabled at the node that is connected to the other', async () => {
     const other = await addCustomer(house, '1');
     expect((await ask(house.url, other)).status).toBe(200);
-    const { appliedNodes, pendingNodes } = await other.api.mutate<{ appliedNodes: number; pendingNodes: object[] }>(
-      'apiKeyDisable',
-      { id: other.keyId },
-      'appliedNodes pendingNodes { id }',
-    );
+    const { appliedNodes, pendingNodes } = await other.api.mutate<{
+      appliedNodes: number;
+      pendingNodes: object[];
+    }>('apiKeyDisable', { id: other.keyId }, 'appliedNodes pendingNodes { id }');
     expect({ appliedNodes, pendingNodes }).toEqual({ appliedNodes: 1, pendingNodes: [] });
     expect((await ask(house.url, other)).status).toBe(403);
   });
@@ -157,7 +163,105 @@ describe('two control planes over one database', () => {
   });
 });
 
+interface ReplyEvent {
+  __typename: string;
+  text?: string;
+  message?: { state: string; content: string };
+}
+
+/** Follows a reply at one control plane to its end; `heard` is told of every event. */
+async function follow(url: string, id: string, heard?: (event: ReplyEvent) => void): Promise<ReplyEvent[]> {
+  const socket = socketOf(url);
+  const events: ReplyEvent[] = [];
+  const results = socket.iterate<{ messageStream: ReplyEvent }>({
+    query: `subscription ($id: ID!) { messageStream(messageId: $id) {
+      __typename ... on MessageTextDelta { text }
+      ... on MessageCompleted { message { state content } } ... on MessageFailed { message { state } } } }`,
+    variables: { id },
+  });
+  for await (const { data, errors } of results) {
+    if (errors) throw new Error(JSON.stringify(errors));
+    if (data) events.push(data.messageStream);
+    if (data) heard?.(data.messageStream);
+  }
+  await socket.dispose();
+  return events;
+}
+
+const textOf = (events: ReplyEvent[]): string => events.map(({ text }) => text ?? '').join('');
+
+async function newChat(): Promise<string> {
+  const { conversation } = await customer.api.mutate<{ conversation: { id: string } }>(
+    'conversationCreate',
+    { modelName: 'budget', temporary: false },
+    'conversation { id }',
+  );
+  return conversation.id;
+}
+
+interface Sent {
+  reply: { id: string };
+  replayed: boolean;
+}
+
+const send = (api: ApiClient, conversationId: string, idempotencyKey: string): Promise<Sent> =>
+  api.mutate('messageSend', { conversationId, content: 'Hi', idempotencyKey }, 'reply { id } replayed');
+
+describe('the Playground over two control planes', () => {
+  it('answers in the one to a chat of the other, and is followed from both while it writes', async () => {
+    const chat = await newChat();
+    const sent = await send(there, chat, 'across');
+    const [first, second] = await Promise.all([
+      follow(house.controlUrl, sent.reply.id),
+      follow(secondUrl, sent.reply.id),
+    ]);
+    for (const events of [first, second]) {
+      expect(textOf(events)).toBe(REPLY);
+      expect(events.at(-1)?.message).toEqual({ state: 'COMPLETE', content: REPLY });
+    }
+    expect(first.length).toBeGreaterThan(2);
+    const again = await send(customer.api, chat, 'across');
+    expect(again).toMatchObject({ reply: { id: sent.reply.id }, replayed: true });
+  });
+
+  it('takes the chat back, and stops its reply from the other one', async () => {
+    const chat = await newChat();
+    const one = await send(there, chat, 'there first');
+    await follow(secondUrl, one.reply.id);
+    const two = await send(customer.api, chat, 'then here');
+    const events = await follow(secondUrl, two.reply.id, ({ __typename }) => {
+      if (__typename === 'MessageTextDelta')
+        void there.mutate('messageStop', { id: two.reply.id }, 'message { id }');
+    });
+    expect(events.at(-1)?.message?.state).toBe('STOPPED');
+  });
+
+  it('shows nobody the replies of somebody else', async () => {
+    const { reply } = await send(there, await newChat(), 'mine');
+    const other = await addCustomer(house, '1');
+    await expect(other.api.mutate('messageStop', { id: reply.id }, 'message { id }')).rejects.toThrow(
+      'NOT_FOUND',
+    );
+    await follow(secondUrl, reply.id);
+  });
+});
+
 describe('a control plane is killed', () => {
+  it('a reply that it wrote ends as a failure where it is followed', async () => {
+    const { reply } = await send(there, await newChat(), 'cut');
+    let killed: Promise<void> | undefined;
+    const events = await follow(house.controlUrl, reply.id, () => {
+      killed ??= second.kill();
+    });
+    await killed;
+    expect(events.at(-1)).toMatchObject({ __typename: 'MessageFailed', message: { state: 'FAILED' } });
+    second = await startSecond();
+    await until(
+      async () => (await send(there, await newChat(), `again ${Date.now()}`)).reply.id !== '',
+      'it serves again',
+    );
+  }, 60_000);
+
   it('its node goes on with the other: served, settled, and told of changes', async () => {
     const load = traffic(house.url, customer);
     await load.ended(30);

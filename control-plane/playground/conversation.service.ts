@@ -63,10 +63,12 @@ export async function findConversation(
   { em, playground, userId }: Place,
   id: string,
 ): Promise<ConversationView | undefined> {
-  const live = playground.chat(userId, id);
-  if (live) return { ...live, stored: false };
+  const here = playground.chat(userId, id);
+  if (here) return { ...here, stored: false };
   const row = await em.findOne(ConversationSchema, { id, userId });
-  return row ? storedView(row) : undefined;
+  if (row) return storedView(row);
+  const live = await playground.findChat(userId, id);
+  return live && { ...live, stored: false };
 }
 
 /** Stored chats, the last used first; `search` looks into titles and messages. */
@@ -102,13 +104,17 @@ export async function messagesOf(
   conversationId: string,
 ): Promise<MessageView[]> {
   const live = playground.chat(userId, conversationId);
-  if (live) return live.messages;
+  const current = async (message: MessageView): Promise<MessageView> =>
+    message.state === 'STREAMING'
+      ? ((await playground.findReply(userId, message.id))?.message ?? message)
+      : message;
+  if (live) return Promise.all(live.messages.map(current));
   const rows = await em.find(
     ConversationMessageSchema,
     { conversationId },
     { orderBy: { id: 'desc' }, limit: MESSAGES_READ_MAX, refresh: true },
   );
-  return rows.toReversed().map((row) => playground.reply(userId, row.id)?.message ?? messageView(row));
+  return Promise.all(rows.toReversed().map((row) => current(messageView(row))));
 }
 
 /** A stored message of this user. */
@@ -130,9 +136,9 @@ export async function renameConversation(
   const title = input.title.trim().replaceAll('\0', '');
   if (!title || title.length > TITLE_LENGTH_MAX)
     throw new UserFailure('INVALID', `A title has 1 to ${TITLE_LENGTH_MAX} characters.`, 'title');
-  const live = place.playground.chat(place.userId, input.id);
-  if (live) return { ...Object.assign(live, { title }), stored: false };
   const row = await place.em.findOne(ConversationSchema, { id: input.id, userId: place.userId });
+  const live = row ? undefined : await place.playground.findChat(place.userId, input.id);
+  if (live) return { ...Object.assign(live, { title }), stored: false };
   if (!row) throw noSuchChat();
   row.title = title;
   await place.em.flush();
@@ -143,7 +149,7 @@ export async function renameConversation(
 export async function deleteConversation(place: Place, id: string): Promise<void> {
   const found = await findConversation(place, id);
   if (!found) throw noSuchChat();
-  place.playground.forget(place.userId, [id]);
+  await place.playground.forget(place.userId, [id]);
   await inTransaction(place.em, async (em) => {
     await em.nativeDelete(ConversationSchema, { id, userId: place.userId });
     await publish(em, 'personalIntelligenceUpdated', { audience: place.userId, id: place.userId });
@@ -152,7 +158,7 @@ export async function deleteConversation(place: Place, id: string): Promise<void
 
 /** Deletes every chat of the user, stored or not, and returns the ids of the stored ones. */
 export async function deleteAllConversations({ em, playground, userId }: Place): Promise<string[]> {
-  playground.forget(userId);
+  await playground.forget(userId);
   return inTransaction(em, async (inner) => {
     const rows = await inner.find(ConversationSchema, { userId }, { fields: ['id'] });
     const ids = rows.map((row) => row.id);

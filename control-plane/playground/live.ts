@@ -4,8 +4,11 @@
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { UserFailure } from '../errors.ts';
-import { LiveReply } from './live-reply.ts';
-import type { MessageView } from './live-reply.ts';
+import type { Peers } from '../peers.ts';
+import { Elsewhere } from './elsewhere.ts';
+import type { Exchange, Here } from './elsewhere.ts';
+import type { LiveChat } from './live-chat.ts';
+import type { LiveReply, ReplyEvent } from './live-reply.ts';
 
 /** How long a reply may be read again after its end: enough for a reload. */
 const RETAINED_MS = 2 * 60_000;
@@ -17,30 +20,17 @@ const SWEEP_MS = 5_000;
 const CHATS_OF_USER_MAX = 20;
 const RUNNING_OF_USER_MAX = 4;
 
-/** A chat that has no row: new, temporary, or written while all switches are off. */
-export interface LiveChat {
-  id: string;
-  userId: string;
-  title: string;
-  modelName: string;
-  temporary: boolean;
-  createdAt: Date;
-  updatedAt: Date;
-  /** Whether messages were sent in it that are stored nowhere: then none of it is stored later. */
-  begun: boolean;
-  /** The last question and its reply, for a reload; dropped soon after the end. */
-  messages: MessageView[];
-}
-
 interface Call {
   mac: string;
   at: number;
   /** Id of the reply, never its text. */
   replyId: Promise<string>;
+  /** The same, once it is known. */
+  begunId?: string;
 }
 
 /** One per process; `close` ends every reply. */
-export class Playground {
+export class Playground implements Here {
   readonly #chats = new Map<string, LiveChat>();
   readonly #replies = new Map<string, LiveReply>();
   readonly #calls = new Map<string, Call>();
@@ -49,8 +39,12 @@ export class Playground {
   readonly session: () => EntityManager;
   readonly #sweep = setInterval(() => this.#dropOld(), SWEEP_MS).unref();
 
-  constructor(session: () => EntityManager) {
+  readonly #elsewhere: Elsewhere | undefined;
+
+  /** `peers`: the other processes, which may have what is not here; without them this is the only one. */
+  constructor(session: () => EntityManager, peers?: Peers) {
     this.session = session;
+    this.#elsewhere = peers && new Elsewhere(peers, this);
   }
 
   /** Remembers a chat; of too many the one unused for longest is dropped. */
@@ -59,6 +53,21 @@ export class Playground {
     const oldest = own.toSorted((left, right) => left.updatedAt.getTime() - right.updatedAt.getTime())[0];
     if (own.length >= CHATS_OF_USER_MAX && oldest) this.#chats.delete(oldest.id);
     this.#chats.set(chat.id, chat);
+  }
+
+  /** A chat without a row; where another process has it, it comes over. */
+  async findChat(userId: string, id: string): Promise<LiveChat | undefined> {
+    const here = this.chat(userId, id);
+    if (here) return here;
+    const moved = await this.#elsewhere?.chat(userId, id);
+    if (moved) this.open(moved);
+    return moved;
+  }
+
+  handOver(userId: string, id: string): LiveChat | undefined {
+    const chat = this.chat(userId, id);
+    if (chat) this.#chats.delete(id);
+    return chat;
   }
 
   chat(userId: string, id: string): LiveChat | undefined {
@@ -74,6 +83,23 @@ export class Playground {
   reply(userId: string, id: string): LiveReply | undefined {
     const reply = this.#replies.get(id);
     return reply?.userId === userId ? reply : undefined;
+  }
+
+  /** A reply that is written in any process, or was a moment ago, with its question. */
+  async findReply(userId: string, id: string): Promise<Exchange | undefined> {
+    return this.reply(userId, id) ?? (await this.#elsewhere?.reply(userId, id));
+  }
+
+  /** The events of such a reply; undefined where no process has it. */
+  async follow(userId: string, id: string, afterSeq: number): Promise<AsyncIterable<ReplyEvent> | undefined> {
+    return this.reply(userId, id)?.follow(afterSeq) ?? (await this.#elsewhere?.follow(userId, id, afterSeq));
+  }
+
+  /** Stops such a reply; what was written stays. */
+  async stop(userId: string, id: string): Promise<void> {
+    const here = this.reply(userId, id);
+    if (here) here.stop();
+    else await this.#elsewhere?.stop(userId, id);
   }
 
   /** Throws LIMIT_REACHED where the user has too many replies being written. */
@@ -100,17 +126,33 @@ export class Playground {
     { key, mac }: { key: string; mac: string },
     work: () => Promise<string>,
   ): Promise<{ replyId: string; replayed: boolean }> {
-    const earlier = this.#calls.get(key);
+    const there = this.#calls.has(key) ? undefined : await this.#elsewhere?.call(key);
+    const earlier = there ?? this.#calls.get(key);
     if (earlier && earlier.mac !== mac) throw mismatch();
     if (earlier) return { replyId: await earlier.replyId, replayed: true };
-    const replyId = work();
-    this.#calls.set(key, { mac, at: Date.now(), replyId });
-    replyId.catch(() => this.#calls.delete(key));
-    return { replyId: await replyId, replayed: false };
+    const call: Call = { mac, at: Date.now(), replyId: work() };
+    this.#calls.set(key, call);
+    call.replyId.then(
+      (id) => Object.assign(call, { begunId: id }),
+      () => this.#calls.delete(key),
+    );
+    return { replyId: await call.replyId, replayed: false };
   }
 
-  /** Stops and forgets what belongs to these chats at once; without ids, to all chats of the user. */
-  forget(userId: string, conversationIds?: readonly string[]): void {
+  callHere(key: string): { mac: string; replyId: string } | undefined {
+    const call = this.#calls.get(key);
+    return call?.begunId === undefined ? undefined : { mac: call.mac, replyId: call.begunId };
+  }
+
+  /**
+   * Stops and forgets what belongs to these chats in every process; without ids, to all chats of the user.
+   */
+  async forget(userId: string, conversationIds?: readonly string[]): Promise<void> {
+    this.forgetHere(userId, conversationIds);
+    await this.#elsewhere?.forget(userId, conversationIds);
+  }
+
+  forgetHere(userId: string, conversationIds?: readonly string[]): void {
     const concerns = (id: string): boolean => conversationIds?.includes(id) ?? true;
     for (const [id, reply] of this.#replies) {
       if (reply.userId !== userId || !concerns(reply.message.conversationId)) continue;

@@ -9,6 +9,7 @@ import { usageOfRequest } from '../usage/usage.service.ts';
 import { UsageEntry } from '../usage/usage.types.ts';
 import { placeOf } from './conversation.resolver.ts';
 import { storedMessage } from './conversation.service.ts';
+import { brokenOff } from './elsewhere.ts';
 import type { PartEvent, ReplyEvent } from './live-reply.ts';
 import { repeatReply, sendMessage, stopReply } from './message.service.ts';
 import type { Scene } from './message.service.ts';
@@ -100,10 +101,11 @@ async function follow(
   { messageId, afterSeq = 0 }: FollowArguments,
 ): Promise<AsyncIterable<ReplyEvent>> {
   const { em, playground, userId } = placeOf(context);
-  const live = playground.reply(userId, messageId);
-  if (live) return live.follow(afterSeq);
+  const live = await playground.follow(userId, messageId, afterSeq);
+  if (live) return live;
   const message = await storedMessage(em, userId, messageId);
   if (!message) throw requestError('FORBIDDEN', 'There is no such reply, or it is not kept any more.');
+  if (message.state === 'STREAMING') return ended(brokenOff(message, afterSeq + 1));
   const { errorCode: code, error } = message;
   const failure = { code: code ?? 'UPSTREAM_FAILED', message: error ?? '', retryable: true };
   return ended(

@@ -23,7 +23,7 @@ import { LiveReply } from './live-reply.ts';
 import type { MessageView } from './live-reply.ts';
 import { earlierReply, insertTurn, updateReply } from './message.rows.ts';
 import { mismatch } from './live.ts';
-import type { LiveChat } from './live.ts';
+import type { LiveChat } from './live-chat.ts';
 import { checkAttachments, checkContent, checkHistory, pathTo, requestBody } from './prompt.ts';
 import type { Turn } from './prompt.ts';
 
@@ -42,6 +42,8 @@ export interface MessageDraft {
   modelName?: string | null;
   /** A message of the user that this one takes the place of: the chat branches there. */
   replacesId?: string | null;
+  /** The message that this one follows, in a stored chat with branches; the newest one when left out. */
+  parentId?: string | null;
   /** What came before, where the chat is not stored. */
   history?: Turn[] | null;
   idempotencyKey: string;
@@ -74,7 +76,8 @@ export async function sendMessage(scene: Scene, draft: MessageDraft): Promise<Se
     if (attachments.length > 0) checkSight(model);
     const known = await messagesOf(scene, chat.id);
     const replaced = known.find((message) => message.id === draft.replacesId);
-    const parentId = replaced ? replaced.parentId : (known.at(-1)?.id ?? null);
+    const followed = known.find((message) => message.id === draft.parentId) ?? known.at(-1);
+    const parentId = replaced ? replaced.parentId : (followed?.id ?? null);
     const question: MessageView = {
       ...blank(chat.id, parentId),
       role: 'USER',
@@ -111,13 +114,15 @@ export async function repeatReply(scene: Scene, draft: RepeatDraft): Promise<Sen
 
 /** Stops a reply that is being written; what was written stays. Repeats are harmless. Throws NOT_FOUND. */
 export async function stopReply(scene: Scene, messageId: string): Promise<MessageView> {
-  scene.playground.reply(scene.userId, messageId)?.stop();
+  await scene.playground.stop(scene.userId, messageId);
   return messageById(scene, messageId);
 }
 
 /** A message of this user, from memory or stored. Throws NOT_FOUND. */
 export async function messageById({ em, playground, userId }: Place, id: string): Promise<MessageView> {
-  const found = playground.reply(userId, id)?.message ?? (await storedMessage(em, userId, id));
+  const stored = playground.reply(userId, id) ? undefined : await storedMessage(em, userId, id);
+  const live = stored && stored.state !== 'STREAMING' ? undefined : await playground.findReply(userId, id);
+  const found = live?.message ?? stored;
   if (!found) throw new UserFailure('NOT_FOUND', 'There is no such message, or it is not kept.', 'messageId');
   return found;
 }
@@ -147,8 +152,10 @@ async function once(
     return earlier?.id ?? work(mac);
   });
   const reply = await messageById(scene, replyId);
-  const live = scene.playground.reply(scene.userId, replyId)?.question;
-  const userMessage = live ?? (await storedMessage(scene.em, scene.userId, reply.parentId ?? ''));
+  const userMessage =
+    scene.playground.reply(scene.userId, replyId)?.question ??
+    (await storedMessage(scene.em, scene.userId, reply.parentId ?? '')) ??
+    (await scene.playground.findReply(scene.userId, replyId))?.question;
   const model = await offeredModel(scene.em, reply.modelName ?? '');
   return {
     reply,

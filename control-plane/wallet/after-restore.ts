@@ -1,7 +1,7 @@
 /**
- * Command for a database that was restored from a backup. Before the control plane starts on it: makes what nodes
- * know from later on recognisable, and takes open leases back. With `--accept-lost`, once nodes have reported what
- * their journals still hold: notes the charges that nobody has any more.
+ * Command for a database that was restored from a backup. Before the control plane starts on it: makes what
+ * nodes know from later on recognisable, and takes open leases back. With `--accept-lost`, once nodes have
+ * reported what their journals still hold: notes the charges that nobody has any more.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { newId } from '../ids.ts';
@@ -14,10 +14,10 @@ const REVISIONS_LEAPT = 1_000_000;
 const LOST = 'lost with a database that was restored from a backup';
 
 /**
- * Nodes may know revisions that were made after the backup: the same numbers must never mean something else, so the
- * log goes on far above them, and everybody comes back for a snapshot. Open leases go back to their wallets: their
- * nodes count charges in them that the backup does not have. What nodes still report of them comes late and is paid
- * by the wallet. Run twice, it does no harm.
+ * Nodes may know revisions that were made after the backup: the same numbers must never mean something else,
+ * so the log goes on far above them, and everybody comes back for a snapshot. Open leases go back to their
+ * wallets: their nodes count charges in them that the backup does not have. What nodes still report of them
+ * comes late and is paid by the wallet. Run twice, it does no harm.
  */
 export async function beginAgain(em: EntityManager): Promise<{ revision: number; leases: number }> {
   return inTransaction(em, async (inner) => {
@@ -37,8 +37,8 @@ export async function beginAgain(em: EntityManager): Promise<{ revision: number;
 }
 
 /**
- * Notes an alarm for each number that is missing in a journal, so that the check of the ledger knows of it. Returns
- * how many charges are lost: served, and paid by nobody.
+ * Notes an alarm for each number that is missing in a journal, so that the check of the ledger knows of it.
+ * Returns how many charges are lost: served, and paid by nobody.
  */
 export async function acceptLost(em: EntityManager): Promise<number> {
   const missing = await query<{ journal_id: string; node_id: string; seq: number }>(
@@ -49,8 +49,8 @@ export async function acceptLost(em: EntityManager): Promise<number> {
       union select journal_id, seq from settlement_alarm where kind = 'REJECTED' and seq is not null
     )
     select j.id as journal_id, j.node_id, numbers.seq::integer as seq from node_journal j
-    join lateral generate_series(1, (select max(seq) from settled s where s.journal_id = j.id)) as numbers (seq)
-      on true
+    join lateral (select max(seq) as last from settled s where s.journal_id = j.id) ends on true
+    join lateral generate_series(1, ends.last) as numbers (seq) on true
     where not exists (select from settled s where s.journal_id = j.id and s.seq = numbers.seq)
     order by j.id, numbers.seq`,
   );
@@ -59,7 +59,8 @@ export async function acceptLost(em: EntityManager): Promise<number> {
       await query(
         inner,
         sql`insert into settlement_alarm (id, kind, node_id, request_id, journal_id, seq, reason)
-          values (${newId('alm')}, 'REJECTED', ${nodeId}, ${`lost:${journalId}:${seq}`}, ${journalId}, ${seq}, ${LOST})`,
+          values (${newId('alm')}, 'REJECTED', ${nodeId}, ${`lost:${journalId}:${seq}`}, ${journalId}, ${seq},
+            ${LOST})`,
       );
   });
   return missing.length;
@@ -82,7 +83,9 @@ export async function main(
       print(`${await acceptLost(orm.em.fork())} lost charges are noted in settlement_alarm.`);
     } else {
       const { revision, leases } = await beginAgain(orm.em.fork());
-      print(`The configuration goes on at revision ${revision}; ${leases} open leases are back in their wallets.`);
+      print(
+        `The configuration goes on at revision ${revision}; ${leases} open leases are back in their wallets.`,
+      );
     }
     return 0;
   } finally {

@@ -1,6 +1,6 @@
 /**
- * The database is lost and comes back from a backup that was taken under traffic: nodes bring what their journals
- * still hold, nothing is charged twice, and what is lost is known.
+ * The database is lost and comes back from a backup that was taken under traffic: nodes bring what their
+ * journals still hold, nothing is charged twice, and what is lost is known.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -85,7 +85,9 @@ const settled = (ids: readonly string[]): Promise<void> =>
     return ids.every((id) => charged.has(id));
   }, 'everything is settled');
 
-/** The old server is gone with all that came after the backup; a new one takes its place, port and password. */
+/**
+ * The old server is gone with all that came after the backup; a new one takes its place, port and password.
+ */
 async function loseAndRestore(): Promise<void> {
   const { port } = postgres;
   await postgres.stop();
@@ -93,9 +95,19 @@ async function loseAndRestore(): Promise<void> {
   postgres = await startPostgres({ dataDir: join(folder, 'backup'), port });
 }
 
-it('brings back what journals hold, charges nothing twice, and names what is lost', async () => {
-  const early = await addCustomer(house, '100');
-  const load = traffic(house.url, early);
+interface Before {
+  /** What customers saw to its end, and what of it only the journal knows. */
+  seen: string[];
+  kept: string[];
+  settled: Set<string>;
+}
+
+/**
+ * Traffic before, during and after the backup; then the control plane, the node and the database are gone.
+ */
+async function livesAndLoses(): Promise<Before> {
+  const customer = await addCustomer(house, '100');
+  const load = traffic(house.url, customer);
   await load.ended(40);
   await takeBackup(postgres.url, join(folder, 'before'), join(folder, 'backup'));
   // Settled after the backup, and nowhere else: this is what a backup loses.
@@ -108,31 +120,19 @@ it('brings back what journals hold, charges nothing twice, and names what is los
   await house.control.kill();
   const kept: string[] = [];
   for (let attempt = 0; attempt < 5; attempt += 1) {
-    const { ended, requestId } = await ask(house.url, early);
+    const { ended, requestId } = await ask(house.url, customer);
     if (ended) kept.push(requestId);
   }
   expect(kept.length).toBeGreaterThan(0);
   await house.nodes[0]?.process.kill();
   await loseAndRestore();
+  return { seen, kept, settled: settledBefore };
+}
 
-  const inBackup = await chargedIds();
-  expect(inBackup.size).toBeLessThan(settledBefore.size);
-  const orm = await createOrm(postgres.url, { connectionsMax: 1 });
-  await beginAgain(orm.em.fork());
-  expect(await checkInvariants(orm.em.fork())).toEqual([]);
-  await house.restartControl();
-  await house.nodes[0]?.restart();
-  await until(async () => {
-    const [charged, rejected] = [await chargedIds(), await rejectedIds()];
-    return kept.every((id) => charged.has(id) || rejected.has(id));
-  }, 'the journal is reported');
-
-  const late = await addCustomer(house, '10');
-  const fresh = await served(late, 10);
-  await settled(fresh);
+/** Each known request is charged once or rejected, and the money is that of the charges. */
+async function compare(known: ReadonlySet<string>): Promise<Set<string>> {
   const charged = await chargedIds();
   const rejected = await rejectedIds();
-  const known = new Set([...seen, ...kept, ...fresh]);
   expect([...charged].filter((id) => !known.has(id))).toEqual([]);
   expect([...charged].filter((id) => rejected.has(id))).toEqual([]);
   const [sums] = await rows<{ charges: number; revenue: number }>(
@@ -140,10 +140,29 @@ it('brings back what journals hold, charges nothing twice, and names what is los
       (select sum(balance) from ledger_account where kind = 'REVENUE')::integer as revenue`,
   );
   expect(sums).toEqual({ charges: charged.size, revenue: charged.size * PRICE });
+  return charged;
+}
 
+it('brings back what journals hold, charges nothing twice, and names what is lost', async () => {
+  const before = await livesAndLoses();
+  expect((await chargedIds()).size).toBeLessThan(before.settled.size);
+  const orm = await createOrm(postgres.url, { connectionsMax: 1 });
+  await beginAgain(orm.em.fork());
+  expect(await checkInvariants(orm.em.fork())).toEqual([]);
+  await house.restartControl();
+  await house.nodes[0]?.restart();
+  await until(async () => {
+    const [charged, rejected] = [await chargedIds(), await rejectedIds()];
+    return before.kept.every((id) => charged.has(id) || rejected.has(id));
+  }, 'the journal is reported');
+
+  const late = await addCustomer(house, '10');
+  const fresh = await served(late, 10);
+  await settled(fresh);
+  const charged = await compare(new Set([...before.seen, ...before.kept, ...fresh]));
   const found = await checkInvariants(orm.em.fork());
   expect(found.map(({ rule }) => rule)).toEqual(['I9']);
-  const lost = [...settledBefore].filter((id) => !charged.has(id));
+  const lost = [...before.settled].filter((id) => !charged.has(id));
   expect(await acceptLost(orm.em.fork())).toBe(lost.length);
   expect(await checkInvariants(orm.em.fork())).toEqual([]);
   expect(await acceptLost(orm.em.fork())).toBe(0);

@@ -1,21 +1,29 @@
 /**
- * A base backup of a running PostgreSQL, and a server on it: by the server's own functions, because the embedded
- * binaries have no pg_basebackup. https://www.postgresql.org/docs/current/continuous-archiving.html (25.3.4)
+ * A base backup of a running PostgreSQL, and a server on it: by the server's own functions, because the
+ * embedded binaries have no pg_basebackup. https://www.postgresql.org/docs/current/continuous-archiving.html
+ * (25.3.4)
  */
 import { chownSync, copyFileSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 
 /** Written while it is copied: what the log holds of it makes it whole again. */
-const LEFT_OUT = new Set(['postmaster.pid', 'postmaster.opts', 'pg_wal', 'pg_replslot', 'pg_notify', 'pg_stat_tmp']);
+const LEFT_OUT = new Set([
+  'postmaster.pid',
+  'postmaster.opts',
+  'pg_wal',
+  'pg_replslot',
+  'pg_notify',
+  'pg_stat_tmp',
+]);
 const FOLDER_MODE = 0o700;
 
 /** Settings of a server that can be copied: the log since the copy began is still there when it ends. */
 export const COPIED_WHILE_RUNNING = { wal_keep_size: '1GB' };
 
 /**
- * Copies the cluster of the server while it is written to. `folder` then is a data folder that `startPostgres`
- * starts with the same password.
+ * Copies the cluster of the server while it is written to. `folder` then is a data folder that
+ * `startPostgres` starts with the same password.
  */
 export async function takeBackup(url: string, from: string, folder: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });

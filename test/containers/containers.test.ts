@@ -1,11 +1,20 @@
 /**
- * The container images as far as they can be tried without an engine: the final stages are laid out in an empty
- * folder with the packages of the lock file alone, and their commands run there.
+ * The container images as far as they can be tried without an engine: the final stages are laid out in an
+ * empty folder with the packages of the lock file alone, and their commands run there.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -26,7 +35,7 @@ let folder: string;
 let child: ChildProcess | undefined;
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'gateway-image-'));
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'gateway-image-')));
 });
 
 afterEach(async () => {
@@ -47,47 +56,53 @@ function workspacesOf(plane: string): string[] {
   return [...install.matchAll(/--workspace (\S+)/g)].map(([, name = '']) => name);
 }
 
-/** What the final stage holds, in a folder: copies as it says, and links to the installed packages. */
+/**
+ * What the final stage holds, in a folder: copies as it says, and the packages that the lock file gives it.
+ */
 function layOut(plane: string): string {
   const image = join(folder, plane);
   for (const text of textsOf(stagesOf(plane).at(-1), 'COPY')) {
-    const [from, to = ''] = text.replace(/^--from=\S+ /, '').split(' ').slice(-2);
+    const [from, to = ''] = text
+      .replace(/^--from=\S+ /, '')
+      .split(' ')
+      .slice(-2);
     const source = join(ROOT, (from ?? '').replace('/gateway/', ''));
     if (to === 'node_modules') continue;
-    const target = join(image, to.endsWith('/') || to === './' ? join(to, source.slice(source.lastIndexOf('/'))) : to);
+    const target = join(
+      image,
+      to.endsWith('/') || to === './' ? join(to, source.slice(source.lastIndexOf('/'))) : to,
+    );
     mkdirSync(dirname(target), { recursive: true });
     cpSync(source, target, { recursive: true, filter: (file) => !/\.test\.ts$|node_modules/.test(file) });
   }
   const packages = packagesOf(ROOT, workspacesOf(plane));
-  for (const place of packages.filter((at) => at.lastIndexOf('node_modules/') === 0)) linkInto(image, place);
+  for (const place of packages.filter((at) => at.lastIndexOf('node_modules/') === 0)) install(image, place);
   return image;
 }
 
-/** Packages of ours lie in the image itself; what a package has below it comes with the link. */
-function linkInto(image: string, place: string): void {
+/** Packages of ours lie in the image itself; Node is large, and the one of the tests is the same. */
+function install(image: string, place: string): void {
   const target = join(image, place);
   mkdirSync(dirname(target), { recursive: true });
-  const own = place.startsWith('node_modules/@gateway/') ? join(image, place.replace(/.*@gateway\//, '')) : undefined;
-  symlinkSync(own ?? join(ROOT, place), target);
+  if (place.startsWith('node_modules/@gateway/'))
+    symlinkSync(join(image, place.replace(/.*@gateway\//, '')), target);
+  else if (!place.startsWith('node_modules/node-'))
+    cpSync(realpathSync(join(ROOT, place)), target, { recursive: true });
 }
 
 /** Starts the image's command as it stands there, with the Node of the packages. */
 function run(plane: string, image: string, env: Record<string, string>): void {
   const [program, ...rest] = commandOf(textsOf(stagesOf(plane).at(-1), 'CMD').at(-1) ?? '');
   expect(program).toBe('node_modules/.bin/node');
-  // Real paths would lead out of the image, to the packages of the tests as well.
-  child = spawn(join(ROOT, 'node_modules', '.bin', 'node'), ['--preserve-symlinks', '--preserve-symlinks-main', ...rest], {
-    cwd: image,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  child = spawn(process.execPath, rest, { cwd: image, env, stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
 /** The status of a path once the process answers there. */
 async function statusOf(url: string): Promise<number> {
   const end = Date.now() + UNTIL_MS;
   let printed = '';
-  for (const stream of [child?.stdout, child?.stderr]) stream?.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+  for (const stream of [child?.stdout, child?.stderr])
+    stream?.on('data', (chunk: Buffer) => (printed += chunk.toString()));
   for (;;) {
     const response = await fetch(url).catch(() => undefined);
     if (response) return response.status;
@@ -97,7 +112,7 @@ async function statusOf(url: string): Promise<number> {
 }
 
 describe('the image of the data plane', () => {
-  it('starts from the files and packages that it holds, writes to its volume alone, and ends on SIGTERM', async () => {
+  it('starts from what it holds, writes to its volume alone, and ends on SIGTERM', async () => {
     const image = layOut('data-plane');
     const port = await findFreePort();
     const data = join(folder, 'data');
@@ -118,7 +133,9 @@ describe('the image of the data plane', () => {
   it('holds no library of the control plane, the console or the tests', () => {
     const packages = packagesOf(ROOT, workspacesOf('data-plane'));
     expect(packages).toContain('node_modules/fastify');
-    expect(packages.filter((place) => /mikro-orm|apollo|react|vitest|typescript|\/pg$/.test(place))).toEqual([]);
+    expect(packages.filter((place) => /mikro-orm|apollo|react|vitest|typescript|\/pg$/.test(place))).toEqual(
+      [],
+    );
   });
 });
 
@@ -134,7 +151,8 @@ describe('the image of the control plane', () => {
       DEMO: 'off',
     });
     expect(await statusOf(`http://127.0.0.1:${port}/readyz`)).toBe(200);
-    expect(await (await fetch(`http://127.0.0.1:${port}/sign-in`)).text()).toContain('<div id="root">');
+    const page = await fetch(`http://127.0.0.1:${port}/sign-in`, { headers: { accept: 'text/html' } });
+    expect(await page.text()).toContain('<div id="root">');
     child?.kill('SIGTERM');
     expect(await once(child as ChildProcess, 'exit')).toEqual([0, null]);
     await database.drop();
@@ -179,10 +197,9 @@ interface Service {
 }
 
 describe('the compose file', () => {
-  const compose = parse(readFileSync(join(ROOT, 'docs', 'operations', 'compose.yaml'), 'utf8'), { merge: true }) as {
-    services: Record<string, Service>;
-    volumes: Record<string, object>;
-  };
+  const compose = parse(readFileSync(join(ROOT, 'docs', 'operations', 'compose.yaml'), 'utf8'), {
+    merge: true,
+  }) as { services: Record<string, Service>; volumes: Record<string, object> };
 
   it('runs both planes read-only and without capabilities, from the Dockerfiles that exist', () => {
     const ours = Object.entries(compose.services).filter(([, { build }]) => build);

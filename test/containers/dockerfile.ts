@@ -13,7 +13,9 @@ export interface Stage {
   instructions: Instruction[];
 }
 
-/** Reads a Dockerfile: comments left out, continued lines joined, options of instructions kept in their text. */
+/**
+ * Reads a Dockerfile: comments left out, continued lines joined, options of instructions kept in their text.
+ */
 export function readDockerfile(path: string): Stage[] {
   const lines = readFileSync(path, 'utf8')
     .split('\n')
@@ -38,7 +40,9 @@ export function textsOf(stage: Stage | undefined, name: string): string[] {
   return stage?.instructions.filter((item) => item.name === name).map(({ text }) => text) ?? [];
 }
 
-/** An instruction in its exec form. Throws where it is not one: a shell would keep signals from the process. */
+/**
+ * An instruction in its exec form. Throws where it is not one: a shell would keep signals from the process.
+ */
 export function commandOf(text: string): string[] {
   const list: unknown = JSON.parse(text.slice(text.indexOf('[')));
   if (Array.isArray(list) && list.every((part) => typeof part === 'string')) return list;

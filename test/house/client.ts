@@ -69,6 +69,7 @@ export function apiClient(controlUrl: string, session = ''): ApiClient {
 /** Mutations whose input type is not named after them. */
 const INPUT_TYPES: Record<string, string> = {
   apiKeyReveal: 'IdInput',
+  messageStop: 'IdInput',
   adminStorefrontSet: 'AdminStorefrontInput',
   poolQuoteCreate: 'PoolQuoteInput',
   personalSwitchSet: 'PersonalSwitchInput',

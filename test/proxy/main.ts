@@ -1,0 +1,237 @@
+/**
+ * `node test/proxy/main.ts`: the whole house behind nginx with the configuration of the documentation.
+ * Prints a line for each thing that a proxy may break; exits with 1 when one is broken. Needs nginx on the
+ * path.
+ */
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { request } from 'node:https';
+import type { IncomingHttpHeaders } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LLMock } from '@copilotkit/aimock';
+import { createClient } from 'graphql-ws';
+import { WebSocket } from 'ws';
+import type { ClientOptions } from 'ws';
+import { startPostgres } from '../../control-plane/local/postgres.ts';
+import { addCustomer, addUpstream, startHouse, topUp } from '../house.ts';
+import type { Customer, House } from '../house.ts';
+import { addPool } from '../house/pool.ts';
+import { startNginx } from './nginx.ts';
+import type { Nginx } from './nginx.ts';
+
+/** Not `localhost`: no certificate can name all hosts below a top-level domain. */
+const BASE_DOMAIN = 'api.test';
+const CONSOLE_DOMAIN = 'console.test';
+/** From where the client comes, and what it says of itself. */
+const CLIENT_ADDRESS = '127.0.0.2';
+const LIE = '203.0.113.9';
+const CHUNKS_AT_LEAST = 5;
+const UNTIL_MS = 15_000;
+
+interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  /** As they arrived. */
+  pieces: string[];
+}
+
+interface Stage {
+  house: House;
+  nginx: Nginx;
+}
+
+/** One request through the proxy, to a host. */
+function ask(
+  { nginx }: Stage,
+  host: string,
+  options: { path: string; key?: string; body?: object; header?: string },
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const outgoing = request(
+      {
+        host: '127.0.0.1',
+        port: nginx.port,
+        localAddress: CLIENT_ADDRESS,
+        servername: host,
+        ca: nginx.certificate,
+        path: options.path,
+        method: options.body ? 'POST' : 'GET',
+        headers: {
+          host,
+          accept: options.body ? '*/*' : 'text/html,*/*',
+          'x-forwarded-for': LIE,
+          ...(options.key && { authorization: `Bearer ${options.key}` }),
+          ...(options.body && { 'content-type': 'application/json' }),
+          ...(options.header && { 'x-long': options.header }),
+        },
+      },
+      (response) => {
+        const pieces: string[] = [];
+        response.on('data', (chunk: Buffer) => pieces.push(chunk.toString()));
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, pieces }),
+        );
+        response.on('error', reject);
+      },
+    );
+    outgoing.on('error', reject);
+    outgoing.end(options.body && JSON.stringify(options.body));
+  });
+}
+
+const chat = (stream: boolean): object => ({
+  model: 'budget',
+  stream,
+  messages: [{ role: 'user', content: 'Hi' }],
+});
+
+const complete = '/v1/chat/completions';
+
+async function streams(stage: Stage, customer: Customer): Promise<boolean> {
+  const { pieces } = await ask(stage, BASE_DOMAIN, { path: complete, key: customer.key, body: chat(true) });
+  return pieces.length >= CHUNKS_AT_LEAST && pieces.join('').includes('data: [DONE]');
+}
+
+async function subscribes({ house, nginx }: Stage, customer: Customer): Promise<boolean> {
+  const options: ClientOptions & { servername: string } = {
+    headers: { cookie: customer.api.cookie(), host: CONSOLE_DOMAIN },
+    servername: CONSOLE_DOMAIN,
+    ca: nginx.certificate,
+  };
+  class ThroughProxy extends WebSocket {
+    constructor(address: string, protocols: string[]) {
+      super(address, protocols, options);
+    }
+  }
+  const socket = createClient({
+    url: `wss://127.0.0.1:${nginx.port}/graphql`,
+    webSocketImpl: ThroughProxy,
+    retryAttempts: 0,
+  });
+  const results = socket.iterate({ query: 'subscription { walletUpdated { id } }' });
+  let heard = false;
+  const hearing = results.next().then(({ value }) => {
+    heard = JSON.stringify(value).includes(customer.walletId);
+  });
+  for (let attempt = 0; !heard && attempt < 20; attempt += 1) {
+    await topUp(house, customer.userId, '1');
+    await Promise.race([hearing, sleep(500)]);
+  }
+  await socket.dispose();
+  return heard;
+}
+
+async function pools(stage: Stage, customer: Customer): Promise<boolean> {
+  const pool = await addPool(stage.house, { model: 'budget', rpmCap: 60 });
+  const host = `${pool.host.split('.')[0]}.${BASE_DOMAIN}`;
+  const statuses: number[] = [];
+  for (const [name, key] of [
+    [host, pool.key],
+    [host, customer.key],
+    [BASE_DOMAIN, pool.key],
+    [`no-such-pool.${BASE_DOMAIN}`, pool.key],
+  ] as const)
+    statuses.push((await ask(stage, name, { path: complete, key, body: chat(false) })).status);
+  return String(statuses) === '200,403,403,421';
+}
+
+/** The usage log has the client's own address, whatever the client says. */
+async function knowsAddress({ house }: Stage, customer: Customer): Promise<boolean> {
+  const end = Date.now() + UNTIL_MS;
+  while (Date.now() < end) {
+    const { rows } = await house.database.query<{ ip: string }>(
+      'select distinct host(ip) as ip from usage_entry where key_id = $1',
+      [customer.keyId],
+    );
+    if (rows.length > 0) return rows.length === 1 && rows[0]?.ip === CLIENT_ADDRESS;
+    await sleep(100);
+  }
+  return false;
+}
+
+async function keepsSecrets(stage: Stage, customer: Customer): Promise<boolean> {
+  const { status } = await ask(stage, BASE_DOMAIN, { path: `/v1beta/models?key=${customer.key}` });
+  return status === 200 && !stage.nginx.accessLog().includes(customer.key);
+}
+
+async function survivesNode(stage: Stage, customer: Customer): Promise<boolean> {
+  await stage.house.nodes[1]?.process.kill();
+  for (let attempt = 0; attempt < 10; attempt += 1) {
+    const { status } = await ask(stage, BASE_DOMAIN, {
+      path: complete,
+      key: customer.key,
+      body: chat(false),
+    });
+    if (status !== 200) return false;
+  }
+  return true;
+}
+
+async function tryAll(stage: Stage): Promise<boolean> {
+  const customer = await addCustomer(stage.house, '10');
+  const checks: [string, () => Promise<boolean>][] = [
+    ['a stream arrives piece by piece', () => streams(stage, customer)],
+    ['subscriptions of the console pass over WebSocket', () => subscribes(stage, customer)],
+    ['a pool is reached by its subdomain alone', () => pools(stage, customer)],
+    ['the usage log has the address of the client', () => knowsAddress(stage, customer)],
+    ['the access log has no key', () => keepsSecrets(stage, customer)],
+    [
+      '12 kB of headers pass',
+      async () =>
+        (await ask(stage, BASE_DOMAIN, { path: '/v1/models', key: customer.key, header: 'x'.repeat(12_000) }))
+          .status === 200,
+    ],
+    [
+      'metrics are not shown',
+      async () => (await ask(stage, BASE_DOMAIN, { path: '/metrics' })).status === 404,
+    ],
+    [
+      'the console is served',
+      async () => (await ask(stage, CONSOLE_DOMAIN, { path: '/sign-in' })).status === 200,
+    ],
+    ['a node that is gone costs no request', () => survivesNode(stage, customer)],
+  ];
+  let allHold = true;
+  for (const [name, check] of checks) {
+    const holds = await check();
+    process.stdout.write(`${holds ? 'holds' : 'BROKEN'}: ${name}\n`);
+    allHold &&= holds;
+  }
+  return allHold;
+}
+
+async function main(): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-proxy-'));
+  // The superuser's server runs as somebody else, who has to get through this folder.
+  chmodSync(folder, 0o711);
+  const mock = new LLMock({ host: '127.0.0.1', port: 0, logLevel: 'silent', latency: 30, chunkSize: 10 });
+  mock.on({ predicate: () => true }, { content: 'word '.repeat(30) });
+  await mock.start();
+  const postgres = await startPostgres({ dataDir: join(folder, 'data') });
+  const house = await startHouse({
+    databaseUrl: postgres.url,
+    nodes: 2,
+    controlEnv: { PUBLIC_URL: `https://${BASE_DOMAIN}`, TRUST_PROXY: '127.0.0.1/32' },
+    nodeEnv: { TRUST_PROXY: '127.0.0.1/32' },
+  });
+  await addUpstream(house, { baseUrl: `${mock.url}/v1`, models: ['budget'] });
+  const [first, second] = house.nodes.map((node) => node.process.port);
+  const nginx = await startNginx({
+    folder: join(folder, 'nginx'),
+    baseDomain: BASE_DOMAIN,
+    consoleDomain: CONSOLE_DOMAIN,
+    nodePorts: [first ?? 0, second ?? 0],
+    controlPort: house.control.port,
+  });
+  try {
+    return (await tryAll({ house, nginx })) ? 0 : 1;
+  } finally {
+    await nginx.stop();
+    await house.stop();
+    await Promise.all([mock.stop(), postgres.stop()]);
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+process.exit(await main());
