@@ -188,7 +188,7 @@ const profilePages = [
 const admin = createRoute({
   getParentRoute: () => root,
   path: '/admin',
-  loader: words('admin', 'spend', 'keys'),
+  loader: words('admin', 'spend'),
   component: lazyRouteComponent(() => import('./pages/admin/admin-shell.tsx'), 'AdminShell'),
 });
 const adminHome = createRoute({
