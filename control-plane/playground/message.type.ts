@@ -113,6 +113,12 @@ export class MessageSendInput {
   })
   replacesId?: string | null;
 
+  @Field(() => ID, {
+    nullable: true,
+    description: 'The message of a stored chat that this one follows; the newest one when left out.',
+  })
+  parentId?: string | null;
+
   @Field(() => [HistoryMessageInput], {
     nullable: true,
     description: 'What came before, where the chat is not stored: it is kept nowhere here.',
