@@ -6,7 +6,6 @@ import { useQuery } from 'urql';
 import { type FailureCode, FAILURES } from '@gateway/shared/failures';
 import { CopyField } from '../../components/copy.tsx';
 import { DataTable } from '../../components/data-table.tsx';
-import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { useTitle } from '../../components/page-head.tsx';
 import { Rich } from '../../components/rich.tsx';
 import { graphql } from '../../graphql.ts';
@@ -75,13 +74,19 @@ function Addresses({ address }: { address: string }) {
     { name: t('help.bare'), note: t('help.bareNote'), text: address },
   ];
   return (
-    <LeaderList>
+    <ul className="border-t border-line">
       {rows.map(({ name, note, text }) => (
-        <LeaderRow key={name} name={name} note={note}>
+        <li
+          key={name}
+          className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1 border-b border-line py-2"
+        >
+          <span className="min-w-0">
+            {name} <span className="text-ink-3">{note}</span>
+          </span>
           <CopyField text={text} label={t('copy.name', { name: text })} />
-        </LeaderRow>
+        </li>
       ))}
-    </LeaderList>
+    </ul>
   );
 }
 
