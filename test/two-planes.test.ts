@@ -18,11 +18,16 @@ import { addCustomer, addKey, addUpstream, ADMIN, startHouse, topUp } from './ho
 import type { Customer, House } from './house.ts';
 import { apiClient } from './house/client.ts';
 import type { ApiClient } from './house/client.ts';
+import { addPool } from './house/pool.ts';
 import { startProcess } from './house/process.ts';
 import type { HouseProcess } from './house/process.ts';
 import { ask, compare, traffic } from './house/traffic.ts';
 
 const UNTIL_MS = 15_000;
+/** Each control plane looks at pools every 10 s: in this time both have. */
+const ROUND_MS = 11_000;
+/** The base price of the seeded storefront, in micro-USD. */
+const POOL_PRICE = 99_000_000;
 const REPLY = 'word '.repeat(60);
 
 let database: TestDatabase;
@@ -161,6 +166,32 @@ describe('two control planes over one database', () => {
     });
     expect(made).toContain((key as { data: { apiKeyUpdated: { id: string } } }).data.apiKeyUpdated.id);
   });
+});
+
+describe('work beside requests', () => {
+  it('is done once: a pool that both want to renew is paid once', async () => {
+    const pool = await addPool(house, { model: 'budget', rpmCap: 60 });
+    const periods = async (): Promise<number> => {
+      const { rows } = await house.database.query<{ count: number }>(
+        'select count(*)::integer as count from pool_periods where pool_id = $1',
+        [pool.id],
+      );
+      return rows[0]?.count ?? 0;
+    };
+    await house.database.query(
+      `update pools set auto_renew = true, ends_at = now() + interval '20 hours' where id = $1`,
+      [pool.id],
+    );
+    await until(async () => (await periods()) > 1, 'the pool is renewed');
+    await sleep(ROUND_MS);
+    expect(await periods()).toBe(2);
+    const { rows } = await house.database.query<{ paid: string }>(
+      `select sum(-e.amount)::text as paid from ledger_entry e join pools p using (wallet_id)
+        where p.id = $1 and e.kind like 'POOL_%' and e.bucket = 'CASH'`,
+      [pool.id],
+    );
+    expect(rows).toEqual([{ paid: String(2 * POOL_PRICE) }]);
+  }, 60_000);
 });
 
 interface ReplyEvent {

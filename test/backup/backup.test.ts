@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startPostgres } from '../../control-plane/local/postgres.ts';
 import type { Postgres } from '../../control-plane/local/postgres.ts';
 import { createOrm } from '../../control-plane/orm.ts';
-import { acceptLost, beginAgain } from '../../control-plane/wallet/after-restore.ts';
+import { main as afterRestore } from '../../control-plane/wallet/after-restore.ts';
 import { checkInvariants } from '../../control-plane/wallet/invariants.ts';
 import { addCustomer, addUpstream, startHouse } from '../house.ts';
 import type { Customer, House } from '../house.ts';
@@ -147,7 +147,9 @@ it('brings back what journals hold, charges nothing twice, and names what is los
   const before = await livesAndLoses();
   expect((await chargedIds()).size).toBeLessThan(before.settled.size);
   const orm = await createOrm(postgres.url, { connectionsMax: 1 });
-  await beginAgain(orm.em.fork());
+  const env = { DATABASE_URL: postgres.url };
+  const said: string[] = [];
+  expect(await afterRestore(env, [], (line) => said.push(line))).toBe(0);
   expect(await checkInvariants(orm.em.fork())).toEqual([]);
   await house.restartControl();
   await house.nodes[0]?.restart();
@@ -163,8 +165,10 @@ it('brings back what journals hold, charges nothing twice, and names what is los
   const found = await checkInvariants(orm.em.fork());
   expect(found.map(({ rule }) => rule)).toEqual(['I9']);
   const lost = [...before.settled].filter((id) => !charged.has(id));
-  expect(await acceptLost(orm.em.fork())).toBe(lost.length);
-  expect(await checkInvariants(orm.em.fork())).toEqual([]);
-  expect(await acceptLost(orm.em.fork())).toBe(0);
+  for (const count of [lost.length, 0]) {
+    expect(await afterRestore(env, ['--accept-lost'], (line) => said.push(line))).toBe(0);
+    expect(said.at(-1)).toMatch(new RegExp(`^${count} lost charges`));
+    expect(await checkInvariants(orm.em.fork())).toEqual([]);
+  }
   await orm.close(true);
 }, 180_000);

@@ -1,7 +1,7 @@
 /**
- * `node test/proxy/main.ts`: the whole house behind nginx with the configuration of the documentation.
- * Prints a line for each thing that a proxy may break; exits with 1 when one is broken. Needs nginx on the
- * path.
+ * `node test/proxy/main.ts [nginx|caddy]`: the whole house behind a proxy with the configuration of the
+ * documentation. Prints a line for each thing that a proxy may break; exits with 1 when one is broken. Needs
+ * the proxy on the path.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:https';
@@ -17,8 +17,8 @@ import { startPostgres } from '../../control-plane/local/postgres.ts';
 import { addCustomer, addUpstream, startHouse, topUp } from '../house.ts';
 import type { Customer, House } from '../house.ts';
 import { addPool } from '../house/pool.ts';
-import { startNginx } from './nginx.ts';
-import type { Nginx } from './nginx.ts';
+import { startFront } from './front.ts';
+import type { Front, FrontKind } from './front.ts';
 
 /** Not `localhost`: no certificate can name all hosts below a top-level domain. */
 const BASE_DOMAIN = 'api.test';
@@ -38,12 +38,12 @@ interface Answer {
 
 interface Stage {
   house: House;
-  nginx: Nginx;
+  front: Front;
 }
 
 /** One request through the proxy, to a host. */
 function ask(
-  { nginx }: Stage,
+  { front }: Stage,
   host: string,
   options: { path: string; key?: string; body?: object; header?: string },
 ): Promise<Answer> {
@@ -51,10 +51,10 @@ function ask(
     const outgoing = request(
       {
         host: '127.0.0.1',
-        port: nginx.port,
+        port: front.port,
         localAddress: CLIENT_ADDRESS,
         servername: host,
-        ca: nginx.certificate,
+        ca: front.certificate,
         path: options.path,
         method: options.body ? 'POST' : 'GET',
         headers: {
@@ -93,11 +93,11 @@ async function streams(stage: Stage, customer: Customer): Promise<boolean> {
   return pieces.length >= CHUNKS_AT_LEAST && pieces.join('').includes('data: [DONE]');
 }
 
-async function subscribes({ house, nginx }: Stage, customer: Customer): Promise<boolean> {
+async function subscribes({ house, front }: Stage, customer: Customer): Promise<boolean> {
   const options: ClientOptions & { servername: string } = {
     headers: { cookie: customer.api.cookie(), host: CONSOLE_DOMAIN },
     servername: CONSOLE_DOMAIN,
-    ca: nginx.certificate,
+    ca: front.certificate,
   };
   class ThroughProxy extends WebSocket {
     constructor(address: string, protocols: string[]) {
@@ -105,7 +105,7 @@ async function subscribes({ house, nginx }: Stage, customer: Customer): Promise<
     }
   }
   const socket = createClient({
-    url: `wss://127.0.0.1:${nginx.port}/graphql`,
+    url: `wss://127.0.0.1:${front.port}/graphql`,
     webSocketImpl: ThroughProxy,
     retryAttempts: 0,
   });
@@ -152,7 +152,7 @@ async function knowsAddress({ house }: Stage, customer: Customer): Promise<boole
 
 async function keepsSecrets(stage: Stage, customer: Customer): Promise<boolean> {
   const { status } = await ask(stage, BASE_DOMAIN, { path: `/v1beta/models?key=${customer.key}` });
-  return status === 200 && !stage.nginx.accessLog().includes(customer.key);
+  return status === 200 && !stage.front.written().includes(customer.key);
 }
 
 async function survivesNode(stage: Stage, customer: Customer): Promise<boolean> {
@@ -201,7 +201,7 @@ async function tryAll(stage: Stage): Promise<boolean> {
   return allHold;
 }
 
-async function main(): Promise<number> {
+async function main(kind: FrontKind): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-proxy-'));
   // The superuser's server runs as somebody else, who has to get through this folder.
   chmodSync(folder, 0o711);
@@ -217,21 +217,21 @@ async function main(): Promise<number> {
   });
   await addUpstream(house, { baseUrl: `${mock.url}/v1`, models: ['budget'] });
   const [first, second] = house.nodes.map((node) => node.process.port);
-  const nginx = await startNginx({
-    folder: join(folder, 'nginx'),
+  const front = await startFront(kind, {
+    folder: join(folder, kind),
     baseDomain: BASE_DOMAIN,
     consoleDomain: CONSOLE_DOMAIN,
     nodePorts: [first ?? 0, second ?? 0],
     controlPort: house.control.port,
   });
   try {
-    return (await tryAll({ house, nginx })) ? 0 : 1;
+    return (await tryAll({ house, front })) ? 0 : 1;
   } finally {
-    await nginx.stop();
+    await front.stop();
     await house.stop();
     await Promise.all([mock.stop(), postgres.stop()]);
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-process.exit(await main());
+process.exit(await main(process.argv[2] === 'caddy' ? 'caddy' : 'nginx'));

@@ -1,0 +1,134 @@
+/**
+ * Runs nginx with the configuration that the documentation gives, on free ports and a certificate of its
+ * own.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findFreePort } from '../../control-plane/local/ports.ts';
+import { selfSigned } from '../tls.ts';
+
+const CONFIGURATIONS = join(import.meta.dirname, '..', '..', 'docs', 'operations');
+const ATTEMPTS = 200;
+
+/** The programs that the documentation configures. */
+export type FrontKind = 'nginx' | 'caddy';
+
+export interface FrontOptions {
+  folder: string;
+  baseDomain: string;
+  consoleDomain: string;
+  nodePorts: readonly [number, number];
+  controlPort: number;
+}
+
+export interface Front {
+  port: number;
+  /** What clients have to trust. */
+  certificate: string;
+  /** What it has written of requests so far. */
+  written(): string;
+  stop(): Promise<void>;
+}
+
+/** Starts it. Throws with its output where it refuses the configuration, or is not installed. */
+export async function startFront(kind: FrontKind, options: FrontOptions): Promise<Front> {
+  const { folder } = options;
+  mkdirSync(folder, { recursive: true });
+  const names = [options.baseDomain, `*.${options.baseDomain}`, options.consoleDomain];
+  const { certificate, key } = await selfSigned(names);
+  writeFileSync(join(folder, 'fullchain.pem'), certificate);
+  writeFileSync(join(folder, 'privkey.pem'), key, { mode: 0o600 });
+  const ports = [await findFreePort(), await findFreePort()] as const;
+  const file = join(folder, 'configuration');
+  writeFileSync(file, kind === 'nginx' ? nginxFile(options, ports) : caddyFile(options, ports));
+  const parameters =
+    kind === 'nginx' ? ['-p', folder, '-c', file] : ['run', '--adapter', 'caddyfile', '--config', file];
+  const env = { PATH: process.env['PATH'], HOME: folder, XDG_DATA_HOME: folder, ...domainsOf(options) };
+  const child = spawn(kind, parameters, { stdio: ['ignore', 'pipe', 'pipe'], env });
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => {
+      printed += chunk.toString();
+    });
+  const failed = once(child, 'error').then(([error]) => Promise.reject(error as Error));
+  failed.catch(() => undefined);
+  await Promise.race([failed, listening(ports[0], () => child.exitCode !== null)]).catch((cause: unknown) => {
+    throw new Error(`${kind} does not run: ${printed || String(cause)}`, { cause });
+  });
+  const log = join(folder, 'access.log');
+  return {
+    port: ports[0],
+    certificate,
+    written: () => (existsSync(log) ? readFileSync(log, 'utf8') : '') + printed,
+    stop: async () => {
+      const gone = once(child, 'exit');
+      child.kill('SIGTERM');
+      await gone;
+    },
+  };
+}
+
+function domainsOf({ baseDomain, consoleDomain }: FrontOptions): Record<string, string> {
+  return { BASE_DOMAIN: baseDomain, CONSOLE_DOMAIN: consoleDomain };
+}
+
+/** Ports of this machine in place of the names that containers have. */
+function withPorts(text: string, { nodePorts, controlPort }: FrontOptions): string {
+  return text
+    .replaceAll('node-1:8080', `127.0.0.1:${nodePorts[0]}`)
+    .replaceAll('node-2:8080', `127.0.0.1:${nodePorts[1]}`)
+    .replaceAll(/control-[12]:4000/g, `127.0.0.1:${controlPort}`);
+}
+
+/** The file with its certificate from a file: no provider of DNS takes part here. */
+function caddyFile(options: FrontOptions, [port, plainPort]: readonly [number, number]): string {
+  const tls = `tls ${options.folder}/fullchain.pem ${options.folder}/privkey.pem`;
+  return withPorts(readFileSync(join(CONFIGURATIONS, 'Caddyfile'), 'utf8'), options)
+    .replace(/tls \{[^}]*\{[^}]*\}[^}]*\}/, tls)
+    .replace('{$CONSOLE_DOMAIN} {', `{$CONSOLE_DOMAIN} {\n\t${tls}`)
+    .replace(/^\{$/m, `{\n\tadmin off\n\thttps_port ${port}\n\thttp_port ${plainPort}`)
+    .replace(/(reverse_proxy 127\S+) \S+ \{\n\t\tflush/, '$1 {\n\t\tflush');
+}
+
+/**
+ * The template as the container's start fills it in, with ports and paths of this machine in place of names.
+ */
+function nginxFile(options: FrontOptions, [port, plainPort]: readonly [number, number]): string {
+  const { folder } = options;
+  const filled = withPorts(readFileSync(join(CONFIGURATIONS, 'nginx.conf.template'), 'utf8'), options)
+    .replaceAll('${BASE_DOMAIN}', options.baseDomain)
+    .replaceAll('${CONSOLE_DOMAIN}', options.consoleDomain)
+    .replaceAll('listen 443', `listen 127.0.0.1:${port}`)
+    .replace('listen 80', `listen 127.0.0.1:${plainPort}`)
+    .replaceAll('/etc/nginx/certificates/', `${folder}/`)
+    .replace('/var/log/nginx/', `${folder}/`);
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `  ${name}_temp_path ${folder}/${name};`,
+  );
+  const around = [
+    'daemon off;',
+    'worker_processes 1;',
+    `pid ${folder}/pid;`,
+    `error_log ${folder}/error.log;`,
+  ];
+  return [...around, 'events {}', 'http {', ...temporary, filled, '}', ''].join('\n');
+}
+
+async function listening(port: number, ended: () => boolean): Promise<void> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    if (ended()) throw new Error('it ended');
+    const socket = connect(port, '127.0.0.1');
+    const open = await Promise.race([
+      once(socket, 'connect').then(() => true),
+      once(socket, 'error').then(() => false),
+    ]).catch(() => false);
+    socket.destroy();
+    if (open) return;
+    await sleep(25);
+  }
+  throw new Error('it does not listen');
+}
