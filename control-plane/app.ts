@@ -12,7 +12,8 @@ import type { GraphQLSchema } from 'graphql';
 import { serveExports } from './accounts/export.routes.ts';
 import { OidcClient } from './accounts/oidc.client.ts';
 import { serveOidc } from './accounts/oidc.routes.ts';
-import { SECURITY_HEADERS, serveConsole } from './console-files.ts';
+import { SECURITY_HEADERS, serveConsole, serveExplorer, wantsPage } from './console-files.ts';
+import type { ExplorerPage } from './console-files.ts';
 import type { Context } from './context.ts';
 import { maskError } from './errors.ts';
 import type { ErrorLog } from './errors.ts';
@@ -79,7 +80,8 @@ export async function createApp(parts: AppParts): Promise<App> {
   await apollo.start();
   observe(server, parts);
   serveHealth(server, orm);
-  serveGraphql(server, { apollo, contexts, settings });
+  const explorer = await serveExplorer(server, settings.explorerFolder);
+  serveGraphql(server, { apollo, contexts, explorer });
   serveOidc(server, contexts, parts.log);
   serveExports(server, contexts);
   serveDownloads(server, {
@@ -179,10 +181,10 @@ function createApollo(schema: GraphQLSchema, parts: AppParts & { budget: Budget 
 interface GraphqlParts {
   apollo: ApolloServer<Context>;
   contexts: Contexts;
-  settings: Settings;
+  explorer: ExplorerPage | null;
 }
 
-function serveGraphql(server: FastifyInstance, { apollo, contexts }: GraphqlParts): void {
+function serveGraphql(server: FastifyInstance, { apollo, contexts, explorer }: GraphqlParts): void {
   const handle = fastifyApolloHandler(apollo, {
     context: (request, reply) =>
       contexts.ofRequest(request.raw, request.id, (cookie) => {
@@ -193,6 +195,7 @@ function serveGraphql(server: FastifyInstance, { apollo, contexts }: GraphqlPart
     method: ['GET', 'POST', 'OPTIONS'],
     url: '/graphql',
     onRequest: async (request, reply) => {
+      if (explorer && wantsPage(request)) return explorer(reply);
       const { authorization, cookie } = request.headers;
       const maySendMuch = authorization?.startsWith('Bearer gnt_') || cookie?.includes('session=');
       const length = Number(request.headers['content-length'] ?? 0);

@@ -1,7 +1,8 @@
 /**
- * Serves the built console: hashed files for ever, the page for every path of a browser, and a strict policy.
+ * Serves the built console and the API explorer: hashed files for ever, the page for every path of a browser,
+ * and a strict policy.
  */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import staticFiles from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -22,6 +23,9 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+/** The editor of the explorer makes its own `<style>` elements; nothing else is laxer than in the console. */
+const EXPLORER_POLICY = POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'");
+
 /** Registers the console's files where they were built; without them only the API is served. */
 export async function serveConsole(server: FastifyInstance, folder: string): Promise<void> {
   const page = path.join(folder, 'index.html');
@@ -31,18 +35,53 @@ export async function serveConsole(server: FastifyInstance, folder: string): Pro
     wildcard: false,
     index: false,
     cacheControl: false,
-    setHeaders: (reply, file) => {
-      const hashed = file.includes(`${path.sep}assets${path.sep}`);
-      reply.header('cache-control', hashed ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache');
-    },
+    setHeaders: keepHashed,
   });
   server.setNotFoundHandler((request, reply) => answerPage(request, reply));
 }
 
+/** Answers with the page of the API explorer. */
+export type ExplorerPage = (reply: FastifyReply) => FastifyReply;
+
+/**
+ * Registers the explorer's files below /graphql and returns its page for that address itself; null where it
+ * was not built, and /graphql then serves the API alone.
+ */
+export async function serveExplorer(server: FastifyInstance, folder: string): Promise<ExplorerPage | null> {
+  const file = path.join(folder, 'index.html');
+  if (!existsSync(file)) return null;
+  const page = readFileSync(file);
+  await server.register(staticFiles, {
+    root: folder,
+    prefix: '/graphql/',
+    wildcard: false,
+    index: false,
+    // Under its own name the page would have the console's policy.
+    globIgnore: ['index.html'],
+    decorateReply: false,
+    cacheControl: false,
+    setHeaders: keepHashed,
+  });
+  return (reply) =>
+    reply
+      .headers({ 'content-security-policy': EXPLORER_POLICY, 'cache-control': 'no-cache', vary: 'accept' })
+      .type('text/html; charset=utf-8')
+      .send(page);
+}
+
+/** Whether it is a browser that asks, to show the answer to a person. */
+export function wantsPage({ method, headers }: Pick<FastifyRequest, 'method' | 'headers'>): boolean {
+  return method === 'GET' && (headers.accept ?? '').includes('text/html');
+}
+
+function keepHashed(reply: { header(name: string, value: string): unknown }, file: string): void {
+  const hashed = file.includes(`${path.sep}assets${path.sep}`);
+  reply.header('cache-control', hashed ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache');
+}
+
 /** Any path that a browser asks for is the console's own business; everything else is not there. */
 async function answerPage(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-  const wantsPage = request.method === 'GET' && (request.headers.accept ?? '').includes('text/html');
-  if (!wantsPage) return reply.code(404).send({ error: 'There is nothing at this address.' });
+  if (!wantsPage(request)) return reply.code(404).send({ error: 'There is nothing at this address.' });
   return reply.header('cache-control', 'no-cache').sendFile('index.html');
 }
 

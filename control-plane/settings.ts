@@ -35,6 +35,8 @@ export interface Settings {
   oidc: OidcSettings | null;
   /** Folder of the built console. */
   consoleFolder: string;
+  /** Folder of the built API explorer. */
+  explorerFolder: string;
   /** Started by `npm start`, with the embedded database and the demo. */
   localStart: boolean;
   /** Months of the usage log that ended longer ago are dropped, in days; null keeps all. */
@@ -77,6 +79,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
     mailFrom: env['MAIL_FROM']?.trim() || null,
     oidc: oidcOf(env),
     consoleFolder: path.resolve(env['CONSOLE_FOLDER'] || path.join('dist', 'console')),
+    explorerFolder: path.resolve(env['EXPLORER_FOLDER'] || path.join('dist', 'explorer')),
     localStart: env['LOCAL_START'] === '1',
     usageRetentionDays: retentionOf(env),
     queryBudget: budgetOf(env),

@@ -43,6 +43,25 @@ const PRODUCTS = [
       'warn',
     ],
   },
+  {
+    title: 'Building the API explorer',
+    wanted: () => existsSync(path.join(ROOT, 'console', 'explorer', 'index.html')),
+    // Of the console it takes the theme alone: its editor is built anew only for what it depends on.
+    inputs: ['console/explorer', 'console/components/theme.ts', 'package-lock.json'],
+    reads: (file) => !/\.test\.tsx?$/.test(file),
+    result: 'dist/explorer',
+    stamp: 'dist/.explorer.stamp',
+    command: [
+      'node_modules/vite/bin/vite.js',
+      'build',
+      'console/explorer',
+      '--outDir',
+      '../../dist/explorer',
+      '--emptyOutDir',
+      '--logLevel',
+      'error',
+    ],
+  },
 ];
 
 /** The products that have to be built again; each takes a stat per source file to find out. */

@@ -1,0 +1,44 @@
+/** How the API explorer is built: apart from the console, whose pages must not grow by an editor. */
+import { createHash } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+import type { Plugin } from 'vite';
+
+const DATA_FONT = /url\(["']?data:font\/([a-z0-9]+);base64,([A-Za-z0-9+/=]+)["']?\)/g;
+const NAME_LENGTH = 8;
+
+/** Fonts that a package carries inside its styles become files: the policy of the page allows no data: URL. */
+function fontFiles(): Plugin {
+  return {
+    name: 'font-files',
+    generateBundle(_options, bundle) {
+      for (const item of Object.values(bundle)) {
+        if (item.type !== 'asset' || !item.fileName.endsWith('.css')) continue;
+        item.source = String(item.source).replaceAll(DATA_FONT, (_all, kind: string, content: string) => {
+          const source = Buffer.from(content, 'base64');
+          const name = `font-${createHash('sha256').update(source).digest('hex').slice(0, NAME_LENGTH)}.${kind}`;
+          this.emitFile({ type: 'asset', fileName: `assets/${name}`, source });
+          return `url(./${name})`;
+        });
+      }
+    },
+  };
+}
+
+export default defineConfig({
+  root: fileURLToPath(new URL('.', import.meta.url)),
+  // The control plane serves the page at /graphql and its files below.
+  base: '/graphql/',
+  publicDir: false,
+  plugins: [react(), fontFiles()],
+  build: {
+    outDir: '../../dist/explorer',
+    emptyOutDir: true,
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    target: 'es2023',
+    // The editor is one large piece by nature, and nobody pays for it elsewhere.
+    chunkSizeWarningLimit: 5_000,
+  },
+});

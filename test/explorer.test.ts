@@ -1,0 +1,139 @@
+/** The API explorer at /graphql in a real browser, over a real control plane, with the policy that it has. */
+import { readFileSync } from 'node:fs';
+import { chromium } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CHROMIUM_FLAGS, findChromium } from '../console/test/chromium.ts';
+import { pick, startTestApp } from './control/app.ts';
+import type { TestApp } from './control/app.ts';
+
+const SHOWN_MS = 60_000;
+const TEST_MS = 120_000;
+const executablePath = await findChromium();
+
+let test: TestApp;
+
+beforeAll(async () => {
+  test = await startTestApp();
+});
+
+afterAll(() => test?.close());
+
+describe('the address of the API', () => {
+  const get = (accept: string, path = '/graphql') => fetch(`${test.url}${path}`, { headers: { accept } });
+
+  it('shows the explorer to browsers, and answers everybody else as before', async () => {
+    const page = await get('text/html,application/xhtml+xml');
+    expect(page.headers.get('content-type')).toContain('text/html');
+    expect(await page.text()).toBe(readFileSync('dist/explorer/index.html', 'utf8'));
+    const answer = await fetch(`${test.url}/graphql?query={__typename}`, {
+      headers: { accept: 'application/json', 'apollo-require-preflight': '1' },
+    });
+    expect(await answer.json()).toMatchObject({ data: { __typename: 'Query' } });
+  });
+
+  it('lets the explorer alone write styles, and nothing else that the console may not', async () => {
+    const policyOf = async (path: string): Promise<string[]> =>
+      ((await get('text/html', path)).headers.get('content-security-policy') ?? '').split('; ');
+    const [explorer, console] = [await policyOf('/graphql'), await policyOf('/keys')];
+    expect(explorer.filter((rule) => !console.includes(rule))).toEqual(["style-src 'self' 'unsafe-inline'"]);
+    expect(explorer).toHaveLength(console.length);
+    expect(await policyOf('/graphql/index.html')).toEqual(console);
+  });
+});
+
+describe.skipIf(!executablePath)('the explorer', () => {
+  let browser: Browser;
+
+  beforeAll(async () => {
+    browser = await chromium.launch({ ...(executablePath && { executablePath }), args: CHROMIUM_FLAGS });
+  });
+  afterAll(() => browser?.close());
+
+  /** Opens it with an operation, as somebody or nobody; complaints and requests to others end in `said`. */
+  async function open(query: string, cookie: string | null): Promise<{ page: Page; said: string[] }> {
+    const context = await browser.newContext();
+    const [name = '', value = ''] = (cookie ?? '').split('=');
+    if (cookie) await context.addCookies([{ name, value, url: test.url }]);
+    const page = await context.newPage();
+    const said: string[] = [];
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) said.push(message.text());
+    });
+    page.on('pageerror', (error) => said.push(error.message));
+    page.on('request', (request) => {
+      if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(test.url))
+        said.push(request.url());
+    });
+    await page.goto(`${test.url}/graphql?query=${encodeURIComponent(query)}`);
+    // Its button stands there before the editors do.
+    await page.locator('.graphiql-query-editor .view-lines').waitFor({ timeout: SHOWN_MS });
+    return { page, said };
+  }
+
+  const run = (page: Page) => page.getByRole('button', { name: /^(Execute|Run)/ }).click();
+  const answer = (page: Page, text: string) =>
+    page.locator('.graphiql-response', { hasText: text }).waitFor({ timeout: SHOWN_MS });
+
+  it(
+    'runs an operation with the session of the console, says nothing, and asks nobody else',
+    async () => {
+      const admin = await test.admin();
+      const { page, said } = await open('{ viewer { email } }', admin.cookie);
+      await run(page);
+      await answer(page, 'admin@example.com');
+      expect(said).toEqual([]);
+      await page.context().close();
+    },
+    TEST_MS,
+  );
+
+  it(
+    'runs an operation with a pasted token, and keeps the token nowhere',
+    async () => {
+      const ann = await test.user('ann@example.com');
+      const made = await ann.send(
+        `mutation { accessTokenCreate(input: { name: "t", scopes: [KEYS_READ], expiresInDays: 1 }) {
+          secret userErrors { code message } } }`,
+      );
+      const token = pick<string>(made, 'accessTokenCreate', 'secret');
+      const { page, said } = await open('{ viewer { email } }', null);
+      await page.getByRole('button', { name: 'Headers' }).click();
+      await page.locator('.graphiql-editor-tool .view-lines:visible').click();
+      await page.keyboard.press('Control+a');
+      await page.keyboard.insertText(JSON.stringify({ authorization: `Bearer ${token}` }));
+      await run(page);
+      await answer(page, 'ann@example.com');
+      expect(said).toEqual([]);
+      expect(
+        await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])'),
+      ).not.toContain(token);
+      await page.context().close();
+    },
+    TEST_MS,
+  );
+
+  it(
+    'follows a subscription over its socket',
+    async () => {
+      const bob = await test.user('bob@example.com');
+      const { page, said } = await open('subscription { apiKeyUpdated { name } }', bob.cookie);
+      const opened = page.waitForEvent('websocket');
+      await run(page);
+      await (await opened).waitForEvent('framereceived');
+      const create =
+        'mutation ($k: String!) { apiKeyCreate(input: { name: "heard", idempotencyKey: $k }) { replayed } }';
+      const shown = answer(page, 'heard').then(() => true);
+      for (let attempt = 0; ; attempt += 1) {
+        await bob.send(create, { k: String(attempt) });
+        const later = new Promise<false>((resolve) => {
+          setTimeout(resolve, 500, false);
+        });
+        if (await Promise.race([shown, later])) break;
+      }
+      expect(said).toEqual([]);
+      await page.context().close();
+    },
+    TEST_MS,
+  );
+});
