@@ -20,6 +20,13 @@ export function watchedSocket(addresses: Addresses, token: string): SocketClient
     clearTimeout(pong);
     pong = undefined;
   };
+  // Timers run before sockets are read. If it was this process that stood still, the answer lies there by
+  // now, and has been read before an immediate runs.
+  const giveUp = () => {
+    if (pong === undefined) return;
+    calm();
+    socket.terminate();
+  };
   const socket = createClient({
     url: () => {
       address = addresses.current;
@@ -34,15 +41,10 @@ export function watchedSocket(addresses: Addresses, token: string): SocketClient
       // keepAlive sends pings but does not mind missing answers: a frozen peer would go unnoticed for
       // minutes.
       ping: (received) => {
-        if (!received)
-          pong ??= setTimeout(() => {
-            calm();
-            socket.terminate();
-          }, PONG_WITHIN_MS);
+        if (!received) pong ??= setTimeout(() => setImmediate(giveUp), PONG_WITHIN_MS);
       },
-      pong: (received) => {
-        if (received) calm();
-      },
+      // Whatever comes, a large part of a snapshot before the answer too: who sends is not frozen.
+      message: calm,
       closed: (event) => {
         calm();
         if (!isOwnWish(event)) addresses.leave(address);

@@ -5,8 +5,6 @@ import type { Family } from '@gateway/shared/catalog';
 import type { ConfigEntry } from '@gateway/shared/node-api';
 import type {
   AccountRecord,
-  ConfigKind,
-  ConfigRecord,
   CredentialRecord,
   KeyRecord,
   ModelRecord,
@@ -16,18 +14,24 @@ import type {
 } from '@gateway/shared/records';
 import { unseal } from '@gateway/shared/sealing';
 import type { CompiledCredential, CompiledRoute, Config } from './config.ts';
-import type { EntryTable, Tables } from './tables.ts';
-
-type RecordOf<Kind extends ConfigKind> = Extract<ConfigRecord, { kind: Kind }>;
+import type { PersistentMap } from './persistent-map.ts';
+import { RecordIndex, recordOf, recordsOf } from './record-index.ts';
+import { tableOf } from './tables.ts';
+import type { Tables } from './tables.ts';
 
 /**
- * Compiles tables into configurations. It remembers the look-ups of the kinds that did not change since the
- * last time, so that disabling one key does not unseal every credential again.
+ * Compiles tables into configurations. It remembers what it made of the last ones, so that disabling one of
+ * 100,000 keys neither touches the others nor unseals every credential again.
  */
 export class Compiler {
   readonly #privateKey: KeyObject;
   readonly #secrets = new WeakMap<ConfigEntry, CompiledCredential>();
-  readonly #lookups = new WeakMap<EntryTable, unknown>();
+  readonly #keys = new RecordIndex('API_KEY', (key) => key.digest);
+  readonly #rotatedKeys = new RecordIndex('API_KEY', (key) => key.previousDigest);
+  readonly #models = new RecordIndex('MODEL', (model) => model.name);
+  readonly #pools = new RecordIndex('POOL', (pool) => pool.subdomain);
+  readonly #poolIds = new RecordIndex('POOL', (pool) => pool.id);
+  readonly #accounts = new RecordIndex('ACCOUNT', (account) => account.walletId);
 
   constructor(privateKey: KeyObject) {
     this.#privateKey = privateKey;
@@ -40,28 +44,18 @@ export class Compiler {
   compile(tables: Tables, confirmedAt: number): Config {
     const settings = recordsOf(tables, 'SETTINGS').next().value;
     if (!settings) throw new Error('the settings are missing');
-    const keys = this.#lookup(tables, 'API_KEY', byDigest);
-    const models = this.#lookup(tables, 'MODEL', (records) =>
-      indexed<ModelRecord>(records, (model) => model.name),
-    );
-    const pools = this.#lookup(tables, 'POOL', (records) =>
-      indexed<PoolRecord>(records, (pool) => pool.subdomain),
-    );
-    const poolIds = new Map([...pools.values()].map((pool) => [pool.id, pool]));
-    const accounts = this.#lookup(tables, 'ACCOUNT', (records) =>
-      indexed<AccountRecord>(records, (account) => account.walletId),
-    );
-    const routes = this.#routes(tables);
     return new CompiledConfig({
       revision: tables.revision,
       confirmedAt,
       settings,
-      keys,
-      models,
-      pools,
-      poolIds,
-      accounts,
-      routes,
+      // What can fail comes first: the look-ups then never run ahead of what is served.
+      routes: this.#routes(tables),
+      keys: this.#keys.of(tables),
+      rotatedKeys: this.#rotatedKeys.of(tables),
+      models: this.#models.of(tables),
+      pools: this.#pools.of(tables),
+      poolIds: this.#poolIds.of(tables),
+      accounts: this.#accounts.of(tables),
     });
   }
 
@@ -84,8 +78,8 @@ export class Compiler {
 
   #credentials(tables: Tables): ReadonlyMap<string, CompiledCredential[]> {
     const byProvider = new Map<string, CompiledCredential[]>();
-    for (const entry of tables.byKind.get('CREDENTIAL')?.values() ?? []) {
-      const record = entry.payload as CredentialRecord;
+    for (const entry of tableOf(tables, 'CREDENTIAL').values()) {
+      const record = recordOf(entry, 'CREDENTIAL');
       const compiled = this.#secrets.get(entry) ?? this.#open(record);
       this.#secrets.set(entry, compiled);
       byProvider.set(record.providerId, [...(byProvider.get(record.providerId) ?? []), compiled]);
@@ -104,29 +98,19 @@ export class Compiler {
       throw new Error(`credential ${record.id} does not open with this node's key`, { cause });
     }
   }
-
-  #lookup<Kind extends ConfigKind, Lookup>(
-    tables: Tables,
-    kind: Kind,
-    build: (records: Iterable<RecordOf<Kind>>) => Lookup,
-  ): Lookup {
-    const table = tables.byKind.get(kind);
-    const known = table && (this.#lookups.get(table) as Lookup | undefined);
-    const lookup = known ?? build(recordsOf(tables, kind));
-    if (table) this.#lookups.set(table, lookup);
-    return lookup;
-  }
 }
 
 interface Lookups {
   revision: number;
   confirmedAt: number;
   settings: SettingsRecord;
-  keys: KeyLookup;
-  models: ReadonlyMap<string, ModelRecord>;
-  pools: ReadonlyMap<string, PoolRecord>;
-  poolIds: ReadonlyMap<string, PoolRecord>;
-  accounts: ReadonlyMap<string, AccountRecord>;
+  keys: PersistentMap<KeyRecord>;
+  /** By the digest that a rotation replaced. */
+  rotatedKeys: PersistentMap<KeyRecord>;
+  models: PersistentMap<ModelRecord>;
+  pools: PersistentMap<PoolRecord>;
+  poolIds: PersistentMap<PoolRecord>;
+  accounts: PersistentMap<AccountRecord>;
   routes: ReadonlyMap<string, readonly CompiledRoute[]>;
 }
 
@@ -153,9 +137,9 @@ class CompiledConfig implements Config {
   }
 
   keyByDigest(digest: string): KeyRecord | undefined {
-    const key = this.#lookups.keys.current.get(digest);
+    const key = this.#lookups.keys.get(digest);
     if (key) return key;
-    const rotated = this.#lookups.keys.previous.get(digest);
+    const rotated = this.#lookups.rotatedKeys.get(digest);
     return rotated && (rotated.previousUntil ?? 0) > Date.now() ? rotated : undefined;
   }
 
@@ -198,41 +182,22 @@ export function confirmedConfig(config: Config, confirmedAt: number): Config {
  */
 export function keysStopped(before: Tables, after: Tables): Set<string> {
   const stopped = new Set<string>();
-  const keys = after.byKind.get('API_KEY');
-  if (before.byKind.get('API_KEY') === keys && before.byKind.get('ACCOUNT') === after.byKind.get('ACCOUNT'))
-    return stopped;
-  const suspended = new Set(
-    [...recordsOf(after, 'ACCOUNT')].filter((each) => each.suspended).map((each) => each.walletId),
-  );
-  for (const [id, entry] of before.byKind.get('API_KEY') ?? []) {
-    const old = entry.payload as KeyRecord;
-    const now = keys?.get(id)?.payload as KeyRecord | undefined;
-    if (old.enabled && (!now?.enabled || suspended.has(now.walletId))) stopped.add(old.id);
+  for (const change of tableOf(after, 'API_KEY').since(tableOf(before, 'API_KEY'))) {
+    const old = change.before && recordOf(change.before, 'API_KEY');
+    const now = change.after && recordOf(change.after, 'API_KEY');
+    if (old?.enabled && !now?.enabled) stopped.add(old.id);
   }
+  const suspended = new Set<string>();
+  for (const change of tableOf(after, 'ACCOUNT').since(tableOf(before, 'ACCOUNT'))) {
+    const old = change.before && recordOf(change.before, 'ACCOUNT');
+    const now = change.after && recordOf(change.after, 'ACCOUNT');
+    if (now?.suspended && !old?.suspended) suspended.add(now.walletId);
+  }
+  // Keys are not found by their wallet, and a suspension is rare: all of them are looked at.
+  if (suspended.size > 0)
+    for (const key of recordsOf(before, 'API_KEY'))
+      if (key.enabled && suspended.has(key.walletId)) stopped.add(key.id);
   return stopped;
-}
-
-interface KeyLookup {
-  current: ReadonlyMap<string, KeyRecord>;
-  previous: ReadonlyMap<string, KeyRecord>;
-}
-
-function byDigest(keys: Iterable<KeyRecord>): KeyLookup {
-  const current = new Map<string, KeyRecord>();
-  const previous = new Map<string, KeyRecord>();
-  for (const key of keys) {
-    current.set(key.digest, key);
-    if (key.previousDigest !== null) previous.set(key.previousDigest, key);
-  }
-  return { current, previous };
-}
-
-function* recordsOf<Kind extends ConfigKind>(
-  tables: Tables,
-  kind: Kind,
-): Generator<RecordOf<Kind>, undefined> {
-  for (const entry of tables.byKind.get(kind)?.values() ?? []) yield entry.payload as RecordOf<Kind>;
-  return undefined;
 }
 
 function indexed<Each>(records: Iterable<Each>, keyOf: (record: Each) => string): ReadonlyMap<string, Each> {

@@ -85,9 +85,10 @@ function object<Value>(shape: Shape<Value>): Decoder<Value> {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw new DecodeError(place, 'an object');
     const source = value as Record<string, unknown>;
-    return Object.fromEntries(
-      fields.map(([field, decode]) => [field, decode(source[field], `${place}/${field}`)]),
-    ) as Value;
+    // A snapshot has 100,000 of them: nothing is made in between, and all have one shape.
+    const result: Record<string, unknown> = {};
+    for (const [field, decode] of fields) result[field] = decode(source[field], `${place}/${field}`);
+    return result as Value;
   };
 }
 

@@ -106,6 +106,8 @@ interface Plane {
   url: string;
   port: number;
   acks: Ack[];
+  /** So many of the next acknowledgements are answered by nothing but an error. */
+  lost: { acks: number };
   followers: Follower[];
   /** The newest subscription; waits for the nth. */
   follower(number: number): Promise<Follower>;
@@ -121,8 +123,13 @@ afterEach(async () => {
 async function startPlane(port = 0): Promise<Plane> {
   const acks: Ack[] = [];
   const followers: Follower[] = [];
+  const lost = { acks: 0 };
   const rootValue = {
     nodeConfigAck: ({ input }: { input: Ack }) => {
+      if (lost.acks > 0) {
+        lost.acks -= 1;
+        throw new Error('lost');
+      }
       acks.push(input);
       return { ok: true, userErrors: [] };
     },
@@ -160,7 +167,7 @@ async function startPlane(port = 0): Promise<Plane> {
     await expect.poll(() => followers.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(number);
     return followers[number - 1] as Follower;
   };
-  return { url: `http://127.0.0.1:${at}`, port: at, acks, followers, follower, close };
+  return { url: `http://127.0.0.1:${at}`, port: at, acks, lost, followers, follower, close };
 }
 
 async function* follow(
@@ -367,6 +374,18 @@ test('a heartbeat confirms the revision; two that name a later one mean that a d
   for (let time = 0; time < 2; time += 1)
     first.push({ __typename: 'ConfigHeartbeat', revision: 5, at: new Date().toISOString() });
   expect((await plane.follower(2)).fromRevision).toBe(null);
+});
+
+test('an acknowledgement that was not answered is repeated at the next heartbeat', async () => {
+  const { plane, warnings } = await startHouse();
+  const first = await plane.follower(1);
+  plane.lost.acks = 1;
+  first.push(snapshot(2, FIRST));
+  await expect.poll(() => warnings.join()).toMatch(/could not be kept or acknowledged/);
+  expect(plane.acks).toEqual([]);
+  for (let time = 0; time < 2; time += 1)
+    first.push({ __typename: 'ConfigHeartbeat', revision: 2, at: new Date().toISOString() });
+  await expect.poll(() => plane.acks).toMatchObject([{ revision: 2 }]);
 });
 
 function upstreamRecords(publicKey: string): [ConfigRecord, ConfigRecord, ConfigRecord] {

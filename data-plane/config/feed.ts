@@ -2,12 +2,14 @@
  * Keeps the configuration current: follows the control plane, swaps what is good, refuses what is not,
  * acknowledges.
  */
-import type { ConfigEntry, ConfigEvent } from '@gateway/shared/node-api';
+import type { ConfigEvent } from '@gateway/shared/node-api';
 import type { Control } from '../control.ts';
 import type { Log } from '../log.ts';
 import { confirmedConfig, keysStopped } from './compile.ts';
 import type { Compiler } from './compile.ts';
 import type { ConfigFile, KeptConfig } from './file.ts';
+import { SnapshotParts } from './snapshot-parts.ts';
+import type { WholeSnapshot } from './snapshot-parts.ts';
 import type { WritableStore } from './store.ts';
 import { NO_TABLES, changed } from './tables.ts';
 import type { TableChange, Tables } from './tables.ts';
@@ -22,7 +24,6 @@ const CONFIRMED_EVERY_MS = 60_000;
  * Heartbeats that name a later revision before the node stops believing that its delta is still on its way.
  */
 const LAGGING_HEARTBEATS = 2;
-const CHUNKS_MAX = 10_000;
 
 export interface FeedOptions {
   control: Pick<Control, 'follow' | 'acknowledge'>;
@@ -52,12 +53,10 @@ export function createFeed(options: FeedOptions): Feed {
   return new ConfigFeed(options);
 }
 
-interface Collection {
+/** A state of the configuration, as the control plane names it. */
+interface Revision {
   revision: number;
   checksum: string;
-  chunks: number;
-  entries: ConfigEntry[];
-  next: number;
 }
 
 class ConfigFeed implements Feed {
@@ -68,9 +67,11 @@ class ConfigFeed implements Feed {
   #retry: NodeJS.Timeout | undefined;
   #silence: NodeJS.Timeout | undefined;
   #attempts = 0;
-  #collection: Collection | undefined;
+  #parts: SnapshotParts | undefined;
   /** The revision that was refused: heartbeats that name it do not mean that something is missing. */
   #refused = 0;
+  /** The last revision that the control plane knows to be in use here. */
+  #acknowledged = 0;
   #lagging = 0;
   #writtenAt = 0;
   #work: Promise<void> = Promise.resolve();
@@ -140,7 +141,7 @@ class ConfigFeed implements Feed {
     clearTimeout(this.#silence);
     this.#unfollow?.();
     this.#unfollow = undefined;
-    this.#collection = undefined;
+    this.#parts = undefined;
     this.#lagging = 0;
     this.connected = false;
   }
@@ -176,63 +177,62 @@ class ConfigFeed implements Feed {
   }
 
   #takeChunk(event: Extract<ConfigEvent, { __typename: 'ConfigSnapshot' }>): void {
-    const { revision, checksum, chunk, chunks, entries } = event;
-    if (chunk === 0) this.#collection = { revision, checksum, chunks, entries: [], next: 0 };
-    const collection = this.#collection;
-    const fits =
-      collection &&
-      collection.next === chunk &&
-      collection.chunks === chunks &&
-      chunks <= CHUNKS_MAX &&
-      collection.revision === revision &&
-      collection.checksum === checksum &&
-      Array.isArray(entries);
-    if (!fits) return this.#doubt('the parts of a snapshot do not fit together');
-    // One at a time: spreading a large chunk into push() would overflow the stack.
-    for (const entry of entries) collection.entries.push(entry);
-    collection.next += 1;
-    if (collection.next < chunks) return;
-    this.#collection = undefined;
-    this.#apply(NO_TABLES, { revision, checksum, upserts: collection.entries, removals: [] });
+    if (event.chunk === 0) this.#parts = new SnapshotParts(event);
+    if (!this.#parts?.add(event)) return this.#doubt('the parts of a snapshot do not fit together');
+    const { whole } = this.#parts;
+    if (whole) this.#takeSnapshot(whole);
+  }
+
+  #takeSnapshot(whole: WholeSnapshot): void {
+    this.#parts = undefined;
+    try {
+      this.#swap(whole.tables(), whole);
+    } catch (error) {
+      this.#refuse(whole, messageOf(error));
+    }
   }
 
   #takeDelta(event: Extract<ConfigEvent, { __typename: 'ConfigDelta' }>): void {
     const { fromRevision, revision, checksum, upserts, removals } = event;
     if (revision <= this.#tables.revision) return;
-    if (this.#collection || fromRevision !== this.#tables.revision) {
+    if (this.#parts || fromRevision !== this.#tables.revision) {
       return this.#doubt(`a delta from revision ${fromRevision} came`);
     }
-    this.#apply(this.#tables, { revision, checksum, upserts, removals });
+    const change = { revision, checksum, upserts, removals };
+    try {
+      this.#swap(changed(this.#tables, change), change);
+    } catch (error) {
+      this.#refuse(change, messageOf(error));
+      // It may only have been wrong together with what it was put upon.
+      this.#doubt('a delta was refused');
+    }
   }
 
   #takeHeartbeat(revision: number): void {
     if (revision === this.#tables.revision) {
       this.#lagging = 0;
       this.#confirm();
-    } else if (revision !== this.#refused && !this.#collection) {
+      // The answer to an acknowledgement can get lost like any other; nobody else would ever repeat it.
+      if (this.#acknowledged !== revision) this.#then(() => this.#acknowledgeAgain());
+    } else if (revision !== this.#refused && !this.#parts) {
       this.#lagging += 1;
       if (this.#lagging >= LAGGING_HEARTBEATS) this.#doubt(`the control plane is at revision ${revision}`);
     }
   }
 
-  /** Swaps at once; the file and the acknowledgement follow in order behind. */
-  #apply(base: Tables, change: TableChange): void {
+  /**
+   * Swaps at once; the file and the acknowledgement follow in order behind. Throws where the tables may not be
+   * served.
+   */
+  #swap(tables: Tables, told: Revision | TableChange): void {
     const confirmedAt = Date.now();
-    let tables: Tables;
-    try {
-      tables = changed(base, change);
-      this.#use(tables, confirmedAt);
-    } catch (error) {
-      this.#refuse(change, messageOf(error));
-      // A delta may only have been wrong together with what it was put upon.
-      return base === NO_TABLES ? undefined : this.#doubt('a delta was refused');
-    }
+    this.#use(tables, confirmedAt);
     this.#attempts = 0;
     this.#refused = 0;
     this.#lagging = 0;
     const kept = { tables, confirmedAt };
-    this.#then(() => this.#keep(base === NO_TABLES ? undefined : change, kept));
-    this.#then(() => this.#acknowledge(change));
+    this.#then(() => this.#keep('upserts' in told ? told : undefined, kept));
+    this.#then(() => this.#acknowledge(told));
   }
 
   #use(tables: Tables, confirmedAt: number): void {
@@ -243,13 +243,10 @@ class ConfigFeed implements Feed {
     store.swap(config, stopped);
   }
 
-  #refuse(change: TableChange, reason: string): void {
-    this.#refused = change.revision;
-    this.#options.log.warn(
-      { revision: change.revision, reason },
-      'a configuration was refused; the old one serves on',
-    );
-    this.#then(() => this.#acknowledge(change, reason));
+  #refuse({ revision, checksum }: Revision, reason: string): void {
+    this.#refused = revision;
+    this.#options.log.warn({ revision, reason }, 'a configuration was refused; the old one serves on');
+    this.#then(() => this.#acknowledge({ revision, checksum }, reason));
   }
 
   #confirm(): void {
@@ -268,17 +265,23 @@ class ConfigFeed implements Feed {
     else await this.#options.file.writeSnapshot(kept);
   }
 
-  async #acknowledge({ revision, checksum }: TableChange, error?: string): Promise<void> {
+  async #acknowledge({ revision, checksum }: Revision, error?: string): Promise<void> {
     // A later revision is acknowledged right behind, and says the same of this one.
     if (!error && revision < this.#tables.revision) return;
+    this.#acknowledged = 0;
     const answer = await this.#options.control.acknowledge({
       nodeId: this.#nodeId,
       revision,
       checksum,
       ...(error && { error }),
     });
-    if (!answer.ok)
+    if (answer.ok) this.#acknowledged = error ? 0 : revision;
+    else
       this.#options.log.warn({ revision, userErrors: answer.userErrors }, 'an acknowledgement was refused');
+  }
+
+  async #acknowledgeAgain(): Promise<void> {
+    if (this.#acknowledged !== this.#tables.revision) await this.#acknowledge(this.#tables);
   }
 
   #then(work: () => Promise<void>): void {

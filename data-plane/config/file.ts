@@ -1,20 +1,32 @@
 /**
  * The last configuration that was good, on disk, so that a node starts while the control plane is away. Lines
- * of `crc32 json`: first a snapshot, then the deltas and confirmations since. Rewritten when it grew long.
+ * of `crc32 json`: first a snapshot in parts, then the deltas and confirmations since. Rewritten when these
+ * are as long as the snapshot was.
  */
 import { open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { ConfigEntry } from '@gateway/shared/node-api';
-import { NO_TABLES, changed, entriesOf } from './tables.ts';
+import { NO_TABLES, TablesDraft, changed, entriesOf } from './tables.ts';
 import type { TableChange, Tables } from './tables.ts';
 
-/** Lines after the snapshot before the file is written anew. */
-const LINES_MAX = 1_000;
+/** A short file is not written anew before this much was added to its snapshot, in bytes. */
+const ADDED_BYTES_MIN = 1 << 20;
+/** Entries of one line of a snapshot: requests are answered between two lines. */
+const LINE_ENTRIES = 1_000;
 const OWNER_ONLY = 0o600;
 
+/** A snapshot ends with the line that brings its last entries; `left` counts those of the lines behind. */
 type Line =
-  | { type: 'snapshot'; revision: number; checksum: string; entries: ConfigEntry[]; confirmedAt: number }
+  | {
+      type: 'snapshot';
+      revision: number;
+      checksum: string;
+      entries: ConfigEntry[];
+      left?: number;
+      confirmedAt: number;
+    }
+  | { type: 'entries'; entries: ConfigEntry[]; left: number }
   | { type: 'delta'; change: TableChange; confirmedAt: number }
   | { type: 'confirmed'; confirmedAt: number };
 
@@ -38,7 +50,9 @@ export class DamagedConfigFile extends Error {
 /** The file at one path. Its writes come one after another; the caller sees to that. */
 export class ConfigFile {
   readonly #path: string;
-  #lines = Infinity;
+  #snapshotBytes = 0;
+  /** Infinite until the file is known to be whole: then the next write starts a new one. */
+  #addedBytes = Infinity;
 
   constructor(path: string) {
     this.#path = path;
@@ -56,23 +70,22 @@ export class ConfigFile {
     return replay(this.#path, content);
   }
 
-  /** Replaces the file: written beside it, synced, renamed, folder synced. */
-  async writeSnapshot({ tables, confirmedAt }: KeptConfig): Promise<void> {
-    const { revision, checksum } = tables;
+  /** Replaces the file: written beside it in parts, synced, renamed, folder synced. */
+  async writeSnapshot(kept: KeptConfig): Promise<void> {
     const next = `${this.#path}.tmp`;
     const file = await open(next, 'w', OWNER_ONLY);
+    let bytes = 0;
     try {
       await file.chmod(OWNER_ONLY);
-      await file.writeFile(
-        encode({ type: 'snapshot', revision, checksum, entries: entriesOf(tables), confirmedAt }),
-      );
+      for (const line of snapshotLines(kept)) bytes += (await file.write(encode(line))).bytesWritten;
       await file.sync();
     } finally {
       await file.close();
     }
     await rename(next, this.#path);
     await syncFolder(dirname(this.#path));
-    this.#lines = 0;
+    this.#snapshotBytes = bytes;
+    this.#addedBytes = 0;
   }
 
   /** Adds one change durably; `kept` is the state with it, in case the file must be written anew. */
@@ -86,24 +99,52 @@ export class ConfigFile {
   }
 
   async #append(line: Line, kept: KeptConfig): Promise<void> {
-    if (this.#lines >= LINES_MAX) return this.writeSnapshot(kept);
-    const written = this.#lines;
-    // Until the line is known to be whole, the next write starts a new file.
-    this.#lines = Infinity;
+    if (this.#addedBytes >= Math.max(ADDED_BYTES_MIN, this.#snapshotBytes)) return this.writeSnapshot(kept);
+    const bytes = encode(line);
+    const added = this.#addedBytes + bytes.length;
+    this.#addedBytes = Infinity;
     const file = await open(this.#path, 'a', OWNER_ONLY);
     try {
-      await file.appendFile(encode(line));
+      await file.appendFile(bytes);
       await file.datasync();
-      this.#lines = written + 1;
+      this.#addedBytes = added;
     } finally {
       await file.close();
     }
   }
 }
 
-function encode(line: Line): string {
+function* snapshotLines({ tables, confirmedAt }: KeptConfig): Generator<Line, undefined> {
+  const { revision, checksum } = tables;
+  let left = 0;
+  for (const table of tables.byKind.values()) left += table.size;
+  let isFirst = true;
+  for (const entries of parts(entriesOf(tables))) {
+    left -= entries.length;
+    if (isFirst) yield { type: 'snapshot', revision, checksum, entries, left, confirmedAt };
+    else yield { type: 'entries', entries, left };
+    isFirst = false;
+  }
+  return undefined;
+}
+
+/** Lists of at most `LINE_ENTRIES`; at least one. */
+function* parts(all: Iterable<ConfigEntry>): Generator<ConfigEntry[], undefined> {
+  let part: ConfigEntry[] = [];
+  for (const entry of all) {
+    if (part.length === LINE_ENTRIES) {
+      yield part;
+      part = [];
+    }
+    part.push(entry);
+  }
+  yield part;
+  return undefined;
+}
+
+function encode(line: Line): Buffer {
   const json = JSON.stringify(line);
-  return `${crc32(json).toString(16).padStart(8, '0')} ${json}\n`;
+  return Buffer.from(`${crc32(json).toString(16).padStart(8, '0')} ${json}\n`);
 }
 
 /**
@@ -112,16 +153,16 @@ function encode(line: Line): string {
 function replay(path: string, content: string): KeptConfig | undefined {
   const lines = content.split('\n');
   lines.pop();
-  let kept: KeptConfig | undefined;
+  const reader = new Reader();
   for (const [at, text] of lines.entries()) {
     try {
-      kept = next(kept, decode(text));
+      reader.take(decode(text));
     } catch (cause) {
       throw new DamagedConfigFile(path, at + 1, cause);
     }
   }
-  if (!kept && content !== '') throw new DamagedConfigFile(path, 1, undefined);
-  return kept;
+  if (!reader.kept && content !== '') throw new DamagedConfigFile(path, lines.length + 1, undefined);
+  return reader.kept;
 }
 
 function decode(text: string): Line {
@@ -130,18 +171,36 @@ function decode(text: string): Line {
   return JSON.parse(json) as Line;
 }
 
-function next(kept: KeptConfig | undefined, line: Line): KeptConfig {
-  const { confirmedAt } = line;
-  if (line.type === 'snapshot') {
-    const { revision, checksum, entries } = line;
-    return {
-      tables: changed(NO_TABLES, { revision, checksum, upserts: entries, removals: [] }),
-      confirmedAt,
-    };
+/** Follows the lines in order. */
+class Reader {
+  kept: KeptConfig | undefined;
+  #draft: { tables: TablesDraft; revision: number; checksum: string; confirmedAt: number } | undefined;
+
+  /** Throws where the line does not fit to those before it. */
+  take(line: Line): void {
+    if (line.type === 'snapshot') {
+      const { revision, checksum, confirmedAt } = line;
+      this.#draft = { tables: new TablesDraft(NO_TABLES), revision, checksum, confirmedAt };
+      // Nodes of an earlier release wrote a snapshot as one line, without saying that nothing is left.
+      this.#fill(line.entries, line.left ?? 0);
+    } else if (line.type === 'entries') {
+      this.#fill(line.entries, line.left);
+    } else {
+      const { confirmedAt } = line;
+      if (!this.kept || this.#draft) throw new Error('there is no whole snapshot before it');
+      const { tables } = this.kept;
+      this.kept = { tables: line.type === 'delta' ? changed(tables, line.change) : tables, confirmedAt };
+    }
   }
-  if (!kept) throw new Error('there is no snapshot before it');
-  if (line.type === 'delta') return { tables: changed(kept.tables, line.change), confirmedAt };
-  return { ...kept, confirmedAt };
+
+  #fill(entries: readonly ConfigEntry[], left: number): void {
+    if (!this.#draft) throw new Error('there is no snapshot that it belongs to');
+    const { tables, revision, checksum, confirmedAt } = this.#draft;
+    tables.put(entries);
+    if (left > 0) return;
+    this.#draft = undefined;
+    this.kept = { tables: tables.finish(revision, checksum), confirmedAt };
+  }
 }
 
 async function syncFolder(path: string): Promise<void> {

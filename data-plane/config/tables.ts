@@ -5,8 +5,9 @@ import { ConfigChecksum } from '@gateway/shared/checksum';
 import type { ConfigEntry } from '@gateway/shared/node-api';
 import type { ConfigKind } from '@gateway/shared/records';
 import { DecodeError, decodeRecord } from './decode.ts';
+import { PersistentMap } from './persistent-map.ts';
 
-export type EntryTable = ReadonlyMap<string, ConfigEntry>;
+export type EntryTable = PersistentMap<ConfigEntry>;
 
 /** One consistent state of the configuration. Never changed; `changed` makes the next one. */
 export interface Tables {
@@ -15,7 +16,7 @@ export interface Tables {
   readonly byKind: ReadonlyMap<ConfigKind, EntryTable>;
 }
 
-/** What a snapshot or a delta changes; keys as the control plane names entries. */
+/** What a delta changes; keys as the control plane names entries. */
 export interface TableChange {
   revision: number;
   checksum: string;
@@ -23,48 +24,77 @@ export interface TableChange {
   removals: readonly { kind: ConfigKind; key: string }[];
 }
 
+const NO_ENTRIES: EntryTable = PersistentMap.from(new Map());
 export const NO_TABLES: Tables = { revision: 0, checksum: new ConfigChecksum().value, byKind: new Map() };
 
-/** An entry as it may be trusted: its payload has the shape of its kind. Throws DecodeError. */
-export function decodeEntry(entry: ConfigEntry): ConfigEntry {
-  const place = `${entry.kind} ${entry.key}`;
-  if (!Number.isSafeInteger(entry.revision)) throw new DecodeError(place, 'of a whole revision');
-  return { ...entry, payload: decodeRecord(entry.kind, entry.payload, place) };
+/** The entries of a kind. */
+export function tableOf(tables: Tables, kind: ConfigKind): EntryTable {
+  return tables.byKind.get(kind) ?? NO_ENTRIES;
+}
+
+/** The next state while it is put together, a part at a time. The state it starts from is left alone. */
+export class TablesDraft {
+  readonly #base: Tables;
+  readonly #checksum: ConfigChecksum;
+  readonly #changes = new Map<ConfigKind, Map<string, ConfigEntry | undefined>>();
+
+  constructor(base: Tables) {
+    this.#base = base;
+    this.#checksum = ConfigChecksum.from(base.checksum);
+  }
+
+  /** Puts entries in place of those of the same name. Throws DecodeError for a bad record. */
+  put(entries: readonly ConfigEntry[]): void {
+    for (const each of entries) {
+      const entry = decodeEntry(each);
+      this.#set(entry.kind, entry.key, entry);
+    }
+  }
+
+  remove(names: TableChange['removals']): void {
+    for (const { kind, key } of names) this.#set(kind, key, undefined);
+  }
+
+  /** The state that came out. Throws Error when it does not have the announced checksum. */
+  finish(revision: number, checksum: string): Tables {
+    if (this.#checksum.value !== checksum)
+      throw new Error(`revision ${revision} does not have the announced checksum`);
+    const byKind = new Map(this.#base.byKind);
+    for (const [kind, changes] of this.#changes) byKind.set(kind, tableOf(this.#base, kind).with(changes));
+    return { revision, checksum, byKind };
+  }
+
+  #set(kind: ConfigKind, key: string, entry: ConfigEntry | undefined): void {
+    const changes = this.#changes.get(kind) ?? new Map<string, ConfigEntry | undefined>();
+    this.#changes.set(kind, changes);
+    const old = changes.has(key) ? changes.get(key) : tableOf(this.#base, kind).get(key);
+    if (old) this.#checksum.toggle(kind, key, old.revision);
+    if (entry) this.#checksum.toggle(kind, key, entry.revision);
+    changes.set(key, entry);
+  }
 }
 
 /**
- * The state after the change. Only the tables of kinds that changed are copied.
+ * The state after the change, for work in proportion to the change alone.
  * Throws DecodeError for a bad record, and Error when the result does not have the announced checksum.
  */
-export function changed(tables: Tables, change: TableChange): Tables {
-  const byKind = new Map<ConfigKind, EntryTable>(tables.byKind);
-  const copies = new Map<ConfigKind, Map<string, ConfigEntry>>();
-  const copyOf = (kind: ConfigKind): Map<string, ConfigEntry> => {
-    const copy = copies.get(kind) ?? new Map(tables.byKind.get(kind));
-    copies.set(kind, copy);
-    byKind.set(kind, copy);
-    return copy;
-  };
-  const checksum = ConfigChecksum.from(tables.checksum);
-  for (const entry of change.upserts.map(decodeEntry)) {
-    const table = copyOf(entry.kind);
-    const old = table.get(entry.key);
-    if (old) checksum.toggle(entry.kind, entry.key, old.revision);
-    checksum.toggle(entry.kind, entry.key, entry.revision);
-    table.set(entry.key, entry);
-  }
-  for (const { kind, key } of change.removals) {
-    const old = copyOf(kind).get(key);
-    if (!old) continue;
-    checksum.toggle(kind, key, old.revision);
-    copyOf(kind).delete(key);
-  }
-  if (checksum.value !== change.checksum)
-    throw new Error(`revision ${change.revision} does not have the announced checksum`);
-  return { revision: change.revision, checksum: checksum.value, byKind };
+export function changed(tables: Tables, { revision, checksum, upserts, removals }: TableChange): Tables {
+  const draft = new TablesDraft(tables);
+  draft.put(upserts);
+  draft.remove(removals);
+  return draft.finish(revision, checksum);
 }
 
 /** All entries, kind by kind. */
-export function entriesOf(tables: Tables): ConfigEntry[] {
-  return [...tables.byKind.values()].flatMap((table) => [...table.values()]);
+export function* entriesOf(tables: Tables): Generator<ConfigEntry, undefined> {
+  for (const table of tables.byKind.values()) yield* table.values();
+  return undefined;
+}
+
+/** An entry as it may be trusted: its payload has the shape of its kind. Throws DecodeError. */
+function decodeEntry(entry: ConfigEntry): ConfigEntry {
+  const { kind, key, revision } = entry;
+  const place = `${kind} ${key}`;
+  if (!Number.isSafeInteger(revision)) throw new DecodeError(place, 'of a whole revision');
+  return { kind, key, revision, payload: decodeRecord(kind, entry.payload, place) };
 }

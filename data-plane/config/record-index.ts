@@ -1,0 +1,66 @@
+/** Finds records by something else than their names, and follows a table for what changed in it alone. */
+import type { ConfigEntry } from '@gateway/shared/node-api';
+import type { ConfigKind, ConfigRecord } from '@gateway/shared/records';
+import { PersistentMap } from './persistent-map.ts';
+import { tableOf } from './tables.ts';
+import type { EntryTable, Tables } from './tables.ts';
+
+/** A record of one kind. */
+export type RecordOf<Kind extends ConfigKind> = Extract<ConfigRecord, { kind: Kind }>;
+
+/** The records of one kind by what `keyOf` names; null leaves a record out. */
+export class RecordIndex<Kind extends ConfigKind> {
+  readonly #kind: Kind;
+  readonly #keyOf: (record: RecordOf<Kind>) => string | null;
+  #table: EntryTable | undefined;
+  #lookup: PersistentMap<RecordOf<Kind>> = PersistentMap.from(new Map());
+
+  constructor(kind: Kind, keyOf: (record: RecordOf<Kind>) => string | null) {
+    this.#kind = kind;
+    this.#keyOf = keyOf;
+  }
+
+  /** The look-up over these tables; work in proportion to what differs from the tables of the last call. */
+  of(tables: Tables): PersistentMap<RecordOf<Kind>> {
+    const table = tableOf(tables, this.#kind);
+    if (table === this.#table) return this.#lookup;
+    const changes = new Map<string, RecordOf<Kind> | undefined>();
+    const differences = this.#table ? [...table.since(this.#table)] : differencesOf(table);
+    // What goes, goes first: a name may pass from one record to another in one change.
+    for (const { before } of differences) {
+      const record = this.#recordOf(before);
+      const key = record && this.#keyOf(record);
+      if (key && this.#lookup.get(key) === record) changes.set(key, undefined);
+    }
+    for (const { after } of differences) {
+      const record = this.#recordOf(after);
+      const key = record && this.#keyOf(record);
+      if (key) changes.set(key, record);
+    }
+    this.#lookup = this.#lookup.with(changes);
+    this.#table = table;
+    return this.#lookup;
+  }
+
+  #recordOf(entry: ConfigEntry | undefined): RecordOf<Kind> | undefined {
+    return entry && recordOf(entry, this.#kind);
+  }
+}
+
+/** The records of a kind. */
+export function* recordsOf<Kind extends ConfigKind>(
+  tables: Tables,
+  kind: Kind,
+): Generator<RecordOf<Kind>, undefined> {
+  for (const entry of tableOf(tables, kind).values()) yield recordOf(entry, kind);
+  return undefined;
+}
+
+/** Entries are decoded as records of their kind before they get into a table. */
+export function recordOf<Kind extends ConfigKind>(entry: ConfigEntry, _kind: Kind): RecordOf<Kind> {
+  return entry.payload as RecordOf<Kind>;
+}
+
+function differencesOf(table: EntryTable): { before: undefined; after: ConfigEntry }[] {
+  return Array.from(table.values(), (after) => ({ before: undefined, after }));
+}

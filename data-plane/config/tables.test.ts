@@ -1,0 +1,202 @@
+/** Tables of many entries, of which few change: what is remembered between two states equals what is made anew. */
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, expect, test } from 'vitest';
+import { crc32 } from 'node:zlib';
+import { ConfigChecksum } from '@gateway/shared/checksum';
+import type { ConfigEntry } from '@gateway/shared/node-api';
+import type { ConfigKind, KeyRecord } from '@gateway/shared/records';
+import { keyOf } from '../ledger/model/records.ts';
+import { keysStopped } from './compile.ts';
+import { ConfigFile } from './file.ts';
+import { PersistentMap } from './persistent-map.ts';
+import { RecordIndex } from './record-index.ts';
+import { NO_TABLES, changed, entriesOf } from './tables.ts';
+import type { Tables } from './tables.ts';
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+const changesOf = (key: fc.Arbitrary<string>): fc.Arbitrary<Map<string, number | undefined>> =>
+  fc
+    .array(fc.tuple(key, fc.option(fc.nat(), { nil: undefined })), { maxLength: 300 })
+    .map((all) => new Map(all));
+
+test('a persistent map is what a map would be after any changes, and earlier ones stay as they were', () => {
+  const key = fc.nat(2000).map((number) => `key_${number}`);
+  fc.assert(
+    fc.property(fc.array(changesOf(key), { maxLength: 8 }), (batches) => {
+      const model = new Map<string, number>();
+      const states: { map: PersistentMap<number>; model: Map<string, number> }[] = [];
+      let map = PersistentMap.from<number>(new Map());
+      for (const batch of batches) {
+        map = map.with(batch);
+        for (const [name, value] of batch) {
+          if (value === undefined) model.delete(name);
+          else model.set(name, value);
+        }
+        states.push({ map, model: new Map(model) });
+      }
+      for (const state of states) {
+        expect(state.map.size).toBe(state.model.size);
+        expect([...state.map.values()].sort()).toEqual([...state.model.values()].sort());
+        for (const [name, value] of state.model) expect(state.map.get(name)).toBe(value);
+        const rebuilt = PersistentMap.from(state.model);
+        expect([...state.map.since(rebuilt)]).toEqual([]);
+      }
+      const [first] = states;
+      if (!first) return;
+      const found = new Map([...map.since(first.map)].map((each) => [JSON.stringify(each), each]));
+      const names = new Set([...first.model.keys(), ...model.keys()]);
+      for (const name of names) {
+        const difference = { before: first.model.get(name), after: model.get(name) };
+        if (difference.before !== difference.after) expect(found.has(JSON.stringify(difference))).toBe(true);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+function entry(record: KeyRecord, revision: number): ConfigEntry {
+  return { kind: record.kind, key: record.id, revision, payload: record };
+}
+
+function digestOf(number: number): string {
+  return number.toString(16).padStart(64, '0');
+}
+
+/** The tables after a change, with the checksum that is due. */
+function after(
+  tables: Tables,
+  upserts: ConfigEntry[],
+  removals: { kind: ConfigKind; key: string }[] = [],
+): Tables {
+  const revision = tables.revision + 1;
+  const held = new Map([...entriesOf(tables)].map((each) => [each.key, each]));
+  for (const each of upserts) held.set(each.key, each);
+  for (const { key } of removals) held.delete(key);
+  const sum = new ConfigChecksum();
+  for (const each of held.values()) sum.toggle(each.kind, each.key, each.revision);
+  return changed(tables, { revision, checksum: sum.value, upserts, removals });
+}
+
+test('an index that follows changes finds what one made anew finds, also where names change hands', () => {
+  const step = fc.record({ id: fc.nat(5), digest: fc.option(fc.nat(7), { nil: null }) });
+  fc.assert(
+    fc.property(fc.array(fc.array(step, { maxLength: 6 }), { maxLength: 10 }), (batches) => {
+      const following = new RecordIndex('API_KEY', (key) => key.digest);
+      let tables = NO_TABLES;
+      const owners = new Map<string, string>();
+      for (const [at, batch] of batches.entries()) {
+        const wanted = new Map(batch.map(({ id, digest }) => [`key_${id}`, digest]));
+        for (const id of wanted.keys()) owners.delete(id);
+        const upserts: ConfigEntry[] = [];
+        const removals: { kind: ConfigKind; key: string }[] = [];
+        for (const [id, number] of wanted) {
+          const digest = number === null ? null : digestOf(number);
+          // Digests are unique among live keys, as those of secrets are.
+          if (digest === null || [...owners.values()].includes(digest)) {
+            removals.push({ kind: 'API_KEY', key: id });
+            continue;
+          }
+          owners.set(id, digest);
+          upserts.push(entry(keyOf('wallet_a', { id, digest }), at + 1));
+        }
+        tables = after(tables, upserts, removals);
+        const lookup = following.of(tables);
+        expect(lookup.size).toBe(owners.size);
+        for (const [id, digest] of owners) expect(lookup.get(digest)?.id).toBe(id);
+      }
+    }),
+    { numRuns: 100 },
+  );
+});
+
+test('a suspended owner stops every enabled key of the wallet, and nobody else’s', () => {
+  const keys = ['a', 'b', 'c'].map((name, at) =>
+    entry(keyOf(name === 'c' ? 'wallet_2' : 'wallet_1', { id: name, digest: digestOf(at) }), 1),
+  );
+  const account = (walletId: string, suspended: boolean): ConfigEntry => ({
+    kind: 'ACCOUNT',
+    key: walletId,
+    revision: suspended ? 2 : 1,
+    payload: { kind: 'ACCOUNT', id: walletId, walletId, frozen: false, suspended },
+  });
+  const before = after(NO_TABLES, [...keys, account('wallet_1', false), account('wallet_2', false)]);
+  const suspended = after(before, [account('wallet_1', true)]);
+  expect([...keysStopped(before, suspended)].sort()).toEqual(['a', 'b']);
+  expect([...keysStopped(suspended, suspended)]).toEqual([]);
+});
+
+/** A file in a folder of its own. */
+function newFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-tables-'));
+  folders.push(folder);
+  return join(folder, 'config.log');
+}
+
+function many(count: number): Tables {
+  return after(
+    NO_TABLES,
+    Array.from({ length: count }, (_, at) =>
+      entry(keyOf('wallet_a', { id: `key_${at}`, digest: digestOf(at) }), 1),
+    ),
+  );
+}
+
+test('a snapshot of many lines is read back whole; one that lacks a line is damage', async () => {
+  const path = newFile();
+  const tables = many(2500);
+  await new ConfigFile(path).writeSnapshot({ tables, confirmedAt: 7 });
+  const kept = await new ConfigFile(path).load();
+  expect(kept?.confirmedAt).toBe(7);
+  expect(kept?.tables.checksum).toBe(tables.checksum);
+  expect([...entriesOf(kept?.tables ?? NO_TABLES)].length).toBe(2500);
+  const lines = readFileSync(path, 'utf8').split('\n');
+  expect(lines.length).toBe(4);
+  writeFileSync(path, [...lines.slice(0, 1), ...lines.slice(2)].join('\n'));
+  await expect(new ConfigFile(path).load()).rejects.toThrow(/damaged/);
+  writeFileSync(path, [...lines.slice(0, 2), ''].join('\n'));
+  await expect(new ConfigFile(path).load()).rejects.toThrow(/damaged/);
+});
+
+test('a snapshot of one line, as earlier releases wrote it, is read', async () => {
+  const path = newFile();
+  const tables = many(3);
+  const { revision, checksum } = tables;
+  const json = JSON.stringify({
+    type: 'snapshot',
+    revision,
+    checksum,
+    entries: [...entriesOf(tables)],
+    confirmedAt: 5,
+  });
+  writeFileSync(path, `${crc32(json).toString(16).padStart(8, '0')} ${json}\n`);
+  expect((await new ConfigFile(path).load())?.tables.checksum).toBe(checksum);
+});
+
+test('changes are added to the file until they are as long as its snapshot, then it is written anew', async () => {
+  const path = newFile();
+  const file = new ConfigFile(path);
+  let tables = many(6000);
+  await file.writeSnapshot({ tables, confirmedAt: 1 });
+  const snapshotBytes = statSync(path).size;
+  let longest = 0;
+  for (let round = 0; round < 4; round += 1) {
+    const upserts = Array.from({ length: 3000 }, (_, at) =>
+      entry(keyOf('wallet_a', { id: `key_${at}`, digest: digestOf(at) }), round + 2),
+    );
+    const before = tables;
+    tables = after(before, upserts);
+    const { revision, checksum } = tables;
+    await file.writeDelta({ revision, checksum, upserts, removals: [] }, { tables, confirmedAt: round });
+    longest = Math.max(longest, statSync(path).size);
+  }
+  expect(longest).toBeGreaterThan(snapshotBytes * 1.4);
+  expect(longest).toBeLessThan(snapshotBytes * 2.6);
+  expect((await new ConfigFile(path).load())?.tables.checksum).toBe(tables.checksum);
+});
