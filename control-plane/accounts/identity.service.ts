@@ -13,7 +13,7 @@ import { demandSecondFactor } from './factor.service.ts';
 import type { SecondFactor } from './factor.service.ts';
 import { notify } from './notices.ts';
 import type { OidcIdentity } from './oidc.client.ts';
-import { useTicket } from './oidc.flow.ts';
+import { readTicket, useTicket } from './oidc.flow.ts';
 import { demandWayIn } from './passkey.service.ts';
 import { accept, checkAcceptable } from './policy.service.ts';
 import { createAccount, localeFor } from './registration.service.ts';
@@ -68,13 +68,18 @@ export async function signInByTicket(
 ): Promise<SignedIn> {
   const attempt = { purpose: 'oidc' as const, email: null, ip: origin.ip };
   await beginAttempt(em, attempt);
+  // Before the transaction: guesses count whatever becomes of it, and whoever holds the ticket's row never
+  // waits for a connection that those behind it hold.
+  const proven = await provenUser(em, input, origin.ip);
   const signedIn = await inTransaction(em, async (inner) => {
     const identity = await useTicket(inner, input.ticket, input.browserToken);
     const known = await findUser(inner, identity);
+    // Linked or unlinked meanwhile: then nobody has shown that account's second factor.
+    if (known?.id !== proven?.id)
+      throw new UserFailure('CREDENTIALS_INVALID', 'Sign in at your provider again.', 'ticket');
     const user = known ?? (await register(inner, identity, { ...input, ip: origin.ip }));
     if (user.state !== 'ACTIVE')
       throw new UserFailure('CREDENTIALS_INVALID', 'This account cannot be signed in to.');
-    if (known) await passSecondFactor(em, user, { ...input, ip: origin.ip });
     return { user, ...(await openSession(inner, user, { ...origin, remember: input.rememberMe })) };
   });
   await attemptSucceeded(em, attempt);
@@ -161,7 +166,19 @@ async function register(
   return user;
 }
 
-/** The provider's word stands for the password, never for the app. Guesses count outside the transaction. */
+/** Whose account the ticket's identity signs in to, with the second factor shown; null for somebody new. */
+async function provenUser(
+  em: EntityManager,
+  input: TicketInput,
+  ip: string | null,
+): Promise<UserRow | null> {
+  const identity = await readTicket(em, input.ticket, input.browserToken);
+  const user = await findUser(em, identity);
+  if (user?.state === 'ACTIVE') await passSecondFactor(em, user, { ...input, ip });
+  return user;
+}
+
+/** The provider's word stands for the password, never for the app. */
 async function passSecondFactor(
   em: EntityManager,
   user: UserRow,

@@ -88,25 +88,46 @@ export async function issueTicket(
   return ticket;
 }
 
+interface TicketRow {
+  issuer: string;
+  subject: string;
+  email: string | null;
+  display_name: string | null;
+}
+
+/** Who the ticket is for; it stays good. Throws CREDENTIALS_INVALID. */
+export async function readTicket(
+  em: EntityManager,
+  ticket: string,
+  browserToken: string | null,
+): Promise<OidcIdentity> {
+  const row = await queryOne<TicketRow>(
+    em,
+    sql`select issuer, subject, email, display_name from oidc_ticket
+    where digest = ${digestOf(ticket)} and expires_at > now()
+    and browser_digest = ${digestOf(browserToken ?? '')}`,
+  );
+  return identityIn(row);
+}
+
 /**
  * Who the ticket is for, and takes it out of use with the transaction: it stays good where that is rolled
- * back, because the policy or a second factor was missing. Throws CREDENTIALS_INVALID.
+ * back, because the policy was missing. Throws CREDENTIALS_INVALID.
  */
 export async function useTicket(
   em: EntityManager,
   ticket: string,
   browserToken: string | null,
 ): Promise<OidcIdentity> {
-  const row = await queryOne<{
-    issuer: string;
-    subject: string;
-    email: string | null;
-    display_name: string | null;
-  }>(
+  const row = await queryOne<TicketRow>(
     em,
     sql`delete from oidc_ticket where digest = ${digestOf(ticket)} and expires_at > now()
     and browser_digest = ${digestOf(browserToken ?? '')} returning issuer, subject, email, display_name`,
   );
+  return identityIn(row);
+}
+
+function identityIn(row: TicketRow | undefined): OidcIdentity {
   if (!row) throw new UserFailure('CREDENTIALS_INVALID', 'Sign in at your provider again.', 'ticket');
   return { issuer: row.issuer, subject: row.subject, email: row.email, displayName: row.display_name };
 }

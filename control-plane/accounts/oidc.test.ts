@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { codesOf, pick, POLICY, startTestApp } from '../../test/control/app.ts';
 import type { Answer, Browser, TestApp } from '../../test/control/app.ts';
@@ -53,6 +54,12 @@ async function visit(browser: Browser, who: Person, next = ''): Promise<string> 
 
 async function ticketOf(browser: Browser, who: Person): Promise<string> {
   return (await visit(browser, who)).split('#oidc=')[1] ?? '';
+}
+
+async function connect(): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: test.settings.databaseUrl });
+  await client.connect();
+  return client;
 }
 
 const signIn = (browser: Browser, ticket: string, more: object = {}): Promise<Answer> =>
@@ -155,6 +162,24 @@ describe('signing in at a provider', () => {
     expect(codesOf(await signIn(other, ticket, accepted), 'oidcSignIn')).toEqual(['CREDENTIALS_INVALID']);
     expect(codesOf(await signIn(browser, ticket, accepted), 'oidcSignIn')).toEqual([]);
     expect(codesOf(await signIn(browser, ticket, accepted), 'oidcSignIn')).toEqual(['CREDENTIALS_INVALID']);
+  });
+
+  it('opens one session where one ticket is shown on every connection at once', async () => {
+    const browser = test.browser();
+    await signIn(browser, await ticketOf(browser, person('pat')), { acceptPolicyVersion: POLICY });
+    const ticket = await ticketOf(browser, person('pat'));
+    const [holder, watcher] = [await connect(), await connect()];
+    await holder.query('begin');
+    await holder.query('select from oidc_ticket for update');
+    const answers = Promise.all(Array.from({ length: 8 }, () => signIn(browser, ticket)));
+    const waiting = `select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock' and query like '%oidc_ticket%'`;
+    while ((await watcher.query(waiting)).rowCount !== 8);
+    await holder.query('commit');
+    await Promise.all([holder.end(), watcher.end()]);
+    const codes = (await answers).map((answer) => codesOf(answer, 'oidcSignIn'));
+    expect(codes.filter((list) => list.length === 0)).toHaveLength(1);
+    expect(codes.flat()).toEqual(Array(7).fill('CREDENTIALS_INVALID'));
   });
 
   it.each([
