@@ -122,7 +122,9 @@ export class Settler {
     }
   }
 
+  /** Waits, unless it was stopped meanwhile; `hurry` and `stop` end it. */
   #pause(ms: number): Promise<void> {
+    if (this.#stopped) return Promise.resolve();
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms);
       this.#wake = () => {
