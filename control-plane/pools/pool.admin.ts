@@ -10,7 +10,7 @@ import { lockAccounts, GIFTS, receivableAccount, revenueAccount, walletAccount }
 import { debitGift, refundPurchase } from '../wallet/movements.ts';
 import { creditOf, recallUntilFree, refundReferences } from './payment.ts';
 import type { PoolPeriodRow, PoolRow } from './pool.entity.ts';
-import { anyPool, lockPool, periodsOf } from './pool.queries.ts';
+import { anyPool, lockPool, paidSpans, periodsOf } from './pool.queries.ts';
 import { announcePool } from './pool.record.ts';
 import { isRenewable, isRunning, stateOf } from './pool.rules.ts';
 import { DAY_MS } from './quote.rules.ts';
@@ -83,7 +83,7 @@ async function cancel(
     GIFTS,
   ];
   const giftFree = (await lockAccounts(em, [giftAccount, ...others])).get(giftAccount) ?? 0n;
-  const refund = refundOf(periods, giftFree, now);
+  const refund = refundOf(await paidSpans(em, periods), giftFree, now);
   const movement = { walletId, actor, description: `Dedicated pool ${pool.subdomain} was cancelled` };
   const [giftReference, cashReference] = refundReferences(pool.id);
   const postings = [
@@ -96,8 +96,9 @@ async function cancel(
     if (outcome !== 'POSTED') throw new Error(`${reference} was not posted: ${outcome}.`);
   }
   for (const { period, cash } of refund.periods) {
-    period.refunded = cash;
-    if (period.endsAt > now) period.endsAt = period.startsAt > now ? period.startsAt : now;
+    const { row } = period;
+    row.refunded = cash;
+    if (row.endsAt > now) row.endsAt = row.startsAt > now ? row.startsAt : now;
   }
   Object.assign(pool, { state: 'CANCELLED', endsAt: now, autoRenew: false });
   return { refunded: formatDollars(refund.cash), giftTakenBack: formatDollars(refund.gift) };
@@ -119,7 +120,8 @@ function extend(pool: PoolRow, periods: readonly PoolPeriodRow[], days: number):
 async function recallGift(em: EntityManager, poolId: string): Promise<void> {
   const pool = await anyPool(em.fork(), poolId);
   if (!pool) return;
-  const due = giftDue(await periodsOf(em.fork(), poolId), new Date());
+  const spans = await paidSpans(em.fork(), await periodsOf(em.fork(), poolId));
+  const due = giftDue(spans, new Date());
   const { held } = await creditOf(em, pool.walletId, 'GIFT');
   if (held > 0n) await recallUntilFree(em, pool.walletId, { bucket: 'GIFT', amount: due });
 }

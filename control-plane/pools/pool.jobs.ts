@@ -25,12 +25,15 @@ const ATTEMPTS: readonly { notice: Notice; beforeMs: number }[] = [
   { notice: 'RENEWAL_24H_FAILED', beforeMs: AUTO_RENEW_MS },
 ];
 
-/** One round of all of it. Throws what the last failing step threw, after the other steps had their turn. */
+/** One round of all of it. Throws what failed last, after all other steps and pools had their turn. */
 export async function watchPools(em: EntityManager): Promise<void> {
+  await each([renewDue, giveDueNotices, turnStates, freeSubdomains, pruneQuotes], (step) => step(em));
+}
+
+/** One after the other; one that fails keeps no other from its turn. Throws what the last failing one threw. */
+async function each<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
   const failures: unknown[] = [];
-  for (const step of [renewDue, giveDueNotices, turnStates, freeSubdomains, pruneQuotes]) {
-    await step(em).catch((error: unknown) => failures.push(error));
-  }
+  for (const item of items) await work(item).catch((error: unknown) => failures.push(error));
   if (failures.length > 0) throw failures.at(-1);
 }
 
@@ -50,7 +53,7 @@ async function renewDue(em: EntityManager): Promise<void> {
           and n.notice = any(${ATTEMPTS.filter((one) => one.beforeMs <= beforeMs).map((one) => one.notice)}))
       order by p.ends_at limit ${ROUND_MAX}`,
     );
-    for (const { id, owner_id: ownerId } of due) await renewOne(em, { id, ownerId, notice });
+    await each(due, ({ id, owner_id: ownerId }) => renewOne(em, { id, ownerId, notice }));
   }
 }
 
@@ -97,19 +100,19 @@ async function giveDueNotices(em: EntityManager): Promise<void> {
           when p.ends_at <= now() + interval '3 days' then 'DAYS_3' else 'DAYS_7' end)
     order by p.ends_at limit ${ROUND_MAX}`,
   );
-  for (const { id } of due) {
-    await inTransaction(em, async (inner) => {
+  await each(due, ({ id }) =>
+    inTransaction(em, async (inner) => {
       const pool = await lockPool(inner, id);
       const notice = pool.state === 'CANCELLED' ? null : dueNotice(pool.endsAt, new Date());
       if (notice) await giveNotice(inner, pool, { notice, detail: null });
-    });
-  }
+    }),
+  );
 }
 
 /** Writes down what the clock has made of pools, and tells the pages of their owners. */
 async function turnStates(em: EntityManager): Promise<void> {
-  for (const id of await poolsThatTurned(em, ROUND_MAX)) {
-    await inTransaction(em, async (inner) => {
+  await each(await poolsThatTurned(em, ROUND_MAX), (id) =>
+    inTransaction(em, async (inner) => {
       const pool = await lockPool(inner, id);
       const state = stateOf(pool, new Date());
       if (pool.state === state) return;
@@ -118,8 +121,8 @@ async function turnStates(em: EntityManager): Promise<void> {
       await inner.flush();
       await publish(inner, 'poolUpdated', { audience: pool.ownerId, id });
       if (ended) await publishKeys(inner, pool);
-    });
-  }
+    }),
+  );
 }
 
 /** The keys themselves stay as they are: nodes refuse them by the pool's end, and renewing revives them. */
@@ -138,14 +141,14 @@ async function freeSubdomains(em: EntityManager): Promise<void> {
     sql`select id from pools where holds_subdomain
       and ends_at <= now() - make_interval(secs => ${KEPT_MS / 1000}) order by id limit ${ROUND_MAX}`,
   );
-  for (const { id } of due) {
-    await inTransaction(em, async (inner) => {
+  await each(due, ({ id }) =>
+    inTransaction(em, async (inner) => {
       const pool = await lockPool(inner, id);
       if (!pool.holdsSubdomain || pool.endsAt.getTime() + KEPT_MS > Date.now()) return;
       pool.holdsSubdomain = false;
       await inner.flush();
       await publish(inner, 'poolUpdated', { audience: pool.ownerId, id });
       await announcePool(inner, pool);
-    });
-  }
+    }),
+  );
 }

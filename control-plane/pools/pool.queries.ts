@@ -4,9 +4,11 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { UserFailure } from '../errors.ts';
 import { all, query, queryOne, sql } from '../sql.ts';
 import type { Statement } from '../sql.ts';
-import { PoolModelSchema, PoolPeriodSchema, PoolSchema } from './pool.entity.ts';
+import { PoolModelSchema, PoolPeriodSchema, PoolQuoteSchema, PoolSchema } from './pool.entity.ts';
 import type { PoolPeriodRow, PoolRow, PoolState } from './pool.entity.ts';
 import { EXPIRING_MS, isRunning } from './pool.rules.ts';
+import { periodFrom } from './quote.rules.ts';
+import type { PaidPeriod } from './refund.rules.ts';
 
 export interface PoolQuery {
   /** Null for every owner: administrators only. */
@@ -83,6 +85,20 @@ export async function poolForKey(em: EntityManager, ownerId: string, id: string)
 /** What was paid for a pool, newest first. */
 export function periodsOf(em: EntityManager, poolId: string): Promise<PoolPeriodRow[]> {
   return em.find(PoolPeriodSchema, { poolId }, { orderBy: { number: 'desc' } });
+}
+
+/** What was paid for each of these periods, and until when that reaches. */
+export async function paidSpans(
+  em: EntityManager,
+  periods: readonly PoolPeriodRow[],
+): Promise<(PaidPeriod & { row: PoolPeriodRow })[]> {
+  const quotes = await em.find(PoolQuoteSchema, { id: { $in: periods.map((row) => row.quoteId) } });
+  const days = new Map(quotes.map(({ id, periodDays }) => [id, periodDays]));
+  return periods.map((row) => {
+    const { startsAt, paid, giftGranted } = row;
+    const { endsAt: paidUntil } = periodFrom(startsAt, days.get(row.quoteId) ?? 0);
+    return { row, startsAt, paidUntil, paid, giftGranted };
+  });
 }
 
 /** Whether the pool froze each of these models. */

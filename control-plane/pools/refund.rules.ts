@@ -1,10 +1,14 @@
 /** What comes back when a pool is cancelled: the share of each period that is still unused, gift first. */
 import type { Micros } from '@gateway/shared/money';
 
-/** What was paid and given for a span of time. Amounts are micro-USD. */
+/**
+ * What was paid and given for a span of time. Amounts are micro-USD. Days that were added for nothing are not
+ * part of it: they neither bring money back that was used, nor are they paid back.
+ */
 export interface PaidPeriod {
   startsAt: Date;
-  endsAt: Date;
+  /** The end of what was paid for. */
+  paidUntil: Date;
   paid: Micros;
   giftGranted: Micros;
 }
@@ -49,8 +53,8 @@ export function refundOf<Period extends PaidPeriod>(
 }
 
 /** Rounded down to a whole micro-dollar. */
-function unused(amount: Micros, { startsAt, endsAt }: PaidPeriod, now: Date): Micros {
-  const length = BigInt(endsAt.getTime() - startsAt.getTime());
-  const left = BigInt(endsAt.getTime() - Math.max(startsAt.getTime(), now.getTime()));
+function unused(amount: Micros, { startsAt, paidUntil }: PaidPeriod, now: Date): Micros {
+  const length = BigInt(paidUntil.getTime() - startsAt.getTime());
+  const left = BigInt(paidUntil.getTime() - Math.max(startsAt.getTime(), now.getTime()));
   return length <= 0n || left <= 0n ? 0n : (amount * left) / length;
 }

@@ -155,6 +155,24 @@ describe('automatic renewal', () => {
     for (const pool of pools) expect((await poolNow(pool.id)).endsAt).toEqual(pool.endsAt);
   });
 
+  it('of one pool that fails for whatever reason keeps no other pool from its own', async () => {
+    const owner = await market.buyer(4n * BASE);
+    const broken = await autoRenew(owner, '21 hours');
+    const pool = await autoRenew(owner, '22 hours');
+    const number = sql`update pool_periods set number = 3 where pool_id = ${broken.id}`;
+    await query(market.em(), number);
+    await query(
+      market.em(),
+      sql`insert into pool_periods (id, pool_id, number, quote_id, starts_at, ends_at, paid, gift_granted)
+        select ${`per_${randomUUID()}`}, pool_id, 5, ${(await market.quote(owner)).id}, starts_at, ends_at, 0, 0
+        from pool_periods where pool_id = ${broken.id}`,
+    );
+    await expect(watchPools(market.em())).rejects.toThrow();
+    expect((await poolNow(broken.id)).endsAt).toEqual(broken.endsAt);
+    expect((await poolNow(pool.id)).endsAt.getTime() - pool.endsAt.getTime()).toBe(30 * DAY_MS);
+    await query(market.em(), sql`update pools set auto_renew = false where id = ${broken.id}`);
+  });
+
   it('is tried twice without money, each time once, and the shortfall is told', async () => {
     const buyer = await market.buyer(BASE + 1n);
     const pool = await autoRenew(buyer, '23 hours');
@@ -328,6 +346,16 @@ describe('what administrators do with a pool', () => {
     const left = await market.balances(spender.walletId);
     expect(left.gift).toBe(0n);
     expect(Number(left.cash)).toBeCloseTo(Number(BASE / 2n - GIFT / 2n), -5);
+  });
+
+  it('pays nothing back for days that were added: what was paid for was used', async () => {
+    const buyer = await market.buyer(2n * BASE);
+    const pool = await poolOf(buyer, '1 minute');
+    await change(pool.id, { extendDays: 300 });
+    await change(pool.id, { cancel: true });
+    const { cash, gift } = await market.balances(buyer.walletId);
+    expect(cash - BASE).toBeLessThan(BASE / 1000n);
+    expect(GIFT - gift).toBeLessThan(GIFT / 1000n);
   });
 
   it('lets the owner have the subdomain of a cancelled pool again', async () => {
