@@ -1,5 +1,5 @@
 /** The console's way to the control plane: one urql client over HTTP, and one WebSocket for what is live. */
-import { cacheExchange, type CacheExchangeOpts } from '@urql/exchange-graphcache';
+import { type Cache, cacheExchange, type CacheExchangeOpts } from '@urql/exchange-graphcache';
 import type { Client as Socket, FormattedExecutionResult, Sink, SubscribePayload } from 'graphql-ws';
 import { Client, type CombinedError, fetchExchange, mapExchange, subscriptionExchange } from 'urql';
 import { createStore, type Store } from './components/store.ts';
@@ -116,22 +116,33 @@ const PARTS = [
   'SecurityFactors',
   'PolicyAcceptance',
   'PoolModel',
+  'QuoteLine',
+  'SubdomainAvailability',
+  'RequestReceipt',
+  'ExportLink',
   'RateLimit',
   'GroupRatio',
   'ClientSnippet',
   'SnippetFile',
   'NotificationPreferences',
 ];
-// A key that was made stands in lists that were loaded before; they are asked for again.
+// A key or a pool that was made stands in lists that were loaded before; they are asked for again.
 const UPDATES: CacheExchangeOpts['updates'] = {
   Mutation: {
-    apiKeyCreate: (_result, _arguments, cache) => {
-      const viewer = cache.resolve('Query', 'viewer');
-      if (typeof viewer !== 'string') return;
-      const lists = cache.inspectFields(viewer).filter(({ fieldName }) => fieldName === 'apiKeys');
-      for (const { fieldName, arguments: given } of lists) cache.invalidate(viewer, fieldName, given);
-    },
+    apiKeyCreate: (_result, _arguments, cache) => forgetLists(cache, 'apiKeys'),
+    poolPurchase: (_result, _arguments, cache) => forgetLists(cache, 'pools'),
   },
 };
 
-const KEYLESS = Object.fromEntries(PARTS.map((name) => [name, () => null]));
+function forgetLists(cache: Cache, name: string): void {
+  const viewer = cache.resolve('Query', 'viewer');
+  if (typeof viewer !== 'string') return;
+  const lists = cache.inspectFields(viewer).filter(({ fieldName }) => fieldName === name);
+  for (const { fieldName, arguments: given } of lists) cache.invalidate(viewer, fieldName, given);
+}
+
+const KEYLESS = {
+  ...Object.fromEntries(PARTS.map((name) => [name, () => null])),
+  // There is one, so that what is told live stands wherever it is read.
+  PoolStorefront: () => 'the',
+};

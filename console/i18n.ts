@@ -32,7 +32,9 @@ export type Area =
   | 'personal'
   | 'profile'
   | 'playground'
-  | 'help';
+  | 'help'
+  | 'pools'
+  | 'storefront';
 type Words = () => Promise<object>;
 
 const WORDS: Record<Language, Record<Area, Words>> = {
@@ -41,7 +43,9 @@ const WORDS: Record<Language, Record<Area, Words>> = {
     account: async () => (await import('./messages/en/account.ts')).account,
     keys: async () => (await import('./messages/en/keys.ts')).keys,
     spend: async () => (await import('./messages/en/spend.ts')).spend,
+    pools: async () => (await import('./messages/en/pools.ts')).pools,
     admin: async () => (await import('./messages/en/admin.ts')).admin,
+    storefront: async () => (await import('./messages/en/storefront.ts')).storefront,
     personal: async () => (await import('./messages/en/personal.ts')).personal,
     profile: async () => (await import('./messages/en/profile.ts')).profile,
     help: async () => (await import('./messages/en/help.ts')).help,
@@ -52,7 +56,9 @@ const WORDS: Record<Language, Record<Area, Words>> = {
     account: async () => (await import('./messages/zh-cn/account.ts')).account,
     keys: async () => (await import('./messages/zh-cn/keys.ts')).keys,
     spend: async () => (await import('./messages/zh-cn/spend.ts')).spend,
+    pools: async () => (await import('./messages/zh-cn/pools.ts')).pools,
     admin: async () => (await import('./messages/zh-cn/admin.ts')).admin,
+    storefront: async () => (await import('./messages/zh-cn/storefront.ts')).storefront,
     personal: async () => (await import('./messages/zh-cn/personal.ts')).personal,
     profile: async () => (await import('./messages/zh-cn/profile.ts')).profile,
     help: async () => (await import('./messages/zh-cn/help.ts')).help,

@@ -2,31 +2,17 @@
  * The console's addresses. Each page is a chunk of its own, and every filter of a page is a typed search
  * parameter.
  */
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  redirect,
-} from '@tanstack/react-router';
-import { Outlet } from '@tanstack/react-router';
-import { type Area, loadWords } from './i18n.ts';
-import { validAdminSearch } from './pages/admin/search.ts';
+import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { adminRoutes } from './admin-routes.tsx';
 import { validKeysSearch } from './pages/keys/search.ts';
 import { validPlaygroundSearch } from './pages/playground/search.ts';
+import { validPoolSearch, validPoolsSearch } from './pages/pools/search.ts';
 import { validPricingSearch } from './pages/pricing/search.ts';
 import { validTokensSearch } from './pages/profile/search.ts';
-import { NotFound, PageBroken } from './pages/shell/fallbacks.tsx';
 import { validNext, validSignInSearch } from './pages/sign-in/next.ts';
 import { validUsageSearch } from './pages/usage/search.ts';
 import { validWalletSearch } from './pages/wallet/search.ts';
-
-const root = createRootRoute({ component: Outlet, notFoundComponent: NotFound, errorComponent: PageBroken });
-
-const words =
-  (...areas: Area[]) =>
-  () =>
-    loadWords(areas);
+import { root, words } from './root-route.ts';
 
 const home = createRoute({
   getParentRoute: () => root,
@@ -135,6 +121,20 @@ const wallet = createRoute({
   loader: words('spend'),
   component: lazyRouteComponent(() => import('./pages/wallet/wallet-page.tsx'), 'WalletPage'),
 });
+const pools = createRoute({
+  getParentRoute: () => shell,
+  path: '/pools',
+  validateSearch: validPoolsSearch,
+  loader: words('pools'),
+  component: lazyRouteComponent(() => import('./pages/pools/pools-page.tsx'), 'PoolsPage'),
+});
+const pool = createRoute({
+  getParentRoute: () => shell,
+  path: '/pools/$id',
+  validateSearch: validPoolSearch,
+  loader: words('pools', 'keys', 'spend'),
+  component: lazyRouteComponent(() => import('./pages/pools/pool-page.tsx'), 'PoolPage'),
+});
 const usage = createRoute({
   getParentRoute: () => shell,
   path: '/usage',
@@ -185,80 +185,6 @@ const profilePages = [
     component: lazyRouteComponent(() => import('./pages/profile/appearance-page.tsx'), 'AppearancePage'),
   }),
 ] as const;
-const admin = createRoute({
-  getParentRoute: () => root,
-  path: '/admin',
-  loader: words('admin', 'spend'),
-  component: lazyRouteComponent(() => import('./pages/admin/admin-shell.tsx'), 'AdminShell'),
-});
-const adminHome = createRoute({
-  getParentRoute: () => admin,
-  path: '/',
-  beforeLoad: () => {
-    throw redirect({ to: '/admin/users', replace: true });
-  },
-});
-const adminUsers = createRoute({
-  getParentRoute: () => admin,
-  path: '/users',
-  validateSearch: validAdminSearch,
-  component: lazyRouteComponent(() => import('./pages/admin/users-page.tsx'), 'UsersPage'),
-});
-const adminLedger = createRoute({
-  getParentRoute: () => admin,
-  path: '/ledger',
-  validateSearch: validAdminSearch,
-  component: lazyRouteComponent(() => import('./pages/admin/ledger-page.tsx'), 'LedgerPage'),
-});
-const adminAudit = createRoute({
-  getParentRoute: () => admin,
-  path: '/audit',
-  validateSearch: validAdminSearch,
-  component: lazyRouteComponent(() => import('./pages/admin/audit-page.tsx'), 'AuditPage'),
-});
-const adminNodes = createRoute({
-  getParentRoute: () => admin,
-  path: '/nodes',
-  component: lazyRouteComponent(() => import('./pages/admin/nodes-page.tsx'), 'NodesPage'),
-});
-const adminGroups = createRoute({
-  getParentRoute: () => admin,
-  path: '/groups',
-  component: lazyRouteComponent(() => import('./pages/admin/groups-page.tsx'), 'GroupsPage'),
-});
-const adminModels = createRoute({
-  getParentRoute: () => admin,
-  path: '/models',
-  component: lazyRouteComponent(() => import('./pages/admin/models-page.tsx'), 'ModelsPage'),
-});
-const adminUpstreams = createRoute({
-  getParentRoute: () => admin,
-  path: '/upstreams',
-  component: lazyRouteComponent(() => import('./pages/admin/upstreams-page.tsx'), 'UpstreamsPage'),
-});
-const adminUpstream = createRoute({
-  getParentRoute: () => admin,
-  path: '/upstreams/$id',
-  component: lazyRouteComponent(() => import('./pages/admin/upstreams-page.tsx'), 'UpstreamsPage'),
-});
-const adminPolicies = createRoute({
-  getParentRoute: () => admin,
-  path: '/policies',
-  component: lazyRouteComponent(() => import('./pages/admin/policies-page.tsx'), 'PoliciesPage'),
-});
-const adminPages = [
-  adminHome,
-  adminUsers,
-  adminLedger,
-  adminAudit,
-  adminPolicies,
-  adminNodes,
-  adminGroups,
-  adminModels,
-  adminUpstreams,
-  adminUpstream,
-] as const;
-
 const tree = root.addChildren([
   home,
   signIn,
@@ -271,8 +197,8 @@ const tree = root.addChildren([
   policy,
   pricing,
   model,
-  shell.addChildren([playground, personalIntelligence, keys, wallet, usage, ...profilePages]),
-  admin.addChildren(adminPages),
+  shell.addChildren([playground, personalIntelligence, keys, wallet, pools, pool, usage, ...profilePages]),
+  adminRoutes,
 ]);
 
 /** The router over all pages; a link that is pointed at loads its page ahead. */

@@ -6,14 +6,18 @@ import { help } from './en/help.ts';
 import { keys } from './en/keys.ts';
 import { personal } from './en/personal.ts';
 import { playground } from './en/playground.ts';
+import { pools } from './en/pools.ts';
 import { profile } from './en/profile.ts';
 import { spend } from './en/spend.ts';
+import { storefront } from './en/storefront.ts';
 
 export const en = {
   ...frame,
   ...account,
   ...keys,
   ...spend,
+  ...pools,
+  ...storefront,
   ...personal,
   ...admin,
   ...playground,

@@ -6,14 +6,18 @@ import { help } from './zh-cn/help.ts';
 import { keys } from './zh-cn/keys.ts';
 import { personal } from './zh-cn/personal.ts';
 import { playground } from './zh-cn/playground.ts';
+import { pools } from './zh-cn/pools.ts';
 import { profile } from './zh-cn/profile.ts';
 import { spend } from './zh-cn/spend.ts';
+import { storefront } from './zh-cn/storefront.ts';
 
 export const zhCN = {
   ...frame,
   ...account,
   ...keys,
   ...spend,
+  ...pools,
+  ...storefront,
   ...personal,
   ...admin,
   ...playground,

@@ -3,11 +3,12 @@ import { accountChanges, accountOf, type AccountState, sensitive } from './accou
 import { admin, adminMutations } from './admin-answers.ts';
 import { connection } from './connection.ts';
 import { policy, sessions } from './account.ts';
+import { makePoolKey, poolMutations, poolQueries, poolsOf, type PoolState } from './pool-answers.ts';
+import { receiptOf } from './receipt-answers.ts';
 import { entries, groupRatios, makeKey, makeRow, models, type SampleKey } from './sample.ts';
 
 /** What the fake service knows; tests change it between pages. */
-export interface State extends AccountState {
-  keys: SampleKey[];
+export interface State extends AccountState, PoolState {
   broken: boolean;
   /** Whether who is signed in is an administrator. */
   admin: boolean;
@@ -46,6 +47,14 @@ const wallet = {
     ),
 };
 
+interface KeyFilter {
+  search?: string;
+  states?: string[];
+  groups?: string[];
+  poolId?: string;
+  mainDomainOnly?: boolean;
+}
+
 function viewerOf(state: State) {
   const usage = Array.from({ length: USAGE_ROWS }, (_, index) => makeRow(index));
   return {
@@ -61,14 +70,12 @@ function viewerOf(state: State) {
     wallet,
     policyAcceptances: [{ acceptedAt: new Date(), version: policy }],
     sessions: ({ first, after }: Page) => connection(sessions, first, after ?? null),
-    apiKeys: ({
-      first,
-      after,
-      filter,
-    }: Page & { filter?: { search?: string; states?: string[]; groups?: string[] } }) =>
+    apiKeys: ({ first, after, filter }: Page & { filter?: KeyFilter }) =>
       connection(
         state.keys.filter(
-          ({ name, state: keyState, group }) =>
+          ({ name, state: keyState, group, pool }) =>
+            (filter?.poolId === undefined || pool?.id === filter.poolId) &&
+            (filter?.mainDomainOnly !== true || pool === null) &&
             name.toLowerCase().includes(filter?.search?.toLowerCase() ?? '') &&
             (filter?.states?.includes(keyState) ?? true) &&
             (filter?.groups?.includes(group) ?? true),
@@ -76,6 +83,7 @@ function viewerOf(state: State) {
         first,
         after ?? null,
       ),
+    pools: poolsOf(state),
     usageSummary: summary,
     usage: ({
       first,
@@ -135,12 +143,20 @@ function summary({ range, groupBy = [] }: { range: { from: string; to: string };
   };
 }
 
+function fileOf(name: string, format: string) {
+  return { downloadUrl: `/export/${name}.${format.toLowerCase()}`, format };
+}
+
 /** The root fields of queries. */
 export function queries(state: State) {
   const viewer = viewerOf(state);
   return {
     viewer: () => (state.signedIn ? viewer : null),
-    admin: () => (state.admin ? admin : null),
+    admin: () => (state.admin ? { ...admin, pools: poolsOf(state) } : null),
+    ...poolQueries(state),
+    usageExport: ({ format }: { format: string }) => fileOf('usage', format),
+    ledgerExport: ({ format }: { format: string }) => fileOf('ledger', format),
+    requestReceipt: ({ requestId }: { requestId: string }) => receiptOf(requestId),
     baseAddress: () => 'https://gateway.example',
     node: ({ id }: { id: string }) => state.keys.find((key) => key.id === id) ?? null,
     catalog: ({ first, after }: Page) => connection(models, first, after ?? null),
@@ -165,6 +181,7 @@ export function mutations(state: State) {
     ...accountChanges(state),
     ...newKeyMutations(state),
     ...keyMutations(state),
+    ...poolMutations(state),
     ...adminMutations(state),
   };
 }
@@ -207,12 +224,14 @@ function done(apiKey: SampleKey) {
 
 function newKeyMutations(state: State) {
   return {
-    apiKeyCreate: ({ input }: Input<{ name: string; group: string }>) => {
+    apiKeyCreate: ({ input }: Input<{ name: string; group: string; poolId?: string }>) => {
+      const pool = state.pools.find(({ id }) => id === input.poolId);
       const more = {
         state: 'DISABLED',
         disabledReason: 'NOT_REVEALED',
         revealedAt: null,
         group: input.group,
+        ...(pool && { baseUrl: pool.baseUrl, pool: makePoolKey(pool, 0).pool }),
       };
       state.keys = [
         makeKey(`key_new_${state.keys.length}`, { name: input.name, masked: ['', ''], more }),

@@ -37,6 +37,8 @@ export const PUBLIC_PAGES = [
 export const OWN_PAGES = [
   '/keys',
   '/wallet',
+  '/pools',
+  '/pools/pool_1',
   '/usage',
   '/profile',
   '/profile/security',
@@ -55,6 +57,9 @@ export const ADMIN_PAGES = [
   '/admin/audit',
   '/admin/policies',
   '/admin/ledger',
+  '/admin/storefront',
+  '/admin/pools',
+  '/admin/pools/pool_2',
 ];
 
 export interface View {

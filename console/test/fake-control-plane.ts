@@ -11,6 +11,7 @@ import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 import { makeAccount } from './account-answers.ts';
 import { mutations, queries, type State } from './answers.ts';
+import { makePools, poolAdministration } from './pool-answers.ts';
 import { makeKeys, makeRow } from './sample.ts';
 
 export interface Fake {
@@ -18,6 +19,8 @@ export interface Fake {
   state: State;
   /** Sends one new line of usage to whoever listens. */
   addUsage(): void;
+  /** Opens or closes the storefront, and tells whoever listens. */
+  turnStorefront(state: 'OPEN' | 'CLOSED'): void;
   close(): Promise<void>;
 }
 
@@ -35,13 +38,23 @@ const CONTENT_TYPES: Record<string, string> = {
 /** Starts it over the built console in `folder`. */
 export async function startFake(folder: string, schemaText: string): Promise<Fake> {
   const schema = buildSchema(schemaText);
-  const state: State = { signedIn: true, keys: makeKeys(), broken: false, admin: false, ...makeAccount() };
-  const waiting = new Set<(row: ReturnType<typeof makeRow>) => void>();
+  const state: State = {
+    signedIn: true,
+    keys: makeKeys(),
+    broken: false,
+    admin: false,
+    ...makeAccount(),
+    ...makePools(),
+  };
+  const rows = makeTopic<Row>();
+  const shop = makeTopic<State['storefront']>();
+  const tell = () => shop.send({ ...state.storefront });
   let added = 1_000;
-  const root = { ...queries(state), ...mutations(state) };
+  const root = { ...queries(state), ...mutations(state), ...poolAdministration(state, tell) };
   const server = createServer((request, response) => {
     response.setHeader('content-security-policy', POLICY);
     if (request.url === '/graphql') void answer(request, response);
+    else if (request.url?.startsWith('/export/')) exportFile(response);
     else file(folder, request, response);
   });
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -55,7 +68,7 @@ export async function startFake(folder: string, schemaText: string): Promise<Fak
     );
   }
   const sockets = new WebSocketServer({ server, path: '/graphql' });
-  const live = useServer({ schema, roots: { subscription: subscriptions(waiting) } }, sockets);
+  const live = useServer({ schema, roots: { subscription: subscriptions(rows, shop) } }, sockets);
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
@@ -64,7 +77,11 @@ export async function startFake(folder: string, schemaText: string): Promise<Fak
     url: `http://127.0.0.1:${port}`,
     state,
     addUsage: () => {
-      for (const send of waiting) send({ ...makeRow(added++), createdAt: new Date().toISOString() });
+      rows.send({ ...makeRow(added++), createdAt: new Date().toISOString() });
+    },
+    turnStorefront: (to) => {
+      state.storefront = { ...state.storefront, state: to };
+      tell();
     },
     close: async () => {
       await live.dispose();
@@ -83,39 +100,70 @@ const BROKEN = {
 
 type Row = ReturnType<typeof makeRow>;
 
-function subscriptions(waiting: Set<(row: Row) => void>) {
-  // eslint-disable-next-line require-yield -- a stream of nothing, open until its reader leaves
-  async function* silence(): AsyncGenerator<never> {
-    await new Promise(() => undefined);
-  }
-  async function* usageAdded(): AsyncGenerator<{ usageAdded: Row }> {
-    const queue: Row[] = [];
+interface Topic<Value> {
+  send(value: Value): void;
+  listen(): AsyncGenerator<Value>;
+}
+
+/** What is sent reaches everybody who listens, until they leave. */
+function makeTopic<Value>(): Topic<Value> {
+  const listeners = new Set<(value: Value) => void>();
+  async function* listen(): AsyncGenerator<Value> {
+    const queue: Value[] = [];
     let wake = () => undefined as void;
-    const send = (row: Row) => {
-      queue.push(row);
+    const send = (value: Value) => {
+      queue.push(value);
       wake();
     };
-    waiting.add(send);
+    listeners.add(send);
     try {
       for (;;) {
-        const row = queue.shift();
-        if (row) yield { usageAdded: row };
+        const value = queue.shift();
+        if (value !== undefined) yield value;
         else
           await new Promise<void>((resolve) => {
             wake = resolve;
           });
       }
     } finally {
-      waiting.delete(send);
+      listeners.delete(send);
     }
   }
   return {
+    listen,
+    send: (value) => {
+      for (const send of listeners) send(value);
+    },
+  };
+}
+
+function subscriptions(rows: Topic<Row>, shop: Topic<State['storefront']>) {
+  // eslint-disable-next-line require-yield -- a stream of nothing, open until its reader leaves
+  async function* silence(): AsyncGenerator<never> {
+    await new Promise(() => undefined);
+  }
+  async function* usageAdded(): AsyncGenerator<{ usageAdded: Row }> {
+    for await (const row of rows.listen()) yield { usageAdded: row };
+  }
+  async function* storefrontUpdated(): AsyncGenerator<{ storefrontUpdated: State['storefront'] }> {
+    for await (const storefront of shop.listen()) yield { storefrontUpdated: storefront };
+  }
+  return {
     usageAdded,
+    storefrontUpdated,
+    poolUpdated: silence,
     walletUpdated: silence,
     apiKeyUpdated: silence,
     catalogUpdated: silence,
     adminNodeUpdated: silence,
   };
+}
+
+function exportFile(response: ServerResponse): void {
+  response
+    .setHeader('content-type', 'text/csv')
+    .setHeader('content-disposition', 'attachment')
+    .end('time\r\n');
 }
 
 function file(folder: string, request: IncomingMessage, response: ServerResponse): void {

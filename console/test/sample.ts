@@ -216,6 +216,8 @@ export function makeKey(id: string, { name, masked, used, ip, spent = '0', more 
     lastUsedIp: ip ?? null,
     spentThisMonth: spent,
     rotation: null as object | null,
+    baseUrl: 'https://gateway.example',
+    pool: null as { id: string; name: string; subdomain: string } | null,
     allowedIps: [] as string[],
     allowedModels: null as object[] | null,
     spendLimit: null as string | null,
@@ -261,6 +263,7 @@ export const entries = ENTRIES.map(([kind, bucket, description, amount, balanceA
   description,
   amount,
   balanceAfter,
+  reference: `settle:nod_eu-1:${90_100 - index}`,
   createdAt: ago(index * 7 * HOUR_MS),
 }));
 
@@ -285,6 +288,7 @@ export function makeRow(index: number) {
     requestId: `req_01KAGX${String(index).padStart(6, '0')}`,
     modelName,
     keyId: key === null ? null : `key_${KEYS.findIndex(({ name }) => name === key) + 1}`,
+    poolId: null,
     source: key === null ? 'PLAYGROUND' : 'API_KEY',
     inputTokens,
     outputTokens,

@@ -3,6 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import { expect, vi } from 'vitest';
 import { makeAccount } from './account-answers.ts';
 import { ADMIN_PAGES, openStage, openTab, PUBLIC_PAGES, type Stage, type Tab, type View } from './browser.ts';
+import { makePools } from './pool-answers.ts';
 import { makeKeys } from './sample.ts';
 
 const WIDE: View = { width: 1280, theme: 'light' };
@@ -42,7 +43,7 @@ export async function openHouse(): Promise<House> {
     expect(tab.said).toEqual([]);
   };
   const reset = () => {
-    Object.assign(state, { signedIn: true, keys: makeKeys(), broken: false, ...makeAccount() });
+    Object.assign(state, { signedIn: true, keys: makeKeys(), broken: false, ...makeAccount(), ...makePools() });
   };
   return { stage, tab, visit, reset };
 }

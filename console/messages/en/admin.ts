@@ -12,6 +12,8 @@ export const admin = {
       nodes: 'Nodes',
       users: 'Users',
       ledger: 'Ledger',
+      storefront: 'Storefront',
+      pools: 'Pools',
       groups: 'Group ratios',
       audit: 'Audit log',
       policies: 'Privacy policy',

@@ -15,6 +15,8 @@ export const admin: Translation<typeof english> = {
       nodes: '节点',
       users: '用户',
       ledger: '账本',
+      storefront: '销售',
+      pools: '专属池',
       groups: '分组倍率',
       audit: '审计日志',
       policies: '隐私政策',

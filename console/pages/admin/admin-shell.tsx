@@ -4,6 +4,7 @@ import { clsx } from 'clsx';
 import {
   ArrowLeft,
   BookOpenText,
+  Boxes,
   FileText,
   Layers,
   type LucideIcon,
@@ -11,6 +12,7 @@ import {
   Plug,
   ScrollText,
   Server,
+  Store,
   Users,
 } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
@@ -37,7 +39,17 @@ const AdminFrameQuery = graphql(`
 interface Place {
   to: LinkProps['to'];
   icon: LucideIcon;
-  name: 'upstreams' | 'models' | 'nodes' | 'users' | 'ledger' | 'groups' | 'audit' | 'policies';
+  name:
+    | 'upstreams'
+    | 'models'
+    | 'nodes'
+    | 'users'
+    | 'ledger'
+    | 'storefront'
+    | 'pools'
+    | 'groups'
+    | 'audit'
+    | 'policies';
 }
 
 const RUN: readonly Place[] = [
@@ -50,6 +62,8 @@ const PEOPLE: readonly Place[] = [
   { to: '/admin/ledger', icon: BookOpenText, name: 'ledger' },
 ];
 const BUSINESS: readonly Place[] = [
+  { to: '/admin/storefront', icon: Store, name: 'storefront' },
+  { to: '/admin/pools', icon: Boxes, name: 'pools' },
   { to: '/admin/groups', icon: Percent, name: 'groups' },
   { to: '/admin/audit', icon: ScrollText, name: 'audit' },
   { to: '/admin/policies', icon: FileText, name: 'policies' },

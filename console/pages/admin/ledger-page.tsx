@@ -26,6 +26,7 @@ const LedgerQuery = graphql(`
           bucket
           amount
           balanceAfter
+          reference
           description
           createdAt
         }

@@ -6,15 +6,16 @@ import { CircleAlert } from 'lucide-react';
 import { useState } from 'react';
 import { Controller, useForm, type UseFormReturn } from 'react-hook-form';
 import { useTranslation } from 'react-i18next';
-import { useMutation } from 'urql';
+import { useMutation, useQuery } from 'urql';
 import { parseDollars } from '@gateway/shared/money';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field, Segmented } from '../../components/field.tsx';
 import { Banner } from '../../components/notice.tsx';
+import { SelectField } from '../../components/select-field.tsx';
 import { useFailureWords } from '../failure-words.ts';
 import { useIdempotencyKey } from '../idempotency.ts';
-import { CreateKey, type Key } from './documents.ts';
+import { CreateKey, type Key, KeyPoolsQuery } from './documents.ts';
 import type { GROUPS } from './search.ts';
 
 type Group = (typeof GROUPS)[number];
@@ -22,12 +23,16 @@ type Group = (typeof GROUPS)[number];
 interface KeyForm {
   name: string;
   group: Group;
+  /** The id of the pool it is for; empty for the main domain. */
+  pool: string;
   expires: string;
   cap: string;
 }
 
 interface CreateKeyProps {
   groups: readonly Group[];
+  /** The pool that is chosen at first. */
+  poolId?: string | undefined;
   onClose: () => void;
   onCreated: (key: Key) => void;
 }
@@ -36,10 +41,10 @@ const FORM_ID = 'create-key';
 const NAME_CHARACTERS_MAX = 80;
 
 /** The dialog; `onCreated` leads on to revealing. */
-export function CreateKeyDialog({ groups, onClose, onCreated }: CreateKeyProps) {
+export function CreateKeyDialog({ groups, poolId = '', onClose, onCreated }: CreateKeyProps) {
   const { t } = useTranslation();
   const form = useForm<KeyForm>({
-    defaultValues: { name: '', group: groups[0] ?? 'DEFAULT', expires: '', cap: '' },
+    defaultValues: { name: '', group: groups[0] ?? 'DEFAULT', pool: poolId, expires: '', cap: '' },
   });
   const { failure, fetching, send } = useCreate(onCreated);
   const footer = (
@@ -109,8 +114,35 @@ function KeyFields({ form, groups }: FieldsProps & { groups: readonly Group[] })
         />
         <span className="text-hint text-ink-3">{t('keys.groupHint')}</span>
       </div>
+      <DomainField form={form} />
       <LimitFields form={form} />
     </>
+  );
+}
+
+/** Where the key works; nothing to choose while the account has no running pool. */
+function DomainField({ form }: FieldsProps) {
+  const { t } = useTranslation();
+  const [{ data }] = useQuery({ query: KeyPoolsQuery });
+  const running = data?.viewer?.pools.nodes.filter(({ state }) => state === 'ACTIVE' || state === 'EXPIRING');
+  if (!running || running.length === 0) return null;
+  const main = { value: '', word: t('keys.mainDomain') };
+  return (
+    <div className="flex flex-col gap-2">
+      <Controller
+        control={form.control}
+        name="pool"
+        render={({ field }) => (
+          <SelectField
+            label={t('keys.domain')}
+            value={field.value}
+            onChange={field.onChange}
+            options={[main, ...running.map(({ id, name }) => ({ value: id, word: name }))]}
+          />
+        )}
+      />
+      <span className="text-hint text-ink-3">{t('keys.domainHint')}</span>
+    </div>
   );
 }
 
@@ -151,10 +183,11 @@ function useCreate(onCreated: (key: Key) => void) {
   const [failure, setFailure] = useState<string>();
   const idempotencyKeyFor = useIdempotencyKey();
   const failureWords = useFailureWords();
-  const send = async ({ name, group, expires, cap }: KeyForm) => {
+  const send = async ({ name, group, pool, expires, cap }: KeyForm) => {
     const values = {
       name: name.trim(),
       group,
+      ...(pool !== '' && { poolId: pool }),
       ...(expires !== '' && { expiresAt: endOfDay(expires).toISOString() }),
       ...(cap !== '' && { spendLimit: cap.trim() }),
     };

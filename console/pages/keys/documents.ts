@@ -11,6 +11,12 @@ export const KeyFields = graphql(`
     disabledReason
     group
     groupRatio
+    baseUrl
+    pool {
+      id
+      name
+      subdomain
+    }
     expiresAt
     revealedAt
     lastUsedAt
@@ -55,6 +61,23 @@ export const KeysQuery = graphql(
   `,
   [KeyFields],
 );
+
+/** Pools of the account that may have keys, for filters and for new keys. */
+export const KeyPoolsQuery = graphql(`
+  query KeyPools {
+    viewer {
+      id
+      pools(first: 100) {
+        nodes {
+          id
+          name
+          subdomain
+          state
+        }
+      }
+    }
+  }
+`);
 
 export const KeyChanges = graphql(
   `
@@ -169,5 +192,10 @@ export type KeyConnection = NonNullable<ResultOf<typeof KeysQuery>['viewer']>['a
 /** A key of the list, with its last week. */
 export type ListedKey = KeyConnection['nodes'][number];
 
-/** The dialog that is open over the list, and the key it is about. */
-export type KeyDialog = { kind: 'create' } | { kind: 'ready' | 'edit' | 'leaked' | 'rotate'; key: Key };
+/**
+ * The dialog that is open over a list, and the key it is about. A new key is one of the main domain, or of
+ * the pool that is named.
+ */
+export type KeyDialog =
+  | { kind: 'create'; poolId?: string }
+  | { kind: 'ready' | 'edit' | 'leaked' | 'rotate'; key: Key };

@@ -11,11 +11,10 @@ interface KeyDialogsProps {
   dialog: KeyDialog | undefined;
   onChange: (dialog: KeyDialog | undefined) => void;
   groups: readonly (typeof GROUPS)[number][];
-  baseAddress: string;
 }
 
 /** Creating and rotating lead on to revealing. */
-export function KeyDialogs({ dialog, onChange, groups, baseAddress }: KeyDialogsProps) {
+export function KeyDialogs({ dialog, onChange, groups }: KeyDialogsProps) {
   const close = () => {
     onChange(undefined);
   };
@@ -26,9 +25,9 @@ export function KeyDialogs({ dialog, onChange, groups, baseAddress }: KeyDialogs
     case undefined:
       return null;
     case 'create':
-      return <CreateKeyDialog groups={groups} onClose={close} onCreated={toReveal} />;
+      return <CreateKeyDialog groups={groups} poolId={dialog.poolId} onClose={close} onCreated={toReveal} />;
     case 'ready':
-      return <RevealDialog apiKey={dialog.key} baseAddress={baseAddress} onClose={close} />;
+      return <RevealDialog apiKey={dialog.key} onClose={close} />;
     case 'edit':
       return <EditKeyDialog apiKey={dialog.key} groups={groups} onClose={close} />;
     case 'rotate':

@@ -1,9 +1,11 @@
 /** Search and filters over the list of keys; all of them live in the address. */
 import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
+import { useQuery } from 'urql';
 import { Filter } from '../../components/menu.tsx';
 import { SearchField } from '../../components/search-field.tsx';
-import { GROUPS, KEY_STATES, type KeysSearch } from './search.ts';
+import { KeyPoolsQuery } from './documents.ts';
+import { GROUPS, KEY_STATES, type KeysSearch, MAIN_DOMAIN } from './search.ts';
 
 /** The line of filters; a change goes back to the first page. */
 export function KeyFilters({ search, count }: { search: KeysSearch; count: number | undefined }) {
@@ -37,9 +39,28 @@ export function KeyFilters({ search, count }: { search: KeysSearch; count: numbe
         }}
         options={GROUPS.map((value) => ({ value, word: t(`pricing.groups.${value}`) }))}
       />
+      <DomainFilter value={search.domain} onChange={(domain) => set({ domain })} />
       {count !== undefined && (
         <span className="ml-auto text-table text-ink-3 max-sm:hidden">{t('keys.count', { count })}</span>
       )}
     </div>
   );
+}
+
+interface DomainFilterProps {
+  value: string | undefined;
+  onChange: (domain: string | undefined) => void;
+}
+
+/** By where a key works; nothing to choose while the account has no pool. */
+function DomainFilter({ value, onChange }: DomainFilterProps) {
+  const { t } = useTranslation();
+  const [{ data }] = useQuery({ query: KeyPoolsQuery });
+  const pools = data?.viewer?.pools.nodes ?? [];
+  if (pools.length === 0 && value === undefined) return null;
+  const options = [
+    { value: MAIN_DOMAIN, word: t('keys.mainDomain') },
+    ...pools.map(({ id, name }) => ({ value: id, word: name })),
+  ];
+  return <Filter name={t('keys.domain')} value={value} onChange={onChange} options={options} />;
 }

@@ -1,4 +1,5 @@
 /** The list of keys, as a table and as cards. */
+import { Link } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../../components/button.tsx';
@@ -41,6 +42,7 @@ function columnsOf(
     { id: 'name', head: t('keys.name'), cell: (key) => <Name apiKey={key} /> },
     { id: 'state', head: t('keys.state'), cell: (key) => <State apiKey={key} open={open} /> },
     { id: 'group', head: t('keys.group'), cell: (key) => <Group apiKey={key} /> },
+    { id: 'domain', head: t('keys.domain'), from: 'xl', cell: (key) => <Domain apiKey={key} /> },
     { id: 'used', head: t('keys.lastUsed'), cell: (key) => <LastUsed apiKey={key} /> },
     { id: 'week', head: t('keys.week'), from: 'lg', cell: (key) => <Week apiKey={key} /> },
     { id: 'month', head: t('keys.month'), right: true, cell: (key) => <Spent apiKey={key} align={align} /> },
@@ -107,6 +109,16 @@ function Group({ apiKey }: CellProps) {
   );
 }
 
+function Domain({ apiKey: { pool } }: CellProps) {
+  const { t } = useTranslation();
+  if (!pool) return <span className="text-ink-2">{t('keys.mainDomain')}</span>;
+  return (
+    <Link to="/pools/$id" params={{ id: pool.id }} className="text-accent underline">
+      {pool.name}
+    </Link>
+  );
+}
+
 function LastUsed({ apiKey }: CellProps) {
   const { t } = useTranslation();
   if (apiKey.lastUsedAt === null) return <span className="text-ink-2">{t('state.never')}</span>;
@@ -151,6 +163,12 @@ function KeyCard({ apiKey, open }: { apiKey: ListedKey } & Pick<KeyTableProps, '
         <span>
           <Group apiKey={apiKey} />
         </span>
+        {apiKey.pool && (
+          <>
+            <span aria-hidden="true">·</span>
+            <span className="min-w-0 truncate">{apiKey.pool.name}</span>
+          </>
+        )}
         <span aria-hidden="true">·</span>
         <span>{apiKey.lastUsedAt === null ? t('keys.neverUsed') : <Ago at={apiKey.lastUsedAt} />}</span>
         <span className="ml-auto flex items-center gap-2 text-ink touch:-my-2 touch:-mr-3.5">

@@ -15,7 +15,7 @@ import { KeyChanges, type KeyConnection, type KeyDialog, KeysQuery } from './doc
 import { KeyFilters } from './key-filters.tsx';
 import { KeyTable } from './key-table.tsx';
 import { RotationBanners } from './rotation-banners.tsx';
-import type { KeysSearch } from './search.ts';
+import { type KeysSearch, MAIN_DOMAIN } from './search.ts';
 import { lastWeek } from './week.ts';
 
 const KEYS_PER_PAGE = 50;
@@ -32,7 +32,7 @@ export function KeysPage() {
   useSubscription({ query: KeyChanges });
   const [dialog, setDialog] = useState<KeyDialog>();
   const phone = usePhone();
-  const filtered = search.search ?? search.state ?? search.group ?? search.after;
+  const filtered = search.search ?? search.state ?? search.group ?? search.domain ?? search.after;
   const first = data?.viewer?.apiKeys.totalCount === 0 && filtered === undefined;
   const create = <CreateButton wide={phone} open={setDialog} />;
   return (
@@ -52,12 +52,7 @@ export function KeysPage() {
       {phone && !first && <ThumbBar>{create}</ThumbBar>}
       <Suspense>
         {data?.viewer && dialog && (
-          <KeyDialogs
-            dialog={dialog}
-            onChange={setDialog}
-            groups={data.viewer.allowedGroups}
-            baseAddress={data.baseAddress}
-          />
+          <KeyDialogs dialog={dialog} onChange={setDialog} groups={data.viewer.allowedGroups} />
         )}
       </Suspense>
     </>
@@ -84,11 +79,13 @@ function CreateButton({ wide, open }: { wide: boolean; open: KeysProps['open'] }
   );
 }
 
-function variablesOf({ search, state, group, after }: KeysSearch) {
+function variablesOf({ search, state, group, domain, after }: KeysSearch) {
   const filter = {
     ...(search && { search }),
     ...(state && { states: [state] }),
     ...(group && { groups: [group] }),
+    ...(domain === MAIN_DOMAIN && { mainDomainOnly: true }),
+    ...(domain && domain !== MAIN_DOMAIN && { poolId: domain }),
   };
   return { first: KEYS_PER_PAGE, after: after ?? null, filter, week: lastWeek(Date.now()) };
 }

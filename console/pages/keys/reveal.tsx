@@ -17,16 +17,15 @@ import { SecretFrame } from './secret-frame.tsx';
 
 interface RevealProps {
   apiKey: Key;
-  baseAddress: string;
   onClose: () => void;
 }
 
 /** The explicit step before, then the secret. */
-export function RevealDialog({ apiKey, baseAddress, onClose }: RevealProps) {
+export function RevealDialog({ apiKey, onClose }: RevealProps) {
   const { t } = useTranslation();
   const { secret, failure, fetching, reveal } = useReveal(apiKey.id);
   const { name } = apiKey;
-  if (secret !== undefined) return <SecretDialog {...{ apiKey, secret, baseAddress, onClose }} />;
+  if (secret !== undefined) return <SecretDialog {...{ apiKey, secret, onClose }} />;
   const footer = (
     <>
       <Button variant="ghost" onClick={onClose}>
@@ -78,7 +77,7 @@ function useReveal(id: string) {
   return { secret, failure, fetching, reveal };
 }
 
-function SecretDialog({ apiKey, secret, baseAddress, onClose }: RevealProps & { secret: string }) {
+function SecretDialog({ apiKey, secret, onClose }: RevealProps & { secret: string }) {
   const { t } = useTranslation();
   const words = {
     title: t('reveal.title'),
@@ -93,7 +92,12 @@ function SecretDialog({ apiKey, secret, baseAddress, onClose }: RevealProps & { 
   };
   return (
     <OnceDialog words={words} onClose={onClose}>
-      <SecretFrame apiKey={apiKey} secret={secret} baseAddress={baseAddress} />
+      <SecretFrame apiKey={apiKey} secret={secret} />
+      {apiKey.pool && (
+        <p className="mt-3 text-table text-ink-2">
+          {t('reveal.poolOnly', { address: apiKey.baseUrl, name: apiKey.pool.name })}
+        </p>
+      )}
       <div className="mt-6">
         <ClientSetup keyId={apiKey.id} secret={secret} />
       </div>

@@ -4,10 +4,15 @@ import { textOf, wordOf } from '../../components/search-parameters.ts';
 export const KEY_STATES = ['ENABLED', 'DISABLED'] as const;
 export const GROUPS = ['DEFAULT', 'VIP', 'SVIP'] as const;
 
+/** The value of the filter that stands for keys of no pool. */
+export const MAIN_DOMAIN = 'main';
+
 export interface KeysSearch {
   search?: string | undefined;
   state?: (typeof KEY_STATES)[number] | undefined;
   group?: (typeof GROUPS)[number] | undefined;
+  /** `main`, or the id of a pool. */
+  domain?: string | undefined;
   after?: string | undefined;
 }
 
@@ -17,6 +22,7 @@ export function validKeysSearch(search: Record<string, unknown>): KeysSearch {
     search: textOf(search['search']),
     state: wordOf(search['state'], KEY_STATES),
     group: wordOf(search['group'], GROUPS),
+    domain: textOf(search['domain']),
     after: textOf(search['after']),
   };
 }

@@ -11,13 +11,12 @@ import { environmentFile } from './environment-file.ts';
 interface SecretFrameProps {
   apiKey: Key;
   secret: string;
-  baseAddress: string;
 }
 
 const PREFIX = 'sk-';
 
 /** The frame; the focus starts on Copy. */
-export function SecretFrame({ apiKey, secret, baseAddress }: SecretFrameProps) {
+export function SecretFrame({ apiKey, secret }: SecretFrameProps) {
   const { t } = useTranslation();
   const { outcome, copy } = useCopy(secret);
   const shown = useRef<HTMLElement>(null);
@@ -30,7 +29,8 @@ export function SecretFrame({ apiKey, secret, baseAddress }: SecretFrameProps) {
     <div className="rounded-code border border-accent bg-page p-4">
       <div className="flex flex-wrap justify-between gap-x-4 gap-y-1 text-table text-ink-2">
         <span>
-          <strong className="font-[550] text-ink">{apiKey.name}</strong> {group} · {t('reveal.mainDomain')}
+          <strong className="font-[550] text-ink">{apiKey.name}</strong> {group} ·{' '}
+          {apiKey.pool ? <code>{new URL(apiKey.baseUrl).host}</code> : t('reveal.mainDomain')}
         </span>
         <span>{t('reveal.characters', { count: secret.length })}</span>
       </div>
@@ -58,7 +58,7 @@ export function SecretFrame({ apiKey, secret, baseAddress }: SecretFrameProps) {
           <Button
             wide
             icon={<Download size={16} strokeWidth={1.75} aria-hidden="true" />}
-            onClick={() => download('gateway.env', environmentFile(secret, baseAddress))}
+            onClick={() => download('gateway.env', environmentFile(secret, apiKey.baseUrl))}
           >
             {t('reveal.envFile')}
           </Button>

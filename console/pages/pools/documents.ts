@@ -40,6 +40,9 @@ export const PoolFields = graphql(`
     models {
       modelName
       frozenAt
+      currentModel {
+        id
+      }
     }
     allKeys: keys(first: 1) {
       totalCount

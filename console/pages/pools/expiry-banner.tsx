@@ -1,4 +1,5 @@
 /** What happens at the end of a pool's period, said while there is still time, and after. */
+import type { TFunction } from 'i18next';
 import { CircleAlert, Hourglass } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { Banner } from '../../components/notice.tsx';
@@ -15,19 +16,14 @@ export function ExpiryBanner({ pool }: { pool: Pool }) {
   const Icon = ending ? Hourglass : CircleAlert;
   return (
     <div className="px-5 pb-4 only:p-0">
-      <Banner
-        tone={ending ? 'warn' : 'bad'}
-        icon={<Icon size={16} strokeWidth={1.75} aria-hidden="true" />}
-      >
+      <Banner tone={ending ? 'warn' : 'bad'} icon={<Icon size={16} strokeWidth={1.75} aria-hidden="true" />}>
         {words}
       </Banner>
     </div>
   );
 }
 
-type Translate = ReturnType<typeof useTranslation>['t'];
-
-function expiryWords(pool: Pool, t: Translate, language: string): string | undefined {
+function expiryWords(pool: Pool, t: TFunction, language: string): string | undefined {
   if (pool.state === 'EXPIRING' && !pool.autoRenew)
     return t('pools.expiring', { time: stampText(new Date(pool.endsAt), language) });
   if (pool.state !== 'EXPIRED') return undefined;

@@ -17,7 +17,7 @@ export function PoolCard({ pool }: { pool: Pool }) {
   const renewable = isRenewable(pool, Date.now());
   return (
     <li className="rounded-card border border-line bg-raise">
-      <div className="grid grid-cols-[minmax(0,1.1fr)_minmax(0,1fr)_minmax(0,1fr)_auto] items-center gap-x-8 gap-y-5 p-5 max-xl:grid-cols-2 max-sm:grid-cols-1">
+      <div className={BODY}>
         <Head pool={pool} />
         <RateGauge pool={pool} />
         <PeriodLeft pool={pool} />
@@ -51,6 +51,9 @@ export function PoolCard({ pool }: { pool: Pool }) {
   );
 }
 
+const BODY =
+  'grid grid-cols-[minmax(0,1.1fr)_minmax(0,1fr)_minmax(0,1fr)_auto] items-center gap-x-8 gap-y-5 p-5 ' +
+  'max-xl:grid-cols-2 max-sm:grid-cols-1';
 const FOOT =
   'flex flex-wrap items-start gap-x-6 gap-y-2 border-t border-line px-5 py-2.5 text-table text-ink-2';
 

@@ -1,7 +1,7 @@
 /** The facts of a pool that its card and its page both show. */
 import { Snowflake } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
-import { useQuery } from 'urql';
+import { useClient } from 'urql';
 import { Gauge } from '../../components/gauge.tsx';
 import { PeriodBar } from '../../components/period-bar.tsx';
 import { StateWord } from '../../components/state-word.tsx';
@@ -22,11 +22,11 @@ export function PoolStateChip({ state }: Pick<Pool, 'state'>) {
 /** Requests a minute now, and the most of the last 24 hours; asked anew four times a minute. */
 export function RateGauge({ pool: { id, state, rpmNow, rpmPeak24h, rpmCap } }: { pool: Pool }) {
   const { t } = useTranslation();
-  // The answer lands in the cache, from where the pool is read.
-  const [, again] = useQuery({ query: PoolRate, variables: { id }, pause: true });
+  const client = useClient();
   useEvery(RATE_MS, () => {
-    if (document.visibilityState === 'visible' && isRunning({ state }))
-      again({ requestPolicy: 'network-only' });
+    if (document.visibilityState !== 'visible' || !isRunning({ state })) return;
+    // The answer lands in the cache, from where the pool is read.
+    void client.query(PoolRate, { id }, { requestPolicy: 'network-only' }).toPromise();
   });
   const words = t('pools.rateOf', { now: rpmNow, cap: rpmCap, peak: rpmPeak24h });
   return (

@@ -11,7 +11,12 @@ export function StorefrontChip({ state }: Pick<Storefront, 'state'>) {
   const { t } = useTranslation();
   return (
     <span role="status">
-      <StateWord icon={Store} tone={state === 'OPEN' ? 'good' : 'quiet'} word={t(`pools.store.${state}`)} chip />
+      <StateWord
+        icon={Store}
+        tone={state === 'OPEN' ? 'good' : 'quiet'}
+        word={t(`pools.store.${state}`)}
+        chip
+      />
     </span>
   );
 }

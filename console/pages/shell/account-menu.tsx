@@ -1,6 +1,7 @@
 /** The menu behind the account: theme, language, sign out; on a phone also the pages that have no tab. */
 import { useNavigate } from '@tanstack/react-router';
 import {
+  Boxes,
   CircleQuestionMark,
   CircleUserRound,
   FileText,
@@ -79,9 +80,10 @@ function usePlaces(): MenuEntry[] {
   const place = (
     icon: LucideIcon,
     word: string,
-    to: '/pricing' | '/privacy-policy' | '/help',
+    to: '/pools' | '/pricing' | '/privacy-policy' | '/help',
   ): MenuEntry => ({ kind: 'action', icon, word, run: () => void navigate({ to }) });
   return [
+    place(Boxes, t('shell.pools'), '/pools'),
     place(Tag, t('shell.pricing'), '/pricing'),
     place(FileText, t('shell.policy'), '/privacy-policy'),
     place(CircleQuestionMark, t('shell.help'), '/help'),

@@ -2,6 +2,7 @@
 import { clsx } from 'clsx';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import {
+  Boxes,
   ChartColumn,
   CircleQuestionMark,
   CircleUserRound,
@@ -22,7 +23,7 @@ import type { Viewer } from './viewer.ts';
 interface Place {
   to: LinkProps['to'];
   icon: LucideIcon;
-  name: 'playground' | 'keys' | 'usage' | 'wallet' | 'pricing';
+  name: 'playground' | 'keys' | 'usage' | 'wallet' | 'pools' | 'pricing';
 }
 
 const WORK: readonly Place[] = [
@@ -32,6 +33,7 @@ const WORK: readonly Place[] = [
 ];
 const SPEND: readonly Place[] = [
   { to: '/wallet', icon: Wallet, name: 'wallet' },
+  { to: '/pools', icon: Boxes, name: 'pools' },
   { to: '/pricing', icon: Tag, name: 'pricing' },
 ];
 const TABS: readonly Place[] = [...WORK, ...SPEND.slice(0, 1)];

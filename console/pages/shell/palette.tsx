@@ -30,7 +30,7 @@ interface Command {
   run: () => void;
 }
 
-const PAGES = ['keys', 'usage', 'wallet', 'pricing', 'profile', 'help'] as const;
+const PAGES = ['keys', 'usage', 'wallet', 'pools', 'pricing', 'profile', 'help'] as const;
 
 function useCommands({ role, baseAddress }: Omit<PaletteProps, 'sheet'>): Command[] {
   const { t } = useTranslation();

@@ -9,17 +9,27 @@ export interface UsageConditions {
   statuses?: UsageRow['status'][];
   sources?: UsageRow['source'][];
   requestId?: string;
+  poolIds?: string[];
   range?: Span;
 }
 
 /** The conditions for what is in the address, in the words of the service's filter. */
-export function conditionsOf({ model, key, status, source, request, day }: UsageSearch): UsageConditions {
+export function conditionsOf({
+  model,
+  key,
+  status,
+  source,
+  request,
+  pool,
+  day,
+}: UsageSearch): UsageConditions {
   return {
     ...(model && { modelNames: [model] }),
     ...(key && { keyIds: [key] }),
     ...(status && { statuses: [status] }),
     ...(source && { sources: [source] }),
     ...(request && { requestId: request }),
+    ...(pool && { poolIds: [pool] }),
     ...(day && { range: dayOf(day) }),
   };
 }
@@ -27,7 +37,7 @@ export function conditionsOf({ model, key, status, source, request, day }: Usage
 /** Whether a row that arrived live meets the conditions. */
 export function meets(
   row: UsageRow,
-  { modelNames, keyIds, statuses, sources, requestId, range }: UsageConditions,
+  { modelNames, keyIds, statuses, sources, requestId, poolIds, range }: UsageConditions,
 ): boolean {
   return (
     (modelNames?.includes(row.modelName) ?? true) &&
@@ -35,6 +45,7 @@ export function meets(
     (statuses?.includes(row.status) ?? true) &&
     (sources?.includes(row.source) ?? true) &&
     (requestId === undefined || requestId === row.requestId) &&
+    (poolIds === undefined || (row.poolId !== null && poolIds.includes(row.poolId))) &&
     (range === undefined || (row.createdAt >= range.from && row.createdAt < range.to))
   );
 }

@@ -7,6 +7,7 @@ export const EntryFields = graphql(`
     requestId
     modelName
     keyId
+    poolId
     source
     inputTokens
     outputTokens
@@ -26,6 +27,12 @@ export const UsageQuery = graphql(
       viewer {
         id
         apiKeys(first: 100) {
+          nodes {
+            id
+            name
+          }
+        }
+        pools(first: 100) {
           nodes {
             id
             name
@@ -63,6 +70,41 @@ export const NewUsage = graphql(
   [EntryFields],
 );
 
+export const UsageExport = graphql(`
+  query UsageExport($filter: UsageFilter, $format: ExportFormat!) {
+    usageExport(filter: $filter, format: $format) {
+      downloadUrl
+    }
+  }
+`);
+
+export const ReceiptQuery = graphql(`
+  query Receipt($requestId: String!) {
+    requestReceipt(requestId: $requestId) {
+      explanation
+      amount
+      settlement
+      transactionId
+      settledAt
+      entry {
+        id
+        requestId
+        modelName
+        family
+        basePrice
+        ratio
+        group
+        outcome
+        httpStatus
+        errorCode
+        streamed
+        createdAt
+      }
+    }
+  }
+`);
+
+export type Receipt = NonNullable<ResultOf<typeof ReceiptQuery>['requestReceipt']>;
 export type UsageRow = ResultOf<typeof EntryFields>;
 
 const SumFields = graphql(`

@@ -15,6 +15,8 @@ export interface UsageSearch {
   status?: (typeof STATUSES)[number] | undefined;
   source?: (typeof SOURCES)[number] | undefined;
   request?: string | undefined;
+  /** The id of a dedicated pool. */
+  pool?: string | undefined;
   /** How many days the charts cover; 14 when left out. */
   days?: (typeof SPANS)[number] | undefined;
   /** The one day, in UTC, whose requests are listed. */
@@ -34,6 +36,7 @@ export function validUsageSearch(search: Record<string, unknown>): UsageSearch {
     status: wordOf(search['status'], STATUSES),
     source: wordOf(search['source'], SOURCES),
     request: textOf(search['request']),
+    pool: textOf(search['pool']),
     days: wordOf(String(search['days']), SPANS),
     day: typeof day === 'string' && DAY.test(day) && !Number.isNaN(Date.parse(day)) ? day : undefined,
     by: wordOf(search['by'], DIMENSIONS),

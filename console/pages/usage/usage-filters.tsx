@@ -11,15 +11,24 @@ interface UsageFiltersProps {
   search: UsageSearch;
   models: readonly string[];
   keyNames: ReadonlyMap<string, string>;
+  poolNames: ReadonlyMap<string, string>;
 }
 
 /** The line of filters; a change goes back to the newest rows. */
-export function UsageFilters({ search, models, keyNames }: UsageFiltersProps) {
+export function UsageFilters({ search, models, keyNames, poolNames }: UsageFiltersProps) {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/usage' });
   const set = (change: Partial<UsageSearch>) =>
     void navigate({ search: { ...search, after: undefined, ...change } });
-  const active = search.model ?? search.key ?? search.status ?? search.source ?? search.request ?? search.day;
+  const pools = search.pool !== undefined || poolNames.size > 0;
+  const active =
+    search.model ??
+    search.key ??
+    search.status ??
+    search.source ??
+    search.request ??
+    search.pool ??
+    search.day;
   const filters = [
     { field: 'model', options: models.map((value) => ({ value, word: value })) },
     { field: 'key', options: [...keyNames].map(([value, word]) => ({ value, word })) },
@@ -40,6 +49,16 @@ export function UsageFilters({ search, models, keyNames }: UsageFiltersProps) {
           }}
         />
       ))}
+      {pools && (
+        <Filter
+          name={t('usage.pool')}
+          value={search.pool}
+          options={[...poolNames].map(([value, word]) => ({ value, word }))}
+          onChange={(pool) => {
+            set({ pool });
+          }}
+        />
+      )}
       {active !== undefined && <ClearFilters onClear={() => void navigate({ search: {} })} />}
       <div className="ml-auto max-sm:ml-0 max-sm:w-full">
         <SearchField

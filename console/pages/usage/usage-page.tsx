@@ -2,9 +2,9 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Link } from '@tanstack/react-router';
 import { ArrowUp } from 'lucide-react';
-import { useMemo } from 'react';
+import { lazy, Suspense, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useQuery } from 'urql';
+import { useClient, useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Button, buttonClass } from '../../components/button.tsx';
 import { EmptyFiltered, EmptyFirst, Failure, SkeletonRows } from '../../components/notice.tsx';
@@ -12,8 +12,8 @@ import { PageHead } from '../../components/page-head.tsx';
 import { Pager } from '../../components/pager.tsx';
 import { utcDayText } from '../../components/time.tsx';
 import { conditionsOf, type UsageConditions } from './conditions.ts';
-import { UsageQuery, type UsageRow } from './documents.ts';
-import { ExportButton } from './export-button.tsx';
+import { UsageExport, UsageQuery, type UsageRow } from './documents.ts';
+import { type ExportFormat, ExportMenu, FRESH } from '../export-menu.tsx';
 import type { UsageSearch } from './search.ts';
 import { UsageCharts } from './usage-charts.tsx';
 import { UsageFilters } from './usage-filters.tsx';
@@ -21,6 +21,7 @@ import { UsageTable } from './usage-table.tsx';
 import { useNewRows } from './use-new-rows.ts';
 
 const ROWS_PER_PAGE = 50;
+const Receipt = lazy(async () => ({ default: (await import('./receipt.tsx')).Receipt }));
 
 /** The usage page. */
 export function UsagePage() {
@@ -29,17 +30,20 @@ export function UsagePage() {
   const filter = useMemo(() => conditionsOf(search), [search]);
   const variables = { first: ROWS_PER_PAGE, after: search.after ?? null, filter };
   const [{ data, error, fetching }, again] = useQuery({ query: UsageQuery, variables });
+  const exporting = useUsageExport();
   const usage = data?.viewer?.usage;
   const keyNames = new Map(data?.viewer?.apiKeys.nodes.map(({ id, name }) => [id, name]));
+  const poolNames = new Map(data?.viewer?.pools.nodes.map(({ id, name }) => [id, name]));
   const models = data?.catalog.nodes.map(({ name }) => name) ?? [];
   return (
     <>
       <PageHead
         title={t('usage.title')}
         sentence={t('usage.sentence')}
-        action={<ExportButton filter={filter} />}
+        action={<ExportMenu exporting={(format) => exporting(filter, format)} />}
       />
-      <UsageFilters search={search} models={models} keyNames={keyNames} />
+      <UsageFilters {...{ search, models, keyNames, poolNames }} />
+      <Suspense>{search.request !== undefined && <Receipt requestId={search.request} />}</Suspense>
       <UsageCharts search={search} filter={filter} />
       {usage && <Log {...{ keyNames, search, filter }} rows={usage.nodes} pageInfo={usage.pageInfo} />}
       {!usage && fetching && <SkeletonRows rows={10} height="h-[38px]" />}
@@ -53,6 +57,15 @@ export function UsagePage() {
       )}
     </>
   );
+}
+
+/** Asks where the requests that fit can be downloaded. */
+function useUsageExport() {
+  const client = useClient();
+  return async (filter: UsageConditions, format: ExportFormat) => {
+    const { data, error } = await client.query(UsageExport, { filter, format }, FRESH).toPromise();
+    return { url: data?.usageExport.downloadUrl, error };
+  };
 }
 
 interface LogProps {

@@ -1,4 +1,5 @@
 /** The rows of the usage log, as a table and as cards. */
+import { Link } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
 import { CircleCheck, CircleDot, CircleX, Gauge, type LucideIcon } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
@@ -126,9 +127,9 @@ function RequestId({ id }: { id: string }) {
   const { t } = useTranslation();
   return (
     <span className="inline-flex items-center gap-1.5 whitespace-nowrap">
-      <code className="text-ink-2" title={id}>
-        …{id.slice(-ID_TAIL_CHARACTERS)}
-      </code>
+      <Link to="/usage" search={{ request: id }} title={t('usage.receiptOf', { id })} className="underline">
+        <code className="text-ink-2">…{id.slice(-ID_TAIL_CHARACTERS)}</code>
+      </Link>
       <CopyIcon text={id} label={t('copy.name', { name: id })} />
     </span>
   );

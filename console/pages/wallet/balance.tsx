@@ -1,5 +1,6 @@
 /** What can be spent now, and of which parts it consists. */
 import { MICROS_PER_DOLLAR, parseDollars } from '@gateway/shared/money';
+import { Link } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { LeaderList, LeaderRow, LeaderSum } from '../../components/leader-row.tsx';
 import { Money, moneyText } from '../../components/money.tsx';
@@ -45,10 +46,29 @@ export function Balance({ wallet }: { wallet: Wallet }) {
           <Money amount={held} />
         </LeaderRow>
       </LeaderList>
+      <Warning threshold={wallet.lowBalanceThreshold} />
       <p className="mt-2 text-right text-hint text-ink-3">
         {t('state.asOf', { time: stampText(new Date(), i18n.language, true) })}
       </p>
+      <p className="mt-4 text-ink-2">{t('wallet.topUp')}</p>
     </section>
+  );
+}
+
+function Warning({ threshold }: { threshold: Wallet['lowBalanceThreshold'] }) {
+  const { t } = useTranslation();
+  return (
+    <p className="flex flex-wrap items-baseline gap-x-3 border-t border-line pt-2 text-ink-2">
+      <span>{t('wallet.warning')}</span>
+      <span className="ml-auto text-ink">
+        {threshold === null
+          ? t('wallet.warningOff')
+          : t('wallet.warningAt', { amount: moneyText(threshold) })}
+      </span>
+      <Link to="/profile/notifications" className="text-accent underline">
+        {t('wallet.warningEdit')}
+      </Link>
+    </p>
   );
 }
 

@@ -13,6 +13,7 @@ export const WalletQuery = graphql(`
         available
         receivable
         frozen
+        lowBalanceThreshold
         ledger(first: $first, after: $after, kinds: $kinds) {
           nodes {
             id
@@ -22,6 +23,7 @@ export const WalletQuery = graphql(`
             amount
             balanceAfter
             description
+            reference
             createdAt
           }
           pageInfo {
@@ -30,6 +32,14 @@ export const WalletQuery = graphql(`
           }
         }
       }
+    }
+  }
+`);
+
+export const LedgerExport = graphql(`
+  query LedgerExport($filter: LedgerFilter, $format: ExportFormat!) {
+    ledgerExport(filter: $filter, format: $format) {
+      downloadUrl
     }
   }
 `);

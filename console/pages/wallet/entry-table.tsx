@@ -60,6 +60,12 @@ function columnsOf(t: TFunction, entries: readonly Entry[]): Column<Entry>[] {
       cell: ({ description }) => <span className="text-ink-2">{description}</span>,
     },
     {
+      id: 'reference',
+      head: t('wallet.reference'),
+      from: '2xl',
+      cell: ({ reference }) => <Reference reference={reference} />,
+    },
+    {
       id: 'bucket',
       head: t('wallet.bucket'),
       from: 'lg',
@@ -78,6 +84,14 @@ function columnsOf(t: TFunction, entries: readonly Entry[]): Column<Entry>[] {
       cell: ({ balanceAfter }) => <Money amount={balanceAfter} align={align} className="text-ink-2" />,
     },
   ];
+}
+
+function Reference({ reference }: Pick<Entry, 'reference'>) {
+  return (
+    <code className="block max-w-52 truncate text-ink-2" title={reference}>
+      {reference}
+    </code>
+  );
 }
 
 function Kind({ entry }: { entry: Entry }) {
@@ -111,6 +125,9 @@ function EntryCard({ entry }: { entry: Entry }) {
         <Amount amount={entry.amount} />
       </div>
       <div className="text-table text-ink-2">{entry.description}</div>
+      <div className="text-table">
+        <Reference reference={entry.reference} />
+      </div>
       <div className="flex items-center gap-2 text-table text-ink-3">
         <Stamp at={entry.createdAt} />
         <Tag>{t(`wallet.buckets.${entry.bucket}`)}</Tag>

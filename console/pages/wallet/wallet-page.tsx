@@ -1,14 +1,15 @@
 /** The wallet: what can be spent, of which parts it consists, and every entry that made it so. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
-import { useQuery } from 'urql';
+import { useClient, useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { EmptyFiltered, EmptyFirst, Failure, SkeletonRows } from '../../components/notice.tsx';
 import { Filter } from '../../components/menu.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Pager } from '../../components/pager.tsx';
 import { Balance } from './balance.tsx';
-import { type Wallet, WalletQuery } from './documents.ts';
+import { type ExportFormat, ExportMenu, FRESH } from '../export-menu.tsx';
+import { LedgerExport, type Wallet, WalletQuery } from './documents.ts';
 import { EntryTable } from './entry-table.tsx';
 import { LEDGER_KINDS, type WalletSearch } from './search.ts';
 
@@ -46,6 +47,7 @@ export function WalletPage() {
 function Entries({ wallet, search }: { wallet: Wallet; search: WalletSearch }) {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/wallet' });
+  const exporting = useLedgerExport();
   const { nodes, pageInfo } = wallet.ledger;
   const filtered = search.kind !== undefined || search.after !== undefined;
   const kinds = LEDGER_KINDS.map((value) => ({ value, word: t(`wallet.kinds.${value}`) }));
@@ -61,13 +63,14 @@ function Entries({ wallet, search }: { wallet: Wallet; search: WalletSearch }) {
       <div className="mb-2 flex flex-wrap items-center gap-x-3 gap-y-2">
         <h2 className="text-section">{t('wallet.entries')}</h2>
         <span className="text-table text-ink-3">{t('wallet.entriesNote')}</span>
-        <span className="ml-auto max-sm:ml-0">
+        <span className="ml-auto flex flex-wrap items-center gap-2 max-sm:ml-0">
           <Filter
             name={t('wallet.kind')}
             value={search.kind}
             options={kinds}
             onChange={(kind) => void navigate({ search: { kind } })}
           />
+          <ExportMenu exporting={(format) => exporting(search.kind, format)} />
         </span>
       </div>
       {nodes.length === 0 ? (
@@ -82,4 +85,14 @@ function Entries({ wallet, search }: { wallet: Wallet; search: WalletSearch }) {
       />
     </section>
   );
+}
+
+/** Asks where the entries of a kind, or of all kinds, can be downloaded. */
+function useLedgerExport() {
+  const client = useClient();
+  return async (kind: WalletSearch['kind'], format: ExportFormat) => {
+    const filter = kind === undefined ? null : { kinds: [kind] };
+    const { data, error } = await client.query(LedgerExport, { filter, format }, FRESH).toPromise();
+    return { url: data?.ledgerExport.downloadUrl, error };
+  };
 }

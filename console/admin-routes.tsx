@@ -1,0 +1,101 @@
+/** The addresses of administrators' pages, each a chunk of its own. */
+import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { validPoolListSearch } from './pages/admin/pool-search.ts';
+import { validAdminSearch } from './pages/admin/search.ts';
+import { root, words } from './root-route.ts';
+
+const admin = createRoute({
+  getParentRoute: () => root,
+  path: '/admin',
+  loader: words('admin', 'spend', 'pools', 'storefront'),
+  component: lazyRouteComponent(() => import('./pages/admin/admin-shell.tsx'), 'AdminShell'),
+});
+const adminHome = createRoute({
+  getParentRoute: () => admin,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: '/admin/users', replace: true });
+  },
+});
+const adminUsers = createRoute({
+  getParentRoute: () => admin,
+  path: '/users',
+  validateSearch: validAdminSearch,
+  component: lazyRouteComponent(() => import('./pages/admin/users-page.tsx'), 'UsersPage'),
+});
+const adminLedger = createRoute({
+  getParentRoute: () => admin,
+  path: '/ledger',
+  validateSearch: validAdminSearch,
+  component: lazyRouteComponent(() => import('./pages/admin/ledger-page.tsx'), 'LedgerPage'),
+});
+const adminAudit = createRoute({
+  getParentRoute: () => admin,
+  path: '/audit',
+  validateSearch: validAdminSearch,
+  component: lazyRouteComponent(() => import('./pages/admin/audit-page.tsx'), 'AuditPage'),
+});
+const adminNodes = createRoute({
+  getParentRoute: () => admin,
+  path: '/nodes',
+  component: lazyRouteComponent(() => import('./pages/admin/nodes-page.tsx'), 'NodesPage'),
+});
+const adminGroups = createRoute({
+  getParentRoute: () => admin,
+  path: '/groups',
+  component: lazyRouteComponent(() => import('./pages/admin/groups-page.tsx'), 'GroupsPage'),
+});
+const adminModels = createRoute({
+  getParentRoute: () => admin,
+  path: '/models',
+  component: lazyRouteComponent(() => import('./pages/admin/models-page.tsx'), 'ModelsPage'),
+});
+const adminUpstreams = createRoute({
+  getParentRoute: () => admin,
+  path: '/upstreams',
+  component: lazyRouteComponent(() => import('./pages/admin/upstreams-page.tsx'), 'UpstreamsPage'),
+});
+const adminUpstream = createRoute({
+  getParentRoute: () => admin,
+  path: '/upstreams/$id',
+  component: lazyRouteComponent(() => import('./pages/admin/upstreams-page.tsx'), 'UpstreamsPage'),
+});
+const adminPolicies = createRoute({
+  getParentRoute: () => admin,
+  path: '/policies',
+  component: lazyRouteComponent(() => import('./pages/admin/policies-page.tsx'), 'PoliciesPage'),
+});
+const adminStorefront = createRoute({
+  getParentRoute: () => admin,
+  path: '/storefront',
+  component: lazyRouteComponent(() => import('./pages/admin/storefront-page.tsx'), 'StorefrontPage'),
+});
+const adminPools = createRoute({
+  getParentRoute: () => admin,
+  path: '/pools',
+  validateSearch: validPoolListSearch,
+  component: lazyRouteComponent(() => import('./pages/admin/pools-page.tsx'), 'PoolsPage'),
+});
+const adminPool = createRoute({
+  getParentRoute: () => admin,
+  path: '/pools/$id',
+  component: lazyRouteComponent(() => import('./pages/admin/pool-page.tsx'), 'PoolPage'),
+});
+const adminPages = [
+  adminHome,
+  adminUsers,
+  adminLedger,
+  adminAudit,
+  adminPolicies,
+  adminNodes,
+  adminGroups,
+  adminModels,
+  adminUpstreams,
+  adminUpstream,
+  adminStorefront,
+  adminPools,
+  adminPool,
+] as const;
+
+/** All of them, under /admin. */
+export const adminRoutes = admin.addChildren(adminPages);

@@ -1,0 +1,100 @@
+/** One dedicated pool as administrators see it: its owner, its rate, its periods. */
+import { Link, useParams } from '@tanstack/react-router';
+import { lazy, Suspense, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useQuery } from 'urql';
+import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
+import { useTitle } from '../../components/page-head.tsx';
+import { FrozenModels, PeriodLeft, PoolStateChip, RateGauge } from '../pools/pool-parts.tsx';
+import { PeriodTable } from '../pools/period-table.tsx';
+import { NotFound } from '../shell/fallbacks.tsx';
+import { type AdminPoolDetail, AdminPoolQuery } from './pool-documents.ts';
+import { PoolMenu, type PoolTask } from './pool-menu.tsx';
+import { Region } from './region.tsx';
+
+const PoolDialogs = lazy(async () => ({ default: (await import('./pool-dialogs.tsx')).PoolDialogs }));
+
+/** The page. */
+export function PoolPage() {
+  const { id } = useParams({ from: '/admin/pools/$id' });
+  const [{ data, error }, again] = useQuery({ query: AdminPoolQuery, variables: { id } });
+  const [task, setTask] = useState<PoolTask>();
+  return (
+    <>
+      <Region data={data} error={error} onRetry={again}>
+        {({ pool }) => (pool ? <Detail pool={pool} onTask={setTask} /> : <NotFound />)}
+      </Region>
+      <Suspense>
+        {task && (
+          <PoolDialogs
+            task={task}
+            onClose={() => {
+              setTask(undefined);
+              again({ requestPolicy: 'network-only' });
+            }}
+          />
+        )}
+      </Suspense>
+    </>
+  );
+}
+
+interface DetailProps {
+  pool: AdminPoolDetail;
+  onTask: (task: PoolTask) => void;
+}
+
+function Detail({ pool, onTask }: DetailProps) {
+  const { t } = useTranslation();
+  useTitle(pool.name);
+  return (
+    <>
+      <header className="mb-6">
+        <nav aria-label={t('pools.trail')} className="mb-1 text-table">
+          <Link to="/admin/pools" className="text-accent underline">
+            {t('storefront.pools')}
+          </Link>
+        </nav>
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <h1 className="min-w-0 text-title break-words">{pool.name}</h1>
+          <PoolStateChip state={pool.state} />
+          <PoolMenu pool={pool} onTask={onTask} />
+        </div>
+      </header>
+      <div className="grid grid-cols-2 gap-x-10 gap-y-8 max-lg:grid-cols-1">
+        <RateGauge pool={pool} />
+        <PeriodLeft pool={pool} />
+        <Facts pool={pool} />
+      </div>
+      <div className="mt-10">
+        <PeriodTable periods={pool.periods} />
+      </div>
+    </>
+  );
+}
+
+function Facts({ pool }: Pick<DetailProps, 'pool'>) {
+  const { t } = useTranslation();
+  return (
+    <div className="col-span-full max-w-[720px]">
+      <LeaderList>
+        <LeaderRow name={t('storefront.owner')}>
+          {pool.owner && (
+            <Link to="/admin/users" search={{ search: pool.owner.id }} className="text-accent underline">
+              {pool.owner.email}
+            </Link>
+          )}
+        </LeaderRow>
+        <LeaderRow name={t('pools.address')}>
+          <code className="break-all">{pool.baseUrl}</code>
+        </LeaderRow>
+        <LeaderRow name={t('pools.keys')}>{pool.allKeys.totalCount}</LeaderRow>
+        <LeaderRow name={t('pools.throttledDay')}>{pool.throttled24h}</LeaderRow>
+        <LeaderRow name={t('pools.autoRenew')}>{t(pool.autoRenew ? 'pools.on' : 'pools.off')}</LeaderRow>
+      </LeaderList>
+      <div className="mt-3 text-table text-ink-2">
+        <FrozenModels models={pool.models} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,176 @@
+/** The dedicated pools of all users: whose they are, how busy they are, how long they are paid. */
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import type { TFunction } from 'i18next';
+import { lazy, Suspense, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useQuery } from 'urql';
+import { type Column, DataTable } from '../../components/data-table.tsx';
+import { Filter } from '../../components/menu.tsx';
+import { EmptyFiltered, EmptyFirst } from '../../components/notice.tsx';
+import { PageHead } from '../../components/page-head.tsx';
+import { Pager } from '../../components/pager.tsx';
+import { SearchField } from '../../components/search-field.tsx';
+import { StateWord } from '../../components/state-word.tsx';
+import { Stamp } from '../../components/time.tsx';
+import { lookOf } from '../pools/pool-state.ts';
+import { type AdminPool, AdminPoolsQuery } from './pool-documents.ts';
+import { PoolMenu, type PoolTask } from './pool-menu.tsx';
+import { POOL_STATES, type PoolListSearch } from './pool-search.ts';
+import { Region } from './region.tsx';
+
+const POOLS_PER_PAGE = 50;
+const PoolDialogs = lazy(async () => ({ default: (await import('./pool-dialogs.tsx')).PoolDialogs }));
+
+/** The list. */
+export function PoolsPage() {
+  const { t } = useTranslation();
+  const search = useSearch({ from: '/admin/pools' });
+  const navigate = useNavigate({ from: '/admin/pools' });
+  const [{ data, error }, again] = useQuery({ query: AdminPoolsQuery, variables: variablesOf(search) });
+  const [task, setTask] = useState<PoolTask>();
+  return (
+    <>
+      <PageHead title={t('storefront.pools')} sentence={t('storefront.poolsSentence')} />
+      <Filters search={search} />
+      <Region data={data?.admin?.pools} error={error} onRetry={again}>
+        {({ nodes, pageInfo }) => (
+          <>
+            {nodes.length > 0 && <PoolTable pools={nodes} onTask={setTask} />}
+            {nodes.length === 0 && <NoPools search={search} />}
+            <Pager
+              paged={search.after !== undefined}
+              next={pageInfo.hasNextPage ? pageInfo.endCursor : null}
+              onGo={(after) => void navigate({ search: { ...search, after } })}
+            />
+          </>
+        )}
+      </Region>
+      <Suspense>
+        {task && (
+          <PoolDialogs
+            task={task}
+            onClose={() => {
+              setTask(undefined);
+              again({ requestPolicy: 'network-only' });
+            }}
+          />
+        )}
+      </Suspense>
+    </>
+  );
+}
+
+function variablesOf({ search, state, after }: PoolListSearch) {
+  return {
+    first: POOLS_PER_PAGE,
+    after: after ?? null,
+    search: search ?? null,
+    state: state ? [state] : null,
+  };
+}
+
+function NoPools({ search: { search, state, after } }: { search: PoolListSearch }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate({ from: '/admin/pools' });
+  if ((search ?? state ?? after) === undefined)
+    return <EmptyFirst title={t('storefront.noPools')} sentence={t('storefront.noPoolsSentence')} />;
+  return <EmptyFiltered sentence={t('storefront.noneFits')} onClear={() => void navigate({ search: {} })} />;
+}
+
+function Filters({ search }: { search: PoolListSearch }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate({ from: '/admin/pools' });
+  const set = (change: Partial<PoolListSearch>) =>
+    void navigate({ search: { ...search, after: undefined, ...change } });
+  return (
+    <div className="mb-3 flex flex-wrap items-center gap-2">
+      <SearchField
+        label={t('storefront.search')}
+        placeholder={t('storefront.searchHint')}
+        value={search.search}
+        onSearch={(text) => set({ search: text })}
+      />
+      <Filter
+        name={t('admin.state')}
+        value={search.state}
+        onChange={(state) => set({ state })}
+        options={POOL_STATES.map((value) => ({ value, word: t(`pools.states.${value}`) }))}
+      />
+    </div>
+  );
+}
+
+interface PoolTableProps {
+  pools: readonly AdminPool[];
+  onTask: (task: PoolTask) => void;
+}
+
+function PoolTable({ pools, onTask }: PoolTableProps) {
+  const { t } = useTranslation();
+  return (
+    <DataTable
+      label={t('storefront.pools')}
+      rows={pools}
+      idOf={({ id }) => id}
+      columns={columnsOf(t, onTask)}
+      card={(pool) => <PoolCard pool={pool} onTask={onTask} />}
+    />
+  );
+}
+
+function columnsOf(t: TFunction, onTask: PoolTableProps['onTask']): Column<AdminPool>[] {
+  return [
+    { id: 'name', head: t('pools.name'), cell: (pool) => <Name pool={pool} /> },
+    { id: 'state', head: t('admin.state'), cell: ({ state }) => <State state={state} /> },
+    { id: 'owner', head: t('storefront.owner'), from: 'lg', cell: ({ owner }) => owner?.email },
+    { id: 'rate', head: t('pools.rate'), right: true, cell: rateOf },
+    { id: 'throttled', head: t('pools.throttledDay'), right: true, from: 'xl', cell: throttledOf },
+    { id: 'ends', head: t('pools.ends'), cell: ({ endsAt }) => <Stamp at={endsAt} /> },
+    {
+      id: 'menu',
+      head: t('admin.actions'),
+      silent: true,
+      right: true,
+      cell: (pool) => <PoolMenu pool={pool} onTask={onTask} />,
+    },
+  ];
+}
+
+const rateOf = ({ rpmNow, rpmCap }: AdminPool) => `${rpmNow} / ${rpmCap}`;
+const throttledOf = ({ throttled24h }: AdminPool) => throttled24h;
+
+function State({ state }: Pick<AdminPool, 'state'>) {
+  const { t } = useTranslation();
+  return <StateWord {...lookOf(state)} word={t(`pools.states.${state}`)} />;
+}
+
+function Name({ pool: { id, name, subdomain } }: { pool: AdminPool }) {
+  return (
+    <>
+      <Link to="/admin/pools/$id" params={{ id }} className="font-[550] text-accent underline">
+        {name}
+      </Link>
+      <div className="text-hint text-ink-3">
+        <code>{subdomain}</code>
+      </div>
+    </>
+  );
+}
+
+function PoolCard({ pool, onTask }: { pool: AdminPool } & Pick<PoolTableProps, 'onTask'>) {
+  return (
+    <div className="flex items-start justify-between gap-3">
+      <div className="flex min-w-0 flex-col gap-1 text-table text-ink-2">
+        <div className="text-body text-ink">
+          <Name pool={pool} />
+        </div>
+        <State state={pool.state} />
+        <span className="truncate">{pool.owner?.email}</span>
+        <span>
+          {rateOf(pool)} · <Stamp at={pool.endsAt} />
+        </span>
+      </div>
+      <PoolMenu pool={pool} onTask={onTask} />
+    </div>
+  );
+}

@@ -1,0 +1,58 @@
+/** A list as a file: the service writes it while it is downloaded, so it has no end too far away. */
+import { Download } from 'lucide-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { CombinedError } from 'urql';
+import { Button } from '../components/button.tsx';
+import { Menu } from '../components/menu.tsx';
+import { useToast } from '../components/toast.tsx';
+import { useFailureWords } from './failure-words.ts';
+
+/** What the service writes: comma-separated values, or a JSON object a line. */
+export type ExportFormat = 'CSV' | 'JSONL';
+
+const FORMATS: readonly ExportFormat[] = ['CSV', 'JSONL'];
+
+/** An address is for one download: it is never one that was asked for before. */
+export const FRESH = { requestPolicy: 'network-only' } as const;
+
+interface ExportMenuProps {
+  /** Asks where the file can be had. */
+  exporting: (format: ExportFormat) => Promise<{ url: string | undefined; error: CombinedError | undefined }>;
+}
+
+/** The button with its formats; the browser takes the file from the service itself. */
+export function ExportMenu({ exporting }: ExportMenuProps) {
+  const { t } = useTranslation();
+  const [busy, setBusy] = useState(false);
+  const failureWords = useFailureWords();
+  const toast = useToast();
+  const fetchFile = async (format: ExportFormat) => {
+    setBusy(true);
+    const { url, error } = await exporting(format);
+    setBusy(false);
+    if (url === undefined) {
+      toast({ text: failureWords(error, undefined) ?? t('errors.INTERNAL_SERVER_ERROR'), failed: true });
+      return;
+    }
+    const link = document.createElement('a');
+    link.href = url;
+    link.download = '';
+    link.click();
+  };
+  return (
+    <Menu
+      trigger={
+        <Button busy={busy} icon={<Download size={16} strokeWidth={1.75} aria-hidden="true" />}>
+          {t('state.export')}
+        </Button>
+      }
+      entries={FORMATS.map((format) => ({
+        kind: 'action',
+        icon: Download,
+        word: t(`state.exportAs.${format}`),
+        run: () => void fetchFile(format),
+      }))}
+    />
+  );
+}

@@ -1,0 +1,137 @@
+/** The purchase of a pool on one page: models, subdomain, name; beside them the price that is paid. */
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Checkbox, Field } from '../../components/field.tsx';
+import type { Storefront } from './documents.ts';
+import { ModelPicks } from './model-picks.tsx';
+import { QuotePanel } from './quote-panel.tsx';
+import { StepHead } from './step-head.tsx';
+import { SubdomainField } from './subdomain-field.tsx';
+import { type PurchaseErrors, usePurchase } from './use-purchase.ts';
+import { useQuote } from './use-quote.ts';
+
+const NAME_CHARACTERS_MAX = 80;
+
+interface BuyPoolProps {
+  storefront: Storefront;
+  baseHost: string;
+  /** Names of models in the address; those that are not on offer do not count. */
+  picked: readonly string[];
+  onPick: (names: string[]) => void;
+  /** Looks at the storefront again. */
+  onRefused: () => void;
+}
+
+/** The form. What was chosen stays when the storefront closes meanwhile. */
+export function BuyPool({ storefront, baseHost, picked, onPick, onRefused }: BuyPoolProps) {
+  const { t } = useTranslation();
+  const [subdomain, setSubdomain] = useState('');
+  const [name, setName] = useState('');
+  const [autoRenew, setAutoRenew] = useState(false);
+  const offered = new Map(storefront.offeredModels.map((model) => [model.name, model.id]));
+  const chosen = picked.filter((model) => offered.has(model));
+  const modelIds = chosen.map((model) => offered.get(model) ?? '');
+  const open = storefront.state === 'OPEN';
+  const held = useQuote(open && chosen.length > 0 ? { modelIds } : undefined);
+  const purchase = usePurchase({ held, onRefused });
+  const send = () => void purchase.send({ subdomain, name: name.trim(), autoRenew, count: chosen.length });
+  return (
+    <form
+      aria-label={t('pools.buyTitle')}
+      noValidate
+      className="grid grid-cols-[minmax(0,1fr)_352px] gap-x-10 gap-y-8 max-xl:grid-cols-1"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (open) send();
+      }}
+    >
+      <fieldset disabled={!open} className="flex min-w-0 flex-col gap-8">
+        <legend className="sr-only">{t('pools.buyTitle')}</legend>
+        <ModelPicks {...{ storefront, onPick }} picked={chosen} error={purchase.errors.models} />
+        <Names
+          {...{ subdomain, name, baseHost }}
+          errors={purchase.errors}
+          onSubdomain={(value) => {
+            purchase.forget();
+            setSubdomain(value);
+          }}
+          onName={setName}
+        />
+        <Checkbox
+          label={t('pools.autoRenew')}
+          hint={t('pools.autoRenewHint')}
+          checked={autoRenew}
+          onChange={(event) => setAutoRenew(event.target.checked)}
+        />
+        <Agreement storefront={storefront} />
+      </fieldset>
+      <QuotePanel
+        {...{ storefront, held }}
+        wanted={chosen.length > 0}
+        refused={purchase.refused}
+        busy={purchase.busy}
+      />
+    </form>
+  );
+}
+
+interface NamesProps {
+  subdomain: string;
+  onSubdomain: (value: string) => void;
+  name: string;
+  onName: (value: string) => void;
+  baseHost: string;
+  errors: PurchaseErrors;
+}
+
+function Names({ subdomain, onSubdomain, name, onName, baseHost, errors }: NamesProps) {
+  const { t } = useTranslation();
+  return (
+    <div>
+      <StepHead number={2} word={t('pools.address')} />
+      <div className="grid grid-cols-2 gap-x-8 gap-y-5 max-sm:grid-cols-1">
+        <SubdomainField
+          value={subdomain}
+          onChange={onSubdomain}
+          baseHost={baseHost}
+          error={errors.subdomain}
+        />
+        <Field
+          label={t('pools.name')}
+          id="pool-name"
+          value={name}
+          maxLength={NAME_CHARACTERS_MAX}
+          autoComplete="off"
+          hint={t('pools.nameHint')}
+          error={errors.name}
+          onChange={(event) => onName(event.target.value)}
+        />
+      </div>
+    </div>
+  );
+}
+
+const TERMS =
+  'grid list-disc grid-cols-2 gap-x-8 gap-y-1.5 pl-5 text-table text-ink-2 max-sm:grid-cols-1';
+
+function Agreement({ storefront: { rpmCap, periodDays, poolRequestsFree } }: { storefront: Storefront }) {
+  const { t } = useTranslation();
+  const lines = [
+    t('pools.agree.cap', { count: rpmCap }),
+    t('pools.agree.over'),
+    t(poolRequestsFree ? 'pools.agree.free' : 'pools.agree.charged'),
+    t('pools.agree.keys'),
+    t('pools.agree.early', { count: periodDays }),
+    t('pools.agree.end'),
+  ];
+  return (
+    <div>
+      <h3 className="mb-2 font-semibold">{t('pools.agree.title')}</h3>
+      <ul className={TERMS}>
+        {lines.map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+    </div>
+  );
+}

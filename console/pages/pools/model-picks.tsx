@@ -1,0 +1,81 @@
+/** Step one of a purchase: which models the pool is made of, and what each adds to the price. */
+import { clsx } from 'clsx';
+import { Snowflake } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { Money, moneyText } from '../../components/money.tsx';
+import { Below } from '../../components/field.tsx';
+import type { Storefront } from './documents.ts';
+import { StepHead } from './step-head.tsx';
+
+interface ModelPicksProps {
+  storefront: Storefront;
+  /** Names, in the order they were picked: the first ones are included. */
+  picked: readonly string[];
+  onPick: (names: string[]) => void;
+  error: string | undefined;
+}
+
+/** The boxes, and the count of what is picked. */
+export function ModelPicks({ storefront, picked, onPick, error }: ModelPicksProps) {
+  const { t } = useTranslation();
+  const { includedModels, extraModelPrice, maxModels, offeredModels } = storefront;
+  const further = Math.max(0, picked.length - includedModels);
+  const full = picked.length >= maxModels;
+  const pick = (name: string) => {
+    onPick(picked.includes(name) ? picked.filter((other) => other !== name) : [...picked, name]);
+  };
+  const counter = (
+    <span className="text-table text-ink-2" role="status">
+      <strong className="font-semibold text-ink">{t('pools.picked', { count: picked.length })}</strong>
+      {' · '}
+      {further === 0
+        ? t('pools.included', { count: includedModels })
+        : t('pools.further', { included: includedModels, count: further, price: moneyText(extraModelPrice) })}
+    </span>
+  );
+  return (
+    <fieldset aria-describedby="pool-models">
+      <legend className="sr-only">{t('pools.models')}</legend>
+      <StepHead number={1} word={t('pools.models')}>
+        {counter}
+      </StepHead>
+      <ul className="grid grid-cols-2 gap-x-8 border-t border-line-strong max-sm:grid-cols-1">
+        {offeredModels.map(({ id, name }) => {
+          const at = picked.indexOf(name);
+          return (
+            <li key={id} className="border-b border-line">
+              <label className="flex min-h-[34px] items-center gap-2.5 touch:min-h-11">
+                <input
+                  type="checkbox"
+                  className="checkbox"
+                  checked={at >= 0}
+                  disabled={full && at < 0}
+                  onChange={() => pick(name)}
+                />
+                <code className={clsx('min-w-0 truncate', at >= 0 && 'font-semibold')}>{name}</code>
+                {at >= 0 && (
+                  <span className="ml-auto flex-none text-table text-ink-2">
+                    {at < includedModels ? t('pools.one') : <Money amount={extraModelPrice} signed />}
+                  </span>
+                )}
+              </label>
+            </li>
+          );
+        })}
+      </ul>
+      <div className="mt-3">
+        <Below id="pool-models" error={error} hint={<FrozenHint />} />
+      </div>
+    </fieldset>
+  );
+}
+
+function FrozenHint() {
+  const { t } = useTranslation();
+  return (
+    <span className="flex items-start gap-2">
+      <Snowflake size={14} strokeWidth={1.75} className="mt-px flex-none" aria-hidden="true" />
+      {t('pools.freezes')}
+    </span>
+  );
+}

@@ -1,0 +1,50 @@
+/** The receipt of what was just paid, and the next step: a key for the pool. */
+import { CircleCheck } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { CopyField } from '../../components/copy.tsx';
+import { LeaderList, LeaderRow, LeaderSum } from '../../components/leader-row.tsx';
+import { Money } from '../../components/money.tsx';
+import { Stamp } from '../../components/time.tsx';
+import type { PoolDetail } from './pool-documents.ts';
+
+/** The newest period as a receipt; the page below it says the rest. */
+export function PaidReceipt({ pool }: { pool: PoolDetail }) {
+  const { t } = useTranslation();
+  const [period] = pool.periods;
+  if (!period) return null;
+  return (
+    <section aria-label={t('pools.receipt')} className="max-w-[640px] rounded-card border border-good p-5">
+      <h2 className="flex items-center gap-2 text-section" role="status">
+        <CircleCheck size={16} strokeWidth={1.75} className="flex-none text-good" aria-hidden="true" />
+        {t('pools.bought')}
+      </h2>
+      <p className="mt-1 mb-3 text-ink-2">{t('pools.boughtSentence')}</p>
+      <LeaderList>
+        <LeaderRow name={t('pools.period')}>
+          <Stamp at={period.startsAt} /> – <Stamp at={period.endsAt} />
+        </LeaderRow>
+        <LeaderRow name={t('pools.cap')}>{t('pools.capOf', { count: pool.rpmCap })}</LeaderRow>
+        {(period.ledgerEntries ?? []).map(({ id, kind, amount, reference }) => (
+          <LeaderRow key={id} name={t(`wallet.kinds.${kind}`)} note={<code>{shortened(reference)}</code>}>
+            <Money amount={amount} signed />
+          </LeaderRow>
+        ))}
+        <LeaderSum name={t('pools.paid')}>
+          <Money amount={period.paid} />
+        </LeaderSum>
+      </LeaderList>
+      <div className="mt-3">
+        <CopyField text={pool.baseUrl} label={t('copy.name', { name: pool.baseUrl })} />
+      </div>
+    </section>
+  );
+}
+
+const REFERENCE_CHARACTERS_MAX = 20;
+
+// The whole one stands in the table of receipts.
+function shortened(reference: string): string {
+  return reference.length > REFERENCE_CHARACTERS_MAX
+    ? `…${reference.slice(-REFERENCE_CHARACTERS_MAX)}`
+    : reference;
+}

@@ -1,0 +1,86 @@
+/** The periods that were paid for a pool, each with the entries of the ledger behind it. */
+import type { TFunction } from 'i18next';
+import { useTranslation } from 'react-i18next';
+import { type Column, DataTable } from '../../components/data-table.tsx';
+import { decimalsOf, Money } from '../../components/money.tsx';
+import { Stamp } from '../../components/time.tsx';
+import type { PoolDetail } from './pool-documents.ts';
+
+type PaidPeriod = PoolDetail['periods'][number];
+
+/** The receipts, newest first. */
+export function PeriodTable({ periods }: { periods: readonly PaidPeriod[] }) {
+  const { t } = useTranslation();
+  return (
+    <section>
+      <h2 className="mb-2 text-section">{t('pools.receipts')}</h2>
+      <DataTable
+        label={t('pools.receipts')}
+        rows={periods}
+        idOf={({ id }) => id}
+        columns={columnsOf(t, periods)}
+        card={(period) => <PeriodCard period={period} />}
+      />
+    </section>
+  );
+}
+
+function columnsOf(t: TFunction, periods: readonly PaidPeriod[]): Column<PaidPeriod>[] {
+  const align = decimalsOf(
+    periods.flatMap(({ paid, giftGranted, refunded }) => [paid, giftGranted, refunded]),
+  );
+  const money = (amount: string, signed = false) => <Money amount={amount} align={align} signed={signed} />;
+  return [
+    { id: 'number', head: t('pools.period'), cell: ({ number }) => t('pools.periodNumber', { number }) },
+    { id: 'from', head: t('pools.starts'), cell: ({ startsAt }) => <Stamp at={startsAt} /> },
+    { id: 'to', head: t('pools.ends'), cell: ({ endsAt }) => <Stamp at={endsAt} /> },
+    { id: 'entries', head: t('pools.entries'), from: 'xl', cell: (period) => <References period={period} /> },
+    {
+      id: 'gift',
+      head: t('pools.giftShort'),
+      right: true,
+      cell: ({ giftGranted }) => money(giftGranted, true),
+    },
+    {
+      id: 'back',
+      head: t('pools.refunded'),
+      right: true,
+      from: 'lg',
+      cell: ({ refunded }) => money(refunded),
+    },
+    { id: 'paid', head: t('pools.paid'), right: true, cell: ({ paid }) => money(paid) },
+  ];
+}
+
+function References({ period: { ledgerEntries } }: { period: PaidPeriod }) {
+  return (
+    <span className="flex flex-col text-ink-2">
+      {(ledgerEntries ?? []).map(({ id, reference }) => (
+        <code key={id} className="break-all">
+          {reference}
+        </code>
+      ))}
+    </span>
+  );
+}
+
+function PeriodCard({ period }: { period: PaidPeriod }) {
+  const { t } = useTranslation();
+  return (
+    <div className="flex flex-col gap-1 text-table text-ink-2">
+      <div className="flex items-center justify-between gap-3 text-body text-ink">
+        <span className="font-[550]">{t('pools.periodNumber', { number: period.number })}</span>
+        <Money amount={period.paid} className="font-semibold" />
+      </div>
+      <div className="flex flex-wrap justify-between gap-x-3">
+        <span>
+          <Stamp at={period.startsAt} /> – <Stamp at={period.endsAt} />
+        </span>
+        <span>
+          {t('pools.giftShort')} <Money amount={period.giftGranted} signed />
+        </span>
+      </div>
+      <References period={period} />
+    </div>
+  );
+}

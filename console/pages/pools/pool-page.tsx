@@ -1,0 +1,151 @@
+/** One dedicated pool: what it serves now, how long it is paid, its keys, its receipts. */
+import { Link, useParams, useSearch } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useQuery, useSubscription } from 'urql';
+import { requestIdOf } from '../../client.ts';
+import { CopyField } from '../../components/copy.tsx';
+import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
+import { Money } from '../../components/money.tsx';
+import { Failure, SkeletonRows } from '../../components/notice.tsx';
+import { useTitle } from '../../components/page-head.tsx';
+import { Tag } from '../../components/tag.tsx';
+import { Day } from '../../components/time.tsx';
+import { lastWeek } from '../keys/week.ts';
+import { NotFound } from '../shell/fallbacks.tsx';
+import { PoolChanges } from './documents.ts';
+import { ExpiryBanner } from './expiry-banner.tsx';
+import { PaidReceipt } from './paid-receipt.tsx';
+import { type PoolDetail, PoolQuery } from './pool-documents.ts';
+import { PoolKeys } from './pool-keys.tsx';
+import { PeriodLeft, PoolStateChip, RateGauge } from './pool-parts.tsx';
+import { AutoRenew, PoolActions } from './pool-tasks.tsx';
+import { PeriodTable } from './period-table.tsx';
+
+/** The page. */
+export function PoolPage() {
+  const { t } = useTranslation();
+  const { id } = useParams({ from: '/signed-in/pools/$id' });
+  const { paid } = useSearch({ from: '/signed-in/pools/$id' });
+  const week = useMemo(() => lastWeek(Date.now()), []);
+  const [{ data, error }, again] = useQuery({ query: PoolQuery, variables: { id, week } });
+  useSubscription({ query: PoolChanges });
+  if (data?.pool && data.viewer) {
+    const groups = data.viewer.allowedGroups;
+    return (
+      <>
+        <Head pool={data.pool} />
+        <div className="flex flex-col gap-10">
+          <ExpiryBanner pool={data.pool} />
+          {paid === 'now' && <PaidReceipt pool={data.pool} />}
+          <Facts pool={data.pool} free={data.poolStorefront.poolRequestsFree} />
+          <PoolKeys
+            pool={data.pool}
+            groups={groups}
+            onChanged={() => again({ requestPolicy: 'network-only' })}
+          />
+          <PeriodTable periods={data.pool.periods} />
+        </div>
+      </>
+    );
+  }
+  if (data) return <NotFound />;
+  if (!error) return <SkeletonRows rows={8} />;
+  return (
+    <Failure
+      title={t('pools.failed')}
+      safe={t('pools.failedSafe')}
+      requestId={requestIdOf(error)}
+      onRetry={again}
+    />
+  );
+}
+
+function Head({ pool }: { pool: PoolDetail }) {
+  const { t } = useTranslation();
+  useTitle(pool.name);
+  return (
+    <header className="mb-6">
+      <nav aria-label={t('pools.trail')} className="mb-1 text-table">
+        <Link to="/pools" className="text-accent underline">
+          {t('pools.title')}
+        </Link>
+      </nav>
+      <div className="flex flex-wrap items-start justify-between gap-4">
+        <div className="min-w-0">
+          <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
+            <h1 className="min-w-0 text-title break-words">{pool.name}</h1>
+            <PoolStateChip state={pool.state} />
+          </div>
+          <div className="mt-2">
+            <CopyField text={pool.baseUrl} label={t('copy.name', { name: pool.baseUrl })} />
+          </div>
+        </div>
+        <PoolActions pool={pool} />
+      </div>
+    </header>
+  );
+}
+
+function Facts({ pool, free }: { pool: PoolDetail; free: boolean }) {
+  return (
+    <div className="grid grid-cols-2 gap-x-10 gap-y-8 max-lg:grid-cols-1">
+      <section className="flex flex-col gap-4">
+        <RateGauge pool={pool} />
+        <Totals pool={pool} free={free} />
+      </section>
+      <section className="flex flex-col gap-4">
+        <PeriodLeft pool={pool} />
+        <AutoRenew pool={pool} />
+        <Models pool={pool} />
+      </section>
+    </div>
+  );
+}
+
+function Totals({ pool, free }: { pool: PoolDetail; free: boolean }) {
+  const { t } = useTranslation();
+  const { totals } = pool.usageSummary;
+  return (
+    <div>
+      <LeaderList>
+        <LeaderRow name={t('pools.throttledDay')}>{pool.throttled24h}</LeaderRow>
+        <LeaderRow name={t('pools.requestsWeek')}>{totals.requests}</LeaderRow>
+        <LeaderRow name={t('pools.failedWeek')}>{totals.failed}</LeaderRow>
+        <LeaderRow name={t('pools.costWeek')}>
+          <Money amount={totals.cost} />
+        </LeaderRow>
+      </LeaderList>
+      <p className="mt-2 text-table text-ink-2">
+        {t(free ? 'pools.agree.free' : 'pools.agree.charged')}{' '}
+        <Link to="/usage" search={{ pool: pool.id }} className="text-accent underline">
+          {t('pools.seeUsage')}
+        </Link>
+      </p>
+    </div>
+  );
+}
+
+function Models({ pool: { models } }: { pool: PoolDetail }) {
+  const { t } = useTranslation();
+  return (
+    <div>
+      <h2 className="mb-2 font-semibold">{t('pools.models')}</h2>
+      <ul className="border-t border-line-strong">
+        {models.map(({ modelName, frozenAt, currentModel }) => (
+          <li
+            key={modelName}
+            className="flex min-h-[38px] flex-wrap items-center gap-x-3 gap-y-1 border-b border-line py-1.5"
+          >
+            <code className="font-semibold">{modelName}</code>
+            <Tag>{t('pools.frozen')}</Tag>
+            <span className="ml-auto text-table text-ink-2">
+              {currentModel === null && `${t('pools.leftCatalog')} · `}
+              <Day at={frozenAt} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

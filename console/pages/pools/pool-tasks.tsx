@@ -1,0 +1,99 @@
+/** What the owner changes of a pool: its name, its automatic renewal, another period. */
+import { Pencil } from 'lucide-react';
+import { useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useMutation } from 'urql';
+import { Button } from '../../components/button.tsx';
+import { Field } from '../../components/field.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { useFailureWords } from '../failure-words.ts';
+import { textIn } from '../form-values.ts';
+import { TaskDialog } from '../task-dialog.tsx';
+import { type Pool, UpdatePool } from './documents.ts';
+import { isRenewable } from './pool-state.ts';
+import { RenewDialog } from './renew-dialog.tsx';
+
+const NAME_CHARACTERS_MAX = 80;
+
+/** The buttons in the head of the page. */
+export function PoolActions({ pool }: { pool: Pool }) {
+  const { t } = useTranslation();
+  const [task, setTask] = useState<'rename' | 'renew'>();
+  const close = () => setTask(undefined);
+  return (
+    <div className="flex flex-wrap gap-2">
+      <Button
+        icon={<Pencil size={16} strokeWidth={1.75} aria-hidden="true" />}
+        onClick={() => setTask('rename')}
+      >
+        {t('pools.rename')}
+      </Button>
+      {isRenewable(pool, Date.now()) && <Button onClick={() => setTask('renew')}>{t('pools.renew')}</Button>}
+      {task === 'rename' && <RenameDialog pool={pool} onClose={close} />}
+      {task === 'renew' && <RenewDialog pool={pool} onClose={close} />}
+    </div>
+  );
+}
+
+function RenameDialog({ pool, onClose }: { pool: Pool; onClose: () => void }) {
+  const { t } = useTranslation();
+  const [, update] = useMutation(UpdatePool);
+  return (
+    <TaskDialog
+      title={t('pools.renameTitle', { name: pool.name })}
+      sentence={t('pools.renameSentence')}
+      button={t('pools.rename')}
+      onClose={onClose}
+      send={async (values) => {
+        const input = { id: pool.id, version: pool.version, name: textIn(values, 'name').trim() };
+        const { data, error } = await update({ input });
+        return { error, userErrors: data?.poolUpdate.userErrors };
+      }}
+    >
+      <Field
+        label={t('pools.name')}
+        name="name"
+        required
+        maxLength={NAME_CHARACTERS_MAX}
+        defaultValue={pool.name}
+        autoComplete="off"
+      />
+    </TaskDialog>
+  );
+}
+
+/** The switch of the automatic renewal, with what it does. */
+export function AutoRenew({ pool }: { pool: Pool }) {
+  const { t } = useTranslation();
+  const [{ fetching }, update] = useMutation(UpdatePool);
+  const failureWords = useFailureWords();
+  const toast = useToast();
+  if (pool.state === 'CANCELLED') return null;
+  const turn = async (autoRenew: boolean) => {
+    const { data, error } = await update({ input: { id: pool.id, version: pool.version, autoRenew } });
+    const reason = failureWords(error, data?.poolUpdate.userErrors);
+    if (reason !== undefined) toast({ text: reason, failed: true });
+  };
+  return (
+    <div>
+      <label className="flex items-center gap-3 touch:min-h-11">
+        <input
+          type="checkbox"
+          role="switch"
+          className="switch"
+          checked={pool.autoRenew}
+          aria-describedby="auto-renew-hint"
+          aria-busy={fetching || undefined}
+          onChange={(event) => void turn(event.target.checked)}
+        />
+        <span className="font-semibold">{t('pools.autoRenew')}</span>
+        <span className="text-table text-ink-2" aria-hidden="true">
+          {t(pool.autoRenew ? 'pools.on' : 'pools.off')}
+        </span>
+      </label>
+      <p id="auto-renew-hint" className="mt-1 text-table text-ink-2">
+        {t('pools.autoRenewHint')}
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,102 @@
+/** The quote of a purchase beside its form, and the button that pays it. */
+import { CircleAlert, Store } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { Button } from '../../components/button.tsx';
+import { moneyText } from '../../components/money.tsx';
+import { Banner, SkeletonRows } from '../../components/notice.tsx';
+import type { Storefront } from './documents.ts';
+import { HeldFor, isShort, QuoteCash, QuoteLines, QuoteTerms, useHeld } from './quote-facts.tsx';
+import { Shortfall } from './shortfall.tsx';
+import type { HeldQuote } from './use-quote.ts';
+
+interface QuotePanelProps {
+  storefront: Storefront;
+  held: HeldQuote;
+  /** Whether any model is picked. */
+  wanted: boolean;
+  /** Why the last try to pay was refused. */
+  refused: string | undefined;
+  busy: boolean;
+}
+
+/** The panel; while the storefront is closed it says why nothing can be bought. */
+export function QuotePanel({ storefront, held, wanted, refused, busy }: QuotePanelProps) {
+  const { t } = useTranslation();
+  const { quote, current, failure } = held;
+  const left = useHeld(quote);
+  const closed = storefront.state === 'CLOSED';
+  return (
+    <aside aria-label={t('pools.quote')} className={PANEL}>
+      <div className="flex flex-wrap items-center justify-between gap-2 px-5 pt-4">
+        <h3 className="text-section">{t('pools.quote')}</h3>
+        {quote && current && !closed && <HeldFor milliseconds={left} />}
+      </div>
+      <div className="flex flex-col gap-3 px-5 pt-2 pb-3" aria-busy={wanted && !current}>
+        {!wanted && (
+          <p className="text-ink-2">{t('pools.pickFirst', { price: moneyText(storefront.basePrice) })}</p>
+        )}
+        {wanted && !quote && failure === undefined && !closed && <SkeletonRows rows={4} height="h-8" />}
+        {quote && <QuoteLines quote={quote} included={storefront.includedModels} />}
+        {quote && <QuoteTerms quote={quote} />}
+      </div>
+      {quote && (
+        <div className="border-y border-line bg-sunk px-5 py-2">
+          <QuoteCash quote={quote} />
+        </div>
+      )}
+      <div className="flex flex-col gap-3 p-5">
+        {closed && <Closed />}
+        {!closed && refused !== undefined && <Refused words={refused} />}
+        {!closed && failure !== undefined && <Refused words={failure} />}
+        {quote && current && isShort(quote) && !closed && <Shortfall quote={quote} />}
+        {!closed && <Pay {...{ held, left, wanted, busy }} />}
+        <p className="text-hint text-ink-2">{t('pools.fromCash')}</p>
+      </div>
+    </aside>
+  );
+}
+
+const PANEL =
+  'rounded-card border border-line bg-raise xl:sticky xl:top-[72px] xl:shadow-float xl:self-start';
+
+function Closed() {
+  const { t } = useTranslation();
+  return (
+    <Banner tone="warn" icon={<Store size={16} strokeWidth={1.75} aria-hidden="true" />}>
+      {t('pools.closedNow')}
+    </Banner>
+  );
+}
+
+function Refused({ words }: { words: string }) {
+  return (
+    <Banner tone="bad" alert icon={<CircleAlert size={16} strokeWidth={1.75} aria-hidden="true" />}>
+      {words}
+    </Banner>
+  );
+}
+
+interface PayProps extends Pick<QuotePanelProps, 'held' | 'wanted' | 'busy'> {
+  left: number;
+}
+
+// Enabled without a choice, too: pressed, it says what is missing.
+function Pay({ held: { quote, current, failure, again }, left, wanted, busy }: PayProps) {
+  const { t } = useTranslation();
+  if (wanted && (failure !== undefined || (quote && current && left === 0))) {
+    return (
+      <Button size="form" wide onClick={again}>
+        {t('pools.newPrice')}
+      </Button>
+    );
+  }
+  const word = () => {
+    if (!wanted) return t('pools.buy');
+    return quote && current ? t('pools.pay', { total: moneyText(quote.total) }) : t('pools.pricing');
+  };
+  return (
+    <Button type="submit" variant="primary" size="form" wide busy={busy || (wanted && !current)}>
+      {word()}
+    </Button>
+  );
+}

@@ -1,0 +1,107 @@
+/** Buys another period of a pool: its price and dates first, then the sum on the button. */
+import { useTranslation } from 'react-i18next';
+import { useMutation, useQuery } from 'urql';
+import { Button } from '../../components/button.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { moneyText } from '../../components/money.tsx';
+import { SkeletonRows } from '../../components/notice.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { graphql } from '../../graphql.ts';
+import { useIdempotencyKey } from '../idempotency.ts';
+import { FailureBanner } from '../task-dialog.tsx';
+import { useSubmit } from '../use-submit.ts';
+import { type Pool, type Quote, RenewPool } from './documents.ts';
+import { HeldFor, isShort, QuoteCash, QuoteLines, QuoteTerms, useHeld } from './quote-facts.tsx';
+import { Shortfall } from './shortfall.tsx';
+import { useQuote } from './use-quote.ts';
+
+const Included = graphql(`
+  query IncludedModels {
+    poolStorefront {
+      includedModels
+    }
+  }
+`);
+
+interface RenewProps {
+  pool: Pick<Pool, 'id' | 'name'>;
+  onClose: () => void;
+}
+
+const FORM_ID = 'renew-pool';
+
+/** The dialog. A price that changed or ran out is asked for again, and has to be confirmed again. */
+export function RenewDialog({ pool, onClose }: RenewProps) {
+  const { t } = useTranslation();
+  const [{ data }] = useQuery({ query: Included });
+  const { quote, current, failure, again } = useQuote({ renewPoolId: pool.id });
+  const held = useHeld(quote);
+  const { busy, refused, submit } = useRenewal({ pool, quote, again, onClose });
+  const payable = quote !== undefined && current && held > 0;
+  const pay = (
+    <Button type="submit" form={FORM_ID} variant="primary" busy={busy || !current}>
+      {quote && current ? t('pools.pay', { total: moneyText(quote.total) }) : t('pools.pricing')}
+    </Button>
+  );
+  const footer = (
+    <>
+      <Button variant="ghost" onClick={onClose}>
+        {t('dialog.cancel')}
+      </Button>
+      {payable && !isShort(quote) && pay}
+      {!payable && (failure !== undefined || (current && held === 0)) && (
+        <Button onClick={again}>{t('pools.newPrice')}</Button>
+      )}
+    </>
+  );
+  return (
+    <Dialog
+      open
+      onClose={onClose}
+      title={t('pools.renewTitle', { name: pool.name })}
+      sentence={t('pools.renewSentence')}
+      footer={footer}
+    >
+      <form id={FORM_ID} className="flex flex-col gap-4" onSubmit={(event) => void submit(event)}>
+        {(refused ?? failure) !== undefined && <FailureBanner words={refused ?? failure ?? ''} />}
+        {!quote && failure === undefined && <SkeletonRows rows={5} height="h-8" />}
+        {quote && (
+          <div className="flex flex-col gap-4" aria-busy={!current}>
+            <HeldFor milliseconds={held} />
+            <QuoteLines quote={quote} included={data?.poolStorefront.includedModels ?? 0} />
+            <QuoteTerms quote={quote} renewal />
+            <QuoteCash quote={quote} />
+            {isShort(quote) && <Shortfall quote={quote} />}
+          </div>
+        )}
+      </form>
+    </Dialog>
+  );
+}
+
+interface Renewal extends RenewProps {
+  quote: Quote | undefined;
+  again: () => void;
+}
+
+function useRenewal({ pool, quote, again, onClose }: Renewal) {
+  const { t } = useTranslation();
+  const [, renew] = useMutation(RenewPool);
+  const keyFor = useIdempotencyKey();
+  const toast = useToast();
+  const { busy, failure, submit } = useSubmit({
+    send: async () => {
+      if (!quote) return undefined;
+      const values = { poolId: pool.id, quoteId: quote.id, expectedTotal: quote.total };
+      const { data, error } = await renew({ input: { ...values, idempotencyKey: keyFor(values) } });
+      const userErrors = data?.poolRenew.userErrors;
+      if (userErrors && userErrors.length > 0) again();
+      return { error, userErrors };
+    },
+    onDone: () => {
+      toast({ text: t('pools.renewed', { name: pool.name }) });
+      onClose();
+    },
+  });
+  return { busy, refused: failure, submit };
+}

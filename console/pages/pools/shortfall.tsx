@@ -1,0 +1,22 @@
+/** What to do when the cash of the wallet is less than the total. */
+import { Link } from '@tanstack/react-router';
+import { Wallet } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { moneyText } from '../../components/money.tsx';
+import { Banner } from '../../components/notice.tsx';
+import type { Quote } from './documents.ts';
+
+/** How much is missing, and the way to the wallet. */
+export function Shortfall({ quote }: { quote: Quote }) {
+  const { t } = useTranslation();
+  const link = (
+    <Link to="/wallet" className="font-[550] text-accent underline">
+      {t('pools.toWallet')}
+    </Link>
+  );
+  return (
+    <Banner tone="warn" icon={<Wallet size={16} strokeWidth={1.75} aria-hidden="true" />} action={link}>
+      {t('pools.short', { amount: moneyText(quote.shortfall) })}
+    </Banner>
+  );
+}

@@ -1,0 +1,101 @@
+/** The subdomain of a new pool: whether it can be had is said while typing. */
+import { CircleCheck } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useQuery } from 'urql';
+import { Field } from '../../components/field.tsx';
+import { useFailureWords } from '../failure-words.ts';
+import { SubdomainQuery } from './documents.ts';
+
+const PAUSE_MS = 300;
+const CHARACTERS_MIN = 3;
+const CHARACTERS_MAX = 32;
+
+interface SubdomainFieldProps {
+  value: string;
+  onChange: (value: string) => void;
+  /** The host that it stands before. */
+  baseHost: string;
+  /** What the purchase said of it. */
+  error: string | undefined;
+}
+
+/** The input; a taken name comes with one that is free. */
+export function SubdomainField({ value, onChange, baseHost, error }: SubdomainFieldProps) {
+  const { t } = useTranslation();
+  const answer = useAvailability(value);
+  const free = error === undefined && answer?.available === true;
+  const refused = error ?? answer?.refused;
+  const hint = free ? (
+    <span className="flex items-center gap-1.5 text-good">
+      <CircleCheck size={14} strokeWidth={1.75} aria-hidden="true" />
+      {t('pools.available')}
+    </span>
+  ) : (
+    t('pools.subdomainHint')
+  );
+  const suggestion = answer?.suggestion;
+  return (
+    <div>
+      <Field
+        label={t('pools.subdomain')}
+        id="pool-subdomain"
+        value={value}
+        onChange={(event) => onChange(event.target.value.trim().toLowerCase())}
+        maxLength={CHARACTERS_MAX}
+        autoComplete="off"
+        autoCapitalize="none"
+        spellCheck={false}
+        after={<span className="max-w-1/2 flex-none truncate text-ink-2">.{baseHost}</span>}
+        error={refused}
+        hint={hint}
+      />
+      <span role="status" className="sr-only">
+        {free ? t('pools.available') : (refused ?? '')}
+      </span>
+      {suggestion && (
+        <button
+          type="button"
+          className="mt-1 text-hint font-[550] text-accent underline touch:min-h-11"
+          onClick={() => onChange(suggestion)}
+        >
+          {t('pools.useInstead', { name: suggestion })}
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface Answer {
+  available: boolean;
+  refused?: string;
+  suggestion?: string | null;
+}
+
+/** What the service says of a name that has stood for a moment; nothing for one that is too short. */
+function useAvailability(value: string): Answer | undefined {
+  const { t } = useTranslation();
+  const failureWords = useFailureWords();
+  const [asked, setAsked] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setAsked(value), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [value]);
+  const [{ data, error }] = useQuery({
+    query: SubdomainQuery,
+    variables: { subdomain: asked },
+    pause: asked.length < CHARACTERS_MIN,
+    requestPolicy: 'network-only',
+  });
+  if (value.length < CHARACTERS_MIN || asked !== value) return undefined;
+  if (error) return { available: false, refused: failureWords(error, undefined) ?? '' };
+  const answer = data?.subdomainAvailability;
+  if (answer?.subdomain !== value) return undefined;
+  if (answer.available) return { available: true };
+  const code = answer.reason ?? 'INVALID';
+  const refused =
+    code === 'INVALID'
+      ? t('pools.subdomainWrong')
+      : (failureWords(undefined, [{ code, message: t('pools.subdomainWrong'), field: null }]) ?? '');
+  return { available: false, refused, suggestion: answer.suggestion };
+}

@@ -1,0 +1,97 @@
+/** The receipt of one request: what was asked for, what became of it, and who paid. */
+import { useNavigate } from '@tanstack/react-router';
+import { X } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useTranslation } from 'react-i18next';
+import { useQuery } from 'urql';
+import { requestIdOf } from '../../client.ts';
+import { IconButton } from '../../components/button.tsx';
+import { CopyField } from '../../components/copy.tsx';
+import { LeaderList, LeaderRow, LeaderSum } from '../../components/leader-row.tsx';
+import { Money } from '../../components/money.tsx';
+import { Failure } from '../../components/notice.tsx';
+import { Stamp } from '../../components/time.tsx';
+import { type Receipt as Found, ReceiptQuery } from './documents.ts';
+
+/** The panel; nothing for an id that the service does not know: the list below says so. */
+export function Receipt({ requestId }: { requestId: string }) {
+  const { t } = useTranslation();
+  const [{ data, error }, again] = useQuery({ query: ReceiptQuery, variables: { requestId } });
+  if (error) {
+    return (
+      <Failure
+        title={t('usage.receiptFailed')}
+        safe={t('usage.failedSafe')}
+        requestId={requestIdOf(error)}
+        onRetry={again}
+      />
+    );
+  }
+  const receipt = data?.requestReceipt;
+  if (!receipt) return null;
+  return (
+    <section
+      aria-label={t('usage.receipt')}
+      className="mb-8 max-w-[640px] rounded-card border border-line bg-raise p-5"
+    >
+      <Head requestId={requestId} />
+      <p className="mt-2 mb-3 text-ink-2">{t(`usage.why.${receipt.entry.outcome}`)}</p>
+      <Facts receipt={receipt} />
+    </section>
+  );
+}
+
+function Head({ requestId }: { requestId: string }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate({ from: '/usage' });
+  return (
+    <div className="flex flex-wrap items-center gap-3">
+      <h2 className="text-section">{t('usage.receipt')}</h2>
+      <CopyField text={requestId} label={t('copy.requestId')} />
+      <IconButton
+        label={t('usage.receiptClose')}
+        className="ml-auto"
+        onClick={() => void navigate({ search: (search) => ({ ...search, request: undefined }) })}
+      >
+        <X size={16} strokeWidth={1.75} />
+      </IconButton>
+    </div>
+  );
+}
+
+function Facts({ receipt: { entry, amount, settlement, transactionId, settledAt } }: { receipt: Found }) {
+  const { t } = useTranslation();
+  const group = t(`pricing.groups.${entry.group}`);
+  const facts: [string, ReactNode][] = [
+    [t('usage.receiptTime'), <Stamp key="time" at={entry.createdAt} seconds />],
+    [t('usage.model'), <code key="model">{entry.modelName}</code>],
+    [t('usage.family'), t(`pricing.families.${entry.family}`)],
+    [t('usage.httpStatus'), entry.httpStatus],
+    [t('usage.errorCode'), entry.errorCode && <code key="code">{entry.errorCode}</code>],
+    [t('usage.price', { group, ratio: entry.ratio }), <Money key="price" amount={entry.basePrice} />],
+    [t('usage.paidBy'), settlement && t(`usage.settlements.${settlement}`)],
+    [
+      t('usage.transaction'),
+      transactionId && (
+        <code key="id" className="break-all">
+          {transactionId}
+        </code>
+      ),
+    ],
+    [t('usage.settledAt'), settledAt && <Stamp key="settled" at={settledAt} seconds />],
+  ];
+  return (
+    <LeaderList>
+      {facts
+        .filter(([, value]) => value !== null)
+        .map(([name, value]) => (
+          <LeaderRow key={name} name={name}>
+            {value}
+          </LeaderRow>
+        ))}
+      <LeaderSum name={t('usage.charged')}>
+        <Money amount={amount} />
+      </LeaderSum>
+    </LeaderList>
+  );
+}

@@ -1,0 +1,17 @@
+/** The root of the console's addresses, and the loading of words that all of them share. */
+import { createRootRoute, Outlet } from '@tanstack/react-router';
+import { type Area, loadWords } from './i18n.ts';
+import { NotFound, PageBroken } from './pages/shell/fallbacks.tsx';
+
+/** Every route descends from it. */
+export const root = createRootRoute({
+  component: Outlet,
+  notFoundComponent: NotFound,
+  errorComponent: PageBroken,
+});
+
+/** A loader that waits for the words of these areas. */
+export const words =
+  (...areas: Area[]) =>
+  () =>
+    loadWords(areas);
