@@ -366,6 +366,24 @@ test('what is parked is tried at each start and from time to time, and settled o
   expect(book.parked.size).toBe(0);
 });
 
+test('what is parked and gets no verdict any more holds up no other charge', async () => {
+  const { book, charge, control, settled, settler } = desk();
+  control.unreadable.add('request_1');
+  charge(1);
+  settler.start('node_1');
+  await pass(GATHERED);
+  expect([...book.parked.keys()]).toEqual([1]);
+  control.code = 'INTERNAL';
+  await pass(60_000);
+  for (let seq = 2; seq <= 4; seq += 1) {
+    charge(seq);
+    await pass(5_000);
+    expect(book.settledSeq).toBe(seq);
+  }
+  expect(settled.map(({ count }) => count)).toEqual([1, 1, 1]);
+  expect([...book.parked.keys()]).toEqual([1]);
+});
+
 test('a settler that is stopped ends the report under way and sends nothing more', async () => {
   const { charge, notes, sent, settler } = desk();
   charge(1);

@@ -106,9 +106,9 @@ export class Settler {
     while (!this.#stopped) {
       this.#hurry = false;
       try {
-        await this.#tryParked();
         const isMore = await this.#reportOnce();
         this.#attempts = 0;
+        await this.#tryParked();
         if (!isMore && !this.#hurry) await this.#pause(GATHER_MS);
       } catch (error) {
         this.#attempts += 1;
@@ -199,10 +199,11 @@ export class Settler {
     await journal.settle({ seq, leases: [], parked: [[seq, lineOf(charge)]] });
   }
 
-  /** Reports what is parked, one by one, from time to time. */
+  /** Reports what is parked, one by one, from time to time. One without a verdict holds up no other. */
   async #tryParked(): Promise<void> {
     const { journal, onSettled, parkedAgainMs = PARKED_AGAIN_MS } = this.#options;
     if (performance.now() < this.#parkedAt) return;
+    this.#parkedAt = performance.now() + parkedAgainMs;
     for (const line of [...journal.book.parked.values()]) {
       const charge = chargeOfLine(line);
       const answer = await this.#send(this.#reportOf([charge], []));
@@ -211,7 +212,6 @@ export class Settler {
       await journal.settle({ seq: journal.book.settledSeq, leases, unparked: [charge.seq] });
       onSettled(leases);
     }
-    this.#parkedAt = performance.now() + parkedAgainMs;
   }
 
   /** Charges first; what cost nothing fills the report up. */
