@@ -1,0 +1,394 @@
+/** The files of the journal: what a start takes them for, how they are read back, and when they go. */
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test, vi } from 'vitest';
+import { bookToJson, emptyBook } from './book.ts';
+import type { Book } from './book.ts';
+import { realDisk } from './disk.ts';
+import type { Disk } from './disk.ts';
+import { encodeFrame } from './frames.ts';
+import { openJournal } from './journal.ts';
+import type { Journal, JournalOptions } from './journal.ts';
+import { chargeOfLine, lineOf } from './lines.ts';
+import { chargeOf } from './model/records.ts';
+import { DamagedJournal, replayFolder, replaySegment, segmentName } from './replay.ts';
+import type { Segment } from './replay.ts';
+import { KEPT_MAX, Unsettled } from './unsettled.ts';
+
+const cleanups: (() => Promise<void> | void)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'gateway-files-'));
+  cleanups.push(() => rmSync(path, { recursive: true }));
+  return path;
+}
+
+async function open(path: string, more: Partial<JournalOptions> = {}): Promise<Journal> {
+  const log = { warn: () => undefined };
+  const journal = await openJournal({ folder: path, disk: realDisk, newId: () => 'journal_1', log, ...more });
+  cleanups.push(() => journal.close());
+  return journal;
+}
+
+async function withLease(path: string, more: Partial<JournalOptions> = {}): Promise<Journal> {
+  const journal = await open(path, more);
+  journal.note({ type: 'requested', no: 1, walletId: 'wallet_a', keyId: null, want: '1000', need: '1' });
+  journal.note({ type: 'granted', no: 1, leaseId: 'lease_1', amount: '1000000' });
+  return journal;
+}
+
+const charge = (number: number) => chargeOf(`request_${number}`, 1n, 'lease_1');
+const settledOf = (seq: number, count: number) => ({
+  seq,
+  leases: [{ leaseId: 'lease_1', count, rejected: 0, rejectedSum: '0' }],
+});
+
+/** A book with one lease, as it stands after so many charges. */
+function bookAt(charges: number, journalId = 'journal_1'): Book {
+  const book = emptyBook(journalId);
+  const lease = { walletId: 'wallet_a', keyId: null, amount: 10n ** 9n, settled: 0 };
+  book.leases.set('lease_1', { ...lease, count: charges, sum: BigInt(charges) });
+  book.nextSeq = charges + 1;
+  return book;
+}
+
+/** The bytes of a segment that begins with a book and goes on with charges, so many in each group. */
+function segment(book: Book, groups: readonly number[]): Buffer {
+  let seq = book.nextSeq;
+  const frames = groups.map((size, at) =>
+    encodeFrame(
+      at + 1,
+      Array.from({ length: size }, () => lineOf({ ...charge(seq), seq: seq++ })),
+    ),
+  );
+  return Buffer.concat([encodeFrame(0, [JSON.stringify(bookToJson(book))]), ...frames]);
+}
+
+test('names of segments sort as their numbers do', () => {
+  expect(segmentName(7)).toBe('journal-000000007.log');
+  expect([10, 9, 123_456_789].map(segmentName).toSorted()).toEqual([9, 10, 123_456_789].map(segmentName));
+});
+
+test('only whole names are segments: a half-made one, the lock and copies are left alone', async () => {
+  const path = folder();
+  const bytes = segment(bookAt(0), [1]);
+  writeFileSync(join(path, segmentName(3)), bytes);
+  for (const name of ['journal-000000004.log.tmp', 'old-journal-000000005.log', 'journal-6.log', 'lock'])
+    writeFileSync(join(path, name), 'not a journal');
+  const { segments, book } = await replayFolder(realDisk, path);
+  expect(segments).toEqual([
+    { number: 3, path: join(path, segmentName(3)), endSeq: 2, size: bytes.length },
+  ]);
+  expect(book?.nextSeq).toBe(2);
+});
+
+test('a folder without a segment has no book, and a journal begins with a name of its own', async () => {
+  const path = join(folder(), 'new');
+  const journal = await open(path, { newId: () => 'journal_new' });
+  expect(journal.book).toEqual(emptyBook('journal_new'));
+  expect(readdirSync(path)).toEqual([segmentName(1)]);
+  expect([journal.writable, journal.backlog]).toEqual([true, 0]);
+});
+
+test('segments are read oldest first, however the disk lists them, and made durable before that', async () => {
+  const path = folder();
+  const bytes = [segment(bookAt(0), [2]), segment(bookAt(2), [1]), segment(bookAt(3), [])];
+  for (const [at, each] of bytes.entries()) writeFileSync(join(path, segmentName(at + 9)), each);
+  const synced: string[] = [];
+  const disk: Disk = {
+    ...realDisk,
+    list: async (name) => (await realDisk.list(name)).toSorted().reverse(),
+    syncFile: async (name) => void synced.push(name),
+  };
+  const { book, segments } = await replayFolder(disk, path);
+  expect(segments.map(({ number, endSeq }) => [number, endSeq])).toEqual([
+    [9, 3],
+    [10, 4],
+    [11, 4],
+  ]);
+  expect(synced).toEqual(segments.map((each) => each.path));
+  expect(book?.nextSeq).toBe(4);
+});
+
+test('what stands behind the point where a newer segment begins was given up, and does not count', async () => {
+  const path = folder();
+  writeFileSync(join(path, segmentName(1)), segment(bookAt(0), [1, 1]));
+  writeFileSync(join(path, segmentName(2)), segment(bookAt(1), [1]));
+  const { book, segments } = await replayFolder(realDisk, path);
+  expect(segments.map(({ endSeq }) => endSeq)).toEqual([2, 3]);
+  expect(book?.nextSeq).toBe(3);
+  const journal = await open(path);
+  expect((await journal.unsettled(10)).map(({ seq }) => seq)).toEqual([1, 2]);
+});
+
+test.each([
+  ['another journal', segment(bookAt(1, 'journal_2'), []), /at byte 0: it belongs to another journal/],
+  ['a later charge', segment(bookAt(3), []), /the segment before it ends at charge 1, not 3/],
+])('a segment that follows on %s is refused', async (_, second, words) => {
+  const path = folder();
+  writeFileSync(join(path, segmentName(1)), segment(bookAt(0), [1]));
+  writeFileSync(join(path, segmentName(2)), second);
+  await expect(replayFolder(realDisk, path)).rejects.toThrow(words);
+  await expect(replayFolder(realDisk, path)).rejects.toBeInstanceOf(DamagedJournal);
+});
+
+test('a file that no journal would write is refused before it is read into memory', async () => {
+  const path = folder();
+  writeFileSync(join(path, segmentName(1)), segment(bookAt(0), []));
+  const read: number[] = [];
+  const disk = (bytes: number): Disk => ({
+    ...realDisk,
+    size: async () => bytes,
+    read: (name, position, length) => {
+      read.push(length);
+      return realDisk.read(name, position, Math.min(length, 10_000));
+    },
+  });
+  const most = 64 * 1024 * 1024;
+  await expect(replayFolder(disk(most + 1), path)).rejects.toThrow('larger than any segment');
+  expect(read).toEqual([]);
+  expect((await replayFolder(disk(most), path)).segments).toHaveLength(1);
+});
+
+test.each([
+  ['no whole frame', Buffer.from('rest'), /at byte 0: its first record is broken/],
+  ['nothing', Buffer.alloc(0), /first record is broken/],
+  ['a book that is none', encodeFrame(0, ['hello']), /at byte 0: /],
+  [
+    'a charge that cannot follow',
+    Buffer.concat([segment(bookAt(0), []), encodeFrame(1, [lineOf({ ...charge(9), seq: 9 })])]),
+    /charge 9 stands where 1 should/,
+  ],
+])('a segment with %s is damaged, and says why and what to do', (_, bytes, words) => {
+  const read = () => replaySegment('/data/journal', bytes);
+  expect(read).toThrow(words);
+  expect(read).toThrow(/^\/data\/journal is damaged at byte \d+: .*does not start.*Restore the file, or move/);
+  expect(read).toThrow(expect.objectContaining({ name: 'DamagedJournal' }));
+});
+
+test('damage is named with the byte of the frame where reading ended', () => {
+  const start = segment(bookAt(0), []).length;
+  const broken = segment(bookAt(0), [1, 1]);
+  broken[start + 20] = (broken[start + 20] ?? 0) ^ 1;
+  expect(() => replaySegment('segment', broken)).toThrow(`at byte ${start}: whole records stand behind`);
+});
+
+test('only the line of a charge is read as one', () => {
+  const record = { ...charge(1), seq: 3 };
+  expect(chargeOfLine(lineOf(record))).toEqual(record);
+  expect(() => chargeOfLine(lineOf({ type: 'refused', no: 1 }))).toThrow('a refused record stands where');
+});
+
+test('a file that is settled goes; the one that holds an open charge stays, and so do all after it', async () => {
+  const path = folder();
+  const journal = await withLease(path, { segmentBytes: 1 });
+  for (let number = 1; number <= 4; number += 1) await journal.append(charge(number));
+  const before = readdirSync(path).length;
+  expect(before).toBeGreaterThan(4);
+  await journal.settle(settledOf(2, 2));
+  const left = readdirSync(path).toSorted();
+  expect(left.length).toBeLessThan(before);
+  // The oldest that is left holds the third charge, and nothing older stands beside it.
+  const [oldest = ''] = left;
+  const { book, checkpoint } = replaySegment(oldest, readFileSync(join(path, oldest)));
+  expect([checkpoint.nextSeq, book.nextSeq]).toEqual([3, 4]);
+  expect(journal.backlog).toBe(2);
+  await journal.settle(settledOf(4, 2));
+  expect(readdirSync(path)).toHaveLength(1);
+});
+
+test('what a start finds settled goes at once, and the numbers of files go on', async () => {
+  const path = folder();
+  const first = await withLease(path);
+  await first.append(charge(1));
+  await first.settle(settledOf(1, 1));
+  await first.close();
+  await open(path);
+  expect(readdirSync(path)).toEqual([segmentName(2)]);
+});
+
+test('a settled file that cannot be removed is told, and holds up nothing', async () => {
+  const path = folder();
+  const told: { fields: object; message: string }[] = [];
+  let stuck = false;
+  const disk: Disk = {
+    ...realDisk,
+    remove: (name) => (stuck ? Promise.reject(new Error('EPERM')) : realDisk.remove(name)),
+  };
+  const log = { warn: (fields: object, message: string) => void told.push({ fields, message }) };
+  const journal = await withLease(path, { segmentBytes: 1, disk, log });
+  await journal.append(charge(1));
+  await journal.append(charge(2));
+  stuck = true;
+  await journal.settle(settledOf(1, 1));
+  expect(told).toEqual([
+    { fields: { reason: 'Error: EPERM' }, message: expect.stringMatching(/could not be removed/) },
+  ]);
+  await journal.append(charge(3));
+  expect((await journal.unsettled(10)).map(({ seq }) => seq)).toEqual([2, 3]);
+});
+
+test('a failed write is told with its cause, and so is the end of the trouble', async () => {
+  const told: { fields: object; message: string }[] = [];
+  let full = false;
+  const disk: Disk = {
+    ...realDisk,
+    create: async (path) => {
+      if (full) throw new Error('ENOSPC');
+      const file = await realDisk.create(path);
+      return {
+        append: (bytes) => (full ? Promise.reject(new Error('ENOSPC')) : file.append(bytes)),
+        close: () => file.close(),
+      };
+    },
+  };
+  const log = { warn: (fields: object, message: string) => void told.push({ fields, message }) };
+  const journal = await withLease(folder(), { disk, log });
+  full = true;
+  await expect(journal.append(charge(1))).rejects.toThrow('ENOSPC');
+  expect(told).toEqual([
+    { fields: { reason: 'Error: ENOSPC' }, message: expect.stringMatching(/refused until it can/) },
+  ]);
+  full = false;
+  await expect.poll(() => journal.writable, { timeout: 5_000 }).toBe(true);
+  expect(told.slice(1)).toEqual([{ fields: {}, message: expect.stringMatching(/writable again/) }]);
+});
+
+test('a journal that is closed takes no charge, and what waited for the disk is written', async () => {
+  const path = folder();
+  const journal = await withLease(path);
+  const waiting = journal.append(charge(1));
+  await journal.close();
+  await waiting;
+  await expect(journal.append(charge(2))).rejects.toThrow('not writable');
+  expect((await (await open(path)).unsettled(10)).map(({ requestId }) => requestId)).toEqual(['request_1']);
+});
+
+test('a journal that was closed while its disk refused does not come back', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  cleanups.push(() => void vi.useRealTimers());
+  let full = false;
+  let created = 0;
+  const disk: Disk = {
+    ...realDisk,
+    create: async (path) => {
+      created += 1;
+      const file = await realDisk.create(path);
+      return {
+        append: (bytes) => (full ? Promise.reject(new Error('ENOSPC')) : file.append(bytes)),
+        close: () => file.close(),
+      };
+    },
+  };
+  const journal = await withLease(folder(), { disk });
+  full = true;
+  await expect(journal.append(charge(1))).rejects.toThrow('ENOSPC');
+  await journal.close();
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect([created, vi.getTimerCount()]).toEqual([1, 0]);
+});
+
+test('records that wait for the disk are bounded: more charges are refused until it has caught up', async () => {
+  let go = (): void => undefined;
+  let slow = false;
+  const disk: Disk = {
+    ...realDisk,
+    create: async (path) => {
+      const file = await realDisk.create(path);
+      return {
+        append: async (bytes) => {
+          if (slow) await new Promise<void>((resolve) => (go = resolve));
+          await file.append(bytes);
+        },
+        close: () => file.close(),
+      };
+    },
+  };
+  const journal = await withLease(folder(), { disk });
+  await journal.append(charge(0));
+  slow = true;
+  const first = journal.append(charge(1));
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  const waiting = Array.from({ length: 20_000 }, (_, at) => journal.append(charge(at + 2)));
+  expect(journal.writable).toBe(false);
+  await expect(journal.append(charge(20_002))).rejects.toThrow('not writable');
+  slow = false;
+  go();
+  await Promise.all([first, ...waiting]);
+  expect(journal.writable).toBe(true);
+  expect(journal.backlog).toBe(20_002);
+});
+
+/** A segment of charges in memory, followed as the journal does. */
+function follow(book: Book, files: readonly { groups: readonly number[]; from: number }[]) {
+  const reads: number[] = [];
+  const bytes = files.map(({ groups, from }) => segment(bookAt(from - 1), groups));
+  const segments: Segment[] = files.map(({ groups, from }, at) => ({
+    number: at + 1,
+    path: String(at),
+    endSeq: from + groups.reduce((sum, each) => sum + each, 0),
+    size: bytes[at]?.length ?? 0,
+  }));
+  const disk: Disk = {
+    ...realDisk,
+    read: async (path, position, length) => {
+      reads.push(length);
+      return (bytes[Number(path)] ?? Buffer.alloc(0)).subarray(position, position + length);
+    },
+  };
+  return { bytes, reads, segments, unsettled: new Unsettled(disk, { book, segments }) };
+}
+
+const seqsOf = async (unsettled: Unsettled, limit: number) =>
+  (await unsettled.next(limit)).map(({ seq }) => seq);
+
+test('unsettled charges are read from where the settled ones end, over files, as many as are asked for', async () => {
+  const book = bookAt(6);
+  book.settledSeq = 2;
+  const { unsettled } = follow(book, [
+    { groups: [2, 1], from: 1 },
+    { groups: [3], from: 4 },
+  ]);
+  expect(await seqsOf(unsettled, 1)).toEqual([3]);
+  expect(await seqsOf(unsettled, 3)).toEqual([3, 4, 5]);
+  expect(await seqsOf(unsettled, 100)).toEqual([3, 4, 5, 6]);
+  unsettled.drop(4);
+  expect(await seqsOf(unsettled, 100)).toEqual([5, 6]);
+  unsettled.drop(6);
+  expect(await seqsOf(unsettled, 100)).toEqual([]);
+});
+
+test('a group larger than one read is read whole', async () => {
+  const { reads, unsettled } = follow(bookAt(5_000), [{ groups: [10, 4_000, 990], from: 1 }]);
+  expect(await seqsOf(unsettled, 5_000)).toEqual(Array.from({ length: 5_000 }, (_, at) => at + 1));
+  expect(Math.max(...reads)).toBeGreaterThan(1024 * 1024);
+});
+
+test('a charge that a later segment gave up is not reported', async () => {
+  const { segments, unsettled } = follow(bookAt(3), [{ groups: [1, 1, 1], from: 1 }]);
+  if (segments[0]) segments[0].endSeq = 3;
+  expect(await seqsOf(unsettled, 10)).toEqual([1, 2]);
+});
+
+test('a file that lost what it held is not taken for the end: the report waits, and says where', async () => {
+  const { bytes, unsettled } = follow(bookAt(2), [{ groups: [1, 1], from: 1 }]);
+  bytes[0]?.fill(0);
+  await expect(unsettled.next(10)).rejects.toThrow('0 cannot be read at byte 0');
+});
+
+test('exactly as many charges as memory keeps are kept, and one more is read back', async () => {
+  const { reads, unsettled } = follow(bookAt(0), []);
+  expect(await seqsOf(unsettled, 1)).toEqual([]);
+  const kept = Array.from({ length: KEPT_MAX }, (_, at) => ({ ...charge(at + 1), seq: at + 1 }));
+  unsettled.add(kept, { segment: 1, offset: 0, group: 1 });
+  expect(await unsettled.next(KEPT_MAX + 1)).toHaveLength(KEPT_MAX);
+  expect(reads).toEqual([]);
+  unsettled.add([{ ...charge(1), seq: KEPT_MAX + 1 }], { segment: 9, offset: 0, group: 1 });
+  unsettled.drop(KEPT_MAX - 1);
+  expect(await seqsOf(unsettled, 1)).toEqual([KEPT_MAX]);
+});
