@@ -153,7 +153,7 @@ export class Peers {
 
   #hear(payload: string): void {
     const [to, from = '', id = '', at, count, text = ''] = payload.split(' ');
-    if (from === this.id || (to !== EVERYBODY && to !== this.id)) return;
+    if (from === this.id || (to !== EVERYBODY && to !== this.id) || Number(count) > PIECES_MAX) return;
     if (id === 'bye') return this.#leave(from);
     const isNew = !this.#heardAt.has(from);
     this.#heardAt.set(from, performance.now());

@@ -117,10 +117,10 @@ export async function startHouse(options: HouseOptions): Promise<House> {
 /** How to start this house's control plane on a port, any number of times. */
 function controlStarter(
   dataDir: string,
-  { databaseUrl, dataPort, controlEnv }: HouseOptions,
+  { databaseUrl, controlDatabaseUrl = databaseUrl, dataPort, controlEnv }: HouseOptions,
 ): (port: string) => Promise<HouseProcess> {
   const env = {
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: controlDatabaseUrl,
     SECRET_KEY: randomBytes(32).toString('base64url'),
     HOST: '127.0.0.1',
     DATA_DIR: dataDir,

@@ -31,50 +31,62 @@ afterAll(async () => {
 });
 
 describe('the control plane is killed under traffic', () => {
-  it('the node serves on from its leases, and everything is settled afterwards', async () => {
-    const customer = await addCustomer(house, '100');
-    const load = traffic(house.url, customer);
-    await load.ended(100);
-    await house.control.kill();
-    await load.ended(150);
-    await house.restartControl();
-    await load.ended(200);
-    await load.stop();
-    await compare(house, { customer, seen: load.seen, cutAtMost: 0 });
-  });
+  it(
+    'the node serves on from its leases, and everything is settled afterwards',
+    async () => {
+      const customer = await addCustomer(house, '100');
+      const load = traffic(house.url, customer);
+      await load.ended(100);
+      await house.control.kill();
+      await load.ended(150);
+      await house.restartControl();
+      await load.ended(200);
+      await load.stop();
+      await compare(house, { customer, seen: load.seen, cutAtMost: 0 });
+    },
+    TEST_MS,
+  );
 
-  it('a node restarted meanwhile refuses and lists from its file; paid requests get 503', async () => {
-    const customer = await addCustomer(house, '100');
-    await house.control.kill();
-    const [node] = house.nodes;
-    await node?.process.kill();
-    await node?.restart();
-    expect((await ask(house.url, customer)).status).toBe(503);
-    expect((await ask(house.url, { ...customer, key: `sk-${'0'.repeat(48)}` })).status).toBe(401);
-    const models = await fetch(`${house.url}/v1/models`, {
-      headers: { authorization: `Bearer ${customer.key}` },
-    });
-    expect(models.status).toBe(200);
-    await house.restartControl();
-    const until = Date.now() + SETTLED_WITHIN_MS;
-    let status = 503;
-    while (status !== 200 && Date.now() < until) {
-      ({ status } = await ask(house.url, customer));
-      if (status !== 200) await sleep(200);
-    }
-    expect(status).toBe(200);
-  });
+  it(
+    'a node restarted meanwhile refuses and lists from its file; paid requests get 503',
+    async () => {
+      const customer = await addCustomer(house, '100');
+      await house.control.kill();
+      const [node] = house.nodes;
+      await node?.process.kill();
+      await node?.restart();
+      expect((await ask(house.url, customer)).status).toBe(503);
+      expect((await ask(house.url, { ...customer, key: `sk-${'0'.repeat(48)}` })).status).toBe(401);
+      const models = await fetch(`${house.url}/v1/models`, {
+        headers: { authorization: `Bearer ${customer.key}` },
+      });
+      expect(models.status).toBe(200);
+      await house.restartControl();
+      const until = Date.now() + SETTLED_WITHIN_MS;
+      let status = 503;
+      while (status !== 200 && Date.now() < until) {
+        ({ status } = await ask(house.url, customer));
+        if (status !== 200) await sleep(200);
+      }
+      expect(status).toBe(200);
+    },
+    TEST_MS,
+  );
 });
 
 describe('the node is killed under traffic', () => {
-  it('no charge is lost and none is doubled', async () => {
-    const customer = await addCustomer(house, '100');
-    const load = traffic(house.url, customer);
-    await load.ended(50);
-    await house.nodes[0]?.process.kill();
-    await house.nodes[0]?.restart();
-    await load.ended(100);
-    await load.stop();
-    await compare(house, { customer, seen: load.seen, cutAtMost: CLIENTS });
-  });
+  it(
+    'no charge is lost and none is doubled',
+    async () => {
+      const customer = await addCustomer(house, '100');
+      const load = traffic(house.url, customer);
+      await load.ended(50);
+      await house.nodes[0]?.process.kill();
+      await house.nodes[0]?.restart();
+      await load.ended(100);
+      await load.stop();
+      await compare(house, { customer, seen: load.seen, cutAtMost: CLIENTS });
+    },
+    TEST_MS,
+  );
 });

@@ -179,8 +179,12 @@ export class Playground implements Here {
       const chat = this.#chats.get(reply.message.conversationId);
       if (chat?.messages.some((message) => message.id === id)) chat.messages = [];
     }
-    for (const [id, chat] of this.#chats)
+    for (const [id, chat] of this.#chats) {
       if (chat.updatedAt.getTime() + CHAT_IDLE_MS < now) this.#chats.delete(id);
+      // Of a chat that came over, the reply is dropped where it was written.
+      const isOurs = chat.messages.some((message) => this.#replies.has(message.id));
+      if (!isOurs && chat.updatedAt.getTime() + RETAINED_MS < now) chat.messages = [];
+    }
     for (const [key, call] of this.#calls) if (call.at + REPEAT_MS < now) this.#calls.delete(key);
   }
 }

@@ -5,7 +5,8 @@ import type { Customer, House } from '../house.ts';
 
 /** How many ask at the same time. */
 export const CLIENTS = 8;
-const SETTLED_WITHIN_MS = 20_000;
+/** On a machine that does nothing else, seconds. */
+const SETTLED_WITHIN_MS = 60_000;
 /** What the model `budget` costs in the default group, in micro-USD. */
 const PRICE = 30_000;
 
