@@ -29,6 +29,7 @@ import {
   createUser,
   createUserLink,
   findUsers,
+  revokeSession,
   revokeSessions,
   updateUser,
 } from './user.admin.ts';
@@ -169,6 +170,17 @@ export class AdminUsersResolver {
   ): Promise<AdminUserPayload> {
     return outcome({ user: null }, async () => ({
       user: await revokeSessions(context.em, input, actorOf(context)),
+    }));
+  }
+
+  @Authorized('ADMIN')
+  @Mutation(() => AdminUserPayload, { description: 'Ends one session of a user.' })
+  adminSessionRevoke(
+    @Ctx() context: Context,
+    @Arg('input', () => AdminReasonInput, { description: 'The session.' }) input: AdminReasonInput,
+  ): Promise<AdminUserPayload> {
+    return outcome({ user: null }, async () => ({
+      user: await revokeSession(context.em, input, actorOf(context)),
     }));
   }
 

@@ -1,6 +1,7 @@
 /** Passwords: what is accepted, and argon2id with a bound on how many are computed at once. */
 import { hash, verify } from '@node-rs/argon2';
 import { requestError, UserFailure } from '../errors.ts';
+import { isLeaked } from './leaked.ts';
 
 /**
  * 64 MiB and three passes; recommended for interactive sign-in where memory allows (RFC 9106, second choice).
@@ -21,7 +22,10 @@ const DUMMY =
 let computing = 0;
 const waiting: (() => void)[] = [];
 
-/** Throws PASSWORD_WEAK where a password is too short, too long, too simple, or part of the address. */
+/**
+ * Throws PASSWORD_WEAK where a password is too short, too long, too simple, or part of the address, and
+ * PASSWORD_BREACHED where it is on a public list of leaked ones.
+ */
 export function checkPassword(password: string, email: string): void {
   const refuse = (message: string): never => {
     throw new UserFailure('PASSWORD_WEAK', message, 'password');
@@ -34,6 +38,10 @@ export function checkPassword(password: string, email: string): void {
   const name = email.split('@')[0] ?? email;
   if (password.toLowerCase() === email || (name.length >= LENGTH_MIN && password.toLowerCase() === name)) {
     refuse('The password must not be your address.');
+  }
+  if (isLeaked(password)) {
+    const message = 'This password, or one much like it, is on public lists of leaked ones. Choose another.';
+    throw new UserFailure('PASSWORD_BREACHED', message, 'password');
   }
 }
 

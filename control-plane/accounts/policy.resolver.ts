@@ -1,12 +1,22 @@
 /** Publishing the privacy policy on the API. */
 import 'reflect-metadata';
-import { Arg, Ctx, Field, FieldResolver, InputType, Mutation, ObjectType, Resolver } from 'type-graphql';
+import {
+  Arg,
+  Ctx,
+  Field,
+  FieldResolver,
+  InputType,
+  Mutation,
+  ObjectType,
+  Query,
+  Resolver,
+} from 'type-graphql';
 import { AdminQuery } from '../admin-query.ts';
-import { actorOf, Authorized } from '../context.ts';
+import { actorOf, Authorized, Public } from '../context.ts';
 import type { Context } from '../context.ts';
 import { outcome, UserError } from '../errors.ts';
 import { DateTime } from '../scalars.ts';
-import { policyVersions, publishPolicy } from './policy.service.ts';
+import { policyVersions, publicPolicyVersions, publishPolicy } from './policy.service.ts';
 import { PolicyVersion } from './user.type.ts';
 
 /** A new version of the privacy policy. */
@@ -38,9 +48,17 @@ export class PolicyPayload {
   userErrors!: UserError[];
 }
 
-/** What administrators do with the policy. */
+/** The policy's history, and what administrators do with it. */
 @Resolver()
 export class PolicyResolver {
+  @Public()
+  @Query(() => [PolicyVersion], {
+    description: 'The latest 50 versions of the privacy policy that are or were in force, newest first.',
+  })
+  privacyPolicyVersions(@Ctx() context: Context): Promise<PolicyVersion[]> {
+    return publicPolicyVersions(context.em);
+  }
+
   @Authorized('ADMIN')
   @Mutation(() => PolicyPayload, { description: 'Publishes a version of the privacy policy.' })
   adminPolicyPublish(

@@ -13,6 +13,7 @@ import { POLICY_TEXT, POLICY_VERSION } from './policy-text.ts';
 const VERSION = /^\d{1,4}(\.\d{1,4}){1,2}$/;
 const TEXT_LENGTH_MAX = 100_000;
 const VERSIONS_MAX = 100;
+const PUBLIC_VERSIONS_MAX = 50;
 
 /** The version in force. Throws where none was ever seeded. */
 export async function currentPolicy(em: EntityManager): Promise<PolicyVersionRow> {
@@ -30,6 +31,15 @@ export function policyVersions(em: EntityManager): Promise<PolicyVersionRow[]> {
     PolicyVersionSchema,
     {},
     { orderBy: { effectiveAt: 'desc', id: 'desc' }, limit: VERSIONS_MAX },
+  );
+}
+
+/** The latest versions that are or were in force, newest first: what everybody may read. */
+export function publicPolicyVersions(em: EntityManager): Promise<PolicyVersionRow[]> {
+  return em.find(
+    PolicyVersionSchema,
+    { effectiveAt: { $lte: new Date() } },
+    { orderBy: { effectiveAt: 'desc', id: 'desc' }, limit: PUBLIC_VERSIONS_MAX },
   );
 }
 

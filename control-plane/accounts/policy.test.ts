@@ -23,7 +23,7 @@ describe('the privacy policy', () => {
     },
   });
 
-  it('is published in versions; users accept again only where one asks for it', async () => {
+  it('is published in versions that everybody can read; users accept again only where one asks for it', async () => {
     const [admin, user] = [await test.admin(), await test.user('reader@example.com')];
     const open = async () => pick(await user.send(OPEN), 'viewer', 'mustAcceptPolicy');
     const publish = async (number: string, more: object = {}) =>
@@ -40,6 +40,10 @@ describe('the privacy policy', () => {
     expect(await open()).toBeNull();
     const old = await user.send(`{ privacyPolicy(version: "${POLICY}") { version } }`);
     expect(pick(old, 'privacyPolicy', 'version')).toBe(POLICY);
+    const history = await test.browser().send('{ privacyPolicyVersions { version sha256 } }');
+    const rows = pick<{ version: string; sha256: string }[]>(history, 'privacyPolicyVersions');
+    expect(rows.map((row) => row.version)).toEqual(['2.1', '2.0', '1.1', POLICY]);
+    expect(rows[0]?.sha256).toMatch(/^[0-9a-f]{64}$/);
   });
 
   it('refuses a number twice, an empty text, and what comes before another version', async () => {

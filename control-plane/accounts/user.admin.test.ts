@@ -9,6 +9,10 @@ const CREATE = `mutation ($input: AdminUserCreateInput!) { adminUserCreate(input
   user { id } userErrors { code } } }`;
 const LINK = `mutation ($input: AdminReasonInput!) { adminUserLinkCreate(input: $input) {
   url expiresAt userErrors { code } } }`;
+const REVOKE = `mutation ($input: AdminReasonInput!) { adminSessionRevoke(input: $input) {
+  user { id } userErrors { code } } }`;
+const ONE_USER = `query ($id: ID!) { admin { user(id: $id) { sessions { nodes { id } }
+  apiKeys { nodes { id name state } } wallet { cash gift } securityFactors { totpEnabled } } } }`;
 const CLAIM = `mutation ($input: AdminClaimInput!) { adminClaim(input: $input) {
   viewer { email role } userErrors { code } } }`;
 
@@ -59,6 +63,22 @@ describe('users, for administrators', () => {
         where c.kind = 'ACCOUNT' and w.user_id = ${id}`,
     );
     expect(rows).toEqual([{ suspended: 'true' }]);
+  });
+
+  it('lose the one session that an administrator ends, and keep the others', async () => {
+    const cora = await test.user('cora@example.com');
+    const elsewhere = test.browser();
+    const input = { email: 'cora@example.com', password: 'a long enough password' };
+    await elsewhere.send(SIGN_IN, { input });
+    const found = await admin.send(ONE_USER, { id: await idOf(cora) });
+    const [session] = pick<{ id: string }[]>(found, 'admin', 'user', 'sessions', 'nodes');
+    const revoke = (browser: Browser) =>
+      browser.send(REVOKE, { input: { id: session?.id, reason: 'lost laptop' } });
+    expect((await revoke(cora)).errors[0]?.extensions.code).toBe('FORBIDDEN');
+    expect(codesOf(await revoke(admin), 'adminSessionRevoke')).toEqual([]);
+    expect((await elsewhere.send('{ viewer { id } }')).data).toEqual({ viewer: null });
+    expect((await cora.send('{ viewer { email } }')).data).toEqual({ viewer: { email: 'cora@example.com' } });
+    expect(codesOf(await revoke(admin), 'adminSessionRevoke')).toEqual(['NOT_FOUND']);
   });
 
   it('are made without a password and enter by a link that works once', async () => {

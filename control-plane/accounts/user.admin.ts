@@ -10,12 +10,12 @@ import { leaveGroups } from '../keys/key.service.ts';
 import { inTransaction } from '../sql.ts';
 import { announceAccount } from '../wallet/account.record.ts';
 import { ensureWallet } from '../wallet/wallet.service.ts';
-import { UserSchema } from './account.entity.ts';
+import { SessionSchema, UserSchema } from './account.entity.ts';
 import type { UserRow } from './account.entity.ts';
 import { mintLink } from './link.service.ts';
 import type { MintedLink } from './link.service.ts';
 import { isInUse } from './reset.service.ts';
-import { endSessions } from './session.service.ts';
+import { endSession, endSessions } from './session.service.ts';
 
 export interface UserQuery {
   search?: string | null;
@@ -132,6 +132,29 @@ export async function revokeSessions(
       reason: input.reason,
     });
     await endSessions(inner, user.id);
+    return user;
+  });
+}
+
+/** Ends one session of whoever has it. Throws NOT_FOUND. */
+export async function revokeSession(
+  em: EntityManager,
+  input: { id: string; reason: string },
+  actor: Actor,
+): Promise<UserRow> {
+  return inTransaction(em, async (inner) => {
+    const session = await inner.findOne(SessionSchema, { id: input.id });
+    if (!session) throw new UserFailure('NOT_FOUND', 'There is no such session; it may have ended.', 'id');
+    const user = await inner.findOneOrFail(UserSchema, { id: session.userId });
+    await audit(inner, {
+      actor,
+      action: 'user.revoke-session',
+      targetType: 'User',
+      targetId: user.id,
+      before: { session: session.id },
+      reason: input.reason,
+    });
+    await endSession(inner, user.id, session.id);
     return user;
   });
 }

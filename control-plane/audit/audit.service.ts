@@ -11,6 +11,8 @@ import type { Statement } from '../sql.ts';
 const REASON_LENGTH_MAX = 500;
 /** The hash before the first event. */
 const GENESIS = '0'.repeat(64);
+/** Events that a check of the chain holds in memory at a time. */
+const CHAIN_BATCH_ROWS = 500;
 
 /** What happened. `before` and `after` must hold nothing secret: they are kept for ever. */
 export interface AuditEntry {
@@ -110,7 +112,10 @@ export async function auditEvents(
   if (filter.targetId) conditions.push(sql`target_id = ${filter.targetId}`);
   if (filter.actions?.length) conditions.push(sql`action = any(${filter.actions})`);
   if (page.before !== undefined) conditions.push(sql`seq < ${page.before}::bigint`);
-  return query<AuditRow>(em, sql`${COLUMNS} where ${all(conditions)} order by seq desc limit ${page.limit}`);
+  return query<AuditRow>(
+    em,
+    sql`${COLUMNS} where ${all(conditions)} order by audit_event.seq desc limit ${page.limit}`,
+  );
 }
 
 /** One event by its id. */
@@ -118,26 +123,64 @@ export function auditEvent(em: EntityManager, id: string): Promise<AuditRow | un
   return queryOne<AuditRow>(em, sql`${COLUMNS} where id = ${id}`);
 }
 
-/** The id of the first event whose content or place was changed, or null where the whole chain holds. */
-export async function brokenLink(em: EntityManager): Promise<string | null> {
-  const rows = await query<
-    AuditRow & { beforeText: string | null; afterText: string | null; atText: string }
-  >(
+/** What a check of the chain found. */
+export interface ChainCheck {
+  /** The id of the first event whose content or place was changed; null where all that were checked hold. */
+  brokenAt: string | null;
+  /** How many events were checked. */
+  checked: number;
+  /** Whether the check began at the first event of the log. */
+  complete: boolean;
+}
+
+/**
+ * Computes the hashes anew, a batch at a time: those of the `recent` newest events, each chained to the event
+ * before, or of the whole log where `recent` is null. Events that are added meanwhile are checked too.
+ */
+export async function checkChain(em: EntityManager, recent: number | null): Promise<ChainCheck> {
+  let last = recent === null ? undefined : await eventBefore(em, recent);
+  const complete = last === undefined;
+  let checked = 0;
+  for (;;) {
+    const rows = await chainAfter(em, last?.seq ?? '0');
+    for (const row of rows) {
+      if (row.prevHash !== (last?.hash ?? GENESIS) || hashOf(contentOf(row)) !== row.hash)
+        return { brokenAt: row.id, checked, complete };
+      checked += 1;
+      last = row;
+    }
+    if (rows.length < CHAIN_BATCH_ROWS) return { brokenAt: null, checked, complete };
+  }
+}
+
+type Link = Pick<AuditRow, 'seq' | 'hash'>;
+
+/** The event before the `recent` newest ones; undefined where there are no more than those. */
+function eventBefore(em: EntityManager, recent: number): Promise<Link | undefined> {
+  return queryOne<Link>(
+    em,
+    sql`select seq::text, hash from audit_event order by audit_event.seq desc offset ${recent} limit 1`,
+  );
+}
+
+type ChainRow = AuditRow & { beforeText: string | null; afterText: string | null; atText: string };
+
+function chainAfter(em: EntityManager, seq: string): Promise<ChainRow[]> {
+  return query<ChainRow>(
     em,
     sql`
     select *, before::text as "beforeText", after::text as "afterText",
       to_char(at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "atText"
-    from (${COLUMNS}) as event order by seq`,
+    from (${COLUMNS} where seq > ${seq}::bigint order by audit_event.seq limit ${CHAIN_BATCH_ROWS}) as event
+    order by event.seq::bigint`,
   );
-  let previous = GENESIS;
-  for (const { seq: _, beforeText, afterText, atText, ...row } of rows) {
-    const content = { ...row, at: atText, before: canonical(beforeText), after: canonical(afterText) };
-    if (row.prevHash !== previous || hashOf(content) !== row.hash) return row.id;
-    previous = row.hash;
-  }
-  return null;
 }
 
+function contentOf(row: ChainRow): Hashed {
+  return { ...row, at: row.atText, before: canonical(row.beforeText), after: canonical(row.afterText) };
+}
+
+// Here seq is a text: sort by audit_event.seq, or 10 comes before 9.
 const COLUMNS = sql`select seq::text, id, at, actor_kind as "actorKind", actor_id as "actorId",
   actor_label as "actorLabel", action, target_type as "targetType", target_id as "targetId", before, after,
   reason, ip, request_id as "requestId",

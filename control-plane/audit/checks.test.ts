@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { pick, startTestApp } from '../../test/control/app.ts';
 import type { Browser, TestApp } from '../../test/control/app.ts';
+import { createOrm } from '../orm.ts';
+import { inTransaction, query, sql } from '../sql.ts';
+import type { Statement } from '../sql.ts';
 import { INVARIANTS } from '../wallet/invariants.ts';
+import { audit, auditEvents, checkChain } from './audit.service.ts';
 
 let test: TestApp;
 let admin: Browser;
@@ -10,6 +14,9 @@ beforeAll(async () => {
   admin = await test.admin();
 });
 afterAll(() => test.close());
+
+/** More than one batch of the check. */
+const MANY = 505;
 
 const CHECK = '{ admin { ledgerCheck { checkedAt rules { rule promise violations { subject detail } } } } }';
 
@@ -35,7 +42,51 @@ it('the chain of the audit log is whole after changes, and a version published i
     'mutation ($input: AdminPolicyInput!) { adminPolicyPublish(input: $input) { userErrors { code } } }',
     { input },
   );
-  const answer = await admin.send('{ admin { auditChain { whole brokenAt } policyVersions { version } } }');
-  expect(pick(answer, 'admin', 'auditChain')).toEqual({ whole: true, brokenAt: null });
+  const answer = await admin.send(
+    '{ admin { auditChain { whole brokenAt complete } policyVersions { version } } }',
+  );
+  expect(pick(answer, 'admin', 'auditChain')).toMatchObject({ whole: true, brokenAt: null, complete: true });
   expect(pick(answer, 'admin', 'policyVersions')).toEqual([{ version: '2.0' }, { version: '1.0' }]);
 });
+
+it('the chain is checked beyond one batch, from the start or from the newest events on, and exactly', async () => {
+  const em = test.orm.em.fork();
+  const actor = { kind: 'SYSTEM', id: null, label: 'system', ip: null, requestId: 'req_1' } as const;
+  await inTransaction(em, async (inner) => {
+    for (let index = 0; index < MANY; index += 1) {
+      const entry = { actor, action: 'test.write', targetType: 'Test', targetId: null, reason: 'why' };
+      await audit(inner, { ...entry, after: { zebra: index, ant: 1 } });
+    }
+  });
+  const whole = await checkChain(em, null);
+  expect(whole).toMatchObject({ brokenAt: null, complete: true });
+  expect(whole.checked).toBeGreaterThanOrEqual(MANY);
+  expect(await checkChain(em, 3)).toEqual({ brokenAt: null, complete: false, checked: 3 });
+  const newest = await auditEvents(em, { actions: ['test.write'] }, { limit: MANY });
+  expect(newest.map(({ after }) => after)).toEqual(
+    Array.from({ length: MANY }, (_, index) => ({ zebra: MANY - 1 - index, ant: 1 })),
+  );
+
+  const [changed] = await query<{ id: string }>(
+    em,
+    sql`select id from audit_event order by seq desc offset ${MANY - 5} limit 1`,
+  );
+  await asOwner([
+    sql`alter table audit_event disable trigger user`,
+    sql`update audit_event set reason = 'another' where id = ${changed?.id}`,
+    sql`alter table audit_event enable trigger user`,
+  ]);
+  expect(await checkChain(em, null)).toMatchObject({ brokenAt: changed?.id });
+  expect(await checkChain(em, MANY)).toMatchObject({ brokenAt: changed?.id, complete: false });
+  expect(await checkChain(em, 3)).toMatchObject({ brokenAt: null });
+});
+
+/** The runtime role cannot change what was written; whoever owns the database can. */
+async function asOwner(statements: readonly Statement[]): Promise<void> {
+  const owner = await createOrm(test.settings.databaseUrl, { asOwner: true, connectionsMax: 1 });
+  try {
+    for (const statement of statements) await query(owner.em.fork(), statement);
+  } finally {
+    await owner.close(true);
+  }
+}
