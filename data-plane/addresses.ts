@@ -1,8 +1,8 @@
 /** Which of several control planes a node speaks to: the same one, until it fails. */
 
 /**
- * The addresses of control planes over one database, in a ring. Whoever could not reach the one it used says so,
- * and everybody goes on with the next.
+ * The addresses of control planes over one database, in a ring. Whoever could not reach the one it used says
+ * so, and everybody goes on with the next.
  */
 export class Addresses {
   readonly #urls: readonly [string, ...string[]];
@@ -18,8 +18,8 @@ export class Addresses {
   }
 
   /**
-   * The address did not answer. Of several who failed at it at once only the first moves on: the others would skip
-   * one that nobody has tried.
+   * The address did not answer. Of several who failed at it at once only the first moves on: the others
+   * would skip one that nobody has tried.
    */
   leave(failed: string): void {
     if (failed === this.current) this.#at = (this.#at + 1) % this.#urls.length;
