@@ -16,6 +16,7 @@ import { Mail } from './013-mail.ts';
 import { UsagePartitions } from './014-usage-partitions.ts';
 import { WaysIn } from './015-ways-in.ts';
 import { QueryBudget } from './016-query-budget.ts';
+import { SumsOfUsers } from './017-sums-of-users.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -36,4 +37,5 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '014-usage-partitions', class: UsagePartitions },
   { name: '015-ways-in', class: WaysIn },
   { name: '016-query-budget', class: QueryBudget },
+  { name: '017-sums-of-users', class: SumsOfUsers },
 ];

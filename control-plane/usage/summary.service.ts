@@ -4,6 +4,7 @@ import { UserFailure } from '../errors.ts';
 import { query, sql, toDate } from '../sql.ts';
 import type { Statement } from '../sql.ts';
 import { summarySource } from './summary.source.ts';
+import type { WidestSpan } from './summary.source.ts';
 import type { UsageConditions } from './usage.service.ts';
 
 export type Dimension = 'MODEL' | 'KEY' | 'POOL' | 'SOURCE' | 'STATUS' | 'GROUP' | 'USER';
@@ -45,8 +46,11 @@ const WIDTH_MS: Record<BucketWidth, number> = {
   MONTH: 28 * 24 * HOUR_MS,
 };
 
+/** The widest sums that fall into one point each. */
+const WIDEST: Record<BucketWidth, WidestSpan> = { HOUR: 'HOUR', DAY: 'DAY', WEEK: 'WEEK', MONTH: 'DAY' };
+
 const SUMS = sql`coalesce(sum(requests), 0)::integer as requests,
-  coalesce(sum(requests) filter (where status <> 'SUCCEEDED'), 0)::integer as failed,
+  coalesce(sum(failed), 0)::integer as failed,
   coalesce(sum(input_tokens), 0)::text as input_tokens, coalesce(sum(output_tokens), 0)::text as
     output_tokens,
   coalesce(sum(cost), 0)::text as cost`;
@@ -75,13 +79,23 @@ export async function summarise(em: EntityManager, request: SummaryRequest): Pro
   check(request);
   const { range, conditions, groupBy, bucket } = request;
   const previous = { from: new Date(2 * range.from.getTime() - range.to.getTime()), to: range.from };
-  const source = (span: { from: Date; to: Date }, dimensions: readonly Dimension[]): Statement =>
-    summarySource({ range: span, conditions, byOwner: dimensions.some((one) => OWNED.has(one)) });
+  const source = (
+    span: { from: Date; to: Date },
+    dimensions: readonly Dimension[],
+    width: WidestSpan = 'WEEK',
+  ): Statement => {
+    const byOwner = dimensions.some((one) => OWNED.has(one));
+    // Wider sums know the wallet alone, and the sums of all hours are fewer where nobody asks for it.
+    const widest = dimensions.length === 1 && dimensions[0] === 'USER' ? width : 'HOUR';
+    return summarySource({ range: span, conditions, byOwner, widest });
+  };
   const first = groupBy.slice(0, 1);
   return {
     totals: await totalsOf(em, source(range, [])),
     previousTotals: await totalsOf(em, source(previous, [])),
-    series: bucket ? await seriesOf(em, source(range, first), { bucket, dimension: first[0] }) : [],
+    series: bucket
+      ? await seriesOf(em, source(range, first, WIDEST[bucket]), { bucket, dimension: first[0] })
+      : [],
     groups: groupBy.length > 0 ? await groupsOf(em, source(range, groupBy), groupBy) : [],
     asOf: new Date(),
   };

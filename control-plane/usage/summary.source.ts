@@ -1,6 +1,6 @@
 /**
- * What a summary adds up: the sums by hour where these know enough, and rows of the log for what is left of
- * its first and last hour, or for conditions that only a row can answer.
+ * What a summary adds up: of whole weeks, days and hours the sums where these know enough, and rows of the
+ * log for what is left of its first and last hour, or for conditions that only a row can answer.
  */
 import { all, sql } from '../sql.ts';
 import type { Statement } from '../sql.ts';
@@ -8,6 +8,15 @@ import { whereOf } from './usage.service.ts';
 import type { UsageConditions } from './usage.service.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
+const DAY_MS = 24 * HOUR_MS;
+const WEEK_MS = 7 * DAY_MS;
+/** Weeks begin on Mondays; the first of all days was a Thursday. */
+const FIRST_MONDAY_MS = 4 * DAY_MS;
+
+const FAILED = sql`case when status = 'SUCCEEDED' then 0 else requests end`;
+
+/** The widest sums of wallets that a summary may take: what it tells apart decides. */
+export type WidestSpan = 'HOUR' | 'DAY' | 'WEEK';
 
 interface Span {
   from: Date;
@@ -19,28 +28,79 @@ export interface SummarySpan {
   conditions: UsageConditions;
   /** Whether the sums are told apart by key or by wallet. */
   byOwner: boolean;
+  /** Whole days or weeks may be one row where sums are told apart by wallet and time alone; HOUR else. */
+  widest?: WidestSpan;
 }
 
 /** A derived table of sums with their time and dimensions; `at` is that of a row, or the hour of a sum. */
-export function summarySource({ range, conditions, byOwner }: SummarySpan): Statement {
-  const from = new Date(Math.ceil(range.from.getTime() / HOUR_MS) * HOUR_MS);
-  const to = new Date(Math.floor(range.to.getTime() / HOUR_MS) * HOUR_MS);
-  if (asksForRows(conditions) || from >= to) return sql`(${rowsOf(conditions, range)})`;
+export function summarySource({ range, conditions, byOwner, widest = 'HOUR' }: SummarySpan): Statement {
+  const hours = wholeSpan(range, HOUR_MS);
+  if (asksForRows(conditions) || !hours) return sql`(${rowsOf(conditions, range)})`;
   const owned = byOwner || Boolean(conditions.userId) || Boolean(conditions.keyIds);
-  const parts = [owned ? hoursOf(conditions, { from, to }) : hoursOfAll(conditions, { from, to })];
-  if (range.from < from) parts.push(rowsOf(conditions, { from: range.from, to: from }));
-  if (to < range.to) parts.push(rowsOf(conditions, { from: to, to: range.to }));
+  const fromHours = (span: Span): Statement[] => [(owned ? hoursOf : hoursOfAll)(conditions, span)];
+  const inside =
+    widest === 'HOUR' || asksForDimensions(conditions)
+      ? fromHours(hours)
+      : spansOfWallets(conditions, { span: hours, widest, narrower: fromHours });
+  const parts = [...inside, ...edges(range, hours).map((span) => rowsOf(conditions, span))];
   return sql`(${parts.reduce((left, right) => sql`${left} union all ${right}`)})`;
 }
 
 /** Sums know neither requests nor addresses, and one price only by adding it to others. */
-function asksForRows({ requestId, ip, minCost }: UsageConditions): boolean {
+export function asksForRows({ requestId, ip, minCost }: UsageConditions): boolean {
   return Boolean(requestId) || Boolean(ip) || Boolean(minCost);
+}
+
+/** Sums of wallets know the time alone. */
+export function asksForDimensions(conditions: UsageConditions): boolean {
+  const { modelNames, keyIds, poolIds, sources, statuses } = conditions;
+  return [modelNames, keyIds, poolIds, sources, statuses].some(Boolean);
+}
+
+/** The largest part of a span that begins and ends with a unit; undefined where none fits. */
+function wholeSpan(span: Span, unitMs: number, originMs = 0): Span | undefined {
+  const from = Math.ceil((span.from.getTime() - originMs) / unitMs) * unitMs + originMs;
+  const to = Math.floor((span.to.getTime() - originMs) / unitMs) * unitMs + originMs;
+  return from < to ? { from: new Date(from), to: new Date(to) } : undefined;
+}
+
+/** What a span has before and behind its inner part. */
+function edges(span: Span, inner: Span): Span[] {
+  return [
+    { from: span.from, to: inner.from },
+    { from: inner.to, to: span.to },
+  ].filter(({ from, to }) => from < to);
+}
+
+interface WalletSpans {
+  span: Span;
+  widest: 'DAY' | 'WEEK';
+  narrower(span: Span): Statement[];
+}
+
+/** Weeks in the middle where these are wide enough, days around them, and hours around the days. */
+function spansOfWallets(conditions: UsageConditions, { span, widest, narrower }: WalletSpans): Statement[] {
+  const inner = widest === 'WEEK' ? wholeSpan(span, WEEK_MS, FIRST_MONDAY_MS) : wholeSpan(span, DAY_MS);
+  const next = (outer: Span): Statement[] =>
+    widest === 'WEEK'
+      ? spansOfWallets(conditions, { span: outer, widest: 'DAY', narrower })
+      : narrower(outer);
+  if (!inner) return next(span);
+  return [walletSpans(conditions, widest, inner), ...edges(span, inner).flatMap(next)];
+}
+
+function walletSpans({ userId }: UsageConditions, width: 'DAY' | 'WEEK', { from, to }: Span): Statement {
+  const list = [sql`width = ${width} and at >= ${from} and at < ${to}`];
+  if (userId) list.push(sql`wallet_id = (select id from wallet where user_id = ${userId})`);
+  return sql`select at, wallet_id, null as key_id, null as model_name, null as pool_id,
+      null as billing_group, null as source, null as status, requests, failed, input_tokens, output_tokens, cost
+    from usage_wallet_span where ${all(list)}`;
 }
 
 function rowsOf(conditions: UsageConditions, range: Span): Statement {
   return sql`select at, wallet_id, key_id, model_name, coalesce(pool_id, '') as pool_id, billing_group,
-      source, status, 1 as requests, coalesce(input_tokens, 0) as input_tokens,
+      source, status, 1 as requests, case when status = 'SUCCEEDED' then 0 else 1 end as failed,
+      coalesce(input_tokens, 0) as input_tokens,
       coalesce(output_tokens, 0) as output_tokens, cost
     from usage_entry where ${whereOf({ ...conditions, range })}`;
 }
@@ -50,14 +110,14 @@ function hoursOf(conditions: UsageConditions, range: Span): Statement {
   const list = [dimensionsOf(conditions, range)];
   if (keyIds) list.push(sql`key_id = any(${[...keyIds]}::text[])`);
   if (userId) list.push(sql`wallet_id = (select id from wallet where user_id = ${userId})`);
-  return sql`select hour as at, wallet_id, key_id, model_name, pool_id, billing_group, source, status,
-      requests, input_tokens, output_tokens, cost
+  return sql`select hour as at, wallet_id, key_id, model_name, pool_id, billing_group, source, status, requests,
+      ${FAILED} as failed, input_tokens, output_tokens, cost
     from usage_hour where ${all(list)}`;
 }
 
 function hoursOfAll(conditions: UsageConditions, range: Span): Statement {
   return sql`select hour as at, null as wallet_id, null as key_id, model_name, pool_id, billing_group, source,
-      status, requests, input_tokens, output_tokens, cost
+      status, requests, ${FAILED} as failed, input_tokens, output_tokens, cost
     from usage_hour_all where ${dimensionsOf(conditions, range)}`;
 }
 

@@ -3,16 +3,19 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
 import { SYSTEM_ACTOR } from '../context.ts';
-import { queryOne, sql } from '../sql.ts';
+import { query, queryOne, sql } from '../sql.ts';
+import { countUsage } from './count.service.ts';
 import type { ReportedUsage } from './settlement.rules.ts';
 import { settle } from './settlement.service.ts';
 import { summarise } from './summary.service.ts';
-import type { Dimension } from './summary.service.ts';
+import type { BucketWidth, Dimension } from './summary.service.ts';
+import { checkInvariants } from '../wallet/invariants.ts';
 import { whereOf } from './usage.service.ts';
 import type { UsageConditions } from './usage.service.ts';
 
 const HOUR_MS = 3_600_000;
-const SPREAD_HOURS = 40;
+/** Some weeks, so that whole ones lie inside. */
+const SPREAD_HOURS = 30 * 24;
 const ROWS = 300;
 const MODELS = ['swift', 'budget', 'coder'];
 const STATUSES = ['SUCCEEDED', 'FAILED', 'CANCELLED'] as const;
@@ -23,6 +26,7 @@ const now = Date.now();
 
 beforeAll(async () => {
   money = await openMoney();
+  await query(money.em(), sql`select usage_make_partitions(now() - interval '32 days', now())`);
   const wallets = [await money.wallet({}), await money.wallet({})];
   users = wallets.map((wallet) => wallet.userId);
   const { nodeId } = await money.node();
@@ -47,7 +51,10 @@ beforeAll(async () => {
 afterAll(() => money.close());
 
 const spans = fc
-  .tuple(fc.integer({ min: 0, max: SPREAD_HOURS * HOUR_MS }), fc.integer({ min: 1, max: 20 * HOUR_MS }))
+  .tuple(
+    fc.integer({ min: 0, max: SPREAD_HOURS * HOUR_MS }),
+    fc.integer({ min: 1, max: SPREAD_HOURS * HOUR_MS }),
+  )
   .map(([back, length]) => ({ from: new Date(now - back - length), to: new Date(now - back) }));
 
 const conditions = fc.record(
@@ -80,22 +87,51 @@ describe('a summary', () => {
         spans,
         conditions,
         fc.subarray(dimensions, { maxLength: 3 }),
-        async (range, wanted, groupBy) => {
-          const request = { range, conditions: wanted, groupBy, bucket: 'HOUR' as const };
+        fc.constantFrom<BucketWidth[]>('HOUR', 'DAY', 'WEEK', 'MONTH'),
+        async (range, wanted, groupBy, bucket) => {
+          const request = { range, conditions: wanted, groupBy, bucket };
           const { totals, groups, series } = await summarise(money.em(), request);
           expect(totals).toMatchObject((await counted(wanted, range)) as object);
           const sum = (list: { totals: { requests: number } }[]): number =>
             list.reduce((total, one) => total + one.totals.requests, 0);
           expect(sum(series)).toBe(totals.requests);
           if (groupBy.length > 0) expect(sum(groups)).toBe(totals.requests);
+          expect(await countUsage(money.em(), { ...wanted, range })).toBe(totals.requests);
         },
       ),
       { numRuns: 60 },
     );
   });
 
+  it('of users by days and weeks has every user’s sums and points, for any span', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        spans,
+        fc.constantFrom<BucketWidth[]>('HOUR', 'DAY', 'WEEK', 'MONTH'),
+        async (range, bucket) => {
+          const everybody = { range, conditions: {}, groupBy: ['USER' as const], bucket };
+          const { groups, series } = await summarise(money.em(), everybody);
+          for (const userId of users) {
+            const own = (await counted({ userId }, range)) as { requests: number };
+            const group = groups.find(({ key }) => key === userId);
+            if (own.requests === 0) expect(group).toBeUndefined();
+            else expect(group?.totals).toMatchObject(own);
+            const alone = { range, conditions: { userId }, groupBy: [], bucket };
+            const points = (await summarise(money.em(), alone)).series;
+            const those = series.filter(({ key }) => key === userId);
+            expect(those.map(({ at, totals }) => ({ at, totals }))).toEqual(
+              points.map(({ at, totals }) => ({ at, totals })),
+            );
+          }
+        },
+      ),
+      { numRuns: 40 },
+    );
+    expect(await checkInvariants(money.em())).toEqual([]);
+  });
+
   it('names users by their ids and labels keys', async () => {
-    const range = { from: new Date(now - 48 * HOUR_MS), to: new Date(now + HOUR_MS) };
+    const range = { from: new Date(now - 2 * SPREAD_HOURS * HOUR_MS), to: new Date(now + HOUR_MS) };
     const { groups } = await summarise(money.em(), {
       range,
       conditions: {},

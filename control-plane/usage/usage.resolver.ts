@@ -11,7 +11,8 @@ import { requestError, UserFailure } from '../errors.ts';
 import type { Event } from '../events.ts';
 import { summarise } from './summary.service.ts';
 import type { SummaryRequest } from './summary.service.ts';
-import { countUsage, usageOfRequest, usagePage } from './usage.service.ts';
+import { countUsage } from './count.service.ts';
+import { usageOfRequest, usagePage } from './usage.service.ts';
 import type { UsageConditions, UsageView } from './usage.service.ts';
 import {
   SummaryArguments,

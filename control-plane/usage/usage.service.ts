@@ -57,8 +57,6 @@ export interface UsagePlace {
   id: string;
 }
 
-/** Above this many matches a list is not counted. */
-const COUNTED_MAX = 10_000;
 /** GraphQL's Int ends here. */
 const INT_MAX = 2 ** 31 - 1;
 
@@ -76,17 +74,6 @@ export async function usagePage(
     where ${whereOf(conditions)} and ${after} order by at desc, id desc limit ${page.limit}`,
   );
   return rows.map((row) => ({ entry: toView(row), place: { at: row.place, id: row.id } }));
-}
-
-/** How many entries match; null where they are too many to count cheaply. */
-export async function countUsage(em: EntityManager, conditions: UsageConditions): Promise<number | null> {
-  const [row] = await query<{ count: number }>(
-    em,
-    sql`
-    select count(*)::integer as count
-    from (select from usage_entry where ${whereOf(conditions)} limit ${COUNTED_MAX + 1}) as found`,
-  );
-  return row && row.count <= COUNTED_MAX ? row.count : null;
 }
 
 /** The entry of a request; undefined where there is none, or where it is not the given user's. */

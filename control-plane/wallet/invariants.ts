@@ -128,6 +128,20 @@ export const INVARIANTS: readonly Invariant[] = [
           from usage_partition where dropped_at is not null) group by 1) h using (month)
       where u.requests is distinct from h.requests or u.cost is distinct from h.cost`,
   },
+  {
+    rule: 'I11',
+    promise: 'the sums of wallets by day and week are those by hour',
+    find: `select coalesce(s.wallet_id, h.wallet_id) || ' ' || coalesce(s.width, h.width) as subject, coalesce(s.requests, 0) || ' for '
+        || coalesce(s.cost, 0) || ', by hour ' || coalesce(h.requests, 0) || ' for ' || coalesce(h.cost, 0)
+        as detail
+      from (select width, date_trunc(width, hour, 'UTC') as at, wallet_id, sum(requests) as requests,
+          sum(requests) filter (where status <> 'SUCCEEDED') as failed, sum(input_tokens) as input_tokens,
+          sum(output_tokens) as output_tokens, sum(cost) as cost
+        from usage_hour cross join (values ('DAY'), ('WEEK')) w (width) group by 1, 2, 3) h
+      full join usage_wallet_span s on s.width = h.width and s.at = h.at and s.wallet_id = h.wallet_id
+      where (s.requests, s.failed, s.input_tokens, s.output_tokens, s.cost) is distinct from
+        (h.requests, coalesce(h.failed, 0), h.input_tokens, h.output_tokens, h.cost)`,
+  },
 ];
 
 /** Everything that breaks an invariant, at most 20 per rule; an empty list is what the ledger promises. */

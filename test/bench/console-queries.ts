@@ -54,7 +54,7 @@ function queryOf(
     name,
     text,
     variables: Object.fromEntries(variables.map((one) => [one, valueOf(one, ids[name])])),
-    admin: /^\s*admin\b/m.test(text),
+    admin: /^\s*admin\b/m.test(text) || name.startsWith('Admin'),
   };
 }
 
@@ -69,6 +69,7 @@ function valueOf(variable: string, id: string | undefined): unknown {
     first: 50,
     range: range(30, 0),
     before: range(60, 30),
+    week: range(7, 0),
     groupBy: ['MODEL'],
     name: 'swift',
     subdomain: 'free-to-take',

@@ -1,0 +1,142 @@
+/** How long the console's queries take over HTTP, with real sessions: an administrator's and the heaviest user's. */
+import { ADMIN } from '../house.ts';
+import type { House } from '../house.ts';
+import { apiClient } from '../house/client.ts';
+import type { ApiClient } from '../house/client.ts';
+import { consoleQueries } from './console-queries.ts';
+import type { ConsoleQuery } from './console-queries.ts';
+
+const ROUNDS = 30;
+const WARM_ROUNDS = 3;
+/** After this long no other round is begun, in ms. */
+const QUERY_MS_MAX = 20_000;
+/** The user with the most requests, by how the seed deals them out. */
+const HEAVIEST = 'seed-1-0@example.com';
+
+/** More than the console asks today: lists by use and spend, a chart for each key, the log by filters. */
+const MORE: readonly Omit<ConsoleQuery, 'variables'>[] = [
+  ...['LAST_USED_AT', 'SPEND', 'NAME'].map((field) => ({
+    name: `keys by ${field}`,
+    admin: false,
+    text: `{ viewer { apiKeys(first: 50, orderBy: { field: ${field}, direction: DESC }) { totalCount nodes {
+      id name lastUsedAt spentThisMonth owner { id } usageSummary(range: { from: "${daysAgo(7)}",
+      to: "${daysAgo(0)}" }, bucket: DAY) { totals { cost } series { at totals { requests } } } } } } }`,
+  })),
+  {
+    name: 'usage that failed',
+    admin: false,
+    text: `{ viewer { usage(first: 50, filter: { statuses: [FAILED] }) {
+      totalCount nodes { id key { name } } } } }`,
+  },
+  {
+    name: 'usage of everybody',
+    admin: true,
+    text: '{ admin { usage(first: 100) { totalCount nodes { id requestId key { id } model { id } } } } }',
+  },
+  ...['MODEL', 'USER', 'KEY'].map((dimension) => ({
+    name: `sums of everybody by ${dimension}, 30 days`,
+    admin: true,
+    text: `{ admin { usageSummary(groupBy: [${dimension}],
+      range: { from: "${daysAgo(30)}", to: "${daysAgo(0)}" }) {
+      totals { cost } groups { key totals { cost } } } } }`,
+  })),
+  {
+    name: 'keys of everybody',
+    admin: true,
+    text: '{ admin { apiKeys(first: 50) { totalCount nodes { id owner { email } lastUsedAt } } } }',
+  },
+];
+
+/** Percentiles of one thing that was done many times. */
+export interface Figures {
+  name: string;
+  times: number;
+  p50Ms: number;
+  p95Ms: number;
+  p99Ms: number;
+}
+
+function daysAgo(days: number): string {
+  return new Date(Date.now() - days * 86_400_000).toISOString();
+}
+
+/** The percentiles of times in ms. */
+export function figuresOf(name: string, times: number[]): Figures {
+  const sorted = times.toSorted((one, other) => one - other);
+  const at = (share: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+  return { name, times: times.length, p50Ms: at(0.5), p95Ms: at(0.95), p99Ms: at(0.99) };
+}
+
+/** How long the work takes, in ms. */
+export async function timed(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
+}
+
+/** The heaviest user signs in with the administrator's password, in the bench's own database. */
+async function signInAsHeaviest(house: House): Promise<ApiClient> {
+  await house.database.query(
+    `update users set email_verified_at = now(),
+      password_hash = (select password_hash from users where email = $1) where email = $2`,
+    [ADMIN.email, HEAVIEST],
+  );
+  await house.database.query(
+    `insert into policy_acceptance (id, user_id, policy_version_id, sha256)
+      select 'acc_bench', u.id, p.id, p.sha256 from users u, policy_version p where u.email = $1
+      on conflict do nothing`,
+    [HEAVIEST],
+  );
+  const api = apiClient(house.controlUrl);
+  await api.mutate('signIn', { ...ADMIN, email: HEAVIEST, rememberMe: false }, 'viewer { id }');
+  return api;
+}
+
+/** Some rounds to warm up and some to measure; few where one takes long, like a check of the whole ledger. */
+async function timesOf(ask: () => Promise<unknown>): Promise<number[]> {
+  const end = performance.now() + QUERY_MS_MAX;
+  const times: number[] = [];
+  for (let round = 0; round < WARM_ROUNDS + ROUNDS && performance.now() < end; round += 1)
+    times.push(await timed(ask));
+  return times.length > WARM_ROUNDS ? times.slice(WARM_ROUNDS) : times;
+}
+
+/** Every query, slowest first. One that fails is named on the error output and left out. */
+export async function measureQueries(house: House): Promise<Figures[]> {
+  const user = await signInAsHeaviest(house);
+  const { viewer } = await user.query<{ viewer: { apiKeys: { nodes: { id: string }[] } } }>(
+    'query { viewer { apiKeys(first: 1) { nodes { id } } } }',
+  );
+  const ids = { KeySetup: viewer.apiKeys.nodes[0]?.id ?? '' };
+  const queries = [
+    ...consoleQueries(ids),
+    ...MORE.map((one) => ({ ...one, text: `query ${one.text}`, variables: {} })),
+  ];
+  const found: Figures[] = [];
+  for (const { name, text, variables, admin } of queries) {
+    if ('id' in variables && !variables['id']) continue;
+    const ask = (): Promise<unknown> => (admin ? house.admin : user).query(text, variables);
+    try {
+      found.push(figuresOf(`${name}${admin ? ' (admin)' : ''}`, await timesOf(ask)));
+    } catch (error) {
+      // A page that needs something this database does not hold: named, so that nobody takes it for measured.
+      process.stderr.write(
+        `not measured: ${name}: ${error instanceof Error ? error.message : String(error)}\n`,
+      );
+    }
+  }
+  return found.toSorted((one, other) => other.p95Ms - one.p95Ms);
+}
+
+/** The figures as a table for people. */
+export function table(rows: readonly Figures[]): string {
+  return [
+    '| what | times | p50 ms | p95 ms | p99 ms |',
+    '|---|---|---|---|---|',
+    ...rows.map(
+      ({ name, times, p50Ms, p95Ms, p99Ms }) =>
+        `| ${name} | ${times} | ${p50Ms.toFixed(1)} | ${p95Ms.toFixed(1)} | ${p99Ms.toFixed(1)} |`,
+    ),
+  ].join('\n');
+}
