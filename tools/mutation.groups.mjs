@@ -18,10 +18,22 @@ export const GROUPS = {
     ],
     database: false,
   },
-  /** What a node promises on its disk, and how it reports it. */
+  /** What a node promises on its disk. */
   journal: {
-    mutate: ['data-plane/ledger/{journal,frames,lines,replay,unsettled,settle,holds}.ts'],
-    tests: ['data-plane/ledger/{journal,open-ledger,parked-charge}.test.ts'],
+    mutate: ['data-plane/ledger/journal.ts'],
+    tests: ['data-plane/ledger/{journal-files,journal}.test.ts', 'data-plane/ledger/open-ledger.test.ts'],
+    database: false,
+  },
+  /** The bytes of the journal, and how they are read back. */
+  files: {
+    mutate: ['data-plane/ledger/{frames,lines,replay,unsettled}.ts'],
+    tests: ['data-plane/ledger/frames.test.ts', 'data-plane/ledger/{journal-files,journal}.test.ts'],
+    database: false,
+  },
+  /** How a node reports what it charged, and what a hold is. */
+  settle: {
+    mutate: ['data-plane/ledger/{settle,holds}.ts'],
+    tests: ['data-plane/ledger/{settle,holds}.test.ts'],
     database: false,
   },
   /** Leases, settlement and claims in PostgreSQL. */
@@ -30,7 +42,12 @@ export const GROUPS = {
       'control-plane/wallet/{lease.service,lease.end,lease.recall}.ts',
       'control-plane/usage/{settlement.service,late.service,claim.service}.ts',
     ],
-    tests: ['control-plane/wallet/lease.test.ts', 'control-plane/usage/{settlement,claim}.test.ts'],
+    // Without interleaving.test.ts: ten seconds for each error, and longer than any test may take here.
+    tests: [
+      'control-plane/usage/{claim,late}.test.ts',
+      'control-plane/wallet/{lease,lease-words}.test.ts',
+      'control-plane/usage/settlement.test.ts',
+    ],
     database: true,
   },
 };

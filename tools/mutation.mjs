@@ -1,15 +1,18 @@
 /**
  * `npm run mutation -- [group …]`: changes the money code in a copy of the repository, one small error at a
- * time, and counts how many the tests notice. Prints the score of each file, writes `.bench/mutation.json`
- * and `.bench/mutation-survivors.txt`, exits with 1 below the least score.
+ * time, and counts how many the tests notice. Prints the score of each file and group, those included that an
+ * earlier run measured; writes `.bench/mutation.json`, and what was missed to `.bench/mutation-missed-….txt` as
+ * it goes. Exits with 1 below the least score. `MUTATION_WORKERS` says how many tests run at once.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { GROUPS } from './mutation.groups.mjs';
 
 const LEAST_SCORE = 85;
+/** The last result of each group; a run of some groups replaces theirs. */
+const RESULTS = '.bench/mutation.json';
 const NOTICED = new Set(['Killed', 'Timeout']);
 const MISSED = new Set(['Survived', 'NoCoverage']);
 
@@ -37,12 +40,15 @@ async function run(name) {
   process.env.MUTATION_GROUP = name;
   const stryker = new Stryker({
     mutate,
-    plugins: [import.meta.resolve('@stryker-mutator/vitest-runner')],
+    plugins: [import.meta.resolve('@stryker-mutator/vitest-runner'), join(tools, 'mutation.reporter.mjs')],
     testRunner: 'vitest',
     vitest: { configFile: 'tools/mutation.vitest.ts', related: false },
     coverageAnalysis: 'perTest',
-    concurrency: 2,
-    reporters: ['progress'],
+    concurrency: Number(process.env.MUTATION_WORKERS ?? 2),
+    // A test that fails late on a busy machine is no hang: it has its own time limit, and ends itself.
+    timeoutMS: 45_000,
+    timeoutFactor: 4,
+    reporters: ['progress', 'missed'],
     ignorePatterns: ['/dist', '/console', '/docs', '/.bench', '/.gateway'],
     // Stryker would rewrite it with TypeScript's own API, which TypeScript 7 no longer has.
     tsconfigFile: 'none',
@@ -53,29 +59,39 @@ async function run(name) {
 }
 
 function report() {
-  const files = Map.groupBy(mutants, ({ fileName }) => fileName.slice(root.length + 1));
-  for (const [file, list] of [...files].toSorted()) console.log(line(file, list));
-  console.log(line('all', mutants));
+  const measured = existsSync(RESULTS) ? JSON.parse(readFileSync(RESULTS, 'utf8')).groups : {};
+  for (const name of names) measured[name] = filesOf(mutants.filter(({ group }) => group === name));
+  const groups = Object.fromEntries(Object.entries(measured).filter(([name]) => name in GROUPS));
+  for (const [name, files] of Object.entries(groups)) {
+    for (const [file, counts] of Object.entries(files)) console.log(line(file, counts));
+    console.log(line(`group ${name}`, sum(Object.values(files))));
+  }
+  const all = sum(Object.values(groups).flatMap((files) => Object.values(files)));
+  console.log(line('all groups', all));
   mkdirSync('.bench', { recursive: true });
-  const scores = [...files].map(([file, list]) => ({ file, ...count(list) }));
-  writeFileSync('.bench/mutation.json', JSON.stringify({ groups: names, ...count(mutants), scores }, null, 2));
-  const missed = mutants.filter(({ status }) => MISSED.has(status));
-  writeFileSync('.bench/mutation-survivors.txt', missed.map(survivor).join('\n'));
-  if (count(mutants).score < LEAST_SCORE) process.exitCode = 1;
+  writeFileSync(RESULTS, JSON.stringify({ ...all, groups }, null, 2));
+  if (all.score < LEAST_SCORE) process.exitCode = 1;
+}
+
+function filesOf(list) {
+  const files = Map.groupBy(list, ({ fileName }) => fileName.slice(root.length + 1));
+  return Object.fromEntries([...files].toSorted().map(([file, each]) => [file, count(each)]));
 }
 
 function count(list) {
-  const noticed = list.filter(({ status }) => NOTICED.has(status)).length;
-  const missed = list.filter(({ status }) => MISSED.has(status)).length;
-  return { noticed, missed, score: Math.round((10_000 * noticed) / (noticed + missed)) / 100 };
+  const of = (statuses) => list.filter(({ status }) => statuses.has(status)).length;
+  return scored({ noticed: of(NOTICED), hung: of(new Set(['Timeout'])), missed: of(MISSED) });
 }
 
-function line(name, list) {
-  const { noticed, missed, score } = count(list);
-  return `${name.padEnd(48)} ${score.toFixed(2).padStart(6)} %  ${noticed} noticed, ${missed} not`;
+function sum(counts) {
+  const of = (name) => counts.reduce((total, each) => total + each[name], 0);
+  return scored({ noticed: of('noticed'), hung: of('hung'), missed: of('missed') });
 }
 
-function survivor({ fileName, location, mutatorName, replacement, status }) {
-  const place = `${fileName.slice(root.length + 1)}:${location.start.line}:${location.start.column}`;
-  return `${place} ${status} ${mutatorName} => ${String(replacement).replace(/\s+/g, ' ').slice(0, 80)}`;
+function scored({ noticed, hung, missed }) {
+  return { noticed, hung, missed, score: Math.round((10_000 * noticed) / (noticed + missed)) / 100 };
+}
+
+function line(name, { noticed, hung, missed, score }) {
+  return `${name.padEnd(48)} ${score.toFixed(2).padStart(6)} %  ${noticed} noticed (${hung} by hanging), ${missed} not`;
 }

@@ -1,11 +1,22 @@
 /** The tests that have to fail when the money code is wrong, over the copy of the sources that is mutated. */
-import { join } from 'node:path';
+import { join, matchesGlob, relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer } from 'vitest/node';
+import type { TestSpecification } from 'vitest/node';
 import base from '../vitest.config.ts';
 import { GROUPS } from './mutation.groups.mjs';
 
 const root = join(import.meta.dirname, '..');
 const group = GROUPS[process.env['MUTATION_GROUP'] ?? 'rules'];
+
+/** The group names what notices soonest first: the first test that fails ends the run of an error. */
+class SoonestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const placeOf = ({ moduleId }: TestSpecification) =>
+      group.tests.findIndex((path) => matchesGlob(relative(root, moduleId), path));
+    return files.toSorted((one, other) => placeOf(one) - placeOf(other));
+  }
+}
 
 export default defineConfig({
   resolve: {
@@ -20,6 +31,10 @@ export default defineConfig({
     root,
     include: group.tests,
     isolate: false,
+    sequence: { sequencer: SoonestFirst },
+    // Longer than any of these tests takes on a busy machine, shorter than what waits for an answer in vain.
+    testTimeout: 8_000,
+    hookTimeout: group.database ? 30_000 : 8_000,
     globalSetup: group.database ? base.test.globalSetup : [],
   },
 });

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import fc from 'fast-check';
 import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
 import { SYSTEM_ACTOR } from '../context.ts';
@@ -7,10 +6,7 @@ import { query, sql } from '../sql.ts';
 import { checkInvariants } from '../wallet/invariants.ts';
 import { closeLease, reclaimLease } from '../wallet/lease.end.ts';
 import { requestLease } from '../wallet/lease.service.ts';
-import { payFromCash } from '../wallet/movements.ts';
-import type { Movement } from '../wallet/movements.ts';
 import { adjust, walletById } from '../wallet/wallet.service.ts';
-import type { Adjustment } from '../wallet/wallet.service.ts';
 import { settle } from './settlement.service.ts';
 import type { ReportAnswer } from './settlement.service.ts';
 import type { ReportedUsage } from './settlement.rules.ts';
@@ -220,102 +216,3 @@ describe('settlement', () => {
     expect(await checkInvariants(money.em())).toEqual([]);
   });
 });
-
-describe('any interleaving of grant, settle, close, reclaim, purchase and adjustment', () => {
-  it('keeps the invariants and every micro-dollar', async () => {
-    const step = fc.record({
-      act: fc.constantFrom('grant', 'settle', 'again', 'close', 'reclaim', 'buy', 'add'),
-      pick: fc.nat(50),
-    });
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(step, { minLength: 5, maxLength: 25 }),
-        fc.boolean(),
-        async (steps, parallel) => {
-          const run = await openRun();
-          if (parallel) await Promise.all(steps.map((one) => run.act(one)));
-          else for (const one of steps) await run.act(one);
-          expect(await checkInvariants(money.em())).toEqual([]);
-        },
-      ),
-      { numRuns: 25 },
-    );
-  });
-});
-
-interface Step {
-  act: string;
-  pick: number;
-}
-
-interface Played extends Setting {
-  sent: ReportedUsage[];
-}
-
-/** One wallet and two nodes on which steps are played; expected refusals are part of the game. */
-async function openRun(): Promise<{ act(step: Step): Promise<void> }> {
-  const wallet = await money.wallet({ cash: 40n * PRICE, gift: 15n * PRICE });
-  const { userId, walletId } = wallet;
-  const nodes = [await money.node(), await money.node()] as const;
-  const leases: Played[] = [];
-  const seqs = new Map<string, number>();
-  let number = 0;
-  const next = (): number => (number += 1);
-  const onLease =
-    (work: (lease: Played) => Promise<unknown>) =>
-    async (pick: number): Promise<void> => {
-      const lease = leases[pick % leases.length];
-      if (lease) await work(lease);
-    };
-  const play: Record<string, (pick: number) => Promise<unknown>> = {
-    grant: async (pick) => {
-      const node = nodes[pick % 2 === 0 ? 0 : 1];
-      const waiting = BigInt(pick % 5) * PRICE;
-      const asked = { requestNo: next(), need: PRICE, want: 9n * PRICE, waiting };
-      const request = { ...node, walletId, keyId: null, ...asked };
-      leases.push({ ...wallet, ...node, leaseId: (await requestLease(money.em(), request)).id, sent: [] });
-    },
-    settle: onLease((lease) => {
-      const seq = (seqs.get(lease.journalId) ?? 0) + 1;
-      seqs.set(lease.journalId, seq);
-      const record = charge(lease, seq);
-      lease.sent.push(record);
-      return report(lease.nodeId, [record]);
-    }),
-    again: onLease((lease) => report(lease.nodeId, lease.sent)),
-    close: onLease((lease) => {
-      const count = lease.sent.length;
-      return closeLease(money.em(), { ...lease, count, sum: BigInt(count) * PRICE, actor: SYSTEM_ACTOR });
-    }),
-    reclaim: onLease(async ({ leaseId }) => {
-      await query(
-        money.em(),
-        sql`update wallet_lease set state = 'ORPHANED' where id = ${leaseId} and state = 'ACTIVE'`,
-      );
-      await reclaimLease(money.em(), leaseId);
-    }),
-    buy: (pick) => payFromCash(money.em(), { ...movement(walletId, next()), amount: BigInt(pick + 1) }),
-    add: (pick) => adjust(money.em(), adjustment(userId, { pick, number: next() })),
-  };
-  return { act: ({ act, pick }) => forgiving(play[act]?.(pick)) };
-}
-
-function adjustment(userId: string, { pick, number }: { pick: number; number: number }): Adjustment {
-  const bucket = pick % 2 ? 'CASH' : 'GIFT';
-  const idempotencyKey = `${userId}${number}`;
-  return { userId, bucket, amount: BigInt(pick) - 25n, reason: 'test', actor: SYSTEM_ACTOR, idempotencyKey };
-}
-
-function movement(walletId: string, number: number): Omit<Movement, 'amount'> {
-  const reference = `buy:${walletId}:${number}`;
-  return { walletId, kind: 'POOL_PURCHASE', reference, actor: SYSTEM_ACTOR, description: 'Pool' };
-}
-
-/** Refusals that the user could mend are fine; everything else is not. */
-async function forgiving(work: Promise<unknown> | undefined): Promise<void> {
-  try {
-    await work;
-  } catch (error) {
-    if (!(error instanceof Error && error.name === 'UserFailure')) throw error;
-  }
-}

@@ -47,6 +47,9 @@ test('a broken frame with a whole one behind it is damage, wherever that one sta
   expect(readFrame(Buffer.concat([Buffer.from([0]), whole]), 0, 0)).toEqual({ kind: 'damaged' });
   const mark = whole.subarray(0, 4);
   expect(readFrame(Buffer.concat([broken, mark, mark, whole]), 0, 0)).toEqual({ kind: 'damaged' });
+  // A mark alone is no frame, nor is one whose payload was cut, nor one that is broken itself.
+  for (const rest of [mark, whole.subarray(0, -1), broken])
+    expect(readFrame(Buffer.concat([broken, rest]), 0, 0)).toEqual({ kind: 'end' });
   // What stands before the place that is read is no matter.
   expect(readFrame(Buffer.concat([whole, broken]), whole.length, 0)).toEqual({ kind: 'end' });
 });

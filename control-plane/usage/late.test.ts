@@ -1,0 +1,335 @@
+/** Settlements and claims: what stands in the books and the alarms, what each refusal says, who hears of it. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openMoney, reported } from '../../test/money-fixture.ts';
+import type { Money } from '../../test/money-fixture.ts';
+import { SYSTEM_ACTOR } from '../context.ts';
+import { Listener } from '../listener.ts';
+import { query, sql } from '../sql.ts';
+import { closeLease, reclaimLease } from '../wallet/lease.end.ts';
+import { requestLease } from '../wallet/lease.service.ts';
+import { revenueAccount } from '../wallet/ledger.ts';
+import { walletById } from '../wallet/wallet.service.ts';
+import { claimRequest, pruneClaims, releaseClaim } from './claim.service.ts';
+import type { Claim } from './claim.service.ts';
+import type { ReportedUsage } from './settlement.rules.ts';
+import { settle } from './settlement.service.ts';
+
+const PRICE = 100n;
+
+let money: Money;
+let listener: Listener;
+const heard: string[] = [];
+beforeAll(async () => {
+  money = await openMoney();
+  listener = await Listener.start({
+    databaseUrl: money.url,
+    channels: ['gateway_events'],
+    onNotice: (_, payload) => void heard.push(payload),
+  });
+});
+afterAll(async () => {
+  await listener.stop();
+  await money.close();
+});
+
+interface Setting {
+  walletId: string;
+  nodeId: string;
+  journalId: string;
+  leaseId: string;
+}
+
+async function setting(holds: { cash?: bigint; gift?: bigint }, requests = 1n): Promise<Setting> {
+  const [{ walletId }, node] = await Promise.all([money.wallet(holds), money.node()]);
+  const asked = { requestNo: 1, need: PRICE, waiting: requests * PRICE, want: requests * PRICE };
+  const lease = await requestLease(money.em(), { ...node, walletId, keyId: null, ...asked });
+  return { walletId, ...node, leaseId: lease.id };
+}
+
+const report = (nodeId: string, records: readonly ReportedUsage[]) =>
+  settle(money.em(), { node: { ...SYSTEM_ACTOR, kind: 'NODE', id: nodeId }, records });
+
+const charge = (of: Setting, seq: number, more: Partial<ReportedUsage> = {}): ReportedUsage =>
+  reported({ ...of, seq, cost: PRICE, ...more });
+
+async function lose(leaseId: string): Promise<void> {
+  await query(money.em(), sql`update wallet_lease set state = 'ORPHANED' where id = ${leaseId}`);
+  await reclaimLease(money.em(), leaseId);
+}
+
+/** The USAGE transactions of a node, with each line. */
+const booksOf = (nodeId: string) =>
+  query<{ reference: string; description: string; lines: string[] }>(
+    money.em(),
+    sql`select t.reference, t.description, (select json_agg(e.account_id || ' ' || e.amount
+        order by e.account_id) from ledger_entry e where e.transaction_id = t.id) as lines
+      from ledger_transaction t where t.actor_id = ${nodeId} and t.actor_kind = 'NODE' and t.kind = 'USAGE'
+      order by t.at, t.id`,
+  );
+
+const alarmsOf = (nodeId: string) =>
+  query<{ request_id: string; seq: number | null }>(
+    money.em(),
+    sql`select kind, request_id, journal_id, seq::integer as seq, reason from settlement_alarm
+      where node_id = ${nodeId} order by seq, kind`,
+  );
+
+it('enters a batch as one transaction: each lease pays gift first, the revenue gets the sum', async () => {
+  const of = await setting({ cash: 10n * PRICE, gift: PRICE }, 3n);
+  const records = [charge(of, 1), charge(of, 2)];
+  await report(of.nodeId, records);
+  await report(of.nodeId, [charge(of, 3)]);
+  const [first, second] = await booksOf(of.nodeId);
+  const revenue = revenueAccount(of.nodeId);
+  expect(first).toEqual({
+    reference: `settle:${records[0]?.requestId}`,
+    description: '2 requests',
+    lines: [
+      `lease:${of.leaseId}:CASH ${-PRICE}`,
+      `lease:${of.leaseId}:GIFT ${-PRICE}`,
+      `${revenue} ${2n * PRICE}`,
+    ],
+  });
+  expect(second?.description).toBe('1 request');
+  const leases = await query(
+    money.em(),
+    sql`select charge_count, charge_sum::text as sum from wallet_lease where id = ${of.leaseId}`,
+  );
+  expect(leases).toEqual([{ charge_count: 3, sum: String(3n * PRICE) }]);
+});
+
+it('lets the wallet pay a late charge gift first, with an alarm, and to the last micro-dollar', async () => {
+  const of = await setting({ cash: 2n * PRICE - 40n, gift: 40n });
+  await lose(of.leaseId);
+  const records = [charge(of, 1), charge(of, 2), charge(of, 3)];
+  expect(await report(of.nodeId, records)).toMatchObject({ accepted: 3, rejected: [] });
+  const revenue = revenueAccount(of.nodeId);
+  const wallet = (bucket: string) => `wallet:${of.walletId}:${bucket}`;
+  expect(await booksOf(of.nodeId)).toEqual([
+    {
+      reference: `late:${records[0]?.requestId}`,
+      description: '1 request, settled late',
+      lines: [`${revenue} ${PRICE}`, `${wallet('CASH')} ${-(PRICE - 40n)}`, `${wallet('GIFT')} ${-40n}`],
+    },
+    {
+      reference: `late:${records[1]?.requestId}`,
+      description: '1 request, settled late',
+      lines: [`${revenue} ${PRICE}`, `${wallet('CASH')} ${-PRICE}`],
+    },
+    {
+      reference: `late:${records[2]?.requestId}`,
+      description: '1 request, written off',
+      lines: [`${revenue} ${PRICE}`, `writeoff ${-PRICE}`],
+    },
+  ]);
+  expect(await alarmsOf(of.nodeId)).toEqual(
+    (['LATE', 'LATE', 'WRITEOFF'] as const).map((kind, at) => ({
+      kind,
+      request_id: records[at]?.requestId,
+      journal_id: of.journalId,
+      seq: at + 1,
+      reason: `lease ${of.leaseId} does not cover it`,
+    })),
+  );
+  expect(await walletById(money.em(), of.walletId)).toMatchObject({ cash: 0n, gift: 0n });
+  // The end of a lease is counted without them: they were never charged to it.
+  const counts = await query(
+    money.em(),
+    sql`select charge_count from wallet_lease where id = ${of.leaseId}`,
+  );
+  expect(counts).toEqual([{ charge_count: 0 }]);
+});
+
+it('writes off a whole charge rather than a part of it: what the wallet has stays there', async () => {
+  const of = await setting({ cash: PRICE });
+  await lose(of.leaseId);
+  await report(of.nodeId, [charge(of, 1, { cost: PRICE + 1n })]);
+  expect(await walletById(money.em(), of.walletId)).toMatchObject({ cash: PRICE });
+  expect((await booksOf(of.nodeId))[0]?.lines).toContain(`writeoff ${-(PRICE + 1n)}`);
+});
+
+it('settles charges of a silent node from their lease, and of a closed one from the wallet', async () => {
+  const of = await setting({ cash: 10n * PRICE }, 2n);
+  await query(money.em(), sql`update wallet_lease set state = 'ORPHANED' where id = ${of.leaseId}`);
+  await report(of.nodeId, [charge(of, 1)]);
+  await closeLease(money.em(), { ...of, count: 1, sum: PRICE, actor: SYSTEM_ACTOR });
+  await report(of.nodeId, [charge(of, 2)]);
+  const rows = await query<{ settlement: string; transaction: boolean }>(
+    money.em(),
+    sql`select settlement, transaction_id in (select id from ledger_transaction) as transaction
+      from usage_charge where lease_id = ${of.leaseId} order by seq`,
+  );
+  expect(rows).toEqual([
+    { settlement: 'LEASE', transaction: true },
+    { settlement: 'WALLET', transaction: true },
+  ]);
+});
+
+it('alarms with the reason and the place: whose journal, whose lease, which number', async () => {
+  const of = await setting({ cash: 10n * PRICE }, 2n);
+  const other = await setting({ cash: 10n * PRICE });
+  const first = charge(of, 1);
+  await report(of.nodeId, [first]);
+  const cases: [ReportedUsage, RegExp][] = [
+    [charge(of, 2, { journalId: other.journalId }), /journal of another node/],
+    [charge(of, 3, { leaseId: other.leaseId }), /lease of another journal/],
+    [charge(of, 4, { walletId: other.walletId }), /lease of another wallet/],
+    [charge(of, 5, { leaseId: null }), /needs journal, seq and lease/],
+    [charge(of, 1), /another request has this place/],
+    [{ ...first, seq: 6 }, /already settled under another place/],
+    [{ ...first, cost: 1n }, /already settled under another place/],
+    [charge(of, 7, { leaseId: 'lse_none' }), /lease of another journal/],
+  ];
+  for (const [record, reason] of cases) {
+    const answer = await report(of.nodeId, [record]);
+    expect(answer).toEqual({ accepted: 0, duplicates: 0, rejected: [record.requestId] });
+    const place = { request_id: record.requestId, journal_id: record.journalId, seq: record.seq };
+    const alarms = (await alarmsOf(of.nodeId)).filter(
+      ({ request_id: id, seq }) => id === record.requestId && seq === record.seq,
+    );
+    expect(alarms).toEqual([{ kind: 'REJECTED', ...place, reason: expect.stringMatching(reason) }]);
+    // Reported again, it is refused again.
+    expect(await report(of.nodeId, [record])).toEqual(answer);
+  }
+  // No second alarm of the same: but what names no lease has no place to be known by.
+  expect(await alarmsOf(of.nodeId)).toHaveLength(cases.length);
+});
+
+it('of two requests that name one place in one batch the first is charged', async () => {
+  const of = await setting({ cash: 10n * PRICE }, 3n);
+  const [one, two] = [charge(of, 1), charge(of, 1)];
+  expect(await report(of.nodeId, [one, two, one])).toEqual({
+    accepted: 1,
+    duplicates: 1,
+    rejected: [two.requestId],
+  });
+  expect(await alarmsOf(of.nodeId)).toMatchObject([{ reason: expect.stringMatching(/has this place/) }]);
+});
+
+it('takes a place of another journal with the same number for what it is: another one', async () => {
+  const one = await setting({ cash: 10n * PRICE });
+  const two = await setting({ cash: 10n * PRICE });
+  await report(one.nodeId, [charge(one, 1)]);
+  expect(await report(two.nodeId, [charge(two, 1)])).toMatchObject({ accepted: 1, rejected: [] });
+});
+
+it('refuses a free record that was a charge before, and a charge that was free', async () => {
+  const of = await setting({ cash: 10n * PRICE });
+  const paid = charge(of, 1);
+  const free = { journalId: null, seq: null, leaseId: null, cost: 0n };
+  await report(of.nodeId, [paid]);
+  expect((await report(of.nodeId, [{ ...paid, ...free }])).rejected).toEqual([paid.requestId]);
+  const gratis = charge(of, 2, free);
+  await report(of.nodeId, [gratis]);
+  const later = { ...gratis, ...of, seq: 2, cost: PRICE };
+  expect((await report(of.nodeId, [later])).rejected).toEqual([gratis.requestId]);
+});
+
+it('takes 500 records at once and says so of more; a batch of none is no fault', async () => {
+  const of = await setting({ cash: 10n * PRICE });
+  const free = { journalId: null, seq: null, leaseId: null, cost: 0n };
+  const records = Array.from({ length: 501 }, () => charge(of, 1, free));
+  await expect(report(of.nodeId, records)).rejects.toMatchObject({
+    code: 'LIMIT_REACHED',
+    field: ['input', 'records'],
+    message: expect.stringContaining('500'),
+  });
+  expect((await report(of.nodeId, records.slice(1))).accepted).toBe(500);
+  expect(await report(of.nodeId, [])).toEqual({ accepted: 0, duplicates: 0, rejected: [] });
+  expect(await booksOf(of.nodeId)).toEqual([]);
+});
+
+it('says which value the database refuses and what to do; any other failure passes as it is', async () => {
+  const of = await setting({ cash: 10n * PRICE });
+  await expect(report(of.nodeId, [charge(of, 1, { basePrice: 2n ** 63n })])).rejects.toMatchObject({
+    code: 'INVALID',
+    field: ['input', 'records'],
+    message: expect.stringMatching(/\(22003\).*one by one/),
+  });
+  const em = money.em();
+  await em.begin();
+  await expect(query(em, sql`select 1 from nowhere`)).rejects.toThrow('nowhere');
+  // The transaction is broken: that is nobody's record.
+  const node = { ...SYSTEM_ACTOR, kind: 'NODE' as const, id: of.nodeId };
+  await expect(settle(em, { node, records: [charge(of, 1)] })).rejects.not.toMatchObject({ code: 'INVALID' });
+  await em.rollback();
+});
+
+it('tells the owners of what came in, once for each request, and nobody of what was refused', async () => {
+  const of = await setting({ cash: 10n * PRICE });
+  const [taken, refused] = [charge(of, 1), charge(of, 1)];
+  await report(of.nodeId, [taken, refused]);
+  await report(of.nodeId, [taken]);
+  const last = charge(of, 2);
+  await report(of.nodeId, [last]);
+  const told = (id: string) => heard.filter((line) => line.includes('usageAdded') && line.includes(id)).length;
+  await expect.poll(() => told(last.requestId)).toBe(1);
+  expect([told(taken.requestId), told(refused.requestId)]).toEqual([1, 0]);
+});
+
+let number = 0;
+async function claimOf(more: Partial<Claim> = {}): Promise<Claim> {
+  const [{ walletId }, { nodeId }] = await Promise.all([money.wallet({ cash: PRICE }), money.node()]);
+  const texts = { route: '/v1/messages', keyDigest: 'key', fingerprint: 'body' };
+  return { nodeId, walletId, ...texts, requestId: `claim ${(number += 1)}`, ...more };
+}
+const claim = (asked: Claim): ReturnType<typeof claimRequest> => claimRequest(money.em(), asked);
+
+it('takes texts of 1 to 512 characters for a claim, and says so of others', async () => {
+  const asked = await claimOf();
+  for (const name of ['route', 'keyDigest', 'fingerprint', 'requestId'] as const) {
+    for (const text of ['', 'x'.repeat(513)]) {
+      await expect(claim({ ...asked, [name]: text })).rejects.toMatchObject({
+        code: 'INVALID',
+        message: expect.stringContaining('1 to 512'),
+      });
+    }
+    const longest = await claimOf({ [name]: 'x'.repeat(512) });
+    expect(await claim(longest)).toMatchObject({ state: 'CLAIMED' });
+  }
+  await expect(claim({ ...asked, walletId: 'wal_none' })).rejects.toMatchObject({
+    code: 'NOT_FOUND',
+    field: ['input', 'walletId'],
+    message: expect.stringContaining('no such wallet'),
+  });
+});
+
+it('says who has a key and that its cost is open; the request that has it may ask again', async () => {
+  const asked = await claimOf();
+  const claimed = { state: 'CLAIMED', requestId: asked.requestId, cost: null };
+  expect(await claim(asked)).toEqual(claimed);
+  expect(await claim(asked)).toEqual(claimed);
+  const other = { ...asked, requestId: 'other' };
+  expect(await claim(other)).toEqual({ ...claimed, state: 'IN_FLIGHT' });
+  expect(await claim({ ...other, fingerprint: 'x' })).toEqual({ ...claimed, state: 'MISMATCH' });
+  await releaseClaim(money.em(), asked.nodeId, asked.requestId);
+  // Whoever takes it then has it with his own body, on his own node.
+  const { nodeId } = await money.node();
+  const later = { ...other, nodeId, fingerprint: 'x' };
+  expect(await claim(later)).toMatchObject({ state: 'CLAIMED', requestId: 'other' });
+  await releaseClaim(money.em(), asked.nodeId, 'other');
+  expect(await claim(asked)).toMatchObject({ state: 'MISMATCH', requestId: 'other' });
+});
+
+it('keeps a key for a day to the hour, and counts what it forgets', async () => {
+  const asked = await claimOf();
+  const age = (hours: number) =>
+    query(
+      money.em(),
+      sql`update request_claim set claimed_at = clock_timestamp() - ${hours} * interval '1 hour'
+        where request_id = ${asked.requestId}`,
+    );
+  await claim(asked);
+  await age(23.9);
+  await pruneClaims(money.em());
+  expect(await claim({ ...asked, requestId: 'next' })).toMatchObject({ state: 'IN_FLIGHT' });
+  await age(24.1);
+  // Forgotten before it is removed, too; taken again, it counts from then.
+  const taken = { ...asked, requestId: 'next' };
+  expect(await claim(taken)).toMatchObject({ state: 'CLAIMED' });
+  expect(await pruneClaims(money.em())).toBe(0);
+  expect(await claim({ ...asked, requestId: 'third' })).toMatchObject({ state: 'IN_FLIGHT' });
+  await query(money.em(), sql`update request_claim set claimed_at = claimed_at - interval '2 days'
+    where request_id = 'next'`);
+  expect(await pruneClaims(money.em())).toBe(1);
+});

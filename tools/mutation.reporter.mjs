@@ -1,0 +1,24 @@
+/** Writes each error that the tests missed, or that made them hang, as soon as it is known. */
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { PluginKind, declareClassPlugin } from '@stryker-mutator/api/plugin';
+
+const TOLD = new Set(['Survived', 'NoCoverage', 'Timeout', 'RuntimeError']);
+
+class Missed {
+  #file = `.bench/mutation-missed-${process.env.MUTATION_GROUP}.txt`;
+
+  constructor() {
+    mkdirSync('.bench', { recursive: true });
+    writeFileSync(this.#file, '');
+  }
+
+  onMutantTested({ fileName, location, mutatorName, replacement, status }) {
+    if (!TOLD.has(status)) return;
+    const place = `${fileName.slice(process.cwd().length + 1)}:${location.start.line}:${location.start.column}`;
+    const error = String(replacement).replace(/\s+/g, ' ').slice(0, 80);
+    appendFileSync(this.#file, `${place} ${status} ${mutatorName} => ${error}\n`);
+  }
+}
+
+/** Read by Stryker. */
+export const strykerPlugins = [declareClassPlugin(PluginKind.Reporter, 'missed', Missed)];
