@@ -133,10 +133,7 @@ it('lets the wallet pay a late charge gift first, with an alarm, and to the last
   );
   expect(await walletById(money.em(), of.walletId)).toMatchObject({ cash: 0n, gift: 0n });
   // The end of a lease is counted without them: they were never charged to it.
-  const counts = await query(
-    money.em(),
-    sql`select charge_count from wallet_lease where id = ${of.leaseId}`,
-  );
+  const counts = await query(money.em(), sql`select charge_count from wallet_lease where id = ${of.leaseId}`);
   expect(counts).toEqual([{ charge_count: 0 }]);
 });
 
@@ -262,7 +259,8 @@ it('tells the owners of what came in, once for each request, and nobody of what 
   await report(of.nodeId, [taken]);
   const last = charge(of, 2);
   await report(of.nodeId, [last]);
-  const told = (id: string) => heard.filter((line) => line.includes('usageAdded') && line.includes(id)).length;
+  const told = (id: string) =>
+    heard.filter((line) => line.includes('usageAdded') && line.includes(id)).length;
   await expect.poll(() => told(last.requestId)).toBe(1);
   expect([told(taken.requestId), told(refused.requestId)]).toEqual([1, 0]);
 });
@@ -329,7 +327,10 @@ it('keeps a key for a day to the hour, and counts what it forgets', async () => 
   expect(await claim(taken)).toMatchObject({ state: 'CLAIMED' });
   expect(await pruneClaims(money.em())).toBe(0);
   expect(await claim({ ...asked, requestId: 'third' })).toMatchObject({ state: 'IN_FLIGHT' });
-  await query(money.em(), sql`update request_claim set claimed_at = claimed_at - interval '2 days'
-    where request_id = 'next'`);
+  await query(
+    money.em(),
+    sql`update request_claim set claimed_at = claimed_at - interval '2 days'
+    where request_id = 'next'`,
+  );
   expect(await pruneClaims(money.em())).toBe(1);
 });

@@ -81,9 +81,7 @@ test('only whole names are segments: a half-made one, the lock and copies are le
   for (const name of ['journal-000000004.log.tmp', 'old-journal-000000005.log', 'journal-6.log', 'lock'])
     writeFileSync(join(path, name), 'not a journal');
   const { segments, book } = await replayFolder(realDisk, path);
-  expect(segments).toEqual([
-    { number: 3, path: join(path, segmentName(3)), endSeq: 2, size: bytes.length },
-  ]);
+  expect(segments).toEqual([{ number: 3, path: join(path, segmentName(3)), endSeq: 2, size: bytes.length }]);
   expect(book?.nextSeq).toBe(2);
 });
 
@@ -167,7 +165,9 @@ test.each([
 ])('a segment with %s is damaged, and says why and what to do', (_, bytes, words) => {
   const read = () => replaySegment('/data/journal', bytes);
   expect(read).toThrow(words);
-  expect(read).toThrow(/^\/data\/journal is damaged at byte \d+: .*does not start.*Restore the file, or move/);
+  expect(read).toThrow(
+    /^\/data\/journal is damaged at byte \d+: .*does not start.*Restore the file, or move/,
+  );
   expect(read).toThrow(expect.objectContaining({ name: 'DamagedJournal' }));
 });
 
@@ -257,6 +257,42 @@ test('a failed write is told with its cause, and so is the end of the trouble', 
   full = false;
   await expect.poll(() => journal.writable, { timeout: 5_000 }).toBe(true);
   expect(told.slice(1)).toEqual([{ fields: {}, message: expect.stringMatching(/writable again/) }]);
+});
+
+test('a new segment that cannot be made durable is tried for again, then charges are taken as before', async () => {
+  const path = folder();
+  const failing = { append: false, rename: 0 };
+  let opened = 0;
+  const disk: Disk = {
+    ...realDisk,
+    rename: (from, to) =>
+      failing.rename-- > 0 ? Promise.reject(new Error('EIO')) : realDisk.rename(from, to),
+    create: async (name) => {
+      const file = await realDisk.create(name);
+      opened += 1;
+      return {
+        append: (bytes) => (failing.append ? Promise.reject(new Error('EIO')) : file.append(bytes)),
+        close: async () => {
+          opened -= 1;
+          await file.close();
+        },
+      };
+    },
+  };
+  const journal = await withLease(path, { disk });
+  await journal.append(charge(1));
+  failing.append = true;
+  await expect(journal.append(charge(2))).rejects.toThrow('EIO');
+  failing.append = false;
+  failing.rename = 2;
+  await expect.poll(() => journal.writable, { timeout: 6_000 }).toBe(true);
+  await journal.append(charge(3));
+  expect(opened).toBe(1);
+  expect(readdirSync(path).toSorted()).toEqual([segmentName(1), segmentName(2)]);
+  expect((await (await open(path)).unsettled(9)).map(({ requestId }) => requestId)).toEqual([
+    'request_1',
+    'request_3',
+  ]);
 });
 
 test('a journal that is closed takes no charge, and what waited for the disk is written', async () => {

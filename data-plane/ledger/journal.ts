@@ -65,6 +65,7 @@ export class Journal {
   #queue: Pending[] = [];
   #flushing: Promise<void> | undefined;
   #healing: NodeJS.Timeout | undefined;
+  #restarting: Promise<void> | undefined;
   #closed = false;
   readonly #unsettled: Unsettled;
 
@@ -99,7 +100,7 @@ export class Journal {
     if (!this.writable || this.#closed) return Promise.reject(new Error('the journal is not writable'));
     return new Promise((resolve, reject) => {
       this.#queue.push({ record, resolve, reject });
-      this.#flushing ??= this.#flush();
+      this.#startFlush();
     });
   }
 
@@ -109,7 +110,7 @@ export class Journal {
    */
   note(record: NewRecord): void {
     this.#queue.push({ record, resolve: () => undefined });
-    if (!this.#sick) this.#flushing ??= this.#flush();
+    this.#startFlush();
   }
 
   /** The oldest unsettled charges, in order, at most `limit`. Does not move: `settle` does. */
@@ -133,9 +134,17 @@ export class Journal {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#healing);
+    // Else a segment could begin after the folder was let go.
+    await this.#restarting;
     await this.#flushing;
     await this.#file?.close();
     this.#file = undefined;
+  }
+
+  /** Writes what waits, unless that goes on already. Nothing to write must not look like a write that does. */
+  #startFlush(): void {
+    if (this.#flushing || this.#sick || this.#queue.length === 0) return;
+    this.#flushing = this.#flush();
   }
 
   async #flush(): Promise<void> {
@@ -225,10 +234,10 @@ export class Journal {
     clearTimeout(this.#healing);
     if (this.#closed) return;
     this.#healing = setTimeout(() => {
-      this.#startSegment().then(
+      this.#restarting = this.#startSegment().then(
         () => {
           this.#options.log.warn({}, 'the journal is writable again');
-          this.#flushing ??= this.#flush();
+          this.#startFlush();
         },
         () => this.#heal(),
       );

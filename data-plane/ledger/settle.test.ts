@@ -277,10 +277,7 @@ test.each(['INVALID', 'BAD_USER_INPUT'])(
     // Halved, not one by one.
     expect(sent.length).toBeLessThan(20);
     expect(told).toMatchObject([
-      {
-        level: 'error',
-        fields: { requestId: 'request_3', reason: 'bad input', seq: 3, leaseId: 'lease_1' },
-      },
+      { level: 'error', fields: { requestId: 'request_3', reason: 'bad input', seq: 3, leaseId: 'lease_1' } },
     ]);
     expect(told[0]?.message).toMatch(/parked/);
     expect(sent.map(namesIn).filter((names) => names.includes('free_1')).length).toBeGreaterThan(0);
