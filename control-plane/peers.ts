@@ -18,7 +18,7 @@ const BEAT_MS = 2_000;
 /** Whoever was not heard for so long is gone, in ms. */
 const GONE_AFTER_MS = 7_000;
 /** How long an answer is waited for, in ms. */
-const ASK_MS = 1_000;
+const ASK_MS = 2_000;
 const EVERYBODY = '*';
 const PLACE = { table: CHANNEL, id: EVERYBODY, field: 'message' };
 
@@ -91,7 +91,8 @@ export class Peers {
   }
 
   /**
-   * Asks all others. The first answer; undefined once all have said that they have none, or after a second.
+   * Asks all others. The first answer; undefined once all have said that they have none, or after two
+   * seconds.
    */
   async ask(topic: string, body: unknown): Promise<{ from: string; answer: unknown } | undefined> {
     const waiting = new Set(this.#heardAt.keys());
