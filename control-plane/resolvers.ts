@@ -38,7 +38,13 @@ import {
   UserPlaygroundResolver,
 } from './playground/conversation.resolver.ts';
 import { MessageResolver } from './playground/message.resolver.ts';
-import { FrozenModelResolver, PoolFields, PoolModelFields, PoolPeriodFields } from './pools/pool.fields.ts';
+import {
+  FrozenModelResolver,
+  PoolFields,
+  PoolModelFields,
+  PoolPeriodFields,
+  RoutePoolsResolver,
+} from './pools/pool.fields.ts';
 import {
   AdminPoolsResolver,
   KeyPoolResolver,
@@ -132,4 +138,5 @@ export const resolvers: NonEmptyArray<new () => object> = [
   KeyPoolResolver,
   UsagePoolResolver,
   FrozenModelResolver,
+  RoutePoolsResolver,
 ];

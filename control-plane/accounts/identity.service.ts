@@ -167,11 +167,7 @@ async function register(
 }
 
 /** Whose account the ticket's identity signs in to, with the second factor shown; null for somebody new. */
-async function provenUser(
-  em: EntityManager,
-  input: TicketInput,
-  ip: string | null,
-): Promise<UserRow | null> {
+async function provenUser(em: EntityManager, input: TicketInput, ip: string | null): Promise<UserRow | null> {
   const identity = await readTicket(em, input.ticket, input.browserToken);
   const user = await findUser(em, identity);
   if (user?.state === 'ACTIVE') await passSecondFactor(em, user, { ...input, ip });

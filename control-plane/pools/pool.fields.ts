@@ -11,13 +11,15 @@ import { modelsByIds, usersById } from '../lookups.ts';
 import { listKeys } from '../keys/key.lists.ts';
 import { ApiKey, ApiKeyConnection } from '../keys/key.type.ts';
 import { WebAddress } from '../scalars.ts';
+import type { RouteRow } from '../upstreams/upstream.entity.ts';
+import { UpstreamRoute } from '../upstreams/upstream.type.ts';
 import { summaryOf } from '../usage/usage.resolver.ts';
 import { UsageSummary } from '../usage/usage.types.ts';
 import { LedgerEntry } from '../wallet/wallet.types.ts';
 import { entriesOfPeriod } from './period.queries.ts';
 import { rpmNow, rpmPeak, throttledSince } from './permit.service.ts';
 import type { PoolPeriodRow, PoolRow, PoolState } from './pool.entity.ts';
-import { modelsOfPools } from './pool.lookups.ts';
+import { modelsOfPools, poolsFreezingModels } from './pool.lookups.ts';
 import { periodsOf, poolsFreezing } from './pool.queries.ts';
 import { poolAddress, stateOf } from './pool.rules.ts';
 import { Pool, PoolModel, PoolPeriod, PoolStateEnum, PoolSummaryArguments } from './pool.type.ts';
@@ -138,6 +140,21 @@ export class FrozenModelResolver {
   })
   frozenInPools(@Root() model: CatalogModel, @Ctx() context: Context): Promise<number> | null {
     return isAdminFor(context, 'ADMIN_CATALOG') ? poolsFreezing(context.em, model.id) : null;
+  }
+}
+
+/** Which pools need a route. */
+@Resolver(() => UpstreamRoute)
+export class RoutePoolsResolver {
+  @FieldResolver(() => [Pool], {
+    nullable: true,
+    description:
+      'Running pools that froze its model, at most 100: they need it as long as they last. For ' +
+      'administrators of pools alone.',
+  })
+  async pools(@Root() route: RouteRow, @Ctx() context: Context): Promise<PoolRow[] | null> {
+    if (!isAdminFor(context, 'ADMIN_STOREFRONT')) return null;
+    return (await context.batches.load(poolsFreezingModels, route.modelId)) ?? [];
   }
 }
 

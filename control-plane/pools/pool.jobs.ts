@@ -30,7 +30,7 @@ export async function watchPools(em: EntityManager): Promise<void> {
   await each([renewDue, giveDueNotices, turnStates, freeSubdomains, pruneQuotes], (step) => step(em));
 }
 
-/** One after the other; one that fails keeps no other from its turn. Throws what the last failing one threw. */
+/** One after the other; one that fails keeps no other from its turn. Throws what failed last. */
 async function each<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
   const failures: unknown[] = [];
   for (const item of items) await work(item).catch((error: unknown) => failures.push(error));

@@ -2,7 +2,7 @@
 import type { Lookup } from '../batches.ts';
 import { PoolModelSchema } from './pool.entity.ts';
 import type { PoolModelRow, PoolRow } from './pool.entity.ts';
-import { poolsById } from './pool.queries.ts';
+import { poolIdsFreezing, poolsById } from './pool.queries.ts';
 
 /** Pools by their ids, whoever owns them: the caller checks who asks. */
 export const poolsByIds: Lookup<PoolRow> = async (em, ids) =>
@@ -14,3 +14,16 @@ export const modelsOfPools: Lookup<PoolModelRow[]> = async (em, ids) =>
     await em.find(PoolModelSchema, { poolId: { $in: [...ids] } }, { orderBy: { position: 'asc' } }),
     (model) => model.poolId,
   );
+
+/** The running pools that hold a frozen copy of each model, a hundred at most. */
+export const poolsFreezingModels: Lookup<PoolRow[]> = async (em, modelIds) => {
+  const found = await poolIdsFreezing(em, modelIds);
+  const pools = await poolsByIds(
+    em,
+    found.map(({ poolId }) => poolId),
+  );
+  const byModel = Map.groupBy(found, ({ modelId }) => modelId);
+  return new Map(
+    modelIds.map((id) => [id, (byModel.get(id) ?? []).flatMap(({ poolId }) => pools.get(poolId) ?? [])]),
+  );
+};

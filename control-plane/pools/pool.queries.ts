@@ -10,6 +10,9 @@ import { EXPIRING_MS, isRunning } from './pool.rules.ts';
 import { periodFrom } from './quote.rules.ts';
 import type { PaidPeriod } from './refund.rules.ts';
 
+/** Pools of one model that a list names. */
+const FREEZING_MAX = 100;
+
 export interface PoolQuery {
   /** Null for every owner: administrators only. */
   ownerId: string | null;
@@ -119,6 +122,21 @@ export async function poolsFreezing(em: EntityManager, modelId: string): Promise
     where m.model_id = ${modelId} and p.state <> 'CANCELLED' and p.ends_at > now()`,
   );
   return row?.count ?? 0;
+}
+
+/** Which running pools hold a frozen copy of these models: of each a hundred, those that last longest. */
+export async function poolIdsFreezing(
+  em: EntityManager,
+  modelIds: readonly string[],
+): Promise<{ modelId: string; poolId: string }[]> {
+  const rows = await query<{ model_id: string; pool_id: string }>(
+    em,
+    sql`select wanted.id as model_id, held.pool_id from unnest(${[...modelIds]}::text[]) as wanted (id)
+    cross join lateral (select p.id as pool_id from pool_models m join pools p on p.id = m.pool_id
+      where m.model_id = wanted.id and p.state <> 'CANCELLED' and p.ends_at > now()
+      order by p.ends_at desc, p.id limit ${FREEZING_MAX}) held`,
+  );
+  return rows.map(({ model_id: modelId, pool_id: poolId }) => ({ modelId, poolId }));
 }
 
 /** What is said of a pool that does not exist or belongs to somebody else. */

@@ -27,7 +27,7 @@ const periods: fc.Arbitrary<PaidPeriod[]> = fc
 const moment = fc.nat(5 * 380 * DAY_MS).map((ms) => new Date(BOUGHT + ms));
 
 describe('a refund', () => {
-  it('never exceeds what was paid for a period, takes no gift that is not there, and none beyond its share', () => {
+  it('never exceeds what was paid for a period, and takes no gift beyond its share or what is there', () => {
     fc.assert(
       fc.property(periods, amount, moment, (paid, giftFree, now) => {
         const refund = refundOf(paid, giftFree, now);

@@ -164,7 +164,8 @@ describe('automatic renewal', () => {
     await query(
       market.em(),
       sql`insert into pool_periods (id, pool_id, number, quote_id, starts_at, ends_at, paid, gift_granted)
-        select ${`per_${randomUUID()}`}, pool_id, 5, ${(await market.quote(owner)).id}, starts_at, ends_at, 0, 0
+        select ${`per_${randomUUID()}`}, pool_id, 5, ${(await market.quote(owner)).id}, starts_at, ends_at,
+          0, 0
         from pool_periods where pool_id = ${broken.id}`,
     );
     await expect(watchPools(market.em())).rejects.toThrow();
