@@ -2,7 +2,8 @@
  * `npm run mutation -- [group …]`: changes the money code in a copy of the repository, one small error at a
  * time, and counts how many the tests notice. Prints the score of each file and group, those included that an
  * earlier run measured; writes `.bench/mutation.json`, and what was missed to `.bench/mutation-missed-….txt` as
- * it goes. Exits with 1 below the least score. `MUTATION_WORKERS` says how many tests run at once.
+ * it goes. Exits with 1 below the least score. `MUTATION_WORKERS` says how many tests run at once,
+ * `MUTATION_SAMPLE=n` tries every n-th error alone.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -40,7 +41,12 @@ async function run(name) {
   process.env.MUTATION_GROUP = name;
   const stryker = new Stryker({
     mutate,
-    plugins: [import.meta.resolve('@stryker-mutator/vitest-runner'), join(tools, 'mutation.reporter.mjs')],
+    plugins: [
+      import.meta.resolve('@stryker-mutator/vitest-runner'),
+      join(tools, 'mutation.reporter.mjs'),
+      join(tools, 'mutation.sample.mjs'),
+    ],
+    checkers: process.env.MUTATION_SAMPLE ? ['sample'] : [],
     testRunner: 'vitest',
     vitest: { configFile: 'tools/mutation.vitest.ts', related: false },
     coverageAnalysis: 'perTest',
@@ -93,5 +99,6 @@ function scored({ noticed, hung, missed }) {
 }
 
 function line(name, { noticed, hung, missed, score }) {
-  return `${name.padEnd(48)} ${score.toFixed(2).padStart(6)} %  ${noticed} noticed (${hung} by hanging), ${missed} not`;
+  const counts = `${noticed} noticed (${hung} by hanging), ${missed} not`;
+  return `${name.padEnd(48)} ${score.toFixed(2).padStart(6)} %  ${counts}`;
 }

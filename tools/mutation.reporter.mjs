@@ -14,7 +14,8 @@ class Missed {
 
   onMutantTested({ fileName, location, mutatorName, replacement, status }) {
     if (!TOLD.has(status)) return;
-    const place = `${fileName.slice(process.cwd().length + 1)}:${location.start.line}:${location.start.column}`;
+    const { line, column } = location.start;
+    const place = `${fileName.slice(process.cwd().length + 1)}:${line}:${column}`;
     const error = String(replacement).replace(/\s+/g, ' ').slice(0, 80);
     appendFileSync(this.#file, `${place} ${status} ${mutatorName} => ${error}\n`);
   }

@@ -178,6 +178,25 @@ test('damage is named with the byte of the frame where reading ended', () => {
   expect(() => replaySegment('segment', broken)).toThrow(`at byte ${start}: whole records stand behind`);
 });
 
+test('a charge whose record lacks its request or its cost is refused', () => {
+  const place = { type: 'charge', seq: 7, leaseId: 'lease_1' };
+  for (const report of [
+    { cost: '0.25' },
+    { requestId: 'request_1' },
+    { requestId: 'request_1', cost: 'lots' },
+  ])
+    expect(() => chargeOfLine(JSON.stringify({ ...place, report }))).toThrow('charge 7 has no record');
+});
+
+test('what is parked still counts as not settled, until it is', async () => {
+  const journal = await withLease(folder());
+  for (let number = 1; number <= 3; number += 1) await journal.append(charge(number));
+  await journal.settle({ ...settledOf(2, 1), parked: [[2, lineOf({ ...charge(2), seq: 2 })]] });
+  expect(journal.backlog).toBe(2);
+  await journal.settle({ ...settledOf(2, 1), unparked: [2] });
+  expect(journal.backlog).toBe(1);
+});
+
 test('only the line of a charge is read as one', () => {
   const record = { ...charge(1), seq: 3 };
   expect(chargeOfLine(lineOf(record))).toEqual(record);
@@ -297,11 +316,14 @@ test('a new segment that cannot be made durable is tried for again, then charges
 
 test('a journal that is closed takes no charge, and what waited for the disk is written', async () => {
   const path = folder();
-  const journal = await withLease(path);
+  const told: string[] = [];
+  const journal = await withLease(path, { log: { warn: (_, message) => void told.push(message) } });
   const waiting = journal.append(charge(1));
   await journal.close();
   await waiting;
   await expect(journal.append(charge(2))).rejects.toThrow('not writable');
+  // That is no trouble of the disk: nothing is begun again.
+  expect(told).toEqual([]);
   expect((await (await open(path)).unsettled(10)).map(({ requestId }) => requestId)).toEqual(['request_1']);
 });
 
