@@ -1,4 +1,4 @@
-/** Sums of whole days and weeks by wallet, and an index that counts the ledger, for what is asked of everybody. */
+/** Sums of days and weeks by wallet, and an index that counts the ledger: for what is asked of everybody. */
 import { Migration } from '@mikro-orm/migrations';
 
 /** Ordered by time first: they are read for all wallets at once. */
@@ -16,26 +16,38 @@ const SPANS = `
   ) with (fillfactor = 80);
 `;
 
-/** What rows of a table add; sorted, so that two batches wait for each other in one order. */
-const addUp = (rows: string, requests: string): string => `
-  insert into usage_wallet_span as s (width, at, wallet_id, requests, failed, input_tokens, output_tokens,
-      cost)
-    select w.width, date_trunc(w.width, r.at, 'UTC'), r.wallet_id, sum(${requests}),
-      coalesce(sum(${requests}) filter (where r.status <> 'SUCCEEDED'), 0), coalesce(sum(r.input_tokens), 0),
-      coalesce(sum(r.output_tokens), 0), sum(r.cost)
-    from ${rows} r cross join (values ('DAY'), ('WEEK')) w (width) group by 1, 2, 3 order by 1, 2, 3
-    on conflict (width, at, wallet_id) do update set requests = s.requests + excluded.requests,
-      failed = s.failed + excluded.failed, input_tokens = s.input_tokens + excluded.input_tokens,
-      output_tokens = s.output_tokens + excluded.output_tokens, cost = s.cost + excluded.cost;
+/**
+ * What there is. No request may be added between this and the trigger for what comes; the memory is for
+ * millions of rows that are summed up once.
+ */
+const FILLING = `
+  lock table usage_entry in share row exclusive mode;
+  set local work_mem = '128MB';
+  insert into usage_wallet_span
+    select 'DAY', date_trunc('day', hour, 'UTC'), wallet_id, sum(requests),
+      coalesce(sum(requests) filter (where status <> 'SUCCEEDED'), 0), sum(input_tokens), sum(output_tokens),
+      sum(cost)
+    from usage_hour group by 2, 3;
+  insert into usage_wallet_span
+    select 'WEEK', date_trunc('week', at, 'UTC'), wallet_id, sum(requests), sum(failed), sum(input_tokens),
+      sum(output_tokens), sum(cost)
+    from usage_wallet_span group by 2, 3;
+  reset work_mem;
 `;
 
-/** No request may be added between the sums of what is there and the trigger for what comes. */
+/** What one batch adds; sorted, so that two batches wait for each other in one order. */
 const ADDING = `
-  lock table usage_entry in share row exclusive mode;
-  ${addUp('(select *, hour as at from usage_hour)', 'r.requests')}
   create function usage_add_up_spans() returns trigger language plpgsql as $$
   begin
-    ${addUp('added', '1')}
+    insert into usage_wallet_span as s (width, at, wallet_id, requests, failed, input_tokens, output_tokens,
+        cost)
+      select w.width, date_trunc(w.width, r.at, 'UTC'), r.wallet_id, count(*),
+        count(*) filter (where r.status <> 'SUCCEEDED'), coalesce(sum(r.input_tokens), 0),
+        coalesce(sum(r.output_tokens), 0), sum(r.cost)
+      from added r cross join (values ('DAY'), ('WEEK')) w (width) group by 1, 2, 3 order by 1, 2, 3
+      on conflict (width, at, wallet_id) do update set requests = s.requests + excluded.requests,
+        failed = s.failed + excluded.failed, input_tokens = s.input_tokens + excluded.input_tokens,
+        output_tokens = s.output_tokens + excluded.output_tokens, cost = s.cost + excluded.cost;
     return null;
   end $$;
   create trigger usage_entry_wallet_spans after insert on usage_entry referencing new table as added
@@ -49,6 +61,6 @@ const LEDGER_COUNT = `
 /** Makes the sums and the index. */
 export class SumsOfUsers extends Migration {
   override up(): void {
-    for (const part of [SPANS, ADDING, LEDGER_COUNT]) this.addSql(part);
+    for (const part of [SPANS, FILLING, ADDING, LEDGER_COUNT]) this.addSql(part);
   }
 }

@@ -77,7 +77,7 @@ async function measureEmpty(databaseUrl: string): Promise<number> {
   }
 }
 
-/** A seeded database may be measured again: nodes of an earlier run leave their names to those of this one. */
+/** A seeded database may be measured again: nodes of an earlier run leave their names to this one's. */
 async function freeNames(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -166,12 +166,12 @@ async function run(databaseUrl: string): Promise<void> {
   await freeNames(databaseUrl);
   const house = await startHouse({ databaseUrl, controlEnv: CONTROL_ENV, nodeExecArgv: PRELOAD });
   try {
-    const queries = await measureQueries(house);
-    say(`\n${table(queries)}\n`);
     const change = await measureChanges(house);
     say(`\n${table([change])}\n`);
     const snapshot = await measureSnapshot(house, emptyBytes);
     say(snapshotLine(snapshot));
+    const queries = await measureQueries(house);
+    say(`\n${table(queries)}\n`);
     mkdirSync(OUTPUT, { recursive: true });
     const machine = { cpus: cpus().length, load: loadavg() };
     const report = { at: new Date(), machine, size: SIZE, snapshot, change, queries };
