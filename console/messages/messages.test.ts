@@ -2,6 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { buildSchema, isEnumType } from 'graphql';
 import { en } from './en.ts';
 import { zhCN } from './zh-cn.ts';
 
@@ -28,6 +29,14 @@ test('Chinese has every text, with the same values and marks in it', () => {
       .join(' ');
   const different = expected.filter(([key, text]) => marksOf(text) !== marksOf(chinese.get(key)));
   expect(different).toEqual([]);
+});
+
+test('every code that the service refuses with has a sentence', () => {
+  const path = fileURLToPath(new URL('../../control-plane/schema.graphql', import.meta.url));
+  const codes = buildSchema(readFileSync(path, 'utf8')).getType('UserErrorCode');
+  const names = isEnumType(codes) ? codes.getValues().map(({ name }) => name) : [];
+  expect(names.length).toBeGreaterThan(0);
+  expect(names.filter((name) => !english.has(`errors.${name}`))).toEqual([]);
 });
 
 test('every text is shown somewhere', () => {

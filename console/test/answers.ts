@@ -2,9 +2,10 @@
 import { accountChanges, accountOf, type AccountState, sensitive } from './account-answers.ts';
 import { admin, adminMutations } from './admin-answers.ts';
 import { connection } from './connection.ts';
-import { policy, sessions } from './account.ts';
+import { policy, policyVersions, sessions } from './account.ts';
 import { makePoolKey, poolMutations, poolQueries, poolsOf, type PoolState } from './pool-answers.ts';
 import { receiptOf } from './receipt-answers.ts';
+import { chatOf, playground } from './playground-answers.ts';
 import { entries, groupRatios, makeKey, makeRow, models, type SampleKey } from './sample.ts';
 
 /** What the fake service knows; tests change it between pages. */
@@ -68,6 +69,7 @@ function viewerOf(state: State) {
     allowedGroups: ['DEFAULT', 'VIP'],
     mustAcceptPolicy: () => (state.mustAccept ? policy : null),
     wallet,
+    ...playground,
     policyAcceptances: [{ acceptedAt: new Date(), version: policy }],
     sessions: ({ first, after }: Page) => connection(sessions, first, after ?? null),
     apiKeys: ({ first, after, filter }: Page & { filter?: KeyFilter }) =>
@@ -158,11 +160,12 @@ export function queries(state: State) {
     ledgerExport: ({ format }: { format: string }) => fileOf('ledger', format),
     requestReceipt: ({ requestId }: { requestId: string }) => receiptOf(requestId),
     baseAddress: () => 'https://gateway.example',
-    node: ({ id }: { id: string }) => state.keys.find((key) => key.id === id) ?? null,
+    node: ({ id }: { id: string }) => state.keys.find((key) => key.id === id) ?? chatOf(id),
     catalog: ({ first, after }: Page) => connection(models, first, after ?? null),
     catalogModel: ({ name }: { name: string }) => models.find((model) => model.name === name) ?? null,
     groupRatios: () => groupRatios,
     privacyPolicy: () => policy,
+    privacyPolicyVersions: policyVersions,
     signInOptions: () => ({
       password: true,
       passkeys: true,

@@ -49,5 +49,6 @@ const BLANK = {
   errorCode: null,
   modelName: null,
   parentId: null,
+  requestId: null,
   createdAt: '',
 };

@@ -1,18 +1,21 @@
 /** One chat on the page: head, messages, and where the next one is written. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useState } from 'react';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
+import { requestIdOf } from '../../client.ts';
+import { Button } from '../../components/button.tsx';
 import { WireEmpty } from '../../components/mark.tsx';
 import { moneyText } from '../../components/money.tsx';
-import { Failure } from '../../components/notice.tsx';
+import { EmptyFirst, Failure, SkeletonRows } from '../../components/notice.tsx';
 import { ViewerQuery } from '../shell/viewer.ts';
-import { ApiCall } from './api-call.tsx';
 import { ChatHead, StorageBanner } from './chat-head.tsx';
 import { Composer, type Draft } from './composer.tsx';
 import type { ChatMessage, PickedModel } from './documents.ts';
 import { MessageList } from './message-list.tsx';
 import { useChat } from './use-chat.ts';
+
+const ApiCall = lazy(async () => ({ default: (await import('./api-call.tsx')).ApiCall }));
 
 const NO_DRAFT: Draft = { text: '', pictures: [] };
 
@@ -51,7 +54,9 @@ export function Chat(props: ChatProps) {
         <Opening writer={writer} />
         <MessageList
           messages={chat.messages}
+          tree={chat.tree}
           models={models}
+          onShow={act.show}
           idle={!running && !busy}
           onEdit={writer.edit}
           onAgain={(reply, name) => void act.again(reply, name)}
@@ -59,12 +64,14 @@ export function Chat(props: ChatProps) {
       </div>
       <Desk writer={writer} models={models} />
       {showsCall && (
-        <ApiCall
-          messages={chat.messages}
-          model={model?.name ?? ''}
-          draft={draft}
-          onClose={() => setShowsCall(false)}
-        />
+        <Suspense>
+          <ApiCall
+            messages={chat.messages}
+            model={model?.name ?? ''}
+            draft={draft}
+            onClose={() => setShowsCall(false)}
+          />
+        </Suspense>
       )}
     </section>
   );
@@ -80,7 +87,12 @@ function useWriter({ storing, models, defaultModel, onChanged }: ChatProps) {
   const [editing, setEditing] = useState<ChatMessage>();
   const [picked, setPicked] = useState<string>();
   const onCreated = (id: string) => void navigate({ to: '/playground', search: { chat: id }, replace: true });
-  const { chat, running, busy, lost, failure, ...act } = useChat({ chatId, storing, onCreated, onChanged });
+  const { chat, running, busy, loading, failure, ...act } = useChat({
+    chatId,
+    storing,
+    onCreated,
+    onChanged,
+  });
   const named = [picked, asked, chat.modelName, defaultModel];
   const found = named.map((name) => models.find((item) => item.name === name)).find((item) => item);
   const model = found ?? models[0];
@@ -102,19 +114,33 @@ function useWriter({ storing, models, defaultModel, onChanged }: ChatProps) {
     void navigate({ to: '/playground', search: {} });
   };
   const more = { model, setPicked, draft, setDraft, editing, edit, send, fresh };
-  return { chatId, chat, running, busy, lost, failure, act, ...more };
+  return { chatId, chat, running, busy, loading, failure, act, ...more };
 }
 
-/** What stands where there are no messages: a welcome, or that the chat is gone. */
-function Opening({ writer: { lost, chat, chatId, fresh } }: { writer: Writer }) {
+/** What stands where there are no messages: a welcome, a skeleton, or why the chat is not there. */
+function Opening({ writer: { loading, chat, chatId, fresh } }: { writer: Writer }) {
   const { t } = useTranslation();
-  if (lost !== undefined)
+  const { state } = loading;
+  if (state === 'loading') return <SkeletonRows rows={4} height="h-16" />;
+  if (state === undefined) return chat.messages.length === 0 && chatId === undefined ? <Welcome /> : null;
+  if (state === 'gone')
     return (
       <div className="p-6">
-        <Failure title={t('playground.loadFailed')} safe={t('playground.loadSafe')} onRetry={fresh} />
+        <EmptyFirst title={t('playground.gone')} sentence={t('playground.goneSentence')}>
+          <Button onClick={fresh}>{t('playground.newChat')}</Button>
+        </EmptyFirst>
       </div>
     );
-  return chat.messages.length === 0 && chatId === undefined ? <Welcome /> : null;
+  return (
+    <div className="p-6">
+      <Failure
+        title={t('playground.loadFailed')}
+        safe={t('playground.loadSafe')}
+        requestId={requestIdOf(state)}
+        onRetry={loading.retry}
+      />
+    </div>
+  );
 }
 
 /** The composer with what belongs to it. */

@@ -36,7 +36,9 @@ export function Composer(props: ComposerProps) {
   const area = useRef<HTMLTextAreaElement>(null);
   const add = usePictures(draft, onDraft);
   const running = runningSince !== undefined;
-  const ready = !running && model !== undefined && (draft.text.trim() !== '' || draft.pictures.length > 0);
+  const blind = draft.pictures.length > 0 && !model?.sees;
+  const written = draft.text.trim() !== '' || draft.pictures.length > 0;
+  const ready = !running && model !== undefined && written && !blind;
   const press = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
@@ -52,6 +54,11 @@ export function Composer(props: ComposerProps) {
   return (
     <div className={FRAME}>
       <Pictures draft={draft} onDraft={onDraft} />
+      {blind && (
+        <p role="alert" className="text-table text-warn">
+          {t('playground.attachNot')}
+        </p>
+      )}
       <textarea
         ref={area}
         rows={2}

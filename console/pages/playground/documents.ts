@@ -16,6 +16,7 @@ export const MessageFields = graphql(`
     errorCode
     modelName
     parentId
+    requestId
     createdAt
   }
 `);
@@ -77,7 +78,7 @@ export const ChatsQuery = graphql(`
 
 export const ChatQuery = graphql(
   `
-    query Chat($id: ID!) {
+    query Chat($id: ID!, $after: String) {
       node(id: $id) {
         id
         ... on Conversation {
@@ -88,9 +89,13 @@ export const ChatQuery = graphql(
             id
             name
           }
-          messages(first: 100) {
+          messages(first: 100, after: $after) {
             nodes {
               ...MessageFields
+            }
+            pageInfo {
+              hasNextPage
+              endCursor
             }
           }
         }

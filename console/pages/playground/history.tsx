@@ -2,14 +2,18 @@
 import { clsx } from 'clsx';
 import { Link } from '@tanstack/react-router';
 import { Ellipsis, Pencil, Plus, Trash2 } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
+import { requestIdOf } from '../../client.ts';
 import { Button, IconButton } from '../../components/button.tsx';
 import { Menu } from '../../components/menu.tsx';
+import { Failure, SkeletonRows } from '../../components/notice.tsx';
 import { SearchField } from '../../components/search-field.tsx';
 import { ChatsQuery } from './documents.ts';
-import { ChatDialog, type ChatTask } from './history-dialogs.tsx';
+import type { ChatTask } from './history-dialogs.tsx';
+
+const ChatDialog = lazy(async () => ({ default: (await import('./history-dialogs.tsx')).ChatDialog }));
 
 export interface ChatRow {
   id: string;
@@ -31,7 +35,11 @@ export function History({ chatId, changes, onNew, onDeleted }: HistoryProps) {
   const [search, setSearch] = useState<string>();
   const [task, setTask] = useState<ChatTask>();
   const variables = { search: search ?? null };
-  const [{ data }, again] = useQuery({ query: ChatsQuery, variables, requestPolicy: 'cache-and-network' });
+  const [{ data, error }, again] = useQuery({
+    query: ChatsQuery,
+    variables,
+    requestPolicy: 'cache-and-network',
+  });
   const [seen, setSeen] = useState(changes);
   if (seen !== changes) {
     setSeen(changes);
@@ -54,6 +62,15 @@ export function History({ chatId, changes, onNew, onDeleted }: HistoryProps) {
         />
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto">
+        {!list && !error && <SkeletonRows rows={6} height="h-9" />}
+        {!list && error && (
+          <Failure
+            title={t('playground.listFailed')}
+            safe={t('playground.loadSafe')}
+            requestId={requestIdOf(error)}
+            onRetry={() => again({ requestPolicy: 'network-only' })}
+          />
+        )}
         <Groups rows={rows} chatId={chatId} onTask={setTask} />
         {search !== undefined && list && rows.length === 0 && (
           <p className="px-2 text-table text-ink-2">{t('playground.noMatch')}</p>
@@ -63,15 +80,17 @@ export function History({ chatId, changes, onNew, onDeleted }: HistoryProps) {
         <Total total={total} onDelete={() => setTask({ kind: 'delete-all', count: total })} />
       )}
       {task && (
-        <ChatDialog
-          task={task}
-          onClose={() => setTask(undefined)}
-          onDone={(deleted) => {
-            setTask(undefined);
-            again({ requestPolicy: 'network-only' });
-            onDeleted(deleted);
-          }}
-        />
+        <Suspense>
+          <ChatDialog
+            task={task}
+            onClose={() => setTask(undefined)}
+            onDone={(deleted) => {
+              setTask(undefined);
+              again({ requestPolicy: 'network-only' });
+              onDeleted(deleted);
+            }}
+          />
+        </Suspense>
       )}
     </nav>
   );

@@ -1,27 +1,36 @@
 /** The messages of a chat, the questions at the right, and what can be done with each. */
 import { clsx } from 'clsx';
 import { Pencil, RefreshCw, Replace } from 'lucide-react';
-import { useEffect, useRef } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button, IconButton } from '../../components/button.tsx';
-import { CopyIcon } from '../../components/copy.tsx';
+import { CopyField, CopyIcon } from '../../components/copy.tsx';
 import { Menu } from '../../components/menu.tsx';
 import { moneyText } from '../../components/money.tsx';
 import type { ChatMessage, PickedModel } from './documents.ts';
 import { addressOf } from './pictures.ts';
-import { ReplyText } from './reply-text.tsx';
+import { versionsOf } from './thread.ts';
+import { VersionSwitch } from './version-switch.tsx';
+
+// Markdown is heavy, and nothing of it is needed before the first reply.
+const ReplyText = lazy(async () => ({ default: (await import('./reply-text.tsx')).ReplyText }));
 
 interface ListProps {
+  /** The branch that is shown. */
   messages: readonly ChatMessage[];
+  /** The messages of all branches. */
+  tree: readonly ChatMessage[];
   models: readonly PickedModel[];
   /** False while a reply is written: nothing else is begun then. */
   idle: boolean;
   onEdit: (message: ChatMessage) => void;
   onAgain: (reply: ChatMessage, model: string) => void;
+  /** Shows another version of a message, with what follows it. */
+  onShow: (id: string) => void;
 }
 
 /** The list; it stays at its end while a reply is written, unless its reader scrolled away. */
-export function MessageList({ messages, models, idle, onEdit, onAgain }: ListProps) {
+export function MessageList({ messages, tree, models, idle, onEdit, onAgain, onShow }: ListProps) {
   const end = useRef<HTMLDivElement>(null);
   const { t } = useTranslation();
   const last = messages.at(-1);
@@ -33,13 +42,15 @@ export function MessageList({ messages, models, idle, onEdit, onAgain }: ListPro
   }, [messages.length, last?.content, last?.state]);
   return (
     <div className="mx-auto flex w-full max-w-[720px] flex-col gap-6 px-6 py-6 max-sm:px-4">
-      {messages.map((message) =>
-        message.role === 'USER' ? (
-          <Question key={message.id} message={message} onEdit={idle ? onEdit : undefined} />
+      {messages.map((message) => {
+        const versions = <VersionSwitch versions={versionsOf(tree, message)} onShow={onShow} />;
+        const { id } = message;
+        return message.role === 'USER' ? (
+          <Question key={id} {...{ message, versions }} onEdit={idle ? onEdit : undefined} />
         ) : (
-          <Reply key={message.id} message={message} models={models} onAgain={idle ? onAgain : undefined} />
-        ),
-      )}
+          <Reply key={id} {...{ message, versions, models }} onAgain={idle ? onAgain : undefined} />
+        );
+      })}
       <p className="sr-only" role="status">
         {last?.role === 'ASSISTANT' &&
           t(last.state === 'STREAMING' ? 'playground.started' : 'playground.finished')}
@@ -53,10 +64,11 @@ const NEAR_PX = 240;
 
 interface QuestionProps {
   message: ChatMessage;
+  versions: ReactNode;
   onEdit: ((message: ChatMessage) => void) | undefined;
 }
 
-function Question({ message, onEdit }: QuestionProps) {
+function Question({ message, versions, onEdit }: QuestionProps) {
   const { t } = useTranslation();
   return (
     <article aria-label={t('playground.you')} className="group flex flex-col items-end gap-1">
@@ -73,7 +85,8 @@ function Question({ message, onEdit }: QuestionProps) {
         </div>
       )}
       {message.content !== '' && <p className={BUBBLE}>{message.content}</p>}
-      <div className="flex">
+      <div className="flex items-center">
+        {versions}
         <CopyIcon text={message.content} label={t('playground.copyMessage')} />
         {onEdit && (
           <IconButton label={t('playground.edit')} onClick={() => onEdit(message)}>
@@ -91,11 +104,12 @@ const BUBBLE =
 
 interface ReplyProps {
   message: ChatMessage;
+  versions: ReactNode;
   models: readonly PickedModel[];
   onAgain: ((reply: ChatMessage, model: string) => void) | undefined;
 }
 
-function Reply({ message, models, onAgain }: ReplyProps) {
+function Reply({ message, versions, models, onAgain }: ReplyProps) {
   const { t, i18n } = useTranslation();
   const { state, modelName, content, reasoning } = message;
   const at = new Intl.DateTimeFormat(i18n.language, { hour: '2-digit', minute: '2-digit' });
@@ -116,17 +130,17 @@ function Reply({ message, models, onAgain }: ReplyProps) {
       {state === 'STREAMING' && content === '' ? (
         <span className="spinner mt-2 block text-accent" />
       ) : (
-        <ReplyText text={content} writing={state === 'STREAMING'} />
+        <Suspense fallback={<p className="text-chat whitespace-pre-wrap">{content}</p>}>
+          <ReplyText text={content} writing={state === 'STREAMING'} />
+        </Suspense>
       )}
-      {state === 'FAILED' && <Failed message={message} onAgain={onAgain} />}
-      {state !== 'STREAMING' && state !== 'FAILED' && (
-        <Actions message={message} models={models} onAgain={onAgain} />
-      )}
+      {state === 'FAILED' && <Failed {...{ message, versions, onAgain }} />}
+      {state !== 'STREAMING' && state !== 'FAILED' && <Actions {...{ message, versions, models, onAgain }} />}
     </article>
   );
 }
 
-function Failed({ message, onAgain }: Omit<ReplyProps, 'models'>) {
+function Failed({ message, versions, onAgain }: Omit<ReplyProps, 'models'>) {
   const { t } = useTranslation();
   const lost = message.errorCode === 'LOST';
   return (
@@ -134,19 +148,22 @@ function Failed({ message, onAgain }: Omit<ReplyProps, 'models'>) {
       <p className="min-w-0 flex-1 basis-48">
         {lost ? t('playground.broken') : t('playground.failed')} {message.error}
       </p>
+      {message.requestId !== null && <CopyField text={message.requestId} label={t('copy.requestId')} />}
       {onAgain && (
         <Button onClick={() => onAgain(message, message.modelName ?? '')}>{t('playground.retry')}</Button>
       )}
+      {versions}
     </div>
   );
 }
 
-function Actions({ message, models, onAgain }: ReplyProps) {
+function Actions({ message, versions, models, onAgain }: ReplyProps) {
   const { t } = useTranslation();
   const { modelName } = message;
   const price = models.find((model) => model.name === modelName)?.price;
   return (
     <footer className="mt-1 flex flex-wrap items-center gap-1 text-table text-ink-3">
+      {versions}
       <CopyIcon text={message.content} label={t('playground.copyMessage')} />
       {onAgain && (
         <>

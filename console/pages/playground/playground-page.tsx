@@ -1,10 +1,9 @@
 /** The Playground: chats with any model, without a key. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
-import { Dialog } from '../../components/dialog.tsx';
 import { Failure, SkeletonRows } from '../../components/notice.tsx';
 import { useTitle } from '../../components/page-head.tsx';
 import { useMedia } from '../../components/store.ts';
@@ -12,6 +11,9 @@ import type { ResultOf } from '../../graphql.ts';
 import { Chat } from './chat.tsx';
 import { modelsOf, type PickedModel, PlaygroundQuery } from './documents.ts';
 import { History } from './history.tsx';
+
+// Dialogs are no part of the page before somebody opens one.
+const Dialog = lazy(async () => ({ default: (await import('../../components/dialog.tsx')).Dialog }));
 
 /** The page: chats at the left while any are stored, the chat at the right. */
 export function PlaygroundPage() {
@@ -63,10 +65,12 @@ function Home({ home, models }: HomeProps) {
   return (
     <div data-full className={FULL}>
       {keeps && !narrow && <div className={SIDE}>{list}</div>}
-      {keeps && narrow && (
-        <Dialog open={listOpen} onClose={() => setListOpen(false)} title={t('playground.chats')}>
-          {list}
-        </Dialog>
+      {keeps && narrow && listOpen && (
+        <Suspense>
+          <Dialog open onClose={() => setListOpen(false)} title={t('playground.chats')}>
+            {list}
+          </Dialog>
+        </Suspense>
       )}
       <Chat
         storing={intelligence.storing}

@@ -1,16 +1,38 @@
 /** A chat as its reader sees it: one branch of the tree of messages, and how events change it. */
 import type { ChatMessage, StreamEvent } from './documents.ts';
 
-/** The newest branch: from the newest message back to the beginning. */
-export function newestBranch(messages: readonly ChatMessage[]): ChatMessage[] {
+/** The branch that ends in this message, from the beginning; in the newest message where it is not there. */
+export function branchTo(messages: readonly ChatMessage[], leaf: string | undefined): ChatMessage[] {
   const byId = new Map(messages.map((message) => [message.id, message]));
   const branch: ChatMessage[] = [];
-  let at = messages.at(-1);
+  let at = byId.get(leaf ?? '') ?? messages.at(-1);
   while (at && branch.length < messages.length) {
     branch.unshift(at);
     at = byId.get(at.parentId ?? '');
   }
   return branch;
+}
+
+/** Where a message stands among those that answer, or ask, the same: `at` counts from 0. */
+export interface Versions {
+  ids: string[];
+  at: number;
+}
+
+/** The versions of a message, oldest first; it is one of them. */
+export function versionsOf(messages: readonly ChatMessage[], { id, parentId }: ChatMessage): Versions {
+  const known = new Set(messages.map((message) => message.id));
+  const isRoot = !known.has(parentId ?? '');
+  const ids = messages
+    .filter((other) => (isRoot ? !known.has(other.parentId ?? '') : other.parentId === parentId))
+    .map((other) => other.id);
+  return { ids, at: ids.indexOf(id) };
+}
+
+/** The newest message of the branches that go through this one: where its reader goes on. */
+export function newestEnd(messages: readonly ChatMessage[], id: string): string {
+  const through = (end: string): boolean => branchTo(messages, end).some((message) => message.id === id);
+  return messages.findLast((message) => through(message.id))?.id ?? id;
 }
 
 /** What came before this message, as a chat that is not stored sends it along. */
@@ -33,7 +55,8 @@ export function withEvent(messages: readonly ChatMessage[], id: string, event: S
     switch (event.__typename) {
       case 'MessageCompleted':
       case 'MessageFailed':
-        return event.message;
+        // Where the chat is not stored, this page alone knows what the reply follows.
+        return { ...event.message, parentId: message.parentId };
       case 'MessageTextDelta': {
         const fresh = event.after === 0 ? { ...message, content: '', reasoning: null } : message;
         return { ...fresh, content: fresh.content + event.text };

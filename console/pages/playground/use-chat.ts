@@ -1,18 +1,18 @@
-/** One chat on this page: loading, sending, following the reply, stopping and asking again. */
-import { useEffect, useRef, useState } from 'react';
-import { useClient, type CombinedError } from 'urql';
+/** One chat on this page: sending, following the reply, stopping, asking again, and going between branches. */
+import { useRef, useState } from 'react';
+import { useClient } from 'urql';
 import { useFailureWords } from '../failure-words.ts';
 import {
   ChatCreate,
   type ChatMessage,
-  ChatQuery,
   MessageRegenerate,
   MessageSend,
   MessageStop,
-  MessageStream,
   type Picture,
 } from './documents.ts';
-import { historyBefore, newestBranch, withEvent } from './thread.ts';
+import { branchTo, historyBefore, newestEnd } from './thread.ts';
+import { useFollowing } from './use-following.ts';
+import { useLoading } from './use-loading.ts';
 
 export interface ChatView {
   id: string | undefined;
@@ -20,14 +20,17 @@ export interface ChatView {
   stored: boolean;
   temporary: boolean;
   modelName: string | undefined;
-  messages: ChatMessage[];
+  /** Every message that is known, of all branches, oldest first. */
+  tree: ChatMessage[];
+  /** The message at the end of the branch that is shown; the newest one while undefined. */
+  end: string | undefined;
 }
 
 export interface Outgoing {
   content: string;
   pictures: Picture[];
   model: string;
-  /** The message that this one takes the place of. */
+  /** The message that this one takes the place of: the chat branches there. */
   replaces?: ChatMessage | undefined;
 }
 
@@ -39,92 +42,122 @@ interface Options {
   onChanged: () => void;
 }
 
-const EMPTY: ChatView = {
+export const EMPTY: ChatView = {
   id: undefined,
   title: '',
   stored: false,
   temporary: false,
   modelName: undefined,
-  messages: [],
+  tree: [],
+  end: undefined,
 };
 
 /** The chat in the address, or a new one. What it returns acts on it; failures come as sentences. */
 export function useChat(options: Options) {
-  const [chat, setChat] = useState<ChatView>(EMPTY);
-  const [lost, setLost] = useState<CombinedError | 'gone'>();
+  const [view, setChat] = useState<ChatView>(EMPTY);
   const [failure, setFailure] = useState<string>();
   const [busy, setBusy] = useState(false);
   const known = useRef<string>(undefined);
+  const chat = { ...view, messages: branchTo(view.tree, view.end) };
   const running = chat.messages.find((message) => message.state === 'STREAMING');
-  useLoading({ chatId: options.chatId, known, setChat, setLost });
+  const loading = useLoading({ chatId: options.chatId, known, setChat });
   useFollowing(running?.id, setChat, options.onChanged);
   const acts = useActs({ ...options, chat, known, setChat, setFailure });
   const reset = (temporary = false) => {
     known.current = undefined;
     setFailure(undefined);
-    setLost(undefined);
+    loading.forget();
     setChat({ ...EMPTY, temporary });
   };
-  const send = async (outgoing: Outgoing): Promise<boolean> => {
+  const whileBusy = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     setBusy(true);
-    const sent = await acts.send(outgoing);
-    setBusy(false);
-    return sent;
+    try {
+      return await work();
+    } finally {
+      setBusy(false);
+    }
   };
-  const stop = async (): Promise<void> => {
-    if (running) await acts.stop(running.id);
+  return {
+    ...{ chat, running, busy, failure, loading, reset },
+    send: (outgoing: Outgoing) => whileBusy(() => acts.send(outgoing)),
+    again: (reply: ChatMessage, model: string) => whileBusy(() => acts.again(reply, model)),
+    stop: () => (running ? acts.stop(running.id) : Promise.resolve()),
+    /** Shows the branch of this version of a message, as far as it goes. */
+    show: (id: string) => setChat((now) => ({ ...now, end: newestEnd(now.tree, id) })),
   };
-  return { chat, running, busy, lost, failure, send, again: acts.again, stop, reset };
 }
 
-type Change = React.Dispatch<React.SetStateAction<ChatView>>;
-
 interface Acting extends Options {
-  chat: ChatView;
+  chat: ChatView & { messages: ChatMessage[] };
   known: React.RefObject<string | undefined>;
-  setChat: Change;
+  setChat: React.Dispatch<React.SetStateAction<ChatView>>;
   setFailure: (sentence: string | undefined) => void;
 }
 
 function useActs(acting: Acting) {
-  const { chat, storing, setChat, setFailure, onChanged } = acting;
+  const { chat, storing, setFailure } = acting;
   const client = useClient();
   const words = useFailureWords();
-  const open = useOpen(acting);
-  const append = (added: (ChatMessage | null)[], replaces?: ChatMessage) => {
-    setChat((now) => ({ ...now, messages: appended(now.messages, added, replaces) }));
+  const ask = useAsk(acting);
+  const append = (...added: (ChatMessage | null)[]) => {
+    const fresh = added.filter((message) => message !== null);
+    acting.setChat((now) => ({ ...now, tree: [...now.tree, ...fresh], end: fresh.at(-1)?.id }));
   };
-  const send = async ({ content, pictures, model, replaces }: Outgoing): Promise<boolean> => {
-    const conversationId = await open(model);
-    if (conversationId === undefined) return false;
-    const history = chat.stored && storing ? [] : historyBefore(chat.messages, replaces?.id);
-    const attachments = pictures.map(({ mimeType, dataBase64 }) => ({ mimeType, dataBase64 }));
-    const message = { conversationId, content, attachments, modelName: model, history };
-    const input = { ...message, idempotencyKey: randomKey(), replacesId: replaces?.id ?? null };
-    const { data, error } = await client.mutation(MessageSend, { input }).toPromise();
-    setFailure(words(error, data?.messageSend.userErrors));
-    if (!data?.messageSend.reply) return false;
-    append([data.messageSend.userMessage, data.messageSend.reply], replaces);
-    onChanged();
-    return true;
+  const send = async (outgoing: Outgoing): Promise<boolean> => {
+    const sent = await ask(outgoing);
+    if (sent) append(sent.userMessage, sent.reply);
+    if (sent) acting.onChanged();
+    return sent !== undefined;
   };
-  // A stored chat knows the question; for any other it is sent again.
+  // A stored chat knows the question; for any other it is sent again, and the page alone knows the branches.
   const again = async (reply: ChatMessage, model: string): Promise<void> => {
-    const question = chat.messages.find((message) => message.id === reply.parentId);
+    const question = chat.tree.find((message) => message.id === reply.parentId);
+    if (!question) return;
     if (!chat.stored || !storing) {
-      const pictures = question?.attachments ?? [];
-      if (question) await send({ content: question.content, pictures, model, replaces: question });
+      const { content, attachments: pictures } = question;
+      const sent = await ask({ content, pictures, model, replaces: question });
+      if (sent) append({ ...sent.reply, parentId: question.id });
       return;
     }
     const input = { messageId: reply.id, modelName: model, idempotencyKey: randomKey() };
     const { data, error } = await client.mutation(MessageRegenerate, { input }).toPromise();
     setFailure(words(error, data?.messageRegenerate.userErrors));
-    if (data?.messageRegenerate.reply) append([data.messageRegenerate.reply], reply);
+    append(data?.messageRegenerate.reply ?? null);
   };
   const stop = async (id: string): Promise<void> => {
-    await client.mutation(MessageStop, { input: { id } }).toPromise();
+    const { data, error } = await client.mutation(MessageStop, { input: { id } }).toPromise();
+    setFailure(words(error, data?.messageStop.userErrors));
   };
   return { send, again, stop };
+}
+
+/** Sends a question, in a chat that is made for it where there is none; undefined when it was refused. */
+function useAsk(acting: Acting) {
+  const { chat, storing, setFailure } = acting;
+  const client = useClient();
+  const words = useFailureWords();
+  const open = useOpen(acting);
+  return async ({ content, pictures, model, replaces }: Outgoing) => {
+    const conversationId = await open(model);
+    if (conversationId === undefined) return undefined;
+    const keeps = chat.stored && storing;
+    const parentId = (replaces ? replaces.parentId : chat.messages.at(-1)?.id) ?? null;
+    const input = {
+      conversationId,
+      content,
+      attachments: pictures.map(({ mimeType, dataBase64 }) => ({ mimeType, dataBase64 })),
+      modelName: model,
+      history: keeps ? [] : historyBefore(chat.messages, replaces?.id),
+      parentId: keeps ? parentId : null,
+      replacesId: keeps ? (replaces?.id ?? null) : null,
+      idempotencyKey: randomKey(),
+    };
+    const { data, error } = await client.mutation(MessageSend, { input }).toPromise();
+    setFailure(words(error, data?.messageSend.userErrors));
+    const { userMessage, reply } = data?.messageSend ?? {};
+    if (!userMessage || !reply) return undefined;
+    return { userMessage: keeps ? userMessage : { ...userMessage, parentId }, reply };
+  };
 }
 
 /** Makes the chat on the service before its first message. */
@@ -143,73 +176,6 @@ function useOpen({ chat, storing, known, setChat, setFailure, onCreated }: Actin
     onCreated(id);
     return id;
   };
-}
-
-function appended(
-  messages: readonly ChatMessage[],
-  added: readonly (ChatMessage | null)[],
-  replaces: ChatMessage | undefined,
-): ChatMessage[] {
-  const at = replaces ? messages.findIndex((message) => message.id === replaces.id) : -1;
-  return [...(at < 0 ? messages : messages.slice(0, at)), ...added.filter((message) => message !== null)];
-}
-
-interface Loading {
-  chatId: string | undefined;
-  known: React.RefObject<string | undefined>;
-  setChat: React.Dispatch<React.SetStateAction<ChatView>>;
-  setLost: (lost: CombinedError | 'gone' | undefined) => void;
-}
-
-/** Loads the chat of the address, unless it is the one that this page just began. */
-function useLoading({ chatId, known, setChat, setLost }: Loading): void {
-  const client = useClient();
-  useEffect(() => {
-    if (chatId === known.current) return;
-    known.current = chatId;
-    setLost(undefined);
-    setChat(EMPTY);
-    if (chatId === undefined) return;
-    const options = { requestPolicy: 'network-only' } as const;
-    void client.query(ChatQuery, { id: chatId }, options).then(({ data, error }) => {
-      if (known.current !== chatId) return;
-      const node = data?.node;
-      if (!node || !('messages' in node)) return setLost(error ?? 'gone');
-      const { id, title, stored, temporary, model } = node;
-      const messages = newestBranch(node.messages.nodes);
-      setChat({ id, title, stored, temporary, modelName: model?.name, messages });
-    });
-  }, [chatId, client, known, setChat, setLost]);
-}
-
-/** Follows the reply that is being written; after a lost connection it starts over by itself. */
-function useFollowing(
-  id: string | undefined,
-  setChat: React.Dispatch<React.SetStateAction<ChatView>>,
-  onEnd: () => void,
-): void {
-  const client = useClient();
-  const ended = useRef(onEnd);
-  ended.current = onEnd;
-  useEffect(() => {
-    if (id === undefined) return;
-    const { unsubscribe } = client
-      .subscription(MessageStream, { messageId: id, afterSeq: 0 })
-      .subscribe(({ data, error }) => {
-        const event = data?.messageStream;
-        if (event) setChat((now) => ({ ...now, messages: withEvent(now.messages, id, event) }));
-        if (error) setChat((now) => ({ ...now, messages: withoutReply(now.messages, id) }));
-        if (error || (event && 'message' in event)) ended.current();
-      });
-    return unsubscribe;
-  }, [id, client, setChat]);
-}
-
-/** A reply that is not kept any more cannot be followed: it is shown as broken off. */
-function withoutReply(messages: readonly ChatMessage[], id: string): ChatMessage[] {
-  return messages.map((message) =>
-    message.id === id ? { ...message, state: 'FAILED', errorCode: 'LOST' } : message,
-  );
 }
 
 function randomKey(): string {

@@ -15,7 +15,7 @@ import type { Viewer } from './viewer.ts';
 export function TopBar({ viewer, baseAddress }: { viewer: Viewer; baseAddress: string }) {
   const { t } = useTranslation();
   return (
-    <div
+    <header
       className={clsx(
         'sticky top-0 z-30 flex h-12 flex-none items-center justify-end gap-5 border-b',
         'border-line bg-page px-8 text-table',
@@ -31,7 +31,7 @@ export function TopBar({ viewer, baseAddress }: { viewer: Viewer; baseAddress: s
         <Money amount={viewer.wallet.available} className="font-semibold" />
       </Link>
       <ConnectionState />
-    </div>
+    </header>
   );
 }
 
@@ -50,11 +50,12 @@ export function ConnectionState() {
   );
 }
 
-const TITLES: Record<string, 'playground' | 'keys' | 'usage' | 'wallet' | 'profile'> = {
+const TITLES: Record<string, 'playground' | 'keys' | 'usage' | 'wallet' | 'pools' | 'profile'> = {
   '/playground': 'playground',
   '/keys': 'keys',
   '/usage': 'usage',
   '/wallet': 'wallet',
+  '/pools': 'pools',
   '/profile': 'profile',
 };
 
@@ -63,7 +64,7 @@ export function PhoneBar({ available }: { available: string }) {
   const { t } = useTranslation();
   const name = TITLES[useMatches().at(-1)?.pathname ?? ''];
   return (
-    <div
+    <header
       className={clsx(
         'sticky top-0 z-30 flex h-[52px] flex-none items-center gap-3 border-b',
         'border-line bg-page px-4',
@@ -76,6 +77,6 @@ export function PhoneBar({ available }: { available: string }) {
       <Link to="/wallet" className="ml-auto flex min-h-11 items-center" aria-label={t('shell.available')}>
         <Money amount={available} className="text-body text-ink-2" />
       </Link>
-    </div>
+    </header>
   );
 }

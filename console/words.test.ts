@@ -1,0 +1,86 @@
+/**
+ * Every page in a made-up language, a third longer than English: nothing on it is untranslated, nothing is cut
+ * off, and it stands still and stays readable for who asked for that.
+ */
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ADMIN_PAGES, overflow, OWN_PAGES, PUBLIC_PAGES, ready } from './test/browser.ts';
+import { clippedWords, untranslated } from './test/words.ts';
+import { type House, openHouse } from './test/visit.ts';
+
+let house: House;
+
+beforeAll(async () => {
+  if (!ready) return;
+  house = await openHouse();
+  await house.tab.context.addInitScript(() => {
+    // The empty page between two visits has no storage.
+    if (location.protocol === 'http:') localStorage.setItem('language', 'en-XA');
+  });
+}, 120_000);
+
+beforeEach(() => {
+  if (ready) house.reset();
+});
+
+afterAll(async () => {
+  if (ready) await house.stage.close();
+});
+
+/** What the service has answered on this page: its words are not the console's to translate. */
+async function withAnswers(
+  where: string,
+  steps: (page: Page, answers: string) => Promise<void>,
+): Promise<void> {
+  const answers: Promise<string>[] = [];
+  const { page } = house.tab;
+  const keep = (response: { url(): string; text(): Promise<string> }) => {
+    if (response.url().endsWith('/graphql')) answers.push(response.text().catch(() => ''));
+  };
+  page.on('response', keep);
+  await house.visit(where, async () => steps(page, (await Promise.all(answers)).join('\n')));
+  page.off('response', keep);
+}
+
+describe.skipIf(!ready)('in the long language', () => {
+  test.each([...PUBLIC_PAGES, ...OWN_PAGES, ...ADMIN_PAGES])(
+    '%s has no untranslated words, cuts none off, and does not scroll sideways',
+    async (where) => {
+      await withAnswers(where, async (page, answers) => {
+        expect(await page.locator('html').getAttribute('lang')).toBe('en-XA');
+        expect(await untranslated(page, answers)).toEqual([]);
+        for (const width of [1280, 360]) {
+          await page.setViewportSize({ width, height: 800 });
+          expect(await clippedWords(page), `${width} px`).toEqual([]);
+          expect(await overflow(page), `${width} px`).toBe(0);
+        }
+      });
+    },
+  );
+});
+
+describe.skipIf(!ready)('every page', () => {
+  test.each(['/pricing', '/playground?chat=cnv_1', '/keys', '/usage'])(
+    '%s stands still where movement is not wanted, and shows the focus where colours are forced',
+    async (where) => {
+      await house.visit(where, async (page) => {
+        const moving = await page.evaluate(() =>
+          document
+            .getAnimations()
+            .filter(({ effect }) => Number(effect?.getComputedTiming().duration) > 100)
+            .map((animation) => String(animation.id || animation.playState)),
+        );
+        expect(moving).toEqual([]);
+        await page.emulateMedia({ forcedColors: 'active' });
+        await page.evaluate(() => document.body.focus());
+        await page.keyboard.press('Tab');
+        const outline = await page.evaluate(() => {
+          const focused = document.activeElement;
+          return focused ? getComputedStyle(focused).outlineStyle : 'nothing';
+        });
+        expect(outline).not.toBe('none');
+        await page.emulateMedia({ forcedColors: 'none' });
+      });
+    },
+  );
+});
