@@ -7,7 +7,7 @@ import { root, words } from './root-route.ts';
 const admin = createRoute({
   getParentRoute: () => root,
   path: '/admin',
-  loader: words('admin', 'spend', 'pools', 'storefront'),
+  loader: words('admin'),
   component: lazyRouteComponent(() => import('./pages/admin/admin-shell.tsx'), 'AdminShell'),
 });
 const adminHome = createRoute({
@@ -20,12 +20,14 @@ const adminHome = createRoute({
 const adminUsers = createRoute({
   getParentRoute: () => admin,
   path: '/users',
+  loader: words('spend'),
   validateSearch: validAdminSearch,
   component: lazyRouteComponent(() => import('./pages/admin/users-page.tsx'), 'UsersPage'),
 });
 const adminLedger = createRoute({
   getParentRoute: () => admin,
   path: '/ledger',
+  loader: words('spend'),
   validateSearch: validAdminSearch,
   component: lazyRouteComponent(() => import('./pages/admin/ledger-page.tsx'), 'LedgerPage'),
 });
@@ -43,21 +45,25 @@ const adminNodes = createRoute({
 const adminGroups = createRoute({
   getParentRoute: () => admin,
   path: '/groups',
+  loader: words('spend'),
   component: lazyRouteComponent(() => import('./pages/admin/groups-page.tsx'), 'GroupsPage'),
 });
 const adminModels = createRoute({
   getParentRoute: () => admin,
   path: '/models',
+  loader: words('spend'),
   component: lazyRouteComponent(() => import('./pages/admin/models-page.tsx'), 'ModelsPage'),
 });
 const adminUpstreams = createRoute({
   getParentRoute: () => admin,
   path: '/upstreams',
+  loader: words('spend'),
   component: lazyRouteComponent(() => import('./pages/admin/upstreams-page.tsx'), 'UpstreamsPage'),
 });
 const adminUpstream = createRoute({
   getParentRoute: () => admin,
   path: '/upstreams/$id',
+  loader: words('spend'),
   component: lazyRouteComponent(() => import('./pages/admin/upstreams-page.tsx'), 'UpstreamsPage'),
 });
 const adminPolicies = createRoute({
@@ -68,17 +74,20 @@ const adminPolicies = createRoute({
 const adminStorefront = createRoute({
   getParentRoute: () => admin,
   path: '/storefront',
+  loader: words('pools', 'storefront'),
   component: lazyRouteComponent(() => import('./pages/admin/storefront-page.tsx'), 'StorefrontPage'),
 });
 const adminPools = createRoute({
   getParentRoute: () => admin,
   path: '/pools',
   validateSearch: validPoolListSearch,
+  loader: words('pools', 'storefront'),
   component: lazyRouteComponent(() => import('./pages/admin/pools-page.tsx'), 'PoolsPage'),
 });
 const adminPool = createRoute({
   getParentRoute: () => admin,
   path: '/pools/$id',
+  loader: words('pools', 'storefront'),
   component: lazyRouteComponent(() => import('./pages/admin/pool-page.tsx'), 'PoolPage'),
 });
 const adminPages = [

@@ -9,6 +9,7 @@ import { createProof, type Proof } from './proof.ts';
 export type Connection = 'idle' | 'live' | 'reconnecting';
 
 const ENDPOINT = '/graphql';
+const LIVE_AFTER_MS = 1_500;
 
 export interface Api {
   client: Client;
@@ -28,7 +29,10 @@ export function createApi(onSignedOut: () => void): Api {
   const connection = createStore<Connection>('idle');
   const proof = createProof();
   let socket: Promise<Socket> | undefined;
-  const open = () => (socket ??= import('./live.ts').then((live) => live.openSocket(ENDPOINT, connection)));
+  const open = () =>
+    (socket ??= pageFirst()
+      .then(() => import('./live.ts'))
+      .then((live) => live.openSocket(ENDPOINT, connection)));
   const client = new Client({
     url: ENDPOINT,
     preferGetMethod: false,
@@ -52,6 +56,13 @@ export function createApi(onSignedOut: () => void): Api {
   });
   const close = () => void socket?.then((opened) => opened.dispose()).catch(() => undefined);
   return { client, connection, proof: proof.asked, close };
+}
+
+// What is shown was asked for a moment ago: what makes it live waits until the page itself is there.
+function pageFirst(): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, LIVE_AFTER_MS);
+  });
 }
 
 // The reader may leave before the socket's code is there; nothing is subscribed then.

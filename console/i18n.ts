@@ -34,6 +34,7 @@ export type Area =
   | 'playground'
   | 'help'
   | 'pools'
+  | 'purchase'
   | 'storefront';
 type Words = () => Promise<object>;
 
@@ -44,6 +45,7 @@ const WORDS: Record<Language, Record<Area, Words>> = {
     keys: async () => (await import('./messages/en/keys.ts')).keys,
     spend: async () => (await import('./messages/en/spend.ts')).spend,
     pools: async () => (await import('./messages/en/pools.ts')).pools,
+    purchase: async () => (await import('./messages/en/purchase.ts')).purchase,
     admin: async () => (await import('./messages/en/admin.ts')).admin,
     storefront: async () => (await import('./messages/en/storefront.ts')).storefront,
     personal: async () => (await import('./messages/en/personal.ts')).personal,
@@ -57,6 +59,7 @@ const WORDS: Record<Language, Record<Area, Words>> = {
     keys: async () => (await import('./messages/zh-cn/keys.ts')).keys,
     spend: async () => (await import('./messages/zh-cn/spend.ts')).spend,
     pools: async () => (await import('./messages/zh-cn/pools.ts')).pools,
+    purchase: async () => (await import('./messages/zh-cn/purchase.ts')).purchase,
     admin: async () => (await import('./messages/zh-cn/admin.ts')).admin,
     storefront: async () => (await import('./messages/zh-cn/storefront.ts')).storefront,
     personal: async () => (await import('./messages/zh-cn/personal.ts')).personal,

@@ -148,6 +148,7 @@ describe.skipIf(!ready)('the storefront', () => {
     await visit('/pools', async (page) => {
       await fillIn(page);
       await payButton(page, '$118.00').waitFor();
+      await page.getByText('Live', { exact: true }).waitFor();
       fake.turnStorefront('CLOSED');
       await page.getByText('Storefront closed', { exact: true }).waitFor();
       await page.getByText('The storefront is closed: no pool can be bought now.').waitFor();
@@ -166,7 +167,7 @@ describe.skipIf(!ready)('the storefront', () => {
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('I stand by these prices').check();
       await dialog.getByLabel('Message').fill('On sale until Friday.');
-      await dialog.getByLabel('Reason').fill('Launch');
+      await dialog.getByLabel('Reason', { exact: true }).fill('Launch');
       expect(await violations(page)).toEqual([]);
       await dialog.getByRole('button', { name: 'Open storefront' }).click();
       await page.getByText('Storefront open', { exact: true }).waitFor();
@@ -181,15 +182,21 @@ describe.skipIf(!ready)('the storefront', () => {
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Each further model').fill('25');
       await dialog.getByLabel('Requests inside a pool cost $0.00').uncheck();
-      await dialog.getByLabel('Reason').fill('New year');
+      await dialog.getByLabel('Reason', { exact: true }).fill('New year');
       await dialog.getByRole('button', { name: 'Save' }).click();
       await page.getByText('Cost their price', { exact: true }).waitFor();
       expect(fake.state.storefront).toMatchObject({ extraModelPrice: '25', poolRequestsFree: false });
     });
     await visit('/admin/pools', async (page) => {
       await page.getByRole('button', { name: 'Actions for Atlas' }).click();
+      await page.getByRole('menuitem', { name: 'Cap…' }).click();
+      await page.getByRole('dialog').getByLabel('Cap, requests a minute').fill('90');
+      await page.getByRole('dialog').getByLabel('Reason', { exact: true }).fill('More nodes');
+      await page.getByRole('dialog').getByRole('button', { name: 'Set cap' }).click();
+      await page.getByText('41 / 90').waitFor();
+      await page.getByRole('button', { name: 'Actions for Atlas' }).click();
       await page.getByRole('menuitem', { name: 'Cancel…' }).click();
-      await page.getByRole('dialog').getByLabel('Reason').fill('Abuse');
+      await page.getByRole('dialog').getByLabel('Reason', { exact: true }).fill('Abuse');
       await page.getByRole('dialog').getByRole('button', { name: 'Cancel pool' }).click();
       await page.getByText('Cancelled', { exact: true }).waitFor();
       expect(fake.state.pools.find(({ name }) => name === 'Atlas')?.state).toBe('CANCELLED');

@@ -125,14 +125,14 @@ const pools = createRoute({
   getParentRoute: () => shell,
   path: '/pools',
   validateSearch: validPoolsSearch,
-  loader: words('pools'),
+  loader: words('pools', 'purchase'),
   component: lazyRouteComponent(() => import('./pages/pools/pools-page.tsx'), 'PoolsPage'),
 });
 const pool = createRoute({
   getParentRoute: () => shell,
   path: '/pools/$id',
   validateSearch: validPoolSearch,
-  loader: words('pools', 'keys', 'spend'),
+  loader: words('pools'),
   component: lazyRouteComponent(() => import('./pages/pools/pool-page.tsx'), 'PoolPage'),
 });
 const usage = createRoute({

@@ -10,7 +10,10 @@ const CONTROL_PLANE = process.env['CONTROL_PLANE_URL'] ?? 'http://localhost:4000
 const EVERYWHERE = new RegExp(
   [
     'node_modules/(?:react|react-dom|scheduler|@tanstack|urql|@urql|wonka|i18next|react-i18next|clsx)/',
-    'console/(?:client|session|routes|i18n)\\.tsx?$',
+    'console/(?:client|session|routes|admin-routes|root-route|i18n)\\.tsx?$',
+    'console/pages/(?:admin|admin/pool|keys|playground|pools|pricing|profile|usage|wallet)[/-]search\\.ts$',
+    'console/pages/shell/fallbacks\\.tsx$',
+    'console/messages/en/frame\\.ts$',
     'console/components/(?:button|copy|mark|menu|money|notice|page-head|state-word|store|toast)\\.tsx?$',
   ].join('|'),
 );
@@ -31,7 +34,7 @@ const FRAME = new RegExp(
     'console/pages/shell/(?:shell|navigation|account-menu|commands|top-bar|viewer|public-frame)\\.tsx?$',
     'console/pages/proof/proof-host\\.tsx$',
     'lucide-react/dist/esm/icons/(?:chart-column|file-text|key-round|log-out|circle-user-round|menu)\\.',
-    'lucide-react/dist/esm/icons/circle-question-mark\\.',
+    'lucide-react/dist/esm/icons/(?:boxes|circle-question-mark)\\.',
     'lucide-react/dist/esm/icons/(?:message-square|tag|wallet|shield-check|radio|cloud-off|search)\\.',
   ].join('|'),
 );
@@ -45,6 +48,8 @@ const GROUPS = [
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   plugins: [react(), tailwindcss()],
+  // React has had it since 18: what still brings it along need not.
+  resolve: { alias: [{ find: /^use-sync-external-store\/shim$/, replacement: 'react' }] },
   build: {
     outDir: '../dist/console',
     emptyOutDir: true,

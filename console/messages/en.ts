@@ -8,6 +8,7 @@ import { personal } from './en/personal.ts';
 import { playground } from './en/playground.ts';
 import { pools } from './en/pools.ts';
 import { profile } from './en/profile.ts';
+import { purchase } from './en/purchase.ts';
 import { spend } from './en/spend.ts';
 import { storefront } from './en/storefront.ts';
 
@@ -17,6 +18,7 @@ export const en = {
   ...keys,
   ...spend,
   ...pools,
+  ...purchase,
   ...storefront,
   ...personal,
   ...admin,

@@ -8,6 +8,7 @@ import { personal } from './zh-cn/personal.ts';
 import { playground } from './zh-cn/playground.ts';
 import { pools } from './zh-cn/pools.ts';
 import { profile } from './zh-cn/profile.ts';
+import { purchase } from './zh-cn/purchase.ts';
 import { spend } from './zh-cn/spend.ts';
 import { storefront } from './zh-cn/storefront.ts';
 
@@ -17,6 +18,7 @@ export const zhCN = {
   ...keys,
   ...spend,
   ...pools,
+  ...purchase,
   ...storefront,
   ...personal,
   ...admin,

@@ -1,6 +1,7 @@
 /** What administrators' pages ask the service about the storefront and all pools. */
 import { graphql, type ResultOf } from '../../graphql.ts';
-import { PoolFields, StorefrontFields } from '../pools/documents.ts';
+import { PoolFields } from '../pools/documents.ts';
+import { StorefrontFields } from '../pools/storefront-documents.ts';
 import { PeriodFields } from '../pools/pool-documents.ts';
 
 export const AdminStorefrontQuery = graphql(

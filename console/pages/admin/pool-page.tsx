@@ -80,7 +80,7 @@ function Facts({ pool }: Pick<DetailProps, 'pool'>) {
       <LeaderList>
         <LeaderRow name={t('storefront.owner')}>
           {pool.owner && (
-            <Link to="/admin/users" search={{ search: pool.owner.id }} className="text-accent underline">
+            <Link to="/admin/users/$id" params={{ id: pool.owner.id }} className="text-accent underline">
               {pool.owner.email}
             </Link>
           )}

@@ -6,7 +6,7 @@ import { Button } from '../../components/button.tsx';
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { Money } from '../../components/money.tsx';
 import { PageHead } from '../../components/page-head.tsx';
-import { StorefrontChanges } from '../pools/documents.ts';
+import { StorefrontChanges } from '../pools/storefront-documents.ts';
 import { OperatorMessage, StorefrontChip } from '../pools/storefront-notice.tsx';
 import { type AdminStorefront, AdminStorefrontQuery, type OfferedModel } from './pool-documents.ts';
 import { Region } from './region.tsx';

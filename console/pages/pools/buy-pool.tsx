@@ -2,7 +2,7 @@
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Checkbox, Field } from '../../components/field.tsx';
-import type { Storefront } from './documents.ts';
+import type { Storefront } from './storefront-documents.ts';
 import { ModelPicks } from './model-picks.tsx';
 import { QuotePanel } from './quote-panel.tsx';
 import { StepHead } from './step-head.tsx';
@@ -37,7 +37,7 @@ export function BuyPool({ storefront, baseHost, picked, onPick, onRefused }: Buy
   const send = () => void purchase.send({ subdomain, name: name.trim(), autoRenew, count: chosen.length });
   return (
     <form
-      aria-label={t('pools.buyTitle')}
+      aria-label={t('purchase.buyTitle')}
       noValidate
       className="grid grid-cols-[minmax(0,1fr)_352px] gap-x-10 gap-y-8 max-xl:grid-cols-1"
       onSubmit={(event) => {
@@ -46,7 +46,7 @@ export function BuyPool({ storefront, baseHost, picked, onPick, onRefused }: Buy
       }}
     >
       <fieldset disabled={!open} className="flex min-w-0 flex-col gap-8">
-        <legend className="sr-only">{t('pools.buyTitle')}</legend>
+        <legend className="sr-only">{t('purchase.buyTitle')}</legend>
         <ModelPicks {...{ storefront, onPick }} picked={chosen} error={purchase.errors.models} />
         <Names
           {...{ subdomain, name, baseHost }}
@@ -102,7 +102,7 @@ function Names({ subdomain, onSubdomain, name, onName, baseHost, errors }: Names
           value={name}
           maxLength={NAME_CHARACTERS_MAX}
           autoComplete="off"
-          hint={t('pools.nameHint')}
+          hint={t('purchase.nameHint')}
           error={errors.name}
           onChange={(event) => onName(event.target.value)}
         />
@@ -111,22 +111,21 @@ function Names({ subdomain, onSubdomain, name, onName, baseHost, errors }: Names
   );
 }
 
-const TERMS =
-  'grid list-disc grid-cols-2 gap-x-8 gap-y-1.5 pl-5 text-table text-ink-2 max-sm:grid-cols-1';
+const TERMS = 'grid list-disc grid-cols-2 gap-x-8 gap-y-1.5 pl-5 text-table text-ink-2 max-sm:grid-cols-1';
 
 function Agreement({ storefront: { rpmCap, periodDays, poolRequestsFree } }: { storefront: Storefront }) {
   const { t } = useTranslation();
   const lines = [
-    t('pools.agree.cap', { count: rpmCap }),
-    t('pools.agree.over'),
-    t(poolRequestsFree ? 'pools.agree.free' : 'pools.agree.charged'),
-    t('pools.agree.keys'),
-    t('pools.agree.early', { count: periodDays }),
-    t('pools.agree.end'),
+    t('purchase.agree.cap', { count: rpmCap }),
+    t('purchase.agree.over'),
+    t(poolRequestsFree ? 'pools.insideFree' : 'pools.insideCharged'),
+    t('purchase.agree.keys'),
+    t('purchase.agree.early', { count: periodDays }),
+    t('purchase.agree.end'),
   ];
   return (
     <div>
-      <h3 className="mb-2 font-semibold">{t('pools.agree.title')}</h3>
+      <h3 className="mb-2 font-semibold">{t('purchase.agree.title')}</h3>
       <ul className={TERMS}>
         {lines.map((line) => (
           <li key={line}>{line}</li>

@@ -1,26 +1,6 @@
 /** What the pages of dedicated pools ask the service. */
 import { graphql, type ResultOf } from '../../graphql.ts';
-
-export const StorefrontFields = graphql(`
-  fragment StorefrontFields on PoolStorefront {
-    state
-    message
-    basePrice
-    extraModelPrice
-    includedModels
-    maxModels
-    rpmCap
-    giftCredit
-    periodDays
-    poolRequestsFree
-    changedAt
-    version
-    offeredModels {
-      id
-      name
-    }
-  }
-`);
+import { StorefrontFields } from './storefront-documents.ts';
 
 export const PoolFields = graphql(`
   fragment PoolFields on Pool {
@@ -77,17 +57,6 @@ export const PoolsQuery = graphql(
     }
   `,
   [PoolFields, StorefrontFields],
-);
-
-export const StorefrontChanges = graphql(
-  `
-    subscription StorefrontChanges {
-      storefrontUpdated {
-        ...StorefrontFields
-      }
-    }
-  `,
-  [StorefrontFields],
 );
 
 export const PoolChanges = graphql(
@@ -237,6 +206,5 @@ export const UpdatePool = graphql(`
   }
 `);
 
-export type Storefront = ResultOf<typeof StorefrontFields>;
 export type Pool = ResultOf<typeof PoolFields>;
 export type Quote = ResultOf<typeof QuoteFields>;

@@ -4,7 +4,7 @@ import { Snowflake } from 'lucide-react';
 import { useTranslation } from 'react-i18next';
 import { Money, moneyText } from '../../components/money.tsx';
 import { Below } from '../../components/field.tsx';
-import type { Storefront } from './documents.ts';
+import type { Storefront } from './storefront-documents.ts';
 import { StepHead } from './step-head.tsx';
 
 interface ModelPicksProps {
@@ -26,11 +26,15 @@ export function ModelPicks({ storefront, picked, onPick, error }: ModelPicksProp
   };
   const counter = (
     <span className="text-table text-ink-2" role="status">
-      <strong className="font-semibold text-ink">{t('pools.picked', { count: picked.length })}</strong>
+      <strong className="font-semibold text-ink">{t('purchase.picked', { count: picked.length })}</strong>
       {' · '}
       {further === 0
-        ? t('pools.included', { count: includedModels })
-        : t('pools.further', { included: includedModels, count: further, price: moneyText(extraModelPrice) })}
+        ? t('purchase.included', { count: includedModels })
+        : t('purchase.further', {
+            included: includedModels,
+            count: further,
+            price: moneyText(extraModelPrice),
+          })}
     </span>
   );
   return (
@@ -55,7 +59,7 @@ export function ModelPicks({ storefront, picked, onPick, error }: ModelPicksProp
                 <code className={clsx('min-w-0 truncate', at >= 0 && 'font-semibold')}>{name}</code>
                 {at >= 0 && (
                   <span className="ml-auto flex-none text-table text-ink-2">
-                    {at < includedModels ? t('pools.one') : <Money amount={extraModelPrice} signed />}
+                    {at < includedModels ? t('purchase.one') : <Money amount={extraModelPrice} signed />}
                   </span>
                 )}
               </label>
@@ -75,7 +79,7 @@ function FrozenHint() {
   return (
     <span className="flex items-start gap-2">
       <Snowflake size={14} strokeWidth={1.75} className="mt-px flex-none" aria-hidden="true" />
-      {t('pools.freezes')}
+      {t('purchase.freezes')}
     </span>
   );
 }

@@ -14,10 +14,12 @@ export function PaidReceipt({ pool }: { pool: PoolDetail }) {
   if (!period) return null;
   return (
     <section aria-label={t('pools.receipt')} className="max-w-[640px] rounded-card border border-good p-5">
-      <h2 className="flex items-center gap-2 text-section" role="status">
-        <CircleCheck size={16} strokeWidth={1.75} className="flex-none text-good" aria-hidden="true" />
-        {t('pools.bought')}
-      </h2>
+      <div role="status">
+        <h2 className="flex items-center gap-2 text-section">
+          <CircleCheck size={16} strokeWidth={1.75} className="flex-none text-good" aria-hidden="true" />
+          {t('pools.bought')}
+        </h2>
+      </div>
       <p className="mt-1 mb-3 text-ink-2">{t('pools.boughtSentence')}</p>
       <LeaderList>
         <LeaderRow name={t('pools.period')}>

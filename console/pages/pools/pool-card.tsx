@@ -1,14 +1,22 @@
 /** One pool of the account: what it serves now, how long it is paid, and what to do next. */
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../../components/button.tsx';
 import { CopyIcon } from '../../components/copy.tsx';
+import { loadWords } from '../../i18n.ts';
 import type { Pool } from './documents.ts';
 import { ExpiryBanner } from './expiry-banner.tsx';
 import { FrozenModels, PeriodLeft, PoolStateChip, RateGauge } from './pool-parts.tsx';
 import { isRenewable } from './pool-state.ts';
-import { RenewDialog } from './renew-dialog.tsx';
+
+const RenewDialog = lazy(async () => {
+  const [{ RenewDialog: Dialog }] = await Promise.all([
+    import('./renew-dialog.tsx'),
+    loadWords(['purchase']),
+  ]);
+  return { default: Dialog };
+});
 
 /** The card. */
 export function PoolCard({ pool }: { pool: Pool }) {
@@ -46,7 +54,7 @@ export function PoolCard({ pool }: { pool: Pool }) {
         </span>
       </div>
       <ExpiryBanner pool={pool} />
-      {renewing && <RenewDialog pool={pool} onClose={() => setRenewing(false)} />}
+      <Suspense>{renewing && <RenewDialog pool={pool} onClose={() => setRenewing(false)} />}</Suspense>
     </li>
   );
 }

@@ -1,22 +1,22 @@
 /** The keys of a pool: they work at its own address alone. */
 import { Link } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
-import { Plus } from 'lucide-react';
+import { CircleCheck, CircleMinus, Plus } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { Button } from '../../components/button.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { StateWord } from '../../components/state-word.tsx';
 import { Ago } from '../../components/time.tsx';
+import { loadWords } from '../../i18n.ts';
 import type { Key, KeyDialog } from '../keys/documents.ts';
-import { KeyMenu } from '../keys/key-menu.tsx';
-import { canReveal, lookOf, maskedOf, stateOf } from '../keys/key-state.ts';
 import type { GROUPS } from '../keys/search.ts';
 import type { PoolDetail } from './pool-documents.ts';
 import { isRunning } from './pool-state.ts';
 
-const loadDialogs = () => import('../keys/key-dialogs.tsx');
-const KeyDialogs = lazy(async () => ({ default: (await loadDialogs()).KeyDialogs }));
+// The dialogs of keys come with the words of keys.
+const loadDialogs = () => Promise.all([import('../keys/key-dialogs.tsx'), loadWords(['keys', 'spend'])]);
+const KeyDialogs = lazy(async () => ({ default: (await loadDialogs())[0].KeyDialogs }));
 
 interface PoolKeysProps {
   pool: PoolDetail;
@@ -56,13 +56,13 @@ export function PoolKeys({ pool, groups, onChanged }: PoolKeysProps) {
           label={t('pools.keys')}
           rows={nodes}
           idOf={({ id }) => id}
-          columns={columnsOf(t, setDialog)}
-          card={(key) => <KeyCard apiKey={key} open={setDialog} />}
+          columns={columnsOf(t)}
+          card={(key) => <KeyCard apiKey={key} />}
         />
       )}
-      {totalCount > nodes.length && (
+      {totalCount > 0 && (
         <Link to="/keys" search={{ domain: pool.id }} className="mt-3 inline-block text-accent underline">
-          {t('pools.allKeys', { count: totalCount })}
+          {t('pools.manageKeys')}
         </Link>
       )}
       <Suspense>{dialog && <KeyDialogs dialog={dialog} onChange={change} groups={groups} />}</Suspense>
@@ -70,20 +70,11 @@ export function PoolKeys({ pool, groups, onChanged }: PoolKeysProps) {
   );
 }
 
-type Open = (dialog: KeyDialog) => void;
-
-function columnsOf(t: TFunction, open: Open): Column<Key>[] {
+function columnsOf(t: TFunction): Column<Key>[] {
   return [
-    { id: 'name', head: t('keys.name'), cell: (key) => <Name apiKey={key} /> },
-    { id: 'state', head: t('keys.state'), cell: (key) => <State apiKey={key} open={open} /> },
-    { id: 'used', head: t('keys.lastUsed'), cell: (key) => <LastUsed apiKey={key} /> },
-    {
-      id: 'menu',
-      head: t('keys.actions'),
-      silent: true,
-      right: true,
-      cell: (key) => <KeyMenu apiKey={key} open={open} />,
-    },
+    { id: 'name', head: t('pools.name'), cell: (key) => <Name apiKey={key} /> },
+    { id: 'state', head: t('pools.state'), cell: (key) => <State apiKey={key} /> },
+    { id: 'used', head: t('pools.lastUsed'), right: true, cell: (key) => <LastUsed apiKey={key} /> },
   ];
 }
 
@@ -91,48 +82,47 @@ interface CellProps {
   apiKey: Key;
 }
 
-function Name({ apiKey }: CellProps) {
-  const { t } = useTranslation();
-  const masked = maskedOf(apiKey);
+function Name({ apiKey: { name, prefix, suffix, revealedAt } }: CellProps) {
   return (
     <>
-      <div className="font-[550]">{apiKey.name}</div>
-      <div className="text-hint text-ink-3">
-        {masked === undefined ? t('keys.noSecret') : <code>{masked}</code>}
-      </div>
+      <div className="font-[550]">{name}</div>
+      {revealedAt !== null && (
+        <code className="text-hint text-ink-3">
+          {prefix}…{suffix}
+        </code>
+      )}
     </>
   );
 }
 
-function State({ apiKey, open }: CellProps & { open: Open }) {
+function State({ apiKey: { state } }: CellProps) {
   const { t } = useTranslation();
-  const state = stateOf(apiKey);
+  const enabled = state === 'ENABLED';
   return (
-    <span className="inline-flex items-center gap-3">
-      <StateWord {...lookOf(state)} word={t(`keys.states.${state}`)} />
-      {canReveal(apiKey) && (
-        <Button size="small" onClick={() => open({ kind: 'ready', key: apiKey })}>
-          {t('keys.reveal')}
-        </Button>
-      )}
-    </span>
+    <StateWord
+      icon={enabled ? CircleCheck : CircleMinus}
+      tone={enabled ? 'good' : 'quiet'}
+      word={t(enabled ? 'pools.enabled' : 'pools.disabled')}
+    />
   );
 }
 
-function LastUsed({ apiKey }: CellProps) {
+function LastUsed({ apiKey: { lastUsedAt } }: CellProps) {
   const { t } = useTranslation();
-  if (apiKey.lastUsedAt === null) return <span className="text-ink-2">{t('state.never')}</span>;
-  return <Ago at={apiKey.lastUsedAt} />;
+  if (lastUsedAt === null) return <span className="text-ink-2">{t('state.never')}</span>;
+  return <Ago at={lastUsedAt} />;
 }
 
-function KeyCard({ apiKey, open }: CellProps & { open: Open }) {
+function KeyCard({ apiKey }: CellProps) {
   return (
     <div className="flex items-start justify-between gap-3">
-      <div className="flex min-w-0 flex-col gap-1.5">
+      <div className="min-w-0">
         <Name apiKey={apiKey} />
-        <State apiKey={apiKey} open={open} />
       </div>
-      <KeyMenu apiKey={apiKey} open={open} />
+      <div className="flex flex-col items-end text-table text-ink-2">
+        <State apiKey={apiKey} />
+        <LastUsed apiKey={apiKey} />
+      </div>
     </div>
   );
 }

@@ -1,6 +1,6 @@
 /** One dedicated pool: what it serves now, how long it is paid, its keys, its receipts. */
 import { Link, useParams, useSearch } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { lazy, Suspense, useMemo } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useQuery, useSubscription } from 'urql';
 import { requestIdOf } from '../../client.ts';
@@ -11,16 +11,21 @@ import { Failure, SkeletonRows } from '../../components/notice.tsx';
 import { useTitle } from '../../components/page-head.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { Day } from '../../components/time.tsx';
+import { loadWords } from '../../i18n.ts';
 import { lastWeek } from '../keys/week.ts';
 import { NotFound } from '../shell/fallbacks.tsx';
 import { PoolChanges } from './documents.ts';
 import { ExpiryBanner } from './expiry-banner.tsx';
-import { PaidReceipt } from './paid-receipt.tsx';
 import { type PoolDetail, PoolQuery } from './pool-documents.ts';
 import { PoolKeys } from './pool-keys.tsx';
 import { PeriodLeft, PoolStateChip, RateGauge } from './pool-parts.tsx';
 import { AutoRenew, PoolActions } from './pool-tasks.tsx';
 import { PeriodTable } from './period-table.tsx';
+
+const PaidReceipt = lazy(async () => {
+  const [{ PaidReceipt: Receipt }] = await Promise.all([import('./paid-receipt.tsx'), loadWords(['spend'])]);
+  return { default: Receipt };
+});
 
 /** The page. */
 export function PoolPage() {
@@ -37,7 +42,7 @@ export function PoolPage() {
         <Head pool={data.pool} />
         <div className="flex flex-col gap-10">
           <ExpiryBanner pool={data.pool} />
-          {paid === 'now' && <PaidReceipt pool={data.pool} />}
+          <Suspense>{paid === 'now' && <PaidReceipt pool={data.pool} />}</Suspense>
           <Facts pool={data.pool} free={data.poolStorefront.poolRequestsFree} />
           <PoolKeys
             pool={data.pool}
@@ -104,20 +109,21 @@ function Facts({ pool, free }: { pool: PoolDetail; free: boolean }) {
 }
 
 function Totals({ pool, free }: { pool: PoolDetail; free: boolean }) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const { totals } = pool.usageSummary;
+  const count = new Intl.NumberFormat(i18n.language);
   return (
     <div>
       <LeaderList>
-        <LeaderRow name={t('pools.throttledDay')}>{pool.throttled24h}</LeaderRow>
-        <LeaderRow name={t('pools.requestsWeek')}>{totals.requests}</LeaderRow>
-        <LeaderRow name={t('pools.failedWeek')}>{totals.failed}</LeaderRow>
+        <LeaderRow name={t('pools.throttledDay')}>{count.format(pool.throttled24h)}</LeaderRow>
+        <LeaderRow name={t('pools.requestsWeek')}>{count.format(totals.requests)}</LeaderRow>
+        <LeaderRow name={t('pools.failedWeek')}>{count.format(totals.failed)}</LeaderRow>
         <LeaderRow name={t('pools.costWeek')}>
           <Money amount={totals.cost} />
         </LeaderRow>
       </LeaderList>
       <p className="mt-2 text-table text-ink-2">
-        {t(free ? 'pools.agree.free' : 'pools.agree.charged')}{' '}
+        {t(free ? 'pools.insideFree' : 'pools.insideCharged')}{' '}
         <Link to="/usage" search={{ pool: pool.id }} className="text-accent underline">
           {t('pools.seeUsage')}
         </Link>

@@ -1,19 +1,23 @@
 /** What the owner changes of a pool: its name, its automatic renewal, another period. */
 import { Pencil } from 'lucide-react';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
 import { Button } from '../../components/button.tsx';
-import { Field } from '../../components/field.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { loadWords } from '../../i18n.ts';
 import { useFailureWords } from '../failure-words.ts';
-import { textIn } from '../form-values.ts';
-import { TaskDialog } from '../task-dialog.tsx';
 import { type Pool, UpdatePool } from './documents.ts';
 import { isRenewable } from './pool-state.ts';
-import { RenewDialog } from './renew-dialog.tsx';
 
-const NAME_CHARACTERS_MAX = 80;
+const RenewDialog = lazy(async () => {
+  const [{ RenewDialog: Dialog }] = await Promise.all([
+    import('./renew-dialog.tsx'),
+    loadWords(['purchase']),
+  ]);
+  return { default: Dialog };
+});
+const RenameDialog = lazy(async () => ({ default: (await import('./rename-dialog.tsx')).RenameDialog }));
 
 /** The buttons in the head of the page. */
 export function PoolActions({ pool }: { pool: Pool }) {
@@ -29,36 +33,11 @@ export function PoolActions({ pool }: { pool: Pool }) {
         {t('pools.rename')}
       </Button>
       {isRenewable(pool, Date.now()) && <Button onClick={() => setTask('renew')}>{t('pools.renew')}</Button>}
-      {task === 'rename' && <RenameDialog pool={pool} onClose={close} />}
-      {task === 'renew' && <RenewDialog pool={pool} onClose={close} />}
+      <Suspense>
+        {task === 'rename' && <RenameDialog pool={pool} onClose={close} />}
+        {task === 'renew' && <RenewDialog pool={pool} onClose={close} />}
+      </Suspense>
     </div>
-  );
-}
-
-function RenameDialog({ pool, onClose }: { pool: Pool; onClose: () => void }) {
-  const { t } = useTranslation();
-  const [, update] = useMutation(UpdatePool);
-  return (
-    <TaskDialog
-      title={t('pools.renameTitle', { name: pool.name })}
-      sentence={t('pools.renameSentence')}
-      button={t('pools.rename')}
-      onClose={onClose}
-      send={async (values) => {
-        const input = { id: pool.id, version: pool.version, name: textIn(values, 'name').trim() };
-        const { data, error } = await update({ input });
-        return { error, userErrors: data?.poolUpdate.userErrors };
-      }}
-    >
-      <Field
-        label={t('pools.name')}
-        name="name"
-        required
-        maxLength={NAME_CHARACTERS_MAX}
-        defaultValue={pool.name}
-        autoComplete="off"
-      />
-    </TaskDialog>
   );
 }
 

@@ -7,7 +7,8 @@ import { Failure, SkeletonRows } from '../../components/notice.tsx';
 import { useTitle } from '../../components/page-head.tsx';
 import { Pager } from '../../components/pager.tsx';
 import { BuyPool } from './buy-pool.tsx';
-import { type Pool, PoolChanges, PoolsQuery, type Storefront, StorefrontChanges } from './documents.ts';
+import { type Pool, PoolChanges, PoolsQuery } from './documents.ts';
+import { type Storefront, StorefrontChanges } from './storefront-documents.ts';
 import { PoolCard } from './pool-card.tsx';
 import { OperatorMessage, StorefrontChip } from './storefront-notice.tsx';
 
@@ -37,7 +38,7 @@ export function PoolsPage() {
         onGo={(after) => void navigate({ search: { ...search, after } })}
       />
       <section className="mt-10">
-        <h2 className="mb-4 text-section">{t('pools.buyTitle')}</h2>
+        <h2 className="mb-4 text-section">{t('purchase.buyTitle')}</h2>
         <BuyPool
           storefront={storefront}
           baseHost={new URL(data.baseAddress).host}
@@ -71,11 +72,14 @@ function Head({ storefront: { state, periodDays, poolRequestsFree } }: { storefr
 function OwnPools({ pools }: { pools: readonly Pool[] }) {
   const { t } = useTranslation();
   return (
-    <ul aria-label={t('pools.own')} className="mt-6 flex flex-col gap-4">
-      {pools.map((pool) => (
-        <PoolCard key={pool.id} pool={pool} />
-      ))}
-    </ul>
+    <section className="mt-6">
+      <h2 className="sr-only">{t('pools.own')}</h2>
+      <ul aria-label={t('pools.own')} className="flex flex-col gap-4">
+        {pools.map((pool) => (
+          <PoolCard key={pool.id} pool={pool} />
+        ))}
+      </ul>
+    </section>
   );
 }
 

@@ -28,7 +28,7 @@ export function HeldFor({ milliseconds }: { milliseconds: number }) {
   return (
     <span className="inline-flex items-center gap-1.5 text-table text-ink-2">
       <Timer size={14} strokeWidth={1.75} aria-hidden="true" />
-      {milliseconds > 0 ? t('pools.held', { time }) : t('pools.heldNoMore')}
+      {milliseconds > 0 ? t('purchase.held', { time }) : t('purchase.heldNoMore')}
     </span>
   );
 }
@@ -43,7 +43,7 @@ export function QuoteLines({ quote, included }: { quote: Quote; included: number
           <Money amount={line.amount} />
         </LeaderRow>
       ))}
-      <LeaderSum name={t('pools.total')}>
+      <LeaderSum name={t('purchase.total')}>
         <Money amount={quote.total} />
       </LeaderSum>
     </LeaderList>
@@ -59,9 +59,9 @@ interface Line {
 
 // The service names its lines in English: the first is the base price, the second the further models.
 function lineWords(t: TFunction, { line, index, included, days }: Line) {
-  if (index === 0) return { name: t('pools.lineBase', { days, count: included }) };
+  if (index === 0) return { name: t('purchase.lineBase', { days, count: included }) };
   if (index > 1) return { name: line.label };
-  return { name: t('pools.lineFurther'), note: `${line.quantity} × ${moneyText(line.unitPrice)}` };
+  return { name: t('purchase.lineFurther'), note: `${line.quantity} × ${moneyText(line.unitPrice)}` };
 }
 
 /** What is bought: the cap, the dates, the gift. A new pool starts when it is paid. */
@@ -71,12 +71,12 @@ export function QuoteTerms({ quote, renewal = false }: { quote: Quote; renewal?:
     <LeaderList>
       <LeaderRow name={<Name word={t('pools.cap')} />}>{t('pools.capOf', { count: quote.rpmCap })}</LeaderRow>
       <LeaderRow name={<Name word={t('pools.starts')} />}>
-        {renewal ? <Stamp at={quote.startsAt} /> : t('pools.onPayment')}
+        {renewal ? <Stamp at={quote.startsAt} /> : t('purchase.onPayment')}
       </LeaderRow>
       <LeaderRow name={<Name word={t('pools.ends')} />}>
         <Stamp at={quote.endsAt} />
       </LeaderRow>
-      <LeaderRow name={<Name word={t('pools.gift')} />}>
+      <LeaderRow name={<Name word={t('purchase.gift')} />}>
         <Money amount={quote.giftCredit} signed className="text-good" />
       </LeaderRow>
     </LeaderList>
@@ -89,15 +89,15 @@ export function QuoteCash({ quote }: { quote: Quote }) {
   const after = (parseDollars(quote.payableFrom) ?? 0n) - (parseDollars(quote.total) ?? 0n);
   return (
     <LeaderList>
-      <LeaderRow name={<Name word={t('pools.cashNow')} />}>
+      <LeaderRow name={<Name word={t('purchase.cashNow')} />}>
         <Money amount={quote.payableFrom} />
       </LeaderRow>
       {isShort(quote) ? (
-        <LeaderRow name={<Name word={t('pools.missing')} />}>
+        <LeaderRow name={<Name word={t('purchase.missing')} />}>
           <Money amount={quote.shortfall} className="font-semibold text-bad" />
         </LeaderRow>
       ) : (
-        <LeaderRow name={<Name word={t('pools.cashAfter')} />}>
+        <LeaderRow name={<Name word={t('purchase.cashAfter')} />}>
           <Money amount={formatDollars(after)} />
         </LeaderRow>
       )}

@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { Button } from '../../components/button.tsx';
 import { moneyText } from '../../components/money.tsx';
 import { Banner, SkeletonRows } from '../../components/notice.tsx';
-import type { Storefront } from './documents.ts';
+import type { Storefront } from './storefront-documents.ts';
 import { HeldFor, isShort, QuoteCash, QuoteLines, QuoteTerms, useHeld } from './quote-facts.tsx';
 import { Shortfall } from './shortfall.tsx';
 import type { HeldQuote } from './use-quote.ts';
@@ -26,14 +26,14 @@ export function QuotePanel({ storefront, held, wanted, refused, busy }: QuotePan
   const left = useHeld(quote);
   const closed = storefront.state === 'CLOSED';
   return (
-    <aside aria-label={t('pools.quote')} className={PANEL}>
+    <aside aria-label={t('purchase.quote')} className={PANEL}>
       <div className="flex flex-wrap items-center justify-between gap-2 px-5 pt-4">
-        <h3 className="text-section">{t('pools.quote')}</h3>
+        <h3 className="text-section">{t('purchase.quote')}</h3>
         {quote && current && !closed && <HeldFor milliseconds={left} />}
       </div>
       <div className="flex flex-col gap-3 px-5 pt-2 pb-3" aria-busy={wanted && !current}>
         {!wanted && (
-          <p className="text-ink-2">{t('pools.pickFirst', { price: moneyText(storefront.basePrice) })}</p>
+          <p className="text-ink-2">{t('purchase.pickFirst', { price: moneyText(storefront.basePrice) })}</p>
         )}
         {wanted && !quote && failure === undefined && !closed && <SkeletonRows rows={4} height="h-8" />}
         {quote && <QuoteLines quote={quote} included={storefront.includedModels} />}
@@ -50,7 +50,7 @@ export function QuotePanel({ storefront, held, wanted, refused, busy }: QuotePan
         {!closed && failure !== undefined && <Refused words={failure} />}
         {quote && current && isShort(quote) && !closed && <Shortfall quote={quote} />}
         {!closed && <Pay {...{ held, left, wanted, busy }} />}
-        <p className="text-hint text-ink-2">{t('pools.fromCash')}</p>
+        <p className="text-hint text-ink-2">{t('purchase.fromCash')}</p>
       </div>
     </aside>
   );
@@ -63,7 +63,7 @@ function Closed() {
   const { t } = useTranslation();
   return (
     <Banner tone="warn" icon={<Store size={16} strokeWidth={1.75} aria-hidden="true" />}>
-      {t('pools.closedNow')}
+      {t('purchase.closedNow')}
     </Banner>
   );
 }
@@ -86,13 +86,13 @@ function Pay({ held: { quote, current, failure, again }, left, wanted, busy }: P
   if (wanted && (failure !== undefined || (quote && current && left === 0))) {
     return (
       <Button size="form" wide onClick={again}>
-        {t('pools.newPrice')}
+        {t('purchase.newPrice')}
       </Button>
     );
   }
   const word = () => {
-    if (!wanted) return t('pools.buy');
-    return quote && current ? t('pools.pay', { total: moneyText(quote.total) }) : t('pools.pricing');
+    if (!wanted) return t('purchase.buy');
+    return quote && current ? t('purchase.pay', { total: moneyText(quote.total) }) : t('purchase.pricing');
   };
   return (
     <Button type="submit" variant="primary" size="form" wide busy={busy || (wanted && !current)}>

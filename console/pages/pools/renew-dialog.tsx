@@ -40,7 +40,7 @@ export function RenewDialog({ pool, onClose }: RenewProps) {
   const payable = quote !== undefined && current && held > 0;
   const pay = (
     <Button type="submit" form={FORM_ID} variant="primary" busy={busy || !current}>
-      {quote && current ? t('pools.pay', { total: moneyText(quote.total) }) : t('pools.pricing')}
+      {quote && current ? t('purchase.pay', { total: moneyText(quote.total) }) : t('purchase.pricing')}
     </Button>
   );
   const footer = (
@@ -50,7 +50,7 @@ export function RenewDialog({ pool, onClose }: RenewProps) {
       </Button>
       {payable && !isShort(quote) && pay}
       {!payable && (failure !== undefined || (current && held === 0)) && (
-        <Button onClick={again}>{t('pools.newPrice')}</Button>
+        <Button onClick={again}>{t('purchase.newPrice')}</Button>
       )}
     </>
   );
@@ -58,8 +58,8 @@ export function RenewDialog({ pool, onClose }: RenewProps) {
     <Dialog
       open
       onClose={onClose}
-      title={t('pools.renewTitle', { name: pool.name })}
-      sentence={t('pools.renewSentence')}
+      title={t('purchase.renewTitle', { name: pool.name })}
+      sentence={t('purchase.renewSentence')}
       footer={footer}
     >
       <form id={FORM_ID} className="flex flex-col gap-4" onSubmit={(event) => void submit(event)}>
@@ -99,7 +99,7 @@ function useRenewal({ pool, quote, again, onClose }: Renewal) {
       return { error, userErrors };
     },
     onDone: () => {
-      toast({ text: t('pools.renewed', { name: pool.name }) });
+      toast({ text: t('purchase.renewed', { name: pool.name }) });
       onClose();
     },
   });

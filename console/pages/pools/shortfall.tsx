@@ -11,12 +11,12 @@ export function Shortfall({ quote }: { quote: Quote }) {
   const { t } = useTranslation();
   const link = (
     <Link to="/wallet" className="font-[550] text-accent underline">
-      {t('pools.toWallet')}
+      {t('purchase.toWallet')}
     </Link>
   );
   return (
     <Banner tone="warn" icon={<Wallet size={16} strokeWidth={1.75} aria-hidden="true" />} action={link}>
-      {t('pools.short', { amount: moneyText(quote.shortfall) })}
+      {t('purchase.short', { amount: moneyText(quote.shortfall) })}
     </Banner>
   );
 }

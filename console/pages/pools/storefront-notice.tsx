@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { Banner } from '../../components/notice.tsx';
 import { StateWord } from '../../components/state-word.tsx';
 import { Ago } from '../../components/time.tsx';
-import type { Storefront } from './documents.ts';
+import type { Storefront } from './storefront-documents.ts';
 
 /** The chip in the head of a page. */
 export function StorefrontChip({ state }: Pick<Storefront, 'state'>) {

@@ -29,16 +29,16 @@ export function SubdomainField({ value, onChange, baseHost, error }: SubdomainFi
   const hint = free ? (
     <span className="flex items-center gap-1.5 text-good">
       <CircleCheck size={14} strokeWidth={1.75} aria-hidden="true" />
-      {t('pools.available')}
+      {t('purchase.available')}
     </span>
   ) : (
-    t('pools.subdomainHint')
+    t('purchase.subdomainHint')
   );
   const suggestion = answer?.suggestion;
   return (
     <div>
       <Field
-        label={t('pools.subdomain')}
+        label={t('purchase.subdomain')}
         id="pool-subdomain"
         value={value}
         onChange={(event) => onChange(event.target.value.trim().toLowerCase())}
@@ -51,7 +51,7 @@ export function SubdomainField({ value, onChange, baseHost, error }: SubdomainFi
         hint={hint}
       />
       <span role="status" className="sr-only">
-        {free ? t('pools.available') : (refused ?? '')}
+        {free ? t('purchase.available') : (refused ?? '')}
       </span>
       {suggestion && (
         <button
@@ -59,7 +59,7 @@ export function SubdomainField({ value, onChange, baseHost, error }: SubdomainFi
           className="mt-1 text-hint font-[550] text-accent underline touch:min-h-11"
           onClick={() => onChange(suggestion)}
         >
-          {t('pools.useInstead', { name: suggestion })}
+          {t('purchase.useInstead', { name: suggestion })}
         </button>
       )}
     </div>
@@ -95,7 +95,7 @@ function useAvailability(value: string): Answer | undefined {
   const code = answer.reason ?? 'INVALID';
   const refused =
     code === 'INVALID'
-      ? t('pools.subdomainWrong')
-      : (failureWords(undefined, [{ code, message: t('pools.subdomainWrong'), field: null }]) ?? '');
+      ? t('purchase.subdomainWrong')
+      : (failureWords(undefined, [{ code, message: t('purchase.subdomainWrong'), field: null }]) ?? '');
   return { available: false, refused, suggestion: answer.suggestion };
 }

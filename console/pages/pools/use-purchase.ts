@@ -66,9 +66,9 @@ export function usePurchase({ held, onRefused }: { held: HeldQuote; onRefused: (
 function useMissing(): (order: Order) => PurchaseErrors {
   const { t } = useTranslation();
   return ({ subdomain, name, count }) => ({
-    ...(count === 0 && { models: t('pools.modelsNeeded') }),
-    ...(subdomain === '' && { subdomain: t('pools.subdomainWrong') }),
-    ...(name === '' && { name: t('pools.nameNeeded') }),
+    ...(count === 0 && { models: t('purchase.modelsNeeded') }),
+    ...(subdomain === '' && { subdomain: t('purchase.subdomainWrong') }),
+    ...(name === '' && { name: t('purchase.nameNeeded') }),
   });
 }
 

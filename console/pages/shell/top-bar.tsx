@@ -56,6 +56,7 @@ const TITLES: Record<string, 'playground' | 'keys' | 'usage' | 'wallet' | 'pools
   '/usage': 'usage',
   '/wallet': 'wallet',
   '/pools': 'pools',
+  '/pools': 'pools',
   '/profile': 'profile',
 };
 
