@@ -9,8 +9,8 @@ import { crc32 } from 'node:zlib';
 /** Begins with a NUL, which JSON text never contains: a payload cannot look like a frame. */
 const MAGIC = Buffer.from([0x00, 0x47, 0x57, 0x4a]);
 const HEADER_BYTES = 16;
-/** The largest payload, in bytes. */
-export const PAYLOAD_MAX = 8 * 1024 * 1024;
+/** The largest payload, in bytes: a book of 150,000 open leases, which stands at the head of a segment. */
+export const PAYLOAD_MAX = 32 * 1024 * 1024;
 
 export interface Frame {
   group: number;

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { bookFromJson, bookToJson, emptyBook, enter } from './book.ts';
 import type { Book, JournalRecord } from './book.ts';
 import { realDisk } from './disk.ts';
@@ -258,3 +258,20 @@ test('a book survives JSON, whatever stands in it', () => {
     }),
   );
 });
+
+test('a book of sixty thousand open leases fits into a segment, and is read at the next start', async () => {
+  const path = folder();
+  const journal = await open(path);
+  for (let no = 1; no <= 60_000; no += 1) {
+    const walletId = `wlt_01ARZ3NDEKTSV4RRFFQ69G5${no}`;
+    journal.note({ type: 'requested', no, walletId, keyId: null, want: '1000000', need: '1000000' });
+    journal.note({ type: 'granted', no, leaseId: `lse_01ARZ3NDEKTSV4RRFFQ69G5${no}`, amount: '1000000' });
+  }
+  await vi.waitFor(() => expect(journal.book.leases.size).toBe(60_000), { timeout: 60_000 });
+  await journal.append(chargeOf('request_1', 1n, 'lse_01ARZ3NDEKTSV4RRFFQ69G560000'));
+  await journal.close();
+  const after = await open(path);
+  expect(after.book.leases.size).toBe(60_000);
+  await after.append(chargeOf('request_2', 1n, 'lse_01ARZ3NDEKTSV4RRFFQ69G51'));
+  expect(after.backlog).toBe(2);
+}, 120_000);

@@ -2,16 +2,18 @@
  * Says on the disk whether this node acts alone, so that after a crash it is known whether requests were
  * admitted that nobody counted.
  */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const OWNER_ONLY = 0o600;
 
 /** The mark in one folder, which belongs to one node at a time. */
 export class AloneMark {
+  readonly #folder: string;
   readonly #path: string;
 
   constructor(folder: string) {
+    this.#folder = folder;
     this.#path = join(folder, 'permits.json');
   }
 
@@ -31,5 +33,12 @@ export class AloneMark {
     const next = `${this.#path}.tmp`;
     writeFileSync(next, JSON.stringify({ alone }), { mode: OWNER_ONLY, flush: true });
     renameSync(next, this.#path);
+    // The new name has to survive a power failure, too: else the old mark comes back and says the opposite.
+    const folder = openSync(this.#folder, 'r');
+    try {
+      fsyncSync(folder);
+    } finally {
+      closeSync(folder);
+    }
   }
 }
