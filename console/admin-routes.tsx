@@ -24,6 +24,12 @@ const adminUsers = createRoute({
   validateSearch: validAdminSearch,
   component: lazyRouteComponent(() => import('./pages/admin/users-page.tsx'), 'UsersPage'),
 });
+const adminUser = createRoute({
+  getParentRoute: () => admin,
+  path: '/users/$id',
+  loader: words('keys', 'profile', 'spend'),
+  component: lazyRouteComponent(() => import('./pages/admin/user-page.tsx'), 'UserPage'),
+});
 const adminLedger = createRoute({
   getParentRoute: () => admin,
   path: '/ledger',
@@ -93,6 +99,7 @@ const adminPool = createRoute({
 const adminPages = [
   adminHome,
   adminUsers,
+  adminUser,
   adminLedger,
   adminAudit,
   adminPolicies,

@@ -33,6 +33,7 @@ export type Area =
   | 'profile'
   | 'playground'
   | 'help'
+  | 'privacy'
   | 'pools'
   | 'purchase'
   | 'storefront';
@@ -51,6 +52,7 @@ const WORDS: Record<Language, Record<Area, Words>> = {
     personal: async () => (await import('./messages/en/personal.ts')).personal,
     profile: async () => (await import('./messages/en/profile.ts')).profile,
     help: async () => (await import('./messages/en/help.ts')).help,
+    privacy: async () => (await import('./messages/en/privacy.ts')).privacy,
     playground: async () => (await import('./messages/en/playground.ts')).playground,
   },
   'zh-CN': {
@@ -65,6 +67,7 @@ const WORDS: Record<Language, Record<Area, Words>> = {
     personal: async () => (await import('./messages/zh-cn/personal.ts')).personal,
     profile: async () => (await import('./messages/zh-cn/profile.ts')).profile,
     help: async () => (await import('./messages/zh-cn/help.ts')).help,
+    privacy: async () => (await import('./messages/zh-cn/privacy.ts')).privacy,
     playground: async () => (await import('./messages/zh-cn/playground.ts')).playground,
   },
 };

@@ -8,7 +8,8 @@ import { validKeysSearch } from './pages/keys/search.ts';
 import { validPlaygroundSearch } from './pages/playground/search.ts';
 import { validPoolSearch, validPoolsSearch } from './pages/pools/search.ts';
 import { validPricingSearch } from './pages/pricing/search.ts';
-import { validTokensSearch } from './pages/profile/search.ts';
+import { validPolicySearch } from './pages/privacy-policy/search.ts';
+import { validSecuritySearch, validTokensSearch } from './pages/profile/search.ts';
 import { validNext, validSignInSearch } from './pages/sign-in/next.ts';
 import { validUsageSearch } from './pages/usage/search.ts';
 import { validWalletSearch } from './pages/wallet/search.ts';
@@ -68,6 +69,8 @@ const help = createRoute({
 const policy = createRoute({
   getParentRoute: () => root,
   path: '/privacy-policy',
+  validateSearch: validPolicySearch,
+  loader: words('privacy'),
   component: lazyRouteComponent(
     () => import('./pages/privacy-policy/privacy-policy-page.tsx'),
     'PrivacyPolicyPage',
@@ -153,6 +156,7 @@ const profilePages = [
   createRoute({
     getParentRoute: () => shell,
     path: '/profile/security',
+    validateSearch: validSecuritySearch,
     loader: words('profile'),
     component: lazyRouteComponent(() => import('./pages/profile/security-page.tsx'), 'SecurityPage'),
   }),

@@ -1,6 +1,5 @@
 /** What changed between two texts, line by line; a sign stands before each line, colour comes second. */
 import { clsx } from 'clsx';
-import { useTranslation } from 'react-i18next';
 import { type DiffLine, diffLines } from './diff-lines.ts';
 
 const SIGNS: Record<DiffLine['kind'], string> = { same: ' ', gone: '−', new: '+' };
@@ -10,9 +9,14 @@ const LOOKS: Record<DiffLine['kind'], string> = {
   new: 'bg-good-soft text-good',
 };
 
+interface LineDiffProps {
+  label: string;
+  before: string;
+  after: string;
+}
+
 /** The lines; those that stayed are shown only next to a change. */
-export function LineDiff({ before, after }: { before: string; after: string }) {
-  const { t } = useTranslation();
+export function LineDiff({ label, before, after }: LineDiffProps) {
   const lines = diffLines(before, after);
   const near = lines.map((_, index) =>
     lines.slice(Math.max(0, index - 1), index + 2).some(({ kind }) => kind !== 'same'),
@@ -20,7 +24,8 @@ export function LineDiff({ before, after }: { before: string; after: string }) {
   return (
     <pre
       tabIndex={0}
-      aria-label={t('admin.policies.changes')}
+      role="region"
+      aria-label={label}
       className="mt-2 overflow-x-auto rounded-code border border-line bg-page py-2 text-[12.5px] leading-5"
     >
       {lines.map(

@@ -7,6 +7,7 @@ import { keys } from './en/keys.ts';
 import { personal } from './en/personal.ts';
 import { playground } from './en/playground.ts';
 import { pools } from './en/pools.ts';
+import { privacy } from './en/privacy.ts';
 import { profile } from './en/profile.ts';
 import { purchase } from './en/purchase.ts';
 import { spend } from './en/spend.ts';
@@ -25,4 +26,5 @@ export const en = {
   ...playground,
   ...profile,
   ...help,
+  ...privacy,
 } as const;

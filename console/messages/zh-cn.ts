@@ -7,6 +7,7 @@ import { keys } from './zh-cn/keys.ts';
 import { personal } from './zh-cn/personal.ts';
 import { playground } from './zh-cn/playground.ts';
 import { pools } from './zh-cn/pools.ts';
+import { privacy } from './zh-cn/privacy.ts';
 import { profile } from './zh-cn/profile.ts';
 import { purchase } from './zh-cn/purchase.ts';
 import { spend } from './zh-cn/spend.ts';
@@ -25,4 +26,5 @@ export const zhCN = {
   ...playground,
   ...profile,
   ...help,
+  ...privacy,
 };

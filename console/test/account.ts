@@ -34,3 +34,17 @@ export const policy = {
     'See [the prices](/pricing).',
   ].join('\n\n'),
 };
+
+/** Its history: a second version is in force, in which one line changed. */
+export const policyVersions = [
+  {
+    ...policy,
+    id: 'pol_2',
+    version: '1.1',
+    effectiveAt: '2026-11-10T00:00:00.000Z',
+    changeSummary: 'Usage rows are kept for a shorter time.',
+    sha256: '60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752',
+    markdown: policy.markdown.replace('13 months', '12 months'),
+  },
+  policy,
+];

@@ -1,8 +1,8 @@
 /** What the fake control plane answers to administrators. */
 import { type AccountState, sensitive } from './account-answers.ts';
-import { policy } from './account.ts';
+import { policy, policyVersions, sessions } from './account.ts';
 import { connection } from './connection.ts';
-import { ago, entries, groupRatios, models } from './sample.ts';
+import { ago, entries, groupRatios, makeKeys, models } from './sample.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -24,6 +24,31 @@ const users = USERS.map(([email, role, state, available], index) => ({
   createdAt: ago(index * 900 * HOUR_MS),
   wallet: { __typename: 'Wallet', id: `wal_${index}`, available, cash: available, gift: '0', frozen: false },
 }));
+
+/** A user with all that its page shows; null for an unknown id. */
+function oneUser(id: string) {
+  const user = users.find((known) => known.id === id);
+  if (!user) return null;
+  return {
+    ...user,
+    emailVerifiedAt: ago(HOUR_MS),
+    locale: 'en',
+    timeZone: 'Europe/Berlin',
+    securityFactors: {
+      hasPassword: true,
+      totpEnabled: false,
+      passkeys: [{ __typename: 'Passkey', id: 'pky_1' }],
+      linkedIdentities: [],
+    },
+    policyAcceptances: [{ acceptedAt: ago(HOUR_MS), version: policy }],
+    sessions: ({ first, after }: Page) => connection(sessions, first, after ?? null),
+    apiKeys: ({ first, after }: Page) => connection(makeKeys(), first, after ?? null),
+    usageSummary: {
+      totals: { requests: 1204, cost: '301.00' },
+      groups: [{ key: 'coder', label: 'coder', totals: { requests: 1204, cost: '301.00' } }],
+    },
+  };
+}
 
 const NODES = [
   ['eu-1', 'IN_SYNC', 18_442, 41],
@@ -107,9 +132,15 @@ interface Page {
 export const admin = {
   configRevision: 18_442,
   users: ({ first, after }: Page) => connection(users, first, after ?? null),
+  user: ({ id }: { id: string }) => oneUser(id),
   ledger: ({ first, after }: Page) => connection(entries, first, after ?? null),
   auditLog: ({ first, after }: Page) => connection(events, first, after ?? null),
-  auditChain: { whole: true, brokenAt: null },
+  auditChain: ({ recent }: { recent: number | null }) => ({
+    whole: true,
+    brokenAt: null,
+    checked: recent ?? 18_204,
+    complete: recent === null,
+  }),
   ledgerCheck: () => ({
     checkedAt: new Date(),
     rules: [
@@ -117,10 +148,7 @@ export const admin = {
       { rule: 'I3', promise: 'no wallet is below zero', violations: [] },
     ],
   }),
-  policyVersions: () => [
-    { ...policy, id: 'pol_2', version: '1.1', markdown: policy.markdown.replace('13 months', '12 months') },
-    policy,
-  ],
+  policyVersions,
   dataPlaneNodes: nodes,
   providers,
 };
@@ -131,6 +159,7 @@ export const adminMutations = (state: AccountState) => ({
     groupRatio: { ...groupRatios.find(({ group }) => group === input.group), ratio: input.ratio },
     userErrors: [],
   }),
+  adminSessionRevoke: () => ({ user: users[1], userErrors: [] }),
   adminNodeDrain: ({ input }: { input: { id: string } }) => ({
     node: { ...nodes.find(({ id }) => id === input.id), state: 'DRAINING' },
     userErrors: [],

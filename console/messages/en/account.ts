@@ -9,7 +9,7 @@ export const account = {
     show: 'Show',
     hide: 'Hide',
     stay: 'Stay signed in',
-    stayHint: '14 days on this device, 90 at most.',
+    stayHint: 'Ends after 14 days without use, after 90 in any case. Otherwise after one day.',
     code: 'Code from your authenticator app',
     codeHint: 'Six digits, or one of your recovery codes.',
     signingIn: 'Signing in',

@@ -41,7 +41,7 @@ export const profile = {
     password: 'Password',
     current: 'Current password',
     next: 'New password',
-    nextHint: 'At least 12 characters. Other browsers are signed out.',
+    nextHint: 'At least 12 characters, on no list of leaked ones. Other browsers are signed out.',
     change: 'Change password',
     changed: 'The password is changed',
     show: 'Show',
@@ -140,6 +140,12 @@ export const profile = {
     sentence: 'A linked identity signs in to this account. Its address alone never does.',
     link: 'Link an identity',
     unlink: 'Unlink',
+    outcomes: {
+      linked: 'The identity is linked. It signs in to this account from now on.',
+      taken: 'This identity signs in to another account. Unlink it there first.',
+      limit_reached: 'No further identity fits. Unlink one first.',
+      failed: 'The identity could not be linked. Try again.',
+    },
   },
   once: {
     stored: 'I stored it in a safe place',

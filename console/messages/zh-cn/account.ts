@@ -12,7 +12,7 @@ export const account: Translation<typeof english> = {
     show: '显示',
     hide: '隐藏',
     stay: '保持登录',
-    stayHint: '在此设备上 14 天，最长 90 天。',
+    stayHint: '14 天未使用即结束，最长 90 天；否则一天后结束。',
     code: '验证器应用中的代码',
     codeHint: '六位数字，或一个恢复代码。',
     signingIn: '正在登录',

@@ -140,6 +140,12 @@ export const profile: Translation<typeof english> = {
     sentence: '已关联的身份可登录此账户；仅凭其邮箱地址不能登录。',
     link: '关联身份',
     unlink: '取消关联',
+    outcomes: {
+      linked: '身份已关联，今后可用它登录此账户。',
+      taken: '此身份用于登录另一账户。请先在那里取消关联。',
+      limit_reached: '已达关联上限。请先取消一个。',
+      failed: '无法关联此身份。请重试。',
+    },
   },
   once: {
     stored: '我已安全保存',

@@ -18,6 +18,7 @@ import {
 import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { Mark } from '../../components/mark.tsx';
+import { useTimeZone } from '../../components/time.tsx';
 import { ToastHost } from '../../components/toast.tsx';
 import { graphql } from '../../graphql.ts';
 import { ProofHost } from '../proof/proof-host.tsx';
@@ -32,6 +33,7 @@ const AdminFrameQuery = graphql(`
       id
       email
       role
+      timeZone
     }
   }
 `);
@@ -72,6 +74,7 @@ const BUSINESS: readonly Place[] = [
 /** Lets in administrators; for everybody else these pages do not exist. */
 export function AdminShell() {
   const [{ data, error }, again] = useQuery({ query: AdminFrameQuery });
+  useTimeZone(data?.viewer?.timeZone);
   if (data && data.viewer?.role !== 'ADMIN') return <NotFound />;
   return (
     <ToastHost>

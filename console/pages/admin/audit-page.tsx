@@ -1,64 +1,55 @@
 /** Who changed what, when and why; each event holds the hash of the one before it. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Link2, Link2Off } from 'lucide-react';
+import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
+import { Button } from '../../components/button.tsx';
 import { EmptyFiltered } from '../../components/notice.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Pager } from '../../components/pager.tsx';
 import { SearchField } from '../../components/search-field.tsx';
 import { StateWord } from '../../components/state-word.tsx';
-import { Stamp } from '../../components/time.tsx';
-import { graphql, type ResultOf } from '../../graphql.ts';
-import { ChangedValues } from './changed-values.tsx';
+import { graphql } from '../../graphql.ts';
+import { AuditFields, AuditItem } from './audit-item.tsx';
 import { Region } from './region.tsx';
 import type { AdminSearch } from './search.ts';
 
 const EVENTS_PER_PAGE = 50;
+/** So many are checked on each visit; the whole log costs time that grows with it. */
+const RECENT_EVENTS = 1_000;
 
-const AuditQuery = graphql(`
-  query Audit($first: Int!, $after: String, $filter: AuditFilter) {
-    admin {
-      auditLog(first: $first, after: $after, filter: $filter) {
-        nodes {
-          id
-          at
-          action
-          actor {
-            kind
-            label
+const AuditQuery = graphql(
+  `
+    query Audit($first: Int!, $after: String, $filter: AuditFilter) {
+      admin {
+        auditLog(first: $first, after: $after, filter: $filter) {
+          nodes {
+            ...AuditFields
           }
-          targetType
-          targetId
-          before
-          after
-          reason
-          ip
-          requestId
-          hash
-          prevHash
-        }
-        pageInfo {
-          hasNextPage
-          endCursor
+          pageInfo {
+            hasNextPage
+            endCursor
+          }
         }
       }
     }
-  }
-`);
+  `,
+  [AuditFields],
+);
 
 const ChainQuery = graphql(`
-  query AuditChain {
+  query AuditChain($recent: Int) {
     admin {
-      auditChain {
+      auditChain(recent: $recent) {
         whole
         brokenAt
+        checked
+        complete
       }
     }
   }
 `);
-
-type AuditEvent = NonNullable<ResultOf<typeof AuditQuery>['admin']>['auditLog']['nodes'][number];
 
 const FILTERS = ['search', 'action', 'actor'] as const;
 
@@ -92,7 +83,7 @@ export function AuditPage() {
             )}
             <ul className="border-t border-line-strong">
               {nodes.map((event) => (
-                <Event key={event.id} event={event} />
+                <AuditItem key={event.id} event={event} />
               ))}
             </ul>
             <Pager
@@ -125,43 +116,34 @@ function Filters({ search }: { search: AdminSearch }) {
   );
 }
 
-/** Whether every hash of the whole log is right. */
+/** Whether the hashes are right: of the newest events at once, of the whole log when somebody asks. */
 function Chain() {
   const { t } = useTranslation();
-  const [{ data }] = useQuery({ query: ChainQuery, requestPolicy: 'network-only' });
+  const [recent, setRecent] = useState<number | null>(RECENT_EVENTS);
+  const [{ data, fetching }] = useQuery({
+    query: ChainQuery,
+    variables: { recent },
+    requestPolicy: 'network-only',
+  });
   const chain = data?.admin?.auditChain;
   if (!chain) return null;
-  return chain.whole ? (
-    <StateWord icon={Link2} tone="good" word={t('admin.audit.whole')} />
-  ) : (
-    <StateWord icon={Link2Off} tone="bad" word={t('admin.audit.broken', { id: chain.brokenAt ?? '' })} />
-  );
-}
-
-function Event({ event }: { event: AuditEvent }) {
-  const { t } = useTranslation();
-  const { at, action, actor, targetType, targetId, before, after, reason, ip } = event;
+  const { whole, complete, checked, brokenAt } = chain;
   return (
-    <li className="border-b border-line py-2.5 text-table">
-      <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
-        <span className="w-28 text-ink-2">
-          <Stamp at={at} />
-        </span>
-        <code className="font-semibold">{action}</code>
-        <span className="break-all text-ink-2">
-          {targetType} {targetId !== null && <code>{targetId}</code>}
-        </span>
-        <span className="ml-auto text-ink-2 max-sm:ml-0">
-          {actor.label} {ip !== null && <code className="text-ink-3">{ip}</code>}
-        </span>
-      </div>
-      <div className="mt-1 sm:ml-32">
-        {reason !== null && <span>{reason}</span>}
-        <details>
-          <summary className="w-fit text-accent touch:min-h-11">{t('admin.audit.details')}</summary>
-          <ChangedValues before={before} after={after} />
-        </details>
-      </div>
-    </li>
+    <div className="flex flex-wrap items-center gap-3" aria-live="polite">
+      <StateWord
+        icon={whole ? Link2 : Link2Off}
+        tone={whole ? 'good' : 'bad'}
+        word={
+          whole
+            ? t(complete ? 'admin.audit.whole' : 'admin.audit.recent', { count: checked })
+            : t('admin.audit.broken', { id: brokenAt ?? '' })
+        }
+      />
+      {whole && !complete && (
+        <Button size="small" busy={fetching} onClick={() => setRecent(null)}>
+          {t('admin.audit.checkAll')}
+        </Button>
+      )}
+    </div>
   );
 }

@@ -1,7 +1,7 @@
 /** What administrators' pages ask the service about users and money. */
 import { graphql, type ResultOf } from '../../graphql.ts';
 
-const UserFields = graphql(`
+export const UserFields = graphql(`
   fragment UserFields on User {
     id
     email

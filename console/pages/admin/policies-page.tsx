@@ -4,11 +4,11 @@ import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
+import { LineDiff } from '../../components/line-diff.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { Day } from '../../components/time.tsx';
 import { type PolicyRow, PoliciesQuery } from './policy-documents.ts';
-import { LineDiff } from './line-diff.tsx';
 import { Region } from './region.tsx';
 
 const PolicyDialog = lazy(async () => ({ default: (await import('./policy-dialog.tsx')).PolicyDialog }));
@@ -91,7 +91,7 @@ function Version({ version, before, inForce }: VersionProps) {
           <summary className="w-fit text-accent touch:min-h-11">
             {t('admin.policies.difference', { version: before.version })}
           </summary>
-          <LineDiff before={before.markdown} after={version.markdown} />
+          <LineDiff label={t('admin.policies.changes')} before={before.markdown} after={version.markdown} />
         </details>
       )}
     </li>

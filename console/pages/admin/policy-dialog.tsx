@@ -5,9 +5,9 @@ import { useMutation } from 'urql';
 import { Checkbox, Field } from '../../components/field.tsx';
 import { TextField } from '../../components/text-field.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { LineDiff } from '../../components/line-diff.tsx';
 import { TaskDialog } from '../task-dialog.tsx';
 import { text } from './form-dialog.tsx';
-import { LineDiff } from './line-diff.tsx';
 import { type PolicyRow, PublishPolicy } from './policy-documents.ts';
 
 const SUMMARY_CHARACTERS_MAX = 500;
@@ -63,7 +63,9 @@ export function PolicyDialog({ latest, onClose }: { latest: PolicyRow | undefine
         label={t('admin.policies.reaccept')}
         hint={t('admin.policies.reacceptHint')}
       />
-      {latest && markdown !== latest.markdown && <LineDiff before={latest.markdown} after={markdown} />}
+      {latest && markdown !== latest.markdown && (
+        <LineDiff label={t('admin.policies.changes')} before={latest.markdown} after={markdown} />
+      )}
     </TaskDialog>
   );
 }

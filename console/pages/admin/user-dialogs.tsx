@@ -20,6 +20,7 @@ import {
   UpdateUser,
 } from './documents.ts';
 import { FormDialog, text, words } from './form-dialog.tsx';
+import { DisableUserKey, EndSession } from './user-part-dialogs.tsx';
 import type { UserTask } from './user-tasks.ts';
 
 interface DialogsProps {
@@ -41,6 +42,10 @@ export function UserDialogs({ task, onClose, onChanged }: DialogsProps) {
       return <SignInLink user={task.user} onClose={onClose} />;
     case 'sessions':
       return <Sessions user={task.user} onClose={onClose} />;
+    case 'session':
+      return <EndSession session={task.session} onClose={onClose} />;
+    case 'key':
+      return <DisableUserKey apiKey={task.key} onClose={onClose} />;
   }
 }
 

@@ -4,11 +4,14 @@ import { useNavigate } from '@tanstack/react-router';
 import { useTranslation } from 'react-i18next';
 import { type MenuEntry, RULE } from '../../components/menu.tsx';
 import type { AdminUser } from './documents.ts';
+import type { UserKey, UserSession } from './user-documents.ts';
 
 /** The dialog that is open, and the user it is about. */
 export type UserTask =
   | { kind: 'create' }
-  | { kind: 'edit' | 'adjust' | 'link' | 'sessions'; user: AdminUser };
+  | { kind: 'edit' | 'adjust' | 'link' | 'sessions'; user: AdminUser }
+  | { kind: 'session'; user: AdminUser; session: UserSession }
+  | { kind: 'key'; user: AdminUser; key: UserKey };
 
 /** The entries of a user's menu. */
 export function useUserEntries(user: AdminUser, onTask: (task: UserTask) => void): MenuEntry[] {

@@ -1,6 +1,6 @@
 /** Everybody with an account: who they are, what they may do, what they have. */
-import { useNavigate, useSearch } from '@tanstack/react-router';
-import { CircleCheck, CircleMinus, CircleX, Ellipsis, type LucideIcon, Plus } from 'lucide-react';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { Ellipsis, Plus } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
@@ -12,12 +12,12 @@ import { EmptyFiltered } from '../../components/notice.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Pager } from '../../components/pager.tsx';
 import { SearchField } from '../../components/search-field.tsx';
-import { StateWord, type Tone } from '../../components/state-word.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { Day } from '../../components/time.tsx';
 import { type AdminUser, UsersQuery } from './documents.ts';
 import { Region } from './region.tsx';
 import { type AdminSearch, USER_STATES } from './search.ts';
+import { UserStateWord } from './user-facts.tsx';
 import { type UserTask, useUserEntries } from './user-tasks.ts';
 
 const USERS_PER_PAGE = 50;
@@ -112,7 +112,7 @@ function UserTable({ users, onTask }: UserTableProps) {
   const { t } = useTranslation();
   const columns: Column<AdminUser>[] = [
     { id: 'email', head: t('admin.users.user'), cell: (user) => <Who user={user} /> },
-    { id: 'state', head: t('admin.state'), cell: (user) => <State user={user} /> },
+    { id: 'state', head: t('admin.state'), cell: (user) => <UserStateWord state={user.state} /> },
     { id: 'groups', head: t('admin.places.groups'), from: 'lg', cell: (user) => <Groups user={user} /> },
     {
       id: 'since',
@@ -149,7 +149,7 @@ function UserTable({ users, onTask }: UserTableProps) {
             <UserMenu user={user} onTask={onTask} />
           </div>
           <div className="flex items-center justify-between gap-3">
-            <State user={user} />
+            <UserStateWord state={user.state} />
             <Money amount={user.wallet.available} />
           </div>
         </div>
@@ -162,27 +162,19 @@ interface CellProps {
   user: AdminUser;
 }
 
-function Who({ user: { email, displayName, role } }: CellProps) {
+function Who({ user: { id, email, displayName, role } }: CellProps) {
   const { t } = useTranslation();
   return (
     <>
       <div className="flex flex-wrap items-center gap-2 font-[550] break-all">
-        {email} {role === 'ADMIN' && <Tag>{t('admin.badge')}</Tag>}
+        <Link to="/admin/users/$id" params={{ id }} className="text-accent underline">
+          {email}
+        </Link>{' '}
+        {role === 'ADMIN' && <Tag>{t('admin.badge')}</Tag>}
       </div>
       {displayName !== null && <div className="text-hint text-ink-3">{displayName}</div>}
     </>
   );
-}
-
-const LOOKS: Record<AdminUser['state'], { icon: LucideIcon; tone: Tone }> = {
-  ACTIVE: { icon: CircleCheck, tone: 'good' },
-  SUSPENDED: { icon: CircleMinus, tone: 'warn' },
-  DELETED: { icon: CircleX, tone: 'quiet' },
-};
-
-function State({ user: { state } }: CellProps) {
-  const { t } = useTranslation();
-  return <StateWord {...LOOKS[state]} word={t(`admin.users.states.${state}`)} />;
 }
 
 function Groups({ user: { allowedGroups } }: CellProps) {

@@ -1,5 +1,5 @@
 /** What the pages of the privacy policy ask the service. */
-import { graphql } from '../../graphql.ts';
+import { graphql, type ResultOf } from '../../graphql.ts';
 
 export const PolicyQuery = graphql(`
   query PrivacyPolicy($version: String) {
@@ -13,6 +13,21 @@ export const PolicyQuery = graphql(`
     }
   }
 `);
+
+export const PolicyHistoryQuery = graphql(`
+  query PolicyHistory {
+    privacyPolicyVersions {
+      id
+      version
+      effectiveAt
+      markdown
+      sha256
+      changeSummary
+    }
+  }
+`);
+
+export type Policy = ResultOf<typeof PolicyHistoryQuery>['privacyPolicyVersions'][number];
 
 const TITLE_LINE = /^\s*# .*\n/;
 

@@ -1,27 +1,43 @@
 /**
- * The privacy policy in force: its text, its version, and the fingerprint that acceptances are stored with.
+ * The privacy policy: the text in force or an earlier one, the fingerprint that acceptances are stored with,
+ * what always holds, and the history of its versions.
  */
+import { Link, useSearch } from '@tanstack/react-router';
+import { Printer } from 'lucide-react';
+import { useEffect } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
+import { Button } from '../../components/button.tsx';
 import { Failure, SkeletonRows } from '../../components/notice.tsx';
 import { useTitle } from '../../components/page-head.tsx';
 import { Prose } from '../../components/prose.tsx';
 import { Day } from '../../components/time.tsx';
-import type { ResultOf } from '../../graphql.ts';
 import { PublicFrame } from '../shell/public-frame.tsx';
-import { PolicyQuery, withoutTitle } from './documents.ts';
+import { type Policy, PolicyHistoryQuery, withoutTitle } from './documents.ts';
+import { PolicyFacts } from './policy-facts.tsx';
+import { PolicyHistory } from './policy-history.tsx';
 
 /** The policy page. */
 export function PrivacyPolicyPage() {
   const { t } = useTranslation();
-  const [{ data, error, fetching }, again] = useQuery({ query: PolicyQuery, variables: { version: null } });
+  const { version } = useSearch({ from: '/privacy-policy' });
+  const [{ data, error, fetching }, again] = useQuery({ query: PolicyHistoryQuery });
+  const versions = data?.privacyPolicyVersions ?? [];
+  const [inForce] = versions;
   useTitle(t('policy.title'));
+  useLightPrint();
   return (
     <PublicFrame>
       <div className="mx-auto max-w-[680px]">
         <h1 className="text-public">{t('policy.title')}</h1>
-        {data && <Policy policy={data.privacyPolicy} />}
+        {inForce && (
+          <Content
+            versions={versions}
+            inForce={inForce}
+            shown={version === undefined ? inForce : versions.find((policy) => policy.version === version)}
+          />
+        )}
         {!data && fetching && (
           <div className="mt-8">
             <SkeletonRows rows={8} />
@@ -42,27 +58,77 @@ export function PrivacyPolicyPage() {
   );
 }
 
-function Policy({ policy }: { policy: ResultOf<typeof PolicyQuery>['privacyPolicy'] }) {
+interface ContentProps {
+  versions: readonly Policy[];
+  inForce: Policy;
+  /** The version that the address names; undefined where there is none of that number. */
+  shown: Policy | undefined;
+}
+
+function Content({ versions, inForce, shown = inForce }: ContentProps) {
   const { t } = useTranslation();
   return (
     <>
-      <p className="mt-1 text-ink-2">
-        {t('policy.version', { version: policy.version })} <Day at={policy.effectiveAt} />
-      </p>
-      {policy.changeSummary !== null && (
+      <div className="mt-1 flex flex-wrap items-center justify-between gap-3">
+        <p className="text-ink-2">
+          {t(shown.id === inForce.id ? 'policy.version' : 'privacy.former', { version: shown.version })}{' '}
+          <Day at={shown.effectiveAt} />
+        </p>
+        <span className="print:hidden">
+          <Button
+            size="small"
+            icon={<Printer size={16} strokeWidth={1.75} aria-hidden="true" />}
+            onClick={() => print()}
+          >
+            {t('privacy.print')}
+          </Button>
+        </span>
+      </div>
+      {shown.id !== inForce.id && (
+        <p className="mt-6 rounded-code bg-warn-soft p-4">
+          {t('privacy.replaced', { version: inForce.version })}{' '}
+          <Link to="/privacy-policy" search={{}} className="text-accent underline">
+            {t('privacy.readCurrent')}
+          </Link>
+        </p>
+      )}
+      {shown.changeSummary !== null && (
         <section className="mt-6 rounded-code bg-sunk p-4">
           <h2 className="font-semibold">{t('policy.changes')}</h2>
-          <p className="text-ink-2">{policy.changeSummary}</p>
+          <p className="text-ink-2">{shown.changeSummary}</p>
         </section>
       )}
       <div className="mt-8">
-        <Prose markdown={withoutTitle(policy.markdown)} />
+        <Prose markdown={withoutTitle(shown.markdown)} />
       </div>
+      <PolicyFacts />
+      <PolicyHistory versions={versions} shown={shown} />
       <p className="mt-10 border-t border-line pt-4 text-hint text-ink-3">
         {t('policy.fingerprint')}
         <br />
-        <code className="break-all">{policy.sha256}</code>
+        <code className="break-all">{shown.sha256}</code>
       </p>
     </>
   );
+}
+
+/** Paper is light: a dark page would print light letters on no ground. */
+function useLightPrint(): void {
+  useEffect(() => {
+    const { dataset } = document.documentElement;
+    let shown = dataset['theme'];
+    const before = () => {
+      shown = dataset['theme'];
+      dataset['theme'] = 'light';
+    };
+    const after = () => {
+      dataset['theme'] = shown;
+    };
+    window.addEventListener('beforeprint', before);
+    window.addEventListener('afterprint', after);
+    return () => {
+      window.removeEventListener('beforeprint', before);
+      window.removeEventListener('afterprint', after);
+    };
+  }, []);
 }

@@ -8,7 +8,7 @@ import { textIn } from '../form-values.ts';
 import { TaskDialog } from '../task-dialog.tsx';
 import type { Passkey } from './documents.ts';
 import type { PasskeyTask } from './passkeys.tsx';
-import { browserOf } from './sessions.tsx';
+import { browserOf } from './user-agent.ts';
 
 const RegisterOptions = graphql(`
   mutation PasskeyOptions {

@@ -8,6 +8,7 @@ import { textIn } from '../form-values.ts';
 import { useSubmit } from '../use-submit.ts';
 import { ChangePassword, SecurityQuery } from './documents.ts';
 import { Identities } from './identities.tsx';
+import { LinkOutcome } from './link-outcome.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { Part, ProfileFrame } from './profile-frame.tsx';
 import { Sessions } from './sessions.tsx';
@@ -26,6 +27,7 @@ export function SecurityPage() {
     <ProfileFrame viewer={data?.viewer} error={error} onRetry={again}>
       {(viewer) => (
         <>
+          <LinkOutcome />
           <Part title={t('profile.password')}>
             {viewer.securityFactors.hasPassword ? (
               <Password email={viewer.email} />

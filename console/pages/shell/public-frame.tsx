@@ -9,6 +9,7 @@ import { buttonClass, IconButton } from '../../components/button.tsx';
 import { Mark } from '../../components/mark.tsx';
 import { useStore } from '../../components/store.ts';
 import { setTheme, theme, THEMES } from '../../components/theme.ts';
+import { useTimeZone } from '../../components/time.tsx';
 import { graphql } from '../../graphql.ts';
 import { LANGUAGE_NAMES, type Language, LANGUAGES, setLanguage } from '../../i18n.ts';
 
@@ -16,6 +17,7 @@ const VisitorQuery = graphql(`
   query Visitor {
     viewer {
       id
+      timeZone
     }
   }
 `);
@@ -29,7 +31,7 @@ export function PublicFrame({ children }: { children: ReactNode }) {
       <header
         className={clsx(
           'flex h-14 flex-none items-center gap-6 border-b border-line px-12 max-lg:px-8',
-          'max-sm:px-4',
+          'max-sm:px-4 print:hidden',
         )}
       >
         <Link to="/pricing" className="flex items-center gap-3 text-section">
@@ -65,6 +67,7 @@ export function PublicFrame({ children }: { children: ReactNode }) {
 function Doors() {
   const { t } = useTranslation();
   const [{ data }] = useQuery({ query: VisitorQuery });
+  useTimeZone(data?.viewer?.timeZone);
   if (data?.viewer) {
     return (
       <Link to="/keys" className={buttonClass({})}>
@@ -93,7 +96,7 @@ export function Foot() {
     <footer
       className={clsx(
         'flex flex-none flex-wrap items-center gap-x-5 gap-y-1 px-10 py-5 text-table',
-        'text-ink-2 max-sm:px-4',
+        'text-ink-2 max-sm:px-4 print:hidden',
       )}
     >
       <nav aria-label={t('shell.footer')} className="flex gap-5">

@@ -9,6 +9,7 @@ import { requestIdOf } from '../../client.ts';
 import { Banner, Failure } from '../../components/notice.tsx';
 import { ToastHost } from '../../components/toast.tsx';
 import { usePhone } from '../../components/store.ts';
+import { useTimeZone } from '../../components/time.tsx';
 import { graphql } from '../../graphql.ts';
 import { ProofHost } from '../proof/proof-host.tsx';
 import { Sidebar, TabBar } from './navigation.tsx';
@@ -38,10 +39,11 @@ const PolicyBanner = lazy(async () => ({ default: (await import('./policy-banner
 export function Shell() {
   const [{ data, error }, again] = useQuery({ query: ViewerQuery });
   const { t } = useTranslation();
+  const zoned = useTimeZone(data?.viewer?.timeZone);
   if (data?.viewer) {
     return (
       <ToastHost>
-        <Frame viewer={data.viewer} baseAddress={data.baseAddress} />
+        {zoned && <Frame viewer={data.viewer} baseAddress={data.baseAddress} />}
         <ProofHost />
       </ToastHost>
     );

@@ -7,6 +7,7 @@ export const ViewerQuery = graphql(`
       id
       email
       role
+      timeZone
       mustAcceptPolicy {
         id
         version

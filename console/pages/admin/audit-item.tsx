@@ -1,0 +1,57 @@
+/** One event of the audit log: when, what, to what, by whom, why, and what it changed. */
+import { useTranslation } from 'react-i18next';
+import { Stamp } from '../../components/time.tsx';
+import { graphql, type ResultOf } from '../../graphql.ts';
+import { ChangedValues } from './changed-values.tsx';
+
+export const AuditFields = graphql(`
+  fragment AuditFields on AuditEvent {
+    id
+    at
+    action
+    actor {
+      kind
+      label
+    }
+    targetType
+    targetId
+    before
+    after
+    reason
+    ip
+    requestId
+    hash
+    prevHash
+  }
+`);
+
+type AuditEvent = ResultOf<typeof AuditFields>;
+
+/** The event, as an item of a list. */
+export function AuditItem({ event }: { event: AuditEvent }) {
+  const { t } = useTranslation();
+  const { at, action, actor, targetType, targetId, before, after, reason, ip } = event;
+  return (
+    <li className="border-b border-line py-2.5 text-table">
+      <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
+        <span className="w-28 text-ink-2">
+          <Stamp at={at} />
+        </span>
+        <code className="font-semibold">{action}</code>
+        <span className="break-all text-ink-2">
+          {targetType} {targetId !== null && <code>{targetId}</code>}
+        </span>
+        <span className="ml-auto text-ink-2 max-sm:ml-0">
+          {actor.label} {ip !== null && <code className="text-ink-3">{ip}</code>}
+        </span>
+      </div>
+      <div className="mt-1 sm:ml-32">
+        {reason !== null && <span>{reason}</span>}
+        <details>
+          <summary className="w-fit text-accent touch:min-h-11">{t('admin.audit.details')}</summary>
+          <ChangedValues before={before} after={after} />
+        </details>
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,44 @@
+/** The dialogs over one session and over one key of a user. */
+import { useTranslation } from 'react-i18next';
+import { useMutation } from 'urql';
+import { browserOf } from '../profile/user-agent.ts';
+import { FormDialog } from './form-dialog.tsx';
+import { DisableKey, RevokeSession, type UserKey, type UserSession } from './user-documents.ts';
+
+/** Ends the session. */
+export function EndSession({ session, onClose }: { session: UserSession; onClose: () => void }) {
+  const { t } = useTranslation();
+  const [, revoke] = useMutation(RevokeSession);
+  return (
+    <FormDialog
+      title={t('admin.user.endTitle', { name: browserOf(session.userAgent) ?? t('profile.unknown') })}
+      sentence={t('admin.user.endSentence')}
+      button={t('admin.user.end')}
+      destructive
+      onClose={onClose}
+      send={async (_, reason) => {
+        const { data, error } = await revoke({ input: { id: session.id, reason } });
+        return { error, userErrors: data?.adminSessionRevoke.userErrors };
+      }}
+    />
+  );
+}
+
+/** Disables the key for good. */
+export function DisableUserKey({ apiKey, onClose }: { apiKey: UserKey; onClose: () => void }) {
+  const { t } = useTranslation();
+  const [, disable] = useMutation(DisableKey);
+  return (
+    <FormDialog
+      title={t('admin.user.disableTitle', { name: apiKey.name })}
+      sentence={t('admin.user.disableSentence')}
+      button={t('admin.user.disable')}
+      destructive
+      onClose={onClose}
+      send={async (_, reason) => {
+        const { data, error } = await disable({ input: { id: apiKey.id, reason } });
+        return { error, userErrors: data?.adminApiKeyDisable.userErrors };
+      }}
+    />
+  );
+}

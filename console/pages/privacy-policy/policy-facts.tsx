@@ -1,0 +1,43 @@
+/** What holds in every version, because the gateway works that way: what providers receive, how long data stays. */
+import { useTranslation } from 'react-i18next';
+
+const KEPT = ['prompts', 'usage', 'ledger', 'sessions', 'links', 'chats', 'record'] as const;
+
+/** The facts, under the text. */
+export function PolicyFacts() {
+  const { t } = useTranslation();
+  return (
+    <>
+      <section className="mt-10 border-t border-line pt-6">
+        <h2 className="text-section">{t('privacy.providers')}</h2>
+        <p className="mt-2">{t('privacy.providersSentence')}</p>
+        <ul className="mt-2 list-disc pl-5">
+          <li>{t('privacy.receive')}</li>
+          <li>{t('privacy.receiveNot')}</li>
+          <li>{t('privacy.terms')}</li>
+        </ul>
+      </section>
+      <section className="mt-8">
+        <h2 className="text-section">{t('privacy.retention')}</h2>
+        <div className="mt-2 overflow-x-auto" tabIndex={0} role="region" aria-label={t('privacy.retention')}>
+          <table className="w-full text-left text-table">
+            <thead>
+              <tr className="border-b border-line-strong text-hint text-ink-3">
+                <th className="py-2 pr-4 font-medium">{t('privacy.what')}</th>
+                <th className="py-2 font-medium">{t('privacy.howLong')}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {KEPT.map((name) => (
+                <tr key={name} className="border-b border-line align-top">
+                  <td className="py-2 pr-4">{t(`privacy.kept.${name}.what`)}</td>
+                  <td className="py-2 text-ink-2">{t(`privacy.kept.${name}.long`)}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </section>
+    </>
+  );
+}

@@ -1,0 +1,29 @@
+/** What became of linking an identity: said once, to a browser that comes back from its provider. */
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { CircleCheck, CircleX } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import { useTranslation } from 'react-i18next';
+import { Banner } from '../../components/notice.tsx';
+
+/** The message; its parameter leaves the address at once, so that a reload does not say it again. */
+export function LinkOutcome() {
+  const { t } = useTranslation();
+  const { oidc } = useSearch({ from: '/signed-in/profile/security' });
+  const navigate = useNavigate();
+  const [outcome] = useState(oidc);
+  useEffect(() => {
+    if (oidc !== undefined) void navigate({ to: '/profile/security', search: {}, replace: true });
+  }, [navigate, oidc]);
+  if (outcome === undefined) return null;
+  const done = outcome === 'linked';
+  const Icon = done ? CircleCheck : CircleX;
+  return (
+    <Banner
+      alert
+      tone={done ? 'good' : 'bad'}
+      icon={<Icon size={16} strokeWidth={1.75} aria-hidden="true" />}
+    >
+      {t(`identities.outcomes.${outcome}`)}
+    </Banner>
+  );
+}

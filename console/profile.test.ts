@@ -1,0 +1,110 @@
+/** Profile, policy and the page of one user in a real browser. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ready } from './test/browser.ts';
+import { type House, openHouse, press, type Visit } from './test/visit.ts';
+
+let house: House;
+const visit: Visit = (where, steps) => house.visit(where, steps);
+
+beforeAll(async () => {
+  if (ready) house = await openHouse();
+}, 120_000);
+
+beforeEach(() => {
+  if (ready) house.reset();
+});
+
+afterAll(async () => {
+  if (ready) await house.stage.close();
+});
+
+describe.skipIf(!ready)('times', () => {
+  test('on a page follow the zone of the profile, not that of the device', async () => {
+    for (const [zone, name] of [
+      ['Pacific/Auckland', /GMT\+1[23]|NZ[DS]T/],
+      ['Asia/Kolkata', /GMT\+5:30|IST/],
+    ] as const) {
+      house.stage.fake.state.timeZone = zone;
+      await visit('/profile/security', async (page) => {
+        const exact = await page.getByRole('main').locator('time').first().getAttribute('title');
+        expect(exact).toMatch(name);
+      });
+    }
+  });
+});
+
+describe.skipIf(!ready)('linking an identity', () => {
+  test('tells its outcome once, and leaves the address', async () => {
+    for (const [outcome, words] of [
+      ['linked', 'The identity is linked.'],
+      ['taken', 'This identity signs in to another account.'],
+      ['limit_reached', 'No further identity fits.'],
+      ['anything', 'The identity could not be linked.'],
+    ] as const)
+      await visit(`/profile/security?oidc=${outcome}`, async (page) => {
+        await page.getByRole('alert').getByText(words).waitFor();
+        await page.waitForURL(/\/profile\/security$/);
+        await page.getByRole('alert').getByText(words).waitFor();
+      });
+  });
+});
+
+describe.skipIf(!ready)('the privacy policy', () => {
+  test('shows its history, what changed, and an earlier version under an address of its own', async () => {
+    await visit('/privacy-policy', async (page) => {
+      await page.getByText('Version 1.1, in force since').waitFor();
+      await press(page, page.getByText('Difference from version 1.0'));
+      const changes = page.getByRole('region', { name: 'Changed lines' });
+      await changes.getByText('− | Usage rows | 13 months |').waitFor();
+      await changes.getByText('+ | Usage rows | 12 months |').waitFor();
+      await page.getByRole('link', { name: 'Version 1.0' }).click();
+      await page.waitForURL(/version=/);
+      await page.getByText('This version was replaced by version 1.1.').waitFor();
+      await page.reload();
+      await page.getByText('Version 1.0, in force from').waitFor();
+    });
+  });
+
+  test('prints its text alone, in light colours', async () => {
+    await visit('/privacy-policy', async (page) => {
+      await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+      expect(await page.getByRole('heading', { name: 'How long data is kept' }).isVisible()).toBe(true);
+      expect(await page.getByRole('banner').isVisible()).toBe(false);
+      expect(await page.getByRole('button', { name: 'Print' }).isVisible()).toBe(false);
+      const theme = () => page.evaluate(() => document.documentElement.dataset['theme']);
+      await page.evaluate(() => window.dispatchEvent(new Event('beforeprint')));
+      expect(await theme()).toBe('light');
+      await page.evaluate(() => window.dispatchEvent(new Event('afterprint')));
+      expect(await theme()).toBe('dark');
+      await page.emulateMedia({ media: null });
+    });
+  });
+});
+
+describe.skipIf(!ready)('an administrator', () => {
+  test('reads one user on one page, and ends one of its sessions with a reason', async () => {
+    await visit('/admin/users', async (page) => {
+      await page.setViewportSize({ width: 1280, height: 800 });
+    });
+    house.stage.fake.state.admin = true;
+    await visit('/admin/users/usr_admin_1', async (page) => {
+      await page.getByRole('heading', { level: 1, name: 'mara@lindgren.dev' }).waitFor();
+      for (const name of ['Profile', 'Wallet', 'Usage of 30 days', 'Keys', 'Last entries', 'Audit log'])
+        await page.getByRole('heading', { level: 2, name }).waitFor();
+      const browsers = page.getByRole('table', { name: 'Signed-in browsers' });
+      await press(page, browsers.getByRole('button', { name: 'Sign out' }).first());
+      const dialog = page.getByRole('dialog', { name: 'Sign out Chrome, Linux' });
+      await dialog.getByLabel('Reason').fill('Lost laptop');
+      await press(page, dialog.getByRole('button', { name: 'Sign out' }));
+      await dialog.waitFor({ state: 'detached' });
+    });
+  });
+
+  test('sees the newest events of the audit log checked at once, and all of them on demand', async () => {
+    await visit('/admin/audit', async (page) => {
+      await page.getByText('The newest 1000 events hold').waitFor();
+      await press(page, page.getByRole('button', { name: 'Check all' }));
+      await page.getByText('The whole chain holds, 18204 events').waitFor();
+    });
+  });
+});
