@@ -3,6 +3,7 @@ import type { GraphQLField } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestApp } from '../test/control/app.ts';
 import type { TestApp } from '../test/control/app.ts';
+import { everything } from '../test/control/everything.ts';
 import { UserSchema } from './accounts/account.entity.ts';
 import { Batches } from './batches.ts';
 import type { Context, Viewer } from './context.ts';
@@ -75,9 +76,6 @@ const NOT_OWNED: ReadonlySet<string> = new Set([
   'messageSend.replacesId',
   'poolQuoteCreate.modelIds',
 ]);
-
-/** Written by the attempt itself, about who makes it. */
-const ABOUT_THE_CALLER: ReadonlySet<string> = new Set(['attempt_window', 'query_budget']);
 
 const schema = createSchema(createBus());
 
@@ -200,22 +198,6 @@ describe("somebody else's things", () => {
     return payload.userErrors[0]?.code ?? 'DONE';
   }
 
-  /** What stands in each table, as a digest. */
-  async function everything(): Promise<Record<string, string>> {
-    const tables = await query<{ name: string }>(
-      em(),
-      sql`select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
-        where n.nspname = 'public' and c.relkind in ('r', 'p') and not c.relispartition order by 1`,
-    );
-    const digests: Record<string, string> = {};
-    for (const { name } of tables.filter((table) => !ABOUT_THE_CALLER.has(table.name))) {
-      const text = `select md5(coalesce(string_agg(t::text, '|' order by t::text), '')) as digest
-        from "${name}" t`;
-      digests[name] = (await queryOne<{ digest: string }>(em(), { text, values: [] }))?.digest ?? '';
-    }
-    return digests;
-  }
-
   it('have a line here for every mutation that takes an id of theirs', () => {
     const missing = mutations()
       .filter((field) => field.extensions['access'] === 'USER')
@@ -234,7 +216,7 @@ describe("somebody else's things", () => {
   it.each(['other', 'administrator'] as const)(
     'are not there for an %s: refused by a stable code, and nothing changes',
     async (name) => {
-      const before = await everything();
+      const before = await everything(em());
       const answers: Record<string, unknown> = {};
       const wanted: Record<string, unknown> = {};
       for (const [mutation, attempts] of Object.entries(ATTEMPTS))
@@ -243,7 +225,7 @@ describe("somebody else's things", () => {
           answers[`${mutation} ${at}`] = await attempt(actors[name], mutation, one);
         }
       expect(answers).toEqual(wanted);
-      expect(await everything()).toEqual(before);
+      expect(await everything(em())).toEqual(before);
     },
     60_000,
   );

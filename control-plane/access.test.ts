@@ -1,20 +1,9 @@
-import {
-  getNamedType,
-  getNullableType,
-  graphql,
-  isEnumType,
-  isInputObjectType,
-  isLeafType,
-  isListType,
-  isNonNullType,
-  isObjectType,
-  parse,
-  subscribe,
-} from 'graphql';
-import type { GraphQLArgument, GraphQLField, GraphQLInputType, GraphQLObjectType } from 'graphql';
+import { getNamedType, graphql, isLeafType, isNonNullType, isObjectType, parse, subscribe } from 'graphql';
+import type { GraphQLArgument, GraphQLField, GraphQLObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestApp } from '../test/control/app.ts';
 import type { TestApp } from '../test/control/app.ts';
+import { NOBODY, smallestOf } from '../test/control/smallest.ts';
 import { freshUntil, ruleOf } from './access.ts';
 import type { TokenRule } from './access.rules.ts';
 import { UserSchema } from './accounts/account.entity.ts';
@@ -26,23 +15,8 @@ import { createBus } from './events.ts';
 import { createKey } from './keys/key.service.ts';
 import { createSchema } from './schema.ts';
 
-const NOBODY = 'usr_01ARZ3NDEKTSV4RRFFQ69G5FAV';
 const SCOPES = Object.keys(AccessScope) as AccessScope[];
 const REFUSALS = ['UNAUTHENTICATED', 'FORBIDDEN', 'REAUTH_REQUIRED'];
-
-/** A value for each scalar that passes its parser and names nothing that exists. */
-const SCALARS: Readonly<Record<string, unknown>> = {
-  ID: NOBODY,
-  String: 'x',
-  Int: 1,
-  Boolean: false,
-  Money: '0.5',
-  Decimal: '1',
-  DateTime: '2026-01-01T00:00:00.000Z',
-  EmailAddress: 'nobody@example.com',
-  URL: 'http://127.0.0.1:1',
-  JSON: {},
-};
 
 interface Actor {
   name: string;
@@ -61,20 +35,6 @@ function rootOf(name: string): GraphQLObjectType {
 const fieldsOf = (name: string): GraphQLField<unknown, Context>[] =>
   Object.values(rootOf(name).getFields()) as GraphQLField<unknown, Context>[];
 
-/** The smallest input of a type: what may be left out is. */
-function valueOf(type: GraphQLInputType): unknown {
-  const inner = getNullableType(type);
-  if (isListType(inner)) return [valueOf(inner.ofType)];
-  if (isEnumType(inner)) return inner.getValues()[0]?.name;
-  if (isInputObjectType(inner))
-    return Object.fromEntries(
-      Object.values(inner.getFields())
-        .filter((field) => isNonNullType(field.type) && field.defaultValue === undefined)
-        .map((field) => [field.name, valueOf(field.type)]),
-    );
-  return SCALARS[inner.name];
-}
-
 /** An operation with this one field, below a field of the root where it belongs to another type. */
 function operationOf(kind: string, field: GraphQLField<unknown, Context>, below?: string) {
   const needed = field.args.filter(
@@ -87,7 +47,7 @@ function operationOf(kind: string, field: GraphQLField<unknown, Context>, below?
   return {
     source: `${kind}${list(({ name, type }) => `$${name}: ${String(type)}`)} {
       ${below ? `${below} { ${call} }` : call} }`,
-    variableValues: Object.fromEntries(needed.map(({ name, type }) => [name, valueOf(type)])),
+    variableValues: Object.fromEntries(needed.map(({ name, type }) => [name, smallestOf(type)])),
   };
 }
 

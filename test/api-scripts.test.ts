@@ -1,0 +1,178 @@
+/** The scripts of docs/api.md, word for word, against a whole house. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { LLMock } from '@copilotkit/aimock';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createEmptyDatabase } from './database.ts';
+import type { TestDatabase } from './database.ts';
+import { addCustomer, startHouse } from './house.ts';
+import type { Customer, House } from './house.ts';
+import type { ApiClient } from './house/client.ts';
+import { startProcess } from './house/process.ts';
+
+const PAGE = join(import.meta.dirname, '..', 'docs', 'api.md');
+const SCRIPT = /^### (\S+\.sh)\n[^]*?^```sh\n([^]*?)^```$/gm;
+const RUN_MS = 120_000;
+const UPSTREAM_KEY = 'secret-of-the-upstream';
+const run = promisify(execFile);
+const scripts = [...readFileSync(PAGE, 'utf8').matchAll(SCRIPT)].map(([, name = '', text = '']) => ({
+  name,
+  text,
+}));
+
+let folder: string;
+let database: TestDatabase;
+let house: House;
+let adminToken: string;
+let customer: Customer;
+let customerToken: string;
+let rotated = '';
+const tried = new Set(['api.sh']);
+const mock = new LLMock({ host: '127.0.0.1', port: 0, logLevel: 'silent' });
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'api-scripts-'));
+  for (const { name, text } of scripts) writeFileSync(join(folder, name), text);
+  mock.on({ predicate: () => true }, { content: 'Hello.' });
+  await mock.start();
+  database = await createEmptyDatabase();
+  house = await startHouse({ databaseUrl: database.url });
+  const wanted = /ADMIN_\w+/g;
+  adminToken = await tokenOf(house.admin, [...new Set(readFileSync(PAGE, 'utf8').match(wanted))]);
+  customer = await addCustomer(house, '0');
+  customerToken = await tokenOf(customer.api, ['POOLS_WRITE', 'KEYS_WRITE']);
+});
+
+afterAll(async () => {
+  await house?.stop();
+  await mock.stop();
+  await database?.drop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function tokenOf(api: ApiClient, scopes: string[]): Promise<string> {
+  const { secret } = await api.mutate<{ secret: string }>(
+    'accessTokenCreate',
+    { name: 'script', scopes, expiresInDays: 1 },
+    'secret',
+  );
+  return secret;
+}
+
+/** Runs a script of the page and returns the lines that it printed. */
+async function script(name: string, given: string[], token = adminToken): Promise<string[]> {
+  tried.add(name);
+  const env = {
+    PATH: `${dirname(process.execPath)}:${process.env['PATH']}`,
+    CONTROL: house.controlUrl,
+    TOKEN: token,
+    UPSTREAM_KEY,
+  };
+  const { stdout } = await run('sh', [name, ...given], { cwd: folder, env, timeout: RUN_MS });
+  return stdout.trim().split('\n');
+}
+
+/** Asks the model for an answer; the status, and the id under which it is in the books. */
+async function ask(key: string): Promise<{ status: number; requestId: string | null }> {
+  const response = await fetch(`${house.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'swift', messages: [{ role: 'user', content: 'Hi' }] }),
+  });
+  await response.text();
+  return { status: response.status, requestId: response.headers.get('x-request-id') };
+}
+
+describe('the scripts of docs/api.md', { timeout: RUN_MS }, () => {
+  it('make an account, and a link for its owner', async () => {
+    const [link = '', id] = await script('create-user.sh', ['ann@example.com']);
+    expect(new URL(link).pathname).toMatch(/^\/(claim|reset)$/);
+    const { rows } = await house.database.query('select id, state from users where email = $1', [
+      'ann@example.com',
+    ]);
+    expect(rows).toEqual([{ id, state: 'ACTIVE' }]);
+  });
+
+  it('top a wallet up, once', async () => {
+    const given = [customer.userId, '500', 'invoice-1042'];
+    expect(await script('top-up.sh', given)).toEqual(['500.00']);
+    expect(await script('top-up.sh', given)).toEqual(['500.00']);
+    await expect(script('top-up.sh', [customer.userId, '501', 'invoice-1042'])).rejects.toThrow(
+      /IDEMPOTENCY_MISMATCH/,
+    );
+  });
+
+  it('add an upstream that a model is then answered by', async () => {
+    const [route] = await script('add-upstream.sh', ['east', `${mock.url}/v1`, 'swift', 'their-model']);
+    expect(route).toMatch(/^rte_/);
+    await house.applied();
+    expect(await ask(customer.key)).toMatchObject({ status: 200 });
+  });
+
+  it('open the storefront and sell a pool, whose key is good for that pool alone', async () => {
+    expect(await script('open-storefront.sh', ['99.00'])).toEqual(['OPEN']);
+    const [address = '', key = ''] = await script('buy-pool.sh', ['lyon', 'swift'], customerToken);
+    expect(new URL(address).hostname).toBe('lyon.localhost');
+    expect(key).toMatch(/^sk-\w{48}$/);
+    await house.applied();
+    expect(await ask(key)).toMatchObject({ status: 403 });
+  });
+
+  it('export the requests of a month', async () => {
+    const { requestId } = await ask(customer.key);
+    const month = new Date().toISOString().slice(0, 7);
+    await expect
+      .poll(() => script('export-month.sh', [month]), { timeout: RUN_MS, interval: 500 })
+      .toContainEqual(expect.stringContaining(requestId ?? 'no id'));
+    expect(await script('export-month.sh', ['2001-12'])).toHaveLength(1);
+  });
+
+  it('rotate a key: the new secret and the old one work', async () => {
+    [rotated = ''] = await script('rotate-key.sh', [customer.keyId, '2026-11'], customerToken);
+    await house.applied();
+    expect(rotated).not.toBe(customer.key);
+    expect([(await ask(rotated)).status, (await ask(customer.key)).status]).toEqual([200, 200]);
+  });
+
+  it('disable a leaked key, which is refused when the script has ended', async () => {
+    const lines = await script('disable-leaked-key.sh', [customer.keyId], customerToken);
+    expect(lines).toEqual(['refused by 1 nodes']);
+    expect([401, 403]).toContain((await ask(rotated)).status);
+    expect([401, 403]).toContain((await ask(customer.key)).status);
+  });
+
+  it('make a node that starts with what is printed, and drain it until it is gone', async () => {
+    const [id = '', ...settings] = await script('create-node.sh', ['node-9']);
+    const env = Object.fromEntries(settings.map((line) => line.split(/=(.*)/).slice(0, 2)));
+    const folders = { DATA_DIR: join(folder, 'node-9'), DRAIN_SECONDS: '1' };
+    const node = await startProcess({
+      entry: 'data-plane/main.ts',
+      env: { HOST: '127.0.0.1', DATA_PORT: '0', ...folders, ...env },
+      logFile: join(folder, 'node-9.log'),
+    });
+    await house.applied();
+    expect(await script('drain-node.sh', [id])).toEqual(['OFFLINE']);
+    expect(node.child.exitCode).toBe(0);
+  });
+
+  it('change the ratio of a group, with a line in the audit log', async () => {
+    const [ratio, event = ''] = await script('set-ratio.sh', ['VIP', '0.85']);
+    expect(ratio).toBe('0.85');
+    expect(JSON.parse(event)).toMatchObject({ action: 'group-ratio.set', reason: 'new terms' });
+  });
+
+  it('say which scope is missing, and fail', async () => {
+    const failure = await script('set-ratio.sh', ['VIP', '0.5'], customerToken).catch((error: unknown) =>
+      String(error),
+    );
+    expect(failure).toContain('FORBIDDEN: This access token lacks the scope ADMIN_CATALOG.');
+  });
+
+  it('were all tried', () => {
+    expect(scripts.map(({ name }) => name).filter((name) => !tried.has(name))).toEqual([]);
+    expect(scripts.length).toBeGreaterThan(10);
+  });
+});
