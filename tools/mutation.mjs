@@ -1,8 +1,8 @@
 /**
  * `npm run mutation -- [group …]`: changes the money code in a copy of the repository, one small error at a
  * time, and counts how many the tests notice. Prints the score of each file and group, those included that an
- * earlier run measured; writes `.bench/mutation.json`, and what was missed to `.bench/mutation-missed-….txt` as
- * it goes. Exits with 1 below the least score. `MUTATION_WORKERS` says how many tests run at once,
+ * earlier run measured; writes `.bench/mutation.json`, and what was missed to `.bench/mutation-missed-….txt`
+ * as it goes. Exits with 1 below the least score. `MUTATION_WORKERS` says how many tests run at once,
  * `MUTATION_SAMPLE=n` tries every n-th error alone.
  */
 import { spawnSync } from 'node:child_process';

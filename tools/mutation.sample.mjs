@@ -1,4 +1,4 @@
-/** Every n-th error alone is tried, where `MUTATION_SAMPLE` is n: the same ones each time, in each file alike. */
+/** Where `MUTATION_SAMPLE` is n every n-th error alone is tried: the same ones each time, in all files. */
 import { PluginKind, declareClassPlugin } from '@stryker-mutator/api/plugin';
 
 class Sample {

@@ -1,4 +1,4 @@
-/** Everything that moves a wallet's money, in any order and at once: no invariant breaks, no micro-dollar goes. */
+/** All that moves a wallet's money, in any order and at once: no invariant breaks, nothing is lost. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMoney, reported } from '../../test/money-fixture.ts';

@@ -1,4 +1,4 @@
-/** Settlements and claims: what stands in the books and the alarms, what each refusal says, who hears of it. */
+/** Settlements and claims: what stands in the books and the alarms, what refusals say, who hears of it. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';

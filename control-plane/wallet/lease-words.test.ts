@@ -49,7 +49,8 @@ async function keyWithLimit(walletId: string, limit: bigint): Promise<string> {
   const keyId = newId('key');
   await query(
     money.em(),
-    sql`insert into api_key (id, owner_id, wallet_id, name, billing_group, state, disabled_reason, spend_limit)
+    sql`insert into api_key
+        (id, owner_id, wallet_id, name, billing_group, state, disabled_reason, spend_limit)
       select ${keyId}, user_id, id, 'limited', 'default', 'DISABLED', 'NOT_REVEALED', ${limit}
       from wallet where id = ${walletId}`,
   );
@@ -89,7 +90,7 @@ it('refuses a need of nothing and a wish below the need, with the field and the 
   expect((await ask({ ...request, want: PRICE })).granted).toBe(PRICE);
 });
 
-it('answers a repeated question with all that the first answer held, in silence of the node too', async () => {
+it('answers a repeated question with all of the first answer, in silence of the node too', async () => {
   const request = await setting({ cash: 100n * PRICE, gift: 3n * PRICE });
   const first = await ask(request);
   expect(first).toEqual({
@@ -169,7 +170,7 @@ it('says to add credit, to raise the limit, to ask the operator or to ask again'
   });
 });
 
-it('cuts from a limit what is left of it this month: without what was spent, and what nodes hold', async () => {
+it('cuts from a limit what this month has left: without what was spent and what nodes hold', async () => {
   const request = await setting({ cash: 1_000n * PRICE });
   const keyId = await keyWithLimit(request.walletId, 10n * PRICE);
   await query(
@@ -229,7 +230,7 @@ it('enters grant and return with their node, their lines and words for people', 
   expect(await rowOf(lease.id)).toEqual({ state: 'CLOSED', released: String(10n * PRICE), ended: true });
 });
 
-it('ends a lease that was used up without an entry, and one that was taken back with its own words', async () => {
+it('ends a used up lease without an entry, and one that is taken back with its own words', async () => {
   const spent = await setting({ cash: PRICE });
   const lease = await ask(spent);
   const { walletId, journalId, nodeId } = spent;
@@ -269,7 +270,7 @@ it('closes a lease for its own node alone, and says that there is none', async (
   expect(await rowOf(lease.id)).toMatchObject({ state: 'ACTIVE' });
 });
 
-it('takes nothing back before nodes had time to call, nor of one that may still spend by its clock', async () => {
+it('takes nothing back before nodes had time to call, nor what one may still spend', async () => {
   const request = await setting({ cash: 60n * PRICE });
   const lease = await ask(request);
   const silentFor = async (ms: number, mayReclaim = true): Promise<{ reclaimed: number }> => {

@@ -1,4 +1,4 @@
-/** A hold ends once; and each word of the control plane on a lease means one thing to money and to clients. */
+/** A hold ends once; each word of the control plane on a lease means one thing to money and to clients. */
 import { expect, test } from 'vitest';
 import { GatewayError } from '@gateway/shared/failures';
 import { LeaseHold, refusal, unavailable, understand } from './holds.ts';

@@ -93,7 +93,7 @@ test('a folder without a segment has no book, and a journal begins with a name o
   expect([journal.writable, journal.backlog]).toEqual([true, 0]);
 });
 
-test('segments are read oldest first, however the disk lists them, and made durable before that', async () => {
+test('segments are made durable, then read, oldest first however the disk lists them', async () => {
   const path = folder();
   const bytes = [segment(bookAt(0), [2]), segment(bookAt(2), [1]), segment(bookAt(3), [])];
   for (const [at, each] of bytes.entries()) writeFileSync(join(path, segmentName(at + 9)), each);
@@ -113,7 +113,7 @@ test('segments are read oldest first, however the disk lists them, and made dura
   expect(book?.nextSeq).toBe(4);
 });
 
-test('what stands behind the point where a newer segment begins was given up, and does not count', async () => {
+test('what stands behind the point where a newer segment begins does not count', async () => {
   const path = folder();
   writeFileSync(join(path, segmentName(1)), segment(bookAt(0), [1, 1]));
   writeFileSync(join(path, segmentName(2)), segment(bookAt(1), [1]));
@@ -203,7 +203,7 @@ test('only the line of a charge is read as one', () => {
   expect(() => chargeOfLine(lineOf({ type: 'refused', no: 1 }))).toThrow('a refused record stands where');
 });
 
-test('a file that is settled goes; the one that holds an open charge stays, and so do all after it', async () => {
+test('a settled file goes; the one that holds an open charge stays, and so do all after it', async () => {
   const path = folder();
   const journal = await withLease(path, { segmentBytes: 1 });
   for (let number = 1; number <= 4; number += 1) await journal.append(charge(number));
@@ -278,7 +278,7 @@ test('a failed write is told with its cause, and so is the end of the trouble', 
   expect(told.slice(1)).toEqual([{ fields: {}, message: expect.stringMatching(/writable again/) }]);
 });
 
-test('a new segment that cannot be made durable is tried for again, then charges are taken as before', async () => {
+test('a new segment that fails is tried for again, then charges are taken as before', async () => {
   const path = folder();
   const failing = { append: false, rename: 0 };
   let opened = 0;
@@ -351,7 +351,7 @@ test('a journal that was closed while its disk refused does not come back', asyn
   expect([created, vi.getTimerCount()]).toEqual([1, 0]);
 });
 
-test('records that wait for the disk are bounded: more charges are refused until it has caught up', async () => {
+test('records that wait for the disk are bounded: more are refused until it has caught up', async () => {
   let go = (): void => undefined;
   let slow = false;
   const disk: Disk = {
@@ -405,14 +405,15 @@ function follow(book: Book, files: readonly { groups: readonly number[]; from: n
 const seqsOf = async (unsettled: Unsettled, limit: number) =>
   (await unsettled.next(limit)).map(({ seq }) => seq);
 
-test('unsettled charges are read from where the settled ones end, over files, as many as are asked for', async () => {
+test('unsettled charges are read from where the settled ones end, no further than is asked for', async () => {
   const book = bookAt(6);
   book.settledSeq = 2;
-  const { unsettled } = follow(book, [
+  const { reads, unsettled } = follow(book, [
     { groups: [2, 1], from: 1 },
     { groups: [3], from: 4 },
   ]);
   expect(await seqsOf(unsettled, 1)).toEqual([3]);
+  expect(reads).toHaveLength(1);
   expect(await seqsOf(unsettled, 3)).toEqual([3, 4, 5]);
   expect(await seqsOf(unsettled, 100)).toEqual([3, 4, 5, 6]);
   unsettled.drop(4);
@@ -440,13 +441,16 @@ test('a file that lost what it held is not taken for the end: the report waits, 
 });
 
 test('exactly as many charges as memory keeps are kept, and one more is read back', async () => {
-  const { reads, unsettled } = follow(bookAt(0), []);
+  const { reads, segments, unsettled } = follow(bookAt(KEPT_MAX + 1), [{ groups: [1], from: KEPT_MAX + 1 }]);
+  const written = segments.splice(0);
   expect(await seqsOf(unsettled, 1)).toEqual([]);
+  segments.push(...written);
   const kept = Array.from({ length: KEPT_MAX }, (_, at) => ({ ...charge(at + 1), seq: at + 1 }));
-  unsettled.add(kept, { segment: 1, offset: 0, group: 1 });
-  expect(await unsettled.next(KEPT_MAX + 1)).toHaveLength(KEPT_MAX);
+  unsettled.add(kept, { segment: 1, offset: 0, group: 0 });
+  expect(await unsettled.next(KEPT_MAX)).toHaveLength(KEPT_MAX);
   expect(reads).toEqual([]);
-  unsettled.add([{ ...charge(1), seq: KEPT_MAX + 1 }], { segment: 9, offset: 0, group: 1 });
+  unsettled.add([{ ...charge(1), seq: KEPT_MAX + 1 }], { segment: 1, offset: 0, group: 0 });
   unsettled.drop(KEPT_MAX - 1);
-  expect(await seqsOf(unsettled, 1)).toEqual([KEPT_MAX]);
+  expect(await seqsOf(unsettled, 9)).toEqual([KEPT_MAX, KEPT_MAX + 1]);
+  expect(reads).toHaveLength(1);
 });

@@ -141,7 +141,7 @@ export class Journal {
     this.#file = undefined;
   }
 
-  /** Writes what waits, unless that goes on already. Nothing to write must not look like a write that does. */
+  /** Writes what waits, unless that goes on already. Where nothing waits no write may seem to go on. */
   #startFlush(): void {
     if (this.#flushing || this.#sick || this.#queue.length === 0) return;
     this.#flushing = this.#flush();

@@ -77,7 +77,7 @@ afterEach(async () => {
 const GATHERED = 250;
 const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 
-test('a report names its node, and each charge with its journal, its number, its lease and its cost', async () => {
+test('a report names its node, and of each charge journal, number, lease and cost', async () => {
   const { charge, sent, settler } = desk();
   charge(1, 'lease_1', 250_000n);
   settler.addFree(usageOf('free_1', 0n));
@@ -131,7 +131,7 @@ test('what was rejected for good is settled with its count and sum, and told wit
   expect(told[0]?.message).toMatch(/rejected/);
 });
 
-test('nothing is logged where all was taken, and nothing is sent or settled where nothing waits', async () => {
+test('nothing is logged where all was taken, nothing sent or settled where nothing waits', async () => {
   const { charge, notes, sent, settler, told } = desk();
   settler.start('node_1');
   await pass(2_000);
@@ -285,7 +285,7 @@ test.each(['INVALID', 'BAD_USER_INPUT'])(
   },
 );
 
-test('after a record that cannot be read reports grow again, so that a backlog does not go out one by one', async () => {
+test('after a record that cannot be read reports grow again: a backlog is not sent one by one', async () => {
   const { charge, control, sent, settler } = desk();
   control.unreadable.add('request_1');
   for (let seq = 1; seq <= 2_000; seq += 1) charge(seq);
