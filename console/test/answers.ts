@@ -166,7 +166,6 @@ export function queries(state: State) {
     groupRatios: () => groupRatios,
     privacyPolicy: () => policy,
     privacyPolicyVersions: policyVersions,
-    privacyPolicyVersions: policyVersions,
     signInOptions: () => ({
       password: true,
       passkeys: true,

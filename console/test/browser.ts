@@ -53,7 +53,6 @@ export const OWN_PAGES = [
 export const ADMIN_PAGES = [
   '/admin/users',
   '/admin/users/usr_admin_1',
-  '/admin/users/usr_admin_1',
   '/admin/models',
   '/admin/groups',
   '/admin/upstreams',
