@@ -36,7 +36,7 @@ const payButton = (page: Page, total: string) =>
   page.getByRole('button', { name: `Pay ${total}`, exact: true });
 
 describe.skipIf(!ready)('a pool', () => {
-  test('is bought by mouse for the total on the button; its first key shows the pool’s own address', async () => {
+  test('is bought by mouse for the total on the button; its first key shows its own address', async () => {
     await visit('/pools', async (page) => {
       await fillIn(page);
       await page.getByText('4 picked').waitFor();
@@ -144,7 +144,7 @@ describe.skipIf(!ready)('a pool', () => {
 });
 
 describe.skipIf(!ready)('the storefront', () => {
-  test('that closes while somebody buys is told at once; the choice stays, and nothing can be paid', async () => {
+  test('that closes while somebody buys says so at once; the choice stays, nothing can be paid', async () => {
     await visit('/pools', async (page) => {
       await fillIn(page);
       await payButton(page, '$118.00').waitFor();
@@ -160,7 +160,7 @@ describe.skipIf(!ready)('the storefront', () => {
     });
   });
 
-  test('is opened by an administrator, who stands by the prices the first time, and gives a reason', async () => {
+  test('is opened by an administrator, who first stands by the prices and gives a reason', async () => {
     fake.state.storefront.state = 'CLOSED';
     await visit('/admin/storefront', async (page) => {
       await press(page, page.getByRole('button', { name: 'Open…' }));

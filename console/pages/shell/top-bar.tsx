@@ -56,7 +56,6 @@ const TITLES: Record<string, 'playground' | 'keys' | 'usage' | 'wallet' | 'pools
   '/usage': 'usage',
   '/wallet': 'wallet',
   '/pools': 'pools',
-  '/pools': 'pools',
   '/profile': 'profile',
 };
 
