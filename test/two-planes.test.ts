@@ -24,7 +24,7 @@ import { startProcess } from './house/process.ts';
 import type { HouseProcess } from './house/process.ts';
 import { ask, compare, traffic } from './house/traffic.ts';
 
-const UNTIL_MS = 15_000;
+const UNTIL_MS = 45_000;
 /** Each control plane looks at pools every 10 s: in this time both have. */
 const ROUND_MS = 11_000;
 /** The base price of the seeded storefront, in micro-USD. */
@@ -78,7 +78,7 @@ beforeAll(async () => {
   await addUpstream(house, { baseUrl: `${mock.url}/v1`, models: ['budget'] });
   customer = await addCustomer(house, '100');
   there = apiClient(secondUrl, customer.api.cookie());
-}, 60_000);
+}, 180_000);
 
 afterAll(async () => {
   await house?.stop();
@@ -196,7 +196,7 @@ describe('work beside requests', () => {
       [pool.id],
     );
     expect(rows).toEqual([{ paid: String(2 * POOL_PRICE) }]);
-  }, 60_000);
+  }, 120_000);
 });
 
 interface ReplyEvent {
@@ -246,7 +246,7 @@ const send = (api: ApiClient, conversationId: string, idempotencyKey: string): P
 
 describe('the Playground over two control planes', () => {
   // The node has credit of the wallet then, whatever else this machine does.
-  beforeAll(() => isServed(customer));
+  beforeAll(() => isServed(customer), 60_000);
 
   it('answers in the one to a chat of the other, and is followed from both', async () => {
     const chat = await newChat();
@@ -299,7 +299,7 @@ describe('a control plane is killed', () => {
       async () => (await send(there, await newChat(), `again ${Date.now()}`)).reply.id !== '',
       'it serves again',
     );
-  }, 60_000);
+  }, 120_000);
 
   it('its node goes on with the other: served, settled, and told of changes', async () => {
     const load = traffic(house.url, customer);
@@ -310,5 +310,5 @@ describe('a control plane is killed', () => {
     await isServed(other);
     await load.stop();
     await compare(house, { customer, seen: load.seen, cutAtMost: 0 });
-  }, 60_000);
+  }, 120_000);
 });

@@ -30,6 +30,8 @@ import { packagesOf } from './packages.ts';
 const ROOT = join(import.meta.dirname, '..', '..');
 const PLANES = ['control-plane', 'data-plane'] as const;
 const UNTIL_MS = 60_000;
+/** Many small files are copied and removed: seconds on a machine that does nothing else. */
+const PATIENCE_MS = 240_000;
 
 let folder: string;
 let child: ChildProcess | undefined;
@@ -44,7 +46,7 @@ afterEach(async () => {
   await once(child, 'exit');
 });
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true }), PATIENCE_MS);
 
 const stagesOf = (plane: string): Stage[] => readDockerfile(join(ROOT, plane, 'Dockerfile'));
 
@@ -112,23 +114,27 @@ async function statusOf(url: string): Promise<number> {
 }
 
 describe('the image of the data plane', () => {
-  it('starts from what it holds, writes to its volume alone, and ends on SIGTERM', async () => {
-    const image = layOut('data-plane');
-    const port = await findFreePort();
-    const data = join(folder, 'data');
-    run('data-plane', image, {
-      DATA_PORT: String(port),
-      DATA_DIR: data,
-      CONTROL_URL: 'http://127.0.0.1:1',
-      NODE_TOKEN: 'gnt_test',
-    });
-    expect(await statusOf(`http://127.0.0.1:${port}/livez`)).toBe(200);
-    expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(503);
-    expect(existsSync(join(data, 'journal'))).toBe(true);
-    expect(existsSync(join(image, '.gateway'))).toBe(false);
-    child?.kill('SIGTERM');
-    expect(await once(child as ChildProcess, 'exit')).toEqual([0, null]);
-  });
+  it(
+    'starts from what it holds, writes to its volume alone, and ends on SIGTERM',
+    async () => {
+      const image = layOut('data-plane');
+      const port = await findFreePort();
+      const data = join(folder, 'data');
+      run('data-plane', image, {
+        DATA_PORT: String(port),
+        DATA_DIR: data,
+        CONTROL_URL: 'http://127.0.0.1:1',
+        NODE_TOKEN: 'gnt_test',
+      });
+      expect(await statusOf(`http://127.0.0.1:${port}/livez`)).toBe(200);
+      expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(503);
+      expect(existsSync(join(data, 'journal'))).toBe(true);
+      expect(existsSync(join(image, '.gateway'))).toBe(false);
+      child?.kill('SIGTERM');
+      expect(await once(child as ChildProcess, 'exit')).toEqual([0, null]);
+    },
+    PATIENCE_MS,
+  );
 
   it('holds no library of the control plane, the console or the tests', () => {
     const packages = packagesOf(ROOT, workspacesOf('data-plane'));
@@ -140,23 +146,27 @@ describe('the image of the data plane', () => {
 });
 
 describe('the image of the control plane', () => {
-  it('migrates an empty database and serves API and console', async () => {
-    const database = await createEmptyDatabase();
-    const image = layOut('control-plane');
-    const port = await findFreePort();
-    run('control-plane', image, {
-      DATABASE_URL: database.url,
-      SECRET_KEY: 'x'.repeat(32),
-      CONTROL_PORT: String(port),
-      DEMO: 'off',
-    });
-    expect(await statusOf(`http://127.0.0.1:${port}/readyz`)).toBe(200);
-    const page = await fetch(`http://127.0.0.1:${port}/sign-in`, { headers: { accept: 'text/html' } });
-    expect(await page.text()).toContain('<div id="root">');
-    child?.kill('SIGTERM');
-    expect(await once(child as ChildProcess, 'exit')).toEqual([0, null]);
-    await database.drop();
-  }, 90_000);
+  it(
+    'migrates an empty database and serves API and console',
+    async () => {
+      const database = await createEmptyDatabase();
+      const image = layOut('control-plane');
+      const port = await findFreePort();
+      run('control-plane', image, {
+        DATABASE_URL: database.url,
+        SECRET_KEY: 'x'.repeat(32),
+        CONTROL_PORT: String(port),
+        DEMO: 'off',
+      });
+      expect(await statusOf(`http://127.0.0.1:${port}/readyz`)).toBe(200);
+      const page = await fetch(`http://127.0.0.1:${port}/sign-in`, { headers: { accept: 'text/html' } });
+      expect(await page.text()).toContain('<div id="root">');
+      child?.kill('SIGTERM');
+      expect(await once(child as ChildProcess, 'exit')).toEqual([0, null]);
+      await database.drop();
+    },
+    PATIENCE_MS,
+  );
 });
 
 describe.each(PLANES)('the Dockerfile of the %s', (plane) => {
