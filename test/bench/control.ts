@@ -166,6 +166,7 @@ async function run(databaseUrl: string): Promise<void> {
   await freeNames(databaseUrl);
   const house = await startHouse({ databaseUrl, controlEnv: CONTROL_ENV, nodeExecArgv: PRELOAD });
   try {
+    await until(SNAPSHOT_WITHIN_MS, () => hasAll(house, house.nodes[0]?.name ?? ''));
     const change = await measureChanges(house);
     say(`\n${table([change])}\n`);
     const snapshot = await measureSnapshot(house, emptyBytes);
