@@ -314,6 +314,14 @@ test('a new segment that fails is tried for again, then charges are taken as bef
   ]);
 });
 
+test('what nobody waits for is durable before the journal closes', async () => {
+  const path = folder();
+  await (await withLease(path)).close();
+  const { book } = await open(path);
+  expect([...book.leases.keys()]).toEqual(['lease_1']);
+  expect(book.nextRequestNo).toBe(2);
+});
+
 test('a journal that is closed takes no charge, and what waited for the disk is written', async () => {
   const path = folder();
   const told: string[] = [];
@@ -416,6 +424,8 @@ test('unsettled charges are read from where the settled ones end, no further tha
   expect(reads).toHaveLength(1);
   expect(await seqsOf(unsettled, 3)).toEqual([3, 4, 5]);
   expect(await seqsOf(unsettled, 100)).toEqual([3, 4, 5, 6]);
+  unsettled.drop(2);
+  expect(await seqsOf(unsettled, 100)).toEqual([3, 4, 5, 6]);
   unsettled.drop(4);
   expect(await seqsOf(unsettled, 100)).toEqual([5, 6]);
   unsettled.drop(6);
@@ -426,6 +436,18 @@ test('a group larger than one read is read whole', async () => {
   const { reads, unsettled } = follow(bookAt(5_000), [{ groups: [10, 4_000, 990], from: 1 }]);
   expect(await seqsOf(unsettled, 5_000)).toEqual(Array.from({ length: 5_000 }, (_, at) => at + 1));
   expect(Math.max(...reads)).toBeGreaterThan(1024 * 1024);
+});
+
+test('a large file is read a piece at a time, and no piece twice', async () => {
+  const { bytes, reads, unsettled } = follow(bookAt(5_000), [
+    { groups: Array.from({ length: 500 }, () => 10), from: 1 },
+  ]);
+  const piece = 1024 * 1024;
+  const size = bytes[0]?.length ?? 0;
+  expect(size).toBeGreaterThan(2 * piece);
+  expect(await seqsOf(unsettled, 5_000)).toEqual(Array.from({ length: 5_000 }, (_, at) => at + 1));
+  expect(Math.max(...reads)).toBe(piece);
+  expect(reads.length).toBeLessThanOrEqual(Math.ceil(size / piece) + 1);
 });
 
 test('a charge that a later segment gave up is not reported', async () => {
