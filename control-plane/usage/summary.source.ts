@@ -93,7 +93,8 @@ function walletSpans({ userId }: UsageConditions, width: 'DAY' | 'WEEK', { from,
   const list = [sql`width = ${width} and at >= ${from} and at < ${to}`];
   if (userId) list.push(sql`wallet_id = (select id from wallet where user_id = ${userId})`);
   return sql`select at, wallet_id, null as key_id, null as model_name, null as pool_id,
-      null as billing_group, null as source, null as status, requests, failed, input_tokens, output_tokens, cost
+      null as billing_group, null as source, null as status, requests, failed,
+      input_tokens, output_tokens, cost
     from usage_wallet_span where ${all(list)}`;
 }
 
@@ -110,8 +111,8 @@ function hoursOf(conditions: UsageConditions, range: Span): Statement {
   const list = [dimensionsOf(conditions, range)];
   if (keyIds) list.push(sql`key_id = any(${[...keyIds]}::text[])`);
   if (userId) list.push(sql`wallet_id = (select id from wallet where user_id = ${userId})`);
-  return sql`select hour as at, wallet_id, key_id, model_name, pool_id, billing_group, source, status, requests,
-      ${FAILED} as failed, input_tokens, output_tokens, cost
+  return sql`select hour as at, wallet_id, key_id, model_name, pool_id, billing_group, source, status,
+      requests, ${FAILED} as failed, input_tokens, output_tokens, cost
     from usage_hour where ${all(list)}`;
 }
 

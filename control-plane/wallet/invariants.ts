@@ -131,7 +131,8 @@ export const INVARIANTS: readonly Invariant[] = [
   {
     rule: 'I11',
     promise: 'the sums of wallets by day and week are those by hour',
-    find: `select coalesce(s.wallet_id, h.wallet_id) || ' ' || coalesce(s.width, h.width) as subject, coalesce(s.requests, 0) || ' for '
+    find: `select coalesce(s.wallet_id, h.wallet_id) || ' ' || coalesce(s.width, h.width) as subject,
+        coalesce(s.requests, 0) || ' for '
         || coalesce(s.cost, 0) || ', by hour ' || coalesce(h.requests, 0) || ' for ' || coalesce(h.cost, 0)
         as detail
       from (select width, date_trunc(width, hour, 'UTC') as at, wallet_id, sum(requests) as requests,

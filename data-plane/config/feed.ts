@@ -221,8 +221,8 @@ class ConfigFeed implements Feed {
   }
 
   /**
-   * Swaps at once; the file and the acknowledgement follow in order behind. Throws where the tables may not be
-   * served.
+   * Swaps at once; the file and the acknowledgement follow in order behind. Throws where the tables may not
+   * be served.
    */
   #swap(tables: Tables, told: Revision | TableChange): void {
     const confirmedAt = Date.now();

@@ -1,4 +1,4 @@
-/** Tables of many entries, of which few change: what is remembered between two states equals what is made anew. */
+/** Tables of many entries, of which few change: what follows the changes equals what is made anew. */
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -179,7 +179,7 @@ test('a snapshot of one line, as earlier releases wrote it, is read', async () =
   expect((await new ConfigFile(path).load())?.tables.checksum).toBe(checksum);
 });
 
-test('changes are added to the file until they are as long as its snapshot, then it is written anew', async () => {
+test('changes are added to the file up to the length of its snapshot, then it is written anew', async () => {
   const path = newFile();
   const file = new ConfigFile(path);
   let tables = many(6000);

@@ -1,4 +1,4 @@
-/** How long the console's queries take over HTTP, in sessions of an administrator and of the heaviest user. */
+/** How long the console's queries take over HTTP, for an administrator and for the heaviest user. */
 import { ADMIN } from '../house.ts';
 import type { House } from '../house.ts';
 import { apiClient } from '../house/client.ts';
