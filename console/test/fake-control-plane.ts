@@ -35,17 +35,14 @@ const CONTENT_TYPES: Record<string, string> = {
   '.woff2': 'font/woff2',
 };
 
+function makeState(): State {
+  return { signedIn: true, keys: makeKeys(), broken: false, admin: false, ...makeAccount(), ...makePools() };
+}
+
 /** Starts it over the built console in `folder`. */
 export async function startFake(folder: string, schemaText: string): Promise<Fake> {
   const schema = buildSchema(schemaText);
-  const state: State = {
-    signedIn: true,
-    keys: makeKeys(),
-    broken: false,
-    admin: false,
-    ...makeAccount(),
-    ...makePools(),
-  };
+  const state = makeState();
   const rows = makeTopic<Row>();
   const shop = makeTopic<State['storefront']>();
   const tell = () => shop.send({ ...state.storefront });

@@ -23,14 +23,12 @@ export function SecretFrame({ apiKey, secret }: SecretFrameProps) {
   const copyOrSelect = async () => {
     if (!(await copy())) selectInside(shown.current);
   };
-  const group = `${t(`pricing.groups.${apiKey.group}`)} ×${apiKey.groupRatio}`;
   const middle = PREFIX.length + Math.ceil((secret.length - PREFIX.length) / 2);
   return (
     <div className="rounded-code border border-accent bg-page p-4">
       <div className="flex flex-wrap justify-between gap-x-4 gap-y-1 text-table text-ink-2">
         <span>
-          <strong className="font-[550] text-ink">{apiKey.name}</strong> {group} ·{' '}
-          {apiKey.pool ? <code>{new URL(apiKey.baseUrl).host}</code> : t('reveal.mainDomain')}
+          <strong className="font-[550] text-ink">{apiKey.name}</strong> <Where apiKey={apiKey} />
         </span>
         <span>{t('reveal.characters', { count: secret.length })}</span>
       </div>
@@ -65,5 +63,17 @@ export function SecretFrame({ apiKey, secret }: SecretFrameProps) {
         </div>
       </div>
     </div>
+  );
+}
+
+/** The group, and the host where the key works. */
+function Where({ apiKey: { group, groupRatio, pool, baseUrl } }: Pick<SecretFrameProps, 'apiKey'>) {
+  const { t } = useTranslation();
+  const words = `${t(`pricing.groups.${group}`)} ×${groupRatio} · `;
+  return (
+    <>
+      {words}
+      {pool ? <code>{new URL(baseUrl).host}</code> : t('reveal.mainDomain')}
+    </>
   );
 }

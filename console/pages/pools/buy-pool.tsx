@@ -28,13 +28,11 @@ export function BuyPool({ storefront, baseHost, picked, onPick, onRefused }: Buy
   const [subdomain, setSubdomain] = useState('');
   const [name, setName] = useState('');
   const [autoRenew, setAutoRenew] = useState(false);
-  const offered = new Map(storefront.offeredModels.map((model) => [model.name, model.id]));
-  const chosen = picked.filter((model) => offered.has(model));
-  const modelIds = chosen.map((model) => offered.get(model) ?? '');
+  const { chosen, modelIds } = offeredOf(storefront, picked);
   const open = storefront.state === 'OPEN';
   const held = useQuote(open && chosen.length > 0 ? { modelIds } : undefined);
   const purchase = usePurchase({ held, onRefused });
-  const send = () => void purchase.send({ subdomain, name: name.trim(), autoRenew, count: chosen.length });
+  const order = { subdomain, name: name.trim(), autoRenew, count: chosen.length };
   return (
     <form
       aria-label={t('purchase.buyTitle')}
@@ -42,7 +40,7 @@ export function BuyPool({ storefront, baseHost, picked, onPick, onRefused }: Buy
       className="grid grid-cols-[minmax(0,1fr)_352px] gap-x-10 gap-y-8 max-xl:grid-cols-1"
       onSubmit={(event) => {
         event.preventDefault();
-        if (open) send();
+        if (open) void purchase.send(order);
       }}
     >
       <fieldset disabled={!open} className="flex min-w-0 flex-col gap-8">
@@ -73,6 +71,13 @@ export function BuyPool({ storefront, baseHost, picked, onPick, onRefused }: Buy
       />
     </form>
   );
+}
+
+/** What of the picks is on offer, in the order of picking, and the ids for it. */
+function offeredOf({ offeredModels }: Storefront, picked: readonly string[]) {
+  const offered = new Map(offeredModels.map((model) => [model.name, model.id]));
+  const chosen = picked.filter((model) => offered.has(model));
+  return { chosen, modelIds: chosen.map((model) => offered.get(model) ?? '') };
 }
 
 interface NamesProps {

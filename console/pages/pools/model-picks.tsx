@@ -18,9 +18,8 @@ interface ModelPicksProps {
 /** The boxes, and the count of what is picked. */
 export function ModelPicks({ storefront, picked, onPick, error }: ModelPicksProps) {
   const { t } = useTranslation();
-  const { includedModels, extraModelPrice, maxModels, offeredModels } = storefront;
+  const { includedModels, extraModelPrice, offeredModels } = storefront;
   const further = Math.max(0, picked.length - includedModels);
-  const full = picked.length >= maxModels;
   const pick = (name: string) => {
     onPick(picked.includes(name) ? picked.filter((other) => other !== name) : [...picked, name]);
   };
@@ -44,33 +43,44 @@ export function ModelPicks({ storefront, picked, onPick, error }: ModelPicksProp
         {counter}
       </StepHead>
       <ul className="grid grid-cols-2 gap-x-8 border-t border-line-strong max-sm:grid-cols-1">
-        {offeredModels.map(({ id, name }) => {
-          const at = picked.indexOf(name);
-          return (
-            <li key={id} className="border-b border-line">
-              <label className="flex min-h-[34px] items-center gap-2.5 touch:min-h-11">
-                <input
-                  type="checkbox"
-                  className="checkbox"
-                  checked={at >= 0}
-                  disabled={full && at < 0}
-                  onChange={() => pick(name)}
-                />
-                <code className={clsx('min-w-0 truncate', at >= 0 && 'font-semibold')}>{name}</code>
-                {at >= 0 && (
-                  <span className="ml-auto flex-none text-table text-ink-2">
-                    {at < includedModels ? t('purchase.one') : <Money amount={extraModelPrice} signed />}
-                  </span>
-                )}
-              </label>
-            </li>
-          );
-        })}
+        {offeredModels.map(({ id, name }) => (
+          <ModelPick key={id} {...{ name, storefront, picked, pick }} />
+        ))}
       </ul>
       <div className="mt-3">
         <Below id="pool-models" error={error} hint={<FrozenHint />} />
       </div>
     </fieldset>
+  );
+}
+
+interface PickProps extends Pick<ModelPicksProps, 'storefront' | 'picked'> {
+  name: string;
+  pick: (name: string) => void;
+}
+
+function ModelPick({ name, storefront, picked, pick }: PickProps) {
+  const { t } = useTranslation();
+  const { includedModels, extraModelPrice, maxModels } = storefront;
+  const at = picked.indexOf(name);
+  return (
+    <li className="border-b border-line">
+      <label className="flex min-h-[34px] items-center gap-2.5 touch:min-h-11">
+        <input
+          type="checkbox"
+          className="checkbox"
+          checked={at >= 0}
+          disabled={picked.length >= maxModels && at < 0}
+          onChange={() => pick(name)}
+        />
+        <code className={clsx('min-w-0 truncate', at >= 0 && 'font-semibold')}>{name}</code>
+        {at >= 0 && (
+          <span className="ml-auto flex-none text-table text-ink-2">
+            {at < includedModels ? t('purchase.one') : <Money amount={extraModelPrice} signed />}
+          </span>
+        )}
+      </label>
+    </li>
   );
 }
 

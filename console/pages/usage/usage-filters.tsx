@@ -20,7 +20,6 @@ export function UsageFilters({ search, models, keyNames, poolNames }: UsageFilte
   const navigate = useNavigate({ from: '/usage' });
   const set = (change: Partial<UsageSearch>) =>
     void navigate({ search: { ...search, after: undefined, ...change } });
-  const pools = search.pool !== undefined || poolNames.size > 0;
   const active =
     search.model ??
     search.key ??
@@ -49,16 +48,7 @@ export function UsageFilters({ search, models, keyNames, poolNames }: UsageFilte
           }}
         />
       ))}
-      {pools && (
-        <Filter
-          name={t('usage.pool')}
-          value={search.pool}
-          options={[...poolNames].map(([value, word]) => ({ value, word }))}
-          onChange={(pool) => {
-            set({ pool });
-          }}
-        />
-      )}
+      <PoolFilter value={search.pool} poolNames={poolNames} onChange={(pool) => set({ pool })} />
       {active !== undefined && <ClearFilters onClear={() => void navigate({ search: {} })} />}
       <div className="ml-auto max-sm:ml-0 max-sm:w-full">
         <SearchField
@@ -72,6 +62,19 @@ export function UsageFilters({ search, models, keyNames, poolNames }: UsageFilte
       </div>
     </div>
   );
+}
+
+interface PoolFilterProps extends Pick<UsageFiltersProps, 'poolNames'> {
+  value: string | undefined;
+  onChange: (pool: string | undefined) => void;
+}
+
+/** By dedicated pool; nothing to choose while the account has none. */
+function PoolFilter({ value, poolNames, onChange }: PoolFilterProps) {
+  const { t } = useTranslation();
+  if (value === undefined && poolNames.size === 0) return null;
+  const options = [...poolNames].map(([id, word]) => ({ value: id, word }));
+  return <Filter name={t('usage.pool')} value={value} options={options} onChange={onChange} />;
 }
 
 function ClearFilters({ onClear }: { onClear: () => void }) {
