@@ -1,4 +1,4 @@
-/** What holds in every version, because the gateway works that way: what providers receive, how long data stays. */
+/** What holds in every version: what providers receive, and how long data stays. */
 import { useTranslation } from 'react-i18next';
 
 const KEPT = ['prompts', 'usage', 'ledger', 'sessions', 'links', 'chats', 'record'] as const;
