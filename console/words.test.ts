@@ -1,6 +1,6 @@
 /**
- * Every page in a made-up language, a third longer than English: nothing on it is untranslated, nothing is cut
- * off, and it stands still and stays readable for who asked for that.
+ * Every page in a made-up language, a third longer than English: nothing on it is untranslated, nothing is
+ * cut off, and it stands still and stays readable for who asked for that.
  */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';

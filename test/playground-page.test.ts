@@ -213,7 +213,7 @@ describe.skipIf(chrome === undefined)('the Playground, storing nothing', () => {
     expect(JSON.stringify(content)).toContain('data:image/jpeg;base64,');
   });
 
-  test('raw HTML stays text, pictures from elsewhere are not loaded, links show where they lead', async () => {
+  test('raw HTML stays text, pictures from elsewhere stay away, links show where they lead', async () => {
     await newChat();
     await ask(`Some ${ASK_MARKUP}`);
     await replies()

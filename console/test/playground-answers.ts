@@ -1,4 +1,4 @@
-/** What the fake control plane answers about the Playground and Personal Intelligence: chats that are kept. */
+/** What the fake control plane answers about the Playground and Personal Intelligence: kept chats. */
 import { connection } from './connection.ts';
 import { ago } from './sample.ts';
 

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:console`: how long a visitor waits for the largest part of /pricing, in a real browser with an
- * empty cache, and how much JavaScript each page loads. Table, and `.bench/console.json`.
+ * `npm run bench:console`: how long a visitor waits for the largest part of /pricing, in a real browser with
+ * an empty cache, and how much JavaScript each page loads. Table, and `.bench/console.json`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

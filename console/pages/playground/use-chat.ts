@@ -1,4 +1,4 @@
-/** One chat on this page: sending, following the reply, stopping, asking again, and going between branches. */
+/** One chat on this page: sending, following, stopping, asking again, and going between branches. */
 import { useRef, useState } from 'react';
 import { useClient } from 'urql';
 import { useFailureWords } from '../failure-words.ts';
