@@ -273,8 +273,11 @@ test('a failed write is told with its cause, and so is the end of the trouble', 
   expect(told).toEqual([
     { fields: { reason: 'Error: ENOSPC' }, message: expect.stringMatching(/refused until it can/) },
   ]);
+  journal.note({ type: 'requested', no: 2, walletId: 'wallet_b', keyId: null, want: '5', need: '5' });
   full = false;
   await expect.poll(() => journal.writable, { timeout: 5_000 }).toBe(true);
+  // What waited meanwhile is written without anybody asking for it.
+  await expect.poll(() => journal.book.requests.has(2)).toBe(true);
   expect(told.slice(1)).toEqual([{ fields: {}, message: expect.stringMatching(/writable again/) }]);
 });
 
