@@ -49,7 +49,7 @@ it('the chain of the audit log is whole after changes, and a version published i
   expect(pick(answer, 'admin', 'policyVersions')).toEqual([{ version: '2.0' }, { version: '1.0' }]);
 });
 
-it('the chain is checked beyond one batch, from the start or from the newest events on, and exactly', async () => {
+it('the chain is checked beyond one batch, whole or its newest events alone, and exactly', async () => {
   const em = test.orm.em.fork();
   const actor = { kind: 'SYSTEM', id: null, label: 'system', ip: null, requestId: 'req_1' } as const;
   await inTransaction(em, async (inner) => {

@@ -63,9 +63,7 @@ export function PolicyDialog({ latest, onClose }: { latest: PolicyRow | undefine
         label={t('admin.policies.reaccept')}
         hint={t('admin.policies.reacceptHint')}
       />
-      {latest && markdown !== latest.markdown && (
-        <LineDiff label={t('admin.policies.changes')} before={latest.markdown} after={markdown} />
-      )}
+      {latest && <Changes before={latest.markdown} after={markdown} />}
     </TaskDialog>
   );
 }
@@ -78,4 +76,11 @@ function versionIn(values: FormData) {
     effectiveAt: from === '' ? null : new Date(`${from}T00:00:00Z`).toISOString(),
     requireReacceptance: values.has('reaccept'),
   };
+}
+
+/** What the new text changes; nothing while it is the old one. */
+function Changes({ before, after }: { before: string; after: string }) {
+  const { t } = useTranslation();
+  if (before === after) return null;
+  return <LineDiff label={t('admin.policies.changes')} before={before} after={after} />;
 }

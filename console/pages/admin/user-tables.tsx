@@ -58,21 +58,28 @@ export function UserSessions({ user, onTask }: TableProps) {
   );
 }
 
+function KeyName({ apiKey }: { apiKey: UserKey }) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <div className="font-[550]">{apiKey.name}</div>
+      <div className="text-hint text-ink-3">
+        <code>{maskedOf(apiKey) ?? t('keys.noSecret')}</code>
+      </div>
+    </>
+  );
+}
+
+function KeyStateWord({ apiKey }: { apiKey: UserKey }) {
+  const { t } = useTranslation();
+  const state = stateOf(apiKey);
+  return <StateWord {...lookOf(state)} word={t(`keys.states.${state}`)} />;
+}
+
 /** The user's keys; an administrator can disable one, and its owner cannot enable it again. */
 export function UserKeys({ user, onTask }: TableProps) {
   const { t } = useTranslation();
   const { nodes, totalCount } = user.apiKeys;
-  const name = (key: UserKey) => (
-    <>
-      <div className="font-[550]">{key.name}</div>
-      <div className="text-hint text-ink-3">
-        <code>{maskedOf(key) ?? t('keys.noSecret')}</code>
-      </div>
-    </>
-  );
-  const state = (key: UserKey) => (
-    <StateWord {...lookOf(stateOf(key))} word={t(`keys.states.${stateOf(key)}`)} />
-  );
   const disable = (key: UserKey) =>
     key.state === 'ENABLED' && (
       <Button size="small" onClick={() => onTask({ kind: 'key', user, key })}>
@@ -87,8 +94,8 @@ export function UserKeys({ user, onTask }: TableProps) {
         rows={nodes}
         idOf={({ id }) => id}
         columns={[
-          { id: 'name', head: t('keys.name'), cell: name },
-          { id: 'state', head: t('keys.state'), cell: state },
+          { id: 'name', head: t('keys.name'), cell: (key) => <KeyName apiKey={key} /> },
+          { id: 'state', head: t('keys.state'), cell: (key) => <KeyStateWord apiKey={key} /> },
           { id: 'group', head: t('keys.group'), cell: ({ group }) => t(`pricing.groups.${group}`) },
           {
             id: 'used',
@@ -106,7 +113,7 @@ export function UserKeys({ user, onTask }: TableProps) {
         card={(key) => (
           <div className="flex items-center justify-between gap-3 text-table">
             <div>
-              {name(key)} {state(key)}
+              <KeyName apiKey={key} /> <KeyStateWord apiKey={key} />
             </div>
             {disable(key)}
           </div>
