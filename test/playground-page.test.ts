@@ -150,7 +150,9 @@ describe.skipIf(chrome === undefined)('the Playground, storing nothing', () => {
     upstream.goOn();
     expect(await replies().nth(1).textContent()).not.toContain(SECOND_HALF.trim());
   });
+});
 
+describe.skipIf(chrome === undefined)('a chat with branches', () => {
   test('a chat that is not stored sends along what came before, on the branch that is shown', async () => {
     await newChat();
     await ask('one');
@@ -186,7 +188,9 @@ describe.skipIf(chrome === undefined)('the Playground, storing nothing', () => {
     await page.getByText('heard: three').waitFor();
     expect(await replies().count()).toBe(3);
   });
+});
 
+describe.skipIf(chrome === undefined)('a reply in the Playground', () => {
   test('a failed reply says that it is free and which request it was, and is asked again', async () => {
     await newChat();
     upstream.broken = true;
@@ -228,7 +232,9 @@ describe.skipIf(chrome === undefined)('the Playground, storing nothing', () => {
     expect(await page.title()).not.toContain('broken in');
     expect(complaints).toEqual([]);
   });
+});
 
+describe.skipIf(chrome === undefined)('from the Playground', () => {
   test('the shown API call answers when it is run', async () => {
     await newChat();
     await pick('budget');
@@ -286,7 +292,9 @@ describe.skipIf(chrome === undefined)('the Playground, storing chats', () => {
     expect(rows).toEqual([]);
     expect(await page.getByRole('navigation', { name: 'Chats' }).getByText('violet').count()).toBe(0);
   });
+});
 
+describe.skipIf(chrome === undefined)('the list of chats', () => {
   test('finds chats by their words, renames and deletes them', async () => {
     await newChat();
     await ask('Second harbour');

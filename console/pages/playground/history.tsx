@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { Ellipsis, Pencil, Plus, Trash2 } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { useTranslation } from 'react-i18next';
-import { useQuery } from 'urql';
+import { type CombinedError, useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Button, IconButton } from '../../components/button.tsx';
 import { Menu } from '../../components/menu.tsx';
@@ -48,6 +48,11 @@ export function History({ chatId, changes, onNew, onDeleted }: HistoryProps) {
   const list = data?.viewer?.playground.conversations;
   const rows = list?.nodes ?? [];
   const total = list?.totalCount ?? 0;
+  const done = (deleted: readonly string[]) => {
+    setTask(undefined);
+    again({ requestPolicy: 'network-only' });
+    onDeleted(deleted);
+  };
   return (
     <nav aria-label={t('playground.chats')} className="flex min-h-0 flex-1 flex-col gap-4 p-3">
       <Button wide icon={<Plus size={16} strokeWidth={1.75} />} onClick={onNew}>
@@ -62,15 +67,7 @@ export function History({ chatId, changes, onNew, onDeleted }: HistoryProps) {
         />
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto">
-        {!list && !error && <SkeletonRows rows={6} height="h-9" />}
-        {!list && error && (
-          <Failure
-            title={t('playground.listFailed')}
-            safe={t('playground.loadSafe')}
-            requestId={requestIdOf(error)}
-            onRetry={() => again({ requestPolicy: 'network-only' })}
-          />
-        )}
+        {!list && <NotListed error={error} onRetry={() => again({ requestPolicy: 'network-only' })} />}
         <Groups rows={rows} chatId={chatId} onTask={setTask} />
         {search !== undefined && list && rows.length === 0 && (
           <p className="px-2 text-table text-ink-2">{t('playground.noMatch')}</p>
@@ -79,20 +76,24 @@ export function History({ chatId, changes, onNew, onDeleted }: HistoryProps) {
       {search === undefined && total > 0 && (
         <Total total={total} onDelete={() => setTask({ kind: 'delete-all', count: total })} />
       )}
-      {task && (
-        <Suspense>
-          <ChatDialog
-            task={task}
-            onClose={() => setTask(undefined)}
-            onDone={(deleted) => {
-              setTask(undefined);
-              again({ requestPolicy: 'network-only' });
-              onDeleted(deleted);
-            }}
-          />
-        </Suspense>
-      )}
+      <Suspense>
+        {task && <ChatDialog task={task} onClose={() => setTask(undefined)} onDone={done} />}
+      </Suspense>
     </nav>
+  );
+}
+
+/** The list while it is loading, or that it could not be loaded. */
+function NotListed({ error, onRetry }: { error: CombinedError | undefined; onRetry: () => void }) {
+  const { t } = useTranslation();
+  if (!error) return <SkeletonRows rows={6} height="h-9" />;
+  return (
+    <Failure
+      title={t('playground.listFailed')}
+      safe={t('playground.loadSafe')}
+      requestId={requestIdOf(error)}
+      onRetry={onRetry}
+    />
   );
 }
 

@@ -1,6 +1,30 @@
 /** A chat as its reader sees it: one branch of the tree of messages, and how events change it. */
 import type { ChatMessage, StreamEvent } from './documents.ts';
 
+/** A chat on the page. */
+export interface ChatView {
+  id: string | undefined;
+  title: string;
+  stored: boolean;
+  temporary: boolean;
+  modelName: string | undefined;
+  /** Every message that is known, of all branches, oldest first. */
+  tree: ChatMessage[];
+  /** The message at the end of the branch that is shown; the newest one while undefined. */
+  end: string | undefined;
+}
+
+/** A chat that has not begun. */
+export const EMPTY: ChatView = {
+  id: undefined,
+  title: '',
+  stored: false,
+  temporary: false,
+  modelName: undefined,
+  tree: [],
+  end: undefined,
+};
+
 /** The branch that ends in this message, from the beginning; in the newest message where it is not there. */
 export function branchTo(messages: readonly ChatMessage[], leaf: string | undefined): ChatMessage[] {
   const byId = new Map(messages.map((message) => [message.id, message]));

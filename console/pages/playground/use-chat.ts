@@ -10,21 +10,9 @@ import {
   MessageStop,
   type Picture,
 } from './documents.ts';
-import { branchTo, historyBefore, newestEnd } from './thread.ts';
+import { branchTo, type ChatView, EMPTY, historyBefore, newestEnd } from './thread.ts';
 import { useFollowing } from './use-following.ts';
 import { useLoading } from './use-loading.ts';
-
-export interface ChatView {
-  id: string | undefined;
-  title: string;
-  stored: boolean;
-  temporary: boolean;
-  modelName: string | undefined;
-  /** Every message that is known, of all branches, oldest first. */
-  tree: ChatMessage[];
-  /** The message at the end of the branch that is shown; the newest one while undefined. */
-  end: string | undefined;
-}
 
 export interface Outgoing {
   content: string;
@@ -41,16 +29,6 @@ interface Options {
   onCreated: (id: string) => void;
   onChanged: () => void;
 }
-
-export const EMPTY: ChatView = {
-  id: undefined,
-  title: '',
-  stored: false,
-  temporary: false,
-  modelName: undefined,
-  tree: [],
-  end: undefined,
-};
 
 /** The chat in the address, or a new one. What it returns acts on it; failures come as sentences. */
 export function useChat(options: Options) {

@@ -2,8 +2,7 @@
 import { useEffect, useRef } from 'react';
 import { useClient } from 'urql';
 import { type ChatMessage, MessageStream } from './documents.ts';
-import { withEvent } from './thread.ts';
-import type { ChatView } from './use-chat.ts';
+import { type ChatView, withEvent } from './thread.ts';
 
 /** Follows the reply with this id to its end; after a lost connection it starts over by itself. */
 export function useFollowing(

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'react';
 import { type Client, type CombinedError, useClient } from 'urql';
 import { ChatQuery } from './documents.ts';
-import { type ChatView, EMPTY } from './use-chat.ts';
+import { type ChatView, EMPTY } from './thread.ts';
 
 export interface Loading {
   /** `gone` where there is no such chat (any more); undefined once it is loaded or none is asked for. */
