@@ -23,7 +23,7 @@ describe('the privacy policy', () => {
     },
   });
 
-  it('is published in versions that all can read; users accept again only where one asks for it', async () => {
+  it('is published in versions that all can read; users accept again only where asked', async () => {
     const [admin, user] = [await test.admin(), await test.user('reader@example.com')];
     const open = async () => pick(await user.send(OPEN), 'viewer', 'mustAcceptPolicy');
     const publish = async (number: string, more: object = {}) =>
