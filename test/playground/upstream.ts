@@ -1,4 +1,4 @@
-/** An upstream for chats: it can be held in the middle of an answer, or broken, and shows what it was sent. */
+/** An upstream for chats: it can be held in the middle of an answer or broken, and shows what it was sent. */
 import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
