@@ -32,6 +32,7 @@ interface HistoryProps {
 /** The list at the left, the last used first. */
 export function History({ chatId, changes, onNew, onDeleted }: HistoryProps) {
   const { t } = useTranslation();
+  const label = t('playground.search');
   const [search, setSearch] = useState<string>();
   const [task, setTask] = useState<ChatTask>();
   const variables = { search: search ?? null };
@@ -41,16 +42,17 @@ export function History({ chatId, changes, onNew, onDeleted }: HistoryProps) {
     requestPolicy: 'cache-and-network',
   });
   const [seen, setSeen] = useState(changes);
+  const refresh = () => again({ requestPolicy: 'network-only' });
   if (seen !== changes) {
     setSeen(changes);
-    again({ requestPolicy: 'network-only' });
+    refresh();
   }
   const list = data?.viewer?.playground.conversations;
-  const rows = list?.nodes ?? [];
-  const total = list?.totalCount ?? 0;
+  const { nodes: rows = [], totalCount } = list ?? {};
+  const total = totalCount ?? 0;
   const done = (deleted: readonly string[]) => {
     setTask(undefined);
-    again({ requestPolicy: 'network-only' });
+    refresh();
     onDeleted(deleted);
   };
   return (
@@ -59,15 +61,10 @@ export function History({ chatId, changes, onNew, onDeleted }: HistoryProps) {
         {t('playground.newChat')}
       </Button>
       <div className="[&>div]:w-full">
-        <SearchField
-          label={t('playground.search')}
-          placeholder={t('playground.search')}
-          value={search}
-          onSearch={setSearch}
-        />
+        <SearchField {...{ label, placeholder: label, value: search, onSearch: setSearch }} />
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto">
-        {!list && <NotListed error={error} onRetry={() => again({ requestPolicy: 'network-only' })} />}
+        {!list && <NotListed error={error} onRetry={refresh} />}
         <Groups rows={rows} chatId={chatId} onTask={setTask} />
         {search !== undefined && list && rows.length === 0 && (
           <p className="px-2 text-table text-ink-2">{t('playground.noMatch')}</p>
