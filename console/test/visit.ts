@@ -43,7 +43,13 @@ export async function openHouse(): Promise<House> {
     expect(tab.said).toEqual([]);
   };
   const reset = () => {
-    Object.assign(state, { signedIn: true, keys: makeKeys(), broken: false, ...makeAccount(), ...makePools() });
+    Object.assign(state, {
+      signedIn: true,
+      keys: makeKeys(),
+      broken: false,
+      ...makeAccount(),
+      ...makePools(),
+    });
   };
   return { stage, tab, visit, reset };
 }
