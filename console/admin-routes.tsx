@@ -20,20 +20,20 @@ const adminHome = createRoute({
 const adminUsers = createRoute({
   getParentRoute: () => admin,
   path: '/users',
-  loader: words('spend'),
+  loader: words('wallet'),
   validateSearch: validAdminSearch,
   component: lazyRouteComponent(() => import('./pages/admin/users-page.tsx'), 'UsersPage'),
 });
 const adminUser = createRoute({
   getParentRoute: () => admin,
   path: '/users/$id',
-  loader: words('keys', 'profile', 'spend'),
+  loader: words('keys', 'profile', 'wallet'),
   component: lazyRouteComponent(() => import('./pages/admin/user-page.tsx'), 'UserPage'),
 });
 const adminLedger = createRoute({
   getParentRoute: () => admin,
   path: '/ledger',
-  loader: words('spend'),
+  loader: words('wallet'),
   validateSearch: validAdminSearch,
   component: lazyRouteComponent(() => import('./pages/admin/ledger-page.tsx'), 'LedgerPage'),
 });
@@ -51,25 +51,24 @@ const adminNodes = createRoute({
 const adminGroups = createRoute({
   getParentRoute: () => admin,
   path: '/groups',
-  loader: words('spend'),
   component: lazyRouteComponent(() => import('./pages/admin/groups-page.tsx'), 'GroupsPage'),
 });
 const adminModels = createRoute({
   getParentRoute: () => admin,
   path: '/models',
-  loader: words('spend'),
+  loader: words('pricing'),
   component: lazyRouteComponent(() => import('./pages/admin/models-page.tsx'), 'ModelsPage'),
 });
 const adminUpstreams = createRoute({
   getParentRoute: () => admin,
   path: '/upstreams',
-  loader: words('spend'),
+  loader: words('pricing'),
   component: lazyRouteComponent(() => import('./pages/admin/upstreams-page.tsx'), 'UpstreamsPage'),
 });
 const adminUpstream = createRoute({
   getParentRoute: () => admin,
   path: '/upstreams/$id',
-  loader: words('spend'),
+  loader: words('pricing'),
   component: lazyRouteComponent(() => import('./pages/admin/upstreams-page.tsx'), 'UpstreamsPage'),
 });
 const adminPolicies = createRoute({

@@ -27,7 +27,9 @@ export type Area =
   | 'frame'
   | 'account'
   | 'keys'
-  | 'spend'
+  | 'wallet'
+  | 'usage'
+  | 'pricing'
   | 'admin'
   | 'personal'
   | 'profile'
@@ -44,7 +46,9 @@ const WORDS: Record<Language, Record<Area, Words>> = {
     frame: () => Promise.resolve(frame),
     account: async () => (await import('./messages/en/account.ts')).account,
     keys: async () => (await import('./messages/en/keys.ts')).keys,
-    spend: async () => (await import('./messages/en/spend.ts')).spend,
+    wallet: async () => (await import('./messages/en/wallet.ts')).wallet,
+    usage: async () => (await import('./messages/en/usage.ts')).usage,
+    pricing: async () => (await import('./messages/en/pricing.ts')).pricing,
     pools: async () => (await import('./messages/en/pools.ts')).pools,
     purchase: async () => (await import('./messages/en/purchase.ts')).purchase,
     admin: async () => (await import('./messages/en/admin.ts')).admin,
@@ -59,7 +63,9 @@ const WORDS: Record<Language, Record<Area, Words>> = {
     frame: async () => (await import('./messages/zh-cn/frame.ts')).frame,
     account: async () => (await import('./messages/zh-cn/account.ts')).account,
     keys: async () => (await import('./messages/zh-cn/keys.ts')).keys,
-    spend: async () => (await import('./messages/zh-cn/spend.ts')).spend,
+    wallet: async () => (await import('./messages/zh-cn/wallet.ts')).wallet,
+    usage: async () => (await import('./messages/zh-cn/usage.ts')).usage,
+    pricing: async () => (await import('./messages/zh-cn/pricing.ts')).pricing,
     pools: async () => (await import('./messages/zh-cn/pools.ts')).pools,
     purchase: async () => (await import('./messages/zh-cn/purchase.ts')).purchase,
     admin: async () => (await import('./messages/zh-cn/admin.ts')).admin,

@@ -75,7 +75,9 @@ describe.skipIf(!ready)('a pool', () => {
       expect(fake.state.pools.map(({ subdomain }) => subdomain)).toContain('night');
     });
   });
+});
 
+describe.skipIf(!ready)('a pool', () => {
   test('with something missing is not bought: the first gap is named and has the focus', async () => {
     await visit('/pools', async (page) => {
       await press(page, page.getByRole('button', { name: 'Buy', exact: true }));
@@ -90,7 +92,6 @@ describe.skipIf(!ready)('a pool', () => {
       expect(fake.state.pools).toHaveLength(2);
     });
   });
-
   test.each([
     ['PRICE_CHANGED', 'The price has changed. Nothing was paid; look at the new one.'],
     ['QUOTE_EXPIRED', 'The price was not held any longer. Nothing was paid; look at the new one.'],
@@ -115,7 +116,9 @@ describe.skipIf(!ready)('a pool', () => {
       await page.getByRole('link', { name: 'Go to the wallet' }).waitFor();
     });
   });
+});
 
+describe.skipIf(!ready)('a pool that is there', () => {
   test('is renewed from its old end, while the storefront is closed, too', async () => {
     fake.state.storefront.state = 'CLOSED';
     await visit('/pools/pool_1', async (page) => {
@@ -175,8 +178,10 @@ describe.skipIf(!ready)('the storefront', () => {
       expect(fake.state.storefront).toMatchObject({ state: 'OPEN', pricesConfirmed: true });
     });
   });
+});
 
-  test('has terms that an administrator changes; pools get another cap, and end with a reason', async () => {
+describe.skipIf(!ready)('administrators', () => {
+  test('change the terms of the storefront; give pools another cap, and end them with a reason', async () => {
     await visit('/admin/storefront', async (page) => {
       await page.getByRole('button', { name: 'Edit terms…' }).click();
       const dialog = page.getByRole('dialog');

@@ -80,13 +80,13 @@ const pricing = createRoute({
   getParentRoute: () => root,
   path: '/pricing',
   validateSearch: validPricingSearch,
-  loader: words('spend'),
+  loader: words('pricing'),
   component: lazyRouteComponent(() => import('./pages/pricing/pricing-page.tsx'), 'PricingPage'),
 });
 const model = createRoute({
   getParentRoute: () => root,
   path: '/pricing/$name',
-  loader: words('spend', 'personal'),
+  loader: words('pricing', 'personal'),
   component: lazyRouteComponent(() => import('./pages/pricing/model-page.tsx'), 'ModelPage'),
 });
 const shell = createRoute({
@@ -114,14 +114,14 @@ const keys = createRoute({
   getParentRoute: () => shell,
   path: '/keys',
   validateSearch: validKeysSearch,
-  loader: words('keys', 'spend'),
+  loader: words('keys'),
   component: lazyRouteComponent(() => import('./pages/keys/keys-page.tsx'), 'KeysPage'),
 });
 const wallet = createRoute({
   getParentRoute: () => shell,
   path: '/wallet',
   validateSearch: validWalletSearch,
-  loader: words('spend'),
+  loader: words('wallet'),
   component: lazyRouteComponent(() => import('./pages/wallet/wallet-page.tsx'), 'WalletPage'),
 });
 const pools = createRoute({
@@ -142,7 +142,7 @@ const usage = createRoute({
   getParentRoute: () => shell,
   path: '/usage',
   validateSearch: validUsageSearch,
-  loader: words('spend'),
+  loader: words('usage'),
   component: lazyRouteComponent(() => import('./pages/usage/usage-page.tsx'), 'UsagePage'),
 });
 

@@ -1,6 +1,6 @@
 /**
- * Keeps the API as it is now in released.graphql, which later changes must not break: `npm run release:schema`,
- * once a release.
+ * Keeps the API as it is now in released.graphql, which later changes must not break:
+ * `npm run release:schema`, once a release.
  */
 import 'reflect-metadata';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

@@ -42,39 +42,38 @@ describe('the address of the API', () => {
   });
 });
 
-describe.skipIf(!executablePath)('the explorer', () => {
-  let browser: Browser;
+let browser: Browser;
 
-  beforeAll(async () => {
-    browser = await chromium.launch({ ...(executablePath && { executablePath }), args: CHROMIUM_FLAGS });
+beforeAll(async () => {
+  if (executablePath) browser = await chromium.launch({ executablePath, args: CHROMIUM_FLAGS });
+});
+afterAll(() => browser?.close());
+
+/** Opens it with an operation, as somebody or nobody; complaints and requests to others end in `said`. */
+async function open(query: string, cookie: string | null): Promise<{ page: Page; said: string[] }> {
+  const context = await browser.newContext();
+  const [name = '', value = ''] = (cookie ?? '').split('=');
+  if (cookie) await context.addCookies([{ name, value, url: test.url }]);
+  const page = await context.newPage();
+  const said: string[] = [];
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) said.push(message.text());
   });
-  afterAll(() => browser?.close());
+  page.on('pageerror', (error) => said.push(error.message));
+  page.on('request', (request) => {
+    if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(test.url)) said.push(request.url());
+  });
+  await page.goto(`${test.url}/graphql?query=${encodeURIComponent(query)}`);
+  // Its button stands there before the editors do.
+  await page.locator('.graphiql-query-editor .view-lines').waitFor({ timeout: SHOWN_MS });
+  return { page, said };
+}
 
-  /** Opens it with an operation, as somebody or nobody; complaints and requests to others end in `said`. */
-  async function open(query: string, cookie: string | null): Promise<{ page: Page; said: string[] }> {
-    const context = await browser.newContext();
-    const [name = '', value = ''] = (cookie ?? '').split('=');
-    if (cookie) await context.addCookies([{ name, value, url: test.url }]);
-    const page = await context.newPage();
-    const said: string[] = [];
-    page.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type())) said.push(message.text());
-    });
-    page.on('pageerror', (error) => said.push(error.message));
-    page.on('request', (request) => {
-      if (!/^(data|blob):/.test(request.url()) && !request.url().startsWith(test.url))
-        said.push(request.url());
-    });
-    await page.goto(`${test.url}/graphql?query=${encodeURIComponent(query)}`);
-    // Its button stands there before the editors do.
-    await page.locator('.graphiql-query-editor .view-lines').waitFor({ timeout: SHOWN_MS });
-    return { page, said };
-  }
+const run = (page: Page) => page.getByRole('button', { name: /^(Execute|Run)/ }).click();
+const answer = (page: Page, text: string) =>
+  page.locator('.graphiql-response', { hasText: text }).waitFor({ timeout: SHOWN_MS });
 
-  const run = (page: Page) => page.getByRole('button', { name: /^(Execute|Run)/ }).click();
-  const answer = (page: Page, text: string) =>
-    page.locator('.graphiql-response', { hasText: text }).waitFor({ timeout: SHOWN_MS });
-
+describe.skipIf(!executablePath)('the explorer', () => {
   it(
     'runs an operation with the session of the console, says nothing, and asks nobody else',
     async () => {
@@ -112,9 +111,11 @@ describe.skipIf(!executablePath)('the explorer', () => {
     },
     TEST_MS,
   );
+});
 
+describe.skipIf(!executablePath)('a subscription in the explorer', () => {
   it(
-    'follows a subscription over its socket',
+    'is followed over its socket',
     async () => {
       const bob = await test.user('bob@example.com');
       const { page, said } = await open('subscription { apiKeyUpdated { name } }', bob.cookie);

@@ -57,7 +57,9 @@ export async function selfSigned(
     notAfter: new Date(Date.now() + DAY_MS),
     signingAlgorithm: algorithm,
     keys,
-    extensions: [new SubjectAlternativeNameExtension(names.map((value) => ({ type: 'dns', value })))],
+    extensions: [
+      new SubjectAlternativeNameExtension(names.map((value) => ({ type: 'dns' as const, value }))),
+    ],
   });
   const secret = Buffer.from(await crypto.subtle.exportKey('pkcs8', keys.privateKey)).toString('base64');
   return {

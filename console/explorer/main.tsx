@@ -1,4 +1,4 @@
-/** The API explorer that browsers find at /graphql: GraphiQL, with the console's session or a pasted token. */
+/** The API explorer that browsers find at /graphql: GraphiQL, with a session or a pasted token. */
 import 'graphiql/setup-workers/vite';
 import 'graphiql/style.css';
 import './explorer.css';
@@ -37,8 +37,8 @@ const chosen = theme.get();
 /** A link may bring an operation along; it is shown, and runs only when somebody says so. */
 const linked = new URLSearchParams(location.search).get('query');
 
-// What is typed here may hold passwords and tokens: it lives as long as the tab, and headers not even that. The
-// history, a plugin, would keep them.
+// What is typed here may hold passwords and tokens: it lives as long as the tab, and headers not even that.
+// The history, a plugin, would keep them.
 createRoot(place).render(
   <StrictMode>
     <GraphiQL

@@ -8,7 +8,7 @@ import type { Plugin } from 'vite';
 const DATA_FONT = /url\(["']?data:font\/([a-z0-9]+);base64,([A-Za-z0-9+/=]+)["']?\)/g;
 const NAME_LENGTH = 8;
 
-/** Fonts that a package carries inside its styles become files: the policy of the page allows no data: URL. */
+/** Fonts that a package carries inside its styles become files: the page allows no data: URL. */
 function fontFiles(): Plugin {
   return {
     name: 'font-files',
@@ -17,7 +17,8 @@ function fontFiles(): Plugin {
         if (item.type !== 'asset' || !item.fileName.endsWith('.css')) continue;
         item.source = String(item.source).replaceAll(DATA_FONT, (_all, kind: string, content: string) => {
           const source = Buffer.from(content, 'base64');
-          const name = `font-${createHash('sha256').update(source).digest('hex').slice(0, NAME_LENGTH)}.${kind}`;
+          const digest = createHash('sha256').update(source).digest('hex');
+          const name = `font-${digest.slice(0, NAME_LENGTH)}.${kind}`;
           this.emitFile({ type: 'asset', fileName: `assets/${name}`, source });
           return `url(./${name})`;
         });

@@ -7,17 +7,21 @@ import { keys } from './en/keys.ts';
 import { personal } from './en/personal.ts';
 import { playground } from './en/playground.ts';
 import { pools } from './en/pools.ts';
+import { pricing } from './en/pricing.ts';
 import { privacy } from './en/privacy.ts';
 import { profile } from './en/profile.ts';
 import { purchase } from './en/purchase.ts';
-import { spend } from './en/spend.ts';
 import { storefront } from './en/storefront.ts';
+import { usage } from './en/usage.ts';
+import { wallet } from './en/wallet.ts';
 
 export const en = {
   ...frame,
   ...account,
   ...keys,
-  ...spend,
+  ...wallet,
+  ...usage,
+  ...pricing,
   ...pools,
   ...purchase,
   ...storefront,

@@ -7,17 +7,21 @@ import { keys } from './zh-cn/keys.ts';
 import { personal } from './zh-cn/personal.ts';
 import { playground } from './zh-cn/playground.ts';
 import { pools } from './zh-cn/pools.ts';
+import { pricing } from './zh-cn/pricing.ts';
 import { privacy } from './zh-cn/privacy.ts';
 import { profile } from './zh-cn/profile.ts';
 import { purchase } from './zh-cn/purchase.ts';
-import { spend } from './zh-cn/spend.ts';
 import { storefront } from './zh-cn/storefront.ts';
+import { usage } from './zh-cn/usage.ts';
+import { wallet } from './zh-cn/wallet.ts';
 
 export const zhCN = {
   ...frame,
   ...account,
   ...keys,
-  ...spend,
+  ...wallet,
+  ...usage,
+  ...pricing,
   ...pools,
   ...purchase,
   ...storefront,

@@ -2,7 +2,8 @@
 import { type AccountState, sensitive } from './account-answers.ts';
 import { policy, policyVersions, sessions } from './account.ts';
 import { connection } from './connection.ts';
-import { ago, entries, groupRatios, makeKeys, models } from './sample.ts';
+import { entries } from './sample-entries.ts';
+import { ago, groupRatios, makeKeys, models } from './sample.ts';
 
 const HOUR_MS = 3_600_000;
 

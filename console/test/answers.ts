@@ -6,7 +6,8 @@ import { policy, policyVersions, sessions } from './account.ts';
 import { makePoolKey, poolMutations, poolQueries, poolsOf, type PoolState } from './pool-answers.ts';
 import { receiptOf } from './receipt-answers.ts';
 import { chatOf, playground } from './playground-answers.ts';
-import { entries, groupRatios, makeKey, makeRow, models, type SampleKey } from './sample.ts';
+import { entries } from './sample-entries.ts';
+import { groupRatios, makeKey, makeRow, models, type SampleKey } from './sample.ts';
 
 /** What the fake service knows; tests change it between pages. */
 export interface State extends AccountState, PoolState {

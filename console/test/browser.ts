@@ -1,4 +1,5 @@
 /** The built console in one real browser: what tests and screenshots share. */
+/// <reference lib="dom" />
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -241,32 +241,6 @@ export function makeKeys(): SampleKey[] {
   return KEYS.map((seed, index) => makeKey(`key_${index + 1}`, seed));
 }
 
-const ENTRIES = [
-  ['USAGE', 'GIFT', '14 requests, settled 15:00', '-3.26', '222.40'],
-  ['USAGE', 'GIFT', '31 requests, settled 14:59', '-8.115', '225.66'],
-  ['USAGE', 'GIFT', '12 requests, settled 14:30', '-3.625', '233.775'],
-  ['TOP_UP_CARD', 'CASH', 'Receipt R-20418', '100', '237.40'],
-  ['GIFT_ADMIN', 'GIFT', 'From the operator: slow replies on 18 Nov', '25', '137.40'],
-  ['USAGE', 'CASH', '147 requests, settled 23:59', '-32.65', '112.40'],
-  ['USAGE_REVERSAL', 'CASH', 'Reverses entry 48,190: upstream broke after the end', '0.45', '145.05'],
-  ['TOP_UP_CRYPTO', 'CASH', 'Base, 0x7f3a…91c2', '50', '144.60'],
-  ['GIFT_POOL', 'GIFT', 'atlas, first period', '10', '94.60'],
-  ['POOL_PURCHASE', 'CASH', 'atlas, 30 days, 3 models', '-99', '84.60'],
-] as const;
-
-export const entries = ENTRIES.map(([kind, bucket, description, amount, balanceAfter], index) => ({
-  __typename: 'LedgerEntry',
-  id: `led_${index}`,
-  seq: 100 - index,
-  kind,
-  bucket,
-  description,
-  amount,
-  balanceAfter,
-  reference: `settle:nod_eu-1:${90_100 - index}`,
-  createdAt: ago(index * 7 * HOUR_MS),
-}));
-
 const ROWS = [
   ['coder-max', 'Codex in CI', 48_002, 1_377, '0.24', 'SUCCEEDED', 200, 5_900, 700, '192.0.2.61'],
   ['coder', 'Production API', 18_204, 1_120, '0.30', 'SUCCEEDED', 200, 3_200, 640, '203.0.113.24'],

@@ -165,7 +165,7 @@ export class NodeLeaseCloseInput {
   sum!: bigint;
 }
 
-/** One entry of the configuration. A snapshot has 100,000: nothing stands between their fields and graphql. */
+/** One entry of the configuration. A snapshot has 100,000: nothing is put between fields and graphql. */
 @ObjectType({ simpleResolvers: true, description: 'One entry of the configuration.' })
 export class ConfigEntry {
   @Field(() => ConfigKindEnum, { description: 'Its kind.' })

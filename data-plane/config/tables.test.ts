@@ -43,7 +43,8 @@ test('a persistent map is what a map would be after any changes, and earlier one
       }
       for (const state of states) {
         expect(state.map.size).toBe(state.model.size);
-        expect([...state.map.values()].sort()).toEqual([...state.model.values()].sort());
+        const ascending = (values: Iterable<number>) => [...values].sort((one, other) => one - other);
+        expect(ascending(state.map.values())).toEqual(ascending(state.model.values()));
         for (const [name, value] of state.model) expect(state.map.get(name)).toBe(value);
         const rebuilt = PersistentMap.from(state.model);
         expect([...state.map.since(rebuilt)]).toEqual([]);

@@ -21,7 +21,8 @@ export async function everything(em: EntityManager): Promise<Record<string, stri
   const digests: Record<string, string> = {};
   for (const { name } of tables.filter((table) => !ABOUT_THE_CALLER.has(table.name))) {
     const row = `(to_jsonb(t) - '{${MOVED_BY_COMING[name] ?? ''}}'::text[])::text`;
-    const text = `select md5(coalesce(string_agg(${row}, '|' order by ${row}), '')) as digest from "${name}" t`;
+    const rows = `string_agg(${row}, '|' order by ${row})`;
+    const text = `select md5(coalesce(${rows}, '')) as digest from "${name}" t`;
     digests[name] = (await queryOne<{ digest: string }>(em, { text, values: [] }))?.digest ?? '';
   }
   return digests;

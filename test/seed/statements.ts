@@ -100,8 +100,8 @@ const MONEY = (batch: number): string => `
   insert into ledger_account (id, kind, wallet_id, lease_id, bucket)
     select 'lease:' || lease || ':' || bucket, 'LEASE', wallet, lease, bucket
     from seed_spent cross join (values ('CASH'), ('GIFT')) b (bucket);
-  create temp table seed_line (transaction text, kind text, at timestamptz, account text, wallet text,
-    bucket text, amount bigint);
+  create temp table seed_line
+    (transaction text, kind text, at timestamptz, account text, wallet text, bucket text, amount bigint);
   insert into seed_line
     select t.transaction, 'TOP_UP_CARD', t.at, l.account, l.wallet, l.bucket, l.amount
     from (select u.*, pg_temp.seed_id('txn', ${batch}, no) as transaction,
@@ -128,8 +128,8 @@ const MONEY = (batch: number): string => `
       case kind when 'USAGE' then 'Requests of a week' when 'TOP_UP_CARD' then 'Paid by card'
         else 'Credit for a node' end,
       min(at) from seed_line group by 1, 2;
-  insert into ledger_entry (id, transaction_id, kind, account_id, wallet_id, bucket, amount, balance_after,
-      at)
+  insert into ledger_entry
+    (id, transaction_id, kind, account_id, wallet_id, bucket, amount, balance_after, at)
     select pg_temp.seed_id('led', ${batch}, row_number() over (order by l.at, l.transaction, l.account)),
       l.transaction, l.kind, l.account, l.wallet, l.bucket, l.amount,
       a.balance + sum(l.amount) over (partition by l.account order by l.at, l.transaction), l.at

@@ -22,11 +22,13 @@ export const frame = {
     reconnecting: 'Reconnecting',
     rateLimitedFor: 'Too many tries. Try again in {{time}}.',
     asOf: 'As of {{time}}',
+    seconds: '{{value}} s',
     older: 'Older',
     newest: 'Back to the newest',
     export: 'Export',
     exportAs: { CSV: 'As CSV', JSONL: 'As JSON lines' },
   },
+  groups: { DEFAULT: 'default', VIP: 'vip', SVIP: 'svip' },
   shell: {
     skip: 'Skip to the content',
     work: 'Work',

@@ -25,11 +25,13 @@ export const frame: Translation<typeof english> = {
     reconnecting: '正在重新连接',
     rateLimitedFor: '尝试次数过多。请在 {{time}}后重试。',
     asOf: '截至 {{time}}',
+    seconds: '{{value}} 秒',
     older: '更早',
     newest: '回到最新',
     export: '导出',
     exportAs: { CSV: 'CSV 文件', JSONL: 'JSON 行文件' },
   },
+  groups: { DEFAULT: 'default', VIP: 'vip', SVIP: 'svip' },
   shell: {
     skip: '跳到正文',
     work: '工作',

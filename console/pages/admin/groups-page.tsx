@@ -47,7 +47,7 @@ function GroupTable({ groups, onEdit }: GroupTableProps) {
   const edit = (group: GroupRatio) => (
     <Button
       size="small"
-      aria-label={t('admin.actionsFor', { name: t(`pricing.groups.${group.group}`) })}
+      aria-label={t('admin.actionsFor', { name: t(`groups.${group.group}`) })}
       onClick={() => {
         onEdit(group);
       }}
@@ -61,14 +61,14 @@ function GroupTable({ groups, onEdit }: GroupTableProps) {
       rows={groups}
       idOf={({ group }) => group}
       columns={[
-        { id: 'group', head: t('admin.group'), cell: ({ group }) => t(`pricing.groups.${group}`) },
+        { id: 'group', head: t('admin.group'), cell: ({ group }) => t(`groups.${group}`) },
         { id: 'ratio', head: t('admin.groups.ratio'), right: true, cell: ({ ratio }) => `×${ratio}` },
         { id: 'since', head: t('admin.groups.since'), cell: ({ updatedAt }) => <Day at={updatedAt} /> },
         { id: 'edit', head: t('admin.actions'), silent: true, right: true, cell: edit },
       ]}
       card={(group) => (
         <div className="flex items-center justify-between gap-3">
-          <span className="font-[550]">{t(`pricing.groups.${group.group}`)}</span>
+          <span className="font-[550]">{t(`groups.${group.group}`)}</span>
           <span>×{group.ratio}</span>
           {edit(group)}
         </div>

@@ -124,7 +124,7 @@ function BoxFields({ model }: { model: AdminModel | undefined }) {
         legend={t('admin.places.groups')}
         name="groups"
         checked={model?.groups ?? GROUPS}
-        options={GROUPS.map((value) => ({ value, word: t(`pricing.groups.${value}`) }))}
+        options={GROUPS.map((value) => ({ value, word: t(`groups.${value}`) }))}
       />
       <CheckField
         legend={t('pricing.traits')}

@@ -35,15 +35,7 @@ export function PolicyDialog({ latest, onClose }: { latest: PolicyRow | undefine
       }}
       send={send}
     >
-      <div className="grid grid-cols-2 gap-4 max-sm:grid-cols-1">
-        <Field label={t('admin.policies.number')} name="version" required pattern="[0-9]+([.][0-9]+){1,2}" />
-        <Field
-          label={t('admin.policies.effective')}
-          name="effective"
-          type="date"
-          hint={t('admin.policies.effectiveHint')}
-        />
-      </div>
+      <NumberAndDay />
       <Field
         label={t('admin.policies.summary')}
         name="summary"
@@ -65,6 +57,21 @@ export function PolicyDialog({ latest, onClose }: { latest: PolicyRow | undefine
       />
       {latest && <Changes before={latest.markdown} after={markdown} />}
     </TaskDialog>
+  );
+}
+
+function NumberAndDay() {
+  const { t } = useTranslation();
+  return (
+    <div className="grid grid-cols-2 gap-4 max-sm:grid-cols-1">
+      <Field label={t('admin.policies.number')} name="version" required pattern="[0-9]+([.][0-9]+){1,2}" />
+      <Field
+        label={t('admin.policies.effective')}
+        name="effective"
+        type="date"
+        hint={t('admin.policies.effectiveHint')}
+      />
+    </div>
   );
 }
 

@@ -11,7 +11,7 @@ export function RatioDialog({ group, onClose }: { group: GroupRatio; onClose: ()
   const [, set] = useMutation(SetRatio);
   return (
     <FormDialog
-      title={t('admin.groups.title', { name: t(`pricing.groups.${group.group}`) })}
+      title={t('admin.groups.title', { name: t(`groups.${group.group}`) })}
       sentence={t('admin.groups.effect')}
       button={t('admin.save')}
       onClose={onClose}

@@ -216,7 +216,7 @@ function Limits({ provider: { timeouts, concurrencyLimit } }: { provider: Provid
       <LeaderList>
         {phases.map((phase) => (
           <LeaderRow key={phase} name={t(`admin.upstreams.phases.${phase}`)}>
-            {t('usage.seconds', { value: number.format(timeouts[phase] / SECOND_MS) })}
+            {t('state.seconds', { value: number.format(timeouts[phase] / SECOND_MS) })}
           </LeaderRow>
         ))}
         <LeaderRow name={t('admin.upstreams.concurrency')}>{concurrencyLimit ?? t('state.none')}</LeaderRow>

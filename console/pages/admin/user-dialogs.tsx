@@ -72,7 +72,7 @@ function RoleFields({ role, groups }: FieldsProps) {
         legend={t('admin.users.allowed')}
         name="groups"
         checked={groups}
-        options={GROUPS.map((value) => ({ value, word: t(`pricing.groups.${value}`) }))}
+        options={GROUPS.map((value) => ({ value, word: t(`groups.${value}`) }))}
       />
     </>
   );

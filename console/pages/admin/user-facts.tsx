@@ -62,7 +62,7 @@ export function Profile({ user }: UserProps) {
         <LeaderRow name={t('admin.name')}>{user.displayName ?? t('state.none')}</LeaderRow>
         <LeaderRow name={t('admin.users.role')}>{t(`admin.users.roles.${user.role}`)}</LeaderRow>
         <LeaderRow name={t('admin.users.allowed')}>
-          {user.allowedGroups.map((group) => t(`pricing.groups.${group}`)).join(', ')}
+          {user.allowedGroups.map((group) => t(`groups.${group}`)).join(', ')}
         </LeaderRow>
         <LeaderRow name={t('admin.users.since')}>
           <Day at={user.createdAt} />

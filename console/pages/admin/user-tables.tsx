@@ -96,7 +96,7 @@ export function UserKeys({ user, onTask }: TableProps) {
         columns={[
           { id: 'name', head: t('keys.name'), cell: (key) => <KeyName apiKey={key} /> },
           { id: 'state', head: t('keys.state'), cell: (key) => <KeyStateWord apiKey={key} /> },
-          { id: 'group', head: t('keys.group'), cell: ({ group }) => t(`pricing.groups.${group}`) },
+          { id: 'group', head: t('keys.group'), cell: ({ group }) => t(`groups.${group}`) },
           {
             id: 'used',
             head: t('keys.lastUsed'),

@@ -181,7 +181,7 @@ function Groups({ user: { allowedGroups } }: CellProps) {
   const { t } = useTranslation();
   return (
     <span className="text-ink-2">
-      {allowedGroups.map((group) => t(`pricing.groups.${group}`)).join(', ')}
+      {allowedGroups.map((group) => t(`groups.${group}`)).join(', ')}
     </span>
   );
 }

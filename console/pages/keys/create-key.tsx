@@ -108,7 +108,7 @@ function KeyFields({ form, groups }: FieldsProps & { groups: readonly Group[] })
               label={t('keys.group')}
               value={field.value}
               onChange={field.onChange}
-              options={groups.map((value) => ({ value, word: t(`pricing.groups.${value}`) }))}
+              options={groups.map((value) => ({ value, word: t(`groups.${value}`) }))}
             />
           )}
         />

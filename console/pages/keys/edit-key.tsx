@@ -148,7 +148,7 @@ function EditForm({ title, editable, models, groups, onClose, reload }: EditForm
         label={t('keys.group')}
         name="group"
         defaultValue={editable.group}
-        options={groups.map((value) => ({ value, word: t(`pricing.groups.${value}`) }))}
+        options={groups.map((value) => ({ value, word: t(`groups.${value}`) }))}
       />
       <Limits editable={editable} models={models} />
     </TaskDialog>

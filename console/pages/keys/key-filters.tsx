@@ -37,7 +37,7 @@ export function KeyFilters({ search, count }: { search: KeysSearch; count: numbe
         onChange={(group) => {
           set({ group });
         }}
-        options={GROUPS.map((value) => ({ value, word: t(`pricing.groups.${value}`) }))}
+        options={GROUPS.map((value) => ({ value, word: t(`groups.${value}`) }))}
       />
       <DomainFilter value={search.domain} onChange={(domain) => set({ domain })} />
       {count !== undefined && (

@@ -104,7 +104,7 @@ function Group({ apiKey }: CellProps) {
   const { t } = useTranslation();
   return (
     <>
-      {t(`pricing.groups.${apiKey.group}`)} <span className="text-ink-3">×{apiKey.groupRatio}</span>
+      {t(`groups.${apiKey.group}`)} <span className="text-ink-3">×{apiKey.groupRatio}</span>
     </>
   );
 }

@@ -69,7 +69,7 @@ export function SecretFrame({ apiKey, secret }: SecretFrameProps) {
 /** The group, and the host where the key works. */
 function Where({ apiKey: { group, groupRatio, pool, baseUrl } }: Pick<SecretFrameProps, 'apiKey'>) {
   const { t } = useTranslation();
-  const words = `${t(`pricing.groups.${group}`)} ×${groupRatio} · `;
+  const words = `${t(`groups.${group}`)} ×${groupRatio} · `;
   return (
     <>
       {words}

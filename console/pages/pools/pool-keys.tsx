@@ -15,7 +15,7 @@ import type { PoolDetail } from './pool-documents.ts';
 import { isRunning } from './pool-state.ts';
 
 // The dialogs of keys come with the words of keys.
-const loadDialogs = () => Promise.all([import('../keys/key-dialogs.tsx'), loadWords(['keys', 'spend'])]);
+const loadDialogs = () => Promise.all([import('../keys/key-dialogs.tsx'), loadWords(['keys'])]);
 const KeyDialogs = lazy(async () => ({ default: (await loadDialogs())[0].KeyDialogs }));
 
 interface PoolKeysProps {

@@ -23,7 +23,7 @@ import { AutoRenew, PoolActions } from './pool-tasks.tsx';
 import { PeriodTable } from './period-table.tsx';
 
 const PaidReceipt = lazy(async () => {
-  const [{ PaidReceipt: Receipt }] = await Promise.all([import('./paid-receipt.tsx'), loadWords(['spend'])]);
+  const [{ PaidReceipt: Receipt }] = await Promise.all([import('./paid-receipt.tsx'), loadWords(['wallet'])]);
   return { default: Receipt };
 });
 

@@ -203,7 +203,7 @@ function Facts({ model }: { model: Model }) {
         <h2 className="mb-2 text-section">{t('model.price')}</h2>
         <LeaderList>
           {model.prices.map(({ group, ratio, pricePerRequest }) => (
-            <LeaderRow key={group} name={t(`pricing.groups.${group}`)} note={`×${ratio}`}>
+            <LeaderRow key={group} name={t(`groups.${group}`)} note={`×${ratio}`}>
               <Money amount={pricePerRequest} className="font-semibold" />
             </LeaderRow>
           ))}

@@ -60,7 +60,7 @@ function Head({ group }: { group: PriceGroup }) {
           {t('pricing.besides')}
         </th>
         <th scope="col" className={`${head} !text-right`}>
-          {t('pricing.price', { group: t(`pricing.groups.${group}`) })}
+          {t('pricing.price', { group: t(`groups.${group}`) })}
         </th>
       </tr>
     </thead>

@@ -62,7 +62,7 @@ function GroupChoice({ search, ratios }: GroupChoiceProps) {
     const ratio = ratios.find(({ group }) => group === value)?.ratio;
     const word = (
       <>
-        {t(`pricing.groups.${value}`)} {ratio !== undefined && <span className="text-ink-3">×{ratio}</span>}
+        {t(`groups.${value}`)} {ratio !== undefined && <span className="text-ink-3">×{ratio}</span>}
       </>
     );
     return { value, word };

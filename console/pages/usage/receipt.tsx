@@ -61,7 +61,7 @@ function Head({ requestId }: { requestId: string }) {
 
 function Facts({ receipt: { entry, amount, settlement, transactionId, settledAt } }: { receipt: Found }) {
   const { t } = useTranslation();
-  const group = t(`pricing.groups.${entry.group}`);
+  const group = t(`groups.${entry.group}`);
   const facts: [string, ReactNode][] = [
     [t('usage.receiptTime'), <Stamp key="time" at={entry.createdAt} seconds />],
     [t('usage.model'), <code key="model">{entry.modelName}</code>],

@@ -21,7 +21,9 @@ import { UsageTable } from './usage-table.tsx';
 import { useNewRows } from './use-new-rows.ts';
 
 const ROWS_PER_PAGE = 50;
-const Receipt = lazy(async () => ({ default: (await import('./receipt.tsx')).Receipt }));
+// A receipt names the endpoint family in the words of the price list.
+const loadReceipt = () => Promise.all([import('./receipt.tsx'), loadWords(['pricing'])]);
+const Receipt = lazy(async () => ({ default: (await loadReceipt())[0].Receipt }));
 
 /** The usage page. */
 export function UsagePage() {

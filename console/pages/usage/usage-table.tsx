@@ -118,7 +118,7 @@ function Duration({ milliseconds }: { milliseconds: number | null }) {
     <span className="whitespace-nowrap text-ink-2">
       {milliseconds < SECOND_MS
         ? t('usage.milliseconds', { value: milliseconds })
-        : t('usage.seconds', { value: (milliseconds / SECOND_MS).toFixed(1) })}
+        : t('state.seconds', { value: (milliseconds / SECOND_MS).toFixed(1) })}
     </span>
   );
 }
