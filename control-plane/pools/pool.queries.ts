@@ -56,13 +56,6 @@ export function poolsById(em: EntityManager, ids: readonly string[]): Promise<Po
   return ids.length === 0 ? Promise.resolve([]) : em.find(PoolSchema, { id: { $in: [...ids] } });
 }
 
-/** The owner's own pool. Throws NOT_FOUND for another's, as for none. */
-export async function ownPool(em: EntityManager, ownerId: string, id: string): Promise<PoolRow> {
-  const pool = await em.findOne(PoolSchema, { id, ownerId });
-  if (!pool) throw noPool();
-  return pool;
-}
-
 /** The pool, locked until the transaction ends; that of this owner, where one is named. Throws NOT_FOUND. */
 export async function lockPool(em: EntityManager, id: string, ownerId?: string): Promise<PoolRow> {
   const pool = await em.findOne(

@@ -90,8 +90,8 @@ const REQUESTS = (batch: number, { users, usage }: SeedSize): string => `
 
 const MONEY = (batch: number): string => `
   insert into data_plane_node (id, name, token_digest, draining, last_seen_at, started_at)
-    values (pg_temp.seed_id('nod', ${batch}, 1), 'seed-${batch}', md5('seed-${batch}'), true,
-      now() - interval '1 day', now() - interval '1 day');
+    select pg_temp.seed_id('nod', ${batch}, 1), 'seed-${batch}', md5('seed-${batch}'), true, at, at
+    from (select now() - interval '1 day') seen (at);
   insert into node_journal (id, node_id) values ('jnl_seed_${batch}', pg_temp.seed_id('nod', ${batch}, 1));
   insert into wallet_lease (id, wallet_id, node_id, journal_id, request_no, granted_cash, granted_gift,
       charge_count, charge_sum, state, ended_at)
@@ -126,8 +126,7 @@ const MONEY = (batch: number): string => `
   insert into ledger_transaction (id, kind, reference, digest, actor_kind, description, at)
     select transaction, kind, 'seed:' || transaction, md5(transaction), 'SYSTEM',
       case kind when 'USAGE' then 'Requests of a week' when 'TOP_UP_CARD' then 'Paid by card'
-        else 'Credit for a node' end,
-      min(at) from seed_line group by 1, 2;
+        else 'Credit for a node' end, min(at) from seed_line group by 1, 2;
   insert into ledger_entry
     (id, transaction_id, kind, account_id, wallet_id, bucket, amount, balance_after, at)
     select pg_temp.seed_id('led', ${batch}, row_number() over (order by l.at, l.transaction, l.account)),

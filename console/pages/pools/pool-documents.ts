@@ -57,5 +57,4 @@ export const PoolQuery = graphql(
   [PoolFields, PeriodFields, KeyFields],
 );
 
-export type Period = ResultOf<typeof PeriodFields>;
 export type PoolDetail = NonNullable<ResultOf<typeof PoolQuery>['pool']>;
