@@ -14,17 +14,19 @@ const EVERYWHERE = new RegExp(
     'console/pages/(?:admin|admin/pool|keys|playground|pools|pricing|profile|usage|wallet)[/-]search\\.ts$',
     'console/pages/shell/fallbacks\\.tsx$',
     'console/messages/en/frame\\.ts$',
-    'console/components/(?:button|copy|mark|menu|money|notice|page-head|state-word|store|toast)\\.tsx?$',
+    'console/components/(?:button|field|mark|notice|page-head|store|theme)\\.tsx?$',
+    'console/pages/failure-words\\.ts$',
+    'lucide-react/dist/esm/icons/(?:circle-(?:alert|check|exclamation-point)|search)\\.',
   ].join('|'),
 );
 
 /** What most pages of the console show: lists with filters. */
 const LISTS = new RegExp(
   [
-    'console/components/(?:data-table|field|pager|search-field|shortcuts|time)\\.tsx?$',
-    'console/pages/failure-words\\.ts$',
+    'console/components/(?:copy|data-table|menu|money|pager|search-field|shortcuts|state-word|time)\\.tsx?$',
+    'console/components/(?:leader-row|tag|toast)\\.tsx$',
     'shared/money\\.ts$',
-    'lucide-react/dist/esm/icons/(?:circle-(?:check|minus|x|dot)|plus|ellipsis)\\.',
+    'lucide-react/dist/esm/icons/(?:circle-(?:minus|x|dot)|plus|ellipsis|pencil|arrow-left|store|hourglass)\\.',
   ].join('|'),
 );
 
@@ -39,10 +41,31 @@ const FRAME = new RegExp(
   ].join('|'),
 );
 
+/** The frame of administrators' pages, and the words that all of them load. */
+const ADMIN = new RegExp(
+  [
+    'console/pages/admin/(?:admin-shell|region)\\.tsx$',
+    'console/messages/en/admin\\.ts$',
+    'lucide-react/dist/esm/icons/(?:book-open-text|layers|percent|plug|scroll-text|server|users)\\.',
+  ].join('|'),
+);
+
+/** What both the pages of pools and their administration show. */
+const POOLS = new RegExp(
+  [
+    'console/pages/pools/(?:documents|pool-parts|pool-state|storefront-documents|storefront-notice)\\.tsx?$',
+    'console/components/(?:gauge|period-bar|use-now)\\.tsx?$',
+    'console/messages/en/pools\\.ts$',
+    'lucide-react/dist/esm/icons/snowflake\\.',
+  ].join('|'),
+);
+
 const GROUPS = [
   { name: 'base', test: EVERYWHERE },
   { name: 'list', test: LISTS },
   { name: 'frame', test: FRAME },
+  { name: 'admin', test: ADMIN },
+  { name: 'pools', test: POOLS },
 ];
 
 export default defineConfig({

@@ -11,6 +11,7 @@ import { EmptyFiltered, EmptyFirst, Failure, SkeletonRows } from '../../componen
 import { PageHead } from '../../components/page-head.tsx';
 import { Pager } from '../../components/pager.tsx';
 import { utcDayText } from '../../components/time.tsx';
+import { loadWords } from '../../i18n.ts';
 import { conditionsOf, type UsageConditions } from './conditions.ts';
 import { UsageExport, UsageQuery, type UsageRow } from './documents.ts';
 import { type ExportFormat, ExportMenu, FRESH } from '../export-menu.tsx';
