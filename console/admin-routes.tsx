@@ -27,7 +27,7 @@ const adminUsers = createRoute({
 const adminUser = createRoute({
   getParentRoute: () => admin,
   path: '/users/$id',
-  loader: words('keys', 'profile', 'wallet'),
+  loader: words('keys', 'wallet'),
   component: lazyRouteComponent(() => import('./pages/admin/user-page.tsx'), 'UserPage'),
 });
 const adminLedger = createRoute({

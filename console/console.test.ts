@@ -16,10 +16,19 @@ import {
 import type { Fake } from './test/fake-control-plane.ts';
 import { type House, openHouse, press, type Visit } from './test/visit.ts';
 
+/** Where a visit begins; every other page is reached from one of these. */
+const FIRST_ROUTES = ['/sign-in', '/register', '/pricing', '/keys'];
 const FIRST_ROUTE_BYTES_MAX = 170_000;
+/** A page that is reached from one of those: what they share is in the browser's cache by then. */
+const LATER_ROUTE_BYTES_MAX = 180_000;
 /** A chat with replies needs Markdown, too, in a chunk of its own. */
 const CHAT_BYTES_MAX = 330_000;
 const SIZES = [1280, 360];
+
+function bytesMax(where: string): number {
+  if (where.includes('chat=')) return CHAT_BYTES_MAX;
+  return FIRST_ROUTES.includes(where) ? FIRST_ROUTE_BYTES_MAX : LATER_ROUTE_BYTES_MAX;
+}
 
 let house: House;
 let fake: Fake;
@@ -41,12 +50,12 @@ afterAll(async () => {
 
 describe.skipIf(!ready)('every page', () => {
   test.each([...PUBLIC_PAGES, ...OWN_PAGES, ...ADMIN_PAGES])(
-    '%s is accessible in both themes and sizes, fits 320 px, and loads at most 170 kB of JavaScript',
+    '%s is accessible in both themes and sizes, fits 320 px, and keeps to its limit of kB of JavaScript',
     async (where) => {
       await visit(where, async (page) => {
         const bytes = await scriptBytes(page, house.stage.folder);
         expect(bytes).toBeGreaterThan(0);
-        expect(bytes).toBeLessThanOrEqual(where.includes('chat=') ? CHAT_BYTES_MAX : FIRST_ROUTE_BYTES_MAX);
+        expect(bytes).toBeLessThanOrEqual(bytesMax(where));
         for (const width of SIZES) {
           await page.setViewportSize({ width, height: 800 });
           await page.emulateMedia({ colorScheme: 'light' });

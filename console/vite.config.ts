@@ -24,9 +24,10 @@ const EVERYWHERE = new RegExp(
 const LISTS = new RegExp(
   [
     'console/components/(?:copy|data-table|menu|money|pager|search-field|shortcuts|state-word|time)\\.tsx?$',
-    'console/components/(?:leader-row|tag|toast)\\.tsx$',
+    'console/components/(?:toast|use-current-in-view)\\.tsx?$',
     'shared/money\\.ts$',
-    'lucide-react/dist/esm/icons/(?:circle-(?:minus|x|dot)|plus|ellipsis|pencil|arrow-left|store|hourglass)\\.',
+    'lucide-react/dist/esm/icons/(?:circle-(?:minus|x|dot)|plus|ellipsis|pencil)\\.',
+    'lucide-react/dist/esm/icons/(?:arrow-left|store|hourglass|scroll-text)\\.',
   ].join('|'),
 );
 
@@ -46,17 +47,15 @@ const ADMIN = new RegExp(
   [
     'console/pages/admin/(?:admin-shell|region)\\.tsx$',
     'console/messages/en/admin\\.ts$',
-    'lucide-react/dist/esm/icons/(?:book-open-text|layers|percent|plug|scroll-text|server|users)\\.',
+    'lucide-react/dist/esm/icons/(?:book-open-text|layers|percent|plug|server|users)\\.',
   ].join('|'),
 );
 
 /** What both the pages of pools and their administration show. */
 const POOLS = new RegExp(
   [
-    'console/pages/pools/(?:documents|pool-parts|pool-state|storefront-documents|storefront-notice)\\.tsx?$',
-    'console/components/(?:gauge|period-bar|use-now)\\.tsx?$',
+    'console/pages/pools/(?:(?:period-|storefront-)?documents|pool-state|storefront-notice)\\.tsx?$',
     'console/messages/en/pools\\.ts$',
-    'lucide-react/dist/esm/icons/snowflake\\.',
   ].join('|'),
 );
 

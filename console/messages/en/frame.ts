@@ -29,6 +29,7 @@ export const frame = {
     exportAs: { CSV: 'As CSV', JSONL: 'As JSON lines' },
   },
   groups: { DEFAULT: 'default', VIP: 'vip', SVIP: 'svip' },
+  session: { browser: 'Browser', unknown: 'Unknown browser', seen: 'Last seen', ip: 'IP' },
   shell: {
     skip: 'Skip to the content',
     work: 'Work',

@@ -32,6 +32,7 @@ export const frame: Translation<typeof english> = {
     exportAs: { CSV: 'CSV 文件', JSONL: 'JSON 行文件' },
   },
   groups: { DEFAULT: 'default', VIP: 'vip', SVIP: 'svip' },
+  session: { browser: '浏览器', unknown: '未知浏览器', seen: '最近使用', ip: 'IP' },
   shell: {
     skip: '跳到正文',
     work: '工作',

@@ -2,7 +2,7 @@
 import { graphql, type ResultOf } from '../../graphql.ts';
 import { PoolFields } from '../pools/documents.ts';
 import { StorefrontFields } from '../pools/storefront-documents.ts';
-import { PeriodFields } from '../pools/pool-documents.ts';
+import { PeriodFields } from '../pools/period-documents.ts';
 
 export const AdminStorefrontQuery = graphql(
   `

@@ -11,7 +11,7 @@ export function EndSession({ session, onClose }: { session: UserSession; onClose
   const [, revoke] = useMutation(RevokeSession);
   return (
     <FormDialog
-      title={t('admin.user.endTitle', { name: browserOf(session.userAgent) ?? t('profile.unknown') })}
+      title={t('admin.user.endTitle', { name: browserOf(session.userAgent) ?? t('session.unknown') })}
       sentence={t('admin.user.endSentence')}
       button={t('admin.user.end')}
       destructive

@@ -21,7 +21,7 @@ export function UserSessions({ user, onTask }: TableProps) {
   const { nodes, totalCount } = user.sessions;
   const name = ({ userAgent }: UserSession) => (
     <span className="font-[550]" title={userAgent ?? undefined}>
-      {browserOf(userAgent) ?? t('profile.unknown')}
+      {browserOf(userAgent) ?? t('session.unknown')}
     </span>
   );
   const address = ({ ip }: UserSession) => <code>{ip ?? t('state.none')}</code>;
@@ -38,10 +38,10 @@ export function UserSessions({ user, onTask }: TableProps) {
         rows={nodes}
         idOf={({ id }) => id}
         columns={[
-          { id: 'name', head: t('profile.browser'), cell: name },
+          { id: 'name', head: t('session.browser'), cell: name },
           { id: 'since', head: t('admin.users.since'), cell: ({ createdAt }) => <Day at={createdAt} /> },
-          { id: 'seen', head: t('profile.seen'), cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
-          { id: 'ip', head: t('profile.ip'), cell: address },
+          { id: 'seen', head: t('session.seen'), cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
+          { id: 'ip', head: t('session.ip'), cell: address },
           { id: 'end', head: t('admin.user.end'), silent: true, right: true, cell: end },
         ]}
         card={(session) => (

@@ -2,18 +2,7 @@
 import { graphql, type ResultOf } from '../../graphql.ts';
 import { KeyFields } from '../keys/documents.ts';
 import { PoolFields } from './documents.ts';
-
-export const PeriodFields = graphql(`
-  fragment PeriodFields on PoolPeriod {
-    id
-    number
-    startsAt
-    endsAt
-    paid
-    giftGranted
-    refunded
-  }
-`);
+import { PeriodFields } from './period-documents.ts';
 
 export const PoolQuery = graphql(
   `

@@ -23,7 +23,7 @@ export function Sessions({ sessions, onEnded }: SessionsProps) {
   const { end, endOthers, endAll } = useEnding(onEnded);
   const name = ({ userAgent, current }: Session) => (
     <span className="flex flex-wrap items-center gap-2 font-[550]" title={userAgent ?? undefined}>
-      {browserOf(userAgent) ?? t('profile.unknown')} {current && <Tag>{t('profile.thisOne')}</Tag>}
+      {browserOf(userAgent) ?? t('session.unknown')} {current && <Tag>{t('profile.thisOne')}</Tag>}
     </span>
   );
   const action = (session: Session) =>
@@ -40,9 +40,9 @@ export function Sessions({ sessions, onEnded }: SessionsProps) {
         rows={sessions}
         idOf={({ id }) => id}
         columns={[
-          { id: 'name', head: t('profile.browser'), cell: name },
-          { id: 'seen', head: t('profile.seen'), cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
-          { id: 'ip', head: t('profile.ip'), cell: address },
+          { id: 'name', head: t('session.browser'), cell: name },
+          { id: 'seen', head: t('session.seen'), cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
+          { id: 'ip', head: t('session.ip'), cell: address },
           { id: 'end', head: t('profile.end'), silent: true, right: true, cell: action },
         ]}
         card={(session) => (
