@@ -24,14 +24,17 @@ interface StateProps {
   word: string;
   tone: Tone;
   chip?: boolean;
+  /** For a sentence in place of the word: it breaks where there is no room. */
+  breaks?: boolean;
 }
 
 /** The state of one thing: bare in tables, on its ground (chip) in heads. */
-export function StateWord({ icon: Icon, word, tone, chip = false }: StateProps) {
+export function StateWord({ icon: Icon, word, tone, chip = false, breaks = false }: StateProps) {
   return (
     <span
       className={clsx(
-        'inline-flex items-center gap-1.5 align-middle whitespace-nowrap text-table',
+        'inline-flex items-center gap-1.5 align-middle text-table',
+        !breaks && 'whitespace-nowrap',
         TEXT[tone],
         chip && ['h-[22px] rounded-chip px-2', GROUND[tone]],
       )}

@@ -54,7 +54,7 @@ export const usage: Translation<typeof english> = {
     showTable: '显示为表格',
     showChart: '显示为图表',
     others_other: '其他 {{count}} 个',
-    count_other: '{{count}} 次请求',
+    count_other: '{{shown}} 次请求',
     dashed: '虚线：上一时段的同一天。日期按 UTC 计。',
     notAnswered: '未成功',
     requestsOn: '{{day}} 的请求',

@@ -20,6 +20,7 @@ import { useQuery } from 'urql';
 import { Mark } from '../../components/mark.tsx';
 import { useTimeZone } from '../../components/time.tsx';
 import { ToastHost } from '../../components/toast.tsx';
+import { useCurrentInView } from '../../components/use-current-in-view.ts';
 import { graphql } from '../../graphql.ts';
 import { ProofHost } from '../proof/proof-host.tsx';
 import { NotFound } from '../shell/fallbacks.tsx';
@@ -100,11 +101,14 @@ export function AdminShell() {
 const BAR =
   'sticky top-0 z-30 flex h-12 flex-none items-center justify-end border-b border-line bg-page px-8 ' +
   'text-table max-sm:hidden';
+// The console's bar names the page on a phone; this frame has none, so the heading stays in sight.
 const MAIN =
-  'mx-auto w-full max-w-[1216px] flex-1 px-8 pt-6 pb-16 outline-none max-sm:px-4 max-sm:pt-4 max-sm:pb-16';
+  'mx-auto w-full max-w-[1216px] flex-1 px-8 pt-6 pb-16 outline-none max-sm:px-4 max-sm:pt-4 ' +
+  'max-sm:[&_h1]:not-sr-only';
 
 function Sidebar({ email }: { email: string }) {
   const { t } = useTranslation();
+  const row = useCurrentInView();
   return (
     <aside className={ASIDE}>
       <Link to="/admin/users" className="mb-9 flex items-center gap-3 px-2 text-section max-sm:mb-3">
@@ -115,6 +119,7 @@ function Sidebar({ email }: { email: string }) {
         <span className={BADGE}>{t('admin.badge')}</span>
       </Link>
       <nav
+        ref={row}
         aria-label={t('shell.main')}
         className="relative flex flex-col gap-6 max-sm:flex-row max-sm:gap-1 max-sm:overflow-x-auto"
       >
@@ -148,7 +153,7 @@ function Group({ title, places }: { title: string; places: readonly Place[] }) {
               activeProps={{ className: 'bg-raise !border-line font-[550] [&_svg]:text-adm' }}
             >
               <Icon size={16} strokeWidth={1.75} className="flex-none text-ink-2" aria-hidden="true" />
-              <span className="whitespace-nowrap max-lg:sr-only max-sm:not-sr-only">
+              <span className="max-lg:sr-only max-sm:not-sr-only max-sm:!whitespace-nowrap">
                 {t(`admin.places.${name}`)}
               </span>
             </Link>

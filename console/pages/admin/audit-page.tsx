@@ -103,12 +103,13 @@ function Filters({ search }: { search: AdminSearch }) {
   const navigate = useNavigate({ from: '/admin/audit' });
   return (
     <div className="flex flex-wrap gap-2">
-      {FILTERS.map((name) => (
+      {FILTERS.map((name, index) => (
         <SearchField
           key={name}
           label={t(`admin.audit.filters.${name}`)}
           placeholder={t(`admin.audit.filters.${name}`)}
           value={search[name]}
+          slash={index === 0}
           onSearch={(text) => void navigate({ search: { ...search, after: undefined, [name]: text } })}
         />
       ))}

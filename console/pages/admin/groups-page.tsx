@@ -68,7 +68,7 @@ function GroupTable({ groups, onEdit }: GroupTableProps) {
       ]}
       card={(group) => (
         <div className="flex items-center justify-between gap-3">
-          <span className="font-[550]">{t(`groups.${group.group}`)}</span>
+          <span className="flex-1 font-[550]">{t(`groups.${group.group}`)}</span>
           <span>×{group.ratio}</span>
           {edit(group)}
         </div>

@@ -28,7 +28,7 @@ function Dialogs({ node, drain, onClose }: NodeTask & { onClose: () => void }) {
 
 /** The page; it follows the nodes live. */
 export function NodesPage() {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
   const [{ data, error }, again] = useQuery({ query: NodesQuery });
   useSubscription({ query: NodeChanges });
   const [dialog, setDialog] = useState<NodeTask>();
@@ -48,7 +48,7 @@ export function NodesPage() {
   );
   const sentence = data?.admin
     ? t('admin.nodes.sentence', {
-        revision: data.admin.configRevision,
+        revision: new Intl.NumberFormat(i18n.language).format(data.admin.configRevision),
         current: data.admin.dataPlaneNodes.filter(isCurrent).length,
         all: data.admin.dataPlaneNodes.length,
       })

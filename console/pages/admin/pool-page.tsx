@@ -86,7 +86,7 @@ function Facts({ pool }: Pick<DetailProps, 'pool'>) {
           )}
         </LeaderRow>
         <LeaderRow name={t('pools.address')}>
-          <code className="break-all">{pool.baseUrl}</code>
+          <Address of={pool.baseUrl} />
         </LeaderRow>
         <LeaderRow name={t('pools.keys')}>{pool.allKeys.totalCount}</LeaderRow>
         <LeaderRow name={t('pools.throttledDay')}>{pool.throttled24h}</LeaderRow>
@@ -96,5 +96,17 @@ function Facts({ pool }: Pick<DetailProps, 'pool'>) {
         <FrozenModels models={pool.models} />
       </div>
     </div>
+  );
+}
+
+/** Breaks before the host first, and inside it only where nothing else helps. */
+function Address({ of }: { of: string }) {
+  const [scheme, place] = of.split(/(?<=\/\/)/);
+  return (
+    <code className="[overflow-wrap:anywhere]">
+      {scheme}
+      <wbr />
+      {place}
+    </code>
   );
 }

@@ -113,7 +113,7 @@ function UserTable({ users, onTask }: UserTableProps) {
   const columns: Column<AdminUser>[] = [
     { id: 'email', head: t('admin.users.user'), cell: (user) => <Who user={user} /> },
     { id: 'state', head: t('admin.state'), cell: (user) => <UserStateWord state={user.state} /> },
-    { id: 'groups', head: t('admin.places.groups'), from: 'lg', cell: (user) => <Groups user={user} /> },
+    { id: 'groups', head: t('admin.users.allowed'), from: 'lg', cell: (user) => <Groups user={user} /> },
     {
       id: 'since',
       head: t('admin.users.since'),
@@ -179,11 +179,7 @@ function Who({ user: { id, email, displayName, role } }: CellProps) {
 
 function Groups({ user: { allowedGroups } }: CellProps) {
   const { t } = useTranslation();
-  return (
-    <span className="text-ink-2">
-      {allowedGroups.map((group) => t(`groups.${group}`)).join(', ')}
-    </span>
-  );
+  return <span className="text-ink-2">{allowedGroups.map((group) => t(`groups.${group}`)).join(', ')}</span>;
 }
 
 function UserMenu({ user, onTask }: CellProps & Pick<UserTableProps, 'onTask'>) {

@@ -59,7 +59,9 @@ export function PersonalIntelligencePage() {
   const intelligence = data?.viewer?.personalIntelligence;
   return (
     <>
-      <PageHead title={t('intelligence.title')} sentence={t('intelligence.sentence')} />
+      <div className="max-sm:[&_h1]:not-sr-only">
+        <PageHead title={t('intelligence.title')} sentence={t('intelligence.sentence')} />
+      </div>
       {!intelligence && error && (
         <Failure
           title={t('intelligence.failed')}

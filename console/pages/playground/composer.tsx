@@ -73,8 +73,9 @@ export function Composer(props: ComposerProps) {
       <div className="flex flex-wrap items-center gap-2">
         <ModelPicker {...props} />
         <AttachButton sees={model?.sees ?? false} add={add} />
-        <span className="ml-auto" />
-        <SendOrStop {...props} ready={ready} />
+        <div className="ml-auto flex items-center gap-2">
+          <SendOrStop {...props} ready={ready} />
+        </div>
       </div>
     </div>
   );

@@ -7,6 +7,7 @@ import { Button, IconButton } from '../../components/button.tsx';
 import { CopyField, CopyIcon } from '../../components/copy.tsx';
 import { Menu } from '../../components/menu.tsx';
 import { moneyText } from '../../components/money.tsx';
+import { exactText, formatOf } from '../../components/time.tsx';
 import type { ChatMessage, PickedModel } from './documents.ts';
 import { addressOf } from './pictures.ts';
 import { versionsOf } from './thread.ts';
@@ -112,13 +113,18 @@ interface ReplyProps {
 function Reply({ message, versions, models, onAgain }: ReplyProps) {
   const { t, i18n } = useTranslation();
   const { state, modelName, content, reasoning } = message;
-  const at = new Intl.DateTimeFormat(i18n.language, { hour: '2-digit', minute: '2-digit' });
+  const at = new Date(message.createdAt);
+  const clock = formatOf(i18n.language, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
   return (
     <article aria-label={modelName ?? ''} className="min-w-0">
       <header className="mb-1 flex items-baseline gap-2">
         <code>{modelName}</code>
-        <time className="text-hint text-ink-3" dateTime={message.createdAt}>
-          {at.format(new Date(message.createdAt))}
+        <time
+          className="text-hint text-ink-3"
+          dateTime={message.createdAt}
+          title={exactText(at, i18n.language)}
+        >
+          {clock.format(at)}
         </time>
       </header>
       {reasoning && (

@@ -6,6 +6,7 @@ import type { CombinedError } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Failure, SkeletonRows } from '../../components/notice.tsx';
 import { PageHead } from '../../components/page-head.tsx';
+import { useCurrentInView } from '../../components/use-current-in-view.ts';
 
 const TABS = [
   { name: 'account', to: '/profile' },
@@ -53,8 +54,10 @@ export function ProfileFrame<Viewer extends { email: string }>(props: FrameProps
 /** The parts of the profile. */
 export function ProfileTabs() {
   const { t } = useTranslation();
+  const row = useCurrentInView();
   return (
     <nav
+      ref={row}
       aria-label={t('profile.tabs.label')}
       className="relative mb-6 flex gap-5 overflow-x-auto border-b border-line"
     >

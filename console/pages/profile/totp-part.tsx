@@ -33,6 +33,7 @@ export function TotpPart({ viewer, onChanged }: TotpPartProps) {
         icon={totpEnabled ? CircleCheck : CircleMinus}
         tone={totpEnabled ? 'good' : 'quiet'}
         word={totpEnabled ? t('totp.on') : t('totp.off')}
+        breaks
       />
       {totpEnabled && (
         <p className="mt-1 text-ink-2">

@@ -30,7 +30,7 @@ export function PublicFrame({ children }: { children: ReactNode }) {
       <SkipLink />
       <header
         className={clsx(
-          'flex h-14 flex-none items-center gap-6 border-b border-line px-12 max-lg:px-8',
+          'flex h-14 flex-none items-center gap-6 border-b border-line px-[max(32px,calc(50%-572px))]',
           'max-sm:px-4 print:hidden',
         )}
       >
@@ -59,7 +59,9 @@ export function PublicFrame({ children }: { children: ReactNode }) {
       >
         {children}
       </main>
-      <Foot />
+      <div className="mx-auto w-full max-w-[1224px]">
+        <Foot />
+      </div>
     </div>
   );
 }

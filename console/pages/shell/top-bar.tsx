@@ -62,7 +62,8 @@ const TITLES: Record<string, 'playground' | 'keys' | 'usage' | 'wallet' | 'pools
 /** The bar of a phone: the mark, the page, the balance. */
 export function PhoneBar({ available }: { available: string }) {
   const { t } = useTranslation();
-  const name = TITLES[useMatches().at(-1)?.pathname ?? ''];
+  const address = useMatches().at(-1)?.pathname ?? '';
+  const name = TITLES[address] ?? (address.startsWith('/profile/') ? 'profile' : undefined);
   return (
     <header
       className={clsx(

@@ -41,7 +41,9 @@ export function SummaryTable({ days }: { days: readonly Day[] }) {
       card={(one) => (
         <div className="flex justify-between gap-3 text-table">
           <span className="font-[550]">{day(one)}</span>
-          <span className="text-ink-2">{t('usage.count', { count: one.requests })}</span>
+          <span className="text-ink-2">
+            {t('usage.count', { count: one.requests, shown: number.format(one.requests) })}
+          </span>
           <Money amount={one.cost} />
         </div>
       )}

@@ -157,11 +157,12 @@ function Legend({ search, series, now }: { search: UsageSearch; series: readonly
   const navigate = useNavigate({ from: '/usage' });
   const number = new Intl.NumberFormat(i18n.language);
   const table = search.view === 'table';
-  const value = ({ cost, requests }: { cost: string; requests: number }) =>
+  const { requests } = now.totals;
+  const value = (one: Series) =>
     search.measure === 'requests' ? (
-      number.format(requests)
+      number.format(one.requests)
     ) : (
-      <Money amount={cost} className="font-semibold" />
+      <Money amount={one.cost} className="font-semibold" />
     );
   return (
     <div>
@@ -191,7 +192,7 @@ function Legend({ search, series, now }: { search: UsageSearch; series: readonly
             {value(one)}
           </LeaderRow>
         ))}
-        <LeaderSum name={t('usage.count', { count: now.totals.requests })}>
+        <LeaderSum name={t('usage.count', { count: requests, shown: number.format(requests) })}>
           <Money amount={now.totals.cost} />
         </LeaderSum>
       </LeaderList>
