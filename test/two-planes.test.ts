@@ -302,13 +302,15 @@ describe('a control plane is killed', () => {
   }, 120_000);
 
   it('its node goes on with the other: served, settled, and told of changes', async () => {
-    const load = traffic(house.url, customer);
+    // Somebody new, whose every request stands in `seen`.
+    const busy = await addCustomer(house, '100');
+    const load = traffic(house.url, busy);
     await load.ended(30);
     await second.kill();
     await load.ended(60);
     const other = await addCustomer(house, '1');
     await isServed(other);
     await load.stop();
-    await compare(house, { customer, seen: load.seen, cutAtMost: 0 });
+    await compare(house, { customer: busy, seen: load.seen, cutAtMost: 0 });
   }, 120_000);
 });
