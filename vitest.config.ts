@@ -7,7 +7,7 @@ export default defineConfig({
     include: ['{shared,data-plane,control-plane,console,test}/**/*.test.{ts,tsx}'],
     exclude: ['**/node_modules/**', 'dist/**'],
     globalSetup: ['test/postgres.ts'],
-    // Most tests wait for real processes and sockets: one worker, the default of two cores, would leave one idle.
+    // Most tests wait for real processes and sockets: one worker, the default on two cores, leaves one idle.
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
