@@ -73,6 +73,7 @@ const ATTEMPTS: Readonly<Record<string, readonly Attempt[]>> = {
 const NOT_OWNED: ReadonlySet<string> = new Set([
   'apiKeyCreate.allowedModelIds',
   'apiKeyUpdate.allowedModelIds',
+  'messageSend.parentId',
   'messageSend.replacesId',
   'poolQuoteCreate.modelIds',
 ]);
