@@ -76,6 +76,11 @@ async function ageThisMonth(): Promise<void> {
       "update usage_entry set at = at - interval '4 months'",
       "update usage_request set at = at - interval '4 months'",
       "update usage_hour set hour = hour - interval '4 months'",
+      'delete from usage_wallet_span',
+      `insert into usage_wallet_span select width, date_trunc(width, hour, 'UTC'), wallet_id, sum(requests),
+        coalesce(sum(requests) filter (where status <> 'SUCCEEDED'), 0), sum(input_tokens),
+        sum(output_tokens), sum(cost)
+        from usage_hour cross join (values ('DAY'), ('WEEK')) w (width) group by 1, 2, 3`,
       'alter table usage_entry enable trigger user',
       triggersOfMonths('enable'),
       'alter table usage_request enable trigger user',
