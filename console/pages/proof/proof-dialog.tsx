@@ -79,7 +79,7 @@ export function ProofDialog({ onSettle }: { onSettle: (given: boolean) => void }
       <form id={id} className="flex flex-col gap-5" onSubmit={(event) => void submit(event)}>
         {!data?.viewer && <SkeletonRows rows={2} />}
         {data?.viewer && factors?.hasPassword === true && (
-          <ProofFields email={data.viewer.email} totp={factors.totpEnabled} failure={failure} />
+          <ProofFields autoFocus email={data.viewer.email} totp={factors.totpEnabled} failure={failure} />
         )}
         {factors?.hasPassword === false && (
           <p className="text-ink-2">{failure ?? t(withPasskey ? 'proof.passkeyOnly' : 'proof.signInAnew')}</p>

@@ -11,10 +11,12 @@ interface ProofFieldsProps {
   /** Whether an authenticator app is in use. */
   totp: boolean;
   failure?: string | undefined;
+  /** Takes the focus as it appears, where the dialog around it was there first. */
+  autoFocus?: boolean;
 }
 
 /** Password and, where the account has an app, its code or a recovery code. */
-export function ProofFields({ email, totp, failure }: ProofFieldsProps) {
+export function ProofFields({ email, totp, failure, autoFocus }: ProofFieldsProps) {
   const { t } = useTranslation();
   return (
     <>
@@ -23,6 +25,7 @@ export function ProofFields({ email, totp, failure }: ProofFieldsProps) {
         label={t('proof.password')}
         name="password"
         required
+        autoFocus={autoFocus}
         autoComplete="current-password"
         error={totp ? undefined : failure}
         words={{ show: t('proof.show'), hide: t('proof.hide') }}
