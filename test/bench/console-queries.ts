@@ -16,7 +16,7 @@ export interface ConsoleQuery {
   admin: boolean;
 }
 
-/** Every query of the console. `ids` names what variables called `id` mean, by the query's name. */
+/** Every query of the console. `ids` says what `id` and `requestId` mean, by the query's name. */
 export function consoleQueries(ids: Readonly<Record<string, string>>): ConsoleQuery[] {
   const definitions = globSync('{*,pages/**/*,components/**/*}.{ts,tsx}', { cwd: CONSOLE })
     .filter((file) => !file.endsWith('.test.ts'))
@@ -70,10 +70,13 @@ function valueOf(variable: string, id: string | undefined): unknown {
     range: range(30, 0),
     before: range(60, 30),
     week: range(7, 0),
+    month: range(30, 0),
     groupBy: ['MODEL'],
     name: 'swift',
     subdomain: 'free-to-take',
+    format: 'CSV',
     id,
+    requestId: id,
   };
   return values[variable] ?? null;
 }

@@ -105,17 +105,21 @@ async function timesOf(ask: () => Promise<unknown>): Promise<number[]> {
 /** Every query, slowest first. One that fails is named on the error output and left out. */
 export async function measureQueries(house: House): Promise<Figures[]> {
   const user = await signInAsHeaviest(house);
-  const { viewer } = await user.query<{ viewer: { apiKeys: { nodes: { id: string }[] } } }>(
-    'query { viewer { apiKeys(first: 1) { nodes { id } } } }',
-  );
-  const ids = { KeySetup: viewer.apiKeys.nodes[0]?.id ?? '' };
+  const { viewer } = await user.query<{
+    viewer: { id: string; apiKeys: { nodes: { id: string }[] }; usage: { nodes: { requestId: string }[] } };
+  }>('query { viewer { id apiKeys(first: 1) { nodes { id } } usage(first: 1) { nodes { requestId } } } }');
+  const ids = {
+    OneUser: viewer.id,
+    KeySetup: viewer.apiKeys.nodes[0]?.id ?? '',
+    Receipt: viewer.usage.nodes[0]?.requestId ?? '',
+  };
   const queries = [
     ...consoleQueries(ids),
     ...MORE.map((one) => ({ ...one, text: `query ${one.text}`, variables: {} })),
   ];
   const found: Figures[] = [];
   for (const { name, text, variables, admin } of queries) {
-    if ('id' in variables && !variables['id']) continue;
+    if (['id', 'requestId'].some((one) => one in variables && !variables[one])) continue;
     const ask = (): Promise<unknown> => (admin ? house.admin : user).query(text, variables);
     try {
       found.push(figuresOf(`${name}${admin ? ' (admin)' : ''}`, await timesOf(ask)));
