@@ -3,6 +3,7 @@
  * Money travels as decimal strings of micro-USD inside records, because JSON has no bigint.
  */
 import type { DialectName, Family, Group } from './catalog.ts';
+import type { FailureCode } from './failures.ts';
 
 /** Amount of micro-USD as a decimal string, e.g. "250000". */
 export type MicrosText = string;
@@ -191,6 +192,31 @@ export interface TokenCounts {
 }
 
 /**
+ * What became of an upstream's turn in a request: its answer was relayed, or broke off while it was; it refused
+ * or gave no usable answer; the request was cut meanwhile; or it was passed over without being asked.
+ */
+export type AttemptOutcome = 'ANSWERED' | 'BROKE_OFF' | 'FAILED' | 'CUT' | 'SKIPPED';
+
+/** One upstream's turn: metadata only, never a word of the upstream. */
+export interface AttemptRecord {
+  routeId: string;
+  outcome: AttemptOutcome;
+  /** Null where it answered; why, where it was passed over: a `SkipCode` (attempts.ts). */
+  errorCode: FailureCode | null;
+  /** The HTTP status of what could not be relayed; null where its answer was, and where none came. */
+  httpStatus: number | null;
+  /** How long the turn took, in ms; 0 where it was not asked. */
+  ms: number;
+}
+
+/** The turns of one request in their order: the first ones and the last. */
+export interface Tried {
+  attempts: readonly AttemptRecord[];
+  /** How many turns before the last one are not listed. */
+  omitted: number;
+}
+
+/**
  * One finished request: metadata only. Billed ones have a lease, a cost above zero and stand in the node's
  * journal;
  * the others are reported on a best-effort basis.
@@ -222,4 +248,6 @@ export interface UsageRecord {
   ip: string | null;
   /** Parts of the answer that the client's format could not carry. */
   lossesInAnswer: number;
+  /** Absent where no upstream had its turn but the one of `routeId`: the record says it all. */
+  tried?: Tried | undefined;
 }

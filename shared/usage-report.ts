@@ -1,7 +1,7 @@
 /** How a node reports what it served: the mutation, and a usage record in the words of the API. */
 import type { Family, Group } from './catalog.ts';
 import { formatDollars } from './money.ts';
-import type { UsageOutcome, UsageRecord, UsageSource, UsageStatus } from './records.ts';
+import type { AttemptRecord, UsageOutcome, UsageRecord, UsageSource, UsageStatus } from './records.ts';
 
 /** Settles journal records and reports free requests. At-least-once; idempotent by request id. */
 export const NODE_USAGE_REPORT = /* GraphQL */ `
@@ -72,6 +72,9 @@ export interface NodeUsageRecordInput {
   ttftMs: number | null;
   ip: string | null;
   lossesInAnswer: number;
+  /** Both or none: a control plane of an earlier release, which does not know them, is seldom told. */
+  attempts?: readonly AttemptRecord[] | undefined;
+  attemptsOmitted?: number | undefined;
 }
 
 /**
@@ -134,6 +137,8 @@ function usageInput(usage: UsageRecord): NodeUsageRecordInput {
     ttftMs: usage.firstContentMs,
     ip: usage.ip,
     lossesInAnswer: usage.lossesInAnswer,
+    attempts: usage.tried?.attempts,
+    attemptsOmitted: usage.tried?.omitted,
   };
 }
 
