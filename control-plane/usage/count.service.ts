@@ -2,7 +2,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { query, queryOne, sql, toDate } from '../sql.ts';
 import { asksForDimensions, asksForRows, summarySource } from './summary.source.ts';
-import { whereOf } from './usage.service.ts';
+import { ofWallet, whereOf } from './usage.service.ts';
 import type { UsageConditions } from './usage.service.ts';
 
 /** Above this many rows a list is not counted row by row. */
@@ -16,7 +16,7 @@ const LAST_MS = Date.UTC(9999, 0);
  * narrows a list down makes its rows rare and far between: then the sums count, whatever the number.
  */
 export async function countUsage(em: EntityManager, conditions: UsageConditions): Promise<number | null> {
-  if (asksForDimensions(conditions) && !asksForRows(conditions)) return countBySums(em, conditions);
+  if (asksForDimensions(conditions) && !asksForRows(conditions)) return countBySums(em, await ofWallet(em, conditions));
   const [row] = await query<{ count: number }>(
     em,
     sql`

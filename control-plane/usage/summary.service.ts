@@ -5,6 +5,7 @@ import { query, sql, toDate } from '../sql.ts';
 import type { Statement } from '../sql.ts';
 import { summarySource } from './summary.source.ts';
 import type { WidestSpan } from './summary.source.ts';
+import { ofWallet } from './usage.service.ts';
 import type { UsageConditions } from './usage.service.ts';
 
 export type Dimension = 'MODEL' | 'KEY' | 'POOL' | 'SOURCE' | 'STATUS' | 'GROUP' | 'USER';
@@ -49,6 +50,14 @@ const WIDTH_MS: Record<BucketWidth, number> = {
 /** The widest sums that fall into one point each. */
 const WIDEST: Record<BucketWidth, WidestSpan> = { HOUR: 'HOUR', DAY: 'DAY', WEEK: 'WEEK', MONTH: 'DAY' };
 
+/** Where the point begins that a row belongs to; weeks begin on Mondays. Cheaper than a calendar's month. */
+const BUCKETS: Record<BucketWidth, Statement> = {
+  HOUR: sql`date_bin('1 hour', at, '1970-01-05T00:00Z')`,
+  DAY: sql`date_bin('1 day', at, '1970-01-05T00:00Z')`,
+  WEEK: sql`date_bin('7 days', at, '1970-01-05T00:00Z')`,
+  MONTH: sql`date_trunc('month', at, 'UTC')`,
+};
+
 const SUMS = sql`coalesce(sum(requests), 0)::integer as requests,
   coalesce(sum(failed), 0)::integer as failed,
   coalesce(sum(input_tokens), 0)::text as input_tokens, coalesce(sum(output_tokens), 0)::text as
@@ -77,7 +86,8 @@ const OWNED: ReadonlySet<Dimension> = new Set(['KEY', 'USER']);
 /** Sums up a span. Throws INVALID for a span beyond 400 days, too many points or too many dimensions. */
 export async function summarise(em: EntityManager, request: SummaryRequest): Promise<Summary> {
   check(request);
-  const { range, conditions, groupBy, bucket } = request;
+  const { range, groupBy, bucket } = request;
+  const conditions = await ofWallet(em, request.conditions);
   const previous = { from: new Date(2 * range.from.getTime() - range.to.getTime()), to: range.from };
   const source = (
     span: { from: Date; to: Date },
@@ -173,14 +183,14 @@ async function seriesOf(
 ): Promise<Summary['series']> {
   const column = dimension ? COLUMNS[dimension] : sql`null::text`;
   const key = dimension === 'USER' ? sql`(select user_id from wallet where id = s.key)` : sql`s.key`;
-  const rows = await query<SumsRow & { bucket: string; key: string | null }>(
+  const rows = await query<SumsRow & { point: string; key: string | null }>(
     em,
     sql`
-    select s.*, ${key} as key from (
-      select date_trunc(${bucket.toLowerCase()}, at, 'UTC')::text as bucket, ${column} as key, ${SUMS}
+    select s.*, s.bucket::text as point, ${key} as key from (
+      select ${BUCKETS[bucket]} as bucket, ${column} as key, ${SUMS}
       from ${source} u group by 1, 2 order by 1, 2 limit ${limit}) s`,
   );
-  return rows.map((row) => ({ at: toDate(row.bucket), key: row.key, totals: toTotals(row) }));
+  return rows.map((row) => ({ at: toDate(row.point), key: row.key, totals: toTotals(row) }));
 }
 
 async function groupsOf(

@@ -25,7 +25,8 @@ interface Span {
 
 export interface SummarySpan {
   range: Span;
-  conditions: UsageConditions;
+  /** With a wallet in place of a user. */
+  conditions: Omit<UsageConditions, 'userId'>;
   /** Whether the sums are told apart by key or by wallet. */
   byOwner: boolean;
   /** Whole days or weeks may be one row where sums are told apart by wallet and time alone; HOUR else. */
@@ -36,7 +37,7 @@ export interface SummarySpan {
 export function summarySource({ range, conditions, byOwner, widest = 'HOUR' }: SummarySpan): Statement {
   const hours = wholeSpan(range, HOUR_MS);
   if (asksForRows(conditions) || !hours) return sql`(${rowsOf(conditions, range)})`;
-  const owned = byOwner || Boolean(conditions.userId) || Boolean(conditions.keyIds);
+  const owned = byOwner || Boolean(conditions.walletId) || Boolean(conditions.keyIds);
   const fromHours = (span: Span): Statement[] => [(owned ? hoursOf : hoursOfAll)(conditions, span)];
   const inside =
     widest === 'HOUR' || asksForDimensions(conditions)
@@ -89,9 +90,9 @@ function spansOfWallets(conditions: UsageConditions, { span, widest, narrower }:
   return [walletSpans(conditions, widest, inner), ...edges(span, inner).flatMap(next)];
 }
 
-function walletSpans({ userId }: UsageConditions, width: 'DAY' | 'WEEK', { from, to }: Span): Statement {
+function walletSpans({ walletId }: UsageConditions, width: 'DAY' | 'WEEK', { from, to }: Span): Statement {
   const list = [sql`width = ${width} and at >= ${from} and at < ${to}`];
-  if (userId) list.push(sql`wallet_id = (select id from wallet where user_id = ${userId})`);
+  if (walletId) list.push(sql`wallet_id = ${walletId}`);
   return sql`select at, wallet_id, null as key_id, null as model_name, null as pool_id,
       null as billing_group, null as source, null as status, requests, failed,
       input_tokens, output_tokens, cost
@@ -107,10 +108,10 @@ function rowsOf(conditions: UsageConditions, range: Span): Statement {
 }
 
 function hoursOf(conditions: UsageConditions, range: Span): Statement {
-  const { keyIds, userId } = conditions;
+  const { keyIds, walletId } = conditions;
   const list = [dimensionsOf(conditions, range)];
   if (keyIds) list.push(sql`key_id = any(${[...keyIds]}::text[])`);
-  if (userId) list.push(sql`wallet_id = (select id from wallet where user_id = ${userId})`);
+  if (walletId) list.push(sql`wallet_id = ${walletId}`);
   return sql`select hour as at, wallet_id, key_id, model_name, pool_id, billing_group, source, status,
       requests, ${FAILED} as failed, input_tokens, output_tokens, cost
     from usage_hour where ${all(list)}`;

@@ -2,7 +2,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Family, Group } from '@gateway/shared/catalog';
 import type { UsageOutcome, UsageSource, UsageStatus } from '@gateway/shared/records';
-import { all, query, sql, toDate } from '../sql.ts';
+import { all, query, queryOne, sql, toDate } from '../sql.ts';
 import type { Statement } from '../sql.ts';
 import { storableIp } from './settlement.rules.ts';
 
@@ -18,6 +18,8 @@ export interface UsageConditions {
   ip?: string | null;
   minCost?: bigint | null;
   userId?: string | null;
+  /** In place of `userId`, see `ofWallet`. */
+  walletId?: string | null;
 }
 
 /** One entry of the usage log. */
@@ -87,7 +89,7 @@ export async function usageOfRequest(
 
 /** The conditions as SQL over `usage_entry`. */
 export function whereOf(conditions: UsageConditions): Statement {
-  const { range, modelNames, keyIds, poolIds, sources, statuses, requestId, ip, minCost, userId } =
+  const { range, modelNames, keyIds, poolIds, sources, statuses, requestId, ip, minCost, userId, walletId } =
     conditions;
   const list: Statement[] = [];
   if (range) list.push(sql`at >= ${range.from} and at < ${range.to}`);
@@ -103,7 +105,20 @@ export function whereOf(conditions: UsageConditions): Statement {
   if (ip) list.push(sql`ip = ${storableIp(ip)}::inet`);
   if (minCost) list.push(sql`cost >= ${minCost}`);
   if (userId) list.push(sql`wallet_id = (select id from wallet where user_id = ${userId})`);
+  if (walletId) list.push(sql`wallet_id = ${walletId}`);
   return all(list);
+}
+
+/**
+ * The same conditions with the user's wallet in place of the user: where the database adds up much it has to
+ * know beforehand whose it is, since it takes any user of whom it knows nothing for a small one.
+ */
+export async function ofWallet(em: EntityManager, conditions: UsageConditions): Promise<UsageConditions> {
+  const { userId, ...rest } = conditions;
+  if (!userId) return rest;
+  const row = await queryOne<{ id: string }>(em, sql`select id from wallet where user_id = ${userId}`);
+  // A user without a wallet has used nothing.
+  return { ...rest, walletId: row?.id ?? 'none' };
 }
 
 /** A row of the log as PostgreSQL gives it, with the address as text and the exact time. */
