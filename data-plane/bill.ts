@@ -1,11 +1,14 @@
 /** One request's money and usage row: a price is held, then charged exactly once or given back. */
+import { lastOutcome, withAttempt } from '@gateway/shared/attempts';
 import { GatewayError } from '@gateway/shared/failures';
 import type { Family } from '@gateway/shared/catalog';
 import { formatDollars } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
 import type {
+  AttemptRecord,
   GroupPriceRecord,
   TokenCounts,
+  Tried,
   UsageOutcome,
   UsageRecord,
   UsageStatus,
@@ -17,6 +20,7 @@ import type { Bulkhead } from './bulkhead.ts';
 import type { Permit, Permits } from './permits/permits.ts';
 import type { Hold, Ledger } from './ledger/ledger.ts';
 import type { Metrics } from './metrics.ts';
+import type { Witness } from './upstreams/turn.ts';
 
 /** Outcomes that cost the price. */
 export type ChargedOutcome = 'DELIVERED' | 'CLIENT_LEFT' | 'KEY_CUT';
@@ -90,11 +94,15 @@ interface BillParts {
 const UNKNOWN_TOKENS: TokenCounts = { input: null, output: null, cached: null, reasoning: null };
 
 /** Open until `commit` or `close`; `close` always comes last, whatever happened. */
-export class Bill {
+export class Bill implements Witness {
   hold: Hold | undefined;
   permit: Permit | undefined;
   routeId: string | null = null;
   readonly #parts: BillParts;
+  /** Undefined while no turn was in vain: most requests have nothing to tell. */
+  #tried: Tried | undefined;
+  /** When the last of these turns ended, in ms of the monotonic clock. */
+  #triedAt = 0;
   #tokens = UNKNOWN_TOKENS;
   #losses = 0;
   #firstContentMs: number | null = null;
@@ -108,6 +116,12 @@ export class Bill {
   /** Whether the charge is durable. */
   get charged(): boolean {
     return this.#charged;
+  }
+
+  /** Notes an upstream's turn that brought no answer. */
+  tried(attempt: AttemptRecord): void {
+    this.#tried = withAttempt(this.#tried, attempt);
+    this.#triedAt = performance.now();
   }
 
   /** Notes that content was relayed for the first time. */
@@ -200,7 +214,21 @@ export class Bill {
       firstContentMs: this.#firstContentMs,
       ip: caller.address,
       lossesInAnswer: this.#losses,
+      tried: this.#tried && this.#allTurns(this.#tried, end),
     };
+  }
+
+  /** The turn of the upstream whose answer was to be delivered is the last one. */
+  #allTurns(tried: Tried, end: Pick<UsageRecord, 'outcome' | 'errorCode'>): Tried {
+    if (this.routeId === null) return tried;
+    const outcome = lastOutcome(end.outcome);
+    return withAttempt(tried, {
+      routeId: this.routeId,
+      outcome,
+      errorCode: outcome === 'ANSWERED' ? null : end.errorCode,
+      httpStatus: null,
+      ms: Math.round(performance.now() - this.#triedAt),
+    });
   }
 
   #elapsedMs(): number {

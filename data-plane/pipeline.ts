@@ -41,7 +41,7 @@ export async function serve(call: Call, sold: Sold, services: Services): Promise
     let failure: unknown;
     try {
       bill = await openBill(call, caller, { sale, till: services });
-      const answer = await services.upstreams.ask(call, exchange, routes);
+      const answer = await services.upstreams.ask(call, exchange, { routes, witness: bill });
       bill.routeId = answer.routeId;
       await answer.deliver(call.reply, bill);
     } catch (error) {

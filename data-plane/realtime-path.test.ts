@@ -234,6 +234,30 @@ describe('a response', () => {
     expect(node.ledger.open).toBe(0);
   });
 
+  it('names in the receipt of the first which upstream did not take the session', async () => {
+    const busy = createServer((_request, response) => response.writeHead(429).end('{}'));
+    await new Promise<void>((resolve) => busy.listen(0, '127.0.0.1', resolve));
+    const busyOrigin = `http://127.0.0.1:${(busy.address() as AddressInfo).port}`;
+    const families: ['realtime'] = ['realtime'];
+    node.store.routes = [
+      makeRoute(busyOrigin, { route: { id: 'route-0', families, priority: 0 } }),
+      makeRoute(origin, { route: { families } }),
+    ];
+    await openSession();
+    for (const id of ['r1', 'r2']) {
+      created(id);
+      done('completed', id);
+    }
+    await until(() => node.ledger.charges.length === 2);
+    busy.close();
+    const [first, second] = node.ledger.charges;
+    expect(first?.tried?.attempts).toMatchObject([
+      { routeId: 'route-0', outcome: 'FAILED', errorCode: 'upstream_busy', httpStatus: 429 },
+      { routeId: 'route-1', outcome: 'ANSWERED' },
+    ]);
+    expect(second?.tried).toBeUndefined();
+  });
+
   it('is charged when the customer leaves in the middle, and free when the upstream does', async () => {
     const client = await openSession();
     created();

@@ -5,7 +5,7 @@ import { GatewayError, asGatewayError } from '@gateway/shared/failures';
 import type { DialectName } from '@gateway/shared/catalog';
 import type { ProviderRecord } from '@gateway/shared/records';
 import type { Call } from './call.ts';
-import type { CompiledCredential, CompiledRoute } from './config/config.ts';
+import type { CompiledCredential } from './config/config.ts';
 import type { Dialect } from './dialects/dialect.ts';
 import type { Attempt, Candidate, Question } from './exchange/exchange.ts';
 import {
@@ -24,6 +24,8 @@ import { inOrder } from './upstreams/order.ts';
 import type { Choice } from './upstreams/order.ts';
 import { Pools, addressOf } from './upstreams/pools.ts';
 import { send } from './upstreams/send.ts';
+import { askedInVain, passedOver } from './upstreams/turn.ts';
+import type { Turn, TurnEnd, Turns, Ways, Witness } from './upstreams/turn.ts';
 import { isBrokenConnection, isElsewhere, judge, retryAfterOf } from './upstreams/verdict.ts';
 
 /** Upstreams asked for one request, at most. */
@@ -79,45 +81,46 @@ export class Upstreams {
    * failures that are
    * not the client's, and within the retry budget. Throws the last failure.
    */
-  ask<A>(call: Call, question: Question<A>, routes: readonly CompiledRoute[]): Promise<A> {
-    const choices = this.#choices(question, routes);
-    return this.#inTurn(call, choices, (candidate) => this.#askOne(call, question, candidate));
+  ask<A>(call: Call, question: Question<A>, ways: Ways): Promise<A> {
+    return this.#inTurn(call, this.#turns(question, ways), (turn) => this.#askOne(call, question, turn));
   }
 
   /** The first session that an upstream accepts; asks like `ask`. The session counts until it closes. */
-  dial<L extends Line>(call: Call, dial: Dial<L>, routes: readonly CompiledRoute[]): Promise<L> {
-    const choices = this.#choices(dial, routes);
-    return this.#inTurn(call, choices, (candidate) => this.#dialOne(dial, candidate));
+  dial<L extends Line>(call: Call, dial: Dial<L>, ways: Ways): Promise<L> {
+    return this.#inTurn(call, this.#turns(dial, ways), (turn) => this.#dialOne(call, dial, turn));
   }
 
-  #choices(wanted: Pick<Question<unknown>, 'preferred' | 'capable'>, routes: readonly CompiledRoute[]) {
+  #turns({ preferred, capable }: Pick<Question<unknown>, 'preferred' | 'capable'>, ways: Ways): Turns {
     const { dialects, random } = this.#options;
-    return inOrder(routes, { dialects, random, preferred: wanted.preferred, capable: wanted.capable });
+    const choices = inOrder(ways.routes, { dialects, random, preferred, capable });
+    return { choices, witness: ways.witness };
   }
 
-  async #inTurn<A>(
-    call: Call,
-    choices: readonly Choice[],
-    ask: (candidate: Candidate) => Promise<A>,
-  ): Promise<A> {
-    const { now } = this.#options;
-    this.#budget = afterRequest(this.#budget, now());
+  async #inTurn<A>(call: Call, { choices, witness }: Turns, ask: (turn: Turn) => Promise<A>): Promise<A> {
+    let askedAt = this.#options.now();
+    this.#budget = afterRequest(this.#budget, askedAt);
+    const healthy = this.#healthy(choices, askedAt);
     let failure: GatewayError | undefined;
     let asked = 0;
-    for (const choice of this.#healthyFirst(choices)) {
+    for (const choice of choices) {
+      if (!healthy.includes(choice)) {
+        witness?.tried(passedOver(choice, 'unavailable'));
+        continue;
+      }
       if (asked > 0 && (asked >= ATTEMPTS || !this.#takeRetry())) break;
       call.cut.throwIfCut();
       try {
-        const candidate = this.#candidate(choice);
+        const candidate = this.#candidate(choice, witness);
         asked += 1;
-        return await ask(candidate);
+        return await ask({ candidate, askedAt, witness });
       } catch (cause) {
         failure = asGatewayError(cause);
         if (!isElsewhere(failure)) throw failure;
+        askedAt = this.#options.now();
       }
       if (choices.length > 1 || !isBrokenConnection(failure) || !this.#takeRetry()) continue;
       // The only upstream closed an idle connection just when it was used again: nothing was asked yet.
-      return ask(this.#candidate(choice));
+      return ask({ candidate: this.#candidate(choice, witness), askedAt, witness });
     }
     throw failure ?? nobody();
   }
@@ -127,9 +130,8 @@ export class Upstreams {
     return this.#pools.close();
   }
 
-  /** Ejected upstreams come last: the best of them is still better than no answer. */
-  #healthyFirst(choices: readonly Choice[]): Choice[] {
-    const now = this.#options.now();
+  /** Those that are not ejected, or the best of all that are: it is still better than no answer. */
+  #healthy(choices: readonly Choice[], now: number): Choice[] {
     const ejected = (choice: Choice) => admission(this.#circuit(choice.compiled.provider), now) === 'ejected';
     const healthy = choices.filter((choice) => !ejected(choice));
     return healthy.length > 0 ? healthy : choices.slice(0, 1);
@@ -142,17 +144,23 @@ export class Upstreams {
   }
 
   /** The route with a credential that is not resting and is bound to this origin. */
-  #candidate({ compiled, dialect, native }: Choice): Candidate {
+  #candidate(choice: Choice, witness: Witness | undefined): Candidate {
+    const { compiled, dialect, native } = choice;
     const { route, provider, credentials } = compiled;
     const { origin } = addressOf(provider);
     const now = this.#options.now();
     const bound = credentials.filter((credential) => credential.origin === origin);
     const rested = bound.filter((credential) => (this.#resting.get(restKey(credential)) ?? 0) <= now);
     const credential = rested[Math.floor(this.#options.random() * rested.length)];
-    if (!credential && credentials.length > 0) throw this.#noCredential(bound, now);
+    if (!credential && credentials.length > 0) {
+      witness?.tried(passedOver(choice, bound.length > 0 ? 'upstream_busy' : 'upstream_failed'));
+      throw this.#noCredential(bound, now);
+    }
     const { concurrencyLimit } = provider;
-    if (concurrencyLimit !== null && (this.#inFlight.get(provider.id) ?? 0) >= concurrencyLimit)
+    if (concurrencyLimit !== null && (this.#inFlight.get(provider.id) ?? 0) >= concurrencyLimit) {
+      witness?.tried(passedOver(choice, 'too_many_concurrent'));
       throw nobody();
+    }
     return { route, provider, credential, dialect, native };
   }
 
@@ -164,14 +172,17 @@ export class Upstreams {
     });
   }
 
-  async #askOne<A>(call: Call, question: Question<A>, candidate: Candidate): Promise<A> {
+  async #askOne<A>(call: Call, question: Question<A>, turn: Turn): Promise<A> {
+    const { candidate, askedAt } = turn;
     const { provider } = candidate;
     const outgoing = question.outgoing(candidate);
-    const settle = this.#start(provider);
+    const settle = this.#start(provider, askedAt);
     const leave = this.#enter(provider);
+    let status: number | null = null;
     try {
       const limits = { timeouts: provider.timeouts, cut: call.cut };
       const answer = await send(this.#pools.for(provider), outgoing, limits);
+      ({ status } = answer);
       answer.onClose(leave);
       if (answer.status < 200 || answer.status > 299) {
         const body = (await answer.whole(ERROR_BODY_BYTES)).toString('utf8');
@@ -182,16 +193,22 @@ export class Upstreams {
       const error = asGatewayError(cause);
       leave();
       settle(error);
+      this.#note(call, turn, { error, status });
       throw error;
     }
   }
 
-  async #dialOne<L extends Line>(dial: Dial<L>, candidate: Candidate): Promise<L> {
-    const settle = this.#start(candidate.provider);
+  async #dialOne<L extends Line>(call: Call, dial: Dial<L>, turn: Turn): Promise<L> {
+    const { candidate, askedAt } = turn;
+    const settle = this.#start(candidate.provider, askedAt);
     const leave = this.#enter(candidate.provider);
+    let status: number | null = null;
     try {
       const outcome = await dial.open(candidate);
-      if ('status' in outcome) throw this.#refused(outcome, { candidate, settle });
+      if ('status' in outcome) {
+        ({ status } = outcome);
+        throw this.#refused(outcome, { candidate, settle });
+      }
       outcome.onClose(leave);
       settle();
       return outcome;
@@ -199,8 +216,14 @@ export class Upstreams {
       const error = asGatewayError(cause);
       leave();
       settle(error);
+      this.#note(call, turn, { error, status });
       throw error;
     }
+  }
+
+  #note({ cut }: Call, turn: Turn, { error, status }: Pick<TurnEnd, 'error' | 'status'>): void {
+    const end = { error, status, cut: cut.reason !== undefined, at: this.#options.now() };
+    turn.witness?.tried(askedInVain(turn, end));
   }
 
   #refused(
@@ -217,9 +240,9 @@ export class Upstreams {
   }
 
   /** Counts a request; the returned function says once how it went. */
-  #start(provider: ProviderRecord): (error?: GatewayError) => void {
+  #start(provider: ProviderRecord, at: number): (error?: GatewayError) => void {
     const { now, random } = this.#options;
-    this.#setCircuit(provider, afterStart(this.#circuit(provider), now()));
+    this.#setCircuit(provider, afterStart(this.#circuit(provider), at));
     let settled = false;
     return (error) => {
       if (settled) return;

@@ -3,7 +3,6 @@
  * Money travels as decimal strings of micro-USD inside records, because JSON has no bigint.
  */
 import type { DialectName, Family, Group } from './catalog.ts';
-import type { FailureCode } from './failures.ts';
 
 /** Amount of micro-USD as a decimal string, e.g. "250000". */
 export type MicrosText = string;
@@ -201,8 +200,8 @@ export type AttemptOutcome = 'ANSWERED' | 'BROKE_OFF' | 'FAILED' | 'CUT' | 'SKIP
 export interface AttemptRecord {
   routeId: string;
   outcome: AttemptOutcome;
-  /** Null where it answered; why, where it was passed over: a `SkipCode` (attempts.ts). */
-  errorCode: FailureCode | null;
+  /** Code of the failure; null where there was none. Of one passed over: why, a `SkipCode` (attempts.ts). */
+  errorCode: string | null;
   /** The HTTP status of what could not be relayed; null where its answer was, and where none came. */
   httpStatus: number | null;
   /** How long the turn took, in ms; 0 where it was not asked. */

@@ -83,7 +83,7 @@ interface NativeCount extends CountTarget {
 async function askNative(call: Call, services: Services, count: NativeCount): Promise<number | undefined> {
   if (count.native.length === 0) return undefined;
   try {
-    return await services.upstreams.ask(call, countQuestion(call, count), count.native);
+    return await services.upstreams.ask(call, countQuestion(call, count), { routes: count.native });
   } catch (error) {
     const passes = error instanceof GatewayError && !error.code.startsWith('upstream_');
     if (passes) throw error;

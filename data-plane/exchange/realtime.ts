@@ -6,6 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { FAMILY_PROTOCOLS } from '@gateway/shared/catalog';
 import { GatewayError } from '@gateway/shared/failures';
+import type { AttemptRecord } from '@gateway/shared/records';
 import { WebSocketServer } from 'ws';
 import { callerOf, rateHeaders } from '../rate.ts';
 import type { Caller } from '../authenticate.ts';
@@ -44,7 +45,10 @@ export async function serveRealtime(call: Call, services: Services, upgrade: Upg
     await checkFunds(call, caller, { sale, services });
     const dial = { preferred: 'openai-chat' as const, capable: FAMILY_PROTOCOLS.realtime };
     const open = dialRealtime(call);
-    const line = await services.upstreams.dial(call, { ...dial, open }, found.routes);
+    const turns: AttemptRecord[] = [];
+    const witness = { tried: (attempt: AttemptRecord) => void turns.push(attempt) };
+    const ways = { routes: found.routes, witness };
+    const line = await services.upstreams.dial(call, { ...dial, open }, ways);
     const rate = caller.pool ? rateHeaders(call, caller.pool, services) : {};
     const client = accept(call, upgrade, rate);
     if (!client) return line.socket.terminate();
@@ -58,6 +62,8 @@ export async function serveRealtime(call: Call, services: Services, upgrade: Upg
       openBill: async () => {
         const bill = await openBill(responseCall(call), caller, { sale, till: services });
         bill.routeId = line.routeId;
+        // How the session came about stands in the receipt of its first response.
+        for (const turn of turns.splice(0)) bill.tried(turn);
         return bill;
       },
     });
