@@ -5,7 +5,7 @@
 import { clsx } from 'clsx';
 import { Check, Copy } from 'lucide-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { useTranslation } from '../translation.ts';
 
 const COPIED_MS = 2_000;
 

@@ -5,7 +5,7 @@
 import { clsx } from 'clsx';
 import { ChevronDown, type LucideIcon, X } from 'lucide-react';
 import { type ButtonHTMLAttributes, cloneElement, lazy, type ReactElement, Suspense, useState } from 'react';
-import { useTranslation } from 'react-i18next';
+import { useTranslation } from '../translation.ts';
 
 const load = () => import('./menu-popup.tsx');
 const MenuPopup = lazy(async () => ({ default: (await load()).MenuPopup }));

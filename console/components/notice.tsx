@@ -5,7 +5,7 @@
 import { clsx } from 'clsx';
 import { RotateCw } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
+import { useTranslation } from '../translation.ts';
 import { Button } from './button.tsx';
 import { CopyField } from './copy.tsx';
 import { WireBroken, WireEmpty } from './mark.tsx';

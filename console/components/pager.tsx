@@ -1,6 +1,6 @@
 /** Keyset paging: older rows, and the way back to the newest. The place in the list is in the address. */
 import { ArrowDown, ArrowUpToLine } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
+import { useTranslation } from '../translation.ts';
 import { Button } from './button.tsx';
 
 interface PagerProps {

@@ -2,8 +2,8 @@
  * Times: relative while near, a date after a day, exact with the zone on hover and for screen readers. All of
  * them are told in the zone of the profile; visitors without one see the zone of their device.
  */
-import { useTranslation } from 'react-i18next';
 import { useEffect, useLayoutEffect, useState } from 'react';
+import { useTranslation } from '../translation.ts';
 import { createStore, useStore } from './store.ts';
 
 const MINUTE_MS = 60_000;

@@ -2,7 +2,7 @@
 import { Toast as Base } from '@base-ui/react/toast';
 import { CircleCheck, CircleX, X } from 'lucide-react';
 import { useEffect } from 'react';
-import { useTranslation } from 'react-i18next';
+import { useTranslation } from '../translation.ts';
 import type { ToastMessage } from './toast.tsx';
 
 const SHOWN_MS = 5_000;

@@ -1,11 +1,11 @@
 /** A list as a file: the service writes it while it is downloaded, so it has no end too far away. */
 import { Download } from 'lucide-react';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import type { CombinedError } from 'urql';
 import { Button } from '../components/button.tsx';
 import { Menu } from '../components/menu.tsx';
 import { useToast } from '../components/toast.tsx';
+import { useTranslation } from '../translation.ts';
 import { useFailureWords } from './failure-words.ts';
 
 /** What the service writes: comma-separated values, or a JSON object a line. */

@@ -1,8 +1,8 @@
 /** What to say when an operation failed: by its stable code, so that it is said in the reader's language. */
-import { useTranslation } from 'react-i18next';
 import type { CombinedError } from 'urql';
 import { codeOf } from '../client.ts';
 import { frame } from '../messages/en/frame.ts';
+import { useTranslation } from '../translation.ts';
 
 interface UserError {
   code: string;

@@ -1,10 +1,10 @@
 /** The dialog of one task: its fields, the button that does it, and what failed. */
 import { CircleAlert } from 'lucide-react';
 import { type ReactNode, useId } from 'react';
-import { useTranslation } from 'react-i18next';
 import { Button } from '../components/button.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { Banner } from '../components/notice.tsx';
+import { useTranslation } from '../translation.ts';
 import { type Outcome, useSubmit } from './use-submit.ts';
 
 export interface TaskDialogProps {

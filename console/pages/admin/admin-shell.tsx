@@ -15,13 +15,13 @@ import {
   Store,
   Users,
 } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { Mark } from '../../components/mark.tsx';
 import { useTimeZone } from '../../components/time.tsx';
 import { ToastHost } from '../../components/toast.tsx';
 import { useCurrentInView } from '../../components/use-current-in-view.ts';
 import { graphql } from '../../graphql.ts';
+import { useTranslation } from '../../translation.ts';
 import { ProofHost } from '../proof/proof-host.tsx';
 import { NotFound } from '../shell/fallbacks.tsx';
 import { SkipLink } from '../shell/public-frame.tsx';

@@ -1,7 +1,7 @@
 /** One event of the audit log: when, what, to what, by whom, why, and what it changed. */
-import { useTranslation } from 'react-i18next';
 import { Stamp } from '../../components/time.tsx';
 import { graphql, type ResultOf } from '../../graphql.ts';
+import { useTranslation } from '../../translation.ts';
 import { ChangedValues } from './changed-values.tsx';
 
 export const AuditFields = graphql(`

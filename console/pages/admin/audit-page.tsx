@@ -2,7 +2,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Link2, Link2Off } from 'lucide-react';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { EmptyFiltered } from '../../components/notice.tsx';
@@ -11,6 +10,7 @@ import { Pager } from '../../components/pager.tsx';
 import { SearchField } from '../../components/search-field.tsx';
 import { StateWord } from '../../components/state-word.tsx';
 import { graphql } from '../../graphql.ts';
+import { useTranslation } from '../../translation.ts';
 import { AuditFields, AuditItem } from './audit-item.tsx';
 import { Region } from './region.tsx';
 import type { AdminSearch } from './search.ts';

@@ -1,5 +1,5 @@
 /** What a change did, field by field: what stood there before, what stands there now. */
-import { useTranslation } from 'react-i18next';
+import { useTranslation } from '../../translation.ts';
 
 interface ChangedValuesProps {
   before: unknown;

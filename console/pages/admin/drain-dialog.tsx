@@ -1,7 +1,7 @@
 /** Asks a node to finish what it has and to end. */
-import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
 import { graphql } from '../../graphql.ts';
+import { useTranslation } from '../../translation.ts';
 import { FormDialog } from './form-dialog.tsx';
 import type { AdminNode } from './node-documents.ts';
 

@@ -1,6 +1,6 @@
 /** The dialog of every change by an administrator: its fields, and the reason to be kept. */
-import { useTranslation } from 'react-i18next';
 import { Field } from '../../components/field.tsx';
+import { useTranslation } from '../../translation.ts';
 import { textIn } from '../form-values.ts';
 import { TaskDialog, type TaskDialogProps } from '../task-dialog.tsx';
 import type { Outcome } from '../use-submit.ts';

@@ -1,11 +1,11 @@
 /** Billing groups: the ratio of each, which decides the price of every request of its keys. */
 import { lazy, Suspense, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Day } from '../../components/time.tsx';
+import { useTranslation } from '../../translation.ts';
 import { type GroupRatio, GroupsQuery } from './catalog-documents.ts';
 import { Region } from './region.tsx';
 

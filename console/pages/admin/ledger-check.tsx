@@ -1,12 +1,12 @@
 /** The check of the whole ledger, on demand: every rule, and what breaks it. */
 import { CircleCheck, CircleX } from 'lucide-react';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { StateWord } from '../../components/state-word.tsx';
 import { Clock } from '../../components/time.tsx';
 import { graphql, type ResultOf } from '../../graphql.ts';
+import { useTranslation } from '../../translation.ts';
 import { Region } from './region.tsx';
 
 const CheckQuery = graphql(`

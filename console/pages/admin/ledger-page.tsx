@@ -1,6 +1,5 @@
 /** The ledger of everybody, or of one user: every entry that made the balances what they are. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { Filter } from '../../components/menu.tsx';
 import { EmptyFiltered } from '../../components/notice.tsx';
@@ -8,6 +7,7 @@ import { PageHead } from '../../components/page-head.tsx';
 import { Pager } from '../../components/pager.tsx';
 import { SearchField } from '../../components/search-field.tsx';
 import { graphql } from '../../graphql.ts';
+import { useTranslation } from '../../translation.ts';
 import { EntryTable } from '../wallet/entry-table.tsx';
 import { LEDGER_KINDS } from '../wallet/search.ts';
 import { LedgerCheck } from './ledger-check.tsx';

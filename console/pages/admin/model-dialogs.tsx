@@ -1,8 +1,8 @@
 /** Makes a model, changes one, or moves one through its life. */
-import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
 import { Field } from '../../components/field.tsx';
 import { CheckField, SelectField } from '../../components/select-field.tsx';
+import { useTranslation } from '../../translation.ts';
 import { GROUPS } from '../keys/search.ts';
 import { TIER_ORDER } from '../pricing/tiers.ts';
 import { type AdminModel, SetModelState, UpsertModel } from './catalog-documents.ts';

@@ -10,7 +10,6 @@ import {
   Plus,
 } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { Button, IconButton } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
@@ -19,6 +18,7 @@ import { decimalsOf, Money } from '../../components/money.tsx';
 import { EmptyFirst } from '../../components/notice.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { StateWord, type Tone } from '../../components/state-word.tsx';
+import { useTranslation } from '../../translation.ts';
 import { AdminCatalogQuery, type AdminModel } from './catalog-documents.ts';
 import type { ModelTask } from './model-dialogs.tsx';
 import { Region } from './region.tsx';

@@ -1,11 +1,11 @@
 /** Makes a node, or gives one a new token; the token is shown once. */
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { CopyField } from '../../components/copy.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field } from '../../components/field.tsx';
+import { useTranslation } from '../../translation.ts';
 import { FormDialog, text } from './form-dialog.tsx';
 import { type AdminNode, CreateNode, RotateNode } from './node-documents.ts';
 

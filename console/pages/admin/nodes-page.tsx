@@ -1,7 +1,6 @@
 /** The nodes that serve requests: whether each follows the configuration, and how much it has to do. */
 import { CircleCheck, CircleDot, CircleX, Hourglass, KeyRound, type LucideIcon, Plus } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useQuery, useSubscription } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
@@ -9,6 +8,7 @@ import { EmptyFirst } from '../../components/notice.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { StateWord, type Tone } from '../../components/state-word.tsx';
 import { Ago } from '../../components/time.tsx';
+import { useTranslation } from '../../translation.ts';
 import { type AdminNode, NodeChanges, NodesQuery } from './node-documents.ts';
 import { Region } from './region.tsx';
 

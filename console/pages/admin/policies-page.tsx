@@ -1,13 +1,13 @@
 /** The versions of the privacy policy: which is in force, what changed, and publishing the next one. */
 import { Plus } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { LineDiff } from '../../components/line-diff.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { Day } from '../../components/time.tsx';
+import { useTranslation } from '../../translation.ts';
 import { type PolicyRow, PoliciesQuery } from './policy-documents.ts';
 import { Region } from './region.tsx';
 

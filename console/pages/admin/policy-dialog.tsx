@@ -1,11 +1,11 @@
 /** Publishes a version of the privacy policy; its text starts from the latest one. */
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
 import { Checkbox, Field } from '../../components/field.tsx';
 import { TextField } from '../../components/text-field.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { LineDiff } from '../../components/line-diff.tsx';
+import { useTranslation } from '../../translation.ts';
 import { TaskDialog } from '../task-dialog.tsx';
 import { text } from './form-dialog.tsx';
 import { type PolicyRow, PublishPolicy } from './policy-documents.ts';

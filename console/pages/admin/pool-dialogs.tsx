@@ -1,7 +1,7 @@
 /** The dialogs of what administrators do with a pool: its cap, more days, the end. */
-import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
 import { Field } from '../../components/field.tsx';
+import { useTranslation } from '../../translation.ts';
 import { textIn } from '../form-values.ts';
 import { FormDialog } from './form-dialog.tsx';
 import { ChangePool } from './pool-documents.ts';

@@ -1,8 +1,8 @@
 /** What an administrator does with a pool. */
 import { CalendarPlus, CircleX, Ellipsis, Gauge } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 import { IconButton } from '../../components/button.tsx';
 import { Menu, type MenuEntry, RULE } from '../../components/menu.tsx';
+import { useTranslation } from '../../translation.ts';
 import type { Pool } from '../pools/documents.ts';
 import { isRenewable, isRunning } from '../pools/pool-state.ts';
 

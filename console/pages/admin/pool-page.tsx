@@ -1,10 +1,10 @@
 /** One dedicated pool as administrators see it: its owner, its rate, its periods. */
 import { Link, useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { useTitle } from '../../components/page-head.tsx';
+import { useTranslation } from '../../translation.ts';
 import { FrozenModels, PeriodLeft, PoolStateChip, RateGauge } from '../pools/pool-parts.tsx';
 import { PeriodTable } from '../pools/period-table.tsx';
 import { NotFound } from '../shell/fallbacks.tsx';

@@ -2,7 +2,6 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
 import { lazy, Suspense, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Filter } from '../../components/menu.tsx';
@@ -12,6 +11,7 @@ import { Pager } from '../../components/pager.tsx';
 import { SearchField } from '../../components/search-field.tsx';
 import { StateWord } from '../../components/state-word.tsx';
 import { Stamp } from '../../components/time.tsx';
+import { useTranslation } from '../../translation.ts';
 import { lookOf } from '../pools/pool-state.ts';
 import { type AdminPool, AdminPoolsQuery } from './pool-documents.ts';
 import { PoolMenu, type PoolTask } from './pool-menu.tsx';

@@ -1,13 +1,13 @@
 /** Asks an upstream for one short answer and shows what came back. */
 import { Activity, CircleCheck, CircleX } from 'lucide-react';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field } from '../../components/field.tsx';
 import { Banner } from '../../components/notice.tsx';
 import type { ResultOf } from '../../graphql.ts';
+import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { type Provider, ProbeProvider } from './upstream-documents.ts';
 

@@ -1,7 +1,7 @@
 /** Changes the ratio of a billing group. */
-import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
 import { Field } from '../../components/field.tsx';
+import { useTranslation } from '../../translation.ts';
 import { type GroupRatio, SetRatio } from './catalog-documents.ts';
 import { FormDialog, text } from './form-dialog.tsx';
 

@@ -1,9 +1,9 @@
 /** A part of an administrator's page that shows what one query brings: loading, failed, or there. */
 import type { ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
 import type { CombinedError } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Failure, SkeletonRows } from '../../components/notice.tsx';
+import { useTranslation } from '../../translation.ts';
 
 interface RegionProps<Data> {
   data: Data | null | undefined;

@@ -1,8 +1,8 @@
 /** Adds a route from a model to an upstream, or changes one. */
-import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
 import { Field } from '../../components/field.tsx';
 import { CheckField, SelectField } from '../../components/select-field.tsx';
+import { useTranslation } from '../../translation.ts';
 import { FAMILIES } from './families.ts';
 import { FormDialog, text, words } from './form-dialog.tsx';
 import { type ModelName, type Provider, type Route, UpsertRoute } from './upstream-documents.ts';

@@ -1,11 +1,11 @@
 /** What administrators change of the storefront: whether it is open, and its terms. */
-import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
 import type { VariablesOf } from '../../graphql.ts';
 import { Checkbox, Field } from '../../components/field.tsx';
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { Money } from '../../components/money.tsx';
 import { CheckField } from '../../components/select-field.tsx';
+import { useTranslation } from '../../translation.ts';
 import { textIn } from '../form-values.ts';
 import { FormDialog, text } from './form-dialog.tsx';
 import { type AdminStorefront, type OfferedModel, SetStorefront } from './pool-documents.ts';

@@ -1,11 +1,11 @@
 /** The storefront of dedicated pools: open or closed, its message, and the terms on which pools are sold. */
 import { lazy, Suspense, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useQuery, useSubscription } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { Money } from '../../components/money.tsx';
 import { PageHead } from '../../components/page-head.tsx';
+import { useTranslation } from '../../translation.ts';
 import { StorefrontChanges } from '../pools/storefront-documents.ts';
 import { OperatorMessage, StorefrontChip } from '../pools/storefront-notice.tsx';
 import { type AdminStorefront, AdminStorefrontQuery, type OfferedModel } from './pool-documents.ts';

@@ -1,9 +1,9 @@
 /** The dialogs over an upstream: itself, its credentials, its routes, a probe. */
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
 import { Field } from '../../components/field.tsx';
 import { CheckField } from '../../components/select-field.tsx';
+import { useTranslation } from '../../translation.ts';
 import { PROTOCOLS } from './families.ts';
 import { FormDialog, text, words } from './form-dialog.tsx';
 import { ProbeDialog } from './probe-dialog.tsx';

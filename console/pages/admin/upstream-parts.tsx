@@ -1,7 +1,7 @@
 /** What the list of upstreams and the page of one show alike. */
 import { CircleCheck, CircleMinus } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 import { StateWord } from '../../components/state-word.tsx';
+import { useTranslation } from '../../translation.ts';
 import type { Provider } from './upstream-documents.ts';
 
 /** Whether an upstream or a route is asked at all. */

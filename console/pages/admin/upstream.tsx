@@ -2,11 +2,11 @@
 import { Link } from '@tanstack/react-router';
 import { Activity, Pencil, Plus, Trash2 } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
 import { Button, IconButton } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { PageHead } from '../../components/page-head.tsx';
+import { useTranslation } from '../../translation.ts';
 import type { Provider, Route, UpstreamTask } from './upstream-documents.ts';
 import { Enabled, Protocols } from './upstream-parts.tsx';
 

@@ -2,13 +2,13 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { EmptyFirst } from '../../components/notice.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Tag } from '../../components/tag.tsx';
+import { useTranslation } from '../../translation.ts';
 import { NotFound } from '../shell/fallbacks.tsx';
 import { Region } from './region.tsx';
 import { Enabled, Protocols } from './upstream-parts.tsx';

@@ -1,6 +1,5 @@
 /** The dialogs over the list of users. */
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
 import { formatDollars, parseDollars } from '@gateway/shared/money';
 import { Button } from '../../components/button.tsx';
@@ -9,6 +8,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Field } from '../../components/field.tsx';
 import { moneyText } from '../../components/money.tsx';
 import { CheckField, SelectField } from '../../components/select-field.tsx';
+import { useTranslation } from '../../translation.ts';
 import { useIdempotencyKey } from '../idempotency.ts';
 import { GROUPS } from '../keys/search.ts';
 import {

@@ -1,11 +1,11 @@
 /** What is said of one user in single facts: profile, wallet, the last month. */
 import { CircleCheck, CircleMinus, CircleX, type LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
 import { LeaderList, LeaderRow, LeaderSum } from '../../components/leader-row.tsx';
 import { Money } from '../../components/money.tsx';
 import { StateWord, type Tone } from '../../components/state-word.tsx';
 import { Day } from '../../components/time.tsx';
+import { useTranslation } from '../../translation.ts';
 import type { AdminUser } from './documents.ts';
 import type { UserDetail } from './user-documents.ts';
 

@@ -1,13 +1,13 @@
 /** One user as administrators see it: who it is, what it holds, where it is signed in, what it used. */
 import { Link, useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { Ellipsis } from 'lucide-react';
 import { IconButton } from '../../components/button.tsx';
 import { Menu } from '../../components/menu.tsx';
 import { useTitle } from '../../components/page-head.tsx';
 import { Tag } from '../../components/tag.tsx';
+import { useTranslation } from '../../translation.ts';
 import { EntryTable } from '../wallet/entry-table.tsx';
 import { NotFound } from '../shell/fallbacks.tsx';
 import { AuditItem } from './audit-item.tsx';

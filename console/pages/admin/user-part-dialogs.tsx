@@ -1,6 +1,6 @@
 /** The dialogs over one session and over one key of a user. */
-import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
+import { useTranslation } from '../../translation.ts';
 import { browserOf } from '../profile/user-agent.ts';
 import { FormDialog } from './form-dialog.tsx';
 import { DisableKey, RevokeSession, type UserKey, type UserSession } from './user-documents.ts';

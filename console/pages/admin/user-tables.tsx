@@ -1,10 +1,10 @@
 /** The browsers and the keys of one user, and the way to end or disable each. */
-import { useTranslation } from 'react-i18next';
 import { Button } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Money } from '../../components/money.tsx';
 import { StateWord } from '../../components/state-word.tsx';
 import { Ago, Day } from '../../components/time.tsx';
+import { useTranslation } from '../../translation.ts';
 import { lookOf, maskedOf, stateOf } from '../keys/key-state.ts';
 import { browserOf } from '../profile/user-agent.ts';
 import type { UserDetail, UserKey, UserSession } from './user-documents.ts';

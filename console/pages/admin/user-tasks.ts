@@ -1,8 +1,8 @@
 /** What an administrator can do with a user. */
 import { BookOpenText, Link2, LogOut, Pencil, Scale } from 'lucide-react';
 import { useNavigate } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
 import { type MenuEntry, RULE } from '../../components/menu.tsx';
+import { useTranslation } from '../../translation.ts';
 import type { AdminUser } from './documents.ts';
 import type { UserKey, UserSession } from './user-documents.ts';
 

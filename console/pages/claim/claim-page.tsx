@@ -5,13 +5,13 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useForm } from 'react-hook-form';
-import { useTranslation } from 'react-i18next';
 import { useMutation, useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Button } from '../../components/button.tsx';
 import { Failure } from '../../components/notice.tsx';
 import { graphql } from '../../graphql.ts';
 import { useSession } from '../../session.tsx';
+import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { takeFragment } from '../fragment.ts';
 import { type AccountForm, AccountFields, EMPTY_ACCOUNT } from '../register/account-fields.tsx';

@@ -1,7 +1,6 @@
 /** Help: where requests go, what keys look like, what bounds there are, and what each error means. */
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { type FailureCode, FAILURES } from '@gateway/shared/failures';
 import { CopyField } from '../../components/copy.tsx';
@@ -9,6 +8,7 @@ import { DataTable } from '../../components/data-table.tsx';
 import { useTitle } from '../../components/page-head.tsx';
 import { Rich } from '../../components/rich.tsx';
 import { graphql } from '../../graphql.ts';
+import { useTranslation } from '../../translation.ts';
 import { PublicFrame } from '../shell/public-frame.tsx';
 
 const AddressQuery = graphql(`

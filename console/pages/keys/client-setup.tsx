@@ -1,5 +1,4 @@
 /** The key in the files of the clients that people use: the service's texts, filled in on this device. */
-import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { SECRET_PLACE } from '@gateway/shared/secret-place';
 import { requestIdOf } from '../../client.ts';
@@ -7,6 +6,7 @@ import { CodeBlock } from '../../components/code-block.tsx';
 import { Failure, SkeletonRows } from '../../components/notice.tsx';
 import { Tabs } from '../../components/tabs.tsx';
 import { graphql, type ResultOf } from '../../graphql.ts';
+import { useTranslation } from '../../translation.ts';
 
 const HEAD_CHARACTERS = 11;
 const TAIL_CHARACTERS = 4;

@@ -5,7 +5,6 @@
 import { CircleAlert } from 'lucide-react';
 import { useState } from 'react';
 import { Controller, useForm, type UseFormReturn } from 'react-hook-form';
-import { useTranslation } from 'react-i18next';
 import { useMutation, useQuery } from 'urql';
 import { parseDollars } from '@gateway/shared/money';
 import { Button } from '../../components/button.tsx';
@@ -13,6 +12,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Field, Segmented } from '../../components/field.tsx';
 import { Banner } from '../../components/notice.tsx';
 import { SelectField } from '../../components/select-field.tsx';
+import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { useIdempotencyKey } from '../idempotency.ts';
 import { CreateKey, type Key, KeyPoolsQuery } from './documents.ts';

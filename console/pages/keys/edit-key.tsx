@@ -1,5 +1,4 @@
 /** Changes a key: its name, group, models, end, monthly cap and the addresses it may be used from. */
-import { useTranslation } from 'react-i18next';
 import { useMutation, useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Dialog } from '../../components/dialog.tsx';
@@ -8,6 +7,7 @@ import { Failure, SkeletonRows } from '../../components/notice.tsx';
 import { CheckField, SelectField } from '../../components/select-field.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { graphql, type ResultOf } from '../../graphql.ts';
+import { useTranslation } from '../../translation.ts';
 import { textIn } from '../form-values.ts';
 import { TaskDialog } from '../task-dialog.tsx';
 import { type Key, KeyFields } from './documents.ts';

@@ -1,9 +1,9 @@
 /** Search and filters over the list of keys; all of them live in the address. */
 import { useNavigate } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { Filter } from '../../components/menu.tsx';
 import { SearchField } from '../../components/search-field.tsx';
+import { useTranslation } from '../../translation.ts';
 import { KeyPoolsQuery } from './documents.ts';
 import { GROUPS, KEY_STATES, type KeysSearch, MAIN_DOMAIN } from './search.ts';
 

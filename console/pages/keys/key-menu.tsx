@@ -10,9 +10,9 @@ import {
   RefreshCw,
   ShieldAlert,
 } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 import { IconButton } from '../../components/button.tsx';
 import { Menu, type MenuEntry, RULE } from '../../components/menu.tsx';
+import { useTranslation } from '../../translation.ts';
 import type { Key, KeyDialog } from './documents.ts';
 import { canEnable, canReveal, canRotate } from './key-state.ts';
 import { useKeySwitch } from './use-key-switch.ts';

@@ -2,7 +2,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useQuery, useSubscription } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Button } from '../../components/button.tsx';
@@ -11,6 +10,7 @@ import { PageHead } from '../../components/page-head.tsx';
 import { Pager } from '../../components/pager.tsx';
 import { ThumbBar } from '../../components/thumb-bar.tsx';
 import { usePhone } from '../../components/store.ts';
+import { useTranslation } from '../../translation.ts';
 import { KeyChanges, type KeyConnection, type KeyDialog, KeysQuery } from './documents.ts';
 import { KeyFilters } from './key-filters.tsx';
 import { KeyTable } from './key-table.tsx';

@@ -1,12 +1,12 @@
 /** Marks a key as leaked: says who used it lately, then disables it for good. */
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { SkeletonRows } from '../../components/notice.tsx';
 import { Ago } from '../../components/time.tsx';
 import { graphql } from '../../graphql.ts';
+import { useTranslation } from '../../translation.ts';
 import type { Key } from './documents.ts';
 import { useKeySwitch } from './use-key-switch.ts';
 

@@ -1,10 +1,10 @@
 /** The first visit: three steps from nothing to the first call. */
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
 import { CopyField } from '../../components/copy.tsx';
 import { EmptyFirst } from '../../components/notice.tsx';
 import { Rich } from '../../components/rich.tsx';
+import { useTranslation } from '../../translation.ts';
 
 /** The empty list, with the action of step one. */
 export function NoKeys({ baseAddress, action }: { baseAddress: string; action: ReactNode }) {

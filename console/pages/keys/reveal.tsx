@@ -4,12 +4,12 @@
  */
 import { CircleAlert, Eye } from 'lucide-react';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useClient } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Banner } from '../../components/notice.tsx';
 import { OnceDialog } from '../../components/once-dialog.tsx';
+import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { ClientSetup } from './client-setup.tsx';
 import { type Key, RevealKey } from './documents.ts';

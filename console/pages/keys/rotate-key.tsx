@@ -1,12 +1,12 @@
 /** The dialog that gives a key a new secret, with a time for the old one to go on working. */
 import { CircleAlert } from 'lucide-react';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Segmented } from '../../components/field.tsx';
 import { Banner } from '../../components/notice.tsx';
+import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { useIdempotencyKey } from '../idempotency.ts';
 import { type Key, RotateKey } from './documents.ts';

@@ -1,9 +1,9 @@
 /** Which keys have two secrets for a while, and until when the old one works. */
 import { RefreshCw } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 import { Banner } from '../../components/notice.tsx';
 import { Rich } from '../../components/rich.tsx';
 import { Stamp } from '../../components/time.tsx';
+import { useTranslation } from '../../translation.ts';
 import type { Key } from './documents.ts';
 
 /** One banner for each key that is rotating. */

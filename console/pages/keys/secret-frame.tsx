@@ -1,10 +1,10 @@
 /** The secret itself, framed, with Copy and a file to keep. */
 import { Download } from 'lucide-react';
 import { useRef } from 'react';
-import { useTranslation } from 'react-i18next';
 import { Button } from '../../components/button.tsx';
 import { CopyWord, selectInside, useCopy } from '../../components/copy.tsx';
 import { download } from '../../components/download.ts';
+import { useTranslation } from '../../translation.ts';
 import type { Key } from './documents.ts';
 import { environmentFile } from './environment-file.ts';
 

@@ -1,7 +1,7 @@
 /** Disabling and enabling keys, confirmed by the number of nodes that have applied it. */
-import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
 import { useToast } from '../../components/toast.tsx';
+import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { DisableKey, EnableKey, type Key } from './documents.ts';
 

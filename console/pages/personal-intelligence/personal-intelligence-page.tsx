@@ -1,12 +1,12 @@
 /** The four switches of Personal Intelligence, and what they mean for the storing of chats. */
 import { Archive, EyeOff, ListTodo, Repeat, ScrollText, SlidersHorizontal } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 import { useMutation, useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Banner, Failure, SkeletonRows } from '../../components/notice.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { graphql, type ResultOf } from '../../graphql.ts';
+import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
 
 const IntelligenceQuery = graphql(`

@@ -1,8 +1,8 @@
 /** The chat as a call of the API, to paste into a terminal. */
-import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { CodeBlock } from '../../components/code-block.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { useTranslation } from '../../translation.ts';
 import { ViewerQuery } from '../shell/viewer.ts';
 import type { Draft } from './composer.tsx';
 import type { ChatMessage } from './documents.ts';

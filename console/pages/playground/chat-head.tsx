@@ -2,8 +2,8 @@
 import { clsx } from 'clsx';
 import { Link } from '@tanstack/react-router';
 import { Archive, EyeOff, PanelLeft, SquarePen, Terminal } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 import { IconButton } from '../../components/button.tsx';
+import { useTranslation } from '../../translation.ts';
 
 interface HeadProps {
   title: string;

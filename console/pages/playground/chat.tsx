@@ -1,13 +1,13 @@
 /** One chat on the page: head, messages, and where the next one is written. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Button } from '../../components/button.tsx';
 import { WireEmpty } from '../../components/mark.tsx';
 import { moneyText } from '../../components/money.tsx';
 import { EmptyFirst, Failure, SkeletonRows } from '../../components/notice.tsx';
+import { useTranslation } from '../../translation.ts';
 import { ViewerQuery } from '../shell/viewer.ts';
 import { ChatHead, StorageBanner } from './chat-head.tsx';
 import { Composer, type Draft } from './composer.tsx';

@@ -2,11 +2,11 @@
 import { clsx } from 'clsx';
 import { ArrowUp, ChevronDown, ImagePlus, Square, X } from 'lucide-react';
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { Button, IconButton } from '../../components/button.tsx';
 import { Menu } from '../../components/menu.tsx';
 import { Money, moneyText } from '../../components/money.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { useTranslation } from '../../translation.ts';
 import type { PickedModel, Picture } from './documents.ts';
 import { addressOf, pictureOf, PICTURES_MAX } from './pictures.ts';
 

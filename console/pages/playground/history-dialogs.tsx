@@ -1,10 +1,10 @@
 /** Renaming a chat, and deleting one or all of them. */
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Field } from '../../components/field.tsx';
+import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { ChatDelete, ChatRename, ChatsDelete } from './documents.ts';
 

@@ -3,13 +3,13 @@ import { clsx } from 'clsx';
 import { Link } from '@tanstack/react-router';
 import { Ellipsis, Pencil, Plus, Trash2 } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { type CombinedError, useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Button, IconButton } from '../../components/button.tsx';
 import { Menu } from '../../components/menu.tsx';
 import { Failure, SkeletonRows } from '../../components/notice.tsx';
 import { SearchField } from '../../components/search-field.tsx';
+import { useTranslation } from '../../translation.ts';
 import { ChatsQuery } from './documents.ts';
 import type { ChatTask } from './history-dialogs.tsx';
 

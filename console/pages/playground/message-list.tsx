@@ -2,12 +2,12 @@
 import { clsx } from 'clsx';
 import { Pencil, RefreshCw, Replace } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useEffect, useRef } from 'react';
-import { useTranslation } from 'react-i18next';
 import { Button, IconButton } from '../../components/button.tsx';
 import { CopyField, CopyIcon } from '../../components/copy.tsx';
 import { Menu } from '../../components/menu.tsx';
 import { moneyText } from '../../components/money.tsx';
 import { exactText, formatOf } from '../../components/time.tsx';
+import { useTranslation } from '../../translation.ts';
 import type { ChatMessage, PickedModel } from './documents.ts';
 import { addressOf } from './pictures.ts';
 import { versionsOf } from './thread.ts';

@@ -1,13 +1,13 @@
 /** The Playground: chats with any model, without a key. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Failure, SkeletonRows } from '../../components/notice.tsx';
 import { useTitle } from '../../components/page-head.tsx';
 import { useMedia } from '../../components/store.ts';
 import type { ResultOf } from '../../graphql.ts';
+import { useTranslation } from '../../translation.ts';
 import { Chat } from './chat.tsx';
 import { modelsOf, type PickedModel, PlaygroundQuery } from './documents.ts';
 import { History } from './history.tsx';

@@ -2,9 +2,9 @@
 import { clsx } from 'clsx';
 import { ImageOff } from 'lucide-react';
 import { isValidElement, type ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
 import { type Components, defaultRehypePlugins, Streamdown } from 'streamdown';
 import { CodeBlock } from '../../components/code-block.tsx';
+import { useTranslation } from '../../translation.ts';
 
 // Without the step that parses raw HTML, tags in a reply stay text; the other one cleans what is left.
 const CLEANING = [defaultRehypePlugins['sanitize']].filter((plugin) => plugin !== undefined);

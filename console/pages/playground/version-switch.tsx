@@ -1,7 +1,7 @@
 /** "2 of 3": goes between the versions of a message, each with what follows it. */
 import { ChevronLeft, ChevronRight } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 import { IconButton } from '../../components/button.tsx';
+import { useTranslation } from '../../translation.ts';
 import type { Versions } from './thread.ts';
 
 /** The switch; nothing where there is one version. */

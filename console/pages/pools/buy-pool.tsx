@@ -1,7 +1,7 @@
 /** The purchase of a pool on one page: models, subdomain, name; beside them the price that is paid. */
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { Checkbox, Field } from '../../components/field.tsx';
+import { useTranslation } from '../../translation.ts';
 import type { Storefront } from './storefront-documents.ts';
 import { ModelPicks } from './model-picks.tsx';
 import { QuotePanel } from './quote-panel.tsx';

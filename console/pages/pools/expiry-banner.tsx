@@ -1,9 +1,9 @@
 /** What happens at the end of a pool's period, said while there is still time, and after. */
 import type { TFunction } from 'i18next';
 import { CircleAlert, Hourglass } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 import { Banner } from '../../components/notice.tsx';
 import { dateText, stampText } from '../../components/time.tsx';
+import { useTranslation } from '../../translation.ts';
 import type { Pool } from './documents.ts';
 import { keptUntil } from './pool-state.ts';
 

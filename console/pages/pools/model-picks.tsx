@@ -1,9 +1,9 @@
 /** Step one of a purchase: which models the pool is made of, and what each adds to the price. */
 import { clsx } from 'clsx';
 import { Snowflake } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 import { Money, moneyText } from '../../components/money.tsx';
 import { Below } from '../../components/field.tsx';
+import { useTranslation } from '../../translation.ts';
 import type { Storefront } from './storefront-documents.ts';
 import { StepHead } from './step-head.tsx';
 

@@ -1,10 +1,10 @@
 /** The receipt of what was just paid, and the next step: a key for the pool. */
 import { CircleCheck } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 import { CopyField } from '../../components/copy.tsx';
 import { LeaderList, LeaderRow, LeaderSum } from '../../components/leader-row.tsx';
 import { Money } from '../../components/money.tsx';
 import { Stamp } from '../../components/time.tsx';
+import { useTranslation } from '../../translation.ts';
 import type { PoolDetail } from './pool-documents.ts';
 
 /** The newest period as a receipt; the page below it says the rest. */

@@ -1,9 +1,9 @@
 /** The periods that were paid for a pool, each with the entries of the ledger behind it. */
 import type { TFunction } from 'i18next';
-import { useTranslation } from 'react-i18next';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { decimalsOf, Money } from '../../components/money.tsx';
 import { Stamp } from '../../components/time.tsx';
+import { useTranslation } from '../../translation.ts';
 import type { PoolDetail } from './pool-documents.ts';
 
 type PaidPeriod = PoolDetail['periods'][number];

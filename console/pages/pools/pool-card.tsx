@@ -1,10 +1,10 @@
 /** One pool of the account: what it serves now, how long it is paid, and what to do next. */
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { Button } from '../../components/button.tsx';
 import { CopyIcon } from '../../components/copy.tsx';
 import { loadWords } from '../../i18n.ts';
+import { useTranslation } from '../../translation.ts';
 import type { Pool } from './documents.ts';
 import { ExpiryBanner } from './expiry-banner.tsx';
 import { FrozenModels, PeriodLeft, PoolStateChip, RateGauge } from './pool-parts.tsx';

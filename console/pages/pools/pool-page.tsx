@@ -1,7 +1,6 @@
 /** One dedicated pool: what it serves now, how long it is paid, its keys, its receipts. */
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useQuery, useSubscription } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { CopyField } from '../../components/copy.tsx';
@@ -12,6 +11,7 @@ import { useTitle } from '../../components/page-head.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { Day } from '../../components/time.tsx';
 import { loadWords } from '../../i18n.ts';
+import { useTranslation } from '../../translation.ts';
 import { lastWeek } from '../keys/week.ts';
 import { NotFound } from '../shell/fallbacks.tsx';
 import { PoolChanges } from './documents.ts';

@@ -1,12 +1,12 @@
 /** The facts of a pool that its card and its page both show. */
 import { Snowflake } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 import { useClient } from 'urql';
 import { Gauge } from '../../components/gauge.tsx';
 import { PeriodBar } from '../../components/period-bar.tsx';
 import { StateWord } from '../../components/state-word.tsx';
 import { dateText, exactText, stampText } from '../../components/time.tsx';
 import { useEvery, useNow } from '../../components/use-now.ts';
+import { useTranslation } from '../../translation.ts';
 import { type Pool, PoolRate } from './documents.ts';
 import { isRunning, leftUntil, lookOf } from './pool-state.ts';
 

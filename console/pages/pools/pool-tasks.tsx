@@ -1,11 +1,11 @@
 /** What the owner changes of a pool: its name, its automatic renewal, another period. */
 import { Pencil } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { loadWords } from '../../i18n.ts';
+import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { type Pool, UpdatePool } from './documents.ts';
 import { isRenewable } from './pool-state.ts';

@@ -1,11 +1,11 @@
 /** Dedicated pools: whether they are on sale, those of the account, and the purchase of a further one. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
 import { type CombinedError, useQuery, useSubscription } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Failure, SkeletonRows } from '../../components/notice.tsx';
 import { useTitle } from '../../components/page-head.tsx';
 import { Pager } from '../../components/pager.tsx';
+import { useTranslation } from '../../translation.ts';
 import { BuyPool } from './buy-pool.tsx';
 import { type Pool, PoolChanges, PoolsQuery } from './documents.ts';
 import { type Storefront, StorefrontChanges } from './storefront-documents.ts';

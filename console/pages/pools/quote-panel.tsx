@@ -1,9 +1,9 @@
 /** The quote of a purchase beside its form, and the button that pays it. */
 import { CircleAlert, Store } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 import { Button } from '../../components/button.tsx';
 import { moneyText } from '../../components/money.tsx';
 import { Banner, SkeletonRows } from '../../components/notice.tsx';
+import { useTranslation } from '../../translation.ts';
 import type { Storefront } from './storefront-documents.ts';
 import { HeldFor, isShort, QuoteCash, QuoteLines, QuoteTerms, useHeld } from './quote-facts.tsx';
 import { Shortfall } from './shortfall.tsx';

@@ -1,7 +1,7 @@
 /** Gives a pool another name; its subdomain stays. */
-import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
 import { Field } from '../../components/field.tsx';
+import { useTranslation } from '../../translation.ts';
 import { textIn } from '../form-values.ts';
 import { TaskDialog } from '../task-dialog.tsx';
 import { type Pool, UpdatePool } from './documents.ts';

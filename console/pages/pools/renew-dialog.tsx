@@ -1,5 +1,4 @@
 /** Buys another period of a pool: its price and dates first, then the sum on the button. */
-import { useTranslation } from 'react-i18next';
 import { useMutation, useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
@@ -7,6 +6,7 @@ import { moneyText } from '../../components/money.tsx';
 import { SkeletonRows } from '../../components/notice.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { graphql } from '../../graphql.ts';
+import { useTranslation } from '../../translation.ts';
 import { useIdempotencyKey } from '../idempotency.ts';
 import { FailureBanner } from '../task-dialog.tsx';
 import { useSubmit } from '../use-submit.ts';

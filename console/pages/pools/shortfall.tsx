@@ -1,9 +1,9 @@
 /** What to do when the cash of the wallet is less than the total. */
 import { Link } from '@tanstack/react-router';
 import { Wallet } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 import { moneyText } from '../../components/money.tsx';
 import { Banner } from '../../components/notice.tsx';
+import { useTranslation } from '../../translation.ts';
 import type { Quote } from './documents.ts';
 
 /** How much is missing, and the way to the wallet. */

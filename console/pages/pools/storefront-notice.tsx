@@ -1,9 +1,9 @@
 /** Whether dedicated pools are on sale, and what the operator says about it; both live. */
 import { Megaphone, Store } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 import { Banner } from '../../components/notice.tsx';
 import { StateWord } from '../../components/state-word.tsx';
 import { Ago } from '../../components/time.tsx';
+import { useTranslation } from '../../translation.ts';
 import type { Storefront } from './storefront-documents.ts';
 
 /** The chip in the head of a page. */

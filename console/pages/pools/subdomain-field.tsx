@@ -1,9 +1,9 @@
 /** The subdomain of a new pool: whether it can be had is said while typing. */
 import { CircleCheck } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { Field } from '../../components/field.tsx';
+import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { SubdomainQuery } from './documents.ts';
 

@@ -1,8 +1,8 @@
 /** Paying a quote: what is missing is said at its field, what the service refuses by its code. */
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
+import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { useIdempotencyKey } from '../idempotency.ts';
 import { PurchasePool } from './documents.ts';

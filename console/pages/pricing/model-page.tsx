@@ -2,7 +2,6 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { Check, Clock } from 'lucide-react';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { CodeBlock } from '../../components/code-block.tsx';
@@ -14,6 +13,7 @@ import { Money } from '../../components/money.tsx';
 import { Banner, Failure, SkeletonRows } from '../../components/notice.tsx';
 import { useTitle } from '../../components/page-head.tsx';
 import { graphql, type ResultOf } from '../../graphql.ts';
+import { useTranslation } from '../../translation.ts';
 import { NotFound } from '../shell/fallbacks.tsx';
 import { PublicFrame } from '../shell/public-frame.tsx';
 import { FILTER_TRAITS } from './search.ts';

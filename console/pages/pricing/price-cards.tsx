@@ -1,7 +1,7 @@
 /** The price list on a phone: leader rows under the names of the tiers. */
 import { Link } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
 import { CopyIcon } from '../../components/copy.tsx';
+import { useTranslation } from '../../translation.ts';
 import type { Model } from './documents.ts';
 import { Price } from './price-table.tsx';
 import type { PriceGroup } from './search.ts';

@@ -2,8 +2,8 @@
 import { useNavigate } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { Brain, Eye, type LucideIcon, Paperclip, Wrench } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 import { SearchField } from '../../components/search-field.tsx';
+import { useTranslation } from '../../translation.ts';
 import { FILTER_TRAITS, type FilterTrait, type PricingSearch } from './search.ts';
 
 export const TRAIT_ICONS: Record<Exclude<FilterTrait, 'LONG_CONTEXT'>, LucideIcon> = {

@@ -1,8 +1,8 @@
 /** The price list as a table: one block for each tier, all decimal points in one line. */
 import { Link } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
 import { CopyIcon } from '../../components/copy.tsx';
 import { decimalsOf, Money } from '../../components/money.tsx';
+import { useTranslation } from '../../translation.ts';
 import type { Model } from './documents.ts';
 import { TRAIT_ICONS } from './price-filters.tsx';
 import type { PriceGroup } from './search.ts';

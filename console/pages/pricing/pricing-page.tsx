@@ -1,12 +1,12 @@
 /** The public price list: every model, what it is for, and what one request costs in each group. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
 import { useQuery, useSubscription } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Segmented } from '../../components/field.tsx';
 import { EmptyFiltered, EmptyFirst, Failure, SkeletonRows } from '../../components/notice.tsx';
 import { useTitle } from '../../components/page-head.tsx';
 import { usePhone } from '../../components/store.ts';
+import { useTranslation } from '../../translation.ts';
 import { PublicFrame } from '../shell/public-frame.tsx';
 import { CatalogChanges, type Model, PricingQuery } from './documents.ts';
 import { PriceCards } from './price-cards.tsx';

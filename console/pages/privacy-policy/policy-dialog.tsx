@@ -1,12 +1,12 @@
 /** The privacy policy in force, over the page. */
 import { Link } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Failure, SkeletonRows } from '../../components/notice.tsx';
 import { Prose } from '../../components/prose.tsx';
+import { useTranslation } from '../../translation.ts';
 import { PolicyQuery, withoutTitle } from './documents.ts';
 
 /** The dialog; its text has an address of its own, too. */

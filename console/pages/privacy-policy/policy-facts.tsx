@@ -1,5 +1,5 @@
 /** What holds in every version: what providers receive, and how long data stays. */
-import { useTranslation } from 'react-i18next';
+import { useTranslation } from '../../translation.ts';
 
 const KEPT = ['prompts', 'usage', 'ledger', 'sessions', 'links', 'chats', 'record'] as const;
 

@@ -1,9 +1,9 @@
 /** Every version of the policy: since when, what changed, its fingerprint, and the changed lines. */
 import { Link } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
 import { LineDiff } from '../../components/line-diff.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { Day } from '../../components/time.tsx';
+import { useTranslation } from '../../translation.ts';
 import type { Policy } from './documents.ts';
 
 interface HistoryProps {

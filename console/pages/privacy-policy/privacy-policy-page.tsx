@@ -5,7 +5,6 @@
 import { Link, useSearch } from '@tanstack/react-router';
 import { Printer } from 'lucide-react';
 import { useEffect } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Button } from '../../components/button.tsx';
@@ -13,6 +12,7 @@ import { Failure, SkeletonRows } from '../../components/notice.tsx';
 import { useTitle } from '../../components/page-head.tsx';
 import { Prose } from '../../components/prose.tsx';
 import { Day } from '../../components/time.tsx';
+import { useTranslation } from '../../translation.ts';
 import { PublicFrame } from '../shell/public-frame.tsx';
 import { type Policy, PolicyHistoryQuery, withoutTitle } from './documents.ts';
 import { PolicyFacts } from './policy-facts.tsx';

@@ -1,5 +1,4 @@
 /** The account: name, address, time zone, language of mail; and closing it. */
-import { useTranslation } from 'react-i18next';
 import { useMutation, useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { Below, Field } from '../../components/field.tsx';
@@ -8,6 +7,7 @@ import { SelectField } from '../../components/select-field.tsx';
 import { Day } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { LANGUAGE_NAMES, LANGUAGES } from '../../i18n.ts';
+import { useTranslation } from '../../translation.ts';
 import { textIn } from '../form-values.ts';
 import { useSubmit } from '../use-submit.ts';
 import { type Account, AccountQuery, UpdateProfile } from './documents.ts';

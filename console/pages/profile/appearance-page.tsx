@@ -1,11 +1,11 @@
 /** How the console looks on this device: theme, language, shortcuts of a single key. */
-import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { Checkbox, Segmented } from '../../components/field.tsx';
 import { setSingleKeys, singleKeys } from '../../components/shortcuts.ts';
 import { useStore } from '../../components/store.ts';
 import { setTheme, theme, THEMES } from '../../components/theme.ts';
 import { LANGUAGE_NAMES, LANGUAGES, setLanguage } from '../../i18n.ts';
+import { useTranslation } from '../../translation.ts';
 import { ViewerQuery } from '../shell/viewer.ts';
 import { Part, ProfileFrame } from './profile-frame.tsx';
 

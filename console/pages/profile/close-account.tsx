@@ -1,9 +1,9 @@
 /** The dialog that closes the account: its address is typed, and who sits here is proven. */
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
 import { useSession } from '../../session.tsx';
+import { useTranslation } from '../../translation.ts';
 import { textIn } from '../form-values.ts';
 import { ProofFields, proofIn } from '../proof/proof-fields.tsx';
 import { TaskDialog } from '../task-dialog.tsx';

@@ -1,7 +1,7 @@
 /** What closing the account means, and the way to it. */
 import { lazy, Suspense, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { Button } from '../../components/button.tsx';
+import { useTranslation } from '../../translation.ts';
 import type { Account } from './documents.ts';
 
 const CloseAccountDialog = lazy(async () => ({

@@ -1,8 +1,8 @@
 /** The dialog that deletes every stored chat, once a word was typed. */
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
 import { useToast } from '../../components/toast.tsx';
+import { useTranslation } from '../../translation.ts';
 import { textIn } from '../form-values.ts';
 import { TaskDialog } from '../task-dialog.tsx';
 import { DeleteChats } from './documents.ts';

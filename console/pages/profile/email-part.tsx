@@ -1,11 +1,11 @@
 /** The address of the account: whether it is verified, and how another one takes its place. */
 import { CircleAlert, CircleCheck } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { Field } from '../../components/field.tsx';
 import { StateWord } from '../../components/state-word.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { textIn } from '../form-values.ts';
 import { useSubmit } from '../use-submit.ts';

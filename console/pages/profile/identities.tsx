@@ -1,11 +1,11 @@
 /** Identities at providers that sign in to this account. */
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { Below } from '../../components/field.tsx';
 import { Day } from '../../components/time.tsx';
 import { graphql } from '../../graphql.ts';
+import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
 import type { Security } from './documents.ts';
 

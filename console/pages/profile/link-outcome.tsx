@@ -2,8 +2,8 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { CircleCheck, CircleX } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { Banner } from '../../components/notice.tsx';
+import { useTranslation } from '../../translation.ts';
 
 /** The message; its parameter leaves the address at once, so that a reload does not say it again. */
 export function LinkOutcome() {

@@ -1,9 +1,9 @@
 /** What the account is told about: a low balance, and notices by mail. */
-import { useTranslation } from 'react-i18next';
 import { useMutation, useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { Checkbox, Field } from '../../components/field.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { textIn } from '../form-values.ts';
 import { useSubmit } from '../use-submit.ts';

@@ -1,6 +1,6 @@
 /** The words of a dialog that shows something once. */
-import { useTranslation } from 'react-i18next';
 import type { OnceWords } from '../../components/once-dialog.tsx';
+import { useTranslation } from '../../translation.ts';
 
 /** With a title and a sentence of its own. */
 export function useOnceWords(title: string, sentence: string): OnceWords {

@@ -1,9 +1,9 @@
 /** The dialogs of passkeys: the browser makes them, the service keeps their public half and a name. */
-import { useTranslation } from 'react-i18next';
 import { useClient, useMutation } from 'urql';
 import { Field } from '../../components/field.tsx';
 import { graphql } from '../../graphql.ts';
 import { makePasskey } from '../../passkeys.ts';
+import { useTranslation } from '../../translation.ts';
 import { textIn } from '../form-values.ts';
 import { TaskDialog } from '../task-dialog.tsx';
 import type { Passkey } from './documents.ts';

@@ -1,10 +1,10 @@
 /** The passkeys of the account: making one, naming it anew, taking it away. */
 import { lazy, Suspense, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { Button } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Ago, Day } from '../../components/time.tsx';
 import { hasPasskeys } from '../../passkeys.ts';
+import { useTranslation } from '../../translation.ts';
 import type { Passkey } from './documents.ts';
 
 const PasskeyDialog = lazy(async () => ({ default: (await import('./passkey-dialogs.tsx')).PasskeyDialog }));

@@ -1,11 +1,11 @@
 /** Privacy: which versions of the policy were accepted, what is stored, and how it goes. */
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useMutation, useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { Day } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { Closing } from './closing.tsx';
 import { type Acceptance, ExportData, PrivacyQuery } from './documents.ts';

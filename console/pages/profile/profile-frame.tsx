@@ -1,12 +1,12 @@
 /** The frame of the profile: its parts as tabs with an address each, and what one query brings. */
 import { Link, type LinkProps } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
 import type { CombinedError } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Failure, SkeletonRows } from '../../components/notice.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { useCurrentInView } from '../../components/use-current-in-view.ts';
+import { useTranslation } from '../../translation.ts';
 
 const TABS = [
   { name: 'account', to: '/profile' },

@@ -1,10 +1,10 @@
 /** The recovery codes, this once, with Copy and a file to keep. */
 import { Download } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 import { Button } from '../../components/button.tsx';
 import { CopyWord, useCopy } from '../../components/copy.tsx';
 import { download } from '../../components/download.ts';
 import { OnceDialog } from '../../components/once-dialog.tsx';
+import { useTranslation } from '../../translation.ts';
 import { useOnceWords } from './once-words.ts';
 
 /** The dialog. */

@@ -1,9 +1,9 @@
 /** The safety of the account: password, authenticator app, signed-in browsers. */
-import { useTranslation } from 'react-i18next';
 import { useMutation, useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { PasswordField } from '../../components/field.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { useTranslation } from '../../translation.ts';
 import { textIn } from '../form-values.ts';
 import { useSubmit } from '../use-submit.ts';
 import { ChangePassword, SecurityQuery } from './documents.ts';

@@ -1,12 +1,12 @@
 /** The browsers that are signed in, and the way to end each. */
 import { useNavigate } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { Ago } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { useSession } from '../../session.tsx';
 import { browserOf } from './user-agent.ts';

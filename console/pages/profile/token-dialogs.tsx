@@ -1,12 +1,12 @@
 /** Making an access token, shown once; and revoking one. */
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useClient, useMutation } from 'urql';
 import { Below, Field } from '../../components/field.tsx';
 import { CopyField } from '../../components/copy.tsx';
 import { OnceDialog } from '../../components/once-dialog.tsx';
 import { CheckField, SelectField } from '../../components/select-field.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { useTranslation } from '../../translation.ts';
 import { textIn } from '../form-values.ts';
 import { TaskDialog } from '../task-dialog.tsx';
 import { useOnceWords } from './once-words.ts';

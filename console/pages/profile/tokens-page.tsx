@@ -2,7 +2,6 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { CircleCheck, CircleMinus, CircleX, type LucideIcon, Plus } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
@@ -10,6 +9,7 @@ import { EmptyFirst } from '../../components/notice.tsx';
 import { Pager } from '../../components/pager.tsx';
 import { StateWord, type Tone } from '../../components/state-word.tsx';
 import { Ago, Day } from '../../components/time.tsx';
+import { useTranslation } from '../../translation.ts';
 import { ProfileFrame } from './profile-frame.tsx';
 import { type Token, TokensQuery } from './token-documents.ts';
 

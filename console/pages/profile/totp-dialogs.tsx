@@ -1,12 +1,12 @@
 /** Setting an authenticator app up, with its recovery codes shown once; and turning it off. */
 import { useEffect, useRef, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useClient, useMutation } from 'urql';
 import { CopyField } from '../../components/copy.tsx';
 import { Field } from '../../components/field.tsx';
 import { SkeletonRows } from '../../components/notice.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { graphql } from '../../graphql.ts';
+import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { textIn } from '../form-values.ts';
 import { ProofFields, proofIn } from '../proof/proof-fields.tsx';

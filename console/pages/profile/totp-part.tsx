@@ -1,9 +1,9 @@
 /** Whether an authenticator app is in use, and the dialogs that change it. */
 import { CircleCheck, CircleMinus } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { Button } from '../../components/button.tsx';
 import { StateWord } from '../../components/state-word.tsx';
+import { useTranslation } from '../../translation.ts';
 import type { Security } from './documents.ts';
 
 const FEW_CODES = 3;

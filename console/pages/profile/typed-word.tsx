@@ -1,8 +1,8 @@
 /** The field in which a word is typed before what cannot be undone. */
 import { useId } from 'react';
-import { useTranslation } from 'react-i18next';
 import { Below, frameOf, INPUT_FRAME } from '../../components/field.tsx';
 import { Rich } from '../../components/rich.tsx';
+import { useTranslation } from '../../translation.ts';
 
 /** The field; its name is `typed`. */
 export function TypedWord({ word, wrong }: { word: string; wrong: boolean }) {

@@ -1,12 +1,12 @@
 /** Asks again who sits here: the password, and the code of the app where one is in use. */
 import { type FormEvent, useId, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useClient, useMutation, useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { SkeletonRows } from '../../components/notice.tsx';
 import { graphql, type VariablesOf } from '../../graphql.ts';
 import { askPasskey, hasPasskeys } from '../../passkeys.ts';
+import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { ProofFields, proofIn } from './proof-fields.tsx';
 

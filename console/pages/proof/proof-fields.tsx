@@ -1,6 +1,6 @@
 /** The fields of a proof, for every form that needs one. */
-import { useTranslation } from 'react-i18next';
 import { Field, PasswordField } from '../../components/field.tsx';
+import { useTranslation } from '../../translation.ts';
 import { textIn } from '../form-values.ts';
 
 const TOTP_CODE = /^\d{6}$/;

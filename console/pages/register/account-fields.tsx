@@ -6,9 +6,9 @@ import { clsx } from 'clsx';
 import { CircleCheck } from 'lucide-react';
 import { useId } from 'react';
 import type { UseFormRegisterReturn, UseFormReturn } from 'react-hook-form';
-import { useTranslation } from 'react-i18next';
 import { Below, Field, PasswordField } from '../../components/field.tsx';
 import { Rich } from '../../components/rich.tsx';
+import { useTranslation } from '../../translation.ts';
 import { PolicyLink } from '../privacy-policy/policy-link.tsx';
 
 export interface AccountForm {

@@ -2,12 +2,12 @@
 import { Link } from '@tanstack/react-router';
 import { MailCheck } from 'lucide-react';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useMutation, useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { Field } from '../../components/field.tsx';
 import { Banner } from '../../components/notice.tsx';
 import { graphql } from '../../graphql.ts';
+import { useTranslation } from '../../translation.ts';
 import { textIn } from '../form-values.ts';
 import { AccountFrame } from '../sign-in/account-frame.tsx';
 import { useSubmit } from '../use-submit.ts';

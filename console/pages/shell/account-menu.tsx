@@ -10,7 +10,6 @@ import {
   ShieldCheck,
   Tag,
 } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
 import { type MenuEntry, RULE } from '../../components/menu.tsx';
 import { useStore } from '../../components/store.ts';
@@ -19,6 +18,7 @@ import { useToast } from '../../components/toast.tsx';
 import { graphql } from '../../graphql.ts';
 import { LANGUAGE_NAMES, LANGUAGES, setLanguage } from '../../i18n.ts';
 import { useSession } from '../../session.tsx';
+import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
 import type { Viewer } from './viewer.ts';
 

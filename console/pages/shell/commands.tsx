@@ -1,10 +1,10 @@
 /** The way to anything by keyboard: Ctrl K opens the palette, ? the sheet of shortcuts. */
 import { Search } from 'lucide-react';
 import { lazy, Suspense, useEffect, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { isTyping, singleKeys } from '../../components/shortcuts.ts';
 import { useStore } from '../../components/store.ts';
 import { loadWords } from '../../i18n.ts';
+import { useTranslation } from '../../translation.ts';
 import type { Viewer } from './viewer.ts';
 
 const load = () => Promise.all([import('./palette.tsx'), loadWords(['personal'])]);

@@ -1,9 +1,9 @@
 /** What stands in place of a page that does not exist or that broke. */
 import { Link } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
 import { buttonClass } from '../../components/button.tsx';
 import { Failure } from '../../components/notice.tsx';
 import { useTitle } from '../../components/page-head.tsx';
+import { useTranslation } from '../../translation.ts';
 import { PublicFrame } from './public-frame.tsx';
 
 /** The page for an address that leads nowhere. */

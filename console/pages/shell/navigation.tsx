@@ -14,9 +14,9 @@ import {
   Tag,
   Wallet,
 } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 import { Mark } from '../../components/mark.tsx';
 import { Menu } from '../../components/menu.tsx';
+import { useTranslation } from '../../translation.ts';
 import { useAccountMenu } from './account-menu.tsx';
 import type { Viewer } from './viewer.ts';
 

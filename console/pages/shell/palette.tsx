@@ -2,7 +2,6 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { type KeyboardEvent, useId, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { Dialog } from '../../components/dialog.tsx';
 import { Checkbox, Field } from '../../components/field.tsx';
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
@@ -11,6 +10,7 @@ import { useStore } from '../../components/store.ts';
 import { setTheme, THEMES } from '../../components/theme.ts';
 import { useToast } from '../../components/toast.tsx';
 import { LANGUAGE_NAMES, LANGUAGES, setLanguage } from '../../i18n.ts';
+import { useTranslation } from '../../translation.ts';
 import type { Viewer } from './viewer.ts';
 
 interface PaletteProps {

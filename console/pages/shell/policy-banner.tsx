@@ -1,12 +1,12 @@
 /** Asks to accept a new version of the privacy policy; reading and exporting stay open meanwhile. */
 import { Link } from '@tanstack/react-router';
 import { FileText } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { Banner } from '../../components/notice.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { graphql } from '../../graphql.ts';
+import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
 
 const AcceptPolicy = graphql(`

@@ -1,12 +1,12 @@
 /** In place of a page while a new privacy policy is to be accepted: its text, and the ways out. */
 import { Link } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Button, buttonClass } from '../../components/button.tsx';
 import { Failure, SkeletonRows } from '../../components/notice.tsx';
 import { useTitle } from '../../components/page-head.tsx';
 import { Prose } from '../../components/prose.tsx';
+import { useTranslation } from '../../translation.ts';
 import { PolicyQuery, withoutTitle } from '../privacy-policy/documents.ts';
 import { useAccepting } from './policy-banner.tsx';
 

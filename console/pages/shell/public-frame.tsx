@@ -3,7 +3,6 @@ import { clsx } from 'clsx';
 import { Link } from '@tanstack/react-router';
 import { Moon, Sun } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { buttonClass, IconButton } from '../../components/button.tsx';
 import { Mark } from '../../components/mark.tsx';
@@ -12,6 +11,7 @@ import { setTheme, theme, THEMES } from '../../components/theme.ts';
 import { useTimeZone } from '../../components/time.tsx';
 import { graphql } from '../../graphql.ts';
 import { LANGUAGE_NAMES, type Language, LANGUAGES, setLanguage } from '../../i18n.ts';
+import { useTranslation } from '../../translation.ts';
 
 const VisitorQuery = graphql(`
   query Visitor {

@@ -2,12 +2,12 @@
 import { clsx } from 'clsx';
 import { Link, useMatches } from '@tanstack/react-router';
 import { CloudOff, Radio } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 import { CopyField } from '../../components/copy.tsx';
 import { Mark } from '../../components/mark.tsx';
 import { Money } from '../../components/money.tsx';
 import { useStore } from '../../components/store.ts';
 import { useSession } from '../../session.tsx';
+import { useTranslation } from '../../translation.ts';
 import { Commands } from './commands.tsx';
 import type { Viewer } from './viewer.ts';
 

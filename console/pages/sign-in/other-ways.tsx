@@ -1,12 +1,12 @@
 /** Ways of signing in beside the password: a passkey, also as autofill of the email field; a provider. */
 import { Fingerprint } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useClient } from 'urql';
 import { Button, buttonClass } from '../../components/button.tsx';
 import { Below } from '../../components/field.tsx';
 import { graphql } from '../../graphql.ts';
 import { askPasskey, hasPasskeys, offersAutofill } from '../../passkeys.ts';
+import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { useEntering } from './use-sign-in.ts';
 

@@ -1,12 +1,12 @@
 /** Back from a provider: the ticket opens the session, once code and policy are given where they are due. */
 import { Link, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useClient, useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { Checkbox, Field } from '../../components/field.tsx';
 import { Rich } from '../../components/rich.tsx';
 import { graphql } from '../../graphql.ts';
+import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { textIn } from '../form-values.ts';
 import { PolicyLink } from '../privacy-policy/policy-link.tsx';

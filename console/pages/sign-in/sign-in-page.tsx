@@ -2,11 +2,11 @@
 import { Link, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { useForm, type UseFormReturn } from 'react-hook-form';
-import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { Checkbox, Field, PasswordField } from '../../components/field.tsx';
 import { graphql } from '../../graphql.ts';
+import { useTranslation } from '../../translation.ts';
 import { takeFragment } from '../fragment.ts';
 import { AccountFrame } from './account-frame.tsx';
 import { type SignInForm, useSignIn } from './use-sign-in.ts';

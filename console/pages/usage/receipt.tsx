@@ -2,7 +2,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { IconButton } from '../../components/button.tsx';
@@ -11,6 +10,7 @@ import { LeaderList, LeaderRow, LeaderSum } from '../../components/leader-row.ts
 import { Money } from '../../components/money.tsx';
 import { Failure } from '../../components/notice.tsx';
 import { Stamp } from '../../components/time.tsx';
+import { useTranslation } from '../../translation.ts';
 import { type Receipt as Found, ReceiptQuery } from './documents.ts';
 
 /** The panel; nothing for an id that the service does not know: the list below says so. */

@@ -1,8 +1,8 @@
 /** The days of the charts as a table, for who reads better than looks. */
-import { useTranslation } from 'react-i18next';
 import { DataTable } from '../../components/data-table.tsx';
 import { decimalsOf, Money } from '../../components/money.tsx';
 import { utcDayText } from '../../components/time.tsx';
+import { useTranslation } from '../../translation.ts';
 import type { Day } from './summary.ts';
 
 /** One row for each day, the newest first. */

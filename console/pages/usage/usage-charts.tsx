@@ -2,7 +2,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { lazy, Suspense, useMemo } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { BarChart, SERIES_TONES } from '../../components/bar-chart.tsx';
@@ -11,6 +10,7 @@ import { LeaderList, LeaderRow, LeaderSum } from '../../components/leader-row.ts
 import { Money, moneyText } from '../../components/money.tsx';
 import { Failure, SkeletonRows } from '../../components/notice.tsx';
 import { stampText, utcDayText } from '../../components/time.tsx';
+import { useTranslation } from '../../translation.ts';
 import type { UsageConditions } from './conditions.ts';
 import { type Summary, type SummaryPoint, SummaryQuery } from './documents.ts';
 import { DIMENSIONS, MEASURES, type UsageSearch } from './search.ts';

@@ -1,10 +1,10 @@
 /** The filters of the usage log; all of them live in the address. */
 import { useNavigate } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
 import { Segmented } from '../../components/field.tsx';
 import { Filter } from '../../components/menu.tsx';
 import { SearchField } from '../../components/search-field.tsx';
 import { utcDayText } from '../../components/time.tsx';
+import { useTranslation } from '../../translation.ts';
 import { SOURCES, SPANS, STATUSES, type UsageSearch } from './search.ts';
 
 interface UsageFiltersProps {

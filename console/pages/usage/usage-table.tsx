@@ -2,12 +2,12 @@
 import { Link } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
 import { CircleCheck, CircleDot, CircleX, Gauge, type LucideIcon } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 import { CopyIcon } from '../../components/copy.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { decimalsOf, Money } from '../../components/money.tsx';
 import { StateWord, type Tone } from '../../components/state-word.tsx';
 import { Clock, Stamp } from '../../components/time.tsx';
+import { useTranslation } from '../../translation.ts';
 import type { UsageRow } from './documents.ts';
 
 const ID_TAIL_CHARACTERS = 6;

@@ -1,10 +1,10 @@
 /** Opens a mailed link: makes the registered account, or puts a verified address in its place. */
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { useTranslation } from 'react-i18next';
 import { useMutation } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { graphql } from '../../graphql.ts';
+import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { takeFragment } from '../fragment.ts';
 import { AccountFrame } from '../sign-in/account-frame.tsx';

@@ -1,11 +1,11 @@
 /** What can be spent now, and of which parts it consists. */
 import { MICROS_PER_DOLLAR, parseDollars } from '@gateway/shared/money';
 import { Link } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
 import { LeaderList, LeaderRow, LeaderSum } from '../../components/leader-row.tsx';
 import { Money, moneyText } from '../../components/money.tsx';
 import { ShareBar } from '../../components/share-bar.tsx';
 import { stampText } from '../../components/time.tsx';
+import { useTranslation } from '../../translation.ts';
 import type { Wallet } from './documents.ts';
 
 /** The figure, its split as a bar, and the sum that explains it. */

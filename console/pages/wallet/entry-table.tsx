@@ -11,11 +11,11 @@ import {
   SlidersHorizontal,
   Undo2,
 } from 'lucide-react';
-import { useTranslation } from 'react-i18next';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { decimalsOf, Money } from '../../components/money.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { Stamp } from '../../components/time.tsx';
+import { useTranslation } from '../../translation.ts';
 import type { Entry } from './documents.ts';
 
 const ICONS: Record<Entry['kind'], LucideIcon> = {

@@ -1,12 +1,12 @@
 /** The wallet: what can be spent, of which parts it consists, and every entry that made it so. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useTranslation } from 'react-i18next';
 import { useClient, useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { EmptyFiltered, EmptyFirst, Failure, SkeletonRows } from '../../components/notice.tsx';
 import { Filter } from '../../components/menu.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Pager } from '../../components/pager.tsx';
+import { useTranslation } from '../../translation.ts';
 import { Balance } from './balance.tsx';
 import { type ExportFormat, ExportMenu, FRESH } from '../export-menu.tsx';
 import { LedgerExport, type Wallet, WalletQuery } from './documents.ts';
