@@ -28,10 +28,9 @@ import { walletView } from '../wallet/wallet.resolver.ts';
 import { entriesOfPeriod } from './period.queries.ts';
 import { changePool } from './pool.admin.ts';
 import type { PoolRow } from './pool.entity.ts';
-import { poolsByIds } from './pool.lookups.ts';
+import { addressOfKey, poolsByIds } from './pool.lookups.ts';
 import { anyPool, countPools, findPools } from './pool.queries.ts';
 import type { PoolQuery } from './pool.queries.ts';
-import { poolAddress } from './pool.rules.ts';
 import { updatePool } from './pool.service.ts';
 import {
   AdminPoolArguments,
@@ -169,10 +168,8 @@ export class KeyPoolResolver {
   @FieldResolver(() => WebAddress, {
     description: 'The base address it works at: its pool, or the main one.',
   })
-  async baseUrl(@Root() key: KeyRow, @Ctx() context: Context): Promise<string> {
-    const pool = key.poolId ? await context.batches.load(poolsByIds, key.poolId) : null;
-    const { publicUrl } = context.settings;
-    return pool ? poolAddress(publicUrl, pool.subdomain) : publicUrl;
+  baseUrl(@Root() key: KeyRow, @Ctx() context: Context): Promise<string> {
+    return addressOfKey(context, key);
   }
 }
 

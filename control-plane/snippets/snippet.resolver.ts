@@ -1,12 +1,12 @@
 /** The texts that set up clients: for a key with the models that it may use, and for a model. */
 import 'reflect-metadata';
 import { Arg, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
-import { modelsById } from '../catalog/catalog.service.ts';
 import { CatalogModel } from '../catalog/catalog.type.ts';
 import type { Context } from '../context.ts';
 import type { KeyRow } from '../keys/key.entity.ts';
 import { ApiKey } from '../keys/key.type.ts';
-import { accessOf, offeredTo } from './snippet.service.ts';
+import { addressOfKey } from '../pools/pool.lookups.ts';
+import { accessOf, modelsFor } from './snippet.service.ts';
 import { snippetsOf } from './snippet.texts.ts';
 import type { Client } from './snippet.texts.ts';
 import { ClientKind, ClientSnippet } from './snippet.type.ts';
@@ -23,10 +23,8 @@ export class KeySnippetsResolver {
     @Arg('clients', () => [ClientKind], { nullable: true, description: 'Only for these clients.' })
     clients?: Client[] | null,
   ): Promise<ClientSnippet[]> {
-    const models = key.allowedModelIds
-      ? await modelsById(context.em, key.allowedModelIds)
-      : await offeredTo(context.em, key.group);
-    return snippetsOf(accessOf(context.settings.publicUrl, models), clients);
+    const [address, models] = await Promise.all([addressOfKey(context, key), modelsFor(context, key)]);
+    return snippetsOf(accessOf(address, models), clients);
   }
 }
 

@@ -1,8 +1,11 @@
 /** Which models the texts that set up clients speak of. */
-import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Group } from '@gateway/shared/catalog';
-import { findModels } from '../catalog/catalog.service.ts';
+import { isChatFamily } from '@gateway/shared/catalog';
+import { findModels, modelsById } from '../catalog/catalog.service.ts';
 import type { ModelRow } from '../catalog/model.entity.ts';
+import type { Context } from '../context.ts';
+import type { KeyRow } from '../keys/key.entity.ts';
+import { routesOfModels } from '../lookups.ts';
+import { modelsOfPools } from '../pools/pool.lookups.ts';
 import type { Access } from './snippet.texts.ts';
 
 /** More models than any catalog has; a bound for the query alone. */
@@ -12,9 +15,27 @@ const NO_MODEL = 'MODEL';
 
 type Offer = Pick<ModelRow, 'name' | 'tier' | 'price'>;
 
-/** The published models of a group. */
-export function offeredTo(em: EntityManager, group: Group): Promise<ModelRow[]> {
-  return findModels(em, { group, states: ['PUBLISHED'] }, { limit: MODELS_MAX });
+/**
+ * The models that a key may use: its own list, else those of its pool, else those of its group. Where some of
+ * them are routed to an upstream for chat, only these: the first call that is copied should be answered.
+ */
+export async function modelsFor(context: Context, key: KeyRow): Promise<ModelRow[]> {
+  const models = await allowedTo(context, key);
+  const isAnswered = await Promise.all(
+    models.map(async ({ id }) => {
+      const routes = (await context.batches.load(routesOfModels, id)) ?? [];
+      return routes.some(({ enabled, families }) => enabled && families.some(isChatFamily));
+    }),
+  );
+  const answered = models.filter((_, index) => isAnswered[index]);
+  return answered.length > 0 ? answered : models;
+}
+
+async function allowedTo({ em, batches }: Context, key: KeyRow): Promise<ModelRow[]> {
+  const frozen = key.poolId ? await batches.load(modelsOfPools, key.poolId) : undefined;
+  const ids = key.allowedModelIds ?? frozen?.map(({ modelId }) => modelId);
+  if (ids) return modelsById(em, ids);
+  return findModels(em, { group: key.group, states: ['PUBLISHED'] }, { limit: MODELS_MAX });
 }
 
 /**

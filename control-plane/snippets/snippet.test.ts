@@ -57,7 +57,9 @@ describe('the text for', () => {
           "ANTHROPIC_MODEL": "coder",
           "ANTHROPIC_DEFAULT_HAIKU_MODEL": "budget"
         }
-      }"
+      }
+      --- Shell
+      claude"
     `);
   });
 
@@ -73,7 +75,8 @@ describe('the text for', () => {
       env_key = "GATEWAY_KEY"
       wire_api = "responses"
       --- Shell
-      export GATEWAY_KEY=YOUR_API_KEY"
+      export GATEWAY_KEY=YOUR_API_KEY
+      codex"
     `);
   });
 });
@@ -110,14 +113,17 @@ describe('the text for', () => {
               "apiKey": "{env:GATEWAY_KEY}"
             },
             "models": {
-              "coder": {}
+              "coder": {},
+              "budget": {}
             }
           }
         },
-        "model": "gateway/coder"
+        "model": "gateway/coder",
+        "small_model": "gateway/budget"
       }
       --- Shell
-      export GATEWAY_KEY=YOUR_API_KEY"
+      export GATEWAY_KEY=YOUR_API_KEY
+      opencode"
     `);
   });
 });

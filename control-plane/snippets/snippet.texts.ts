@@ -84,7 +84,10 @@ const TEXTS: Readonly<Record<Client, (access: Access) => Parts>> = {
   }),
   CLAUDE_CODE: (access) => ({
     title: 'Claude Code',
-    files: [{ path: '~/.claude/settings.json', language: 'json', content: claudeCode(access) }],
+    files: [
+      { path: '~/.claude/settings.json', language: 'json', content: claudeCode(access) },
+      shell('claude'),
+    ],
     notes: [
       'Tested with 2.1.197. /status in a session shows the address that is used.',
       'Keep the key out of the settings file of a project, which gets committed.',
@@ -94,7 +97,7 @@ const TEXTS: Readonly<Record<Client, (access: Access) => Parts>> = {
     title: 'Codex',
     files: [
       { path: '~/.codex/config.toml', language: 'toml', content: codex(access) },
-      shell(`export GATEWAY_KEY=${SECRET_PLACE}`),
+      shell(lines(`export GATEWAY_KEY=${SECRET_PLACE}`, 'codex')),
     ],
     notes: ['Tested with 0.169.0. env_key is the name of a variable, not the key.'],
   }),
@@ -111,9 +114,9 @@ const TEXTS: Readonly<Record<Client, (access: Access) => Parts>> = {
     title: 'opencode',
     files: [
       { path: '~/.config/opencode/opencode.json', language: 'json', content: opencode(access) },
-      shell(`export GATEWAY_KEY=${SECRET_PLACE}`),
+      shell(lines(`export GATEWAY_KEY=${SECRET_PLACE}`, 'opencode')),
     ],
-    notes: [],
+    notes: ['Tested with 1.18.33. Its titles are requests of their own, to small_model.'],
   }),
 };
 
@@ -262,13 +265,14 @@ function geminiVariables({ baseAddress }: Access): string {
 
 const GEMINI_SETTINGS = JSON.stringify({ security: { auth: { selectedType: 'gemini-api-key' } } }, null, 2);
 
-function opencode({ baseAddress, codingModel }: Access): string {
+function opencode({ baseAddress, codingModel, smallModel }: Access): string {
   const options = { baseURL: `${baseAddress}/v1`, apiKey: '{env:GATEWAY_KEY}' };
   const gateway = {
     npm: '@ai-sdk/openai-compatible',
     name: 'Gateway',
     options,
-    models: { [codingModel]: {} },
+    models: { [codingModel]: {}, [smallModel]: {} },
   };
-  return JSON.stringify({ provider: { gateway }, model: `gateway/${codingModel}` }, null, 2);
+  const chosen = { model: `gateway/${codingModel}`, small_model: `gateway/${smallModel}` };
+  return JSON.stringify({ provider: { gateway }, ...chosen }, null, 2);
 }

@@ -1,15 +1,9 @@
-/** The three agent CLIs: how each is installed, pointed at a gateway, and asked without a terminal. */
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+/** The agent CLIs: how each is installed, set up by the console's own texts, and asked without a terminal. */
+import type { Client } from '../../control-plane/snippets/snippet.texts.ts';
+import type { SetUpFile } from './setup.ts';
 
-/** Where one turn runs: a folder of its own, with no settings but these. */
-export interface Setting {
-  /** The gateway's base address, without a version. */
-  url: string;
-  key: string;
-  model: string;
-  /** An empty folder for the CLI's own files. */
-  home: string;
+/** One turn of a conversation. */
+export interface Ask {
   prompt: string;
   /** Whether this goes on with the conversation that the same home has begun. */
   isFollowUp: boolean;
@@ -17,60 +11,43 @@ export interface Setting {
   compactAfterTokens: number;
 }
 
-export interface Command {
-  arguments: string[];
-  env: Record<string, string>;
-}
-
 export interface Agent {
   name: string;
+  /** Which of the console's texts sets it up. */
+  client: Client;
   /** Package and version, as tested. */
   package: string;
-  /** The program below `node_modules/.bin`. */
-  program: string;
-  /** Its tool that runs a shell command, and that tool's argument. */
+  /** Its tool that runs a shell command, and that tool's arguments for one. */
   shellTool: string;
-  shellArgument: string;
+  shellArguments(command: string): Record<string, string>;
   /** Whether it sums up earlier turns where it is told when. */
   compacts: boolean;
-  /** Writes the settings that cannot be given otherwise and says how to call it. */
-  command(setting: Setting): Command;
+  /** How many requests a first turn takes that needs no tool. */
+  requests: number;
+  /** Variables that keep it from other addresses and from asking again; none of them is needed. */
+  env?: Record<string, string>;
+  /** What stands behind the call that the console shows. */
+  arguments(ask: Ask): string[];
+  /** Another set-up than the console's. */
+  ownFiles?(access: { url: string; key: string; model: string }): SetUpFile[];
   /** The model's last words in what it printed. */
   answerIn(printed: string): string;
 }
 
 const codex: Agent = {
   name: 'Codex CLI',
+  client: 'CODEX',
   package: '@openai/codex@0.169.0',
-  program: 'codex',
   shellTool: 'exec_command',
-  shellArgument: 'cmd',
+  shellArguments: (cmd) => ({ cmd }),
   compacts: true,
-  command: ({ url, key, model, home, prompt, isFollowUp, compactAfterTokens }) => {
-    writeFileSync(
-      join(home, 'config.toml'),
-      [
-        `model = "${model}"`,
-        `model_auto_compact_token_limit = ${compactAfterTokens}`,
-        'model_provider = "gateway"',
-        '[model_providers.gateway]',
-        'name = "gateway"',
-        `base_url = "${url}/v1"`,
-        'env_key = "GATEWAY_KEY"',
-        'wire_api = "responses"',
-        'request_max_retries = 0',
-        'stream_max_retries = 0',
-        '',
-      ].join('\n'),
-    );
-    return {
-      env: { CODEX_HOME: home, GATEWAY_KEY: key },
-      arguments: [
-        ...['exec', '--sandbox', 'danger-full-access', ...(isFollowUp ? ['resume', '--last'] : [])],
-        ...['--json', '--skip-git-repo-check', prompt],
-      ],
-    };
-  },
+  requests: 1,
+  arguments: ({ prompt, isFollowUp, compactAfterTokens }) => [
+    ...['exec', '--sandbox', 'danger-full-access'],
+    ...['-c', `model_auto_compact_token_limit=${compactAfterTokens}`],
+    ...(isFollowUp ? ['resume', '--last'] : []),
+    ...['--json', '--skip-git-repo-check', prompt],
+  ],
   answerIn: (printed) =>
     linesOf(printed)
       .map((line) => line['item'])
@@ -83,74 +60,72 @@ const codex: Agent = {
 const codexBuiltIn: Agent = {
   ...codex,
   name: 'Codex CLI (built-in provider)',
-  command: (setting) => {
-    const { url, key, model, home, compactAfterTokens } = setting;
-    const { arguments: list } = codex.command(setting);
-    const lines = [
-      `model = "${model}"`,
-      `model_auto_compact_token_limit = ${compactAfterTokens}`,
-      `openai_base_url = "${url}/v1"`,
-    ];
-    writeFileSync(join(home, 'config.toml'), `${lines.join('\n')}\n`);
-    return { env: { CODEX_HOME: home, CODEX_API_KEY: key }, arguments: list };
-  },
+  ownFiles: ({ url, key, model }) => [
+    { path: '~/.codex/config.toml', content: `model = "${model}"\nopenai_base_url = "${url}/v1"\n` },
+    { path: 'Shell', content: `export CODEX_API_KEY=${key}\ncodex` },
+  ],
 };
 
 const claude: Agent = {
   name: 'Claude Code',
+  client: 'CLAUDE_CODE',
   package: '@anthropic-ai/claude-code@2.1.197',
-  program: 'claude',
   shellTool: 'Bash',
-  shellArgument: 'command',
+  shellArguments: (command) => ({ command }),
   compacts: false,
-  command: ({ url, key, model, home, prompt, isFollowUp }) => ({
-    env: {
-      ANTHROPIC_BASE_URL: url,
-      ANTHROPIC_AUTH_TOKEN: key,
-      ANTHROPIC_DEFAULT_HAIKU_MODEL: model,
-      CLAUDE_CONFIG_DIR: home,
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      CLAUDE_CODE_MAX_RETRIES: '0',
-      DISABLE_AUTOUPDATER: '1',
-    },
-    arguments: [
-      ...['--model', model, '--output-format', 'json', '--allowedTools', 'Bash'],
-      ...(isFollowUp ? ['--continue'] : []),
-      ...['-p', prompt],
-    ],
-  }),
+  requests: 1,
+  env: {
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    CLAUDE_CODE_MAX_RETRIES: '0',
+    DISABLE_AUTOUPDATER: '1',
+  },
+  arguments: ({ prompt, isFollowUp }) => [
+    ...['--output-format', 'json', '--allowedTools', 'Bash'],
+    ...(isFollowUp ? ['--continue'] : []),
+    ...['-p', prompt],
+  ],
   answerIn: (printed) => textIn(printed, 'result'),
 };
 
 const gemini: Agent = {
   name: 'Gemini CLI',
+  client: 'GEMINI_CLI',
   package: '@google/gemini-cli@0.61.0',
-  program: 'gemini',
   shellTool: 'run_shell_command',
-  shellArgument: 'command',
+  shellArguments: (command) => ({ command }),
   compacts: false,
-  command: ({ url, key, model, home, prompt, isFollowUp }) => {
-    const folder = join(home, '.gemini');
-    mkdirSync(folder, { recursive: true });
-    const settings = { security: { auth: { selectedType: 'gemini-api-key' } } };
-    writeFileSync(join(folder, 'settings.json'), JSON.stringify(settings));
-    return {
-      env: {
-        GEMINI_API_KEY: key,
-        GOOGLE_GEMINI_BASE_URL: url,
-        GEMINI_CLI_HOME: home,
-        GEMINI_CLI_TRUST_WORKSPACE: 'true',
-      },
-      arguments: [
-        ...['-m', model, '-o', 'json', '--yolo', ...(isFollowUp ? ['-r', 'latest'] : [])],
-        ...['-p', prompt],
-      ],
-    };
-  },
+  requests: 1,
+  env: { GEMINI_CLI_TRUST_WORKSPACE: 'true' },
+  arguments: ({ prompt, isFollowUp }) => [
+    ...['-o', 'json', '--yolo', ...(isFollowUp ? ['-r', 'latest'] : [])],
+    ...['-p', prompt],
+  ],
   answerIn: (printed) => textIn(printed, 'response'),
 };
 
-export const AGENTS: readonly Agent[] = [codex, codexBuiltIn, claude, gemini];
+/** Its first turn takes one more request, for a title. */
+const opencode: Agent = {
+  name: 'opencode',
+  client: 'OPENCODE',
+  package: 'opencode-ai@1.18.33',
+  shellTool: 'bash',
+  shellArguments: (command) => ({ command, description: 'The agreed command' }),
+  compacts: false,
+  requests: 2,
+  env: { OPENCODE_DISABLE_AUTOUPDATE: '1', OPENCODE_DISABLE_MODELS_FETCH: '1' },
+  arguments: ({ prompt, isFollowUp }) => [
+    ...['run', '--format', 'json', ...(isFollowUp ? ['--continue'] : [])],
+    prompt,
+  ],
+  answerIn: (printed) =>
+    linesOf(printed)
+      .map((line) => line['part'])
+      .filter((part) => isObject(part) && part['type'] === 'text')
+      .map((part) => (isObject(part) ? String(part['text']) : ''))
+      .at(-1) ?? '',
+};
+
+export const AGENTS: readonly Agent[] = [codex, codexBuiltIn, claude, gemini, opencode];
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;

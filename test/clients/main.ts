@@ -1,25 +1,28 @@
 /**
- * `npm run clients`: the agent CLIs, run without a terminal against a whole house over each of the four
- * upstream formats: a plain turn, one in which the model runs a command, and the second turn of a
- * conversation, before which Codex has the first one summed up. The CLIs are installed into a
+ * `npm run clients`: the agent CLIs, set up as the console says and run without a terminal against a whole
+ * house over each of the four upstream formats: a plain turn, one in which the model runs a command, and the
+ * second turn of a conversation, before which Codex has the first one summed up. The CLIs are installed into a
  * folder of the system's temporary ones, or into CLIENTS_DIR. `--only NAME` picks those whose name has it.
  */
-import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ChatCompletionRequest, LLMock } from '@copilotkit/aimock';
 import { startPostgres } from '../../control-plane/local/postgres.ts';
 import { addCustomer, addUpstream, startHouse } from '../house.ts';
-import type { Customer } from '../house.ts';
+import type { Customer, House } from '../house.ts';
 import { FORMATS, GENERATIVE_MODEL, startSpeakingUpstream } from '../sdk/upstream.ts';
 import type { SpeakingUpstream, UpstreamFormat } from '../sdk/upstream.ts';
 import { AGENTS } from './agents.ts';
 import type { Agent } from './agents.ts';
+import { installPrograms } from './install.ts';
+import { chargesOf, layOut, setUpsOfModel, type } from './setup.ts';
+import type { Printed, SetUpFile } from './setup.ts';
 import { startWitness } from './witness.ts';
 import type { Witness } from './witness.ts';
 
 const TURN_MS = 90_000;
+const SETTLED_WITHIN_MS = 10_000;
 const PLAIN_PROMPT = 'Say something about a fox.';
 const PLAIN_ANSWER = 'The quick brown fox jumps over the lazy dog.';
 const COMMAND_PROMPT = 'Run the agreed command and tell me what it prints.';
@@ -79,7 +82,7 @@ function addAnswers(mock: LLMock): void {
     if (!agent) return { content: `No shell among the tools: ${offered.join(', ')}` };
     return {
       reasoning: 'A shell will do.',
-      toolCalls: [{ name: agent.shellTool, arguments: JSON.stringify({ [agent.shellArgument]: COMMAND }) }],
+      toolCalls: [{ name: agent.shellTool, arguments: JSON.stringify(agent.shellArguments(COMMAND)) }],
       ...(model === GENERATIVE_MODEL ? { finishReason: 'stop' } : {}),
     };
   });
@@ -88,86 +91,82 @@ function addAnswers(mock: LLMock): void {
   mock.on({ predicate: () => true }, { content: PLAIN_ANSWER, usage });
 }
 
-/** Installs what is missing; returns the folder of the programs. */
-function install(agents: readonly Agent[]): string {
-  const folder = process.env['CLIENTS_DIR'] ?? join(tmpdir(), 'gateway-clients');
-  mkdirSync(folder, { recursive: true });
-  const programs = join(folder, 'node_modules', '.bin');
-  const wanted = [...new Set(agents.map((agent) => agent.package))];
-  if (!wanted.every((name) => isInstalled(folder, name))) {
-    writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
-    const options = ['--save-exact', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
-    spawnSync('npm', ['install', ...options, ...wanted], { cwd: folder, stdio: 'inherit' });
-  }
-  // Claude Code's program is a file that its own script puts in place.
-  const script = join(folder, 'node_modules', '@anthropic-ai', 'claude-code', 'install.cjs');
-  if (existsSync(script)) spawnSync(process.execPath, [script], { stdio: 'inherit' });
-  return programs;
-}
-
-/** Whether the folder holds this `name@version`. */
-function isInstalled(folder: string, wanted: string): boolean {
-  const at = wanted.lastIndexOf('@');
-  const manifest = join(folder, 'node_modules', wanted.slice(0, at), 'package.json');
-  return existsSync(manifest) && readFileSync(manifest, 'utf8').includes(`"${wanted.slice(at + 1)}"`);
-}
-
-interface Printed {
-  code: number | null;
-  out: string;
-  all: string;
-}
-
-function run(program: string, command: ReturnType<Agent['command']>, cwd: string): Promise<Printed> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(program, command.arguments, {
-      cwd,
-      env: { PATH: process.env['PATH'], HOME: cwd, TERM: 'dumb', ...command.env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: TURN_MS,
-    });
-    const printed = { out: '', all: '' };
-    child.stdout.on('data', (piece: Buffer) => {
-      printed.out += piece.toString('utf8');
-      printed.all += piece.toString('utf8');
-    });
-    child.stderr.on('data', (piece: Buffer) => {
-      printed.all += piece.toString('utf8');
-    });
-    child.once('error', reject);
-    child.once('close', (code) => resolve({ code, ...printed }));
-  });
-}
-
 interface Stage {
+  house: House;
   witness: Witness;
   upstream: SpeakingUpstream;
   customer: Customer;
-  programs: string;
+  /** The folder of each agent's program, by its package. */
+  programs: ReadonlyMap<string, string>;
+}
+
+/** What the console shows for the agent on this model's page, or what it is tried with besides. */
+async function filesFor(stage: Stage, agent: Agent, model: string): Promise<readonly SetUpFile[]> {
+  const { customer, witness } = stage;
+  const { api, key } = customer;
+  if (agent.ownFiles) return agent.ownFiles({ url: witness.url, key, model });
+  return (await setUpsOfModel(api, { model, key })).get(agent.client)?.files ?? [];
 }
 
 /** Runs one turn; returns what is wrong with it, or nothing. */
 async function tryTurn(stage: Stage, agent: Agent, { format, turn }: { format: UpstreamFormat; turn: Turn }) {
-  const { witness, upstream, customer, programs } = stage;
+  const { house, witness, upstream, customer, programs } = stage;
   const home = mkdtempSync(join(tmpdir(), 'gateway-client-'));
-  const { compactAfterTokens } = turn;
-  const target = { url: witness.url, key: customer.key, model: format.model, home, compactAfterTokens };
+  const text = layOut(await filesFor(stage, agent, format.model), home);
+  const before = await chargesOf(house, customer.keyId);
   upstream.seen.length = 0;
   witness.seen.length = 0;
   let printed: Printed = { code: null, out: '', all: '' };
   for (const [index, prompt] of turn.prompts.entries()) {
-    const command = agent.command({ ...target, prompt, isFollowUp: index > 0 });
-    printed = await run(join(programs, agent.program), command, home);
+    const given = { prompt, isFollowUp: index > 0, compactAfterTokens: turn.compactAfterTokens };
+    printed = await type({
+      text,
+      arguments: agent.arguments(given),
+      home,
+      programs: programs.get(agent.package) ?? '',
+      env: agent.env ?? {},
+      timeout: TURN_MS,
+    });
   }
   rmSync(home, { recursive: true, force: true });
   const answer = agent.answerIn(printed.out).trim();
-  const wasShown = upstream.seen.at(-1)?.body.includes(turn.shown) === true;
-  const hasCompacted = upstream.seen.length > turn.prompts.length;
-  const mustCompact = agent.compacts && compactAfterTokens < USED_TOKENS;
-  if (printed.code === 0 && answer === turn.answer && wasShown && (hasCompacted || !mustCompact))
-    return undefined;
+  const charged = await settled(stage, before);
+  const wrong = [
+    ...(printed.code === 0 ? [] : [`exit ${printed.code}`]),
+    ...(answer === turn.answer ? [] : [`answer "${answer}"`]),
+    ...(wasShown(upstream, turn) ? [] : ['not shown what it should be']),
+    ...(charged === upstream.seen.length ? [] : [`${charged} charges for ${upstream.seen.length} answers`]),
+    ...wrongCount(agent, turn, upstream.seen.length),
+  ];
+  if (wrong.length === 0) return undefined;
   const requests = witness.seen.map(({ method, path, status }) => `${method} ${path} ${status}`).join(', ');
-  return `exit ${printed.code}, answer "${answer}", requests: ${requests}\n${printed.all.slice(-3000)}`;
+  return `${wrong.join(', ')}, requests: ${requests}\n${printed.all.slice(-3000)}`;
+}
+
+/** By the last request of the conversation itself: titles are asked for beside it. */
+function wasShown({ seen }: SpeakingUpstream, { prompts, shown }: Turn): boolean {
+  const last = seen.findLast(({ body }) => body.includes(prompts.at(-1) ?? ''));
+  return last?.body.includes(shown) === true;
+}
+
+/** A plain turn takes so many requests and no more; a conversation that is summed up takes one more. */
+function wrongCount(agent: Agent, turn: Turn, requests: number): string[] {
+  const isPlain = turn.prompts.length === 1 && turn.shown === PLAIN_PROMPT;
+  if (isPlain && requests !== agent.requests) return [`${requests} requests`];
+  const mustCompact = agent.compacts && turn.compactAfterTokens < USED_TOKENS;
+  return mustCompact && requests <= turn.prompts.length ? ['not summed up'] : [];
+}
+
+/** What was charged since then, once the books know of every answer, or the time is over. */
+async function settled({ house, customer, upstream }: Stage, before: number): Promise<number> {
+  const until = Date.now() + SETTLED_WITHIN_MS;
+  for (;;) {
+    const charged = (await chargesOf(house, customer.keyId)) - before;
+    if (charged >= upstream.seen.length || Date.now() > until) return charged;
+    await new Promise((resolve) => {
+      setTimeout(resolve, 100);
+    });
+  }
 }
 
 /** What of the requests did not reach the upstream, each pointer once, numbers of list items aside. */
@@ -198,29 +197,29 @@ async function main(): Promise<number> {
   const only = process.argv.indexOf('--only');
   const word = only < 0 ? '' : (process.argv[only + 1] ?? '').toLowerCase();
   const agents = AGENTS.filter(({ name }) => name.toLowerCase().includes(word));
-  const programs = install(agents);
+  const programs = new Map<string, string>();
+  for (const { package: name } of agents) programs.set(name, await installPrograms(name));
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-clients-data-'));
   chmodSync(dataDir, 0o711);
   const postgres = await startPostgres({ dataDir });
   const upstream = await startSpeakingUpstream({ addAnswers });
+  const witness = await startWitness();
   try {
-    const house = await startHouse({ databaseUrl: postgres.url });
+    const controlEnv = { PUBLIC_URL: witness.url };
+    const house = await startHouse({ databaseUrl: postgres.url, controlEnv });
     try {
+      witness.passTo(house.url);
       for (const { protocol, prefix, model } of FORMATS) {
         const baseUrl = upstream.origin + prefix;
         await addUpstream(house, { name: protocol, protocol, baseUrl, models: [model] });
       }
       const customer = await addCustomer(house, '1000');
-      const witness = await startWitness(house.url);
-      try {
-        return await measure({ witness, upstream, customer, programs }, agents);
-      } finally {
-        witness.stop();
-      }
+      return await measure({ house, witness, upstream, customer, programs }, agents);
     } finally {
       await house.stop();
     }
   } finally {
+    witness.stop();
     await upstream.stop();
     await postgres.stop();
     rmSync(dataDir, { recursive: true, force: true });

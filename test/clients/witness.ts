@@ -12,22 +12,28 @@ export interface Exchanged {
 }
 
 export interface Witness {
+  /** By name, so that subdomains of it lead here, too. */
   url: string;
   seen: Exchanged[];
+  /** Where requests go from now on: the gateway is told this address before it has one of its own. */
+  passTo(gateway: string): void;
   stop(): void;
 }
 
 /** Passes everything on to the gateway as it comes, requests for WebSockets included. */
-export async function startWitness(gateway: string): Promise<Witness> {
-  const seen: Exchanged[] = [];
-  const server = createServer((request, response) => pass({ gateway, seen }, request, response));
+export async function startWitness(): Promise<Witness> {
+  const target = { gateway: '', seen: [] as Exchanged[] };
+  const server = createServer((request, response) => pass(target, request, response));
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
-    seen,
+    url: `http://localhost:${port}`,
+    seen: target.seen,
+    passTo: (gateway) => {
+      target.gateway = gateway;
+    },
     stop: () => {
       server.closeAllConnections();
       server.close();

@@ -7,6 +7,7 @@ export interface HousePool {
   id: string;
   /** What clients send as Host. */
   host: string;
+  keyId: string;
   key: string;
   owner: Customer;
 }
@@ -36,10 +37,10 @@ export async function addPool(
   );
   const once = randomBytes(8).toString('hex');
   const subdomain = `pool-${once.slice(0, 8)}`;
-  const { pool } = await owner.api.mutate<{ pool: { id: string } }>(
+  const { pool } = await owner.api.mutate<{ pool: { id: string; baseUrl: string } }>(
     'poolPurchase',
     { quoteId: quote.id, expectedTotal: quote.total, name: 'Test', subdomain, idempotencyKey: once },
-    'pool { id }',
+    'pool { id baseUrl }',
   );
   const { apiKey } = await owner.api.mutate<{ apiKey: { id: string } }>(
     'apiKeyCreate',
@@ -48,5 +49,6 @@ export async function addPool(
   );
   const { secret } = await owner.api.mutate<{ secret: string }>('apiKeyReveal', { id: apiKey.id }, 'secret');
   await house.applied();
-  return { id: pool.id, host: `${subdomain}.localhost:8080`, key: secret, owner };
+  const { host } = new URL(pool.baseUrl);
+  return { id: pool.id, host, keyId: apiKey.id, key: secret, owner };
 }
