@@ -118,7 +118,7 @@ describe('a request that another upstream answers', () => {
     expect(upstreams[0].seen).toHaveLength(1);
   });
 
-  it('notes that the first one was passed over because it failed too often, and asks it again later', async () => {
+  it('notes that the first one was passed over as it failed too often, until it answers again', async () => {
     twoWays();
     failing({ status: 500, chunks: ['{}'] });
     for (let count = 0; count < 6; count += 1) await node.call({ body: QUESTION });
@@ -179,7 +179,7 @@ describe('a request that nobody answers', () => {
     expect(free && turns(free)).toEqual([['route-1', 'FAILED', 'invalid_request', 400]]);
   });
 
-  it('notes the only upstream twice where its idle connection was closed and it was asked again', async () => {
+  it('notes the only upstream twice where it broke the connection and was asked again', async () => {
     oneWay();
     failing({ refuse: true });
     await node.call({ body: QUESTION });

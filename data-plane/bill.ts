@@ -20,7 +20,6 @@ import type { Bulkhead } from './bulkhead.ts';
 import type { Permit, Permits } from './permits/permits.ts';
 import type { Hold, Ledger } from './ledger/ledger.ts';
 import type { Metrics } from './metrics.ts';
-import type { Witness } from './upstreams/turn.ts';
 
 /** Outcomes that cost the price. */
 export type ChargedOutcome = 'DELIVERED' | 'CLIENT_LEFT' | 'KEY_CUT';
@@ -94,7 +93,7 @@ interface BillParts {
 const UNKNOWN_TOKENS: TokenCounts = { input: null, output: null, cached: null, reasoning: null };
 
 /** Open until `commit` or `close`; `close` always comes last, whatever happened. */
-export class Bill implements Witness {
+export class Bill {
   hold: Hold | undefined;
   permit: Permit | undefined;
   routeId: string | null = null;

@@ -20,6 +20,7 @@ import {
   afterSuccess,
 } from './upstreams/circuit.ts';
 import type { Circuit } from './upstreams/circuit.ts';
+import type { Dial, Line, RefusedAnswer } from './upstreams/line.ts';
 import { inOrder } from './upstreams/order.ts';
 import type { Choice } from './upstreams/order.ts';
 import { Pools, addressOf } from './upstreams/pools.ts';
@@ -39,25 +40,6 @@ export interface UpstreamsOptions {
   random: () => number;
   /** ms of a monotonic clock. */
   now: () => number;
-}
-
-/** An upstream's refusal as it came. */
-export interface RefusedAnswer {
-  status: number;
-  headers: Record<string, string | string[] | undefined>;
-  body: string;
-}
-
-/** A session with an upstream. */
-export interface Line {
-  /** Calls the listener once when the session is over, however it ended. */
-  onClose(listener: () => void): void;
-}
-
-/** How a session is opened. */
-export interface Dial<L extends Line> extends Pick<Question<unknown>, 'preferred' | 'capable'> {
-  /** The open session, or the upstream's refusal. Throws `upstream_…` where the upstream is not reached. */
-  open(candidate: Candidate): Promise<L | RefusedAnswer>;
 }
 
 /** The node's view of all upstreams: local, in memory, gone at a restart. */

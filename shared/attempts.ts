@@ -7,8 +7,8 @@ export const ATTEMPTS_MAX = 8;
 
 /**
  * Why an upstream was passed over: it failed too often just now (`unavailable`), its credentials rest
- * (`upstream_busy`), it has as many requests as it may (`too_many_concurrent`), none of its credentials is for
- * its address (`upstream_failed`).
+ * (`upstream_busy`), it has as many requests as it may (`too_many_concurrent`), none of its credentials is
+ * for its address (`upstream_failed`).
  */
 export type SkipCode = Extract<
   FailureCode,

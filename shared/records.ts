@@ -191,8 +191,8 @@ export interface TokenCounts {
 }
 
 /**
- * What became of an upstream's turn in a request: its answer was relayed, or broke off while it was; it refused
- * or gave no usable answer; the request was cut meanwhile; or it was passed over without being asked.
+ * What became of an upstream's turn in a request: its answer was relayed, or broke off while it was; it
+ * refused or gave no usable answer; the request was cut meanwhile; or it was passed over without being asked.
  */
 export type AttemptOutcome = 'ANSWERED' | 'BROKE_OFF' | 'FAILED' | 'CUT' | 'SKIPPED';
 
@@ -200,7 +200,7 @@ export type AttemptOutcome = 'ANSWERED' | 'BROKE_OFF' | 'FAILED' | 'CUT' | 'SKIP
 export interface AttemptRecord {
   routeId: string;
   outcome: AttemptOutcome;
-  /** Code of the failure; null where there was none. Of one passed over: why, a `SkipCode` (attempts.ts). */
+  /** Code of the failure, null where there was none; of one passed over: why, as a `SkipCode`. */
   errorCode: string | null;
   /** The HTTP status of what could not be relayed; null where its answer was, and where none came. */
   httpStatus: number | null;

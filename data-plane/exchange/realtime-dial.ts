@@ -1,7 +1,7 @@
 /** Opens the upstream's side of a realtime session. */
 import { WebSocket } from 'ws';
 import type { Call } from '../call.ts';
-import type { Line, RefusedAnswer } from '../upstreams.ts';
+import type { Line, RefusedAnswer } from '../upstreams/line.ts';
 import { addressOf, lookupFor } from '../upstreams/pools.ts';
 import { asFailure } from '../upstreams/send.ts';
 import type { Candidate } from './exchange.ts';

@@ -1,4 +1,4 @@
-/** What is noted of an upstream's turn that brought no answer: for the receipt, without a word of the upstream. */
+/** What is noted of an upstream's turn that brought no answer: for the receipt, in words of ours alone. */
 import type { SkipCode } from '@gateway/shared/attempts';
 import type { GatewayError } from '@gateway/shared/failures';
 import type { AttemptRecord } from '@gateway/shared/records';
