@@ -32,6 +32,7 @@ export function buttonClass({ variant = 'neutral', size = 'normal', wide = false
   return clsx(
     'inline-flex items-center justify-center gap-2 border text-table font-[550] whitespace-nowrap',
     'transition-colors duration-[120ms] select-none',
+    'disabled:border-line disabled:bg-sunk disabled:text-ink-3',
     VARIANTS[variant],
     SIZES[size],
     wide && 'w-full',
@@ -90,7 +91,7 @@ export function IconButton({
       className={clsx(
         'inline-flex size-7 flex-none items-center justify-center ' +
           'rounded-control border border-transparent text-ink-2',
-        'transition-colors duration-[120ms] hover:bg-hover touch:size-11',
+        'transition-colors duration-[120ms] hover:bg-hover disabled:opacity-50 touch:size-11',
         className,
       )}
     >

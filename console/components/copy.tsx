@@ -51,35 +51,34 @@ export function selectInside(element: HTMLElement | null): void {
   if (element) getSelection()?.selectAllChildren(element);
 }
 
-/** The icon and the word of a copy button; both words take the same room, so the width never changes. */
+/** Icon and word of a copy button, centred; all outcomes take the same room, so the width never changes. */
 export function CopyWord({ outcome, word }: { outcome: Outcome; word?: string | undefined }) {
   const { t } = useTranslation();
   const words = { idle: word ?? t('copy.copy'), copied: t('copy.copied'), failed: t('copy.press') };
-  const copied = outcome === 'copied';
+  const icons = { idle: Copy, copied: Check, failed: Copy };
   return (
     <>
-      {copied ? (
-        <Check size={16} strokeWidth={1.75} aria-hidden="true" />
-      ) : (
-        <Copy size={16} strokeWidth={1.75} aria-hidden="true" />
-      )}
-      <span className="grid justify-items-start">
-        {(['idle', 'copied', 'failed'] as const).map((name) => (
-          <span
-            key={name}
-            aria-hidden={name !== outcome || undefined}
-            className={clsx(
-              'col-start-1 row-start-1',
-              name !== outcome && 'invisible',
-              name === 'failed' && name !== outcome && 'hidden',
-            )}
-          >
-            {words[name]}
-          </span>
-        ))}
+      <span className="grid justify-items-center">
+        {(['idle', 'copied', 'failed'] as const).map((name) => {
+          const Icon = icons[name];
+          return (
+            <span
+              key={name}
+              aria-hidden={name !== outcome || undefined}
+              className={clsx(
+                'col-start-1 row-start-1 flex items-center gap-1.5',
+                name !== outcome && 'invisible',
+                name === 'failed' && name !== outcome && 'hidden',
+              )}
+            >
+              <Icon size={16} strokeWidth={1.75} aria-hidden="true" />
+              {words[name]}
+            </span>
+          );
+        })}
       </span>
       <span className="sr-only" role="status">
-        {copied ? words.copied : ''}
+        {outcome === 'copied' ? words.copied : ''}
       </span>
     </>
   );
@@ -109,7 +108,7 @@ export function CopyField({ text, label, children }: { text: string; label: stri
           });
         }}
         className={clsx(
-          'flex items-center gap-1.5 rounded-r-control border-l px-2.5 text-table hover:bg-hover',
+          'flex items-center rounded-r-control border-l px-2.5 text-table hover:bg-hover',
           copied ? 'border-good text-good' : 'border-line text-ink-2',
         )}
       >

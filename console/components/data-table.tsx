@@ -40,7 +40,7 @@ function Cards<Row extends object>({ label, rows, idOf, card }: DataTableProps<R
   return (
     <ul aria-label={label} className="-mx-4 border-t border-line">
       {rows.map((row) => (
-        <li key={idOf(row)} className="border-b border-line px-4 py-3.5">
+        <li key={idOf(row)} className="relative border-b border-line px-4 py-3.5 [&_button]:relative">
           {card(row)}
         </li>
       ))}
@@ -51,7 +51,8 @@ function Cards<Row extends object>({ label, rows, idOf, card }: DataTableProps<R
 const FROM = { lg: 'max-lg:hidden', xl: 'max-xl:hidden', '2xl': 'max-2xl:hidden' };
 
 const HEAD = 'px-3 text-hint font-medium whitespace-nowrap text-ink-3';
-const ROW = 'border-b border-line transition-colors duration-[120ms] hover:bg-hover';
+const ROW = 
+  'relative border-b border-line transition-colors duration-[120ms] hover:bg-hover [&_button]:relative';
 
 function shapeOf<Row>({ right = false, from }: Column<Row>): string {
   return clsx(right ? 'text-right' : 'text-left', from && FROM[from]);

@@ -33,13 +33,15 @@ export function Banner({ tone, icon, action, children, alert = false }: BannerPr
     <div
       role={alert ? 'alert' : undefined}
       className={clsx(
-        'flex min-h-10 flex-wrap items-center gap-x-3 gap-y-2 rounded-code px-4 py-2 text-body',
+        'flex min-h-10 flex-wrap items-start gap-x-3 gap-y-2 rounded-code px-4 py-2.5 text-body',
         GROUND[tone],
       )}
     >
-      <span className="flex-none">{icon}</span>
+      <span className="flex h-5 flex-none items-center">{icon}</span>
       <div className="min-w-0 flex-1 basis-48">{children}</div>
-      {action}
+      {action !== undefined && (
+        <div className="flex flex-none self-center sm:-my-1.5 max-sm:w-full max-sm:pl-7">{action}</div>
+      )}
     </div>
   );
 }

@@ -10,24 +10,61 @@ export function useTitle(title: string): void {
   }, [title]);
 }
 
-/** Title, sentence and actions of a page of the console. */
-export function PageHead({
-  title,
-  sentence,
-  action,
-}: {
+interface PageHeadProps {
   title: string;
   sentence: ReactNode;
   action?: ReactNode;
-}) {
+}
+
+/** Title, sentence and actions of a page of the console; on a phone the bar over the page has the title. */
+export function PageHead({ title, sentence, action }: PageHeadProps) {
   useTitle(title);
   return (
-    <header className="mb-6 flex flex-wrap items-start justify-between gap-4">
-      <div className="min-w-0 flex-1 basis-64">
+    <header className="mb-6 flex flex-wrap items-start justify-between gap-x-4 gap-y-3 max-sm:mb-5">
+      <div className="min-w-0 flex-1 basis-44">
         <h1 className="text-title max-sm:sr-only">{title}</h1>
         <p className="mt-1 text-body text-ink-2 max-sm:mt-0">{sentence}</p>
       </div>
       {action}
+    </header>
+  );
+}
+
+interface DetailHeadProps {
+  title: string;
+  /** What the way back is called to screen readers. */
+  trail: string;
+  /** The link to the list that this is one of. */
+  back: ReactNode;
+  /** State chips and tags beside the title. */
+  marks?: ReactNode;
+  /** What stands under the title. */
+  children?: ReactNode;
+  action?: ReactNode;
+}
+
+/** The head of one thing of a list: the way back, its name, its state, its actions at the right. */
+export function DetailHead({ title, trail, back, marks, children, action }: DetailHeadProps) {
+  useTitle(title);
+  return (
+    <header className="mb-6 max-sm:mb-5">
+      <nav aria-label={trail} className="mb-1 flex items-center gap-1.5 text-table text-ink-2">
+        <span className="rounded-tag hover:text-ink hover:underline">{back}</span>
+        <span aria-hidden="true" className="text-ink-3">
+          /
+        </span>
+        <span className="min-w-0 truncate text-ink-3">{title}</span>
+      </nav>
+      <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-3">
+        <div className="min-w-0 flex-1 basis-60">
+          <div className="flex min-h-8 flex-wrap items-center gap-x-3 gap-y-1">
+            <h1 className="min-w-0 text-title [overflow-wrap:anywhere]">{title}</h1>
+            {marks}
+          </div>
+          {children !== undefined && <div className="mt-1.5 text-ink-2">{children}</div>}
+        </div>
+        {action}
+      </div>
     </header>
   );
 }

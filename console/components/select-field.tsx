@@ -1,10 +1,27 @@
 /** Choices in forms: one of a list, several of a few. Native, so every keyboard and reader knows them. */
+import { clsx } from 'clsx';
+import { ChevronDown } from 'lucide-react';
 import { type ComponentProps, useId } from 'react';
 import { INPUT_FRAME } from './field.tsx';
 
 interface Option {
   value: string;
   word: string;
+}
+
+/** A native list to choose from, with the arrow of the design in place of the browser's. */
+export function Select({ className, ...select }: ComponentProps<'select'>) {
+  return (
+    <span className="relative inline-flex max-w-full">
+      <select {...select} className={clsx('field-sizing-content w-full appearance-none', className)} />
+      <ChevronDown
+        size={16}
+        strokeWidth={1.75}
+        className="pointer-events-none absolute top-1/2 right-2 -translate-y-1/2 text-ink-2"
+        aria-hidden="true"
+      />
+    </span>
+  );
 }
 
 interface SelectProps extends ComponentProps<'select'> {
@@ -20,13 +37,17 @@ export function SelectField({ label, options, ...select }: SelectProps) {
       <label htmlFor={id} className="text-table font-[550]">
         {label}
       </label>
-      <select id={id} {...select} className={`h-9 w-full border-control px-2.5 touch:h-11 ${INPUT_FRAME}`}>
+      <Select
+        id={id}
+        {...select}
+        className={clsx('h-9 border-control pr-8 pl-3 text-ellipsis touch:h-11', INPUT_FRAME)}
+      >
         {options.map(({ value, word }) => (
           <option key={value} value={value}>
             {word}
           </option>
         ))}
-      </select>
+      </Select>
     </div>
   );
 }

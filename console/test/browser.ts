@@ -72,6 +72,8 @@ export interface View {
   theme: 'light' | 'dark';
   /** The browser's first language; English when left out. */
   language?: string;
+  /** A screen that is touched; its controls are larger. */
+  touch?: boolean;
 }
 
 export interface Stage {
@@ -114,11 +116,14 @@ const QUIET_MS = 40;
 const QUIET_TIMES = 2;
 
 /** Opens a tab. */
-export async function openTab({ browser, fake }: Stage, { width, theme, language }: View): Promise<Tab> {
+export async function openTab({ browser, fake }: Stage, view: View): Promise<Tab> {
+  const { width, theme, language, touch = false } = view;
   const context = await browser.newContext({
     viewport: { width, height: 800 },
     colorScheme: theme,
     reducedMotion: 'reduce',
+    hasTouch: touch,
+    isMobile: touch,
     ...(language !== undefined && { locale: language }),
   });
   const page = await context.newPage();

@@ -2,9 +2,11 @@
  * Sample data of the fake control plane: the figures of the design's pictures, and states that the pictures
  * show.
  */
+import { endpointsOf } from './sample-endpoints.ts';
 import { snippetsFor } from './snippets.ts';
 
 const HOUR_MS = 3_600_000;
+const WEEK_DAYS = 7;
 const MINUTE_MS = 60_000;
 
 /** A moment in the past, as the service writes it. */
@@ -123,12 +125,8 @@ export const models = MODELS.map(([name, tier, contextTokens, price, description
   clientSnippets: snippetsFor(name),
   routes: [{ __typename: 'UpstreamRoute', id: `rte_of_${name}`, enabled: true }],
   prices: RATIOS.map(([group, tenths, ratio]) => ({ group, ratio, pricePerRequest: priceOf(price, tenths) })),
-  endpoints: ['CHAT_COMPLETIONS', 'MESSAGES', ...families.split(' ')].map((family) => ({
-    family,
-    method: 'POST',
-    path: `/v1/${family.toLowerCase()}`,
-    streaming: true,
-  })),
+  endpoints: endpointsOf(name, families.split(' ')),
+  health: { status: 'OK', successRate24h: '0.9982', p50LatencyMs: 2_400, p95LatencyMs: 9_100 },
 }));
 
 interface KeySeed {
@@ -197,6 +195,13 @@ const KEYS: KeySeed[] = [
   },
 ];
 
+/** The days before today on which a key was used: none before it was, fewer the longer that is ago. */
+function daysOf(name: string, used: number | undefined): number[] {
+  const last = used === undefined ? WEEK_DAYS : Math.floor(used / (24 * HOUR_MS));
+  const days = Array.from({ length: WEEK_DAYS }, (_, day) => day);
+  return days.filter((day) => day >= last && (day + name.length) % 5 !== 0);
+}
+
 /** A key of the account; what is not given is a plain enabled key. */
 export function makeKey(id: string, { name, masked, used, ip, spent = '0', more = {} }: KeySeed) {
   return {
@@ -223,10 +228,10 @@ export function makeKey(id: string, { name, masked, used, ip, spent = '0', more 
     spendLimit: null as string | null,
     clientSnippets: snippetsFor('swift'),
     usageSummary: () => ({
-      series: [0, 1, 3, 4].map((day) => ({
+      series: daysOf(name, used).map((day) => ({
         at: ago(day * 24 * HOUR_MS),
         key: null,
-        totals: { requests: 10 + day * 7 },
+        totals: { requests: 10 + ((day * 7 + name.length * 3) % 23) },
       })),
     }),
     version: 1,

@@ -7,12 +7,13 @@ import { ADMIN_PAGES, openStage, openTab, OWN_PAGES, PUBLIC_PAGES, ready } from 
 const VIEWS = [
   { name: 'wide-light', width: 1280, theme: 'light' },
   { name: 'wide-dark', width: 1280, theme: 'dark' },
-  { name: 'phone-light', width: 360, theme: 'light' },
-  { name: 'phone-dark', width: 360, theme: 'dark' },
+  { name: 'phone-light', width: 360, theme: 'light', touch: true },
+  { name: 'phone-dark', width: 360, theme: 'dark', touch: true },
   { name: 'wide-light-zh-CN', width: 1280, theme: 'light', language: 'zh-CN' },
 ] as const;
 
 const folder = fileURLToPath(new URL('../../.screenshots/', import.meta.url));
+const HEIGHT = 800;
 /** What a long list repeats below this is not worth a look. */
 const HEIGHT_MOST = 1_600;
 const wanted = process.argv.slice(2);
@@ -30,9 +31,13 @@ async function main(): Promise<void> {
       stage.fake.state.signedIn = !PUBLIC_PAGES.includes(address);
       stage.fake.state.admin = ADMIN_PAGES.includes(address);
       await tab.page.goto('about:blank');
+      await tab.page.setViewportSize({ width: view.width, height: HEIGHT });
       await tab.go(address);
-      const clip = { x: 0, y: 0, width: view.width, height: HEIGHT_MOST };
-      await tab.page.screenshot({ path: path.join(folder, file), fullPage: true, clip });
+      await tab.page.getByText('```').waitFor({ state: 'detached' });
+      // The window grows to the page, so that bars that stick to its edges stand where they belong.
+      const whole = await tab.page.evaluate(() => document.documentElement.scrollHeight);
+      await tab.page.setViewportSize({ width: view.width, height: Math.min(whole, HEIGHT_MOST) });
+      await tab.page.screenshot({ path: path.join(folder, file) });
     }
     await tab.context.close();
   }

@@ -1,6 +1,15 @@
 /** Words of the administrators' pages. Sentence case, present tense, exact. */
 export const admin = {
   admin: {
+    jump: 'User, pool, id or page',
+    revision: 'Revision',
+    onNodes: 'on {{current}} of {{all}} nodes',
+    find: {
+      users: 'Users: {{search}}',
+      pools: 'Pools: {{search}}',
+      ledger: 'Ledger of the user {{search}}',
+      audit: 'Audit log: {{search}}',
+    },
     badge: 'Admin',
     run: 'Run',
     people: 'People',

@@ -2,6 +2,27 @@
 export const personal = {
   model: {
     trail: 'Where this page stands',
+    try: 'Try in Playground',
+    copyName: 'Copy name',
+    health: {
+      OK: 'Working',
+      DEGRADED: 'Works in part',
+      DOWN: 'Down',
+      UNKNOWN: 'Not observed yet',
+    },
+    lastDay: 'Last 24 hours',
+    succeeded: 'Succeeded',
+    p50: 'Time to reply, half within',
+    p95: 'Time to reply, 95 % within',
+    modalities: {
+      text: 'text',
+      image: 'images',
+      audio: 'audio',
+      file: 'files',
+      video: 'video',
+      embedding: 'embeddings',
+      other: '{{name}}',
+    },
     deprecated: 'This model goes.',
     replacement: 'Use {{name}} instead.',
     endpoints: 'Endpoints',

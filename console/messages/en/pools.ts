@@ -44,7 +44,6 @@ export const pools = {
     open: 'Open pool',
     renew: 'Renew',
     renewOf: 'Renew {{name}}',
-    expiring: 'It ends {{time}}. Then its keys answer 403. Renewing now loses no day.',
     expired: 'Its keys answer 403. Renew it until {{date}}: the subdomain is kept, and its keys work again.',
     gone: 'It ended more than 14 days ago and cannot be renewed. Buy a new one.',
     models: 'Models',

@@ -4,6 +4,15 @@ import type { Translation } from '../translation.ts';
 
 export const admin: Translation<typeof english> = {
   admin: {
+    jump: '用户、专属池、编号或页面',
+    revision: '修订',
+    onNodes: '{{current}} / {{all}} 个节点已应用',
+    find: {
+      users: '用户：{{search}}',
+      pools: '专属池：{{search}}',
+      ledger: '用户 {{search}} 的账本',
+      audit: '审计日志：{{search}}',
+    },
     badge: '管理',
     run: '运行',
     people: '人员',

@@ -5,6 +5,27 @@ import type { Translation } from '../translation.ts';
 export const personal: Translation<typeof english> = {
   model: {
     trail: '页面位置',
+    try: '在 Playground 中试用',
+    copyName: '复制名称',
+    health: {
+      OK: '正常',
+      DEGRADED: '部分可用',
+      DOWN: '不可用',
+      UNKNOWN: '尚无观测',
+    },
+    lastDay: '最近 24 小时',
+    succeeded: '成功',
+    p50: '回复用时，半数以内',
+    p95: '回复用时，95% 以内',
+    modalities: {
+      text: '文本',
+      image: '图像',
+      audio: '音频',
+      file: '文件',
+      video: '视频',
+      embedding: '嵌入',
+      other: '{{name}}',
+    },
     deprecated: '该模型即将下线。',
     replacement: '请改用 {{name}}。',
     endpoints: '接口',

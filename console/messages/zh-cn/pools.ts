@@ -38,7 +38,6 @@ export const pools: Translation<typeof english> = {
     open: '打开专属池',
     renew: '续期',
     renewOf: '续期“{{name}}”',
-    expiring: '它将于 {{time}} 到期，之后其密钥返回 403。现在续期不会损失任何一天。',
     expired: '其密钥返回 403。{{date}} 前可以续期：子域名为你保留，密钥会恢复工作。',
     gone: '它在 14 天前已到期，不能再续期。请购买新的专属池。',
     models: '模型',

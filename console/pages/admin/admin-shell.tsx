@@ -1,31 +1,25 @@
 /** The frame of administrators' pages: its own navigation, and a bar that tells them from all others. */
-import { Link, type LinkProps, Outlet } from '@tanstack/react-router';
+import { Link, Outlet } from '@tanstack/react-router';
 import { clsx } from 'clsx';
-import {
-  ArrowLeft,
-  BookOpenText,
-  Boxes,
-  FileText,
-  Layers,
-  type LucideIcon,
-  Percent,
-  Plug,
-  ScrollText,
-  Server,
-  Store,
-  Users,
-} from 'lucide-react';
-import { useQuery } from 'urql';
+import { ArrowLeft, CircleCheck, CircleUserRound, Hourglass, LogOut } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { useQuery, useSubscription } from 'urql';
 import { Mark } from '../../components/mark.tsx';
+import { StateWord } from '../../components/state-word.tsx';
+import { usePhone } from '../../components/store.ts';
 import { useTimeZone } from '../../components/time.tsx';
 import { ToastHost } from '../../components/toast.tsx';
 import { useCurrentInView } from '../../components/use-current-in-view.ts';
 import { graphql } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
 import { ProofHost } from '../proof/proof-host.tsx';
+import { type AdminPlace, BUSINESS, PEOPLE, RUN } from '../shell/admin-places.ts';
+import { Commands } from '../shell/commands.tsx';
 import { NotFound } from '../shell/fallbacks.tsx';
-import { SkipLink } from '../shell/public-frame.tsx';
+import { SkipLink } from '../shell/skip-link.tsx';
 import { ConnectionState } from '../shell/top-bar.tsx';
+import type { Viewer } from '../shell/viewer.ts';
+import { NodeChanges } from './node-documents.ts';
 import { Region } from './region.tsx';
 
 const AdminFrameQuery = graphql(`
@@ -36,56 +30,38 @@ const AdminFrameQuery = graphql(`
       role
       timeZone
     }
+    baseAddress
   }
 `);
 
-interface Place {
-  to: LinkProps['to'];
-  icon: LucideIcon;
-  name:
-    | 'upstreams'
-    | 'models'
-    | 'nodes'
-    | 'users'
-    | 'ledger'
-    | 'storefront'
-    | 'pools'
-    | 'groups'
-    | 'audit'
-    | 'policies';
-}
-
-const RUN: readonly Place[] = [
-  { to: '/admin/upstreams', icon: Plug, name: 'upstreams' },
-  { to: '/admin/models', icon: Layers, name: 'models' },
-  { to: '/admin/nodes', icon: Server, name: 'nodes' },
-];
-const PEOPLE: readonly Place[] = [
-  { to: '/admin/users', icon: Users, name: 'users' },
-  { to: '/admin/ledger', icon: BookOpenText, name: 'ledger' },
-];
-const BUSINESS: readonly Place[] = [
-  { to: '/admin/storefront', icon: Store, name: 'storefront' },
-  { to: '/admin/pools', icon: Boxes, name: 'pools' },
-  { to: '/admin/groups', icon: Percent, name: 'groups' },
-  { to: '/admin/audit', icon: ScrollText, name: 'audit' },
-  { to: '/admin/policies', icon: FileText, name: 'policies' },
-];
+const RevisionQuery = graphql(`
+  query Revision {
+    admin {
+      configRevision
+      dataPlaneNodes {
+        id
+        appliedRevision
+        latestRevision
+      }
+    }
+  }
+`);
 
 /** Lets in administrators; for everybody else these pages do not exist. */
 export function AdminShell() {
   const [{ data, error }, again] = useQuery({ query: AdminFrameQuery });
   useTimeZone(data?.viewer?.timeZone);
+  const phone = usePhone();
   if (data && data.viewer?.role !== 'ADMIN') return <NotFound />;
   return (
     <ToastHost>
       <div className="flex min-h-dvh border-t-3 border-adm max-sm:flex-col">
         <SkipLink />
-        <Sidebar email={data?.viewer?.email ?? ''} />
+        <Sidebar email={data?.viewer?.email ?? ''}>
+          {phone && data?.viewer && <Commands role={data.viewer.role} baseAddress={data.baseAddress} admin small />}
+        </Sidebar>
         <div className="flex min-w-0 flex-1 flex-col">
-          <div className={BAR}>
-            <ConnectionState />
-          </div>
+          {!phone && data?.viewer && <Bar role={data.viewer.role} baseAddress={data.baseAddress} />}
           <main id="content" tabIndex={-1} className={MAIN}>
             <Region data={data} error={error} onRetry={again}>
               {() => <Outlet />}
@@ -98,46 +74,88 @@ export function AdminShell() {
   );
 }
 
+/** The bar over the pages: the way to anything, and whether every node serves what is configured. */
+function Bar({ role, baseAddress }: { role: Viewer['role']; baseAddress: string }) {
+  return (
+    <header className={BAR}>
+      <Commands role={role} baseAddress={baseAddress} admin />
+      <Revision />
+      <ConnectionState />
+    </header>
+  );
+}
+
+function Revision() {
+  const { t, i18n } = useTranslation();
+  const [{ data }] = useQuery({ query: RevisionQuery });
+  useSubscription({ query: NodeChanges });
+  if (!data?.admin) return null;
+  const { configRevision, dataPlaneNodes: nodes } = data.admin;
+  const current = nodes.filter(({ appliedRevision, latestRevision }) => appliedRevision >= latestRevision);
+  const everywhere = current.length === nodes.length;
+  return (
+    <Link to="/admin/nodes" className="flex items-center gap-2 whitespace-nowrap max-lg:hidden">
+      <span className="text-ink-2">{t('admin.revision')}</span>
+      <span className="font-semibold">{new Intl.NumberFormat(i18n.language).format(configRevision)}</span>
+      <StateWord
+        icon={everywhere ? CircleCheck : Hourglass}
+        tone={everywhere ? 'good' : 'warn'}
+        word={t('admin.onNodes', { current: current.length, all: nodes.length })}
+      />
+    </Link>
+  );
+}
+
 const BAR =
-  'sticky top-0 z-30 flex h-12 flex-none items-center justify-end border-b border-line bg-page px-8 ' +
-  'text-table max-sm:hidden';
+  'sticky top-0 z-30 flex h-12 flex-none items-center justify-end gap-5 border-b border-line bg-page px-8 ' +
+  'text-table';
 // The console's bar names the page on a phone; this frame has none, so the heading stays in sight.
 const MAIN =
   'mx-auto w-full max-w-[1216px] flex-1 px-8 pt-6 pb-16 outline-none max-sm:px-4 max-sm:pt-4 ' +
   'max-sm:[&_h1]:not-sr-only';
 
-function Sidebar({ email }: { email: string }) {
+function Sidebar({ email, children }: { email: string; children: ReactNode }) {
   const { t } = useTranslation();
   const row = useCurrentInView();
   return (
     <aside className={ASIDE}>
-      <Link to="/admin/users" className="mb-9 flex items-center gap-3 px-2 text-section max-sm:mb-3">
-        <span className="[&_svg]:text-adm">
-          <Mark />
-        </span>
-        <span className="max-lg:sr-only max-sm:not-sr-only">Gateway</span>
-        <span className={BADGE}>{t('admin.badge')}</span>
-      </Link>
+      <div className="mb-9 flex items-center max-sm:mb-2">
+        <Link to="/admin/users" className="flex min-w-0 flex-1 items-center gap-3 px-2 text-section">
+          <span className="[&_svg]:text-adm">
+            <Mark />
+          </span>
+          <span className="max-lg:sr-only max-sm:not-sr-only">Gateway</span>
+          <span className={BADGE}>{t('admin.badge')}</span>
+        </Link>
+        {children}
+        <Link to="/keys" aria-label={t('admin.back')} className={BACK}>
+          <LogOut size={20} strokeWidth={1.75} className="text-ink-2" aria-hidden="true" />
+        </Link>
+      </div>
       <nav
         ref={row}
         aria-label={t('shell.main')}
-        className="relative flex flex-col gap-6 max-sm:flex-row max-sm:gap-1 max-sm:overflow-x-auto"
+        className="one-row relative flex flex-col gap-6 max-sm:flex-row max-sm:gap-1"
       >
         <Group title={t('admin.run')} places={RUN} />
         <Group title={t('admin.people')} places={PEOPLE} />
         <Group title={t('admin.business')} places={BUSINESS} />
       </nav>
-      <div className="mt-auto max-sm:mt-1">
-        <Link to="/keys" className={ITEM} title={email}>
+      <div className="mt-auto flex flex-col gap-0.5 max-sm:hidden">
+        <Link to="/keys" className={ITEM} title={t('admin.back')}>
           <ArrowLeft size={16} strokeWidth={1.75} className="flex-none text-ink-2" aria-hidden="true" />
-          <span className="max-lg:sr-only max-sm:not-sr-only">{t('admin.back')}</span>
+          <span className="max-lg:sr-only">{t('admin.back')}</span>
+        </Link>
+        <Link to="/profile" className={ITEM} title={email}>
+          <CircleUserRound size={16} strokeWidth={1.75} className="flex-none text-ink-2" aria-hidden="true" />
+          <span className="truncate max-lg:sr-only">{email}</span>
         </Link>
       </div>
     </aside>
   );
 }
 
-function Group({ title, places }: { title: string; places: readonly Place[] }) {
+function Group({ title, places }: { title: string; places: readonly AdminPlace[] }) {
   const { t } = useTranslation();
   return (
     <div>
@@ -167,9 +185,10 @@ function Group({ title, places }: { title: string; places: readonly Place[] }) {
 const ASIDE = clsx(
   'sticky top-0 flex h-[calc(100dvh-3px)] w-[224px] flex-none flex-col border-r border-line bg-canvas px-3',
   'pt-5 pb-4 max-lg:w-14 max-lg:px-2 max-sm:static max-sm:h-auto max-sm:w-full max-sm:border-r-0',
-  'max-sm:border-b max-sm:pb-2',
+  'max-sm:border-b max-sm:px-4 max-sm:pt-2 max-sm:pb-2',
 );
 const BADGE = 'rounded-tag bg-adm-soft px-2 text-table font-normal text-adm max-lg:hidden max-sm:block';
+const BACK = 'flex size-9 flex-none items-center justify-center rounded-control touch:size-11 sm:hidden';
 const ITEM =
   'flex h-8 w-full items-center gap-3 rounded-control border border-transparent px-2 text-left text-body ' +
   'hover:bg-hover touch:h-11';

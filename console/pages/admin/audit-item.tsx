@@ -34,14 +34,14 @@ export function AuditItem({ event }: { event: AuditEvent }) {
   return (
     <li className="border-b border-line py-2.5 text-table">
       <div className="flex flex-wrap items-baseline gap-x-4 gap-y-1">
-        <span className="w-28 text-ink-2">
+        <span className="w-28 text-ink-2 max-sm:order-1 max-sm:ml-auto max-sm:w-auto">
           <Stamp at={at} />
         </span>
         <code className="font-semibold">{action}</code>
-        <span className="break-all text-ink-2">
+        <span className="break-all text-ink-2 max-sm:order-2 max-sm:w-full">
           {targetType} {targetId !== null && <code>{targetId}</code>}
         </span>
-        <span className="ml-auto text-ink-2 max-sm:ml-0">
+        <span className="ml-auto text-ink-2 max-sm:order-3 max-sm:ml-0 max-sm:w-full">
           {actor.label} {ip !== null && <code className="text-ink-3">{ip}</code>}
         </span>
       </div>

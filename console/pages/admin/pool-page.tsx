@@ -3,7 +3,7 @@ import { Link, useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { useQuery } from 'urql';
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
-import { useTitle } from '../../components/page-head.tsx';
+import { DetailHead } from '../../components/page-head.tsx';
 import { useTranslation } from '../../translation.ts';
 import { FrozenModels, PeriodLeft, PoolStateChip, RateGauge } from '../pools/pool-parts.tsx';
 import { PeriodTable } from '../pools/period-table.tsx';
@@ -46,21 +46,17 @@ interface DetailProps {
 
 function Detail({ pool, onTask }: DetailProps) {
   const { t } = useTranslation();
-  useTitle(pool.name);
   return (
     <>
-      <header className="mb-6">
-        <nav aria-label={t('pools.trail')} className="mb-1 text-table">
-          <Link to="/admin/pools" className="text-accent underline">
-            {t('storefront.pools')}
-          </Link>
-        </nav>
-        <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-          <h1 className="min-w-0 text-title break-words">{pool.name}</h1>
-          <PoolStateChip state={pool.state} />
-          <PoolMenu pool={pool} onTask={onTask} />
-        </div>
-      </header>
+      <DetailHead
+        title={pool.name}
+        trail={t('pools.trail')}
+        back={<Link to="/admin/pools">{t('storefront.pools')}</Link>}
+        marks={<PoolStateChip state={pool.state} />}
+        action={<PoolMenu pool={pool} onTask={onTask} />}
+      >
+        <Address of={pool.baseUrl} />
+      </DetailHead>
       <div className="grid grid-cols-2 gap-x-10 gap-y-8 max-lg:grid-cols-1">
         <RateGauge pool={pool} />
         <PeriodLeft pool={pool} />
@@ -84,9 +80,6 @@ function Facts({ pool }: Pick<DetailProps, 'pool'>) {
               {pool.owner.email}
             </Link>
           )}
-        </LeaderRow>
-        <LeaderRow name={t('pools.address')}>
-          <Address of={pool.baseUrl} />
         </LeaderRow>
         <LeaderRow name={t('pools.keys')}>{pool.allKeys.totalCount}</LeaderRow>
         <LeaderRow name={t('pools.throttledDay')}>{pool.throttled24h}</LeaderRow>

@@ -147,7 +147,7 @@ function State({ state }: Pick<AdminPool, 'state'>) {
 function Name({ pool: { id, name, subdomain } }: { pool: AdminPool }) {
   return (
     <>
-      <Link to="/admin/pools/$id" params={{ id }} className="font-[550] text-accent underline">
+      <Link to="/admin/pools/$id" params={{ id }} className="row-link font-[550]">
         {name}
       </Link>
       <div className="text-hint text-ink-3">

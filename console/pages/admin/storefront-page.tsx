@@ -26,7 +26,11 @@ export function StorefrontPage() {
   const storefront = data?.poolStorefront;
   return (
     <>
-      <PageHead title={t('storefront.title')} sentence={t('storefront.sentence')} />
+      <PageHead
+        title={t('storefront.title')}
+        sentence={t('storefront.sentence')}
+        action={storefront && <Turn state={storefront.state} onTurn={() => setTask('state')} />}
+      />
       <Region data={data} error={error} onRetry={again}>
         {({ poolStorefront, catalog }) => (
           <Storefront storefront={poolStorefront} models={catalog.nodes} onTask={setTask} />
@@ -49,6 +53,16 @@ export function StorefrontPage() {
   );
 }
 
+function Turn({ state, onTurn }: { state: AdminStorefront['state']; onTurn: () => void }) {
+  const { t } = useTranslation();
+  const open = state === 'OPEN';
+  return (
+    <Button variant={open ? 'destructive' : 'primary'} onClick={onTurn}>
+      {t(open ? 'storefront.close' : 'storefront.open')}
+    </Button>
+  );
+}
+
 interface StorefrontProps {
   storefront: AdminStorefront;
   models: readonly OfferedModel[];
@@ -58,20 +72,12 @@ interface StorefrontProps {
 function Storefront({ storefront, models, onTask }: StorefrontProps) {
   const { t } = useTranslation();
   const { state, openQuotes, pricesConfirmed } = storefront;
-  const open = state === 'OPEN';
   return (
     <div className="flex max-w-[720px] flex-col gap-8">
       <section>
         <div className="mb-4 flex flex-wrap items-center gap-3">
           <StorefrontChip state={state} />
           <span className="text-ink-2">{t('storefront.openQuotes', { count: openQuotes ?? 0 })}</span>
-          <Button
-            variant={open ? 'destructive' : 'primary'}
-            className="ml-auto"
-            onClick={() => onTask('state')}
-          >
-            {t(open ? 'storefront.close' : 'storefront.open')}
-          </Button>
         </div>
         <OperatorMessage storefront={storefront} />
       </section>

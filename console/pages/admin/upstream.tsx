@@ -5,7 +5,8 @@ import type { ReactNode } from 'react';
 import { Button, IconButton } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
-import { PageHead } from '../../components/page-head.tsx';
+import { DetailHead } from '../../components/page-head.tsx';
+import { Tag } from '../../components/tag.tsx';
 import { useTranslation } from '../../translation.ts';
 import type { Provider, Route, UpstreamTask } from './upstream-documents.ts';
 import { Enabled, Protocols } from './upstream-parts.tsx';
@@ -37,22 +38,26 @@ export function Upstream({ provider, onTask }: UpstreamProps) {
       </Button>
     </div>
   );
-  const sentence = (
-    <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
-      <code className="break-all">{provider.baseUrl}</code>
+  const marks = (
+    <>
       <Enabled on={provider.enabled} />
-      <Protocols provider={provider} />
-    </span>
+      {provider.demo && <Tag>{t('admin.upstreams.demo')}</Tag>}
+    </>
   );
   return (
     <>
-      <nav aria-label={t('admin.trail')} className="mb-2 text-table text-ink-2">
-        <Link to="/admin/upstreams" className="hover:underline">
-          {t('admin.places.upstreams')}
-        </Link>{' '}
-        / {provider.name}
-      </nav>
-      <PageHead title={provider.name} sentence={sentence} action={actions} />
+      <DetailHead
+        title={provider.name}
+        trail={t('admin.trail')}
+        back={<Link to="/admin/upstreams">{t('admin.places.upstreams')}</Link>}
+        marks={marks}
+        action={actions}
+      >
+        <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <code className="break-all">{provider.baseUrl}</code>
+          <Protocols provider={provider} />
+        </span>
+      </DetailHead>
       <Routes provider={provider} onTask={onTask} />
       <div className="mt-10 grid grid-cols-[1fr_340px] gap-10 max-xl:grid-cols-1">
         <Credentials provider={provider} onTask={onTask} />
@@ -64,10 +69,12 @@ export function Upstream({ provider, onTask }: UpstreamProps) {
 
 function Head({ title, note, action }: { title: string; note?: string; action?: ReactNode }) {
   return (
-    <div className="mb-2 flex min-h-8 flex-wrap items-center gap-x-3 gap-y-1">
-      <h2 className="text-section">{title}</h2>
-      {note !== undefined && <span className="text-table text-ink-3">{note}</span>}
-      <div className="ml-auto">{action}</div>
+    <div className="mb-2 flex min-h-8 items-center gap-3">
+      <div className="flex min-w-0 flex-1 flex-wrap items-baseline gap-x-3">
+        <h2 className="text-section">{title}</h2>
+        {note !== undefined && <span className="text-table text-ink-3">{note}</span>}
+      </div>
+      {action}
     </div>
   );
 }

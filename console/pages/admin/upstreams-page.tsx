@@ -85,7 +85,7 @@ function ProviderTable({ providers }: Pick<ListProps, 'providers'>) {
   const { t } = useTranslation();
   const name = (provider: Provider) => (
     <>
-      <Link to="/admin/upstreams/$id" params={{ id: provider.id }} className="font-[550] hover:underline">
+      <Link to="/admin/upstreams/$id" params={{ id: provider.id }} className="row-link font-[550]">
         {provider.name}
       </Link>{' '}
       {provider.demo && <Tag>{t('admin.upstreams.demo')}</Tag>}

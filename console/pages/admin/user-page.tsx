@@ -2,15 +2,13 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { useQuery } from 'urql';
-import { Ellipsis } from 'lucide-react';
-import { IconButton } from '../../components/button.tsx';
-import { Menu } from '../../components/menu.tsx';
-import { useTitle } from '../../components/page-head.tsx';
+import { DetailHead } from '../../components/page-head.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { useTranslation } from '../../translation.ts';
 import { EntryTable } from '../wallet/entry-table.tsx';
 import { NotFound } from '../shell/fallbacks.tsx';
 import { AuditItem } from './audit-item.tsx';
+import { MoreMenu } from './more-menu.tsx';
 import { Region } from './region.tsx';
 import { type UserDetail, type UserPageData, UserQuery } from './user-documents.ts';
 import { Holding, LastMonth, Profile, UserPart, UserStateWord } from './user-facts.tsx';
@@ -116,28 +114,19 @@ function Detail({ user, found, onTask }: DetailProps & { found: UserPageData }) 
 function Head({ user, onTask }: DetailProps) {
   const { t } = useTranslation();
   const entries = useUserEntries(user, onTask);
-  useTitle(user.email);
   return (
-    <header className="mb-6">
-      <nav aria-label={t('admin.trail')} className="mb-1 text-table">
-        <Link to="/admin/users" className="text-accent underline">
-          {t('admin.places.users')}
-        </Link>
-      </nav>
-      <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-        <h1 className="min-w-0 text-title break-all">{user.email}</h1>
-        {user.role === 'ADMIN' && <Tag>{t('admin.badge')}</Tag>}
-        <UserStateWord state={user.state} />
-        <Menu
-          entries={entries}
-          trigger={
-            <IconButton label={t('admin.actionsFor', { name: user.email })}>
-              <Ellipsis size={16} strokeWidth={1.75} />
-            </IconButton>
-          }
-        />
-      </div>
-    </header>
+    <DetailHead
+      title={user.email}
+      trail={t('admin.trail')}
+      back={<Link to="/admin/users">{t('admin.places.users')}</Link>}
+      marks={
+        <>
+          {user.role === 'ADMIN' && <Tag>{t('admin.badge')}</Tag>}
+          <UserStateWord state={user.state} />
+        </>
+      }
+      action={<MoreMenu name={user.email} entries={entries} />}
+    />
   );
 }
 

@@ -167,7 +167,7 @@ function Who({ user: { id, email, displayName, role } }: CellProps) {
   return (
     <>
       <div className="flex flex-wrap items-center gap-2 font-[550] break-all">
-        <Link to="/admin/users/$id" params={{ id }} className="text-accent underline">
+        <Link to="/admin/users/$id" params={{ id }} className="row-link">
           {email}
         </Link>{' '}
         {role === 'ADMIN' && <Tag>{t('admin.badge')}</Tag>}

@@ -24,7 +24,7 @@ export function HelpPage() {
   useTitle(t('help.title'));
   return (
     <PublicFrame>
-      <div className="flex max-w-[880px] flex-col gap-10">
+      <div className="flex flex-col gap-10">
         <header>
           <h1 className="text-public">{t('help.title')}</h1>
           <p className="mt-1 text-ink-2">{t('help.sentence')}</p>

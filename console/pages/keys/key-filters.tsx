@@ -23,7 +23,8 @@ export function KeyFilters({ search, count }: { search: KeysSearch; count: numbe
           set({ search: text });
         }}
       />
-      <Filter
+      <div className={ROW}>
+        <Filter
         name={t('keys.state')}
         value={search.state}
         onChange={(state) => {
@@ -40,12 +41,16 @@ export function KeyFilters({ search, count }: { search: KeysSearch; count: numbe
         options={GROUPS.map((value) => ({ value, word: t(`groups.${value}`) }))}
       />
       <DomainFilter value={search.domain} onChange={(domain) => set({ domain })} />
+      </div>
       {count !== undefined && (
         <span className="ml-auto text-table text-ink-3 max-sm:hidden">{t('keys.count', { count })}</span>
       )}
     </div>
   );
 }
+
+// On a wide screen the filters flow among what stands beside them; on a phone they are a row of their own.
+const ROW = 'one-row flex gap-2 sm:contents max-sm:w-screen max-sm:flex-none';
 
 interface DomainFilterProps {
   value: string | undefined;

@@ -1,18 +1,19 @@
 /** The four switches of Personal Intelligence, and what they mean for the storing of chats. */
+import { clsx } from 'clsx';
 import { Archive, EyeOff, ListTodo, Repeat, ScrollText, SlidersHorizontal } from 'lucide-react';
 import { useMutation, useQuery } from 'urql';
-import { requestIdOf } from '../../client.ts';
-import { Banner, Failure, SkeletonRows } from '../../components/notice.tsx';
-import { PageHead } from '../../components/page-head.tsx';
+import { Banner } from '../../components/notice.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { graphql, type ResultOf } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
+import { ProfileFrame } from '../profile/profile-frame.tsx';
 
 const IntelligenceQuery = graphql(`
   query Intelligence {
     viewer {
       id
+      email
       personalIntelligence {
         storing
         storedConversationCount
@@ -51,28 +52,21 @@ const ICONS = {
   WORKING_ON: ListTodo,
 } as const;
 
-/** The page of the switches. */
+/** The page of the switches, one of the parts of the profile. */
 export function PersonalIntelligencePage() {
   const { t } = useTranslation();
   const [{ data, error }, again] = useQuery({ query: IntelligenceQuery, requestPolicy: 'cache-and-network' });
   const refresh = () => again({ requestPolicy: 'network-only' });
-  const intelligence = data?.viewer?.personalIntelligence;
   return (
-    <>
-      <div className="max-sm:[&_h1]:not-sr-only">
-        <PageHead title={t('intelligence.title')} sentence={t('intelligence.sentence')} />
-      </div>
-      {!intelligence && error && (
-        <Failure
-          title={t('intelligence.failed')}
-          safe={t('intelligence.failedSafe')}
-          requestId={requestIdOf(error)}
-          onRetry={refresh}
-        />
+    <ProfileFrame viewer={data?.viewer} error={error} onRetry={refresh}>
+      {({ personalIntelligence }) => (
+        <section>
+          <h2 className="text-section">{t('intelligence.title')}</h2>
+          <p className="mt-1 mb-5 text-ink-2">{t('intelligence.sentence')}</p>
+          <Switches intelligence={personalIntelligence} onTurned={refresh} />
+        </section>
       )}
-      {!intelligence && !error && <SkeletonRows rows={4} />}
-      {intelligence && <Switches intelligence={intelligence} onTurned={refresh} />}
-    </>
+    </ProfileFrame>
   );
 }
 
@@ -111,7 +105,7 @@ function SwitchCard({ item: { kind, enabled }, onTurned }: { item: Switch; onTur
     onTurned();
   };
   return (
-    <li className="rounded-card border border-line bg-raise p-5">
+    <li className={clsx('rounded-card border border-line p-5', enabled ? 'bg-raise' : 'bg-canvas')}>
       <label className="flex items-center gap-3 touch:min-h-11">
         <Icon
           size={16}

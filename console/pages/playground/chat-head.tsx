@@ -13,7 +13,8 @@ interface HeadProps {
   onApiCall: () => void;
   /** On a phone, where the list of chats is behind a button. */
   onChats: (() => void) | undefined;
-  onNew: () => void;
+  /** Undefined while the chat is new itself. */
+  onNew: (() => void) | undefined;
 }
 
 /** The title and what can be done with the chat as a whole. */
@@ -29,7 +30,7 @@ export function ChatHead({ title, temporary, onTemporary, onApiCall, onChats, on
       <h1 className="min-w-0 flex-1 truncate font-semibold">{title || t('playground.untitled')}</h1>
       <label
         className={clsx(
-          'flex items-center gap-2 text-table text-ink-2 touch:min-h-11',
+          'flex flex-none items-center gap-2 text-table text-ink-2 touch:min-h-11',
           !onTemporary && !temporary && 'hidden',
         )}
       >
@@ -41,23 +42,25 @@ export function ChatHead({ title, temporary, onTemporary, onApiCall, onChats, on
           disabled={!onTemporary}
           onChange={(event) => onTemporary?.(event.target.checked)}
         />
-        <span className="max-sm:sr-only">{t('playground.temporary')}</span>
+        {t('playground.temporary')}
       </label>
       <button type="button" onClick={onApiCall} aria-label={t('playground.apiCall')} className={QUIET}>
         <Terminal size={16} strokeWidth={1.75} aria-hidden="true" />
         <span className="max-lg:hidden">{t('playground.apiCall')}</span>
       </button>
-      <IconButton label={t('playground.newChat')} onClick={onNew}>
-        <SquarePen size={16} strokeWidth={1.75} />
-      </IconButton>
+      {onNew && (
+        <IconButton label={t('playground.newChat')} onClick={onNew}>
+          <SquarePen size={16} strokeWidth={1.75} />
+        </IconButton>
+      )}
     </header>
   );
 }
 
 const HEAD =
-  'flex min-h-12 flex-none flex-wrap items-center gap-x-4 gap-y-1 border-b border-line px-6 py-2 max-sm:px-3';
+  'flex min-h-12 flex-none items-center gap-x-4 border-b border-line px-6 py-2 max-sm:gap-x-2 max-sm:px-3';
 const QUIET =
-  'flex min-h-7 items-center gap-2 rounded-control px-2 text-table text-ink-2 ' +
+  'flex min-h-7 flex-none items-center gap-2 rounded-control px-2 text-table text-ink-2 ' +
   'hover:bg-hover touch:min-h-11';
 
 const BANNER =

@@ -43,7 +43,7 @@ export function Chat(props: ChatProps) {
         onTemporary={begun || chat.id !== undefined ? undefined : (on) => act.reset(on)}
         onApiCall={() => setShowsCall(true)}
         onChats={onChats}
-        onNew={writer.fresh}
+        onNew={begun || chat.id !== undefined ? writer.fresh : undefined}
       />
       <StorageBanner
         stored={begun ? chat.stored && storing : storing && !chat.temporary}

@@ -70,10 +70,10 @@ export function Composer(props: ComposerProps) {
         onPaste={paste}
         className={AREA}
       />
-      <div className="flex flex-wrap items-center gap-2">
+      <div className="flex items-center gap-2">
         <ModelPicker {...props} />
-        <AttachButton sees={model?.sees ?? false} add={add} />
-        <div className="ml-auto flex items-center gap-2">
+        <div className="ml-auto flex flex-none items-center gap-2 max-sm:gap-1">
+          <AttachButton sees={model?.sees ?? false} add={add} />
           <SendOrStop {...props} ready={ready} />
         </div>
       </div>
@@ -122,15 +122,15 @@ function ModelPicker({ models, model, onModel }: ComposerProps) {
       <Menu
         trigger={
           <button type="button" aria-label={`${label}: ${model?.name ?? ''}`} className={PICKER}>
-            <code>{model?.name}</code>
-            <ChevronDown size={16} strokeWidth={1.75} className="text-ink-2" aria-hidden="true" />
+            <code className="truncate">{model?.name}</code>
+            <ChevronDown size={16} strokeWidth={1.75} className="flex-none text-ink-2" aria-hidden="true" />
           </button>
         }
         entries={[{ kind: 'choices', label, value: model?.name ?? '', options, choose: onModel }]}
       />
       {model && (
-        <span className="text-table text-ink-3">
-          <Money amount={model.price} className="text-ink-2" /> {t('playground.perMessage')}
+        <span className="min-w-0 text-table text-ink-3 max-sm:text-hint">
+          <Money amount={model.price} className="text-ink-2 max-sm:block" /> {t('playground.perMessage')}
         </span>
       )}
     </>
@@ -138,7 +138,8 @@ function ModelPicker({ models, model, onModel }: ComposerProps) {
 }
 
 const PICKER =
-  'flex h-8 items-center gap-2 rounded-control border border-line-strong px-2.5 hover:bg-hover touch:h-11';
+  'flex h-8 min-w-0 items-center gap-2 rounded-control border border-line-strong px-2.5 ' +
+  'hover:bg-hover touch:h-11';
 
 function AttachButton({ sees, add }: { sees: boolean; add: (files: File[]) => Promise<void> }) {
   const { t } = useTranslation();
@@ -148,7 +149,6 @@ function AttachButton({ sees, add }: { sees: boolean; add: (files: File[]) => Pr
       <IconButton
         label={sees ? t('playground.attach') : t('playground.attachNot')}
         disabled={!sees}
-        className="disabled:opacity-50"
         onClick={() => input.current?.click()}
       >
         <ImagePlus size={16} strokeWidth={1.75} />

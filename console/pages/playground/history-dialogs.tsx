@@ -126,7 +126,6 @@ function DeleteAll({ count, onClose, onDone }: Omit<TaskProps, 'task'> & { count
           variant="destructive"
           busy={fetching}
           disabled={confirm !== CONFIRMATION}
-          className="disabled:opacity-50"
           onClick={() => void remove()}
         >
           {t('playground.deleteAllButton')}

@@ -6,7 +6,7 @@ import { CopyIcon } from '../../components/copy.tsx';
 import { loadWords } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
 import type { Pool } from './documents.ts';
-import { ExpiryBanner } from './expiry-banner.tsx';
+import { EndedBanner } from './ended-banner.tsx';
 import { FrozenModels, PeriodLeft, PoolStateChip, RateGauge } from './pool-parts.tsx';
 import { isRenewable } from './pool-state.ts';
 
@@ -53,7 +53,7 @@ export function PoolCard({ pool }: { pool: Pool }) {
           </Link>
         </span>
       </div>
-      <ExpiryBanner pool={pool} />
+      <EndedBanner pool={pool} />
       <Suspense>{renewing && <RenewDialog pool={pool} onClose={() => setRenewing(false)} />}</Suspense>
     </li>
   );

@@ -7,7 +7,7 @@ import { CopyField } from '../../components/copy.tsx';
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { Money } from '../../components/money.tsx';
 import { Failure, SkeletonRows } from '../../components/notice.tsx';
-import { useTitle } from '../../components/page-head.tsx';
+import { DetailHead } from '../../components/page-head.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { Day } from '../../components/time.tsx';
 import { loadWords } from '../../i18n.ts';
@@ -15,7 +15,7 @@ import { useTranslation } from '../../translation.ts';
 import { lastWeek } from '../keys/week.ts';
 import { NotFound } from '../shell/fallbacks.tsx';
 import { PoolChanges } from './documents.ts';
-import { ExpiryBanner } from './expiry-banner.tsx';
+import { EndedBanner } from './ended-banner.tsx';
 import { type PoolDetail, PoolQuery } from './pool-documents.ts';
 import { PoolKeys } from './pool-keys.tsx';
 import { PeriodLeft, PoolStateChip, RateGauge } from './pool-parts.tsx';
@@ -41,7 +41,7 @@ export function PoolPage() {
       <>
         <Head pool={data.pool} />
         <div className="flex flex-col gap-10">
-          <ExpiryBanner pool={data.pool} />
+          <EndedBanner pool={data.pool} />
           <Suspense>{paid === 'now' && <PaidReceipt pool={data.pool} />}</Suspense>
           <Facts pool={data.pool} free={data.poolStorefront.poolRequestsFree} />
           <PoolKeys
@@ -68,27 +68,16 @@ export function PoolPage() {
 
 function Head({ pool }: { pool: PoolDetail }) {
   const { t } = useTranslation();
-  useTitle(pool.name);
   return (
-    <header className="mb-6">
-      <nav aria-label={t('pools.trail')} className="mb-1 text-table">
-        <Link to="/pools" className="text-accent underline">
-          {t('pools.title')}
-        </Link>
-      </nav>
-      <div className="flex flex-wrap items-start justify-between gap-4">
-        <div className="min-w-0">
-          <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-            <h1 className="min-w-0 text-title break-words">{pool.name}</h1>
-            <PoolStateChip state={pool.state} />
-          </div>
-          <div className="mt-2">
-            <CopyField text={pool.baseUrl} label={t('copy.name', { name: pool.baseUrl })} />
-          </div>
-        </div>
-        <PoolActions pool={pool} />
-      </div>
-    </header>
+    <DetailHead
+      title={pool.name}
+      trail={t('pools.trail')}
+      back={<Link to="/pools">{t('pools.title')}</Link>}
+      marks={<PoolStateChip state={pool.state} />}
+      action={<PoolActions pool={pool} />}
+    >
+      <CopyField text={pool.baseUrl} label={t('copy.name', { name: pool.baseUrl })} />
+    </DetailHead>
   );
 }
 

@@ -1,11 +1,13 @@
 /** One model: what it serves, what a request costs in each group, and how to call it. */
 import { Link, useParams } from '@tanstack/react-router';
+import { clsx } from 'clsx';
 import { Check, Clock } from 'lucide-react';
 import { useState } from 'react';
 import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
+import { Button, buttonClass } from '../../components/button.tsx';
 import { CodeBlock } from '../../components/code-block.tsx';
-import { CopyField } from '../../components/copy.tsx';
+import { CopyWord, useCopy } from '../../components/copy.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Segmented } from '../../components/field.tsx';
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
@@ -16,6 +18,7 @@ import { graphql, type ResultOf } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
 import { NotFound } from '../shell/fallbacks.tsx';
 import { PublicFrame } from '../shell/public-frame.tsx';
+import { HealthChip, LastDay } from './model-health.tsx';
 import { FILTER_TRAITS } from './search.ts';
 import { contextText } from './tiers.ts';
 
@@ -31,6 +34,12 @@ const ModelQuery = graphql(`
       maxOutputTokens
       inputModalities
       outputModalities
+      health {
+        status
+        successRate24h
+        p50LatencyMs
+        p95LatencyMs
+      }
       prices {
         group
         ratio
@@ -61,6 +70,8 @@ const ModelQuery = graphql(`
   }
 `);
 
+const TRY = clsx(buttonClass({ variant: 'primary' }), 'ml-auto max-sm:ml-0 max-sm:w-full');
+
 type Model = NonNullable<ResultOf<typeof ModelQuery>['catalogModel']>;
 
 /** The page; a name that no model has is told as such. */
@@ -73,17 +84,30 @@ export function ModelPage() {
   const model = data?.catalogModel;
   return (
     <PublicFrame>
-      <nav aria-label={t('model.trail')} className="mb-2 text-table text-ink-2">
-        <Link to="/pricing" className="hover:underline">
+      <nav aria-label={t('model.trail')} className="mb-1 flex gap-1.5 text-table text-ink-2">
+        <Link to="/pricing" className="hover:text-ink hover:underline">
           {t('shell.pricing')}
-        </Link>{' '}
-        {model && `/ ${t(`pricing.tiers.${model.tier}`)}`}
+        </Link>
+        {model && (
+          <>
+            <span aria-hidden="true" className="text-ink-3">
+              /
+            </span>
+            <span className="text-ink-3">{t(`pricing.tiers.${model.tier}`)}</span>
+          </>
+        )}
       </nav>
       <div className="flex flex-wrap items-center gap-3">
         <h1 className="text-public break-all">
           <code>{name}</code>
         </h1>
-        <CopyField text={name} label={t('copy.name', { name })} />
+        <CopyName name={name} />
+        {model && <HealthChip health={model.health} />}
+        {model && (
+          <Link to="/playground" search={{ model: name }} className={TRY}>
+            {t('model.try')}
+          </Link>
+        )}
       </div>
       {model && <Details model={model} />}
       {!data && !error && <SkeletonRows rows={8} />}
@@ -96,6 +120,16 @@ export function ModelPage() {
         />
       )}
     </PublicFrame>
+  );
+}
+
+function CopyName({ name }: { name: string }) {
+  const { t } = useTranslation();
+  const { outcome, copy } = useCopy(name);
+  return (
+    <Button size="small" onClick={() => void copy()}>
+      <CopyWord outcome={outcome} word={t('model.copyName')} />
+    </Button>
   );
 }
 
@@ -196,7 +230,11 @@ function Connect({ model: { clientSnippets } }: { model: Model }) {
 }
 
 function Facts({ model }: { model: Model }) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
+  const list = new Intl.ListFormat(i18n.language, { type: 'unit', style: 'short' });
+  // A word that the console does not have yet is shown as the service says it.
+  const modalities = (names: readonly string[]) =>
+    list.format(names.map((name) => t(`model.modalities.${modalityOf(name)}`, { name })));
   return (
     <aside className="flex flex-col gap-8">
       <section>
@@ -210,6 +248,7 @@ function Facts({ model }: { model: Model }) {
         </LeaderList>
         <p className="mt-2 text-hint text-ink-3">{t('model.free')}</p>
       </section>
+      <LastDay health={model.health} />
       <section>
         <h2 className="mb-2 text-section">{t('model.properties')}</h2>
         <LeaderList>
@@ -217,8 +256,8 @@ function Facts({ model }: { model: Model }) {
           {model.maxOutputTokens !== null && (
             <LeaderRow name={t('model.longest')}>{contextText(model.maxOutputTokens)}</LeaderRow>
           )}
-          <LeaderRow name={t('model.reads')}>{model.inputModalities.join(', ')}</LeaderRow>
-          <LeaderRow name={t('model.writes')}>{model.outputModalities.join(', ')}</LeaderRow>
+          <LeaderRow name={t('model.reads')}>{modalities(model.inputModalities)}</LeaderRow>
+          <LeaderRow name={t('model.writes')}>{modalities(model.outputModalities)}</LeaderRow>
           {FILTER_TRAITS.map((trait) => (
             <LeaderRow key={trait} name={t(`pricing.traitNames.${trait}`)}>
               {model.traits.includes(trait) ? t('model.yes') : t('model.no')}
@@ -228,4 +267,10 @@ function Facts({ model }: { model: Model }) {
       </section>
     </aside>
   );
+}
+
+const MODALITIES = ['text', 'image', 'audio', 'file', 'video', 'embedding'] as const;
+
+function modalityOf(name: string): (typeof MODALITIES)[number] | 'other' {
+  return MODALITIES.find((known) => known === name) ?? 'other';
 }

@@ -30,6 +30,7 @@ export function PriceFilters({ search }: { search: PricingSearch }) {
         value={search.search}
         onSearch={(text) => void navigate({ search: { ...search, search: text } })}
       />
+      <div className={ROW}>
       {FILTER_TRAITS.map((trait) => (
         <TraitFilter
           key={trait}
@@ -40,9 +41,13 @@ export function PriceFilters({ search }: { search: PricingSearch }) {
           }}
         />
       ))}
+      </div>
     </div>
   );
 }
+
+// On a wide screen the filters flow among what stands beside them; on a phone they are a row of their own.
+const ROW = 'one-row flex gap-2 sm:contents max-sm:w-screen max-sm:flex-none';
 
 function TraitFilter({
   trait,
@@ -61,7 +66,8 @@ function TraitFilter({
       aria-pressed={pressed}
       onClick={onToggle}
       className={clsx(
-        'inline-flex h-7 items-center gap-1.5 rounded-control border px-2.5 text-table font-[550] touch:h-11',
+        'inline-flex h-7 flex-none items-center gap-1.5 rounded-control border px-2.5 text-table font-[550]',
+        'whitespace-nowrap touch:h-11',
         pressed ? 'border-accent bg-accent-soft' : 'border-line-strong bg-raise hover:bg-hover',
       )}
     >

@@ -2,7 +2,6 @@
 import { useMutation, useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { Below, Field } from '../../components/field.tsx';
-import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { SelectField } from '../../components/select-field.tsx';
 import { Day } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
@@ -25,18 +24,27 @@ export function AccountPage() {
     <ProfileFrame viewer={data?.viewer} error={error} onRetry={again}>
       {(account) => (
         <>
-          <Part title={t('profile.person')}>
+          <Part title={t('profile.person')} sentence={<Since at={account.createdAt} />}>
             <Person account={account} />
           </Part>
           <Part title={t('profile.email')}>
             <EmailPart account={account} mail={data?.signInOptions.mail === true} />
           </Part>
-          <Part title={t('profile.close')}>
+          <Part title={t('profile.close')} sentence={t('profile.closeSentence')}>
             <Closing account={account} />
           </Part>
         </>
       )}
     </ProfileFrame>
+  );
+}
+
+function Since({ at }: { at: string }) {
+  const { t } = useTranslation();
+  return (
+    <>
+      {t('profile.since')} <Day at={at} />
+    </>
   );
 }
 
@@ -60,11 +68,6 @@ function Person({ account }: { account: Account }) {
   });
   return (
     <form className="flex max-w-[420px] flex-col gap-5" onSubmit={(event) => void submit(event)}>
-      <LeaderList>
-        <LeaderRow name={t('profile.since')}>
-          <Day at={account.createdAt} />
-        </LeaderRow>
-      </LeaderList>
       <Field
         label={t('profile.name')}
         name="name"

@@ -47,8 +47,7 @@ export function Identities({ identities, providers, onChanged }: IdentitiesProps
   const labelOf = (provider: string) => providers.find(({ id }) => id === provider)?.label ?? provider;
   return (
     <>
-      <p className="mb-3 text-ink-2">{t('identities.sentence')}</p>
-      <ul className="flex flex-col">
+      <ul className="flex flex-col not-empty:mb-4 not-empty:border-t not-empty:border-line">
         {identities.map(({ id, provider, email, createdAt }) => (
           <li key={id} className="flex flex-wrap items-center gap-3 border-b border-line py-2">
             <span className="font-[550]">{labelOf(provider)}</span>
@@ -64,7 +63,7 @@ export function Identities({ identities, providers, onChanged }: IdentitiesProps
           </li>
         ))}
       </ul>
-      <div className="mt-4 flex flex-col items-start gap-2">
+      <div className="flex flex-col items-start gap-2">
         <Button busy={fetching} onClick={() => void link()}>
           {t('identities.link')}
         </Button>

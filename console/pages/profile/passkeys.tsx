@@ -23,9 +23,8 @@ export function Passkeys({ passkeys, onChanged }: PasskeysProps) {
   const [task, setTask] = useState<PasskeyTask>();
   return (
     <>
-      <p className="mb-3 text-ink-2">{t('passkeys.sentence')}</p>
       {passkeys.length > 0 && <PasskeyTable passkeys={passkeys} onTask={setTask} />}
-      <div className="mt-4">
+      <div className="not-first:mt-4">
         {hasPasskeys() ? (
           <Button onClick={() => setTask({ kind: 'make' })}>{t('passkeys.make')}</Button>
         ) : (

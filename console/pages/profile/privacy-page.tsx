@@ -26,13 +26,13 @@ export function PrivacyPage() {
           <Part title={t('profile.policies')}>
             <Acceptances acceptances={viewer.policyAcceptances} />
           </Part>
-          <Part title={t('profile.export')}>
+          <Part title={t('profile.export')} sentence={t('profile.exportSentence')}>
             <Export />
           </Part>
-          <Part title={t('profile.chats')}>
+          <Part title={t('profile.chats')} sentence={<ChatsSentence />}>
             <Chats />
           </Part>
-          <Part title={t('profile.close')}>
+          <Part title={t('profile.close')} sentence={t('profile.closeSentence')}>
             <Closing account={viewer} />
           </Part>
         </>
@@ -76,13 +76,20 @@ function Export() {
     else if (reason !== undefined) toast({ text: reason, failed: true });
   };
   return (
+    <Button busy={fetching} onClick={() => void download()}>
+      {t('profile.exportButton')}
+    </Button>
+  );
+}
+
+function ChatsSentence() {
+  const { t } = useTranslation();
+  return (
     <>
-      <p className="max-w-[640px] text-ink-2">{t('profile.exportSentence')}</p>
-      <div className="mt-4">
-        <Button busy={fetching} onClick={() => void download()}>
-          {t('profile.exportButton')}
-        </Button>
-      </div>
+      {t('profile.chatsSentence')}{' '}
+      <Link to="/profile/personal-intelligence" className="text-accent underline">
+        {t('profile.toIntelligence')}
+      </Link>
     </>
   );
 }
@@ -92,17 +99,9 @@ function Chats() {
   const [open, setOpen] = useState(false);
   return (
     <>
-      <p className="text-ink-2">
-        {t('profile.chatsSentence')}{' '}
-        <Link to="/profile/personal-intelligence" className="text-accent underline">
-          {t('profile.toIntelligence')}
-        </Link>
-      </p>
-      <div className="mt-4">
-        <Button variant="destructive" onClick={() => setOpen(true)}>
-          {t('profile.chatsDelete')}
-        </Button>
-      </div>
+      <Button variant="destructive" onClick={() => setOpen(true)}>
+        {t('profile.chatsDelete')}
+      </Button>
       <Suspense>{open && <DeleteChatsDialog onClose={() => setOpen(false)} />}</Suspense>
     </>
   );

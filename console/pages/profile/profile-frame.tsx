@@ -19,8 +19,6 @@ const TABS = [
 ] as const satisfies readonly { name: string; to: LinkProps['to'] }[];
 
 interface FrameProps<Viewer> {
-  sentence?: ReactNode;
-  action?: ReactNode;
   /** Who is signed in, with what the page needs; nothing while it loads. */
   viewer: Viewer | null | undefined;
   error: CombinedError | undefined;
@@ -30,12 +28,12 @@ interface FrameProps<Viewer> {
 
 /** Head, tabs, and the content once its data is there. */
 export function ProfileFrame<Viewer extends { email: string }>(props: FrameProps<Viewer>) {
-  const { sentence, action, viewer, error, onRetry, children } = props;
+  const { viewer, error, onRetry, children } = props;
   const { t } = useTranslation();
   const own = viewer ? t('profile.sentence', { email: viewer.email }) : t('state.loading');
   return (
     <>
-      <PageHead title={t('profile.title')} sentence={sentence ?? own} action={action} />
+      <PageHead title={t('profile.title')} sentence={own} />
       <ProfileTabs />
       {!viewer && !error && <SkeletonRows />}
       {!viewer && error && (
@@ -46,7 +44,7 @@ export function ProfileFrame<Viewer extends { email: string }>(props: FrameProps
           onRetry={onRetry}
         />
       )}
-      {viewer && <div className="flex max-w-[880px] flex-col gap-10">{children(viewer)}</div>}
+      {viewer && <div className="flex flex-col gap-8">{children(viewer)}</div>}
     </>
   );
 }
@@ -59,7 +57,7 @@ export function ProfileTabs() {
     <nav
       ref={row}
       aria-label={t('profile.tabs.label')}
-      className="relative mb-6 flex gap-5 overflow-x-auto border-b border-line"
+      className="one-row relative mb-8 flex gap-5 border-b border-line max-sm:mb-6 sm:overflow-x-auto"
     >
       {TABS.map(({ name, to }) => (
         <Link
@@ -80,12 +78,28 @@ const TAB =
   'flex h-9 flex-none items-center border-b-2 border-transparent text-table whitespace-nowrap text-ink-2 ' +
   '-outline-offset-2 hover:text-ink touch:h-11';
 
-/** One thing of the profile under its heading. */
-export function Part({ title, children }: { title: string; children: ReactNode }) {
+interface PartProps {
+  title: string;
+  sentence?: ReactNode;
+  /** Under the heading, where there is one thing to do with the whole of it. */
+  action?: ReactNode;
+  children: ReactNode;
+}
+
+/** One thing of the profile: its heading and what it is at the left, what can be set at the right. */
+export function Part({ title, sentence, action, children }: PartProps) {
   return (
-    <section className="not-first:border-t not-first:border-line not-first:pt-6">
-      <h2 className="mb-4 text-section">{title}</h2>
-      {children}
+    <section className={PART}>
+      <div className="xl:pr-6">
+        <h2 className="text-section">{title}</h2>
+        {sentence !== undefined && <p className="mt-1 max-w-[60ch] text-table text-ink-2">{sentence}</p>}
+        {action !== undefined && <div className="mt-3">{action}</div>}
+      </div>
+      <div className="min-w-0">{children}</div>
     </section>
   );
 }
+
+const PART =
+  'grid grid-cols-[260px_minmax(0,1fr)] gap-x-8 gap-y-4 not-first:border-t not-first:border-line ' +
+  'not-first:pt-8 max-xl:grid-cols-1';

@@ -39,12 +39,12 @@ export function SecurityPage() {
             <TotpPart viewer={viewer} onChanged={reload} />
           </Part>
           {data?.signInOptions.passkeys === true && (
-            <Part title={t('passkeys.title')}>
+            <Part title={t('passkeys.title')} sentence={t('passkeys.sentence')}>
               <Passkeys passkeys={viewer.securityFactors.passkeys} onChanged={reload} />
             </Part>
           )}
           {data && data.signInOptions.oidcProviders.length > 0 && (
-            <Part title={t('identities.title')}>
+            <Part title={t('identities.title')} sentence={t('identities.sentence')}>
               <Identities
                 identities={viewer.securityFactors.linkedIdentities}
                 providers={data.signInOptions.oidcProviders}

@@ -10,7 +10,7 @@ import { Pager } from '../../components/pager.tsx';
 import { StateWord, type Tone } from '../../components/state-word.tsx';
 import { Ago, Day } from '../../components/time.tsx';
 import { useTranslation } from '../../translation.ts';
-import { ProfileFrame } from './profile-frame.tsx';
+import { Part, ProfileFrame } from './profile-frame.tsx';
 import { type Token, TokensQuery } from './token-documents.ts';
 
 const TOKENS_PER_PAGE = 50;
@@ -42,15 +42,9 @@ export function TokensPage() {
     again({ requestPolicy: 'network-only' });
   };
   return (
-    <ProfileFrame
-      sentence={t('tokens.sentence')}
-      action={create}
-      viewer={data?.viewer}
-      error={error}
-      onRetry={again}
-    >
+    <ProfileFrame viewer={data?.viewer} error={error} onRetry={again}>
       {({ role, accessTokens: { nodes, pageInfo } }) => (
-        <div>
+        <Part title={t('profile.tabs.tokens')} sentence={t('tokens.sentence')} action={create}>
           {nodes.length === 0 ? (
             <EmptyFirst title={t('tokens.none')} sentence={t('tokens.noneSentence')} />
           ) : (
@@ -64,7 +58,7 @@ export function TokensPage() {
           <Suspense>
             {open !== undefined && <TokenDialog admin={role === 'ADMIN'} open={open} onClose={close} />}
           </Suspense>
-        </div>
+        </Part>
       )}
     </ProfileFrame>
   );

@@ -1,6 +1,7 @@
 /** The way to anything by keyboard: Ctrl K opens the palette, ? the sheet of shortcuts. */
 import { Search } from 'lucide-react';
 import { lazy, Suspense, useEffect, useState } from 'react';
+import { IconButton } from '../../components/button.tsx';
 import { isTyping, singleKeys } from '../../components/shortcuts.ts';
 import { useStore } from '../../components/store.ts';
 import { loadWords } from '../../i18n.ts';
@@ -13,10 +14,14 @@ const Palette = lazy(async () => ({ default: (await load())[0].Palette }));
 interface CommandsProps {
   role: Viewer['role'];
   baseAddress: string;
+  /** Among the pages of administrators, which it then knows as well. */
+  admin?: boolean;
+  /** An icon alone, as in the bar of a phone. */
+  small?: boolean;
 }
 
 /** The field that opens the palette, and the keys that do. */
-export function Commands({ role, baseAddress }: CommandsProps) {
+export function Commands({ role, baseAddress, admin = false, small = false }: CommandsProps) {
   const { t } = useTranslation();
   const [open, setOpen] = useState<'palette' | 'shortcuts'>();
   const single = useStore(singleKeys);
@@ -35,26 +40,14 @@ export function Commands({ role, baseAddress }: CommandsProps) {
   }, [single]);
   return (
     <>
-      <button
-        type="button"
-        className={BUTTON}
-        onPointerEnter={() => void load()}
-        onClick={() => {
-          setOpen('palette');
-        }}
-      >
-        <Search size={16} strokeWidth={1.75} className="flex-none text-ink-3" aria-hidden="true" />
-        <span className="truncate text-ink-2">{t('shell.jump')}</span>
-        <kbd className="ml-auto rounded-tag border border-line px-1.5 text-tiny text-ink-3 max-lg:hidden">
-          Ctrl K
-        </kbd>
-      </button>
+      <Opener small={small} words={t(admin ? 'admin.jump' : 'shell.jump')} onOpen={() => setOpen('palette')} />
       <Suspense>
         {open && (
           <Palette
             sheet={open === 'shortcuts'}
             role={role}
             baseAddress={baseAddress}
+            admin={admin}
             onClose={() => {
               setOpen(undefined);
             }}
@@ -65,6 +58,30 @@ export function Commands({ role, baseAddress }: CommandsProps) {
   );
 }
 
+interface OpenerProps {
+  small: boolean;
+  words: string;
+  onOpen: () => void;
+}
+
+function Opener({ small, words, onOpen }: OpenerProps) {
+  if (small)
+    return (
+      <IconButton label={words} className="-mr-1.5 touch:-mr-3" onClick={onOpen}>
+        <Search size={20} strokeWidth={1.75} />
+      </IconButton>
+    );
+  return (
+    <button type="button" className={BUTTON} onPointerEnter={() => void load()} onClick={onOpen}>
+      <Search size={16} strokeWidth={1.75} className="flex-none text-ink-3" aria-hidden="true" />
+      <span className="truncate text-ink-2">{words}</span>
+      <kbd className="ml-auto rounded-tag border border-line px-1.5 text-tiny text-ink-3 max-lg:hidden">
+        Ctrl K
+      </kbd>
+    </button>
+  );
+}
+
 const BUTTON =
-  'mr-auto flex h-8 w-[232px] min-w-0 items-center gap-2 rounded-control border border-line-strong ' +
+  'mr-auto flex h-8 w-[264px] min-w-0 items-center gap-2 rounded-control border border-line-strong ' +
   'bg-canvas px-2.5 text-left hover:bg-hover touch:h-11';

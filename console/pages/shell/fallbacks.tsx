@@ -1,7 +1,7 @@
-/** What stands in place of a page that does not exist or that broke. */
+/** What stands in place of a page that does not exist. */
 import { Link } from '@tanstack/react-router';
 import { buttonClass } from '../../components/button.tsx';
-import { Failure } from '../../components/notice.tsx';
+import { WireBroken } from '../../components/mark.tsx';
 import { useTitle } from '../../components/page-head.tsx';
 import { useTranslation } from '../../translation.ts';
 import { PublicFrame } from './public-frame.tsx';
@@ -12,27 +12,19 @@ export function NotFound() {
   useTitle(t('shell.notFound'));
   return (
     <PublicFrame>
-      <h1 className="text-public">{t('shell.notFound')}</h1>
-      <p className="mt-1 mb-6 text-section font-normal text-ink-2">{t('shell.notFoundSentence')}</p>
-      <Link to="/keys" className={buttonClass({ variant: 'primary' })}>
-        {t('shell.home')}
-      </Link>
+      <div className="pt-16 max-sm:pt-8">
+        <WireBroken />
+        <h1 className="mt-8 text-public">{t('shell.notFound')}</h1>
+        <p className="mt-1 mb-6 text-section font-normal text-ink-2">{t('shell.notFoundSentence')}</p>
+        <div className="flex flex-wrap gap-2">
+          <Link to="/keys" className={buttonClass({ variant: 'primary' })}>
+            {t('shell.home')}
+          </Link>
+          <Link to="/help" className={buttonClass({})}>
+            {t('shell.help')}
+          </Link>
+        </div>
+      </div>
     </PublicFrame>
-  );
-}
-
-/** The page for a defect of the console itself: nothing was changed, loading again is the way on. */
-export function PageBroken() {
-  const { t } = useTranslation();
-  return (
-    <main className="mx-auto max-w-[640px] p-8">
-      <Failure
-        title={t('shell.broken')}
-        safe={t('shell.brokenSafe')}
-        onRetry={() => {
-          location.reload();
-        }}
-      />
-    </main>
   );
 }

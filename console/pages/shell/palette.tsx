@@ -2,6 +2,27 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { type KeyboardEvent, useId, useState } from 'react';
+import {
+  BookOpenText,
+  Boxes,
+  ChartColumn,
+  CircleQuestionMark,
+  CircleUserRound,
+  Copy,
+  FileText,
+  KeyRound,
+  Languages,
+  type LucideIcon,
+  MessageSquare,
+  Monitor,
+  Moon,
+  ScrollText,
+  ShieldCheck,
+  Sun,
+  Tag,
+  Users,
+  Wallet,
+} from 'lucide-react';
 import { Dialog } from '../../components/dialog.tsx';
 import { Checkbox, Field } from '../../components/field.tsx';
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
@@ -11,12 +32,14 @@ import { setTheme, THEMES } from '../../components/theme.ts';
 import { useToast } from '../../components/toast.tsx';
 import { LANGUAGE_NAMES, LANGUAGES, setLanguage } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
+import { ADMIN_PLACES } from './admin-places.ts';
 import type { Viewer } from './viewer.ts';
 
 interface PaletteProps {
   sheet: boolean;
   role: Viewer['role'];
   baseAddress: string;
+  admin: boolean;
   onClose: () => void;
 }
 
@@ -26,11 +49,23 @@ export function Palette({ sheet, ...props }: PaletteProps) {
 }
 
 interface Command {
+  icon: LucideIcon;
   word: string;
   run: () => void;
 }
 
-const PAGES = ['keys', 'usage', 'wallet', 'pools', 'pricing', 'profile', 'help'] as const;
+const PAGES = {
+  playground: MessageSquare,
+  keys: KeyRound,
+  usage: ChartColumn,
+  wallet: Wallet,
+  pools: Boxes,
+  pricing: Tag,
+  profile: CircleUserRound,
+  help: CircleQuestionMark,
+} as const;
+const PAGE_NAMES = ['playground', 'keys', 'usage', 'wallet', 'pools', 'pricing', 'profile', 'help'] as const;
+const THEME_ICONS = { system: Monitor, light: Sun, dark: Moon } as const;
 
 function useCommands({ role, baseAddress }: Omit<PaletteProps, 'sheet'>): Command[] {
   const { t } = useTranslation();
@@ -42,20 +77,57 @@ function useCommands({ role, baseAddress }: Omit<PaletteProps, 'sheet'>): Comman
       .then(() => toast({ text: t('copy.copied') }))
       .catch(() => toast({ text: baseAddress }));
   return [
-    ...PAGES.map((name) => ({ word: t(`shell.${name}`), run: () => void navigate({ to: `/${name}` }) })),
-    { word: t('shell.policy'), run: () => void navigate({ to: '/privacy-policy' }) },
+    ...PAGE_NAMES.map((name) => ({
+      icon: PAGES[name],
+      word: t(`shell.${name}`),
+      run: () => void navigate({ to: `/${name}` }),
+    })),
+    { icon: FileText, word: t('shell.policy'), run: () => void navigate({ to: '/privacy-policy' }) },
     ...(role === 'ADMIN'
-      ? [{ word: t('shell.admin'), run: () => void navigate({ to: '/admin/users' }) }]
+      ? [{ icon: ShieldCheck, word: t('shell.admin'), run: () => void navigate({ to: '/admin/users' }) }]
       : []),
-    { word: t('copy.address'), run: copy },
+    { icon: Copy, word: t('copy.address'), run: copy },
     ...THEMES.map((name) => ({
+      icon: THEME_ICONS[name],
       word: `${t('shell.theme')}: ${t(`shell.themes.${name}`)}`,
       run: () => {
         setTheme(name);
       },
     })),
-    ...LANGUAGES.map((name) => ({ word: LANGUAGE_NAMES[name], run: () => void setLanguage(name, true) })),
+    ...LANGUAGES.map((name) => ({
+      icon: Languages,
+      word: LANGUAGE_NAMES[name],
+      run: () => void setLanguage(name, true),
+    })),
   ];
+}
+
+/** The pages of administrators, and where what was typed can be searched for. */
+function useAdminCommands(text: string): { places: Command[]; searches: Command[] } {
+  const { t } = useTranslation();
+  const navigate = useNavigate();
+  const places = ADMIN_PLACES.map(({ to, icon, name }) => ({
+    icon,
+    word: t(`admin.places.${name}`),
+    run: () => void navigate({ to }),
+  }));
+  if (text === '') return { places, searches: [] };
+  const search = { search: text };
+  const searches = [
+    { icon: Users, word: t('admin.find.users', search), run: () => void navigate({ to: '/admin/users', search }) },
+    { icon: Boxes, word: t('admin.find.pools', search), run: () => void navigate({ to: '/admin/pools', search }) },
+    {
+      icon: BookOpenText,
+      word: t('admin.find.ledger', search),
+      run: () => void navigate({ to: '/admin/ledger', search }),
+    },
+    {
+      icon: ScrollText,
+      word: t('admin.find.audit', search),
+      run: () => void navigate({ to: '/admin/audit', search }),
+    },
+  ];
+  return { places, searches };
 }
 
 function Commands(props: Omit<PaletteProps, 'sheet'>) {
@@ -63,8 +135,11 @@ function Commands(props: Omit<PaletteProps, 'sheet'>) {
   const id = useId();
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
-  const all = useCommands(props);
-  const found = all.filter(({ word }) => word.toLowerCase().includes(text.trim().toLowerCase()));
+  const common = useCommands(props);
+  const administrative = useAdminCommands(text.trim());
+  const fits = ({ word }: Command) => word.toLowerCase().includes(text.trim().toLowerCase());
+  const { places, searches } = administrative;
+  const found = props.admin ? [...[...places, ...common].filter(fits), ...searches] : common.filter(fits);
   const run = (command: Command | undefined) => {
     if (!command) return;
     props.onClose();
@@ -124,14 +199,16 @@ function Options({ id, found, at, onPoint, onRun }: OptionsProps) {
           onPointerMove={() => onPoint(index)}
           onClick={() => onRun(command)}
         >
-          {command.word}
+          <command.icon size={16} strokeWidth={1.75} className="flex-none text-ink-2" aria-hidden="true" />
+          <span className="min-w-0 truncate">{command.word}</span>
         </li>
       ))}
     </ul>
   );
 }
 
-const OPTION = 'flex min-h-9 cursor-default items-center rounded-control px-2.5 text-table touch:min-h-11';
+const OPTION =
+  'flex min-h-9 cursor-default items-center gap-3 rounded-control px-2.5 text-table touch:min-h-11';
 
 function Sheet({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();

@@ -13,7 +13,7 @@ import { graphql } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
 import { ProofHost } from '../proof/proof-host.tsx';
 import { Sidebar, TabBar } from './navigation.tsx';
-import { SkipLink } from './public-frame.tsx';
+import { SkipLink } from './skip-link.tsx';
 import { PhoneBar, TopBar } from './top-bar.tsx';
 import { type Viewer, ViewerQuery } from './viewer.ts';
 
@@ -33,6 +33,7 @@ const WalletChanges = graphql(`
 
 // Seldom needed, so no part of the frame.
 const PolicyGate = lazy(async () => ({ default: (await import('./policy-gate.tsx')).PolicyGate }));
+const PoolEndings = lazy(async () => ({ default: (await import('./pool-endings.tsx')).PoolEndings }));
 const PolicyBanner = lazy(async () => ({ default: (await import('./policy-banner.tsx')).PolicyBanner }));
 
 /** Lets in who is signed in; everybody else is sent to sign in and comes back afterwards. */
@@ -81,7 +82,7 @@ function Frame({ viewer, baseAddress }: { viewer: Viewer; baseAddress: string })
       {!phone && <Sidebar viewer={viewer} />}
       <div className="flex min-w-0 flex-1 flex-col">
         {phone ? (
-          <PhoneBar available={viewer.wallet.available} />
+          <PhoneBar viewer={viewer} baseAddress={baseAddress} />
         ) : (
           <TopBar viewer={viewer} baseAddress={baseAddress} />
         )}
@@ -143,6 +144,9 @@ function Banners({ viewer }: { viewer: Viewer }) {
           {frozen ? t('shell.frozen') : t('shell.empty')}
         </Banner>
       )}
+      <Suspense>
+        <PoolEndings />
+      </Suspense>
     </div>
   );
 }

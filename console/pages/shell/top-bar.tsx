@@ -39,11 +39,17 @@ export function TopBar({ viewer, baseAddress }: { viewer: Viewer; baseAddress: s
 export function ConnectionState() {
   const { t } = useTranslation();
   const connection = useStore(useSession().connection);
-  if (connection === 'idle') return null;
-  const live = connection === 'live';
+  const live = connection !== 'reconnecting';
   const Icon = live ? Radio : CloudOff;
   return (
-    <span role="status" className="flex items-center gap-1.5 whitespace-nowrap text-ink-2">
+    <span
+      role="status"
+      className={clsx(
+        'flex items-center gap-1.5 whitespace-nowrap text-ink-2',
+        // Its room is kept while nothing is known, so that the bar does not move.
+        connection === 'idle' && 'invisible',
+      )}
+    >
       <Icon size={16} strokeWidth={1.75} className={live ? 'text-good' : 'text-warn'} aria-hidden="true" />
       {live ? t('state.live') : t('state.reconnecting')}
     </span>
@@ -59,11 +65,11 @@ const TITLES: Record<string, 'playground' | 'keys' | 'usage' | 'wallet' | 'pools
   '/profile': 'profile',
 };
 
-/** The bar of a phone: the mark, the page, the balance. */
-export function PhoneBar({ available }: { available: string }) {
+/** The bar of a phone: the mark, the page, the balance, the search. */
+export function PhoneBar({ viewer, baseAddress }: { viewer: Viewer; baseAddress: string }) {
   const { t } = useTranslation();
   const address = useMatches().at(-1)?.pathname ?? '';
-  const name = TITLES[address] ?? (address.startsWith('/profile/') ? 'profile' : undefined);
+  const name = TITLES[`/${address.split('/')[1] ?? ''}`];
   return (
     <header
       className={clsx(
@@ -76,8 +82,9 @@ export function PhoneBar({ available }: { available: string }) {
         {name && t(`shell.${name}`)}
       </span>
       <Link to="/wallet" className="ml-auto flex min-h-11 items-center" aria-label={t('shell.available')}>
-        <Money amount={available} className="text-body text-ink-2" />
+        <Money amount={viewer.wallet.available} className="text-body text-ink-2" />
       </Link>
+      <Commands role={viewer.role} baseAddress={baseAddress} small />
     </header>
   );
 }

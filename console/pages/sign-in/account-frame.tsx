@@ -5,7 +5,8 @@ import type { ReactNode } from 'react';
 import { useTitle } from '../../components/page-head.tsx';
 import { Mark } from '../../components/mark.tsx';
 import { Banner } from '../../components/notice.tsx';
-import { Foot, SkipLink } from '../shell/public-frame.tsx';
+import { Foot } from '../shell/public-frame.tsx';
+import { SkipLink } from '../shell/skip-link.tsx';
 
 interface AccountFrameProps {
   title: string;

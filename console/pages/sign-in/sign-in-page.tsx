@@ -120,10 +120,10 @@ function Password({ form, forgotten }: PartProps & { forgotten: boolean }) {
         error={form.formState.errors.password?.message}
         {...form.register('password', { required: t('account.passwordNeeded') })}
       />
-      <div className="flex flex-wrap items-start justify-between gap-x-4 gap-y-2">
+      <div className="relative">
         <Checkbox label={t('account.stay')} hint={t('account.stayHint')} {...form.register('stay')} />
         {forgotten && (
-          <Link to="/forgot-password" className={LINK}>
+          <Link to="/forgot-password" className={FORGOTTEN}>
             {t('account.forgot')}
           </Link>
         )}
@@ -147,3 +147,5 @@ function SecondFactor({ form }: PartProps) {
 }
 
 const LINK = 'font-[550] text-accent hover:underline';
+// Beside the word of the box; the hint under it takes the whole width.
+const FORGOTTEN = `${LINK} absolute top-0 right-0 flex touch:min-h-11 touch:items-center`;

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Segmented } from '../../components/field.tsx';
 import { Filter } from '../../components/menu.tsx';
 import { SearchField } from '../../components/search-field.tsx';
+import { usePhone } from '../../components/store.ts';
 import { utcDayText } from '../../components/time.tsx';
 import { useTranslation } from '../../translation.ts';
 import { SOURCES, SPANS, STATUSES, type UsageSearch } from './search.ts';
@@ -37,19 +38,22 @@ export function UsageFilters({ search, models, keyNames, poolNames }: UsageFilte
   return (
     <div className="mb-6 flex flex-wrap items-center gap-2">
       <Time search={search} set={set} />
-      {filters.map(({ field, options }) => (
-        <Filter
-          key={field}
-          name={t(`usage.${field}`)}
-          value={search[field]}
-          options={options}
-          onChange={(value) => {
-            set({ [field]: value });
-          }}
-        />
-      ))}
-      <PoolFilter value={search.pool} poolNames={poolNames} onChange={(pool) => set({ pool })} />
-      {active !== undefined && <ClearFilters onClear={() => void navigate({ search: {} })} />}
+      <div className={ROW}>
+        <Day search={search} set={set} />
+        {filters.map(({ field, options }) => (
+          <Filter
+            key={field}
+            name={t(`usage.${field}`)}
+            value={search[field]}
+            options={options}
+            onChange={(value) => {
+              set({ [field]: value });
+            }}
+          />
+        ))}
+        <PoolFilter value={search.pool} poolNames={poolNames} onChange={(pool) => set({ pool })} />
+        {active !== undefined && <ClearFilters onClear={() => void navigate({ search: {} })} />}
+      </div>
       <div className="ml-auto max-sm:ml-0 max-sm:w-full">
         <SearchField
           label={t('usage.findLabel')}
@@ -92,28 +96,36 @@ interface TimeProps {
 }
 
 function Time({ search, set }: TimeProps) {
-  const { t, i18n } = useTranslation();
+  const { t } = useTranslation();
+  const phone = usePhone();
   const spans = SPANS.map((value) => ({ value, word: t('usage.days', { count: Number(value) }) }));
   return (
-    <>
-      <Segmented
-        label={t('usage.span')}
-        value={search.days ?? '14'}
-        options={spans}
-        onChange={(days) => {
-          set({ days: days === '14' ? undefined : days });
-        }}
-      />
-      {search.day !== undefined && (
-        <Filter
-          name={t('usage.day')}
-          value={search.day}
-          options={[{ value: search.day, word: utcDayText(search.day, i18n.language) }]}
-          onChange={() => {
-            set({ day: undefined });
-          }}
-        />
-      )}
-    </>
+    <Segmented
+      label={t('usage.span')}
+      value={search.days ?? '14'}
+      options={spans}
+      wide={phone}
+      onChange={(days) => {
+        set({ days: days === '14' ? undefined : days });
+      }}
+    />
   );
 }
+
+function Day({ search, set }: TimeProps) {
+  const { t, i18n } = useTranslation();
+  if (search.day === undefined) return null;
+  return (
+    <Filter
+      name={t('usage.day')}
+      value={search.day}
+      options={[{ value: search.day, word: utcDayText(search.day, i18n.language) }]}
+      onChange={() => {
+        set({ day: undefined });
+      }}
+    />
+  );
+}
+
+// On a wide screen the filters flow among what stands beside them; on a phone they are a row of their own.
+const ROW = 'one-row flex gap-2 sm:contents max-sm:w-screen max-sm:flex-none';

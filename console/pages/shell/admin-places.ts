@@ -1,0 +1,49 @@
+/** The pages of administrators: what their navigation and the palette list. */
+import type { LinkProps } from '@tanstack/react-router';
+import {
+  BookOpenText,
+  Boxes,
+  FileText,
+  Layers,
+  type LucideIcon,
+  Percent,
+  Plug,
+  ScrollText,
+  Server,
+  Store,
+  Users,
+} from 'lucide-react';
+
+export interface AdminPlace {
+  to: LinkProps['to'];
+  icon: LucideIcon;
+  name:
+    | 'upstreams'
+    | 'models'
+    | 'nodes'
+    | 'users'
+    | 'ledger'
+    | 'storefront'
+    | 'pools'
+    | 'groups'
+    | 'audit'
+    | 'policies';
+}
+
+export const RUN: readonly AdminPlace[] = [
+  { to: '/admin/upstreams', icon: Plug, name: 'upstreams' },
+  { to: '/admin/models', icon: Layers, name: 'models' },
+  { to: '/admin/nodes', icon: Server, name: 'nodes' },
+];
+export const PEOPLE: readonly AdminPlace[] = [
+  { to: '/admin/users', icon: Users, name: 'users' },
+  { to: '/admin/ledger', icon: BookOpenText, name: 'ledger' },
+];
+export const BUSINESS: readonly AdminPlace[] = [
+  { to: '/admin/storefront', icon: Store, name: 'storefront' },
+  { to: '/admin/pools', icon: Boxes, name: 'pools' },
+  { to: '/admin/groups', icon: Percent, name: 'groups' },
+  { to: '/admin/audit', icon: ScrollText, name: 'audit' },
+  { to: '/admin/policies', icon: FileText, name: 'policies' },
+];
+export const ADMIN_PLACES: readonly AdminPlace[] = [...RUN, ...PEOPLE, ...BUSINESS];

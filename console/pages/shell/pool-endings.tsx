@@ -1,0 +1,71 @@
+/** Says on every page which dedicated pool ends soon, while there is still time to renew it. */
+import { Hourglass } from 'lucide-react';
+import { lazy, Suspense, useState } from 'react';
+import { useQuery } from 'urql';
+import { Button } from '../../components/button.tsx';
+import { Banner } from '../../components/notice.tsx';
+import { stampText } from '../../components/time.tsx';
+import { graphql, type ResultOf } from '../../graphql.ts';
+import { loadWords } from '../../i18n.ts';
+import { useTranslation } from '../../translation.ts';
+
+const POOLS_TOLD_MOST = 3;
+
+const EndingsQuery = graphql(`
+  query PoolEndings($first: Int!) {
+    viewer {
+      id
+      pools(first: $first, state: [EXPIRING]) {
+        nodes {
+          id
+          name
+          state
+          endsAt
+          autoRenew
+        }
+      }
+    }
+  }
+`);
+
+type Ending = NonNullable<ResultOf<typeof EndingsQuery>['viewer']>['pools']['nodes'][number];
+
+const RenewDialog = lazy(async () => {
+  const load = import('../pools/renew-dialog.tsx');
+  const [{ RenewDialog: Dialog }] = await Promise.all([load, loadWords(['pools', 'purchase'])]);
+  return { default: Dialog };
+});
+
+/** A banner for each; pools that renew themselves need none. */
+export function PoolEndings() {
+  const [{ data }] = useQuery({ query: EndingsQuery, variables: { first: POOLS_TOLD_MOST } });
+  const pools = data?.viewer?.pools.nodes ?? [];
+  // What was renewed meanwhile stays in the answer of before, with its new state.
+  const ending = pools.filter(({ state, autoRenew }) => state === 'EXPIRING' && !autoRenew);
+  return ending.map((pool) => <EndingBanner key={pool.id} pool={pool} />);
+}
+
+function EndingBanner({ pool }: { pool: Ending }) {
+  const { t, i18n } = useTranslation();
+  const [renewing, setRenewing] = useState(false);
+  const time = stampText(new Date(pool.endsAt), i18n.language);
+  return (
+    <Banner
+      tone="warn"
+      icon={<Hourglass size={16} strokeWidth={1.75} aria-hidden="true" />}
+      action={
+        <Button
+          size="small"
+          aria-label={t('shell.renewPool', { name: pool.name })}
+          onClick={() => setRenewing(true)}
+        >
+          {t('shell.renew')}
+        </Button>
+      }
+    >
+      <strong className="font-semibold">{t('shell.poolEnds', { name: pool.name, time })}</strong>{' '}
+      {t('shell.poolEndsThen')}
+      <Suspense>{renewing && <RenewDialog pool={pool} onClose={() => setRenewing(false)} />}</Suspense>
+    </Banner>
+  );
+}
