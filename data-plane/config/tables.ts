@@ -96,5 +96,7 @@ function decodeEntry(entry: ConfigEntry): ConfigEntry {
   const { kind, key, revision } = entry;
   const place = `${kind} ${key}`;
   if (!Number.isSafeInteger(revision)) throw new DecodeError(place, 'of a whole revision');
-  return { kind, key, revision, payload: decodeRecord(kind, entry.payload, place) };
+  const payload = decodeRecord(kind, entry.payload, place);
+  // Most entries are named by their record's id: one text in memory instead of two.
+  return { kind, key: payload.id === key ? payload.id : key, revision, payload };
 }

@@ -15,11 +15,14 @@ interface ChargeLine extends Pick<ChargeRecord, 'type' | 'seq' | 'leaseId'> {
 }
 type Line = Exclude<JournalRecord, ChargeRecord> | ChargeLine;
 
+/** What stands between the place of a charge and its record: in no JSON text, whose quotes are escaped. */
+const REPORT = ',"report":';
+
 /** One line of JSON. */
 export function lineOf(record: JournalRecord): string {
   if (record.type !== 'charge') return JSON.stringify(record);
   const { seq, leaseId, usage } = record;
-  return `{"type":"charge","seq":${seq},"leaseId":${JSON.stringify(leaseId)},"report":${usage}}`;
+  return `{"type":"charge","seq":${seq},"leaseId":${JSON.stringify(leaseId)}${REPORT}${usage}}`;
 }
 
 /** Reads what `lineOf` made; the caller has checked its checksum. Throws for a charge without its record. */
@@ -27,11 +30,12 @@ export function recordOf(line: string): JournalRecord {
   const value = JSON.parse(line) as Line;
   if (value.type !== 'charge') return value;
   const { type, seq, leaseId, usage: older } = value;
-  const usage = older ? usageText(older) : JSON.stringify(value.report ?? {});
-  const { requestId, cost: dollars } = JSON.parse(usage) as Partial<NodeUsageRecordInput>;
-  const cost = parseDollars(dollars ?? '');
-  if (requestId === undefined || cost === undefined) throw new Error(`charge ${seq} has no record`);
-  return { type, seq, leaseId, requestId, cost, usage };
+  // The text of the record is taken as it stands: encoding it anew would cost as much as reading it.
+  const usage = older ? usageText(older) : line.slice(line.indexOf(REPORT) + REPORT.length, -1);
+  const report = older ? (JSON.parse(usage) as NodeUsageRecordInput) : value.report;
+  const cost = parseDollars(report?.cost ?? '');
+  if (report?.requestId === undefined || cost === undefined) throw new Error(`charge ${seq} has no record`);
+  return { type, seq, leaseId, requestId: report.requestId, cost, usage };
 }
 
 /** Reads the line of a charge. Throws for any other record. */

@@ -37,6 +37,8 @@ interface Snapshot {
   /** Processor time of the node from its start on, in s. */
   nodeSeconds: number;
   megabytes: number;
+  /** The most that it took since its start. */
+  peakMegabytes: number;
   /** What the same node takes with an empty database. */
   emptyMegabytes: number;
 }
@@ -44,16 +46,17 @@ interface Snapshot {
 interface Usage {
   cpuMicros: number;
   residentBytes: number;
+  peakBytes: number;
 }
 
-/** What a node of this house took up to now, after a collection of its garbage. */
+/** What a node of this house took up to now, once it gave back what is free. */
 function usageOf(house: House): Promise<Usage> {
   const child = house.nodes[0]?.process.child;
   return new Promise((resolve) => {
     child?.on('message', (message: Usage & { type: string }) => {
       if (message.type === 'usage') resolve(message);
     });
-    child?.send('usage');
+    child?.send('settled usage');
   });
 }
 
@@ -99,11 +102,12 @@ async function measureSnapshot(house: House, emptyBytes: number): Promise<Snapsh
     await node.restart();
     await until(SNAPSHOT_WITHIN_MS, () => hasAll(house, node.name));
   });
-  const { cpuMicros, residentBytes } = await usageOf(house);
+  const { cpuMicros, residentBytes, peakBytes } = await usageOf(house);
   return {
     seconds: milliseconds / 1000,
     nodeSeconds: cpuMicros / 1_000_000,
     megabytes: residentBytes / MEGABYTE,
+    peakMegabytes: peakBytes / MEGABYTE,
     emptyMegabytes: emptyBytes / MEGABYTE,
   };
 }
@@ -147,11 +151,13 @@ async function measureChanges(house: House): Promise<Figures> {
   return figuresOf('key disabled until a request is refused', times);
 }
 
-function snapshotLine({ seconds, nodeSeconds, megabytes, emptyMegabytes }: Snapshot): string {
-  const grown = (megabytes - emptyMegabytes).toFixed(0);
+function snapshotLine(snapshot: Snapshot): string {
+  const { seconds, nodeSeconds, emptyMegabytes } = snapshot;
+  const [grown, peak] = [snapshot.megabytes, snapshot.peakMegabytes].map((one) => one - emptyMegabytes);
   return (
     `a node without a folder knows all after ${seconds.toFixed(1)} s, start included, with ` +
-    `${nodeSeconds.toFixed(1)} s of processor time and ${grown} MB more than one that knows next to nothing`
+    `${nodeSeconds.toFixed(1)} s of processor time and ${grown?.toFixed(0)} MB more than one that knows ` +
+    `next to nothing (at most ${peak?.toFixed(0)} MB more while it reads)`
   );
 }
 
