@@ -208,6 +208,7 @@ export const TYPE_RULES: Readonly<Record<string, TokenRule>> = {
   Session: 'ADMIN_USERS',
   SnippetFile: 'ANY',
   SystemHealth: 'ADMIN_NODES',
+  UpstreamAttempt: 'ANY',
   UpstreamCredential: 'ADMIN_UPSTREAMS',
   UpstreamProbeResult: 'ANY',
   UpstreamProvider: 'ADMIN_UPSTREAMS',

@@ -63,6 +63,7 @@ import {
   UpstreamResolver,
 } from './upstreams/upstream.resolver.ts';
 import { KeySnippetsResolver, ModelSnippetsResolver } from './snippets/snippet.resolver.ts';
+import { AttemptFields } from './usage/attempt.resolver.ts';
 import { ReceiptResolver } from './usage/receipt.resolver.ts';
 import { UsageFields } from './usage/usage.fields.ts';
 import { AdminUsageResolver, UsageResolver, UserUsageResolver } from './usage/usage.resolver.ts';
@@ -117,6 +118,7 @@ export const resolvers: NonEmptyArray<new () => object> = [
   UsageResolver,
   UsageFields,
   ReceiptResolver,
+  AttemptFields,
   UserWalletResolver,
   WalletResolver,
   EntryFields,

@@ -17,6 +17,7 @@ import { UsagePartitions } from './014-usage-partitions.ts';
 import { WaysIn } from './015-ways-in.ts';
 import { QueryBudget } from './016-query-budget.ts';
 import { SumsOfUsers } from './017-sums-of-users.ts';
+import { Attempts } from './018-attempts.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -38,4 +39,5 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '015-ways-in', class: WaysIn },
   { name: '016-query-budget', class: QueryBudget },
   { name: '017-sums-of-users', class: SumsOfUsers },
+  { name: '018-attempts', class: Attempts },
 ];

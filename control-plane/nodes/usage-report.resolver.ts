@@ -2,16 +2,45 @@
 import 'reflect-metadata';
 import { Arg, Ctx, Field, ID, InputType, Int, Mutation, ObjectType, Resolver } from 'type-graphql';
 import type { Family, Group } from '@gateway/shared/catalog';
-import type { UsageOutcome, UsageSource, UsageStatus } from '@gateway/shared/records';
+import type {
+  AttemptOutcome,
+  AttemptRecord,
+  UsageOutcome,
+  UsageSource,
+  UsageStatus,
+} from '@gateway/shared/records';
 import { actorOf, Authorized } from '../context.ts';
 import type { Context } from '../context.ts';
 import { BillingGroup, WireFamily } from '../enums.ts';
 import { outcome, UserError } from '../errors.ts';
 import { DateTime, Decimal, Money } from '../scalars.ts';
+import { AttemptOutcomeEnum } from '../usage/attempt.resolver.ts';
 import type { ReportedUsage } from '../usage/settlement.rules.ts';
 import { settle } from '../usage/settlement.service.ts';
 import { UsageOutcomeEnum, UsageSourceEnum, UsageStatusEnum } from '../usage/usage.types.ts';
 import { ownId } from './sync.resolver.ts';
+
+/** One upstream's turn in a request. */
+@InputType({ description: "One upstream's turn in a request." })
+export class NodeAttemptInput {
+  @Field(() => ID, { description: 'The route to it.' })
+  routeId!: string;
+
+  @Field(() => AttemptOutcomeEnum, { description: 'What became of it.' })
+  outcome!: AttemptOutcome;
+
+  @Field(() => String, { nullable: true, description: 'Code of the failure, or why it was passed over.' })
+  errorCode?: string | null;
+
+  @Field(() => Int, {
+    nullable: true,
+    description: 'HTTP status of an answer that could not be relayed; null where there was none.',
+  })
+  httpStatus?: number | null;
+
+  @Field(() => Int, { description: 'How long it took, in milliseconds.' })
+  ms!: number;
+}
 
 /** One finished request; one record of a node's journal where it cost something. */
 @InputType({ description: "One finished request; one record of a node's journal where it cost something." })
@@ -108,6 +137,15 @@ export class NodeUsageRecordInput {
 
   @Field(() => Int, { description: "Parts of the answer that the client's format could not carry." })
   lossesInAnswer!: number;
+
+  @Field(() => [NodeAttemptInput], {
+    nullable: true,
+    description: 'Upstreams in their turns; null where there was none but that of the route.',
+  })
+  attempts?: NodeAttemptInput[] | null;
+
+  @Field(() => Int, { nullable: true, description: 'Turns before the last one that are not listed.' })
+  attemptsOmitted?: number | null;
 }
 
 /** A batch of finished requests. */
@@ -157,9 +195,10 @@ export class UsageReportResolver {
   }
 }
 
-function toReported(record: NodeUsageRecordInput): ReportedUsage {
+function toReported({ attempts, attemptsOmitted, ...record }: NodeUsageRecordInput): ReportedUsage {
   return {
     ...record,
+    ...(attempts ? { tried: { attempts: attempts.map(toAttempt), omitted: attemptsOmitted ?? 0 } } : {}),
     journalId: record.journalId ?? null,
     seq: record.seq === null || record.seq === undefined ? null : Number(record.seq),
     leaseId: record.leaseId ?? null,
@@ -173,4 +212,8 @@ function toReported(record: NodeUsageRecordInput): ReportedUsage {
     ttftMs: record.ttftMs ?? null,
     ip: record.ip ?? null,
   };
+}
+
+function toAttempt({ routeId, outcome: became, errorCode, httpStatus, ms }: NodeAttemptInput): AttemptRecord {
+  return { routeId, outcome: became, errorCode: errorCode ?? null, httpStatus: httpStatus ?? null, ms };
 }

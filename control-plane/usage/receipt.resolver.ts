@@ -1,10 +1,12 @@
 /** Receipts on the API: what was asked and chosen, and why it was charged or not. No content, by design. */
 import 'reflect-metadata';
-import { Arg, Ctx, Field, ID, ObjectType, Query, Resolver } from 'type-graphql';
+import { Arg, Ctx, Field, ID, Int, ObjectType, Query, Resolver } from 'type-graphql';
+import type { AttemptRecord } from '@gateway/shared/records';
 import { Authorized, isAdminFor, viewerOf } from '../context.ts';
 import type { Context } from '../context.ts';
 import { describeEnum } from '../enums.ts';
 import { DateTime, Decimal, Money } from '../scalars.ts';
+import { UpstreamAttempt } from './attempt.resolver.ts';
 import { receiptOf } from './receipt.service.ts';
 import type { Receipt, ReceiptCharge, ReceiptPlace } from './receipt.service.ts';
 import { UsageEntry } from './usage.types.ts';
@@ -40,6 +42,16 @@ export class ReceiptPlaceView {
 export class RequestReceipt {
   @Field(() => UsageEntry, { description: 'What was asked for, which way it took and how it ended.' })
   entry!: UsageEntry;
+
+  @Field(() => [UpstreamAttempt], {
+    description:
+      'Upstreams in the order of their turns, at most 8: the first ones and the last. Empty where none had a ' +
+      'turn, and for failures from before nodes reported them.',
+  })
+  attempts!: AttemptRecord[];
+
+  @Field(() => Int, { description: 'Turns before the last one that are not listed.' })
+  attemptsOmitted!: number;
 
   @Field(() => String, { description: 'Why it was charged or not, in a sentence.' })
   explanation!: string;
@@ -91,10 +103,15 @@ export class ReceiptResolver {
   }
 }
 
-function viewOf({ entry, charge, place }: Receipt, isAdmin: boolean): RequestReceipt {
+function viewOf({ entry, tried, charge, place }: Receipt, isAdmin: boolean): RequestReceipt {
   return {
     entry,
-    explanation: explain(entry, charge),
+    attempts: [...tried.attempts],
+    attemptsOmitted: tried.omitted,
+    explanation: explain(entry, {
+      charge,
+      asked: tried.attempts.some(({ outcome }) => outcome === 'FAILED'),
+    }),
     amount: charge?.amount ?? 0n,
     settlement: charge?.settlement ?? null,
     transactionId: charge?.transactionId ?? null,
@@ -103,7 +120,11 @@ function viewOf({ entry, charge, place }: Receipt, isAdmin: boolean): RequestRec
   };
 }
 
-function explain({ outcome, poolId, basePrice }: UsageEntry, charge: ReceiptCharge | null): string {
+function explain(
+  { outcome, poolId, basePrice }: UsageEntry,
+  { charge, asked }: { charge: ReceiptCharge | null; asked: boolean },
+): string {
+  if (outcome === 'REFUSED' && asked) return 'The provider refused the request itself: that is free.';
   if (outcome === 'DELIVERED' && !charge)
     return poolId
       ? `${WHY.DELIVERED} Its pool is paid by the period.`

@@ -1,11 +1,14 @@
 /** What became of one request and its money: the log, the charge, and the entries of the ledger behind it. */
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { AttemptRecord, Tried } from '@gateway/shared/records';
 import { queryOne, sql } from '../sql.ts';
+import { allTried } from './attempt.rules.ts';
 import { usageOfRequest } from './usage.service.ts';
 import type { UsageView } from './usage.service.ts';
 
 export interface Receipt {
   entry: UsageView;
+  tried: Tried;
   charge: ReceiptCharge | null;
   /** For administrators alone: where the charge stands. */
   place: ReceiptPlace | null;
@@ -33,17 +36,11 @@ export async function receiptOf(
 ): Promise<Receipt | undefined> {
   const entry = await usageOfRequest(em, requestId, userId);
   if (!entry) return undefined;
-  const row = await queryOne<ChargeRow>(
-    em,
-    sql`
-    select c.settlement, c.amount, c.transaction_id, c.journal_id, c.seq, c.lease_id, j.node_id, t.at
-    from usage_charge c join ledger_transaction t on t.id = c.transaction_id
-      left join node_journal j on j.id = c.journal_id
-    where c.request_id = ${requestId}`,
-  );
-  if (!row) return { entry, charge: null, place: null };
+  const [tried, row] = [await triedFor(em, entry), await chargeRow(em, requestId)];
+  if (!row) return { entry, tried, charge: null, place: null };
   return {
     entry,
+    tried,
     charge: {
       settlement: row.settlement,
       amount: BigInt(row.amount),
@@ -57,6 +54,29 @@ export async function receiptOf(
       leaseId: row.lease_id,
     },
   };
+}
+
+async function triedFor(em: EntityManager, entry: UsageView): Promise<Tried> {
+  const row = await queryOne<{ attempts: AttemptRecord[] | null; omitted: number | null }>(
+    em,
+    sql`
+    select attempts, attempts_omitted as omitted from usage_entry
+    where request_id = ${entry.requestId}
+      and at = (select at from usage_request where request_id = ${entry.requestId})`,
+  );
+  const listed = row?.attempts ? { attempts: row.attempts, omitted: row.omitted ?? 0 } : null;
+  return allTried(listed, entry);
+}
+
+function chargeRow(em: EntityManager, requestId: string): Promise<ChargeRow | undefined> {
+  return queryOne<ChargeRow>(
+    em,
+    sql`
+    select c.settlement, c.amount, c.transaction_id, c.journal_id, c.seq, c.lease_id, j.node_id, t.at
+    from usage_charge c join ledger_transaction t on t.id = c.transaction_id
+      left join node_journal j on j.id = c.journal_id
+    where c.request_id = ${requestId}`,
+  );
 }
 
 interface ChargeRow {

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import type { Family, Group } from '@gateway/shared/catalog';
 import { AMOUNT_MAX } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
-import type { UsageOutcome, UsageSource, UsageStatus } from '@gateway/shared/records';
+import type { Tried, UsageOutcome, UsageSource, UsageStatus } from '@gateway/shared/records';
 import type { Lease } from '../wallet/lease.rows.ts';
 import { giftFirst } from '../wallet/lease.rules.ts';
 
@@ -39,6 +39,8 @@ export interface ReportedUsage {
   ttftMs: number | null;
   ip: string | null;
   lossesInAnswer: number;
+  /** Absent where the entry's route says it all. */
+  tried?: Tried | undefined;
 }
 
 /** A reported request that cost money, with its place. */

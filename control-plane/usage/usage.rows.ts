@@ -1,8 +1,10 @@
 /** The rows of the usage log and of charges: written once, in bulk, never changed. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
+import type { Tried } from '@gateway/shared/records';
 import { newId } from '../ids.ts';
 import { query, sql } from '../sql.ts';
+import { storableTried } from './attempt.rules.ts';
 import { storableCount, storableIp, storableText, storableTime } from './settlement.rules.ts';
 import type { Charge, ReportedUsage } from './settlement.rules.ts';
 
@@ -54,7 +56,8 @@ export async function insertUsage(
         billing_group text, source text, model_name text, family text, route_id text, base_price bigint,
         ratio text, cost bigint, input_tokens bigint, output_tokens bigint, cached_tokens bigint,
         reasoning_tokens bigint, status text, outcome text, http_status smallint, error_code text,
-        streamed boolean, latency_ms integer, ttft_ms integer, ip inet, losses_in_answer integer)
+        streamed boolean, latency_ms integer, ttft_ms integer, ip inet, losses_in_answer integer,
+        attempts jsonb, attempts_omitted integer)
     ), settled as (
       insert into usage_request (request_id, at) select request_id, at from reported
       on conflict (request_id) do nothing returning request_id
@@ -62,11 +65,12 @@ export async function insertUsage(
     insert into usage_entry (
       request_id, id, at, node_id, key_id, wallet_id, pool_id, billing_group, source, model_name, family,
       route_id, base_price, ratio, cost, input_tokens, output_tokens, cached_tokens, reasoning_tokens,
-      status, outcome, http_status, error_code, streamed, latency_ms, ttft_ms, ip, losses_in_answer)
+      status, outcome, http_status, error_code, streamed, latency_ms, ttft_ms, ip, losses_in_answer,
+      attempts, attempts_omitted)
     select request_id, id, at, ${nodeId}, key_id, wallet_id, pool_id, billing_group, source, model_name,
       family, route_id, base_price, ratio, cost, input_tokens, output_tokens, cached_tokens,
       reasoning_tokens, status, outcome, http_status, error_code, streamed, latency_ms, ttft_ms, ip,
-      losses_in_answer
+      losses_in_answer, attempts, attempts_omitted
     from reported join settled using (request_id) returning request_id`,
   );
   return new Set(inserted.map((row) => row.request_id));
@@ -149,7 +153,12 @@ function toRow(usage: ReportedUsage): Record<string, unknown> {
     ttft_ms: count(usage.ttftMs),
     ip: storableIp(usage.ip),
     losses_in_answer: count(usage.lossesInAnswer),
+    ...(usage.tried ? toColumns(storableTried(usage.tried)) : {}),
   };
+}
+
+function toColumns({ attempts, omitted }: Tried): Record<string, unknown> {
+  return { attempts, attempts_omitted: omitted };
 }
 
 function count(value: number | null): number | null {
