@@ -161,7 +161,10 @@ describe('the scripts of docs/api.md', { timeout: RUN_MS }, () => {
   it('change the ratio of a group, with a line in the audit log', async () => {
     const [ratio, event = ''] = await script('set-ratio.sh', ['VIP', '0.85']);
     expect(ratio).toBe('0.85');
-    expect(JSON.parse(event)).toMatchObject({ action: 'group-ratio.set', reason: 'new terms' });
+    expect(JSON.parse(event)).toMatchObject({
+      ...{ action: 'group-ratio.set', reason: 'new terms' },
+      ...{ before: { ratio: '0.9' }, after: { ratio: '0.85' } },
+    });
   });
 
   it('say which scope is missing, and fail', async () => {
@@ -169,6 +172,15 @@ describe('the scripts of docs/api.md', { timeout: RUN_MS }, () => {
       String(error),
     );
     expect(failure).toContain('FORBIDDEN: This access token lacks the scope ADMIN_CATALOG.');
+  });
+
+  it('fail with the one line that says why, and nothing else', async () => {
+    const failure = await script('create-user.sh', ['ann@example.com']).catch((error: unknown) => error);
+    expect(failure).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: 'TAKEN: There is an account with this address already.\n',
+    });
   });
 
   it('were all tried', () => {

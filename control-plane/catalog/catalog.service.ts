@@ -2,7 +2,7 @@
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import type { Family, Group, Tier, Trait } from '@gateway/shared/catalog';
-import { RATIO_ONE } from '@gateway/shared/money';
+import { formatDollars, formatRatio, RATIO_ONE } from '@gateway/shared/money';
 import type { Micros, Ratio } from '@gateway/shared/money';
 import { audit } from '../audit/audit.service.ts';
 import { announce } from '../config-log.ts';
@@ -175,7 +175,7 @@ export async function setGroupRatio(
       { lockMode: LockMode.PESSIMISTIC_WRITE },
     );
     if (row.version !== input.version) throw stale();
-    const before = { ratio: row.ratio };
+    const before = { ratio: formatRatio(row.ratio) };
     row.ratio = input.ratio;
     await inner.flush();
     await audit(inner, {
@@ -184,7 +184,7 @@ export async function setGroupRatio(
       targetType: 'GroupRatio',
       targetId: input.group,
       before,
-      after: { ratio: row.ratio },
+      after: { ratio: formatRatio(row.ratio) },
       reason: input.reason,
     });
     await announceModels(inner, await inner.find(ModelSchema, { state: { $in: PUBLIC_STATES } }));
@@ -261,7 +261,8 @@ async function nextPosition(em: EntityManager): Promise<number> {
 
 /** What the audit log keeps of a model. */
 function summary(model: ModelRow): Record<string, unknown> {
-  const { name, displayName, tier, traits, contextTokens, price, groups, families, limits, state } = model;
+  const { name, displayName, tier, traits, contextTokens, groups, families, limits, state } = model;
+  const price = formatDollars(model.price);
   return { name, displayName, tier, traits, contextTokens, price, groups, families, limits, state };
 }
 

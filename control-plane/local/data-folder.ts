@@ -119,6 +119,8 @@ function makeFolder(folder: string): void {
   try {
     // The system's own tree cannot be added to, and Node never returns from trying.
     if (/^\/(proc|sys)(\/|$)/.test(folder)) throw new Error('it belongs to the system');
+    // Asked first: of a read-only disk, making the folder only says that it is not there.
+    accessSync(nearest(folder), constants.W_OK);
     // A superuser's database runs as somebody else, who has to get through this folder; secrets are 0600.
     mkdirSync(folder, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -127,6 +129,12 @@ function makeFolder(folder: string): void {
     const reason = REASONS[code ?? ''] ?? code ?? message;
     throw new Error(`${folder} cannot hold the data: ${reason}; set DATA_DIR to another folder.`, { cause });
   }
+}
+
+/** The folder itself, or what exists of the path to it. */
+function nearest(folder: string): string {
+  const above = path.dirname(folder);
+  return existsSync(folder) || above === folder ? folder : nearest(above);
 }
 
 /** What the holder says of itself; undefined when nobody listens. */

@@ -134,9 +134,18 @@ function createCluster(binaries: Binaries, { cluster, identity, password }: Site
       { ...identity, cwd: '/', stdio: 'pipe', env: serverEnvironment() },
     );
     renameSync(draft, cluster);
+  } catch (cause) {
+    throw new Error(`${cluster} cannot be made: ${complaintOf(cause)}. Put it right, then start again.`, { cause });
   } finally {
     rmSync(passwordFile, { force: true });
   }
+}
+
+/** The first complaint of a program of PostgreSQL; what Node says of it where it had none. */
+function complaintOf(failure: unknown): string {
+  const { stderr, message } = failure as { stderr?: Buffer; message?: string };
+  const complaint = /(?:FATAL|error): +(.+)/.exec(stderr?.toString('utf8') ?? '');
+  return complaint?.[1] ?? message ?? String(failure);
 }
 
 interface Launch {

@@ -1,6 +1,7 @@
 /** Buying a pool, and another period of one: each in one transaction, all of it or nothing. */
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { formatDollars } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
 import { audit } from '../audit/audit.service.ts';
 import { groupRatios } from '../catalog/catalog.service.ts';
@@ -230,8 +231,8 @@ async function addPeriod(em: EntityManager, payer: Payer, parts: NewPeriod): Pro
     after: {
       subdomain: pool.subdomain,
       number,
-      paid: quote.total,
-      gift: quote.giftCredit,
+      paid: formatDollars(quote.total),
+      gift: formatDollars(quote.giftCredit),
       endsAt: endsAt.toISOString(),
     },
     reason: reasonOf(payer.actor, number),

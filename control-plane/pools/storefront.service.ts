@@ -1,6 +1,7 @@
 /** The storefront: whether pools are on sale and on which terms. One row; closing it refuses open quotes. */
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { formatDollars } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
 import { audit } from '../audit/audit.service.ts';
 import { modelsById } from '../catalog/catalog.service.ts';
@@ -161,7 +162,10 @@ function summary(row: StorefrontRow): Record<string, unknown> {
   const { state, message, basePrice, extraModelPrice, rpmCap, giftCredit, offeredModelIds } = row;
   const { requestsFree, pricesConfirmedAt } = row;
   return {
-    ...{ state, message, basePrice, extraModelPrice, rpmCap, giftCredit, offeredModelIds },
+    ...{ state, message, rpmCap, offeredModelIds },
+    basePrice: formatDollars(basePrice),
+    extraModelPrice: formatDollars(extraModelPrice),
+    giftCredit: formatDollars(giftCredit),
     ...{ requestsFree, pricesConfirmedAt: pricesConfirmedAt?.toISOString() ?? null },
   };
 }
