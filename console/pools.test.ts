@@ -234,6 +234,21 @@ describe.skipIf(!ready)('money', () => {
     });
   });
 
+  test('of one request tells what was tried in turn, and administrators which upstreams', async () => {
+    await visit('/usage?request=req_01KAGX000002', async (page) => {
+      const tried = page.getByRole('region', { name: 'Upstreams tried' });
+      await tried.getByText('1. Not asked: had failed too often').waitFor();
+      await tried.getByText('2. Failed').waitFor();
+      await tried.getByText('upstream_busy').waitFor();
+      await tried.getByText('3. Answered').waitFor();
+      expect(await tried.innerText()).not.toMatch(/east|north|west|429/);
+      fake.state.admin = true;
+      await page.reload();
+      await tried.getByText('north · vendor-large-2').waitFor();
+      await tried.getByText('HTTP 429').waitFor();
+    });
+  });
+
   test('cannot be topped up without a provider: the wallet says whom to ask', async () => {
     await visit('/wallet', async (page) => {
       await page.getByText('ask an administrator of this gateway').waitFor();

@@ -159,7 +159,7 @@ export function queries(state: State) {
     ...poolQueries(state),
     usageExport: ({ format }: { format: string }) => fileOf('usage', format),
     ledgerExport: ({ format }: { format: string }) => fileOf('ledger', format),
-    requestReceipt: ({ requestId }: { requestId: string }) => receiptOf(requestId),
+    requestReceipt: ({ requestId }: { requestId: string }) => receiptOf(requestId, state.admin),
     baseAddress: () => 'https://gateway.example',
     node: ({ id }: { id: string }) => state.keys.find((key) => key.id === id) ?? chatOf(id),
     catalog: ({ first, after }: Page) => connection(models, first, after ?? null),

@@ -86,6 +86,21 @@ export const ReceiptQuery = graphql(`
       settlement
       transactionId
       settledAt
+      attemptsOmitted
+      attempts {
+        outcome
+        errorCode
+        ms
+        httpStatus
+        route {
+          id
+          upstreamModel
+          provider {
+            id
+            name
+          }
+        }
+      }
       entry {
         id
         requestId

@@ -11,6 +11,7 @@ import { Money } from '../../components/money.tsx';
 import { Failure } from '../../components/notice.tsx';
 import { Stamp } from '../../components/time.tsx';
 import { useTranslation } from '../../translation.ts';
+import { Attempts, isRefusedByProvider } from './attempts.tsx';
 import { type Receipt as Found, ReceiptQuery } from './documents.ts';
 
 /** The panel; nothing for an id that the service does not know: the list below says so. */
@@ -35,8 +36,11 @@ export function Receipt({ requestId }: { requestId: string }) {
       className="mb-8 max-w-[640px] rounded-card border border-line bg-raise p-5"
     >
       <Head requestId={requestId} />
-      <p className="mt-2 mb-3 text-ink-2">{t(`usage.why.${receipt.entry.outcome}`)}</p>
+      <p className="mt-2 mb-3 text-ink-2">
+        {t(`usage.why.${isRefusedByProvider(receipt) ? 'PROVIDER_REFUSED' : receipt.entry.outcome}`)}
+      </p>
       <Facts receipt={receipt} />
+      <Attempts receipt={receipt} />
     </section>
   );
 }

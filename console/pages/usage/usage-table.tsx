@@ -111,7 +111,8 @@ function Status({ row: { status, httpStatus } }: { row: UsageRow }) {
   return <StateWord {...LOOKS[status]} word={told} />;
 }
 
-function Duration({ milliseconds }: { milliseconds: number | null }) {
+/** A time that something took; a dash where it is not known. */
+export function Duration({ milliseconds }: { milliseconds: number | null }) {
   const { t } = useTranslation();
   if (milliseconds === null) return <None />;
   return (
