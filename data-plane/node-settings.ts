@@ -16,6 +16,9 @@ export interface NodeSettings {
   logLevel: string;
 }
 
+/** As the logger calls them, the rarest first. */
+const LOG_LEVELS = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace'];
+
 type Environment = Record<string, string | undefined>;
 
 /** Reads the settings. Throws an Error that names the variable and what to write. */
@@ -28,8 +31,15 @@ export function readNodeSettings(env: Environment): NodeSettings {
     token: required(env, 'NODE_TOKEN', 'the token that adminNodeCreate showed for this node'),
     dataDir: resolve(env['DATA_DIR'] || join('.gateway', 'node')),
     drainMs: wholeNumber(env, 'DRAIN_SECONDS', { fallback: 600, most: 86_400 }) * 1_000,
-    logLevel: env['LOG_LEVEL'] || 'info',
+    logLevel: levelOf(env),
   };
+}
+
+function levelOf(env: Environment): string {
+  const level = env['LOG_LEVEL'] || 'info';
+  if (!LOG_LEVELS.includes(level))
+    throw new Error(`LOG_LEVEL is "${level}": give one of ${LOG_LEVELS.join(', ')}`);
+  return level;
 }
 
 function controlAddresses(env: Environment): readonly [string, ...string[]] {

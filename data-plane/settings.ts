@@ -17,7 +17,7 @@ export function readServerSettings(env: Record<string, string | undefined>): Ser
   const trustedProxies = (env.TRUST_PROXY ?? '')
     .split(',')
     .map((block) => block.trim())
-    .filter(Boolean);
+    .filter((block) => block && block !== 'none');
   return { trustedProxies, maxConfigAgeMs: readDuration(env.MAX_CONFIG_AGE) ?? MAX_CONFIG_AGE_DEFAULT_MS };
 }
 

@@ -1,4 +1,4 @@
-/** What the console shows for a client works as it stands: with the real client, over a whole house, for one charge. */
+/** What the console shows for a client works as it stands: with the real one, for one charge. */
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -157,8 +157,8 @@ describe('of the agents', () => {
         rmSync(home, { recursive: true });
         witness.seen.length = 0;
         const text = layOut(texts.get(agent.client)?.files ?? [], home);
-        const asked = { prompt: 'Say something about a fox.', isFollowUp: false, compactAfterTokens: 100_000 };
-        const given = { arguments: agent.arguments(asked), env: agent.env ?? {}, timeout: RUN_MS };
+        const ask = { prompt: 'Say something.', isFollowUp: false, compactAfterTokens: 100_000 };
+        const given = { arguments: agent.arguments(ask), env: agent.env ?? {}, timeout: RUN_MS };
         const printed = await tried(() => type({ text, home, programs, ...given }));
         expect(agent.answerIn(printed.out), printed.all).toBe(TEXT);
         expect(printed).toMatchObject({ code: 0, requests: agent.requests });

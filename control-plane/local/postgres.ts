@@ -104,6 +104,16 @@ function openSite(folder: string): Site {
   };
 }
 
+const CLUSTER_OPTIONS = [
+  '-A',
+  'scram-sha-256',
+  '-E',
+  'UTF8',
+  '--no-locale',
+  '--no-instructions',
+  '--no-sync',
+];
+
 /** Made in a folder beside and renamed when complete: a crash in the middle leaves nothing half made. */
 function createCluster(binaries: Binaries, { cluster, identity, password }: Site): void {
   const draft = `${cluster}.init`;
@@ -115,27 +125,17 @@ function createCluster(binaries: Binaries, { cluster, identity, password }: Site
   for (const file of [draft, passwordFile])
     if ('uid' in identity) chownSync(file, identity.uid, identity.gid);
   try {
-    execFileSync(
-      binaries.initdb,
-      [
-        '-D',
-        draft,
-        '-U',
-        USER,
-        '-A',
-        'scram-sha-256',
-        `--pwfile=${passwordFile}`,
-        '-E',
-        'UTF8',
-        '--no-locale',
-        '--no-instructions',
-        '--no-sync',
-      ],
-      { ...identity, cwd: '/', stdio: 'pipe', env: serverEnvironment() },
-    );
+    execFileSync(binaries.initdb, ['-D', draft, '-U', USER, `--pwfile=${passwordFile}`, ...CLUSTER_OPTIONS], {
+      ...identity,
+      cwd: '/',
+      stdio: 'pipe',
+      env: serverEnvironment(),
+    });
     renameSync(draft, cluster);
   } catch (cause) {
-    throw new Error(`${cluster} cannot be made: ${complaintOf(cause)}. Put it right, then start again.`, { cause });
+    throw new Error(`${cluster} cannot be made: ${complaintOf(cause)}. Put it right, then start again.`, {
+      cause,
+    });
   } finally {
     rmSync(passwordFile, { force: true });
   }

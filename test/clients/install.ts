@@ -1,4 +1,4 @@
-/** Installs real clients, at the versions that were tried, into a temporary folder that later runs find again. */
+/** Installs real clients, at the versions that were tried, into a temporary folder that later runs find. */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,8 +1,9 @@
 /**
  * `npm run clients`: the agent CLIs, set up as the console says and run without a terminal against a whole
- * house over each of the four upstream formats: a plain turn, one in which the model runs a command, and the
- * second turn of a conversation, before which Codex has the first one summed up. The CLIs are installed into a
- * folder of the system's temporary ones, or into CLIENTS_DIR. `--only NAME` picks those whose name has it.
+ * house over each of the four upstream formats: a plain turn, one in which the model runs a command, and
+ * the second turn of a conversation, before which Codex has the first one summed up. They are installed
+ * into a folder of the system's temporary ones, or into CLIENTS_DIR. `--only NAME` picks those whose name
+ * has it.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

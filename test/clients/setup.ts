@@ -1,4 +1,4 @@
-/** A client set up as the console says: its texts from the API, written into an empty home folder, and run. */
+/** A client set up as the console says: its texts, written into an empty home folder, and run. */
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';

@@ -1,0 +1,133 @@
+/** The settings that are documented, that the compose file hands on, and that are read, are the same. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { parseSettings } from '../../control-plane/local/settings.ts';
+import { readSettings } from '../../control-plane/settings.ts';
+import { readNodeSettings } from '../../data-plane/node-settings.ts';
+import { readServerSettings } from '../../data-plane/settings.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+/** What a start tells the processes that it starts, and tests: nobody else sets these. */
+const INNER = new Set(['CONSOLE_FOLDER', 'EXPLORER_FOLDER', 'LOCAL_START']);
+/** The images set these themselves. */
+const OF_IMAGES = ['HOST', 'CONTROL_PORT', 'DATA_PORT', 'DATA_DIR'];
+
+interface Service {
+  environment?: Record<string, string>;
+  networks?: string[] | Record<string, { ipv4_address: string }>;
+  extra_hosts?: string[];
+}
+
+const operations = (name: string): string => readFileSync(join(ROOT, 'docs', 'operations', name), 'utf8');
+const { services } = parse(operations('compose.yaml'), { merge: true }) as {
+  services: Record<string, Service>;
+};
+
+/** The names of the variables that are asked for while these are read. */
+function namesRead(given: Record<string, string>, read: (env: Record<string, string>) => unknown): string[] {
+  const names = new Set<string>();
+  read(
+    new Proxy(given, {
+      get: (target, name) => {
+        names.add(String(name));
+        return Reflect.get(target, name) as unknown;
+      },
+    }),
+  );
+  return [...names].filter((name) => !INNER.has(name));
+}
+
+const ofControl = namesRead(
+  {
+    ...{ DATABASE_URL: 'postgres://db.example/gateway', SECRET_KEY: 'x'.repeat(32) },
+    ...{ OIDC_ISSUER: 'https://id.example', OIDC_CLIENT_ID: 'id', OIDC_CLIENT_SECRET: 'secret' },
+  },
+  readSettings,
+);
+const ofNode = namesRead({ NODE_TOKEN: 'token', CONTROL_URL: 'https://console.example' }, (env) => [
+  readNodeSettings(env),
+  readServerSettings(env),
+]);
+const ofStart = namesRead({}, parseSettings);
+
+/** The variables in the first column of the README's table. */
+function documented(): string[] {
+  const rows = readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(/^\| (`[A-Z][^|]*) \|/gm);
+  return [...rows].flatMap(([, cell = '']) => cell.match(/[A-Z][A-Z_]+/g) ?? []);
+}
+
+describe('every setting', () => {
+  it('that is read stands in the table of the README, and the other way round', () => {
+    const read = new Set([...ofControl, ...ofNode, ...ofStart]);
+    expect([...read].sort()).toEqual([...new Set(documented())].sort());
+    expect(read.size).toBeGreaterThan(20);
+  });
+
+  it('that the guide for operators names stands in the README or in the compose file', () => {
+    const guide = readFileSync(join(ROOT, 'docs', 'operations.md'), 'utf8');
+    const inQuotes = guide.matchAll(/`([A-Z]+(?:_[A-Z0-9]+)+)(?==|`)/g);
+    const named = new Set([...inQuotes].map(([, name = '']) => name));
+    const inCompose = operations('compose.yaml').match(/\b[A-Z]+(?:_[A-Z0-9]+)+/g) ?? [];
+    const known = new Set([...documented(), ...inCompose]);
+    expect([...named].filter((name) => !known.has(name))).toEqual([]);
+    expect(named.size).toBeGreaterThan(10);
+  });
+
+  it.each([
+    ['control-1', ofControl],
+    ['control-2', ofControl],
+    ['node-1', ofNode],
+    ['node-2', ofNode],
+  ])('that %s reads is handed on by the compose file, and no other', (name, read) => {
+    const given = Object.keys(services[name]?.environment ?? {});
+    const wanted = read.filter((variable) => !OF_IMAGES.includes(variable));
+    expect(given.sort()).toEqual(wanted.sort());
+  });
+
+  it('that the compose file leaves out counts as not set', () => {
+    const left = (name: string): Record<string, string> => {
+      const pairs = Object.entries(services[name]?.environment ?? {});
+      return Object.fromEntries(pairs.map(([key, value]) => [key, value.replace(/\$\{\w+:-(\w*)\}/, '$1')]));
+    };
+    const secrets = { DATABASE_URL: 'postgres://db.example/gateway', SECRET_KEY: 'x'.repeat(32) };
+    const addresses = { PUBLIC_URL: 'https://api.example', CONSOLE_URL: 'https://console.example' };
+    expect(readSettings({ ...left('control-1'), ...secrets, ...addresses })).toMatchObject({
+      ...{ smtpUrl: null, mailFrom: null, oidc: null, usageRetentionDays: null },
+      allowPrivateUpstreams: false,
+    });
+    const node = { ...left('node-1'), NODE_TOKEN: 'token' };
+    expect(readNodeSettings(node)).toMatchObject({ logLevel: 'info', drainMs: 600_000 });
+    expect(readServerSettings(node).maxConfigAgeMs).toBe(86_400_000);
+  });
+});
+
+describe('what the proxy of the compose file', () => {
+  const named = [...operations('nginx.conf.template').matchAll(/^ {2}server ([\w-]+):\d+/gm)];
+
+  it('asks has an address of its own, which it knows before that is up', () => {
+    expect(named.map(([, host]) => host)).toEqual(['node-1', 'node-2', 'control-1', 'control-2']);
+    const addresses = named.map(([, host = '']) => {
+      const { networks } = services[host] ?? {};
+      const inside = Array.isArray(networks) ? undefined : networks?.['inside'];
+      return `${host}:${inside?.ipv4_address}`;
+    });
+    expect(services['proxy']?.extra_hosts?.toSorted()).toEqual(addresses.toSorted());
+  });
+});
+
+describe('a node', () => {
+  const given = { NODE_TOKEN: 'token', CONTROL_URL: 'https://console.example' };
+
+  it('refuses a word for its log that the logger does not know', () => {
+    expect(() => readNodeSettings({ ...given, LOG_LEVEL: 'loud' })).toThrow(
+      /^LOG_LEVEL is "loud": give one of/,
+    );
+    expect(readNodeSettings({ ...given, LOG_LEVEL: 'debug' }).logLevel).toBe('debug');
+  });
+
+  it('takes none for no proxy at all, as the control plane does', () => {
+    expect(readServerSettings({ TRUST_PROXY: 'none' }).trustedProxies).toEqual([]);
+  });
+});
