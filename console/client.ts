@@ -3,6 +3,7 @@ import { type Cache, cacheExchange, type CacheExchangeOpts } from '@urql/exchang
 import type { Client as Socket, FormattedExecutionResult, Sink, SubscribePayload } from 'graphql-ws';
 import { Client, type CombinedError, fetchExchange, mapExchange, subscriptionExchange } from 'urql';
 import { createStore, type Store } from './components/store.ts';
+import { fetchOrTake } from './early.ts';
 import { createProof, type Proof } from './proof.ts';
 
 /** How fresh what is on the screen can be: live, trying again, or not asked for. */
@@ -37,6 +38,7 @@ export function createApi(onSignedOut: () => void): Api {
     url: ENDPOINT,
     preferGetMethod: false,
     requestPolicy: 'cache-and-network',
+    fetch: fetchOrTake,
     fetchOptions: { credentials: 'same-origin' },
     exchanges: [
       mapExchange({
@@ -130,6 +132,7 @@ const PARTS = [
   'QuoteLine',
   'SubdomainAvailability',
   'RequestReceipt',
+  'UpstreamAttempt',
   'ExportLink',
   'RateLimit',
   'GroupRatio',

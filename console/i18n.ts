@@ -3,7 +3,6 @@
  * are needed. Keys are checked by the compiler.
  */
 import i18next from 'i18next';
-import { initReactI18next } from 'react-i18next';
 import { recall, remember } from './components/theme.ts';
 import type { en } from './messages/en.ts';
 import { frame } from './messages/en/frame.ts';
@@ -82,9 +81,12 @@ const wanted = new Set<Area>(['frame']);
 
 /** Starts in the language chosen on this device, else in the browser's first one that we have. */
 export async function startI18n(): Promise<void> {
-  await i18next
-    .use(initReactI18next)
-    .init({ lng: 'en', fallbackLng: 'en', resources: {}, interpolation: { escapeValue: false } });
+  await i18next.init({
+    lng: 'en',
+    fallbackLng: 'en',
+    resources: {},
+    interpolation: { escapeValue: false },
+  });
   const chosen = recall('language') ?? '';
   if (chosen === PSEUDO) return apply(PSEUDO);
   const known = [chosen, ...navigator.languages].map(closest).find((name) => name !== undefined);

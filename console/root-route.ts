@@ -1,7 +1,8 @@
 /** The root of the console's addresses, and the loading of words that all of them share. */
 import { createRootRoute, Outlet } from '@tanstack/react-router';
 import { type Area, loadWords } from './i18n.ts';
-import { NotFound, PageBroken } from './pages/shell/fallbacks.tsx';
+import { NotFound } from './pages/shell/not-found.tsx';
+import { PageBroken } from './pages/shell/page-broken.tsx';
 
 /** Every route descends from it. */
 export const root = createRootRoute({

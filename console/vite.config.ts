@@ -3,27 +3,28 @@ import { fileURLToPath } from 'node:url';
 import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
+import { delivery } from './delivery.ts';
 
 const CONTROL_PLANE = process.env['CONTROL_PLANE_URL'] ?? 'http://localhost:4000';
 
 /** What every page needs: one chunk packs tighter than a dozen. */
 const EVERYWHERE = new RegExp(
   [
-    'node_modules/(?:react|react-dom|scheduler|@tanstack|urql|@urql|wonka|i18next|react-i18next|clsx)/',
-    'console/(?:client|session|routes|admin-routes|root-route|i18n)\\.tsx?$',
+    'node_modules/(?:react|react-dom|scheduler|@tanstack|urql|@urql|wonka|gql.tada|i18next|clsx)/',
+    'console/(?:client|graphql|session|routes|admin-routes|root-route|i18n|translation)\\.tsx?$',
     'console/pages/(?:admin|admin/pool|keys|playground|pools|pricing|profile|usage|wallet)[/-]search\\.ts$',
-    'console/pages/shell/fallbacks\\.tsx$',
     'console/messages/en/frame\\.ts$',
-    'console/components/(?:button|field|mark|notice|page-head|store|theme)\\.tsx?$',
+    'console/components/(?:button|copy|field|mark|notice|page-head|store|theme|time)\\.tsx?$',
     'console/pages/failure-words\\.ts$',
-    'lucide-react/dist/esm/icons/(?:circle-(?:alert|check|exclamation-point)|search)\\.',
+    'console/pages/shell/(?:frame-context|not-found|page-broken|skip-link)\\.tsx?$',
+    'lucide-react/dist/esm/icons/(?:chevron-down|circle-(?:alert|check|exclamation-point)|search)\\.',
   ].join('|'),
 );
 
 /** What most pages of the console show: lists with filters. */
 const LISTS = new RegExp(
   [
-    'console/components/(?:copy|data-table|menu|money|pager|search-field|shortcuts|state-word|time)\\.tsx?$',
+    'console/components/(?:data-table|menu|money|pager|search-field|shortcuts|state-word)\\.tsx?$',
     'console/components/(?:toast|use-current-in-view)\\.tsx?$',
     'shared/money\\.ts$',
     'lucide-react/dist/esm/icons/(?:circle-(?:minus|x|dot)|plus|ellipsis|pencil)\\.',
@@ -34,11 +35,20 @@ const LISTS = new RegExp(
 /** The frame of every signed-in page, with its icons: alone, each of them would be a file. */
 const FRAME = new RegExp(
   [
-    'console/pages/shell/(?:shell|navigation|account-menu|commands|top-bar|viewer|public-frame)\\.tsx?$',
+    'console/pages/shell/(?:shell|navigation|account-menu|commands|top-bar|viewer)\\.tsx?$',
     'console/pages/proof/proof-host\\.tsx$',
     'lucide-react/dist/esm/icons/(?:chart-column|file-text|key-round|log-out|circle-user-round|menu)\\.',
     'lucide-react/dist/esm/icons/(?:boxes|circle-question-mark)\\.',
     'lucide-react/dist/esm/icons/(?:message-square|tag|wallet|shield-check|radio|cloud-off|search)\\.',
+  ].join('|'),
+);
+
+/** The frame of public pages, and the page that is none. */
+const PUBLIC = new RegExp(
+  [
+    'console/pages/shell/(?:fallbacks|public-frame)\\.tsx$',
+    'console/components/select-field\\.tsx$',
+    'lucide-react/dist/esm/icons/(?:moon|sun)\\.',
   ].join('|'),
 );
 
@@ -59,25 +69,41 @@ const POOLS = new RegExp(
   ].join('|'),
 );
 
+/** What runs before everything else, so it may bring along nothing. */
+const EARLY = /console\/(?:early|pages\/(?:pricing|shell)\/first)\.ts$/;
+
 const GROUPS = [
+  { name: 'early', test: EARLY, priority: 1 },
   { name: 'base', test: EVERYWHERE },
   { name: 'list', test: LISTS },
   { name: 'frame', test: FRAME },
+  { name: 'public', test: PUBLIC },
   { name: 'admin', test: ADMIN },
   { name: 'pools', test: POOLS },
 ];
 
+/** HTML names what its page needs; with those of all other pages, each page would load 2 kB of names. */
+function inHtmlAlone(_file: string, files: string[], { hostType }: { hostType: 'html' | 'js' }): string[] {
+  return hostType === 'html' ? files : [];
+}
+
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
-  plugins: [react(), tailwindcss()],
+  plugins: [react(), tailwindcss(), delivery()],
   // React has had it since 18: what still brings it along need not.
-  resolve: { alias: [{ find: /^use-sync-external-store\/shim$/, replacement: 'react' }] },
+  resolve: {
+    alias: [
+      { find: /^use-sync-external-store\/shim$/, replacement: 'react' },
+      // A third of a chat's scripts; replies are shown without the step that it is for.
+      { find: /^rehype-raw$/, replacement: fileURLToPath(new URL('no-raw-html.ts', import.meta.url)) },
+    ],
+  },
   build: {
     outDir: '../dist/console',
     emptyOutDir: true,
     // A data: URL would need exceptions in the content security policy.
     assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
+    modulePreload: { polyfill: false, resolveDependencies: inHtmlAlone },
     target: 'es2023',
     rolldownOptions: { output: { codeSplitting: { groups: GROUPS } } },
   },

@@ -4,6 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { type ConsolePage, withNeeded } from '@gateway/shared/console-pages';
 import staticFiles from '@fastify/static';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 
@@ -30,14 +31,30 @@ const EXPLORER_POLICY = POLICY.replace("style-src 'self'", "style-src 'self' 'un
 export async function serveConsole(server: FastifyInstance, folder: string): Promise<void> {
   const page = path.join(folder, 'index.html');
   if (!existsSync(page)) return;
+  const html = readFileSync(page, 'utf8');
+  const pages = readPages(folder);
   await server.register(staticFiles, {
+    ...FILES,
     root: folder,
-    wildcard: false,
-    index: false,
-    cacheControl: false,
-    setHeaders: keepHashed,
+    globIgnore: [...FILES.globIgnore, 'pages.json'],
   });
-  server.setNotFoundHandler((request, reply) => answerPage(request, reply));
+  server.setNotFoundHandler((request, reply) => answerPage(request, reply, { html, pages }));
+}
+
+/** Files lie packed beside themselves where that is worth it; browsers get the best form that they read. */
+const FILES = {
+  wildcard: false,
+  index: false,
+  cacheControl: false,
+  preCompressed: true,
+  globIgnore: ['**/*.br', '**/*.gz'],
+  setHeaders: keepHashed,
+} as const;
+
+/** What the build says that each page needs at once; nothing where it does not say. */
+function readPages(folder: string): ConsolePage[] {
+  const file = path.join(folder, 'pages.json');
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : [];
 }
 
 /** Answers with the page of the API explorer. */
@@ -52,15 +69,12 @@ export async function serveExplorer(server: FastifyInstance, folder: string): Pr
   if (!existsSync(file)) return null;
   const page = readFileSync(file);
   await server.register(staticFiles, {
+    ...FILES,
     root: folder,
     prefix: '/graphql/',
-    wildcard: false,
-    index: false,
     // Under its own name the page would have the console's policy.
-    globIgnore: ['index.html'],
+    globIgnore: [...FILES.globIgnore, 'index.html'],
     decorateReply: false,
-    cacheControl: false,
-    setHeaders: keepHashed,
   });
   return (reply) =>
     reply
@@ -79,10 +93,24 @@ function keepHashed(reply: { header(name: string, value: string): unknown }, fil
   reply.header('cache-control', hashed ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache');
 }
 
+interface Console {
+  html: string;
+  pages: readonly ConsolePage[];
+}
+
 /** Any path that a browser asks for is the console's own business; everything else is not there. */
-async function answerPage(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+async function answerPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { html, pages }: Console,
+): Promise<FastifyReply> {
   if (!wantsPage(request)) return reply.code(404).send({ error: 'There is nothing at this address.' });
-  return reply.header('cache-control', 'no-cache').sendFile('index.html');
+  const [pathname = '/'] = request.url.split('?', 1);
+  const acceptLanguage = request.headers['accept-language'] ?? '';
+  return reply
+    .headers({ 'cache-control': 'no-cache', vary: 'accept-language' })
+    .type('text/html; charset=utf-8')
+    .send(withNeeded(html, pages, { pathname, acceptLanguage }));
 }
 
 /** Headers of every answer that a browser may show. */

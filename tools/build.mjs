@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { packFiles } from './pack.mjs';
 
 const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const SKIPPED_FOLDERS = new Set(['node_modules', 'dist', '.git']);
@@ -42,6 +43,7 @@ const PRODUCTS = [
       '--logLevel',
       'warn',
     ],
+    packed: true,
   },
   {
     title: 'Building the API explorer',
@@ -61,6 +63,7 @@ const PRODUCTS = [
       '--logLevel',
       'error',
     ],
+    packed: true,
   },
 ];
 
@@ -91,6 +94,7 @@ export function build() {
       stdio: ['ignore', 2, 2],
     });
     if (status !== 0) process.exit(status ?? 1);
+    if (product.packed) packFiles(path.join(ROOT, product.result));
     mkdirSync(path.join(ROOT, 'dist'), { recursive: true });
     writeFileSync(path.join(ROOT, product.stamp), signature);
   }

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
+import { withNeeded } from '@gateway/shared/console-pages';
 import { buildSchema, graphql } from 'graphql';
 import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
@@ -28,7 +29,6 @@ const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; " +
   "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 const CONTENT_TYPES: Record<string, string> = {
-  '.html': 'text/html',
   '.js': 'text/javascript',
   '.css': 'text/css',
   '.svg': 'image/svg+xml',
@@ -165,7 +165,8 @@ function exportFile(response: ServerResponse): void {
 
 function file(folder: string, request: IncomingMessage, response: ServerResponse): void {
   const { pathname } = new URL(request.url ?? '/', 'http://localhost');
-  const name = path.extname(pathname) === '' ? '/index.html' : path.normalize(pathname);
+  if (path.extname(pathname) === '') return page(folder, request, response);
+  const name = path.normalize(pathname);
   try {
     const body = readFileSync(path.join(folder, name));
     response
@@ -175,4 +176,15 @@ function file(folder: string, request: IncomingMessage, response: ServerResponse
   } catch {
     response.writeHead(404).end();
   }
+}
+
+function page(folder: string, request: IncomingMessage, response: ServerResponse): void {
+  const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+  const html = readFileSync(path.join(folder, 'index.html'), 'utf8');
+  const pages = JSON.parse(readFileSync(path.join(folder, 'pages.json'), 'utf8'));
+  const acceptLanguage = request.headers['accept-language'] ?? '';
+  response
+    .setHeader('content-type', 'text/html')
+    .setHeader('cache-control', 'no-cache')
+    .end(withNeeded(html, pages, { pathname, acceptLanguage }));
 }

@@ -15,7 +15,7 @@ import { useTranslation } from '../../translation.ts';
 import { ProofHost } from '../proof/proof-host.tsx';
 import { type AdminPlace, BUSINESS, PEOPLE, RUN } from '../shell/admin-places.ts';
 import { Commands } from '../shell/commands.tsx';
-import { NotFound } from '../shell/fallbacks.tsx';
+import { NotFound } from '../shell/not-found.tsx';
 import { SkipLink } from '../shell/skip-link.tsx';
 import { ConnectionState } from '../shell/top-bar.tsx';
 import type { Viewer } from '../shell/viewer.ts';

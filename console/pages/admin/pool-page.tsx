@@ -7,7 +7,7 @@ import { DetailHead } from '../../components/page-head.tsx';
 import { useTranslation } from '../../translation.ts';
 import { FrozenModels, PeriodLeft, PoolStateChip, RateGauge } from '../pools/pool-parts.tsx';
 import { PeriodTable } from '../pools/period-table.tsx';
-import { NotFound } from '../shell/fallbacks.tsx';
+import { NotFound } from '../shell/not-found.tsx';
 import { type AdminPoolDetail, AdminPoolQuery } from './pool-documents.ts';
 import { PoolMenu, type PoolTask } from './pool-menu.tsx';
 import { Region } from './region.tsx';

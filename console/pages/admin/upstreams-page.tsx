@@ -9,7 +9,7 @@ import { EmptyFirst } from '../../components/notice.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { useTranslation } from '../../translation.ts';
-import { NotFound } from '../shell/fallbacks.tsx';
+import { NotFound } from '../shell/not-found.tsx';
 import { Region } from './region.tsx';
 import { Enabled, Protocols } from './upstream-parts.tsx';
 import { type Provider, ProvidersQuery, type UpstreamTask } from './upstream-documents.ts';

@@ -6,7 +6,7 @@ import { DetailHead } from '../../components/page-head.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { useTranslation } from '../../translation.ts';
 import { EntryTable } from '../wallet/entry-table.tsx';
-import { NotFound } from '../shell/fallbacks.tsx';
+import { NotFound } from '../shell/not-found.tsx';
 import { AuditItem } from './audit-item.tsx';
 import { MoreMenu } from './more-menu.tsx';
 import { Region } from './region.tsx';

@@ -13,7 +13,7 @@ import { Day } from '../../components/time.tsx';
 import { loadWords } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
 import { lastWeek } from '../keys/week.ts';
-import { NotFound } from '../shell/fallbacks.tsx';
+import { NotFound } from '../shell/not-found.tsx';
 import { PoolChanges } from './documents.ts';
 import { EndedBanner } from './ended-banner.tsx';
 import { type PoolDetail, PoolQuery } from './pool-documents.ts';

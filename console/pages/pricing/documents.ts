@@ -1,44 +1,10 @@
 /** What the price list asks the service; no sign-in is needed. */
 import { graphql, type ResultOf } from '../../graphql.ts';
+import { MODEL_FIELDS_TEXT, PRICING_QUERY_TEXT } from './first.ts';
 
-export const ModelFields = graphql(`
-  fragment ModelFields on CatalogModel {
-    id
-    name
-    description
-    tier
-    traits
-    contextTokens
-    pricePerRequest
-    prices {
-      group
-      pricePerRequest
-    }
-    endpoints {
-      family
-      method
-      path
-    }
-    state
-  }
-`);
+export const ModelFields = graphql(MODEL_FIELDS_TEXT);
 
-export const PricingQuery = graphql(
-  `
-    query Pricing {
-      catalog(first: 100) {
-        nodes {
-          ...ModelFields
-        }
-      }
-      groupRatios {
-        group
-        ratio
-      }
-    }
-  `,
-  [ModelFields],
-);
+export const PricingQuery = graphql(PRICING_QUERY_TEXT, [ModelFields]);
 
 export const CatalogChanges = graphql(
   `

@@ -16,7 +16,7 @@ import { Banner, Failure, SkeletonRows } from '../../components/notice.tsx';
 import { useTitle } from '../../components/page-head.tsx';
 import { graphql, type ResultOf } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
-import { NotFound } from '../shell/fallbacks.tsx';
+import { NotFound } from '../shell/not-found.tsx';
 import { PublicFrame } from '../shell/public-frame.tsx';
 import { HealthChip, LastDay } from './model-health.tsx';
 import { FILTER_TRAITS } from './search.ts';

@@ -12,15 +12,10 @@ import { useTimeZone } from '../../components/time.tsx';
 import { graphql } from '../../graphql.ts';
 import { LANGUAGE_NAMES, type Language, LANGUAGES, setLanguage } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
+import { VISITOR_TEXT } from './first.ts';
+import { SkipLink } from './skip-link.tsx';
 
-const VisitorQuery = graphql(`
-  query Visitor {
-    viewer {
-      id
-      timeZone
-    }
-  }
-`);
+const VisitorQuery = graphql(VISITOR_TEXT);
 
 /** A public page: pricing, the policy, an address that leads nowhere. */
 export function PublicFrame({ children }: { children: ReactNode }) {
@@ -178,17 +173,3 @@ function ThemeSelect() {
 }
 
 const SELECT = 'h-7 rounded-control bg-page px-1 touch:h-11';
-
-/** The first stop of the keyboard: jumps over the navigation. */
-export function SkipLink() {
-  const { t } = useTranslation();
-  return (
-    <a href="#content" className={SKIP}>
-      {t('shell.skip')}
-    </a>
-  );
-}
-
-const SKIP =
-  'sr-only focus:not-sr-only focus:fixed focus:top-2 focus:left-2 focus:z-50 focus:rounded-control ' +
-  'focus:bg-accent focus:px-3 focus:py-2 focus:text-on-accent';

@@ -1,0 +1,128 @@
+/**
+ * What the build writes down for whoever serves the console: which scripts the page of an address needs at
+ * once, as `pages.json`, and in the HTML the font of every page and the script that asks for first data.
+ */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { ConsolePage } from '@gateway/shared/console-pages';
+import type { HtmlTagDescriptor, Plugin, Rolldown } from 'vite';
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+const EARLY = path.join(HERE, 'early.ts');
+const ROUTES = ['routes.tsx', 'admin-routes.tsx'];
+/** The folders of words; those of English that every page shows are built in. */
+const WORDS = { en: 'messages/en', 'zh-CN': 'messages/zh-cn' } as const;
+const FONT = /hanken-grotesk-latin[\w-]*\.woff2$/;
+
+/** The plugin of the console's build. */
+export function delivery(): Plugin {
+  return {
+    name: 'console-delivery',
+    transformIndexHtml: {
+      order: 'post',
+      handler: (_html, { bundle }) => (bundle ? firstTags(bundle) : []),
+    },
+    generateBundle: {
+      order: 'post',
+      handler(_options, bundle) {
+        const source = JSON.stringify(listPages(new Chunks(bundle)));
+        this.emitFile({ type: 'asset', fileName: 'pages.json', source });
+      },
+    },
+  };
+}
+
+function firstTags(bundle: Rolldown.OutputBundle): HtmlTagDescriptor[] {
+  const holdsEarly = (file: Rolldown.OutputBundle[string]): boolean =>
+    file.type === 'chunk' && file.moduleIds.includes(EARLY);
+  const early = Object.values(bundle).find(holdsEarly);
+  const font = Object.keys(bundle).find((name) => FONT.test(name));
+  if (!early || font === undefined) throw new Error('The build has no early script or no font.');
+  const script = { type: 'module', async: true, crossorigin: true, src: `/${early.fileName}` };
+  const preload = { rel: 'preload', as: 'font', type: 'font/woff2', crossorigin: true, href: `/${font}` };
+  return [
+    { tag: 'script', attrs: script, injectTo: 'head-prepend' },
+    { tag: 'link', attrs: preload, injectTo: 'head' },
+  ];
+}
+
+/** The chunks of a build, by the sources that they hold. */
+class Chunks {
+  readonly #bundle: Rolldown.OutputBundle;
+  readonly #shared: ReadonlySet<string>;
+
+  constructor(bundle: Rolldown.OutputBundle) {
+    this.#bundle = bundle;
+    const entry = this.#all().find(({ isEntry, name }) => isEntry && name === 'index');
+    if (!entry) throw new Error('The build has no entry.');
+    this.#shared = new Set(this.#withImports([entry.fileName]));
+  }
+
+  /** The scripts that have to be there for these sources, without those of the HTML itself. */
+  of(sources: readonly string[]): string[] {
+    const needed = this.#withImports(sources.map((source) => this.#holder(path.join(HERE, source))));
+    return needed.filter((file) => !this.#shared.has(file));
+  }
+
+  #all(): Rolldown.OutputChunk[] {
+    return Object.values(this.#bundle).filter((file) => file.type === 'chunk');
+  }
+
+  #holder(source: string): string {
+    const own = this.#all().find(({ facadeModuleId }) => facadeModuleId === source);
+    const chunk = own ?? this.#all().find(({ moduleIds }) => moduleIds.includes(source));
+    if (!chunk) throw new Error(`No chunk of the build holds ${source}.`);
+    return chunk.fileName;
+  }
+
+  #withImports(files: readonly string[]): string[] {
+    const found = new Set<string>();
+    const visit = (file: string): void => {
+      if (found.has(file)) return;
+      found.add(file);
+      const chunk = this.#bundle[file];
+      if (chunk?.type === 'chunk') chunk.imports.forEach(visit);
+    };
+    files.forEach(visit);
+    return [...found];
+  }
+}
+
+interface Route {
+  name: string | undefined;
+  path: string;
+  sources: string[];
+  areas: string[];
+}
+
+function listPages(chunks: Chunks): ConsolePage[] {
+  return readRoutes().map(({ path: at, sources, areas }) => {
+    const wordsIn = (folder: string, names: readonly string[]): string[] =>
+      chunks.of([...new Set(names)].map((area) => `${folder}/${area}.ts`));
+    const words = {
+      en: wordsIn(WORDS.en, areas),
+      'zh-CN': wordsIn(WORDS['zh-CN'], ['frame', ...areas]),
+    };
+    return { path: at, files: chunks.of(sources), words };
+  });
+}
+
+/** The routes as they stand in the sources, each with what its parents need. */
+function readRoutes(): Route[] {
+  const texts = ROUTES.map((file) => readFileSync(path.join(HERE, file), 'utf8')).join('\n');
+  const routes: Route[] = [];
+  for (const [, name, body = ''] of texts.matchAll(/(?:const (\w+) = )?createRoute\(\{(.*?)\n\s*\}\)/gs)) {
+    const parent = routes.find((route) => route.name === /getParentRoute: \(\) => (\w+)/.exec(body)?.[1]);
+    const own = /\bpath: '([^']*)'/.exec(body)?.[1] ?? '';
+    const source = /import\('\.\/([^']+)'\)/.exec(body)?.[1];
+    const areas = /words\(([^)]*)\)/.exec(body)?.[1]?.match(/\w+/g) ?? [];
+    routes.push({
+      name,
+      path: `${parent?.path ?? ''}${own}`,
+      sources: [...(parent?.sources ?? []), ...(source === undefined ? [] : [source])],
+      areas: [...(parent?.areas ?? []), ...areas],
+    });
+  }
+  return routes.filter(({ path: at }) => at !== '');
+}

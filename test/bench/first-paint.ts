@@ -1,0 +1,64 @@
+/**
+ * What a visitor with an empty cache sees of a page, and when: a real browser over the real control plane,
+ * which answers from a real database.
+ */
+/// <reference lib="dom" />
+import type { Browser } from 'playwright-core';
+
+const VIEW = { width: 1280, height: 800 };
+
+/** One cold load; times in ms since the navigation began. */
+export interface Paint {
+  firstMs: number;
+  largestMs: number;
+  /** What was largest: its first words. */
+  largest: string;
+  /** Cumulative layout shift, without a unit. */
+  shift: number;
+  /** The longest task of the page's thread. */
+  longestTaskMs: number;
+  /** On the wire, all files together. */
+  bytes: number;
+}
+
+/** Loads an address with an empty cache and waits until its price list, or else its heading, is there. */
+export async function paintOf(browser: Browser, url: string, shown: string): Promise<Paint> {
+  const context = await browser.newContext({ viewport: VIEW });
+  try {
+    const page = await context.newPage();
+    await page.goto(url);
+    await page.locator(shown).first().waitFor();
+    await page.waitForLoadState('networkidle');
+    return await page.evaluate(observed);
+  } finally {
+    await context.close();
+  }
+}
+
+/** Runs in the page: everything that the browser has noted since the navigation began. */
+async function observed(): Promise<Paint> {
+  const noted = (type: string): Promise<PerformanceEntry[]> =>
+    new Promise((resolve) => {
+      const observer = new PerformanceObserver((list) => {
+        resolve(list.getEntries());
+      });
+      observer.observe({ type, buffered: true });
+      // Without an entry of the kind nobody calls.
+      setTimeout(() => {
+        resolve([]);
+      }, 300);
+    });
+  const largest = (await noted('largest-contentful-paint')).at(-1);
+  const shifts = await noted('layout-shift');
+  const tasks = await noted('longtask');
+  const files = performance.getEntriesByType('resource').concat(performance.getEntriesByType('navigation'));
+  const element = largest && 'element' in largest && largest.element instanceof Element && largest.element;
+  return {
+    firstMs: performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? Number.NaN,
+    largestMs: largest?.startTime ?? Number.NaN,
+    largest: element ? (element.textContent ?? '').slice(0, 40) : '',
+    shift: shifts.reduce((sum, entry) => sum + ('value' in entry ? Number(entry.value) : 0), 0),
+    longestTaskMs: Math.max(0, ...tasks.map(({ duration }) => duration)),
+    bytes: files.reduce((sum, file) => sum + ('transferSize' in file ? Number(file.transferSize) : 0), 0),
+  };
+}
