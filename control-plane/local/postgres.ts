@@ -104,15 +104,7 @@ function openSite(folder: string): Site {
   };
 }
 
-const CLUSTER_OPTIONS = [
-  '-A',
-  'scram-sha-256',
-  '-E',
-  'UTF8',
-  '--no-locale',
-  '--no-instructions',
-  '--no-sync',
-];
+const OPTIONS = ['--auth=scram-sha-256', '--encoding=UTF8', '--no-locale', '--no-instructions', '--no-sync'];
 
 /** Made in a folder beside and renamed when complete: a crash in the middle leaves nothing half made. */
 function createCluster(binaries: Binaries, { cluster, identity, password }: Site): void {
@@ -125,7 +117,7 @@ function createCluster(binaries: Binaries, { cluster, identity, password }: Site
   for (const file of [draft, passwordFile])
     if ('uid' in identity) chownSync(file, identity.uid, identity.gid);
   try {
-    execFileSync(binaries.initdb, ['-D', draft, '-U', USER, `--pwfile=${passwordFile}`, ...CLUSTER_OPTIONS], {
+    execFileSync(binaries.initdb, ['-D', draft, '-U', USER, `--pwfile=${passwordFile}`, ...OPTIONS], {
       ...identity,
       cwd: '/',
       stdio: 'pipe',
