@@ -2,12 +2,10 @@
 import { GraphQLError, GraphQLScalarType, Kind } from 'graphql';
 import type { ValueNode } from 'graphql';
 import { AMOUNT_MAX, formatDollars, parseDollars } from '@gateway/shared/money';
+import { emailIn } from './email-address.ts';
 
 const DATE_TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
 const DECIMAL = /^-?\d{1,20}(\.\d{1,10})?$/;
-const EMAIL =
-  /^[^\s@"(),:;<>[\]\\]{1,64}@[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/;
-const EMAIL_LENGTH_MAX = 254;
 const URL_LENGTH_MAX = 2048;
 const JSON_DEPTH_MAX = 20;
 
@@ -59,10 +57,7 @@ export const EmailAddress = textScalar<string>({
   name: 'EmailAddress',
   description: 'E-mail address; upper case is taken as lower case.',
   serialize: expectString,
-  parse: (text) => {
-    const address = text.trim().toLowerCase();
-    return address.length <= EMAIL_LENGTH_MAX && EMAIL.test(address) ? address : undefined;
-  },
+  parse: emailIn,
 });
 
 /** Any JSON value, at most 20 levels deep. */

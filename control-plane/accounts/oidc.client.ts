@@ -12,6 +12,7 @@ import {
   randomState,
 } from 'openid-client';
 import type { Configuration } from 'openid-client';
+import { emailIn } from '../email-address.ts';
 import type { OidcSettings } from '../settings.ts';
 
 const TIMEOUT_SECONDS = 10;
@@ -30,7 +31,7 @@ export interface OidcSecrets {
 export interface OidcIdentity {
   issuer: string;
   subject: string;
-  /** In lower case; null unless the provider itself has verified it. */
+  /** As one could register it, in lower case; null unless the provider itself has verified it. */
   email: string | null;
   displayName: string | null;
 }
@@ -82,7 +83,7 @@ export class OidcClient {
     return {
       issuer: claims.iss,
       subject: claims.sub,
-      email: typeof email === 'string' && isVerified === true ? email.trim().toLowerCase() : null,
+      email: typeof email === 'string' && isVerified === true ? (emailIn(email) ?? null) : null,
       displayName: typeof name === 'string' ? name.trim().slice(0, NAME_LENGTH_MAX) || null : null,
     };
   }

@@ -121,11 +121,21 @@ describe('signing in at a provider', () => {
   it.each<[string, Partial<Person>]>([
     ['did not verify', { email_verified: false }],
     ['says nothing about', { email: undefined, email_verified: undefined }],
+    ['names together with another', { email: 'eve@example.com, all@example.com' }],
+    ['names with a line of mail behind it', { email: 'eve@example.com\r\nBcc: all@example.com' }],
+    ['names with words around it', { email: 'Eve <eve@example.com>' }],
+    ['names at too great length', { email: `eve@${'a.'.repeat(130)}example` }],
+    ['writes with a second one beside it', { email: 'eve@example.com, all@example.com' }],
+    ['writes with a line of mail in it', { email: 'eve@example.com\r\nBcc: all@example.com' }],
+    ['writes with a name around it', { email: 'Eve <eve@example.com>' }],
+    ['writes longer than any is', { email: `eve@${'a.'.repeat(130)}example` }],
   ])('makes no account for an address that the provider %s', async (name, more) => {
     const browser = test.browser();
     const ticket = await ticketOf(browser, person(`dan-${name.length}`, more));
     const answer = await signIn(browser, ticket, { acceptPolicyVersion: POLICY });
     expect(codesOf(answer, 'oidcSignIn')).toEqual(['INVALID']);
+    const kept = await query(em(), sql`select email from oidc_ticket where email like '%eve%'`);
+    expect(kept).toEqual([]);
   });
 
   it('asks for the authenticator app of an account that has one', async () => {
