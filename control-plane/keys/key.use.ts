@@ -1,9 +1,8 @@
 /** How keys are being used, for many of them at once: last request, spend of the month, sums over a span. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { query, sql } from '../sql.ts';
-import { summariesOfKeys } from '../usage/key.summary.ts';
-import type { KeySpan } from '../usage/key.summary.ts';
-import type { Summary } from '../usage/summary.service.ts';
+import { summariesOfKeys } from '../usage/summary.service.ts';
+import type { KeySpan, Summary } from '../usage/summary.service.ts';
 
 export interface KeyUse {
   lastUsedAt: Date | null;

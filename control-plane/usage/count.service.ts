@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { query, queryOne, sql, toDate } from '../sql.ts';
 import { asksForDimensions, asksForRows, summarySource } from './summary.source.ts';
 import { ofWallet, whereOf } from './usage.service.ts';
-import type { UsageConditions } from './usage.service.ts';
+import type { UsageConditions, WalletConditions } from './usage.service.ts';
 
 /** Above this many rows a list is not counted row by row. */
 const COUNTED_MAX = 10_000;
@@ -16,17 +16,18 @@ const LAST_MS = Date.UTC(9999, 0);
  * narrows a list down makes its rows rare and far between: then the sums count, whatever the number.
  */
 export async function countUsage(em: EntityManager, conditions: UsageConditions): Promise<number | null> {
-  if (asksForDimensions(conditions) && !asksForRows(conditions)) return countBySums(em, await ofWallet(em, conditions));
+  const own = await ofWallet(em, conditions);
+  if (asksForDimensions(own) && !asksForRows(own)) return countBySums(em, own);
   const [row] = await query<{ count: number }>(
     em,
     sql`
     select count(*)::integer as count
-    from (select from usage_entry where ${whereOf(conditions)} limit ${COUNTED_MAX + 1}) as found`,
+    from (select from usage_entry where ${whereOf(own)} limit ${COUNTED_MAX + 1}) as found`,
   );
   return row && row.count <= COUNTED_MAX ? row.count : null;
 }
 
-async function countBySums(em: EntityManager, conditions: UsageConditions): Promise<number> {
+async function countBySums(em: EntityManager, conditions: WalletConditions): Promise<number> {
   const { range } = conditions;
   // Sums stay when a month of the log is dropped.
   const dropped = await queryOne<{ until: string | null }>(

@@ -5,7 +5,7 @@
 import { all, sql } from '../sql.ts';
 import type { Statement } from '../sql.ts';
 import { whereOf } from './usage.service.ts';
-import type { UsageConditions } from './usage.service.ts';
+import type { WalletConditions } from './usage.service.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
@@ -25,8 +25,7 @@ interface Span {
 
 export interface SummarySpan {
   range: Span;
-  /** With a wallet in place of a user. */
-  conditions: Omit<UsageConditions, 'userId'>;
+  conditions: WalletConditions;
   /** Whether the sums are told apart by key or by wallet. */
   byOwner: boolean;
   /** Whole days or weeks may be one row where sums are told apart by wallet and time alone; HOUR else. */
@@ -48,12 +47,12 @@ export function summarySource({ range, conditions, byOwner, widest = 'HOUR' }: S
 }
 
 /** Sums know neither requests nor addresses, and one price only by adding it to others. */
-export function asksForRows({ requestId, ip, minCost }: UsageConditions): boolean {
+export function asksForRows({ requestId, ip, minCost }: WalletConditions): boolean {
   return Boolean(requestId) || Boolean(ip) || Boolean(minCost);
 }
 
 /** Sums of wallets know the time alone. */
-export function asksForDimensions(conditions: UsageConditions): boolean {
+export function asksForDimensions(conditions: WalletConditions): boolean {
   const { modelNames, keyIds, poolIds, sources, statuses } = conditions;
   return [modelNames, keyIds, poolIds, sources, statuses].some(Boolean);
 }
@@ -80,7 +79,7 @@ interface WalletSpans {
 }
 
 /** Weeks in the middle where these are wide enough, days around them, and hours around the days. */
-function spansOfWallets(conditions: UsageConditions, { span, widest, narrower }: WalletSpans): Statement[] {
+function spansOfWallets(conditions: WalletConditions, { span, widest, narrower }: WalletSpans): Statement[] {
   const inner = widest === 'WEEK' ? wholeSpan(span, WEEK_MS, FIRST_MONDAY_MS) : wholeSpan(span, DAY_MS);
   const next = (outer: Span): Statement[] =>
     widest === 'WEEK'
@@ -90,7 +89,7 @@ function spansOfWallets(conditions: UsageConditions, { span, widest, narrower }:
   return [walletSpans(conditions, widest, inner), ...edges(span, inner).flatMap(next)];
 }
 
-function walletSpans({ walletId }: UsageConditions, width: 'DAY' | 'WEEK', { from, to }: Span): Statement {
+function walletSpans({ walletId }: WalletConditions, width: 'DAY' | 'WEEK', { from, to }: Span): Statement {
   const list = [sql`width = ${width} and at >= ${from} and at < ${to}`];
   if (walletId) list.push(sql`wallet_id = ${walletId}`);
   return sql`select at, wallet_id, null as key_id, null as model_name, null as pool_id,
@@ -99,7 +98,7 @@ function walletSpans({ walletId }: UsageConditions, width: 'DAY' | 'WEEK', { fro
     from usage_wallet_span where ${all(list)}`;
 }
 
-function rowsOf(conditions: UsageConditions, range: Span): Statement {
+function rowsOf(conditions: WalletConditions, range: Span): Statement {
   return sql`select at, wallet_id, key_id, model_name, coalesce(pool_id, '') as pool_id, billing_group,
       source, status, 1 as requests, case when status = 'SUCCEEDED' then 0 else 1 end as failed,
       coalesce(input_tokens, 0) as input_tokens,
@@ -107,7 +106,7 @@ function rowsOf(conditions: UsageConditions, range: Span): Statement {
     from usage_entry where ${whereOf({ ...conditions, range })}`;
 }
 
-function hoursOf(conditions: UsageConditions, range: Span): Statement {
+function hoursOf(conditions: WalletConditions, range: Span): Statement {
   const { keyIds, walletId } = conditions;
   const list = [dimensionsOf(conditions, range)];
   if (keyIds) list.push(sql`key_id = any(${[...keyIds]}::text[])`);
@@ -117,13 +116,13 @@ function hoursOf(conditions: UsageConditions, range: Span): Statement {
     from usage_hour where ${all(list)}`;
 }
 
-function hoursOfAll(conditions: UsageConditions, range: Span): Statement {
+function hoursOfAll(conditions: WalletConditions, range: Span): Statement {
   return sql`select hour as at, null as wallet_id, null as key_id, model_name, pool_id, billing_group, source,
       status, requests, ${FAILED} as failed, input_tokens, output_tokens, cost
     from usage_hour_all where ${dimensionsOf(conditions, range)}`;
 }
 
-function dimensionsOf({ modelNames, poolIds, sources, statuses }: UsageConditions, range: Span): Statement {
+function dimensionsOf({ modelNames, poolIds, sources, statuses }: WalletConditions, range: Span): Statement {
   const list = [sql`hour >= ${range.from} and hour < ${range.to}`];
   if (modelNames) list.push(sql`model_name = any(${[...modelNames]}::text[])`);
   if (poolIds) list.push(sql`pool_id = any(${[...poolIds]}::text[])`);

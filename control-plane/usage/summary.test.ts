@@ -8,9 +8,9 @@ import { countUsage } from './count.service.ts';
 import type { ReportedUsage } from './settlement.rules.ts';
 import { settle } from './settlement.service.ts';
 import { summarise } from './summary.service.ts';
-import type { BucketWidth, Dimension } from './summary.service.ts';
+import type { BucketWidth, Dimension } from './summary.sets.ts';
 import { checkInvariants } from '../wallet/invariants.ts';
-import { whereOf } from './usage.service.ts';
+import { ofWallet, whereOf } from './usage.service.ts';
 import type { UsageConditions } from './usage.service.ts';
 
 const HOUR_MS = 3_600_000;
@@ -69,13 +69,14 @@ const conditions = fc.record(
 );
 
 async function counted(wanted: UsageConditions, range: { from: Date; to: Date }): Promise<unknown> {
+  const own = await ofWallet(money.em(), wanted);
   return queryOne(
     money.em(),
     sql`select count(*)::integer as requests,
       count(*) filter (where status <> 'SUCCEEDED')::integer as failed,
       coalesce(sum(input_tokens), 0)::text as "inputTokens",
       coalesce(sum(output_tokens), 0)::text as "outputTokens"
-    from usage_entry where ${whereOf({ ...wanted, range })}`,
+    from usage_entry where ${whereOf({ ...own, range })}`,
   );
 }
 

@@ -18,7 +18,11 @@ export interface UsageConditions {
   ip?: string | null;
   minCost?: bigint | null;
   userId?: string | null;
-  /** In place of `userId`, see `ofWallet`. */
+}
+
+/** The same with the user's wallet in place of the user: the only ones that become SQL, see `ofWallet`. */
+export interface WalletConditions extends Omit<UsageConditions, 'userId'> {
+  userId?: never;
   walletId?: string | null;
 }
 
@@ -73,7 +77,7 @@ export async function usagePage(
     em,
     sql`
     select *, host(ip) as address, at::text as place from usage_entry
-    where ${whereOf(conditions)} and ${after} order by at desc, id desc limit ${page.limit}`,
+    where ${whereOf(await ofWallet(em, conditions))} and ${after} order by at desc, id desc limit ${page.limit}`,
   );
   return rows.map((row) => ({ entry: toView(row), place: { at: row.place, id: row.id } }));
 }
@@ -88,8 +92,8 @@ export async function usageOfRequest(
 }
 
 /** The conditions as SQL over `usage_entry`. */
-export function whereOf(conditions: UsageConditions): Statement {
-  const { range, modelNames, keyIds, poolIds, sources, statuses, requestId, ip, minCost, userId, walletId } =
+export function whereOf(conditions: WalletConditions): Statement {
+  const { range, modelNames, keyIds, poolIds, sources, statuses, requestId, ip, minCost, walletId } =
     conditions;
   const list: Statement[] = [];
   if (range) list.push(sql`at >= ${range.from} and at < ${range.to}`);
@@ -104,7 +108,6 @@ export function whereOf(conditions: UsageConditions): Statement {
     );
   if (ip) list.push(sql`ip = ${storableIp(ip)}::inet`);
   if (minCost) list.push(sql`cost >= ${minCost}`);
-  if (userId) list.push(sql`wallet_id = (select id from wallet where user_id = ${userId})`);
   if (walletId) list.push(sql`wallet_id = ${walletId}`);
   return all(list);
 }
@@ -113,7 +116,7 @@ export function whereOf(conditions: UsageConditions): Statement {
  * The same conditions with the user's wallet in place of the user: where the database adds up much it has to
  * know beforehand whose it is, since it takes any user of whom it knows nothing for a small one.
  */
-export async function ofWallet(em: EntityManager, conditions: UsageConditions): Promise<UsageConditions> {
+export async function ofWallet(em: EntityManager, conditions: UsageConditions): Promise<WalletConditions> {
   const { userId, ...rest } = conditions;
   if (!userId) return rest;
   const row = await queryOne<{ id: string }>(em, sql`select id from wallet where user_id = ${userId}`);

@@ -3,7 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { formatDollars } from '@gateway/shared/money';
 import type { Column } from '../downloads/csv.ts';
 import { query, sql } from '../sql.ts';
-import { toView, whereOf } from './usage.service.ts';
+import { ofWallet, toView, whereOf } from './usage.service.ts';
 import type { UsageConditions, UsagePlace, UsageRow, UsageView } from './usage.service.ts';
 
 export interface UsageLine extends UsageView {
@@ -49,6 +49,7 @@ export async function usageLines(
   conditions: UsageConditions,
   { after, limit }: { after: UsagePlace | undefined; limit: number },
 ): Promise<{ rows: UsageLine[]; next: UsagePlace | undefined }> {
+  const own = await ofWallet(em, conditions);
   const beyond = after ? sql`(at, id) < (${after.at}::timestamptz, ${after.id})` : sql`true`;
   const found = await query<
     UsageRow & { user_id: string; key_name: string | null; settlement: string | null }
@@ -56,7 +57,7 @@ export async function usageLines(
     em,
     sql`
     select u.*, host(u.ip) as address, u.at::text as place, w.user_id, k.name as key_name, c.settlement
-    from (select * from usage_entry where ${whereOf(conditions)} and ${beyond}
+    from (select * from usage_entry where ${whereOf(own)} and ${beyond}
       order by at desc, id desc limit ${limit}) u
     join wallet w on w.id = u.wallet_id
     left join api_key k on k.id = u.key_id
