@@ -6,12 +6,21 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { seedAdmin } from './accounts/account.service.ts';
 import { seedCatalog } from './catalog/catalog.service.ts';
 import { seedPolicy } from './accounts/policy.service.ts';
-import type { Settings } from './settings.ts';
+import { UserFailure } from './errors.ts';
+import type { Credentials, Settings } from './settings.ts';
 
-/** Fills an empty database. Safe to run from several processes at once. */
+/** Fills an empty database. Safe to run from several processes at once. Throws what is wrong with ADMIN_PASSWORD. */
 export async function seed(em: EntityManager, settings: Settings): Promise<void> {
-  const { adminEmail: email, adminPassword: password } = settings;
   await seedPolicy(em.fork());
   await seedCatalog(em.fork());
-  await seedAdmin(em.fork(), email && password ? { email, password } : null);
+  await administrator(em.fork(), settings.administrator);
+}
+
+async function administrator(em: EntityManager, credentials: Credentials | null): Promise<void> {
+  try {
+    await seedAdmin(em, credentials);
+  } catch (cause) {
+    if (!(cause instanceof UserFailure)) throw cause;
+    throw new Error(`ADMIN_PASSWORD: ${cause.message}`, { cause });
+  }
 }

@@ -1,5 +1,12 @@
 /** The control plane's settings, read and checked once at the start. */
 import path from 'node:path';
+import { emailIn } from './email-address.ts';
+
+/** How somebody signs in. */
+export interface Credentials {
+  email: string;
+  password: string;
+}
 
 /** The identity provider that people may sign in with. */
 export interface OidcSettings {
@@ -26,8 +33,8 @@ export interface Settings {
   /** Addresses and CIDR blocks of proxies whose X-Forwarded-For counts. */
   trustProxy: string[];
   allowPrivateUpstreams: boolean;
-  adminEmail: string | null;
-  adminPassword: string | null;
+  /** The first administrator; null where a link is to make somebody that. */
+  administrator: Credentials | null;
   /** Where mail is handed over; null where none is sent, and all that needs mail is absent. */
   smtpUrl: string | null;
   /** The sender of mail; null for no-reply at the console's host. */
@@ -73,8 +80,7 @@ export function readSettings(env: NodeJS.ProcessEnv): Settings {
       .map((item) => item.trim())
       .filter((item) => item && item !== 'none'),
     allowPrivateUpstreams: switchOf(env, 'ALLOW_PRIVATE_UPSTREAMS'),
-    adminEmail: env['ADMIN_EMAIL']?.trim().toLowerCase() || null,
-    adminPassword: env['ADMIN_PASSWORD'] || null,
+    administrator: administratorOf(env),
     smtpUrl: smtpOf(env),
     mailFrom: env['MAIL_FROM']?.trim() || null,
     oidc: oidcOf(env),
@@ -90,6 +96,17 @@ function required(env: NodeJS.ProcessEnv, name: string, what: string): string {
   const value = env[name];
   if (!value) throw new Error(`${name} is not set. Set it to ${what}.`);
   return value;
+}
+
+/** Both or none: half of it would leave somebody outside who thinks that the account is made. */
+function administratorOf(env: NodeJS.ProcessEnv): Credentials | null {
+  const address = env['ADMIN_EMAIL'];
+  const password = env['ADMIN_PASSWORD'];
+  if (!address && !password) return null;
+  if (!address || !password) throw new Error('ADMIN_EMAIL and ADMIN_PASSWORD are set together, or neither.');
+  const email = emailIn(address.trim());
+  if (!email) throw new Error('ADMIN_EMAIL must be an e-mail address.');
+  return { email, password };
 }
 
 /** A month's bills and spend limits rest on the log, so less than a month is refused. */

@@ -3,6 +3,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { UserFailure } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { signInFailures } from '../metrics.ts';
+import type { Credentials } from '../settings.ts';
 import { inTransaction, query, sql } from '../sql.ts';
 import { ensureWallet } from '../wallet/wallet.service.ts';
 import { AccountLinkSchema, UserSchema } from './account.entity.ts';
@@ -74,15 +75,13 @@ export async function changePassword(
 
 /**
  * Makes sure that there is an administrator: by `credentials` where given, which also claim one that still
- * waits for
- * it; else one that waits to be claimed. An administrator with a password is left alone.
+ * waits for it; else one that waits to be claimed. An administrator with a password is left alone. Throws what
+ * is wrong with the password, as everybody else is told.
  */
-export async function seedAdmin(
-  em: EntityManager,
-  credentials: { email: string; password: string } | null,
-): Promise<void> {
+export async function seedAdmin(em: EntityManager, credentials: Credentials | null): Promise<void> {
   const admins = { role: 'ADMIN', state: 'ACTIVE' } as const;
   if ((await em.count(UserSchema, { ...admins, passwordHash: { $ne: null } })) > 0) return;
+  if (credentials) checkPassword(credentials.password, credentials.email);
   const passwordHash = credentials ? await hashPassword(credentials.password) : null;
   await inTransaction(em, async (inner) => {
     await query(inner, sql`select pg_advisory_xact_lock(hashtextextended('seed-admin', 0))`);

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN, codesOf, POLICY, REGISTER, SIGN_IN, startTestApp } from '../../test/control/app.ts';
 import type { TestApp } from '../../test/control/app.ts';
+import { seed } from '../seeds.ts';
+import { readSettings } from '../settings.ts';
 import { query, sql } from '../sql.ts';
 import { mintAdminClaim } from './account.service.ts';
 
@@ -138,6 +140,22 @@ describe('the first administrator', () => {
       mustAcceptPolicy: { version: POLICY },
     });
     expect(await mintAdminClaim(test.orm.em.fork())).toBeNull();
+    await test.close();
+  });
+
+  it('is asked for a good password like everybody else, and for an address', async () => {
+    const test = await startTestApp({ env: { ADMIN_EMAIL: '', ADMIN_PASSWORD: '' } });
+    const administrator = { email: 'boss@example.com', password: 'short' };
+    await expect(seed(test.orm.em.fork(), { ...test.settings, administrator })).rejects.toThrow(
+      /^ADMIN_PASSWORD: Use at least 12 characters/,
+    );
+    expect(await mintAdminClaim(test.orm.em.fork())).not.toBeNull();
+    const given = { DATABASE_URL: 'postgres://db.example/gateway', SECRET_KEY: 'x'.repeat(32) };
+    const address = { ADMIN_EMAIL: 'boss@example.com' };
+    const password = { ADMIN_PASSWORD: PASSWORD };
+    expect(() => readSettings({ ...given, ...address })).toThrow(/set together/);
+    expect(() => readSettings({ ...given, ...password })).toThrow(/set together/);
+    expect(() => readSettings({ ...given, ...password, ADMIN_EMAIL: 'boss' })).toThrow(/e-mail address/);
     await test.close();
   });
 

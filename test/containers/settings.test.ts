@@ -92,7 +92,10 @@ describe('every setting', () => {
       return Object.fromEntries(pairs.map(([key, value]) => [key, value.replace(/\$\{\w+:-(\w*)\}/, '$1')]));
     };
     const secrets = { DATABASE_URL: 'postgres://db.example/gateway', SECRET_KEY: 'x'.repeat(32) };
-    const addresses = { PUBLIC_URL: 'https://api.example', CONSOLE_URL: 'https://console.example' };
+    const addresses = {
+      ...{ PUBLIC_URL: 'https://api.example', CONSOLE_URL: 'https://console.example' },
+      ADMIN_EMAIL: 'boss@example.com',
+    };
     expect(readSettings({ ...left('control-1'), ...secrets, ...addresses })).toMatchObject({
       ...{ smtpUrl: null, mailFrom: null, oidc: null, usageRetentionDays: null },
       allowPrivateUpstreams: false,
