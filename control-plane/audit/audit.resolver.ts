@@ -157,6 +157,7 @@ export class AuditResolver {
   }
 }
 
-function eventOf(row: AuditRow): AuditEvent {
+/** An event as the API shows it. */
+export function eventOf(row: AuditRow): AuditEvent {
   return { ...row, actor: { kind: row.actorKind, id: row.actorId, label: row.actorLabel } };
 }

@@ -173,7 +173,7 @@ describe('what was tried', () => {
     );
   });
 
-  it('is the one route of the entry where the node sent no list, as nodes of earlier releases do', async () => {
+  it('is the one route of the entry where the node sent no list, as earlier releases do', async () => {
     const shown = await receipt(admin, await report({}));
     expect(shown.attempts).toMatchObject([{ outcome: 'ANSWERED', routeId, ms: 300, errorCode: null }]);
     const free = { cost: '0', status: 'FAILED' as const, errorCode: 'upstream_timeout' };

@@ -45,8 +45,8 @@ export class RequestReceipt {
 
   @Field(() => [UpstreamAttempt], {
     description:
-      'Upstreams in the order of their turns, at most 8: the first ones and the last. Empty where none had a ' +
-      'turn, and for failures from before nodes reported them.',
+      'Upstreams in the order of their turns, at most 8: the first ones and the last. Empty where none ' +
+      'had a turn, and for failures from before nodes reported them.',
   })
   attempts!: AttemptRecord[];
 

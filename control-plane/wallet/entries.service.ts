@@ -62,6 +62,12 @@ export async function countEntries(em: EntityManager, conditions: EntryCondition
   return row?.count ?? 0;
 }
 
+/** One entry by its id; undefined where there is none that customers see. The caller checks who asks. */
+export async function entryById(em: EntityManager, id: string): Promise<EntryView | undefined> {
+  const rows = await query<EntryRow>(em, selectEntries(sql`${whereOf({ walletId: null })} and e.id = ${id}`));
+  return rows.map(toView)[0];
+}
+
 /** The entry of a transaction in a wallet. */
 export async function entryOfTransaction(
   em: EntityManager,
