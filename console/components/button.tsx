@@ -16,8 +16,8 @@ const VARIANTS: Record<ButtonVariant, string> = {
 };
 
 const SIZES: Record<ButtonSize, string> = {
-  small: 'h-7 px-2.5 rounded-control touch:h-11',
-  normal: 'h-8 px-3 rounded-control touch:h-11',
+  small: 'h-7 px-2.5 rounded-control touch:h-11 touch:px-3.5',
+  normal: 'h-8 px-3 rounded-control touch:h-11 touch:px-4 touch:text-body',
   form: 'h-10 px-4 rounded-control text-body touch:h-11',
 };
 

@@ -40,7 +40,7 @@ function Cards<Row extends object>({ label, rows, idOf, card }: DataTableProps<R
   return (
     <ul aria-label={label} className="-mx-4 border-t border-line">
       {rows.map((row) => (
-        <li key={idOf(row)} className="relative border-b border-line px-4 py-3.5 [&_button]:relative">
+        <li key={idOf(row)} className={CARD}>
           {card(row)}
         </li>
       ))}
@@ -48,10 +48,16 @@ function Cards<Row extends object>({ label, rows, idOf, card }: DataTableProps<R
   );
 }
 
+// A menu's button is larger than the line that it stands in, and ends where the text does.
+const CARD = clsx(
+  'relative border-b border-line px-4 py-3.5 [&_button]:relative',
+  'touch:[&_[aria-haspopup=menu]]:-my-3 touch:[&_[aria-haspopup=menu]]:-mr-3.5',
+);
+
 const FROM = { lg: 'max-lg:hidden', xl: 'max-xl:hidden', '2xl': 'max-2xl:hidden' };
 
 const HEAD = 'px-3 text-hint font-medium whitespace-nowrap text-ink-3';
-const ROW = 
+const ROW =
   'relative border-b border-line transition-colors duration-[120ms] hover:bg-hover [&_button]:relative';
 
 function shapeOf<Row>({ right = false, from }: Column<Row>): string {

@@ -19,7 +19,7 @@ export function LeaderRow({
 }) {
   return (
     <div className="flex min-h-8 items-baseline gap-2 py-1.5">
-      <dt className="flex min-w-0 items-baseline gap-2">
+      <dt className="flex min-w-0 flex-wrap items-baseline gap-x-2">
         {name}
         {note !== undefined && <span className="text-ink-3">{note}</span>}
       </dt>

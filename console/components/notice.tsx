@@ -33,15 +33,15 @@ export function Banner({ tone, icon, action, children, alert = false }: BannerPr
     <div
       role={alert ? 'alert' : undefined}
       className={clsx(
-        'flex min-h-10 flex-wrap items-start gap-x-3 gap-y-2 rounded-code px-4 py-2.5 text-body',
+        'flex min-h-10 flex-wrap items-start gap-x-3 gap-y-1 rounded-code px-4 py-2.5 text-body',
         GROUND[tone],
       )}
     >
-      <span className="flex h-5 flex-none items-center">{icon}</span>
-      <div className="min-w-0 flex-1 basis-48">{children}</div>
-      {action !== undefined && (
-        <div className="flex flex-none self-center sm:-my-1.5 max-sm:w-full max-sm:pl-7">{action}</div>
-      )}
+      <div className="flex min-w-0 flex-1 basis-48 items-start gap-3 self-center">
+        <span className="flex h-5 flex-none items-center">{icon}</span>
+        <div className="min-w-0 flex-1">{children}</div>
+      </div>
+      {action !== undefined && <div className="-my-1.5 flex max-w-full flex-none self-center">{action}</div>}
     </div>
   );
 }

@@ -131,11 +131,17 @@ function viewOf(state: PoolState, pool: SamplePool) {
   return { ...pool, keys: ({ first, after }: Page) => connection(bound(), first, after ?? null) };
 }
 
+interface PoolPage extends Page {
+  search?: string | null;
+  state?: readonly string[] | null;
+}
+
 /** The pools of a list, as the fake answers them. */
 export function poolsOf(state: PoolState) {
-  return ({ first, after, search = '' }: Page & { search?: string | null }) =>
+  return ({ first, after, search = '', state: states }: PoolPage) =>
     connection(
       state.pools
+        .filter((pool) => !states || states.includes(pool.state))
         .filter(({ name }) => name.toLowerCase().includes((search ?? '').toLowerCase()))
         .map((pool) => viewOf(state, pool)),
       first,

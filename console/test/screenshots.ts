@@ -14,6 +14,8 @@ const VIEWS = [
 
 const folder = fileURLToPath(new URL('../../.screenshots/', import.meta.url));
 const HEIGHT = 800;
+/** What is live, and what a page says later than all else, is there by then. */
+const LATE_MS = 1_700;
 /** What a long list repeats below this is not worth a look. */
 const HEIGHT_MOST = 1_600;
 const wanted = process.argv.slice(2);
@@ -33,7 +35,7 @@ async function main(): Promise<void> {
       await tab.page.goto('about:blank');
       await tab.page.setViewportSize({ width: view.width, height: HEIGHT });
       await tab.go(address);
-      await tab.page.getByText('```').waitFor({ state: 'detached' });
+      await tab.page.waitForTimeout(LATE_MS);
       // The window grows to the page, so that bars that stick to its edges stand where they belong.
       const whole = await tab.page.evaluate(() => document.documentElement.scrollHeight);
       await tab.page.setViewportSize({ width: view.width, height: Math.min(whole, HEIGHT_MOST) });

@@ -69,7 +69,6 @@ export const frame = {
     notFound: 'There is no such page',
     notFoundSentence: 'The address may be misspelt.',
     home: 'Go to the keys',
-    toConsole: 'Go to the console',
     broken: 'This page broke',
     brokenSafe: 'Nothing was changed. Load it again.',
   },

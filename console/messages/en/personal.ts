@@ -4,14 +4,10 @@ export const personal = {
     trail: 'Where this page stands',
     try: 'Try in Playground',
     copyName: 'Copy name',
-    health: {
-      OK: 'Working',
-      DEGRADED: 'Works in part',
-      DOWN: 'Down',
-      UNKNOWN: 'Not observed yet',
-    },
+    health: { OK: 'Working', DEGRADED: 'Works in part', DOWN: 'Down', UNKNOWN: 'Not observed yet' },
     lastDay: 'Last 24 hours',
     succeeded: 'Succeeded',
+    share: '{{value}} %',
     p50: 'Time to reply, half within',
     p95: 'Time to reply, 95 % within',
     modalities: {

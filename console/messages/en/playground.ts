@@ -41,7 +41,7 @@ export const playground = {
     write: 'Write a message',
     followUp: 'Write a follow-up',
     model: 'Model',
-    perMessage: 'per message · default',
+    perMessage: 'per message',
     send: 'Send',
     stop: 'Stop',
     replying: 'Replying, {{seconds}} s',

@@ -3,6 +3,7 @@ export const wallet = {
   wallet: {
     title: 'Wallet',
     sentence: 'Prepaid. Spending stops at zero; nothing is ever overdrawn.',
+    topUpTitle: 'Add cash',
     topUp: 'To add cash, ask an administrator of this gateway: no payment provider is set up.',
     warning: 'Low balance warning',
     warningAt: 'Below {{amount}}',

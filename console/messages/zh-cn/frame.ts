@@ -72,7 +72,6 @@ export const frame: Translation<typeof english> = {
     notFound: '没有这个页面',
     notFoundSentence: '地址可能有误。',
     home: '前往密钥',
-    toConsole: '前往控制台',
     broken: '页面出错',
     brokenSafe: '没有任何更改。重新加载即可。',
   },

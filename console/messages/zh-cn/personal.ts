@@ -7,14 +7,10 @@ export const personal: Translation<typeof english> = {
     trail: '页面位置',
     try: '在 Playground 中试用',
     copyName: '复制名称',
-    health: {
-      OK: '正常',
-      DEGRADED: '部分可用',
-      DOWN: '不可用',
-      UNKNOWN: '尚无观测',
-    },
+    health: { OK: '正常', DEGRADED: '部分可用', DOWN: '不可用', UNKNOWN: '尚无观测' },
     lastDay: '最近 24 小时',
     succeeded: '成功',
+    share: '{{value}}%',
     p50: '回复用时，半数以内',
     p95: '回复用时，95% 以内',
     modalities: {

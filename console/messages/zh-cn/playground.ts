@@ -39,7 +39,7 @@ export const playground = {
     write: '输入消息',
     followUp: '继续提问',
     model: '模型',
-    perMessage: '每条消息 · default',
+    perMessage: '每条消息',
     send: '发送',
     stop: '停止',
     replying: '正在回复，{{seconds}} 秒',

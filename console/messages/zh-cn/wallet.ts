@@ -6,6 +6,7 @@ export const wallet: Translation<typeof english> = {
   wallet: {
     title: '钱包',
     sentence: '预付。余额为零即停止消费，绝不透支。',
+    topUpTitle: '增加现金',
     topUp: '如需增加现金，请联系本网关的管理员：尚未设置支付渠道。',
     warning: '低余额提醒',
     warningAt: '低于 {{amount}}',

@@ -16,6 +16,7 @@ import { ProofHost } from '../proof/proof-host.tsx';
 import { type AdminPlace, BUSINESS, PEOPLE, RUN } from '../shell/admin-places.ts';
 import { Commands } from '../shell/commands.tsx';
 import { NotFound } from '../shell/not-found.tsx';
+import { FrameContext } from '../shell/frame-context.ts';
 import { SkipLink } from '../shell/skip-link.tsx';
 import { ConnectionState } from '../shell/top-bar.tsx';
 import type { Viewer } from '../shell/viewer.ts';
@@ -58,13 +59,19 @@ export function AdminShell() {
       <div className="flex min-h-dvh border-t-3 border-adm max-sm:flex-col">
         <SkipLink />
         <Sidebar email={data?.viewer?.email ?? ''}>
-          {phone && data?.viewer && <Commands role={data.viewer.role} baseAddress={data.baseAddress} admin small />}
+          {phone && data?.viewer && (
+            <Commands role={data.viewer.role} baseAddress={data.baseAddress} admin small />
+          )}
         </Sidebar>
         <div className="flex min-w-0 flex-1 flex-col">
           {!phone && data?.viewer && <Bar role={data.viewer.role} baseAddress={data.baseAddress} />}
           <main id="content" tabIndex={-1} className={MAIN}>
             <Region data={data} error={error} onRetry={again}>
-              {() => <Outlet />}
+              {() => (
+                <FrameContext value={true}>
+                  <Outlet />
+                </FrameContext>
+              )}
             </Region>
           </main>
         </div>
@@ -119,7 +126,7 @@ function Sidebar({ email, children }: { email: string; children: ReactNode }) {
   const row = useCurrentInView();
   return (
     <aside className={ASIDE}>
-      <div className="mb-9 flex items-center max-sm:mb-2">
+      <div className="mb-9 flex items-center gap-1 max-sm:mb-2">
         <Link to="/admin/users" className="flex min-w-0 flex-1 items-center gap-3 px-2 text-section">
           <span className="[&_svg]:text-adm">
             <Mark />

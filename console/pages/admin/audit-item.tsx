@@ -48,7 +48,7 @@ export function AuditItem({ event }: { event: AuditEvent }) {
       <div className="mt-1 sm:ml-32">
         {reason !== null && <span>{reason}</span>}
         <details>
-          <summary className="w-fit text-accent touch:min-h-11">{t('admin.audit.details')}</summary>
+          <summary className="w-fit text-accent touch:py-3">{t('admin.audit.details')}</summary>
           <ChangedValues before={before} after={after} />
         </details>
       </div>

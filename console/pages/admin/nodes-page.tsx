@@ -95,9 +95,7 @@ interface NodeTableProps {
 function NodeTable({ nodes, onRotate, onDrain }: NodeTableProps) {
   const { t, i18n } = useTranslation();
   const number = new Intl.NumberFormat(i18n.language);
-  const state = (node: AdminNode) => (
-    <StateWord {...LOOKS[node.state]} word={t(`admin.nodes.states.${node.state}`)} />
-  );
+  const state = (node: AdminNode) => <NodeState node={node} />;
   const rotate = (node: AdminNode) => <Actions {...{ node, onRotate, onDrain }} />;
   const figure = (
     id: 'inflight' | 'usageBacklog' | 'appliedRevision',
@@ -124,20 +122,39 @@ function NodeTable({ nodes, onRotate, onDrain }: NodeTableProps) {
         { id: 'seen', head: t('admin.nodes.seen'), from: 'xl', cell: (node) => <Seen node={node} /> },
         { id: 'rotate', head: t('admin.actions'), silent: true, right: true, cell: rotate },
       ]}
-      card={(node) => (
-        <div className="flex flex-wrap items-center justify-between gap-3">
-          <div>
-            <Name node={node} />
-          </div>
-          {state(node)}
-          {rotate(node)}
-        </div>
-      )}
+      card={(node) => <NodeCard node={node} {...{ onRotate, onDrain }} />}
     />
   );
 }
 
-function Actions({ node, onRotate, onDrain }: Omit<NodeTableProps, 'nodes'> & { node: AdminNode }) {
+function NodeState({ node: { state } }: { node: AdminNode }) {
+  const { t } = useTranslation();
+  return <StateWord {...LOOKS[state]} word={t(`admin.nodes.states.${state}`)} />;
+}
+
+type NodeProps = Omit<NodeTableProps, 'nodes'> & { node: AdminNode };
+
+function NodeCard({ node, ...tasks }: NodeProps) {
+  const { t, i18n } = useTranslation();
+  return (
+    <div className="flex flex-col gap-3 text-table">
+      <div className="flex items-start justify-between gap-3">
+        <div>
+          <Name node={node} />
+        </div>
+        <NodeState node={node} />
+      </div>
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <span className="text-ink-2">
+          {new Intl.NumberFormat(i18n.language).format(node.inflight)} {t('admin.nodes.inflight')}
+        </span>
+        <Actions node={node} {...tasks} />
+      </div>
+    </div>
+  );
+}
+
+function Actions({ node, onRotate, onDrain }: NodeProps) {
   const { t } = useTranslation();
   const running = node.state !== 'OFFLINE' && node.state !== 'DRAINING';
   return (

@@ -88,7 +88,7 @@ function Version({ version, before, inForce }: VersionProps) {
       </p>
       {before && (
         <details className="mt-1">
-          <summary className="w-fit text-accent touch:min-h-11">
+          <summary className="w-fit text-accent touch:py-3">
             {t('admin.policies.difference', { version: before.version })}
           </summary>
           <LineDiff label={t('admin.policies.changes')} before={before.markdown} after={version.markdown} />

@@ -135,15 +135,23 @@ function Routes({ provider, onTask }: UpstreamProps) {
 }
 
 function RouteCard({ route, children }: { route: Route; children: ReactNode }) {
+  const { t } = useTranslation();
   return (
-    <div className="flex items-center justify-between gap-3 text-table">
-      <div className="min-w-0">
-        <div>
-          <code className="font-semibold">{route.model.name}</code>
-        </div>
-        <code className="break-all text-ink-3">{route.upstreamModel}</code>
+    <div className="flex flex-col gap-1 text-table">
+      <div className="flex items-center justify-between gap-3">
+        <code className="min-w-0 font-semibold break-all">{route.model.name}</code>
+        <span className="touch:-my-3 touch:-mr-3.5">{children}</span>
       </div>
-      {children}
+      <span className="text-ink-2">
+        {route.families.map((family) => t(`pricing.families.${family}`)).join(', ')}
+      </span>
+      <code className="break-all text-ink-3">{route.upstreamModel}</code>
+      <div className="flex flex-wrap items-center justify-between gap-x-3 text-ink-2">
+        <span>
+          {t('admin.upstreams.priority')} {route.priority} · {t('admin.upstreams.weight')} {route.weight}
+        </span>
+        <Enabled on={route.enabled} />
+      </div>
     </div>
   );
 }

@@ -32,12 +32,14 @@ export function HelpPage() {
         <Part title={t('help.addresses')}>
           <Addresses address={data?.baseAddress ?? ''} />
         </Part>
-        <Part title={t('help.keys')}>
-          <Points texts={[t('help.key1'), t('help.key2'), t('help.key3'), t('help.key4')]} />
-        </Part>
-        <Part title={t('help.limits')}>
-          <Points texts={[t('help.limit1'), t('help.limit2'), t('help.limit3')]} />
-        </Part>
+        <div className="grid grid-cols-2 gap-10 max-lg:grid-cols-1">
+          <Part title={t('help.keys')}>
+            <Points texts={[t('help.key1'), t('help.key2'), t('help.key3'), t('help.key4')]} />
+          </Part>
+          <Part title={t('help.limits')}>
+            <Points texts={[t('help.limit1'), t('help.limit2'), t('help.limit3')]} />
+          </Part>
+        </div>
         <Part title={t('help.errors')}>
           <p className="mb-3 text-ink-2">{t('help.errorsNote')}</p>
           <Errors />

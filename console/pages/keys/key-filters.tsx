@@ -25,22 +25,22 @@ export function KeyFilters({ search, count }: { search: KeysSearch; count: numbe
       />
       <div className={ROW}>
         <Filter
-        name={t('keys.state')}
-        value={search.state}
-        onChange={(state) => {
-          set({ state });
-        }}
-        options={KEY_STATES.map((value) => ({ value, word: t(`keys.stateFilter.${value}`) }))}
-      />
-      <Filter
-        name={t('keys.group')}
-        value={search.group}
-        onChange={(group) => {
-          set({ group });
-        }}
-        options={GROUPS.map((value) => ({ value, word: t(`groups.${value}`) }))}
-      />
-      <DomainFilter value={search.domain} onChange={(domain) => set({ domain })} />
+          name={t('keys.state')}
+          value={search.state}
+          onChange={(state) => {
+            set({ state });
+          }}
+          options={KEY_STATES.map((value) => ({ value, word: t(`keys.stateFilter.${value}`) }))}
+        />
+        <Filter
+          name={t('keys.group')}
+          value={search.group}
+          onChange={(group) => {
+            set({ group });
+          }}
+          options={GROUPS.map((value) => ({ value, word: t(`groups.${value}`) }))}
+        />
+        <DomainFilter value={search.domain} onChange={(domain) => set({ domain })} />
       </div>
       {count !== undefined && (
         <span className="ml-auto text-table text-ink-3 max-sm:hidden">{t('keys.count', { count })}</span>

@@ -171,7 +171,7 @@ function KeyCard({ apiKey, open }: { apiKey: ListedKey } & Pick<KeyTableProps, '
         )}
         <span aria-hidden="true">·</span>
         <span>{apiKey.lastUsedAt === null ? t('keys.neverUsed') : <Ago at={apiKey.lastUsedAt} />}</span>
-        <span className="ml-auto flex items-center gap-2 text-ink touch:-my-2 touch:-mr-3.5">
+        <span className="ml-auto flex items-center gap-2 text-ink">
           {canReveal(apiKey) ? (
             <Button
               onClick={() => {

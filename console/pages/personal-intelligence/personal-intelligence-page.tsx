@@ -106,7 +106,7 @@ function SwitchCard({ item: { kind, enabled }, onTurned }: { item: Switch; onTur
   };
   return (
     <li className={clsx('rounded-card border border-line p-5', enabled ? 'bg-raise' : 'bg-canvas')}>
-      <label className="flex items-center gap-3 touch:min-h-11">
+      <label className="flex items-center gap-3 touch:-my-3 touch:min-h-11">
         <Icon
           size={16}
           strokeWidth={1.75}
@@ -126,7 +126,7 @@ function SwitchCard({ item: { kind, enabled }, onTurned }: { item: Switch; onTur
           onChange={(event) => void turn(event.target.checked)}
         />
       </label>
-      <p className="mt-1 pl-7 text-ink-2">{t(`intelligence.meanings.${kind}`)}</p>
+      <p className="mt-1 pl-7 text-ink-2 touch:relative touch:mt-1.5">{t(`intelligence.meanings.${kind}`)}</p>
     </li>
   );
 }

@@ -131,6 +131,7 @@ function ModelPicker({ models, model, onModel }: ComposerProps) {
       {model && (
         <span className="min-w-0 text-table text-ink-3 max-sm:text-hint">
           <Money amount={model.price} className="text-ink-2 max-sm:block" /> {t('playground.perMessage')}
+          <span className="max-sm:hidden"> · {t('groups.DEFAULT')}</span>
         </span>
       )}
     </>
@@ -138,7 +139,7 @@ function ModelPicker({ models, model, onModel }: ComposerProps) {
 }
 
 const PICKER =
-  'flex h-8 min-w-0 items-center gap-2 rounded-control border border-line-strong px-2.5 ' +
+  'flex h-8 max-w-[45%] flex-none items-center gap-2 rounded-control border border-line-strong px-2.5 ' +
   'hover:bg-hover touch:h-11';
 
 function AttachButton({ sees, add }: { sees: boolean; add: (files: File[]) => Promise<void> }) {

@@ -26,7 +26,7 @@ export function OperatorMessage({ storefront: { message, changedAt } }: { storef
   const { t } = useTranslation();
   if (message === null) return null;
   const updated = (
-    <span className="text-table text-ink-2">
+    <span className="py-1.5 text-table text-ink-2 max-sm:w-full max-sm:pl-7">
       {t('pools.updated')} <Ago at={changedAt} />
     </span>
   );

@@ -18,6 +18,7 @@ const LOOKS: Record<Health['status'], { icon: LucideIcon; tone: Tone }> = {
   UNKNOWN: { icon: CircleDashed, tone: 'quiet' },
 };
 const SECOND_MS = 1_000;
+const PERCENT = 100;
 /** Shares are told to a hundredth of a percent. */
 const SHARE_DIGITS = 2;
 
@@ -32,7 +33,7 @@ export function LastDay({ health }: { health: Health }) {
   const { t, i18n } = useTranslation();
   const { successRate24h, p50LatencyMs, p95LatencyMs } = health;
   if (successRate24h === null && p50LatencyMs === null) return null;
-  const share = new Intl.NumberFormat(i18n.language, { style: 'percent', maximumFractionDigits: SHARE_DIGITS });
+  const share = new Intl.NumberFormat(i18n.language, { maximumFractionDigits: SHARE_DIGITS });
   const number = new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 1 });
   const seconds = (milliseconds: number) =>
     t('state.seconds', { value: number.format(milliseconds / SECOND_MS) });
@@ -41,7 +42,9 @@ export function LastDay({ health }: { health: Health }) {
       <h2 className="mb-2 text-section">{t('model.lastDay')}</h2>
       <LeaderList>
         {successRate24h !== null && (
-          <LeaderRow name={t('model.succeeded')}>{share.format(Number(successRate24h))}</LeaderRow>
+          <LeaderRow name={t('model.succeeded')}>
+            {t('model.share', { value: share.format(Number(successRate24h) * PERCENT) })}
+          </LeaderRow>
         )}
         {p50LatencyMs !== null && <LeaderRow name={t('model.p50')}>{seconds(p50LatencyMs)}</LeaderRow>}
         {p95LatencyMs !== null && <LeaderRow name={t('model.p95')}>{seconds(p95LatencyMs)}</LeaderRow>}

@@ -70,7 +70,10 @@ const ModelQuery = graphql(`
   }
 `);
 
-const TRY = clsx(buttonClass({ variant: 'primary' }), 'ml-auto max-sm:ml-0 max-sm:w-full');
+const TRY = clsx(
+  buttonClass({ variant: 'primary' }),
+  'order-1 ml-auto max-sm:order-2 max-sm:mt-2 max-sm:ml-0 max-sm:w-full',
+);
 
 type Model = NonNullable<ResultOf<typeof ModelQuery>['catalogModel']>;
 
@@ -84,6 +87,26 @@ export function ModelPage() {
   const model = data?.catalogModel;
   return (
     <PublicFrame>
+      <Head name={name} model={model} />
+      {model && <Details model={model} />}
+      {!data && !error && <SkeletonRows rows={8} />}
+      {!data && error && (
+        <Failure
+          title={t('pricing.failed')}
+          safe={t('pricing.failedSafe')}
+          requestId={requestIdOf(error)}
+          onRetry={again}
+        />
+      )}
+    </PublicFrame>
+  );
+}
+
+/** Where the page stands, the name to copy, how the model does, what it is for, and the way to try it. */
+function Head({ name, model }: { name: string; model: Model | null | undefined }) {
+  const { t } = useTranslation();
+  return (
+    <>
       <nav aria-label={t('model.trail')} className="mb-1 flex gap-1.5 text-table text-ink-2">
         <Link to="/pricing" className="hover:text-ink hover:underline">
           {t('shell.pricing')}
@@ -97,29 +120,24 @@ export function ModelPage() {
           </>
         )}
       </nav>
-      <div className="flex flex-wrap items-center gap-3">
+      <div className="mb-6 flex flex-wrap items-center gap-x-3 gap-y-2">
         <h1 className="text-public break-all">
           <code>{name}</code>
         </h1>
         <CopyName name={name} />
         {model && <HealthChip health={model.health} />}
         {model && (
+          <p className="order-2 w-full text-[16px] leading-6 text-ink-2 max-sm:order-1">
+            {model.description}
+          </p>
+        )}
+        {model && (
           <Link to="/playground" search={{ model: name }} className={TRY}>
             {t('model.try')}
           </Link>
         )}
       </div>
-      {model && <Details model={model} />}
-      {!data && !error && <SkeletonRows rows={8} />}
-      {!data && error && (
-        <Failure
-          title={t('pricing.failed')}
-          safe={t('pricing.failedSafe')}
-          requestId={requestIdOf(error)}
-          onRetry={again}
-        />
-      )}
-    </PublicFrame>
+    </>
   );
 }
 
@@ -138,7 +156,6 @@ function Details({ model }: { model: Model }) {
   const replacement = model.deprecation?.replacement?.name;
   return (
     <>
-      <p className="mt-1 mb-6 text-[16px] leading-6 text-ink-2">{model.description}</p>
       {model.deprecation && (
         <div className="mb-6">
           <Banner tone="warn" icon={<Clock size={16} strokeWidth={1.75} aria-hidden="true" />}>

@@ -31,16 +31,16 @@ export function PriceFilters({ search }: { search: PricingSearch }) {
         onSearch={(text) => void navigate({ search: { ...search, search: text } })}
       />
       <div className={ROW}>
-      {FILTER_TRAITS.map((trait) => (
-        <TraitFilter
-          key={trait}
-          trait={trait}
-          pressed={chosen.includes(trait)}
-          onToggle={() => {
-            toggle(trait);
-          }}
-        />
-      ))}
+        {FILTER_TRAITS.map((trait) => (
+          <TraitFilter
+            key={trait}
+            trait={trait}
+            pressed={chosen.includes(trait)}
+            onToggle={() => {
+              toggle(trait);
+            }}
+          />
+        ))}
       </div>
     </div>
   );

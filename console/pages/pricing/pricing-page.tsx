@@ -24,7 +24,7 @@ export function PricingPage() {
   useTitle(t('shell.pricing'));
   const models = data?.catalog.nodes;
   return (
-    <PublicFrame>
+    <PublicFrame inviting>
       <div className="mb-7 flex flex-wrap items-end justify-between gap-x-8 gap-y-5">
         <div className="max-w-[640px] flex-1 basis-80">
           <h1 className="text-public">{t('pricing.title')}</h1>

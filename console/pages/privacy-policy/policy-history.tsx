@@ -68,7 +68,7 @@ function Version({ policy, before, inForce, shown }: VersionProps) {
       </p>
       {before && (
         <details className="mt-1">
-          <summary className="w-fit text-accent touch:min-h-11">
+          <summary className="w-fit text-accent touch:py-3">
             {t('privacy.difference', { version: before.version })}
           </summary>
           <LineDiff label={t('privacy.changedLines')} before={before.markdown} after={policy.markdown} />

@@ -10,7 +10,7 @@ export function PolicyLink({ words }: { words: string }) {
     <>
       <button
         type="button"
-        className="font-[550] text-accent underline touch:min-h-11"
+        className="font-[550] text-accent underline touch-area"
         onClick={() => setOpen(true)}
       >
         {words}

@@ -1,4 +1,5 @@
 /** How the console looks on this device: theme, language, shortcuts of a single key. */
+import type { ReactNode } from 'react';
 import { useQuery } from 'urql';
 import { Checkbox, Segmented } from '../../components/field.tsx';
 import { setSingleKeys, singleKeys } from '../../components/shortcuts.ts';
@@ -21,19 +22,23 @@ export function AppearancePage() {
       {() => (
         <>
           <Part title={t('profile.looks')}>
-            <div className="flex flex-wrap gap-4">
-              <Segmented
-                label={t('shell.theme')}
-                value={chosen}
-                onChange={setTheme}
-                options={THEMES.map((value) => ({ value, word: t(`shell.themes.${value}`) }))}
-              />
-              <Segmented
-                label={t('shell.language')}
-                value={language}
-                onChange={(next) => void setLanguage(next, true)}
-                options={LANGUAGES.map((value) => ({ value, word: LANGUAGE_NAMES[value] }))}
-              />
+            <div className="flex flex-wrap gap-x-8 gap-y-5">
+              <Labelled word={t('shell.theme')}>
+                <Segmented
+                  label={t('shell.theme')}
+                  value={chosen}
+                  onChange={setTheme}
+                  options={THEMES.map((value) => ({ value, word: t(`shell.themes.${value}`) }))}
+                />
+              </Labelled>
+              <Labelled word={t('shell.language')}>
+                <Segmented
+                  label={t('shell.language')}
+                  value={language}
+                  onChange={(next) => void setLanguage(next, true)}
+                  options={LANGUAGES.map((value) => ({ value, word: LANGUAGE_NAMES[value] }))}
+                />
+              </Labelled>
             </div>
           </Part>
           <Part title={t('profile.keysTitle')}>
@@ -48,5 +53,17 @@ export function AppearancePage() {
         </>
       )}
     </ProfileFrame>
+  );
+}
+
+// The group of choices has the same name of its own for screen readers.
+function Labelled({ word, children }: { word: string; children: ReactNode }) {
+  return (
+    <div className="flex flex-col items-start gap-2">
+      <span className="text-table font-[550]" aria-hidden="true">
+        {word}
+      </span>
+      {children}
+    </div>
   );
 }

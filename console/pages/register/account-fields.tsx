@@ -151,7 +151,7 @@ function PolicyBox({ form, version }: { form: UseFormReturn<AccountForm>; versio
           wrong === undefined ? 'border-line-strong' : 'border-bad shadow-[inset_0_0_0_1px_var(--bad)]',
         )}
       >
-        <label className="flex items-start gap-2.5 text-body touch:min-h-11">
+        <label className="flex items-start gap-2.5 text-body touch:-my-3 touch:py-3">
           <input
             type="checkbox"
             className="checkbox mt-0.5"

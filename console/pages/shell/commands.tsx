@@ -40,7 +40,11 @@ export function Commands({ role, baseAddress, admin = false, small = false }: Co
   }, [single]);
   return (
     <>
-      <Opener small={small} words={t(admin ? 'admin.jump' : 'shell.jump')} onOpen={() => setOpen('palette')} />
+      <Opener
+        small={small}
+        words={t(admin ? 'admin.jump' : 'shell.jump')}
+        onOpen={() => setOpen('palette')}
+      />
       <Suspense>
         {open && (
           <Palette
@@ -67,7 +71,7 @@ interface OpenerProps {
 function Opener({ small, words, onOpen }: OpenerProps) {
   if (small)
     return (
-      <IconButton label={words} className="-mr-1.5 touch:-mr-3" onClick={onOpen}>
+      <IconButton label={words} onClick={onOpen}>
         <Search size={20} strokeWidth={1.75} />
       </IconButton>
     );

@@ -46,7 +46,7 @@ export function Sidebar({ viewer: { email, role } }: { viewer: Viewer }) {
     <aside
       className={clsx(
         'sticky top-0 flex h-dvh w-[224px] flex-none flex-col border-r border-line',
-        'bg-canvas px-3 pt-5 pb-4 max-lg:w-14 max-lg:px-2',
+        'bg-canvas px-3 pt-5 pb-4 max-lg:w-14 max-lg:px-2 print:hidden',
       )}
     >
       <Link to="/keys" className="mb-9 flex items-center gap-3 px-2 text-section max-lg:justify-center">
@@ -157,6 +157,7 @@ export function TabBar({ viewer: { email, role } }: { viewer: Viewer }) {
 }
 
 const TAB_BAR =
-  'fixed inset-x-0 bottom-0 z-30 flex border-t border-line bg-canvas pb-[env(safe-area-inset-bottom)]';
+  'fixed inset-x-0 bottom-0 z-30 flex border-t border-line bg-canvas ' +
+  'pb-[env(safe-area-inset-bottom)] print:hidden';
 const TAB =
   'flex h-[60px] flex-1 flex-col items-center justify-center gap-1 text-tiny text-ink-2 -outline-offset-4';

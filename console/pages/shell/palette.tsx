@@ -114,8 +114,16 @@ function useAdminCommands(text: string): { places: Command[]; searches: Command[
   if (text === '') return { places, searches: [] };
   const search = { search: text };
   const searches = [
-    { icon: Users, word: t('admin.find.users', search), run: () => void navigate({ to: '/admin/users', search }) },
-    { icon: Boxes, word: t('admin.find.pools', search), run: () => void navigate({ to: '/admin/pools', search }) },
+    {
+      icon: Users,
+      word: t('admin.find.users', search),
+      run: () => void navigate({ to: '/admin/users', search }),
+    },
+    {
+      icon: Boxes,
+      word: t('admin.find.pools', search),
+      run: () => void navigate({ to: '/admin/pools', search }),
+    },
     {
       icon: BookOpenText,
       word: t('admin.find.ledger', search),

@@ -64,7 +64,7 @@ function EndingBanner({ pool }: { pool: Ending }) {
       }
     >
       <strong className="font-semibold">{t('shell.poolEnds', { name: pool.name, time })}</strong>{' '}
-      {t('shell.poolEndsThen')}
+      <span className="max-sm:hidden">{t('shell.poolEndsThen')}</span>
       <Suspense>{renewing && <RenewDialog pool={pool} onClose={() => setRenewing(false)} />}</Suspense>
     </Banner>
   );

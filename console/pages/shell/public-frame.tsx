@@ -1,11 +1,12 @@
-/** The frame of public pages: a header, the content, the further pages. */
+/** The frame of public pages: header, content, further pages; who is signed in stays in the console. */
 import { clsx } from 'clsx';
 import { Link } from '@tanstack/react-router';
 import { Moon, Sun } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { lazy, type ReactNode, Suspense, useContext } from 'react';
 import { useQuery } from 'urql';
 import { buttonClass, IconButton } from '../../components/button.tsx';
 import { Mark } from '../../components/mark.tsx';
+import { Select } from '../../components/select-field.tsx';
 import { useStore } from '../../components/store.ts';
 import { setTheme, theme, THEMES } from '../../components/theme.ts';
 import { useTimeZone } from '../../components/time.tsx';
@@ -13,15 +14,39 @@ import { graphql } from '../../graphql.ts';
 import { LANGUAGE_NAMES, type Language, LANGUAGES, setLanguage } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
 import { VISITOR_TEXT } from './first.ts';
+import { FrameContext } from './frame-context.ts';
 import { SkipLink } from './skip-link.tsx';
 
 const VisitorQuery = graphql(VISITOR_TEXT);
 
+// Visitors never need the frame of the console.
+const ConsoleFrame = lazy(async () => ({ default: (await import('./shell.tsx')).ConsoleFrame }));
+
+interface FrameProps {
+  children: ReactNode;
+  /** On a phone, Create account stands under the thumb. */
+  inviting?: boolean;
+}
+
 /** A public page: pricing, the policy, an address that leads nowhere. */
-export function PublicFrame({ children }: { children: ReactNode }) {
+export function PublicFrame({ children, inviting = false }: FrameProps) {
+  const framed = useContext(FrameContext);
+  const [{ data }] = useQuery({ query: VisitorQuery });
+  useTimeZone(data?.viewer?.timeZone);
+  if (framed) return children;
+  const visiting = <VisitorFrame inviting={inviting}>{children}</VisitorFrame>;
+  if (!data?.viewer) return visiting;
+  return (
+    <Suspense fallback={visiting}>
+      <ConsoleFrame meanwhile={visiting}>{children}</ConsoleFrame>
+    </Suspense>
+  );
+}
+
+function VisitorFrame({ children, inviting }: Required<FrameProps>) {
   const { t } = useTranslation();
   return (
-    <div className="flex min-h-dvh flex-col">
+    <div className={clsx('flex min-h-dvh flex-col', inviting && 'max-sm:pb-16')}>
       <SkipLink />
       <header
         className={clsx(
@@ -33,18 +58,17 @@ export function PublicFrame({ children }: { children: ReactNode }) {
           <Mark />
           Gateway
         </Link>
-        <nav aria-label={t('shell.main')} className="text-body max-sm:hidden">
-          <Link
-            to="/pricing"
-            className="text-ink-2 hover:text-ink"
-            activeProps={{ className: 'font-[550] !text-ink' }}
-          >
+        <nav aria-label={t('shell.main')} className="flex gap-5 text-body max-sm:hidden">
+          <Link to="/pricing" className={PLACE} activeProps={PRESENT}>
             {t('shell.pricing')}
+          </Link>
+          <Link to="/help" className={PLACE} activeProps={PRESENT}>
+            {t('shell.help')}
           </Link>
         </nav>
         <div className="ml-auto flex items-center gap-4 max-sm:gap-2">
           <ThemeButton />
-          <Doors />
+          <Doors inviting={inviting} />
         </div>
       </header>
       <main
@@ -61,30 +85,28 @@ export function PublicFrame({ children }: { children: ReactNode }) {
   );
 }
 
-function Doors() {
+const PLACE = 'text-ink-2 hover:text-ink';
+const PRESENT = { className: 'font-[550] !text-ink' };
+
+function Doors({ inviting }: { inviting: boolean }) {
   const { t } = useTranslation();
-  const [{ data }] = useQuery({ query: VisitorQuery });
-  useTimeZone(data?.viewer?.timeZone);
-  if (data?.viewer) {
-    return (
-      <Link to="/keys" className={buttonClass({})}>
-        {t('shell.toConsole')}
-      </Link>
-    );
-  }
   return (
     <>
       <Link to="/sign-in" className={buttonClass({})}>
         {t('shell.signIn')}
       </Link>
-      <span className="max-sm:hidden">
-        <Link to="/register" className={buttonClass({ variant: 'primary' })}>
+      <span className={inviting ? THUMB : 'max-sm:hidden'}>
+        <Link to="/register" className={clsx(buttonClass({ variant: 'primary' }), 'max-sm:w-full')}>
           {t('shell.register')}
         </Link>
       </span>
     </>
   );
 }
+
+const THUMB =
+  'max-sm:fixed max-sm:inset-x-0 max-sm:bottom-0 max-sm:z-20 max-sm:border-t max-sm:border-line ' +
+  'max-sm:bg-page max-sm:px-4 max-sm:pt-2 max-sm:pb-[calc(8px+env(safe-area-inset-bottom))]';
 
 /** The pages that belong to every public page, and the language. */
 export function Foot() {
@@ -107,7 +129,7 @@ export function Foot() {
           {t('shell.help')}
         </Link>
       </nav>
-      <div className="ml-auto flex gap-3">
+      <div className="ml-auto flex gap-1 max-sm:-ml-2">
         <ThemeSelect />
         <LanguageSelect />
       </div>
@@ -119,7 +141,7 @@ export function Foot() {
 function LanguageSelect() {
   const { t, i18n } = useTranslation();
   return (
-    <select
+    <Select
       aria-label={t('shell.language')}
       value={i18n.language}
       className={SELECT}
@@ -133,7 +155,7 @@ function LanguageSelect() {
           {LANGUAGE_NAMES[name]}
         </option>
       ))}
-    </select>
+    </Select>
   );
 }
 
@@ -155,7 +177,7 @@ function ThemeSelect() {
   const { t } = useTranslation();
   const chosen = useStore(theme);
   return (
-    <select
+    <Select
       aria-label={t('shell.theme')}
       value={chosen}
       className={SELECT}
@@ -168,8 +190,8 @@ function ThemeSelect() {
           {t(`shell.themes.${name}`)}
         </option>
       ))}
-    </select>
+    </Select>
   );
 }
 
-const SELECT = 'h-7 rounded-control bg-page px-1 touch:h-11';
+const SELECT = 'h-7 rounded-control bg-page pr-7 pl-2 hover:text-ink touch:h-11';

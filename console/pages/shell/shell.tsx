@@ -2,7 +2,7 @@
 import { clsx } from 'clsx';
 import { Outlet, useLocation, useNavigate } from '@tanstack/react-router';
 import { Wallet } from 'lucide-react';
-import { lazy, Suspense, useEffect, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { useQuery, useSubscription } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Banner, Failure } from '../../components/notice.tsx';
@@ -12,6 +12,7 @@ import { useTimeZone } from '../../components/time.tsx';
 import { graphql } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
 import { ProofHost } from '../proof/proof-host.tsx';
+import { FrameContext } from './frame-context.ts';
 import { Sidebar, TabBar } from './navigation.tsx';
 import { SkipLink } from './skip-link.tsx';
 import { PhoneBar, TopBar } from './top-bar.tsx';
@@ -44,7 +45,11 @@ export function Shell() {
   if (data?.viewer) {
     return (
       <ToastHost>
-        {zoned && <Frame viewer={data.viewer} baseAddress={data.baseAddress} />}
+        {zoned && (
+          <Frame viewer={data.viewer} baseAddress={data.baseAddress}>
+            <Content viewer={data.viewer} />
+          </Frame>
+        )}
         <ProofHost />
       </ToastHost>
     );
@@ -63,6 +68,20 @@ export function Shell() {
   );
 }
 
+/** The frame around a page that visitors see, too; nothing on it asks for anything to be accepted. */
+export function ConsoleFrame({ children, meanwhile }: { children: ReactNode; meanwhile: ReactNode }) {
+  const [{ data }] = useQuery({ query: ViewerQuery });
+  if (!data?.viewer) return meanwhile;
+  return (
+    <ToastHost>
+      <Frame viewer={data.viewer} baseAddress={data.baseAddress}>
+        {children}
+      </Frame>
+      <ProofHost />
+    </ToastHost>
+  );
+}
+
 function ToSignIn() {
   const navigate = useNavigate();
   const { href } = useLocation();
@@ -72,7 +91,13 @@ function ToSignIn() {
   return null;
 }
 
-function Frame({ viewer, baseAddress }: { viewer: Viewer; baseAddress: string }) {
+interface FrameProps {
+  viewer: Viewer;
+  baseAddress: string;
+  children: ReactNode;
+}
+
+function Frame({ viewer, baseAddress, children }: FrameProps) {
   const phone = usePhone();
   // The answer lands in the cache, from where every balance on the page is read.
   useSubscription({ query: WalletChanges });
@@ -95,7 +120,7 @@ function Frame({ viewer, baseAddress }: { viewer: Viewer; baseAddress: string })
             FULL,
           )}
         >
-          <Content viewer={viewer} />
+          <FrameContext value={true}>{children}</FrameContext>
         </main>
       </div>
       {phone && <TabBar viewer={viewer} />}
@@ -107,6 +132,7 @@ function Frame({ viewer, baseAddress }: { viewer: Viewer; baseAddress: string })
 const FULL =
   'has-[[data-full]]:flex has-[[data-full]]:h-[calc(100dvh-48px)] has-[[data-full]]:max-w-none! ' +
   'has-[[data-full]]:flex-none has-[[data-full]]:flex-col has-[[data-full]]:p-0! ' +
+  'has-[[data-full]]:[&>[data-banners]]:mb-0 has-[[data-full]]:[&>[data-banners]>*]:rounded-none ' +
   'max-sm:has-[[data-full]]:h-[calc(100dvh-112px-env(safe-area-inset-bottom))]';
 
 // Reading, exporting and closing the account need no acceptance of anything.
@@ -135,7 +161,7 @@ function Banners({ viewer }: { viewer: Viewer }) {
   const { available, frozen } = viewer.wallet;
   const empty = !/[1-9]/.test(available);
   return (
-    <div className="flex flex-col gap-3 not-empty:mb-6">
+    <div data-banners className="flex flex-col gap-3 not-empty:mb-6">
       <Suspense>
         {viewer.mustAcceptPolicy && <PolicyBanner version={viewer.mustAcceptPolicy.version} />}
       </Suspense>

@@ -18,7 +18,7 @@ export function TopBar({ viewer, baseAddress }: { viewer: Viewer; baseAddress: s
     <header
       className={clsx(
         'sticky top-0 z-30 flex h-12 flex-none items-center justify-end gap-5 border-b',
-        'border-line bg-page px-8 text-table',
+        'border-line bg-page px-8 text-table print:hidden',
       )}
     >
       <Commands role={viewer.role} baseAddress={baseAddress} />
@@ -56,13 +56,18 @@ export function ConnectionState() {
   );
 }
 
-const TITLES: Record<string, 'playground' | 'keys' | 'usage' | 'wallet' | 'pools' | 'profile'> = {
+type Title = 'playground' | 'keys' | 'usage' | 'wallet' | 'pools' | 'profile' | 'pricing' | 'help' | 'policy';
+
+const TITLES: Record<string, Title> = {
   '/playground': 'playground',
   '/keys': 'keys',
   '/usage': 'usage',
   '/wallet': 'wallet',
   '/pools': 'pools',
   '/profile': 'profile',
+  '/pricing': 'pricing',
+  '/help': 'help',
+  '/privacy-policy': 'policy',
 };
 
 /** The bar of a phone: the mark, the page, the balance, the search. */
@@ -74,7 +79,7 @@ export function PhoneBar({ viewer, baseAddress }: { viewer: Viewer; baseAddress:
     <header
       className={clsx(
         'sticky top-0 z-30 flex h-[52px] flex-none items-center gap-3 border-b',
-        'border-line bg-page px-4',
+        'border-line bg-page px-4 print:hidden',
       )}
     >
       <Mark />
@@ -84,7 +89,9 @@ export function PhoneBar({ viewer, baseAddress }: { viewer: Viewer; baseAddress:
       <Link to="/wallet" className="ml-auto flex min-h-11 items-center" aria-label={t('shell.available')}>
         <Money amount={viewer.wallet.available} className="text-body text-ink-2" />
       </Link>
-      <Commands role={viewer.role} baseAddress={baseAddress} small />
+      <span className="-mr-1.5 touch:-mr-3">
+        <Commands role={viewer.role} baseAddress={baseAddress} small />
+      </span>
     </header>
   );
 }

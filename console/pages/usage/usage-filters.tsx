@@ -21,14 +21,6 @@ export function UsageFilters({ search, models, keyNames, poolNames }: UsageFilte
   const navigate = useNavigate({ from: '/usage' });
   const set = (change: Partial<UsageSearch>) =>
     void navigate({ search: { ...search, after: undefined, ...change } });
-  const active =
-    search.model ??
-    search.key ??
-    search.status ??
-    search.source ??
-    search.request ??
-    search.pool ??
-    search.day;
   const filters = [
     { field: 'model', options: models.map((value) => ({ value, word: value })) },
     { field: 'key', options: [...keyNames].map(([value, word]) => ({ value, word })) },
@@ -52,7 +44,7 @@ export function UsageFilters({ search, models, keyNames, poolNames }: UsageFilte
           />
         ))}
         <PoolFilter value={search.pool} poolNames={poolNames} onChange={(pool) => set({ pool })} />
-        {active !== undefined && <ClearFilters onClear={() => void navigate({ search: {} })} />}
+        {isFiltered(search) && <ClearFilters onClear={() => void navigate({ search: {} })} />}
       </div>
       <div className="ml-auto max-sm:ml-0 max-sm:w-full">
         <SearchField
@@ -66,6 +58,11 @@ export function UsageFilters({ search, models, keyNames, poolNames }: UsageFilte
       </div>
     </div>
   );
+}
+
+function isFiltered(search: UsageSearch): boolean {
+  const { model, key, status, source, request, pool, day } = search;
+  return (model ?? key ?? status ?? source ?? request ?? pool ?? day) !== undefined;
 }
 
 interface PoolFilterProps extends Pick<UsageFiltersProps, 'poolNames'> {

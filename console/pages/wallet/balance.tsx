@@ -18,7 +18,7 @@ export function Balance({ wallet }: { wallet: Wallet }) {
     { tone: 'held', share: shareOf(held) },
   ] as const;
   return (
-    <section className="max-w-[640px]" aria-label={t('wallet.available')}>
+    <section className="min-w-0 max-w-[640px]" aria-label={t('wallet.available')}>
       <p className="text-table text-ink-2">{t('wallet.availableNow')}</p>
       <p className="text-balance">
         <Money amount={available} />
@@ -50,7 +50,6 @@ export function Balance({ wallet }: { wallet: Wallet }) {
       <p className="mt-2 text-right text-hint text-ink-3">
         {t('state.asOf', { time: stampText(new Date(), i18n.language, true) })}
       </p>
-      <p className="mt-4 text-ink-2">{t('wallet.topUp')}</p>
     </section>
   );
 }

@@ -125,9 +125,6 @@ function EntryCard({ entry }: { entry: Entry }) {
         <Amount amount={entry.amount} />
       </div>
       <div className="text-table text-ink-2">{entry.description}</div>
-      <div className="text-table">
-        <Reference reference={entry.reference} />
-      </div>
       <div className="flex items-center gap-2 text-table text-ink-3">
         <Stamp at={entry.createdAt} />
         <Tag>{t(`wallet.buckets.${entry.bucket}`)}</Tag>

@@ -29,7 +29,12 @@ export function WalletPage() {
   return (
     <>
       <PageHead title={t('wallet.title')} sentence={t('wallet.sentence')} />
-      {wallet && <Balance wallet={wallet} />}
+      {wallet && (
+        <div className={HEAD}>
+          <Balance wallet={wallet} />
+          <TopUp />
+        </div>
+      )}
       {wallet && <Entries wallet={wallet} search={search} />}
       {!wallet && fetching && <SkeletonRows rows={8} />}
       {!wallet && error && (
@@ -41,6 +46,19 @@ export function WalletPage() {
         />
       )}
     </>
+  );
+}
+
+const HEAD = 'grid grid-cols-[minmax(0,1fr)_340px] items-start gap-10 max-xl:grid-cols-1 max-xl:gap-6';
+
+/** How cash comes in: there is no provider of payments that the console could send anybody to. */
+function TopUp() {
+  const { t } = useTranslation();
+  return (
+    <section className="rounded-card border border-line bg-raise p-5">
+      <h2 className="text-section">{t('wallet.topUpTitle')}</h2>
+      <p className="mt-1 text-ink-2">{t('wallet.topUp')}</p>
+    </section>
   );
 }
 

@@ -1,0 +1,76 @@
+/** The frame around the pages, in a real browser: one navigation, what it warns of, the way to anything. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ready, violations } from './test/browser.ts';
+import { type House, openHouse, press, type Visit } from './test/visit.ts';
+
+let house: House;
+const visit: Visit = (where, steps) => house.visit(where, steps);
+
+beforeAll(async () => {
+  if (ready) house = await openHouse();
+}, 120_000);
+
+beforeEach(() => {
+  if (ready) house.reset();
+});
+
+afterAll(async () => {
+  if (ready) await house.stage.close();
+});
+
+describe.skipIf(!ready)('who is signed in', () => {
+  test('keeps the navigation of the console on the pages that visitors see, too', async () => {
+    await visit('/keys', async (page) => {
+      await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Pricing' }).click();
+      await page.getByRole('heading', { name: 'One price per request' }).waitFor();
+      await page.getByRole('link', { name: 'Wallet' }).waitFor();
+      expect(await page.getByRole('navigation', { name: 'Main' }).count()).toBe(1);
+      expect(await page.getByRole('link', { name: 'Create account' }).count()).toBe(0);
+      expect(await violations(page)).toEqual([]);
+      await page.setViewportSize({ width: 360, height: 800 });
+      expect(await violations(page)).toEqual([]);
+    });
+  });
+
+  test('sees one frame around an address inside the console that leads nowhere', async () => {
+    await visit('/pools/pool_none', async (page) => {
+      await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+      expect(await page.getByRole('banner').count()).toBe(1);
+      expect(await page.getByRole('main').count()).toBe(1);
+    });
+  });
+});
+
+describe.skipIf(!ready)('a pool that ends soon', () => {
+  test('is told on every page, and is renewed from there', async () => {
+    await visit('/usage', async (page) => {
+      await page.getByText(/^Orbit ends /).waitFor();
+      expect(await violations(page)).toEqual([]);
+      await press(page, page.getByRole('button', { name: 'Renew Orbit' }));
+      await page
+        .getByRole('dialog')
+        .getByRole('button', { name: /^Pay \$/ })
+        .click();
+      await page.getByText('Orbit renewed').waitFor();
+      await page.getByText(/^Orbit ends /).waitFor({ state: 'detached' });
+    });
+  });
+});
+
+describe.skipIf(!ready)('the palette of administrators', () => {
+  test('knows their pages, and where to look for what is none', async () => {
+    await visit('/admin/models', async (page) => {
+      await page.getByText('on 2 of 3 nodes').waitFor();
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox', { name: 'Page or command' }).waitFor();
+      expect(await violations(page)).toEqual([]);
+      await page.keyboard.type('audit');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/\/admin\/audit$/);
+      await page.keyboard.press('Control+k');
+      await page.keyboard.type('mara@');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(/\/admin\/users\?search=mara/);
+    });
+  });
+});
