@@ -270,3 +270,21 @@ describe.skipIf(!ready)('a key', () => {
     });
   });
 });
+
+describe.skipIf(!ready)('a reply', () => {
+  test('says what it was charged then; one just written says it as soon as that is known', async () => {
+    await visit('/playground?chat=cnv_1', async (page) => {
+      const replies = page.getByRole('article', { name: 'coder' });
+      await replies.first().getByText('$0.25 charged').waitFor();
+      await replies.last().getByText('$0.30 charged').waitFor();
+    });
+  });
+});
+
+describe.skipIf(!ready)('the privacy policy', () => {
+  test('says how long this gateway keeps the usage log', async () => {
+    await visit('/privacy-policy', async (page) => {
+      await page.getByText('Whole months, until 400 days after they ended').waitFor();
+    });
+  });
+});

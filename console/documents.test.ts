@@ -6,7 +6,8 @@ import { expect, test } from 'vitest';
 
 const here = fileURLToPath(new URL('.', import.meta.url));
 const schemaPath = fileURLToPath(new URL('../control-plane/schema.graphql', import.meta.url));
-const DOCUMENT = /graphql\(\s*`([^`]+)`/g;
+/** What pages ask, and the texts that are asked before the pages are there. */
+const DOCUMENT = /(?:graphql\(\s*|_TEXT = )`([^`]+)`/g;
 
 const documents = globSync('{*,pages/**/*,components/**/*}.{ts,tsx}', { cwd: here })
   .filter((name) => !name.endsWith('.test.ts'))

@@ -49,6 +49,7 @@ export const FIELD_RULES: Readonly<Record<string, TokenRule>> = {
   'Query.subdomainAvailability': ['POOLS_READ', 'POOLS_WRITE'],
   'Query.usageExport': ['USAGE_READ', 'ADMIN_USERS'],
   'Query.usageEntry': 'USAGE_READ',
+  'Query.usageRetentionDays': 'ANY',
   'Query.viewer': 'ANY',
   'AdminQuery.apiKeys': 'ADMIN_USERS',
   'AdminQuery.auditChain': 'ADMIN_AUDIT_READ',

@@ -63,6 +63,7 @@ import {
   UpstreamResolver,
 } from './upstreams/upstream.resolver.ts';
 import { KeySnippetsResolver, ModelSnippetsResolver } from './snippets/snippet.resolver.ts';
+import { RetentionResolver } from './usage/retention.resolver.ts';
 import { AttemptFields } from './usage/attempt.resolver.ts';
 import { ReceiptResolver } from './usage/receipt.resolver.ts';
 import { UsageFields } from './usage/usage.fields.ts';
@@ -84,6 +85,7 @@ export const resolvers: NonEmptyArray<new () => object> = [
   TokenResolver,
   AdminUsersResolver,
   AddressResolver,
+  RetentionResolver,
   RateLimitResolver,
   DownloadResolver,
   NodeLookupResolver,

@@ -178,6 +178,23 @@ it('is billed like any request, and the usage log says where it came from', asyn
   expect(entries).toEqual([expected, expected, expected]);
 });
 
+it('tells with each reply what it was charged, and whose usage it is only to its owner', async () => {
+  const id = await chat();
+  await say(id, `Charge ${STORED}`);
+  const charged = () =>
+    customer.api.query<{ node: { messages: { nodes: { role: string; usage: { cost: string } | null }[] } } }>(
+      `query { node(id: "${id}") { ... on Conversation {
+        messages { nodes { role usage { cost outcome } } } } } }`,
+    );
+  await eventually(async () => {
+    const { node } = await charged();
+    expect(node.messages.nodes).toEqual([
+      { role: 'USER', usage: null },
+      { role: 'ASSISTANT', usage: { cost: '0.03', outcome: 'DELIVERED' } },
+    ]);
+  });
+});
+
 it('its key is refused without the pass of the control plane', async () => {
   const { rows } = await house.database.query<{ payload: { hidden: boolean; digest: string } }>(
     "select payload from config_log where kind = 'API_KEY' and payload ->> 'hidden' = 'true'",

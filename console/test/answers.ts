@@ -167,6 +167,12 @@ export function queries(state: State) {
     groupRatios: () => groupRatios,
     privacyPolicy: () => policy,
     privacyPolicyVersions: policyVersions,
+    usageRetentionDays: 400,
+    usageEntry: ({ requestId }: { requestId: string }) => ({
+      __typename: 'UsageEntry',
+      id: requestId,
+      cost: '0.30',
+    }),
     signInOptions: () => ({
       password: true,
       passkeys: true,

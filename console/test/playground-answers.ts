@@ -26,6 +26,7 @@ function message(index: number, more: object) {
     modelName: 'coder',
     parentId: index === 1 ? null : `msg_${index - 1}`,
     requestId: `req_01KAGX9B${index}`,
+    usage: null,
     createdAt: ago((30 - index) * MINUTE_MS),
     ...more,
   };
@@ -50,7 +51,12 @@ const fits = (retries: number, requests: number) => retries < requests * 0.1;
 
 const messages = [
   message(1, { role: 'USER', modelName: null, content: 'How does a retry budget work over three nodes?' }),
-  message(2, { content: REPLY, reasoning: 'The reader runs three nodes. A number helps.' }),
+  message(2, {
+    content: REPLY,
+    reasoning: 'The reader runs three nodes. A number helps.',
+    // Charged when the model cost less than it does today.
+    usage: { __typename: 'UsageEntry', id: 'req_01KAGX9B2', cost: '0.25' },
+  }),
   message(3, { role: 'USER', modelName: null, content: 'And with one node?' }),
   message(4, { state: 'FAILED', errorCode: 'upstream_failed', error: 'The upstream failed. Try again.' }),
   message(5, { parentId: 'msg_3', content: 'The same, with a third of the traffic.' }),

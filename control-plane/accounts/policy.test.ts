@@ -46,6 +46,14 @@ describe('the privacy policy', () => {
     expect(rows[0]?.sha256).toMatch(/^[0-9a-f]{64}$/);
   });
 
+  it('stands beside how long the usage log is kept here, for everybody', async () => {
+    const kept = async () => pick(await test.browser().send('{ usageRetentionDays }'), 'usageRetentionDays');
+    expect(await kept()).toBeNull();
+    test.settings.usageRetentionDays = 400;
+    expect(await kept()).toBe(400);
+    test.settings.usageRetentionDays = null;
+  });
+
   it('refuses a number twice, an empty text, and what comes before another version', async () => {
     const admin = await test.admin();
     const wrong = [

@@ -1,11 +1,13 @@
 /** Messages on the API: sending, stopping, repeating, and following a reply while it is written. */
 import 'reflect-metadata';
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { Arg, Ctx, FieldResolver, ID, Int, Mutation, Resolver, Root, Subscription } from 'type-graphql';
 import { Authorized, viewerOf } from '../context.ts';
 import type { Context } from '../context.ts';
 import { outcome, requestError } from '../errors.ts';
 import { IdInput } from '../inputs.ts';
-import { usageOfRequest } from '../usage/usage.service.ts';
+import { usageOfRequests } from '../usage/usage.service.ts';
+import type { UsageView } from '../usage/usage.service.ts';
 import { UsageEntry } from '../usage/usage.types.ts';
 import { placeOf } from './conversation.resolver.ts';
 import { storedMessage } from './conversation.service.ts';
@@ -37,7 +39,8 @@ export class MessageResolver {
   })
   async usage(@Root() message: Message, @Ctx() context: Context): Promise<UsageEntry | null> {
     if (!message.requestId) return null;
-    return (await usageOfRequest(context.em, message.requestId, viewerOf(context).id)) ?? null;
+    const key = `${viewerOf(context).id} ${message.requestId}`;
+    return (await context.batches.load(usageOfReplies, key)) ?? null;
   }
 
   @Authorized('USER')
@@ -84,6 +87,17 @@ export class MessageResolver {
   ): typeof MessageStreamEvent {
     return eventView(event);
   }
+}
+
+/** The usage of replies, by user and request id: all replies of one operation belong to who asks. */
+async function usageOfReplies(
+  em: EntityManager,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, UsageView>> {
+  const [userId = ''] = keys[0]?.split(' ') ?? [];
+  const requestIds = keys.map((key) => key.slice(userId.length + 1));
+  const found = await usageOfRequests(em, requestIds, userId);
+  return new Map([...found].map(([requestId, entry]) => [`${userId} ${requestId}`, entry]));
 }
 
 interface FollowArguments {

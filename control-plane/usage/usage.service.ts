@@ -91,6 +91,24 @@ export async function usageOfRequest(
   return (await usagePage(em, { requestId, userId }, { limit: 1 }))[0]?.entry;
 }
 
+/** The entries of these requests, by request id; what is not the given user's is left out. */
+export async function usageOfRequests(
+  em: EntityManager,
+  requestIds: readonly string[],
+  userId: string,
+): Promise<ReadonlyMap<string, UsageView>> {
+  const ids = [...requestIds];
+  const rows = await query<UsageRow>(
+    em,
+    sql`
+    select *, host(ip) as address, at::text as place from usage_entry
+    where request_id = any(${ids}::text[])
+      and at = any(array(select at from usage_request where request_id = any(${ids}::text[])))
+      and ${whereOf(await ofWallet(em, { userId }))}`,
+  );
+  return new Map(rows.map((row) => [row.request_id, toView(row)]));
+}
+
 /** The conditions as SQL over `usage_entry`. */
 export function whereOf(conditions: WalletConditions): Statement {
   const { range, modelNames, keyIds, poolIds, sources, statuses, requestId, ip, minCost, walletId } =

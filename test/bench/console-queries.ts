@@ -5,7 +5,7 @@ import { parse, print, visit } from 'graphql';
 import type { DefinitionNode, FragmentDefinitionNode, OperationDefinitionNode } from 'graphql';
 
 const CONSOLE = join(import.meta.dirname, '..', '..', 'console');
-const DOCUMENT = /graphql\(\s*`([^`]+)`/g;
+const DOCUMENT = /(?:graphql\(\s*|_TEXT = )`([^`]+)`/g;
 const DAY_MS = 86_400_000;
 
 export interface ConsoleQuery {

@@ -19,11 +19,13 @@ export const privacy = {
     retention: 'How long data is kept',
     what: 'What',
     howLong: 'How long',
+    usageDropped_one: 'Whole months, until {{count}} day after they ended; sums and charges stay',
+    usageDropped_other: 'Whole months, until {{count}} days after they ended; sums and charges stay',
     kept: {
       prompts: { what: 'Prompts and replies of requests with a key', long: 'Never stored' },
       usage: {
         what: 'Usage log: model, tokens, cost, request id, IP address',
-        long: 'As long as the account, then as long as bookkeeping asks; operators may drop older months',
+        long: 'As long as this gateway runs: it drops no months',
       },
       ledger: { what: 'Ledger and receipts', long: 'As long as bookkeeping asks' },
       sessions: { what: 'Signed-in browsers', long: '14 days without use, 90 days at most' },

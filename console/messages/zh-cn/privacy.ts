@@ -21,11 +21,12 @@ export const privacy: Translation<typeof english> = {
     retention: '数据保存多久',
     what: '内容',
     howLong: '期限',
+    usageDropped_other: '按整月保存，至月末后 {{count}} 天；汇总与扣费记录继续保留',
     kept: {
       prompts: { what: '使用密钥的请求的提示与回复', long: '从不保存' },
       usage: {
         what: '用量日志：模型、令牌、费用、请求编号、IP 地址',
-        long: '账户存续期间，之后依记账要求；运营者可删除较早月份',
+        long: '本网关运行期间：不删除任何月份',
       },
       ledger: { what: '账本与收据', long: '依记账要求' },
       sessions: { what: '已登录的浏览器', long: '14 天未使用，最长 90 天' },

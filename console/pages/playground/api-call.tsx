@@ -49,6 +49,6 @@ const BLANK = {
   errorCode: null,
   modelName: null,
   parentId: null,
-  requestId: null,
+  requestId: null, usage: null,
   createdAt: '',
 };

@@ -17,6 +17,10 @@ export const MessageFields = graphql(`
     modelName
     parentId
     requestId
+    usage {
+      id
+      cost
+    }
     createdAt
   }
 `);
@@ -250,6 +254,15 @@ export const MessageStream = graphql(
   `,
   [MessageFields],
 );
+
+export const ChargeQuery = graphql(`
+  query Charge($requestId: String!) {
+    usageEntry(requestId: $requestId) {
+      id
+      cost
+    }
+  }
+`);
 
 export type ChatMessage = ResultOf<typeof MessageFields>;
 export type StreamEvent = ResultOf<typeof MessageStream>['messageStream'];

@@ -1,5 +1,4 @@
 /** The messages of a chat, the questions at the right, and what can be done with each. */
-import { clsx } from 'clsx';
 import { Pencil, RefreshCw, Replace } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useEffect, useRef } from 'react';
 import { Button, IconButton } from '../../components/button.tsx';
@@ -8,6 +7,7 @@ import { Menu } from '../../components/menu.tsx';
 import { moneyText } from '../../components/money.tsx';
 import { exactText, formatOf } from '../../components/time.tsx';
 import { useTranslation } from '../../translation.ts';
+import { Charge } from './charge.tsx';
 import type { ChatMessage, PickedModel } from './documents.ts';
 import { addressOf } from './pictures.ts';
 import { versionsOf } from './thread.ts';
@@ -166,7 +166,6 @@ function Failed({ message, versions, onAgain }: Omit<ReplyProps, 'models'>) {
 function Actions({ message, versions, models, onAgain }: ReplyProps) {
   const { t } = useTranslation();
   const { modelName } = message;
-  const price = models.find((model) => model.name === modelName)?.price;
   return (
     <footer className="mt-1 flex flex-wrap items-center gap-1 text-table text-ink-3">
       {versions}
@@ -187,9 +186,9 @@ function Actions({ message, versions, models, onAgain }: ReplyProps) {
                 kind: 'choices',
                 label: t('playground.againWith'),
                 value: modelName ?? '',
-                options: models.map(({ name, price: cost }) => ({
+                options: models.map(({ name, price }) => ({
                   value: name,
-                  word: `${name} · ${moneyText(cost)}`,
+                  word: `${name} · ${moneyText(price)}`,
                 })),
                 choose: (name) => onAgain(message, name),
               },
@@ -197,11 +196,9 @@ function Actions({ message, versions, models, onAgain }: ReplyProps) {
           />
         </>
       )}
-      <span className={clsx('ml-2', message.state === 'STOPPED' && 'text-warn')}>
-        {message.state === 'STOPPED' && t('playground.stopped')}
-        {message.state === 'COMPLETE' &&
-          price !== undefined &&
-          t('playground.charged', { amount: moneyText(price) })}
+      {message.state === 'STOPPED' && <span className="ml-2 text-warn">{t('playground.stopped')}</span>}
+      <span className="ml-2">
+        <Charge message={message} />
       </span>
     </footer>
   );

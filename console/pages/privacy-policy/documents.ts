@@ -27,6 +27,12 @@ export const PolicyHistoryQuery = graphql(`
   }
 `);
 
+export const RetentionQuery = graphql(`
+  query Retention {
+    usageRetentionDays
+  }
+`);
+
 export type Policy = ResultOf<typeof PolicyHistoryQuery>['privacyPolicyVersions'][number];
 
 const TITLE_LINE = /^\s*# .*\n/;

@@ -1,11 +1,14 @@
 /** What holds in every version: what providers receive, and how long data stays. */
+import { useQuery } from 'urql';
 import { useTranslation } from '../../translation.ts';
+import { RetentionQuery } from './documents.ts';
 
 const KEPT = ['prompts', 'usage', 'ledger', 'sessions', 'links', 'chats', 'record'] as const;
 
 /** The facts, under the text. */
 export function PolicyFacts() {
   const { t } = useTranslation();
+  const howLong = useHowLong();
   return (
     <>
       <section className="mt-10 border-t border-line pt-6">
@@ -31,7 +34,7 @@ export function PolicyFacts() {
               {KEPT.map((name) => (
                 <tr key={name} className="border-b border-line align-top">
                   <td className="py-2 pr-4">{t(`privacy.kept.${name}.what`)}</td>
-                  <td className="py-2 text-ink-2">{t(`privacy.kept.${name}.long`)}</td>
+                  <td className="py-2 text-ink-2">{howLong(name)}</td>
                 </tr>
               ))}
             </tbody>
@@ -40,4 +43,16 @@ export function PolicyFacts() {
       </section>
     </>
   );
+}
+
+/** The usage log is kept as long as this gateway is set up to keep it; the rest everywhere the same. */
+function useHowLong(): (name: (typeof KEPT)[number]) => string {
+  const { t } = useTranslation();
+  const [{ data }] = useQuery({ query: RetentionQuery });
+  const days = data?.usageRetentionDays ?? null;
+  return (name) => {
+    if (name !== 'usage') return t(`privacy.kept.${name}.long`);
+    if (!data) return '';
+    return days === null ? t('privacy.kept.usage.long') : t('privacy.usageDropped', { count: days });
+  };
 }
