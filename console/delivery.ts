@@ -19,10 +19,7 @@ const FONT = /hanken-grotesk-latin[\w-]*\.woff2$/;
 export function delivery(): Plugin {
   return {
     name: 'console-delivery',
-    transformIndexHtml: {
-      order: 'post',
-      handler: (_html, { bundle }) => (bundle ? firstTags(bundle) : []),
-    },
+    transformIndexHtml: { order: 'post', handler: (_html, { bundle }) => (bundle ? firstTags(bundle) : []) },
     generateBundle: {
       order: 'post',
       handler(_options, bundle) {
@@ -100,10 +97,7 @@ function listPages(chunks: Chunks): ConsolePage[] {
   return readRoutes().map(({ path: at, sources, areas }) => {
     const wordsIn = (folder: string, names: readonly string[]): string[] =>
       chunks.of([...new Set(names)].map((area) => `${folder}/${area}.ts`));
-    const words = {
-      en: wordsIn(WORDS.en, areas),
-      'zh-CN': wordsIn(WORDS['zh-CN'], ['frame', ...areas]),
-    };
+    const words = { en: wordsIn(WORDS.en, areas), 'zh-CN': wordsIn(WORDS['zh-CN'], ['frame', ...areas]) };
     return { path: at, files: chunks.of(sources), words };
   });
 }

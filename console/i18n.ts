@@ -81,12 +81,7 @@ const wanted = new Set<Area>(['frame']);
 
 /** Starts in the language chosen on this device, else in the browser's first one that we have. */
 export async function startI18n(): Promise<void> {
-  await i18next.init({
-    lng: 'en',
-    fallbackLng: 'en',
-    resources: {},
-    interpolation: { escapeValue: false },
-  });
+  await i18next.init({ lng: 'en', fallbackLng: 'en', resources: {}, interpolation: { escapeValue: false } });
   const chosen = recall('language') ?? '';
   if (chosen === PSEUDO) return apply(PSEUDO);
   const known = [chosen, ...navigator.languages].map(closest).find((name) => name !== undefined);

@@ -83,13 +83,42 @@ async function main(): Promise<void> {
   if (!ready) throw new Error('There is no Chromium: install one, or name it with CHROMIUM.');
   const load = loadavg();
   const found = await withPostgres(paints);
-  say(`${cpus().length} cores, load average ${load.map((value) => value.toFixed(1)).join(', ')} at the start\n`);
+  say(
+    `${cpus().length} cores, load average ${load.map((value) => value.toFixed(1)).join(', ')} at the start\n`,
+  );
   say(`| /pricing, ${LOADS} loads with an empty cache | median | worst |\n|---|---|---|`);
-  say(rowOf('first paint of content, ms', found.map(({ firstMs }) => firstMs)));
-  say(rowOf('largest paint of content, ms', found.map(({ largestMs }) => largestMs)));
-  say(rowOf('longest task, ms', found.map(({ longestTaskMs }) => longestTaskMs)));
-  say(rowOf('shift of the layout', found.map(({ shift }) => shift), 3));
-  say(rowOf('on the wire, kB', found.map(({ bytes }) => bytes / 1_000), 1));
+  say(
+    rowOf(
+      'first paint of content, ms',
+      found.map(({ firstMs }) => firstMs),
+    ),
+  );
+  say(
+    rowOf(
+      'largest paint of content, ms',
+      found.map(({ largestMs }) => largestMs),
+    ),
+  );
+  say(
+    rowOf(
+      'longest task, ms',
+      found.map(({ longestTaskMs }) => longestTaskMs),
+    ),
+  );
+  say(
+    rowOf(
+      'shift of the layout',
+      found.map(({ shift }) => shift),
+      3,
+    ),
+  );
+  say(
+    rowOf(
+      'on the wire, kB',
+      found.map(({ bytes }) => bytes / 1_000),
+      1,
+    ),
+  );
   const scripts = await sizes();
   say('\n| page | kB of JavaScript, gzip |\n|---|---|');
   for (const { page, bytes } of scripts) say(`| ${page} | ${(bytes / 1_000).toFixed(1)} |`);
