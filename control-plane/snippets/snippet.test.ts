@@ -31,6 +31,16 @@ describe('the texts that set up clients', () => {
     }
   });
 
+  it('say what to do where the name of a pool on this machine is not found', () => {
+    const notesAt = (baseAddress: string): string => {
+      const [snippet] = snippetsOf({ ...ACCESS, baseAddress }, ['OPENAI_NODE']);
+      return (snippet?.notes ?? []).join('\n');
+    };
+    expect(notesAt('http://lyon.localhost:8080')).toContain('"127.0.0.1 lyon.localhost" to /etc/hosts');
+    expect(notesAt('http://localhost:8080')).not.toContain('hosts');
+    expect(notesAt('https://lyon.gateway.example')).not.toContain('hosts');
+  });
+
   it('say /v1 to clients of chat and responses, and nothing to those that add their path themselves', () => {
     const withVersion = ['OPENAI_PYTHON', 'OPENAI_NODE', 'CODEX', 'OPENCODE'] as const;
     const without = [

@@ -123,11 +123,17 @@ const TEXTS: Readonly<Record<Client, (access: Access) => Parts>> = {
 /** The texts for these clients, in the order of the list above; all of them where none are named. */
 export function snippetsOf(access: Access, wanted?: readonly Client[] | null): ClientSnippet[] {
   const verifyCommand = `curl -sS ${access.baseAddress}/v1/models -H "Authorization: Bearer ${SECRET_PLACE}"`;
-  return CLIENTS.filter((client) => wanted?.includes(client) ?? true).map((client) => ({
-    client,
-    ...TEXTS[client](access),
-    verifyCommand,
-  }));
+  return CLIENTS.filter((client) => wanted?.includes(client) ?? true).map((client) => {
+    const { title, files, notes } = TEXTS[client](access);
+    return { client, title, files, notes: [...notes, ...onThisMachine(access)], verifyCommand };
+  });
+}
+
+/** curl and browsers know names below localhost by themselves; what asks the system may not find them. */
+function onThisMachine({ baseAddress }: Access): string[] {
+  const { hostname } = new URL(baseAddress);
+  if (!hostname.endsWith('.localhost')) return [];
+  return [`Where ${hostname} is not found, add the line "127.0.0.1 ${hostname}" to /etc/hosts.`];
 }
 
 const python = (content: string): SnippetFile => ({ path: 'main.py', language: 'python', content });
