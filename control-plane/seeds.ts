@@ -9,7 +9,7 @@ import { seedPolicy } from './accounts/policy.service.ts';
 import { UserFailure } from './errors.ts';
 import type { Credentials, Settings } from './settings.ts';
 
-/** Fills an empty database. Safe to run from several processes at once. Throws what is wrong with ADMIN_PASSWORD. */
+/** Fills an empty database, from several processes at once, too. Throws what is wrong with ADMIN_PASSWORD. */
 export async function seed(em: EntityManager, settings: Settings): Promise<void> {
   await seedPolicy(em.fork());
   await seedCatalog(em.fork());

@@ -75,8 +75,8 @@ export async function changePassword(
 
 /**
  * Makes sure that there is an administrator: by `credentials` where given, which also claim one that still
- * waits for it; else one that waits to be claimed. An administrator with a password is left alone. Throws what
- * is wrong with the password, as everybody else is told.
+ * waits for it; else one that waits to be claimed. An administrator with a password is left alone. Throws
+ * what is wrong with the password, as everybody else is told.
  */
 export async function seedAdmin(em: EntityManager, credentials: Credentials | null): Promise<void> {
   const admins = { role: 'ADMIN', state: 'ACTIVE' } as const;

@@ -61,7 +61,9 @@ async function once(name: string, fill: (fresh: string) => Promise<void>): Promi
   const fresh = mkdtempSync(`${folder}.`);
   try {
     await fill(fresh);
-    if (!existsSync(folder)) renameSync(fresh, folder);
+    renameSync(fresh, folder);
+  } catch (error) {
+    if (!existsSync(folder)) throw error;
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
