@@ -158,6 +158,9 @@ describe.skipIf(!ready)('the storefront', () => {
       expect(await payButton(page, '$118.00').count()).toBe(0);
       expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Orion');
       expect(await violations(page)).toEqual([]);
+      await press(page, page.getByRole('button', { name: 'Notify me' }));
+      await page.getByText('You get a mail, once, when the storefront opens.').waitFor();
+      expect(fake.state.waitsForStorefront).toBe(true);
       fake.turnStorefront('OPEN');
       await payButton(page, '$118.00').waitFor();
     });

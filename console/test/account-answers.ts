@@ -18,6 +18,14 @@ export interface AccountState {
   tokens: SampleToken[];
   displayName: string | null;
   timeZone: string;
+  /** Whether a mail is wished for when the storefront opens. */
+  waitsForStorefront: boolean;
+}
+
+interface ProfileChange {
+  displayName?: string | null;
+  timeZone?: string;
+  notifications?: { storefrontOpening?: boolean };
 }
 
 /** Links of mails and what they do. */
@@ -71,6 +79,7 @@ export function makeAccount(): Omit<AccountState, 'signedIn'> {
     tokens: [makeToken(1, 'Billing export'), makeToken(2, 'Old script', { revokedAt: ago(HOUR_MS) })],
     displayName: 'Mara Lindgren',
     timeZone: 'UTC',
+    waitsForStorefront: false,
   };
 }
 
@@ -90,12 +99,13 @@ export function accountOf(state: AccountState) {
       ],
       linkedIdentities: [],
     }),
-    notificationPreferences: {
+    notificationPreferences: () => ({
       lowBalanceThreshold: '20',
       poolExpiry: true,
+      storefrontOpening: state.waitsForStorefront,
       paymentReceipts: false,
       security: true,
-    },
+    }),
     accessTokens: ({ first, after }: { first: number; after?: string | null }) =>
       connection(state.tokens, first, after ?? null),
   };
@@ -171,7 +181,8 @@ function tokenChanges(state: AccountState) {
 
 function profileChanges(state: AccountState) {
   return {
-    profileUpdate: ({ input }: Input<{ displayName?: string | null; timeZone?: string }>) => {
+    profileUpdate: ({ input }: Input<ProfileChange>) => {
+      state.waitsForStorefront = input.notifications?.storefrontOpening ?? state.waitsForStorefront;
       if (input.displayName !== undefined) state.displayName = input.displayName;
       state.timeZone = input.timeZone ?? state.timeZone;
       return {

@@ -19,6 +19,8 @@ export const UserSchema = defineEntity({
     allowedGroups: p.array<Group>(),
     notifyPoolExpiry: p.boolean().default(true),
     notifyPaymentReceipts: p.boolean().default(true),
+    /** Once, at the next opening of the storefront. */
+    notifyStorefront: p.boolean().default(false),
     createdAt: p.datetime().onCreate(() => new Date()),
   },
 });

@@ -37,6 +37,7 @@ const profile: Chapter = {
       'emailVerifiedAt', u.email_verified_at, 'displayName', u.display_name, 'locale', u.locale,
       'timeZone', u.time_zone, 'role', u.role, 'allowedGroups', u.allowed_groups, 'createdAt', u.created_at,
       'notifyPoolExpiry', u.notify_pool_expiry, 'notifyPaymentReceipts', u.notify_payment_receipts,
+      'notifyStorefrontOpening', u.notify_storefront,
       'hasPassword', u.password_hash is not null,
       'hasAuthenticatorApp', exists (select from totp_factor t where t.user_id = u.id
         and t.confirmed_at is not null))::text as item

@@ -14,11 +14,17 @@ import { removeOtherWays } from './other-ways.ts';
 import { LOCALES, nameOf } from './registration.service.ts';
 import { endSessions } from './session.service.ts';
 
+interface Notifications {
+  poolExpiry?: boolean | null;
+  paymentReceipts?: boolean | null;
+  storefrontOpening?: boolean | null;
+}
+
 export interface ProfileChange {
   displayName?: string | null;
   locale?: string | null;
   timeZone?: string | null;
-  notifications?: { poolExpiry?: boolean | null; paymentReceipts?: boolean | null } | null;
+  notifications?: Notifications | null;
 }
 
 /** Changes what is given; a name of null is taken away. Throws INVALID. */
@@ -29,6 +35,7 @@ export async function updateProfile(em: EntityManager, id: string, change: Profi
   if (change.timeZone) user.timeZone = timeZoneOf(change.timeZone);
   user.notifyPoolExpiry = change.notifications?.poolExpiry ?? user.notifyPoolExpiry;
   user.notifyPaymentReceipts = change.notifications?.paymentReceipts ?? user.notifyPaymentReceipts;
+  user.notifyStorefront = change.notifications?.storefrontOpening ?? user.notifyStorefront;
   await em.flush();
   return user;
 }

@@ -144,6 +144,7 @@ export class SecurityResolver {
       lowBalanceThreshold: wallet?.lowBalanceThreshold ?? null,
       poolExpiry: user.notifyPoolExpiry,
       paymentReceipts: user.notifyPaymentReceipts,
+      storefrontOpening: user.notifyStorefront,
       security: true,
     };
   }

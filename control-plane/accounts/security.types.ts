@@ -37,6 +37,11 @@ export class NotificationPreferences {
   @Field(() => Boolean, { description: 'When a payment arrived.' })
   paymentReceipts!: boolean;
 
+  @Field(() => Boolean, {
+    description: 'When dedicated pools are on sale again; switched off by the one mail that says so.',
+  })
+  storefrontOpening!: boolean;
+
   @Field(() => Boolean, { description: 'What concerns the safety of the account; always.' })
   security!: boolean;
 }
@@ -121,6 +126,9 @@ export class NotificationPreferencesInput {
 
   @Field(() => Boolean, { nullable: true, description: 'When a payment arrived.' })
   paymentReceipts?: boolean | null;
+
+  @Field(() => Boolean, { nullable: true, description: 'Once, when dedicated pools are on sale again.' })
+  storefrontOpening?: boolean | null;
 }
 
 /** Changes of a profile: what is left out stays. */

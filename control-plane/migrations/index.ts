@@ -18,6 +18,7 @@ import { WaysIn } from './015-ways-in.ts';
 import { QueryBudget } from './016-query-budget.ts';
 import { SumsOfUsers } from './017-sums-of-users.ts';
 import { Attempts } from './018-attempts.ts';
+import { StorefrontNotice } from './019-storefront-notice.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -40,4 +41,5 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '016-query-budget', class: QueryBudget },
   { name: '017-sums-of-users', class: SumsOfUsers },
   { name: '018-attempts', class: Attempts },
+  { name: '019-storefront-notice', class: StorefrontNotice },
 ];

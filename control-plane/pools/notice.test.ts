@@ -117,3 +117,37 @@ describe('the mail of a notice', () => {
     expect(given).toHaveLength(3);
   });
 });
+
+describe('the opening of the storefront', () => {
+  const wishes = () => query(market.em(), sql`select from users where notify_storefront`);
+  const turn = (state: string) => query(market.em(), sql`update storefront set state = ${state}`);
+
+  it('is told once to each who waits for it and may sign in; before that the wish stays', async () => {
+    const [eager, suspended] = [await market.buyer(BASE), await market.buyer(BASE)];
+    await market.buyer(BASE);
+    await query(
+      market.em(),
+      sql`update users set notify_storefront = true, locale = 'zh-CN',
+        state = case when id = ${suspended.userId} then 'SUSPENDED' else state end
+      where id = any(${[eager.userId, suspended.userId]}::text[])`,
+    );
+    await turn('CLOSED');
+    await round();
+    expect(mailbox.mails).toEqual([]);
+    expect(await wishes()).toHaveLength(2);
+    await turn('OPEN');
+    await Promise.all([round(), watchPools(market.em())]);
+    await round();
+    expect(mailbox.mails).toMatchObject([{ subject: '专属池重新开售' }]);
+    expect(mailbox.mails[0]?.text).toContain('https://console.example/pools');
+    expect(await wishes()).toHaveLength(1);
+  });
+
+  it('keeps the wish where no mail is sent', async () => {
+    const { userId } = await market.buyer(BASE);
+    await query(market.em(), sql`update users set notify_storefront = id = ${userId}`);
+    await announceMail(market.em(), { ...settings(), smtpUrl: null });
+    await round();
+    expect(await wishes()).toHaveLength(1);
+  });
+});

@@ -90,3 +90,17 @@ export function noticeMail(notice: Notice, locale: string, parts: NoticeParts): 
   ];
   return { subject: SUBJECTS[notice][language](said), text: lines.join('\n') };
 }
+
+const OPENING: Record<Language, Words> = {
+  en: {
+    subject: 'Dedicated pools are on sale again',
+    text: 'The storefront is open. You asked to be told once; no further mail follows.',
+  },
+  'zh-CN': { subject: '专属池重新开售', text: '销售已开放。您要求通知一次，之后不再发送此类邮件。' },
+};
+
+/** The mail to who waited for the storefront; English for languages we do not write. */
+export function openingMail(locale: string, link: string): Words {
+  const { subject, text } = OPENING[locale === 'zh-CN' ? 'zh-CN' : 'en'];
+  return { subject, text: `${text}\n\n${link}` };
+}

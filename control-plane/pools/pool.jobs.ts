@@ -1,6 +1,7 @@
 /**
- * What time does to pools: notices, automatic renewal, the end, and subdomains that become free. Each step
- * locks the row it works on, so that several control planes do it once; a step that failed is tried again.
+ * What time does to pools: notices, automatic renewal, the end, and subdomains that become free; and who
+ * waits for the storefront is told. Each step locks the row it works on, so that several control planes do
+ * it once; a step that failed is tried again.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { SYSTEM_ACTOR } from '../context.ts';
@@ -9,6 +10,7 @@ import { publish, publishMany } from '../events.ts';
 import { inTransaction, query, queryOne, sql } from '../sql.ts';
 import { dueNotice, giveNotice } from './notice.service.ts';
 import type { Notice } from './notice.texts.ts';
+import { tellOpening } from './opening.service.ts';
 import type { PoolRow } from './pool.entity.ts';
 import { lockPool, poolsThatTurned } from './pool.queries.ts';
 import { announcePool } from './pool.record.ts';
@@ -27,7 +29,8 @@ const ATTEMPTS: readonly { notice: Notice; beforeMs: number }[] = [
 
 /** One round of all of it. Throws what failed last, after all other steps and pools had their turn. */
 export async function watchPools(em: EntityManager): Promise<void> {
-  await each([renewDue, giveDueNotices, turnStates, freeSubdomains, pruneQuotes], (step) => step(em));
+  const steps = [renewDue, giveDueNotices, turnStates, freeSubdomains, pruneQuotes, tellOpening];
+  await each(steps, (step) => step(em));
 }
 
 /** One after the other; one that fails keeps no other from its turn. Throws what failed last. */

@@ -88,8 +88,6 @@ export const playground = {
     kept_other: '{{count}} chats are kept until you delete them.',
     on: 'On',
     off: 'Off',
-    failed: 'The switches could not be loaded',
-    failedSafe: 'They stay as they are.',
     kinds: {
       DURABLE_ROUTINE: 'Durable routines',
       PREFERENCE_PROFILE: 'Preference profiles',

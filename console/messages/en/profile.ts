@@ -58,6 +58,7 @@ export const profile = {
     thresholdHint: 'In dollars; empty for never.',
     notices: 'Notices',
     poolExpiry: 'When a dedicated pool is about to end',
+    storefrontOpening: 'Once, when dedicated pools are on sale again',
     paymentReceipts: 'When a payment arrives',
     securityNotices: 'What concerns the safety of the account',
     securityAlways: 'Always on.',

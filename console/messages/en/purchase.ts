@@ -47,6 +47,9 @@ export const purchase = {
     buy: 'Buy',
     pricing: 'Getting the price',
     newPrice: 'Get a new price',
+    notify: 'Notify me',
+    notified: 'You get a mail, once, when the storefront opens.',
+    notifyNot: 'Do not notify me',
     closedNow:
       'The storefront is closed: no pool can be bought now. What you chose stays here. ' +
       'Your pools work on and can be renewed.',

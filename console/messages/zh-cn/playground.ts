@@ -85,8 +85,6 @@ export const playground = {
     kept_other: '保留 {{count}} 个对话，直到你删除。',
     on: '开',
     off: '关',
-    failed: '无法加载开关',
-    failedSafe: '它们保持不变。',
     kinds: {
       DURABLE_ROUTINE: '长期习惯',
       PREFERENCE_PROFILE: '偏好',

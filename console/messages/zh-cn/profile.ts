@@ -60,6 +60,7 @@ export const profile: Translation<typeof english> = {
     thresholdHint: '以美元计；留空表示不提醒。',
     notices: '通知',
     poolExpiry: '专属池即将到期时',
+    storefrontOpening: '专属池重新开售时通知一次',
     paymentReceipts: '收到付款时',
     securityNotices: '与账户安全有关的事项',
     securityAlways: '始终开启。',

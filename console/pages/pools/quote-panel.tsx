@@ -4,6 +4,7 @@ import { Button } from '../../components/button.tsx';
 import { moneyText } from '../../components/money.tsx';
 import { Banner, SkeletonRows } from '../../components/notice.tsx';
 import { useTranslation } from '../../translation.ts';
+import { NotifyMe } from './notify-me.tsx';
 import type { Storefront } from './storefront-documents.ts';
 import { HeldFor, isShort, QuoteCash, QuoteLines, QuoteTerms, useHeld } from './quote-facts.tsx';
 import { Shortfall } from './shortfall.tsx';
@@ -46,6 +47,7 @@ export function QuotePanel({ storefront, held, wanted, refused, busy }: QuotePan
       )}
       <div className="flex flex-col gap-3 p-5">
         {closed && <Closed />}
+        {closed && <NotifyMe />}
         {!closed && refused !== undefined && <Refused words={refused} />}
         {!closed && failure !== undefined && <Refused words={failure} />}
         {quote && current && isShort(quote) && !closed && <Shortfall quote={quote} />}

@@ -37,6 +37,7 @@ export const UpdateProfile = graphql(`
         notificationPreferences {
           poolExpiry
           paymentReceipts
+          storefrontOpening
         }
       }
       userErrors {
@@ -205,6 +206,7 @@ export const NoticesQuery = graphql(`
       notificationPreferences {
         poolExpiry
         paymentReceipts
+        storefrontOpening
       }
     }
   }

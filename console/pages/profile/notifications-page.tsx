@@ -30,7 +30,7 @@ export function NotificationsPage() {
   );
 }
 
-const NAMES = ['poolExpiry', 'paymentReceipts'] as const;
+const NAMES = ['poolExpiry', 'storefrontOpening', 'paymentReceipts'] as const;
 
 function Switches({ preferences }: { preferences: Notices['notificationPreferences'] }) {
   const { t } = useTranslation();
