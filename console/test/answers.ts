@@ -258,11 +258,14 @@ function newKeyMutations(state: State) {
         revealedAt,
         prefix: SECRET.slice(0, 7),
         suffix: SECRET.slice(-4),
+        ...(key.rotation && { rotation: { ...key.rotation, pendingReveal: false, graceEndsAt: soon() } }),
       });
       return { ...done(key), secret: SECRET };
     }),
   };
 }
+
+const soon = () => new Date(Date.now() + 3_600_000).toISOString();
 
 function keyMutations(state: State) {
   return {
