@@ -74,3 +74,20 @@ describe.skipIf(!ready)('the palette of administrators', () => {
     });
   });
 });
+
+describe.skipIf(!ready)('a menu on a phone', () => {
+  test('is a sheet at the bottom edge, wherever its button stands, and closes beside it', async () => {
+    await visit('/keys', async (page) => {
+      await page.setViewportSize({ width: 360, height: 800 });
+      await page.getByRole('button', { name: 'Actions for Codex in CI' }).click();
+      const menu = page.getByRole('menu');
+      await menu.waitFor();
+      const box = await menu.boundingBox();
+      expect(box).toMatchObject({ x: 0, width: 360 });
+      expect((box?.y ?? 0) + (box?.height ?? 0)).toBe(800);
+      expect(await violations(page, true)).toEqual([]);
+      await page.mouse.click(180, 20);
+      await menu.waitFor({ state: 'detached' });
+    });
+  });
+});

@@ -17,7 +17,8 @@ export function MenuPopup({ open, onOpenChange, anchor, entries }: MenuPopupProp
   return (
     <Base.Root open={open} onOpenChange={onOpenChange}>
       <Base.Portal>
-        <Base.Positioner anchor={anchor} align="end" sideOffset={4} className="z-50 outline-none">
+        <Base.Backdrop className="floating fixed inset-0 z-40 bg-(--scrim) sm:hidden" />
+        <Base.Positioner anchor={anchor} align="end" sideOffset={4} className={PLACE}>
           <Base.Popup finalFocus={() => anchor} className={POPUP}>
             {entries.map((entry, index) => (
               <Entry key={index} entry={entry} />
@@ -31,7 +32,13 @@ export function MenuPopup({ open, onOpenChange, anchor, entries }: MenuPopupProp
 
 const POPUP =
   'floating max-h-(--available-height) w-[248px] overflow-y-auto max-w-[calc(100vw-16px)] ' +
-  'rounded-card border border-line bg-raise p-1 shadow-float outline-none';
+  'rounded-card border border-line bg-raise p-1 shadow-float outline-none ' +
+  'max-sm:max-h-[75dvh] max-sm:w-full max-sm:max-w-none max-sm:rounded-b-none max-sm:border-x-0 ' +
+  'max-sm:border-b-0 max-sm:p-2 max-sm:pb-[calc(8px+env(safe-area-inset-bottom))] max-sm:shadow-dialog';
+// On a phone a menu is a sheet at the bottom, wherever its button stands.
+const PLACE =
+  'z-50 outline-none max-sm:fixed! max-sm:inset-x-0! max-sm:top-auto! max-sm:bottom-0! max-sm:w-full! ' +
+  'max-sm:transform-none!';
 const ITEM =
   'flex min-h-8 w-full cursor-default items-center gap-3 ' +
   'rounded-control px-2.5 py-1.5 text-left text-table outline-none ' +
@@ -57,7 +64,11 @@ function Action({ icon: Icon, word, effect, destructive = false, run }: MenuActi
         size={16}
         strokeWidth={1.75}
         aria-hidden="true"
-        className={clsx('mt-0.5 flex-none self-start', destructive ? 'text-bad' : 'text-ink-2')}
+        className={clsx(
+          'flex-none',
+          effect !== undefined && 'mt-0.5 self-start',
+          destructive ? 'text-bad' : 'text-ink-2',
+        )}
       />
       <span>
         {word}

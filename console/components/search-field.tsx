@@ -68,7 +68,7 @@ export function SearchField({ label, placeholder, value, onSearch, slash = true 
 }
 
 const FRAME =
-  'flex h-8 w-[248px] flex-none items-center gap-2 border-control px-2.5 max-sm:w-full touch:h-11';
+  'flex h-8 w-[216px] flex-none items-center gap-2 border-control px-2.5 max-sm:w-full touch:h-11';
 
 function useSlash(on: boolean, input: React.RefObject<HTMLInputElement | null>): void {
   useEffect(() => {

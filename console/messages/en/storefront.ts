@@ -39,7 +39,7 @@ export const storefront = {
     pools: 'Pools',
     poolsSentence: 'The dedicated pools of all users.',
     search: 'Search the pools',
-    searchHint: 'Name, subdomain or owner',
+    searchHint: 'Pool or its owner',
     noPools: 'No pools yet',
     noPoolsSentence: 'Each pool that somebody buys stands here.',
     noneFits: 'No pool fits the search and the filter.',

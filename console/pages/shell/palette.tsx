@@ -199,7 +199,7 @@ function Options({ id, found, at, onPoint, onRun }: OptionsProps) {
     <ul id={id} role="listbox" aria-label={t('palette.title')} className="mt-3 max-h-80 overflow-y-auto">
       {found.map((command, index) => (
         <li
-          key={command.word}
+          key={`${index} ${command.word}`}
           id={`${id}-${index}`}
           role="option"
           aria-selected={index === at}
