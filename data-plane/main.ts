@@ -36,6 +36,9 @@ const FIRST_CONFIG_MS = 3_000;
  */
 const CLOSING_MS = { patient: 5_000, hasty: 300 };
 
+/** How long the control plane may take at the end to hear that this node admits nothing more, in ms. */
+const LEAVING_MS = { patient: 2_000, hasty: 300 };
+
 /** How long the answers that are still open then may take to say that they were cut, in ms. */
 const CUTTING_MS = 300;
 
@@ -184,10 +187,12 @@ async function stop(node: Node, drainMs: number): Promise<void> {
   node.draining = true;
   node.log.info({ inflight: node.traffic.inflight, drainMs }, 'stopping');
   const until = performance.now() + drainMs;
+  void node.permits.leave();
   while (node.traffic.inflight > 0 && performance.now() < until) await pause(20);
   await Promise.race([node.server.close(), pause(CUTTING_MS)]);
-  await node.permits.stop();
-  await node.ledger.drain(drainMs > 1_000 ? CLOSING_MS.patient : CLOSING_MS.hasty);
+  const isPatient = drainMs > 1_000;
+  await node.permits.stop(isPatient ? LEAVING_MS.patient : LEAVING_MS.hasty);
+  await node.ledger.drain(isPatient ? CLOSING_MS.patient : CLOSING_MS.hasty);
   node.leave();
   await node.ledger.close();
   await node.feed.stop();

@@ -5,7 +5,7 @@ import type { MikroORM } from '@mikro-orm/postgresql';
 import { announce } from '../control-plane/config-log.ts';
 import { newId } from '../control-plane/ids.ts';
 import { createOrm } from '../control-plane/orm.ts';
-import { acceptPromise, requestPermits } from '../control-plane/pools/permit.service.ts';
+import { acceptPromise, requestPermits, writeOffNode } from '../control-plane/pools/permit.service.ts';
 import { inTransaction } from '../control-plane/sql.ts';
 import { openMoney } from './money-fixture.ts';
 import type { Money } from './money-fixture.ts';
@@ -80,6 +80,21 @@ describe('60 requests a minute over three nodes', () => {
     expect(after).toBeGreaterThanOrEqual(57);
   });
 
+  it('has the whole cap again a minute after a node was said to be gone, and never more before', async () => {
+    // Cut off, it uses up its share by itself until the moment in which it dies.
+    const cutOff: Trouble = { kind: 'away', from: MINUTE_MS, until: 3 * MINUTE_MS, node: 1 };
+    for (const saidAfterMs of [10, 1_000, 30_000]) {
+      const { admitted } = await run({
+        perMinute: [90, 90, 90],
+        troubles: [cutOff],
+        losses: [{ at: 3 * MINUTE_MS, node: 1, saidAfterMs }],
+      });
+      expect(worstMinute(admitted)).toBeLessThanOrEqual(CAP);
+      const after = admitted.filter((at) => at > 5 * MINUTE_MS).length / 5;
+      expect(after).toBeGreaterThanOrEqual(57);
+    }
+  });
+
   it('loses only its share to a node that is cut off, and nothing once it is back', async () => {
     const away: Trouble = { kind: 'away', from: MINUTE_MS, until: 6 * MINUTE_MS, node: 1 };
     const { admitted } = await run({ perMinute: [90, 0, 90], troubles: [away] });
@@ -135,6 +150,7 @@ describe('two processes of the control plane on one database', () => {
         const alone = request.alone?.map((use) => ({ ...use, poolId })) ?? null;
         return acceptPromise(em(), { ...request, nodeId: idOf(request.nodeId), alone }, async () => now);
       },
+      writeOff: (name, now) => writeOffNode(em(), idOf(name), async () => now),
     };
   }
 });

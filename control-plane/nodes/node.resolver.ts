@@ -71,8 +71,9 @@ export class NodeResolver {
   @Authorized('ADMIN')
   @Mutation(() => NodePayload, {
     description:
-      'Asks a node to finish what it has and end; within seconds it takes nothing new. Of a node that is ' +
-      'gone for good, others get its part of the caps of pools.',
+      'Asks a node to finish what it has and end; within seconds it takes nothing new, and others get its ' +
+      'part of the caps of pools. One that is silent is taken to be gone for good: they get it after a ' +
+      'minute.',
   })
   adminNodeDrain(
     @Ctx() context: Context,

@@ -9,6 +9,7 @@ import type { Actor, NodeIdentity } from '../context.ts';
 import { UserFailure } from '../errors.ts';
 import { EVERYBODY, publish } from '../events.ts';
 import { newId } from '../ids.ts';
+import { writeOffNode } from '../pools/permit.service.ts';
 import { inTransaction, query, queryOne, sql, toDate } from '../sql.ts';
 
 export type NodeState = 'JOINING' | 'IN_SYNC' | 'LAGGING' | 'OFFLINE' | 'DRAINING';
@@ -71,7 +72,7 @@ export async function rotateNodeToken(em: EntityManager, nodeId: string): Promis
 
 /**
  * Asks a node to finish what it has, take nothing new and end; it hears of it with its next heartbeat, and
- * serves again once it is started anew. Throws NOT_FOUND.
+ * serves again once it is started anew. One that is silent is taken to be gone for good. Throws NOT_FOUND.
  */
 export async function drainNode(em: EntityManager, nodeId: string): Promise<void> {
   const changed = await queryOne(
@@ -79,6 +80,7 @@ export async function drainNode(em: EntityManager, nodeId: string): Promise<void
     sql`update data_plane_node set draining = true where id = ${nodeId} returning id`,
   );
   if (!changed) throw new UserFailure('NOT_FOUND', 'There is no such node.', 'id');
+  await writeOffNode(em, nodeId);
   await publish(em, 'adminNodeUpdated', { audience: EVERYBODY, id: nodeId });
 }
 

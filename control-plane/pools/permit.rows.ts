@@ -55,15 +55,13 @@ export function toGrant(row: GrantRow): Grant {
 export async function standings(em: EntityManager, nodeId?: string): Promise<Standing[]> {
   const rows = await query<StandingRow>(
     em,
-    sql`select p.*, n.draining from permit_node p join data_plane_node n on n.id = p.node_id
-      where ${nodeId === undefined ? sql`true` : sql`p.node_id = ${nodeId}`}`,
+    sql`select * from permit_node where ${nodeId === undefined ? sql`true` : sql`node_id = ${nodeId}`}`,
   );
   return rows.map((row) => ({
     nodeId: row.node_id,
     freeUntil: Number(row.free_until),
     suspectUntil: Number(row.suspect_until),
     place: { nodes: row.nodes, index: row.place },
-    drained: row.draining,
   }));
 }
 
@@ -73,5 +71,16 @@ interface StandingRow {
   suspect_until: string;
   nodes: number;
   place: number;
-  draining: boolean;
+}
+
+/** Notes what a node may do by itself from now on. */
+export async function saveStanding(em: EntityManager, standing: Standing): Promise<void> {
+  const { nodeId, freeUntil, suspectUntil, place } = standing;
+  await query(
+    em,
+    sql`insert into permit_node (node_id, free_until, suspect_until, nodes, place)
+      values (${nodeId}, ${freeUntil}, ${suspectUntil}, ${place.nodes}, ${place.index})
+      on conflict (node_id) do update set free_until = excluded.free_until,
+        suspect_until = excluded.suspect_until, nodes = excluded.nodes, place = excluded.place`,
+  );
 }

@@ -37,8 +37,6 @@ export interface Standing {
   suspectUntil: number;
   /** The place by which it would take its share. */
   place: Place;
-  /** An administrator took it out of service. */
-  drained: boolean;
 }
 
 /** Everything that bears on a pool's cap. */
@@ -49,7 +47,7 @@ export interface PoolLog {
   nodes: readonly Standing[];
 }
 
-/** The free time of a node that ended in good order: it does nothing before it promises again. */
+/** The free time of a node that has ended or is gone for good: it does nothing before it promises again. */
 export const GONE = Number.MAX_SAFE_INTEGER;
 
 /** An answer to a node that asks for permits. */
@@ -94,16 +92,30 @@ function reserved({ cap, nodes }: PoolLog, asking: string, now: number): number 
 }
 
 function mayCount(
-  { nodeId, freeUntil, suspectUntil, place, drained }: Standing,
+  { nodeId, freeUntil, suspectUntil, place }: Standing,
   asking: string,
   now: number,
 ): boolean {
   if (suspectUntil + WINDOW_MS > now) return true;
   if (nodeId === asking) return false;
-  const isSilent = freeUntil <= now && freeUntil + ALONE_MAX_MS + WINDOW_MS > now && !drained;
+  const isSilent = isUnheard({ freeUntil }, now);
   // A node that believes to be the only one takes the whole cap at once when it hears nothing any more.
   const believesAlone = place.nodes === 1 && freeUntil !== GONE;
   return isSilent || (believesAlone && freeUntil > now);
+}
+
+/** Whether the node may be admitting requests by itself, or may have done so within the last minute. */
+export function isUnheard({ freeUntil }: Pick<Standing, 'freeUntil'>, now: number): boolean {
+  return freeUntil <= now && freeUntil + ALONE_MAX_MS + WINDOW_MS > now;
+}
+
+/**
+ * The standing of a node of which an administrator says that it is gone for good. One that keeps a promise is
+ * there, and says itself when it ends. What another one admitted by itself until now counts for a minute
+ * more.
+ */
+export function writtenOff(standing: Standing, now: number): Standing {
+  return isUnheard(standing, now) ? { ...standing, freeUntil: GONE, suspectUntil: now } : standing;
 }
 
 /**
@@ -149,6 +161,5 @@ export function promised(
     freeUntil: leaving ? GONE : until,
     suspectUntil: mayHaveActed ? now : (before?.suspectUntil ?? 0),
     place,
-    drained: false,
   };
 }

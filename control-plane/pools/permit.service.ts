@@ -7,9 +7,9 @@ import { FINISHED_MAX, PERMIT_TTL_MS, WINDOW_MS } from '@gateway/shared/permits'
 import { UserFailure } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { inTransaction, query, queryOne, sql } from '../sql.ts';
-import { judge, promised, useAt, usesOf } from './permit.rules.ts';
+import { judge, promised, useAt, usesOf, writtenOff } from './permit.rules.ts';
 import type { Finished, PermitPromise, Use, Verdict } from './permit.rules.ts';
-import { lockPool, readLog, standings, toGrant } from './permit.rows.ts';
+import { lockPool, readLog, saveStanding, standings, toGrant } from './permit.rows.ts';
 import type { GrantRow } from './permit.rows.ts';
 
 /** Steps of the history of a pool's use, in ms. */
@@ -113,16 +113,29 @@ export async function acceptPromise(
     if (!standing) return { clock: now, accepted: false };
     for (const { poolId, used, agoMs } of alone ?? [])
       if (used > 0) await noteUses(inner, poolId, [useAt(now - Math.max(0, agoMs), used)]);
-    const { freeUntil, suspectUntil, place } = standing;
-    await query(
-      inner,
-      sql`insert into permit_node (node_id, free_until, suspect_until, nodes, place)
-        values (${nodeId}, ${freeUntil}, ${suspectUntil}, ${place.nodes}, ${place.index})
-        on conflict (node_id) do update set free_until = excluded.free_until,
-          suspect_until = excluded.suspect_until, nodes = excluded.nodes, place = excluded.place`,
-    );
+    await saveStanding(inner, standing);
     return { clock: now, accepted: true };
   });
+}
+
+/**
+ * Takes an administrator's word that a silent node is gone for good: others have its share after a minute. Of
+ * a node that is heard nothing changes. Changes nothing again where it is said twice.
+ */
+export async function writeOffNode(
+  em: EntityManager,
+  nodeId: string,
+  clock: PermitClock = databaseClock,
+): Promise<void> {
+  const [before] = await standings(em, nodeId);
+  if (!before) return;
+  const { freeUntil, suspectUntil } = writtenOff(before, await clock(em));
+  // A promise that is accepted in this moment counts: then the node is there.
+  await query(
+    em,
+    sql`update permit_node set free_until = ${freeUntil}, suspect_until = ${suspectUntil}
+      where node_id = ${nodeId} and free_until = ${before.freeUntil}`,
+  );
 }
 
 /** Requests that were admitted in the last 60 s, as far as nodes have said so. */

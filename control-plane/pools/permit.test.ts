@@ -19,6 +19,7 @@ import {
   rpmNow,
   rpmPeak,
   throttledSince,
+  writeOffNode,
 } from './permit.service.ts';
 import type { AloneUse, PermitAnswer } from './permit.service.ts';
 import type { Finished } from './permit.rules.ts';
@@ -77,6 +78,10 @@ class Pool {
     const place = { nodes: this.#nodes.length, index: node };
     const request = { nodeId: this.nodeId(node), heard: this.now, place, alone: [], leaving: true };
     return acceptPromise(money.em(), request, async () => this.now);
+  }
+
+  writeOff(node: number) {
+    return writeOffNode(money.em(), this.nodeId(node), async () => this.now);
   }
 
   nodeId(node: number): string {
@@ -186,14 +191,42 @@ describe('a node that is not heard', () => {
     expect((await pool.ask(0)).remaining).toBe(CAP);
   });
 
-  it('that left in good order, was drained, or is gone for a day keeps nobody waiting', async () => {
+  it('that left in good order or is gone for a day keeps nobody waiting', async () => {
     const pool = await Pool.open(4);
     await pool.leave(1);
-    await query(money.em(), sql`update data_plane_node set draining = true where id = ${pool.nodeId(2)}`);
+    await pool.leave(2);
     pool.now += PROMISE_MS;
     await pool.promise(0);
     expect((await pool.ask(0)).remaining).toBe(45);
     pool.now += ALONE_MAX_MS + WINDOW_MS;
+    await pool.promise(0);
+    expect((await pool.ask(0)).remaining).toBe(CAP);
+  });
+
+  it('and is said to be gone for good keeps its share for one minute more', async () => {
+    const pool = await Pool.open(2);
+    pool.now += 20_000;
+    await pool.promise(0);
+    await pool.writeOff(1);
+    expect((await pool.ask(0)).remaining).toBe(30);
+    pool.now += WINDOW_MS - 1;
+    await pool.promise(0);
+    await pool.writeOff(1);
+    expect((await pool.ask(0)).remaining).toBe(30);
+    pool.now += 1;
+    expect((await pool.ask(0)).remaining).toBe(CAP);
+    await pool.promise(1, null);
+    expect(await pool.granted(5, 1)).toBe(5);
+  });
+
+  it('is not said to be gone while it keeps a promise: it may be cut off and act alone', async () => {
+    const pool = await Pool.open(2);
+    await pool.writeOff(1);
+    pool.now += PROMISE_MS;
+    await pool.promise(0);
+    expect((await pool.ask(0)).remaining).toBe(30);
+    await pool.writeOff(1);
+    pool.now += WINDOW_MS;
     await pool.promise(0);
     expect((await pool.ask(0)).remaining).toBe(CAP);
   });

@@ -10,13 +10,13 @@ import { leftIn } from './asking.ts';
 import type { AloneMark } from './marker.ts';
 import { newPermitState } from './state.ts';
 import type { PermitEffect, PermitEvent, PermitState } from './state.ts';
-import { step } from './step.ts';
+import { aloneUses, step } from './step.ts';
 
 /** How long a request waits for a permit, in ms. */
 export const PERMIT_WAIT_MS = 1_000;
 const TICK_MS = 100;
-/** How long the last words of a node that ends may take, in ms. */
-const LEAVE_MS = 300;
+/** Between two tries of a node that ends to be heard, in ms. */
+const LEAVE_AGAIN_MS = 300;
 
 /** The right to ask an upstream once. */
 export interface Permit {
@@ -62,7 +62,7 @@ interface Waiter {
   timer: NodeJS.Timeout;
 }
 
-/** Permits over a control plane. Call `stop` at the end of the process. */
+/** Permits over a control plane. Call `leave` when the process takes nothing new, `stop` at its end. */
 export class NodePermits implements Permits {
   readonly #parts: PermitParts;
   readonly #state: PermitState;
@@ -70,6 +70,10 @@ export class NodePermits implements Permits {
   readonly #timer: NodeJS.Timeout;
   #lastWaiter = 0;
   #inUse = false;
+  /** The promise under way: what is said after it must not be overtaken by it. */
+  #promising: Promise<void> = Promise.resolve();
+  #leaving: Promise<void> | undefined;
+  #stopped = false;
 
   constructor(parts: PermitParts) {
     this.#parts = parts;
@@ -97,20 +101,42 @@ export class NodePermits implements Permits {
     return { remaining: leftIn(meter, now) + part, resetMs: Math.max(0, resetAt - now) };
   }
 
-  /** Tells the control plane that this node ends. Bounded; never rejects. */
-  async stop(): Promise<void> {
+  /**
+   * From now on nothing is admitted without permits, and the control plane is told so until it has heard it:
+   * others then have this node's share. Resolves then, or after `stop`; never rejects.
+   */
+  leave(): Promise<void> {
+    this.#leaving ??= this.#sayLeaving();
+    return this.#leaving;
+  }
+
+  /** Leaves, and ends. Takes `limitMs` at most. */
+  async stop(limitMs: number): Promise<void> {
+    await Promise.race([this.leave(), pause(limitMs)]);
+    this.#stopped = true;
     clearInterval(this.#timer);
-    const { control, ownId } = this.#parts;
+  }
+
+  async #sayLeaving(): Promise<void> {
+    const { control, now, ownId } = this.#parts;
+    const state = this.#state;
+    state.leaving = true;
+    await this.#promising;
     const nodeId = ownId();
-    const { clock: heard, place, accepted, marked } = this.#state;
-    this.#state.leaving = true;
-    if (nodeId === undefined || !accepted || marked) return;
-    const last = { nodeId, heard, nodes: place.nodes, place: place.index, alone: [], leaving: true };
-    const said = control.promisePermits(last).then(
-      () => undefined,
-      () => undefined,
-    );
-    await Promise.race([said, new Promise((resolve) => setTimeout(resolve, LEAVE_MS))]);
+    if (nodeId === undefined || !this.#inUse) return;
+    const { nodes, index: place } = state.place;
+    let heard = state.clock;
+    while (!this.#stopped) {
+      const alone = heard === null ? [] : aloneUses(state, now());
+      try {
+        const leaving = heard !== null;
+        const answer = await control.promisePermits({ nodeId, heard, nodes, place, alone, leaving });
+        if (answer.accepted) return;
+        heard = answer.clock;
+      } catch {
+        await pause(LEAVE_AGAIN_MS);
+      }
+    }
   }
 
   #tick(): void {
@@ -135,7 +161,7 @@ export class NodePermits implements Permits {
 
   #do(effect: Exclude<PermitEffect, { type: 'MARK' }>): void {
     if (effect.type === 'ASK') void this.#ask(effect);
-    else if (effect.type === 'PROMISE') void this.#promise(effect);
+    else if (effect.type === 'PROMISE') this.#promising = this.#promise(effect);
     else if (effect.type === 'ADMIT') this.#admitted(effect);
     else this.#refused(effect);
   }
@@ -213,6 +239,12 @@ const MESSAGES = {
     'The requests per minute of this pool are used up. Wait as long as retry-after says, then try again.',
   unavailable: 'The gateway cannot count the requests of this pool at the moment. Try again shortly.',
 };
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
+}
 
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

@@ -121,10 +121,11 @@ function promise(turn: PermitTurn): void {
   const { place } = state;
   if (heard !== null) state.places.push(place);
   state.promising = true;
-  effects.push({ type: 'PROMISE', heard, place, alone: heard === null ? [] : aloneUses(turn) });
+  effects.push({ type: 'PROMISE', heard, place, alone: heard === null ? [] : aloneUses(state, now) });
 }
 
-function aloneUses({ state, now }: PermitTurn): NodePermitAloneUse[] | null {
+/** What was admitted without permits in the last minute, as promises tell it; null where nobody knows. */
+export function aloneUses(state: PermitState, now: number): NodePermitAloneUse[] | null {
   if (!state.remembers) return null;
   const uses = [...state.meters.values()].flatMap(({ poolId, usesAlone }) =>
     usesAlone.ages(now, ALONE_SPAN_MS).map(({ count, agoMs }) => ({ poolId, used: count, agoMs })),

@@ -4,7 +4,7 @@
  */
 import { WINDOW_MS } from '@gateway/shared/permits';
 import type { Place } from '@gateway/shared/permits';
-import { judge, promised, useAt, usesOf } from '../../control-plane/pools/permit.rules.ts';
+import { judge, promised, useAt, usesOf, writtenOff } from '../../control-plane/pools/permit.rules.ts';
 import type { Grant, Standing, Use } from '../../control-plane/pools/permit.rules.ts';
 import type {
   PermitAnswer,
@@ -22,6 +22,8 @@ export interface Office {
     request: PromiseRequest,
     now: number,
   ): Promise<{ clock: number; accepted: boolean }> | { clock: number; accepted: boolean };
+  /** An administrator says that a node is gone for good. */
+  writeOff(nodeId: string, now: number): Promise<void> | void;
 }
 
 /** What happens to the network: between these moments nothing passes; a frozen end is late instead. */
@@ -42,6 +44,8 @@ export interface Plan {
   troubles?: readonly Trouble[];
   /** Moments at which a node is killed and starts again a second later. */
   kills?: readonly { at: number; node: number }[];
+  /** Moments at which a node is killed for good, and an administrator says so, so many ms later. */
+  losses?: readonly { at: number; node: number; saidAfterMs: number }[];
   latencyMs?: number;
   /** How many of 100 messages, and as many answers, are lost. */
   lostPercent?: number;
@@ -103,6 +107,9 @@ export function memoryOffice(cap: () => number): Office {
       nodes = [...nodes.filter((node) => node !== before), standing];
       return { clock: now, accepted: true };
     },
+    writeOff(nodeId, now) {
+      nodes = nodes.map((node) => (node.nodeId === nodeId ? writtenOff(node, now) : node));
+    },
   };
 }
 
@@ -115,6 +122,7 @@ interface SimulatedNode {
   marked: boolean;
   /** Messages of a process that was killed find nobody. */
   life: number;
+  lost: boolean;
 }
 
 const POOL = 'pool_simulated';
@@ -146,7 +154,7 @@ class Simulation {
       const offset = Math.floor(plan.random() * 1e6) + 0.5;
       // A machine that has run for a while: its first minute is not what is looked at.
       const state = newPermitState(offset - 2 * WINDOW_MS, true);
-      return { id: `node_${index}`, index, state, offset, marked: false, life: 0 };
+      return { id: `node_${index}`, index, state, offset, marked: false, life: 0, lost: false };
     });
   }
 
@@ -156,6 +164,7 @@ class Simulation {
       this.#arrivals(node);
     }
     for (const { at, node } of this.#plan.kills ?? []) this.#at(at, () => this.#kill(node));
+    for (const loss of this.#plan.losses ?? []) this.#at(loss.at, () => this.#lose(loss));
     for (let next = this.#queue.shift(); next && next.at < this.#plan.forMs; next = this.#queue.shift()) {
       this.#now = next.at;
       await next.work();
@@ -185,11 +194,26 @@ class Simulation {
     });
   }
 
+  #lose({ node: index, saidAfterMs }: { node: number; saidAfterMs: number }): void {
+    const node = this.#nodes[index];
+    if (!node) return;
+    node.life += 1;
+    node.lost = true;
+    this.#after(saidAfterMs, () => this.#office.writeOff(node.id, this.#clock()));
+  }
+
+  /** The control plane's. */
+  #clock(): number {
+    return Math.floor(this.#now) + 1_700_000_000_000;
+  }
+
   #arrivals(node: SimulatedNode): void {
+    if (node.lost) return;
     const perMinute = this.#plan.perMinute[node.index] ?? 0;
     if (perMinute === 0) return;
     const gap = (-Math.log(1 - this.#plan.random()) * WINDOW_MS) / perMinute;
     this.#after(gap, () => {
+      if (node.lost) return;
       this.#arrivals(node);
       const { life } = node;
       this.#waiter += 1;
@@ -265,7 +289,7 @@ class Simulation {
     effect: Extract<PermitEffect, { type: 'ASK' | 'PROMISE' }>,
     sentAt: number,
   ): Promise<PermitEvent> {
-    const now = Math.floor(this.#now) + 1_700_000_000_000;
+    const now = this.#clock();
     if (effect.type === 'ASK') {
       const { want, finished } = effect;
       const answer = await this.#office.request({ nodeId: node.id, poolId: POOL, want, finished }, now);

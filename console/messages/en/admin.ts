@@ -153,6 +153,9 @@ export const admin = {
       drainSentence:
         'It takes nothing new, finishes what it has, and ends. In flight now: {{count}}. ' +
         'Start it again to have it back.',
+      goneSentence:
+        'It is silent. Where it is gone for good, the others have its part of the caps of pools after a ' +
+        'minute. Where it is only cut off, it may still serve pools by itself: stop it first.',
       states: {
         IN_SYNC: 'In sync',
         LAGGING: 'Lagging',

@@ -21,15 +21,18 @@ const DrainNode = graphql(`
   }
 `);
 
-/** The dialog; it says how much is in flight. */
+/** The dialog; it says how much is in flight, or what it means for one that is silent. */
 export function DrainDialog({ node, onClose }: { node: AdminNode; onClose: () => void }) {
   const { t } = useTranslation();
   const [, drain] = useMutation(DrainNode);
-  const { id, name, inflight } = node;
+  const { id, name, inflight, state } = node;
+  const isSilent = state === 'OFFLINE';
   return (
     <FormDialog
       title={t('admin.nodes.drainTitle', { name })}
-      sentence={t('admin.nodes.drainSentence', { count: inflight })}
+      sentence={
+        isSilent ? t('admin.nodes.goneSentence') : t('admin.nodes.drainSentence', { count: inflight })
+      }
       button={t('admin.nodes.drain')}
       destructive
       onClose={onClose}

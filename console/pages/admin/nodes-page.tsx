@@ -156,11 +156,10 @@ function NodeCard({ node, ...tasks }: NodeProps) {
 
 function Actions({ node, onRotate, onDrain }: NodeProps) {
   const { t } = useTranslation();
-  const running = node.state !== 'OFFLINE' && node.state !== 'DRAINING';
   return (
     <span className="inline-flex gap-2">
       <RotateButton onClick={() => onRotate(node)} />
-      {running && (
+      {node.state !== 'DRAINING' && (
         <Button size="small" onClick={() => onDrain(node)}>
           {t('admin.nodes.drainTask')}
         </Button>
