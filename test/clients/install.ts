@@ -48,8 +48,10 @@ export async function ifInstalled(what: string, installing: Promise<string>): Pr
   try {
     return await installing;
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`${what} cannot be installed here: ${said.trim().split('\n').at(-1)}\n`);
+    const said = (error instanceof Error ? error.message : String(error)).split('\n');
+    // npm's last line only says where it keeps its log.
+    const reason = said.findLast((line) => /error/i.test(line) && !line.includes('complete log')) ?? said[0];
+    process.stderr.write(`${what} cannot be installed here: ${reason}\n`);
     return undefined;
   }
 }
