@@ -43,7 +43,7 @@ async function standingOf(name: string): Promise<Standing | undefined> {
   return rows[0];
 }
 
-it('ends a node in good order when it is told to drain, and frees its part of every cap at once', async () => {
+it('ends a node in good order when it is told to drain, and frees its part of each cap', async () => {
   const [node] = house.nodes;
   if (!node) throw new Error('The house has no node.');
   await addPool(house, { model: 'budget', rpmCap: CAP });
