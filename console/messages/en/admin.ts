@@ -114,6 +114,7 @@ export const admin = {
       disableSentence: 'Its requests are refused at once, and its owner cannot enable it again.',
     },
     ledger: {
+      hint: 'Id of a user',
       search: 'Entries of one user, by id',
       check: 'Check of the ledger',
       checkSentence: 'Every rule that must hold of the books, over one moment.',

@@ -116,6 +116,7 @@ export const admin: Translation<typeof english> = {
       disableSentence: '其请求立即被拒绝，所有者无法再次启用。',
     },
     ledger: {
+      hint: '用户编号',
       search: '按编号查看某个用户的条目',
       check: '账本检查',
       checkSentence: '在同一时刻检查账本必须满足的所有规则。',

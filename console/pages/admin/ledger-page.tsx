@@ -58,7 +58,7 @@ export function LedgerPage() {
       <div className="mb-3 flex flex-wrap items-center gap-2">
         <SearchField
           label={t('admin.ledger.search')}
-          placeholder={t('admin.ledger.search')}
+          placeholder={t('admin.ledger.hint')}
           value={search.search}
           onSearch={(text) => void navigate({ search: { ...search, search: text, after: undefined } })}
         />
