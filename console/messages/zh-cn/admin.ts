@@ -5,7 +5,7 @@ import type { Translation } from '../translation.ts';
 export const admin: Translation<typeof english> = {
   admin: {
     jump: '用户、专属池、编号或页面',
-    revision: '修订',
+    revision: '版本',
     onNodes: '{{current}} / {{all}} 个节点已应用',
     find: {
       users: '用户：{{search}}',

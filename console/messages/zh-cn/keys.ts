@@ -77,7 +77,7 @@ export const keys: Translation<typeof english> = {
     editSentence: '各节点会在数秒内生效。密文保持不变。',
     edited: '{{name}} 已保存',
     save: '保存',
-    stale: '它已在别处被更改。您输入的内容仍在：请核对后再次保存。',
+    stale: '它已在别处被更改。你输入的内容仍在：请核对后再次保存。',
     addresses: '地址',
     addressesHint: '允许使用的 IP 地址或 CIDR 网段，以逗号分隔；留空表示不限。',
     models: '模型',

@@ -31,7 +31,7 @@ export const privacy: Translation<typeof english> = {
       ledger: { what: '账本与收据', long: '依记账要求' },
       sessions: { what: '已登录的浏览器', long: '14 天未使用，最长 90 天' },
       links: { what: '邮件链接', long: '使用前有效，最长 24 小时' },
-      chats: { what: '开启存储时的演练场对话及其衍生内容', long: '直到你删除或注销账户' },
+      chats: { what: '开启存储时的 Playground 对话及其衍生内容', long: '直到你删除或注销账户' },
       record: { what: '已接受的版本、管理员的操作', long: '网关运行期间' },
     },
   },

@@ -49,7 +49,7 @@ export const purchase: Translation<typeof english> = {
     pricing: '正在获取价格',
     newPrice: '重新获取价格',
     notify: '通知我',
-    notified: '销售开放时，您会收到一封邮件。',
+    notified: '销售开放时，你会收到一封邮件。',
     notifyNot: '取消通知',
     closedNow: '销售已关闭：现在不能购买专属池。你的选择会保留在这里。已有的专属池照常工作，也可以续期。',
   },

@@ -248,7 +248,7 @@ function Connect({ model: { clientSnippets } }: { model: Model }) {
 
 function Facts({ model }: { model: Model }) {
   const { t, i18n } = useTranslation();
-  const list = new Intl.ListFormat(i18n.language, { type: 'unit', style: 'short' });
+  const list = new Intl.ListFormat(i18n.language);
   // A word that the console does not have yet is shown as the service says it.
   const modalities = (names: readonly string[]) =>
     list.format(names.map((name) => t(`model.modalities.${modalityOf(name)}`, { name })));
