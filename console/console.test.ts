@@ -22,7 +22,7 @@ const FIRST_ROUTE_BYTES_MAX = 170_000;
 /** A page that is reached from one of those: what they share is in the browser's cache by then. */
 const LATER_ROUTE_BYTES_MAX = 180_000;
 /** A chat with replies needs Markdown, too, in a chunk of its own. */
-const CHAT_BYTES_MAX = 330_000;
+const CHAT_BYTES_MAX = 285_000;
 const SIZES = [1280, 360];
 
 function bytesMax(where: string): number {

@@ -47,7 +47,6 @@ const FRAME = new RegExp(
 const PUBLIC = new RegExp(
   [
     'console/pages/shell/(?:fallbacks|public-frame)\\.tsx$',
-    'console/components/select-field\\.tsx$',
     'lucide-react/dist/esm/icons/(?:moon|sun)\\.',
   ].join('|'),
 );
@@ -77,6 +76,7 @@ const GROUPS = [
   { name: 'base', test: EVERYWHERE },
   { name: 'list', test: LISTS },
   { name: 'frame', test: FRAME },
+  { name: 'foot', test: /console\/(?:pages\/shell\/foot|components\/select-field)\.tsx$/ },
   { name: 'public', test: PUBLIC },
   { name: 'admin', test: ADMIN },
   { name: 'pools', test: POOLS },

@@ -115,6 +115,13 @@ export interface Tab {
 const QUIET_MS = 40;
 const QUIET_TIMES = 2;
 
+/** Runs in the page: resolves as soon as it has nothing to do. */
+function idle(): Promise<unknown> {
+  return new Promise((resolve) => {
+    requestIdleCallback(resolve, { timeout: 1_000 });
+  });
+}
+
 /** Opens a tab. */
 export async function openTab({ browser, fake }: Stage, view: View): Promise<Tab> {
   const { width, theme, language, touch = false } = view;
@@ -145,6 +152,8 @@ export async function openTab({ browser, fake }: Stage, view: View): Promise<Tab
       await new Promise((resolve) => {
         setTimeout(resolve, QUIET_MS);
       });
+      // A page that is busy may be about to ask for more; one that goes elsewhere meanwhile has no answer.
+      await page.evaluate(idle).catch(() => undefined);
       quiet = open <= 0 ? quiet + 1 : 0;
     }
   };

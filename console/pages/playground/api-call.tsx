@@ -49,6 +49,7 @@ const BLANK = {
   errorCode: null,
   modelName: null,
   parentId: null,
-  requestId: null, usage: null,
+  requestId: null,
+  usage: null,
   createdAt: '',
 };

@@ -5,7 +5,7 @@ import type { ReactNode } from 'react';
 import { useTitle } from '../../components/page-head.tsx';
 import { Mark } from '../../components/mark.tsx';
 import { Banner } from '../../components/notice.tsx';
-import { Foot } from '../shell/public-frame.tsx';
+import { Foot } from '../shell/foot.tsx';
 import { SkipLink } from '../shell/skip-link.tsx';
 
 interface AccountFrameProps {
