@@ -86,7 +86,7 @@ describe.skipIf(!ready).each(HANDS)('by $hand alone, a key', (hand) => {
     });
   });
 
-  test('is rotated: the new secret is revealed once, and the page says until when the old one works', async () => {
+  test('is rotated: the new secret is shown once; the page says that the old one works on', async () => {
     await house.visit('/keys', async (page) => {
       await openMenu(page, hand, 'Actions for Staging', 'Rotate…');
       const dialog = dialogOf(page, 'Rotate Staging');

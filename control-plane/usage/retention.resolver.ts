@@ -1,4 +1,4 @@
-/** How long the usage log is kept, as this gateway is set up, for everybody who reads what is kept of them. */
+/** How long the usage log is kept, as this gateway is set up: for everybody of whom something is kept. */
 import 'reflect-metadata';
 import { Ctx, Int, Query, Resolver } from 'type-graphql';
 import { Public } from '../context.ts';

@@ -77,7 +77,8 @@ export async function usagePage(
     em,
     sql`
     select *, host(ip) as address, at::text as place from usage_entry
-    where ${whereOf(await ofWallet(em, conditions))} and ${after} order by at desc, id desc limit ${page.limit}`,
+    where ${whereOf(await ofWallet(em, conditions))} and ${after}
+    order by at desc, id desc limit ${page.limit}`,
   );
   return rows.map((row) => ({ entry: toView(row), place: { at: row.place, id: row.id } }));
 }

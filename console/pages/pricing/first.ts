@@ -1,4 +1,4 @@
-/** What the price list asks for before anything else is there: texts alone, for the script that runs first. */
+/** What the price list asks for before anything else is there: texts, for the script that runs first. */
 
 export const MODEL_FIELDS_TEXT = `
   fragment ModelFields on CatalogModel {

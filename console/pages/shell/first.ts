@@ -1,4 +1,4 @@
-/** What the frames of pages ask for before anything else is there: texts alone, for the script that runs first. */
+/** What the frames of pages ask for before anything else is there: texts, for the script that runs first. */
 
 /** Who visits a public page. */
 export const VISITOR_TEXT = `
