@@ -9,6 +9,7 @@ import type { Family } from '@gateway/shared/catalog';
 const FAMILIES: Family[] = ['embeddings', 'audio', 'images', 'rerank', 'moderations', 'search'];
 const SSE = { 'content-type': 'text/event-stream' };
 const event = (value: object): string => `data: ${JSON.stringify(value)}\n\n`;
+const DONE = 'data: [DONE]\n\n';
 const json = (value: object): Play => ({ chunks: [JSON.stringify(value)] });
 
 let upstream: FakeUpstream;
@@ -202,8 +203,8 @@ describe('a stream of events', () => {
   });
 
   it('passes byte for byte, is charged once, and counts tokens', async () => {
-    upstream.play = () => ({ headers: SSE, chunks: [partial, completed, 'data: [DONE]\n\n'] });
-    expect((await ask()).text).toBe(`${partial}${completed}data: [DONE]\n\n`);
+    upstream.play = () => ({ headers: SSE, chunks: [partial, completed, DONE] });
+    expect((await ask()).text).toBe(`${partial}${completed}${DONE}`);
     expect(node.ledger.charges).toMatchObject([{ streamed: true, tokens: { input: 5, output: 7 } }]);
   });
 
@@ -213,10 +214,23 @@ describe('a stream of events', () => {
     expectOneCharge('images', true);
   });
 
+  const transcribe = async () => {
+    const form = new FormData();
+    form.set('model', 'swift');
+    form.set('stream', 'true');
+    form.set('file', new Blob(['RIFF']), 'a.wav');
+    const encoded = new Response(form);
+    const headers = { 'content-type': encoded.headers.get('content-type') ?? '' };
+    const body = Buffer.from(await encoded.arrayBuffer());
+    return node.call({ path: '/v1/audio/transcriptions', body, headers });
+  };
+
   const told = event({ type: 'error', error: { code: 'server_error', message: 'secret' } });
   it.each([
     ['without its last event', [partial], true],
     ['with too few pictures', [partial, completed], true],
+    ['in [DONE] after a sketch alone', [partial, DONE], true],
+    ['in [DONE] after too few pictures', [partial, completed, DONE], true],
     ['in an error that it tells itself', [partial, told], false],
   ])('that ends %s ends in an error event, and is free', async (_name, chunks, expected) => {
     upstream.play = () => ({ headers: SSE, chunks });
@@ -225,6 +239,29 @@ describe('a stream of events', () => {
     expect(text).toMatch(/data: \{"error":\{.*\}\}\n\n$/);
     expect(text).not.toContain('secret');
     expectFree();
+  });
+
+  it('of a transcription ends with its text: [DONE] after a part of it is a failure, and free', async () => {
+    upstream.play = () => ({
+      headers: SSE,
+      chunks: [event({ type: 'transcript.text.delta', delta: 'Hel' }), DONE],
+    });
+    const { text, broken } = await transcribe();
+    expect(broken).toBe(true);
+    expect(text).toMatch(/data: \{"error":\{.*\}\}\n\n$/);
+    expectFree();
+  });
+
+  it.each([
+    ['its own last event', [{ type: 'transcript.text.done', text: 'Hello', usage: { input_tokens: 3 } }]],
+    [
+      'the finish of a choice',
+      [{ choices: [{ delta: {}, finish_reason: 'stop' }] }, { choices: [], usage: { prompt_tokens: 3 } }],
+    ],
+  ])('of a transcription that ends with %s and [DONE] is charged once', async (_name, ends) => {
+    upstream.play = () => ({ headers: SSE, chunks: [...ends.map(event), DONE] });
+    expect((await transcribe()).text).toBe(ends.map(event).join('') + DONE);
+    expect(node.ledger.charges).toMatchObject([{ family: 'audio', tokens: { input: 3 } }]);
   });
 
   it('that the client leaves after content is charged', async () => {

@@ -2,7 +2,7 @@
 import { GatewayError } from '@gateway/shared/failures';
 import type { TokenCounts } from '@gateway/shared/records';
 import { NO_TOKENS } from '../dialects/canonical.ts';
-import { isObject, numberOf, objectOf, parseObject, textOf } from '../dialects/fields.ts';
+import { isObject, numberOf, objectOf, objectsOf, parseObject, textOf } from '../dialects/fields.ts';
 import { failureInsideAnswer, unreadableAnswer } from '../dialects/upstream-errors.ts';
 import type { AnswerMachine } from './chat-stream.ts';
 import { FrameSplitter, readFrame } from './frames.ts';
@@ -50,7 +50,8 @@ export function tokensOf(usage: unknown): TokenCounts {
 
 /**
  * Events pass untouched. From the last terminal event on they are held back; the answer is done with its
- * clean end after that. A stream that ends without a terminal event is a failure.
+ * clean end or `[DONE]` after that. A stream that ends either way before every terminal event is a failure:
+ * whatever it carried until then, what was asked for is not there.
  */
 export class EventMachine implements AnswerMachine {
   readonly losses = 0;
@@ -86,9 +87,13 @@ export class EventMachine implements AnswerMachine {
   end(): Buffer {
     const rest = this.#splitter.end();
     const out = rest ? this.#pass([rest]) : EMPTY;
+    this.#finish();
+    return out;
+  }
+
+  #finish(): void {
     if (this.#missing <= 0) this.done = true;
     else this.failure ??= new GatewayError('upstream_failed', 'The model broke off its answer. Try again.');
-    return out;
   }
 
   #pass(frames: readonly Buffer[]): Buffer {
@@ -106,8 +111,7 @@ export class EventMachine implements AnswerMachine {
 
   #read(data: string, event: string | undefined): void {
     if (data === DONE) {
-      if (this.content) this.#missing = 0;
-      if (this.#missing === 0) this.done = true;
+      this.#finish();
       return;
     }
     const value = parseObject(data) ?? {};
@@ -117,9 +121,8 @@ export class EventMachine implements AnswerMachine {
       return;
     }
     this.content = true;
-    if (!this.#ends.includes(type)) return;
-    this.#missing -= 1;
-    this.tokens = tokensOf(value.usage);
+    if (isObject(value.usage)) this.tokens = tokensOf(value.usage);
+    if (this.#ends.includes(type) || isFinished(value.choices)) this.#missing -= 1;
   }
 
   #hold(bytes: Buffer): void {
@@ -127,6 +130,14 @@ export class EventMachine implements AnswerMachine {
     this.#heldBytes += bytes.length;
     if (this.#heldBytes > HELD_BYTES) throw unreadableAnswer('the stream does not end after its last event');
   }
+}
+
+/**
+ * Some servers stream transcriptions as chunks of a chat:
+ * https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html
+ */
+function isFinished(choices: unknown): boolean {
+  return objectsOf(choices).some((choice) => textOf(choice.finish_reason) !== '');
 }
 
 /** Bytes pass as they come, but for the last chunk: nobody hears the end before it is paid. */
