@@ -10,6 +10,7 @@ import { announceAccount } from '../wallet/account.record.ts';
 import { ensureWallet } from '../wallet/wallet.service.ts';
 import { UserSchema } from './account.entity.ts';
 import type { UserRow } from './account.entity.ts';
+import { demandAdministrator } from './administrators.ts';
 import { removeOtherWays } from './other-ways.ts';
 import { LOCALES, nameOf } from './registration.service.ts';
 import { endSessions } from './session.service.ts';
@@ -59,8 +60,7 @@ export async function deleteAccount(em: EntityManager, id: string, actor: Actor)
       emailVerifiedAt: null,
     });
     await inner.flush();
-    if ((await inner.count(UserSchema, { role: 'ADMIN', state: 'ACTIVE' })) === 0)
-      throw new UserFailure('CONFLICT', 'This is the last administrator: make another one first.');
+    await demandAdministrator(inner);
     await audit(inner, {
       // The log keeps no address of somebody who asked to be forgotten.
       actor: { ...actor, label: email },

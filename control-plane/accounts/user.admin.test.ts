@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codesOf, pick, POLICY, SIGN_IN, startTestApp } from '../../test/control/app.ts';
 import type { Browser, TestApp } from '../../test/control/app.ts';
-import { query, sql } from '../sql.ts';
+import { SYSTEM_ACTOR } from '../context.ts';
+import { inTransaction, query, queryOne, sql } from '../sql.ts';
+import { deleteAccount } from './profile.service.ts';
+import { updateUser } from './user.admin.ts';
 
 const UPDATE = `mutation ($input: AdminUserUpdateInput!) { adminUserUpdate(input: $input) {
   user { state role allowedGroups } userErrors { code } } }`;
@@ -112,4 +115,79 @@ describe('users, for administrators', () => {
     });
     expect(refused.errors[0]?.extensions.code).toBe('FORBIDDEN');
   });
+
+  it('keep one administrator when two lose the role at once, however they do', async () => {
+    const first = await idOf(admin);
+    const second = await idOf(await test.user('second-admin@example.com'));
+    await update({ id: second, role: 'ADMIN' });
+    const em = () => test.orm.em.fork();
+    const change = { reason: 'test' };
+    const ways = [
+      () => updateUser(em(), { ...change, id: second, role: 'USER' }, SYSTEM_ACTOR),
+      () => updateUser(em(), { ...change, id: second, state: 'SUSPENDED' }, SYSTEM_ACTOR),
+      () => deleteAccount(em(), second, SYSTEM_ACTOR),
+    ];
+    for (const way of ways) {
+      const gate = Promise.withResolvers<undefined>();
+      const under = Promise.withResolvers<undefined>();
+      const demotion = inTransaction(em(), async (inner) => {
+        await updateUser(inner, { ...change, id: first, role: 'USER' }, SYSTEM_ACTOR);
+        under.resolve(undefined);
+        await gate.promise;
+      });
+      await under.promise;
+      const other = way().then(
+        () => 'done',
+        (error: unknown) => error,
+      );
+      await waitingForLock();
+      gate.resolve(undefined);
+      await demotion;
+      expect(await other).toMatchObject({ code: 'CONFLICT' });
+      await updateUser(em(), { ...change, id: first, role: 'ADMIN' }, SYSTEM_ACTOR);
+    }
+  });
+
+  it('become no administrators, and none are changed or let in, by a script', async () => {
+    const made = await admin.send(
+      'mutation { accessTokenCreate(input: { name: "s", scopes: [ADMIN_USERS] }) { secret } }',
+    );
+    const bearer = { authorization: `Bearer ${pick<string>(made, 'accessTokenCreate', 'secret')}` };
+    const script = (source: string, input: object) =>
+      test.browser().send(source, { input: { reason: 'test', ...input } }, bearer);
+    const [first, bea] = [await idOf(admin), await idOf(await test.user('bea@example.com'))];
+    const before = await query(test.orm.em.fork(), sql`select id, role, state from users order by id`);
+    for (const [source, input] of [
+      [CREATE, { email: 'mine@example.com', role: 'ADMIN' }],
+      [LINK, { id: first }],
+      [UPDATE, { id: bea, role: 'ADMIN' }],
+      [UPDATE, { id: first, role: 'USER' }],
+      [UPDATE, { id: first, state: 'SUSPENDED' }],
+      [UPDATE, { id: first, allowedGroups: ['DEFAULT'] }],
+    ] as const)
+      expect((await script(source, input)).errors[0]?.extensions.code).toBe('FORBIDDEN');
+    const after = await query(test.orm.em.fork(), sql`select id, role, state from users order by id`);
+    expect(after).toEqual(before);
+    expect(codesOf(await script(UPDATE, { id: bea, role: 'USER', state: 'ACTIVE' }), 'adminUserUpdate')).toEqual(
+      [],
+    );
+    const url = pick<string>(await script(LINK, { id: bea }), 'adminUserLinkCreate', 'url');
+    // The link of a user is no way in as the administrator that this user becomes.
+    await update({ id: bea, role: 'ADMIN' });
+    const input = {
+      token: url.split('#')[1],
+      email: 'mine@example.com',
+      password: 'yet another good password',
+      acceptPolicyVersion: POLICY,
+    };
+    const claimed = await test.browser().send(CLAIM, { input });
+    expect(codesOf(claimed, 'adminClaim')).toEqual(['CREDENTIALS_INVALID']);
+  });
+
+  /** Until a transaction of this database waits for another one. */
+  async function waitingForLock(): Promise<void> {
+    const waiting = sql`select 1 as one from pg_locks l join pg_stat_activity a using (pid)
+      where not l.granted and a.datname = current_database()`;
+    await expect.poll(() => queryOne(test.orm.em.fork(), waiting)).toBeDefined();
+  }
 });

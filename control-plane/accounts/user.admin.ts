@@ -12,7 +12,8 @@ import { announceAccount } from '../wallet/account.record.ts';
 import { ensureWallet } from '../wallet/wallet.service.ts';
 import { SessionSchema, UserSchema } from './account.entity.ts';
 import type { UserRow } from './account.entity.ts';
-import { mintLink } from './link.service.ts';
+import { demandAdministrator, demandPerson } from './administrators.ts';
+import { mintLink, voidLinks } from './link.service.ts';
 import type { MintedLink } from './link.service.ts';
 import { isInUse } from './reset.service.ts';
 import { endSession, endSessions } from './session.service.ts';
@@ -49,8 +50,12 @@ export interface NewUser {
   reason: string;
 }
 
-/** A user without a password, who sets one by a single-use link. Throws TAKEN, REQUIRED. */
+/**
+ * A user without a password, who sets one by a single-use link. Throws TAKEN, REQUIRED, and FORBIDDEN where a
+ * script would make an administrator.
+ */
 export async function createUser(em: EntityManager, input: NewUser, actor: Actor): Promise<UserRow> {
+  demandPerson(actor, input.role);
   return inTransaction(em, async (inner) => {
     if (await inner.findOne(UserSchema, { email: input.email })) {
       throw new UserFailure('TAKEN', 'There is an account with this address already.', 'email');
@@ -85,21 +90,22 @@ export interface UserChange {
 
 /**
  * Changes state, role or groups. Keys in a group that is withdrawn move to `default`; a suspended user's
- * sessions end and
- * the nodes refuse the user's keys. Throws NOT_FOUND, CONFLICT where no administrator would be left.
+ * sessions end and the nodes refuse the user's keys. Who becomes an administrator does not do so by a link
+ * that was minted before. Throws NOT_FOUND, CONFLICT where no administrator would be left, FORBIDDEN where a
+ * script changes one.
  */
 export async function updateUser(em: EntityManager, change: UserChange, actor: Actor): Promise<UserRow> {
   return inTransaction(em, async (inner) => {
     const user = await inner.findOne(UserSchema, { id: change.id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (!user) throw new UserFailure('NOT_FOUND', 'There is no such user.', 'id');
+    demandPerson(actor, user.role, change.role ?? user.role);
     const before = summary(user);
+    if (change.role === 'ADMIN' && user.role !== 'ADMIN') await voidLinks(inner, user.id, ['CLAIM']);
     if (change.state) user.state = change.state;
     if (change.role) user.role = change.role;
     if (change.allowedGroups) user.allowedGroups = groupsOf(change.allowedGroups);
     await inner.flush();
-    if ((await inner.count(UserSchema, { role: 'ADMIN', state: 'ACTIVE' })) === 0) {
-      throw new UserFailure('CONFLICT', 'This is the last administrator.', 'id');
-    }
+    await demandAdministrator(inner);
     await audit(inner, {
       actor,
       action: 'user.update',
@@ -166,7 +172,7 @@ export interface UserLink extends MintedLink {
 
 /**
  * A single-use link, where no mail can be sent: whoever opens it sets the password, and the address too of an
- * account that nobody uses yet. Throws NOT_FOUND.
+ * account that nobody uses yet. Throws NOT_FOUND, and FORBIDDEN where a script asks for that of an administrator.
  */
 export async function createUserLink(
   em: EntityManager,
@@ -175,6 +181,7 @@ export async function createUserLink(
 ): Promise<UserLink> {
   return inTransaction(em, async (inner) => {
     const user = await userFor(inner, input.id);
+    demandPerson(actor, user.role);
     await audit(inner, {
       actor,
       action: 'user.create-link',
