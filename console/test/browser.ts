@@ -184,9 +184,20 @@ declare global {
 /** What axe finds wrong on the page, empty when nothing. `colour` looks at what a theme can break alone. */
 export async function violations(page: Page, colour = false): Promise<string[]> {
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(axeSource);
+  await drawn(page);
   const options: RunOptions = { runOnly: colour ? COLOUR_RULES : EVERY_RULE, resultTypes: ['violations'] };
   const found = await page.evaluate((chosen) => window.axe.run(chosen), options);
   return found.violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+}
+
+/** A window that was just made narrower is laid out anew with the next frames. */
+function drawn(page: Page): Promise<void> {
+  return page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        requestAnimationFrame(() => requestAnimationFrame(() => resolve()));
+      }),
+  );
 }
 
 /** By how many pixels the page is wider than its window. */
