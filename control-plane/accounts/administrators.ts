@@ -22,5 +22,8 @@ export async function demandAdministrator(em: EntityManager): Promise<void> {
  */
 export function demandPerson(actor: Actor, ...roles: UserRow['role'][]): void {
   if (actor.kind !== 'ACCESS_TOKEN' || !roles.includes('ADMIN')) return;
-  throw requestError('FORBIDDEN', 'Access tokens cannot make, change or let in administrators; use the console.');
+  throw requestError(
+    'FORBIDDEN',
+    'Access tokens cannot make, change or let in administrators; use the console.',
+  );
 }

@@ -168,9 +168,9 @@ describe('users, for administrators', () => {
       expect((await script(source, input)).errors[0]?.extensions.code).toBe('FORBIDDEN');
     const after = await query(test.orm.em.fork(), sql`select id, role, state from users order by id`);
     expect(after).toEqual(before);
-    expect(codesOf(await script(UPDATE, { id: bea, role: 'USER', state: 'ACTIVE' }), 'adminUserUpdate')).toEqual(
-      [],
-    );
+    expect(
+      codesOf(await script(UPDATE, { id: bea, role: 'USER', state: 'ACTIVE' }), 'adminUserUpdate'),
+    ).toEqual([]);
     const url = pick<string>(await script(LINK, { id: bea }), 'adminUserLinkCreate', 'url');
     // The link of a user is no way in as the administrator that this user becomes.
     await update({ id: bea, role: 'ADMIN' });
