@@ -235,7 +235,7 @@ describe('bad input', { timeout: TEST_MS }, () => {
       expect(await now()).toEqual(before);
     });
 
-    it('with a version that is not the present one is STALE_VERSION', async () => {
+    it('with a version that is not the present one, or none, is STALE_VERSION', async () => {
       const { key, model, pool, provider, route } = things;
       const reason = 'x';
       const changes: Record<string, Input> = {
@@ -275,6 +275,13 @@ describe('bad input', { timeout: TEST_MS }, () => {
         answers[name] = await codeOf(name, { ...input, version: STALE });
       const wanted = Object.keys(changes).map((name) => [name, 'STALE_VERSION']);
       expect(answers).toEqual(Object.fromEntries(wanted));
+      for (const name of ['adminModelUpsert', 'adminProviderUpsert', 'adminRouteUpsert']) {
+        for (const unread of [{ version: null }, {}])
+          expect([name, await codeOf(name, { ...changes[name], ...unread })]).toEqual([
+            name,
+            'STALE_VERSION',
+          ]);
+      }
       expect(await now()).toEqual(before);
     });
   });

@@ -122,7 +122,7 @@ export interface StateChange {
 /** Publishes, deprecates or retires a model. Throws NOT_FOUND, CONFLICT. */
 export async function setModelState(em: EntityManager, input: StateChange, actor: Actor): Promise<ModelRow> {
   return inTransaction(em, async (inner) => {
-    const model = await modelForChange(inner, input.id, null);
+    const model = await modelForChange(inner, input.id, 'ANY');
     if (model.state !== 'DRAFT' && input.state === 'DRAFT') {
       throw new UserFailure(
         'CONFLICT',
@@ -228,14 +228,15 @@ async function announceModels(em: EntityManager, models: readonly ModelRow[]): P
   });
 }
 
+/** `ANY` is for changes that overwrite nothing; whoever read no version cannot know what is overwritten. */
 async function modelForChange(
   em: EntityManager,
   id: string,
-  version: number | null | undefined,
+  version: number | 'ANY' | null | undefined,
 ): Promise<ModelRow> {
   const model = await em.findOne(ModelSchema, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
   if (!model) throw new UserFailure('NOT_FOUND', 'There is no such model.', 'id');
-  if (version !== null && model.version !== version) throw stale();
+  if (version !== 'ANY' && model.version !== version) throw stale();
   return model;
 }
 

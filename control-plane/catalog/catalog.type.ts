@@ -199,7 +199,7 @@ export class AdminModelInput {
   @Field(() => ID, { nullable: true, description: 'The model to change.' })
   id?: string | null;
 
-  @Field(() => Int, { nullable: true, description: 'Its version as read.' })
+  @Field(() => Int, { nullable: true, description: 'Its version as read; needed with an id.' })
   version?: number | null;
 
   @Field(() => String, { description: 'Exact name that clients send.' })

@@ -99,7 +99,7 @@ export async function deleteRoute(
   change: Change,
 ): Promise<void> {
   await inTransaction(em, async (inner) => {
-    const route = await lockRoute(inner, input.id, null);
+    const route = await lockRoute(inner, input.id, 'ANY');
     await audit(inner, {
       actor: change.actor,
       action: 'route.delete',
@@ -122,14 +122,15 @@ async function endDemo(em: EntityManager): Promise<void> {
   await removeProviders(em, providers);
 }
 
+/** `ANY` is for changes that overwrite nothing; whoever read no version cannot know what is overwritten. */
 async function lockRoute(
   em: EntityManager,
   id: string,
-  version: number | null | undefined,
+  version: number | 'ANY' | null | undefined,
 ): Promise<RouteRow> {
   const route = await em.findOne(RouteSchema, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
   if (!route) throw new UserFailure('NOT_FOUND', 'There is no such route.', 'id');
-  if (version === null || route.version === version) return route;
+  if (version === 'ANY' || route.version === version) return route;
   throw new UserFailure(
     'STALE_VERSION',
     'The route changed meanwhile. Read it again, then repeat the change.',

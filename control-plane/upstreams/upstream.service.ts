@@ -103,7 +103,7 @@ export async function deleteProvider(
   change: Change,
 ): Promise<void> {
   await inTransaction(em, async (inner) => {
-    const provider = await lockProvider(inner, input.id, null);
+    const provider = await lockProvider(inner, input.id, 'ANY');
     await audit(inner, {
       actor: change.actor,
       action: 'provider.delete',
@@ -141,7 +141,7 @@ export async function addCredential(
   }
   checkLabel(input.label, 'label');
   return inTransaction(em, async (inner) => {
-    const provider = await lockProvider(inner, input.providerId, null);
+    const provider = await lockProvider(inner, input.providerId, 'ANY');
     if ((await inner.count(CredentialSchema, { providerId: provider.id })) >= CREDENTIALS_MAX) {
       throw new UserFailure('LIMIT_REACHED', `A provider has at most ${CREDENTIALS_MAX} credentials.`);
     }
@@ -177,7 +177,7 @@ export async function removeCredential(
   return inTransaction(em, async (inner) => {
     const credential = await inner.findOne(CredentialSchema, { id: input.id });
     if (!credential) throw new UserFailure('NOT_FOUND', 'There is no such credential.', 'id');
-    const provider = await lockProvider(inner, credential.providerId, null);
+    const provider = await lockProvider(inner, credential.providerId, 'ANY');
     inner.remove(credential);
     await inner.flush();
     await audit(inner, {
@@ -245,14 +245,15 @@ async function announceProvider(em: EntityManager, provider: ProviderRow): Promi
   });
 }
 
+/** `ANY` is for changes that overwrite nothing; whoever read no version cannot know what is overwritten. */
 async function lockProvider(
   em: EntityManager,
   id: string,
-  version: number | null | undefined,
+  version: number | 'ANY' | null | undefined,
 ): Promise<ProviderRow> {
   const provider = await em.findOne(ProviderSchema, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
   if (!provider) throw new UserFailure('NOT_FOUND', 'There is no such provider.', 'id');
-  if (version === null || provider.version === version) return provider;
+  if (version === 'ANY' || provider.version === version) return provider;
   throw new UserFailure(
     'STALE_VERSION',
     'The provider changed meanwhile. Read it again, then repeat the change.',

@@ -145,7 +145,7 @@ export class AdminProviderInput {
   @Field(() => ID, { nullable: true, description: 'The provider to change.' })
   id?: string | null;
 
-  @Field(() => Int, { nullable: true, description: 'Its version as read.' })
+  @Field(() => Int, { nullable: true, description: 'Its version as read; needed with an id.' })
   version?: number | null;
 
   @Field(() => String, { description: 'A name for people.' })
@@ -204,7 +204,7 @@ export class AdminRouteInput {
   @Field(() => ID, { nullable: true, description: 'The route to change.' })
   id?: string | null;
 
-  @Field(() => Int, { nullable: true, description: 'Its version as read.' })
+  @Field(() => Int, { nullable: true, description: 'Its version as read; needed with an id.' })
   version?: number | null;
 
   @Field(() => ID, { description: 'The model.' })
