@@ -14,6 +14,7 @@ import { once } from '../idempotency.ts';
 import { newId } from '../ids.ts';
 import { poolForKey } from '../pools/pool.queries.ts';
 import { inTransaction } from '../sql.ts';
+import { recallLeases } from '../wallet/lease.recall.ts';
 import { walletIdOf } from '../wallet/wallet.service.ts';
 import { KeySchema } from './key.entity.ts';
 import type { DisabledReason, KeyRow } from './key.entity.ts';
@@ -108,7 +109,7 @@ export interface KeyChange {
 }
 
 /**
- * Changes what is given; null clears a limit. Throws STALE_VERSION, GROUP_NOT_ALLOWED, INVALID, NOT_FOUND.
+ * Changes what is given; null clears a limit. What nodes hold of a limit that is lowered is recalled. Throws STALE_VERSION, GROUP_NOT_ALLOWED, INVALID, NOT_FOUND.
  */
 export async function updateKey(em: EntityManager, owner: Viewer, change: KeyChange): Promise<KeyRow> {
   return inTransaction(em, async (inner) => {
@@ -124,11 +125,12 @@ export async function updateKey(em: EntityManager, owner: Viewer, change: KeyCha
     if (change.group) key.group = checkGroup(change.group, owner.allowedGroups);
     if (change.allowedIps !== undefined) key.allowedIps = checkAddresses(change.allowedIps ?? []);
     if (change.expiresAt !== undefined) key.expiresAt = checkExpiry(change.expiresAt);
-    if (change.spendLimit !== undefined) key.spendLimit = checkSpendLimit(change.spendLimit);
+    const isLess = change.spendLimit !== undefined && limitSpend(key, checkSpendLimit(change.spendLimit));
     if (change.allowedModelIds !== undefined) {
       key.allowedModelIds = await existing(inner, checkModelIds(change.allowedModelIds), key.poolId);
     }
     await changed(inner, key);
+    if (isLess) await recallLeases(inner, key.walletId, key.id);
     return key;
   });
 }
@@ -238,6 +240,13 @@ export async function ownKey(em: EntityManager, ownerId: string, id: string): Pr
   const key = await em.findOne(KeySchema, { id, ownerId });
   if (!key) throw notFound();
   return key;
+}
+
+/** Sets the limit, and tells whether the key may spend less now than nodes were told. */
+function limitSpend(key: KeyRow, limit: bigint | null): boolean {
+  const before = key.spendLimit ?? null;
+  key.spendLimit = limit;
+  return limit !== null && (before === null || limit < before);
 }
 
 async function insertKey(

@@ -9,7 +9,9 @@ import { voidReturned } from './gift.void.ts';
 import { lockLeases } from './lease.rows.ts';
 import type { Lease } from './lease.rows.ts';
 import { judgeClosing, LEASE_OFFLINE_MS } from './lease.rules.ts';
-import { leaseAccount, lockAccounts, post, walletAccount } from './ledger.ts';
+import { recallOverdue } from './lease.recall.ts';
+import { leaseAccount, lockAccounts, post, receivableAccount, walletAccount } from './ledger.ts';
+import { repayDebt } from './movements.ts';
 import { walletChanged } from './wallet.events.ts';
 
 /**
@@ -46,7 +48,7 @@ export async function closeLease(
 }
 
 /**
- * Marks leases without contact as orphaned (and back), and takes back those whose node must have stopped
+ * Marks leases without contact as orphaned (and back), recalls what is overdue, and takes back those whose node must have stopped
  * spending by its own clock. `mayReclaim` is false while this process has not been up long enough for nodes
  * to reach it.
  */
@@ -64,6 +66,7 @@ export async function sweepLeases(
       and (l.state = 'ORPHANED') <> (j.last_contact_at < clock_timestamp() - ${ORPHAN_AFTER_MS} * interval
         '1 millisecond')`,
   );
+  await recallOverdue(em);
   if (!mayReclaim) return { reclaimed: 0 };
   const due = await query<{ id: string }>(
     em,
@@ -91,7 +94,10 @@ async function endLease(
   ending: { state: 'CLOSED' | 'RECLAIMED'; actor: Actor },
 ): Promise<void> {
   const accounts = [leaseAccount(lease.id, 'CASH'), leaseAccount(lease.id, 'GIFT')] as const;
-  const balances = await lockAccounts(em, accounts);
+  const { walletId } = lease;
+  // What is repaid is locked here, too, because everybody locks accounts in the order of their ids.
+  const repaid = [receivableAccount(walletId), walletAccount(walletId, 'CASH')];
+  const balances = await lockAccounts(em, [...accounts, ...repaid]);
   const cash = balances.get(accounts[0]) ?? 0n;
   const gift = balances.get(accounts[1]) ?? 0n;
   if (cash + gift > 0n) {
@@ -103,13 +109,15 @@ async function endLease(
         ending.state === 'CLOSED' ? 'Credit back from a node' : 'Credit taken back from a lost node',
       lines: [
         { account: accounts[0], amount: -cash },
-        { account: walletAccount(lease.walletId, 'CASH'), amount: cash },
+        { account: walletAccount(walletId, 'CASH'), amount: cash },
         { account: accounts[1], amount: -gift },
-        { account: walletAccount(lease.walletId, 'GIFT'), amount: gift },
+        { account: walletAccount(walletId, 'GIFT'), amount: gift },
       ],
     });
     if (outcome !== 'POSTED') throw new Error(`The end of lease ${lease.id} was not posted: ${outcome}.`);
     await voidReturned(em, lease, gift);
+    if (cash > 0n)
+      await repayDebt(em, { walletId, reference: `lease-repaid:${lease.id}`, actor: ending.actor });
   }
   await query(
     em,
@@ -117,7 +125,7 @@ async function endLease(
       clock_timestamp()
     where id = ${lease.id}`,
   );
-  await walletChanged(em, [lease.walletId]);
+  await walletChanged(em, [walletId]);
 }
 
 async function lockLease(em: EntityManager, leaseId: string): Promise<Lease | undefined> {

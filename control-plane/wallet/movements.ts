@@ -14,6 +14,7 @@ import {
   walletAccount,
 } from './ledger.ts';
 import type { Line, PostOutcome, TransactionKind } from './ledger.ts';
+import { recallLeases } from './lease.recall.ts';
 import { walletChanged } from './wallet.events.ts';
 
 /** Money that comes in, goes out, or is moved by hand. Amounts are positive. */
@@ -91,8 +92,9 @@ export async function returnCash(em: EntityManager, movement: Movement): Promise
 }
 
 /**
- * Takes cash back that somebody else withdrew (a dispute, a reorganised chain). What the wallet does not
- * hold becomes a receivable, and the wallet is frozen until it is repaid.
+ * Takes cash back that somebody else withdrew (a dispute, a reorganised chain). What is not free becomes a
+ * receivable, and the wallet is frozen until it is repaid: from what nodes hold as soon as that is back,
+ * which is asked for here, and from what is paid in.
  */
 export async function clawBack(em: EntityManager, movement: Movement): Promise<PostOutcome> {
   return inTransaction(em, async (inner) => {
@@ -106,9 +108,39 @@ export async function clawBack(em: EntityManager, movement: Movement): Promise<P
       { account: cashAccount, amount: -taken },
       { account: receivableAccount(walletId), amount: taken - amount },
     ]);
-    if (result.outcome === 'POSTED' && taken < amount) await setFrozen(inner, walletId, true);
+    if (result.outcome === 'POSTED' && taken < amount) {
+      await setFrozen(inner, walletId, true);
+      await recallLeases(inner, walletId);
+    }
     return result;
   });
+}
+
+/**
+ * Repays what the wallet owes from the cash that has come back to it, in the transaction that brought it
+ * back; a wallet that owes nothing any more thaws.
+ */
+export async function repayDebt(
+  em: EntityManager,
+  { walletId, reference, actor }: Pick<Movement, 'walletId' | 'reference' | 'actor'>,
+): Promise<void> {
+  const [debt, cash] = [receivableAccount(walletId), walletAccount(walletId, 'CASH')];
+  const balances = await lockAccounts(em, [debt, cash]);
+  const owed = -(balances.get(debt) ?? 0n);
+  const free = balances.get(cash) ?? 0n;
+  const amount = free < owed ? free : owed;
+  if (amount === 0n) return;
+  const description = 'What was owed, repaid from credit that came back';
+  const { outcome } = await move(
+    em,
+    { walletId, amount, kind: 'ADJUSTMENT', reference, actor, description },
+    [
+      { account: cash, amount: -amount },
+      { account: debt, amount },
+    ],
+  );
+  if (outcome !== 'POSTED') throw new Error(`${reference} was not posted: ${outcome}.`);
+  if (amount === owed) await setFrozen(em, walletId, false);
 }
 
 async function move(em: EntityManager, movement: Movement, lines: Line[]): Promise<PostOutcome> {

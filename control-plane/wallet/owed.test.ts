@@ -1,0 +1,120 @@
+/** Money that a wallet owes while nodes hold some of its credit: recalled at once, and repaid first. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openMoney, reported } from '../../test/money-fixture.ts';
+import type { Money } from '../../test/money-fixture.ts';
+import { SYSTEM_ACTOR } from '../context.ts';
+import { newId } from '../ids.ts';
+import { query, queryOne, sql } from '../sql.ts';
+import { settle } from '../usage/settlement.service.ts';
+import { checkInvariants } from './invariants.ts';
+import { closeLease, reclaimLease, sweepLeases } from './lease.end.ts';
+import { openRecalls } from './lease.rows.ts';
+import { requestLease } from './lease.service.ts';
+import { clawBack } from './movements.ts';
+import { walletById } from './wallet.service.ts';
+
+const PRICE = 250_000n;
+
+let money: Money;
+beforeAll(async () => {
+  money = await openMoney();
+});
+afterAll(async () => {
+  expect(await checkInvariants(money.em())).toEqual([]);
+  await money.close();
+});
+
+/** A wallet of sixty prices, six of which a node holds. */
+async function setting(keyId: string | null = null) {
+  const [{ walletId, userId }, node] = await Promise.all([money.wallet({ cash: 60n * PRICE }), money.node()]);
+  if (keyId !== null)
+    await query(
+      money.em(),
+      sql`insert into api_key (id, owner_id, wallet_id, name, billing_group, state, disabled_reason, spend_limit)
+      values (${keyId}, ${userId}, ${walletId}, 'limited', 'default', 'DISABLED', 'NOT_REVEALED', ${60n * PRICE})`,
+    );
+  const wish = { need: PRICE, want: 100n * PRICE, waiting: 0n };
+  const lease = await requestLease(money.em(), { ...node, walletId, keyId, requestNo: 1, ...wish });
+  return {
+    walletId,
+    node,
+    leaseId: lease.id,
+    state: () => walletById(money.em(), walletId),
+    recalls: () => openRecalls(money.em(), node.nodeId),
+    clawBack: (amount: bigint) =>
+      clawBack(money.em(), {
+        walletId,
+        amount,
+        kind: 'DISPUTE_HOLD',
+        reference: `claw:${walletId}`,
+        actor: SYSTEM_ACTOR,
+        description: 'Card',
+      }),
+    close: (count = 0) =>
+      closeLease(money.em(), {
+        ...node,
+        leaseId: lease.id,
+        count,
+        sum: BigInt(count) * PRICE,
+        actor: SYSTEM_ACTOR,
+      }),
+  };
+}
+
+it('a clawback recalls what nodes hold, which repays the debt first and thaws the wallet', async () => {
+  const { clawBack: claw, state, recalls, close, leaseId } = await setting();
+  await claw(58n * PRICE);
+  expect(await state()).toMatchObject({ cash: 0n, held: 6n * PRICE, receivable: 4n * PRICE, frozen: true });
+  expect(await recalls()).toEqual([leaseId]);
+  await close();
+  await close();
+  expect(await state()).toMatchObject({ cash: 2n * PRICE, held: 0n, receivable: 0n, frozen: false });
+});
+
+it('a debt beyond what comes back stays, less that, and the wallet stays frozen', async () => {
+  const { clawBack: claw, state, walletId, node, leaseId, close } = await setting();
+  await claw(70n * PRICE);
+  const charge = reported({ journalId: node.journalId, seq: 1, leaseId, walletId, cost: PRICE });
+  await settle(money.em(), { node: { ...SYSTEM_ACTOR, id: node.nodeId }, records: [charge] });
+  await close(1);
+  expect(await state()).toMatchObject({ cash: 0n, held: 0n, receivable: 11n * PRICE, frozen: true });
+});
+
+it('what is taken back from a lost node repays the debt, too', async () => {
+  const { clawBack: claw, state, leaseId } = await setting();
+  await claw(60n * PRICE);
+  await query(money.em(), sql`update wallet_lease set state = 'ORPHANED' where id = ${leaseId}`);
+  await reclaimLease(money.em(), leaseId);
+  expect(await state()).toMatchObject({ cash: 0n, receivable: 0n, frozen: false });
+});
+
+it('a clawback that is free in the wallet recalls nothing', async () => {
+  const { clawBack: claw, state, recalls, close } = await setting();
+  await claw(54n * PRICE);
+  expect(await state()).toMatchObject({ cash: 0n, receivable: 0n, frozen: false });
+  expect(await recalls()).toEqual([]);
+  await close();
+  expect((await state())?.cash).toBe(6n * PRICE);
+});
+
+it('what a recall passed over is recalled by the watch over leases: of debtors, and beyond limits', async () => {
+  const keyId = newId('key');
+  const [debtor, limited, other] = [await setting(), await setting(keyId), await setting()];
+  await debtor.clawBack(60n * PRICE);
+  await query(money.em(), sql`update wallet_lease set recalled_at = null where id = ${debtor.leaseId}`);
+  const limit = (amount: bigint) =>
+    query(money.em(), sql`update api_key set spend_limit = ${amount} where id = ${keyId}`);
+  await limit(6n * PRICE);
+  const held = await queryOne<{ cash: string }>(
+    money.em(),
+    sql`select granted_cash::text as cash from wallet_lease where id = ${limited.leaseId}`,
+  );
+  expect(held?.cash).toBe(String(6n * PRICE));
+  await sweepLeases(money.em(), { mayReclaim: false });
+  expect(await debtor.recalls()).toEqual([debtor.leaseId]);
+  expect(await limited.recalls()).toEqual([]);
+  await limit(6n * PRICE - 1n);
+  await sweepLeases(money.em(), { mayReclaim: false });
+  expect(await limited.recalls()).toEqual([limited.leaseId]);
+  expect(await other.recalls()).toEqual([]);
+});
