@@ -277,6 +277,22 @@ describe('a response', () => {
     expect(node.ledger.open).toBe(0);
   });
 
+  it.each([
+    ['an empty item alone', {}, []],
+    ['the name of a function alone', { type: 'function_call', name: 'look', arguments: '' }, []],
+    ['arguments of a function', { type: 'function_call', arguments: '{}' }, [{ outcome: 'CLIENT_LEFT' }]],
+    ['words', { content: [{ type: 'output_text', text: 'Hi' }] }, [{ outcome: 'CLIENT_LEFT' }]],
+  ])('that the customer leaves after %s costs what it should', async (_name, item, charges) => {
+    const client = await openSession();
+    created();
+    say({ type: 'response.output_item.added', response_id: 'r1', item });
+    await client.saw('response.output_item.added');
+    client.socket.terminate();
+    await until(() => node.ledger.open === 0);
+    expect(node.ledger.charges).toMatchObject(charges);
+    expect(node.ledger.charges).toHaveLength(charges.length);
+  });
+
   it('that cannot be paid for is not shown, and ends the session', async () => {
     const client = await openSession();
     node.ledger.refuse = new GatewayError('insufficient_funds', 'Top up.');

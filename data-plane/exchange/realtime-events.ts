@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { GatewayError } from '@gateway/shared/failures';
 import type { TokenCounts } from '@gateway/shared/records';
-import { objectOf, parseObject, textOf } from '../dialects/fields.ts';
+import { objectOf, objectsOf, parseObject, textOf } from '../dialects/fields.ts';
 import type { JsonObject } from '../dialects/fields.ts';
 import { encodeOpenAiError } from '../dialects/openai-errors.ts';
 import { tokensOf } from './relay-answer.ts';
@@ -20,6 +20,8 @@ export type ServerEvent =
   | { kind: 'dropped' }
   | { kind: 'other' };
 
+/** Where events hold text, audio or arguments. */
+const CARRIERS = ['delta', 'text', 'transcript', 'audio', 'arguments'];
 const TRANSCRIBED = 'conversation.item.input_audio_transcription.completed';
 
 /** Undefined for what is no event. https://platform.openai.com/docs/api-reference/realtime-server-events */
@@ -39,7 +41,15 @@ export function readServerEvent(event: JsonObject | undefined): ServerEvent | un
   if (type === 'response.done') {
     return { kind: 'response-done', id, end: endOf(response.status), tokens: tokensOf(response.usage) };
   }
-  return type.startsWith('response.') && id ? { kind: 'response-content', id } : { kind: 'other' };
+  const isContent = type.startsWith('response.') && id && carriesSomething(event);
+  return isContent ? { kind: 'response-content', id } : { kind: 'other' };
+}
+
+/** Whether the model said any of it; items and parts are announced while they are still empty. */
+function carriesSomething(event: JsonObject): boolean {
+  const item = objectOf(event.item);
+  const holders = [event, objectOf(event.part), item, ...objectsOf(item.content)];
+  return holders.some((holder) => CARRIERS.some((name) => textOf(holder[name]) !== ''));
 }
 
 function endOf(status: unknown): ResponseEnd {
