@@ -14,8 +14,8 @@ import { inTransaction, query, sql } from '../sql.ts';
 import { GroupRatioSchema, ModelSchema } from './model.entity.ts';
 import type { GroupRatioRow, ModelRow, ModelState } from './model.entity.ts';
 import { isServed, modelRecord } from './model.record.ts';
-import { checkModel, valuesOf } from './model.rules.ts';
-import type { ModelChange } from './model.rules.ts';
+import { checkModel, checkRetirement, valuesOf } from './model.rules.ts';
+import type { ModelChange, StateChange } from './model.rules.ts';
 import { DEFAULT_LIMITS, familiesOf, modalitiesOf, SEED_MODELS, SEED_RATIOS } from './seed-models.ts';
 
 /** A group may cost at most this much more than the base price. */
@@ -111,16 +111,12 @@ export async function upsertModel(em: EntityManager, input: ModelChange, actor: 
   });
 }
 
-export interface StateChange {
-  id: string;
-  state: ModelState;
-  retiresAt?: Date | null;
-  replacementId?: string | null;
-  reason: string;
-}
-
-/** Publishes, deprecates or retires a model. Throws NOT_FOUND, CONFLICT. */
+/**
+ * Publishes, deprecates or retires a model. Throws NOT_FOUND, CONFLICT, and INVALID for a deprecated one that
+ * would be gone already.
+ */
 export async function setModelState(em: EntityManager, input: StateChange, actor: Actor): Promise<ModelRow> {
+  checkRetirement(input, new Date());
   return inTransaction(em, async (inner) => {
     const model = await modelForChange(inner, input.id, 'ANY');
     if (model.state !== 'DRAFT' && input.state === 'DRAFT') {
@@ -264,7 +260,9 @@ async function nextPosition(em: EntityManager): Promise<number> {
 function summary(model: ModelRow): Record<string, unknown> {
   const { name, displayName, tier, traits, contextTokens, groups, families, limits, state } = model;
   const price = formatDollars(model.price);
-  return { name, displayName, tier, traits, contextTokens, price, groups, families, limits, state };
+  const { retiresAt = null, replacementId = null } = model;
+  const plain = { name, displayName, tier, traits, contextTokens, price, groups, families, limits, state };
+  return { ...plain, retiresAt: retiresAt?.toISOString() ?? null, replacementId };
 }
 
 function stale(): UserFailure {

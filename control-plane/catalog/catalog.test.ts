@@ -6,6 +6,7 @@ import { codesOf, pick, startTestApp } from '../../test/control/app.ts';
 import type { Browser, TestApp } from '../../test/control/app.ts';
 import { query, sql } from '../sql.ts';
 import { pricesOf } from './model.record.ts';
+import { retireDue } from './retirement.ts';
 
 const MODEL = `mutation ($input: AdminModelInput!) { adminModelUpsert(input: $input) {
   model { id name state version pricePerRequest } userErrors { code field } } }`;
@@ -140,6 +141,37 @@ describe('the catalog', () => {
     ).toEqual(['CONFLICT']);
     await admin.send(STATE, { input: { id, state: 'RETIRED', reason: 'gone' } });
     expect(await record(id)).toBeNull();
+  });
+
+  it('retires a deprecated model at the time that was said, once, also where two processes look', async () => {
+    const { id } = pick<{ id: string }>(
+      await admin.send('{ catalogModel(name: "reasoner") { id } }'),
+      'catalogModel',
+    );
+    const deprecate = async (retiresAt: string) =>
+      codesOf(
+        await admin.send(STATE, { input: { id, state: 'DEPRECATED', retiresAt, reason: 'old' } }),
+        'adminModelSetState',
+      );
+    expect(await deprecate(new Date(Date.now() - 1000).toISOString())).toEqual(['INVALID']);
+    expect(await deprecate(new Date(Date.now() + 3_600_000).toISOString())).toEqual([]);
+    const em = () => test.orm.em.fork();
+    const stateNow = () =>
+      query(em(), sql`select state, retires_at <= now() as due from model where id = ${id}`);
+    await retireDue(em());
+    expect(await stateNow()).toEqual([{ state: 'DEPRECATED', due: false }]);
+    expect(await record(id)).not.toBeNull();
+    await query(em(), sql`update model set retires_at = now() - interval '1 second' where id = ${id}`);
+    await Promise.all([retireDue(em()), retireDue(em()), retireDue(em())]);
+    expect(await stateNow()).toEqual([{ state: 'RETIRED', due: true }]);
+    expect(await record(id)).toBeNull();
+    const events = await query(
+      em(),
+      sql`select actor_kind, before->>'state' as before, after->>'state' as after from audit_event
+        where target_id = ${id} and after->>'state' = 'RETIRED'`,
+    );
+    expect(events).toEqual([{ actor_kind: 'SYSTEM', before: 'DEPRECATED', after: 'RETIRED' }]);
+    await admin.send(STATE, { input: { id, state: 'PUBLISHED', reason: 'back' } });
   });
 
   it('re-prices every model for the nodes when a ratio changes', async () => {

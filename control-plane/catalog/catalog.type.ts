@@ -245,7 +245,10 @@ export class AdminModelStateInput {
   @Field(() => ModelState, { description: 'The new state.' })
   state!: keyof typeof ModelState;
 
-  @Field(() => DateTime, { nullable: true, description: 'When a deprecated model goes.' })
+  @Field(() => DateTime, {
+    nullable: true,
+    description: 'When a deprecated model retires by itself; not in the past.',
+  })
   retiresAt?: Date | null;
 
   @Field(() => ID, { nullable: true, description: 'What to use instead.' })

@@ -3,6 +3,7 @@ import type { Family, Group, Tier, Trait } from '@gateway/shared/catalog';
 import type { Micros } from '@gateway/shared/money';
 import type { ModelLimitsRecord } from '@gateway/shared/records';
 import { UserFailure } from '../errors.ts';
+import type { ModelState } from './model.entity.ts';
 import { DEFAULT_LIMITS, modalitiesOf } from './seed-models.ts';
 
 const NAME = /^[a-z0-9][a-z0-9._-]{0,62}$/;
@@ -52,6 +53,24 @@ export function checkModel(input: ModelChange): void {
       refuse('limits', `${name} lies between 1 and ${maximum}.`);
     }
   }
+}
+
+export interface StateChange {
+  id: string;
+  state: ModelState;
+  retiresAt?: Date | null;
+  replacementId?: string | null;
+  reason: string;
+}
+
+/** Throws INVALID where a model would be offered until a moment that has passed. */
+export function checkRetirement({ state, retiresAt }: StateChange, now: Date): void {
+  if (state !== 'DEPRECATED' || !retiresAt || retiresAt > now) return;
+  throw new UserFailure(
+    'INVALID',
+    'This moment has passed: name a later one, or retire the model.',
+    'retiresAt',
+  );
 }
 
 /** The columns of a changed model; limits that are not named stay as `limits`. */

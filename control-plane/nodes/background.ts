@@ -6,6 +6,7 @@ import { Counter, Gauge } from 'prom-client';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { forgetExpired } from '../accounts/expired.ts';
 import { setAckWaiter } from '../config-log.ts';
+import { retireDue } from '../catalog/retirement.ts';
 import { registry } from '../metrics.ts';
 import { pruneBudgets } from '../budget/budget.ts';
 import { query, sql } from '../sql.ts';
@@ -26,6 +27,7 @@ const CHECK_LEDGER_MS = 60_000;
 const WATCH_POOLS_MS = 10_000;
 /** The check reads the whole ledger: it may take a twentieth of one core at most. */
 const CHECK_REST_TIMES = 20;
+const RETIRE_MODELS_MS = 10_000;
 const PRUNE_MS = 60 * 60 * 1000;
 /** Leases are reclaimed only when nodes had this long to reach this process again, in ms. */
 const SETTLE_IN_MS = 10 * 60 * 1000;
@@ -79,6 +81,7 @@ export async function startBackground(
       trouble('ledger'),
     ),
     every(WATCH_POOLS_MS, () => watchPools(em()), trouble('pools')),
+    every(RETIRE_MODELS_MS, () => retireDue(em()), trouble('retirement of models')),
     every(PRUNE_MS, () => pruneTombstones(em()), trouble('tombstones')),
     every(PRUNE_MS, () => pruneClaims(em()), trouble('claims')),
     every(PRUNE_MS, () => forgetExpired(em()), trouble('accounts')),
