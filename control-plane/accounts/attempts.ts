@@ -3,11 +3,12 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { digestOf } from '@gateway/shared/secrets';
 import { requestError } from '../errors.ts';
 import { signInFailures } from '../metrics.ts';
+import { networkOf } from '../network.ts';
 import { query, queryOne, sql } from '../sql.ts';
 
 const WINDOW_MS = 15 * 60 * 1000;
 
-/** How often within the window, per account and per network address. */
+/** How often within the window, per account and per network that it comes from. */
 const MAXIMA = {
   'sign-in': { account: 10, address: 50 },
   register: { account: 10, address: 50 },
@@ -71,7 +72,7 @@ export async function attemptSucceeded(em: EntityManager, attempt: Attempt): Pro
 /** Digests: the table needs no addresses of people. */
 function subjectsOf({ purpose, email, ip }: Attempt): { subject: string; maximum: number }[] {
   const address = {
-    subject: digestOf(`${purpose} address ${ip ?? 'unknown'}`),
+    subject: digestOf(`${purpose} address ${networkOf(ip)}`),
     maximum: MAXIMA[purpose].address,
   };
   return email

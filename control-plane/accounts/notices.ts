@@ -1,8 +1,8 @@
 /** Tells owners what happened to their accounts, and remembers from where they sign in. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import ipaddr from 'ipaddr.js';
 import { digestOf } from '@gateway/shared/secrets';
 import { enqueueMail } from '../mail/mail.service.ts';
+import { networkOf } from '../network.ts';
 import { query, queryOne, sql } from '../sql.ts';
 import type { UserRow } from './account.entity.ts';
 import { mailLocaleOf, noticeWords } from './mail.texts.ts';
@@ -10,8 +10,6 @@ import type { NoticeKind } from './mail.texts.ts';
 
 /** Places that were not used for so long count as new again. */
 const PLACE_DAYS = 180;
-/** An IPv6 customer holds a whole /64 and changes addresses inside it every day. */
-const V6_SITE_BITS = 64;
 
 /** Something that happened to an account. */
 export interface Happening {
@@ -41,7 +39,7 @@ export async function notify(em: EntityManager, user: UserRow, { kind, ip, to }:
 /** Remembers the place of a sign-in, and tells the owner of one that is new. The first one is no news. */
 export async function rememberPlace(em: EntityManager, user: UserRow, ip: string | null): Promise<void> {
   if (!ip) return;
-  const digest = digestOf(`${user.id} ${siteOf(ip)}`);
+  const digest = digestOf(`${user.id} ${networkOf(ip)}`);
   await query(
     em,
     sql`delete from sign_in_place where user_id = ${user.id}
@@ -58,11 +56,4 @@ export async function rememberPlace(em: EntityManager, user: UserRow, ip: string
   );
   if (known.length > 0 && !known.some((place) => place.digest === digest))
     await notify(em, user, { kind: 'NEW_PLACE', ip });
-}
-
-function siteOf(ip: string): string {
-  if (!ipaddr.isValid(ip)) return ip;
-  const address = ipaddr.process(ip);
-  if (address.kind() === 'ipv4') return address.toString();
-  return ipaddr.IPv6.networkAddressFromCIDR(`${address.toString()}/${V6_SITE_BITS}`).toString();
 }

@@ -4,8 +4,8 @@
  * asking: so two processes never give more than one budget, and waste at most a slice each.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import ipaddr from 'ipaddr.js';
 import { requestError } from '../errors.ts';
+import { networkOf } from '../network.ts';
 import { query, queryOne, sql } from '../sql.ts';
 
 /** An operation's cost and what is left after it. */
@@ -40,7 +40,6 @@ const SLICE_PART = 40;
 const SLICE_MS = 60_000;
 const SLICES_MAX = 20_000;
 const HOUR_SECONDS = 3600;
-const IPV6_NETWORK_BYTES = 8;
 /** A budget that nobody touched for this long is full. */
 const FORGET_HOURS = 2;
 
@@ -126,13 +125,8 @@ export function budgetHeaders({ limit, remaining, resetAt }: BudgetState): Recor
   };
 }
 
-/** A home or an office has one IPv4 address, or one IPv6 network of 64 bits. */
 function subjectOf({ viewer, ip }: Caller): string {
-  if (viewer) return `user:${viewer.id}`;
-  if (ip === null || !ipaddr.isValid(ip)) return 'address:unknown';
-  const address = ipaddr.process(ip);
-  if (address.kind() === 'ipv4') return `address:${address.toString()}`;
-  return `address:${address.toByteArray().slice(0, IPV6_NETWORK_BYTES).join('.')}`;
+  return viewer ? `user:${viewer.id}` : `address:${networkOf(ip)}`;
 }
 
 interface Standing {
