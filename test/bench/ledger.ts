@@ -3,26 +3,26 @@
  * wire. Run it with `npm run bench:ledger`; `.bench/ledger.json` has the figures, too. The control plane is a
  * table in the memory of another process: its CPU is not counted.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
-import { connectControl } from "../../data-plane/control.ts";
-import { keyOf, usageOf } from "../../data-plane/ledger/model/records.ts";
-import { openLedger } from "../../data-plane/ledger/open-ledger.ts";
-import type { OpenLedger } from "../../data-plane/ledger/open-ledger.ts";
-import { startProcess } from "../house/process.ts";
-import type { BankCounts } from "./bank.ts";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { connectControl } from '../../data-plane/control.ts';
+import { keyOf, usageOf } from '../../data-plane/ledger/model/records.ts';
+import { openLedger } from '../../data-plane/ledger/open-ledger.ts';
+import type { OpenLedger } from '../../data-plane/ledger/open-ledger.ts';
+import { startProcess } from '../house/process.ts';
+import type { BankCounts } from './bank.ts';
 
 const PRICE = 100n;
 const WARM_UP = 5_000;
 const REQUESTS = 100_000;
 /** Requests by the clock, whether or not earlier ones are through, and how many of them. */
 const CLOCKED = { perSecond: 1_000, requests: 15_000 };
-/** How many requests are in flight at once: many share one write, few do not; or as they come by the clock. */
+/** Requests in flight at once, of which many share one write and few do not; or requests by the clock. */
 const LOADS: Load[] = [{ atOnce: 64 }, { atOnce: 8 }, { perSecond: CLOCKED.perSecond }];
 const ENCODINGS = 100_000;
-const OUTPUT = join(import.meta.dirname, "..", "..", ".bench");
+const OUTPUT = join(import.meta.dirname, '..', '..', '.bench');
 
 type Load = { atOnce: number } | { perSecond: number };
 
@@ -39,15 +39,15 @@ interface Figures {
 
 /** Spends under a load, and says what one request cost. */
 async function measure(load: Load): Promise<Figures> {
-  const requests = "atOnce" in load ? REQUESTS : CLOCKED.requests;
-  const folder = mkdtempSync(join(tmpdir(), "gateway-ledger-"));
-  const logFile = join(folder, "bank.log");
-  const bank = await startProcess({ entry: "test/bench/bank.ts", env: {}, logFile });
+  const requests = 'atOnce' in load ? REQUESTS : CLOCKED.requests;
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-ledger-'));
+  const logFile = join(folder, 'bank.log');
+  const bank = await startProcess({ entry: 'test/bench/bank.ts', env: {}, logFile });
   const url = `http://127.0.0.1:${bank.port}`;
-  const control = connectControl({ urls: [url], token: "gnt_bench" });
+  const control = connectControl({ urls: [url], token: 'gnt_bench' });
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  const ledger = await openLedger({ folder: join(folder, "journal"), control, log });
-  ledger.connect("node_1");
+  const ledger = await openLedger({ folder: join(folder, 'journal'), control, log });
+  ledger.connect('node_1');
   await spend(ledger, { from: 0, upTo: WARM_UP }, { atOnce: 64 });
   const before = process.cpuUsage();
   const startedAt = performance.now();
@@ -58,14 +58,13 @@ async function measure(load: Load): Promise<Figures> {
   const { user, system } = process.cpuUsage(before);
   const seconds = (performance.now() - startedAt) / 1_000;
   const counts = (await (await fetch(url)).json()) as BankCounts;
-  if (counts.charges !== WARM_UP + requests)
-    throw new Error(`${counts.charges} charges were settled`);
+  if (counts.charges !== WARM_UP + requests) throw new Error(`${counts.charges} charges were settled`);
   await ledger.close();
   await Promise.all([control.stop(), bank.stop()]);
   rmSync(folder, { recursive: true, force: true });
   waits.sort((one, other) => one - other);
   return {
-    load: "atOnce" in load ? `${load.atOnce} at once` : `${load.perSecond} a second`,
+    load: 'atOnce' in load ? `${load.atOnce} at once` : `${load.perSecond} a second`,
     cpuMicros: (user + system) / requests,
     kernelMicros: system / requests,
     perSecond: Math.round(requests / seconds),
@@ -83,7 +82,7 @@ interface Spending {
 
 /** Returns how long each request waited for its commit, in ms. */
 async function spend(ledger: OpenLedger, { from, upTo }: Spending, load: Load): Promise<number[]> {
-  const key = keyOf("wallet_a");
+  const key = keyOf('wallet_a');
   const waits: number[] = [];
   let number = from;
   const one = async (): Promise<void> => {
@@ -97,7 +96,7 @@ async function spend(ledger: OpenLedger, { from, upTo }: Spending, load: Load): 
   const worker = async (): Promise<void> => {
     while (number < upTo) await one();
   };
-  if ("atOnce" in load) {
+  if ('atOnce' in load) {
     await Promise.all(Array.from({ length: load.atOnce }, worker));
     return waits;
   }
@@ -114,7 +113,7 @@ async function spend(ledger: OpenLedger, { from, upTo }: Spending, load: Load): 
 
 /** CPU of encoding such a record as JSON and reading it, once: what this machine's µs are worth. */
 function measureEncoding(): number {
-  const record = usageOf("request", PRICE);
+  const record = usageOf('request', PRICE);
   for (let round = 0; round < ENCODINGS; round += 1) JSON.parse(JSON.stringify(record));
   const before = process.cpuUsage();
   for (let round = 0; round < ENCODINGS; round += 1) JSON.parse(JSON.stringify(record));
@@ -126,25 +125,25 @@ const rows: Figures[] = [];
 for (const load of LOADS) rows.push(await measure(load));
 const encodingMicros = measureEncoding();
 mkdirSync(OUTPUT, { recursive: true });
-writeFileSync(join(OUTPUT, "ledger.json"), JSON.stringify({ encodingMicros, rows }, null, 2));
+writeFileSync(join(OUTPUT, 'ledger.json'), JSON.stringify({ encodingMicros, rows }, null, 2));
 const line = (name: string, pick: (row: Figures) => string | number): string =>
-  `| ${name} | ${rows.map(pick).join(" | ")} |`;
+  `| ${name} | ${rows.map(pick).join(' | ')} |`;
 process.stdout.write(
   [
-    line("hold + commit + settle", (row) => row.load),
-    `|---|${"---|".repeat(rows.length)}`,
-    line("CPU a request, µs", (row) => row.cpuMicros.toFixed(1)),
-    line("as many times what JSON of such a record costs", (row) =>
+    line('hold + commit + settle', (row) => row.load),
+    `|---|${'---|'.repeat(rows.length)}`,
+    line('CPU a request, µs', (row) => row.cpuMicros.toFixed(1)),
+    line('as many times what JSON of such a record costs', (row) =>
       (row.cpuMicros / encodingMicros).toFixed(1),
     ),
-    line("CPU of it in the kernel, µs", (row) => row.kernelMicros.toFixed(1)),
-    line("requests a second", (row) => row.perSecond),
-    line("wait for the commit p50, ms", (row) => row.waitP50Ms.toFixed(2)),
-    line("wait for the commit p99, ms", (row) => row.waitP99Ms.toFixed(2)),
-    line("reports to the control plane", (row) => row.reports),
-    line("leases asked for", (row) => row.leases),
-    "",
+    line('CPU of it in the kernel, µs', (row) => row.kernelMicros.toFixed(1)),
+    line('requests a second', (row) => row.perSecond),
+    line('wait for the commit p50, ms', (row) => row.waitP50Ms.toFixed(2)),
+    line('wait for the commit p99, ms', (row) => row.waitP99Ms.toFixed(2)),
+    line('reports to the control plane', (row) => row.reports),
+    line('leases asked for', (row) => row.leases),
+    '',
     `JSON of such a record, written and read once: ${encodingMicros.toFixed(1)} µs`,
-    "",
-  ].join("\n"),
+    '',
+  ].join('\n'),
 );

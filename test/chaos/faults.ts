@@ -21,10 +21,10 @@ const PARTITION = { pause: [1_500, 5_000], lasts: [200, 2_500] } as const;
 export interface Faults {
   done: Fault[];
   /** Resolves when the faults under way are healed; no more are begun once `running` says no. */
-  ended: Promise<void>;
+  ended: Promise<unknown>;
 }
 
-/** Begins to break things, one fault of each kind at a time. */
+/** Begins to break things: one freeze and one partition at a time, and two processes killed at once. */
 export function breakThings(stage: Stage, random: Random, running: () => boolean): Faults {
   const done: Fault[] = [];
   const busy = new Set<Victim>();
@@ -69,10 +69,10 @@ export function breakThings(stage: Stage, random: Random, running: () => boolean
     }
   };
   const ended = Promise.all([
-    again('kill', KILL.pause, kill),
+    ...['kill', 'another kill'].map((name) => again(name, KILL.pause, kill)),
     again('freeze', FREEZE.pause, freeze),
     again('partition', PARTITION.pause, part),
-  ]).then(() => undefined);
+  ]);
   return { done, ended };
 }
 
