@@ -79,4 +79,5 @@ const INPUT_TYPES: Record<string, string> = {
   adminRouteUpsert: 'AdminRouteInput',
   adminModelUpsert: 'AdminModelInput',
   adminModelSetState: 'AdminModelStateInput',
+  adminGroupRatioSet: 'AdminGroupRatioInput',
 };
