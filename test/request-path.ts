@@ -243,7 +243,7 @@ export interface CallResult {
 }
 
 /** Starts the server with one key, one model, and no route. */
-export async function startNode(parts: { now?: () => number } = {}): Promise<TestNode> {
+export async function startNode(parts: { now?: () => number; ledger?: Ledger } = {}): Promise<TestNode> {
   const store = new FakeStore();
   const ledger = new FakeLedger();
   const permits = new FakePermits();

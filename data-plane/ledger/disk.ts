@@ -10,6 +10,8 @@ export interface GrowingFile {
    * knows what the file holds: it must not be used.
    */
   append(bytes: Uint8Array): Promise<void>;
+  /** Leaves only its first bytes, durably: after a failed `append`, what that may have left behind. */
+  cut(length: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -68,6 +70,11 @@ function growing(file: FileHandle): GrowingFile {
       let written = 0;
       while (written < bytes.length) written += await writeSome(file.fd, bytes, written);
       if (!IN_ONE_CALL) await file.datasync();
+    },
+    cut: async (length) => {
+      await file.truncate(length);
+      // The flag speaks of writes alone.
+      await file.datasync();
     },
     close: () => file.close(),
   };

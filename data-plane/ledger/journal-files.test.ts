@@ -262,6 +262,7 @@ test('a failed write is told with its cause, and so is the end of the trouble', 
       const file = await realDisk.create(path);
       return {
         append: (bytes) => (full ? Promise.reject(new Error('ENOSPC')) : file.append(bytes)),
+        cut: (length) => file.cut(length),
         close: () => file.close(),
       };
     },
@@ -294,6 +295,7 @@ test('a new segment that fails is tried for again, then charges are taken as bef
       opened += 1;
       return {
         append: (bytes) => (failing.append ? Promise.reject(new Error('EIO')) : file.append(bytes)),
+        cut: (length) => file.cut(length),
         close: async () => {
           opened -= 1;
           await file.close();
@@ -350,6 +352,7 @@ test('a journal that was closed while its disk refused does not come back', asyn
       const file = await realDisk.create(path);
       return {
         append: (bytes) => (full ? Promise.reject(new Error('ENOSPC')) : file.append(bytes)),
+        cut: (length) => file.cut(length),
         close: () => file.close(),
       };
     },
@@ -374,6 +377,7 @@ test('records that wait for the disk are bounded: more are refused until it has 
           if (slow) await new Promise<void>((resolve) => (go = resolve));
           await file.append(bytes);
         },
+        cut: (length) => file.cut(length),
         close: () => file.close(),
       };
     },

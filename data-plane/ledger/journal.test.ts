@@ -1,5 +1,5 @@
 /** The journal: what it promises, and what it does when the disk refuses. Damage: journal-damage.test.ts. */
-import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -125,7 +125,7 @@ test('commits that come together share one durable write', async () => {
 /**
  * A disk whose files fail on demand; a failed file refuses everything afterwards, as the kernel might not.
  */
-function brokenDisk(broken: { sync: boolean; write: boolean }, used: Set<number>): Disk {
+function brokenDisk(broken: { sync: boolean; write: boolean; cut: boolean }, used: Set<number>): Disk {
   let files = 0;
   return {
     ...realDisk,
@@ -141,6 +141,7 @@ function brokenDisk(broken: { sync: boolean; write: boolean }, used: Set<number>
           await file.append(broken.write ? bytes.subarray(0, bytes.length >> 1) : bytes);
           if (failed) throw new Error(broken.write ? 'ENOSPC' : 'EIO');
         },
+        cut: (length) => (broken.cut ? Promise.reject(new Error('EIO')) : file.cut(length)),
         close: () => file.close(),
       };
       return guarded;
@@ -148,11 +149,48 @@ function brokenDisk(broken: { sync: boolean; write: boolean }, used: Set<number>
   };
 }
 
+test.each([
+  ['that reached the disk', { sync: true, write: false }],
+  ['half of which reached the disk', { sync: false, write: true }],
+])(
+  'a failed write %s does not count when the process dies before the journal has healed',
+  async (_name, how) => {
+    const path = folder();
+    const broken = { sync: false, write: false, cut: false };
+    const journal = await open(path, { disk: brokenDisk(broken, new Set()) });
+    granted(journal);
+    await journal.append(charge(1));
+    Object.assign(broken, how);
+    await expect(journal.append(charge(2))).rejects.toThrow(/EIO|ENOSPC/);
+    // The files as they stand now are what a process that dies here leaves behind.
+    const left = folder();
+    cpSync(path, left, { recursive: true });
+    const again = await open(left);
+    expect((await again.unsettled(10)).map(({ requestId }) => requestId)).toEqual(['request_1']);
+    expect(again.book.nextSeq).toBe(2);
+  },
+);
+
+test('a failed write that cannot be cut off does not count once the journal has healed', async () => {
+  const path = folder();
+  const broken = { sync: false, write: false, cut: true };
+  const journal = await open(path, { disk: brokenDisk(broken, new Set()) });
+  granted(journal);
+  await journal.append(charge(1));
+  broken.sync = true;
+  await expect(journal.append(charge(2))).rejects.toThrow('EIO');
+  broken.sync = false;
+  await expect.poll(() => journal.writable, { timeout: 5_000 }).toBe(true);
+  await journal.close();
+  const again = await open(path);
+  expect((await again.unsettled(10)).map(({ requestId }) => requestId)).toEqual(['request_1']);
+});
+
 test.each(['sync', 'write'] as const)(
   'a failed %s stops commits, is never tried on that file again, and heals by itself',
   async (kind) => {
     const path = folder();
-    const broken = { sync: false, write: false };
+    const broken = { sync: false, write: false, cut: false };
     const reused = new Set<number>();
     const journal = await open(path, { disk: brokenDisk(broken, reused) });
     granted(journal);

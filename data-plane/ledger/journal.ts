@@ -94,7 +94,8 @@ export class Journal {
 
   /**
    * Appends a record; resolves when it is durable. Rejects when it is not: then it does not count, now or
-   * after a restart, once the journal has healed.
+   * after a restart. One case is beyond us: the failed write reached the disk after all, the disk refuses to
+   * have it cut off, and the process dies before a new segment says that it does not count.
    */
   append(record: NewRecord): Promise<void> {
     if (!this.writable || this.#closed) return Promise.reject(new Error('the journal is not writable'));
@@ -156,7 +157,7 @@ export class Journal {
         await this.#write(group.map(({ record }) => record));
         for (const { resolve } of group) resolve();
       } catch (error) {
-        this.#giveUp(error);
+        await this.#giveUp(error);
         const all = [...group, ...this.#queue];
         this.#queue = all.filter(({ reject }) => !reject);
         for (const { reject } of all) reject?.(error);
@@ -216,18 +217,29 @@ export class Journal {
   }
 
   /**
-   * After a failed write nobody knows what the file holds: it is left alone, and a new one is tried
-   * for.
+   * After a failed write nobody knows what the file holds: what does not count is cut off before anybody is
+   * told of the failure, then the file is left alone, and a new one is tried for.
    */
-  #giveUp(cause: unknown): void {
-    this.#options.log.warn(
+  async #giveUp(cause: unknown): Promise<void> {
+    const { log } = this.#options;
+    log.warn(
       { reason: String(cause) },
       'the journal cannot be written; paid requests are refused until it can',
     );
-    void this.#file?.close().catch(() => undefined);
+    const file = this.#file;
     this.#file = undefined;
     this.#sick = true;
+    // A disk that hangs holds up this file alone.
     this.#heal();
+    try {
+      await file?.cut(this.#segments.at(-1)?.size ?? 0);
+    } catch (error) {
+      log.warn(
+        { reason: String(error) },
+        'what the failed write left cannot be cut off: let this node run until its journal is writable',
+      );
+    }
+    await file?.close().catch(() => undefined);
   }
 
   #heal(): void {
