@@ -10,8 +10,8 @@ import { retireDue } from '../catalog/retirement.ts';
 import { registry } from '../metrics.ts';
 import { pruneBudgets } from '../budget/budget.ts';
 import { query, sql } from '../sql.ts';
-import { checkInvariants } from '../wallet/invariants.ts';
-import type { Violation } from '../wallet/invariants.ts';
+import { every } from '../schedule.ts';
+import { scheduleLedgerCheck } from '../wallet/scheduled-check.ts';
 import { prunePermits } from '../pools/permit.service.ts';
 import { pruneClaims } from '../usage/claim.service.ts';
 import { dropMonths, makeMonths } from '../usage/retention.service.ts';
@@ -23,21 +23,12 @@ import { setRunningFeed } from './running-feed.ts';
 import { pruneTombstones } from './tombstones.ts';
 
 const SWEEP_LEASES_MS = 10_000;
-const CHECK_LEDGER_MS = 60_000;
 const WATCH_POOLS_MS = 10_000;
-/** The check reads the whole ledger: it may take a twentieth of one core at most. */
-const CHECK_REST_TIMES = 20;
 const RETIRE_MODELS_MS = 10_000;
 const PRUNE_MS = 60 * 60 * 1000;
 /** Leases are reclaimed only when nodes had this long to reach this process again, in ms. */
 const SETTLE_IN_MS = 10 * 60 * 1000;
 
-const violations = new Gauge({
-  name: 'gateway_ledger_violations',
-  help: 'What the last check of the ledger found, by rule.',
-  labelNames: ['rule'],
-  registers: [registry],
-});
 const alarms = new Gauge({
   name: 'gateway_settlement_alarms',
   help: 'Rejected, late and written-off settlements so far, by kind.',
@@ -75,11 +66,7 @@ export async function startBackground(
   await keepMonths(em, parts).catch(trouble('usage months'));
   const tasks = [
     every(SWEEP_LEASES_MS, () => watchMoney(em(), startedAt), trouble('leases')),
-    every(
-      CHECK_LEDGER_MS,
-      restingAfter(() => checkLedger(em(), parts.log)),
-      trouble('ledger'),
-    ),
+    scheduleLedgerCheck({ em, log: parts.log, onTrouble: trouble('ledger') }),
     every(WATCH_POOLS_MS, () => watchPools(em()), trouble('pools')),
     every(RETIRE_MODELS_MS, () => retireDue(em()), trouble('retirement of models')),
     every(PRUNE_MS, () => pruneTombstones(em()), trouble('tombstones')),
@@ -113,52 +100,6 @@ async function watchMoney(em: EntityManager, startedAt: number): Promise<void> {
     sql`select kind, count(*)::integer as count from settlement_alarm group by kind`,
   );
   for (const { kind, count } of counts) alarms.set({ kind }, count);
-}
-
-async function checkLedger(em: EntityManager, log: BackgroundParts['log']): Promise<void> {
-  const found = await checkInvariants(em);
-  violations.reset();
-  for (const [rule, list] of Map.groupBy(found, (violation: Violation) => violation.rule)) {
-    violations.set({ rule }, list.length);
-  }
-  for (const violation of found)
-    log?.({ level: 'error', message: 'The ledger breaks an invariant.', ...violation });
-}
-
-/** Leaves out runs until `work` has rested for a multiple of what it took: a large ledger takes its time. */
-function restingAfter(work: () => Promise<unknown>): () => Promise<unknown> {
-  let restUntil = 0;
-  return async () => {
-    const startedAt = performance.now();
-    if (startedAt < restUntil) return;
-    try {
-      await work();
-    } finally {
-      restUntil = performance.now() + CHECK_REST_TIMES * (performance.now() - startedAt);
-    }
-  };
-}
-
-/** Runs `work` again and again, never twice at once. */
-function every(
-  intervalMs: number,
-  work: () => Promise<unknown>,
-  onError: (error: unknown) => void,
-): { stop(): Promise<void> } {
-  let running: Promise<void> | undefined;
-  const timer = setInterval(() => {
-    running ??= work()
-      .then(() => undefined, onError)
-      .finally(() => {
-        running = undefined;
-      });
-  }, intervalMs);
-  return {
-    stop: async () => {
-      clearInterval(timer);
-      await running;
-    },
-  };
 }
 
 function messageOf(error: unknown): string {

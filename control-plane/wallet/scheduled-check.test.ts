@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openMoney } from '../../test/money-fixture.ts';
+import type { Money } from '../../test/money-fixture.ts';
+import { registry } from '../metrics.ts';
+import { createOrm } from '../orm.ts';
+import { scheduleLedgerCheck } from './scheduled-check.ts';
+
+const OFTEN_MS = 10;
+const WITHIN = { timeout: 20_000, interval: 20 };
+
+let money: Money;
+beforeAll(async () => {
+  money = await openMoney();
+});
+afterAll(() => money.close());
+
+/** The values of a measure, by its only label, or by nothing. */
+async function measured(name: string): Promise<Record<string, number>> {
+  const { values = [] } = (await registry.getSingleMetric(name)?.get()) ?? {};
+  return Object.fromEntries(values.map(({ labels, value }) => [String(labels['rule'] ?? ''), value]));
+}
+const found = () => measured('gateway_ledger_violations');
+const checkedAt = async () => (await measured('gateway_ledger_checked_timestamp_seconds'))[''] ?? 0;
+
+it('the ledger is checked again and again: what breaks a rule is measured and logged until it is mended', async () => {
+  await money.wallet({ cash: 5n });
+  const lines: Record<string, unknown>[] = [];
+  const troubles: unknown[] = [];
+  const owner = await createOrm(money.url, { asOwner: true, connectionsMax: 1 });
+  const forge = (sign: string): Promise<unknown> =>
+    owner.em.fork().execute(`update ledger_account set balance = balance ${sign} 7 where id = 'funding'`);
+  const check = scheduleLedgerCheck({
+    em: money.em,
+    log: (line) => void lines.push(line),
+    onTrouble: (error) => void troubles.push(error),
+    everyMs: OFTEN_MS,
+  });
+  try {
+    await expect.poll(checkedAt, WITHIN).toBeGreaterThan(0);
+    expect([await found(), lines]).toEqual([{}, []]);
+    await forge('+');
+    await expect.poll(found, WITHIN).toEqual({ I2: 1, I6: 1 });
+    expect(lines).toContainEqual(expect.objectContaining({ level: 'error', rule: 'I2', subject: 'funding' }));
+    await forge('-');
+    await expect.poll(found, WITHIN).toEqual({});
+    expect(troubles).toEqual([]);
+  } finally {
+    await check.stop();
+    await owner.close(true);
+  }
+});
+
+it('a check that cannot be made is told, leaves the time of the last one as it was, and is made again', async () => {
+  let isAway = true;
+  const troubles: unknown[] = [];
+  const before = await checkedAt();
+  const check = scheduleLedgerCheck({
+    em: () => {
+      if (isAway) throw new Error('The database is away.');
+      return money.em();
+    },
+    onTrouble: (error) => void troubles.push(error),
+    everyMs: OFTEN_MS,
+  });
+  try {
+    await expect.poll(() => troubles.length, WITHIN).toBeGreaterThan(1);
+    expect(await checkedAt()).toBe(before);
+    isAway = false;
+    await expect.poll(checkedAt, WITHIN).toBeGreaterThan(before);
+  } finally {
+    await check.stop();
+  }
+});
