@@ -200,6 +200,8 @@ export const TYPE_RULES: Readonly<Record<string, TokenRule>> = {
   PoolModel: 'ANY',
   PoolPeriod: 'ANY',
   PoolQuote: ['POOLS_READ', 'POOLS_WRITE'],
+  ProviderHealth: 'ANY',
+  ProviderNodeHealth: 'ANY',
   QuoteLine: 'ANY',
   ExportLink: 'ANY',
   RateLimit: 'ANY',

@@ -22,6 +22,7 @@ import { KeyFields } from './keys/key.fields.ts';
 import { AdminKeysResolver, UserKeysResolver } from './keys/key.lists.ts';
 import { KeyResolver } from './keys/key.resolver.ts';
 import { NodeLookupResolver } from './node.resolver.ts';
+import { NodeCreditResolver } from './nodes/credit.resolver.ts';
 import { SystemHealthResolver } from './nodes/health.resolver.ts';
 import {
   AdminNodesResolver,
@@ -55,6 +56,7 @@ import {
 import { QuoteResolver, StorefrontResolver } from './pools/storefront.resolver.ts';
 import { SyncResolver } from './nodes/sync.resolver.ts';
 import { UsageReportResolver } from './nodes/usage-report.resolver.ts';
+import { CredentialUseResolver, ProviderHealthResolver } from './upstreams/health.resolver.ts';
 import {
   AdminUpstreamsResolver,
   ModelRoutesResolver,
@@ -102,6 +104,9 @@ export const resolvers: NonEmptyArray<new () => object> = [
   KeySnippetsResolver,
   ModelSnippetsResolver,
   UpstreamResolver,
+  ProviderHealthResolver,
+  CredentialUseResolver,
+  NodeCreditResolver,
   AdminUpstreamsResolver,
   ProviderFields,
   RouteFields,

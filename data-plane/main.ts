@@ -24,6 +24,7 @@ import { readNodeSettings } from './node-settings.ts';
 import type { NodeSettings } from './node-settings.ts';
 import { buildServer } from './server.ts';
 import { readServerSettings } from './settings.ts';
+import { UpstreamStates } from './upstreams/states.ts';
 
 /**
  * How long a start waits for the control plane and a configuration before it says that it is ready without,
@@ -53,6 +54,7 @@ interface Node {
   ledger: OpenLedger;
   permits: NodePermits;
   feed: Feed;
+  upstreamStates: UpstreamStates;
   server: ReturnType<typeof buildServer>;
   traffic: { inflight: number; served: number };
   /** The node's id, once the control plane knows this process: before that, no credit. */
@@ -100,6 +102,7 @@ async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
     ledger,
     permits,
     feed,
+    upstreamStates: new UpstreamStates(REAL),
     traffic: { inflight: 0, served: 0 },
     id: undefined,
     draining: false,
@@ -116,6 +119,7 @@ async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
     logLevel: settings.logLevel,
     draining: () => whole.draining,
     vitals: () => vitalsOf(whole),
+    upstreamStates: node.upstreamStates,
   });
   const whole: Node = Object.assign(node, { server });
   countTraffic(whole);
@@ -142,7 +146,7 @@ function vitalsOf({ ledger, feed, store }: Node): Vitals {
 
 /** Joins the other nodes; from then on configuration and money flow. Returns how to leave. */
 function enterService(node: Node): () => void {
-  const { settings, control, ledger, feed, log, traffic } = node;
+  const { settings, control, ledger, feed, log, traffic, upstreamStates } = node;
   return joinNodes({
     control,
     log,
@@ -152,7 +156,12 @@ function enterService(node: Node): () => void {
       publicKey: loadNodeKeys(settings.dataDir).publicKey,
       journalId: ledger.journalId,
     },
-    vitals: () => ({ ...traffic, appliedRevision: feed.revision, usageBacklog: ledger.usageBacklog }),
+    vitals: () => ({
+      ...traffic,
+      ...upstreamStates.report(),
+      appliedRevision: feed.revision,
+      usageBacklog: ledger.usageBacklog,
+    }),
     now: () => ledger.now(),
     onRegistered: (nodeId) => {
       try {

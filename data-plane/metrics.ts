@@ -1,6 +1,9 @@
-/** What a node counts for Prometheus. Labels come from closed lists only. */
+/** What a node counts for Prometheus. Labels come from closed lists, and providers from the configuration. */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Family } from '@gateway/shared/catalog';
+import { CIRCUIT_STATES } from '@gateway/shared/upstream-health';
+import type { Fault } from '@gateway/shared/upstream-health';
+import type { UpstreamStates } from './upstreams/states.ts';
 
 /** Upper bounds of the latency buckets, in seconds. */
 const LATENCY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -57,6 +60,8 @@ export class Metrics {
   readonly #latency: Histogram<'family'>;
   readonly #inFlight: Gauge;
   readonly #commit: Histogram;
+  readonly #upstreamTurns: Counter<'provider' | 'fault'>;
+  readonly #upstreamLatency: Histogram<'provider'>;
 
   constructor(vitals?: () => Vitals) {
     const registers = [this.registry];
@@ -86,6 +91,41 @@ export class Metrics {
       help: 'Requests being served.',
       registers,
     });
+    this.#upstreamTurns = new Counter({
+      name: 'gateway_upstream_turns_total',
+      help: 'Turns of upstreams that ended, by provider and kind of fault (none: well).',
+      labelNames: ['provider', 'fault'],
+      registers,
+    });
+    this.#upstreamLatency = new Histogram({
+      name: 'gateway_upstream_answer_seconds',
+      help: 'Time until the answer of an upstream began.',
+      labelNames: ['provider'],
+      buckets: LATENCY_BUCKETS,
+      registers,
+    });
+  }
+
+  /** Shows the upstreams, too: their circuits as they are when asked, and every turn from now on. */
+  follow(states: UpstreamStates): void {
+    states.countWith({
+      upstreamEnded: (provider, fault) => this.#upstreamEnded(provider, fault),
+      upstreamAnswered: (provider, ms) => this.#upstreamLatency.labels(provider).observe(ms / 1_000),
+    });
+    new Gauge({
+      name: 'gateway_upstream_circuit',
+      help: 'Circuit of an upstream: 0 closed, 1 half open, 2 open.',
+      labelNames: ['provider'],
+      registers: [this.registry],
+      collect() {
+        for (const { providerId, circuit } of states.circuits())
+          this.labels(providerId).set(CIRCUIT_STATES.indexOf(circuit));
+      },
+    });
+  }
+
+  #upstreamEnded(provider: string, fault: Fault | undefined): void {
+    this.#upstreamTurns.labels(provider, fault?.toLowerCase() ?? 'none').inc();
   }
 
   /** Counts how long the end of an answer waited for its charge to be durable, in ms. */

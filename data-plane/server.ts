@@ -30,6 +30,7 @@ import type { Vitals } from './metrics.ts';
 import type { ServerSettings } from './settings.ts';
 import type { Permits } from './permits/permits.ts';
 import { Upstreams } from './upstreams.ts';
+import { UpstreamStates } from './upstreams/states.ts';
 import { siteRoutes } from './site.ts';
 import type { SiteRoute } from './site.ts';
 import { isUpgrade, serveUpgrade } from './upgrade.ts';
@@ -49,6 +50,8 @@ export interface ServerDependencies {
   draining?: () => boolean;
   /** What `/metrics` shows of the node beside its requests. */
   vitals?: () => Vitals;
+  /** What is known of the upstreams, for whoever else asks. */
+  upstreamStates?: UpstreamStates;
   /** A monotonic clock in ms, by which limits in time are kept. */
   now?: () => number;
   /** `silent`, `error`, `warn`, `info`, `debug`. */
@@ -138,6 +141,9 @@ interface Http {
 function buildServices(dependencies: ServerDependencies): Services {
   const { store, ledger, claims, permits, dialects, completions, vitals } = dependencies;
   const now = dependencies.now ?? (() => performance.now());
+  const states = dependencies.upstreamStates ?? new UpstreamStates({ now, random: Math.random });
+  const metrics = new Metrics(vitals);
+  metrics.follow(states);
   const streams = new StreamsByKey();
   store.onKeysStopped((keyIds) => streams.stop(keyIds));
   return {
@@ -149,12 +155,12 @@ function buildServices(dependencies: ServerDependencies): Services {
     dialects,
     completions,
     streams,
-    upstreams: new Upstreams({ dialects, random: Math.random, now }),
+    upstreams: new Upstreams({ dialects, random: Math.random, now, states }),
     wallets: new Bulkhead(),
     keys: new Bulkhead(),
     sessions: new Bulkhead(CONCURRENT_SESSIONS, 'sessions'),
     freeRequests: new FreeRequests(now),
-    metrics: new Metrics(vitals),
+    metrics,
     uploads: new Uploads(),
   };
 }

@@ -3,28 +3,17 @@
  */
 import { GatewayError, asGatewayError } from '@gateway/shared/failures';
 import type { DialectName } from '@gateway/shared/catalog';
-import type { ProviderRecord } from '@gateway/shared/records';
 import type { Call } from './call.ts';
 import type { CompiledCredential } from './config/config.ts';
 import type { Dialect } from './dialects/dialect.ts';
-import type { Attempt, Candidate, Question } from './exchange/exchange.ts';
-import {
-  CLOSED_CIRCUIT,
-  FRESH_BUDGET,
-  admission,
-  afterFailure,
-  afterNothing,
-  afterRequest,
-  afterRetry,
-  afterStart,
-  afterSuccess,
-} from './upstreams/circuit.ts';
-import type { Circuit } from './upstreams/circuit.ts';
+import type { Candidate, Question } from './exchange/exchange.ts';
+import { FRESH_BUDGET, afterRequest, afterRetry } from './upstreams/circuit.ts';
 import type { Dial, Line, RefusedAnswer } from './upstreams/line.ts';
 import { inOrder } from './upstreams/order.ts';
 import type { Choice } from './upstreams/order.ts';
 import { Pools, addressOf } from './upstreams/pools.ts';
 import { send } from './upstreams/send.ts';
+import type { Ending, UpstreamStates } from './upstreams/states.ts';
 import { askedInVain, passedOver } from './upstreams/turn.ts';
 import type { Turn, TurnEnd, Turns, Ways, Witness } from './upstreams/turn.ts';
 import { isBrokenConnection, isElsewhere, judge, retryAfterOf } from './upstreams/verdict.ts';
@@ -40,16 +29,14 @@ export interface UpstreamsOptions {
   random: () => number;
   /** ms of a monotonic clock. */
   now: () => number;
+  /** What is known of each upstream, by the same clock. */
+  states: UpstreamStates;
 }
 
 /** The node's view of all upstreams: local, in memory, gone at a restart. */
 export class Upstreams {
   readonly #options: UpstreamsOptions;
   readonly #pools = new Pools();
-  readonly #circuits = new Map<string, Circuit>();
-  /** Keys of the circuits, made once a record: several are looked up for each request. */
-  readonly #keys = new WeakMap<ProviderRecord, string>();
-  readonly #inFlight = new Map<string, number>();
   /** Until when a credential rests, by id and secret: a replaced secret starts afresh. */
   readonly #resting = new Map<string, number>();
   #budget = FRESH_BUDGET;
@@ -114,8 +101,8 @@ export class Upstreams {
 
   /** Those that are not ejected, or the best of all that are: it is still better than no answer. */
   #healthy(choices: readonly Choice[], now: number): Choice[] {
-    const ejected = (choice: Choice) => admission(this.#circuit(choice.compiled.provider), now) === 'ejected';
-    const healthy = choices.filter((choice) => !ejected(choice));
+    const { states } = this.#options;
+    const healthy = choices.filter(({ compiled }) => !states.isEjected(compiled.provider, now));
     return healthy.length > 0 ? healthy : choices.slice(0, 1);
   }
 
@@ -139,7 +126,7 @@ export class Upstreams {
       throw this.#noCredential(bound, now);
     }
     const { concurrencyLimit } = provider;
-    if (concurrencyLimit !== null && (this.#inFlight.get(provider.id) ?? 0) >= concurrencyLimit) {
+    if (concurrencyLimit !== null && this.#options.states.inFlight(provider) >= concurrencyLimit) {
       witness?.tried(passedOver(choice, 'too_many_concurrent'));
       throw nobody();
     }
@@ -158,8 +145,9 @@ export class Upstreams {
     const { candidate, askedAt } = turn;
     const { provider } = candidate;
     const outgoing = question.outgoing(candidate);
-    const settle = this.#start(provider, askedAt);
-    const leave = this.#enter(provider);
+    const { states } = this.#options;
+    const settle = states.start(candidate, askedAt);
+    const leave = states.enter(provider);
     let status: number | null = null;
     try {
       const limits = { timeouts: provider.timeouts, cut: call.cut };
@@ -170,11 +158,12 @@ export class Upstreams {
         const body = (await answer.whole(ERROR_BODY_BYTES)).toString('utf8');
         throw this.#refused({ status: answer.status, headers: answer.headers, body }, { candidate, settle });
       }
-      return await question.receive({ answer, candidate, settle });
+      states.answered(provider, askedAt);
+      return await question.receive({ answer, candidate, settle: (error) => settle({ error }) });
     } catch (cause) {
       const error = asGatewayError(cause);
       leave();
-      settle(error);
+      settle({ error });
       this.#note(call, turn, { error, status });
       throw error;
     }
@@ -182,8 +171,9 @@ export class Upstreams {
 
   async #dialOne<L extends Line>(call: Call, dial: Dial<L>, turn: Turn): Promise<L> {
     const { candidate, askedAt } = turn;
-    const settle = this.#start(candidate.provider, askedAt);
-    const leave = this.#enter(candidate.provider);
+    const { states } = this.#options;
+    const settle = states.start(candidate, askedAt);
+    const leave = states.enter(candidate.provider);
     let status: number | null = null;
     try {
       const outcome = await dial.open(candidate);
@@ -191,13 +181,14 @@ export class Upstreams {
         ({ status } = outcome);
         throw this.#refused(outcome, { candidate, settle });
       }
+      states.answered(candidate.provider, askedAt);
       outcome.onClose(leave);
       settle();
       return outcome;
     } catch (cause) {
       const error = asGatewayError(cause);
       leave();
-      settle(error);
+      settle({ error });
       this.#note(call, turn, { error, status });
       throw error;
     }
@@ -210,58 +201,15 @@ export class Upstreams {
 
   #refused(
     { status, headers, body }: RefusedAnswer,
-    { candidate, settle }: Pick<Attempt, 'candidate' | 'settle'>,
+    { candidate, settle }: { candidate: Candidate; settle: (ending: Ending) => void },
   ): GatewayError {
     const retryAfterMs = retryAfterOf(headers, Date.now());
     const verdict = judge({ status, body, retryAfterMs }, candidate);
     if (verdict.restCredentialMs > 0 && candidate.credential) {
       this.#resting.set(restKey(candidate.credential), this.#options.now() + verdict.restCredentialMs);
     }
-    settle(verdict.unwell ? verdict.error : undefined);
+    settle({ error: verdict.error, refusal: { status, unwell: verdict.unwell } });
     return verdict.error;
-  }
-
-  /** Counts a request; the returned function says once how it went. */
-  #start(provider: ProviderRecord, at: number): (error?: GatewayError) => void {
-    const { now, random } = this.#options;
-    this.#setCircuit(provider, afterStart(this.#circuit(provider), at));
-    let settled = false;
-    return (error) => {
-      if (settled) return;
-      settled = true;
-      const circuit = this.#circuit(provider);
-      if (!error) this.#setCircuit(provider, afterSuccess(circuit, now()));
-      else if (isElsewhere(error)) this.#setCircuit(provider, afterFailure(circuit, now(), random()));
-      else this.#setCircuit(provider, afterNothing(circuit));
-    };
-  }
-
-  /** Counts a request in flight until the returned function is called; further calls change nothing. */
-  #enter({ id }: ProviderRecord): () => void {
-    this.#inFlight.set(id, (this.#inFlight.get(id) ?? 0) + 1);
-    let left = false;
-    return () => {
-      if (left) return;
-      left = true;
-      this.#inFlight.set(id, (this.#inFlight.get(id) ?? 1) - 1);
-    };
-  }
-
-  #circuit(provider: ProviderRecord): Circuit {
-    return this.#circuits.get(this.#keyOf(provider)) ?? CLOSED_CIRCUIT;
-  }
-
-  #setCircuit(provider: ProviderRecord, circuit: Circuit): void {
-    this.#circuits.set(this.#keyOf(provider), circuit);
-  }
-
-  /** A provider whose address was changed is another upstream. */
-  #keyOf(provider: ProviderRecord): string {
-    const known = this.#keys.get(provider);
-    if (known !== undefined) return known;
-    const key = `${provider.id} ${provider.baseUrl}`;
-    this.#keys.set(provider, key);
-    return key;
   }
 }
 

@@ -3,6 +3,7 @@
  * How it reports usage stands in usage-report.ts.
  */
 import type { ConfigKind, ConfigRecord } from './records.ts';
+import type { CredentialReport, UpstreamReport } from './upstream-health.ts';
 
 export interface ConfigEntry {
   kind: ConfigKind;
@@ -269,4 +270,8 @@ export interface NodeHeartbeatInput {
   inflight: number;
   eventLoopP99Ms: number;
   usageBacklog: number;
+  /** Upstreams that were asked lately, or are left alone. */
+  upstreams: UpstreamReport[];
+  /** Credentials that were used lately. */
+  credentials: CredentialReport[];
 }

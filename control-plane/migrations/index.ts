@@ -19,6 +19,7 @@ import { QueryBudget } from './016-query-budget.ts';
 import { SumsOfUsers } from './017-sums-of-users.ts';
 import { Attempts } from './018-attempts.ts';
 import { StorefrontNotice } from './019-storefront-notice.ts';
+import { UpstreamHealth } from './020-upstream-health.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -42,4 +43,5 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '017-sums-of-users', class: SumsOfUsers },
   { name: '018-attempts', class: Attempts },
   { name: '019-storefront-notice', class: StorefrontNotice },
+  { name: '020-upstream-health', class: UpstreamHealth },
 ];

@@ -35,7 +35,7 @@ export interface NodeView {
 }
 
 /** Without a heartbeat for this long a node counts as offline, in ms. */
-const OFFLINE_AFTER_MS = 20_000;
+export const OFFLINE_AFTER_MS = 20_000;
 
 const NAME = /^[\w][\w .:-]{0,63}$/;
 const TEXT_LENGTH_MAX = 500;

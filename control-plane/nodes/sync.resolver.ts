@@ -14,6 +14,7 @@ import { inTransaction } from '../sql.ts';
 import { closeLease } from '../wallet/lease.end.ts';
 import { LEASE_OFFLINE_MS } from '../wallet/lease.rules.ts';
 import { requestLease } from '../wallet/lease.service.ts';
+import { keepReports } from '../upstreams/health.service.ts';
 import { heartbeat, nodeById, registerNode, touchJournal } from './node.service.ts';
 import { acknowledge } from './node.stream.ts';
 import { NodePayload } from './node.types.ts';
@@ -81,6 +82,7 @@ export class SyncResolver {
     const id = ownId(context, input.nodeId);
     return outcome({ node: null }, async () => {
       await heartbeat(context.em, id, input);
+      await keepReports(context.em, id, input);
       return { node: await nodeById(context.em, id) };
     });
   }

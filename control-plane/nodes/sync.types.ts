@@ -5,6 +5,7 @@ import type { ConfigKind, ConfigRecord } from '@gateway/shared/records';
 import { describeEnum } from '../enums.ts';
 import { UserError } from '../errors.ts';
 import { AnyJson, DateTime, Decimal, Money } from '../scalars.ts';
+import { NodeCredentialInput, NodeUpstreamInput } from '../upstreams/health.type.ts';
 
 export const ConfigKindEnum = describeEnum<ConfigKind>(
   'ConfigKind',
@@ -81,6 +82,18 @@ export class NodeHeartbeatInput {
 
   @Field(() => Int, { description: 'Finished requests that are not settled yet.' })
   usageBacklog!: number;
+
+  @Field(() => [NodeUpstreamInput], {
+    nullable: true,
+    description: 'Upstreams that were asked lately or are left alone; at most 200 count.',
+  })
+  upstreams?: NodeUpstreamInput[] | null;
+
+  @Field(() => [NodeCredentialInput], {
+    nullable: true,
+    description: 'Credentials that were used lately; at most 500 count.',
+  })
+  credentials?: NodeCredentialInput[] | null;
 }
 
 /** Asks for credit of one wallet. */

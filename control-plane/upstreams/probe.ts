@@ -4,6 +4,7 @@
  */
 import { Agent, request } from 'undici';
 import type { DialectName } from '@gateway/shared/catalog';
+import type { Fault } from '@gateway/shared/upstream-health';
 import { checkBaseUrl, publicLookup } from './address-guard.ts';
 
 const TIMEOUT_MS = 20_000;
@@ -25,6 +26,8 @@ export interface ProbeResult {
   status: number | null;
   latencyMs: number;
   error: string | null;
+  /** What went wrong, in a word that may be kept. */
+  fault: Fault | null;
   sample: string | null;
 }
 
@@ -54,6 +57,7 @@ export async function probe(target: ProbeTarget): Promise<ProbeResult> {
       status: response.statusCode,
       latencyMs: latency(),
       error: ok ? null : text || 'The upstream refused without saying why.',
+      fault: ok ? null : faultOfStatus(response.statusCode),
       sample: ok ? text : null,
     };
   } catch (error) {
@@ -63,11 +67,24 @@ export async function probe(target: ProbeTarget): Promise<ProbeResult> {
       status: null,
       latencyMs: latency(),
       error: withoutSecret(reason, target.secret),
+      fault: isTimeout(error) ? 'TIMEOUT' : 'FAILED',
       sample: null,
     };
   } finally {
     await agent.destroy();
   }
+}
+
+function faultOfStatus(status: number): Fault {
+  if (status === 401 || status === 403) return 'REFUSED';
+  if (status === 429 || status === 529) return 'BUSY';
+  return status === 408 || status === 504 ? 'TIMEOUT' : 'FAILED';
+}
+
+/** undici's own limits carry codes, an abort signal's limit a name. */
+function isTimeout(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return error.name === 'TimeoutError' || ('code' in error && String(error.code).endsWith('_TIMEOUT'));
 }
 
 interface Question {

@@ -14,6 +14,7 @@ import {
   routesOfModels,
   routesOfProviders,
 } from '../lookups.ts';
+import { keepProbe } from './health.service.ts';
 import { probe } from './probe.ts';
 import { deleteRoute, findRoutes, upsertRoute } from './route.service.ts';
 import type { CredentialRow, ProviderRow, RouteRow } from './upstream.entity.ts';
@@ -93,7 +94,8 @@ export class UpstreamResolver {
 
   @Authorized('ADMIN')
   @Mutation(() => ProviderProbePayload, {
-    description: 'Asks a provider one tiny question, to see whether it is set up right.',
+    description:
+      'Asks a provider one tiny question, to see whether it is set up right. What it found is kept.',
   })
   adminProviderProbe(
     @Ctx() context: Context,
@@ -109,15 +111,15 @@ export class UpstreamResolver {
       const secret = credential ? await open(context.em, credential.id) : undefined;
       const { baseUrl, allowPrivate, demo } = provider;
       const { upstreamModel } = input;
-      return {
-        result: await probe({
-          protocol,
-          baseUrl,
-          upstreamModel,
-          secret: secret ?? null,
-          allowPrivate: allowPrivate || demo,
-        }),
-      };
+      const result = await probe({
+        protocol,
+        baseUrl,
+        upstreamModel,
+        secret: secret ?? null,
+        allowPrivate: allowPrivate || demo,
+      });
+      await keepProbe(context.em, provider.id, result);
+      return { result };
     });
   }
 

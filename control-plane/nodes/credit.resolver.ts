@@ -1,0 +1,49 @@
+/** How much credit a node holds: for administrators, for it is the sum over all wallets. */
+import 'reflect-metadata';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { Ctx, FieldResolver, Int, Resolver, Root } from 'type-graphql';
+import { Authorized } from '../context.ts';
+import type { Context } from '../context.ts';
+import { Money } from '../scalars.ts';
+import { query, sql } from '../sql.ts';
+import { DataPlaneNode } from './node.types.ts';
+
+interface NodeCredit {
+  leases: number;
+  /** In micro-USD. */
+  held: bigint;
+}
+
+/** Leases and credit of nodes. */
+@Resolver(() => DataPlaneNode)
+export class NodeCreditResolver {
+  @Authorized('ADMIN')
+  @FieldResolver(() => Int, { nullable: true, description: 'Open leases that it has; administrators only.' })
+  async leases(@Root() { id }: DataPlaneNode, @Ctx() { batches }: Context): Promise<number> {
+    return (await batches.load(creditOfNodes, id))?.leases ?? 0;
+  }
+
+  @Authorized('ADMIN')
+  @FieldResolver(() => Money, {
+    nullable: true,
+    description: 'What is left in its open leases, of all wallets together; administrators only.',
+  })
+  async held(@Root() { id }: DataPlaneNode, @Ctx() { batches }: Context): Promise<bigint> {
+    return (await batches.load(creditOfNodes, id))?.held ?? 0n;
+  }
+}
+
+/** Open leases of each node that has any, and what the ledger says is left in them. */
+async function creditOfNodes(
+  em: EntityManager,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, NodeCredit>> {
+  const rows = await query<{ node_id: string; leases: number; held: string }>(
+    em,
+    sql`
+    select l.node_id, count(distinct l.id)::integer as leases, coalesce(sum(h.balance), 0)::text as held
+    from wallet_lease l left join ledger_account h on h.lease_id = l.id
+    where l.node_id = any(${[...ids]}::text[]) and l.state in ('ACTIVE', 'ORPHANED') group by l.node_id`,
+  );
+  return new Map(rows.map(({ node_id, leases, held }) => [node_id, { leases, held: BigInt(held) }]));
+}

@@ -1,0 +1,58 @@
+/** The health of upstreams and the use of credentials on the API: for whoever may read the upstreams. */
+import 'reflect-metadata';
+import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
+import type { Fault } from '@gateway/shared/upstream-health';
+import type { Context } from '../context.ts';
+import { DateTime } from '../scalars.ts';
+import { healthOfProviders, probesOfProviders, UNKNOWN_HEALTH, usesOfCredentials } from './health.service.ts';
+import type { CredentialUse } from './health.service.ts';
+import { ProviderHealth, UpstreamFaultEnum } from './health.type.ts';
+import type { CredentialRow, ProviderRow } from './upstream.entity.ts';
+import { UpstreamCredential, UpstreamProvider } from './upstream.type.ts';
+
+/** How a provider does. */
+@Resolver(() => UpstreamProvider)
+export class ProviderHealthResolver {
+  @FieldResolver(() => ProviderHealth, {
+    description: 'How it does, as nodes report it, and its last probe.',
+  })
+  async health(@Root() { id }: ProviderRow, @Ctx() { batches }: Context): Promise<ProviderHealth> {
+    const [health, probe] = await Promise.all([
+      batches.load(healthOfProviders, id),
+      batches.load(probesOfProviders, id),
+    ]);
+    return {
+      ...(health ?? UNKNOWN_HEALTH),
+      lastProbeAt: probe?.at ?? null,
+      lastProbeStatus: probe?.status ?? null,
+      lastProbeLatencyMs: probe?.latencyMs ?? null,
+      lastProbeError: probe?.error ?? null,
+    };
+  }
+}
+
+/** When a credential was used, and how it failed. */
+@Resolver(() => UpstreamCredential)
+export class CredentialUseResolver {
+  @FieldResolver(() => DateTime, { nullable: true, description: 'When a node used it last.' })
+  async lastUsedAt(@Root() credential: CredentialRow, @Ctx() context: Context): Promise<Date | null> {
+    return (await useOf(credential, context))?.lastUsedAt ?? null;
+  }
+
+  @FieldResolver(() => UpstreamFaultEnum, {
+    nullable: true,
+    description: 'How a request with it failed last.',
+  })
+  async lastError(@Root() credential: CredentialRow, @Ctx() context: Context): Promise<Fault | null> {
+    return (await useOf(credential, context))?.lastError ?? null;
+  }
+
+  @FieldResolver(() => DateTime, { nullable: true, description: 'When that was.' })
+  async lastErrorAt(@Root() credential: CredentialRow, @Ctx() context: Context): Promise<Date | null> {
+    return (await useOf(credential, context))?.lastErrorAt ?? null;
+  }
+}
+
+function useOf({ id }: CredentialRow, { batches }: Context): Promise<CredentialUse | undefined> {
+  return batches.load(usesOfCredentials, id);
+}

@@ -1,0 +1,79 @@
+/** Counts turns and latencies of the last five minutes, in a fixed piece of memory and without allocating. */
+import { FAULTS } from '@gateway/shared/upstream-health';
+import type { Fault } from '@gateway/shared/upstream-health';
+
+/** The window is a ring of slots: the oldest one is emptied for the next. */
+const SLOT_MS = 30_000;
+const SLOTS = 10;
+/** How far the window reaches back, in ms. */
+export const WINDOW_SPAN_MS = SLOT_MS * SLOTS;
+/** Bounds of latencies grow from the first, in ms, by this factor: a figure is at most a fifth too high. */
+const FIRST_BOUND_MS = 10;
+const BOUND_FACTOR = 1.2;
+/** The last bound is above ten minutes; what takes longer counts there. */
+const BOUNDS = 62;
+
+/** Where counts stand in a slot: successes, each kind of fault, then the latencies. */
+const LATENCIES_AT = 1 + FAULTS.length;
+const SLOT_SIZE = LATENCIES_AT + BOUNDS;
+
+/** Counts of a window: successes, and faults in the order of `FAULTS`. */
+export interface Counts {
+  succeeded: number;
+  faults: readonly number[];
+}
+
+/** What one upstream did lately. Times are ms of one monotonic clock. */
+export class HealthWindow {
+  readonly #counts = new Uint32Array(SLOTS * SLOT_SIZE);
+  #slot = 0;
+
+  /** Counts a turn that ended well, or with a fault. */
+  ended(fault: Fault | undefined, now: number): void {
+    this.#add(fault === undefined ? 0 : 1 + FAULTS.indexOf(fault), now);
+  }
+
+  /** Counts an answer that began after so many ms. */
+  answered(ms: number, now: number): void {
+    const above = Math.ceil(Math.log(Math.max(ms, FIRST_BOUND_MS) / FIRST_BOUND_MS) / Math.log(BOUND_FACTOR));
+    this.#add(LATENCIES_AT + Math.min(above, BOUNDS - 1), now);
+  }
+
+  /** What was counted in the window that ends now. */
+  counts(now: number): Counts {
+    this.#advance(now);
+    return { succeeded: this.#sum(0), faults: FAULTS.map((_, index) => this.#sum(1 + index)) };
+  }
+
+  /** The time in ms within which this share (0 to 1) of the answers began; null where there were none. */
+  quantile(share: number, now: number): number | null {
+    this.#advance(now);
+    const latencies = Array.from({ length: BOUNDS }, (_, index) => this.#sum(LATENCIES_AT + index));
+    const all = latencies.reduce((sum, count) => sum + count, 0);
+    if (all === 0) return null;
+    let seen = 0;
+    const bound = latencies.findIndex((count) => (seen += count) >= all * share);
+    return Math.round(FIRST_BOUND_MS * BOUND_FACTOR ** bound);
+  }
+
+  #add(place: number, now: number): void {
+    this.#advance(now);
+    const at = (this.#slot % SLOTS) * SLOT_SIZE + place;
+    this.#counts[at] = (this.#counts[at] ?? 0) + 1;
+  }
+
+  #advance(now: number): void {
+    const slot = Math.floor(now / SLOT_MS);
+    for (let passed = Math.max(this.#slot + 1, slot - SLOTS + 1); passed <= slot; passed += 1) {
+      const from = (passed % SLOTS) * SLOT_SIZE;
+      this.#counts.fill(0, from, from + SLOT_SIZE);
+    }
+    this.#slot = Math.max(this.#slot, slot);
+  }
+
+  #sum(place: number): number {
+    let sum = 0;
+    for (let at = place; at < this.#counts.length; at += SLOT_SIZE) sum += this.#counts[at] ?? 0;
+    return sum;
+  }
+}
