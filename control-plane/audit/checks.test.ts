@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { pick, startTestApp } from '../../test/control/app.ts';
 import type { Browser, TestApp } from '../../test/control/app.ts';
+import { announceMail } from '../mail/mail.service.ts';
 import { createOrm } from '../orm.ts';
 import { inTransaction, query, sql } from '../sql.ts';
 import type { Statement } from '../sql.ts';
@@ -90,3 +91,33 @@ async function asOwner(statements: readonly Statement[]): Promise<void> {
     await owner.close(true);
   }
 }
+
+it('an adjustment of a wallet says what the balance was before, and is receipted where money came', async () => {
+  const em = test.orm.em.fork();
+  await announceMail(em, { ...test.settings, smtpUrl: 'smtp://127.0.0.1:1' });
+  const userId = pick<string>(await admin.send('{ viewer { id } }'), 'viewer', 'id');
+  const adjust = (bucket: string, amount: string, idempotencyKey: string) =>
+    admin.send(
+      `mutation ($input: AdminWalletAdjustInput!) { adminWalletAdjust(input: $input) {
+        wallet { id } userErrors { code } } }`,
+      { input: { userId, bucket, amount, idempotencyKey, reason: 'invoice 7' } },
+    );
+  const letters = async () =>
+    (await query<{ count: number }>(em, sql`select count(*)::integer as count from mail_outbox`))[0]?.count ??
+    0;
+  const before = await letters();
+  await adjust('CASH', '5', 'one');
+  await adjust('CASH', '5', 'one');
+  expect(await letters()).toBe(before + 1);
+  await adjust('GIFT', '1', 'two');
+  await adjust('CASH', '-2', 'three');
+  expect(await letters()).toBe(before + 1);
+  const log = await admin.send(
+    '{ admin { auditLog(filter: { actions: ["wallet.adjust"] }) { nodes { before after } } } }',
+  );
+  expect(pick(log, 'admin', 'auditLog', 'nodes')).toMatchObject([
+    { before: { bucket: 'CASH', balance: '5.00' }, after: { amount: '-2.00', balance: '3.00' } },
+    { before: { bucket: 'GIFT', balance: '0.00' }, after: { amount: '1.00', balance: '1.00' } },
+    { before: { bucket: 'CASH', balance: '0.00' }, after: { amount: '5.00', balance: '5.00' } },
+  ]);
+});

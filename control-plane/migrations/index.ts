@@ -20,6 +20,7 @@ import { SumsOfUsers } from './017-sums-of-users.ts';
 import { Attempts } from './018-attempts.ts';
 import { StorefrontNotice } from './019-storefront-notice.ts';
 import { UpstreamHealth } from './020-upstream-health.ts';
+import { LowBalance } from './021-low-balance.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -44,4 +45,5 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '018-attempts', class: Attempts },
   { name: '019-storefront-notice', class: StorefrontNotice },
   { name: '020-upstream-health', class: UpstreamHealth },
+  { name: '021-low-balance', class: LowBalance },
 ];

@@ -16,6 +16,7 @@ import { prunePermits } from '../pools/permit.service.ts';
 import { pruneClaims } from '../usage/claim.service.ts';
 import { dropMonths, makeMonths } from '../usage/retention.service.ts';
 import { watchPools } from '../pools/pool.jobs.ts';
+import { warnLowBalances } from '../wallet/notice.service.ts';
 import { sweepLeases } from '../wallet/lease.end.ts';
 import { ConfigFeed } from './config-feed.ts';
 import type { FeedParts } from './config-feed.ts';
@@ -24,6 +25,7 @@ import { pruneTombstones } from './tombstones.ts';
 
 const SWEEP_LEASES_MS = 10_000;
 const WATCH_POOLS_MS = 10_000;
+const WARN_OWNERS_MS = 30_000;
 const RETIRE_MODELS_MS = 10_000;
 const PRUNE_MS = 60 * 60 * 1000;
 /** Leases are reclaimed only when nodes had this long to reach this process again, in ms. */
@@ -68,6 +70,7 @@ export async function startBackground(
     every(SWEEP_LEASES_MS, () => watchMoney(em(), startedAt), trouble('leases')),
     scheduleLedgerCheck({ em, log: parts.log, onTrouble: trouble('ledger') }),
     every(WATCH_POOLS_MS, () => watchPools(em()), trouble('pools')),
+    every(WARN_OWNERS_MS, () => warnLowBalances(em()), trouble('low balances')),
     every(RETIRE_MODELS_MS, () => retireDue(em()), trouble('retirement of models')),
     every(PRUNE_MS, () => pruneTombstones(em()), trouble('tombstones')),
     every(PRUNE_MS, () => pruneClaims(em()), trouble('claims')),

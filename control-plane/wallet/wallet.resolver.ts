@@ -13,8 +13,9 @@ import { outcome } from '../errors.ts';
 import type { Event } from '../events.ts';
 import { inTransaction } from '../sql.ts';
 import { countEntries, entriesPage, entryOfTransaction } from './entries.service.ts';
-import type { EntryConditions } from './entries.service.ts';
+import type { EntryConditions, EntryView } from './entries.service.ts';
 import { leasesOfWallet } from './lease.rows.ts';
+import { giveReceipt } from './notice.service.ts';
 import {
   adjust,
   availableIn,
@@ -90,17 +91,11 @@ export class WalletResolver {
       inTransaction(context.em, async (em) => {
         const actor = actorOf(context);
         const { walletId, transactionId, replayed } = await adjust(em, { ...input, actor });
-        if (!replayed) {
-          await audit(em, {
-            actor,
-            action: 'wallet.adjust',
-            targetType: 'Wallet',
-            targetId: walletId,
-            reason: input.reason,
-            after: { bucket: input.bucket, amount: formatDollars(input.amount), transactionId },
-          });
-        }
         const entry = (await entryOfTransaction(em, walletId, transactionId)) ?? null;
+        if (!replayed) {
+          await audit(em, { ...adjustmentEvent(input, entry), actor, targetId: walletId });
+          if (input.bucket === 'CASH' && input.amount > 0n) await giveReceipt(em, walletId, input.amount);
+        }
         return { wallet: await walletView({ em }, walletId), entry, replayed };
       }),
     );
@@ -153,6 +148,16 @@ async function ledgerPage(
     cursor: (row) => encodeCursor([row.seq]),
     node: (row) => row,
   });
+}
+
+/** What the audit log keeps; no balances where all that came in repaid a debt. */
+function adjustmentEvent({ bucket, amount, reason }: AdminWalletAdjustInput, entry: EntryView | null) {
+  const after = { bucket, amount: formatDollars(amount), transactionId: entry?.transactionId ?? null };
+  const balances = entry && {
+    before: { bucket, balance: formatDollars(entry.balanceAfter - entry.amount) },
+    after: { ...after, balance: formatDollars(entry.balanceAfter) },
+  };
+  return { action: 'wallet.adjust', targetType: 'Wallet', reason, ...(balances ?? { after }) };
 }
 
 /** The wallet as the API shows it. The caller checks who asks. */

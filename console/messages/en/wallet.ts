@@ -7,6 +7,7 @@ export const wallet = {
     topUp: 'To add cash, ask an administrator of this gateway: no payment provider is set up.',
     warning: 'Low balance warning',
     warningAt: 'Below {{amount}}',
+    warningNow: 'Now below {{amount}}',
     warningOff: 'Off',
     warningEdit: 'Change',
     reference: 'Reference',

@@ -10,6 +10,7 @@ export const wallet: Translation<typeof english> = {
     topUp: '如需增加现金，请联系本网关的管理员：尚未设置支付渠道。',
     warning: '低余额提醒',
     warningAt: '低于 {{amount}}',
+    warningNow: '目前低于 {{amount}}',
     warningOff: '关闭',
     warningEdit: '更改',
     reference: '凭据',

@@ -46,7 +46,7 @@ export function Balance({ wallet }: { wallet: Wallet }) {
           <Money amount={held} />
         </LeaderRow>
       </LeaderList>
-      <Warning threshold={wallet.lowBalanceThreshold} />
+      <Warning wallet={wallet} />
       <p className="mt-2 text-right text-hint text-ink-3">
         {t('state.asOf', { time: stampText(new Date(), i18n.language, true) })}
       </p>
@@ -54,15 +54,18 @@ export function Balance({ wallet }: { wallet: Wallet }) {
   );
 }
 
-function Warning({ threshold }: { threshold: Wallet['lowBalanceThreshold'] }) {
+function Warning({ wallet }: { wallet: Wallet }) {
   const { t } = useTranslation();
+  const { cash, gift, held, lowBalanceThreshold: threshold } = wallet;
+  const balance = [cash, gift, held].reduce((sum, part) => sum + (parseDollars(part) ?? 0n), 0n);
+  const isLow = threshold !== null && balance < (parseDollars(threshold) ?? 0n);
   return (
     <p className="flex flex-wrap items-baseline gap-x-3 border-t border-line pt-2 text-ink-2">
       <span>{t('wallet.warning')}</span>
-      <span className="ml-auto text-ink">
+      <span className={`ml-auto ${isLow ? 'text-warn' : 'text-ink'}`}>
         {threshold === null
           ? t('wallet.warningOff')
-          : t('wallet.warningAt', { amount: moneyText(threshold) })}
+          : t(isLow ? 'wallet.warningNow' : 'wallet.warningAt', { amount: moneyText(threshold) })}
       </span>
       <Link to="/profile/notifications" className="text-accent underline">
         {t('wallet.warningEdit')}
