@@ -211,6 +211,7 @@ describe.skipIf(!ready)('the pages of administrators', () => {
       await dialog.getByLabel('Number').fill('2.0');
       await dialog.getByLabel('What changed').fill('Shorter.');
       await dialog.getByLabel('Text, in Markdown').fill('# Privacy policy\n\nShorter.');
+      await dialog.getByLabel('Reason').fill('Asked for by counsel');
       expect(await violations(page)).toEqual([]);
       await dialog.getByRole('button', { name: 'Publish', exact: true }).click();
       await page.getByText('The version is published').first().waitFor();

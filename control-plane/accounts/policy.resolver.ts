@@ -31,6 +31,12 @@ export class AdminPolicyInput {
   @Field(() => String, { description: 'What changed; stands in the audit log too.' })
   changeSummary!: string;
 
+  @Field(() => String, {
+    nullable: true,
+    description: 'Why; kept in the audit log. When left out, what changed is the reason.',
+  })
+  reason?: string | null;
+
   @Field(() => DateTime, { nullable: true, description: 'From when it is in force; at once when left out.' })
   effectiveAt?: Date | null;
 

@@ -130,6 +130,8 @@ export interface NewPolicy {
   version: string;
   markdown: string;
   changeSummary: string;
+  /** Why, for the audit log; else `changeSummary`. */
+  reason?: string | null;
   effectiveAt?: Date | null;
   requireReacceptance: boolean;
 }
@@ -168,8 +170,14 @@ export async function publishPolicy(
       action: 'policy.publish',
       targetType: 'PolicyVersion',
       targetId: policy.id,
-      after: { version, effectiveAt, sha256: policy.sha256, requiresAcceptance: policy.requiresAcceptance },
-      reason: input.changeSummary,
+      after: {
+        version,
+        effectiveAt,
+        sha256: policy.sha256,
+        requiresAcceptance: policy.requiresAcceptance,
+        changeSummary: policy.changeSummary,
+      },
+      reason: input.reason?.trim() || input.changeSummary,
     });
     return policy;
   });

@@ -29,6 +29,14 @@ describe('the privacy policy', () => {
     const publish = async (number: string, more: object = {}) =>
       codesOf(await admin.send(PUBLISH, version(number, more)), 'adminPolicyPublish');
     expect(await publish('1.1')).toEqual([]);
+    expect(await publish('1.2', { reason: 'asked for by counsel' })).toEqual([]);
+    const log = await admin.send(
+      '{ admin { auditLog(first: 2, filter: { actions: ["policy.publish"] }) { nodes { reason after } } } }',
+    );
+    expect(pick(log, 'admin', 'auditLog', 'nodes')).toMatchObject([
+      { reason: 'asked for by counsel', after: { version: '1.2', changeSummary: expect.any(String) } },
+      { after: { version: '1.1' } },
+    ]);
     expect(await open()).toBeNull();
     expect(await publish('2.0', { requireReacceptance: true })).toEqual([]);
     expect(await publish('2.1')).toEqual([]);
@@ -42,7 +50,7 @@ describe('the privacy policy', () => {
     expect(pick(old, 'privacyPolicy', 'version')).toBe(POLICY);
     const history = await test.browser().send('{ privacyPolicyVersions { version sha256 } }');
     const rows = pick<{ version: string; sha256: string }[]>(history, 'privacyPolicyVersions');
-    expect(rows.map((row) => row.version)).toEqual(['2.1', '2.0', '1.1', POLICY]);
+    expect(rows.map((row) => row.version)).toEqual(['2.1', '2.0', '1.2', '1.1', POLICY]);
     expect(rows[0]?.sha256).toMatch(/^[0-9a-f]{64}$/);
   });
 

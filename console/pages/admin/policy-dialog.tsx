@@ -6,8 +6,7 @@ import { TextField } from '../../components/text-field.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { LineDiff } from '../../components/line-diff.tsx';
 import { useTranslation } from '../../translation.ts';
-import { TaskDialog } from '../task-dialog.tsx';
-import { text } from './form-dialog.tsx';
+import { FormDialog, text } from './form-dialog.tsx';
 import { type PolicyRow, PublishPolicy } from './policy-documents.ts';
 
 const SUMMARY_CHARACTERS_MAX = 500;
@@ -18,12 +17,12 @@ export function PolicyDialog({ latest, onClose }: { latest: PolicyRow | undefine
   const [, publish] = useMutation(PublishPolicy);
   const [markdown, setMarkdown] = useState(latest?.markdown ?? '');
   const toast = useToast();
-  const send = async (values: FormData) => {
-    const { data, error } = await publish({ input: { ...versionIn(values), markdown } });
+  const send = async (values: FormData, reason: string) => {
+    const { data, error } = await publish({ input: { ...versionIn(values), markdown, reason } });
     return { error, userErrors: data?.adminPolicyPublish.userErrors };
   };
   return (
-    <TaskDialog
+    <FormDialog
       title={t('admin.policies.publish')}
       sentence={t('admin.policies.publishSentence')}
       button={t('admin.policies.publishButton')}
@@ -56,7 +55,7 @@ export function PolicyDialog({ latest, onClose }: { latest: PolicyRow | undefine
         hint={t('admin.policies.reacceptHint')}
       />
       {latest && <Changes before={latest.markdown} after={markdown} />}
-    </TaskDialog>
+    </FormDialog>
   );
 }
 
