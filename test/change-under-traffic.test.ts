@@ -10,8 +10,8 @@ import type { Customer, House } from './house.ts';
 
 const SETTLED_WITHIN = { timeout: 20_000, interval: 50 };
 const TEST_MS = 60_000;
-const MODEL_FIELDS = `id version name displayName description tier traits contextTokens groups endpoints { family }
-  pricePerRequest`;
+const MODEL_FIELDS = `id version name displayName description tier traits contextTokens groups
+  endpoints { family } pricePerRequest`;
 
 let database: TestDatabase;
 let house: House;
@@ -86,7 +86,8 @@ async function begunStream(
 
 async function usageOf({ keyId }: Customer): Promise<object[]> {
   const { rows } = await house.database.query<object>(
-    `select base_price::int as base, ratio, cost::int, streamed from usage_entry where key_id = $1 order by cost`,
+    `select base_price::int as base, ratio, cost::int, streamed from usage_entry
+      where key_id = $1 order by cost`,
     [keyId],
   );
   return rows;

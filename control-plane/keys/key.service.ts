@@ -109,7 +109,8 @@ export interface KeyChange {
 }
 
 /**
- * Changes what is given; null clears a limit. What nodes hold of a limit that is lowered is recalled. Throws STALE_VERSION, GROUP_NOT_ALLOWED, INVALID, NOT_FOUND.
+ * Changes what is given; null clears a limit. What nodes hold of a limit that is lowered is recalled. Throws
+ * STALE_VERSION, GROUP_NOT_ALLOWED, INVALID, NOT_FOUND.
  */
 export async function updateKey(em: EntityManager, owner: Viewer, change: KeyChange): Promise<KeyRow> {
   return inTransaction(em, async (inner) => {

@@ -48,9 +48,9 @@ export async function closeLease(
 }
 
 /**
- * Marks leases without contact as orphaned (and back), recalls what is overdue, and takes back those whose node must have stopped
- * spending by its own clock. `mayReclaim` is false while this process has not been up long enough for nodes
- * to reach it.
+ * Marks leases without contact as orphaned (and back), recalls what is overdue, and takes back those whose
+ * node must have stopped spending by its own clock. `mayReclaim` is false while this process has not been up
+ * long enough for nodes to reach it.
  */
 export async function sweepLeases(
   em: EntityManager,

@@ -30,8 +30,10 @@ async function setting(keyId: string | null = null) {
   if (keyId !== null)
     await query(
       money.em(),
-      sql`insert into api_key (id, owner_id, wallet_id, name, billing_group, state, disabled_reason, spend_limit)
-      values (${keyId}, ${userId}, ${walletId}, 'limited', 'default', 'DISABLED', 'NOT_REVEALED', ${60n * PRICE})`,
+      sql`insert into api_key
+        (id, owner_id, wallet_id, name, billing_group, state, disabled_reason, spend_limit)
+      values (${keyId}, ${userId}, ${walletId}, 'limited', 'default', 'DISABLED', 'NOT_REVEALED',
+        ${60n * PRICE})`,
     );
   const wish = { need: PRICE, want: 100n * PRICE, waiting: 0n };
   const lease = await requestLease(money.em(), { ...node, walletId, keyId, requestNo: 1, ...wish });
@@ -97,7 +99,7 @@ it('a clawback that is free in the wallet recalls nothing', async () => {
   expect((await state())?.cash).toBe(6n * PRICE);
 });
 
-it('what a recall passed over is recalled by the watch over leases: of debtors, and beyond limits', async () => {
+it('what a recall passed over, the watch over leases recalls: of debtors, and beyond limits', async () => {
   const keyId = newId('key');
   const [debtor, limited, other] = [await setting(), await setting(keyId), await setting()];
   await debtor.clawBack(60n * PRICE);

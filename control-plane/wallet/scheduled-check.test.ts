@@ -22,7 +22,7 @@ async function measured(name: string): Promise<Record<string, number>> {
 const found = () => measured('gateway_ledger_violations');
 const checkedAt = async () => (await measured('gateway_ledger_checked_timestamp_seconds'))[''] ?? 0;
 
-it('the ledger is checked again and again: what breaks a rule is measured and logged until it is mended', async () => {
+it('the check goes on: what breaks a rule is measured and logged until it is mended', async () => {
   await money.wallet({ cash: 5n });
   const lines: Record<string, unknown>[] = [];
   const troubles: unknown[] = [];
@@ -50,7 +50,7 @@ it('the ledger is checked again and again: what breaks a rule is measured and lo
   }
 });
 
-it('a check that cannot be made is told, leaves the time of the last one as it was, and is made again', async () => {
+it('a check that cannot be made is told, leaves the time of the last one, and is made again', async () => {
   let isAway = true;
   const troubles: unknown[] = [];
   const before = await checkedAt();
