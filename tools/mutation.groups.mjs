@@ -45,7 +45,7 @@ export const GROUPS = {
     // Without interleaving.test.ts: ten seconds for each error, and longer than any test may take here.
     tests: [
       'control-plane/usage/{claim,late}.test.ts',
-      'control-plane/wallet/{lease,lease-words}.test.ts',
+      'control-plane/wallet/{lease,lease-words,owed}.test.ts',
       'control-plane/usage/settlement.test.ts',
     ],
     database: true,

@@ -90,6 +90,13 @@ it('what is taken back from a lost node repays the debt, too', async () => {
   expect(await state()).toMatchObject({ cash: 0n, receivable: 0n, frozen: false });
 });
 
+it('a node that is away hears of the recall when it connects again', async () => {
+  const { clawBack: claw, recalls, leaseId } = await setting();
+  await query(money.em(), sql`update wallet_lease set state = 'ORPHANED' where id = ${leaseId}`);
+  await claw(60n * PRICE);
+  expect(await recalls()).toEqual([leaseId]);
+});
+
 it('a clawback that is free in the wallet recalls nothing', async () => {
   const { clawBack: claw, state, recalls, close } = await setting();
   await claw(54n * PRICE);
