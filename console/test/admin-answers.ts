@@ -70,9 +70,46 @@ const nodes = NODES.map(([name, state, appliedRevision, inflight]) => ({
   rps: '18.2',
   usageBacklog: 3,
   lastSeenAt: ago(2_000),
+  leases: 12,
+  held: '3.400000',
 }));
 
 const UPSTREAM_NAMES = ['north-coder-xl', 'north-coder-l', 'north-think-2', 'north-mid-4'];
+
+const NO_HEALTH = {
+  __typename: 'ProviderHealth',
+  status: 'UNKNOWN',
+  circuit: 'CLOSED',
+  requests5m: 0,
+  errorRate5m: null,
+  p95LatencyMs: null,
+  asOf: null,
+  lastProbeAt: null,
+  lastProbeStatus: null,
+  lastProbeLatencyMs: null,
+  lastProbeError: null,
+  nodes: [],
+};
+const HEALTH = {
+  ...NO_HEALTH,
+  status: 'DEGRADED',
+  circuit: 'OPEN',
+  requests5m: 1_480,
+  errorRate5m: '0.0412',
+  p95LatencyMs: 1_840,
+  asOf: ago(3_000),
+  lastProbeAt: ago(2 * HOUR_MS),
+  lastProbeStatus: 401,
+  lastProbeLatencyMs: 212,
+  lastProbeError: 'REFUSED',
+  nodes: ['eu-1', 'us-1'].map((nodeName, index) => ({
+    __typename: 'ProviderNodeHealth',
+    nodeName,
+    circuit: ['CLOSED', 'OPEN'][index],
+    requests: 740,
+    ...{ busy: 4, timeouts: 1, refused: 0, failed: index * 51 },
+  })),
+};
 
 const providers = ['north-eu', 'demo'].map((name, place) => ({
   __typename: 'UpstreamProvider',
@@ -91,7 +128,11 @@ const providers = ['north-eu', 'demo'].map((name, place) => ({
     label,
     suffix: ['4f2a', 'c91e'][index],
     enabled: index === 0,
+    lastUsedAt: index === 0 ? ago(4_000) : null,
+    lastError: index === 0 ? 'BUSY' : null,
+    lastErrorAt: index === 0 ? ago(HOUR_MS) : null,
   })),
+  health: place === 0 ? HEALTH : NO_HEALTH,
   routes: UPSTREAM_NAMES.map((upstreamModel, index) => ({
     __typename: 'UpstreamRoute',
     id: `rte_${name}_${index}`,

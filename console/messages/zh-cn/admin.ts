@@ -162,6 +162,7 @@ export const admin: Translation<typeof english> = {
       rps: '请求/秒',
       usageBacklog: '待上报扣费',
       seen: '最近在线',
+      credit: '{{leases}} 份租约中持有的额度：',
     },
     policies: {
       sentence: '每个版本都与接受记录所引用的指纹一同保存。',
@@ -234,6 +235,20 @@ export const admin: Translation<typeof english> = {
       secret: '密钥',
       endsIn: '末尾',
       removeCredential: '请求继续使用该上游的其他凭据。',
+      health: {
+        title: '健康状况',
+        nodes: '各节点',
+        credentials: '凭据最近使用',
+        circuit: '熔断器',
+        circuits: { CLOSED: '关闭', HALF_OPEN: '半开', OPEN: '断开' },
+        requests: '5 分钟内请求数',
+        failed: '其中失败',
+        ofRequests: '{{requests}} 个请求中失败 {{failed}} 个',
+        p95: '开始应答，95 % 不超过',
+        asOf: '上报于',
+        probe: '上次探测',
+        faults: { NONE: '已应答', BUSY: '繁忙', TIMEOUT: '过慢', REFUSED: '凭据被拒绝', FAILED: '失败' },
+      },
       limits: '限制',
       phases: {
         connectMs: '连接',

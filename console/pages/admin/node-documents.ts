@@ -14,6 +14,8 @@ const NodeFields = graphql(`
     rps
     usageBacklog
     lastSeenAt
+    leases
+    held
   }
 `);
 

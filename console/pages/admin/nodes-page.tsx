@@ -5,6 +5,7 @@ import { useQuery, useSubscription } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { EmptyFirst } from '../../components/notice.tsx';
+import { Money } from '../../components/money.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { StateWord, type Tone } from '../../components/state-word.tsx';
 import { Ago } from '../../components/time.tsx';
@@ -168,13 +169,19 @@ function Actions({ node, onRotate, onDrain }: NodeProps) {
   );
 }
 
-function Name({ node: { name, version, region } }: { node: AdminNode }) {
+function Name({ node: { name, version, region, leases, held } }: { node: AdminNode }) {
+  const { t } = useTranslation();
   return (
     <>
       <div className="font-[550]">{name}</div>
       <div className="text-hint text-ink-3">
         {region} <code>{version}</code>
       </div>
+      {leases !== null && held !== null && (
+        <div className="text-hint text-ink-3">
+          {t('admin.nodes.credit', { leases })} <Money amount={held} />
+        </div>
+      )}
     </>
   );
 }

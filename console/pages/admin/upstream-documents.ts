@@ -40,6 +40,30 @@ const ProviderFields = graphql(
         label
         suffix
         enabled
+        lastUsedAt
+        lastError
+        lastErrorAt
+      }
+      health {
+        status
+        circuit
+        requests5m
+        errorRate5m
+        p95LatencyMs
+        asOf
+        lastProbeAt
+        lastProbeStatus
+        lastProbeLatencyMs
+        lastProbeError
+        nodes {
+          nodeName
+          circuit
+          requests
+          busy
+          timeouts
+          refused
+          failed
+        }
       }
       routes {
         ...RouteFields

@@ -9,6 +9,7 @@ import { DetailHead } from '../../components/page-head.tsx';
 import { Tag } from '../../components/tag.tsx';
 import { useTranslation } from '../../translation.ts';
 import type { Provider, Route, UpstreamTask } from './upstream-documents.ts';
+import { UpstreamHealth } from './upstream-health.tsx';
 import { Enabled, Protocols } from './upstream-parts.tsx';
 
 const SECOND_MS = 1_000;
@@ -58,6 +59,7 @@ export function Upstream({ provider, onTask }: UpstreamProps) {
           <Protocols provider={provider} />
         </span>
       </DetailHead>
+      <UpstreamHealth provider={provider} />
       <Routes provider={provider} onTask={onTask} />
       <div className="mt-10 grid grid-cols-[1fr_340px] gap-10 max-xl:grid-cols-1">
         <Credentials provider={provider} onTask={onTask} />

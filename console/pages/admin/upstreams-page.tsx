@@ -8,12 +8,17 @@ import { DataTable } from '../../components/data-table.tsx';
 import { EmptyFirst } from '../../components/notice.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { Tag } from '../../components/tag.tsx';
+import { useEvery } from '../../components/use-now.ts';
 import { useTranslation } from '../../translation.ts';
 import { NotFound } from '../shell/not-found.tsx';
 import { Region } from './region.tsx';
+import { HealthWord } from './upstream-health.tsx';
 import { Enabled, Protocols } from './upstream-parts.tsx';
 import { type Provider, ProvidersQuery, type UpstreamTask } from './upstream-documents.ts';
 import { Upstream } from './upstream.tsx';
+
+/** Nodes report how upstreams do every 5 s, in ms. */
+const REFRESH_MS = 10_000;
 
 const UpstreamDialogs = lazy(async () => ({
   default: (await import('./upstream-dialogs.tsx')).UpstreamDialogs,
@@ -24,6 +29,7 @@ export function UpstreamsPage() {
   const { id } = useParams({ strict: false });
   const [{ data, error }, again] = useQuery({ query: ProvidersQuery });
   const [task, setTask] = useState<UpstreamTask>();
+  useEvery(REFRESH_MS, () => again({ requestPolicy: 'network-only' }));
   return (
     <>
       <Region data={data?.admin?.providers} error={error} onRetry={again}>
@@ -92,6 +98,7 @@ function ProviderTable({ providers }: Pick<ListProps, 'providers'>) {
       <div className="text-hint break-all text-ink-3">
         <code>{provider.baseUrl}</code>
       </div>
+      <HealthWord health={provider.health} />
     </>
   );
   return (

@@ -1,0 +1,165 @@
+/** How an upstream does, as nodes report it: in one word for lists, in figures on its page. */
+import { CircleCheck, CircleDashed, CircleDot, CircleX, type LucideIcon, TriangleAlert } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
+import { StateWord, type Tone } from '../../components/state-word.tsx';
+import { Ago } from '../../components/time.tsx';
+import { useTranslation } from '../../translation.ts';
+import type { Provider } from './upstream-documents.ts';
+
+type Health = Provider['health'];
+
+interface Look {
+  icon: LucideIcon;
+  tone: Tone;
+}
+const LOOKS: Record<Health['status'], Look> = {
+  OK: { icon: CircleCheck, tone: 'good' },
+  DEGRADED: { icon: TriangleAlert, tone: 'warn' },
+  DOWN: { icon: CircleX, tone: 'bad' },
+  UNKNOWN: { icon: CircleDashed, tone: 'quiet' },
+};
+const CIRCUITS: Record<Health['circuit'], Look> = {
+  CLOSED: { icon: CircleCheck, tone: 'good' },
+  HALF_OPEN: { icon: CircleDot, tone: 'warn' },
+  OPEN: { icon: CircleX, tone: 'bad' },
+};
+const SECOND_MS = 1_000;
+const PERCENT = 100;
+
+/** The word. */
+export function HealthWord({ health: { status } }: { health: Health }) {
+  const { t } = useTranslation();
+  return <StateWord {...LOOKS[status]} word={t(`model.health.${status}`)} />;
+}
+
+/** The figures: of all nodes together, node by node, and what became of the credentials. */
+export function UpstreamHealth({ provider: { health, credentials } }: { provider: Provider }) {
+  const { t } = useTranslation();
+  return (
+    <div className="mb-10 grid grid-cols-3 gap-10 text-table max-xl:grid-cols-1">
+      <Part title={t('admin.upstreams.health.title')}>
+        <Together health={health} />
+      </Part>
+      <Part title={t('admin.upstreams.health.nodes')}>
+        {health.nodes.length > 0 ? <NodeByNode nodes={health.nodes} /> : t('model.health.UNKNOWN')}
+      </Part>
+      <Part title={t('admin.upstreams.health.credentials')}>
+        <LeaderList>
+          {credentials.map((credential) => (
+            <CredentialUse key={credential.id} credential={credential} />
+          ))}
+        </LeaderList>
+      </Part>
+    </div>
+  );
+}
+
+function Part({ title, children }: { title: string; children: ReactNode }) {
+  return (
+    <section className="min-w-0">
+      <h2 className="mb-2 text-section">{title}</h2>
+      {children}
+    </section>
+  );
+}
+
+function Together({ health }: { health: Health }) {
+  const { t, i18n } = useTranslation();
+  const number = new Intl.NumberFormat(i18n.language);
+  const { status, circuit, requests5m, errorRate5m, p95LatencyMs, asOf } = health;
+  return (
+    <LeaderList>
+      <LeaderRow name={t('admin.state')}>
+        <HealthWord health={health} />
+      </LeaderRow>
+      {status !== 'UNKNOWN' && (
+        <>
+          <LeaderRow name={t('admin.upstreams.health.circuit')}>
+            <Circuit circuit={circuit} />
+          </LeaderRow>
+          <LeaderRow name={t('admin.upstreams.health.requests')}>{number.format(requests5m)}</LeaderRow>
+          {errorRate5m !== null && (
+            <LeaderRow name={t('admin.upstreams.health.failed')}>
+              {t('model.share', { value: number.format(Number(errorRate5m) * PERCENT) })}
+            </LeaderRow>
+          )}
+          {p95LatencyMs !== null && (
+            <LeaderRow name={t('admin.upstreams.health.p95')}>
+              <Seconds milliseconds={p95LatencyMs} />
+            </LeaderRow>
+          )}
+        </>
+      )}
+      {asOf !== null && (
+        <LeaderRow name={t('admin.upstreams.health.asOf')}>
+          <Ago at={asOf} />
+        </LeaderRow>
+      )}
+      <LastProbe health={health} />
+    </LeaderList>
+  );
+}
+
+function LastProbe({ health }: { health: Health }) {
+  const { t } = useTranslation();
+  const { lastProbeAt, lastProbeStatus, lastProbeLatencyMs, lastProbeError } = health;
+  const name = t('admin.upstreams.health.probe');
+  if (lastProbeAt === null) return <LeaderRow name={name}>{t('state.never')}</LeaderRow>;
+  const look: Look = lastProbeError === null ? LOOKS.OK : LOOKS.DOWN;
+  const word = lastProbeError ?? 'NONE';
+  return (
+    <LeaderRow name={name} note={<Ago at={lastProbeAt} />}>
+      <StateWord {...look} word={t(`admin.upstreams.health.faults.${word}`)} />{' '}
+      <span className="text-ink-3">
+        {lastProbeStatus} <Seconds milliseconds={lastProbeLatencyMs ?? 0} />
+      </span>
+    </LeaderRow>
+  );
+}
+
+function NodeByNode({ nodes }: Pick<Health, 'nodes'>) {
+  const { t, i18n } = useTranslation();
+  const number = new Intl.NumberFormat(i18n.language);
+  return (
+    <LeaderList>
+      {nodes.map(({ nodeName, circuit, requests, busy, timeouts, refused, failed }) => (
+        <LeaderRow key={nodeName} name={nodeName}>
+          <Circuit circuit={circuit} />
+          <div className="text-hint text-ink-3">
+            {t('admin.upstreams.health.ofRequests', {
+              failed: number.format(busy + timeouts + refused + failed),
+              requests: number.format(requests),
+            })}
+          </div>
+        </LeaderRow>
+      ))}
+    </LeaderList>
+  );
+}
+
+function CredentialUse({ credential }: { credential: Provider['credentials'][number] }) {
+  const { t } = useTranslation();
+  const { label, lastUsedAt, lastError, lastErrorAt } = credential;
+  return (
+    <LeaderRow name={<span className="break-words">{label}</span>}>
+      {lastUsedAt === null ? t('state.never') : <Ago at={lastUsedAt} />}
+      {lastError !== null && lastErrorAt !== null && (
+        <div className="text-hint text-ink-3">
+          {t(`admin.upstreams.health.faults.${lastError}`)}: <Ago at={lastErrorAt} />
+        </div>
+      )}
+    </LeaderRow>
+  );
+}
+
+function Circuit({ circuit }: Pick<Health, 'circuit'>) {
+  const { t } = useTranslation();
+  return <StateWord {...CIRCUITS[circuit]} word={t(`admin.upstreams.health.circuits.${circuit}`)} />;
+}
+
+function Seconds({ milliseconds }: { milliseconds: number }) {
+  const { t, i18n } = useTranslation();
+  const number = new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 2 });
+  return t('state.seconds', { value: number.format(milliseconds / SECOND_MS) });
+}
