@@ -244,6 +244,8 @@ export const admin = {
       removeCredential: 'Requests go on with the other credentials of this upstream.',
       health: {
         title: 'Health',
+        statuses: { OK: 'Working', DEGRADED: 'Works in part', DOWN: 'Down', UNKNOWN: 'Not asked of late' },
+        share: '{{value}} %',
         nodes: 'Node by node',
         credentials: 'Credentials last used',
         circuit: 'Circuit',

@@ -237,6 +237,8 @@ export const admin: Translation<typeof english> = {
       removeCredential: '请求继续使用该上游的其他凭据。',
       health: {
         title: '健康状况',
+        statuses: { OK: '正常', DEGRADED: '部分可用', DOWN: '不可用', UNKNOWN: '近期无请求' },
+        share: '{{value}} %',
         nodes: '各节点',
         credentials: '凭据最近使用',
         circuit: '熔断器',

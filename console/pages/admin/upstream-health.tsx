@@ -30,7 +30,7 @@ const PERCENT = 100;
 /** The word. */
 export function HealthWord({ health: { status } }: { health: Health }) {
   const { t } = useTranslation();
-  return <StateWord {...LOOKS[status]} word={t(`model.health.${status}`)} />;
+  return <StateWord {...LOOKS[status]} word={t(`admin.upstreams.health.statuses.${status}`)} />;
 }
 
 /** The figures: of all nodes together, node by node, and what became of the credentials. */
@@ -42,7 +42,11 @@ export function UpstreamHealth({ provider: { health, credentials } }: { provider
         <Together health={health} />
       </Part>
       <Part title={t('admin.upstreams.health.nodes')}>
-        {health.nodes.length > 0 ? <NodeByNode nodes={health.nodes} /> : t('model.health.UNKNOWN')}
+        {health.nodes.length > 0 ? (
+          <NodeByNode nodes={health.nodes} />
+        ) : (
+          t('admin.upstreams.health.statuses.UNKNOWN')
+        )}
       </Part>
       <Part title={t('admin.upstreams.health.credentials')}>
         <LeaderList>
@@ -81,7 +85,7 @@ function Together({ health }: { health: Health }) {
           <LeaderRow name={t('admin.upstreams.health.requests')}>{number.format(requests5m)}</LeaderRow>
           {errorRate5m !== null && (
             <LeaderRow name={t('admin.upstreams.health.failed')}>
-              {t('model.share', { value: number.format(Number(errorRate5m) * PERCENT) })}
+              {t('admin.upstreams.health.share', { value: number.format(Number(errorRate5m) * PERCENT) })}
             </LeaderRow>
           )}
           {p95LatencyMs !== null && (
@@ -110,10 +114,10 @@ function LastProbe({ health }: { health: Health }) {
   const word = lastProbeError ?? 'NONE';
   return (
     <LeaderRow name={name} note={<Ago at={lastProbeAt} />}>
-      <StateWord {...look} word={t(`admin.upstreams.health.faults.${word}`)} />{' '}
-      <span className="text-ink-3">
+      <StateWord {...look} word={t(`admin.upstreams.health.faults.${word}`)} />
+      <div className="text-hint text-ink-3">
         {lastProbeStatus} <Seconds milliseconds={lastProbeLatencyMs ?? 0} />
-      </span>
+      </div>
     </LeaderRow>
   );
 }

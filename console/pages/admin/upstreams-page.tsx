@@ -17,7 +17,7 @@ import { Enabled, Protocols } from './upstream-parts.tsx';
 import { type Provider, ProvidersQuery, type UpstreamTask } from './upstream-documents.ts';
 import { Upstream } from './upstream.tsx';
 
-/** Nodes report how upstreams do every 5 s, in ms. */
+/** The page is read again this often, in ms: nodes report how upstreams do every 5 s. */
 const REFRESH_MS = 10_000;
 
 const UpstreamDialogs = lazy(async () => ({
