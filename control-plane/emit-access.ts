@@ -12,8 +12,8 @@ import type { Context } from './context.ts';
 import { createBus } from './events.ts';
 import { createSchema } from './schema.ts';
 
-const HEADER = `# Every field: for roots who may ask, then what an access token needs (ANY: nothing beyond seeing the object),
-# then FRESH where a browser proves again who sits there. Written by \`npm run access\`: read what it adds.
+const HEADER = `# Every field: for roots who may ask; what an access token needs (ANY: no more than seeing it);
+# FRESH where a browser proves again who sits there. Written by \`npm run access\`: read what it adds.
 `;
 
 /** The list as it stands in access.fields.txt, by name. */
@@ -26,7 +26,7 @@ export function printedAccess(schema: GraphQLSchema): string {
         const name = `${type.name}.${field.name}`;
         const access = field.extensions['access'];
         const rule = [ruleOf(type, field) ?? 'NONE'].flat().join('|');
-        const parts = [name, ...(access ? [String(access)] : []), rule];
+        const parts = [name, ...(typeof access === 'string' ? [access] : []), rule];
         return [...parts, ...(SENSITIVE.has(name) ? ['FRESH'] : [])].join(' ');
       }),
     );

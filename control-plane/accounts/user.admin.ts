@@ -172,7 +172,8 @@ export interface UserLink extends MintedLink {
 
 /**
  * A single-use link, where no mail can be sent: whoever opens it sets the password, and the address too of an
- * account that nobody uses yet. Throws NOT_FOUND, and FORBIDDEN where a script asks for that of an administrator.
+ * account that nobody uses yet. Throws NOT_FOUND, and FORBIDDEN where a script asks for one of an
+ * administrator.
  */
 export async function createUserLink(
   em: EntityManager,

@@ -92,7 +92,7 @@ async function asOwner(statements: readonly Statement[]): Promise<void> {
   }
 }
 
-it('an adjustment of a wallet says what the balance was before, and is receipted where money came', async () => {
+it('an adjustment of a wallet says what the balance was before, and cash is receipted', async () => {
   const em = test.orm.em.fork();
   await announceMail(em, { ...test.settings, smtpUrl: 'smtp://127.0.0.1:1' });
   const userId = pick<string>(await admin.send('{ viewer { id } }'), 'viewer', 'id');

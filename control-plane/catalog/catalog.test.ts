@@ -143,7 +143,7 @@ describe('the catalog', () => {
     expect(await record(id)).toBeNull();
   });
 
-  it('retires a deprecated model at the time that was said, once, also where two processes look', async () => {
+  it('retires a deprecated model at the time that was said, once, though several look', async () => {
     const { id } = pick<{ id: string }>(
       await admin.send('{ catalogModel(name: "reasoner") { id } }'),
       'catalogModel',

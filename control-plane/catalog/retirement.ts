@@ -22,7 +22,8 @@ export async function retireDue(em: EntityManager): Promise<void> {
     const due = await query<DueModel>(
       inner,
       sql`select id, retires_at, replacement_id from model
-      where state = 'DEPRECATED' and retires_at <= now() order by id limit ${ROUND_MAX} for update skip locked`,
+      where state = 'DEPRECATED' and retires_at <= now() order by id limit ${ROUND_MAX}
+      for update skip locked`,
     );
     for (const { id, retires_at: retiresAt, replacement_id: replacementId } of due) {
       const change = { id, replacementId, retiresAt: toDate(retiresAt) };

@@ -60,7 +60,7 @@ const move = (work: typeof creditCash, walletId: string, amount: bigint) =>
 const subjects = () => mailbox.mails.map(({ subject }) => subject);
 
 describe('the warning of a low balance', () => {
-  it('is one mail for each time that the balance goes below, also when jobs of two processes meet', async () => {
+  it('is one mail for each time that the balance goes below, though two processes look', async () => {
     const { userId, walletId } = await money.wallet({ cash: 20n * DOLLAR, gift: 5n * DOLLAR });
     await setLowBalanceThreshold(money.em(), walletId, 20n * DOLLAR);
     await round();
@@ -98,7 +98,7 @@ describe('the warning of a low balance', () => {
     expect(subjects()).toEqual([]);
   });
 
-  it('is written in the language of its owner, and to nobody who is suspended or set no threshold', async () => {
+  it('is written in the language of its owner, to nobody suspended or without threshold', async () => {
     const [spoken, suspended] = [
       await money.wallet({ cash: DOLLAR }),
       await money.wallet({ cash: DOLLAR }),

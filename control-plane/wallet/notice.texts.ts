@@ -29,8 +29,8 @@ const SUBJECTS: Record<WalletNotice, Record<MailLocale, Line>> = {
 const SENTENCES: Record<WalletNotice, Record<MailLocale, Line>> = {
   LOW_BALANCE: {
     en: ({ balance }) =>
-      `The wallet holds ${balance}. Requests are refused once it is empty. No further mail follows until the ` +
-      'balance has been above the limit again, which you can change on the notifications page.',
+      `The wallet holds ${balance}. Requests are refused once it is empty. No further mail follows until ` +
+      'the balance has been above the limit again, which you can change on the notifications page.',
     'zh-CN': ({ balance }) =>
       `钱包中尚有 ${balance}。余额用尽后请求将被拒绝。在余额重新高于该限额之前不会再次提醒；限额可在通知页面更改。`,
   },
