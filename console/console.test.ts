@@ -229,19 +229,6 @@ describe.skipIf(!ready)('the pages of administrators', () => {
     });
   });
 
-  test('tell how an upstream does: in one word, in figures, node by node, and of its credentials', async () => {
-    await visit('/admin/upstreams', async (page) => {
-      await page.getByText('Not asked of late').waitFor();
-      await page.getByText('Works in part').waitFor();
-    });
-    await visit('/admin/upstreams/prv_north-eu', async (page) => {
-      await page.getByText('4.12 %').waitFor();
-      for (const words of ['1.84 s', '56 of 740 failed', 'Credential refused', 'Busy: 1 hr ago'])
-        await page.getByText(words).waitFor();
-      expect(await page.getByText('Open', { exact: true }).count()).toBe(2);
-    });
-  });
-
   test('preview what a wallet holds after an entry', async () => {
     await visit('/admin/users', async (page) => {
       await page.getByRole('button', { name: 'Actions for mara@lindgren.dev' }).click();
@@ -251,6 +238,21 @@ describe.skipIf(!ready)('the pages of administrators', () => {
       await dialog.getByText('Before $0.00, afterwards $12.50.').waitFor();
       await dialog.getByLabel('Amount').fill('-1');
       await dialog.getByText('That is more than the bucket holds.').waitFor();
+    });
+  });
+});
+
+describe.skipIf(!ready)('the health of an upstream', () => {
+  test('is told in one word, in figures, node by node, and of its credentials', async () => {
+    await visit('/admin/upstreams', async (page) => {
+      await page.getByText('Not asked of late').waitFor();
+      await page.getByText('Works in part').waitFor();
+    });
+    await visit('/admin/upstreams/prv_north-eu', async (page) => {
+      await page.getByText('4.12 %').waitFor();
+      for (const words of ['1.84 s', '56 of 740 failed', 'Credential refused', 'Busy: 1 hr ago'])
+        await page.getByText(words).waitFor();
+      expect(await page.getByText('Open', { exact: true }).count()).toBe(2);
     });
   });
 });

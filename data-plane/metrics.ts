@@ -2,8 +2,7 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Family } from '@gateway/shared/catalog';
 import { CIRCUIT_STATES } from '@gateway/shared/upstream-health';
-import type { Fault } from '@gateway/shared/upstream-health';
-import type { UpstreamStates } from './upstreams/states.ts';
+import type { CircuitState, Fault } from '@gateway/shared/upstream-health';
 
 /** Upper bounds of the latency buckets, in seconds. */
 const LATENCY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
@@ -28,6 +27,19 @@ export interface Vitals {
   chargedMicros: bigint;
   /** Charges that the control plane cannot read. */
   parked: number;
+}
+
+/** Who hears of every turn of an upstream. */
+export interface UpstreamCounter {
+  upstreamEnded(providerId: string, fault: Fault | undefined): void;
+  upstreamAnswered(providerId: string, ms: number): void;
+}
+
+/** The upstreams as the metrics see them. */
+export interface WatchedUpstreams {
+  countWith(counter: UpstreamCounter): void;
+  /** The circuit of every upstream that was ever asked. */
+  circuits(): { providerId: string; circuit: CircuitState }[];
 }
 
 /** What is shown of the vitals: name, kind, help, value. */
@@ -63,7 +75,7 @@ export class Metrics {
   readonly #upstreamTurns: Counter<'provider' | 'fault'>;
   readonly #upstreamLatency: Histogram<'provider'>;
 
-  constructor(vitals?: () => Vitals) {
+  constructor(vitals?: () => Vitals, upstreams?: WatchedUpstreams) {
     const registers = [this.registry];
     if (vitals) showVitals(this.registry, vitals);
     collectDefaultMetrics({ register: this.registry });
@@ -104,10 +116,11 @@ export class Metrics {
       buckets: LATENCY_BUCKETS,
       registers,
     });
+    if (upstreams) this.#follow(upstreams);
   }
 
-  /** Shows the upstreams, too: their circuits as they are when asked, and every turn from now on. */
-  follow(states: UpstreamStates): void {
+  /** Shows the upstreams: their circuits as they are when asked, and every turn from now on. */
+  #follow(states: WatchedUpstreams): void {
     states.countWith({
       upstreamEnded: (provider, fault) => this.#upstreamEnded(provider, fault),
       upstreamAnswered: (provider, ms) => this.#upstreamLatency.labels(provider).observe(ms / 1_000),

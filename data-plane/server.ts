@@ -142,8 +142,6 @@ function buildServices(dependencies: ServerDependencies): Services {
   const { store, ledger, claims, permits, dialects, completions, vitals } = dependencies;
   const now = dependencies.now ?? (() => performance.now());
   const states = dependencies.upstreamStates ?? new UpstreamStates({ now, random: Math.random });
-  const metrics = new Metrics(vitals);
-  metrics.follow(states);
   const streams = new StreamsByKey();
   store.onKeysStopped((keyIds) => streams.stop(keyIds));
   return {
@@ -160,7 +158,7 @@ function buildServices(dependencies: ServerDependencies): Services {
     keys: new Bulkhead(),
     sessions: new Bulkhead(CONCURRENT_SESSIONS, 'sessions'),
     freeRequests: new FreeRequests(now),
-    metrics,
+    metrics: new Metrics(vitals, states),
     uploads: new Uploads(),
   };
 }

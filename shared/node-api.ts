@@ -245,6 +245,9 @@ export interface NodeRequestReleaseInput {
   requestId: string;
 }
 
+/** Without a heartbeat for this long a node counts as offline, and its reports as old, in ms. */
+export const OFFLINE_AFTER_MS = 20_000;
+
 /** Says that the node lives, and how it does. The node's leases are confirmed by it. */
 export const NODE_HEARTBEAT = /* GraphQL */ `
   mutation NodeHeartbeat($input: NodeHeartbeatInput!) {

@@ -12,7 +12,8 @@ import { ask } from './house/traffic.ts';
 
 const UNTIL_MS = 20_000;
 const HEALTH = `query { admin { providers { id credentials { lastUsedAt lastError }
-  health { status circuit requests5m errorRate5m asOf nodes { nodeName circuit requests refused failed } } } } }`;
+  health { status circuit requests5m errorRate5m asOf
+    nodes { nodeName circuit requests refused failed } } } } }`;
 
 interface Provider {
   id: string;

@@ -3,6 +3,7 @@
  * configuration.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { OFFLINE_AFTER_MS } from '@gateway/shared/node-api';
 import { digestOf, issueSecret } from '@gateway/shared/secrets';
 import { createPublicKey } from 'node:crypto';
 import type { Actor, NodeIdentity } from '../context.ts';
@@ -33,9 +34,6 @@ export interface NodeView {
   usageBacklog: number;
   startedAt: Date;
 }
-
-/** Without a heartbeat for this long a node counts as offline, in ms. */
-export const OFFLINE_AFTER_MS = 20_000;
 
 const NAME = /^[\w][\w .:-]{0,63}$/;
 const TEXT_LENGTH_MAX = 500;

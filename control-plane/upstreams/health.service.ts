@@ -1,8 +1,8 @@
 /** How upstreams do: the newest word of every node, kept where every control plane finds the same. */
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { OFFLINE_AFTER_MS } from '@gateway/shared/node-api';
 import { CIRCUIT_STATES, CREDENTIALS_MAX, UPSTREAMS_MAX } from '@gateway/shared/upstream-health';
 import type { CircuitState, CredentialReport, Fault, UpstreamReport } from '@gateway/shared/upstream-health';
-import { OFFLINE_AFTER_MS } from '../nodes/node.service.ts';
 import { inTransaction, query, sql, toDate } from '../sql.ts';
 import type { ProbeResult } from './probe.ts';
 

@@ -121,7 +121,7 @@ describe('the health of upstreams', () => {
     });
   });
 
-  it('is the worst circuit, the slowest node and all requests together, and says which node said what', async () => {
+  it('is the worst circuit, the slowest node and all requests together, and node by node', async () => {
     await beat(0, { upstreams: [report()] });
     expect((await read()).health).toMatchObject({ status: 'OK', circuit: 'CLOSED', errorRate5m: '0.0000' });
     await beat(1, { upstreams: [report({ circuit: 'OPEN', busy: 5, failed: 10, timeouts: 3, p95Ms: 900 })] });

@@ -130,8 +130,7 @@ describe('what a node reports of its upstreams', () => {
 
   it('stands in the metrics, too: circuit, turns by fault, and latencies', async () => {
     const { clock, states, turn } = known();
-    const metrics = new Metrics();
-    metrics.follow(states);
+    const metrics = new Metrics(undefined, states);
     const one = candidateOf('one');
     states.answered(one.provider, clock.at - 200);
     turn(one);

@@ -4,6 +4,7 @@ import type { ProviderRecord } from '@gateway/shared/records';
 import { CREDENTIALS_MAX, UPSTREAMS_MAX } from '@gateway/shared/upstream-health';
 import type { CircuitState, CredentialReport, Fault, UpstreamReport } from '@gateway/shared/upstream-health';
 import type { Candidate } from '../exchange/exchange.ts';
+import type { UpstreamCounter, WatchedUpstreams } from '../metrics.ts';
 import {
   CLOSED_CIRCUIT,
   admission,
@@ -21,12 +22,6 @@ export interface StatesOptions {
   now: () => number;
   /** Random numbers from 0 to 1. */
   random: () => number;
-}
-
-/** Who counts the same for Prometheus. */
-export interface UpstreamCounter {
-  upstreamEnded(providerId: string, fault: Fault | undefined): void;
-  upstreamAnswered(providerId: string, ms: number): void;
 }
 
 /** How an upstream's turn ended. Without an error: well. */
@@ -58,7 +53,7 @@ interface CredentialUse {
 }
 
 /** Local, in memory, gone at a restart. */
-export class UpstreamStates {
+export class UpstreamStates implements WatchedUpstreams {
   readonly #options: StatesOptions;
   readonly #states = new Map<string, State>();
   /** The same by record, looked up several times for each request. */
