@@ -108,7 +108,8 @@ function leavesOf(type: GraphQLObjectType): string {
       ruleOf(type, field) === 'ANY' &&
       !field.args.some((one) => isNonNullType(one.type)),
   );
-  const item = type.getFields()['nodes'] && getNamedType(type.getFields()['nodes'].type);
+  const list = type.getFields()['nodes'];
+  const item = list && getNamedType(list.type);
   const items = isObjectType(item) && type.name.endsWith('Connection') ? [`nodes { ${leavesOf(item)} }`] : [];
   return ['__typename', ...plain.map(({ name }) => name), ...items].join(' ');
 }

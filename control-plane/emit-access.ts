@@ -12,7 +12,7 @@ import type { Context } from './context.ts';
 import { createBus } from './events.ts';
 import { createSchema } from './schema.ts';
 
-const HEADER = `# Every field: for roots who may ask; what an access token needs (ANY: no more than seeing it);
+const HEADER = `# Fields: for roots who may ask; what an access token needs (ANY: no more than seeing it);
 # FRESH where a browser proves again who sits there. Written by \`npm run access\`: read what it adds.
 `;
 
