@@ -16,10 +16,13 @@ import {
 import type { Fake } from './test/fake-control-plane.ts';
 import { type House, openHouse, press, type Visit } from './test/visit.ts';
 
-/** Where a visit begins; every other page is reached from one of these. */
-const FIRST_ROUTES = ['/sign-in', '/register', '/pricing', '/keys'];
+/** Where a stranger's visit begins; every other page is reached from one of these. */
+const FIRST_ROUTES = ['/sign-in', '/register', '/pricing'];
 const FIRST_ROUTE_BYTES_MAX = 170_000;
-/** A page that is reached from one of those: what they share is in the browser's cache by then. */
+/**
+ * A page that is reached from one of those: what they share is in the browser's cache by then. Keys are among
+ * them: who has keys signed in before, and no page with a table is a stranger's first.
+ */
 const LATER_ROUTE_BYTES_MAX = 180_000;
 /** A chat with replies needs Markdown, too, in a chunk of its own. */
 const CHAT_BYTES_MAX = 285_000;

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
-import { defineConfig } from 'vite';
+import { defineConfig, type Plugin } from 'vite';
 import { delivery } from './delivery.ts';
 
 const CONTROL_PLANE = process.env['CONTROL_PLANE_URL'] ?? 'http://localhost:4000';
@@ -10,11 +10,12 @@ const CONTROL_PLANE = process.env['CONTROL_PLANE_URL'] ?? 'http://localhost:4000
 /** What every page needs: one chunk packs tighter than a dozen. */
 const EVERYWHERE = new RegExp(
   [
-    'node_modules/(?:react|react-dom|scheduler|@tanstack|urql|@urql|wonka|gql.tada|i18next|clsx)/',
+    'node_modules/(?:react|react-dom|scheduler|urql|@urql|wonka|gql.tada|i18next|clsx)/',
+    'node_modules/@tanstack/(?!(?:react-table|table-core)/)',
     'console/(?:client|graphql|session|routes|admin-routes|root-route|i18n|translation)\\.tsx?$',
     'console/pages/(?:admin|admin/pool|keys|playground|pools|pricing|profile|usage|wallet)[/-]search\\.ts$',
     'console/messages/en/frame\\.ts$',
-    'console/components/(?:button|copy|field|mark|notice|page-head|store|theme|time)\\.tsx?$',
+    'console/components/(?:button|copy|field|mark|notice|page-head|store|tag|theme|time)\\.tsx?$',
     'console/pages/failure-words\\.ts$',
     'console/pages/shell/(?:frame-context|not-found|page-broken|skip-link)\\.tsx?$',
     'lucide-react/dist/esm/icons/(?:chevron-down|circle-(?:alert|check|exclamation-point)|search)\\.',
@@ -24,13 +25,22 @@ const EVERYWHERE = new RegExp(
 /** What most pages of the console show: lists with filters. */
 const LISTS = new RegExp(
   [
-    'console/components/(?:data-table|menu|money|pager|search-field|shortcuts|state-word)\\.tsx?$',
+    'console/components/(?:leader-row|menu|money|pager|search-field|shortcuts|state-word)\\.tsx?$',
     'console/components/(?:toast|use-current-in-view)\\.tsx?$',
+    'console/pages/profile/user-agent\\.ts$',
     'shared/money\\.ts$',
-    'lucide-react/dist/esm/icons/(?:circle-(?:minus|x|dot)|plus|ellipsis|pencil)\\.',
-    'lucide-react/dist/esm/icons/(?:arrow-left|store|hourglass|scroll-text)\\.',
+    'lucide-react/dist/esm/icons/(?:circle-(?:minus|x|dot)|eye|plus|ellipsis|pencil|refresh-cw)\\.',
+    'lucide-react/dist/esm/icons/(?:arrow-left|store|hourglass|link-2|scale|scroll-text|sliders-horizontal)\\.',
   ].join('|'),
 );
+
+/** Tables, for the pages that have one. */
+const TABLES = /node_modules\/@tanstack\/(?:react-table|table-core)\/|console\/components\/data-table\.tsx$/;
+
+/** What more than one page asks of keys and of users: alone, each would be a file. */
+const KEYS = /console\/pages\/keys\/(?:documents|key-state)\.ts$/;
+const KEYS_OWN = /console\/pages\/keys\/(?:use-key-switch|week)\.ts$/;
+const USERS = /console\/pages\/admin\/(?:documents|user-documents)\.ts$/;
 
 /** The frame of every signed-in page, with its icons: alone, each of them would be a file. */
 const FRAME = new RegExp(
@@ -75,6 +85,10 @@ const GROUPS = [
   { name: 'early', test: EARLY, priority: 1 },
   { name: 'base', test: EVERYWHERE },
   { name: 'list', test: LISTS },
+  { name: 'table', test: TABLES },
+  { name: 'keys', test: KEYS },
+  { name: 'keys-own', test: KEYS_OWN },
+  { name: 'users', test: USERS },
   { name: 'frame', test: FRAME },
   { name: 'foot', test: /console\/(?:pages\/shell\/foot|components\/select-field)\.tsx$/ },
   { name: 'public', test: PUBLIC },
@@ -87,9 +101,20 @@ function inHtmlAlone(_file: string, files: string[], { hostType }: { hostType: '
   return hostType === 'html' ? files : [];
 }
 
+/** The palette's library imports a dialog that only it may not have: the explorer's is the same package. */
+function withoutSecondDialog(): Plugin {
+  const stand = fileURLToPath(new URL('no-second-dialog.ts', import.meta.url));
+  return {
+    name: 'console-without-second-dialog',
+    enforce: 'pre',
+    resolveId: (source, importer) =>
+      source === '@radix-ui/react-dialog' && importer?.includes('/node_modules/cmdk/') ? stand : undefined,
+  };
+}
+
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
-  plugins: [react(), tailwindcss(), delivery()],
+  plugins: [react(), tailwindcss(), delivery(), withoutSecondDialog()],
   // React has had it since 18: what still brings it along need not.
   resolve: {
     alias: [

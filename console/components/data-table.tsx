@@ -1,16 +1,14 @@
 /**
- * Tables of the console: the server sorts and pages, this draws; on a phone each row becomes a card with the
- * same facts.
+ * Tables of the console: the server sorts and pages, the table library keeps columns and rows, this draws; on
+ * a phone each row becomes a card with the same facts.
  */
+import { type Cell, type CellContext, type ReactTable, tableFeatures, useTable } from '@tanstack/react-table';
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 import { usePhone } from './store.ts';
 
-export interface Column<Row> {
-  id: string;
-  head: string;
-  /** What the cell of a row shows. */
-  cell: (row: Row) => ReactNode;
+/** What the library does not know about a column. */
+interface ColumnLook {
   /** Figures stand right. */
   right?: boolean;
   /** Left out below this width, least needed first. */
@@ -19,7 +17,21 @@ export interface Column<Row> {
   silent?: boolean;
 }
 
-interface DataTableProps<Row> {
+const LOOK: ColumnLook = {};
+/** None of the library's features: the server filters, sorts and pages. */
+const FEATURES = tableFeatures({ columnMeta: LOOK });
+type Features = typeof FEATURES;
+
+/** A column as the table library takes it, with what every column of the console has. */
+export interface Column<Row extends object> {
+  id: string;
+  header: string;
+  /** What the cell of a row shows; no component: it may use no hooks. */
+  cell: (context: CellContext<Features, Row>) => ReactNode;
+  meta?: ColumnLook;
+}
+
+interface DataTableProps<Row extends object> {
   /** What the table lists; read out by screen readers. */
   label: string;
   columns: readonly Column<Row>[];
@@ -32,16 +44,21 @@ interface DataTableProps<Row> {
 }
 
 /** A table on wide screens, a list of cards on a phone. */
-export function DataTable<Row extends object>(props: DataTableProps<Row>) {
-  return usePhone() ? <Cards {...props} /> : <Table {...props} />;
+export function DataTable<Row extends object>({ columns, rows, idOf, ...look }: DataTableProps<Row>) {
+  const table = useTable({ features: FEATURES, columns, data: rows, getRowId: idOf });
+  return usePhone() ? <Cards {...look} table={table} /> : <Table {...look} table={table} />;
 }
 
-function Cards<Row extends object>({ label, rows, idOf, card }: DataTableProps<Row>) {
+interface DrawnProps<Row extends object> extends Omit<DataTableProps<Row>, 'columns' | 'rows' | 'idOf'> {
+  table: ReactTable<Features, Row>;
+}
+
+function Cards<Row extends object>({ label, table, card }: DrawnProps<Row>) {
   return (
     <ul aria-label={label} className="-mx-4 border-t border-line">
-      {rows.map((row) => (
-        <li key={idOf(row)} className={CARD}>
-          {card(row)}
+      {table.getRowModel().rows.map((row) => (
+        <li key={row.id} className={CARD}>
+          {card(row.original)}
         </li>
       ))}
     </ul>
@@ -60,29 +77,33 @@ const HEAD = 'px-3 text-hint font-medium whitespace-nowrap text-ink-3';
 const ROW =
   'relative border-b border-line transition-colors duration-[120ms] hover:bg-hover [&_button]:relative';
 
-function shapeOf<Row>({ right = false, from }: Column<Row>): string {
+function shapeOf({ right = false, from }: ColumnLook = {}): string {
   return clsx(right ? 'text-right' : 'text-left', from && FROM[from]);
 }
 
-function Table<Row extends object>({ label, columns, rows, idOf, dense = false }: DataTableProps<Row>) {
+function Table<Row extends object>({ label, table, dense = false }: DrawnProps<Row>) {
   return (
     <div className="relative overflow-x-auto">
       <table className="w-full border-collapse text-table" aria-label={label}>
         <thead>
-          <tr className="h-[33px] border-b border-line-strong">
-            {columns.map((column) => (
-              <th key={column.id} scope="col" className={clsx(HEAD, shapeOf(column))}>
-                <span className={clsx(column.silent === true && 'sr-only')}>{column.head}</span>
-              </th>
-            ))}
-          </tr>
+          {table.getHeaderGroups().map((group) => (
+            <tr key={group.id} className="h-[33px] border-b border-line-strong">
+              {group.headers.map((header) => (
+                <th key={header.id} scope="col" className={clsx(HEAD, shapeOf(header.column.columnDef.meta))}>
+                  <span className={clsx(header.column.columnDef.meta?.silent === true && 'sr-only')}>
+                    <table.FlexRender header={header} />
+                  </span>
+                </th>
+              ))}
+            </tr>
+          ))}
         </thead>
         <tbody>
-          {rows.map((row) => (
-            <tr key={idOf(row)} className={clsx(ROW, dense ? 'h-[38px]' : 'h-11')}>
-              {columns.map((column) => (
-                <td key={column.id} className={clsx('px-3 py-0.5', shapeOf(column))}>
-                  {column.cell(row)}
+          {table.getRowModel().rows.map((row) => (
+            <tr key={row.id} className={clsx(ROW, dense ? 'h-[38px]' : 'h-11')}>
+              {row.getAllCells().map((cell) => (
+                <td key={cell.id} className={clsx('px-3 py-0.5', shapeOf(cell.column.columnDef.meta))}>
+                  {drawn(cell)}
                 </td>
               ))}
             </tr>
@@ -91,4 +112,13 @@ function Table<Row extends object>({ label, columns, rows, idOf, dense = false }
       </table>
     </div>
   );
+}
+
+/**
+ * What a cell shows. The library's FlexRender would mount the function as a component: a page makes its
+ * columns anew whenever it renders, so each cell would be unmounted then, and its menu would lose the focus.
+ */
+function drawn<Row extends object>(cell: Cell<Features, Row>): ReactNode {
+  const { cell: draw } = cell.column.columnDef;
+  return typeof draw === 'function' ? draw(cell.getContext()) : draw;
 }

@@ -61,10 +61,24 @@ function GroupTable({ groups, onEdit }: GroupTableProps) {
       rows={groups}
       idOf={({ group }) => group}
       columns={[
-        { id: 'group', head: t('admin.group'), cell: ({ group }) => t(`groups.${group}`) },
-        { id: 'ratio', head: t('admin.groups.ratio'), right: true, cell: ({ ratio }) => `×${ratio}` },
-        { id: 'since', head: t('admin.groups.since'), cell: ({ updatedAt }) => <Day at={updatedAt} /> },
-        { id: 'edit', head: t('admin.actions'), silent: true, right: true, cell: edit },
+        { id: 'group', header: t('admin.group'), cell: ({ row }) => t(`groups.${row.original.group}`) },
+        {
+          id: 'ratio',
+          header: t('admin.groups.ratio'),
+          meta: { right: true },
+          cell: ({ row }) => `×${row.original.ratio}`,
+        },
+        {
+          id: 'since',
+          header: t('admin.groups.since'),
+          cell: ({ row }) => <Day at={row.original.updatedAt} />,
+        },
+        {
+          id: 'edit',
+          header: t('admin.actions'),
+          meta: { silent: true, right: true },
+          cell: ({ row }) => edit(row.original),
+        },
       ]}
       card={(group) => (
         <div className="flex items-center justify-between gap-3">

@@ -9,10 +9,11 @@ import {
   Pencil,
   Plus,
 } from 'lucide-react';
+import type { TFunction } from 'i18next';
 import { lazy, Suspense, useState } from 'react';
 import { useQuery } from 'urql';
 import { Button, IconButton } from '../../components/button.tsx';
-import { DataTable } from '../../components/data-table.tsx';
+import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Menu, type MenuEntry, RULE } from '../../components/menu.tsx';
 import { decimalsOf, Money } from '../../components/money.tsx';
 import { EmptyFirst } from '../../components/notice.tsx';
@@ -89,43 +90,68 @@ interface ModelTableProps {
 function ModelTable({ models, onTask }: ModelTableProps) {
   const { t } = useTranslation();
   const align = decimalsOf(models.map(({ pricePerRequest }) => pricePerRequest));
-  const state = (model: AdminModel) => (
-    <StateWord {...LOOKS[model.state]} word={t(`admin.models.states.${model.state}`)} />
-  );
-  const menu = (model: AdminModel) => <ModelMenu model={model} onTask={onTask} />;
-  const name = (model: AdminModel) => <code className="font-semibold">{model.name}</code>;
   return (
     <DataTable
       label={t('admin.places.models')}
       rows={models}
       idOf={({ id }) => id}
-      columns={[
-        { id: 'name', head: t('pricing.model'), cell: name },
-        { id: 'tier', head: t('pricing.tier'), from: 'lg', cell: ({ tier }) => t(`pricing.tiers.${tier}`) },
-        { id: 'state', head: t('admin.state'), cell: state },
-        { id: 'routes', head: t('admin.routes'), right: true, cell: (model) => <Routes model={model} /> },
-        {
-          id: 'price',
-          head: t('admin.models.price'),
-          right: true,
-          cell: (model) => <Money amount={model.pricePerRequest} align={align} className="font-semibold" />,
-        },
-        { id: 'menu', head: t('admin.actions'), silent: true, right: true, cell: menu },
-      ]}
+      columns={columnsOf(t, align, onTask)}
       card={(model) => (
         <div className="flex flex-col gap-1">
           <div className="flex items-center justify-between gap-3">
-            {name(model)}
-            {menu(model)}
+            <Name model={model} />
+            <ModelMenu model={model} onTask={onTask} />
           </div>
           <div className="flex items-center justify-between gap-3">
-            {state(model)}
+            <State model={model} />
             <Money amount={model.pricePerRequest} />
           </div>
         </div>
       )}
     />
   );
+}
+
+function columnsOf(t: TFunction, align: number, onTask: ModelTableProps['onTask']): Column<AdminModel>[] {
+  return [
+    { id: 'name', header: t('pricing.model'), cell: ({ row }) => <Name model={row.original} /> },
+    {
+      id: 'tier',
+      header: t('pricing.tier'),
+      meta: { from: 'lg' },
+      cell: ({ row }) => t(`pricing.tiers.${row.original.tier}`),
+    },
+    { id: 'state', header: t('admin.state'), cell: ({ row }) => <State model={row.original} /> },
+    {
+      id: 'routes',
+      header: t('admin.routes'),
+      meta: { right: true },
+      cell: ({ row }) => <Routes model={row.original} />,
+    },
+    {
+      id: 'price',
+      header: t('admin.models.price'),
+      meta: { right: true },
+      cell: ({ row }) => (
+        <Money amount={row.original.pricePerRequest} align={align} className="font-semibold" />
+      ),
+    },
+    {
+      id: 'menu',
+      header: t('admin.actions'),
+      meta: { silent: true, right: true },
+      cell: ({ row }) => <ModelMenu model={row.original} onTask={onTask} />,
+    },
+  ];
+}
+
+function Name({ model: { name } }: { model: AdminModel }) {
+  return <code className="font-semibold">{name}</code>;
+}
+
+function State({ model: { state } }: { model: AdminModel }) {
+  const { t } = useTranslation();
+  return <StateWord {...LOOKS[state]} word={t(`admin.models.states.${state}`)} />;
 }
 
 function Routes({ model: { routes } }: { model: AdminModel }) {

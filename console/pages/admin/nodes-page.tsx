@@ -103,10 +103,9 @@ function NodeTable({ nodes, onRotate, onDrain }: NodeTableProps) {
     from?: 'lg' | 'xl',
   ): Column<AdminNode> => ({
     id,
-    head: t(`admin.nodes.${id}`),
-    right: true,
-    ...(from && { from }),
-    cell: (node) => number.format(node[id]),
+    header: t(`admin.nodes.${id}`),
+    meta: { right: true, ...(from && { from }) },
+    cell: ({ row }) => number.format(row.original[id]),
   });
   return (
     <DataTable
@@ -114,14 +113,29 @@ function NodeTable({ nodes, onRotate, onDrain }: NodeTableProps) {
       rows={nodes}
       idOf={({ id }) => id}
       columns={[
-        { id: 'name', head: t('admin.name'), cell: (node) => <Name node={node} /> },
-        { id: 'state', head: t('admin.state'), cell: state },
+        { id: 'name', header: t('admin.name'), cell: ({ row }) => <Name node={row.original} /> },
+        { id: 'state', header: t('admin.state'), cell: ({ row }) => state(row.original) },
         figure('appliedRevision'),
         figure('inflight'),
-        { id: 'rps', head: t('admin.nodes.rps'), right: true, from: 'lg', cell: ({ rps }) => rps },
+        {
+          id: 'rps',
+          header: t('admin.nodes.rps'),
+          meta: { right: true, from: 'lg' },
+          cell: ({ row }) => row.original.rps,
+        },
         figure('usageBacklog', 'lg'),
-        { id: 'seen', head: t('admin.nodes.seen'), from: 'xl', cell: (node) => <Seen node={node} /> },
-        { id: 'rotate', head: t('admin.actions'), silent: true, right: true, cell: rotate },
+        {
+          id: 'seen',
+          header: t('admin.nodes.seen'),
+          meta: { from: 'xl' },
+          cell: ({ row }) => <Seen node={row.original} />,
+        },
+        {
+          id: 'rotate',
+          header: t('admin.actions'),
+          meta: { silent: true, right: true },
+          cell: ({ row }) => rotate(row.original),
+        },
       ]}
       card={(node) => <NodeCard node={node} {...{ onRotate, onDrain }} />}
     />

@@ -120,18 +120,27 @@ function PoolTable({ pools, onTask }: PoolTableProps) {
 
 function columnsOf(t: TFunction, onTask: PoolTableProps['onTask']): Column<AdminPool>[] {
   return [
-    { id: 'name', head: t('pools.name'), cell: (pool) => <Name pool={pool} /> },
-    { id: 'state', head: t('admin.state'), cell: ({ state }) => <State state={state} /> },
-    { id: 'owner', head: t('storefront.owner'), from: 'lg', cell: ({ owner }) => owner?.email },
-    { id: 'rate', head: t('pools.rate'), right: true, cell: rateOf },
-    { id: 'throttled', head: t('pools.throttledDay'), right: true, from: 'xl', cell: throttledOf },
-    { id: 'ends', head: t('pools.ends'), cell: ({ endsAt }) => <Stamp at={endsAt} /> },
+    { id: 'name', header: t('pools.name'), cell: ({ row }) => <Name pool={row.original} /> },
+    { id: 'state', header: t('admin.state'), cell: ({ row }) => <State state={row.original.state} /> },
+    {
+      id: 'owner',
+      header: t('storefront.owner'),
+      meta: { from: 'lg' },
+      cell: ({ row }) => row.original.owner?.email,
+    },
+    { id: 'rate', header: t('pools.rate'), meta: { right: true }, cell: ({ row }) => rateOf(row.original) },
+    {
+      id: 'throttled',
+      header: t('pools.throttledDay'),
+      meta: { right: true, from: 'xl' },
+      cell: ({ row }) => throttledOf(row.original),
+    },
+    { id: 'ends', header: t('pools.ends'), cell: ({ row }) => <Stamp at={row.original.endsAt} /> },
     {
       id: 'menu',
-      head: t('admin.actions'),
-      silent: true,
-      right: true,
-      cell: (pool) => <PoolMenu pool={pool} onTask={onTask} />,
+      header: t('admin.actions'),
+      meta: { silent: true, right: true },
+      cell: ({ row }) => <PoolMenu pool={row.original} onTask={onTask} />,
     },
   ];
 }

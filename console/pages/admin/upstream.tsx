@@ -1,9 +1,10 @@
 /** One upstream: its limits, its routes, its credentials, and a probe. */
 import { Link } from '@tanstack/react-router';
+import type { TFunction } from 'i18next';
 import { Activity, Pencil, Plus, Trash2 } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Button, IconButton } from '../../components/button.tsx';
-import { DataTable } from '../../components/data-table.tsx';
+import { type Column, DataTable } from '../../components/data-table.tsx';
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { DetailHead } from '../../components/page-head.tsx';
 import { Tag } from '../../components/tag.tsx';
@@ -92,9 +93,6 @@ function AddButton({ word, onClick }: { word: string; onClick: () => void }) {
 function Routes({ provider, onTask }: UpstreamProps) {
   const { t } = useTranslation();
   const add = () => onTask({ kind: 'route', provider });
-  const name = ({ model }: Route) => <code className="font-semibold">{model.name}</code>;
-  const families = (route: Route) =>
-    route.families.map((family) => t(`pricing.families.${family}`)).join(', ');
   const actions = (route: Route) => <RouteActions provider={provider} route={route} onTask={onTask} />;
   return (
     <section>
@@ -107,33 +105,60 @@ function Routes({ provider, onTask }: UpstreamProps) {
         label={t('admin.routes')}
         rows={provider.routes}
         idOf={({ id }) => id}
-        columns={[
-          { id: 'model', head: t('pricing.model'), cell: name },
-          { id: 'families', head: t('admin.families'), from: 'xl', cell: families },
-          {
-            id: 'name',
-            head: t('admin.upstreams.upstreamModel'),
-            cell: (row) => <code>{row.upstreamModel}</code>,
-          },
-          {
-            id: 'priority',
-            head: t('admin.upstreams.priority'),
-            right: true,
-            cell: ({ priority }) => priority,
-          },
-          { id: 'weight', head: t('admin.upstreams.weight'), right: true, cell: ({ weight }) => weight },
-          {
-            id: 'state',
-            head: t('admin.state'),
-            from: 'lg',
-            cell: ({ enabled }) => <Enabled on={enabled} />,
-          },
-          { id: 'actions', head: t('admin.actions'), silent: true, right: true, cell: actions },
-        ]}
+        columns={routeColumns(t, actions)}
         card={(route) => <RouteCard route={route}>{actions(route)}</RouteCard>}
       />
     </section>
   );
+}
+
+function routeColumns(t: TFunction, actions: (route: Route) => ReactNode): Column<Route>[] {
+  return [
+    {
+      id: 'model',
+      header: t('pricing.model'),
+      cell: ({ row }) => <code className="font-semibold">{row.original.model.name}</code>,
+    },
+    {
+      id: 'families',
+      header: t('admin.families'),
+      meta: { from: 'xl' },
+      cell: ({ row }) => familiesOf(t, row.original),
+    },
+    {
+      id: 'name',
+      header: t('admin.upstreams.upstreamModel'),
+      cell: ({ row }) => <code>{row.original.upstreamModel}</code>,
+    },
+    {
+      id: 'priority',
+      header: t('admin.upstreams.priority'),
+      meta: { right: true },
+      cell: ({ row }) => row.original.priority,
+    },
+    {
+      id: 'weight',
+      header: t('admin.upstreams.weight'),
+      meta: { right: true },
+      cell: ({ row }) => row.original.weight,
+    },
+    {
+      id: 'state',
+      header: t('admin.state'),
+      meta: { from: 'lg' },
+      cell: ({ row }) => <Enabled on={row.original.enabled} />,
+    },
+    {
+      id: 'actions',
+      header: t('admin.actions'),
+      meta: { silent: true, right: true },
+      cell: ({ row }) => actions(row.original),
+    },
+  ];
+}
+
+function familiesOf(t: TFunction, { families }: Route): string {
+  return families.map((family) => t(`pricing.families.${family}`)).join(', ');
 }
 
 function RouteCard({ route, children }: { route: Route; children: ReactNode }) {
@@ -144,9 +169,7 @@ function RouteCard({ route, children }: { route: Route; children: ReactNode }) {
         <code className="min-w-0 font-semibold break-all">{route.model.name}</code>
         <span className="touch:-my-3 touch:-mr-3.5">{children}</span>
       </div>
-      <span className="text-ink-2">
-        {route.families.map((family) => t(`pricing.families.${family}`)).join(', ')}
-      </span>
+      <span className="text-ink-2">{familiesOf(t, route)}</span>
       <code className="break-all text-ink-3">{route.upstreamModel}</code>
       <div className="flex flex-wrap items-center justify-between gap-x-3 text-ink-2">
         <span>
@@ -178,6 +201,8 @@ function RouteActions({ provider, route, onTask }: UpstreamProps & { route: Rout
   );
 }
 
+type Credential = Provider['credentials'][number];
+
 function Credentials({ provider, onTask }: UpstreamProps) {
   const { t } = useTranslation();
   const add = (
@@ -186,7 +211,7 @@ function Credentials({ provider, onTask }: UpstreamProps) {
       onClick={() => onTask({ kind: 'credential', provider })}
     />
   );
-  const remove = (credential: Provider['credentials'][number]) => (
+  const remove = (credential: Credential) => (
     <IconButton
       label={t('admin.removeTitle', { name: credential.label })}
       onClick={() => onTask({ kind: 'removeCredential', credential })}
@@ -201,16 +226,7 @@ function Credentials({ provider, onTask }: UpstreamProps) {
         label={t('admin.credentials')}
         rows={provider.credentials}
         idOf={({ id }) => id}
-        columns={[
-          {
-            id: 'name',
-            head: t('admin.name'),
-            cell: ({ label }) => <span className="font-[550]">{label}</span>,
-          },
-          { id: 'suffix', head: t('admin.upstreams.endsIn'), cell: ({ suffix }) => <code>{suffix}</code> },
-          { id: 'state', head: t('admin.state'), cell: ({ enabled }) => <Enabled on={enabled} /> },
-          { id: 'remove', head: t('admin.actions'), silent: true, right: true, cell: remove },
-        ]}
+        columns={credentialColumns(t, remove)}
         card={(credential) => (
           <div className="flex items-center justify-between gap-3">
             <span className="min-w-0 flex-1 font-[550] break-words">{credential.label}</span>
@@ -221,6 +237,31 @@ function Credentials({ provider, onTask }: UpstreamProps) {
       />
     </section>
   );
+}
+
+function credentialColumns(
+  t: TFunction,
+  remove: (credential: Credential) => ReactNode,
+): Column<Credential>[] {
+  return [
+    {
+      id: 'name',
+      header: t('admin.name'),
+      cell: ({ row }) => <span className="font-[550]">{row.original.label}</span>,
+    },
+    {
+      id: 'suffix',
+      header: t('admin.upstreams.endsIn'),
+      cell: ({ row }) => <code>{row.original.suffix}</code>,
+    },
+    { id: 'state', header: t('admin.state'), cell: ({ row }) => <Enabled on={row.original.enabled} /> },
+    {
+      id: 'remove',
+      header: t('admin.actions'),
+      meta: { silent: true, right: true },
+      cell: ({ row }) => remove(row.original),
+    },
+  ];
 }
 
 function Limits({ provider: { timeouts, concurrencyLimit } }: { provider: Provider }) {

@@ -107,20 +107,25 @@ function ProviderTable({ providers }: Pick<ListProps, 'providers'>) {
       rows={providers}
       idOf={({ id }) => id}
       columns={[
-        { id: 'name', head: t('admin.name'), cell: name },
-        { id: 'state', head: t('admin.state'), cell: ({ enabled }) => <Enabled on={enabled} /> },
+        { id: 'name', header: t('admin.name'), cell: ({ row }) => name(row.original) },
+        { id: 'state', header: t('admin.state'), cell: ({ row }) => <Enabled on={row.original.enabled} /> },
         {
           id: 'protocols',
-          head: t('admin.protocols'),
-          from: 'lg',
-          cell: (row) => <Protocols provider={row} />,
+          header: t('admin.protocols'),
+          meta: { from: 'lg' },
+          cell: ({ row }) => <Protocols provider={row.original} />,
         },
-        { id: 'routes', head: t('admin.routes'), right: true, cell: ({ routes }) => routes.length },
+        {
+          id: 'routes',
+          header: t('admin.routes'),
+          meta: { right: true },
+          cell: ({ row }) => row.original.routes.length,
+        },
         {
           id: 'credentials',
-          head: t('admin.credentials'),
-          right: true,
-          cell: ({ credentials }) => credentials.length,
+          header: t('admin.credentials'),
+          meta: { right: true },
+          cell: ({ row }) => row.original.credentials.length,
         },
       ]}
       card={(provider) => (

@@ -1,6 +1,8 @@
 /** The browsers and the keys of one user, and the way to end or disable each. */
+import type { TFunction } from 'i18next';
+import type { ReactNode } from 'react';
 import { Button } from '../../components/button.tsx';
-import { DataTable } from '../../components/data-table.tsx';
+import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Money } from '../../components/money.tsx';
 import { StateWord } from '../../components/state-word.tsx';
 import { Ago, Day } from '../../components/time.tsx';
@@ -38,11 +40,20 @@ export function UserSessions({ user, onTask }: TableProps) {
         rows={nodes}
         idOf={({ id }) => id}
         columns={[
-          { id: 'name', head: t('session.browser'), cell: name },
-          { id: 'since', head: t('admin.users.since'), cell: ({ createdAt }) => <Day at={createdAt} /> },
-          { id: 'seen', head: t('session.seen'), cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
-          { id: 'ip', head: t('session.ip'), cell: address },
-          { id: 'end', head: t('admin.user.end'), silent: true, right: true, cell: end },
+          { id: 'name', header: t('session.browser'), cell: ({ row }) => name(row.original) },
+          {
+            id: 'since',
+            header: t('admin.users.since'),
+            cell: ({ row }) => <Day at={row.original.createdAt} />,
+          },
+          { id: 'seen', header: t('session.seen'), cell: ({ row }) => <Ago at={row.original.lastSeenAt} /> },
+          { id: 'ip', header: t('session.ip'), cell: ({ row }) => address(row.original) },
+          {
+            id: 'end',
+            header: t('admin.user.end'),
+            meta: { silent: true, right: true },
+            cell: ({ row }) => end(row.original),
+          },
         ]}
         card={(session) => (
           <div className="flex items-center justify-between gap-3 text-table">
@@ -93,23 +104,7 @@ export function UserKeys({ user, onTask }: TableProps) {
         label={t('admin.user.keys')}
         rows={nodes}
         idOf={({ id }) => id}
-        columns={[
-          { id: 'name', head: t('keys.name'), cell: (key) => <KeyName apiKey={key} /> },
-          { id: 'state', head: t('keys.state'), cell: (key) => <KeyStateWord apiKey={key} /> },
-          { id: 'group', head: t('keys.group'), cell: ({ group }) => t(`groups.${group}`) },
-          {
-            id: 'used',
-            head: t('keys.lastUsed'),
-            cell: ({ lastUsedAt }) => (lastUsedAt === null ? t('state.none') : <Ago at={lastUsedAt} />),
-          },
-          {
-            id: 'month',
-            head: t('keys.month'),
-            right: true,
-            cell: ({ spentThisMonth }) => <Money amount={spentThisMonth} />,
-          },
-          { id: 'disable', head: t('admin.user.disable'), silent: true, right: true, cell: disable },
-        ]}
+        columns={keyColumns(t, disable)}
         card={(key) => (
           <div className="flex items-center justify-between gap-3 text-table">
             <div>
@@ -122,6 +117,32 @@ export function UserKeys({ user, onTask }: TableProps) {
       <Further shown={nodes.length} total={totalCount} />
     </>
   );
+}
+
+function keyColumns(t: TFunction, disable: (key: UserKey) => ReactNode): Column<UserKey>[] {
+  return [
+    { id: 'name', header: t('keys.name'), cell: ({ row }) => <KeyName apiKey={row.original} /> },
+    { id: 'state', header: t('keys.state'), cell: ({ row }) => <KeyStateWord apiKey={row.original} /> },
+    { id: 'group', header: t('keys.group'), cell: ({ row }) => t(`groups.${row.original.group}`) },
+    {
+      id: 'used',
+      header: t('keys.lastUsed'),
+      cell: ({ row }) =>
+        row.original.lastUsedAt === null ? t('state.none') : <Ago at={row.original.lastUsedAt} />,
+    },
+    {
+      id: 'month',
+      header: t('keys.month'),
+      meta: { right: true },
+      cell: ({ row }) => <Money amount={row.original.spentThisMonth} />,
+    },
+    {
+      id: 'disable',
+      header: t('admin.user.disable'),
+      meta: { silent: true, right: true },
+      cell: ({ row }) => disable(row.original),
+    },
+  ];
 }
 
 function Further({ shown, total }: { shown: number; total: number }) {

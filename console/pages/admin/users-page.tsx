@@ -1,5 +1,6 @@
 /** Everybody with an account: who they are, what they may do, what they have. */
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import type { TFunction } from 'i18next';
 import { Ellipsis, Plus } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { useQuery } from 'urql';
@@ -110,36 +111,12 @@ interface UserTableProps {
 
 function UserTable({ users, onTask }: UserTableProps) {
   const { t } = useTranslation();
-  const columns: Column<AdminUser>[] = [
-    { id: 'email', head: t('admin.users.user'), cell: (user) => <Who user={user} /> },
-    { id: 'state', head: t('admin.state'), cell: (user) => <UserStateWord state={user.state} /> },
-    { id: 'groups', head: t('admin.users.allowed'), from: 'lg', cell: (user) => <Groups user={user} /> },
-    {
-      id: 'since',
-      head: t('admin.users.since'),
-      from: 'xl',
-      cell: ({ createdAt }) => <Day at={createdAt} />,
-    },
-    {
-      id: 'available',
-      head: t('shell.available'),
-      right: true,
-      cell: ({ wallet }) => <Money amount={wallet.available} className="font-semibold" />,
-    },
-    {
-      id: 'menu',
-      head: t('admin.actions'),
-      silent: true,
-      right: true,
-      cell: (user) => <UserMenu user={user} onTask={onTask} />,
-    },
-  ];
   return (
     <DataTable
       label={t('admin.places.users')}
       rows={users}
       idOf={({ id }) => id}
-      columns={columns}
+      columns={columnsOf(t, onTask)}
       card={(user) => (
         <div className="flex flex-col gap-1.5">
           <div className="flex items-start justify-between gap-3">
@@ -156,6 +133,41 @@ function UserTable({ users, onTask }: UserTableProps) {
       )}
     />
   );
+}
+
+function columnsOf(t: TFunction, onTask: UserTableProps['onTask']): Column<AdminUser>[] {
+  return [
+    { id: 'email', header: t('admin.users.user'), cell: ({ row }) => <Who user={row.original} /> },
+    {
+      id: 'state',
+      header: t('admin.state'),
+      cell: ({ row }) => <UserStateWord state={row.original.state} />,
+    },
+    {
+      id: 'groups',
+      header: t('admin.users.allowed'),
+      meta: { from: 'lg' },
+      cell: ({ row }) => <Groups user={row.original} />,
+    },
+    {
+      id: 'since',
+      header: t('admin.users.since'),
+      meta: { from: 'xl' },
+      cell: ({ row }) => <Day at={row.original.createdAt} />,
+    },
+    {
+      id: 'available',
+      header: t('shell.available'),
+      meta: { right: true },
+      cell: ({ row }) => <Money amount={row.original.wallet.available} className="font-semibold" />,
+    },
+    {
+      id: 'menu',
+      header: t('admin.actions'),
+      meta: { silent: true, right: true },
+      cell: ({ row }) => <UserMenu user={row.original} onTask={onTask} />,
+    },
+  ];
 }
 
 interface CellProps {

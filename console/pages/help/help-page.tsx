@@ -120,9 +120,13 @@ function Errors() {
       rows={ROWS}
       idOf={({ code }) => code}
       columns={[
-        { id: 'status', head: t('help.status'), cell: ({ status }) => status },
-        { id: 'code', head: t('help.code'), cell: ({ code }) => <code id={code}>{code}</code> },
-        { id: 'means', head: t('help.means'), cell: means },
+        { id: 'status', header: t('help.status'), cell: ({ row }) => row.original.status },
+        {
+          id: 'code',
+          header: t('help.code'),
+          cell: ({ row }) => <code id={row.original.code}>{row.original.code}</code>,
+        },
+        { id: 'means', header: t('help.means'), cell: ({ row }) => means(row.original) },
       ]}
       card={(row) => (
         <div className="flex flex-col gap-1 text-table">

@@ -39,19 +39,33 @@ function columnsOf(
 ): Column<ListedKey>[] {
   const align = decimalsOf(keys.map(({ spentThisMonth }) => spentThisMonth));
   return [
-    { id: 'name', head: t('keys.name'), cell: (key) => <Name apiKey={key} /> },
-    { id: 'state', head: t('keys.state'), cell: (key) => <State apiKey={key} open={open} /> },
-    { id: 'group', head: t('keys.group'), cell: (key) => <Group apiKey={key} /> },
-    { id: 'domain', head: t('keys.domain'), from: 'xl', cell: (key) => <Domain apiKey={key} /> },
-    { id: 'used', head: t('keys.lastUsed'), cell: (key) => <LastUsed apiKey={key} /> },
-    { id: 'week', head: t('keys.week'), from: 'lg', cell: (key) => <Week apiKey={key} /> },
-    { id: 'month', head: t('keys.month'), right: true, cell: (key) => <Spent apiKey={key} align={align} /> },
+    { id: 'name', header: t('keys.name'), cell: ({ row }) => <Name apiKey={row.original} /> },
+    { id: 'state', header: t('keys.state'), cell: ({ row }) => <State apiKey={row.original} open={open} /> },
+    { id: 'group', header: t('keys.group'), cell: ({ row }) => <Group apiKey={row.original} /> },
+    {
+      id: 'domain',
+      header: t('keys.domain'),
+      meta: { from: 'xl' },
+      cell: ({ row }) => <Domain apiKey={row.original} />,
+    },
+    { id: 'used', header: t('keys.lastUsed'), cell: ({ row }) => <LastUsed apiKey={row.original} /> },
+    {
+      id: 'week',
+      header: t('keys.week'),
+      meta: { from: 'lg' },
+      cell: ({ row }) => <Week apiKey={row.original} />,
+    },
+    {
+      id: 'month',
+      header: t('keys.month'),
+      meta: { right: true },
+      cell: ({ row }) => <Spent apiKey={row.original} align={align} />,
+    },
     {
       id: 'menu',
-      head: t('keys.actions'),
-      silent: true,
-      right: true,
-      cell: (key) => <KeyMenu apiKey={key} open={open} />,
+      header: t('keys.actions'),
+      meta: { silent: true, right: true },
+      cell: ({ row }) => <KeyMenu apiKey={row.original} open={open} />,
     },
   ];
 }

@@ -31,24 +31,37 @@ function columnsOf(t: TFunction, periods: readonly PaidPeriod[]): Column<PaidPer
   );
   const money = (amount: string, signed = false) => <Money amount={amount} align={align} signed={signed} />;
   return [
-    { id: 'number', head: t('pools.period'), cell: ({ number }) => t('pools.periodNumber', { number }) },
-    { id: 'from', head: t('pools.starts'), cell: ({ startsAt }) => <Stamp at={startsAt} /> },
-    { id: 'to', head: t('pools.ends'), cell: ({ endsAt }) => <Stamp at={endsAt} /> },
-    { id: 'entries', head: t('pools.entries'), from: 'xl', cell: (period) => <References period={period} /> },
+    {
+      id: 'number',
+      header: t('pools.period'),
+      cell: ({ row }) => t('pools.periodNumber', { number: row.original.number }),
+    },
+    { id: 'from', header: t('pools.starts'), cell: ({ row }) => <Stamp at={row.original.startsAt} /> },
+    { id: 'to', header: t('pools.ends'), cell: ({ row }) => <Stamp at={row.original.endsAt} /> },
+    {
+      id: 'entries',
+      header: t('pools.entries'),
+      meta: { from: 'xl' },
+      cell: ({ row }) => <References period={row.original} />,
+    },
     {
       id: 'gift',
-      head: t('pools.giftShort'),
-      right: true,
-      cell: ({ giftGranted }) => money(giftGranted, true),
+      header: t('pools.giftShort'),
+      meta: { right: true },
+      cell: ({ row }) => money(row.original.giftGranted, true),
     },
     {
       id: 'back',
-      head: t('pools.refunded'),
-      right: true,
-      from: 'lg',
-      cell: ({ refunded }) => money(refunded),
+      header: t('pools.refunded'),
+      meta: { right: true, from: 'lg' },
+      cell: ({ row }) => money(row.original.refunded),
     },
-    { id: 'paid', head: t('pools.paid'), right: true, cell: ({ paid }) => money(paid) },
+    {
+      id: 'paid',
+      header: t('pools.paid'),
+      meta: { right: true },
+      cell: ({ row }) => money(row.original.paid),
+    },
   ];
 }
 

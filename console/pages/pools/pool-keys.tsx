@@ -72,9 +72,14 @@ export function PoolKeys({ pool, groups, onChanged }: PoolKeysProps) {
 
 function columnsOf(t: TFunction): Column<Key>[] {
   return [
-    { id: 'name', head: t('pools.name'), cell: (key) => <Name apiKey={key} /> },
-    { id: 'state', head: t('pools.state'), cell: (key) => <State apiKey={key} /> },
-    { id: 'used', head: t('pools.lastUsed'), right: true, cell: (key) => <LastUsed apiKey={key} /> },
+    { id: 'name', header: t('pools.name'), cell: ({ row }) => <Name apiKey={row.original} /> },
+    { id: 'state', header: t('pools.state'), cell: ({ row }) => <State apiKey={row.original} /> },
+    {
+      id: 'used',
+      header: t('pools.lastUsed'),
+      meta: { right: true },
+      cell: ({ row }) => <LastUsed apiKey={row.original} />,
+    },
   ];
 }
 

@@ -196,9 +196,9 @@ function Endpoints({ model }: { model: Model }) {
     <span className="font-[550]">{t(`pricing.families.${endpoint.family}`)}</span>
   );
   const columns: Column<Endpoint>[] = [
-    { id: 'family', head: t('model.family'), cell: family },
-    { id: 'path', head: t('model.path'), cell: address },
-    { id: 'streaming', head: t('model.streaming'), cell: streaming },
+    { id: 'family', header: t('model.family'), cell: ({ row }) => family(row.original) },
+    { id: 'path', header: t('model.path'), cell: ({ row }) => address(row.original) },
+    { id: 'streaming', header: t('model.streaming'), cell: ({ row }) => streaming(row.original) },
   ];
   return (
     <section>

@@ -72,10 +72,20 @@ function PasskeyTable({ passkeys, onTask }: TableProps) {
       rows={passkeys}
       idOf={({ id }) => id}
       columns={[
-        { id: 'name', head: t('passkeys.name'), cell: name },
-        { id: 'made', head: t('passkeys.made'), from: 'lg', cell: ({ createdAt }) => <Day at={createdAt} /> },
-        { id: 'used', head: t('passkeys.used'), cell: used },
-        { id: 'actions', head: t('passkeys.actions'), silent: true, right: true, cell: actions },
+        { id: 'name', header: t('passkeys.name'), cell: ({ row }) => name(row.original) },
+        {
+          id: 'made',
+          header: t('passkeys.made'),
+          meta: { from: 'lg' },
+          cell: ({ row }) => <Day at={row.original.createdAt} />,
+        },
+        { id: 'used', header: t('passkeys.used'), cell: ({ row }) => used(row.original) },
+        {
+          id: 'actions',
+          header: t('passkeys.actions'),
+          meta: { silent: true, right: true },
+          cell: ({ row }) => actions(row.original),
+        },
       ]}
       card={(passkey) => (
         <div className="flex flex-wrap items-center justify-between gap-3 text-table">

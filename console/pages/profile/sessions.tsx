@@ -40,10 +40,15 @@ export function Sessions({ sessions, onEnded }: SessionsProps) {
         rows={sessions}
         idOf={({ id }) => id}
         columns={[
-          { id: 'name', head: t('session.browser'), cell: name },
-          { id: 'seen', head: t('session.seen'), cell: ({ lastSeenAt }) => <Ago at={lastSeenAt} /> },
-          { id: 'ip', head: t('session.ip'), cell: address },
-          { id: 'end', head: t('profile.end'), silent: true, right: true, cell: action },
+          { id: 'name', header: t('session.browser'), cell: ({ row }) => name(row.original) },
+          { id: 'seen', header: t('session.seen'), cell: ({ row }) => <Ago at={row.original.lastSeenAt} /> },
+          { id: 'ip', header: t('session.ip'), cell: ({ row }) => address(row.original) },
+          {
+            id: 'end',
+            header: t('profile.end'),
+            meta: { silent: true, right: true },
+            cell: ({ row }) => action(row.original),
+          },
         ]}
         card={(session) => (
           <div className="flex items-center justify-between gap-3 text-table">

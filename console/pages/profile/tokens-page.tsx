@@ -87,11 +87,21 @@ function TokenTable({ tokens, onRevoke }: { tokens: readonly Token[]; onRevoke: 
       </Button>
     );
   const columns: Column<Token>[] = [
-    { id: 'name', head: t('tokens.name'), cell: (token) => <Name token={token} /> },
-    { id: 'state', head: t('tokens.state'), cell: state },
-    { id: 'expires', head: t('tokens.expires'), cell: ({ expiresAt }) => <Day at={expiresAt} /> },
-    { id: 'used', head: t('tokens.used'), from: 'lg', cell: (token) => <Used token={token} /> },
-    { id: 'action', head: t('tokens.actions'), silent: true, right: true, cell: action },
+    { id: 'name', header: t('tokens.name'), cell: ({ row }) => <Name token={row.original} /> },
+    { id: 'state', header: t('tokens.state'), cell: ({ row }) => state(row.original) },
+    { id: 'expires', header: t('tokens.expires'), cell: ({ row }) => <Day at={row.original.expiresAt} /> },
+    {
+      id: 'used',
+      header: t('tokens.used'),
+      meta: { from: 'lg' },
+      cell: ({ row }) => <Used token={row.original} />,
+    },
+    {
+      id: 'action',
+      header: t('tokens.actions'),
+      meta: { silent: true, right: true },
+      cell: ({ row }) => action(row.original),
+    },
   ];
   return (
     <DataTable

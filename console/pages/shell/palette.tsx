@@ -1,7 +1,8 @@
 /** The command palette and the sheet of shortcuts. A chunk of its own, loaded when asked for. */
 import { Link, useNavigate } from '@tanstack/react-router';
 import { clsx } from 'clsx';
-import { type KeyboardEvent, useId, useState } from 'react';
+import { CommandEmpty, CommandInput, CommandItem, CommandList, CommandRoot, defaultFilter } from 'cmdk';
+import { useState } from 'react';
 import {
   BookOpenText,
   Boxes,
@@ -24,7 +25,7 @@ import {
   Wallet,
 } from 'lucide-react';
 import { Dialog } from '../../components/dialog.tsx';
-import { Checkbox, Field } from '../../components/field.tsx';
+import { Checkbox, frameOf, INPUT_FRAME } from '../../components/field.tsx';
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { setSingleKeys, singleKeys } from '../../components/shortcuts.ts';
 import { useStore } from '../../components/store.ts';
@@ -49,6 +50,8 @@ export function Palette({ sheet, ...props }: PaletteProps) {
 }
 
 interface Command {
+  /** Unlike every other's; two may have the same word. */
+  id: string;
   icon: LucideIcon;
   word: string;
   run: () => void;
@@ -65,6 +68,10 @@ const PAGES = {
   help: CircleQuestionMark,
 } as const;
 const PAGE_NAMES = ['playground', 'keys', 'usage', 'wallet', 'pools', 'pricing', 'profile', 'help'] as const;
+/** How the id of a search begins; it is offered for every text, and last. */
+const SEARCH = 'search:';
+/** Zero would hide it. */
+const LEAST_RANK = Number.MIN_VALUE;
 const THEME_ICONS = { system: Monitor, light: Sun, dark: Moon } as const;
 
 function useCommands({ role, baseAddress }: Omit<PaletteProps, 'sheet'>): Command[] {
@@ -78,16 +85,30 @@ function useCommands({ role, baseAddress }: Omit<PaletteProps, 'sheet'>): Comman
       .catch(() => toast({ text: baseAddress }));
   return [
     ...PAGE_NAMES.map((name) => ({
+      id: `page:${name}`,
       icon: PAGES[name],
       word: t(`shell.${name}`),
       run: () => void navigate({ to: `/${name}` }),
     })),
-    { icon: FileText, word: t('shell.policy'), run: () => void navigate({ to: '/privacy-policy' }) },
+    {
+      id: 'page:policy',
+      icon: FileText,
+      word: t('shell.policy'),
+      run: () => void navigate({ to: '/privacy-policy' }),
+    },
     ...(role === 'ADMIN'
-      ? [{ icon: ShieldCheck, word: t('shell.admin'), run: () => void navigate({ to: '/admin/users' }) }]
+      ? [
+          {
+            id: 'page:admin',
+            icon: ShieldCheck,
+            word: t('shell.admin'),
+            run: () => void navigate({ to: '/admin/users' }),
+          },
+        ]
       : []),
-    { icon: Copy, word: t('copy.address'), run: copy },
+    { id: 'copy', icon: Copy, word: t('copy.address'), run: copy },
     ...THEMES.map((name) => ({
+      id: `theme:${name}`,
       icon: THEME_ICONS[name],
       word: `${t('shell.theme')}: ${t(`shell.themes.${name}`)}`,
       run: () => {
@@ -95,6 +116,7 @@ function useCommands({ role, baseAddress }: Omit<PaletteProps, 'sheet'>): Comman
       },
     })),
     ...LANGUAGES.map((name) => ({
+      id: `language:${name}`,
       icon: Languages,
       word: LANGUAGE_NAMES[name],
       run: () => void setLanguage(name, true),
@@ -107,6 +129,7 @@ function useAdminCommands(text: string): { places: Command[]; searches: Command[
   const { t } = useTranslation();
   const navigate = useNavigate();
   const places = ADMIN_PLACES.map(({ to, icon, name }) => ({
+    id: `place:${name}`,
     icon,
     word: t(`admin.places.${name}`),
     run: () => void navigate({ to }),
@@ -115,21 +138,25 @@ function useAdminCommands(text: string): { places: Command[]; searches: Command[
   const search = { search: text };
   const searches = [
     {
+      id: `${SEARCH}users`,
       icon: Users,
       word: t('admin.find.users', search),
       run: () => void navigate({ to: '/admin/users', search }),
     },
     {
+      id: `${SEARCH}pools`,
       icon: Boxes,
       word: t('admin.find.pools', search),
       run: () => void navigate({ to: '/admin/pools', search }),
     },
     {
+      id: `${SEARCH}ledger`,
       icon: BookOpenText,
       word: t('admin.find.ledger', search),
       run: () => void navigate({ to: '/admin/ledger', search }),
     },
     {
+      id: `${SEARCH}audit`,
       icon: ScrollText,
       word: t('admin.find.audit', search),
       run: () => void navigate({ to: '/admin/audit', search }),
@@ -140,83 +167,67 @@ function useAdminCommands(text: string): { places: Command[]; searches: Command[
 
 function Commands(props: Omit<PaletteProps, 'sheet'>) {
   const { t } = useTranslation();
-  const id = useId();
   const [text, setText] = useState('');
-  const [at, setAt] = useState(0);
   const common = useCommands(props);
-  const administrative = useAdminCommands(text.trim());
-  const fits = ({ word }: Command) => word.toLowerCase().includes(text.trim().toLowerCase());
-  const { places, searches } = administrative;
-  const found = props.admin ? [...[...places, ...common].filter(fits), ...searches] : common.filter(fits);
-  const run = (command: Command | undefined) => {
-    if (!command) return;
+  const { places, searches } = useAdminCommands(text.trim());
+  const commands = props.admin ? [...places, ...common, ...searches] : common;
+  const run = (command: Command) => {
     props.onClose();
     command.run();
   };
-  const press = (event: KeyboardEvent) => {
-    const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (by !== undefined) {
-      event.preventDefault();
-      setAt((at + by + found.length) % Math.max(1, found.length));
-    } else if (event.key === 'Enter') {
-      event.preventDefault();
-      run(found[at]);
-    }
-  };
   return (
     <Dialog open onClose={props.onClose} title={t('palette.title')}>
-      <Field
-        label={t('palette.label')}
-        role="combobox"
-        aria-expanded
-        aria-controls={id}
-        aria-activedescendant={found.length > 0 ? `${id}-${at}` : undefined}
-        autoComplete="off"
-        value={text}
-        onKeyDown={press}
-        onChange={(event) => {
-          setText(event.target.value);
-          setAt(0);
-        }}
-      />
-      <Options id={id} found={found} at={at} onPoint={setAt} onRun={run} />
-      {found.length === 0 && <p className="text-ink-2">{t('state.nothingMatches')}</p>}
+      <CommandRoot label={t('palette.label')} loop vimBindings={false} filter={rank} className="relative">
+        <label className="flex flex-col gap-2">
+          {/* The library reads its own label out, which nobody sees. */}
+          <span aria-hidden="true" className="text-table font-[550]">
+            {t('palette.label')}
+          </span>
+          <CommandInput value={text} onValueChange={setText} className={INPUT} />
+        </label>
+        <CommandList label={t('palette.title')} className="mt-3 max-h-80 overflow-y-auto">
+          {commands.map((command) => (
+            <Option key={command.id} command={command} onRun={run} />
+          ))}
+        </CommandList>
+        <CommandEmpty className="text-ink-2">{t('state.nothingMatches')}</CommandEmpty>
+      </CommandRoot>
     </Dialog>
   );
 }
 
-interface OptionsProps {
-  id: string;
-  found: readonly Command[];
-  at: number;
-  onPoint: (index: number) => void;
+interface OptionProps {
+  command: Command;
   onRun: (command: Command) => void;
 }
 
-function Options({ id, found, at, onPoint, onRun }: OptionsProps) {
-  const { t } = useTranslation();
+function Option({ command, onRun }: OptionProps) {
+  const { id, word, icon: Icon } = command;
   return (
-    <ul id={id} role="listbox" aria-label={t('palette.title')} className="mt-3 max-h-80 overflow-y-auto">
-      {found.map((command, index) => (
-        <li
-          key={`${index} ${command.word}`}
-          id={`${id}-${index}`}
-          role="option"
-          aria-selected={index === at}
-          className={clsx(OPTION, index === at && 'bg-hover')}
-          onPointerMove={() => onPoint(index)}
-          onClick={() => onRun(command)}
-        >
-          <command.icon size={16} strokeWidth={1.75} className="flex-none text-ink-2" aria-hidden="true" />
-          <span className="min-w-0 truncate">{command.word}</span>
-        </li>
-      ))}
-    </ul>
+    <CommandItem
+      value={id}
+      keywords={[word]}
+      onSelect={() => {
+        onRun(command);
+      }}
+      className={OPTION}
+    >
+      <Icon size={16} strokeWidth={1.75} className="flex-none text-ink-2" aria-hidden="true" />
+      <span className="min-w-0 truncate">{word}</span>
+    </CommandItem>
   );
 }
 
+/** What was typed can be searched for whatever it is, after every command that it may mean. */
+function rank(id: string, text: string, [word = '']: readonly string[] = []): number {
+  if (id.startsWith(SEARCH)) return LEAST_RANK;
+  return defaultFilter(word, text.trim());
+}
+
+const INPUT = clsx('h-9 px-3 outline-none touch:h-11', INPUT_FRAME, frameOf(undefined));
 const OPTION =
-  'flex min-h-9 cursor-default items-center gap-3 rounded-control px-2.5 text-table touch:min-h-11';
+  'flex min-h-9 cursor-default items-center gap-3 rounded-control px-2.5 text-table ' +
+  'data-[selected=true]:bg-hover touch:min-h-11';
 
 function Sheet({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();

@@ -18,24 +18,24 @@ export function SummaryTable({ days }: { days: readonly Day[] }) {
       idOf={({ id }) => id}
       dense
       columns={[
-        { id: 'day', head: t('usage.day'), cell: day },
+        { id: 'day', header: t('usage.day'), cell: ({ row }) => day(row.original) },
         {
           id: 'requests',
-          head: t('usage.requests'),
-          right: true,
-          cell: ({ requests }) => number.format(requests),
+          header: t('usage.requests'),
+          meta: { right: true },
+          cell: ({ row }) => number.format(row.original.requests),
         },
         {
           id: 'failed',
-          head: t('usage.notAnswered'),
-          right: true,
-          cell: ({ failed }) => number.format(failed),
+          header: t('usage.notAnswered'),
+          meta: { right: true },
+          cell: ({ row }) => number.format(row.original.failed),
         },
         {
           id: 'cost',
-          head: t('usage.cost'),
-          right: true,
-          cell: ({ cost }) => <Money amount={cost} align={align} className="font-semibold" />,
+          header: t('usage.cost'),
+          meta: { right: true },
+          cell: ({ row }) => <Money amount={row.original.cost} align={align} className="font-semibold" />,
         },
       ]}
       card={(one) => (

@@ -45,10 +45,19 @@ export function UsageTable({ rows, keyNames }: UsageTableProps) {
 
 function whoColumns(t: TFunction, keyNames: UsageTableProps['keyNames']): Column<UsageRow>[] {
   return [
-    { id: 'time', head: t('usage.time'), cell: ({ createdAt }) => <Clock at={createdAt} /> },
-    { id: 'model', head: t('usage.model'), cell: ({ modelName }) => <Model name={modelName} /> },
-    { id: 'key', head: t('usage.key'), cell: ({ keyId }) => <KeyName id={keyId} keyNames={keyNames} /> },
-    { id: 'source', head: t('usage.source'), from: 'xl', cell: ({ source }) => t(`usage.sources.${source}`) },
+    { id: 'time', header: t('usage.time'), cell: ({ row }) => <Clock at={row.original.createdAt} /> },
+    { id: 'model', header: t('usage.model'), cell: ({ row }) => <Model name={row.original.modelName} /> },
+    {
+      id: 'key',
+      header: t('usage.key'),
+      cell: ({ row }) => <KeyName id={row.original.keyId} keyNames={keyNames} />,
+    },
+    {
+      id: 'source',
+      header: t('usage.source'),
+      meta: { from: 'xl' },
+      cell: ({ row }) => t(`usage.sources.${row.original.source}`),
+    },
   ];
 }
 
@@ -56,15 +65,19 @@ function tokenColumns(t: TFunction, number: Intl.NumberFormat, align: number): C
   const count = (value: number | null) => (value === null ? <None /> : number.format(value));
   const cost = (row: UsageRow) => <Money amount={row.cost} align={align} className="font-semibold" />;
   return [
-    { id: 'in', head: t('usage.tokensIn'), right: true, from: 'lg', cell: (row) => count(row.inputTokens) },
+    {
+      id: 'in',
+      header: t('usage.tokensIn'),
+      meta: { right: true, from: 'lg' },
+      cell: ({ row }) => count(row.original.inputTokens),
+    },
     {
       id: 'out',
-      head: t('usage.tokensOut'),
-      right: true,
-      from: 'lg',
-      cell: (row) => count(row.outputTokens),
+      header: t('usage.tokensOut'),
+      meta: { right: true, from: 'lg' },
+      cell: ({ row }) => count(row.original.outputTokens),
     },
-    { id: 'cost', head: t('usage.cost'), right: true, cell: cost },
+    { id: 'cost', header: t('usage.cost'), meta: { right: true }, cell: ({ row }) => cost(row.original) },
   ];
 }
 
@@ -73,11 +86,25 @@ function outcomeColumns(t: TFunction): Column<UsageRow>[] {
   const first = ({ ttftMs }: UsageRow) => <Duration milliseconds={ttftMs} />;
   const address = ({ ip }: UsageRow) => (ip === null ? <None /> : <code className="text-ink-2">{ip}</code>);
   return [
-    { id: 'status', head: t('usage.status'), cell: (row) => <Status row={row} /> },
-    { id: 'taken', head: t('usage.taken'), right: true, from: 'lg', cell: taken },
-    { id: 'first', head: t('usage.first'), right: true, from: '2xl', cell: first },
-    { id: 'ip', head: t('usage.ip'), from: '2xl', cell: address },
-    { id: 'request', head: t('usage.requestId'), cell: ({ requestId }) => <RequestId id={requestId} /> },
+    { id: 'status', header: t('usage.status'), cell: ({ row }) => <Status row={row.original} /> },
+    {
+      id: 'taken',
+      header: t('usage.taken'),
+      meta: { right: true, from: 'lg' },
+      cell: ({ row }) => taken(row.original),
+    },
+    {
+      id: 'first',
+      header: t('usage.first'),
+      meta: { right: true, from: '2xl' },
+      cell: ({ row }) => first(row.original),
+    },
+    { id: 'ip', header: t('usage.ip'), meta: { from: '2xl' }, cell: ({ row }) => address(row.original) },
+    {
+      id: 'request',
+      header: t('usage.requestId'),
+      cell: ({ row }) => <RequestId id={row.original.requestId} />,
+    },
   ];
 }
 

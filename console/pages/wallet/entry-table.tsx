@@ -52,36 +52,36 @@ export function EntryTable({ entries }: { entries: readonly Entry[] }) {
 function columnsOf(t: TFunction, entries: readonly Entry[]): Column<Entry>[] {
   const align = decimalsOf(entries.flatMap(({ amount, balanceAfter }) => [amount, balanceAfter]));
   return [
-    { id: 'time', head: t('wallet.time'), cell: ({ createdAt }) => <Stamp at={createdAt} /> },
-    { id: 'kind', head: t('wallet.kind'), cell: (entry) => <Kind entry={entry} /> },
+    { id: 'time', header: t('wallet.time'), cell: ({ row }) => <Stamp at={row.original.createdAt} /> },
+    { id: 'kind', header: t('wallet.kind'), cell: ({ row }) => <Kind entry={row.original} /> },
     {
       id: 'what',
-      head: t('wallet.what'),
-      cell: ({ description }) => <span className="text-ink-2">{description}</span>,
+      header: t('wallet.what'),
+      cell: ({ row }) => <span className="text-ink-2">{row.original.description}</span>,
     },
     {
       id: 'reference',
-      head: t('wallet.reference'),
-      from: '2xl',
-      cell: ({ reference }) => <Reference reference={reference} />,
+      header: t('wallet.reference'),
+      meta: { from: '2xl' },
+      cell: ({ row }) => <Reference reference={row.original.reference} />,
     },
     {
       id: 'bucket',
-      head: t('wallet.bucket'),
-      from: 'lg',
-      cell: ({ bucket }) => <Tag>{t(`wallet.buckets.${bucket}`)}</Tag>,
+      header: t('wallet.bucket'),
+      meta: { from: 'lg' },
+      cell: ({ row }) => <Tag>{t(`wallet.buckets.${row.original.bucket}`)}</Tag>,
     },
     {
       id: 'amount',
-      head: t('wallet.amount'),
-      right: true,
-      cell: ({ amount }) => <Amount amount={amount} align={align} />,
+      header: t('wallet.amount'),
+      meta: { right: true },
+      cell: ({ row }) => <Amount amount={row.original.amount} align={align} />,
     },
     {
       id: 'after',
-      head: t('wallet.after'),
-      right: true,
-      cell: ({ balanceAfter }) => <Money amount={balanceAfter} align={align} className="text-ink-2" />,
+      header: t('wallet.after'),
+      meta: { right: true },
+      cell: ({ row }) => <Money amount={row.original.balanceAfter} align={align} className="text-ink-2" />,
     },
   ];
 }
