@@ -132,6 +132,26 @@ describe.skipIf(!ready)('the palette', () => {
       expect(await violations(page)).toEqual([]);
     });
   });
+
+  test('ranks what was typed, says which command is meant, moves by arrows, and owns up to nothing', async () => {
+    await visit('/keys', async (page) => {
+      await page.keyboard.press('Control+k');
+      const input = page.getByRole('combobox', { name: 'Page or command' });
+      await input.fill('theme');
+      const meant = page.getByRole('option', { selected: true });
+      await expect.poll(() => meant.count()).toBe(1);
+      const first = await meant.textContent();
+      await page.keyboard.press('ArrowDown');
+      await expect.poll(() => meant.textContent()).not.toBe(first);
+      const id = await meant.getAttribute('id');
+      await expect.poll(() => input.getAttribute('aria-activedescendant')).toBe(id);
+      await page.keyboard.press('ArrowUp');
+      await expect.poll(() => meant.textContent()).toBe(first);
+      await input.fill('qqqq');
+      await page.getByText('Nothing matches').waitFor();
+      expect(await page.getByRole('option').count()).toBe(0);
+    });
+  });
 });
 
 describe.skipIf(!ready)('usage', () => {
