@@ -133,7 +133,7 @@ describe.skipIf(!ready)('the palette', () => {
     });
   });
 
-  test('ranks what was typed, says which command is meant, moves by arrows, and owns up to nothing', async () => {
+  test('ranks what was typed, moves by arrows, says what is meant, and when nothing fits', async () => {
     await visit('/keys', async (page) => {
       await page.keyboard.press('Control+k');
       const input = page.getByRole('combobox', { name: 'Page or command' });

@@ -30,7 +30,8 @@ const LISTS = new RegExp(
     'console/pages/profile/user-agent\\.ts$',
     'shared/money\\.ts$',
     'lucide-react/dist/esm/icons/(?:circle-(?:minus|x|dot)|eye|plus|ellipsis|pencil|refresh-cw)\\.',
-    'lucide-react/dist/esm/icons/(?:arrow-left|store|hourglass|link-2|scale|scroll-text|sliders-horizontal)\\.',
+    'lucide-react/dist/esm/icons/(?:arrow-left|store|hourglass|link-2|scale|scroll-text)\\.',
+    'lucide-react/dist/esm/icons/sliders-horizontal\\.',
   ].join('|'),
 );
 
