@@ -92,13 +92,14 @@ const composer = (): Locator => page.getByRole('textbox', { name: /^Write a/ });
 const replies = (): Locator => page.getByRole('article').filter({ has: page.locator('header') });
 const button = (name: string | RegExp, exact = true): Locator => page.getByRole('button', { name, exact });
 
+/** The button is there once the chat that is shown has begun. */
 async function newChat(): Promise<void> {
-  await page
+  const fresh = page
     .getByRole('banner')
     .or(page.locator('section'))
     .getByRole('button', { name: 'New chat' })
-    .last()
-    .click();
+    .last();
+  if ((await fresh.count()) > 0) await fresh.click();
   await page.getByRole('heading', { name: 'Ask a model' }).waitFor();
 }
 
