@@ -66,6 +66,21 @@ describe('fields of many objects', () => {
     expect(await statements(browser(), source, 10)).toBe(few);
   });
 
+  it.each([
+    ['a user', '{ viewer { usageSummary(SPAN) { totals { cost } PREVIOUS } } }'],
+    [
+      'ten keys',
+      `query ($first: Int!) { viewer { apiKeys(first: $first) { nodes {
+        usageSummary(SPAN) { totals { cost } PREVIOUS } } } } }`,
+    ],
+  ])('add up the span before a summary of %s with one statement, where it is asked for', async (_of, text) => {
+    const span = text.replace('SPAN', 'range: { from: "2026-01-01T00:00:00Z", to: "2026-01-08T00:00:00Z" }');
+    const asked = span.replace('PREVIOUS', 'previousTotals { cost }');
+    await statements(owner, asked, 10);
+    const without = await statements(owner, span.replace('PREVIOUS', ''), 10);
+    expect(await statements(owner, asked, 10)).toBe(without + 1);
+  });
+
   it('are looked up together in one turn, and again after it', async () => {
     const asked: string[][] = [];
     const lookup = async (_em: unknown, keys: readonly string[]) => {

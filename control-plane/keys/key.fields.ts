@@ -12,7 +12,7 @@ import { DateTime, Decimal, Money } from '../scalars.ts';
 import { UsageBucket, UsageSummary } from '../usage/usage.types.ts';
 import type { DisabledReason, KeyRow, KeyState } from './key.entity.ts';
 import { reasonOf } from './key.record.ts';
-import { spendsOfKeys, summariesByKey, summaryKey, usesOfKeys } from './key.use.ts';
+import { spendsOfKeys, summariesByKey, summaryKey, totalsBeforeByKey, usesOfKeys } from './key.use.ts';
 import { ApiKey, ApiKeyState, KeyDisabledReason, KeyRotation } from './key.type.ts';
 
 /** What a summary of a key is about. */
@@ -97,9 +97,15 @@ export class KeyFields {
   ): Promise<UsageSummary> {
     try {
       const asked = summaryKey(key.id, { range, bucket: bucket ?? null });
-      const summary = await context.batches.load(summariesByKey, asked);
+      const { batches } = context;
+      const summary = await batches.load(summariesByKey, asked);
       if (!summary) throw new Error(`The key ${key.id} has no summary.`);
-      return summary;
+      return {
+        ...summary,
+        get previousTotals() {
+          return batches.load(totalsBeforeByKey, asked).then((totals) => totals ?? null);
+        },
+      };
     } catch (error) {
       if (error instanceof UserFailure) throw requestError('BAD_USER_INPUT', error.message);
       throw error;

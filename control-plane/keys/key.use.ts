@@ -1,8 +1,9 @@
 /** How keys are being used, for many of them at once: last request, spend of the month, sums over a span. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { query, sql } from '../sql.ts';
-import { summariesOfKeys } from '../usage/summary.service.ts';
-import type { KeySpan, Summary } from '../usage/summary.service.ts';
+import { summariesOfKeys, totalsBeforeOfKeys } from '../usage/summary.service.ts';
+import type { KeySpan, PresentSummary } from '../usage/summary.service.ts';
+import type { Totals } from '../usage/summary.sets.ts';
 
 export interface KeyUse {
   lastUsedAt: Date | null;
@@ -44,21 +45,36 @@ export function summaryKey(keyId: string, { range, bucket }: KeySpan): string {
 }
 
 /** The summaries asked for by such texts: one question for each span, however many keys. */
-export async function summariesByKey(
+export function summariesByKey(
   em: EntityManager,
   asked: readonly string[],
-): Promise<ReadonlyMap<string, Summary>> {
-  const found = new Map<string, Summary>();
+): Promise<ReadonlyMap<string, PresentSummary>> {
+  return bySpans(asked, (ids, span) => summariesOfKeys(em, ids, span));
+}
+
+/** The sums of the spans before those of such texts, likewise. */
+export function totalsBeforeByKey(
+  em: EntityManager,
+  asked: readonly string[],
+): Promise<ReadonlyMap<string, Totals>> {
+  return bySpans(asked, (ids, { range }) => totalsBeforeOfKeys(em, ids, range));
+}
+
+async function bySpans<Value>(
+  asked: readonly string[],
+  look: (keyIds: readonly string[], span: KeySpan) => Promise<ReadonlyMap<string, Value>>,
+): Promise<ReadonlyMap<string, Value>> {
+  const found = new Map<string, Value>();
   const questions = asked.map((text) => ({ text, parts: JSON.parse(text) as Question }));
   const spans = Map.groupBy(questions, ({ parts: [from, to, bucket] }) => `${from} ${to} ${bucket}`);
   for (const list of spans.values()) {
     const [[from, to, bucket] = [0, 0, null]] = list.map(({ parts }) => parts);
     const range = { from: new Date(from), to: new Date(to) };
     const ids = list.map(({ parts }) => parts[3]);
-    const summaries = await summariesOfKeys(em, ids, { range, bucket });
+    const values = await look(ids, { range, bucket });
     for (const { text, parts } of list) {
-      const summary = summaries.get(parts[3]);
-      if (summary) found.set(text, summary);
+      const value = values.get(parts[3]);
+      if (value !== undefined) found.set(text, value);
     }
   }
   return found;

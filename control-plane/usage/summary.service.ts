@@ -9,9 +9,13 @@ import { ofWallet } from './usage.service.ts';
 import type { UsageConditions } from './usage.service.ts';
 
 export interface Summary extends Sets {
-  previousTotals: Totals | null;
+  /** The sums of the span before. They cost a pass of their own, and are added up when somebody asks. */
+  readonly previousTotals: Promise<Totals>;
   asOf: Date;
 }
+
+/** A summary without what it is compared to. */
+export type PresentSummary = Omit<Summary, 'previousTotals'>;
 
 export interface SummaryRequest {
   range: { from: Date; to: Date };
@@ -53,10 +57,13 @@ export async function summarise(em: EntityManager, request: SummaryRequest): Pro
     byOwner: groupBy.some((one) => OWNED.has(one)),
     widest: isByUser ? (bucket ? WIDEST[bucket] : 'WEEK') : 'HOUR',
   });
-  const before = summarySource({ range: spanBefore(range), conditions, byOwner: false });
+  const sets = await setsOf(em, source, { groupBy, bucket, pointsMax: POINTS_MAX, groupsMax: GROUPS_MAX });
   return {
-    ...(await setsOf(em, source, { groupBy, bucket, pointsMax: POINTS_MAX, groupsMax: GROUPS_MAX })),
-    previousTotals: (await setsOf(em, before, NO_SETS)).totals,
+    ...sets,
+    get previousTotals() {
+      const before = summarySource({ range: spanBefore(range), conditions, byOwner: false });
+      return setsOf(em, before, NO_SETS).then(({ totals }) => totals);
+    },
     asOf: new Date(),
   };
 }
@@ -75,37 +82,52 @@ export interface KeySpan {
 }
 
 /**
- * Sums over the requests of each key, from two questions for all of them; keys without any are there too.
+ * Sums over the requests of each key, from one question for all of them; keys without any are there too.
  * Throws INVALID for a span beyond 400 days or too many points.
  */
 export async function summariesOfKeys(
   em: EntityManager,
   keyIds: readonly string[],
   { range, bucket }: KeySpan,
-): Promise<ReadonlyMap<string, Summary>> {
+): Promise<ReadonlyMap<string, PresentSummary>> {
   checkSpan(range, bucket);
-  const wish = { groupBy: ['KEY' as const], groupsMax: keyIds.length, pointsMax: POINTS_MAX * keyIds.length };
-  const sourceOf = (span: KeySpan['range']) =>
-    summarySource({ range: span, conditions: { keyIds }, byOwner: true });
-  const now = await setsOf(em, sourceOf(range), { ...wish, bucket });
-  const before = await setsOf(em, sourceOf(spanBefore(range)), { ...wish, bucket: null });
-  const totals = new Map(now.groups.map((group) => [group.key, group.totals]));
-  const previous = new Map(before.groups.map((group) => [group.key, group.totals]));
-  const series = Map.groupBy(now.series, (point) => point.key ?? '');
-  const none = { requests: 0, failed: 0, inputTokens: '0', outputTokens: '0', cost: 0n };
+  const sets = await setsOfKeys(em, keyIds, { range, bucket });
+  const totals = new Map(sets.groups.map((group) => [group.key, group.totals]));
+  const series = Map.groupBy(sets.series, (point) => point.key ?? '');
   const asOf = new Date();
   return new Map(
     keyIds.map((id) => [
       id,
       {
-        totals: totals.get(id) ?? none,
-        previousTotals: previous.get(id) ?? none,
+        totals: totals.get(id) ?? NO_TOTALS,
         series: (series.get(id) ?? []).map((point) => ({ ...point, key: null })),
         groups: [],
         asOf,
       },
     ]),
   );
+}
+
+/** The sums of each key over the span before the given one, from one question; keys without any are there too. */
+export async function totalsBeforeOfKeys(
+  em: EntityManager,
+  keyIds: readonly string[],
+  range: KeySpan['range'],
+): Promise<ReadonlyMap<string, Totals>> {
+  const { groups } = await setsOfKeys(em, keyIds, { range: spanBefore(range), bucket: null });
+  const totals = new Map(groups.map((group) => [group.key, group.totals]));
+  return new Map(keyIds.map((id) => [id, totals.get(id) ?? NO_TOTALS]));
+}
+
+const NO_TOTALS: Totals = { requests: 0, failed: 0, inputTokens: '0', outputTokens: '0', cost: 0n };
+
+function setsOfKeys(em: EntityManager, keyIds: readonly string[], { range, bucket }: KeySpan): Promise<Sets> {
+  return setsOf(em, summarySource({ range, conditions: { keyIds }, byOwner: true }), {
+    groupBy: ['KEY'],
+    groupsMax: keyIds.length,
+    pointsMax: POINTS_MAX * keyIds.length,
+    bucket,
+  });
 }
 
 function checkSpan(range: { from: Date; to: Date }, bucket: BucketWidth | null): void {

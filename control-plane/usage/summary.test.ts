@@ -7,7 +7,7 @@ import { query, queryOne, sql } from '../sql.ts';
 import { countUsage } from './count.service.ts';
 import type { ReportedUsage } from './settlement.rules.ts';
 import { settle } from './settlement.service.ts';
-import { summarise } from './summary.service.ts';
+import { summarise, totalsBeforeOfKeys } from './summary.service.ts';
 import type { BucketWidth, Dimension } from './summary.sets.ts';
 import { checkInvariants } from '../wallet/invariants.ts';
 import { ofWallet, whereOf } from './usage.service.ts';
@@ -101,6 +101,22 @@ describe('a summary', () => {
         },
       ),
       { numRuns: 60 },
+    );
+  });
+
+  it('adds up the span before it when asked, for any span and filter and for each key alike', async () => {
+    await fc.assert(
+      fc.asyncProperty(spans, conditions, async (range, wanted) => {
+        const lengthMs = range.to.getTime() - range.from.getTime();
+        const before = { from: new Date(range.from.getTime() - lengthMs), to: range.from };
+        const request = { range, conditions: wanted, groupBy: [], bucket: null };
+        const summary = await summarise(money.em(), request);
+        expect(await summary.previousTotals).toMatchObject((await counted(wanted, before)) as object);
+        const keys = await totalsBeforeOfKeys(money.em(), ['key_3', 'key_none'], range);
+        expect(keys.get('key_3')).toMatchObject((await counted({ keyIds: ['key_3'] }, before)) as object);
+        expect(keys.get('key_none')).toMatchObject({ requests: 0, cost: 0n });
+      }),
+      { numRuns: 30 },
     );
   });
 

@@ -259,7 +259,7 @@ export class UsageSummary {
   totals!: UsageTotals;
 
   @Field(() => UsageTotals, { nullable: true, description: 'Sums of the span of the same length before it.' })
-  previousTotals!: UsageTotals | null;
+  readonly previousTotals!: UsageTotals | null | Promise<UsageTotals | null>;
 
   @Field(() => [UsagePoint], { description: 'The span in buckets; empty unless a bucket was asked for.' })
   series!: UsagePoint[];
