@@ -3,12 +3,7 @@ import type { CombinedError } from 'urql';
 import { codeOf } from '../client.ts';
 import { frame } from '../messages/en/frame.ts';
 import { useTranslation } from '../translation.ts';
-
-interface UserError {
-  code: string;
-  message: string;
-  field: string[] | null;
-}
+import type { Refusal } from './answer-fields.ts';
 
 type KnownCode = keyof typeof frame.errors;
 
@@ -35,7 +30,7 @@ export function useFailureWords() {
   const { t, i18n } = useTranslation();
   return (
     error: CombinedError | undefined,
-    userErrors: readonly UserError[] | undefined,
+    userErrors: readonly Refusal[] | undefined,
   ): string | undefined => {
     const [first] = userErrors ?? [];
     if (!error && !first) return undefined;

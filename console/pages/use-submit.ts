@@ -1,12 +1,13 @@
 /** Sending a form once at a time, and what to say when the service refused it. */
 import { type FormEvent, useState } from 'react';
 import type { CombinedError } from 'urql';
+import type { Refusal } from './answer-fields.ts';
 import { useFailureWords } from './failure-words.ts';
 
 /** What a mutation came back with. */
 export interface Outcome {
   error?: CombinedError | undefined;
-  userErrors: readonly { code: string; message: string; field: string[] | null }[] | undefined;
+  userErrors: readonly Refusal[] | undefined;
 }
 
 interface Submit {

@@ -11,6 +11,7 @@ import { SearchField } from '../../components/search-field.tsx';
 import { StateWord } from '../../components/state-word.tsx';
 import { graphql } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
+import { PageFields } from '../answer-fields.ts';
 import { AuditFields, AuditItem } from './audit-item.tsx';
 import { Region } from './region.tsx';
 import type { AdminSearch } from './search.ts';
@@ -28,14 +29,13 @@ const AuditQuery = graphql(
             ...AuditFields
           }
           pageInfo {
-            hasNextPage
-            endCursor
+            ...PageFields
           }
         }
       }
     }
   `,
-  [AuditFields],
+  [AuditFields, PageFields],
 );
 
 const ChainQuery = graphql(`

@@ -1,5 +1,6 @@
 /** What administrators' pages ask the service about models and groups. */
 import { graphql, type ResultOf } from '../../graphql.ts';
+import { UserErrorFields } from '../answer-fields.ts';
 
 export const GroupsQuery = graphql(`
   query Groups {
@@ -12,23 +13,24 @@ export const GroupsQuery = graphql(`
   }
 `);
 
-export const SetRatio = graphql(`
-  mutation SetRatio($input: AdminGroupRatioInput!) {
-    adminGroupRatioSet(input: $input) {
-      groupRatio {
-        group
-        ratio
-        version
-        updatedAt
-      }
-      userErrors {
-        code
-        message
-        field
+export const SetRatio = graphql(
+  `
+    mutation SetRatio($input: AdminGroupRatioInput!) {
+      adminGroupRatioSet(input: $input) {
+        groupRatio {
+          group
+          ratio
+          version
+          updatedAt
+        }
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
 const AdminModelFields = graphql(`
   fragment AdminModelFields on CatalogModel {
@@ -51,6 +53,14 @@ const AdminModelFields = graphql(`
     routes {
       id
       enabled
+    }
+    frozenInPools
+    deprecation {
+      retiresAt
+      replacement {
+        id
+        name
+      }
     }
   }
 `);
@@ -76,14 +86,12 @@ export const UpsertModel = graphql(
           ...AdminModelFields
         }
         userErrors {
-          code
-          message
-          field
+          ...UserErrorFields
         }
       }
     }
   `,
-  [AdminModelFields],
+  [AdminModelFields, UserErrorFields],
 );
 
 export const SetModelState = graphql(
@@ -94,14 +102,12 @@ export const SetModelState = graphql(
           ...AdminModelFields
         }
         userErrors {
-          code
-          message
-          field
+          ...UserErrorFields
         }
       }
     }
   `,
-  [AdminModelFields],
+  [AdminModelFields, UserErrorFields],
 );
 
 export type GroupRatio = ResultOf<typeof GroupsQuery>['groupRatios'][number];

@@ -1,5 +1,6 @@
 /** What administrators' pages ask the service about users and money. */
 import { graphql, type ResultOf } from '../../graphql.ts';
+import { PageFields, UserErrorFields } from '../answer-fields.ts';
 
 export const UserFields = graphql(`
   fragment UserFields on User {
@@ -29,15 +30,14 @@ export const UsersQuery = graphql(
             ...UserFields
           }
           pageInfo {
-            hasNextPage
-            endCursor
+            ...PageFields
           }
           totalCount
         }
       }
     }
   `,
-  [UserFields],
+  [UserFields, PageFields],
 );
 
 export const CreateUser = graphql(
@@ -48,14 +48,12 @@ export const CreateUser = graphql(
           ...UserFields
         }
         userErrors {
-          code
-          message
-          field
+          ...UserErrorFields
         }
       }
     }
   `,
-  [UserFields],
+  [UserFields, UserErrorFields],
 );
 
 export const UpdateUser = graphql(
@@ -66,58 +64,59 @@ export const UpdateUser = graphql(
           ...UserFields
         }
         userErrors {
-          code
-          message
-          field
+          ...UserErrorFields
         }
       }
     }
   `,
-  [UserFields],
+  [UserFields, UserErrorFields],
 );
 
-export const CreateLink = graphql(`
-  mutation CreateLink($input: AdminReasonInput!) {
-    adminUserLinkCreate(input: $input) {
-      url
-      expiresAt
-      userErrors {
-        code
-        message
-        field
+export const CreateLink = graphql(
+  `
+    mutation CreateLink($input: AdminReasonInput!) {
+      adminUserLinkCreate(input: $input) {
+        url
+        expiresAt
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
-export const RevokeSessions = graphql(`
-  mutation RevokeSessions($input: AdminReasonInput!) {
-    adminUserSessionsRevoke(input: $input) {
-      userErrors {
-        code
-        message
-        field
+export const RevokeSessions = graphql(
+  `
+    mutation RevokeSessions($input: AdminReasonInput!) {
+      adminUserSessionsRevoke(input: $input) {
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
-export const AdjustWallet = graphql(`
-  mutation AdjustWallet($input: AdminWalletAdjustInput!) {
-    adminWalletAdjust(input: $input) {
-      wallet {
-        id
-        available
-        cash
-        gift
-      }
-      userErrors {
-        code
-        message
-        field
+export const AdjustWallet = graphql(
+  `
+    mutation AdjustWallet($input: AdminWalletAdjustInput!) {
+      adminWalletAdjust(input: $input) {
+        wallet {
+          id
+          available
+          cash
+          gift
+        }
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
 export type AdminUser = ResultOf<typeof UserFields>;

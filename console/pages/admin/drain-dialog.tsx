@@ -2,24 +2,26 @@
 import { useMutation } from 'urql';
 import { graphql } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
+import { UserErrorFields } from '../answer-fields.ts';
 import { FormDialog } from './form-dialog.tsx';
 import type { AdminNode } from './node-documents.ts';
 
-const DrainNode = graphql(`
-  mutation DrainNode($input: AdminReasonInput!) {
-    adminNodeDrain(input: $input) {
-      node {
-        id
-        state
-      }
-      userErrors {
-        code
-        message
-        field
+const DrainNode = graphql(
+  `
+    mutation DrainNode($input: AdminReasonInput!) {
+      adminNodeDrain(input: $input) {
+        node {
+          id
+          state
+        }
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
 /** The dialog; it says how much is in flight, or what it means for one that is silent. */
 export function DrainDialog({ node, onClose }: { node: AdminNode; onClose: () => void }) {

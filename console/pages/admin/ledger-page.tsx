@@ -8,6 +8,8 @@ import { Pager } from '../../components/pager.tsx';
 import { SearchField } from '../../components/search-field.tsx';
 import { graphql } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
+import { PageFields } from '../answer-fields.ts';
+import { LedgerFields } from '../wallet/documents.ts';
 import { EntryTable } from '../wallet/entry-table.tsx';
 import { LEDGER_KINDS } from '../wallet/search.ts';
 import { LedgerCheck } from './ledger-check.tsx';
@@ -15,29 +17,23 @@ import { Region } from './region.tsx';
 
 const ENTRIES_PER_PAGE = 50;
 
-const LedgerQuery = graphql(`
-  query Ledger($first: Int!, $after: String, $kinds: [LedgerKind!], $userId: ID) {
-    admin {
-      ledger(first: $first, after: $after, kinds: $kinds, userId: $userId) {
-        nodes {
-          id
-          seq
-          kind
-          bucket
-          amount
-          balanceAfter
-          reference
-          description
-          createdAt
-        }
-        pageInfo {
-          hasNextPage
-          endCursor
+const LedgerQuery = graphql(
+  `
+    query Ledger($first: Int!, $after: String, $kinds: [LedgerKind!], $userId: ID) {
+      admin {
+        ledger(first: $first, after: $after, kinds: $kinds, userId: $userId) {
+          nodes {
+            ...LedgerFields
+          }
+          pageInfo {
+            ...PageFields
+          }
         }
       }
     }
-  }
-`);
+  `,
+  [LedgerFields, PageFields],
+);
 
 /** The page; its search takes the id of a user. */
 export function LedgerPage() {

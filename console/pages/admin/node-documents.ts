@@ -1,5 +1,6 @@
 /** What the nodes page asks the service. */
 import { graphql, type ResultOf } from '../../graphql.ts';
+import { UserErrorFields } from '../answer-fields.ts';
 
 const NodeFields = graphql(`
   fragment NodeFields on DataPlaneNode {
@@ -44,30 +45,32 @@ export const NodeChanges = graphql(
   [NodeFields],
 );
 
-export const CreateNode = graphql(`
-  mutation CreateNode($input: AdminNodeCreateInput!) {
-    adminNodeCreate(input: $input) {
-      token
-      userErrors {
-        code
-        message
-        field
+export const CreateNode = graphql(
+  `
+    mutation CreateNode($input: AdminNodeCreateInput!) {
+      adminNodeCreate(input: $input) {
+        token
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
-export const RotateNode = graphql(`
-  mutation RotateNode($input: AdminReasonInput!) {
-    adminNodeTokenRotate(input: $input) {
-      token
-      userErrors {
-        code
-        message
-        field
+export const RotateNode = graphql(
+  `
+    mutation RotateNode($input: AdminReasonInput!) {
+      adminNodeTokenRotate(input: $input) {
+        token
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
 export type AdminNode = ResultOf<typeof NodeFields>;

@@ -1,5 +1,6 @@
 /** What administrators ask the service about the privacy policy. */
 import { graphql, type ResultOf } from '../../graphql.ts';
+import { UserErrorFields } from '../answer-fields.ts';
 
 export const PoliciesQuery = graphql(`
   query Policies {
@@ -16,20 +17,21 @@ export const PoliciesQuery = graphql(`
   }
 `);
 
-export const PublishPolicy = graphql(`
-  mutation PublishPolicy($input: AdminPolicyInput!) {
-    adminPolicyPublish(input: $input) {
-      policy {
-        id
-        version
-      }
-      userErrors {
-        code
-        message
-        field
+export const PublishPolicy = graphql(
+  `
+    mutation PublishPolicy($input: AdminPolicyInput!) {
+      adminPolicyPublish(input: $input) {
+        policy {
+          id
+          version
+        }
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
 export type PolicyRow = NonNullable<ResultOf<typeof PoliciesQuery>['admin']>['policyVersions'][number];

@@ -1,5 +1,6 @@
 /** What administrators' pages ask the service about the storefront and all pools. */
 import { graphql, type ResultOf } from '../../graphql.ts';
+import { PageFields, UserErrorFields } from '../answer-fields.ts';
 import { PoolFields } from '../pools/documents.ts';
 import { StorefrontFields } from '../pools/storefront-documents.ts';
 import { PeriodFields } from '../pools/period-documents.ts';
@@ -33,14 +34,12 @@ export const SetStorefront = graphql(
           openQuotes
         }
         userErrors {
-          code
-          message
-          field
+          ...UserErrorFields
         }
       }
     }
   `,
-  [StorefrontFields],
+  [StorefrontFields, UserErrorFields],
 );
 
 export const AdminPoolsQuery = graphql(
@@ -56,15 +55,14 @@ export const AdminPoolsQuery = graphql(
             }
           }
           pageInfo {
-            hasNextPage
-            endCursor
+            ...PageFields
           }
           totalCount
         }
       }
     }
   `,
-  [PoolFields],
+  [PoolFields, PageFields],
 );
 
 export const AdminPoolQuery = graphql(
@@ -104,14 +102,12 @@ export const ChangePool = graphql(
           }
         }
         userErrors {
-          code
-          message
-          field
+          ...UserErrorFields
         }
       }
     }
   `,
-  [PoolFields, PeriodFields],
+  [PoolFields, PeriodFields, UserErrorFields],
 );
 
 export type AdminStorefront = ResultOf<typeof AdminStorefrontQuery>['poolStorefront'];

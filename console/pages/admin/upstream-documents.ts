@@ -1,5 +1,6 @@
 /** What the upstream pages ask the service. */
 import { graphql, type ResultOf } from '../../graphql.ts';
+import { UserErrorFields } from '../answer-fields.ts';
 
 const RouteFields = graphql(`
   fragment RouteFields on UpstreamRoute {
@@ -92,87 +93,93 @@ export const ProvidersQuery = graphql(
   [ProviderFields],
 );
 
-export const UpsertProvider = graphql(`
-  mutation UpsertProvider($input: AdminProviderInput!) {
-    adminProviderUpsert(input: $input) {
-      provider {
-        id
-      }
-      userErrors {
-        code
-        message
-        field
+export const UpsertProvider = graphql(
+  `
+    mutation UpsertProvider($input: AdminProviderInput!) {
+      adminProviderUpsert(input: $input) {
+        provider {
+          id
+        }
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
-export const AddCredential = graphql(`
-  mutation AddCredential($input: AdminCredentialInput!) {
-    adminCredentialAdd(input: $input) {
-      userErrors {
-        code
-        message
-        field
+export const AddCredential = graphql(
+  `
+    mutation AddCredential($input: AdminCredentialInput!) {
+      adminCredentialAdd(input: $input) {
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
-export const RemoveCredential = graphql(`
-  mutation RemoveCredential($input: AdminReasonInput!) {
-    adminCredentialRemove(input: $input) {
-      userErrors {
-        code
-        message
-        field
+export const RemoveCredential = graphql(
+  `
+    mutation RemoveCredential($input: AdminReasonInput!) {
+      adminCredentialRemove(input: $input) {
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
-export const UpsertRoute = graphql(`
-  mutation UpsertRoute($input: AdminRouteInput!) {
-    adminRouteUpsert(input: $input) {
-      userErrors {
-        code
-        message
-        field
+export const UpsertRoute = graphql(
+  `
+    mutation UpsertRoute($input: AdminRouteInput!) {
+      adminRouteUpsert(input: $input) {
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
-export const DeleteRoute = graphql(`
-  mutation DeleteRoute($input: AdminReasonInput!) {
-    adminRouteDelete(input: $input) {
-      userErrors {
-        code
-        message
-        field
+export const DeleteRoute = graphql(
+  `
+    mutation DeleteRoute($input: AdminReasonInput!) {
+      adminRouteDelete(input: $input) {
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
-export const ProbeProvider = graphql(`
-  mutation ProbeProvider($input: AdminProbeInput!) {
-    adminProviderProbe(input: $input) {
-      result {
-        ok
-        status
-        latencyMs
-        sample
-        error
-      }
-      userErrors {
-        code
-        message
-        field
+export const ProbeProvider = graphql(
+  `
+    mutation ProbeProvider($input: AdminProbeInput!) {
+      adminProviderProbe(input: $input) {
+        result {
+          ok
+          status
+          latencyMs
+          sample
+          error
+        }
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
 export type Provider = ResultOf<typeof ProviderFields>;
 export type Route = ResultOf<typeof RouteFields>;

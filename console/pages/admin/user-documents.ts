@@ -1,6 +1,8 @@
 /** What the page of one user asks the service. */
 import { graphql, type ResultOf } from '../../graphql.ts';
+import { UserErrorFields } from '../answer-fields.ts';
 import { KeyFields } from '../keys/documents.ts';
+import { LedgerFields } from '../wallet/documents.ts';
 import { AuditFields } from './audit-item.tsx';
 import { UserFields } from './documents.ts';
 
@@ -63,15 +65,7 @@ export const UserQuery = graphql(
         }
         ledger(userId: $id, first: 10) {
           nodes {
-            id
-            seq
-            kind
-            bucket
-            amount
-            balanceAfter
-            description
-            reference
-            createdAt
+            ...LedgerFields
           }
         }
         auditLog(first: 10, filter: $filter) {
@@ -82,37 +76,39 @@ export const UserQuery = graphql(
       }
     }
   `,
-  [UserFields, KeyFields, AuditFields],
+  [UserFields, KeyFields, AuditFields, LedgerFields],
 );
 
-export const RevokeSession = graphql(`
-  mutation RevokeSession($input: AdminReasonInput!) {
-    adminSessionRevoke(input: $input) {
-      userErrors {
-        code
-        message
-        field
+export const RevokeSession = graphql(
+  `
+    mutation RevokeSession($input: AdminReasonInput!) {
+      adminSessionRevoke(input: $input) {
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
-export const DisableKey = graphql(`
-  mutation DisableKeyOfUser($input: AdminReasonInput!) {
-    adminApiKeyDisable(input: $input) {
-      apiKey {
-        id
-        state
-        disabledReason
-      }
-      userErrors {
-        code
-        message
-        field
+export const DisableKey = graphql(
+  `
+    mutation DisableKeyOfUser($input: AdminReasonInput!) {
+      adminApiKeyDisable(input: $input) {
+        apiKey {
+          id
+          state
+          disabledReason
+        }
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
 export type UserPageData = NonNullable<ResultOf<typeof UserQuery>['admin']>;
 export type UserDetail = NonNullable<UserPageData['user']>;

@@ -12,6 +12,7 @@ import { Failure } from '../../components/notice.tsx';
 import { graphql } from '../../graphql.ts';
 import { useSession } from '../../session.tsx';
 import { useTranslation } from '../../translation.ts';
+import { UserErrorFields } from '../answer-fields.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { takeFragment } from '../fragment.ts';
 import { type AccountForm, AccountFields, EMPTY_ACCOUNT } from '../register/account-fields.tsx';
@@ -28,20 +29,21 @@ const ClaimOptions = graphql(`
   }
 `);
 
-const Claim = graphql(`
-  mutation Claim($input: AdminClaimInput!) {
-    adminClaim(input: $input) {
-      viewer {
-        id
-      }
-      userErrors {
-        code
-        message
-        field
+const Claim = graphql(
+  `
+    mutation Claim($input: AdminClaimInput!) {
+      adminClaim(input: $input) {
+        viewer {
+          id
+        }
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
 /** The claim page. */
 export function ClaimPage() {

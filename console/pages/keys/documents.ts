@@ -1,5 +1,6 @@
 /** What the key pages ask the service. */
 import { graphql, type ResultOf } from '../../graphql.ts';
+import { PageFields, UserErrorFields } from '../answer-fields.ts';
 
 export const KeyFields = graphql(`
   fragment KeyFields on ApiKey {
@@ -50,8 +51,7 @@ export const KeysQuery = graphql(
             }
           }
           pageInfo {
-            hasNextPage
-            endCursor
+            ...PageFields
           }
           totalCount
         }
@@ -59,7 +59,7 @@ export const KeysQuery = graphql(
       baseAddress
     }
   `,
-  [KeyFields],
+  [KeyFields, PageFields],
 );
 
 /** Pools of the account that may have keys, for filters and for new keys. */
@@ -98,14 +98,12 @@ export const CreateKey = graphql(
           ...KeyFields
         }
         userErrors {
-          code
-          message
-          field
+          ...UserErrorFields
         }
       }
     }
   `,
-  [KeyFields],
+  [KeyFields, UserErrorFields],
 );
 
 export const RevealKey = graphql(
@@ -117,14 +115,12 @@ export const RevealKey = graphql(
         }
         secret
         userErrors {
-          code
-          message
-          field
+          ...UserErrorFields
         }
       }
     }
   `,
-  [KeyFields],
+  [KeyFields, UserErrorFields],
 );
 
 export const DisableKey = graphql(
@@ -140,14 +136,12 @@ export const DisableKey = graphql(
           name
         }
         userErrors {
-          code
-          message
-          field
+          ...UserErrorFields
         }
       }
     }
   `,
-  [KeyFields],
+  [KeyFields, UserErrorFields],
 );
 
 export const EnableKey = graphql(
@@ -158,14 +152,12 @@ export const EnableKey = graphql(
           ...KeyFields
         }
         userErrors {
-          code
-          message
-          field
+          ...UserErrorFields
         }
       }
     }
   `,
-  [KeyFields],
+  [KeyFields, UserErrorFields],
 );
 
 export const RotateKey = graphql(
@@ -176,14 +168,12 @@ export const RotateKey = graphql(
           ...KeyFields
         }
         userErrors {
-          code
-          message
-          field
+          ...UserErrorFields
         }
       }
     }
   `,
-  [KeyFields],
+  [KeyFields, UserErrorFields],
 );
 
 export type Key = ResultOf<typeof KeyFields>;

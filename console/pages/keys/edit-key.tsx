@@ -8,7 +8,8 @@ import { CheckField, SelectField } from '../../components/select-field.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { graphql, type ResultOf } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
-import { textIn } from '../form-values.ts';
+import { type Refusal, UserErrorFields } from '../answer-fields.ts';
+import { dayOf, endOfDay, textIn } from '../form-values.ts';
 import { TaskDialog } from '../task-dialog.tsx';
 import { type Key, KeyFields } from './documents.ts';
 import { GROUPS } from './search.ts';
@@ -47,21 +48,18 @@ const UpdateKey = graphql(
           ...KeyFields
         }
         userErrors {
-          code
-          message
-          field
+          ...UserErrorFields
         }
       }
     }
   `,
-  [KeyFields],
+  [KeyFields, UserErrorFields],
 );
 
 type Editable = Extract<NonNullable<ResultOf<typeof KeyToEdit>['node']>, { __typename: 'ApiKey' }>;
 type Model = ResultOf<typeof KeyToEdit>['catalog']['nodes'][number];
 
 const NAME_CHARACTERS_MAX = 80;
-const DATE_CHARACTERS = 10;
 
 interface EditKeyProps {
   apiKey: Key;
@@ -120,7 +118,8 @@ function EditForm({ title, editable, models, groups, onClose, reload }: EditForm
     if (!userErrors?.some(({ code }) => code === 'STALE_VERSION')) return { error, userErrors };
     // The next try is sent with the version that is in force now; what was typed stays.
     reload();
-    return { error, userErrors: [{ code: 'INVALID', message: t('keys.stale'), field: null }] };
+    const stale: Refusal = { code: 'INVALID', message: t('keys.stale'), field: null };
+    return { error, userErrors: [stale] };
   };
   return (
     <TaskDialog
@@ -164,7 +163,7 @@ function Limits({ editable, models }: Pick<EditFormProps, 'editable' | 'models'>
           label={t('keys.expires')}
           name="expires"
           type="date"
-          defaultValue={editable.expiresAt?.slice(0, DATE_CHARACTERS) ?? ''}
+          defaultValue={dayOf(editable.expiresAt)}
           hint={t('keys.expiresHint')}
         />
         <Field
@@ -201,7 +200,6 @@ function Limits({ editable, models }: Pick<EditFormProps, 'editable' | 'models'>
 
 /** What the form says; an empty field clears its limit, no ticked model allows all. */
 function changesIn(values: FormData, groups: EditKeyProps['groups']) {
-  const expires = textIn(values, 'expires');
   const cap = textIn(values, 'cap').trim();
   const addresses = textIn(values, 'addresses')
     .split(/[\s,]+/)
@@ -210,7 +208,7 @@ function changesIn(values: FormData, groups: EditKeyProps['groups']) {
   return {
     name: textIn(values, 'name').trim(),
     group: groups.find((group) => group === textIn(values, 'group')) ?? GROUPS[0],
-    expiresAt: expires === '' ? null : new Date(`${expires}T23:59:59.999Z`).toISOString(),
+    expiresAt: endOfDay(textIn(values, 'expires'))?.toISOString() ?? null,
     spendLimit: cap === '' ? null : cap,
     allowedIps: addresses.length === 0 ? null : addresses,
     allowedModelIds: models.length === 0 ? null : models,

@@ -6,6 +6,7 @@ import { Banner } from '../../components/notice.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { graphql, type ResultOf } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
+import { UserErrorFields } from '../answer-fields.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { ProfileFrame } from '../profile/profile-frame.tsx';
 
@@ -27,20 +28,21 @@ const IntelligenceQuery = graphql(`
   }
 `);
 
-const SwitchSet = graphql(`
-  mutation SwitchSet($input: PersonalSwitchInput!) {
-    personalSwitchSet(input: $input) {
-      personalIntelligence {
-        storing
-      }
-      userErrors {
-        code
-        message
-        field
+const SwitchSet = graphql(
+  `
+    mutation SwitchSet($input: PersonalSwitchInput!) {
+      personalSwitchSet(input: $input) {
+        personalIntelligence {
+          storing
+        }
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
 type Intelligence = NonNullable<ResultOf<typeof IntelligenceQuery>['viewer']>['personalIntelligence'];
 type Switch = Intelligence['switches'][number];

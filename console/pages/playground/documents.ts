@@ -1,5 +1,6 @@
 /** What the Playground asks the service. */
 import { graphql, type ResultOf } from '../../graphql.ts';
+import { PageFields, UserErrorFields } from '../answer-fields.ts';
 
 export const MessageFields = graphql(`
   fragment MessageFields on Message {
@@ -98,73 +99,76 @@ export const ChatQuery = graphql(
               ...MessageFields
             }
             pageInfo {
-              hasNextPage
-              endCursor
+              ...PageFields
             }
           }
         }
       }
     }
   `,
-  [MessageFields],
+  [MessageFields, PageFields],
 );
 
-export const ChatCreate = graphql(`
-  mutation ChatCreate($input: ConversationCreateInput!) {
-    conversationCreate(input: $input) {
-      conversation {
-        id
-      }
-      userErrors {
-        code
-        message
-        field
+export const ChatCreate = graphql(
+  `
+    mutation ChatCreate($input: ConversationCreateInput!) {
+      conversationCreate(input: $input) {
+        conversation {
+          id
+        }
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
-export const ChatRename = graphql(`
-  mutation ChatRename($input: RenameInput!) {
-    conversationRename(input: $input) {
-      conversation {
-        id
-        title
-      }
-      userErrors {
-        code
-        message
-        field
+export const ChatRename = graphql(
+  `
+    mutation ChatRename($input: RenameInput!) {
+      conversationRename(input: $input) {
+        conversation {
+          id
+          title
+        }
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
-export const ChatDelete = graphql(`
-  mutation ChatDelete($input: ConversationDeleteInput!) {
-    conversationDelete(input: $input) {
-      deletedIds
-      userErrors {
-        code
-        message
-        field
+export const ChatDelete = graphql(
+  `
+    mutation ChatDelete($input: ConversationDeleteInput!) {
+      conversationDelete(input: $input) {
+        deletedIds
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
-export const ChatsDelete = graphql(`
-  mutation ChatsDelete($input: ConversationsDeleteAllInput!) {
-    conversationsDeleteAll(input: $input) {
-      deletedIds
-      userErrors {
-        code
-        message
-        field
+export const ChatsDelete = graphql(
+  `
+    mutation ChatsDelete($input: ConversationsDeleteAllInput!) {
+      conversationsDeleteAll(input: $input) {
+        deletedIds
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
 export const MessageSend = graphql(
   `
@@ -178,14 +182,12 @@ export const MessageSend = graphql(
         }
         price
         userErrors {
-          code
-          message
-          field
+          ...UserErrorFields
         }
       }
     }
   `,
-  [MessageFields],
+  [MessageFields, UserErrorFields],
 );
 
 export const MessageRegenerate = graphql(
@@ -196,31 +198,30 @@ export const MessageRegenerate = graphql(
           ...MessageFields
         }
         userErrors {
-          code
-          message
-          field
+          ...UserErrorFields
         }
       }
     }
   `,
-  [MessageFields],
+  [MessageFields, UserErrorFields],
 );
 
-export const MessageStop = graphql(`
-  mutation MessageStop($input: IdInput!) {
-    messageStop(input: $input) {
-      message {
-        id
-        state
-      }
-      userErrors {
-        code
-        message
-        field
+export const MessageStop = graphql(
+  `
+    mutation MessageStop($input: IdInput!) {
+      messageStop(input: $input) {
+        message {
+          id
+          state
+        }
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
 export const MessageStream = graphql(
   `

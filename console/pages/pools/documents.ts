@@ -1,5 +1,6 @@
 /** What the pages of dedicated pools ask the service. */
 import { graphql, type ResultOf } from '../../graphql.ts';
+import { PageFields, UserErrorFields } from '../answer-fields.ts';
 import { StorefrontFields } from './storefront-documents.ts';
 
 export const PoolFields = graphql(`
@@ -44,8 +45,7 @@ export const PoolsQuery = graphql(
             ...PoolFields
           }
           pageInfo {
-            hasNextPage
-            endCursor
+            ...PageFields
           }
           totalCount
         }
@@ -56,7 +56,7 @@ export const PoolsQuery = graphql(
       baseAddress
     }
   `,
-  [PoolFields, StorefrontFields],
+  [PoolFields, StorefrontFields, PageFields],
 );
 
 export const PoolChanges = graphql(
@@ -130,14 +130,12 @@ export const CreateQuote = graphql(
           ...QuoteFields
         }
         userErrors {
-          code
-          message
-          field
+          ...UserErrorFields
         }
       }
     }
   `,
-  [QuoteFields],
+  [QuoteFields, UserErrorFields],
 );
 
 const PaidFields = graphql(
@@ -157,13 +155,11 @@ const PaidFields = graphql(
         available
       }
       userErrors {
-        code
-        message
-        field
+        ...UserErrorFields
       }
     }
   `,
-  [PoolFields],
+  [PoolFields, UserErrorFields],
 );
 
 export const PurchasePool = graphql(
@@ -188,23 +184,24 @@ export const RenewPool = graphql(
   [PaidFields],
 );
 
-export const UpdatePool = graphql(`
-  mutation UpdatePool($input: PoolUpdateInput!) {
-    poolUpdate(input: $input) {
-      pool {
-        id
-        name
-        autoRenew
-        version
-      }
-      userErrors {
-        code
-        message
-        field
+export const UpdatePool = graphql(
+  `
+    mutation UpdatePool($input: PoolUpdateInput!) {
+      poolUpdate(input: $input) {
+        pool {
+          id
+          name
+          autoRenew
+          version
+        }
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
 export type Pool = ResultOf<typeof PoolFields>;
 export type Quote = ResultOf<typeof QuoteFields>;

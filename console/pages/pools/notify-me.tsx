@@ -5,6 +5,7 @@ import { Button } from '../../components/button.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { graphql } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
+import { UserErrorFields } from '../answer-fields.ts';
 import { useFailureWords } from '../failure-words.ts';
 
 const WishQuery = graphql(`
@@ -21,23 +22,24 @@ const WishQuery = graphql(`
   }
 `);
 
-const SetWish = graphql(`
-  mutation SetStorefrontWish($input: ProfileUpdateInput!) {
-    profileUpdate(input: $input) {
-      viewer {
-        id
-        notificationPreferences {
-          storefrontOpening
+const SetWish = graphql(
+  `
+    mutation SetStorefrontWish($input: ProfileUpdateInput!) {
+      profileUpdate(input: $input) {
+        viewer {
+          id
+          notificationPreferences {
+            storefrontOpening
+          }
+        }
+        userErrors {
+          ...UserErrorFields
         }
       }
-      userErrors {
-        code
-        message
-        field
-      }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
 /** The button, and what holds once it was pressed; nothing where no mail is sent. */
 export function NotifyMe() {

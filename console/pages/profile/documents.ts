@@ -1,5 +1,6 @@
 /** What the pages of the profile ask the service. */
 import { graphql, type ResultOf } from '../../graphql.ts';
+import { UserErrorFields } from '../answer-fields.ts';
 
 export const AccountQuery = graphql(`
   query Account {
@@ -26,81 +27,86 @@ export const AccountQuery = graphql(`
   }
 `);
 
-export const UpdateProfile = graphql(`
-  mutation UpdateProfile($input: ProfileUpdateInput!) {
-    profileUpdate(input: $input) {
-      viewer {
-        id
-        displayName
-        locale
-        timeZone
-        notificationPreferences {
-          poolExpiry
-          paymentReceipts
-          storefrontOpening
+export const UpdateProfile = graphql(
+  `
+    mutation UpdateProfile($input: ProfileUpdateInput!) {
+      profileUpdate(input: $input) {
+        viewer {
+          id
+          displayName
+          locale
+          timeZone
+          notificationPreferences {
+            poolExpiry
+            paymentReceipts
+            storefrontOpening
+          }
+        }
+        userErrors {
+          ...UserErrorFields
         }
       }
-      userErrors {
-        code
-        message
-        field
-      }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
-export const RequestEmailChange = graphql(`
-  mutation RequestEmailChange($input: EmailInput!) {
-    emailChangeRequest(input: $input) {
-      userErrors {
-        code
-        message
-        field
+export const RequestEmailChange = graphql(
+  `
+    mutation RequestEmailChange($input: EmailInput!) {
+      emailChangeRequest(input: $input) {
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
-export const RequestVerification = graphql(`
-  mutation RequestVerification {
-    emailVerificationRequest {
-      userErrors {
-        code
-        message
-        field
+export const RequestVerification = graphql(
+  `
+    mutation RequestVerification {
+      emailVerificationRequest {
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
-export const ExportData = graphql(`
-  mutation ExportData {
-    personalDataExport {
-      export {
-        downloadUrl
-        expiresAt
-      }
-      userErrors {
-        code
-        message
-        field
+export const ExportData = graphql(
+  `
+    mutation ExportData {
+      personalDataExport {
+        export {
+          downloadUrl
+          expiresAt
+        }
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
-export const CloseAccount = graphql(`
-  mutation CloseAccount($input: ReauthenticateInput!) {
-    accountDelete(input: $input) {
-      ok
-      userErrors {
-        code
-        message
-        field
+export const CloseAccount = graphql(
+  `
+    mutation CloseAccount($input: ReauthenticateInput!) {
+      accountDelete(input: $input) {
+        ok
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
 export const SecurityQuery = graphql(`
   query Security {
@@ -150,41 +156,44 @@ export const SecurityQuery = graphql(`
   }
 `);
 
-export const ChangePassword = graphql(`
-  mutation ChangePassword($input: PasswordChangeInput!) {
-    passwordChange(input: $input) {
-      userErrors {
-        code
-        message
-        field
+export const ChangePassword = graphql(
+  `
+    mutation ChangePassword($input: PasswordChangeInput!) {
+      passwordChange(input: $input) {
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
-export const EndSession = graphql(`
-  mutation EndSession($input: IdInput!) {
-    sessionRevoke(input: $input) {
-      userErrors {
-        code
-        message
-        field
+export const EndSession = graphql(
+  `
+    mutation EndSession($input: IdInput!) {
+      sessionRevoke(input: $input) {
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
-export const EndOthers = graphql(`
-  mutation EndOthers {
-    sessionsRevokeOthers {
-      userErrors {
-        code
-        message
-        field
+export const EndOthers = graphql(
+  `
+    mutation EndOthers {
+      sessionsRevokeOthers {
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
 export const EndOwn = graphql(`
   mutation EndOwn {
@@ -212,21 +221,22 @@ export const NoticesQuery = graphql(`
   }
 `);
 
-export const SetThreshold = graphql(`
-  mutation SetThreshold($input: WalletSettingsInput!) {
-    walletSettingsUpdate(input: $input) {
-      wallet {
-        id
-        lowBalanceThreshold
-      }
-      userErrors {
-        code
-        message
-        field
+export const SetThreshold = graphql(
+  `
+    mutation SetThreshold($input: WalletSettingsInput!) {
+      walletSettingsUpdate(input: $input) {
+        wallet {
+          id
+          lowBalanceThreshold
+        }
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
 export const PrivacyQuery = graphql(`
   query Privacy {
@@ -248,18 +258,19 @@ export const PrivacyQuery = graphql(`
   }
 `);
 
-export const DeleteChats = graphql(`
-  mutation DeleteChats($input: ConversationsDeleteAllInput!) {
-    conversationsDeleteAll(input: $input) {
-      deletedIds
-      userErrors {
-        code
-        message
-        field
+export const DeleteChats = graphql(
+  `
+    mutation DeleteChats($input: ConversationsDeleteAllInput!) {
+      conversationsDeleteAll(input: $input) {
+        deletedIds
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
 export type Account = NonNullable<ResultOf<typeof AccountQuery>['viewer']>;
 export type Security = NonNullable<ResultOf<typeof SecurityQuery>['viewer']>;

@@ -6,33 +6,36 @@ import { Below } from '../../components/field.tsx';
 import { Day } from '../../components/time.tsx';
 import { graphql } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
+import { UserErrorFields } from '../answer-fields.ts';
 import { useFailureWords } from '../failure-words.ts';
 import type { Security } from './documents.ts';
 
-const StartLink = graphql(`
-  mutation StartLink {
-    identityLinkStart {
-      url
-      userErrors {
-        code
-        message
-        field
+const StartLink = graphql(
+  `
+    mutation StartLink {
+      identityLinkStart {
+        url
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
-const Unlink = graphql(`
-  mutation Unlink($input: IdInput!) {
-    identityUnlink(input: $input) {
-      userErrors {
-        code
-        message
-        field
+const Unlink = graphql(
+  `
+    mutation Unlink($input: IdInput!) {
+      identityUnlink(input: $input) {
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
 interface IdentitiesProps {
   identities: Security['securityFactors']['linkedIdentities'];

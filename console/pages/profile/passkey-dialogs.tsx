@@ -4,6 +4,7 @@ import { Field } from '../../components/field.tsx';
 import { graphql } from '../../graphql.ts';
 import { makePasskey } from '../../passkeys.ts';
 import { useTranslation } from '../../translation.ts';
+import { UserErrorFields } from '../answer-fields.ts';
 import { textIn } from '../form-values.ts';
 import { TaskDialog } from '../task-dialog.tsx';
 import type { Passkey } from './documents.ts';
@@ -18,41 +19,44 @@ const RegisterOptions = graphql(`
   }
 `);
 
-const RegisterPasskey = graphql(`
-  mutation RegisterPasskey($input: PasskeyRegisterInput!) {
-    passkeyRegister(input: $input) {
-      userErrors {
-        code
-        message
-        field
+const RegisterPasskey = graphql(
+  `
+    mutation RegisterPasskey($input: PasskeyRegisterInput!) {
+      passkeyRegister(input: $input) {
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
-const RenamePasskey = graphql(`
-  mutation RenamePasskey($input: PasskeyRenameInput!) {
-    passkeyRename(input: $input) {
-      userErrors {
-        code
-        message
-        field
+const RenamePasskey = graphql(
+  `
+    mutation RenamePasskey($input: PasskeyRenameInput!) {
+      passkeyRename(input: $input) {
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
-const DeletePasskey = graphql(`
-  mutation DeletePasskey($input: IdInput!) {
-    passkeyDelete(input: $input) {
-      userErrors {
-        code
-        message
-        field
+const DeletePasskey = graphql(
+  `
+    mutation DeletePasskey($input: IdInput!) {
+      passkeyDelete(input: $input) {
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
 const NAME_CHARACTERS_MAX = 80;
 

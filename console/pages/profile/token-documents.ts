@@ -1,5 +1,6 @@
 /** What the page of access tokens asks the service. */
 import { graphql, type ResultOf } from '../../graphql.ts';
+import { PageFields, UserErrorFields } from '../answer-fields.ts';
 
 const TokenFields = graphql(`
   fragment TokenFields on AccessToken {
@@ -26,14 +27,13 @@ export const TokensQuery = graphql(
             ...TokenFields
           }
           pageInfo {
-            hasNextPage
-            endCursor
+            ...PageFields
           }
         }
       }
     }
   `,
-  [TokenFields],
+  [TokenFields, PageFields],
 );
 
 export const CreateToken = graphql(
@@ -45,14 +45,12 @@ export const CreateToken = graphql(
         }
         secret
         userErrors {
-          code
-          message
-          field
+          ...UserErrorFields
         }
       }
     }
   `,
-  [TokenFields],
+  [TokenFields, UserErrorFields],
 );
 
 export const RevokeToken = graphql(
@@ -63,14 +61,12 @@ export const RevokeToken = graphql(
           ...TokenFields
         }
         userErrors {
-          code
-          message
-          field
+          ...UserErrorFields
         }
       }
     }
   `,
-  [TokenFields],
+  [TokenFields, UserErrorFields],
 );
 
 export type Token = ResultOf<typeof TokenFields>;

@@ -7,6 +7,7 @@ import { SkeletonRows } from '../../components/notice.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { graphql } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
+import { UserErrorFields } from '../answer-fields.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { textIn } from '../form-values.ts';
 import { ProofFields, proofIn } from '../proof/proof-fields.tsx';
@@ -14,52 +15,55 @@ import { FailureBanner, TaskDialog } from '../task-dialog.tsx';
 import { QrPicture } from './qr-picture.tsx';
 import { RecoveryCodes } from './recovery-codes.tsx';
 
-const EnrolTotp = graphql(`
-  mutation EnrolTotp {
-    totpEnrol {
-      otpauthUri
-      secret
-      userErrors {
-        code
-        message
-        field
-      }
-    }
-  }
-`);
-
-const ConfirmTotp = graphql(`
-  mutation ConfirmTotp($input: TotpConfirmInput!) {
-    totpConfirm(input: $input) {
-      recoveryCodes
-      userErrors {
-        code
-        message
-        field
-      }
-    }
-  }
-`);
-
-const RemoveTotp = graphql(`
-  mutation RemoveTotp($input: ReauthenticateInput!) {
-    totpDisable(input: $input) {
-      viewer {
-        id
-        securityFactors {
-          hasPassword
-          totpEnabled
-          recoveryCodesLeft
+const EnrolTotp = graphql(
+  `
+    mutation EnrolTotp {
+      totpEnrol {
+        otpauthUri
+        secret
+        userErrors {
+          ...UserErrorFields
         }
       }
-      userErrors {
-        code
-        message
-        field
+    }
+  `,
+  [UserErrorFields],
+);
+
+const ConfirmTotp = graphql(
+  `
+    mutation ConfirmTotp($input: TotpConfirmInput!) {
+      totpConfirm(input: $input) {
+        recoveryCodes
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
+
+const RemoveTotp = graphql(
+  `
+    mutation RemoveTotp($input: ReauthenticateInput!) {
+      totpDisable(input: $input) {
+        viewer {
+          id
+          securityFactors {
+            hasPassword
+            totpEnabled
+            recoveryCodesLeft
+          }
+        }
+        userErrors {
+          ...UserErrorFields
+        }
+      }
+    }
+  `,
+  [UserErrorFields],
+);
 
 interface Enrolled {
   uri: string;

@@ -7,6 +7,7 @@ import { SkeletonRows } from '../../components/notice.tsx';
 import { graphql, type VariablesOf } from '../../graphql.ts';
 import { askPasskey, hasPasskeys } from '../../passkeys.ts';
 import { useTranslation } from '../../translation.ts';
+import { UserErrorFields } from '../answer-fields.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { ProofFields, proofIn } from './proof-fields.tsx';
 
@@ -34,18 +35,19 @@ const ProofOptions = graphql(`
   }
 `);
 
-const Reauthenticate = graphql(`
-  mutation Reauthenticate($input: ReauthenticateInput!) {
-    reauthenticate(input: $input) {
-      validUntil
-      userErrors {
-        code
-        message
-        field
+const Reauthenticate = graphql(
+  `
+    mutation Reauthenticate($input: ReauthenticateInput!) {
+      reauthenticate(input: $input) {
+        validUntil
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
 /** The dialog; it settles with true once the service is content, with false when it is closed. */
 export function ProofDialog({ onSettle }: { onSettle: (given: boolean) => void }) {

@@ -10,6 +10,7 @@ import { Banner, Failure } from '../../components/notice.tsx';
 import { graphql } from '../../graphql.ts';
 import { useSession } from '../../session.tsx';
 import { useTranslation } from '../../translation.ts';
+import { UserErrorFields } from '../answer-fields.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { AccountFrame } from '../sign-in/account-frame.tsx';
 import { destination } from '../sign-in/next.ts';
@@ -27,21 +28,22 @@ const RegisterOptions = graphql(`
   }
 `);
 
-const Register = graphql(`
-  mutation Register($input: RegisterInput!) {
-    register(input: $input) {
-      viewer {
-        id
-      }
-      verificationRequired
-      userErrors {
-        code
-        message
-        field
+const Register = graphql(
+  `
+    mutation Register($input: RegisterInput!) {
+      register(input: $input) {
+        viewer {
+          id
+        }
+        verificationRequired
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
 /** The register page. */
 export function RegisterPage() {

@@ -8,6 +8,7 @@ import { Field } from '../../components/field.tsx';
 import { Banner } from '../../components/notice.tsx';
 import { graphql } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
+import { UserErrorFields } from '../answer-fields.ts';
 import { textIn } from '../form-values.ts';
 import { AccountFrame } from '../sign-in/account-frame.tsx';
 import { useSubmit } from '../use-submit.ts';
@@ -20,18 +21,19 @@ const MailQuery = graphql(`
   }
 `);
 
-const RequestReset = graphql(`
-  mutation RequestReset($input: EmailInput!) {
-    passwordResetRequest(input: $input) {
-      ok
-      userErrors {
-        code
-        message
-        field
+const RequestReset = graphql(
+  `
+    mutation RequestReset($input: EmailInput!) {
+      passwordResetRequest(input: $input) {
+        ok
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
 /** The page; without mail it says who can help. */
 export function ForgotPage() {

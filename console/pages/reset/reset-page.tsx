@@ -6,27 +6,29 @@ import { useMutation } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { graphql } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
+import { UserErrorFields } from '../answer-fields.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { takeFragment } from '../fragment.ts';
 import { NewPassword, usePasswordRules } from '../register/account-fields.tsx';
 import { AccountFrame } from '../sign-in/account-frame.tsx';
 import { useEntering } from '../sign-in/use-sign-in.ts';
 
-const ResetPassword = graphql(`
-  mutation ResetPassword($input: PasswordResetInput!) {
-    passwordReset(input: $input) {
-      viewer {
-        id
-      }
-      secondFactorRequired
-      userErrors {
-        code
-        message
-        field
+const ResetPassword = graphql(
+  `
+    mutation ResetPassword($input: PasswordResetInput!) {
+      passwordReset(input: $input) {
+        viewer {
+          id
+        }
+        secondFactorRequired
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
 interface ResetForm {
   password: string;

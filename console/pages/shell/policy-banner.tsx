@@ -7,26 +7,28 @@ import { Banner } from '../../components/notice.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { graphql } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
+import { UserErrorFields } from '../answer-fields.ts';
 import { useFailureWords } from '../failure-words.ts';
 
-const AcceptPolicy = graphql(`
-  mutation AcceptPolicy($input: PolicyAcceptInput!) {
-    policyAccept(input: $input) {
-      viewer {
-        id
-        mustAcceptPolicy {
+const AcceptPolicy = graphql(
+  `
+    mutation AcceptPolicy($input: PolicyAcceptInput!) {
+      policyAccept(input: $input) {
+        viewer {
           id
-          version
+          mustAcceptPolicy {
+            id
+            version
+          }
+        }
+        userErrors {
+          ...UserErrorFields
         }
       }
-      userErrors {
-        code
-        message
-        field
-      }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
 /** Accepts the version; the viewer in the cache, and with it every page, knows at once. */
 export function useAccepting(version: string) {

@@ -7,6 +7,7 @@ import { Below } from '../../components/field.tsx';
 import { graphql } from '../../graphql.ts';
 import { askPasskey, hasPasskeys, offersAutofill } from '../../passkeys.ts';
 import { useTranslation } from '../../translation.ts';
+import { UserErrorFields } from '../answer-fields.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { useEntering } from './use-sign-in.ts';
 
@@ -18,20 +19,21 @@ const PasskeyOptions = graphql(`
   }
 `);
 
-const PasskeySignIn = graphql(`
-  mutation PasskeySignIn($input: PasskeySignInInput!) {
-    passkeySignIn(input: $input) {
-      viewer {
-        id
-      }
-      userErrors {
-        code
-        message
-        field
+const PasskeySignIn = graphql(
+  `
+    mutation PasskeySignIn($input: PasskeySignInInput!) {
+      passkeySignIn(input: $input) {
+        viewer {
+          id
+        }
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
 interface OtherWaysProps {
   passkeys: boolean;

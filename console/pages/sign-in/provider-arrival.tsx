@@ -7,6 +7,7 @@ import { Checkbox, Field } from '../../components/field.tsx';
 import { Rich } from '../../components/rich.tsx';
 import { graphql } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
+import { UserErrorFields } from '../answer-fields.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { textIn } from '../form-values.ts';
 import { PolicyLink } from '../privacy-policy/policy-link.tsx';
@@ -24,20 +25,21 @@ const ArrivalPolicy = graphql(`
   }
 `);
 
-const ProviderSignIn = graphql(`
-  mutation ProviderSignIn($input: OidcSignInInput!) {
-    oidcSignIn(input: $input) {
-      viewer {
-        id
-      }
-      userErrors {
-        code
-        message
-        field
+const ProviderSignIn = graphql(
+  `
+    mutation ProviderSignIn($input: OidcSignInInput!) {
+      oidcSignIn(input: $input) {
+        viewer {
+          id
+        }
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
 /** What is still due before the session opens. */
 type Due = 'nothing' | 'policy' | 'code';

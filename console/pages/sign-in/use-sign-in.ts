@@ -4,24 +4,26 @@ import { useState } from 'react';
 import { useMutation } from 'urql';
 import { graphql } from '../../graphql.ts';
 import { useSession } from '../../session.tsx';
+import { UserErrorFields } from '../answer-fields.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { destination } from './next.ts';
 
-const SignIn = graphql(`
-  mutation SignIn($input: SignInInput!) {
-    signIn(input: $input) {
-      viewer {
-        id
-      }
-      secondFactorRequired
-      userErrors {
-        code
-        message
-        field
+const SignIn = graphql(
+  `
+    mutation SignIn($input: SignInInput!) {
+      signIn(input: $input) {
+        viewer {
+          id
+        }
+        secondFactorRequired
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
 export interface SignInForm {
   email: string;

@@ -5,25 +5,27 @@ import { useMutation } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { graphql } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
+import { UserErrorFields } from '../answer-fields.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { takeFragment } from '../fragment.ts';
 import { AccountFrame } from '../sign-in/account-frame.tsx';
 import { useEntering } from '../sign-in/use-sign-in.ts';
 
-const VerifyAddress = graphql(`
-  mutation VerifyAddress($input: TokenInput!) {
-    emailVerify(input: $input) {
-      viewer {
-        id
-      }
-      userErrors {
-        code
-        message
-        field
+const VerifyAddress = graphql(
+  `
+    mutation VerifyAddress($input: TokenInput!) {
+      emailVerify(input: $input) {
+        viewer {
+          id
+        }
+        userErrors {
+          ...UserErrorFields
+        }
       }
     }
-  }
-`);
+  `,
+  [UserErrorFields],
+);
 
 /** The page. A press of a button is asked for, because programs that read mail open links, too. */
 export function VerifyPage() {

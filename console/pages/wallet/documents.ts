@@ -1,40 +1,50 @@
 /** What the wallet page asks the service. */
 import { graphql, type ResultOf } from '../../graphql.ts';
+import { PageFields } from '../answer-fields.ts';
 
-export const WalletQuery = graphql(`
-  query Wallet($first: Int!, $after: String, $kinds: [LedgerKind!]) {
-    viewer {
-      id
-      wallet {
+/** One entry of the ledger, as every list of entries shows it. */
+export const LedgerFields = graphql(`
+  fragment LedgerFields on LedgerEntry {
+    id
+    seq
+    kind
+    bucket
+    amount
+    balanceAfter
+    description
+    reference
+    createdAt
+  }
+`);
+
+export const WalletQuery = graphql(
+  `
+    query Wallet($first: Int!, $after: String, $kinds: [LedgerKind!]) {
+      viewer {
         id
-        cash
-        gift
-        held
-        available
-        receivable
-        frozen
-        lowBalanceThreshold
-        ledger(first: $first, after: $after, kinds: $kinds) {
-          nodes {
-            id
-            seq
-            kind
-            bucket
-            amount
-            balanceAfter
-            description
-            reference
-            createdAt
-          }
-          pageInfo {
-            hasNextPage
-            endCursor
+        wallet {
+          id
+          cash
+          gift
+          held
+          available
+          receivable
+          frozen
+          lowBalanceThreshold
+          ledger(first: $first, after: $after, kinds: $kinds) {
+            nodes {
+              ...LedgerFields
+            }
+            pageInfo {
+              ...PageFields
+            }
           }
         }
       }
     }
-  }
-`);
+  `,
+  [LedgerFields, PageFields],
+);
 
 export const LedgerExport = graphql(`
   query LedgerExport($filter: LedgerFilter, $format: ExportFormat!) {
@@ -45,4 +55,4 @@ export const LedgerExport = graphql(`
 `);
 
 export type Wallet = NonNullable<ResultOf<typeof WalletQuery>['viewer']>['wallet'];
-export type Entry = Wallet['ledger']['nodes'][number];
+export type Entry = ResultOf<typeof LedgerFields>;
