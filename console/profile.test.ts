@@ -108,3 +108,44 @@ describe.skipIf(!ready)('an administrator', () => {
     });
   });
 });
+
+describe.skipIf(!ready)('an administrator', () => {
+  test('deprecates a model until a day and for another, and is told which pools froze it', async () => {
+    await visit('/admin/models', async (page) => {
+      const menu = page.getByRole('button', { name: 'Actions for coder', exact: true });
+      await press(page, menu);
+      await press(page, page.getByRole('menuitem', { name: /^Deprecate/ }));
+      const dialog = page.getByRole('dialog', { name: 'Move coder' });
+      await dialog.getByLabel('Retires by itself').fill('2099-12-24');
+      await dialog.getByLabel('To be used instead').selectOption('coder-max');
+      await dialog.getByLabel('Reason').fill('Its provider ends it');
+      await press(page, dialog.getByRole('button', { name: 'Deprecate…' }));
+      await dialog.waitFor({ state: 'detached' });
+      await page.getByText('until 24 Dec 2099').waitFor();
+      await press(page, menu);
+      await press(page, page.getByRole('menuitem', { name: /^Retire/ }));
+      await dialog.getByText('2 running pools froze it').waitFor();
+      expect(await dialog.getByLabel('To be used instead').inputValue()).toBe('mdl_coder-max');
+    });
+    await visit('/pricing/coder', async (page) => {
+      await page.getByText(/It stops answering on 24 Dec 2099.* Use coder-max instead\./).waitFor();
+    });
+  });
+
+  test('sees what a request will cost in each group before a price or a ratio is saved', async () => {
+    await visit('/admin/models', async (page) => {
+      await press(page, page.getByRole('button', { name: 'Actions for swift' }));
+      await press(page, page.getByRole('menuitem', { name: 'Edit…' }));
+      const dialog = page.getByRole('dialog', { name: 'Edit swift' });
+      await dialog.getByLabel('Price per request').fill('0.255');
+      for (const price of ['$0.255', '$0.2295', '$0.204']) await dialog.getByText(price).waitFor();
+    });
+    await visit('/admin/groups', async (page) => {
+      await press(page, page.getByRole('button', { name: 'Actions for vip' }));
+      const prices = page.getByRole('table', { name: 'Prices of this group' });
+      const row = prices.getByRole('row', { name: /^flagship-max/ });
+      await page.getByLabel('Ratio', { exact: true }).fill('0.8567');
+      expect(await row.textContent()).toBe('flagship-max$0.54$0.51402');
+    });
+  });
+});

@@ -195,12 +195,26 @@ export const admin = {
   providers,
 };
 
+interface SampleStateChange {
+  id: string;
+  state: string;
+  retiresAt?: string;
+  replacementId?: string;
+}
+
 /** The mutations of administrators that tests send. */
 export const adminMutations = (state: AccountState) => ({
   adminGroupRatioSet: ({ input }: { input: { group: string; ratio: string } }) => ({
     groupRatio: { ...groupRatios.find(({ group }) => group === input.group), ratio: input.ratio },
     userErrors: [],
   }),
+  adminModelSetState: ({ input }: { input: SampleStateChange }) => {
+    const model = models.find(({ id }) => id === input.id);
+    const { state, retiresAt = null, replacementId } = input;
+    const replacement = models.find(({ id }) => id === replacementId) ?? null;
+    if (model) Object.assign(model, { state, deprecation: { announcedAt: ago(0), retiresAt, replacement } });
+    return { model, userErrors: [] };
+  },
   adminSessionRevoke: () => ({ user: users[1], userErrors: [] }),
   adminNodeDrain: ({ input }: { input: { id: string } }) => ({
     node: { ...nodes.find(({ id }) => id === input.id), state: 'DRAINING' },

@@ -120,7 +120,8 @@ export const models = MODELS.map(([name, tier, contextTokens, price, description
   maxOutputTokens: 64_000,
   inputModalities: ['text', 'image'],
   outputModalities: ['text'],
-  deprecation: null,
+  deprecation: null as object | null,
+  frozenInPools: name === 'coder' ? 2 : 0,
   version: 1,
   clientSnippets: snippetsFor(name),
   routes: [{ __typename: 'UpstreamRoute', id: `rte_of_${name}`, enabled: true }],
@@ -128,6 +129,11 @@ export const models = MODELS.map(([name, tier, contextTokens, price, description
   endpoints: endpointsOf(name, families.split(' ')),
   health: { status: 'OK', successRate24h: '0.9982', p50LatencyMs: 2_400, p95LatencyMs: 9_100 },
 }));
+
+/** Undoes what tests did to the life of models. */
+export function resetModels(): void {
+  for (const model of models) Object.assign(model, { state: 'PUBLISHED', deprecation: null });
+}
 
 interface KeySeed {
   name: string;

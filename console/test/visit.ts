@@ -4,7 +4,7 @@ import { expect, vi } from 'vitest';
 import { makeAccount } from './account-answers.ts';
 import { ADMIN_PAGES, openStage, openTab, PUBLIC_PAGES, type Stage, type Tab, type View } from './browser.ts';
 import { makePools } from './pool-answers.ts';
-import { makeKeys } from './sample.ts';
+import { makeKeys, resetModels } from './sample.ts';
 
 const WIDE: View = { width: 1280, theme: 'light' };
 const HEIGHT = 800;
@@ -43,6 +43,7 @@ export async function openHouse(): Promise<House> {
     expect(tab.said).toEqual([]);
   };
   const reset = () => {
+    resetModels();
     Object.assign(state, {
       signedIn: true,
       keys: makeKeys(),

@@ -20,6 +20,7 @@ export const personal = {
       other: '{{name}}',
     },
     deprecated: 'This model goes.',
+    retires: 'It stops answering on {{time}}.',
     replacement: 'Use {{name}} instead.',
     endpoints: 'Endpoints',
     family: 'Family',

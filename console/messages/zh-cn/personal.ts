@@ -23,6 +23,7 @@ export const personal: Translation<typeof english> = {
       other: '{{name}}',
     },
     deprecated: '该模型即将下线。',
+    retires: '它将于 {{time}} 停止应答。',
     replacement: '请改用 {{name}}。',
     endpoints: '接口',
     family: '类别',

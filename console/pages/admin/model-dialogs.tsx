@@ -1,13 +1,17 @@
 /** Makes a model, changes one, or moves one through its life. */
-import { useMutation } from 'urql';
+import { useState } from 'react';
+import { useMutation, useQuery } from 'urql';
 import { Field } from '../../components/field.tsx';
 import { CheckField, SelectField } from '../../components/select-field.tsx';
 import { useTranslation } from '../../translation.ts';
 import { GROUPS } from '../keys/search.ts';
 import { TIER_ORDER } from '../pricing/tiers.ts';
-import { type AdminModel, SetModelState, UpsertModel } from './catalog-documents.ts';
+import { type AdminModel, GroupsQuery, UpsertModel } from './catalog-documents.ts';
 import { FAMILIES } from './families.ts';
 import { FormDialog, text, words } from './form-dialog.tsx';
+import { FrozenNotice } from './frozen-notice.tsx';
+import { ModelStateDialog } from './model-state-dialog.tsx';
+import { GroupPrices } from './price-preview.tsx';
 
 const TRAITS = ['REASONING', 'TOOLS', 'FILES', 'VISION', 'LONG_CONTEXT'] as const;
 const CONTEXT_AT_FIRST = 128_000;
@@ -17,30 +21,23 @@ export type ModelTask =
   | { kind: 'edit'; model?: AdminModel }
   | { kind: 'state'; model: AdminModel; state: AdminModel['state'] };
 
+interface DialogsProps {
+  task: ModelTask;
+  models: readonly AdminModel[];
+  onClose: () => void;
+}
+
 /** The dialog of the task. */
-export function ModelDialogs({ task, onClose }: { task: ModelTask; onClose: () => void }) {
-  const { t } = useTranslation();
-  const [, setState] = useMutation(SetModelState);
+export function ModelDialogs({ task, models, onClose }: DialogsProps) {
   if (task.kind === 'edit') return <Edit model={task.model} onClose={onClose} />;
-  const { model, state } = task;
-  return (
-    <FormDialog
-      title={t('admin.models.moveTitle', { name: model.name })}
-      sentence={t(`admin.models.effects.${state}`)}
-      button={t(`admin.models.moves.${state}`)}
-      destructive={state === 'RETIRED'}
-      onClose={onClose}
-      send={async (_, reason) => {
-        const { data, error } = await setState({ input: { id: model.id, state, reason } });
-        return { error, userErrors: data?.adminModelSetState.userErrors };
-      }}
-    />
-  );
+  return <ModelStateDialog model={task.model} state={task.state} models={models} onClose={onClose} />;
 }
 
 function Edit({ model, onClose }: { model: AdminModel | undefined; onClose: () => void }) {
   const { t } = useTranslation();
   const [, upsert] = useMutation(UpsertModel);
+  const [{ data }] = useQuery({ query: GroupsQuery });
+  const [price, setPrice] = useState(model?.pricePerRequest ?? '');
   const send = async (values: FormData, reason: string) => {
     // Traits beyond the boxes, such as the tier's own, stay as they are.
     const kept = model?.traits.filter((trait) => !TRAITS.some((known) => known === trait)) ?? [];
@@ -70,13 +67,21 @@ function Edit({ model, onClose }: { model: AdminModel | undefined; onClose: () =
       onClose={onClose}
       send={send}
     >
-      <NameFields model={model} />
+      {model && <FrozenNotice model={model} />}
+      <NameFields model={model} price={price} onPrice={setPrice} />
+      {data && <GroupPrices price={price} ratios={data.groupRatios} />}
       <BoxFields model={model} />
     </FormDialog>
   );
 }
 
-function NameFields({ model }: { model: AdminModel | undefined }) {
+interface NameFieldsProps {
+  model: AdminModel | undefined;
+  price: string;
+  onPrice: (price: string) => void;
+}
+
+function NameFields({ model, price, onPrice }: NameFieldsProps) {
   const { t } = useTranslation();
   const plain = { required: true, autoComplete: 'off' };
   return (
@@ -101,7 +106,8 @@ function NameFields({ model }: { model: AdminModel | undefined }) {
         inputMode="decimal"
         pattern="[0-9]+([.][0-9]{1,6})?"
         before={<span className="text-ink-3">$</span>}
-        defaultValue={model?.pricePerRequest}
+        value={price}
+        onChange={(event) => onPrice(event.target.value)}
       />
       <Field
         {...plain}

@@ -19,6 +19,7 @@ import { decimalsOf, Money } from '../../components/money.tsx';
 import { EmptyFirst } from '../../components/notice.tsx';
 import { PageHead } from '../../components/page-head.tsx';
 import { StateWord, type Tone } from '../../components/state-word.tsx';
+import { Day } from '../../components/time.tsx';
 import { useTranslation } from '../../translation.ts';
 import { AdminCatalogQuery, type AdminModel } from './catalog-documents.ts';
 import type { ModelTask } from './model-dialogs.tsx';
@@ -31,7 +32,7 @@ const STATES = ['DRAFT', 'PUBLISHED', 'DEPRECATED', 'RETIRED'] as const;
 const NEXT: Record<AdminModel['state'], readonly AdminModel['state'][]> = {
   DRAFT: ['PUBLISHED'],
   PUBLISHED: ['DEPRECATED', 'RETIRED'],
-  DEPRECATED: ['PUBLISHED', 'RETIRED'],
+  DEPRECATED: ['DEPRECATED', 'PUBLISHED', 'RETIRED'],
   RETIRED: ['PUBLISHED'],
 };
 const LOOKS: Record<AdminModel['state'], { icon: LucideIcon; tone: Tone }> = {
@@ -71,6 +72,7 @@ export function ModelsPage() {
         {task && (
           <ModelDialogs
             task={task}
+            models={data?.catalog.nodes ?? []}
             onClose={() => {
               setTask(undefined);
               again({ requestPolicy: 'network-only' });
@@ -149,9 +151,19 @@ function Name({ model: { name } }: { model: AdminModel }) {
   return <code className="font-semibold">{name}</code>;
 }
 
-function State({ model: { state } }: { model: AdminModel }) {
+function State({ model: { state, deprecation } }: { model: AdminModel }) {
   const { t } = useTranslation();
-  return <StateWord {...LOOKS[state]} word={t(`admin.models.states.${state}`)} />;
+  const end = state === 'DEPRECATED' ? deprecation?.retiresAt : undefined;
+  return (
+    <>
+      <StateWord {...LOOKS[state]} word={t(`admin.models.states.${state}`)} />
+      {end && (
+        <div className="text-hint text-ink-3">
+          {t('admin.models.until')} <Day at={end} />
+        </div>
+      )}
+    </>
+  );
 }
 
 function Routes({ model: { routes } }: { model: AdminModel }) {
@@ -169,7 +181,7 @@ function ModelMenu({ model, onTask }: { model: AdminModel; onTask: ModelTablePro
     ...NEXT[model.state].map((state): MenuEntry => ({
       kind: 'action',
       icon: LOOKS[state].icon,
-      word: t(`admin.models.moves.${state}`),
+      word: t(state === model.state ? 'admin.models.reschedule' : `admin.models.moves.${state}`),
       effect: t(`admin.models.effects.${state}`),
       destructive: state === 'RETIRED',
       run: () => onTask({ kind: 'state', model, state }),

@@ -1,14 +1,22 @@
-/** Changes the ratio of a billing group. */
-import { useMutation } from 'urql';
+/** Changes the ratio of a billing group, with every price that it changes before it is saved. */
+import { useState } from 'react';
+import { useMutation, useQuery } from 'urql';
 import { Field } from '../../components/field.tsx';
 import { useTranslation } from '../../translation.ts';
-import { type GroupRatio, SetRatio } from './catalog-documents.ts';
+import { AdminCatalogQuery, type GroupRatio, SetRatio } from './catalog-documents.ts';
 import { FormDialog, text } from './form-dialog.tsx';
+import { RatioPreview } from './price-preview.tsx';
+
+/** The models whose requests cost something now. */
+const PRICED = ['PUBLISHED', 'DEPRECATED'] as const;
 
 /** The dialog. */
 export function RatioDialog({ group, onClose }: { group: GroupRatio; onClose: () => void }) {
   const { t } = useTranslation();
   const [, set] = useMutation(SetRatio);
+  const [{ data }] = useQuery({ query: AdminCatalogQuery, variables: { states: [...PRICED] } });
+  const [ratio, setRatio] = useState(group.ratio);
+  const models = data?.catalog.nodes.filter(({ groups }) => groups.includes(group.group)) ?? [];
   return (
     <FormDialog
       title={t('admin.groups.title', { name: t(`groups.${group.group}`) })}
@@ -28,10 +36,12 @@ export function RatioDialog({ group, onClose }: { group: GroupRatio; onClose: ()
         required
         pattern="[0-9]+([.][0-9]{1,4})?"
         before={<span className="text-ink-3">×</span>}
-        defaultValue={group.ratio}
+        value={ratio}
+        onChange={(event) => setRatio(event.target.value)}
         hint={t('admin.groups.hint')}
         autoComplete="off"
       />
+      {models.length > 0 && <RatioPreview models={models} before={group.ratio} after={ratio} />}
     </FormDialog>
   );
 }

@@ -14,6 +14,7 @@ import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { Money } from '../../components/money.tsx';
 import { Banner, Failure, SkeletonRows } from '../../components/notice.tsx';
 import { useTitle } from '../../components/page-head.tsx';
+import { exactText } from '../../components/time.tsx';
 import { graphql, type ResultOf } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
 import { NotFound } from '../shell/not-found.tsx';
@@ -152,7 +153,8 @@ function CopyName({ name }: { name: string }) {
 }
 
 function Details({ model }: { model: Model }) {
-  const { t } = useTranslation();
+  const { t, i18n } = useTranslation();
+  const end = model.deprecation?.retiresAt;
   const replacement = model.deprecation?.replacement?.name;
   return (
     <>
@@ -160,6 +162,7 @@ function Details({ model }: { model: Model }) {
         <div className="mb-6">
           <Banner tone="warn" icon={<Clock size={16} strokeWidth={1.75} aria-hidden="true" />}>
             {t('model.deprecated')}{' '}
+            {end && t('model.retires', { time: exactText(new Date(end), i18n.language) })}{' '}
             {replacement !== undefined && t('model.replacement', { name: replacement })}
           </Banner>
         </div>

@@ -1,0 +1,76 @@
+/** Moves a model through its life: says what it means in figures, and asks when it goes and for what. */
+import { useMutation } from 'urql';
+import { Field } from '../../components/field.tsx';
+import { SelectField } from '../../components/select-field.tsx';
+import { useTranslation } from '../../translation.ts';
+import { dayOf, endOfDay } from '../form-values.ts';
+import { type AdminModel, SetModelState } from './catalog-documents.ts';
+import { FormDialog, text } from './form-dialog.tsx';
+import { FrozenNotice } from './frozen-notice.tsx';
+
+interface MoveProps {
+  model: AdminModel;
+  state: AdminModel['state'];
+  /** All models: one of them may take its place. */
+  models: readonly AdminModel[];
+  onClose: () => void;
+}
+
+/** The dialog. */
+export function ModelStateDialog({ model, state, models, onClose }: MoveProps) {
+  const { t } = useTranslation();
+  const [, setState] = useMutation(SetModelState);
+  const leaving = state === 'DEPRECATED' || state === 'RETIRED';
+  const send = async (values: FormData, reason: string) => {
+    const replacementId = text(values, 'replacement');
+    const retiresAt = endOfDay(text(values, 'retires'));
+    const input = {
+      id: model.id,
+      state,
+      ...(replacementId !== '' && { replacementId }),
+      ...(retiresAt && { retiresAt: retiresAt.toISOString() }),
+      reason,
+    };
+    const { data, error } = await setState({ input });
+    return { error, userErrors: data?.adminModelSetState.userErrors };
+  };
+  return (
+    <FormDialog
+      title={t('admin.models.moveTitle', { name: model.name })}
+      sentence={t(`admin.models.effects.${state}`)}
+      button={t(`admin.models.moves.${state}`)}
+      destructive={state === 'RETIRED'}
+      onClose={onClose}
+      send={send}
+    >
+      {state === 'RETIRED' && <FrozenNotice model={model} />}
+      {state === 'DEPRECATED' && (
+        <Field
+          label={t('admin.models.retires')}
+          name="retires"
+          type="date"
+          min={dayOf(new Date().toISOString())}
+          defaultValue={dayOf(model.deprecation?.retiresAt)}
+          hint={t('admin.models.retiresHint')}
+        />
+      )}
+      {leaving && <Replacement model={model} models={models} />}
+    </FormDialog>
+  );
+}
+
+function Replacement({ model, models }: Pick<MoveProps, 'model' | 'models'>) {
+  const { t } = useTranslation();
+  const offered = models.filter(({ id, state }) => id !== model.id && state === 'PUBLISHED');
+  return (
+    <SelectField
+      label={t('admin.models.replacement')}
+      name="replacement"
+      defaultValue={model.deprecation?.replacement?.id ?? ''}
+      options={[
+        { value: '', word: t('state.none') },
+        ...offered.map(({ id, name }) => ({ value: id, word: name })),
+      ]}
+    />
+  );
+}
