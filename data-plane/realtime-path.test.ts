@@ -1,81 +1,43 @@
 /** Realtime sessions over real sockets: when money moves, who is told what, and with which code it ends. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { IncomingHttpHeaders, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { WebSocket, WebSocketServer } from 'ws';
 import { GatewayError } from '@gateway/shared/failures';
 import { CONCURRENT_SESSIONS } from './bulkhead.ts';
 import { IDLE_MS, SESSION_MS } from './exchange/realtime-session.ts';
-import { frameText } from './exchange/realtime-side.ts';
+import { connectRealtime, RealtimeUpstream } from '../test/realtime.ts';
+import type { RealtimeClient } from '../test/realtime.ts';
 import { makeKey, makeModel, makeRoute, startNode, until } from '../test/request-path.ts';
 import type { TestNode } from '../test/request-path.ts';
 
 /** More than any test takes, in ms. */
 const MARGIN_MS = 100_000;
 
-let server: Server;
-let sockets: WebSocketServer;
-let upstream: WebSocket | undefined;
-let seen: { url: string; headers: IncomingHttpHeaders }[];
-let fromClient: { type: string; [name: string]: unknown }[];
+let upstream: RealtimeUpstream;
 let node: TestNode;
-let origin: string;
 /** How far the node's clock is ahead of ours, in ms. */
 let aheadMs: number;
 
 beforeEach(async () => {
-  seen = [];
-  fromClient = [];
-  upstream = undefined;
-  sockets = new WebSocketServer({ noServer: true });
-  server = createServer((_request, response) => response.writeHead(429).end('{}'));
-  server.on('upgrade', (request, socket, head) =>
-    sockets.handleUpgrade(request, socket, head, (accepted) => {
-      seen.push({ url: request.url ?? '', headers: request.headers });
-      accepted.on('message', (data) => fromClient.push(JSON.parse(frameText(data)) as { type: string }));
-      accepted.send('{"type":"session.created","session":{"type":"realtime"}}');
-      upstream = accepted;
-    }),
-  );
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  upstream = new RealtimeUpstream();
+  await upstream.listen();
   aheadMs = 0;
   node = await startNode({ now: () => performance.now() + aheadMs });
   node.store.modelList = [makeModel({ families: ['realtime'] })];
-  node.store.routes = [makeRoute(origin, { route: { families: ['realtime'] } })];
+  node.store.routes = [makeRoute(upstream.origin, { route: { families: ['realtime'] } })];
 });
 
 afterEach(async () => {
-  for (const socket of sockets.clients) socket.terminate();
+  upstream.terminate();
   await node.close();
-  await new Promise((resolve) => server.close(resolve));
+  await upstream.close();
 });
 
-interface Client {
-  socket: WebSocket;
-  events: { type: string; error?: { code: string; param: string | null } }[];
-  closed: Promise<number>;
-  /** Waits for an event of this type. */
-  saw(type: string): Promise<void>;
-}
+const connect = (query?: string, options?: Parameters<typeof connectRealtime>[2]): RealtimeClient =>
+  connectRealtime(node, query, options);
 
-function connect(query = '?model=swift', options: { protocols?: string[]; bearer?: string } = {}): Client {
-  const headers = options.protocols ? {} : { authorization: `Bearer ${options.bearer ?? node.secret}` };
-  const url = `ws://127.0.0.1:${node.port}/v1/realtime${query}`;
-  const socket = new WebSocket(url, options.protocols ?? [], { headers });
-  const events: Client['events'] = [];
-  socket.on('message', (data) => events.push(JSON.parse(frameText(data)) as { type: string }));
-  return {
-    socket,
-    events,
-    closed: new Promise((resolve) => socket.on('close', resolve)),
-    saw: (type) => until(() => events.some((event) => event.type === type)),
-  };
-}
-
-async function openSession(query?: string): Promise<Client> {
+async function openSession(query?: string): Promise<RealtimeClient> {
   const client = connect(query);
   await client.saw('session.created');
   return client;
@@ -94,18 +56,17 @@ function refused(query: string, options: Parameters<typeof connect>[1] = {}): Pr
   });
 }
 
-const say = (event: object): void => upstream?.send(JSON.stringify(event));
-const created = (id = 'r1'): void => say({ type: 'response.created', response: { id } });
-const delta = (id = 'r1'): void => say({ type: 'response.output_text.delta', response_id: id, delta: 'Hi' });
-const done = (status = 'completed', id = 'r1'): void =>
-  say({ type: 'response.done', response: { id, status, usage: { input_tokens: 7, output_tokens: 3 } } });
+const say = (event: object): void => upstream.say(event);
+const created = (id?: string): void => upstream.created(id);
+const delta = (id?: string): void => upstream.delta(id);
+const done = (status?: string, id?: string): void => upstream.done(status, id);
 
 describe('an upgrade', () => {
   it('reaches the upstream under its own name of the model and with its credential', async () => {
     const { socket } = await openSession('?model=swift&intent=transcription');
-    expect(seen[0]?.url).toBe('/v1/realtime?model=vendor-model&intent=transcription');
-    expect(seen[0]?.headers.authorization).toBe('Bearer vendor-secret');
-    expect(seen[0]?.headers['sec-websocket-extensions']).toBeUndefined();
+    expect(upstream.seen[0]?.url).toBe('/v1/realtime?model=vendor-model&intent=transcription');
+    expect(upstream.seen[0]?.headers.authorization).toBe('Bearer vendor-secret');
+    expect(upstream.seen[0]?.headers['sec-websocket-extensions']).toBeUndefined();
     socket.close();
     await until(() => node.ledger.open === 0);
     expect(node.ledger.charges).toEqual([]);
@@ -116,7 +77,7 @@ describe('an upgrade', () => {
     const { socket, saw } = connect('?model=swift', { protocols });
     await saw('session.created');
     expect(socket.protocol).toBe('realtime');
-    expect(seen[0]?.headers['sec-websocket-protocol']).toBeUndefined();
+    expect(upstream.seen[0]?.headers['sec-websocket-protocol']).toBeUndefined();
   });
 
   it.each([
@@ -130,7 +91,7 @@ describe('an upgrade', () => {
     const [status, text] = await refused(query, { bearer });
     expect(status).toBe(expected);
     expect(JSON.parse(text)).toHaveProperty('error.message');
-    expect(seen).toEqual([]);
+    expect(upstream.seen).toEqual([]);
   });
 
   it('without money is refused before the upstream is asked', async () => {
@@ -138,11 +99,11 @@ describe('an upgrade', () => {
     const [status, text] = await refused('?model=swift');
     expect(status).toBe(402);
     expect(text).toContain('insufficient_quota');
-    expect(seen).toEqual([]);
+    expect(upstream.seen).toEqual([]);
   });
 
   it('that the upstream refuses, or that does not reach it, is told in HTTP', async () => {
-    server.removeAllListeners('upgrade');
+    upstream.server.removeAllListeners('upgrade');
     expect((await refused('?model=swift'))[0]).toBe(503);
     node.store.routes = [makeRoute('http://127.0.0.1:1', { route: { id: 'r2', families: ['realtime'] } })];
     expect((await refused('?model=swift'))[0]).toBe(502);
@@ -185,7 +146,7 @@ describe('an upgrade', () => {
     await connect('?model=swift', { bearer: other.secret }).saw('session.created');
     first?.socket.close();
     await first?.closed;
-    await until(() => sockets.clients.size === CONCURRENT_SESSIONS);
+    await until(() => upstream.sockets.clients.size === CONCURRENT_SESSIONS);
     await openSession();
   });
 });
@@ -241,7 +202,7 @@ describe('a response', () => {
     const families: ['realtime'] = ['realtime'];
     node.store.routes = [
       makeRoute(busyOrigin, { route: { id: 'route-0', families, priority: 0 } }),
-      makeRoute(origin, { route: { families } }),
+      makeRoute(upstream.origin, { route: { families } }),
     ];
     await openSession();
     for (const id of ['r1', 'r2']) {
@@ -270,7 +231,7 @@ describe('a response', () => {
     created();
     delta();
     await other.saw('response.output_text.delta');
-    upstream?.terminate();
+    upstream.terminate();
     expect(await other.closed).toBe(1011);
     expect(other.events.at(-1)).toMatchObject({ type: 'error', error: { code: 'upstream_failed' } });
     expect(node.ledger.charges).toHaveLength(1);
@@ -301,6 +262,23 @@ describe('a response', () => {
     expect(client.events.map(({ type }) => type)).toEqual(['session.created', 'error']);
     expect(node.ledger.charges).toEqual([]);
   });
+
+  it.each(['insufficient_funds', 'unavailable'] as const)(
+    'that is heard when a further one ends the session (%s) is charged where the customer caused that',
+    async (code) => {
+      const client = await openSession();
+      created();
+      delta();
+      await client.saw('response.output_text.delta');
+      node.ledger.refuse = new GatewayError(code, 'Top up.');
+      created('r2');
+      await client.closed;
+      await until(() => node.ledger.open === 0);
+      const charges = code === 'unavailable' ? [] : [{ outcome: 'CLIENT_LEFT' }];
+      expect(node.ledger.charges).toMatchObject(charges);
+      expect(node.ledger.charges).toHaveLength(charges.length);
+    },
+  );
 
   it('whose charge does not become durable has no end', async () => {
     const client = await openSession();
@@ -337,7 +315,7 @@ describe('a session', () => {
     aheadMs += IDLE_MS - MARGIN_MS;
     await once(client.socket, 'ping');
     client.socket.send('{"type":"input_audio_buffer.clear"}');
-    await until(() => fromClient.length === 1);
+    await until(() => upstream.fromClient.length === 1);
     aheadMs += IDLE_MS - MARGIN_MS;
     await once(client.socket, 'ping');
     say({ type: 'input_audio_buffer.cleared' });
@@ -345,8 +323,28 @@ describe('a session', () => {
     aheadMs += IDLE_MS;
     expect(await client.closed).toBe(1001);
     expect(client.events.at(-1)).toMatchObject(timeUp('silent for too long'));
-    await until(() => sockets.clients.size === 0);
+    await until(() => upstream.sockets.clients.size === 0);
     expect([node.ledger.open, node.ledger.charges]).toEqual([0, []]);
+  });
+
+  it('that is idle because the client takes nothing has been left by it: the response is charged', async () => {
+    const client = await openSession();
+    created();
+    delta();
+    await client.saw('response.output_text.delta');
+    client.socket.pause();
+    const text = 'x'.repeat(1024 * 1024);
+    for (let count = 0; count < 30; count += 1)
+      say({ type: 'response.output_audio.delta', response_id: 'r1', delta: text });
+    let waiting = -1;
+    while (waiting !== upstream.socket?.bufferedAmount) {
+      waiting = upstream.socket?.bufferedAmount ?? 0;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    expect(waiting).toBeGreaterThan(0);
+    aheadMs += IDLE_MS;
+    await until(() => node.ledger.open === 0);
+    expect(node.ledger.charges).toMatchObject([{ outcome: 'CLIENT_LEFT' }]);
   });
 
   it('ends after an hour however lively it is; a response that it cuts is free', async () => {
@@ -369,7 +367,7 @@ describe('a session', () => {
       type: 'error',
       error: { type: 'permission_error', code: 'key_disabled' },
     });
-    await until(() => sockets.clients.size === 0);
+    await until(() => upstream.sockets.clients.size === 0);
     expect([node.ledger.open, node.ledger.charges]).toEqual([0, []]);
   });
 });
@@ -405,8 +403,8 @@ describe('frames', () => {
     client.socket.send('{"type":"response.create","response":{"prompt":{"id":"pmpt_1"}}}');
     client.socket.send('not json');
     client.socket.send('{"type":"response.create"}');
-    await until(() => fromClient.length === 2);
-    expect(fromClient).toEqual([
+    await until(() => upstream.fromClient.length === 2);
+    expect(upstream.fromClient).toEqual([
       { type: 'session.update', session: { model: 'vendor-model', voice: 'a' } },
       { type: 'response.create' },
     ]);
@@ -438,27 +436,33 @@ describe('frames', () => {
       type: 'error',
       error: { type: 'invalid_request_error', message: expect.stringContaining(words) },
     });
-    await until(() => sockets.clients.size === 0);
+    await until(() => upstream.sockets.clients.size === 0);
     expect([node.ledger.open, node.ledger.charges]).toEqual([0, []]);
   });
 
-  it('too large in the middle of a response count as the customer’s leaving: it is charged', async () => {
-    const client = await openSession();
-    created();
-    delta();
-    await client.saw('response.output_text.delta');
-    client.socket.send('x'.repeat(17 * 1024 * 1024));
-    expect(await client.closed).toBe(1009);
-    await until(() => node.ledger.charges.length === 1);
-    expect(node.ledger.charges).toMatchObject([{ outcome: 'CLIENT_LEFT' }]);
-  });
+  it.each([
+    ['too large', 'x'.repeat(17 * 1024 * 1024), 1009],
+    ['of bytes', Buffer.from([0, 1, 2]), 1003],
+  ])(
+    '%s in the middle of a response count as the customer’s leaving: it is charged',
+    async (_name, frame, code) => {
+      const client = await openSession();
+      created();
+      delta();
+      await client.saw('response.output_text.delta');
+      client.socket.send(frame);
+      expect(await client.closed).toBe(code);
+      await until(() => node.ledger.charges.length === 1);
+      expect(node.ledger.charges).toMatchObject([{ outcome: 'CLIENT_LEFT' }]);
+    },
+  );
 
   it('of an upstream that are too large end the session, free', async () => {
     const client = await openSession();
     created();
     delta();
     await client.saw('response.output_text.delta');
-    upstream?.send('x'.repeat(17 * 1024 * 1024));
+    upstream.socket?.send('x'.repeat(17 * 1024 * 1024));
     expect(await client.closed).toBe(1011);
     expect(client.events.at(-1)).toMatchObject({ type: 'error', error: { code: 'upstream_failed' } });
     expect([node.ledger.open, node.ledger.charges]).toEqual([0, []]);
@@ -470,9 +474,9 @@ describe('frames', () => {
     const text = 'x'.repeat(64 * 1024);
     let sent = 0;
     const more = (): void => {
-      if (sent >= 1_000 || !upstream) return;
+      if (sent >= 1_000) return;
       sent += 1;
-      upstream.send(
+      upstream.socket?.send(
         JSON.stringify({ type: 'response.output_audio.delta', response_id: 'r', delta: text }),
         more,
       );

@@ -261,6 +261,23 @@ describe('a slow client', () => {
     expect(text).toHaveLength((FIRST + words.join('') + END[0] + END[2]).length);
     expect(node.ledger.charges).toHaveLength(1);
   });
+
+  it('that uses up the time of its answer is charged for what it got', async () => {
+    const word = chunk({ content: 'x'.repeat(64 * 1024) });
+    upstream.play = () => ({
+      ...stream(FIRST, ...Array.from({ length: 500 }, () => word)),
+      hang: 'after-chunks',
+    });
+    node.store.routes = [makeRoute(upstream.origin)];
+    const [route] = node.store.routes;
+    if (route) route.provider.timeouts.totalMs = 300;
+    const gate = Promise.withResolvers<void>();
+    const answer = node.call({ body: STREAMED, readAfter: gate.promise });
+    await until(() => node.ledger.open === 0 && upstream.seen.length > 0);
+    gate.resolve();
+    expect((await answer).broken).toBe(true);
+    expect(node.ledger.charges).toMatchObject([{ outcome: 'CLIENT_LEFT' }]);
+  });
 });
 
 describe('an upstream that fails', () => {

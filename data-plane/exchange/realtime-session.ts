@@ -184,7 +184,11 @@ class RealtimeSession {
     const lastFrameAt = Math.max(this.#client.lastFrameAt, this.#upstream.lastFrameAt);
     if (this.#parts.draining() && this.#responses.size === 0) return void this.#end(undefined, 1012);
     if (now - this.#startedAt > SESSION_MS) return void this.#end(timeUp('lasted as long as it may'), 1001);
-    if (now - lastFrameAt > IDLE_MS) return void this.#end(timeUp('was silent for too long'), 1001);
+    if (now - lastFrameAt > IDLE_MS) {
+      // What it does not take keeps the upstream from saying more: it is the client that is silent.
+      const reason = this.#client.isBehind ? left() : timeUp('was silent for too long');
+      return void this.#end(reason, 1001);
+    }
     for (const side of [this.#client, this.#upstream]) side.checkLife(now);
   }
 
@@ -218,11 +222,19 @@ async function charge(bill: Bill, outcome: ChargedOutcome, tokens: TokenCounts):
   }
 }
 
-/** Charged where the customer left after content, free otherwise. */
+/** Charged where the customer ended it after content, free otherwise. */
 async function cutShort({ bill, relayed }: OpenResponse, failure: GatewayError | undefined): Promise<void> {
   const reason = failure ?? new GatewayError('upstream_failed', 'The session ended in the middle.');
-  await bill.cut(reason, relayed).catch(() => undefined);
+  await bill.cut(isOwnFault(reason) ? left() : reason, relayed).catch(() => undefined);
   bill.close(reason);
+}
+
+/**
+ * Whether the session ended by something that the customer sent or asked for: a frame that is no event, a
+ * further response without money for it. Else it would be a way to hear a response and not to pay for it.
+ */
+function isOwnFault({ code, status }: GatewayError): boolean {
+  return status < 500 && code !== 'key_disabled' && code !== 'request_timeout';
 }
 
 function timeUp(why: string): GatewayError {

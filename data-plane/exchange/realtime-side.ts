@@ -39,6 +39,11 @@ export class Side {
     socket.on('error', () => undefined);
   }
 
+  /** Whether it takes what it is sent more slowly than it comes, so that its source had to be paused. */
+  get isBehind(): boolean {
+    return this.#socket.bufferedAmount > WAITING_BYTES;
+  }
+
   /** Lets frames come that waited for the session to begin. */
   open(): void {
     this.#socket.resume();

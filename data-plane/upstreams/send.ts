@@ -56,7 +56,12 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler {
   headers: Record<string, string | string[] | undefined> = {};
   readonly #settle: Settle;
   readonly #stopListening: () => void;
-  readonly #totalTimer: NodeJS.Timeout;
+  readonly #totalMs: number;
+  readonly #startedAt = performance.now();
+  #totalTimer: NodeJS.Timeout;
+  /** How long the client held the answer up, in ms, and since when it does so now. */
+  #heldUpMs = 0;
+  #heldUpSince: number | undefined;
   readonly #closeListeners: (() => void)[] = [];
   #controller: Dispatcher.DispatchController | undefined;
   #consumer: Consumer | undefined;
@@ -66,7 +71,8 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler {
 
   constructor(settle: Settle, { timeouts, cut }: { timeouts: TimeoutsRecord; cut: Cut }) {
     this.#settle = settle;
-    this.#totalTimer = setTimeout(() => this.abort(timedOut()), timeouts.totalMs);
+    this.#totalMs = timeouts.totalMs;
+    this.#totalTimer = setTimeout(() => this.#timeUp(), timeouts.totalMs);
     this.#stopListening = cut.onCut((reason) => this.abort(reason));
   }
 
@@ -97,12 +103,32 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler {
     });
   }
 
-  /** Stops reading until `resume`: the upstream then waits, too. */
+  /** Stops reading until `resume`, because the client is slower: the upstream then waits, too. */
   pause(): void {
+    this.#heldUpSince ??= performance.now();
     this.#controller?.pause();
   }
   resume(): void {
+    this.#heldUpMs = this.#heldUp();
+    this.#heldUpSince = undefined;
     this.#controller?.resume();
+  }
+
+  #heldUp(): number {
+    return this.#heldUpMs + (this.#heldUpSince === undefined ? 0 : performance.now() - this.#heldUpSince);
+  }
+
+  /**
+   * The upstream has its whole time beside what the client holds it up, and the client as much. Who used up
+   * the time decides about the charge: else whoever reads slowly enough would get nearly everything for
+   * nothing.
+   */
+  #timeUp(): void {
+    const heldUpMs = this.#heldUp();
+    const ownMs = performance.now() - this.#startedAt - heldUpMs;
+    const leftMs = this.#totalMs - Math.max(ownMs, heldUpMs);
+    if (leftMs > 0) this.#totalTimer = setTimeout(() => this.#timeUp(), Math.ceil(leftMs));
+    else this.abort(heldUpMs > ownMs ? tooSlow() : timedOut());
   }
 
   /** Closes the connection; whoever consumes gets the error. Does nothing once the answer is over. */
@@ -179,6 +205,10 @@ export function asFailure(cause: Error): GatewayError {
 
 function failed(message: string, cause?: Error): GatewayError {
   return new GatewayError('upstream_failed', `${message} Try again.`, { cause });
+}
+
+function tooSlow(): GatewayError {
+  return new GatewayError('client_closed', 'The client took its answer too slowly.');
 }
 
 function timedOut(cause?: Error): GatewayError {
