@@ -115,6 +115,11 @@ export interface UpstreamRequest {
 
 /** Feed it frames as they come, take events; `end` is called at the clean end of the upstream's body. */
 export interface StreamDecoder {
+  /**
+   * Whether the upstream has said something that events tell only later, or never: a client that gets its
+   * bytes as they are has it already.
+   */
+  readonly withheld?: boolean;
   push(frame: SseFrame): ChatEvent[];
   end(): ChatEvent[];
 }

@@ -46,9 +46,10 @@ export class StreamMachine {
     this.#ending = openEnding(options.choices);
   }
 
-  /** Whether the model has said something. */
+  /** Whether the model has said something, to a mirrored client also what no event tells yet. */
   get content(): boolean {
-    return this.#ending.content;
+    const { decoder, encoder } = this.#options;
+    return this.#ending.content || (!encoder && decoder.withheld === true);
   }
   /** Whether the upstream's own end was seen. */
   get done(): boolean {

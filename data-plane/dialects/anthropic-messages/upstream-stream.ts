@@ -32,6 +32,12 @@ class MessagesStreamDecoder implements StreamDecoder {
   #finished = false;
   #ended = false;
   #stopWord = '';
+  #withheld = false;
+
+  /** What a server's tool is asked is told with the whole block. */
+  get withheld(): boolean {
+    return this.#withheld;
+  }
 
   push(frame: SseFrame): ChatEvent[] {
     if (this.#ended) return [];
@@ -129,6 +135,7 @@ class MessagesStreamDecoder implements StreamDecoder {
         return [];
       case 'input_json_delta':
         if (open.native) open.json += textOf(delta.partial_json);
+        this.#withheld ||= open.json !== '';
         return this.#blocks.delta(key, textOf(delta.partial_json));
       default:
         return [];

@@ -29,6 +29,11 @@ class GenerateStreamDecoder implements StreamDecoder {
     this.#asked = asked;
   }
 
+  /** Pictures that are part of thinking have no place in other formats. */
+  get withheld(): boolean {
+    return this.#answer.choices.some((candidate) => candidate.hasSketched);
+  }
+
   push(frame: SseFrame): ChatEvent[] {
     return this.#answer.push(frame, (chunk) => this.#read(chunk));
   }
@@ -68,6 +73,7 @@ class GenerateStreamDecoder implements StreamDecoder {
 /** The parts of one candidate: a block is open as long as parts of its kind come. */
 class CandidateDecoder {
   finished = false;
+  hasSketched = false;
   readonly #index: number;
   readonly #answerId: string;
   readonly #blocks: BlockSequence;
@@ -125,7 +131,11 @@ class CandidateDecoder {
     if (isObject(part.functionCall)) return this.#call(part.functionCall, seal);
     if (typeof part.text === 'string')
       return this.#sealedText(part.thought === true ? 'reasoning' : 'text', part.text, seal);
-    if (isObject(part.inlineData)) return part.thought === true ? [] : this.#media(part.inlineData, seal);
+    if (isObject(part.inlineData)) {
+      if (part.thought !== true) return this.#media(part.inlineData, seal);
+      this.hasSketched = true;
+      return [];
+    }
     if (seal && Object.keys(part).length === 1) return this.#sealedText('text', '', seal);
     return this.#whole({ kind: 'native', dialect: NAME, value: part });
   }

@@ -27,6 +27,11 @@ class ChatStreamDecoder implements StreamDecoder {
     this.#asked = asked;
   }
 
+  /** Speech comes in pieces and is told whole. */
+  get withheld(): boolean {
+    return this.#answer.choices.some((choice) => choice.hasSpoken);
+  }
+
   push(frame: SseFrame): ChatEvent[] {
     if (frame.data.trim() === '[DONE]') return this.#finish(1);
     return this.#answer.push(frame, (chunk) => this.#read(chunk));
@@ -92,6 +97,10 @@ class ChoiceDecoder {
     this.#index = index;
     this.#answerId = answerId;
     this.#blocks = new BlockSequence(index);
+  }
+
+  get hasSpoken(): boolean {
+    return this.#spoken.data !== '' || this.#spoken.transcript !== '';
   }
 
   read(choice: JsonObject, citations: Citation[]): ChatEvent[] {

@@ -30,6 +30,12 @@ export class ResponsesStreamDecoder implements StreamDecoder {
   readonly #kinds: Pick<Block, 'kind'>[] = [];
   #hasStarted = false;
   #isOver = false;
+  #withheld = false;
+
+  /** Pictures in the making, code and speech are told with their finished item, or not at all. */
+  get withheld(): boolean {
+    return this.#withheld;
+  }
 
   push(frame: SseFrame): ChatEvent[] {
     // Some compatible providers end with the chat format's marker.
@@ -79,6 +85,7 @@ export class ResponsesStreamDecoder implements StreamDecoder {
       case 'error':
         return this.#failFrom(event);
       default:
+        this.#withheld ||= textOf(event.delta) !== '' || textOf(event.partial_image_b64) !== '';
         return event.type === undefined && event.error ? this.#failFrom(event) : [];
     }
   }
