@@ -191,7 +191,7 @@ export class AccountResolver {
     return connectionFrom(rows, {
       first,
       after: page.after,
-      totalCount: await countSessions(context.em, user.id),
+      totalCount: () => countSessions(context.em, user.id),
       cursor: (row) => encodeCursor([row.id]),
       node: (row) => row,
     });

@@ -141,7 +141,7 @@ export class TokenResolver {
     return connectionFrom(rows, {
       first,
       after: page.after,
-      totalCount: await countTokens(context.em, user.id),
+      totalCount: () => countTokens(context.em, user.id),
       cursor: (row) => encodeCursor([row.id]),
       node: (row): AccessToken => row,
     });

@@ -61,7 +61,7 @@ export class CatalogResolver {
     return connectionFrom(rows, {
       first,
       after: page.after,
-      totalCount: await countModels(context.em, wanted),
+      totalCount: () => countModels(context.em, wanted),
       cursor: (row) => encodeCursor([row.position, row.id]),
       node: (row) => row,
     });

@@ -211,7 +211,7 @@ async function poolPage(
   return connectionFrom(rows, {
     first,
     after: page.after,
-    totalCount: await countPools(context.em, wanted),
+    totalCount: () => countPools(context.em, wanted),
     cursor: (row) => encodeCursor([row.id]),
     node: (row): Pool => row,
   });

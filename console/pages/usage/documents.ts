@@ -26,18 +26,6 @@ export const UsageQuery = graphql(
     query Usage($first: Int!, $after: String, $filter: UsageFilter) {
       viewer {
         id
-        apiKeys(first: 100) {
-          nodes {
-            id
-            name
-          }
-        }
-        pools(first: 100) {
-          nodes {
-            id
-            name
-          }
-        }
         usage(first: $first, after: $after, filter: $filter) {
           nodes {
             ...EntryFields
@@ -48,16 +36,37 @@ export const UsageQuery = graphql(
           }
         }
       }
-      catalog(first: 100) {
+    }
+  `,
+  [EntryFields],
+);
+
+/** What the rows name and the filters offer: asked once, however many pages of the log are read. */
+export const UsageNamesQuery = graphql(`
+  query UsageNames {
+    viewer {
+      id
+      apiKeys(first: 100) {
+        nodes {
+          id
+          name
+        }
+      }
+      pools(first: 100) {
         nodes {
           id
           name
         }
       }
     }
-  `,
-  [EntryFields],
-);
+    catalog(first: 100) {
+      nodes {
+        id
+        name
+      }
+    }
+  }
+`);
 
 export const NewUsage = graphql(
   `

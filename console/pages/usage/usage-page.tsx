@@ -13,7 +13,7 @@ import { utcDayText } from '../../components/time.tsx';
 import { loadWords } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
 import { conditionsOf, type UsageConditions } from './conditions.ts';
-import { UsageExport, UsageQuery, type UsageRow } from './documents.ts';
+import { UsageExport, UsageNamesQuery, UsageQuery, type UsageRow } from './documents.ts';
 import { type ExportFormat, ExportMenu, FRESH } from '../export-menu.tsx';
 import type { UsageSearch } from './search.ts';
 import { UsageCharts } from './usage-charts.tsx';
@@ -33,11 +33,13 @@ export function UsagePage() {
   const filter = useMemo(() => conditionsOf(search), [search]);
   const variables = { first: ROWS_PER_PAGE, after: search.after ?? null, filter };
   const [{ data, error, fetching }, again] = useQuery({ query: UsageQuery, variables });
+  const [{ data: names, fetching: naming }] = useQuery({ query: UsageNamesQuery });
   const exporting = useUsageExport();
-  const usage = data?.viewer?.usage;
-  const keyNames = new Map(data?.viewer?.apiKeys.nodes.map(({ id, name }) => [id, name]));
-  const poolNames = new Map(data?.viewer?.pools.nodes.map(({ id, name }) => [id, name]));
-  const models = data?.catalog.nodes.map(({ name }) => name) ?? [];
+  // Rows wait for their names, which come beside them, so that no id flashes up before its name.
+  const usage = naming ? undefined : data?.viewer?.usage;
+  const keyNames = new Map(names?.viewer?.apiKeys.nodes.map(({ id, name }) => [id, name]));
+  const poolNames = new Map(names?.viewer?.pools.nodes.map(({ id, name }) => [id, name]));
+  const models = names?.catalog.nodes.map(({ name }) => name) ?? [];
   return (
     <>
       <PageHead
@@ -49,8 +51,8 @@ export function UsagePage() {
       <Suspense>{search.request !== undefined && <Receipt requestId={search.request} />}</Suspense>
       <UsageCharts search={search} filter={filter} />
       {usage && <Log {...{ keyNames, search, filter }} rows={usage.nodes} pageInfo={usage.pageInfo} />}
-      {!usage && fetching && <SkeletonRows rows={10} height="h-[38px]" />}
-      {!usage && error && (
+      {!usage && (fetching || naming) && <SkeletonRows rows={10} height="h-[38px]" />}
+      {!usage && !naming && error && (
         <Failure
           title={t('usage.failed')}
           safe={t('usage.failedSafe')}
