@@ -36,6 +36,51 @@ export const GROUPS = {
     tests: ['data-plane/ledger/{settle,holds}.test.ts'],
     database: false,
   },
+  /** The ledger of a node put together, what keeps a second process out of it, and its files. */
+  node: {
+    mutate: ['data-plane/ledger/{open-ledger,lock,disk}.ts'],
+    tests: [
+      'data-plane/ledger/ledger-trouble.test.ts',
+      'data-plane/ledger/open-ledger.test.ts',
+      'data-plane/ledger/{journal-files,journal}.test.ts',
+      'data-plane/ledger/parked-charge.test.ts',
+    ],
+    database: false,
+  },
+  /** What one request of a customer costs, when it is charged, and what stands in its way. */
+  bill: {
+    mutate: ['data-plane/{bill,claim,cut}.ts'],
+    tests: ['data-plane/{request-path,refusals,pool-path,realtime-path,attempts-path}.test.ts'],
+    database: false,
+  },
+  /** The one place where price × ratio is computed for nodes. */
+  prices: {
+    mutate: ['control-plane/catalog/model.record.ts'],
+    tests: ['control-plane/catalog/catalog.test.ts'],
+    database: true,
+  },
+  /** The posting of entries: what comes in, goes out, is owed and is changed by hand. */
+  posting: {
+    mutate: ['control-plane/wallet/{ledger,movements,wallet.service,account.record}.ts'],
+    tests: ['control-plane/wallet/{ledger,owed}.test.ts'],
+    database: true,
+  },
+  /** What becomes void of a gift, in the wallet and in leases. */
+  gifts: {
+    mutate: ['control-plane/wallet/gift.void.ts'],
+    tests: ['control-plane/wallet/gift.void.test.ts'],
+    database: true,
+  },
+  /** The rows of leases, of the usage log and of charges. */
+  rows: {
+    mutate: ['control-plane/wallet/lease.rows.ts', 'control-plane/usage/usage.rows.ts'],
+    tests: [
+      'control-plane/usage/settlement.test.ts',
+      'control-plane/wallet/{owed,lease}.test.ts',
+      'control-plane/usage/{late,attempts}.test.ts',
+    ],
+    database: true,
+  },
   /** Leases, settlement and claims in PostgreSQL. */
   database: {
     mutate: [

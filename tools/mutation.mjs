@@ -3,7 +3,7 @@
  * time, and counts how many the tests notice. Prints the score of each file and group, those included that an
  * earlier run measured; writes `.bench/mutation.json`, and what was missed to `.bench/mutation-missed-….txt`
  * as it goes. Exits with 1 below the least score. `MUTATION_WORKERS` says how many tests run at once,
- * `MUTATION_SAMPLE=n` tries every n-th error alone.
+ * `MUTATION_SAMPLE=n` tries every n-th error alone, `MUTATION_OFFSET` other ones of them.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
