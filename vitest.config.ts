@@ -1,15 +1,41 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/order.ts';
+
+/** A test that mocks a module needs modules of its own. */
+const MOCKS = ['control-plane/accounts/mail-ways.test.ts'];
+const TOGETHER = '{shared,control-plane}/**/*.test.ts';
+
+// type-graphql loads graphql as CommonJS; two copies of it in one process refuse each other's types.
+const resolve = { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] };
+const limits = { testTimeout: 30_000, hookTimeout: 60_000 };
 
 export default defineConfig({
-  // type-graphql loads graphql as CommonJS; two copies of it in one process refuse each other's types.
-  resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
-    include: ['{shared,data-plane,control-plane,console,test}/**/*.test.{ts,tsx}'],
-    exclude: ['**/node_modules/**', 'dist/**'],
     globalSetup: ['test/postgres.ts'],
     // Most tests wait for real processes and sockets: one worker, the default on two cores, leaves one idle.
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    sequence: { sequencer: LongestFirst },
+    projects: [
+      {
+        resolve,
+        test: {
+          ...limits,
+          name: 'alone',
+          include: ['{data-plane,console,test}/**/*.test.{ts,tsx}', ...MOCKS],
+          exclude: ['**/node_modules/**'],
+        },
+      },
+      {
+        resolve,
+        test: {
+          ...limits,
+          name: 'together',
+          include: [TOGETHER],
+          exclude: ['**/node_modules/**', ...MOCKS],
+          // These modules keep nothing between two apps: loading them for each file takes longer than most tests.
+          isolate: false,
+        },
+      },
+    ],
   },
 });

@@ -1,7 +1,7 @@
 /** The built console in one real browser: what tests and screenshots share. */
 /// <reference lib="dom" />
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -9,11 +9,13 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import type { AxeResults, RunOnly, RunOptions } from 'axe-core';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { findStaleProducts } from '../../tools/build.mjs';
 import { CHROMIUM_FLAGS, findChromium } from './chromium.ts';
 import { type Fake, startFake } from './fake-control-plane.ts';
 
 const chrome = await findChromium();
-const schemaPath = fileURLToPath(new URL('../../control-plane/schema.graphql', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const schemaPath = path.join(root, 'control-plane', 'schema.graphql');
 
 /** Whether there is a browser, and a schema for the fake control plane. */
 export const ready = chrome !== undefined && existsSync(schemaPath);
@@ -83,14 +85,10 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-/** Builds the console as it is delivered, starts the fake control plane over it, and one browser. */
+/** The console as it is delivered, the fake control plane over it, and one browser. */
 export async function openStage(): Promise<Stage> {
   const folder = mkdtempSync(path.join(tmpdir(), 'console-'));
-  // A process of its own: the test's NODE_ENV would build the slow, talkative React.
-  const vite = fileURLToPath(new URL('../../node_modules/vite/bin/vite.js', import.meta.url));
-  const here = fileURLToPath(new URL('..', import.meta.url));
-  const build = [vite, 'build', '--logLevel', 'error', '--emptyOutDir', '--outDir', folder];
-  execFileSync(process.execPath, build, { cwd: here, env: { ...process.env, NODE_ENV: 'production' } });
+  layOutConsole(folder);
   const fake = await startFake(folder, readFileSync(schemaPath, 'utf8'));
   const browser = await chromium.launch({ executablePath: chrome, args: CHROMIUM_FLAGS });
   const close = async () => {
@@ -99,6 +97,18 @@ export async function openStage(): Promise<Stage> {
     rmSync(folder, { recursive: true, force: true });
   };
   return { fake, browser, folder, close };
+}
+
+/** What `npm test` built at its start; what was changed since is built anew, past what others may be serving. */
+function layOutConsole(folder: string): void {
+  const built = 'dist/console';
+  if (!findStaleProducts().some(({ result }) => result === built))
+    return cpSync(path.join(root, built), folder, { recursive: true });
+  // A process of its own: the test's NODE_ENV would build the slow, talkative React.
+  const vite = path.join(root, 'node_modules', 'vite', 'bin', 'vite.js');
+  const build = [vite, 'build', '--logLevel', 'error', '--emptyOutDir', '--outDir', folder];
+  const env = { ...process.env, NODE_ENV: 'production' };
+  execFileSync(process.execPath, build, { cwd: path.join(root, 'console'), env });
 }
 
 /** A tab that gathers what it says: warnings, errors, and requests to anybody else than the service. */
