@@ -25,7 +25,17 @@ function prepare() {
   takeLock();
   process.once('exit', () => rmSync(LOCK, { force: true }));
   if (!isInstalled()) install();
+  checkNode();
   if (isStale()) build();
+}
+
+/** A bare system may lack what the packaged Node is linked to; the linker's own words name no package. */
+function checkNode() {
+  const node = path.join(ROOT, 'node_modules', '.bin', 'node');
+  const { status, stderr } = spawnSync(node, ['--version'], { encoding: 'utf8' });
+  if (status === 0) return;
+  const advice = 'Where libatomic.so.1 is missing: apt-get install libatomic1, or dnf install libatomic.';
+  fail(`The packaged Node does not start. ${(stderr ?? '').trim()}\n${advice}`);
 }
 
 /** A workspace by itself runs as it is. */

@@ -29,6 +29,8 @@ import { packagesOf } from './packages.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const PLANES = ['control-plane', 'data-plane'] as const;
+/** What programs are linked to and debian:bookworm-slim holds: the C library's, and what apt itself needs. */
+const IN_BASE = new Set(['libc', 'libdl', 'libm', 'libpthread', 'librt', 'libstdc++', 'libgcc_s']);
 const UNTIL_MS = 60_000;
 /** Many small files are copied and removed: seconds on a machine that does nothing else. */
 const PATIENCE_MS = 240_000;
@@ -187,6 +189,14 @@ describe.each(PLANES)('the Dockerfile of the %s', (plane) => {
         for (const source of text.split(' ').slice(0, -1)) expect(existsSync(join(ROOT, source))).toBe(true);
     const ignored = readFileSync(join(ROOT, plane, 'Dockerfile.dockerignore'), 'utf8').split('\n');
     expect(ignored).toEqual(expect.arrayContaining(['.git', '.gateway', '**/node_modules', '**/.env*']));
+  });
+
+  it.skipIf(process.platform !== 'linux')('brings each library that Node is linked to', () => {
+    const linked = execFileSync('ldd', [process.execPath], { encoding: 'utf8' });
+    const names = [...linked.matchAll(/^\s*(lib[\w+]+)\.so/gm)].map(([, name = '']) => name);
+    expect(names).toContain('libc');
+    const installed = textsOf(stagesOf(plane).at(-1), 'RUN').join(' ');
+    for (const name of names.filter((item) => !IN_BASE.has(item))) expect(installed).toContain(`${name}1`);
   });
 
   it('has health checks that are programs', () => {
