@@ -31,10 +31,15 @@ export interface Comparison {
   findings: string[];
   /** Charged, but the node was killed between the commit and the last byte: known and unavoidable. */
   cutByKill: number;
-  /** The client left, and was charged; and was not. */
+  /** The client left after content, and was charged. */
   leftCharged: number;
-  leftFree: number;
+  /** … and was not, because its node was killed before the charge was durable, or its upstream broken off. */
+  leftFreeByKill: number;
+  leftFreeByUpstream: number;
 }
+
+/** The link whose faults break answers off: what an upstream breaks is free, whoever left meanwhile. */
+const UPSTREAM_LINK = { kind: 'partition', target: 'nodes – upstream' } as const;
 
 /** Clocks of client and node are one machine's; a request is this much longer under way at most, in ms. */
 const SLACK_MS = 1_500;
@@ -51,7 +56,8 @@ export function compare(attempts: readonly Attempt[], books: Books, faults: read
     findings: [],
     cutByKill: 0,
     leftCharged: 0,
-    leftFree: 0,
+    leftFreeByKill: 0,
+    leftFreeByUpstream: 0,
   };
   const differ = (micros: bigint, what: string): void => {
     result.differenceMicros += micros < 0n ? -micros : micros;
@@ -73,13 +79,12 @@ export function compare(attempts: readonly Attempt[], books: Books, faults: read
       if (!books.completed.has(attempt.trace)) differ(books.price, `${what} ended before the model did`);
     } else if (attempt.left) {
       if (charge) result.leftCharged += 1;
-      else result.leftFree += 1;
-      const calm = !faults.some((fault) => overlaps(fault, attempt));
-      if (!charge && attempt.content && calm) differ(books.price, `${what} left and was not charged`);
+      else if (!attempt.content) continue;
+      else if (meets(attempt, faults, { kind: 'kill', target: attempt.node })) result.leftFreeByKill += 1;
+      else if (meets(attempt, faults, UPSTREAM_LINK)) result.leftFreeByUpstream += 1;
+      else differ(books.price, `${what} left and was not charged`);
     } else if (charge) {
-      const killed = faults.some(
-        (fault) => fault.kind === 'kill' && fault.target === attempt.node && overlaps(fault, attempt),
-      );
+      const killed = meets(attempt, faults, { kind: 'kill', target: attempt.node });
       if (killed && books.completed.has(attempt.trace)) result.cutByKill += 1;
       else differ(charge.amount, `${what} failed and was charged (${charge.outcome})`);
     }
@@ -103,7 +108,22 @@ function takeCharge(charges: Map<string, BookedCharge>, attempt: Attempt): Booke
   return charge;
 }
 
-function overlaps(fault: Fault, { startedAt, endedAt }: Attempt): boolean {
+/** Whether a fault of this sort fell into the attempt, or into the time that its node was frozen from it on. */
+function meets(
+  attempt: Attempt,
+  faults: readonly Fault[],
+  { kind, target }: Pick<Fault, 'kind' | 'target'>,
+): boolean {
+  const frozen = faults.filter(
+    (fault) => fault.kind === 'freeze' && fault.target === attempt.node && overlaps(fault, attempt),
+  );
+  const endedAt = Math.max(attempt.endedAt, ...frozen.map(({ to }) => to));
+  return faults.some(
+    (fault) => fault.kind === kind && fault.target === target && overlaps(fault, { ...attempt, endedAt }),
+  );
+}
+
+function overlaps(fault: Fault, { startedAt, endedAt }: Pick<Attempt, 'startedAt' | 'endedAt'>): boolean {
   return fault.from <= endedAt + SLACK_MS && fault.to >= startedAt - SLACK_MS;
 }
 

@@ -38,7 +38,11 @@ export function tableOf(report: ChaosReport): string {
     ['charges', comparison.charges],
     ['answers seen to the end', comparison.finished],
     ['Idempotency-Keys used, charged once', `${comparison.keys}, ${comparison.keysCharged}`],
-    ['clients that left: charged, free', `${comparison.leftCharged}, ${comparison.leftFree}`],
+    ['clients that left after content, charged', comparison.leftCharged],
+    [
+      '… not, because their node was killed, or their upstream broken off',
+      `${comparison.leftFreeByKill}, ${comparison.leftFreeByUpstream}`,
+    ],
     ['charged, cut by a kill before the last byte', comparison.cutByKill],
     ['difference client ↔ ledger ↔ usage ↔ upstream, micro-USD', comparison.differenceMicros],
     ['difference of wallets, micro-USD', report.walletDifferenceMicros],

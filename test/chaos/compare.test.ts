@@ -1,0 +1,98 @@
+/** What the comparison of a chaos run calls a difference. */
+import { expect, it } from 'vitest';
+import type { Attempt } from './clients.ts';
+import { compare } from './compare.ts';
+import type { BookedCharge } from './compare.ts';
+import type { Fault } from './faults.ts';
+
+const PRICE = 30_000n;
+const AT = 1_795_000_000_000;
+
+const attempt: Attempt = {
+  keyId: 'key_1',
+  node: 'node 1',
+  trace: 'trace_1',
+  once: null,
+  streamed: true,
+  startedAt: AT,
+  endedAt: AT + 100,
+  requestId: 'request_1',
+  status: 200,
+  reason: null,
+  content: true,
+  finished: false,
+  left: false,
+};
+const charge: BookedCharge = {
+  requestId: 'request_1',
+  keyId: 'key_1',
+  amount: PRICE,
+  at: AT,
+  outcome: 'CLIENT_LEFT',
+};
+const fault = (kind: Fault['kind'], target: string, after = 0, lasts = 500): Fault => ({
+  ...{ kind, target, how: '' },
+  ...{ from: AT + after, to: AT + after + lasts },
+});
+
+function judge(seen: Partial<Attempt>, charges: readonly BookedCharge[], faults: readonly Fault[] = []) {
+  const books = { price: PRICE, charges, completed: new Map([['trace_1', 1]]) };
+  const { differenceMicros, ...counts } = compare([{ ...attempt, ...seen }], books, faults);
+  return { difference: differenceMicros, ...counts };
+}
+
+it.each([
+  ['nothing happened', []],
+  ['the control plane was killed', [fault('kill', 'control plane')]],
+  ['the other node was killed', [fault('kill', 'node 2')]],
+  ['its node was frozen', [fault('freeze', 'node 1')]],
+  ['its node was killed long after', [fault('kill', 'node 1', 10_000)]],
+  ['the control plane was out of reach', [fault('partition', 'nodes – control plane')]],
+])('who leaves after content and is not charged although %s is a difference', (_name, faults) => {
+  expect(judge({ left: true }, [], faults)).toMatchObject({
+    difference: PRICE,
+    findings: [expect.stringContaining('not charged')],
+  });
+});
+
+it.each([
+  ['its node was killed', [fault('kill', 'node 1')], 1],
+  [
+    'its node was killed as soon as it was no longer frozen',
+    [fault('freeze', 'node 1', 0, 3_000), fault('kill', 'node 1', 4_000)],
+    1,
+  ],
+  ['its upstream was broken off', [fault('partition', 'nodes – upstream')], 0],
+])('who leaves after content and is not charged because %s is none', (_name, faults, killed) => {
+  expect(judge({ left: true }, [], faults)).toMatchObject({
+    difference: 0n,
+    leftFreeByKill: killed,
+    leftFreeByUpstream: 1 - killed,
+  });
+});
+
+it('who leaves is charged after content, and not before it', () => {
+  expect(judge({ left: true }, [charge])).toMatchObject({ difference: 0n, leftCharged: 1 });
+  expect(judge({ left: true, content: false }, [])).toMatchObject({ difference: 0n, leftCharged: 0 });
+});
+
+it.each<[string, Partial<Attempt>, BookedCharge[]]>([
+  ['an answer that nobody charged', { finished: true }, []],
+  ['a failure that was charged', {}, [charge]],
+  ['another amount', { finished: true }, [{ ...charge, amount: PRICE + 1n }]],
+  ['a charge that no client knows', { requestId: 'request_2', finished: true }, [charge]],
+  ['an answer that the model never ended', { finished: true, trace: 'trace_2' }, [charge]],
+])('%s is a difference', (_name, seen, charges) => {
+  expect(judge(seen, charges).difference).toBeGreaterThan(0n);
+});
+
+it('what its key was charged for twice is a difference', () => {
+  const twice = [attempt, { ...attempt, requestId: 'request_2' }].map((each) => ({
+    ...each,
+    once: 'key',
+    finished: true,
+  }));
+  const charges = [charge, { ...charge, requestId: 'request_2' }];
+  const books = { price: PRICE, charges, completed: new Map([['trace_1', 2]]) };
+  expect(compare(twice, books, []).findings).toEqual(['key key was charged twice']);
+});
