@@ -327,7 +327,7 @@ describe('a session', () => {
     expect([node.ledger.open, node.ledger.charges]).toEqual([0, []]);
   });
 
-  it('that is idle because the client takes nothing has been left by it: the response is charged', async () => {
+  it('that is idle because the client takes nothing was left by it: the response is charged', async () => {
     const client = await openSession();
     created();
     delta();

@@ -111,7 +111,7 @@ describe('a movement', () => {
     await expect(creditCash(money.em(), movementOf(walletId, amount))).rejects.toThrow('positive amounts');
   });
 
-  it('is answered again under its reference, and refused there for another amount, wallet or description', async () => {
+  it('is answered again under its reference, which is refused for any other input', async () => {
     const [{ walletId }, other] = await Promise.all([money.wallet({}), money.wallet({})]);
     const movement = movementOf(walletId, 5n);
     const { transactionId } = await creditCash(money.em(), movement);

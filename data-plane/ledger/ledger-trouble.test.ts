@@ -69,7 +69,7 @@ test('a folder whose journal cannot be read is let go: the next attempt may have
   await expect(open()).resolves.toBeDefined();
 });
 
-test('a charge that the disk does not take is refused, counted nowhere, and its price is free again', async () => {
+test('a charge that the disk does not take counts nowhere, and its price is free again', async () => {
   const ledger = await open();
   ledger.connect('node_1');
   const hold = await ledger.hold(keyOf('wallet_a'), PRICE);
@@ -85,7 +85,7 @@ test('a charge that the disk does not take is refused, counted nowhere, and its 
   expect([bank.openLeases, bank.charges.size, bank.balances.get('wallet_a')]).toEqual([0, 0, FULL]);
 });
 
-test('what costs something is refused at once while the disk takes nothing, though a lease has room', async () => {
+test('while the disk takes nothing what costs something is refused, though a lease has room', async () => {
   const ledger = await open();
   ledger.connect('node_1');
   const [first, second] = [
@@ -102,7 +102,7 @@ test('what costs something is refused at once while the disk takes nothing, thou
   });
 });
 
-test('a question for a lease that the disk does not take is not asked: no lease stands without a record', async () => {
+test('a question that the disk does not take is not asked: each lease has a record', async () => {
   const ledger = await open();
   ledger.connect('node_1');
   full = true;
@@ -114,7 +114,7 @@ test('a question for a lease that the disk does not take is not asked: no lease 
   expect(bank.requests).toBe(1);
 });
 
-test('before the node is registered nobody is asked, and who waits is told 503; afterwards it goes on', async () => {
+test('before the node is registered nobody is asked, and who waits is told 503; then it goes on', async () => {
   const ledger = await open();
   expect((await refusalOf(ledger.hold(keyOf('wallet_a'), PRICE))).code).toBe('unavailable');
   expect(bank.requests).toBe(0);

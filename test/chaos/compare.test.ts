@@ -35,8 +35,14 @@ const fault = (kind: Fault['kind'], target: string, after = 0, lasts = 500): Fau
   ...{ from: AT + after, to: AT + after + lasts },
 });
 
-function judge(seen: Partial<Attempt>, charges: readonly BookedCharge[], faults: readonly Fault[] = []) {
-  const books = { price: PRICE, charges, completed: new Map([['trace_1', 1]]) };
+/** `freed` is what the usage log says of the request where it cost nothing. */
+function judge(
+  seen: Partial<Attempt>,
+  charges: readonly BookedCharge[],
+  { faults = [], freed }: { faults?: readonly Fault[]; freed?: string } = {},
+) {
+  const free = new Map(freed === undefined ? [] : [['request_1', freed]]);
+  const books = { price: PRICE, charges, free, completed: new Map([['trace_1', 1]]) };
   const { differenceMicros, ...counts } = compare([{ ...attempt, ...seen }], books, faults);
   return { difference: differenceMicros, ...counts };
 }
@@ -49,26 +55,32 @@ it.each([
   ['its node was killed long after', [fault('kill', 'node 1', 10_000)]],
   ['the control plane was out of reach', [fault('partition', 'nodes – control plane')]],
 ])('who leaves after content and is not charged although %s is a difference', (_name, faults) => {
-  expect(judge({ left: true }, [], faults)).toMatchObject({
+  expect(judge({ left: true }, [], { faults })).toMatchObject({
     difference: PRICE,
     findings: [expect.stringContaining('not charged')],
   });
 });
 
 it.each([
-  ['its node was killed', [fault('kill', 'node 1')], 1],
+  ['its node was killed', [fault('kill', 'node 1')]],
   [
     'its node was killed as soon as it was no longer frozen',
     [fault('freeze', 'node 1', 0, 3_000), fault('kill', 'node 1', 4_000)],
-    1,
   ],
-  ['its upstream was broken off', [fault('partition', 'nodes – upstream')], 0],
-])('who leaves after content and is not charged because %s is none', (_name, faults, killed) => {
-  expect(judge({ left: true }, [], faults)).toMatchObject({
-    difference: 0n,
-    leftFreeByKill: killed,
-    leftFreeByUpstream: 1 - killed,
-  });
+])('who leaves after content and is not charged because %s is none', (_name, faults) => {
+  const none = { difference: 0n, leftFreeByKill: 1 };
+  expect(judge({ left: true }, [], { faults })).toMatchObject(none);
+  // A node that lived to write that it cost nothing was not stopped by that.
+  const freed = 'NO_CONTENT';
+  expect(judge({ left: true }, [], { faults, freed }).difference).toBe(PRICE);
+});
+
+it('who leaves after content and is not charged because its upstream was broken off is none', () => {
+  const [faults, freed] = [[fault('partition', 'nodes – upstream')], 'UPSTREAM_FAILED'];
+  const none = { difference: 0n, leftFreeByUpstream: 1 };
+  expect(judge({ left: true }, [], { faults, freed })).toMatchObject(none);
+  expect(judge({ left: true }, [], { freed }).difference).toBe(PRICE);
+  expect(judge({ left: true }, [], { faults }).difference).toBe(PRICE);
 });
 
 it('who leaves is charged after content, and not before it', () => {
@@ -93,6 +105,6 @@ it('what its key was charged for twice is a difference', () => {
     finished: true,
   }));
   const charges = [charge, { ...charge, requestId: 'request_2' }];
-  const books = { price: PRICE, charges, completed: new Map([['trace_1', 2]]) };
+  const books = { price: PRICE, charges, free: new Map(), completed: new Map([['trace_1', 2]]) };
   expect(compare(twice, books, []).findings).toEqual(['key key was charged twice']);
 });

@@ -14,6 +14,8 @@ export interface BookedCharge {
 export interface Books {
   price: bigint;
   charges: readonly BookedCharge[];
+  /** What the usage log says of requests that cost nothing, by request id. */
+  free: ReadonlyMap<string, string>;
   /** Answers that the upstream wrote to their end, by trace id. */
   completed: ReadonlyMap<string, number>;
 }
@@ -33,7 +35,7 @@ export interface Comparison {
   cutByKill: number;
   /** The client left after content, and was charged. */
   leftCharged: number;
-  /** … and was not, because its node was killed before the charge was durable, or its upstream broken off. */
+  /** … and was not: its node was killed before the charge was durable, or its upstream broken off. */
   leftFreeByKill: number;
   leftFreeByUpstream: number;
 }
@@ -46,19 +48,7 @@ const SLACK_MS = 1_500;
 
 /** Judges every attempt and every charge once. */
 export function compare(attempts: readonly Attempt[], books: Books, faults: readonly Fault[]): Comparison {
-  const result: Comparison = {
-    attempts: attempts.length,
-    finished: attempts.filter(({ finished }) => finished).length,
-    charges: books.charges.length,
-    differenceMicros: 0n,
-    keys: new Set(attempts.map(({ once }) => once)).size - 1,
-    keysCharged: 0,
-    findings: [],
-    cutByKill: 0,
-    leftCharged: 0,
-    leftFreeByKill: 0,
-    leftFreeByUpstream: 0,
-  };
+  const result = nothingJudged(attempts, books);
   const differ = (micros: bigint, what: string): void => {
     result.differenceMicros += micros < 0n ? -micros : micros;
     result.findings.push(what);
@@ -79,9 +69,10 @@ export function compare(attempts: readonly Attempt[], books: Books, faults: read
       if (!books.completed.has(attempt.trace)) differ(books.price, `${what} ended before the model did`);
     } else if (attempt.left) {
       if (charge) result.leftCharged += 1;
-      else if (!attempt.content) continue;
-      else if (meets(attempt, faults, { kind: 'kill', target: attempt.node })) result.leftFreeByKill += 1;
-      else if (meets(attempt, faults, UPSTREAM_LINK)) result.leftFreeByUpstream += 1;
+      if (charge || !attempt.content) continue;
+      const why = whyFree(attempt, books, faults);
+      if (why === 'kill') result.leftFreeByKill += 1;
+      else if (why === 'upstream') result.leftFreeByUpstream += 1;
       else differ(books.price, `${what} left and was not charged`);
     } else if (charge) {
       const killed = meets(attempt, faults, { kind: 'kill', target: attempt.node });
@@ -93,6 +84,22 @@ export function compare(attempts: readonly Attempt[], books: Books, faults: read
   for (const { requestId, amount } of charges.values())
     differ(amount, `${requestId} was charged and no client knows it`);
   return result;
+}
+
+function nothingJudged(attempts: readonly Attempt[], books: Books): Comparison {
+  return {
+    attempts: attempts.length,
+    finished: attempts.filter(({ finished }) => finished).length,
+    charges: books.charges.length,
+    differenceMicros: 0n,
+    keys: new Set(attempts.map(({ once }) => once)).size - 1,
+    keysCharged: 0,
+    findings: [],
+    cutByKill: 0,
+    leftCharged: 0,
+    leftFreeByKill: 0,
+    leftFreeByUpstream: 0,
+  };
 }
 
 /** The charge of an attempt; where no answer came, so that its id is unknown, the one of its key and time. */
@@ -108,7 +115,20 @@ function takeCharge(charges: Map<string, BookedCharge>, attempt: Attempt): Booke
   return charge;
 }
 
-/** Whether a fault of this sort fell into the attempt, or into the time that its node was frozen from it on. */
+/** Why whoever left after content may have paid nothing; undefined where there is no reason for it. */
+function whyFree(
+  attempt: Attempt,
+  { free }: Books,
+  faults: readonly Fault[],
+): 'kill' | 'upstream' | undefined {
+  const freed = attempt.requestId === null ? undefined : free.get(attempt.requestId);
+  // A node that was killed has no record of it; one that lived has written why it cost nothing.
+  if (freed === undefined)
+    return meets(attempt, faults, { kind: 'kill', target: attempt.node }) ? 'kill' : undefined;
+  return freed === 'UPSTREAM_FAILED' && meets(attempt, faults, UPSTREAM_LINK) ? 'upstream' : undefined;
+}
+
+/** Whether a fault of this sort fell into the attempt, or into the time that its node was frozen since. */
 function meets(
   attempt: Attempt,
   faults: readonly Fault[],

@@ -189,7 +189,13 @@ async function judge(
     at: row.at.getTime(),
     outcome: row.outcome,
   }));
-  const comparison = compare(seen, { price: PRICE, charges, completed: stage.model.completed }, faults);
+  const freed = await rowsOf<{ request_id: string; outcome: string }>(
+    stage,
+    'select request_id, outcome from usage_entry where cost = 0',
+  );
+  const free = new Map(freed.map((row) => [row.request_id, row.outcome]));
+  const books = { price: PRICE, charges, free, completed: stage.model.completed };
+  const comparison = compare(seen, books, faults);
   return {
     faults,
     comparison,
