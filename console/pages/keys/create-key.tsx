@@ -1,6 +1,6 @@
 /**
- * The dialog that makes a key: a name and a group, optionally an end and a monthly cap. No secret exists
- * yet.
+ * The dialog that makes a key: a name and a group, optionally an end, a monthly cap and the only models it may
+ * use. No secret exists yet.
  */
 import { CircleAlert } from 'lucide-react';
 import { useState } from 'react';
@@ -15,7 +15,10 @@ import { SelectField } from '../../components/select-field.tsx';
 import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { useIdempotencyKey } from '../idempotency.ts';
-import { CreateKey, type Key, KeyPoolsQuery } from './documents.ts';
+import { endOfDay } from '../form-values.ts';
+import { CreateKey } from './changes.ts';
+import { type Key, KeyPoolsQuery } from './documents.ts';
+import { ModelBoxes, PriceExamples } from './model-choice.tsx';
 import type { GROUPS } from './search.ts';
 
 type Group = (typeof GROUPS)[number];
@@ -27,6 +30,8 @@ interface KeyForm {
   pool: string;
   expires: string;
   cap: string;
+  /** The ids of the only models it may use; none for all. */
+  models: string[];
 }
 
 interface CreateKeyProps {
@@ -44,7 +49,14 @@ const NAME_CHARACTERS_MAX = 80;
 export function CreateKeyDialog({ groups, poolId = '', onClose, onCreated }: CreateKeyProps) {
   const { t } = useTranslation();
   const form = useForm<KeyForm>({
-    defaultValues: { name: '', group: groups[0] ?? 'DEFAULT', pool: poolId, expires: '', cap: '' },
+    defaultValues: {
+      name: '',
+      group: groups[0] ?? 'DEFAULT',
+      pool: poolId,
+      expires: '',
+      cap: '',
+      models: [],
+    },
   });
   const { failure, fetching, send } = useCreate(onCreated);
   const footer = (
@@ -88,6 +100,7 @@ interface FieldsProps {
 
 function KeyFields({ form, groups }: FieldsProps & { groups: readonly Group[] }) {
   const { t } = useTranslation();
+  const group = form.watch('group');
   return (
     <>
       <Field
@@ -107,15 +120,21 @@ function KeyFields({ form, groups }: FieldsProps & { groups: readonly Group[] })
             <Segmented
               label={t('keys.group')}
               value={field.value}
-              onChange={field.onChange}
+              onChange={(chosen) => {
+                field.onChange(chosen);
+                // What was ticked may not be among the models of the other group.
+                form.setValue('models', []);
+              }}
               options={groups.map((value) => ({ value, word: t(`groups.${value}`) }))}
             />
           )}
         />
         <span className="text-hint text-ink-3">{t('keys.groupHint')}</span>
+        {form.watch('pool') === '' && <PriceExamples group={group} />}
       </div>
       <DomainField form={form} />
       <LimitFields form={form} />
+      <ModelBoxes group={group} field={form.register('models')} />
     </>
   );
 }
@@ -150,7 +169,7 @@ function LimitFields({ form }: FieldsProps) {
   const { t } = useTranslation();
   const { errors } = form.formState;
   const afterToday = (value: string) =>
-    value === '' || endOfDay(value).getTime() > Date.now() || t('keys.dateWrong');
+    (endOfDay(value)?.getTime() ?? Infinity) > Date.now() || t('keys.dateWrong');
   const amount = (value: string) =>
     value === '' || (parseDollars(value.trim()) ?? 0n) > 0n || t('keys.capWrong');
   return (
@@ -174,22 +193,19 @@ function LimitFields({ form }: FieldsProps) {
   );
 }
 
-function endOfDay(date: string): Date {
-  return new Date(`${date}T23:59:59.999Z`);
-}
-
 function useCreate(onCreated: (key: Key) => void) {
   const [{ fetching }, create] = useMutation(CreateKey);
   const [failure, setFailure] = useState<string>();
   const idempotencyKeyFor = useIdempotencyKey();
   const failureWords = useFailureWords();
-  const send = async ({ name, group, pool, expires, cap }: KeyForm) => {
+  const send = async ({ name, group, pool, expires, cap, models }: KeyForm) => {
     const values = {
       name: name.trim(),
       group,
       ...(pool !== '' && { poolId: pool }),
-      ...(expires !== '' && { expiresAt: endOfDay(expires).toISOString() }),
+      ...(expires !== '' && { expiresAt: endOfDay(expires)?.toISOString() }),
       ...(cap !== '' && { spendLimit: cap.trim() }),
+      ...(models.length > 0 && { allowedModelIds: models }),
     };
     const { data, error } = await create({ input: { ...values, idempotencyKey: idempotencyKeyFor(values) } });
     const key = data?.apiKeyCreate.apiKey;

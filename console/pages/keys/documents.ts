@@ -1,6 +1,6 @@
 /** What the key pages ask the service. */
 import { graphql, type ResultOf } from '../../graphql.ts';
-import { PageFields, UserErrorFields } from '../answer-fields.ts';
+import { PageFields } from '../answer-fields.ts';
 
 export const KeyFields = graphql(`
   fragment KeyFields on ApiKey {
@@ -88,92 +88,6 @@ export const KeyChanges = graphql(
     }
   `,
   [KeyFields],
-);
-
-export const CreateKey = graphql(
-  `
-    mutation CreateKey($input: ApiKeyCreateInput!) {
-      apiKeyCreate(input: $input) {
-        apiKey {
-          ...KeyFields
-        }
-        userErrors {
-          ...UserErrorFields
-        }
-      }
-    }
-  `,
-  [KeyFields, UserErrorFields],
-);
-
-export const RevealKey = graphql(
-  `
-    mutation RevealKey($input: IdInput!) {
-      apiKeyReveal(input: $input) {
-        apiKey {
-          ...KeyFields
-        }
-        secret
-        userErrors {
-          ...UserErrorFields
-        }
-      }
-    }
-  `,
-  [KeyFields, UserErrorFields],
-);
-
-export const DisableKey = graphql(
-  `
-    mutation DisableKey($input: ApiKeyDisableInput!) {
-      apiKeyDisable(input: $input) {
-        apiKey {
-          ...KeyFields
-        }
-        appliedNodes
-        pendingNodes {
-          id
-          name
-        }
-        userErrors {
-          ...UserErrorFields
-        }
-      }
-    }
-  `,
-  [KeyFields, UserErrorFields],
-);
-
-export const EnableKey = graphql(
-  `
-    mutation EnableKey($input: IdInput!) {
-      apiKeyEnable(input: $input) {
-        apiKey {
-          ...KeyFields
-        }
-        userErrors {
-          ...UserErrorFields
-        }
-      }
-    }
-  `,
-  [KeyFields, UserErrorFields],
-);
-
-export const RotateKey = graphql(
-  `
-    mutation RotateKey($input: ApiKeyRotateInput!) {
-      apiKeyRotate(input: $input) {
-        apiKey {
-          ...KeyFields
-        }
-        userErrors {
-          ...UserErrorFields
-        }
-      }
-    }
-  `,
-  [KeyFields, UserErrorFields],
 );
 
 export type Key = ResultOf<typeof KeyFields>;

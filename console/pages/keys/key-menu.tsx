@@ -13,12 +13,13 @@ import {
 import { IconButton } from '../../components/button.tsx';
 import { Menu, type MenuEntry, RULE } from '../../components/menu.tsx';
 import { useTranslation } from '../../translation.ts';
-import type { Key, KeyDialog } from './documents.ts';
+import type { KeyDialog, ListedKey } from './documents.ts';
 import { canEnable, canReveal, canRotate } from './key-state.ts';
 import { useKeySwitch } from './use-key-switch.ts';
+import { requestsOf } from './week.ts';
 
 interface KeyMenuProps {
-  apiKey: Key;
+  apiKey: ListedKey;
   open: (dialog: KeyDialog) => void;
 }
 
@@ -53,7 +54,7 @@ function leakedEntry(word: string, run: () => void): MenuEntry {
   return { kind: 'action', icon: ShieldAlert, destructive: true, word, run };
 }
 
-function useSwitchEntries(apiKey: Key, onRotate: () => void): MenuEntry[] {
+function useSwitchEntries(apiKey: ListedKey, onRotate: () => void): MenuEntry[] {
   const { t } = useTranslation();
   const { disable, enable } = useKeySwitch();
   const enabled = apiKey.state === 'ENABLED';
@@ -63,7 +64,7 @@ function useSwitchEntries(apiKey: Key, onRotate: () => void): MenuEntry[] {
     kind: 'action',
     icon: CircleMinus,
     word: t('keys.disable'),
-    effect: t('keys.disableEffect'),
+    effect: t('keys.disableEffect', { count: requestsOf(apiKey.usageSummary.series) }),
     run: () => void disable(apiKey),
   };
   const on: MenuEntry = {

@@ -11,11 +11,11 @@ import { Pager } from '../../components/pager.tsx';
 import { ThumbBar } from '../../components/thumb-bar.tsx';
 import { usePhone } from '../../components/store.ts';
 import { useTranslation } from '../../translation.ts';
-import { KeyChanges, type KeyConnection, type KeyDialog, KeysQuery } from './documents.ts';
+import { type Key, KeyChanges, type KeyConnection, type KeyDialog, KeysQuery } from './documents.ts';
 import { KeyFilters } from './key-filters.tsx';
 import { KeyTable } from './key-table.tsx';
 import { RotationBanners } from './rotation-banners.tsx';
-import { type KeysSearch, MAIN_DOMAIN } from './search.ts';
+import { type KeysSearch, MAIN_DOMAIN, NEW_KEY } from './search.ts';
 import { lastWeek } from './week.ts';
 
 const KEYS_PER_PAGE = 50;
@@ -30,7 +30,7 @@ export function KeysPage() {
   const search = useSearch({ from: '/signed-in/keys' });
   const [{ data, error, fetching }, again] = useQuery({ query: KeysQuery, variables: variablesOf(search) });
   useSubscription({ query: KeyChanges });
-  const [dialog, setDialog] = useState<KeyDialog>();
+  const { dialog, open: setDialog } = useDialog(search, data?.viewer?.apiKeys.nodes ?? []);
   const phone = usePhone();
   const filtered = search.search ?? search.state ?? search.group ?? search.domain ?? search.after;
   const first = data?.viewer?.apiKeys.totalCount === 0 && filtered === undefined;
@@ -57,6 +57,25 @@ export function KeysPage() {
       </Suspense>
     </>
   );
+}
+
+/**
+ * The dialog that is open. The drawers of a new key and of one that is edited stand in the address, so that
+ * they can be linked to and left by Back; steps that act on a key do not.
+ */
+function useDialog(search: KeysSearch, keys: readonly Key[]) {
+  const navigate = useNavigate({ from: '/keys' });
+  const [step, setStep] = useState<KeyDialog>();
+  const edited = keys.find(({ id }) => id === search.open);
+  const drawer: KeyDialog | undefined =
+    search.open === NEW_KEY ? { kind: 'create' } : edited && { kind: 'edit', key: edited };
+  const open = (dialog: KeyDialog | undefined) => {
+    const wanted = dialog?.kind === 'create' ? NEW_KEY : dialog?.kind === 'edit' ? dialog.key.id : undefined;
+    setStep(wanted === undefined ? dialog : undefined);
+    if (wanted !== search.open)
+      void navigate({ search: { ...search, open: wanted }, replace: wanted === undefined });
+  };
+  return { dialog: step ?? drawer, open };
 }
 
 function CreateButton({ wide, open }: { wide: boolean; open: KeysProps['open'] }) {

@@ -3,7 +3,6 @@ import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 import { CopyField } from '../../components/copy.tsx';
 import { EmptyFirst } from '../../components/notice.tsx';
-import { Rich } from '../../components/rich.tsx';
 import { useTranslation } from '../../translation.ts';
 
 /** The empty list, with the action of step one. */
@@ -16,16 +15,30 @@ export function NoKeys({ baseAddress, action }: { baseAddress: string; action: R
           {action}
         </Step>
         <Step number={2} words={t('keys.step2')}>
-          <CopyField text={baseAddress} label={t('copy.address')} />
+          <Address words={t('keys.plainClients')} text={baseAddress} label={t('copy.address')} />
+          <Address words={t('keys.chatClients')} text={`${baseAddress}/v1`} label={t('keys.copyChat')} />
         </Step>
         <Step number={3} words={t('keys.step3')}>
           <span className="text-ink-2">{t('keys.step3Note')}</span>
         </Step>
       </ol>
-      <p className="mt-3 text-table text-ink-2">
-        <Rich text={t('keys.stepNote')} marks={{ code: (inside) => <code>{inside}</code> }} />
-      </p>
     </EmptyFirst>
+  );
+}
+
+interface AddressProps {
+  /** The clients that want it. */
+  words: string;
+  text: string;
+  label: string;
+}
+
+function Address({ words, text, label }: AddressProps) {
+  return (
+    <span className="flex w-full flex-wrap items-center justify-between gap-x-4 gap-y-1 pl-7">
+      <span className="text-table text-ink-2">{words}</span>
+      <CopyField text={text} label={label} />
+    </span>
   );
 }
 

@@ -12,7 +12,8 @@ import { OnceDialog } from '../../components/once-dialog.tsx';
 import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { ClientSetup } from './client-setup.tsx';
-import { type Key, RevealKey } from './documents.ts';
+import { RevealKey } from './changes.ts';
+import type { Key } from './documents.ts';
 import { SecretFrame } from './secret-frame.tsx';
 
 interface RevealProps {

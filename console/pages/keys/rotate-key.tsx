@@ -9,7 +9,9 @@ import { Banner } from '../../components/notice.tsx';
 import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { useIdempotencyKey } from '../idempotency.ts';
-import { type Key, RotateKey } from './documents.ts';
+import { RotateKey } from './changes.ts';
+import type { Key } from './documents.ts';
+import { RecentUse } from './recent-use.tsx';
 
 const HOUR_SECONDS = 3_600;
 const GRACES = ['0', '1', '6', '24'] as const;
@@ -68,6 +70,9 @@ export function RotateDialog({ apiKey, onClose, onRotated }: RotateProps) {
           wide
           options={GRACES.map((value) => ({ value, word: t(`keys.grace${value}`) }))}
         />
+      </div>
+      <div className="mt-5">
+        <RecentUse keyId={apiKey.id} />
       </div>
     </Dialog>
   );

@@ -7,6 +7,9 @@ export const GROUPS = ['DEFAULT', 'VIP', 'SVIP'] as const;
 /** The value of the filter that stands for keys of no pool. */
 export const MAIN_DOMAIN = 'main';
 
+/** The value of `open` that stands for the drawer of a new key. */
+export const NEW_KEY = 'create';
+
 export interface KeysSearch {
   search?: string | undefined;
   state?: (typeof KEY_STATES)[number] | undefined;
@@ -14,6 +17,8 @@ export interface KeysSearch {
   /** `main`, or the id of a pool. */
   domain?: string | undefined;
   after?: string | undefined;
+  /** The drawer that is open: `create`, or the id of the key that is being edited. */
+  open?: string | undefined;
 }
 
 /** Reads the search parameters of the key list. */
@@ -24,5 +29,6 @@ export function validKeysSearch(search: Record<string, unknown>): KeysSearch {
     group: wordOf(search['group'], GROUPS),
     domain: textOf(search['domain']),
     after: textOf(search['after']),
+    open: textOf(search['open']),
   };
 }

@@ -3,7 +3,8 @@ import { useMutation } from 'urql';
 import { useToast } from '../../components/toast.tsx';
 import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
-import { DisableKey, EnableKey, type Key } from './documents.ts';
+import { DisableKey, EnableKey } from './changes.ts';
+import type { Key } from './documents.ts';
 
 /** Both acts; each says its outcome in a toast. `disable` tells whether the key is disabled now. */
 export function useKeySwitch() {

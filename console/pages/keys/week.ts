@@ -20,8 +20,11 @@ export function requestsByDay(
   const first = Date.parse(lastWeek(now).from);
   return Array.from({ length: DAYS }, (_, index) => {
     const start = first + index * DAY_MS;
-    return points
-      .filter(({ at }) => Date.parse(at) >= start && Date.parse(at) < start + DAY_MS)
-      .reduce((sum, { totals }) => sum + totals.requests, 0);
+    return requestsOf(points.filter(({ at }) => Date.parse(at) >= start && Date.parse(at) < start + DAY_MS));
   });
+}
+
+/** All requests of some points together. */
+export function requestsOf(points: readonly { totals: { requests: number } }[]): number {
+  return points.reduce((sum, { totals }) => sum + totals.requests, 0);
 }

@@ -1,0 +1,90 @@
+/** What is changed of keys; part of the dialogs that do it. */
+import { graphql } from '../../graphql.ts';
+import { UserErrorFields } from '../answer-fields.ts';
+import { KeyFields } from './documents.ts';
+
+export const CreateKey = graphql(
+  `
+    mutation CreateKey($input: ApiKeyCreateInput!) {
+      apiKeyCreate(input: $input) {
+        apiKey {
+          ...KeyFields
+        }
+        userErrors {
+          ...UserErrorFields
+        }
+      }
+    }
+  `,
+  [KeyFields, UserErrorFields],
+);
+
+export const RevealKey = graphql(
+  `
+    mutation RevealKey($input: IdInput!) {
+      apiKeyReveal(input: $input) {
+        apiKey {
+          ...KeyFields
+        }
+        secret
+        userErrors {
+          ...UserErrorFields
+        }
+      }
+    }
+  `,
+  [KeyFields, UserErrorFields],
+);
+
+export const DisableKey = graphql(
+  `
+    mutation DisableKey($input: ApiKeyDisableInput!) {
+      apiKeyDisable(input: $input) {
+        apiKey {
+          ...KeyFields
+        }
+        appliedNodes
+        pendingNodes {
+          id
+          name
+        }
+        userErrors {
+          ...UserErrorFields
+        }
+      }
+    }
+  `,
+  [KeyFields, UserErrorFields],
+);
+
+export const EnableKey = graphql(
+  `
+    mutation EnableKey($input: IdInput!) {
+      apiKeyEnable(input: $input) {
+        apiKey {
+          ...KeyFields
+        }
+        userErrors {
+          ...UserErrorFields
+        }
+      }
+    }
+  `,
+  [KeyFields, UserErrorFields],
+);
+
+export const RotateKey = graphql(
+  `
+    mutation RotateKey($input: ApiKeyRotateInput!) {
+      apiKeyRotate(input: $input) {
+        apiKey {
+          ...KeyFields
+        }
+        userErrors {
+          ...UserErrorFields
+        }
+      }
+    }
+  `,
+  [KeyFields, UserErrorFields],
+);
