@@ -7,7 +7,7 @@ import { adminRoutes } from './admin-routes.tsx';
 import { validKeysSearch } from './pages/keys/search.ts';
 import { validPlaygroundSearch } from './pages/playground/search.ts';
 import { validPoolSearch, validPoolsSearch } from './pages/pools/search.ts';
-import { validPricingSearch } from './pages/pricing/search.ts';
+import { validModelSearch, validPricingSearch } from './pages/pricing/search.ts';
 import { validPolicySearch } from './pages/privacy-policy/search.ts';
 import { validSecuritySearch, validTokensSearch } from './pages/profile/search.ts';
 import { validNext, validSignInSearch } from './pages/sign-in/next.ts';
@@ -86,6 +86,7 @@ const pricing = createRoute({
 const model = createRoute({
   getParentRoute: () => root,
   path: '/pricing/$name',
+  validateSearch: validModelSearch,
   loader: words('pricing', 'personal'),
   component: lazyRouteComponent(() => import('./pages/pricing/model-page.tsx'), 'ModelPage'),
 });
