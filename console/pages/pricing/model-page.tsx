@@ -2,14 +2,11 @@
 import { Link, useParams } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { Check, Clock } from 'lucide-react';
-import { useState } from 'react';
 import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Button, buttonClass } from '../../components/button.tsx';
-import { CodeBlock } from '../../components/code-block.tsx';
 import { CopyWord, useCopy } from '../../components/copy.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
-import { Segmented } from '../../components/field.tsx';
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { Money } from '../../components/money.tsx';
 import { Banner, Failure, SkeletonRows } from '../../components/notice.tsx';
@@ -19,6 +16,7 @@ import { graphql, type ResultOf } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
 import { NotFound } from '../shell/not-found.tsx';
 import { PublicFrame } from '../shell/public-frame.tsx';
+import { Connect } from './model-connect.tsx';
 import { HealthChip, LastDay } from './model-health.tsx';
 import { FILTER_TRAITS } from './search.ts';
 import { contextText } from './tiers.ts';
@@ -170,7 +168,7 @@ function Details({ model }: { model: Model }) {
       <div className="grid grid-cols-[minmax(0,1fr)_300px] gap-10 max-lg:grid-cols-1">
         <div className="min-w-0">
           <Endpoints model={model} />
-          <Connect model={model} />
+          <Connect snippets={model.clientSnippets} />
         </div>
         <Facts model={model} />
       </div>
@@ -218,33 +216,6 @@ function Endpoints({ model }: { model: Model }) {
           </div>
         )}
       />
-    </section>
-  );
-}
-
-function Connect({ model: { clientSnippets } }: { model: Model }) {
-  const { t } = useTranslation();
-  const [chosen, setChosen] = useState(clientSnippets[0]?.client ?? 'CURL');
-  const files = clientSnippets.find(({ client }) => client === chosen)?.files ?? [];
-  return (
-    <section className="mt-10">
-      <h2 className="mb-3 text-section">{t('model.connect')}</h2>
-      <div className="relative mb-3 overflow-x-auto py-1">
-        <Segmented
-          label={t('model.client')}
-          value={chosen}
-          onChange={setChosen}
-          options={clientSnippets.map(({ client, title }) => ({
-            value: client,
-            word: <span className="whitespace-nowrap">{title}</span>,
-          }))}
-        />
-      </div>
-      <div className="flex flex-col gap-3">
-        {files.map(({ path, content }) => (
-          <CodeBlock key={path} head={path} code={content} copyLabel={t('copy.file', { name: path })} />
-        ))}
-      </div>
     </section>
   );
 }

@@ -13,7 +13,7 @@ export function PriceCards({ tiers, group }: { tiers: readonly TierModels[]; gro
   return (
     <div className="-mx-4 border-t border-line">
       {tiers.map(({ tier, models }) => (
-        <section key={tier} className="border-b border-line px-4 py-3">
+        <section key={models[0]?.id} className="border-b border-line px-4 py-3">
           <h2 className="text-hint text-ink-3">{t(`pricing.tiers.${tier}`)}</h2>
           <ul className="flex flex-col gap-2">
             {models.map((model) => (

@@ -2,9 +2,12 @@
 import { useNavigate } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { Brain, Eye, type LucideIcon, Paperclip, Wrench } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { INPUT_FRAME } from '../../components/field.tsx';
 import { SearchField } from '../../components/search-field.tsx';
+import { Select } from '../../components/select-field.tsx';
 import { useTranslation } from '../../translation.ts';
-import { FILTER_TRAITS, type FilterTrait, type PricingSearch } from './search.ts';
+import { FILTER_TRAITS, type FilterTrait, PRICE_ORDERS, type PricingSearch } from './search.ts';
 
 export const TRAIT_ICONS: Record<Exclude<FilterTrait, 'LONG_CONTEXT'>, LucideIcon> = {
   REASONING: Brain,
@@ -13,8 +16,8 @@ export const TRAIT_ICONS: Record<Exclude<FilterTrait, 'LONG_CONTEXT'>, LucideIco
   VISION: Eye,
 };
 
-/** The line of filters. */
-export function PriceFilters({ search }: { search: PricingSearch }) {
+/** The line of filters and the order, and what stands at its end. */
+export function PriceFilters({ search, children }: { search: PricingSearch; children: ReactNode }) {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/pricing' });
   const chosen = search.traits ?? [];
@@ -42,9 +45,38 @@ export function PriceFilters({ search }: { search: PricingSearch }) {
           />
         ))}
       </div>
+      <Order search={search} />
+      <div className="ml-auto">{children}</div>
     </div>
   );
 }
+
+function Order({ search }: { search: PricingSearch }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate({ from: '/pricing' });
+  return (
+    <label className="flex items-center gap-2 text-table text-ink-2">
+      {t('pricing.order')}
+      <Select
+        value={search.sort ?? BY_TIER}
+        className={clsx('h-7 border-control pr-8 pl-2.5 font-[550] text-ink touch:h-11', INPUT_FRAME)}
+        onChange={({ target: { value } }) => {
+          const sort = PRICE_ORDERS.find((order) => order === value);
+          void navigate({ search: { ...search, sort } });
+        }}
+      >
+        {ORDERS.map((order) => (
+          <option key={order} value={order}>
+            {t(`pricing.orders.${order}`)}
+          </option>
+        ))}
+      </Select>
+    </label>
+  );
+}
+
+const BY_TIER = 'tier';
+const ORDERS = [BY_TIER, ...PRICE_ORDERS] as const;
 
 // On a wide screen the filters flow among what stands beside them; on a phone they are a row of their own.
 const ROW = 'one-row flex gap-2 sm:contents max-sm:w-screen max-sm:flex-none';

@@ -26,7 +26,7 @@ export function PriceTable({ tiers, group }: PriceTableProps) {
         <table className="w-full border-collapse text-table" aria-label={t('shell.pricing')}>
           <Head group={group} />
           {tiers.map((tier) => (
-            <Tier key={tier.tier} {...tier} group={group} align={align} />
+            <Tier key={tier.models[0]?.id} {...tier} group={group} align={align} />
           ))}
         </table>
       </div>

@@ -9,11 +9,12 @@ import { usePhone } from '../../components/store.ts';
 import { useTranslation } from '../../translation.ts';
 import { PublicFrame } from '../shell/public-frame.tsx';
 import { CatalogChanges, type Model, PricingQuery } from './documents.ts';
+import { Freshness } from './freshness.tsx';
 import { PriceCards } from './price-cards.tsx';
 import { PriceFilters } from './price-filters.tsx';
 import { PriceTable } from './price-table.tsx';
 import { PRICE_GROUPS, type PriceGroup, type PricingSearch } from './search.ts';
-import { byTier, matching } from './tiers.ts';
+import { matching, ordered } from './tiers.ts';
 
 /** The pricing page. */
 export function PricingPage() {
@@ -34,7 +35,11 @@ export function PricingPage() {
         </div>
         {data && <GroupChoice search={search} ratios={data.groupRatios} />}
       </div>
-      {models && models.length > 0 && <PriceFilters search={search} />}
+      {data && data.catalog.nodes.length > 0 && (
+        <PriceFilters search={search}>
+          <Freshness data={data} />
+        </PriceFilters>
+      )}
       {models && <PriceList models={models} search={search} />}
       {!models && fetching && <SkeletonRows rows={10} height="h-[50px]" />}
       {!models && error && (
@@ -94,11 +99,11 @@ function PriceList({ models, search }: { models: readonly Model[]; search: Prici
     return (
       <EmptyFiltered
         sentence={t('pricing.filtered')}
-        onClear={() => void navigate({ search: { group: search.group } })}
+        onClear={() => void navigate({ search: { group: search.group, sort: search.sort } })}
       />
     );
   }
-  const tiers = byTier(fitting);
+  const tiers = ordered(fitting, search);
   const group = search.group ?? 'DEFAULT';
   return phone ? <PriceCards tiers={tiers} group={group} /> : <PriceTable tiers={tiers} group={group} />;
 }

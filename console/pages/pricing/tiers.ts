@@ -1,4 +1,5 @@
 /** How the price list is ordered and narrowed. */
+import { parseDollars } from '@gateway/shared/money';
 import type { Model } from './documents.ts';
 import type { PriceGroup, PricingSearch } from './search.ts';
 
@@ -49,6 +50,29 @@ export function byTier(models: readonly Model[]): TierModels[] {
   return TIER_ORDER.map((tier) => ({ tier, models: models.filter((model) => model.tier === tier) })).filter(
     (group) => group.models.length > 0,
   );
+}
+
+/**
+ * The models in the order that was asked for, neighbours of one tier together; a model without a price in the
+ * group comes last.
+ */
+export function ordered(models: readonly Model[], { sort, group = 'DEFAULT' }: PricingSearch): TierModels[] {
+  if (sort === undefined) return byTier(models);
+  const priced = models.map((model) => ({ model, price: parseDollars(priceIn(model, group) ?? '') }));
+  const lines = priced.toSorted((one, other) => {
+    if (sort === 'name') return one.model.name.localeCompare(other.model.name, 'en');
+    if (one.price === undefined || other.price === undefined)
+      return Number(one.price === undefined) - Number(other.price === undefined);
+    const cheaper = Number(one.price - other.price);
+    return sort === 'cheapest' ? cheaper : -cheaper;
+  });
+  const blocks: TierModels[] = [];
+  for (const { model } of lines) {
+    const last = blocks.at(-1);
+    if (last?.tier === model.tier) last.models.push(model);
+    else blocks.push({ tier: model.tier, models: [model] });
+  }
+  return blocks;
 }
 
 /** The price of one request in a group; undefined when the group may not use the model. */
