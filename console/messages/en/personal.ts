@@ -40,6 +40,7 @@ export const personal = {
   palette: {
     title: 'Go or do',
     label: 'Page or command',
+    createKey: 'Create key',
     shortcuts: 'Keyboard shortcuts',
     does: {
       palette: 'Go to a page or run a command',

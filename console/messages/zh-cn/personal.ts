@@ -43,6 +43,7 @@ export const personal: Translation<typeof english> = {
   palette: {
     title: '跳转或执行',
     label: '页面或命令',
+    createKey: '创建密钥',
     shortcuts: '键盘快捷键',
     does: {
       palette: '跳转到页面或执行命令',

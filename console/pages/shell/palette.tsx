@@ -2,7 +2,7 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { CommandEmpty, CommandInput, CommandItem, CommandList, CommandRoot, defaultFilter } from 'cmdk';
-import { useState } from 'react';
+import { useLayoutEffect, useRef, useState } from 'react';
 import {
   BookOpenText,
   Boxes,
@@ -17,6 +17,7 @@ import {
   MessageSquare,
   Monitor,
   Moon,
+  Plus,
   ScrollText,
   ShieldCheck,
   Sun,
@@ -33,6 +34,7 @@ import { setTheme, THEMES } from '../../components/theme.ts';
 import { useToast } from '../../components/toast.tsx';
 import { LANGUAGE_NAMES, LANGUAGES, setLanguage } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
+import { NEW_KEY } from '../keys/search.ts';
 import { ADMIN_PLACES } from './admin-places.ts';
 import type { Viewer } from './viewer.ts';
 
@@ -106,6 +108,12 @@ function useCommands({ role, baseAddress }: Omit<PaletteProps, 'sheet'>): Comman
           },
         ]
       : []),
+    {
+      id: 'create-key',
+      icon: Plus,
+      word: t('palette.createKey'),
+      run: () => void navigate({ to: '/keys', search: { open: NEW_KEY } }),
+    },
     { id: 'copy', icon: Copy, word: t('copy.address'), run: copy },
     ...THEMES.map((name) => ({
       id: `theme:${name}`,
@@ -168,6 +176,8 @@ function useAdminCommands(text: string): { places: Command[]; searches: Command[
 function Commands(props: Omit<PaletteProps, 'sheet'>) {
   const { t } = useTranslation();
   const [text, setText] = useState('');
+  const [meant, setMeant] = useState('');
+  const root = useMeant(meant);
   const common = useCommands(props);
   const { places, searches } = useAdminCommands(text.trim());
   const commands = props.admin ? [...places, ...common, ...searches] : common;
@@ -177,7 +187,16 @@ function Commands(props: Omit<PaletteProps, 'sheet'>) {
   };
   return (
     <Dialog open onClose={props.onClose} title={t('palette.title')}>
-      <CommandRoot label={t('palette.label')} loop vimBindings={false} filter={rank} className="relative">
+      <CommandRoot
+        ref={root}
+        label={t('palette.label')}
+        loop
+        vimBindings={false}
+        filter={rank}
+        value={meant}
+        onValueChange={setMeant}
+        className="relative"
+      >
         <label className="flex flex-col gap-2">
           {/* The library reads its own label out, which nobody sees. */}
           <span aria-hidden="true" className="text-table font-[550]">
@@ -194,6 +213,21 @@ function Commands(props: Omit<PaletteProps, 'sheet'>) {
       </CommandRoot>
     </Dialog>
   );
+}
+
+/**
+ * Says which option is meant. The library does so when somebody moves by arrows, but after typing it names the
+ * option of before, so this has the last word after each change.
+ */
+function useMeant(id: string) {
+  const root = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const input = root.current?.querySelector('[cmdk-input]');
+    const option = root.current?.querySelector(`[cmdk-item][data-value="${CSS.escape(id)}"]`);
+    if (option) input?.setAttribute('aria-activedescendant', option.id);
+    else input?.removeAttribute('aria-activedescendant');
+  });
+  return root;
 }
 
 interface OptionProps {
