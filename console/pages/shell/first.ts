@@ -30,6 +30,17 @@ export const VIEWER_TEXT = `
         frozen
         __typename
       }
+      pools(first: 3, state: [EXPIRING]) {
+        nodes {
+          id
+          name
+          state
+          endsAt
+          autoRenew
+          __typename
+        }
+        __typename
+      }
       __typename
     }
     baseAddress

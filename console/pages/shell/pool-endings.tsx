@@ -1,34 +1,14 @@
 /** Says on every page which dedicated pool ends soon, while there is still time to renew it. */
 import { Hourglass } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
-import { useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { Banner } from '../../components/notice.tsx';
 import { stampText } from '../../components/time.tsx';
-import { graphql, type ResultOf } from '../../graphql.ts';
 import { loadWords } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
+import type { Viewer } from './viewer.ts';
 
-const POOLS_TOLD_MOST = 3;
-
-const EndingsQuery = graphql(`
-  query PoolEndings($first: Int!) {
-    viewer {
-      id
-      pools(first: $first, state: [EXPIRING]) {
-        nodes {
-          id
-          name
-          state
-          endsAt
-          autoRenew
-        }
-      }
-    }
-  }
-`);
-
-type Ending = NonNullable<ResultOf<typeof EndingsQuery>['viewer']>['pools']['nodes'][number];
+type Ending = Viewer['pools']['nodes'][number];
 
 const RenewDialog = lazy(async () => {
   const load = import('../pools/renew-dialog.tsx');
@@ -36,10 +16,11 @@ const RenewDialog = lazy(async () => {
   return { default: Dialog };
 });
 
-/** A banner for each; pools that renew themselves need none. */
-export function PoolEndings() {
-  const [{ data }] = useQuery({ query: EndingsQuery, variables: { first: POOLS_TOLD_MOST } });
-  const pools = data?.viewer?.pools.nodes ?? [];
+/**
+ * A banner for each; pools that renew themselves need none. They come with the viewer, so that the banner is there
+ * as soon as the page is, and pushes nothing down afterwards.
+ */
+export function PoolEndings({ pools }: { pools: readonly Ending[] }) {
   // What was renewed meanwhile stays in the answer of before, with its new state.
   const ending = pools.filter(({ state, autoRenew }) => state === 'EXPIRING' && !autoRenew);
   return ending.map((pool) => <EndingBanner key={pool.id} pool={pool} />);

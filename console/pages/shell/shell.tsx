@@ -14,6 +14,7 @@ import { useTranslation } from '../../translation.ts';
 import { ProofHost } from '../proof/proof-host.tsx';
 import { FrameContext } from './frame-context.ts';
 import { Sidebar, TabBar } from './navigation.tsx';
+import { PoolEndings } from './pool-endings.tsx';
 import { SkipLink } from './skip-link.tsx';
 import { PhoneBar, TopBar } from './top-bar.tsx';
 import { type Viewer, ViewerQuery } from './viewer.ts';
@@ -34,7 +35,6 @@ const WalletChanges = graphql(`
 
 // Seldom needed, so no part of the frame.
 const PolicyGate = lazy(async () => ({ default: (await import('./policy-gate.tsx')).PolicyGate }));
-const PoolEndings = lazy(async () => ({ default: (await import('./pool-endings.tsx')).PoolEndings }));
 const PolicyBanner = lazy(async () => ({ default: (await import('./policy-banner.tsx')).PolicyBanner }));
 
 /** Lets in who is signed in; everybody else is sent to sign in and comes back afterwards. */
@@ -170,9 +170,7 @@ function Banners({ viewer }: { viewer: Viewer }) {
           {frozen ? t('shell.frozen') : t('shell.empty')}
         </Banner>
       )}
-      <Suspense>
-        <PoolEndings />
-      </Suspense>
+      <PoolEndings pools={viewer.pools.nodes} />
     </div>
   );
 }
