@@ -23,6 +23,9 @@ export interface ChatRow {
 
 interface HistoryProps {
   chatId: string | undefined;
+  /** What the chats are searched for. */
+  find: string | undefined;
+  onFind: (text: string | undefined) => void;
   /** Counts changes made on this page; the list is read again after each. */
   changes: number;
   onNew: () => void;
@@ -30,12 +33,11 @@ interface HistoryProps {
 }
 
 /** The list at the left, the last used first. */
-export function History({ chatId, changes, onNew, onDeleted }: HistoryProps) {
+export function History({ chatId, find, onFind, changes, onNew, onDeleted }: HistoryProps) {
   const { t } = useTranslation();
   const label = t('playground.search');
-  const [search, setSearch] = useState<string>();
   const [task, setTask] = useState<ChatTask>();
-  const variables = { search: search ?? null };
+  const variables = { search: find ?? null };
   const [{ data, error }, again] = useQuery({
     query: ChatsQuery,
     variables,
@@ -61,16 +63,16 @@ export function History({ chatId, changes, onNew, onDeleted }: HistoryProps) {
         {t('playground.newChat')}
       </Button>
       <div className="[&>div]:w-full">
-        <SearchField {...{ label, placeholder: label, value: search, onSearch: setSearch }} />
+        <SearchField {...{ label, placeholder: label, value: find, onSearch: onFind }} />
       </div>
       <div className="min-h-0 flex-1 overflow-y-auto">
         {!list && <NotListed error={error} onRetry={refresh} />}
-        <Groups rows={rows} chatId={chatId} onTask={setTask} />
-        {search !== undefined && list && rows.length === 0 && (
+        <Groups {...{ rows, chatId, find }} onTask={setTask} />
+        {find !== undefined && list && rows.length === 0 && (
           <p className="px-2 text-table text-ink-2">{t('playground.noMatch')}</p>
         )}
       </div>
-      {search === undefined && total > 0 && (
+      {find === undefined && total > 0 && (
         <Total total={total} onDelete={() => setTask({ kind: 'delete-all', count: total })} />
       )}
       <Suspense>
@@ -97,17 +99,18 @@ function NotListed({ error, onRetry }: { error: CombinedError | undefined; onRet
 interface GroupsProps {
   rows: readonly ChatRow[];
   chatId: string | undefined;
+  find: string | undefined;
   onTask: (task: ChatTask) => void;
 }
 
-function Groups({ rows, chatId, onTask }: GroupsProps) {
+function Groups({ rows, chatId, find, onTask }: GroupsProps) {
   const { t } = useTranslation();
   return grouped(rows).map(({ name, chats }) => (
     <section key={name} className="mb-4">
       <h2 className="mb-1 px-2 text-hint text-ink-3">{t(`playground.${name}`)}</h2>
       <ul>
         {chats.map((chat) => (
-          <ChatLine key={chat.id} chat={chat} current={chat.id === chatId} onTask={onTask} />
+          <ChatLine key={chat.id} chat={chat} current={chat.id === chatId} find={find} onTask={onTask} />
         ))}
       </ul>
     </section>
@@ -129,17 +132,18 @@ function Total({ total, onDelete }: { total: number; onDelete: () => void }) {
 interface LineProps {
   chat: ChatRow;
   current: boolean;
+  find: string | undefined;
   onTask: (task: ChatTask) => void;
 }
 
-function ChatLine({ chat, current, onTask }: LineProps) {
+function ChatLine({ chat, current, find, onTask }: LineProps) {
   const { t } = useTranslation();
   const title = chat.title || t('playground.untitled');
   return (
     <li className={clsx('flex items-center rounded-control', current && 'bg-hover font-[550]')}>
       <Link
         to="/playground"
-        search={{ chat: chat.id }}
+        search={{ chat: chat.id, find }}
         className="min-w-0 flex-1 truncate px-2 py-1.5 touch:py-3"
       >
         {title}

@@ -55,6 +55,8 @@ function Home({ home, models }: HomeProps) {
   const list = (
     <History
       chatId={search.chat}
+      find={search.find}
+      onFind={(find) => void navigate({ to: '/playground', search: { ...search, find } })}
       changes={changes}
       onNew={fresh}
       onDeleted={(ids) => {

@@ -9,10 +9,13 @@ import { graphql } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
 import { takeFragment } from '../fragment.ts';
 import { AccountFrame } from './account-frame.tsx';
-import { type SignInForm, useSignIn } from './use-sign-in.ts';
+import { type SignInForm, useSendOn, useSignIn } from './use-sign-in.ts';
 
 const WaysQuery = graphql(`
   query WaysIn {
+    viewer {
+      id
+    }
     signInOptions {
       password
       passkeys
@@ -53,7 +56,9 @@ export function SignInPage() {
 function SignInForms() {
   const { t } = useTranslation();
   const { next, oidc } = useSearch({ from: '/sign-in' });
-  const [{ data }] = useQuery({ query: WaysQuery });
+  // Whether somebody is signed in already is asked anew: what was known before may have ended.
+  const [{ data }] = useQuery({ query: WaysQuery, requestPolicy: 'network-only' });
+  useSendOn(data?.viewer !== undefined && data.viewer !== null, next);
   const form = useForm<SignInForm>({ defaultValues: { email: '', password: '', code: '', stay: true } });
   const { failure, second, fetching, send } = useSignIn(next);
   const ways = data?.signInOptions;

@@ -1,6 +1,6 @@
 /** Signing in with email and password, and with the code of the app where the account has one. */
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useMutation } from 'urql';
 import { graphql } from '../../graphql.ts';
 import { useSession } from '../../session.tsx';
@@ -49,6 +49,14 @@ export function useEntering(next: string | undefined): () => Promise<void> {
     changed();
     return navigate({ href: destination(next), replace: true });
   };
+}
+
+/** Sends a visitor who is signed in already to where they wanted to go. */
+export function useSendOn(signedIn: boolean, next: string | undefined): void {
+  const navigate = useNavigate();
+  useEffect(() => {
+    if (signedIn) void navigate({ href: destination(next), replace: true });
+  }, [signedIn, next, navigate]);
 }
 
 /** The form's way. */
