@@ -16,7 +16,7 @@ const EVERYWHERE = new RegExp(
     'console/pages/(?:admin|admin/pool|keys|playground|pools|pricing|profile|usage|wallet)[/-]search\\.ts$',
     'console/messages/en/frame\\.ts$',
     'console/components/(?:button|copy|field|mark|notice|page-head|store|tag|theme|time)\\.tsx?$',
-    'console/pages/failure-words\\.ts$',
+    'console/pages/(?:answer-fields|failure-words)\\.ts$',
     'console/pages/shell/(?:frame-context|not-found|page-broken|skip-link)\\.tsx?$',
     'lucide-react/dist/esm/icons/(?:chevron-down|circle-(?:alert|check|exclamation-point)|search)\\.',
   ].join('|'),
@@ -40,17 +40,24 @@ const TABLES = /node_modules\/@tanstack\/(?:react-table|table-core)\/|console\/c
 
 /** What more than one page asks of keys and of users: alone, each would be a file. */
 const KEYS = /console\/pages\/keys\/(?:documents|key-state)\.ts$/;
-const KEYS_OWN = /console\/pages\/keys\/(?:use-key-switch|week)\.ts$/;
+const KEYS_OWN = /console\/pages\/keys\/(?:changes|use-key-switch|week)\.ts$/;
 const USERS = /console\/pages\/admin\/(?:documents|user-documents)\.ts$/;
+
+/** What the bars of both frames, of the console and of administrators, have in common. */
+const BAR = new RegExp(
+  [
+    'console/pages/shell/(?:commands|top-bar)\\.tsx$',
+    'console/pages/proof/proof-host\\.tsx$',
+    'lucide-react/dist/esm/icons/(?:radio|cloud-off|circle-user-round|log-out|boxes|chart-column|file-text)\\.',
+  ].join('|'),
+);
 
 /** The frame of every signed-in page, with its icons: alone, each of them would be a file. */
 const FRAME = new RegExp(
   [
-    'console/pages/shell/(?:shell|navigation|account-menu|commands|top-bar|viewer)\\.tsx?$',
-    'console/pages/proof/proof-host\\.tsx$',
-    'lucide-react/dist/esm/icons/(?:chart-column|file-text|key-round|log-out|circle-user-round|menu)\\.',
-    'lucide-react/dist/esm/icons/(?:boxes|circle-question-mark)\\.',
-    'lucide-react/dist/esm/icons/(?:message-square|tag|wallet|shield-check|radio|cloud-off|search)\\.',
+    'console/pages/shell/(?:shell|navigation|account-menu|viewer|pool-endings)\\.tsx?$',
+    'lucide-react/dist/esm/icons/(?:key-round|menu)\\.',
+    'lucide-react/dist/esm/icons/(?:circle-question-mark|message-square|tag|wallet|shield-check)\\.',
   ].join('|'),
 );
 
@@ -90,6 +97,7 @@ const GROUPS = [
   { name: 'keys', test: KEYS },
   { name: 'keys-own', test: KEYS_OWN },
   { name: 'users', test: USERS },
+  { name: 'bar', test: BAR },
   { name: 'frame', test: FRAME },
   { name: 'foot', test: /console\/(?:pages\/shell\/foot|components\/select-field)\.tsx$/ },
   { name: 'public', test: PUBLIC },
