@@ -62,7 +62,13 @@ export const GROUPS = {
   /** The posting of entries: what comes in, goes out, is owed and is changed by hand. */
   posting: {
     mutate: ['control-plane/wallet/{ledger,movements,wallet.service,account.record}.ts'],
-    tests: ['control-plane/wallet/{ledger,owed}.test.ts'],
+    tests: ['control-plane/wallet/{movements,ledger,owed}.test.ts'],
+    database: true,
+  },
+  /** What watches over the ledger. */
+  check: {
+    mutate: ['control-plane/wallet/{invariants,check-ledger}.ts'],
+    tests: ['control-plane/wallet/{invariants,ledger}.test.ts'],
     database: true,
   },
   /** What becomes void of a gift, in the wallet and in leases. */

@@ -125,14 +125,15 @@ describe('a gift that becomes void', () => {
     expect(await has()).toEqual({ free: 25n, held: 0n });
   });
 
-  it('leaves what was given before, as long as some of it is left', async () => {
-    const { give, voidIt, lease, has } = await opened();
+  it('leaves what was given before, as long as some of it is left, and recalls nothing of that', async () => {
+    const { nodeId, give, voidIt, lease, has } = await opened();
     await give('earlier', 10n);
     await give('demo', 20n);
     const first = await lease(5n);
     await first.spend(4);
     await voidIt('demo');
     expect(await has()).toEqual({ free: 5n, held: 1n });
+    expect(await openRecalls(money.em(), nodeId)).toEqual([]);
     await first.close();
     expect(await has()).toEqual({ free: 6n, held: 0n });
   });
