@@ -8,7 +8,7 @@ import { query, queryOne, sql } from '../sql.ts';
 import { settle } from '../usage/settlement.service.ts';
 import { checkInvariants } from './invariants.ts';
 import { closeLease, reclaimLease, sweepLeases } from './lease.end.ts';
-import { openRecalls } from './lease.rows.ts';
+import { leasesOfWallet, openRecalls } from './lease.rows.ts';
 import { requestLease } from './lease.service.ts';
 import { clawBack } from './movements.ts';
 import { walletById } from './wallet.service.ts';
@@ -43,6 +43,7 @@ async function setting(keyId: string | null = null) {
     leaseId: lease.id,
     state: () => walletById(money.em(), walletId),
     recalls: () => openRecalls(money.em(), node.nodeId),
+    open: () => leasesOfWallet(money.em(), walletId),
     clawBack: (amount: bigint) =>
       clawBack(money.em(), {
         walletId,
@@ -64,13 +65,16 @@ async function setting(keyId: string | null = null) {
 }
 
 it('a clawback recalls what nodes hold, which repays the debt first and thaws the wallet', async () => {
-  const { clawBack: claw, state, recalls, close, leaseId } = await setting();
+  const { clawBack: claw, state, recalls, open, close, leaseId, walletId } = await setting();
+  const held = { id: leaseId, walletId, cash: 6n * PRICE, gift: 0n, granted: 6n * PRICE, chargeSum: 0n };
+  expect(await open()).toMatchObject([held]);
   await claw(58n * PRICE);
   expect(await state()).toMatchObject({ cash: 0n, held: 6n * PRICE, receivable: 4n * PRICE, frozen: true });
   expect(await recalls()).toEqual([leaseId]);
   await close();
   await close();
   expect(await state()).toMatchObject({ cash: 2n * PRICE, held: 0n, receivable: 0n, frozen: false });
+  expect(await open()).toEqual([]);
 });
 
 it('a debt beyond what comes back stays, less that, and the wallet stays frozen', async () => {
