@@ -207,6 +207,7 @@ export const TYPE_RULES: Readonly<Record<string, TokenRule>> = {
   RateLimit: 'ANY',
   ReceiptPlaceView: 'ANY',
   RequestReceipt: ['USAGE_READ', 'ADMIN_USERS'],
+  ScheduledJob: 'ANY',
   SecurityFactors: 'ADMIN_USERS',
   Session: 'ADMIN_USERS',
   SnippetFile: 'ANY',

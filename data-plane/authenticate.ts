@@ -15,6 +15,8 @@ export interface Caller {
   /** The pool on whose host the request came; undefined on the main domain. */
   pool: PoolRecord | undefined;
   source: UsageSource;
+  /** Whether the secret is the one that a rotation replaced, in its grace period. */
+  byOldSecret: boolean;
   /** Address for the usage log. */
   address: string | null;
 }
@@ -31,7 +33,7 @@ const REALTIME_PROTOCOL = 'openai-insecure-api-key.';
  */
 export function authenticate(call: Call, credentials: Credentials): Caller {
   const host = poolOfHost(call);
-  const key = findKey(call, credentials);
+  const { key, byOldSecret } = findKey(call, credentials);
   if (!key.enabled && key.disabledReason !== 'POOL_EXPIRED')
     throw refused('key_disabled', 'This API key is disabled. Enable it in the console or use another.');
   if (key.expiresAt !== null && key.expiresAt <= call.at) {
@@ -41,8 +43,8 @@ export function authenticate(call: Call, credentials: Credentials): Caller {
   const pass = key.hidden ? playgroundPass(call, key) : undefined;
   checkAddress(call, key);
   checkAccount(call, key);
-  if (pass) return { key, pool, source: pass.source, address: pass.ip };
-  return { key, pool, source: pool ? 'POOL_KEY' : 'API_KEY', address: call.address };
+  if (pass) return { key, pool, source: pass.source, byOldSecret, address: pass.ip };
+  return { key, pool, source: pool ? 'POOL_KEY' : 'API_KEY', byOldSecret, address: call.address };
 }
 
 /** Whether the request carries a generative-language key, in a header or in the query. */
@@ -50,17 +52,17 @@ export function hasGenerativeKey({ headers, query }: Pick<Call, 'headers' | 'que
   return GENERATIVE_HEADERS.some((name) => headers[name] !== undefined) || query.has('key');
 }
 
-function findKey(call: Call, credentials: Credentials): KeyRecord {
+function findKey(call: Call, credentials: Credentials): Pick<Caller, 'key' | 'byOldSecret'> {
   const secret = secretOf(call, credentials);
   if (secret === undefined) throw invalidKey(missingKeyMessage(credentials));
   const digest = isWellFormedKey(secret) ? digestOf(secret) : undefined;
   const key = digest === undefined ? undefined : call.config.keyByDigest(digest);
   if (!key) throw invalidKey('The API key is not valid. Copy it again, or create a new one in the console.');
-  const isPrevious = digest === key.previousDigest && digest !== key.digest;
-  if (isPrevious && (key.previousUntil ?? 0) <= call.at) {
+  const byOldSecret = digest === key.previousDigest && digest !== key.digest;
+  if (byOldSecret && (key.previousUntil ?? 0) <= call.at) {
     throw invalidKey('This API key was rotated. Use the new one.');
   }
-  return key;
+  return { key, byOldSecret };
 }
 
 /** The family's own header first: a Bearer beside it may belong to a proxy. */

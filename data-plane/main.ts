@@ -19,6 +19,7 @@ import type { Log } from './log.ts';
 import { joinNodes } from './membership.ts';
 import type { Vitals } from './metrics.ts';
 import { AloneMark } from './permits/marker.ts';
+import { OldSecrets } from './old-secrets.ts';
 import { NodePermits } from './permits/permits.ts';
 import { readNodeSettings } from './node-settings.ts';
 import type { NodeSettings } from './node-settings.ts';
@@ -55,6 +56,7 @@ interface Node {
   permits: NodePermits;
   feed: Feed;
   upstreamStates: UpstreamStates;
+  oldSecrets: OldSecrets;
   server: ReturnType<typeof buildServer>;
   traffic: { inflight: number; served: number };
   /** The node's id, once the control plane knows this process: before that, no credit. */
@@ -103,6 +105,7 @@ async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
     permits,
     feed,
     upstreamStates: new UpstreamStates(REAL),
+    oldSecrets: new OldSecrets(REAL.now),
     traffic: { inflight: 0, served: 0 },
     id: undefined,
     draining: false,
@@ -120,6 +123,7 @@ async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
     draining: () => whole.draining,
     vitals: () => vitalsOf(whole),
     upstreamStates: node.upstreamStates,
+    oldSecrets: node.oldSecrets,
   });
   const whole: Node = Object.assign(node, { server });
   countTraffic(whole);
@@ -146,7 +150,7 @@ function vitalsOf({ ledger, feed, store }: Node): Vitals {
 
 /** Joins the other nodes; from then on configuration and money flow. Returns how to leave. */
 function enterService(node: Node): () => void {
-  const { settings, control, ledger, feed, log, traffic, upstreamStates } = node;
+  const { settings, control, ledger, feed, log, traffic, upstreamStates, oldSecrets } = node;
   return joinNodes({
     control,
     log,
@@ -159,6 +163,7 @@ function enterService(node: Node): () => void {
     vitals: () => ({
       ...traffic,
       ...upstreamStates.report(),
+      oldSecrets: oldSecrets.report(),
       appliedRevision: feed.revision,
       usageBacklog: ledger.usageBacklog,
     }),

@@ -22,6 +22,7 @@ function member(
       usageBacklog: 0,
       upstreams: [],
       credentials: [],
+      oldSecrets: [],
     }),
     now: () => ({ mono: performance.now(), wall: 0 }),
     onRegistered: () => {},

@@ -14,7 +14,7 @@ const RETRY_MAX_MS = 800;
 /** After a heartbeat without an answer the next one follows sooner: leases and usage wait for it, in ms. */
 const HEARTBEAT_AGAIN_MS = 700;
 
-export interface Vitals extends Pick<NodeHeartbeatInput, 'upstreams' | 'credentials'> {
+export interface Vitals extends Pick<NodeHeartbeatInput, 'upstreams' | 'credentials' | 'oldSecrets'> {
   appliedRevision: number;
   inflight: number;
   served: number;

@@ -7,10 +7,14 @@ import type { Call } from './call.ts';
 import type { RateStanding } from './permits/permits.ts';
 import type { Services } from './services.ts';
 
-/** Authenticates (and throws as `authenticate` does); answers of pools then carry their rate. */
+/**
+ * Authenticates (and throws as `authenticate` does), and notes the use of an old secret; answers of pools
+ * then carry their rate.
+ */
 export function callerOf(call: Call, credentials: Credentials, services: Services): Caller {
   const caller = authenticate(call, credentials);
-  const { pool } = caller;
+  const { key, pool } = caller;
+  if (caller.byOldSecret) services.oldSecrets.used(key.id);
   if (pool) call.reply.late(() => rateHeaders(call, pool, services));
   return caller;
 }

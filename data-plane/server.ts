@@ -16,19 +16,15 @@ import type { OpenCall } from './call.ts';
 import { checkContentType, wrongContentType } from './content-type.ts';
 import type { ClaimOffice } from './claim.ts';
 import type { Services } from './services.ts';
-import type { ConfigStore } from './config/config.ts';
-import type { DialectName } from '@gateway/shared/catalog';
-import type { Dialect, Inbound } from './dialects/dialect.ts';
 import type { Endpoint, Method } from './endpoint.ts';
 import { ENDPOINTS, errorFormatOf } from './endpoints.ts';
 import { Uploads } from './exchange/parked.ts';
 import { tellFailure } from './failure-answer.ts';
 import { refuseGarbled } from './garbled.ts';
-import type { Ledger } from './ledger/ledger.ts';
 import { Metrics } from './metrics.ts';
 import type { Vitals } from './metrics.ts';
 import type { ServerSettings } from './settings.ts';
-import type { Permits } from './permits/permits.ts';
+import { OldSecrets } from './old-secrets.ts';
 import { Upstreams } from './upstreams.ts';
 import { UpstreamStates } from './upstreams/states.ts';
 import { siteRoutes } from './site.ts';
@@ -37,14 +33,11 @@ import { isUpgrade, serveUpgrade } from './upgrade.ts';
 import type { UpgradeParts } from './upgrade.ts';
 
 /** What a node's server is built from. */
-export interface ServerDependencies {
-  store: ConfigStore;
-  ledger: Ledger;
+export interface ServerDependencies extends Pick<
+  Services,
+  'store' | 'ledger' | 'permits' | 'dialects' | 'completions'
+> {
   claims?: ClaimOffice;
-  permits: Permits;
-  dialects: Partial<Record<DialectName, Dialect>>;
-  /** Legacy completions, which clients speak and no upstream. */
-  completions: Inbound;
   settings: ServerSettings;
   /** True from the moment the node is told to stop: it is then not ready, and refuses new requests. */
   draining?: () => boolean;
@@ -52,6 +45,8 @@ export interface ServerDependencies {
   vitals?: () => Vitals;
   /** What is known of the upstreams, for whoever else asks. */
   upstreamStates?: UpstreamStates;
+  /** Keys that are used by their old secrets, for whoever else asks. */
+  oldSecrets?: OldSecrets;
   /** A monotonic clock in ms, by which limits in time are kept. */
   now?: () => number;
   /** `silent`, `error`, `warn`, `info`, `debug`. */
@@ -159,6 +154,7 @@ function buildServices(dependencies: ServerDependencies): Services {
     sessions: new Bulkhead(CONCURRENT_SESSIONS, 'sessions'),
     freeRequests: new FreeRequests(now),
     metrics: new Metrics(vitals, states),
+    oldSecrets: dependencies.oldSecrets ?? new OldSecrets(now),
     uploads: new Uploads(),
   };
 }

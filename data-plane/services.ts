@@ -6,6 +6,7 @@ import type { ConfigStore } from './config/config.ts';
 import type { Dialect, Inbound } from './dialects/dialect.ts';
 import type { Uploads } from './exchange/parked.ts';
 import type { Ledger } from './ledger/ledger.ts';
+import type { OldSecrets } from './old-secrets.ts';
 import type { Permits } from './permits/permits.ts';
 import type { Metrics } from './metrics.ts';
 import type { Upstreams } from './upstreams.ts';
@@ -30,6 +31,7 @@ export interface Services {
   freeRequests: FreeRequests;
   streams: StreamsByKey;
   metrics: Metrics;
+  oldSecrets: OldSecrets;
   /** Uploaded files until an upstream has taken them. */
   uploads: Uploads;
 }

@@ -277,4 +277,15 @@ export interface NodeHeartbeatInput {
   upstreams: UpstreamReport[];
   /** Credentials that were used lately. */
   credentials: CredentialReport[];
+  /** Keys whose old secret was used lately, during the grace period of a rotation. */
+  oldSecrets: OldSecretReport[];
+}
+
+/** Old secrets in one heartbeat, at most: those that were used last come first. */
+export const OLD_SECRETS_MAX = 500;
+
+/** When the old secret of a key was used last. Told as an age in ms: clocks of nodes are not compared. */
+export interface OldSecretReport {
+  keyId: string;
+  usedMsAgo: number;
 }

@@ -21,6 +21,7 @@ import { digestOf, issueKey } from '@gateway/shared/secrets';
 import type { CompiledCredential, CompiledRoute, Config, ConfigStore } from '../data-plane/config/config.ts';
 import { COMPLETIONS, DIALECTS } from '../data-plane/dialects/index.ts';
 import { buildServer } from '../data-plane/server.ts';
+import type { OldSecrets } from '../data-plane/old-secrets.ts';
 import type { Permit, Permits, RateStanding } from '../data-plane/permits/permits.ts';
 import type { Hold, Ledger } from '../data-plane/ledger/ledger.ts';
 
@@ -243,7 +244,9 @@ export interface CallResult {
 }
 
 /** Starts the server with one key, one model, and no route. */
-export async function startNode(parts: { now?: () => number; ledger?: Ledger } = {}): Promise<TestNode> {
+export async function startNode(
+  parts: { now?: () => number; ledger?: Ledger; oldSecrets?: OldSecrets } = {},
+): Promise<TestNode> {
   const store = new FakeStore();
   const ledger = new FakeLedger();
   const permits = new FakePermits();

@@ -87,6 +87,12 @@ export class PasswordChangeInput {
 
   @Field(() => String, { description: 'At least 12 characters.' })
   newPassword!: string;
+
+  @Field(() => Boolean, {
+    defaultValue: true,
+    description: 'Ends all other sessions. Leave it so wherever somebody else may know the old password.',
+  })
+  revokeOtherSessions!: boolean;
 }
 
 /** Names the version of the policy that is accepted. */

@@ -134,7 +134,9 @@ export class AccountResolver {
   }
 
   @Authorized('USER')
-  @Mutation(() => ViewerPayload, { description: 'Changes the password and ends all other sessions.' })
+  @Mutation(() => ViewerPayload, {
+    description: 'Changes the password and ends all other sessions, unless these are to go on.',
+  })
   passwordChange(
     @Ctx() context: Context,
     @Arg('input', () => PasswordChangeInput, { description: 'Both passwords.' }) input: PasswordChangeInput,
@@ -145,6 +147,7 @@ export class AccountResolver {
         currentPassword: input.currentPassword,
         newPassword: input.newPassword,
         sessionId: sessionOf(context).id,
+        revokeOtherSessions: input.revokeOtherSessions,
         ip: context.ip,
       }),
     }));

@@ -47,11 +47,23 @@ export async function signIn(
   return { user, ...(await openSession(em, user, { ...origin, remember: input.rememberMe })) };
 }
 
-/** Changes the password and ends all other sessions. Throws CREDENTIALS_INVALID, PASSWORD_WEAK. */
+export interface PasswordChange {
+  currentPassword: string;
+  newPassword: string;
+  /** The session that asks, which goes on. */
+  sessionId: string;
+  revokeOtherSessions: boolean;
+  ip: string | null;
+}
+
+/**
+ * Changes the password and ends all other sessions, unless these are to go on. Throws CREDENTIALS_INVALID,
+ * PASSWORD_WEAK.
+ */
 export async function changePassword(
   em: EntityManager,
   userId: string,
-  input: { currentPassword: string; newPassword: string; sessionId: string; ip: string | null },
+  input: PasswordChange,
 ): Promise<UserRow> {
   const user = await em.findOneOrFail(UserSchema, { id: userId });
   const attempt = { purpose: 'sign-in' as const, email: user.email, ip: input.ip };
@@ -66,9 +78,10 @@ export async function changePassword(
     const changed = await inner.findOneOrFail(UserSchema, { id: userId });
     changed.passwordHash = passwordHash;
     await inner.flush();
-    await endSessions(inner, userId, input.sessionId);
+    if (input.revokeOtherSessions) await endSessions(inner, userId, input.sessionId);
     await voidLinks(inner, userId, ['RESET']);
-    await notify(inner, changed, { kind: 'PASSWORD_CHANGED', ip: input.ip });
+    const kind = input.revokeOtherSessions ? 'PASSWORD_CHANGED' : 'PASSWORD_CHANGED_ALONE';
+    await notify(inner, changed, { kind, ip: input.ip });
     return changed;
   });
 }

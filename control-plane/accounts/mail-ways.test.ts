@@ -296,6 +296,28 @@ describe('notices about the safety of an account', () => {
     expect(JSON.stringify(sent)).not.toMatch(/click here|gqt_/);
   });
 
+  it('say whether a new password ended the other sessions, as was asked', async () => {
+    const owner = await member('nils@example.com');
+    const elsewhere = test.browser();
+    const signIn = { input: { email: 'nils@example.com', password: PASSWORD } };
+    await elsewhere.send(SIGN_IN, signIn);
+    const isSignedIn = async () => (await elsewhere.send(VIEWER)).data?.['viewer'] !== null;
+    const change = async (currentPassword: string, newPassword: string, more: object) =>
+      codesOf(
+        await owner.send(
+          `mutation ($input: PasswordChangeInput!) { passwordChange(input: $input) { ${ERRORS} } }`,
+          { input: { currentPassword, newPassword, ...more } },
+        ),
+        'passwordChange',
+      );
+    expect(await change(PASSWORD, NEW_PASSWORD, { revokeOtherSessions: false })).toEqual([]);
+    expect(await isSignedIn()).toBe(true);
+    expect((await mails()).at(-1)?.text).toContain('other sessions go on');
+    expect(await change(NEW_PASSWORD, PASSWORD, {})).toEqual([]);
+    expect(await isSignedIn()).toBe(false);
+    expect((await mails()).at(-1)?.text).toContain('all other sessions ended');
+  });
+
   it('are no news at the first sign-in of an account', async () => {
     const account = { email: 'mia@example.com', passwordHash: null, displayName: null, locale: 'en' };
     const user = await createAccount(em(), account);

@@ -20,6 +20,7 @@ export type LetterKind = 'register' | 'taken' | 'reset' | 'verify' | 'change';
 export type NoticeKind =
   | 'NEW_PLACE'
   | 'PASSWORD_CHANGED'
+  | 'PASSWORD_CHANGED_ALONE'
   | 'PASSWORD_RESET'
   | 'TOTP_ON'
   | 'TOTP_OFF'
@@ -71,6 +72,10 @@ const NOTICES: Record<NoticeKind, Record<MailLocale, Pair>> = {
   PASSWORD_CHANGED: {
     en: ['Your password was changed', 'The password of your account was changed; all other sessions ended.'],
     'zh-CN': ['您的密码已更改', '您账户的密码已更改，其他会话均已结束。'],
+  },
+  PASSWORD_CHANGED_ALONE: {
+    en: ['Your password was changed', 'The password of your account was changed; other sessions go on.'],
+    'zh-CN': ['您的密码已更改', '您账户的密码已更改，其他会话仍然有效。'],
   },
   PASSWORD_RESET: {
     en: ['Your password was reset', 'A new password was set by a link; all earlier sessions ended.'],

@@ -1,8 +1,8 @@
 /** The audit log on the API. */
 import 'reflect-metadata';
 import {
-  Arg,
   Args,
+  ArgsType,
   Ctx,
   Field,
   FieldResolver,
@@ -31,8 +31,8 @@ import type { Event } from '../events.ts';
 import { DateRange } from '../inputs.ts';
 import { NodeInterface } from '../node-interface.ts';
 import { AnyJson, DateTime } from '../scalars.ts';
-import { auditEvent, auditEvents } from './audit.service.ts';
-import type { AuditRow } from './audit.service.ts';
+import { auditEvents } from './audit.service.ts';
+import type { AuditFilter, AuditRow } from './audit.service.ts';
 
 export const ActorKind = describeEnum('ActorKind', 'What kind of actor did something.', {
   USER: 'A signed-in user.',
@@ -113,6 +113,13 @@ export class AuditFilterInput {
   targetId?: string | null;
 }
 
+/** Which events are meant. */
+@ArgsType()
+export class AuditArguments {
+  @Field(() => AuditFilterInput, { nullable: true, description: 'Which ones.' })
+  filter?: AuditFilterInput | null;
+}
+
 /** The audit log. */
 @Resolver(() => AdminQuery)
 export class AuditResolver {
@@ -120,21 +127,11 @@ export class AuditResolver {
   async auditLog(
     @Ctx() context: Context,
     @Args(() => LongPageArguments) page: LongPageArguments,
-    @Arg('filter', () => AuditFilterInput, { nullable: true, description: 'Which ones.' })
-    filter: AuditFilterInput | null,
+    @Args(() => AuditArguments) { filter }: AuditArguments,
   ): Promise<Connection<AuditEvent>> {
     const first = pageSize(page.first);
     const before = decodeCursor(page.after, 1)?.[0]?.toString();
-    const rows = await auditEvents(
-      context.em,
-      {
-        ...(filter?.range && { from: filter.range.from, to: filter.range.to }),
-        ...(filter?.actorId && { actorId: filter.actorId }),
-        ...(filter?.actions && { actions: filter.actions }),
-        ...(filter?.targetId && { targetId: filter.targetId }),
-      },
-      { before, limit: first + 1 },
-    );
+    const rows = await auditEvents(context.em, conditionsOf(filter), { before, limit: first + 1 });
     return connectionFrom(rows, {
       first,
       after: page.after,
@@ -148,13 +145,37 @@ export class AuditResolver {
   @Subscription(() => AuditEvent, {
     topics: 'adminAuditAdded',
     topicId: () => EVERYBODY,
+    filter: async ({ payload, context, args }: { payload: Event; context: Context; args: AuditArguments }) =>
+      !args.filter || (await newEvent(context, payload, args.filter)) !== undefined,
     description: 'Each change by an administrator as it happens.',
   })
-  async adminAuditAdded(@Root() event: Event, @Ctx() context: Context): Promise<AuditEvent> {
-    const row = await auditEvent(context.em, event.id);
+  async adminAuditAdded(
+    @Root() event: Event,
+    @Ctx() context: Context,
+    @Args(() => AuditArguments) { filter }: AuditArguments,
+  ): Promise<AuditEvent> {
+    const row = await newEvent(context, event, filter);
     if (!row) throw new Error(`The audit event ${event.id} is not there.`);
     return eventOf(row);
   }
+}
+
+function conditionsOf(filter: AuditFilterInput | null | undefined): AuditFilter {
+  return {
+    ...(filter?.range && { from: filter.range.from, to: filter.range.to }),
+    ...(filter?.actorId && { actorId: filter.actorId }),
+    ...(filter?.actions && { actions: filter.actions }),
+    ...(filter?.targetId && { targetId: filter.targetId }),
+  };
+}
+
+/** A new event, if it meets the filter, as the log decides it. */
+async function newEvent(
+  { em }: Context,
+  { id }: Event,
+  filter: AuditFilterInput | null | undefined,
+): Promise<AuditRow | undefined> {
+  return (await auditEvents(em, { ...conditionsOf(filter), id }, { limit: 1 }))[0];
 }
 
 /** An event as the API shows it. */

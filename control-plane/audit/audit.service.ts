@@ -46,6 +46,7 @@ export interface AuditRow {
 }
 
 export interface AuditFilter {
+  id?: string;
   from?: Date;
   to?: Date;
   actorId?: string;
@@ -108,6 +109,7 @@ export async function auditEvents(
   const conditions: Statement[] = [];
   if (filter.from) conditions.push(sql`at >= ${filter.from}`);
   if (filter.to) conditions.push(sql`at < ${filter.to}`);
+  if (filter.id) conditions.push(sql`id = ${filter.id}`);
   if (filter.actorId) conditions.push(sql`actor_id = ${filter.actorId}`);
   if (filter.targetId) conditions.push(sql`target_id = ${filter.targetId}`);
   if (filter.actions?.length) conditions.push(sql`action = any(${filter.actions})`);

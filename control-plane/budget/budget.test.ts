@@ -1,8 +1,7 @@
-import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import WebSocket from 'ws';
 import { startTestApp } from '../../test/control/app.ts';
 import type { TestApp } from '../../test/control/app.ts';
+import { socketClient } from '../../test/control/follow.ts';
 import type { Context, Viewer } from '../context.ts';
 import { query, sql } from '../sql.ts';
 import { Budget } from './budget.ts';
@@ -87,13 +86,7 @@ describe('the budget of the API', () => {
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(answer.errors[0]?.extensions).toMatchObject({ code: 'RATE_LIMITED', limit: HOURLY });
     expect(answer.errors[0]?.extensions['http']).toBeUndefined();
-    const cookie = user.cookie ?? '';
-    class Socket extends WebSocket {
-      constructor(url: string, protocol: string) {
-        super(url, protocol, { headers: { cookie } });
-      }
-    }
-    const client = createClient({ url: `${test.url.replace('http', 'ws')}/graphql`, webSocketImpl: Socket });
+    const client = socketClient(test, user);
     const failure = await new Promise((resolve) => {
       client.subscribe({ query: greedy }, { next: resolve, error: resolve, complete: () => resolve(null) });
     });

@@ -23,7 +23,6 @@ import {
   upsertModel,
 } from './catalog.service.ts';
 import {
-  AdminGroupRatioInput,
   AdminModelInput,
   AdminModelStateInput,
   CatalogFilter,
@@ -31,11 +30,10 @@ import {
   CatalogModelConnection,
   CatalogModelPayload,
   GroupPrice,
-  GroupRatio,
-  GroupRatioPayload,
   ModelDeprecation,
   ModelEndpoint,
 } from './catalog.type.ts';
+import { AdminGroupRatioInput, GroupRatio, GroupRatioPayload } from './ratio.type.ts';
 import type { CatalogQuery } from './catalog.service.ts';
 import type { GroupRatioRow } from './model.entity.ts';
 import { pricesOf } from './model.record.ts';
@@ -179,6 +177,7 @@ export class CatalogResolver {
       announcedAt: model.deprecatedAt,
       retiresAt: model.retiresAt ?? null,
       replacement: replacement ?? null,
+      note: model.deprecationNote ?? null,
     };
   }
 }

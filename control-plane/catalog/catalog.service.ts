@@ -14,7 +14,7 @@ import { inTransaction, query, sql } from '../sql.ts';
 import { GroupRatioSchema, ModelSchema } from './model.entity.ts';
 import type { GroupRatioRow, ModelRow, ModelState } from './model.entity.ts';
 import { isServed, modelRecord } from './model.record.ts';
-import { checkModel, checkRetirement, valuesOf } from './model.rules.ts';
+import { checkModel, checkNote, checkRetirement, valuesOf } from './model.rules.ts';
 import type { ModelChange, StateChange } from './model.rules.ts';
 import { DEFAULT_LIMITS, familiesOf, modalitiesOf, SEED_MODELS, SEED_RATIOS } from './seed-models.ts';
 
@@ -117,6 +117,7 @@ export async function upsertModel(em: EntityManager, input: ModelChange, actor: 
  */
 export async function setModelState(em: EntityManager, input: StateChange, actor: Actor): Promise<ModelRow> {
   checkRetirement(input, new Date());
+  const note = checkNote(input.note);
   return inTransaction(em, async (inner) => {
     const model = await modelForChange(inner, input.id, 'ANY');
     if (model.state !== 'DRAFT' && input.state === 'DRAFT') {
@@ -135,6 +136,7 @@ export async function setModelState(em: EntityManager, input: StateChange, actor
     model.deprecatedAt = leaving ? (model.deprecatedAt ?? new Date()) : null;
     model.retiresAt = leaving ? (input.retiresAt ?? null) : null;
     model.replacementId = leaving ? (input.replacementId ?? null) : null;
+    model.deprecationNote = leaving ? note : null;
     await inner.flush();
     await audit(inner, {
       actor,

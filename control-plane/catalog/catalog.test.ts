@@ -148,13 +148,20 @@ describe('the catalog', () => {
       await admin.send('{ catalogModel(name: "reasoner") { id } }'),
       'catalogModel',
     );
-    const deprecate = async (retiresAt: string) =>
+    const deprecate = async (retiresAt: string, note = ' Answers become shorter. ') =>
       codesOf(
-        await admin.send(STATE, { input: { id, state: 'DEPRECATED', retiresAt, reason: 'old' } }),
+        await admin.send(STATE, { input: { id, state: 'DEPRECATED', retiresAt, note, reason: 'old' } }),
         'adminModelSetState',
       );
     expect(await deprecate(new Date(Date.now() - 1000).toISOString())).toEqual(['INVALID']);
-    expect(await deprecate(new Date(Date.now() + 3_600_000).toISOString())).toEqual([]);
+    const soon = new Date(Date.now() + 3_600_000).toISOString();
+    expect(await deprecate(soon, 'x'.repeat(501))).toEqual(['INVALID']);
+    expect(await deprecate(soon)).toEqual([]);
+    const anybody = () =>
+      test
+        .browser()
+        .send('query ($id: ID!) { node(id: $id) { ... on CatalogModel { deprecation { note } } } }', { id });
+    expect(pick(await anybody(), 'node', 'deprecation')).toEqual({ note: 'Answers become shorter.' });
     const em = () => test.orm.em.fork();
     const stateNow = () =>
       query(em(), sql`select state, retires_at <= now() as due from model where id = ${id}`);
@@ -171,7 +178,11 @@ describe('the catalog', () => {
         where target_id = ${id} and after->>'state' = 'RETIRED'`,
     );
     expect(events).toEqual([{ actor_kind: 'SYSTEM', before: 'DEPRECATED', after: 'RETIRED' }]);
+    expect(await query(em(), sql`select deprecation_note as note from model where id = ${id}`)).toEqual([
+      { note: 'Answers become shorter.' },
+    ]);
     await admin.send(STATE, { input: { id, state: 'PUBLISHED', reason: 'back' } });
+    expect(pick(await anybody(), 'node', 'deprecation')).toBeNull();
   });
 
   it('re-prices every model for the nodes when a ratio changes', async () => {

@@ -113,6 +113,7 @@ export class CatalogModel extends NodeInterface {
   deprecatedAt?: Date | null;
   retiresAt?: Date | null;
   replacementId?: string | null;
+  deprecationNote?: string | null;
 }
 
 /** That a model goes away, and what comes in its place. */
@@ -126,28 +127,12 @@ export class ModelDeprecation {
 
   @Field(() => CatalogModel, { nullable: true, description: 'What to use instead.' })
   replacement?: CatalogModel | null;
+
+  @Field(() => String, { nullable: true, description: 'What to mind when leaving it, for people.' })
+  note?: string | null;
 }
 
 export const CatalogModelConnection = connectionOf('CatalogModel', CatalogModel);
-
-/** The ratio of a billing group. */
-@ObjectType({ description: 'The ratio of a billing group.' })
-export class GroupRatio {
-  @Field(() => BillingGroup, { description: 'The group.' })
-  group!: Group;
-
-  @Field(() => Decimal, { description: 'Every price is multiplied by it.' })
-  ratio!: string;
-
-  @Field(() => String, { nullable: true, description: 'Who is in the group.' })
-  description?: string | null;
-
-  @Field(() => DateTime, { description: 'Last change.' })
-  updatedAt!: Date;
-
-  @Field(() => Int, { description: 'Counts changes; send it back with an update.' })
-  version!: number;
-}
 
 /** Which models to list. */
 @InputType({ description: 'Which models to list.' })
@@ -254,21 +239,11 @@ export class AdminModelStateInput {
   @Field(() => ID, { nullable: true, description: 'What to use instead.' })
   replacementId?: string | null;
 
-  @Field(() => String, { description: 'Why; kept in the audit log.' })
-  reason!: string;
-}
-
-/** A group's new ratio. */
-@InputType({ description: "A group's new ratio." })
-export class AdminGroupRatioInput {
-  @Field(() => BillingGroup, { description: 'The group.' })
-  group!: Group;
-
-  @Field(() => Decimal, { description: 'At most four fraction digits, at most 10.' })
-  ratio!: string;
-
-  @Field(() => Int, { description: 'Version as read.' })
-  version!: number;
+  @Field(() => String, {
+    nullable: true,
+    description: 'What its users are to mind when leaving it, at most 500 characters. Anybody may read it.',
+  })
+  note?: string | null;
 
   @Field(() => String, { description: 'Why; kept in the audit log.' })
   reason!: string;
@@ -279,16 +254,6 @@ export class AdminGroupRatioInput {
 export class CatalogModelPayload {
   @Field(() => CatalogModel, { nullable: true, description: 'The model.' })
   model?: CatalogModel | null;
-
-  @Field(() => [UserError], { description: 'Empty on success.' })
-  userErrors!: UserError[];
-}
-
-/** Result of a change of a ratio. */
-@ObjectType({ description: 'Result of a change of a ratio.' })
-export class GroupRatioPayload {
-  @Field(() => GroupRatio, { nullable: true, description: 'The ratio.' })
-  groupRatio?: GroupRatio | null;
 
   @Field(() => [UserError], { description: 'Empty on success.' })
   userErrors!: UserError[];

@@ -31,6 +31,7 @@ export const ModelSchema = defineEntity({
     deprecatedAt: p.datetime().nullable(),
     retiresAt: p.datetime().nullable(),
     replacementId: p.text().nullable(),
+    deprecationNote: p.text().nullable(),
     createdAt: p.datetime().onCreate(() => new Date()),
     updatedAt: p
       .datetime()

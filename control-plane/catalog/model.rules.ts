@@ -60,7 +60,19 @@ export interface StateChange {
   state: ModelState;
   retiresAt?: Date | null;
   replacementId?: string | null;
+  note?: string | null;
   reason: string;
+}
+
+/** Of the note on a model that goes away. */
+const NOTE_LENGTH_MAX = 500;
+
+/** The note without blanks around it; null for none. Throws INVALID for one that is too long. */
+export function checkNote(note: string | null | undefined): string | null {
+  const text = note?.trim() ?? '';
+  if (text.length > NOTE_LENGTH_MAX)
+    throw new UserFailure('INVALID', `A note has at most ${NOTE_LENGTH_MAX} characters.`, 'note');
+  return text || null;
 }
 
 /** Throws INVALID where a model would be offered until a moment that has passed. */

@@ -11,6 +11,7 @@ interface DueModel {
   id: string;
   retires_at: string;
   replacement_id: string | null;
+  deprecation_note: string | null;
 }
 
 /**
@@ -21,12 +22,12 @@ export async function retireDue(em: EntityManager): Promise<void> {
   await inTransaction(em, async (inner) => {
     const due = await query<DueModel>(
       inner,
-      sql`select id, retires_at, replacement_id from model
+      sql`select id, retires_at, replacement_id, deprecation_note from model
       where state = 'DEPRECATED' and retires_at <= now() order by id limit ${ROUND_MAX}
       for update skip locked`,
     );
-    for (const { id, retires_at: retiresAt, replacement_id: replacementId } of due) {
-      const change = { id, replacementId, retiresAt: toDate(retiresAt) };
+    for (const { id, retires_at, replacement_id: replacementId, deprecation_note: note } of due) {
+      const change = { id, replacementId, note, retiresAt: toDate(retires_at) };
       const reason = 'The time that was announced for it has come.';
       await setModelState(inner, { ...change, state: 'RETIRED', reason }, SYSTEM_ACTOR);
     }

@@ -12,7 +12,14 @@ import { DateTime, Decimal, Money } from '../scalars.ts';
 import { UsageBucket, UsageSummary } from '../usage/usage.types.ts';
 import type { DisabledReason, KeyRow, KeyState } from './key.entity.ts';
 import { reasonOf } from './key.record.ts';
-import { spendsOfKeys, summariesByKey, summaryKey, totalsBeforeByKey, usesOfKeys } from './key.use.ts';
+import {
+  oldSecretUsesOfKeys,
+  spendsOfKeys,
+  summariesByKey,
+  summaryKey,
+  totalsBeforeByKey,
+  usesOfKeys,
+} from './key.use.ts';
 import { ApiKey, ApiKeyState, KeyDisabledReason, KeyRotation } from './key.type.ts';
 
 /** What a summary of a key is about. */
@@ -113,14 +120,26 @@ export class KeyFields {
   }
 
   @FieldResolver(() => KeyRotation, { nullable: true, description: 'A rotation that is under way.' })
-  rotation(@Root() key: KeyRow): KeyRotation | null {
+  rotation(@Root() key: KeyRow, @Ctx() { batches }: Context): KeyRotation | null {
     if (typeof key.rotationGraceSeconds === 'number') {
-      return { pendingReveal: true, previousSuffix: key.suffix ?? '', graceEndsAt: null };
+      return {
+        pendingReveal: true,
+        previousSuffix: key.suffix ?? '',
+        graceEndsAt: null,
+        get previousLastUsedAt() {
+          return batches.load(usesOfKeys, key.id).then((use) => use?.lastUsedAt ?? null);
+        },
+      };
     }
-    const until =
-      key.previousDigest && key.previousUntil && key.previousUntil > new Date() ? key.previousUntil : null;
-    return until
-      ? { pendingReveal: false, previousSuffix: key.previousSuffix ?? '', graceEndsAt: until }
-      : null;
+    const until = key.previousDigest && key.previousUntil ? key.previousUntil : null;
+    if (!until || until <= new Date()) return null;
+    return {
+      pendingReveal: false,
+      previousSuffix: key.previousSuffix ?? '',
+      graceEndsAt: until,
+      get previousLastUsedAt() {
+        return batches.load(oldSecretUsesOfKeys, key.id).then((usedAt) => usedAt ?? null);
+      },
+    };
   }
 }

@@ -1,7 +1,11 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { exportPublicKey } from '@gateway/shared/sealing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { digestOf, isWellFormedKey } from '@gateway/shared/secrets';
 import { codesOf, pick, startTestApp } from '../../test/control/app.ts';
 import type { Answer, Browser, TestApp } from '../../test/control/app.ts';
+import { SYSTEM_ACTOR } from '../context.ts';
+import { createNode, findNodeByToken, registerNode } from '../nodes/node.service.ts';
 import { query, sql } from '../sql.ts';
 
 const FIELDS = `apiKey { id name prefix suffix state disabledReason group groupRatio version allowedIps
@@ -19,7 +23,7 @@ describe('a key', () => {
   let ann: Browser;
   let number = 0;
   beforeAll(async () => {
-    test = await startTestApp();
+    test = await startTestApp({ findNode: findNodeByToken });
     ann = await test.user('ann@example.com');
   });
   afterAll(() => test.close());
@@ -54,6 +58,26 @@ describe('a key', () => {
         sql`select payload from config_log where kind = 'API_KEY' and key = ${id}`,
       )
     )[0]?.payload;
+
+  /** What a node says with its heartbeat of an old secret. */
+  const reporter = async (): Promise<(keyId: string, usedMsAgo: number) => Promise<void>> => {
+    const em = test.orm.em.fork();
+    const { node, token } = await createNode(em, { name: 'reporter', actor: SYSTEM_ACTOR });
+    const publicKey = exportPublicKey(generateKeyPairSync('x25519').publicKey);
+    await registerNode(em, node.id, { version: '1', region: null, publicKey, journalId: 'journal' });
+    const vitals = { appliedRevision: 0, rps: '0', inflight: 0, eventLoopP99Ms: 0, usageBacklog: 0 };
+    return async (keyId, usedMsAgo) => {
+      const input = { nodeId: node.id, journalId: 'journal', ...vitals, oldSecrets: [{ keyId, usedMsAgo }] };
+      const beat = await test
+        .browser()
+        .send(
+          'mutation ($input: NodeHeartbeatInput!) { nodeHeartbeat(input: $input) { userErrors { code } } }',
+          { input },
+          { authorization: `Bearer ${token}` },
+        );
+      expect(codesOf(beat, 'nodeHeartbeat')).toEqual([]);
+    };
+  };
 
   it('walks from its making over the reveal to the end', async () => {
     const id = await make(ann, { name: 'laptop' });
@@ -207,6 +231,42 @@ describe('a key', () => {
     });
     await call(ann, 'apiKeyDisable', { id, leaked: true });
     expect(await record(id)).toMatchObject({ enabled: false, previousDigest: null });
+  });
+
+  it('says in its rotation when nodes saw the old secret last, and nothing of the one before', async () => {
+    const em = () => test.orm.em.fork();
+    const id = await make(ann);
+    const lastUse = async (): Promise<string | null> => {
+      const answer = await ann.send(
+        'query ($id: ID!) { node(id: $id) { ... on ApiKey { rotation { previousLastUsedAt } } } }',
+        { id },
+      );
+      return pick<string | null>(answer, 'node', 'rotation', 'previousLastUsedAt');
+    };
+    const report = await reporter();
+    await reveal(ann, id);
+    for (const round of [1, 2]) {
+      await report(id, 0);
+      await call(ann, 'apiKeyRotate', { id, graceSeconds: 3600, idempotencyKey: `last-use-${round}` });
+      await query(
+        em(),
+        sql`insert into usage_key (key_id, last_used_at) values (${id}, '2026-01-02T03:04:05Z')
+          on conflict do nothing`,
+      );
+      expect(await lastUse()).toBe('2026-01-02T03:04:05.000Z');
+      await reveal(ann, id);
+      expect(await lastUse()).toBeNull();
+      await report(id, 24 * 3_600_000);
+      expect(await lastUse()).toBeNull();
+      await report(id, 0);
+      const seen = await lastUse();
+      expect(seen).toEqual(expect.any(String));
+      await report(id, 3_600_000);
+      expect(await lastUse()).toBe(seen);
+    }
+    await report('key_none', 0);
+    const rows = await query(em(), sql`select from key_old_secret_use where key_id = 'key_none'`);
+    expect(rows).toEqual([]);
   });
 
   it('of somebody else is answered like one that does not exist', async () => {

@@ -49,6 +49,14 @@ export class KeyRotation {
     description: 'When the old secret stops working; null until the new one is revealed.',
   })
   graceEndsAt?: Date | null;
+
+  @Field(() => DateTime, {
+    nullable: true,
+    description:
+      'Last request with the old secret; once the new one is revealed, only those since then count. ' +
+      'Null for none: nobody would miss it.',
+  })
+  readonly previousLastUsedAt!: Promise<Date | null>;
 }
 
 /** A key for the data plane. */

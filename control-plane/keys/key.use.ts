@@ -1,6 +1,8 @@
 /** How keys are being used, for many of them at once: last request, spend of the month, sums over a span. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { query, sql } from '../sql.ts';
+import { OLD_SECRETS_MAX } from '@gateway/shared/node-api';
+import type { OldSecretReport } from '@gateway/shared/node-api';
+import { query, sql, toDate } from '../sql.ts';
 import { summariesOfKeys, totalsBeforeOfKeys } from '../usage/summary.service.ts';
 import type { KeySpan, PresentSummary } from '../usage/summary.service.ts';
 import type { Totals } from '../usage/summary.sets.ts';
@@ -24,6 +26,39 @@ export async function usesOfKeys(
       where key_id = any(${[...ids]}::text[])`,
   );
   return new Map(rows.map((row) => [row.key_id, { lastUsedAt: new Date(row.at), lastUsedIp: row.ip }]));
+}
+
+/**
+ * Keeps when nodes say that old secrets were used. What is older than the present secret was the use of one
+ * before, and is left out, as are keys without a rotation.
+ */
+export async function keepOldSecretUses(em: EntityManager, given: readonly OldSecretReport[]): Promise<void> {
+  const ages = new Map(given.slice(0, OLD_SECRETS_MAX).map(({ keyId, usedMsAgo }) => [keyId, usedMsAgo]));
+  if (ages.size === 0) return;
+  await query(
+    em,
+    sql`
+    insert into key_old_secret_use as o (key_id, last_used_at)
+    select id, at from (
+      select k.id, k.revealed_at, clock_timestamp() - greatest(u.age, 0) * interval '1 millisecond' as at
+      from unnest(${[...ages.keys()]}::text[], ${[...ages.values()]}::bigint[]) as u (id, age)
+      join api_key k on k.id = u.id where k.previous_digest is not null) as used
+    where at > revealed_at order by id
+    on conflict (key_id) do update set last_used_at = greatest(o.last_used_at, excluded.last_used_at)`,
+  );
+}
+
+/** When the old secret of each key was used last since the new one was revealed; unused ones are left out. */
+export async function oldSecretUsesOfKeys(
+  em: EntityManager,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Date>> {
+  const rows = await query<{ key_id: string; at: string }>(
+    em,
+    sql`select key_id, last_used_at as at from key_old_secret_use join api_key k on k.id = key_id
+      where key_id = any(${[...ids]}::text[]) and last_used_at > k.revealed_at`,
+  );
+  return new Map(rows.map((row) => [row.key_id, toDate(row.at)]));
 }
 
 /** What each key spent in this calendar month (UTC), in micro-USD; those that spent nothing are left out. */

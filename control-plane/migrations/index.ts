@@ -21,6 +21,9 @@ import { Attempts } from './018-attempts.ts';
 import { StorefrontNotice } from './019-storefront-notice.ts';
 import { UpstreamHealth } from './020-upstream-health.ts';
 import { LowBalance } from './021-low-balance.ts';
+import { DeprecationNote } from './022-deprecation-note.ts';
+import { OldSecrets } from './023-old-secrets.ts';
+import { Jobs } from './024-jobs.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -46,4 +49,7 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '019-storefront-notice', class: StorefrontNotice },
   { name: '020-upstream-health', class: UpstreamHealth },
   { name: '021-low-balance', class: LowBalance },
+  { name: '022-deprecation-note', class: DeprecationNote },
+  { name: '023-old-secrets', class: OldSecrets },
+  { name: '024-jobs', class: Jobs },
 ];

@@ -10,8 +10,9 @@ import { retireDue } from '../catalog/retirement.ts';
 import { registry } from '../metrics.ts';
 import { pruneBudgets } from '../budget/budget.ts';
 import { query, sql } from '../sql.ts';
-import { every } from '../schedule.ts';
-import { scheduleLedgerCheck } from '../wallet/scheduled-check.ts';
+import { runJob, schedule } from '../jobs.ts';
+import type { Job } from '../jobs.ts';
+import { ledgerCheck } from '../wallet/scheduled-check.ts';
 import { prunePermits } from '../pools/permit.service.ts';
 import { pruneClaims } from '../usage/claim.service.ts';
 import { dropMonths, makeMonths } from '../usage/retention.service.ts';
@@ -63,22 +64,11 @@ export async function startBackground(
   const feed = await ConfigFeed.start({ ...parts, onTrouble: trouble('config feed') });
   setAckWaiter((revision, timeoutMs) => feed.waitForAcks(revision, timeoutMs));
   setRunningFeed(feed);
-  const startedAt = performance.now();
   const em = (): EntityManager => parts.orm.em.fork();
-  await keepMonths(em, parts).catch(trouble('usage months'));
-  const tasks = [
-    every(SWEEP_LEASES_MS, () => watchMoney(em(), startedAt), trouble('leases')),
-    scheduleLedgerCheck({ em, log: parts.log, onTrouble: trouble('ledger') }),
-    every(WATCH_POOLS_MS, () => watchPools(em()), trouble('pools')),
-    every(WARN_OWNERS_MS, () => warnLowBalances(em()), trouble('low balances')),
-    every(RETIRE_MODELS_MS, () => retireDue(em()), trouble('retirement of models')),
-    every(PRUNE_MS, () => pruneTombstones(em()), trouble('tombstones')),
-    every(PRUNE_MS, () => pruneClaims(em()), trouble('claims')),
-    every(PRUNE_MS, () => forgetExpired(em()), trouble('accounts')),
-    every(PRUNE_MS, () => prunePermits(em()), trouble('permits')),
-    every(PRUNE_MS, () => pruneBudgets(em()), trouble('budgets')),
-    every(PRUNE_MS, () => keepMonths(em, parts), trouble('usage months')),
-  ];
+  const jobs = jobsOf(parts, em);
+  const months = jobs.find(({ name }) => name === 'usage months');
+  if (months) await runJob(months, { em }).catch(trouble(months.name));
+  const tasks = jobs.map((job) => schedule(job, { em, onTrouble: trouble(job.name) }));
   return {
     feed,
     stop: async () => {
@@ -87,6 +77,23 @@ export async function startBackground(
       await Promise.all([feed.stop(), ...tasks.map((task) => task.stop())]);
     },
   };
+}
+
+function jobsOf(parts: BackgroundParts, em: () => EntityManager): Job[] {
+  const startedAt = performance.now();
+  return [
+    { name: 'leases', everyMs: SWEEP_LEASES_MS, work: () => watchMoney(em(), startedAt) },
+    ledgerCheck({ em, log: parts.log }),
+    { name: 'pools', everyMs: WATCH_POOLS_MS, work: () => watchPools(em()) },
+    { name: 'low balances', everyMs: WARN_OWNERS_MS, work: () => warnLowBalances(em()) },
+    { name: 'retirement of models', everyMs: RETIRE_MODELS_MS, work: () => retireDue(em()) },
+    { name: 'tombstones', everyMs: PRUNE_MS, work: () => pruneTombstones(em()) },
+    { name: 'claims', everyMs: PRUNE_MS, work: () => pruneClaims(em()) },
+    { name: 'accounts', everyMs: PRUNE_MS, work: () => forgetExpired(em()) },
+    { name: 'permits', everyMs: PRUNE_MS, work: () => prunePermits(em()) },
+    { name: 'budgets', everyMs: PRUNE_MS, work: () => pruneBudgets(em()) },
+    { name: 'usage months', everyMs: PRUNE_MS, work: () => keepMonths(em, parts) },
+  ];
 }
 
 async function keepMonths(em: () => EntityManager, parts: BackgroundParts): Promise<void> {

@@ -4,6 +4,8 @@ import { Ctx, Field, FieldResolver, Int, ObjectType, Resolver } from 'type-graph
 import { AdminQuery } from '../admin-query.ts';
 import type { Context } from '../context.ts';
 import { HealthStatus } from '../enums.ts';
+import { listJobs } from '../jobs.ts';
+import { DateTime } from '../scalars.ts';
 import { queryOne, sql } from '../sql.ts';
 import { listNodes } from './node.service.ts';
 import type { NodeView } from './node.service.ts';
@@ -13,6 +15,34 @@ type Status = keyof typeof HealthStatus;
 
 /** A database that takes longer for a trivial question is slow, in ms. */
 const DATABASE_SLOW_MS = 500;
+
+/** Work that control planes do again and again beside requests. */
+@ObjectType({
+  description:
+    'Work that control planes do again and again beside requests. All is null before its first run.',
+})
+export class ScheduledJob {
+  @Field(() => String, { description: 'What it looks after.' })
+  name!: string;
+
+  @Field(() => DateTime, { nullable: true, description: 'When its last run began.' })
+  lastRunAt!: Date | null;
+
+  @Field(() => Int, { nullable: true, description: 'How long that took, in ms.' })
+  lastDurationMs!: number | null;
+
+  @Field(() => String, { nullable: true, description: 'Why that run failed; null where it ended well.' })
+  lastError!: string | null;
+
+  @Field(() => DateTime, { nullable: true, description: 'When a run failed last.' })
+  lastFailedAt!: Date | null;
+
+  @Field(() => DateTime, {
+    nullable: true,
+    description: 'When the process that ran it runs it again; others may do so sooner.',
+  })
+  nextRunAt!: Date | null;
+}
 
 /** How the whole gateway does. */
 @ObjectType({ description: 'How the whole gateway does.' })
@@ -34,6 +64,9 @@ export class SystemHealth {
 
   @Field(() => [DataPlaneNode], { description: 'All nodes, by name.' })
   nodes!: DataPlaneNode[];
+
+  @Field(() => [ScheduledJob], { description: 'Work beside requests, and how it went last.' })
+  jobs!: ScheduledJob[];
 }
 
 /** What monitoring asks for. */
@@ -49,9 +82,11 @@ export class SystemHealthResolver {
     const database = performance.now() - startedAt > DATABASE_SLOW_MS ? 'DEGRADED' : 'OK';
     const settlementAlarms24h = row?.count ?? 0;
     const nodes = await listNodes(em);
+    const jobs = await listJobs(em);
+    const isFailing = jobs.some(({ lastError }) => lastError !== null);
     const dataPlane = dataPlaneStatus(nodes);
-    const status = worst([database, dataPlane, settlementAlarms24h > 0 ? 'DEGRADED' : 'OK']);
-    return { status, database, dataPlane, settlementAlarms24h, nodes };
+    const status = worst([database, dataPlane, settlementAlarms24h > 0 || isFailing ? 'DEGRADED' : 'OK']);
+    return { status, database, dataPlane, settlementAlarms24h, nodes, jobs };
   }
 }
 

@@ -9,6 +9,7 @@ import { actorOf, Authorized, nodeOf } from '../context.ts';
 import type { Context } from '../context.ts';
 import { outcome, requestError } from '../errors.ts';
 import { AckPayload } from '../inputs.ts';
+import { keepOldSecretUses } from '../keys/key.use.ts';
 import { announceSettings } from '../settings-record.ts';
 import { inTransaction } from '../sql.ts';
 import { closeLease } from '../wallet/lease.end.ts';
@@ -83,6 +84,7 @@ export class SyncResolver {
     return outcome({ node: null }, async () => {
       await heartbeat(context.em, id, input);
       await keepReports(context.em, id, input);
+      await keepOldSecretUses(context.em, input.oldSecrets ?? []);
       return { node: await nodeById(context.em, id) };
     });
   }

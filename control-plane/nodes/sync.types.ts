@@ -59,6 +59,16 @@ export class NodeConfigAckInput {
   error?: string | null;
 }
 
+/** When the old secret of a key was used last on the node. */
+@InputType({ description: 'When the old secret of a rotated key was used last on the node.' })
+export class NodeOldSecretInput {
+  @Field(() => ID, { description: 'The key.' })
+  keyId!: string;
+
+  @Field(() => Int, { description: 'How long ago that was, in ms.' })
+  usedMsAgo!: number;
+}
+
 /** That a node lives, and how it does. */
 @InputType({ description: 'That a node lives, and how it does.' })
 export class NodeHeartbeatInput {
@@ -94,6 +104,12 @@ export class NodeHeartbeatInput {
     description: 'Credentials that were used lately; at most 500 count.',
   })
   credentials?: NodeCredentialInput[] | null;
+
+  @Field(() => [NodeOldSecretInput], {
+    nullable: true,
+    description: 'Keys whose old secret was used lately after a rotation; at most 500 count.',
+  })
+  oldSecrets?: NodeOldSecretInput[] | null;
 }
 
 /** Asks for credit of one wallet. */

@@ -1,9 +1,10 @@
 import { createClient } from 'graphql-ws';
-import type { Client } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { codesOf, pick, startTestApp } from '../../test/control/app.ts';
 import type { Answer, Browser, TestApp } from '../../test/control/app.ts';
+import { follow, socketClient } from '../../test/control/follow.ts';
+import type { Followed } from '../../test/control/follow.ts';
 import { publish } from '../events.ts';
 import { query, queryOne, sql } from '../sql.ts';
 import { checkInvariants } from '../wallet/invariants.ts';
@@ -96,22 +97,12 @@ describe('dedicated pools on the API', () => {
   };
 
   /** What `poolUpdated` tells ann of a pool, from now on. */
-  const listenTo = async (id: string): Promise<{ heard: unknown[]; client: Client }> => {
-    const heard: unknown[] = [];
-    const cookie = ann.cookie ?? '';
-    class Socket extends WebSocket {
-      constructor(url: string, protocol: string) {
-        super(url, protocol, { headers: { cookie } });
-      }
-    }
-    const client = createClient({ url: `${test.url.replace('http', 'ws')}/graphql`, webSocketImpl: Socket });
-    await new Promise<void>((resolve) => {
-      client.on('connected', () => resolve());
-      client.subscribe(
-        { query: 'subscription ($id: ID) { poolUpdated(id: $id) { id endsAt } }', variables: { id } },
-        { next: ({ data }) => heard.push(data?.['poolUpdated']), error: () => {}, complete: () => {} },
-      );
-    });
+  const listenTo = async (id: string): Promise<Followed> => {
+    const { heard, client } = await follow(
+      socketClient(test, ann),
+      'subscription ($id: ID) { poolUpdated(id: $id) { id endsAt } }',
+      { id },
+    );
     const audience = pick<string>(await ann.send('{ viewer { id } }'), 'viewer', 'id');
     await vi.waitFor(async () => {
       await publish(test.orm.em.fork(), 'poolUpdated', { audience, id });

@@ -108,7 +108,7 @@ export async function summariesOfKeys(
   );
 }
 
-/** The sums of each key over the span before the given one, from one question; keys without any are there too. */
+/** The sums of each key over the span before, from one question; keys without any are there too. */
 export async function totalsBeforeOfKeys(
   em: EntityManager,
   keyIds: readonly string[],

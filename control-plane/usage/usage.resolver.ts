@@ -19,6 +19,7 @@ import {
   UsageArguments,
   UsageEntry,
   UsageEntryConnection,
+  UsageFilter,
   UsageSummary,
 } from './usage.types.ts';
 
@@ -86,13 +87,39 @@ export class UsageResolver {
   @Authorized('USER')
   @Subscription(() => UsageEntry, {
     topics: 'usageAdded',
-    topicId: ({ context }: { context: Context }) => viewerOf(context).id,
+    topicId: ({ context, args }: AddedAsked) => ownerOf(context, args.filter),
+    filter: ({ payload, context, args }: AddedAsked & { payload: Event }) => isMeant(context, payload, args),
     nullable: true,
-    description: "The caller's requests as they finish.",
+    description: "The caller's requests as they finish, or those of the user whom an administrator names.",
   })
-  async usageAdded(@Root() event: Event, @Ctx() context: Context): Promise<UsageEntry | null> {
-    return (await usageOfRequest(context.em, event.id, viewerOf(context).id)) ?? null;
+  async usageAdded(
+    @Root() event: Event,
+    @Ctx() context: Context,
+    @Arg('filter', () => UsageFilter, { nullable: true, description: 'Which requests.' })
+    filter: UsageFilter | null,
+  ): Promise<UsageEntry | null> {
+    return (await usageOfRequest(context.em, event.id, ownerOf(context, filter))) ?? null;
   }
+}
+
+/** What a subscription to new requests asks for. */
+interface AddedAsked {
+  context: Context;
+  args: { filter?: UsageFilter | null };
+}
+
+/** Whose requests are meant: everybody's own, and those of others for administrators who name them. */
+function ownerOf(context: Context, filter: UsageFilter | null | undefined): string {
+  const viewer = viewerOf(context);
+  return filter?.userId && isAdminFor(context, 'ADMIN_USERS') ? filter.userId : viewer.id;
+}
+
+/** Whether a new request meets the filter, as the list decides it. */
+async function isMeant(context: Context, event: Event, { filter }: AddedAsked['args']): Promise<boolean> {
+  if (!filter) return true;
+  if (filter.requestId && filter.requestId !== event.id) return false;
+  const conditions = { ...filter, requestId: event.id, userId: ownerOf(context, filter) };
+  return (await usagePage(context.em, conditions, { limit: 1 })).length > 0;
 }
 
 async function pageOf(

@@ -3,7 +3,8 @@ import { openMoney } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
 import { registry } from '../metrics.ts';
 import { createOrm } from '../orm.ts';
-import { scheduleLedgerCheck } from './scheduled-check.ts';
+import { schedule } from '../jobs.ts';
+import { ledgerCheck } from './scheduled-check.ts';
 
 const OFTEN_MS = 10;
 const WITHIN = { timeout: 20_000, interval: 20 };
@@ -29,12 +30,8 @@ it('the check goes on: what breaks a rule is measured and logged until it is men
   const owner = await createOrm(money.url, { asOwner: true, connectionsMax: 1 });
   const forge = (sign: string): Promise<unknown> =>
     owner.em.fork().execute(`update ledger_account set balance = balance ${sign} 7 where id = 'funding'`);
-  const check = scheduleLedgerCheck({
-    em: money.em,
-    log: (line) => void lines.push(line),
-    onTrouble: (error) => void troubles.push(error),
-    everyMs: OFTEN_MS,
-  });
+  const job = ledgerCheck({ em: money.em, log: (line) => void lines.push(line), everyMs: OFTEN_MS });
+  const check = schedule(job, { em: money.em, onTrouble: (error) => void troubles.push(error) });
   try {
     await expect.poll(checkedAt, WITHIN).toBeGreaterThan(0);
     expect([await found(), lines]).toEqual([{}, []]);
@@ -54,14 +51,12 @@ it('a check that cannot be made is told, leaves the time of the last one, and is
   let isAway = true;
   const troubles: unknown[] = [];
   const before = await checkedAt();
-  const check = scheduleLedgerCheck({
-    em: () => {
-      if (isAway) throw new Error('The database is away.');
-      return money.em();
-    },
-    onTrouble: (error) => void troubles.push(error),
-    everyMs: OFTEN_MS,
-  });
+  const em = () => {
+    if (isAway) throw new Error('The database is away.');
+    return money.em();
+  };
+  const job = ledgerCheck({ em, everyMs: OFTEN_MS });
+  const check = schedule(job, { em, onTrouble: (error) => void troubles.push(error) });
   try {
     await expect.poll(() => troubles.length, WITHIN).toBeGreaterThan(1);
     expect(await checkedAt()).toBe(before);

@@ -1,9 +1,8 @@
 /** The check of the ledger that runs beside requests: what it finds is measured and logged. */
 import { Gauge } from 'prom-client';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import type { Job } from '../jobs.ts';
 import { registry } from '../metrics.ts';
-import { every, restingAfter } from '../schedule.ts';
-import type { Repeated } from '../schedule.ts';
 import { checkInvariants } from './invariants.ts';
 import type { Violation } from './invariants.ts';
 
@@ -26,23 +25,12 @@ const checkedAt = new Gauge({
 export interface LedgerCheckParts {
   em(): EntityManager;
   log?: ((line: Record<string, unknown>) => void) | undefined;
-  /** Told of a check that could not be made; the next one is. */
-  onTrouble(error: unknown): void;
   everyMs?: number;
 }
 
-/** Checks the ledger every minute, or as seldom as its size demands, until it is stopped. */
-export function scheduleLedgerCheck({
-  em,
-  log,
-  onTrouble,
-  everyMs = CHECK_LEDGER_MS,
-}: LedgerCheckParts): Repeated {
-  return every(
-    everyMs,
-    restingAfter(() => checkLedger(em(), log), CHECK_REST_TIMES),
-    onTrouble,
-  );
+/** The check of the ledger every minute, or as seldom as its size demands. */
+export function ledgerCheck({ em, log, everyMs = CHECK_LEDGER_MS }: LedgerCheckParts): Job {
+  return { name: 'ledger', everyMs, restTimes: CHECK_REST_TIMES, work: () => checkLedger(em(), log) };
 }
 
 async function checkLedger(em: EntityManager, log: LedgerCheckParts['log']): Promise<void> {

@@ -1,0 +1,136 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { pick, startTestApp } from '../test/control/app.ts';
+import type { TestApp } from '../test/control/app.ts';
+import { JOB_NAMES, listJobs, runJob, schedule } from './jobs.ts';
+import type { Job, JobView } from './jobs.ts';
+import { query, sql } from './sql.ts';
+
+const WITHIN = { timeout: 20_000, interval: 20 };
+const HOUR_MS = 3_600_000;
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startTestApp();
+});
+afterAll(() => test.close());
+
+const em = () => test.orm.em.fork();
+const seen = async (name: string): Promise<JobView | undefined> =>
+  (await listJobs(em())).find((job) => job.name === name);
+const job = (work: () => Promise<unknown>, more: Partial<Job> = {}): Job => ({
+  name: 'pools',
+  everyMs: HOUR_MS,
+  work,
+  ...more,
+});
+
+it('every job is listed, also one that never ran', async () => {
+  expect((await listJobs(em())).map(({ name }) => name)).toEqual(JOB_NAMES);
+  const none = {
+    lastRunAt: null,
+    lastDurationMs: null,
+    lastError: null,
+    lastFailedAt: null,
+    nextRunAt: null,
+  };
+  expect(await seen('budgets')).toEqual({ name: 'budgets', ...none });
+});
+
+it('a run that failed is told with its reason, and after a good one only when that was', async () => {
+  const failing = job(() => Promise.reject(new Error('There is no room.')));
+  await expect(runJob(failing, { em })).rejects.toThrow('There is no room.');
+  const failed = await seen('pools');
+  expect(failed).toMatchObject({ lastError: 'There is no room.', lastFailedAt: expect.any(Date) });
+  await runJob(
+    job(async () => undefined),
+    { em },
+  );
+  expect(await seen('pools')).toMatchObject({ lastError: null, lastFailedAt: failed?.lastFailedAt });
+});
+
+it('of two processes the later run counts, whichever is noted last', async () => {
+  let finish = (): void => undefined;
+  const slow = new Promise<void>((resolve) => {
+    finish = resolve;
+  });
+  const begun = runJob(
+    job(() => slow.then(() => Promise.reject(new Error('Slow.')))),
+    { em },
+  );
+  await query(em(), sql`select pg_sleep(0.05)`);
+  await runJob(
+    job(async () => undefined),
+    { em },
+  );
+  const later = await seen('pools');
+  finish();
+  await expect(begun).rejects.toThrow('Slow.');
+  expect(await seen('pools')).toMatchObject({
+    lastRunAt: later?.lastRunAt,
+    nextRunAt: later?.nextRunAt,
+    lastError: null,
+  });
+});
+
+it('the next run is named: after the interval, or after its rest where that is longer', async () => {
+  const untilNext = async (name: string): Promise<number> => {
+    const view = await seen(name);
+    return (view?.nextRunAt?.getTime() ?? 0) - (view?.lastRunAt?.getTime() ?? 0);
+  };
+  await runJob(
+    job(async () => undefined, { name: 'claims' }),
+    { em },
+  );
+  expect(await untilNext('claims')).toBeGreaterThan(HOUR_MS - 10_000);
+  expect(await untilNext('claims')).toBeLessThan(HOUR_MS + 10_000);
+  const resting = job(() => query(em(), sql`select pg_sleep(0.1)`), { everyMs: 10, restTimes: 1000 });
+  await runJob(resting, { em });
+  expect(await untilNext('pools')).toBeGreaterThan(100_000);
+});
+
+it('a database that is away stops no job, and takes nothing from what a failed run tells', async () => {
+  let isAway = true;
+  const troubles: unknown[] = [];
+  const work = job(() => (isAway ? Promise.reject(new Error('Work failed.')) : Promise.resolve()), {
+    name: 'permits',
+    everyMs: 5,
+  });
+  const running = schedule(work, {
+    em: () => {
+      if (isAway) throw new Error('Away.');
+      return em();
+    },
+    onTrouble: (error) => void troubles.push(error),
+  });
+  try {
+    await expect.poll(() => troubles.length, WITHIN).toBeGreaterThan(1);
+    expect(troubles[0]).toMatchObject({ message: 'Work failed.' });
+    isAway = false;
+    const wanted = { lastRunAt: expect.any(Date), lastError: null };
+    await expect.poll(() => seen('permits'), WITHIN).toMatchObject(wanted);
+  } finally {
+    await running.stop();
+  }
+});
+
+it('administrators see all of it, and a job that fails makes the whole degraded', async () => {
+  const admin = await test.admin();
+  const ask = async () =>
+    pick<{ status: string; jobs: { name: string; lastError: string | null }[] }>(
+      await admin.send('{ admin { systemHealth { status jobs { name lastRunAt lastError nextRunAt } } } }'),
+      'admin',
+      'systemHealth',
+    );
+  await runJob(
+    job(() => Promise.reject(new Error('Broken.'))),
+    { em },
+  ).catch(() => undefined);
+  const health = await ask();
+  expect(health.status).toBe('DEGRADED');
+  expect(health.jobs.find(({ name }) => name === 'pools')?.lastError).toBe('Broken.');
+  await runJob(
+    job(async () => undefined),
+    { em },
+  );
+  expect((await ask()).status).not.toBe('DEGRADED');
+});
