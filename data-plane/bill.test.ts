@@ -1,0 +1,241 @@
+/** One request's money: held, charged once or given back; its places and permit returned; one row told. */
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { GatewayError } from '@gateway/shared/failures';
+import type { FailureCode } from '@gateway/shared/failures';
+import type { PoolRecord } from '@gateway/shared/records';
+import { openBill } from './bill.ts';
+import type { Bill } from './bill.ts';
+import { Bulkhead } from './bulkhead.ts';
+import { Cut } from './cut.ts';
+import { Metrics } from './metrics.ts';
+import { Reply } from './reply.ts';
+import { FakeLedger, FakePermits, FakeStore, makeKey, makeModel } from '../test/request-path.ts';
+
+const POOL: PoolRecord = {
+  ...{ kind: 'POOL', id: 'pool-1', name: 'Ours', subdomain: 'ours', models: [], rpmCap: 60, paidUntil: 0 },
+};
+
+let store: FakeStore;
+let ledger: FakeLedger;
+let permits: FakePermits;
+let wallets: Bulkhead;
+let keys: Bulkhead;
+beforeEach(() => {
+  store = new FakeStore();
+  ledger = new FakeLedger();
+  permits = new FakePermits();
+  wallets = new Bulkhead(2);
+  keys = new Bulkhead(1);
+});
+
+let last = 0;
+interface Wish {
+  pool?: PoolRecord;
+  keyId?: string;
+}
+
+async function open({ pool, keyId = 'key-1' }: Wish = {}): Promise<{
+  bill: Bill;
+  headers: Record<string, string>;
+}> {
+  const { current } = store;
+  if (!current) throw new Error('no configuration');
+  const incoming = new IncomingMessage(new Socket());
+  const headers: Record<string, string> = {};
+  const reply = new Reply(new ServerResponse(incoming), headers);
+  last += 1;
+  const call = {
+    ...{ id: `request-${last}`, method: 'POST', path: '/', query: new URLSearchParams(), headers: {} },
+    ...{ address: '192.0.2.7', at: 7, startedAt: performance.now(), config: current, cut: new Cut(), reply },
+    body: async () => Buffer.alloc(0),
+    incoming: () => incoming,
+    onEnd: () => undefined,
+  };
+  const { record: key } = makeKey({ id: keyId, group: 'vip' });
+  const caller = { key, pool, source: 'API_KEY' as const, address: '192.0.2.7', byOldSecret: false };
+  const price = { base: '100000', ratio: '0.9', price: '90000' };
+  const sale = { model: makeModel(), price, family: 'messages' as const, streamed: true };
+  const till = { ledger, permits, wallets, keys, metrics: new Metrics() };
+  const bill = await openBill(call, caller, { sale, till });
+  return { bill, headers };
+}
+
+const codeOf = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'opened',
+    (error: unknown) => (error instanceof GatewayError ? error.code : String(error)),
+  );
+const failure = (code: FailureCode): GatewayError => new GatewayError(code, 'Try again.');
+
+describe('a bill', () => {
+  it('names its price, holds it, and is charged once with what stands on it', async () => {
+    const { bill, headers } = await open();
+    expect([headers['x-gateway-price-usd'], ledger.open, bill.charged]).toEqual(['0.09', 1, false]);
+    bill.routeId = 'route-1';
+    bill.firstContent();
+    bill.count({ input: 3, output: 5, cached: 1, reasoning: null }, 2);
+    await bill.commit('DELIVERED');
+    bill.close();
+    bill.close(failure('internal'));
+    expect([ledger.open, bill.charged, ledger.free]).toEqual([0, true, []]);
+    expect(ledger.charges).toEqual([
+      {
+        requestId: `request-${last}`,
+        ...{ at: 7, keyId: 'key-1', walletId: 'wallet-1', poolId: null, group: 'vip', source: 'API_KEY' },
+        ...{ model: 'swift', family: 'messages', routeId: 'route-1', streamed: true, ip: '192.0.2.7' },
+        ...{ basePrice: '100000', ratio: '0.9', cost: '90000' },
+        tokens: { input: 3, output: 5, cached: 1, reasoning: null },
+        ...{ outcome: 'DELIVERED', status: 'SUCCEEDED', httpStatus: 200, errorCode: null, lossesInAnswer: 2 },
+        ...{ latencyMs: expect.any(Number), firstContentMs: expect.any(Number), tried: undefined },
+      },
+    ]);
+  });
+
+  it.each([
+    ['client_closed', true, 'CLIENT_LEFT'],
+    ['key_disabled', true, 'KEY_CUT'],
+    ['client_closed', false, undefined],
+    ['key_disabled', false, undefined],
+    ['upstream_failed', true, undefined],
+    ['unavailable', true, undefined],
+  ] as const)('that is cut by %s (content: %s) is charged as %s', async (code, relayed, outcome) => {
+    const { bill } = await open();
+    await bill.cut(failure(code), relayed);
+    await bill.cut(failure(code), relayed);
+    bill.close(failure(code));
+    expect(ledger.charges.map((charge) => [charge.outcome, charge.status, charge.cost])).toEqual(
+      outcome ? [[outcome, 'CANCELLED', '90000']] : [],
+    );
+    expect([ledger.open, ledger.free.length]).toEqual([0, outcome ? 0 : 1]);
+  });
+
+  it('that was charged is not charged again by a client that leaves', async () => {
+    const { bill } = await open();
+    await bill.commit('DELIVERED');
+    await bill.cut(failure('client_closed'), true);
+    expect(ledger.charges).toHaveLength(1);
+  });
+
+  it('whose charge does not become durable costs nothing, and its row says so', async () => {
+    const { bill } = await open();
+    ledger.failCommit = failure('unavailable');
+    await expect(bill.commit('DELIVERED')).rejects.toThrow('Try again.');
+    bill.close(ledger.failCommit);
+    expect([bill.charged, ledger.open, ledger.charges]).toEqual([false, 0, []]);
+    expect(ledger.free).toMatchObject([{ cost: '0', errorCode: 'unavailable', httpStatus: 503 }]);
+  });
+
+  it.each([
+    ['client_closed', 'NO_CONTENT', 'CANCELLED'],
+    ['key_disabled', 'NO_CONTENT', 'CANCELLED'],
+    ['rate_limited', 'THROTTLED', 'THROTTLED'],
+    ['too_many_concurrent', 'THROTTLED', 'THROTTLED'],
+    ['upstream_timeout', 'UPSTREAM_FAILED', 'FAILED'],
+    ['internal', 'UPSTREAM_FAILED', 'FAILED'],
+    ['insufficient_funds', 'REFUSED', 'FAILED'],
+  ] as const)('that ends with %s is told as %s, %s, at no cost', async (code, outcome, status) => {
+    const { bill } = await open();
+    const error = failure(code);
+    bill.close(error);
+    const row = { outcome, status, cost: '0', errorCode: code, httpStatus: error.status };
+    expect(ledger.free).toMatchObject([row]);
+    expect([ledger.open, ledger.charges]).toEqual([0, []]);
+  });
+
+  it('that ends with an error of ours, or without any, is told as our failure', async () => {
+    for (const error of [new Error('bug'), undefined]) {
+      const { bill } = await open();
+      bill.close(error);
+    }
+    const row = { errorCode: 'internal', httpStatus: 500, cost: '0' };
+    expect(ledger.free).toMatchObject([row, row]);
+  });
+
+  it('lists the turn of the upstream that answered behind those in vain', async () => {
+    const tried = {
+      routeId: 'route-0',
+      outcome: 'FAILED',
+      errorCode: 'upstream_busy',
+      httpStatus: 429,
+      ms: 3,
+    };
+    const charged = await open();
+    charged.bill.tried({ ...tried, outcome: 'FAILED' });
+    charged.bill.routeId = 'route-1';
+    await charged.bill.commit('DELIVERED');
+    charged.bill.close();
+    const last = { routeId: 'route-1', outcome: 'ANSWERED', errorCode: null, httpStatus: null };
+    const ms = expect.any(Number);
+    expect(ledger.charges[0]?.tried).toEqual({ attempts: [tried, { ...last, ms }], omitted: 0 });
+    const { bill } = await open();
+    bill.tried({ ...tried, outcome: 'FAILED' });
+    bill.close(failure('upstream_busy'));
+    expect(ledger.free[0]?.tried).toEqual({ attempts: [tried], omitted: 0 });
+  });
+});
+
+describe('what a bill holds besides', () => {
+  it('a place of the wallet and of the key is free again after its end, however it ended', async () => {
+    const { bill } = await open();
+    expect(await codeOf(open())).toBe('too_many_concurrent');
+    bill.close(failure('client_closed'));
+    const { bill: next } = await open();
+    next.discard();
+    next.discard();
+    await open();
+  });
+
+  it('a refusal for want of a place takes none: not of the wallet where the key has none left', async () => {
+    await open({ keyId: 'key-1' });
+    for (let count = 0; count < 3; count += 1)
+      expect(await codeOf(open({ keyId: 'key-1' }))).toBe('too_many_concurrent');
+    await open({ keyId: 'key-2' });
+    expect(await codeOf(open({ keyId: 'key-3' }))).toBe('too_many_concurrent');
+    expect([ledger.open, ledger.free]).toEqual([2, []]);
+  });
+
+  it('who has no money is refused, told once, and keeps neither place nor permit', async () => {
+    store.settings = { ...store.settings, poolRequestsFree: false };
+    ledger.refuse = failure('insufficient_funds');
+    for (let count = 0; count < 3; count += 1)
+      expect(await codeOf(open({ pool: POOL }))).toBe('insufficient_funds');
+    expect([permits.admitted, ledger.open, ledger.charges]).toEqual([0, 0, []]);
+    const row = { outcome: 'REFUSED', poolId: 'pool-1', cost: '0' };
+    expect(ledger.free).toMatchObject([row, row, row]);
+  });
+
+  it('who has no permit of the pool is refused before any money is held', async () => {
+    store.settings = { ...store.settings, poolRequestsFree: false };
+    permits.refuse = failure('rate_limited');
+    expect(await codeOf(open({ pool: POOL }))).toBe('rate_limited');
+    expect(ledger.open).toBe(0);
+    expect(ledger.free).toMatchObject([{ outcome: 'THROTTLED', errorCode: 'rate_limited' }]);
+  });
+
+  it('a pool’s requests cost nothing, are told as served, and keep their permit', async () => {
+    const { bill, headers } = await open({ pool: POOL });
+    expect([headers['x-gateway-price-usd'], ledger.open, permits.admitted]).toEqual(['0.00', 0, 1]);
+    await bill.commit('DELIVERED');
+    bill.close();
+    expect([ledger.charges, permits.admitted, bill.charged]).toEqual([[], 1, true]);
+    expect(ledger.free).toMatchObject([{ outcome: 'DELIVERED', cost: '0', poolId: 'pool-1' }]);
+  });
+
+  it('a pool’s requests cost the price where the operator says so', async () => {
+    store.settings = { ...store.settings, poolRequestsFree: false };
+    const { bill, headers } = await open({ pool: POOL });
+    expect([headers['x-gateway-price-usd'], ledger.open]).toEqual(['0.09', 1]);
+    await bill.commit('DELIVERED');
+    expect(ledger.charges).toMatchObject([{ cost: '90000', poolId: 'pool-1' }]);
+  });
+
+  it('a bill for nothing gives money and permit back and leaves no row', async () => {
+    store.settings = { ...store.settings, poolRequestsFree: false };
+    const { bill } = await open({ pool: POOL });
+    bill.discard();
+    bill.close(failure('internal'));
+    expect([ledger.open, permits.admitted, ledger.free, ledger.charges]).toEqual([0, 0, [], []]);
+  });
+});
