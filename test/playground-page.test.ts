@@ -74,7 +74,7 @@ async function signedIn(): Promise<Page> {
     reducedMotion: 'reduce',
   });
   const opened = await context.newPage();
-  opened.setDefaultTimeout(12_000);
+  opened.setDefaultTimeout(30_000);
   opened.on('pageerror', (error) => complaints.push(error.message));
   opened.on('request', (request) => {
     const elsewhere = !/^(blob|data):/.test(request.url()) && !request.url().startsWith(console);

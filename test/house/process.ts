@@ -40,7 +40,7 @@ export interface ProcessOptions {
 export async function startProcess(options: ProcessOptions): Promise<HouseProcess> {
   const child = fork(join(ROOT, options.entry), [], {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'], ...options.env },
+    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], ...options.env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     execArgv: options.execArgv ?? [],
   });
