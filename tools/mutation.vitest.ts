@@ -3,7 +3,6 @@ import { join, matchesGlob, relative } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer } from 'vitest/node';
 import type { TestSpecification } from 'vitest/node';
-import base from '../vitest.config.ts';
 import { GROUPS } from './mutation.groups.mjs';
 
 const root = join(import.meta.dirname, '..');
@@ -27,7 +26,7 @@ export default defineConfig({
     ],
   },
   test: {
-    ...base.test,
+    // Nothing of the ordinary configuration: its projects would run their own tests beside these.
     root,
     include: group.tests,
     isolate: false,
@@ -35,6 +34,6 @@ export default defineConfig({
     // Longer than any of these tests takes on a busy machine, shorter than what waits for an answer in vain.
     testTimeout: 8_000,
     hookTimeout: group.database ? 30_000 : 8_000,
-    globalSetup: group.database ? base.test.globalSetup : [],
+    globalSetup: group.database ? ['test/postgres.ts'] : [],
   },
 });

@@ -77,6 +77,20 @@ it('a clawback recalls what nodes hold, which repays the debt first and thaws th
   expect(await open()).toEqual([]);
 });
 
+it('a lease knows what of it is cash and what a gift, and is found among those of its wallet by age', async () => {
+  const [{ walletId }, node] = await Promise.all([
+    money.wallet({ cash: 2n * PRICE, gift: PRICE }),
+    money.node(),
+  ]);
+  const wish = { need: PRICE, want: 2n * PRICE, waiting: 2n * PRICE };
+  const first = await requestLease(money.em(), { ...node, walletId, keyId: null, requestNo: 1, ...wish });
+  const second = await requestLease(money.em(), { ...node, walletId, keyId: null, requestNo: 2, ...wish });
+  expect(await leasesOfWallet(money.em(), walletId)).toMatchObject([
+    { id: first.id, cash: PRICE, gift: PRICE, granted: 2n * PRICE, state: 'ACTIVE', ...node },
+    { id: second.id, cash: PRICE, gift: 0n, granted: PRICE, chargeCount: 0, keyId: null },
+  ]);
+});
+
 it('a debt beyond what comes back stays, less that, and the wallet stays frozen', async () => {
   const { clawBack: claw, state, walletId, node, leaseId, close } = await setting();
   await claw(70n * PRICE);
