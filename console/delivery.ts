@@ -109,12 +109,12 @@ function readRoutes(): Route[] {
   for (const [, name, body = ''] of texts.matchAll(/(?:const (\w+) = )?createRoute\(\{(.*?)\n\s*\}\)/gs)) {
     const parent = routes.find((route) => route.name === /getParentRoute: \(\) => (\w+)/.exec(body)?.[1]);
     const own = /\bpath: '([^']*)'/.exec(body)?.[1] ?? '';
-    const source = /import\('\.\/([^']+)'\)/.exec(body)?.[1];
+    const sources = [...body.matchAll(/import\('\.\/([^']+)'\)/g)].map(([, source = '']) => source);
     const areas = /words\(([^)]*)\)/.exec(body)?.[1]?.match(/\w+/g) ?? [];
     routes.push({
       name,
       path: `${parent?.path ?? ''}${own}`,
-      sources: [...(parent?.sources ?? []), ...(source === undefined ? [] : [source])],
+      sources: [...(parent?.sources ?? []), ...sources],
       areas: [...(parent?.areas ?? []), ...areas],
     });
   }

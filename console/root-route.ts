@@ -16,3 +16,13 @@ export const words =
   (...areas: Area[]) =>
   () =>
     loadWords(areas);
+
+/**
+ * A loader that does what another does, and begins to load what the page draws a little later: the page does
+ * not wait for it, and its HTML names it.
+ */
+export const ahead = (loader: () => Promise<void>, load: () => Promise<object>) => (): Promise<void> => {
+  // Whoever draws it asks again, and tells when it cannot be had.
+  load().catch(() => undefined);
+  return loader();
+};

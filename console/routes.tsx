@@ -13,7 +13,7 @@ import { validSecuritySearch, validTokensSearch } from './pages/profile/search.t
 import { validNext, validSignInSearch } from './pages/sign-in/next.ts';
 import { validUsageSearch } from './pages/usage/search.ts';
 import { validWalletSearch } from './pages/wallet/search.ts';
-import { root, words } from './root-route.ts';
+import { ahead, root, words } from './root-route.ts';
 
 const home = createRoute({
   getParentRoute: () => root,
@@ -143,7 +143,7 @@ const usage = createRoute({
   getParentRoute: () => shell,
   path: '/usage',
   validateSearch: validUsageSearch,
-  loader: words('usage'),
+  loader: ahead(words('usage'), () => import('./components/bar-plot.tsx')),
   component: lazyRouteComponent(() => import('./pages/usage/usage-page.tsx'), 'UsagePage'),
 });
 

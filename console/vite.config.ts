@@ -25,8 +25,8 @@ const EVERYWHERE = new RegExp(
 /** What most pages of the console show: lists with filters. */
 const LISTS = new RegExp(
   [
-    'console/components/(?:leader-row|menu|money|pager|search-field|shortcuts|state-word)\\.tsx?$',
-    'console/components/(?:toast|use-current-in-view)\\.tsx?$',
+    'console/components/(?:chart-series|leader-row|menu|money|pager|search-field)\\.tsx?$',
+    'console/components/(?:shortcuts|state-word|toast|use-current-in-view)\\.tsx?$',
     'console/pages/profile/user-agent\\.ts$',
     'shared/money\\.ts$',
     'lucide-react/dist/esm/icons/(?:circle-(?:minus|x|dot)|eye|plus|ellipsis|pencil|refresh-cw)\\.',
@@ -110,26 +110,34 @@ function inHtmlAlone(_file: string, files: string[], { hostType }: { hostType: '
   return hostType === 'html' ? files : [];
 }
 
-/** The palette's library imports a dialog that only it may not have: the explorer's is the same package. */
-function withoutSecondDialog(): Plugin {
-  const stand = fileURLToPath(new URL('no-second-dialog.ts', import.meta.url));
+/** What stands for a package where another one imports it and nothing of ours needs it. */
+const STANDS = [
+  // The palette's library imports a dialog that only it may not have: the explorer's is the same package.
+  { source: /^@radix-ui\/react-dialog$/, importer: '/node_modules/cmdk/', stand: 'no-second-dialog.ts' },
+  // Scales of numbers alone bring along the mixing of colours and dates.
+  { source: /^d3-(?:interpolate|format)$/, importer: '/node_modules/d3-scale/', stand: 'no-colours.ts' },
+].map(({ stand, ...where }) => ({ ...where, stand: fileURLToPath(new URL(stand, import.meta.url)) }));
+
+function standIns(): Plugin {
   return {
-    name: 'console-without-second-dialog',
+    name: 'console-stand-ins',
     enforce: 'pre',
-    resolveId: (source, importer) =>
-      source === '@radix-ui/react-dialog' && importer?.includes('/node_modules/cmdk/') ? stand : undefined,
+    resolveId: (asked, from) =>
+      STANDS.find(({ source, importer }) => source.test(asked) && from?.includes(importer))?.stand,
   };
 }
 
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
-  plugins: [react(), tailwindcss(), delivery(), withoutSecondDialog()],
+  plugins: [react(), tailwindcss(), delivery(), standIns()],
   // React has had it since 18: what still brings it along need not.
   resolve: {
     alias: [
       { find: /^use-sync-external-store\/shim$/, replacement: 'react' },
       // A third of a chat's scripts; replies are shown without the step that it is for.
       { find: /^rehype-raw$/, replacement: fileURLToPath(new URL('no-raw-html.ts', import.meta.url)) },
+      // The same function twice.
+      { find: /^classnames$/, replacement: 'clsx' },
     ],
   },
   build: {

@@ -1,4 +1,7 @@
-/** Seven days in little: a bar a day, a dash for a day without use; told in words to screen readers. */
+/**
+ * Seven days in little: a bar a day, a dash for a day without use; told in words to screen readers. Drawn by
+ * hand: seven rectangles need no scale, and the list of keys would load a library for them.
+ */
 
 const BAR = 6;
 const GAP = 3;

@@ -55,7 +55,7 @@ export const usage = {
     others_other: '{{count}} others',
     count_one: '{{shown}} request',
     count_other: '{{shown}} requests',
-    dashed: 'Dotted: the same day, period before. Days in UTC.',
+    dashed: 'Dashed: the same day, period before. Days in UTC.',
     notAnswered: 'Not succeeded',
     requestsOn: 'Requests on {{day}}',
     pool: 'Pool',

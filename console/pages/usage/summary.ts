@@ -1,12 +1,12 @@
 /** Usage in days: which span is shown, and how its sums become bars and a legend. */
 import { formatDollars, parseDollars } from '@gateway/shared/money';
-import type { Bar } from '../../components/bar-chart.tsx';
+import type { Bar } from '../../components/chart-series.ts';
+import { decimalsOf, moneyText } from '../../components/money.tsx';
 import type { SummaryPoint, UsageSums } from './documents.ts';
 import type { UsageSearch } from './search.ts';
 
 const DAY_MS = 86_400_000;
 const NAMED_SERIES_MAX = 4;
-const MICROS = 1_000_000;
 
 export interface Span {
   from: string;
@@ -65,9 +65,19 @@ export function seriesOf(groups: readonly Group[], measure: Measure): Series[] {
 
 export type Measure = NonNullable<UsageSearch['measure']>;
 
-/** What a bar is as high as: dollars or requests. Floats are good enough for a height. */
+/** What a bar is as high as: micro-USD or requests, whole numbers both. For heights and order alone. */
 export function amountOf(totals: Pick<UsageSums, 'cost' | 'requests'>, measure: Measure): number {
-  return measure === 'requests' ? totals.requests : Number(parseDollars(totals.cost) ?? 0n) / MICROS;
+  return measure === 'requests' ? totals.requests : Number(parseDollars(totals.cost) ?? 0n);
+}
+
+/** Micro-USD as words that all have the same decimals, and none where all are whole dollars. */
+export function moneyWords(amounts: readonly number[]): string[] {
+  const dollars = amounts.map((amount) => formatDollars(BigInt(amount)));
+  const decimals = dollars.every((amount) => amount.endsWith('.00')) ? 0 : decimalsOf(dollars);
+  return dollars.map((amount) => {
+    const [whole = '', fraction = ''] = moneyText(amount).split('.');
+    return decimals === 0 ? whole : `${whole}.${fraction.padEnd(decimals, '0')}`;
+  });
 }
 
 export interface Day {

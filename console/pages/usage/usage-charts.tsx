@@ -4,7 +4,8 @@ import { clsx } from 'clsx';
 import { lazy, Suspense, useMemo } from 'react';
 import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
-import { BarChart, SERIES_TONES } from '../../components/bar-chart.tsx';
+import { BarChart } from '../../components/bar-chart.tsx';
+import { SERIES_TONES } from '../../components/chart-series.ts';
 import { Segmented } from '../../components/field.tsx';
 import { LeaderList, LeaderRow, LeaderSum } from '../../components/leader-row.tsx';
 import { Money, moneyText } from '../../components/money.tsx';
@@ -14,10 +15,23 @@ import { useTranslation } from '../../translation.ts';
 import type { UsageConditions } from './conditions.ts';
 import { type Summary, type SummaryPoint, SummaryQuery } from './documents.ts';
 import { DIMENSIONS, MEASURES, type UsageSearch } from './search.ts';
-import { barsOf, type Day, daysOf, type Series, seriesOf, type Span, spanBefore, spanOf } from './summary.ts';
+import {
+  barsOf,
+  type Day,
+  daysOf,
+  moneyWords,
+  type Series,
+  seriesOf,
+  type Span,
+  spanBefore,
+  spanOf,
+} from './summary.ts';
 
 const SummaryTable = lazy(async () => ({ default: (await import('./summary-table.tsx')).SummaryTable }));
 const DAYS_AT_FIRST = '14';
+// Where the reader chose the colours: those of the bars, in an edge of theirs, as in the drawing.
+const SWATCH =
+  'size-2.5 rounded-[2px] forced-color-adjust-none forced-colors:outline forced-colors:outline-[CanvasText]';
 
 interface ChartsProps {
   search: UsageSearch;
@@ -124,8 +138,7 @@ function ChartHead({ search, now }: Pick<LoadedProps, 'search' | 'now'>) {
 function Days({ search, days }: { search: UsageSearch; days: readonly Day[] }) {
   const { t, i18n } = useTranslation();
   const navigate = useNavigate({ from: '/usage' });
-  const money = search.measure !== 'requests';
-  const number = new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 6 });
+  const number = new Intl.NumberFormat(i18n.language);
   const bars = barsOf(days, {
     label: (id) =>
       id.endsWith('-01') || id === days[0]?.id ? utcDayText(id, i18n.language) : String(Number(id.slice(8))),
@@ -141,7 +154,9 @@ function Days({ search, days }: { search: UsageSearch; days: readonly Day[] }) {
       label={t('usage.byDay')}
       bars={bars}
       selected={search.day}
-      unit={(value) => (money ? `$${number.format(value)}` : number.format(value))}
+      words={(amounts) =>
+        search.measure === 'requests' ? amounts.map((amount) => number.format(amount)) : moneyWords(amounts)
+      }
       onSelect={(id) =>
         void navigate({
           search: { ...search, after: undefined, day: id === search.day ? undefined : id },
@@ -184,7 +199,7 @@ function Legend({ search, series, now }: { search: UsageSearch; series: readonly
             key={one.key ?? 'others'}
             name={
               <span className="flex items-center gap-2.5">
-                <span className={clsx('size-2.5 rounded-[2px]', SERIES_TONES[index])} aria-hidden="true" />
+                <span className={clsx(SWATCH, SERIES_TONES[index]?.swatch)} aria-hidden="true" />
                 {one.key === undefined ? t('usage.others', { count: one.keys.length }) : one.label}
               </span>
             }

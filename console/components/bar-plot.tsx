@@ -1,0 +1,110 @@
+/**
+ * The bars of a chart, each under a button: arrow keys, Home and End move between them, Enter picks one. The
+ * drawing below says nothing to screen readers, the buttons say it all.
+ */
+import { clsx } from 'clsx';
+import { type KeyboardEvent, useRef, useState } from 'react';
+import { BarDrawing } from './bar-drawing.tsx';
+import type { Bar } from './chart-series.ts';
+import { amountScale, PLOT_HEIGHT, totalOf, wordWidth } from './chart-scales.ts';
+import { useWidth } from './use-width.ts';
+
+export interface BarPlotProps {
+  label: string;
+  bars: readonly Bar[];
+  /** The id of the bar that is picked. */
+  selected: string | undefined;
+  onSelect: (id: string) => void;
+  /** The words of grid lines, from their amounts. */
+  words: (amounts: readonly number[]) => readonly string[];
+}
+
+const AXIS_GAP = 12;
+/** The outline of a bar is so much higher than the bar, and never lower than a focus ring can be seen. */
+const OUTLINE_ABOVE = 4;
+const OUTLINE_MIN = 12;
+
+/** The plot, over all of the box around it. */
+export function BarPlot({ label, bars, selected, onSelect, words }: BarPlotProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const width = useWidth(box);
+  const [last, setLast] = useState(selected);
+  const amounts = amountScale(Math.max(0, ...bars.map((bar) => Math.max(totalOf(bar), bar.before))));
+  const lines = words(amounts.ticks);
+  const left = Math.ceil(Math.max(...lines.map(wordWidth))) + AXIS_GAP;
+  const stop = [last, selected, bars.at(-1)?.id].find((id) => bars.some((bar) => bar.id === id));
+  const height = (bar: Bar): number =>
+    Math.max(OUTLINE_MIN, PLOT_HEIGHT - amounts.at(totalOf(bar)) + OUTLINE_ABOVE);
+  return (
+    <div ref={box} className="relative size-full">
+      {width > left && <BarDrawing {...{ bars, amounts, lines, selected, width, left }} />}
+      <div
+        role="group"
+        aria-label={label}
+        className="absolute top-0 right-0 flex"
+        style={{ left, height: PLOT_HEIGHT }}
+        onKeyDown={move}
+      >
+        {bars.map((bar) => (
+          <BarButton
+            key={bar.id}
+            title={bar.title}
+            height={height(bar)}
+            pressed={bar.id === selected}
+            stop={bar.id === stop}
+            onFocus={() => {
+              setLast(bar.id);
+            }}
+            onClick={() => {
+              onSelect(bar.id);
+            }}
+          />
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function move(event: KeyboardEvent<HTMLElement>): void {
+  const buttons = [...event.currentTarget.querySelectorAll('button')];
+  const at = buttons.findIndex((button) => button === document.activeElement);
+  const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: buttons.length - 1 }[event.key];
+  if (to === undefined) return;
+  event.preventDefault();
+  buttons[to]?.focus();
+}
+
+interface BarButtonProps {
+  title: string;
+  /** Of the outline, in pixels. */
+  height: number;
+  pressed: boolean;
+  /** Whether the Tab key stops here: one bar of the chart does, the one that had the focus last. */
+  stop: boolean;
+  onFocus: () => void;
+  onClick: () => void;
+}
+
+function BarButton({ title, height, pressed, stop, ...handlers }: BarButtonProps) {
+  return (
+    <button
+      type="button"
+      aria-pressed={pressed}
+      aria-label={title}
+      title={title}
+      tabIndex={stop ? 0 : -1}
+      className="group relative h-full min-w-0 flex-1"
+      {...handlers}
+    >
+      <span
+        className={clsx(
+          'absolute inset-x-[4%] bottom-0 mx-auto max-w-11 rounded-tag',
+          pressed
+            ? 'outline-2 outline-accent forced-colors:outline-[Highlight]'
+            : 'group-hover:outline group-hover:outline-line-strong',
+        )}
+        style={{ height }}
+      />
+    </button>
+  );
+}

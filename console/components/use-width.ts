@@ -1,0 +1,21 @@
+/** The width of a box, for what has to be drawn in pixels. */
+import { type RefObject, useLayoutEffect, useState } from 'react';
+
+/** The inner width in pixels, from the first paint on and after each change; 0 before the box is there. */
+export function useWidth(box: RefObject<HTMLElement | null>): number {
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element) return undefined;
+    const measure = () => {
+      setWidth(element.clientWidth);
+    };
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+    };
+  }, [box]);
+  return width;
+}
