@@ -99,7 +99,7 @@ export async function openStage(): Promise<Stage> {
   return { fake, browser, folder, close };
 }
 
-/** What `npm test` built at its start; what was changed since is built anew, past what others may be serving. */
+/** What `npm test` built at its start; what was changed since is built anew, where nobody serves it. */
 function layOutConsole(folder: string): void {
   const built = 'dist/console';
   if (!findStaleProducts().some(({ result }) => result === built))
