@@ -9,12 +9,21 @@ export function hasPasskeys(): boolean {
   );
 }
 
-/** Makes a passkey; undefined when the person, or the browser, declined. */
-export async function makePasskey(options: unknown): Promise<unknown> {
+/** What became of making one: the person, or the browser, may decline; a device holds one for each account. */
+export type Made = { kind: 'made'; credential: unknown } | { kind: 'declined' } | { kind: 'there-already' };
+
+/** Makes a passkey. */
+export async function makePasskey(options: unknown): Promise<Made> {
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(
     options as PublicKeyCredentialCreationOptionsJSON,
   );
-  return jsonOf(navigator.credentials.create({ publicKey }));
+  try {
+    const credential = await jsonOf(navigator.credentials.create({ publicKey }));
+    return credential === undefined ? { kind: 'declined' } : { kind: 'made', credential };
+  } catch (error) {
+    if (isNamed(error, ['InvalidStateError'])) return { kind: 'there-already' };
+    throw error;
+  }
 }
 
 interface Asking {
@@ -47,7 +56,13 @@ async function jsonOf(asked: Promise<Credential | null>): Promise<unknown> {
     const credential = await asked;
     return credential instanceof PublicKeyCredential ? credential.toJSON() : undefined;
   } catch (error) {
-    if (error instanceof DOMException) return undefined;
+    if (isNamed(error, DECLINED)) return undefined;
     throw error;
   }
+}
+
+const DECLINED = ['NotAllowedError', 'AbortError'];
+
+function isNamed(error: unknown, names: readonly string[]): boolean {
+  return error instanceof DOMException && names.includes(error.name);
 }

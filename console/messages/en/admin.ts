@@ -66,6 +66,7 @@ export const admin = {
       edit: 'Edit…',
       editTitle: 'Edit {{name}}',
       editSentence: 'Keys in a group that is taken away move to the default group.',
+      enabledKeys: 'Keys that work',
       adjust: 'Adjust wallet…',
       adjustTitle: 'Adjust the wallet of {{name}}',
       adjustSentence: 'It holds {{cash}} in cash and {{gift}} as a gift.',

@@ -79,6 +79,9 @@ export const profile = {
     closeSentence:
       'Address, name, password and chats are forgotten, and keys stop at once. Ledger and usage log stay. ' +
       'What is left in the wallet is lost.',
+    keysAtStake: 'Keys that stop',
+    poolsAtStake: 'Running pools that end',
+    moneyAtStake: 'Left in the wallet',
     closeButton: 'Close account…',
     closeTitle: 'Close this account for good?',
     closeConfirm: 'Close for good',
@@ -127,6 +130,7 @@ export const profile = {
     makeTitle: 'Add a passkey',
     makeSentence: 'Your browser asks next where to keep it.',
     makeButton: 'Add',
+    thereAlready: 'This device holds a passkey of this account already. Choose another one.',
     renameTitle: 'Rename {{name}}',
     removeTitle: 'Remove {{name}}?',
     removeSentence: 'It signs in no more. Delete it on your device, too.',

@@ -69,6 +69,7 @@ export const admin: Translation<typeof english> = {
       edit: '编辑…',
       editTitle: '编辑 {{name}}',
       editSentence: '被取消分组中的密钥会移到默认分组。',
+      enabledKeys: '可用密钥',
       adjust: '调整钱包…',
       adjustTitle: '调整 {{name}} 的钱包',
       adjustSentence: '其中现金 {{cash}}，赠金 {{gift}}。',

@@ -80,6 +80,9 @@ export const profile: Translation<typeof english> = {
     close: '注销账户',
     closeSentence:
       '邮箱、姓名、密码和对话都会被清除，密钥立即停用。按记账要求，账本和用量日志会保留。钱包余额将作废。',
+    keysAtStake: '将停用的密钥',
+    poolsAtStake: '将结束的运行中专属池',
+    moneyAtStake: '钱包余额',
     closeButton: '注销账户…',
     closeTitle: '永久注销此账户？',
     closeConfirm: '永久注销',
@@ -127,6 +130,7 @@ export const profile: Translation<typeof english> = {
     makeTitle: '添加通行密钥',
     makeSentence: '接下来浏览器会询问保存位置。',
     makeButton: '添加',
+    thereAlready: '此设备已有该账户的通行密钥。请选择其他设备。',
     renameTitle: '重命名 {{name}}',
     removeTitle: '移除 {{name}}？',
     removeSentence: '之后无法再用它登录。也请在你的设备上删除它。',

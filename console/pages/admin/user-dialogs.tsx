@@ -11,16 +11,11 @@ import { CheckField, SelectField } from '../../components/select-field.tsx';
 import { useTranslation } from '../../translation.ts';
 import { useIdempotencyKey } from '../idempotency.ts';
 import { GROUPS } from '../keys/search.ts';
-import {
-  AdjustWallet,
-  type AdminUser,
-  CreateLink,
-  CreateUser,
-  RevokeSessions,
-  UpdateUser,
-} from './documents.ts';
+import type { AdminUser } from './documents.ts';
 import { FormDialog, text, words } from './form-dialog.tsx';
+import { AdjustWallet, CreateLink, CreateUser, RevokeSessions, UpdateUser } from './user-changes.ts';
 import { DisableUserKey, EndSession } from './user-part-dialogs.tsx';
+import { UserReach } from './user-reach.tsx';
 import type { UserTask } from './user-tasks.ts';
 
 interface DialogsProps {
@@ -131,6 +126,7 @@ function Edit({ user, onClose }: TaskProps) {
         options={STATES.map((value) => ({ value, word: t(`admin.users.states.${value}`) }))}
       />
       <RoleFields role={user.role} groups={user.allowedGroups} />
+      <UserReach id={user.id} />
     </FormDialog>
   );
 }
@@ -246,6 +242,8 @@ function Sessions({ user, onClose }: TaskProps) {
         const { data, error } = await revoke({ input: { id: user.id, reason } });
         return { error, userErrors: data?.adminUserSessionsRevoke.userErrors };
       }}
-    />
+    >
+      <UserReach id={user.id} />
+    </FormDialog>
   );
 }

@@ -1,6 +1,5 @@
 /** What the page of one user asks the service. */
 import { graphql, type ResultOf } from '../../graphql.ts';
-import { UserErrorFields } from '../answer-fields.ts';
 import { KeyFields } from '../keys/documents.ts';
 import { LedgerFields } from '../wallet/documents.ts';
 import { AuditFields } from './audit-item.tsx';
@@ -77,37 +76,6 @@ export const UserQuery = graphql(
     }
   `,
   [UserFields, KeyFields, AuditFields, LedgerFields],
-);
-
-export const RevokeSession = graphql(
-  `
-    mutation RevokeSession($input: AdminReasonInput!) {
-      adminSessionRevoke(input: $input) {
-        userErrors {
-          ...UserErrorFields
-        }
-      }
-    }
-  `,
-  [UserErrorFields],
-);
-
-export const DisableKey = graphql(
-  `
-    mutation DisableKeyOfUser($input: AdminReasonInput!) {
-      adminApiKeyDisable(input: $input) {
-        apiKey {
-          id
-          state
-          disabledReason
-        }
-        userErrors {
-          ...UserErrorFields
-        }
-      }
-    }
-  `,
-  [UserErrorFields],
 );
 
 export type UserPageData = NonNullable<ResultOf<typeof UserQuery>['admin']>;

@@ -1,9 +1,13 @@
 /** The dialogs over one session and over one key of a user. */
 import { useMutation } from 'urql';
+import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
+import { Money } from '../../components/money.tsx';
+import { Ago } from '../../components/time.tsx';
 import { useTranslation } from '../../translation.ts';
 import { browserOf } from '../profile/user-agent.ts';
 import { FormDialog } from './form-dialog.tsx';
-import { DisableKey, RevokeSession, type UserKey, type UserSession } from './user-documents.ts';
+import { DisableKey, RevokeSession } from './user-changes.ts';
+import type { UserKey, UserSession } from './user-documents.ts';
 
 /** Ends the session. */
 export function EndSession({ session, onClose }: { session: UserSession; onClose: () => void }) {
@@ -28,6 +32,7 @@ export function EndSession({ session, onClose }: { session: UserSession; onClose
 export function DisableUserKey({ apiKey, onClose }: { apiKey: UserKey; onClose: () => void }) {
   const { t } = useTranslation();
   const [, disable] = useMutation(DisableKey);
+  const { lastUsedAt, spentThisMonth } = apiKey;
   return (
     <FormDialog
       title={t('admin.user.disableTitle', { name: apiKey.name })}
@@ -39,6 +44,15 @@ export function DisableUserKey({ apiKey, onClose }: { apiKey: UserKey; onClose: 
         const { data, error } = await disable({ input: { id: apiKey.id, reason } });
         return { error, userErrors: data?.adminApiKeyDisable.userErrors };
       }}
-    />
+    >
+      <LeaderList>
+        <LeaderRow name={t('keys.lastUsed')}>
+          {lastUsedAt === null ? t('state.never') : <Ago at={lastUsedAt} />}
+        </LeaderRow>
+        <LeaderRow name={t('keys.month')}>
+          <Money amount={spentThisMonth} />
+        </LeaderRow>
+      </LeaderList>
+    </FormDialog>
   );
 }

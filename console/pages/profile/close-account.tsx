@@ -7,6 +7,7 @@ import { useTranslation } from '../../translation.ts';
 import { textIn } from '../form-values.ts';
 import { ProofFields, proofIn } from '../proof/proof-fields.tsx';
 import { TaskDialog } from '../task-dialog.tsx';
+import { AtStake } from './at-stake.tsx';
 import { type Account, CloseAccount } from './documents.ts';
 import { TypedWord } from './typed-word.tsx';
 
@@ -40,6 +41,7 @@ export function CloseAccountDialog({ account, onClose }: CloseAccountProps) {
         return { error, userErrors: data?.accountDelete.userErrors };
       }}
     >
+      <AtStake everything />
       <TypedWord word={account.email} wrong={mistyped} />
       <ProofFields email={account.email} totp={account.securityFactors.totpEnabled} />
     </TaskDialog>

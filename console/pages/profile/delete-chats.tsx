@@ -5,6 +5,7 @@ import { useToast } from '../../components/toast.tsx';
 import { useTranslation } from '../../translation.ts';
 import { textIn } from '../form-values.ts';
 import { TaskDialog } from '../task-dialog.tsx';
+import { AtStake } from './at-stake.tsx';
 import { DeleteChats } from './documents.ts';
 import { TypedWord } from './typed-word.tsx';
 
@@ -34,6 +35,7 @@ export function DeleteChatsDialog({ onClose }: { onClose: () => void }) {
         return { error, userErrors: data?.conversationsDeleteAll.userErrors };
       }}
     >
+      <AtStake />
       <TypedWord word={CONFIRMATION} wrong={mistyped} />
     </TaskDialog>
   );

@@ -4,7 +4,7 @@ import { Field } from '../../components/field.tsx';
 import { graphql } from '../../graphql.ts';
 import { makePasskey } from '../../passkeys.ts';
 import { useTranslation } from '../../translation.ts';
-import { UserErrorFields } from '../answer-fields.ts';
+import { type Refusal, UserErrorFields } from '../answer-fields.ts';
 import { textIn } from '../form-values.ts';
 import { TaskDialog } from '../task-dialog.tsx';
 import type { Passkey } from './documents.ts';
@@ -70,6 +70,7 @@ export function PasskeyDialog({ task, onClose }: { task: PasskeyTask; onClose: (
 function Make({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();
   const client = useClient();
+  const there: Refusal = { code: 'INVALID', message: t('passkeys.thereAlready'), field: null };
   return (
     <TaskDialog
       title={t('passkeys.makeTitle')}
@@ -80,9 +81,11 @@ function Make({ onClose }: { onClose: () => void }) {
         const name = textIn(values, 'name').trim();
         const asked = await client.mutation(RegisterOptions, {}).toPromise();
         if (!asked.data) return { error: asked.error, userErrors: undefined };
-        const credential = await makePasskey(asked.data.passkeyRegisterOptions.options);
+        const made = await makePasskey(asked.data.passkeyRegisterOptions.options);
+        if (made.kind === 'there-already') return { userErrors: [there] };
         // Declined: the dialog stays for another try.
-        if (credential === undefined) return undefined;
+        if (made.kind === 'declined') return undefined;
+        const { credential } = made;
         const { data, error } = await client
           .mutation(RegisterPasskey, { input: { name, credential } })
           .toPromise();

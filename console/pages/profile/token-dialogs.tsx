@@ -3,8 +3,10 @@ import { useState } from 'react';
 import { useClient, useMutation } from 'urql';
 import { Below, Field } from '../../components/field.tsx';
 import { CopyField } from '../../components/copy.tsx';
+import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { OnceDialog } from '../../components/once-dialog.tsx';
 import { CheckField, SelectField } from '../../components/select-field.tsx';
+import { Ago } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useTranslation } from '../../translation.ts';
 import { textIn } from '../form-values.ts';
@@ -117,7 +119,7 @@ function Revoke({ token, onClose }: { token: Token; onClose: () => void }) {
   const { t } = useTranslation();
   const [, revoke] = useMutation(RevokeToken);
   const toast = useToast();
-  const { id, name } = token;
+  const { id, name, lastUsedAt } = token;
   return (
     <TaskDialog
       title={t('tokens.revokeTitle', { name })}
@@ -133,6 +135,12 @@ function Revoke({ token, onClose }: { token: Token; onClose: () => void }) {
         const { data, error } = await revoke({ input: { id } });
         return { error, userErrors: data?.accessTokenRevoke.userErrors };
       }}
-    />
+    >
+      <LeaderList>
+        <LeaderRow name={t('tokens.used')}>
+          {lastUsedAt === null ? t('state.never') : <Ago at={lastUsedAt} />}
+        </LeaderRow>
+      </LeaderList>
+    </TaskDialog>
   );
 }
