@@ -158,7 +158,7 @@ const KEYS: KeySeed[] = [
         pendingReveal: false,
         previousSuffix: 'Kd2u',
         graceEndsAt: ago(-3 * HOUR_MS),
-        previousLastUsedAt: null,
+        previousLastUsedAt: ago(2 * MINUTE_MS),
       },
     },
   },

@@ -106,6 +106,8 @@ export const keys = {
     rotating: 'Rotating',
     rotatingBanner:
       '<b>{{name}} is rotating.</b> The old secret ending <code>{{suffix}}</code> works until <time></time>.',
+    oldUsed: 'It was last used <ago></ago>.',
+    oldUnused: 'Nobody has used it since the new one was revealed.',
     toReveal:
       '<b>{{name}} has a new secret to reveal.</b> Until then the one ending <code>{{suffix}}</code> works.',
   },

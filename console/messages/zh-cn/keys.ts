@@ -106,6 +106,8 @@ export const keys: Translation<typeof english> = {
     rotating: '正在轮换',
     rotatingBanner:
       '<b>“{{name}}”正在轮换。</b>末尾为 <code>{{suffix}}</code> 的旧密钥在 <time></time> 前有效。',
+    oldUsed: '旧密钥最近使用于 <ago></ago>。',
+    oldUnused: '揭示新密钥以来，无人使用旧密钥。',
     toReveal: '<b>“{{name}}”有新的密钥待揭示。</b>在此之前，末尾为 <code>{{suffix}}</code> 的旧密钥有效。',
   },
   reveal: {

@@ -27,6 +27,7 @@ export const KeyFields = graphql(`
       pendingReveal
       previousSuffix
       graceEndsAt
+      previousLastUsedAt
     }
     version
   }

@@ -1,8 +1,8 @@
-/** Which keys have two secrets for a while, and until when the old one works. */
+/** Which keys have two secrets for a while, until when the old one works, and whether anybody still uses it. */
 import { RefreshCw } from 'lucide-react';
 import { Banner } from '../../components/notice.tsx';
 import { Rich } from '../../components/rich.tsx';
-import { Stamp } from '../../components/time.tsx';
+import { Ago, Stamp } from '../../components/time.tsx';
 import { useTranslation } from '../../translation.ts';
 import type { Key } from './documents.ts';
 
@@ -26,10 +26,18 @@ export function RotationBanners({ keys }: { keys: readonly Key[] }) {
                   code: (inside) => <code>{inside}</code>,
                   time: () => rotation.graceEndsAt !== null && <Stamp at={rotation.graceEndsAt} />,
                 }}
-              />
+              />{' '}
+              {rotation.graceEndsAt !== null && <LastUse at={rotation.previousLastUsedAt} />}
             </Banner>
           ),
       )}
     </div>
   );
+}
+
+/** Whether the old secret is still in use: who reads that nobody uses it need not wait for its end. */
+function LastUse({ at }: { at: string | null }) {
+  const { t } = useTranslation();
+  if (at === null) return t('keys.oldUnused');
+  return <Rich text={t('keys.oldUsed')} marks={{ ago: () => <Ago at={at} /> }} />;
 }
