@@ -72,6 +72,15 @@ describe.skipIf(!ready)('signing in', () => {
     });
   });
 
+  test('sends on who is signed in already', async () => {
+    await visit('/pricing', async (page) => {
+      house.stage.fake.state.signedIn = true;
+      await page.goto(`${house.stage.fake.url}/sign-in?next=%2Fwallet%3Fkind%3DUSAGE`);
+      await page.waitForURL(/\/wallet\?kind=USAGE/);
+      await page.getByRole('heading', { level: 1, name: 'Wallet' }).waitFor();
+    });
+  });
+
   test('never leads to another site', async () => {
     await visit('/sign-in?next=%2F%2Fevil.example', async (page) => {
       await page.getByLabel('Email').fill('mara@lindgren.dev');

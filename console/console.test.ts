@@ -141,6 +141,13 @@ describe.skipIf(!ready)('the palette', () => {
       const meant = page.getByRole('option', { selected: true });
       await expect.poll(() => meant.count()).toBe(1);
       const first = await meant.textContent();
+      expect(await input.getAttribute('aria-activedescendant')).toBe(await meant.getAttribute('id'));
+      await input.fill('crea');
+      await page.getByRole('option', { name: 'Create key', selected: true }).waitFor();
+      const create = await meant.getAttribute('id');
+      await expect.poll(() => input.getAttribute('aria-activedescendant')).toBe(create);
+      await input.fill('theme');
+      await expect.poll(() => meant.textContent()).toBe(first);
       await page.keyboard.press('ArrowDown');
       await expect.poll(() => meant.textContent()).not.toBe(first);
       const id = await meant.getAttribute('id');
@@ -150,25 +157,28 @@ describe.skipIf(!ready)('the palette', () => {
       await input.fill('qqqq');
       await page.getByText('Nothing matches').waitFor();
       expect(await page.getByRole('option').count()).toBe(0);
+      expect(await input.getAttribute('aria-activedescendant')).toBeNull();
+      await input.fill('create key');
+      await page.keyboard.press('Enter');
+      await page.getByRole('dialog', { name: 'Create key' }).waitFor();
     });
   });
 });
 
 describe.skipIf(!ready)('usage', () => {
   test('new requests wait until they are asked for', async () => {
+    const listeners = fake.usageListeners();
     await visit('/usage', async (page) => {
-      const rows = page.getByRole('table').getByRole('row');
+      const rows = page.getByRole('table', { name: 'Requests' }).getByRole('row');
+      // What is sent before the page listens reaches nobody.
+      await expect.poll(() => fake.usageListeners(), { timeout: 20_000 }).toBe(listeners + 1);
       const before = await rows.count();
-      await page.getByText('Live', { exact: true }).waitFor();
-      await expect
-        .poll(async () => {
-          fake.addUsage();
-          return page.getByRole('button', { name: /new request/ }).count();
-        })
-        .toBe(1);
+      fake.addUsage();
+      const show = page.getByRole('button', { name: '1 new request' });
+      await show.waitFor();
       expect(await rows.count()).toBe(before);
-      await page.getByRole('button', { name: /new request/ }).click();
-      await expect.poll(() => rows.count()).toBeGreaterThan(before);
+      await show.click();
+      await expect.poll(() => rows.count()).toBe(before + 1);
     });
   });
 

@@ -94,7 +94,10 @@ describe.skipIf(!ready).each(HANDS)('by $hand alone, a key', (hand) => {
       await use(page, buttonIn(dialog, 'Rotate'));
       await use(page, buttonIn(dialogOf(page), 'Reveal'));
       await store(page, hand, SECRET);
-      await page.getByText('Staging is rotating.').waitFor();
+      const banner = page.getByText('Staging is rotating.').locator('..');
+      await banner.getByText('Nobody has used it since the new one was revealed.').waitFor();
+      const other = page.getByText('Codex in CI is rotating.').locator('..');
+      await other.getByText('It was last used 2 min ago.').waitFor();
     });
   });
 
@@ -138,6 +141,46 @@ describe.skipIf(!ready).each(HANDS)('by $hand alone, an access token', (hand) =>
       await use(page, buttonIn(page, 'Revoke…'));
       await use(page, buttonIn(dialogOf(page), 'Revoke'));
       await page.getByText('Billing export revoked').first().waitFor();
+    });
+  });
+});
+
+/** A device that makes passkeys and answers for its owner, as the one in a laptop does. */
+async function givePasskeys(page: Page): Promise<() => Promise<void>> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('WebAuthn.enable');
+  await session.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  return async () => {
+    await session.send('WebAuthn.disable');
+    await session.detach();
+  };
+}
+
+describe.skipIf(!ready).each(HANDS)('by $hand alone, a passkey', ({ use, type }) => {
+  test('is added once; a second one on the same device is refused in words', async () => {
+    await house.visit('/profile/security', async (page) => {
+      const takeAway = await givePasskeys(page);
+      const dialog = dialogOf(page, 'Add a passkey');
+      await use(page, buttonIn(page, 'Add a passkey…'));
+      await dialog.getByLabel('Name').fill('');
+      await type(page, dialog.getByLabel('Name'), 'Work laptop');
+      await use(page, buttonIn(dialog, 'Add'));
+      await dialog.waitFor({ state: 'detached' });
+      await page.getByRole('table', { name: 'Passkeys' }).getByText('Work laptop').waitFor();
+      await use(page, buttonIn(page, 'Add a passkey…'));
+      await use(page, buttonIn(dialog, 'Add'));
+      await dialog.getByText('This device holds a passkey of this account already.').waitFor();
+      expect(house.stage.fake.state.passkeys.map(({ name }) => name)).toEqual(['Laptop', 'Work laptop']);
+      await takeAway();
     });
   });
 });

@@ -1,4 +1,5 @@
 /** The frame around the pages, in a real browser: one navigation, what it warns of, the way to anything. */
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ready, violations } from './test/browser.ts';
 import { type House, openHouse, press, type Visit } from './test/visit.ts';
@@ -41,7 +42,28 @@ describe.skipIf(!ready)('who is signed in', () => {
   });
 });
 
+/** How far what is on the page was pushed since it was painted, as Chromium scores it. */
+function shifted(page: Page): Promise<number> {
+  return page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        new PerformanceObserver((list) => {
+          resolve(list.getEntries().reduce((sum, entry) => sum + Number(entry.toJSON().value), 0));
+        }).observe({ type: 'layout-shift', buffered: true });
+        // Without any shift nobody is told.
+        setTimeout(() => resolve(0), 500);
+      }),
+  );
+}
+
 describe.skipIf(!ready)('a pool that ends soon', () => {
+  test('pushes nothing down when it is told', async () => {
+    await visit('/wallet', async (page) => {
+      await page.getByText(/^Orbit ends /).waitFor();
+      expect(await shifted(page)).toBeLessThan(0.01);
+    });
+  });
+
   test('is told on every page, and is renewed from there', async () => {
     await visit('/usage', async (page) => {
       await page.getByText(/^Orbit ends /).waitFor();

@@ -16,6 +16,7 @@ export interface AccountState {
   /** Whether a new privacy policy is to be accepted. */
   mustAccept: boolean;
   tokens: SampleToken[];
+  passkeys: SamplePasskey[];
   displayName: string | null;
   timeZone: string;
   /** Whether a mail is wished for when the storefront opens. */
@@ -70,12 +71,20 @@ function makeToken(index: number, name: string, more: object = {}) {
 
 type SampleToken = ReturnType<typeof makeToken>;
 
+/** A passkey; one that a test made is known by the id that its device gave it. */
+function makePasskey(id: string, name: string) {
+  return { __typename: 'Passkey', id, name, createdAt: ago(HOUR_MS), lastUsedAt: null };
+}
+
+type SamplePasskey = ReturnType<typeof makePasskey>;
+
 /** The account as it is before a test. */
 export function makeAccount(): Omit<AccountState, 'signedIn'> {
   return {
     stale: false,
     totp: false,
     mustAccept: false,
+    passkeys: [makePasskey('pky_1', 'Laptop')],
     tokens: [makeToken(1, 'Billing export'), makeToken(2, 'Old script', { revokedAt: ago(HOUR_MS) })],
     displayName: 'Mara Lindgren',
     timeZone: 'UTC',
@@ -94,9 +103,7 @@ export function accountOf(state: AccountState) {
       hasPassword: true,
       totpEnabled: state.totp,
       recoveryCodesLeft: state.totp ? RECOVERY_CODES.length : 0,
-      passkeys: [
-        { __typename: 'Passkey', id: 'pky_1', name: 'Laptop', createdAt: ago(HOUR_MS), lastUsedAt: null },
-      ],
+      passkeys: state.passkeys,
       linkedIdentities: [],
     }),
     notificationPreferences: () => ({
@@ -135,7 +142,12 @@ export function sensitive<Given, Answer>(
 
 /** The mutations of the account. */
 export function accountChanges(state: AccountState) {
-  return { ...factorChanges(state), ...tokenChanges(state), ...profileChanges(state) };
+  return {
+    ...factorChanges(state),
+    ...passkeyChanges(state),
+    ...tokenChanges(state),
+    ...profileChanges(state),
+  };
 }
 
 function factorChanges(state: AccountState) {
@@ -159,6 +171,27 @@ function factorChanges(state: AccountState) {
       if (!isProven(state, input)) return { viewer: null, ...REFUSED };
       state.totp = false;
       return { viewer: { __typename: 'User', id: 'usr_1', ...accountOf(state) }, userErrors: [] };
+    },
+  };
+}
+
+function passkeyChanges(state: AccountState) {
+  return {
+    passkeyRegisterOptions: sensitive(state, () => ({
+      options: {
+        challenge: 'c2VydmVyLWNoYWxsZW5nZQ',
+        rp: { id: 'localhost', name: 'Gateway' },
+        user: { id: 'dXNyXzE', name: 'mara@lindgren.dev', displayName: 'Mara Lindgren' },
+        pubKeyCredParams: [-7, -257].map((alg) => ({ type: 'public-key', alg })),
+        authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+        excludeCredentials: state.passkeys
+          .filter(({ id }) => !id.startsWith('pky_'))
+          .map(({ id }) => ({ type: 'public-key', id })),
+      },
+    })),
+    passkeyRegister: ({ input }: Input<{ name: string; credential: { id: string } }>) => {
+      state.passkeys = [...state.passkeys, makePasskey(input.credential.id, input.name)];
+      return { passkey: state.passkeys.at(-1), userErrors: [] };
     },
   };
 }

@@ -12,6 +12,8 @@ import { groupRatios, makeKey, makeRow, models, type SampleKey } from './sample.
 /** What the fake service knows; tests change it between pages. */
 export interface State extends AccountState, PoolState {
   broken: boolean;
+  /** What of the wallet is other than usual. */
+  money: object;
   /** Whether who is signed in is an administrator. */
   admin: boolean;
 }
@@ -69,7 +71,7 @@ function viewerOf(state: State) {
     state: 'ACTIVE',
     allowedGroups: ['DEFAULT', 'VIP'],
     mustAcceptPolicy: () => (state.mustAccept ? policy : null),
-    wallet,
+    wallet: () => ({ ...wallet, ...state.money }),
     ...playground,
     policyAcceptances: [{ acceptedAt: new Date(), version: policy }],
     sessions: ({ first, after }: Page) => connection(sessions, first, after ?? null),

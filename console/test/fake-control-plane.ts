@@ -18,6 +18,8 @@ import { makeKeys, makeRow } from './sample.ts';
 export interface Fake {
   url: string;
   state: State;
+  /** How often somebody has begun to listen to new lines of usage. */
+  usageListeners(): number;
   /** Sends one new line of usage to whoever listens. */
   addUsage(): void;
   /** Opens or closes the storefront, and tells whoever listens. */
@@ -36,7 +38,8 @@ const CONTENT_TYPES: Record<string, string> = {
 };
 
 function makeState(): State {
-  return { signedIn: true, keys: makeKeys(), broken: false, admin: false, ...makeAccount(), ...makePools() };
+  const account = { ...makeAccount(), ...makePools() };
+  return { signedIn: true, keys: makeKeys(), broken: false, admin: false, money: {}, ...account };
 }
 
 /** Starts it over the built console in `folder`. */
@@ -71,8 +74,10 @@ export async function startFake(folder: string, schemaText: string): Promise<Fak
   });
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    // A name, because no passkey is bound to an address.
+    url: `http://localhost:${port}`,
     state,
+    usageListeners: () => rows.begun(),
     addUsage: () => {
       rows.send({ ...makeRow(added++), createdAt: new Date().toISOString() });
     },
@@ -99,12 +104,15 @@ type Row = ReturnType<typeof makeRow>;
 
 interface Topic<Value> {
   send(value: Value): void;
+  /** How often somebody began to listen. */
+  begun(): number;
   listen(): AsyncGenerator<Value>;
 }
 
 /** What is sent reaches everybody who listens, until they leave. */
 function makeTopic<Value>(): Topic<Value> {
   const listeners = new Set<(value: Value) => void>();
+  let begun = 0;
   async function* listen(): AsyncGenerator<Value> {
     const queue: Value[] = [];
     let wake = () => undefined as void;
@@ -113,6 +121,7 @@ function makeTopic<Value>(): Topic<Value> {
       wake();
     };
     listeners.add(send);
+    begun += 1;
     try {
       for (;;) {
         const value = queue.shift();
@@ -128,6 +137,7 @@ function makeTopic<Value>(): Topic<Value> {
   }
   return {
     listen,
+    begun: () => begun,
     send: (value) => {
       for (const send of listeners) send(value);
     },

@@ -48,6 +48,7 @@ export async function openHouse(): Promise<House> {
       signedIn: true,
       keys: makeKeys(),
       broken: false,
+      money: {},
       ...makeAccount(),
       ...makePools(),
     });
