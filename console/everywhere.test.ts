@@ -155,7 +155,7 @@ const PURSES = [
 ];
 
 describe.skipIf(!ready).each(PURSES)('with $purse', ({ money }) => {
-  test('keys are made and revealed, figures are read and exported, data is downloaded and deleted', async () => {
+  test('keys are made and revealed, figures are read and exported, data is downloaded and goes', async () => {
     house.stage.fake.state.money = money;
     await house.visit('/keys', async (page) => {
       await press(page, page.getByRole('button', { name: 'Create key' }));

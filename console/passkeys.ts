@@ -9,7 +9,7 @@ export function hasPasskeys(): boolean {
   );
 }
 
-/** What became of making one: the person, or the browser, may decline; a device holds one for each account. */
+/** What became of making one: it may be declined, and a device holds one for each account. */
 export type Made = { kind: 'made'; credential: unknown } | { kind: 'declined' } | { kind: 'there-already' };
 
 /** Makes a passkey. */

@@ -48,7 +48,8 @@ const BAR = new RegExp(
   [
     'console/pages/shell/(?:commands|top-bar)\\.tsx$',
     'console/pages/proof/proof-host\\.tsx$',
-    'lucide-react/dist/esm/icons/(?:radio|cloud-off|circle-user-round|log-out|boxes|chart-column|file-text)\\.',
+    'lucide-react/dist/esm/icons/(?:radio|cloud-off|circle-user-round|log-out|boxes|file-text)\\.',
+    'lucide-react/dist/esm/icons/chart-column\\.',
   ].join('|'),
 );
 

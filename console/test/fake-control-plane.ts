@@ -49,12 +49,11 @@ export async function startFake(folder: string, schemaText: string): Promise<Fak
   const rows = makeTopic<Row>();
   const shop = makeTopic<State['storefront']>();
   const tell = () => shop.send({ ...state.storefront });
-  let added = 1_000;
   const root = { ...queries(state), ...mutations(state), ...poolAdministration(state, tell) };
+  let added = 1_000;
   const server = createServer((request, response) => {
     response.setHeader('content-security-policy', POLICY);
     if (request.url === '/graphql') void answer(request, response);
-    else if (request.url?.startsWith('/export/')) exportFile(response);
     else file(folder, request, response);
   });
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -175,6 +174,7 @@ function exportFile(response: ServerResponse): void {
 
 function file(folder: string, request: IncomingMessage, response: ServerResponse): void {
   const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+  if (pathname.startsWith('/export/')) return exportFile(response);
   if (path.extname(pathname) === '') return page(folder, request, response);
   const name = path.normalize(pathname);
   try {

@@ -1,6 +1,6 @@
 /**
- * The dialog that makes a key: a name and a group, optionally an end, a monthly cap and the only models it may
- * use. No secret exists yet.
+ * The dialog that makes a key: a name and a group, optionally an end, a monthly cap and the only models it
+ * may use. No secret exists yet.
  */
 import { CircleAlert } from 'lucide-react';
 import { useState } from 'react';

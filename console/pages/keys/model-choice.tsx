@@ -1,4 +1,4 @@
-/** The models of a new key: what a request to some of them costs in its group, and which of them it may use. */
+/** The models of a new key: what a request to some of them costs in its group, and which it may use. */
 import type { UseFormRegisterReturn } from 'react-hook-form';
 import { useQuery } from 'urql';
 import { Below, Checkbox } from '../../components/field.tsx';

@@ -62,18 +62,27 @@ export function RotateDialog({ apiKey, onClose, onRotated }: RotateProps) {
             {failure}
           </Banner>
         )}
-        <span className="text-table font-[550]">{t('keys.grace')}</span>
-        <Segmented
-          label={t('keys.grace')}
-          value={grace}
-          onChange={setGrace}
-          wide
-          options={GRACES.map((value) => ({ value, word: t(`keys.grace${value}`) }))}
-        />
+        <GraceField grace={grace} onChange={setGrace} />
       </div>
       <div className="mt-5">
         <RecentUse keyId={apiKey.id} />
       </div>
     </Dialog>
+  );
+}
+
+function GraceField({ grace, onChange }: { grace: Grace; onChange: (grace: Grace) => void }) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <span className="text-table font-[550]">{t('keys.grace')}</span>
+      <Segmented
+        label={t('keys.grace')}
+        value={grace}
+        onChange={onChange}
+        wide
+        options={GRACES.map((value) => ({ value, word: t(`keys.grace${value}`) }))}
+      />
+    </>
   );
 }

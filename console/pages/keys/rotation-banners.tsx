@@ -1,4 +1,4 @@
-/** Which keys have two secrets for a while, until when the old one works, and whether anybody still uses it. */
+/** Which keys have two secrets for a while, until when the old one works, and whether it is still used. */
 import { RefreshCw } from 'lucide-react';
 import { Banner } from '../../components/notice.tsx';
 import { Rich } from '../../components/rich.tsx';

@@ -1,6 +1,6 @@
 /**
- * What of the Playground is in the address: the chat, so that a reload comes back to it, the model, and what the
- * chats are searched for.
+ * What of the Playground is in the address: the chat, so that a reload comes back to it, the model, and what
+ * the chats are searched for.
  */
 import { textOf } from '../../components/search-parameters.ts';
 

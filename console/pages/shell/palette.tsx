@@ -1,41 +1,15 @@
 /** The command palette and the sheet of shortcuts. A chunk of its own, loaded when asked for. */
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { CommandEmpty, CommandInput, CommandItem, CommandList, CommandRoot, defaultFilter } from 'cmdk';
 import { useLayoutEffect, useRef, useState } from 'react';
-import {
-  BookOpenText,
-  Boxes,
-  ChartColumn,
-  CircleQuestionMark,
-  CircleUserRound,
-  Copy,
-  FileText,
-  KeyRound,
-  Languages,
-  type LucideIcon,
-  MessageSquare,
-  Monitor,
-  Moon,
-  Plus,
-  ScrollText,
-  ShieldCheck,
-  Sun,
-  Tag,
-  Users,
-  Wallet,
-} from 'lucide-react';
 import { Dialog } from '../../components/dialog.tsx';
 import { Checkbox, frameOf, INPUT_FRAME } from '../../components/field.tsx';
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { setSingleKeys, singleKeys } from '../../components/shortcuts.ts';
 import { useStore } from '../../components/store.ts';
-import { setTheme, THEMES } from '../../components/theme.ts';
-import { useToast } from '../../components/toast.tsx';
-import { LANGUAGE_NAMES, LANGUAGES, setLanguage } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
-import { NEW_KEY } from '../keys/search.ts';
-import { ADMIN_PLACES } from './admin-places.ts';
+import { type Command, SEARCH, useAdminCommands, useCommands } from './palette-commands.ts';
 import type { Viewer } from './viewer.ts';
 
 interface PaletteProps {
@@ -51,127 +25,8 @@ export function Palette({ sheet, ...props }: PaletteProps) {
   return sheet ? <Sheet onClose={props.onClose} /> : <Commands {...props} />;
 }
 
-interface Command {
-  /** Unlike every other's; two may have the same word. */
-  id: string;
-  icon: LucideIcon;
-  word: string;
-  run: () => void;
-}
-
-const PAGES = {
-  playground: MessageSquare,
-  keys: KeyRound,
-  usage: ChartColumn,
-  wallet: Wallet,
-  pools: Boxes,
-  pricing: Tag,
-  profile: CircleUserRound,
-  help: CircleQuestionMark,
-} as const;
-const PAGE_NAMES = ['playground', 'keys', 'usage', 'wallet', 'pools', 'pricing', 'profile', 'help'] as const;
-/** How the id of a search begins; it is offered for every text, and last. */
-const SEARCH = 'search:';
 /** Zero would hide it. */
 const LEAST_RANK = Number.MIN_VALUE;
-const THEME_ICONS = { system: Monitor, light: Sun, dark: Moon } as const;
-
-function useCommands({ role, baseAddress }: Omit<PaletteProps, 'sheet'>): Command[] {
-  const { t } = useTranslation();
-  const navigate = useNavigate();
-  const toast = useToast();
-  const copy = () =>
-    void navigator.clipboard
-      .writeText(baseAddress)
-      .then(() => toast({ text: t('copy.copied') }))
-      .catch(() => toast({ text: baseAddress }));
-  return [
-    ...PAGE_NAMES.map((name) => ({
-      id: `page:${name}`,
-      icon: PAGES[name],
-      word: t(`shell.${name}`),
-      run: () => void navigate({ to: `/${name}` }),
-    })),
-    {
-      id: 'page:policy',
-      icon: FileText,
-      word: t('shell.policy'),
-      run: () => void navigate({ to: '/privacy-policy' }),
-    },
-    ...(role === 'ADMIN'
-      ? [
-          {
-            id: 'page:admin',
-            icon: ShieldCheck,
-            word: t('shell.admin'),
-            run: () => void navigate({ to: '/admin/users' }),
-          },
-        ]
-      : []),
-    {
-      id: 'create-key',
-      icon: Plus,
-      word: t('palette.createKey'),
-      run: () => void navigate({ to: '/keys', search: { open: NEW_KEY } }),
-    },
-    { id: 'copy', icon: Copy, word: t('copy.address'), run: copy },
-    ...THEMES.map((name) => ({
-      id: `theme:${name}`,
-      icon: THEME_ICONS[name],
-      word: `${t('shell.theme')}: ${t(`shell.themes.${name}`)}`,
-      run: () => {
-        setTheme(name);
-      },
-    })),
-    ...LANGUAGES.map((name) => ({
-      id: `language:${name}`,
-      icon: Languages,
-      word: LANGUAGE_NAMES[name],
-      run: () => void setLanguage(name, true),
-    })),
-  ];
-}
-
-/** The pages of administrators, and where what was typed can be searched for. */
-function useAdminCommands(text: string): { places: Command[]; searches: Command[] } {
-  const { t } = useTranslation();
-  const navigate = useNavigate();
-  const places = ADMIN_PLACES.map(({ to, icon, name }) => ({
-    id: `place:${name}`,
-    icon,
-    word: t(`admin.places.${name}`),
-    run: () => void navigate({ to }),
-  }));
-  if (text === '') return { places, searches: [] };
-  const search = { search: text };
-  const searches = [
-    {
-      id: `${SEARCH}users`,
-      icon: Users,
-      word: t('admin.find.users', search),
-      run: () => void navigate({ to: '/admin/users', search }),
-    },
-    {
-      id: `${SEARCH}pools`,
-      icon: Boxes,
-      word: t('admin.find.pools', search),
-      run: () => void navigate({ to: '/admin/pools', search }),
-    },
-    {
-      id: `${SEARCH}ledger`,
-      icon: BookOpenText,
-      word: t('admin.find.ledger', search),
-      run: () => void navigate({ to: '/admin/ledger', search }),
-    },
-    {
-      id: `${SEARCH}audit`,
-      icon: ScrollText,
-      word: t('admin.find.audit', search),
-      run: () => void navigate({ to: '/admin/audit', search }),
-    },
-  ];
-  return { places, searches };
-}
 
 function Commands(props: Omit<PaletteProps, 'sheet'>) {
   const { t } = useTranslation();
@@ -216,8 +71,8 @@ function Commands(props: Omit<PaletteProps, 'sheet'>) {
 }
 
 /**
- * Says which option is meant. The library does so when somebody moves by arrows, but after typing it names the
- * option of before, so this has the last word after each change.
+ * Says which option is meant. The library does so when somebody moves by arrows, but after typing it names
+ * the option of before, so this has the last word after each change.
  */
 function useMeant(id: string) {
   const root = useRef<HTMLDivElement>(null);

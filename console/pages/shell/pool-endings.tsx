@@ -17,8 +17,8 @@ const RenewDialog = lazy(async () => {
 });
 
 /**
- * A banner for each; pools that renew themselves need none. They come with the viewer, so that the banner is there
- * as soon as the page is, and pushes nothing down afterwards.
+ * A banner for each; pools that renew themselves need none. They come with the viewer, so that the banner is
+ * there as soon as the page is, and pushes nothing down afterwards.
  */
 export function PoolEndings({ pools }: { pools: readonly Ending[] }) {
   // What was renewed meanwhile stays in the answer of before, with its new state.
