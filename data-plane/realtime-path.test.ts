@@ -372,30 +372,6 @@ describe('a session', () => {
   });
 });
 
-describe('a transcription', () => {
-  const transcribed = (): void =>
-    say({
-      type: 'conversation.item.input_audio_transcription.completed',
-      transcript: 'Hello',
-      usage: { type: 'tokens', input_tokens: 4, output_tokens: 1 },
-    });
-
-  it('is charged where the session does nothing else', async () => {
-    const client = await openSession();
-    say({ type: 'session.updated', session: { type: 'transcription' } });
-    transcribed();
-    await client.saw('conversation.item.input_audio_transcription.completed');
-    expect(node.ledger.charges).toMatchObject([{ outcome: 'DELIVERED', tokens: { input: 4, output: 1 } }]);
-  });
-
-  it('belongs to the response that follows, unless none ever does', async () => {
-    const client = await openSession();
-    for (let count = 0; count < 11; count += 1) transcribed();
-    await until(() => client.events.length === 12);
-    expect(node.ledger.charges).toHaveLength(1);
-  });
-});
-
 describe('frames', () => {
   it('pass both ways, with the model’s name put right and nothing stored used', async () => {
     const client = await openSession();

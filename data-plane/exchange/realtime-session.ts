@@ -8,6 +8,7 @@ import { GatewayError, asGatewayError } from '@gateway/shared/failures';
 import type { TokenCounts } from '@gateway/shared/records';
 import type { Bill, ChargedOutcome } from '../bill.ts';
 import type { Cut } from '../cut.ts';
+import { NO_TOKENS } from '../dialects/canonical.ts';
 import { parseObject } from '../dialects/fields.ts';
 import { cleaned, errorEvent, readClientEvent, readServerEvent, refusalEvent } from './realtime-events.ts';
 import type { ResponseEnd, ServerEvent } from './realtime-events.ts';
@@ -20,7 +21,8 @@ export const SESSION_MS = 3_600_000;
 const WATCH_EVERY_MS = 1_000;
 /**
  * Transcriptions of what the customer says belong to the price of the response that follows. So many in a row
- * without any response are given; beyond that it is a transcription session.
+ * without any response are given; beyond that it is a transcription session. Who leaves with nothing but such
+ * ones pays one price for them: else a new session for every ten would cost nothing at all.
  */
 const TRANSCRIPTIONS_GIVEN = 10;
 
@@ -63,6 +65,8 @@ class RealtimeSession {
   #over = false;
   #transcriptionOnly = false;
   #given = 0;
+  /** Whether anything in the session had a price. */
+  #hasSold = false;
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -142,6 +146,7 @@ class RealtimeSession {
     this.#given = 0;
     if (this.#responses.has(id)) return;
     const bill = await this.#parts.openBill();
+    this.#hasSold = true;
     // The customer may have left while the price was being held.
     if (this.#over) bill.close(left());
     else this.#responses.set(id, { bill, relayed: false });
@@ -159,6 +164,7 @@ class RealtimeSession {
   }
 
   async #chargeTranscription(tokens: TokenCounts): Promise<void> {
+    this.#hasSold = true;
     await charge(await this.#parts.openBill(), 'DELIVERED', tokens);
   }
 
@@ -202,6 +208,9 @@ class RealtimeSession {
     this.#upstream.close(1000);
     await Promise.all([...this.#responses.values()].map((response) => cutShort(response, failure)));
     this.#responses.clear();
+    const isOurs = failure === undefined || failure.status >= 500;
+    if (this.#given > 0 && !this.#hasSold && !isOurs)
+      await this.#chargeTranscription(NO_TOKENS).catch(() => undefined);
     if (failure && failure.code !== 'client_closed') this.#client.sendLast(errorEvent(failure));
     this.#client.close(code);
     this.#finish.resolve();
