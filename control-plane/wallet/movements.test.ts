@@ -235,10 +235,25 @@ describe('a debt', () => {
     expect(wallet && availableIn(wallet)).toBe(2n);
   });
 
-  it('that exactly covers the cash freezes nothing', async () => {
+  it.each([
+    [20n, 10n],
+    [30n, 0n],
+  ])('is none where %d of a cash of 30 are clawed back: nothing freezes', async (amount, left) => {
     const { walletId, userId } = await money.wallet({ cash: 30n });
-    await clawBack(money.em(), movementOf(walletId, 30n, 'DISPUTE_HOLD'));
-    expect(await walletOfUser(money.em(), userId)).toMatchObject({ cash: 0n, receivable: 0n, frozen: false });
+    const { outcome } = await clawBack(money.em(), movementOf(walletId, amount, 'DISPUTE_HOLD'));
+    expect(outcome).toBe('POSTED');
+    const state = { cash: left, receivable: 0n, frozen: false };
+    expect(await walletOfUser(money.em(), userId)).toMatchObject(state);
+  });
+
+  it('is not repaid by a payment of before that is told again: the wallet stays frozen', async () => {
+    const { walletId, userId } = await money.wallet({});
+    const paid = movementOf(walletId, 50n, 'TOP_UP_CARD');
+    await creditCash(money.em(), paid);
+    await clawBack(money.em(), movementOf(walletId, 80n, 'DISPUTE_HOLD'));
+    expect((await creditCash(money.em(), paid)).outcome).toBe('REPLAYED');
+    const state = { cash: 0n, receivable: 30n, frozen: true };
+    expect(await walletOfUser(money.em(), userId)).toMatchObject(state);
   });
 
   it('is repaid from cash that came back as far as that goes, and thaws the wallet at its end', async () => {
@@ -280,6 +295,12 @@ describe('a debt', () => {
         await repayDebt(inner, { walletId, reference, actor });
       });
     await bring();
+    const stands = await queryOne(
+      money.em(),
+      sql`select kind, description from ledger_transaction where reference = ${reference}`,
+    );
+    const description = 'What was owed, repaid from credit that came back';
+    expect(stands).toEqual({ kind: 'ADJUSTMENT', description });
     await expect(bring()).rejects.toThrow(`${reference} was not posted: REPLAYED.`);
   });
 });
