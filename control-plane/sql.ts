@@ -15,6 +15,14 @@ export interface Statement {
 const ATTEMPTS = 4;
 const REPEATABLE: ReadonlySet<unknown> = new Set(['40P01', '40001']);
 
+/**
+ * Ends a transaction that chose its locks by what has changed meanwhile: `inTransaction` begins it anew, as
+ * after a serialization failure.
+ */
+export class Overtaken extends Error {
+  readonly code = '40001';
+}
+
 /** Builds a statement from a template; a statement used as a value is spliced in with its own values. */
 export function sql(strings: TemplateStringsArray, ...values: unknown[]): Statement {
   let text = strings[0] ?? '';
@@ -54,7 +62,7 @@ export async function queryOne<Row>(em: EntityManager, statement: Statement): Pr
 
 /**
  * Runs `work` in a transaction (in that of `em`, if it has one) and repeats it when PostgreSQL ended it for
- * a deadlock. Only the outermost transaction can be repeated.
+ * a deadlock, or it was overtaken. Only the outermost transaction can be repeated.
  */
 export async function inTransaction<T>(
   em: EntityManager,

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
@@ -6,12 +7,15 @@ import { settle } from '../usage/settlement.service.ts';
 import { voidGift } from './gift.void.ts';
 import { checkInvariants } from './invariants.ts';
 import { closeLease } from './lease.end.ts';
+import { GIFTS, walletAccount } from './ledger.ts';
 import { openRecalls } from './lease.rows.ts';
 import { requestLease } from './lease.service.ts';
 import { creditGift } from './movements.ts';
 import { walletById } from './wallet.service.ts';
 
 const PRICE = 250_000n;
+/** The machine may be busy: how long a test waits for what must come. */
+const PATIENCE = { timeout: 20_000, interval: 20 };
 
 let money: Money;
 beforeAll(async () => {
@@ -68,6 +72,7 @@ async function opened() {
   const [{ walletId }, ids] = await Promise.all([money.wallet({}), money.node()]);
   const node: Node = { ...ids, leases: 0, charges: 0 };
   return {
+    walletId,
     nodeId: node.nodeId,
     /** Gives credit for so many requests. */
     give: (name: string, requests: bigint) =>
@@ -89,6 +94,35 @@ async function opened() {
   };
 }
 
+/** The owner's connection in a transaction. */
+async function connected(): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: money.url });
+  await client.connect();
+  await client.query('begin');
+  return client;
+}
+
+/** Locks the account, or fails where somebody else has it. */
+async function lock(client: pg.Client, id: string): Promise<void> {
+  const found = await client.query('select from ledger_account where id = $1 for no key update nowait', [id]);
+  expect(found.rowCount).toBe(1);
+}
+
+/** Waits until somebody waits for the transaction of `client`. */
+async function isWaitedFor(client: pg.Client, looking: pg.Client): Promise<void> {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const waiting = async () => {
+    // What is active stands still within a transaction.
+    await looking.query('rollback');
+    const found = await looking.query(
+      'select from pg_stat_activity where $1::integer = any(pg_blocking_pids(pid))',
+      [rows[0]?.pid],
+    );
+    return found.rowCount;
+  };
+  await expect.poll(waiting, PATIENCE).toBe(1);
+}
+
 describe('a gift that becomes void', () => {
   it('is recalled where a node holds it and taken when it returns; earlier charges stay paid', async () => {
     const { nodeId, give, voidIt, lease, has } = await opened();
@@ -102,6 +136,39 @@ describe('a gift that becomes void', () => {
     await held.close();
     expect(await has()).toEqual({ free: 0n, held: 0n });
   });
+
+  it.each(['before', 'while'])(
+    'and became so %s its lease ends is taken back with locks in the order of all others',
+    async (when) => {
+      const { walletId, give, voidIt, lease, has } = await opened();
+      await give('demo', 100n);
+      const held = await lease(10n);
+      if (when === 'before') await voidIt('demo');
+      const [other, cash, looking] = await Promise.all([connected(), connected(), connected()]);
+      const account = (bucket: 'CASH' | 'GIFT') => walletAccount(walletId, bucket);
+      try {
+        // The end of the lease has looked for what is void when it waits here.
+        await lock(cash, account('CASH'));
+        if (when === 'before') await lock(other, GIFTS);
+        const closing = held.close();
+        await isWaitedFor(when === 'before' ? other : cash, looking);
+        if (when === 'while') {
+          await voidIt('demo');
+          await lock(other, GIFTS);
+        }
+        await cash.query('commit');
+        await isWaitedFor(other, looking);
+        // Whoever has the account of gifts waits for none that comes behind it.
+        await lock(other, account('GIFT'));
+        await lock(other, account('CASH'));
+        await other.query('commit');
+        await closing;
+      } finally {
+        await Promise.all([other.end(), cash.end(), looking.end()]);
+      }
+      expect(await has()).toEqual({ free: 0n, held: 0n });
+    },
+  );
 
   it('leaves what was given later, however much of it was spent', async () => {
     const { give, voidIt, lease, has } = await opened();

@@ -8,7 +8,7 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
 import { SYSTEM_ACTOR } from '../context.ts';
-import { inTransaction, query, queryOne, sql } from '../sql.ts';
+import { inTransaction, Overtaken, query, queryOne, sql } from '../sql.ts';
 import type { Lease } from './lease.rows.ts';
 import { recallLeases } from './lease.recall.ts';
 import { GIFTS, lockAccounts, walletAccount } from './ledger.ts';
@@ -59,14 +59,25 @@ export async function voidGift(em: EntityManager, { reference, description }: Vo
   });
 }
 
-/** Takes back what is void of the gift credit that the lease has just returned to its wallet. */
-export async function voidReturned(em: EntityManager, lease: Lease, gift: Micros): Promise<void> {
-  const row = await queryOne<{ value: string }>(
-    em,
-    sql`select value from installation where name = ${nameOf(lease.id)}`,
-  );
-  if (!row) return;
-  const [part = 0n, younger = 0n] = row.value.split(' ').map(BigInt);
+/** Which accounts taking back from this lease changes beside those of its end: to be locked with them. */
+export async function voidedAccounts(em: EntityManager, leaseId: string): Promise<string[]> {
+  return (await noteOf(em, leaseId)) === undefined ? [] : [GIFTS];
+}
+
+/**
+ * Takes back what is void of the gift credit that the lease has just returned to its wallet, with the
+ * `locked` accounts. Throws Overtaken where something became void after these were locked: to lock more now
+ * would be out of order.
+ */
+export async function voidReturned(
+  em: EntityManager,
+  lease: Lease,
+  { gift, locked }: { gift: Micros; locked: readonly string[] },
+): Promise<void> {
+  const note = await noteOf(em, lease.id);
+  if (note === undefined) return;
+  if (!locked.includes(GIFTS)) throw new Overtaken('Gift credit became void while its lease ended.');
+  const [part = 0n, younger = 0n] = note.split(' ').map(BigInt);
   // What was spent meanwhile was the oldest; the younger part is the last to go.
   const amount = least(part, greatest(0n, gift - younger));
   if (amount === 0n) return;
@@ -78,6 +89,12 @@ export async function voidReturned(em: EntityManager, lease: Lease, gift: Micros
     actor: SYSTEM_ACTOR,
     description: 'Gift credit that became void while a node held it',
   });
+}
+
+async function noteOf(em: EntityManager, leaseId: string): Promise<string | undefined> {
+  const name = nameOf(leaseId);
+  const row = await queryOne<{ value: string }>(em, sql`select value from installation where name = ${name}`);
+  return row?.value;
 }
 
 async function take(em: EntityManager, movement: Movement): Promise<void> {

@@ -5,7 +5,7 @@ import { SYSTEM_ACTOR } from '../context.ts';
 import type { Actor } from '../context.ts';
 import { UserFailure } from '../errors.ts';
 import { inTransaction, query, sql } from '../sql.ts';
-import { voidReturned } from './gift.void.ts';
+import { voidedAccounts, voidReturned } from './gift.void.ts';
 import { lockLeases } from './lease.rows.ts';
 import type { Lease } from './lease.rows.ts';
 import { judgeClosing, LEASE_OFFLINE_MS } from './lease.rules.ts';
@@ -95,9 +95,10 @@ async function endLease(
 ): Promise<void> {
   const accounts = [leaseAccount(lease.id, 'CASH'), leaseAccount(lease.id, 'GIFT')] as const;
   const { walletId } = lease;
-  // What is repaid is locked here, too, because everybody locks accounts in the order of their ids.
+  // What is repaid or void is locked here, too, because everybody locks accounts in the order of their ids.
   const repaid = [receivableAccount(walletId), walletAccount(walletId, 'CASH')];
-  const balances = await lockAccounts(em, [...accounts, ...repaid]);
+  const locked = [...(await voidedAccounts(em, lease.id)), ...accounts, ...repaid];
+  const balances = await lockAccounts(em, locked);
   const cash = balances.get(accounts[0]) ?? 0n;
   const gift = balances.get(accounts[1]) ?? 0n;
   if (cash + gift > 0n) {
@@ -115,7 +116,7 @@ async function endLease(
       ],
     });
     if (outcome !== 'POSTED') throw new Error(`The end of lease ${lease.id} was not posted: ${outcome}.`);
-    await voidReturned(em, lease, gift);
+    await voidReturned(em, lease, { gift, locked });
     if (cash > 0n)
       await repayDebt(em, { walletId, reference: `lease-repaid:${lease.id}`, actor: ending.actor });
   }
