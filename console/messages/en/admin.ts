@@ -199,7 +199,7 @@ export const admin = {
       hint: 'Up to four decimals, at most 10.',
       preview: 'Prices of this group',
       now: 'Now',
-      then: 'Then',
+      after: 'Then',
     },
     models: {
       sentence: 'Drafts are seen by administrators alone. A model answers when a route is enabled.',

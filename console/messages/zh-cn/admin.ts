@@ -192,7 +192,7 @@ export const admin: Translation<typeof english> = {
       hint: '最多四位小数，不超过 10。',
       preview: '该分组的价格',
       now: '现在',
-      then: '之后',
+      after: '之后',
     },
     models: {
       sentence: '草稿只有管理员可见。有启用的路由时模型才会应答。',

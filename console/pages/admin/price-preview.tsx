@@ -50,7 +50,7 @@ export function RatioPreview({ models, before, after }: RatioPreviewProps) {
             {t('admin.groups.now')}
           </th>
           <th scope="col" className="text-right font-medium">
-            {t('admin.groups.then')}
+            {t('admin.groups.after')}
           </th>
         </tr>
       </thead>
