@@ -31,12 +31,7 @@ export function BarDrawing({ bars, amounts, lines, selected, width, left }: BarD
     plot,
   );
   return (
-    <svg
-      aria-hidden="true"
-      width={width}
-      height={PLOT_HEIGHT + LABELS_HEIGHT}
-      className="absolute inset-0 overflow-visible"
-    >
+    <svg aria-hidden="true" width={width} height={PLOT_HEIGHT + LABELS_HEIGHT} className="overflow-visible">
       {amounts.ticks.map((amount, index) => (
         <text
           key={amount}

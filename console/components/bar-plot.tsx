@@ -19,6 +19,9 @@ export interface BarPlotProps {
   words: (amounts: readonly number[]) => readonly string[];
 }
 
+/** Words may reach over the edges of the box; a drawing still of another width may not widen the page. */
+const DRAWING = 'absolute -inset-x-4 -top-2 bottom-0 overflow-clip pt-2 pl-4';
+
 const AXIS_GAP = 12;
 /** The outline of a bar is so much higher than the bar, and never lower than a focus ring can be seen. */
 const OUTLINE_ABOVE = 4;
@@ -37,7 +40,9 @@ export function BarPlot({ label, bars, selected, onSelect, words }: BarPlotProps
     Math.max(OUTLINE_MIN, PLOT_HEIGHT - amounts.at(totalOf(bar)) + OUTLINE_ABOVE);
   return (
     <div ref={box} className="relative size-full">
-      {width > left && <BarDrawing {...{ bars, amounts, lines, selected, width, left }} />}
+      <div className={DRAWING}>
+        {width > left && <BarDrawing {...{ bars, amounts, lines, selected, width, left }} />}
+      </div>
       <div
         role="group"
         aria-label={label}
