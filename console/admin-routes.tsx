@@ -51,6 +51,7 @@ const adminNodes = createRoute({
 const adminGroups = createRoute({
   getParentRoute: () => admin,
   path: '/groups',
+  loader: words('pricing'),
   component: lazyRouteComponent(() => import('./pages/admin/groups-page.tsx'), 'GroupsPage'),
 });
 const adminModels = createRoute({

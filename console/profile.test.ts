@@ -144,6 +144,7 @@ describe.skipIf(!ready)('an administrator', () => {
       await press(page, page.getByRole('button', { name: 'Actions for vip' }));
       const prices = page.getByRole('table', { name: 'Prices of this group' });
       const row = prices.getByRole('row', { name: /^flagship-max/ });
+      await prices.getByRole('columnheader', { name: 'Model', exact: true }).waitFor();
       await page.getByLabel('Ratio', { exact: true }).fill('0.8567');
       expect(await row.textContent()).toBe('flagship-max$0.54$0.51402');
     });

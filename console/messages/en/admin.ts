@@ -210,6 +210,7 @@ export const admin = {
       displayName: 'Name for people',
       context: 'Context, tokens',
       editSentence: 'A new price holds for requests that start after every node has applied it.',
+      groups: 'Groups that may use it',
       effective: 'A request will cost',
       frozen_one: '{{count}} running pool froze it and goes on offering it: keep its routes.',
       frozen_other: '{{count}} running pools froze it and go on offering it: keep its routes.',

@@ -12,7 +12,7 @@ export const keys = {
     step3: 'Make the first call',
     step3Note: 'A curl line comes with the key',
     plainClients: 'Messages and generative clients',
-    chatClients: 'Chat and responses clients',
+    chatClients: 'Chat and responses clients, with /v1',
     copyChat: 'Copy the base address of chat clients',
     search: 'Name or last 4',
     searchLabel: 'Search the keys',

@@ -203,6 +203,7 @@ export const admin: Translation<typeof english> = {
       displayName: '显示名称',
       context: '上下文（token）',
       editSentence: '所有节点生效之后开始的请求按新价格计费。',
+      groups: '可使用的分组',
       effective: '每次请求将收费',
       frozen_other: '{{count}} 个运行中的专属池已固定它并继续提供：请保留其路由。',
       retires: '自动下线',

@@ -15,7 +15,7 @@ export const keys: Translation<typeof english> = {
     step3: '发出第一个请求',
     step3Note: '密钥会附带一行 curl 命令',
     plainClients: '消息类和生成类客户端',
-    chatClients: '聊天类和 responses 客户端',
+    chatClients: '聊天类和 responses 客户端（带 /v1）',
     copyChat: '复制聊天类客户端的基础地址',
     search: '名称或末 4 位',
     searchLabel: '搜索密钥',

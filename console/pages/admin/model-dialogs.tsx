@@ -127,7 +127,7 @@ function BoxFields({ model }: { model: AdminModel | undefined }) {
   return (
     <>
       <CheckField
-        legend={t('admin.places.groups')}
+        legend={t('admin.models.groups')}
         name="groups"
         checked={model?.groups ?? GROUPS}
         options={GROUPS.map((value) => ({ value, word: t(`groups.${value}`) }))}
