@@ -1,44 +1,33 @@
 /** The mails about pools, through the outbox, to a real mail server. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startMailbox } from '../../test/control/mailbox.ts';
-import type { Mailbox } from '../../test/control/mailbox.ts';
+import { openPost } from '../../test/control/post.ts';
+import type { TestPost } from '../../test/control/post.ts';
 import { BASE, freshName, openMarket } from '../../test/pools-fixture.ts';
 import type { Market } from '../../test/pools-fixture.ts';
-import { announceMail } from '../mail/mail.service.ts';
-import { startPost } from '../mail/post.ts';
 import { query, queryOne, sql } from '../sql.ts';
 import { watchPools } from './pool.jobs.ts';
 import type { Buyer } from './purchase.service.ts';
 
 let market: Market;
-let mailbox: Mailbox;
+let post: TestPost;
 beforeAll(async () => {
   market = await openMarket();
-  mailbox = await startMailbox();
+  post = await openPost(market.orm);
 });
 afterAll(async () => {
   await market.close();
-  await mailbox.close();
+  await post.mailbox.close();
 });
-beforeEach(() => announceMail(market.em(), settings()));
+beforeEach(() => post.announce());
 afterEach(async () => {
-  mailbox.mails.length = 0;
+  post.mailbox.mails.length = 0;
   await query(market.em(), sql`update pools set ends_at = now() + interval '20 days', auto_renew = false`);
-});
-
-const settings = () => ({
-  smtpUrl: mailbox.url,
-  mailFrom: null,
-  secretKey: 'a secret of at least thirty-two bytes',
-  consoleUrl: 'https://console.example',
 });
 
 /** One round of the jobs and of the post. */
 async function round(): Promise<void> {
   await watchPools(market.em());
-  const post = startPost({ orm: market.orm, settings: settings(), compose: async () => null });
-  await post.round();
-  await post.stop();
+  await post.deliver();
 }
 
 async function poolOf(
@@ -59,9 +48,9 @@ describe('the mail of a notice', () => {
     const { id, subdomain, email } = await poolOf(await market.buyer(BASE), '6 days');
     await round();
     await round();
-    expect(mailbox.mails).toMatchObject([{ to: email, subject: `Pool ${subdomain} ends in a week` }]);
-    expect(mailbox.mails[0]?.text).toMatch(/^It serves requests until .+\.$/m);
-    expect(mailbox.mails[0]?.text).toContain(`https://console.example/pools/${id}`);
+    expect(post.mailbox.mails).toMatchObject([{ to: email, subject: `Pool ${subdomain} ends in a week` }]);
+    expect(post.mailbox.mails[0]?.text).toMatch(/^It serves requests until .+\.$/m);
+    expect(post.mailbox.mails[0]?.text).toContain(`https://console.example/pools/${id}`);
   });
 
   it('is one for each step towards the end, also when jobs of two processes meet', async () => {
@@ -71,7 +60,7 @@ describe('the mail of a notice', () => {
       await watchPools(market.em());
       await Promise.all([round(), watchPools(market.em())]);
     }
-    expect(mailbox.mails.map(({ subject }) => subject)).toEqual([
+    expect(post.mailbox.mails.map(({ subject }) => subject)).toEqual([
       `Pool ${subdomain} ends in a week`,
       `Pool ${subdomain} ends in three days`,
       `Pool ${subdomain} ends within a day`,
@@ -84,7 +73,7 @@ describe('the mail of a notice', () => {
     await query(market.em(), sql`update pools set auto_renew = true where id = ${id}`);
     await round();
     const wanted = `Pool ${subdomain} could not be renewed yet`;
-    const failed = mailbox.mails.find(({ subject }) => subject === wanted);
+    const failed = post.mailbox.mails.find(({ subject }) => subject === wanted);
     expect(failed?.text).toContain('The wallet lacks $99');
   });
 
@@ -96,8 +85,8 @@ describe('the mail of a notice', () => {
     );
     const { subdomain } = await poolOf(buyer, '-1 minute');
     await round();
-    expect(mailbox.mails).toMatchObject([{ subject: `专属池 ${subdomain} 已到期` }]);
-    expect(mailbox.mails[0]?.text).toContain('子域名和密钥将保留 14 天');
+    expect(post.mailbox.mails).toMatchObject([{ subject: `专属池 ${subdomain} 已到期` }]);
+    expect(post.mailbox.mails[0]?.text).toContain('子域名和密钥将保留 14 天');
   });
 
   it('is not sent to owners who do not want it, who are suspended, or where no mail is sent', async () => {
@@ -106,10 +95,10 @@ describe('the mail of a notice', () => {
     await query(market.em(), sql`update users set notify_pool_expiry = false where id = ${quiet.userId}`);
     await query(market.em(), sql`update users set state = 'SUSPENDED' where id = ${suspended.userId}`);
     await round();
-    await announceMail(market.em(), { ...settings(), smtpUrl: null });
+    await post.renounce();
     pools.push(await poolOf(await market.buyer(BASE), '6 days'));
     await round();
-    expect(mailbox.mails).toEqual([]);
+    expect(post.mailbox.mails).toEqual([]);
     const given = await query(
       market.em(),
       sql`select from pool_notices where pool_id = any(${pools.map(({ id }) => id)}::text[])`,
@@ -133,20 +122,20 @@ describe('the opening of the storefront', () => {
     );
     await turn('CLOSED');
     await round();
-    expect(mailbox.mails).toEqual([]);
+    expect(post.mailbox.mails).toEqual([]);
     expect(await wishes()).toHaveLength(2);
     await turn('OPEN');
     await Promise.all([round(), watchPools(market.em())]);
     await round();
-    expect(mailbox.mails).toMatchObject([{ subject: '专属池重新开售' }]);
-    expect(mailbox.mails[0]?.text).toContain('https://console.example/pools');
+    expect(post.mailbox.mails).toMatchObject([{ subject: '专属池重新开售' }]);
+    expect(post.mailbox.mails[0]?.text).toContain('https://console.example/pools');
     expect(await wishes()).toHaveLength(1);
   });
 
   it('keeps the wish where no mail is sent', async () => {
     const { userId } = await market.buyer(BASE);
     await query(market.em(), sql`update users set notify_storefront = id = ${userId}`);
-    await announceMail(market.em(), { ...settings(), smtpUrl: null });
+    await post.renounce();
     await round();
     expect(await wishes()).toHaveLength(1);
   });

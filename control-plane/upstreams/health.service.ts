@@ -179,18 +179,13 @@ export async function probesOfProviders(
   em: EntityManager,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, ProbeView>> {
-  const rows = await query<{
-    provider_id: string;
-    at: string;
-    http_status: number | null;
-    latency_ms: number;
-    error: Fault | null;
-  }>(em, sql`select * from upstream_probe where provider_id = any(${[...ids]}::text[])`);
-  return new Map(
-    rows.map((row) => [
-      row.provider_id,
-      { at: toDate(row.at), status: row.http_status, latencyMs: row.latency_ms, error: row.error },
-    ]),
+  return viewsOf(
+    await query<{ id: string; at: string; status: number | null; latencyMs: number; error: Fault | null }>(
+      em,
+      sql`select provider_id as id, at, http_status as status, latency_ms as "latencyMs", error
+        from upstream_probe where provider_id = any(${[...ids]}::text[])`,
+    ),
+    ({ at, ...probe }) => ({ ...probe, at: toDate(at) }),
   );
 }
 
@@ -206,22 +201,25 @@ export async function usesOfCredentials(
   em: EntityManager,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, CredentialUse>> {
-  const rows = await query<{
-    credential_id: string;
-    last_used_at: string;
-    last_error: Fault | null;
-    last_error_at: string | null;
-  }>(em, sql`select * from credential_use where credential_id = any(${[...ids]}::text[])`);
-  return new Map(
-    rows.map((row) => [
-      row.credential_id,
-      {
-        lastUsedAt: toDate(row.last_used_at),
-        lastError: row.last_error,
-        lastErrorAt: row.last_error_at === null ? null : toDate(row.last_error_at),
-      },
-    ]),
+  return viewsOf(
+    await query<{ id: string; usedAt: string; lastError: Fault | null; failedAt: string | null }>(
+      em,
+      sql`select credential_id as id, last_used_at as "usedAt", last_error as "lastError",
+        last_error_at as "failedAt" from credential_use where credential_id = any(${[...ids]}::text[])`,
+    ),
+    ({ usedAt, lastError, failedAt }) => ({
+      lastUsedAt: toDate(usedAt),
+      lastError,
+      lastErrorAt: failedAt === null ? null : toDate(failedAt),
+    }),
   );
+}
+
+function viewsOf<Row extends { id: string }, View>(
+  rows: readonly Row[],
+  viewOfRow: (row: Omit<Row, 'id'>) => View,
+): ReadonlyMap<string, View> {
+  return new Map(rows.map(({ id, ...row }) => [id, viewOfRow(row)]));
 }
 
 /** One view of what several nodes say: the worst circuit, the slowest figure, all requests together. */

@@ -18,15 +18,10 @@ export const UpstreamFaultEnum = describeEnum<Fault>('UpstreamFault', 'How an up
   FAILED: 'It was not reached, or answered with a failure or with nonsense.',
 });
 
-/** How an upstream does on one node. */
-@ObjectType({ description: 'How an upstream does on one node.' })
-export class ProviderNodeHealth {
-  @Field(() => String, { description: 'The name of the node.' })
-  nodeName!: string;
-
-  @Field(() => DateTime, { description: 'When the node reported it.' })
-  asOf!: Date;
-
+/** What a node says of an upstream, and what is shown of it. */
+@InputType({ description: 'What a node says of an upstream, and what is shown of it.' })
+@ObjectType({ description: 'What a node says of an upstream, and what is shown of it.' })
+abstract class UpstreamCounts {
   @Field(() => CircuitStateEnum, { description: 'Whether the node asks it.' })
   circuit!: CircuitState;
 
@@ -44,6 +39,16 @@ export class ProviderNodeHealth {
 
   @Field(() => Int, { description: 'Those that failed otherwise.' })
   failed!: number;
+}
+
+/** How an upstream does on one node. */
+@ObjectType({ description: 'How an upstream does on one node.' })
+export class ProviderNodeHealth extends UpstreamCounts {
+  @Field(() => String, { description: 'The name of the node.' })
+  nodeName!: string;
+
+  @Field(() => DateTime, { description: 'When the node reported it.' })
+  asOf!: Date;
 
   @Field(() => Int, { nullable: true, description: 'Half of its answers began within this time.' })
   p50LatencyMs?: number | null;
@@ -100,27 +105,9 @@ export class ProviderHealth {
 
 /** How one upstream did on the node that reports. */
 @InputType({ description: 'How one upstream did on the node, in about the last five minutes.' })
-export class NodeUpstreamInput {
+export class NodeUpstreamInput extends UpstreamCounts {
   @Field(() => ID, { description: 'The provider.' })
   providerId!: string;
-
-  @Field(() => CircuitStateEnum, { description: 'Whether the node asks it.' })
-  circuit!: CircuitState;
-
-  @Field(() => Int, { description: 'Requests that say something about it.' })
-  requests!: number;
-
-  @Field(() => Int, { description: 'Those that it had no room for.' })
-  busy!: number;
-
-  @Field(() => Int, { description: 'Those that it took too long for.' })
-  timeouts!: number;
-
-  @Field(() => Int, { description: 'Those whose credential it refused.' })
-  refused!: number;
-
-  @Field(() => Int, { description: 'Those that failed otherwise.' })
-  failed!: number;
 
   @Field(() => Int, { nullable: true, description: 'Half of its answers began within this time, in ms.' })
   p50Ms?: number | null;

@@ -1,13 +1,11 @@
 /** The mails about wallets, through the outbox, to a real mail server. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { startMailbox } from '../../test/control/mailbox.ts';
-import type { Mailbox } from '../../test/control/mailbox.ts';
+import { openPost } from '../../test/control/post.ts';
+import type { TestPost } from '../../test/control/post.ts';
 import { openMoney } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
 import { SYSTEM_ACTOR } from '../context.ts';
-import { announceMail } from '../mail/mail.service.ts';
-import { startPost } from '../mail/post.ts';
 import { inTransaction, query, sql } from '../sql.ts';
 import { requestLease } from './lease.service.ts';
 import { creditCash, returnCash } from './movements.ts';
@@ -17,34 +15,25 @@ import { setLowBalanceThreshold, walletById } from './wallet.service.ts';
 const DOLLAR = 1_000_000n;
 
 let money: Money;
-let mailbox: Mailbox;
+let post: TestPost;
 beforeAll(async () => {
   money = await openMoney();
-  mailbox = await startMailbox();
+  post = await openPost(money.orm);
 });
 afterAll(async () => {
   await money.close();
-  await mailbox.close();
+  await post.mailbox.close();
 });
-beforeEach(() => announceMail(money.em(), settings()));
+beforeEach(() => post.announce());
 afterEach(async () => {
-  mailbox.mails.length = 0;
+  post.mailbox.mails.length = 0;
   await query(money.em(), sql`update wallet set low_balance_threshold = null`);
-});
-
-const settings = () => ({
-  smtpUrl: mailbox.url,
-  mailFrom: null,
-  secretKey: 'a secret of at least thirty-two bytes',
-  consoleUrl: 'https://console.example',
 });
 
 /** One round of the job in two processes at once, and of the post. */
 async function round(): Promise<void> {
   await Promise.all([warnLowBalances(money.em()), warnLowBalances(money.em())]);
-  const post = startPost({ orm: money.orm, settings: settings(), compose: async () => null });
-  await post.round();
-  await post.stop();
+  await post.deliver();
 }
 
 const move = (work: typeof creditCash, walletId: string, amount: bigint) =>
@@ -57,7 +46,7 @@ const move = (work: typeof creditCash, walletId: string, amount: bigint) =>
     description: 'test',
   });
 
-const subjects = () => mailbox.mails.map(({ subject }) => subject);
+const subjects = () => post.mailbox.mails.map(({ subject }) => subject);
 
 describe('the warning of a low balance', () => {
   it('is one mail for each time that the balance goes below, though two processes look', async () => {
@@ -68,10 +57,10 @@ describe('the warning of a low balance', () => {
     await move(returnCash, walletId, 6n * DOLLAR);
     await round();
     await round();
-    expect(mailbox.mails).toMatchObject([
+    expect(post.mailbox.mails).toMatchObject([
       { to: `${userId.toLowerCase()}@example.com`, subject: 'Your balance is below $20.00' },
     ]);
-    expect(mailbox.mails[0]?.text).toMatch(/holds \$19\.00\.[^]*https:\/\/console\.example\/wallet/);
+    expect(post.mailbox.mails[0]?.text).toMatch(/holds \$19\.00\.[^]*https:\/\/console\.example\/wallet/);
     await move(returnCash, walletId, DOLLAR);
     await round();
     expect(subjects()).toHaveLength(1);
@@ -131,7 +120,7 @@ describe('the receipt of money that arrived', () => {
       });
     await round();
     expect(subjects()).toEqual(['$3.00 was added to your wallet']);
-    expect(mailbox.mails[0]?.to).toBe(`${wanting.userId.toLowerCase()}@example.com`);
-    expect(mailbox.mails[0]?.text).toContain('holds $3.00 now');
+    expect(post.mailbox.mails[0]?.to).toBe(`${wanting.userId.toLowerCase()}@example.com`);
+    expect(post.mailbox.mails[0]?.text).toContain('holds $3.00 now');
   });
 });
