@@ -73,6 +73,7 @@ describe('a bill', () => {
   it('names its price, holds it, and is charged once with what stands on it', async () => {
     const { bill, headers } = await open();
     expect([headers['x-gateway-price-usd'], ledger.open, bill.charged]).toEqual(['0.09', 1, false]);
+    expect(permits.admitted).toBe(0);
     bill.routeId = 'route-1';
     bill.firstContent();
     bill.count({ input: 3, output: 5, cached: 1, reasoning: null }, 2);
@@ -144,9 +145,10 @@ describe('a bill', () => {
     expect([ledger.open, ledger.charges]).toEqual([0, []]);
   });
 
-  it('that ends with an error of ours, or without any, is told as our failure', async () => {
+  it('that ends with an error of ours, or without any, is told as our failure, once', async () => {
     for (const error of [new Error('bug'), undefined]) {
       const { bill } = await open();
+      bill.close(error);
       bill.close(error);
     }
     const row = { errorCode: 'internal', httpStatus: 500, cost: '0' };
@@ -169,10 +171,16 @@ describe('a bill', () => {
     const last = { routeId: 'route-1', outcome: 'ANSWERED', errorCode: null, httpStatus: null };
     const ms = expect.any(Number);
     expect(ledger.charges[0]?.tried).toEqual({ attempts: [tried, { ...last, ms }], omitted: 0 });
-    const { bill } = await open();
-    bill.tried({ ...tried, outcome: 'FAILED' });
-    bill.close(failure('upstream_busy'));
+    const refused = await open();
+    refused.bill.tried({ ...tried, outcome: 'FAILED' });
+    refused.bill.close(failure('upstream_busy'));
     expect(ledger.free[0]?.tried).toEqual({ attempts: [tried], omitted: 0 });
+    const broken = await open();
+    broken.bill.tried({ ...tried, outcome: 'FAILED' });
+    broken.bill.routeId = 'route-1';
+    broken.bill.close(failure('upstream_failed'));
+    const broke = { ...last, outcome: 'BROKE_OFF', errorCode: 'upstream_failed' };
+    expect(ledger.free[1]?.tried?.attempts[1]).toMatchObject(broke);
   });
 });
 
