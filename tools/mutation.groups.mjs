@@ -50,7 +50,7 @@ export const GROUPS = {
   /** What one request of a customer costs, when it is charged, and what stands in its way. */
   bill: {
     mutate: ['data-plane/{bill,claim,cut}.ts'],
-    tests: ['data-plane/{bill,claim}.test.ts', 'data-plane/{leaving,request-path}.test.ts'],
+    tests: ['data-plane/{bill,claim,cut}.test.ts', 'data-plane/{leaving,request-path}.test.ts'],
     database: false,
   },
   /** The one place where price × ratio is computed for nodes. */
