@@ -181,6 +181,9 @@ test('who waits while another node gives its lease back has it as soon as that i
 });
 
 test('a disk that cannot write says so: nothing counts as written', async () => {
+  // Where there is no such device, nobody may make it.
+  const device = realDisk.create('/dev/full');
+  await expect(device.then((full) => full.append(Buffer.from('x')))).rejects.toThrow();
   const file = await realDisk.create(join(folder, 'closed'));
   await file.close();
   await expect(file.append(Buffer.from('x'))).rejects.toThrow();
