@@ -6,7 +6,7 @@ import { useTranslation } from '../../translation.ts';
 import type { AdminModel, GroupRatio } from './catalog-documents.ts';
 
 /** The effective price of a request; undefined while either is no number that the service takes. */
-export function effectivePrice(price: string, ratio: string): string | undefined {
+function effectivePrice(price: string, ratio: string): string | undefined {
   const micros = parseDollars(price.trim());
   const factor = parseRatio(ratio.trim());
   if (micros === undefined || micros <= 0n || factor === undefined) return undefined;

@@ -46,7 +46,7 @@ export function matching(models: readonly Model[], { search, traits = [] }: Pric
 }
 
 /** The tiers that have models, best first; within a tier the order of the service. */
-export function byTier(models: readonly Model[]): TierModels[] {
+function byTier(models: readonly Model[]): TierModels[] {
   return TIER_ORDER.map((tier) => ({ tier, models: models.filter((model) => model.tier === tier) })).filter(
     (group) => group.models.length > 0,
   );
