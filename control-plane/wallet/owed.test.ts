@@ -77,7 +77,7 @@ it('a clawback recalls what nodes hold, which repays the debt first and thaws th
   expect(await open()).toEqual([]);
 });
 
-it('a lease knows what of it is cash and what a gift, and is found among those of its wallet by age', async () => {
+it('a lease knows what of it is cash and what a gift; those of a wallet are found by age', async () => {
   const [{ walletId }, node] = await Promise.all([
     money.wallet({ cash: 2n * PRICE, gift: PRICE }),
     money.node(),

@@ -114,7 +114,7 @@ test('a question that the disk does not take is not asked: each lease has a reco
   expect(bank.requests).toBe(1);
 });
 
-test('before the node is registered nobody is asked, and who waits is told 503; then it goes on', async () => {
+test('before the node is registered nobody is asked, who waits is told 503; then it goes on', async () => {
   const ledger = await open();
   expect((await refusalOf(ledger.hold(keyOf('wallet_a'), PRICE))).code).toBe('unavailable');
   expect(bank.requests).toBe(0);
