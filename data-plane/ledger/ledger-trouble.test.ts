@@ -180,10 +180,49 @@ test('who waits while another node gives its lease back has it as soon as that i
   expect([bank.charges.size, bank.balances.get('wallet_a')]).toEqual([1, 0n]);
 });
 
+test('who waits for money that is in use elsewhere waits for three seconds, and not for ever', async () => {
+  bank = new Bank({ wallet_a: PRICE });
+  let ahead = 0;
+  const clock = () => ({ mono: performance.now() + ahead, wall: Date.now() + ahead });
+  const [one, other] = [await open(), await open({ folder: join(folder, 'other'), clock })];
+  one.connect('node_1');
+  other.connect('node_2');
+  const held = await one.hold(keyOf('wallet_a'), PRICE);
+  let told: { code: string; message: string } | undefined;
+  const waiting = refusalOf(other.hold(keyOf('wallet_a'), PRICE)).then((refusal) => (told = refusal));
+  await new Promise((resolve) => setTimeout(resolve, 700));
+  expect(told).toBeUndefined();
+  ahead = 3_000;
+  expect((await waiting).code).toBe('unavailable');
+  held.release();
+});
+
+test('a key with a limit of its own is told, too, when the control plane is away', async () => {
+  const ledger = await open();
+  ledger.connect('node_1');
+  bank.away = true;
+  const limited = keyOf('wallet_a', { id: 'key_1', hasSpendLimit: true });
+  expect((await refusalOf(ledger.hold(limited, PRICE))).code).toBe('unavailable');
+});
+
+test('who has money at once leaves no timer behind', async () => {
+  const ledger = await open();
+  ledger.connect('node_1');
+  (await ledger.hold(keyOf('wallet_a'), PRICE)).release();
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const before = timers();
+  const holds = [];
+  for (let count = 0; count < 5; count += 1) holds.push(await ledger.hold(keyOf('wallet_a'), PRICE));
+  expect(timers()).toBeLessThan(before + 5);
+  for (const hold of holds) hold.release();
+});
+
 test('a disk that cannot write says so: nothing counts as written', async () => {
   // Where there is no such device, nobody may make it.
-  const device = realDisk.create('/dev/full');
-  await expect(device.then((full) => full.append(Buffer.from('x')))).rejects.toThrow();
+  const written = realDisk
+    .create('/dev/full')
+    .then((device) => device.append(Buffer.from('x')).finally(() => device.close()));
+  await expect(written).rejects.toThrow();
   const file = await realDisk.create(join(folder, 'closed'));
   await file.close();
   await expect(file.append(Buffer.from('x'))).rejects.toThrow();
