@@ -7,6 +7,10 @@ export const EntryFields = graphql(`
     requestId
     modelName
     keyId
+    key {
+      id
+      name
+    }
     poolId
     source
     inputTokens
@@ -41,7 +45,7 @@ export const UsageQuery = graphql(
   [EntryFields],
 );
 
-/** What the rows name and the filters offer: asked once, however many pages of the log are read. */
+/** What the filters offer: asked once, however many pages of the log are read. */
 export const UsageNamesQuery = graphql(`
   query UsageNames {
     viewer {

@@ -33,10 +33,9 @@ export function UsagePage() {
   const filter = useMemo(() => conditionsOf(search), [search]);
   const variables = { first: ROWS_PER_PAGE, after: search.after ?? null, filter };
   const [{ data, error, fetching }, again] = useQuery({ query: UsageQuery, variables });
-  const [{ data: names, fetching: naming }] = useQuery({ query: UsageNamesQuery });
+  const [{ data: names }] = useQuery({ query: UsageNamesQuery });
   const exporting = useUsageExport();
-  // Rows wait for their names, which come beside them, so that no id flashes up before its name.
-  const usage = naming ? undefined : data?.viewer?.usage;
+  const usage = data?.viewer?.usage;
   const keyNames = new Map(names?.viewer?.apiKeys.nodes.map(({ id, name }) => [id, name]));
   const poolNames = new Map(names?.viewer?.pools.nodes.map(({ id, name }) => [id, name]));
   const models = names?.catalog.nodes.map(({ name }) => name) ?? [];
@@ -50,9 +49,9 @@ export function UsagePage() {
       <UsageFilters {...{ search, models, keyNames, poolNames }} />
       <Suspense>{search.request !== undefined && <Receipt requestId={search.request} />}</Suspense>
       <UsageCharts search={search} filter={filter} />
-      {usage && <Log {...{ keyNames, search, filter }} rows={usage.nodes} pageInfo={usage.pageInfo} />}
-      {!usage && (fetching || naming) && <SkeletonRows rows={10} height="h-[38px]" />}
-      {!usage && !naming && error && (
+      {usage && <Log {...{ search, filter }} rows={usage.nodes} pageInfo={usage.pageInfo} />}
+      {!usage && fetching && <SkeletonRows rows={10} height="h-[38px]" />}
+      {!usage && error && (
         <Failure
           title={t('usage.failed')}
           safe={t('usage.failedSafe')}
@@ -74,14 +73,13 @@ function useUsageExport() {
 }
 
 interface LogProps {
-  keyNames: ReadonlyMap<string, string>;
   rows: readonly UsageRow[];
   pageInfo: { hasNextPage: boolean; endCursor: string | null };
   search: UsageSearch;
   filter: UsageConditions;
 }
 
-function Log({ keyNames, rows, pageInfo, search, filter }: LogProps) {
+function Log({ rows, pageInfo, search, filter }: LogProps) {
   const { t, i18n } = useTranslation();
   const navigate = useNavigate({ from: '/usage' });
   const filtered = Object.keys(filter).length > 0;
@@ -107,7 +105,7 @@ function Log({ keyNames, rows, pageInfo, search, filter }: LogProps) {
         </h2>
         <div role="status">{news}</div>
       </div>
-      {all.length > 0 && <UsageTable rows={all} keyNames={keyNames} />}
+      {all.length > 0 && <UsageTable rows={all} />}
       {all.length === 0 && (filtered || !newest) && (
         <EmptyFiltered
           onClear={() => void navigate({ search: {} })}

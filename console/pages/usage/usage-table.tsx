@@ -22,12 +22,10 @@ const LOOKS: Record<UsageRow['status'], { icon: LucideIcon; tone: Tone }> = {
 
 interface UsageTableProps {
   rows: readonly UsageRow[];
-  /** Names of the account's keys; a key that is not among them shows the end of its id. */
-  keyNames: ReadonlyMap<string, string>;
 }
 
 /** The rows of one page. */
-export function UsageTable({ rows, keyNames }: UsageTableProps) {
+export function UsageTable({ rows }: UsageTableProps) {
   const { t, i18n } = useTranslation();
   const number = new Intl.NumberFormat(i18n.language);
   const align = decimalsOf(rows.map(({ cost }) => cost));
@@ -36,22 +34,18 @@ export function UsageTable({ rows, keyNames }: UsageTableProps) {
       label={t('usage.requests')}
       rows={rows}
       idOf={({ id }) => id}
-      columns={[...whoColumns(t, keyNames), ...tokenColumns(t, number, align), ...outcomeColumns(t)]}
+      columns={[...whoColumns(t), ...tokenColumns(t, number, align), ...outcomeColumns(t)]}
       dense
-      card={(row) => <UsageCard row={row} number={number} keyNames={keyNames} />}
+      card={(row) => <UsageCard row={row} number={number} />}
     />
   );
 }
 
-function whoColumns(t: TFunction, keyNames: UsageTableProps['keyNames']): Column<UsageRow>[] {
+function whoColumns(t: TFunction): Column<UsageRow>[] {
   return [
     { id: 'time', header: t('usage.time'), cell: ({ row }) => <Clock at={row.original.createdAt} /> },
     { id: 'model', header: t('usage.model'), cell: ({ row }) => <Model name={row.original.modelName} /> },
-    {
-      id: 'key',
-      header: t('usage.key'),
-      cell: ({ row }) => <KeyName id={row.original.keyId} keyNames={keyNames} />,
-    },
+    { id: 'key', header: t('usage.key'), cell: ({ row }) => <KeyName row={row.original} /> },
     {
       id: 'source',
       header: t('usage.source'),
@@ -112,13 +106,13 @@ function Model({ name }: { name: string }) {
   return <code className="font-semibold whitespace-nowrap">{name}</code>;
 }
 
-function KeyName({ id, keyNames }: { id: string | null; keyNames: UsageTableProps['keyNames'] }) {
-  if (id === null) return <None />;
-  const name = keyNames.get(id);
-  if (name === undefined) return <code title={id}>…{id.slice(-ID_TAIL_CHARACTERS)}</code>;
+/** The name of the key, or the end of the id of one that is no more. */
+function KeyName({ row: { keyId, key } }: { row: UsageRow }) {
+  if (keyId === null) return <None />;
+  if (key === null) return <code title={keyId}>…{keyId.slice(-ID_TAIL_CHARACTERS)}</code>;
   return (
-    <span className="block max-w-40 truncate" title={name}>
-      {name}
+    <span className="block max-w-40 truncate" title={key.name}>
+      {key.name}
     </span>
   );
 }
@@ -166,10 +160,9 @@ function RequestId({ id }: { id: string }) {
 interface UsageCardProps {
   row: UsageRow;
   number: Intl.NumberFormat;
-  keyNames: UsageTableProps['keyNames'];
 }
 
-function UsageCard({ row, number, keyNames }: UsageCardProps) {
+function UsageCard({ row, number }: UsageCardProps) {
   const { t } = useTranslation();
   const tokens = (value: number | null) => (value === null ? t('state.none') : number.format(value));
   return (
@@ -179,7 +172,7 @@ function UsageCard({ row, number, keyNames }: UsageCardProps) {
         <Status row={row} />
       </div>
       <div className="flex items-center justify-between gap-3">
-        <span className="truncate">{keyNames.get(row.keyId ?? '') ?? t(`usage.sources.${row.source}`)}</span>
+        <span className="truncate">{row.key?.name ?? t(`usage.sources.${row.source}`)}</span>
         <Money amount={row.cost} className="font-semibold text-ink" />
       </div>
       <div className="flex items-center justify-between gap-3">
