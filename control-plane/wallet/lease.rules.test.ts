@@ -1,6 +1,6 @@
 /** How much a node gets, what it is told when that is nothing, and when a lease may close. */
 import { describe, expect, test } from 'vitest';
-import { decideGrant, giftFirst, judgeClosing, judgeShortage } from './lease.rules.ts';
+import { decideGrant, giftFirst, judgeClosing, judgeShortage, LEASE_OFFLINE_MS } from './lease.rules.ts';
 
 const PRICE = 100n;
 
@@ -8,6 +8,10 @@ const grant = (balance: bigint, want: bigint, waiting = 0n): bigint | undefined 
   decideGrant({ balance, need: PRICE, want, waiting });
 
 describe('a grant', () => {
+  test('lasts a day without a word from the control plane', () => {
+    expect(LEASE_OFFLINE_MS).toBe(86_400_000);
+  });
+
   test('is nothing where not even one request can be paid, and exactly one where one can', () => {
     expect(grant(99n, 1_000n)).toBe(undefined);
     expect(grant(100n, 1_000n)).toBe(100n);
