@@ -265,16 +265,18 @@ const ROWS = [
 
 /** One line of the usage log. */
 export function makeRow(index: number) {
-  const [modelName, key, inputTokens, outputTokens, cost, status, httpStatus, latencyMs, ttftMs, ip] =
+  const [modelName, keyName, inputTokens, outputTokens, cost, status, httpStatus, latencyMs, ttftMs, ip] =
     ROWS[index % ROWS.length] ?? ROWS[0];
+  const keyId = keyName === null ? null : `key_${KEYS.findIndex(({ name }) => name === keyName) + 1}`;
   return {
     __typename: 'UsageEntry',
     id: `use_${index}`,
     requestId: `req_01KAGX${String(index).padStart(6, '0')}`,
     modelName,
-    keyId: key === null ? null : `key_${KEYS.findIndex(({ name }) => name === key) + 1}`,
+    keyId,
+    key: keyId === null ? null : { __typename: 'ApiKey', id: keyId, name: keyName },
     poolId: null,
-    source: key === null ? 'PLAYGROUND' : 'API_KEY',
+    source: keyId === null ? 'PLAYGROUND' : 'API_KEY',
     inputTokens,
     outputTokens,
     cost,
