@@ -18,7 +18,7 @@ import { CatalogResolver } from './catalog/catalog.resolver.ts';
 import { ModelHealthResolver } from './catalog/health.resolver.ts';
 import { PersonalIntelligenceResolver } from './intelligence/switch.resolver.ts';
 import { DownloadResolver } from './downloads/download.resolver.ts';
-import { KeyFields } from './keys/key.fields.ts';
+import { KeyFields, RotationFields } from './keys/key.fields.ts';
 import { AdminKeysResolver, UserKeysResolver } from './keys/key.lists.ts';
 import { KeyResolver } from './keys/key.resolver.ts';
 import { NodeLookupResolver } from './node.resolver.ts';
@@ -69,7 +69,12 @@ import { RetentionResolver } from './usage/retention.resolver.ts';
 import { AttemptFields } from './usage/attempt.resolver.ts';
 import { ReceiptResolver } from './usage/receipt.resolver.ts';
 import { UsageFields } from './usage/usage.fields.ts';
-import { AdminUsageResolver, UsageResolver, UserUsageResolver } from './usage/usage.resolver.ts';
+import {
+  AdminUsageResolver,
+  SummaryFields,
+  UsageResolver,
+  UserUsageResolver,
+} from './usage/usage.resolver.ts';
 import { EntryFields } from './wallet/entry.fields.ts';
 import { LedgerCheckResolver } from './wallet/check.resolver.ts';
 import { AdminLedgerResolver, UserWalletResolver, WalletResolver } from './wallet/wallet.resolver.ts';
@@ -99,6 +104,7 @@ export const resolvers: NonEmptyArray<new () => object> = [
   ModelHealthResolver,
   KeyResolver,
   KeyFields,
+  RotationFields,
   UserKeysResolver,
   AdminKeysResolver,
   KeySnippetsResolver,
@@ -121,6 +127,7 @@ export const resolvers: NonEmptyArray<new () => object> = [
   PermitResolver,
   UsageReportResolver,
   UserUsageResolver,
+  SummaryFields,
   AdminUsageResolver,
   UsageResolver,
   UsageFields,

@@ -9,6 +9,7 @@ import { requestError, UserFailure } from '../errors.ts';
 import { DateRange } from '../inputs.ts';
 import { modelsByIds, ratiosForAll, usersById } from '../lookups.ts';
 import { DateTime, Decimal, Money } from '../scalars.ts';
+import type { Summary } from '../usage/summary.service.ts';
 import { UsageBucket, UsageSummary } from '../usage/usage.types.ts';
 import type { DisabledReason, KeyRow, KeyState } from './key.entity.ts';
 import { reasonOf } from './key.record.ts';
@@ -101,18 +102,12 @@ export class KeyFields {
     @Root() key: KeyRow,
     @Ctx() context: Context,
     @Args(() => KeySummaryArguments) { range, bucket }: KeySummaryArguments,
-  ): Promise<UsageSummary> {
+  ): Promise<Summary> {
     try {
       const asked = summaryKey(key.id, { range, bucket: bucket ?? null });
-      const { batches } = context;
-      const summary = await batches.load(summariesByKey, asked);
+      const summary = await context.batches.load(summariesByKey, asked);
       if (!summary) throw new Error(`The key ${key.id} has no summary.`);
-      return {
-        ...summary,
-        get previousTotals() {
-          return batches.load(totalsBeforeByKey, asked).then((totals) => totals ?? null);
-        },
-      };
+      return { ...summary, before: () => context.batches.load(totalsBeforeByKey, asked) };
     } catch (error) {
       if (error instanceof UserFailure) throw requestError('BAD_USER_INPUT', error.message);
       throw error;
@@ -120,26 +115,34 @@ export class KeyFields {
   }
 
   @FieldResolver(() => KeyRotation, { nullable: true, description: 'A rotation that is under way.' })
-  rotation(@Root() key: KeyRow, @Ctx() { batches }: Context): KeyRotation | null {
+  rotation(@Root() key: KeyRow): KeyRotation | null {
+    const keyId = key.id;
     if (typeof key.rotationGraceSeconds === 'number') {
-      return {
-        pendingReveal: true,
-        previousSuffix: key.suffix ?? '',
-        graceEndsAt: null,
-        get previousLastUsedAt() {
-          return batches.load(usesOfKeys, key.id).then((use) => use?.lastUsedAt ?? null);
-        },
-      };
+      return { keyId, pendingReveal: true, previousSuffix: key.suffix ?? '', graceEndsAt: null };
     }
-    const until = key.previousDigest && key.previousUntil ? key.previousUntil : null;
-    if (!until || until <= new Date()) return null;
-    return {
-      pendingReveal: false,
-      previousSuffix: key.previousSuffix ?? '',
-      graceEndsAt: until,
-      get previousLastUsedAt() {
-        return batches.load(oldSecretUsesOfKeys, key.id).then((usedAt) => usedAt ?? null);
-      },
-    };
+    const until =
+      key.previousDigest && key.previousUntil && key.previousUntil > new Date() ? key.previousUntil : null;
+    return until
+      ? { keyId, pendingReveal: false, previousSuffix: key.previousSuffix ?? '', graceEndsAt: until }
+      : null;
+  }
+}
+
+/** What of a rotation is looked up where somebody asks for it. */
+@Resolver(() => KeyRotation)
+export class RotationFields {
+  @FieldResolver(() => DateTime, {
+    nullable: true,
+    description:
+      'Last request with the old secret; once the new one is revealed, only those since then count. ' +
+      'Null for none: nobody would miss it.',
+  })
+  async previousLastUsedAt(
+    @Root() { keyId, pendingReveal }: KeyRotation,
+    @Ctx() { batches }: Context,
+  ): Promise<Date | null> {
+    // Until the reveal there is no other secret: every request comes with the old one.
+    if (pendingReveal) return (await batches.load(usesOfKeys, keyId))?.lastUsedAt ?? null;
+    return (await batches.load(oldSecretUsesOfKeys, keyId)) ?? null;
   }
 }

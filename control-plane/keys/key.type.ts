@@ -38,6 +38,8 @@ export const ApiKeyOrderField = describeEnum('ApiKeyOrderField', 'What keys are 
 /** Set from apiKeyRotate until the old secret stops working. */
 @ObjectType({ description: 'Set from apiKeyRotate until the old secret stops working.' })
 export class KeyRotation {
+  keyId!: string;
+
   @Field(() => Boolean, { description: 'Whether the new secret waits to be revealed.' })
   pendingReveal!: boolean;
 
@@ -49,14 +51,6 @@ export class KeyRotation {
     description: 'When the old secret stops working; null until the new one is revealed.',
   })
   graceEndsAt?: Date | null;
-
-  @Field(() => DateTime, {
-    nullable: true,
-    description:
-      'Last request with the old secret; once the new one is revealed, only those since then count. ' +
-      'Null for none: nobody would miss it.',
-  })
-  readonly previousLastUsedAt!: Promise<Date | null>;
 }
 
 /** A key for the data plane. */

@@ -9,13 +9,13 @@ import { ofWallet } from './usage.service.ts';
 import type { UsageConditions } from './usage.service.ts';
 
 export interface Summary extends Sets {
-  /** The sums of the span before. They cost a pass of their own, and are added up when somebody asks. */
-  readonly previousTotals: Promise<Totals>;
   asOf: Date;
+  /** Adds up the span before, which costs a pass of its own; undefined where nothing is known of it. */
+  before(): Promise<Totals | undefined>;
 }
 
 /** A summary without what it is compared to. */
-export type PresentSummary = Omit<Summary, 'previousTotals'>;
+export type PresentSummary = Omit<Summary, 'before'>;
 
 export interface SummaryRequest {
   range: { from: Date; to: Date };
@@ -60,11 +60,11 @@ export async function summarise(em: EntityManager, request: SummaryRequest): Pro
   const sets = await setsOf(em, source, { groupBy, bucket, pointsMax: POINTS_MAX, groupsMax: GROUPS_MAX });
   return {
     ...sets,
-    get previousTotals() {
-      const before = summarySource({ range: spanBefore(range), conditions, byOwner: false });
-      return setsOf(em, before, NO_SETS).then(({ totals }) => totals);
-    },
     asOf: new Date(),
+    before: async () => {
+      const before = summarySource({ range: spanBefore(range), conditions, byOwner: false });
+      return (await setsOf(em, before, NO_SETS)).totals;
+    },
   };
 }
 

@@ -10,7 +10,7 @@ import type { Context } from '../context.ts';
 import { requestError, UserFailure } from '../errors.ts';
 import type { Event } from '../events.ts';
 import { summarise } from './summary.service.ts';
-import type { SummaryRequest } from './summary.service.ts';
+import type { Summary, SummaryRequest } from './summary.service.ts';
 import { countUsage } from './count.service.ts';
 import { usageOfRequest, usagePage } from './usage.service.ts';
 import type { UsageConditions, UsageView } from './usage.service.ts';
@@ -21,6 +21,7 @@ import {
   UsageEntryConnection,
   UsageFilter,
   UsageSummary,
+  UsageTotals,
 } from './usage.types.ts';
 
 /** Requests of one user. */
@@ -40,7 +41,7 @@ export class UserUsageResolver {
     @Root() user: User,
     @Ctx() context: Context,
     @Args(() => SummaryArguments) asked: SummaryArguments,
-  ): Promise<UsageSummary> {
+  ): Promise<Summary> {
     return summaryOf(context, { ...asked, filter: { ...asked.filter, userId: user.id } });
   }
 }
@@ -60,8 +61,20 @@ export class AdminUsageResolver {
   usageSummary(
     @Ctx() context: Context,
     @Args(() => SummaryArguments) asked: SummaryArguments,
-  ): Promise<UsageSummary> {
+  ): Promise<Summary> {
     return summaryOf(context, asked);
+  }
+}
+
+/** What of a summary is added up where somebody asks for it. */
+@Resolver(() => UsageSummary)
+export class SummaryFields {
+  @FieldResolver(() => UsageTotals, {
+    nullable: true,
+    description: 'Sums of the span of the same length before it.',
+  })
+  previousTotals(@Root() summary: Summary): Promise<UsageTotals | undefined> {
+    return summary.before();
   }
 }
 
@@ -144,7 +157,7 @@ async function pageOf(
 export async function summaryOf(
   context: Context,
   { range, groupBy, bucket, filter }: SummaryArguments,
-): Promise<UsageSummary> {
+): Promise<Summary> {
   const request: SummaryRequest = { range, groupBy, bucket: bucket ?? null, conditions: { ...filter } };
   try {
     return await summarise(context.em, request);

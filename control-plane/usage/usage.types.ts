@@ -258,9 +258,6 @@ export class UsageSummary {
   @Field(() => UsageTotals, { description: 'Sums of the span.' })
   totals!: UsageTotals;
 
-  @Field(() => UsageTotals, { nullable: true, description: 'Sums of the span of the same length before it.' })
-  readonly previousTotals!: UsageTotals | null | Promise<UsageTotals | null>;
-
   @Field(() => [UsagePoint], { description: 'The span in buckets; empty unless a bucket was asked for.' })
   series!: UsagePoint[];
 
