@@ -65,10 +65,11 @@ export async function startBackground(
   setAckWaiter((revision, timeoutMs) => feed.waitForAcks(revision, timeoutMs));
   setRunningFeed(feed);
   const em = (): EntityManager => parts.orm.em.fork();
-  const jobs = jobsOf(parts, em);
-  const months = jobs.find(({ name }) => name === 'usage months');
-  if (months) await runJob(months, { em }).catch(trouble(months.name));
-  const tasks = jobs.map((job) => schedule(job, { em, onTrouble: trouble(job.name) }));
+  const months: Job = { name: 'usage months', everyMs: PRUNE_MS, work: () => keepMonths(em, parts) };
+  await runJob(months, { em }).catch(trouble(months.name));
+  const tasks = [...jobsOf(parts, em), months].map((job) =>
+    schedule(job, { em, onTrouble: trouble(job.name) }),
+  );
   return {
     feed,
     stop: async () => {
@@ -92,7 +93,6 @@ function jobsOf(parts: BackgroundParts, em: () => EntityManager): Job[] {
     { name: 'accounts', everyMs: PRUNE_MS, work: () => forgetExpired(em()) },
     { name: 'permits', everyMs: PRUNE_MS, work: () => prunePermits(em()) },
     { name: 'budgets', everyMs: PRUNE_MS, work: () => pruneBudgets(em()) },
-    { name: 'usage months', everyMs: PRUNE_MS, work: () => keepMonths(em, parts) },
   ];
 }
 
