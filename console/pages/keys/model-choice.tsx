@@ -13,7 +13,6 @@ const KeyModelsQuery = graphql(`
       nodes {
         id
         name
-        pricePerRequest
         prices {
           group
           pricePerRequest
