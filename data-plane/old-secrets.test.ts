@@ -28,10 +28,10 @@ describe('what a node reports of old secrets', () => {
 
   it('is the last uses of very many keys', () => {
     const secrets = new OldSecrets(() => 0);
-    for (let at = 0; at < 10_500; at += 1) secrets.used(`key-${at}`);
+    for (let at = 0; at < 1_500; at += 1) secrets.used(`key-${at}`);
     const report = secrets.report();
     expect(report).toHaveLength(OLD_SECRETS_MAX);
-    expect([report[0]?.keyId, report.at(-1)?.keyId]).toEqual(['key-10499', 'key-10000']);
+    expect([report[0]?.keyId, report.at(-1)?.keyId]).toEqual(['key-1499', 'key-1000']);
   });
 });
 

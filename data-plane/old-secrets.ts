@@ -4,10 +4,8 @@ import type { OldSecretReport } from '@gateway/shared/node-api';
 
 /** A heartbeat that was lost is made up for by the next ones: a use is told for this long, in ms. */
 const TOLD_FOR_MS = 5 * 60_000;
-/** Keys in the middle of a rotation that are remembered; of more, those that were used last. */
-const KEYS_MAX = 10_000;
 
-/** Local, in memory, gone at a restart. */
+/** Local, in memory, gone at a restart. Of more keys than one heartbeat tells, it knows those used last. */
 export class OldSecrets {
   readonly #now: () => number;
   /** In the order of use. */
@@ -22,7 +20,7 @@ export class OldSecrets {
   used(keyId: string): void {
     this.#usedAt.delete(keyId);
     this.#usedAt.set(keyId, this.#now());
-    if (this.#usedAt.size > KEYS_MAX) this.#forget(this.#usedAt.keys().next().value);
+    if (this.#usedAt.size > OLD_SECRETS_MAX) this.#forget(this.#usedAt.keys().next().value);
   }
 
   /** The uses of the last minutes, the newest first. */
@@ -33,7 +31,6 @@ export class OldSecrets {
       this.#forget(keyId);
     }
     return [...this.#usedAt]
-      .slice(-OLD_SECRETS_MAX)
       .reverse()
       .map(([keyId, usedAt]) => ({ keyId, usedMsAgo: Math.round(now - usedAt) }));
   }
