@@ -119,7 +119,7 @@ export interface StreamDecoder {
    * Whether the upstream has said something that events tell only later, or never: a client that gets its
    * bytes as they are has it already.
    */
-  readonly withheld?: boolean;
+  readonly withheld: boolean;
   push(frame: SseFrame): ChatEvent[];
   end(): ChatEvent[];
 }

@@ -49,7 +49,7 @@ export class StreamMachine {
   /** Whether the model has said something, to a mirrored client also what no event tells yet. */
   get content(): boolean {
     const { decoder, encoder } = this.#options;
-    return this.#ending.content || (!encoder && decoder.withheld === true);
+    return this.#ending.content || (!encoder && decoder.withheld);
   }
   /** Whether the upstream's own end was seen. */
   get done(): boolean {
