@@ -21,7 +21,7 @@ export async function makePasskey(options: unknown): Promise<Made> {
     const credential = await jsonOf(navigator.credentials.create({ publicKey }));
     return credential === undefined ? { kind: 'declined' } : { kind: 'made', credential };
   } catch (error) {
-    if (isNamed(error, ['InvalidStateError'])) return { kind: 'there-already' };
+    if (isThereAlready(error)) return { kind: 'there-already' };
     throw error;
   }
 }
@@ -50,19 +50,18 @@ export async function offersAutofill(): Promise<boolean> {
   return hasPasskeys() && (await PublicKeyCredential.isConditionalMediationAvailable());
 }
 
-// Declining throws NotAllowedError, leaving the page AbortError: neither is a failure to tell of.
+// Declining throws NotAllowedError, leaving the page AbortError, and a browser that will not ask has more names:
+// none of them is a failure to tell of.
 async function jsonOf(asked: Promise<Credential | null>): Promise<unknown> {
   try {
     const credential = await asked;
     return credential instanceof PublicKeyCredential ? credential.toJSON() : undefined;
   } catch (error) {
-    if (isNamed(error, DECLINED)) return undefined;
+    if (error instanceof DOMException && !isThereAlready(error)) return undefined;
     throw error;
   }
 }
 
-const DECLINED = ['NotAllowedError', 'AbortError'];
-
-function isNamed(error: unknown, names: readonly string[]): boolean {
-  return error instanceof DOMException && names.includes(error.name);
+function isThereAlready(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'InvalidStateError';
 }

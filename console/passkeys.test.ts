@@ -1,0 +1,39 @@
+/** What is made of the answers and the refusals of a browser that is asked for passkeys. */
+import { afterEach, expect, it, vi } from 'vitest';
+import { askPasskey, makePasskey } from './passkeys.ts';
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+});
+
+class Given {
+  static parseCreationOptionsFromJSON = (options: unknown) => options;
+  static parseRequestOptionsFromJSON = (options: unknown) => options;
+  toJSON = () => ({ id: 'made' });
+}
+
+/** A browser that answers so, whatever it is asked for. */
+function browserThat(answer: () => Promise<unknown>): void {
+  vi.stubGlobal('PublicKeyCredential', Given);
+  vi.stubGlobal('navigator', { credentials: { create: answer, get: answer } });
+}
+
+it('a passkey comes as the JSON that the service takes', async () => {
+  browserThat(async () => new Given());
+  expect(await makePasskey({})).toEqual({ kind: 'made', credential: { id: 'made' } });
+  expect(await askPasskey({})).toEqual({ id: 'made' });
+});
+
+it.each(['NotAllowedError', 'AbortError', 'SecurityError', 'OperationError', 'NotSupportedError'])(
+  'a browser that ends it by %s has declined: no form waits for it forever',
+  async (name) => {
+    browserThat(() => Promise.reject(new DOMException('No.', name)));
+    expect(await makePasskey({})).toEqual({ kind: 'declined' });
+    expect(await askPasskey({})).toBeUndefined();
+  },
+);
+
+it('a device that holds one of this account already is told apart', async () => {
+  browserThat(() => Promise.reject(new DOMException('It is there.', 'InvalidStateError')));
+  expect(await makePasskey({})).toEqual({ kind: 'there-already' });
+});
