@@ -110,7 +110,7 @@ describe.skipIf(!ready)('an administrator', () => {
 });
 
 describe.skipIf(!ready)('an administrator', () => {
-  test('deprecates a model until a day and for another, and is told which pools froze it', async () => {
+  test('deprecates a model until a day, for another and with a note, and is told which pools froze it', async () => {
     await visit('/admin/models', async (page) => {
       const menu = page.getByRole('button', { name: 'Actions for coder', exact: true });
       await press(page, menu);
@@ -118,6 +118,7 @@ describe.skipIf(!ready)('an administrator', () => {
       const dialog = page.getByRole('dialog', { name: 'Move coder' });
       await dialog.getByLabel('Retires by itself').fill('2099-12-24');
       await dialog.getByLabel('To be used instead').selectOption('coder-max');
+      await dialog.getByLabel('What its users are to mind').fill('Answers become shorter.');
       await dialog.getByLabel('Reason').fill('Its provider ends it');
       await press(page, dialog.getByRole('button', { name: 'Deprecate…' }));
       await dialog.waitFor({ state: 'detached' });
@@ -126,9 +127,13 @@ describe.skipIf(!ready)('an administrator', () => {
       await press(page, page.getByRole('menuitem', { name: /^Retire/ }));
       await dialog.getByText('2 running pools froze it').waitFor();
       expect(await dialog.getByLabel('To be used instead').inputValue()).toBe('mdl_coder-max');
+      const note = dialog.getByLabel('What its users are to mind');
+      expect(await note.inputValue()).toBe('Answers become shorter.');
     });
     await visit('/pricing/coder', async (page) => {
-      await page.getByText(/It stops answering on 24 Dec 2099.* Use coder-max instead\./).waitFor();
+      await page
+        .getByText(/It stops answering on 24 Dec 2099.* Use coder-max instead\. Answers become shorter\./)
+        .waitFor();
     });
   });
 

@@ -200,6 +200,7 @@ interface SampleStateChange {
   state: string;
   retiresAt?: string;
   replacementId?: string;
+  note?: string;
 }
 
 /** The mutations of administrators that tests send. */
@@ -210,9 +211,10 @@ export const adminMutations = (state: AccountState) => ({
   }),
   adminModelSetState: ({ input }: { input: SampleStateChange }) => {
     const model = models.find(({ id }) => id === input.id);
-    const { state, retiresAt = null, replacementId } = input;
+    const { state, retiresAt = null, replacementId, note = null } = input;
     const replacement = models.find(({ id }) => id === replacementId) ?? null;
-    if (model) Object.assign(model, { state, deprecation: { announcedAt: ago(0), retiresAt, replacement } });
+    const deprecation = { announcedAt: ago(0), retiresAt, replacement, note };
+    if (model) Object.assign(model, { state, deprecation });
     return { model, userErrors: [] };
   },
   adminSessionRevoke: () => ({ user: users[1], userErrors: [] }),

@@ -217,6 +217,8 @@ export const admin = {
       retires: 'Retires by itself',
       retiresHint: 'At the end of that day, UTC. Empty: when somebody retires it.',
       replacement: 'To be used instead',
+      note: 'What its users are to mind',
+      noteHint: 'Everybody reads it on the page of the model.',
       reschedule: 'Change its end…',
       until: 'until',
       moveTitle: 'Move {{name}}',

@@ -209,6 +209,8 @@ export const admin: Translation<typeof english> = {
       retires: '自动下线',
       retiresHint: '当日结束时（UTC）。留空：由管理员手动下线。',
       replacement: '替代模型',
+      note: '使用者须知',
+      noteHint: '所有人都能在模型页面上看到。',
       reschedule: '更改下线时间…',
       until: '至',
       moveTitle: '变更 {{name}}',

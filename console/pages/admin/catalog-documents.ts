@@ -57,6 +57,7 @@ const AdminModelFields = graphql(`
     frozenInPools
     deprecation {
       retiresAt
+      note
       replacement {
         id
         name

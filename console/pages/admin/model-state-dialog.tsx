@@ -8,6 +8,9 @@ import { type AdminModel, SetModelState } from './catalog-documents.ts';
 import { FormDialog, text } from './form-dialog.tsx';
 import { FrozenNotice } from './frozen-notice.tsx';
 
+/** What the service takes, in characters. */
+const NOTE_LENGTH_MAX = 500;
+
 interface MoveProps {
   model: AdminModel;
   state: AdminModel['state'];
@@ -24,11 +27,13 @@ export function ModelStateDialog({ model, state, models, onClose }: MoveProps) {
   const send = async (values: FormData, reason: string) => {
     const replacementId = text(values, 'replacement');
     const retiresAt = endOfDay(text(values, 'retires'));
+    const note = text(values, 'note');
     const input = {
       id: model.id,
       state,
       ...(replacementId !== '' && { replacementId }),
       ...(retiresAt && { retiresAt: retiresAt.toISOString() }),
+      ...(note !== '' && { note }),
       reason,
     };
     const { data, error } = await setState({ input });
@@ -55,6 +60,16 @@ export function ModelStateDialog({ model, state, models, onClose }: MoveProps) {
         />
       )}
       {leaving && <Replacement model={model} models={models} />}
+      {leaving && (
+        <Field
+          label={t('admin.models.note')}
+          name="note"
+          maxLength={NOTE_LENGTH_MAX}
+          defaultValue={model.deprecation?.note ?? ''}
+          hint={t('admin.models.noteHint')}
+          autoComplete="off"
+        />
+      )}
     </FormDialog>
   );
 }

@@ -52,6 +52,7 @@ const ModelQuery = graphql(`
       }
       deprecation {
         retiresAt
+        note
         replacement {
           id
           name
@@ -161,7 +162,8 @@ function Details({ model }: { model: Model }) {
           <Banner tone="warn" icon={<Clock size={16} strokeWidth={1.75} aria-hidden="true" />}>
             {t('model.deprecated')}{' '}
             {end && t('model.retires', { time: exactText(new Date(end), i18n.language) })}{' '}
-            {replacement !== undefined && t('model.replacement', { name: replacement })}
+            {replacement !== undefined && t('model.replacement', { name: replacement })}{' '}
+            {model.deprecation.note}
           </Banner>
         </div>
       )}
