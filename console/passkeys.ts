@@ -50,8 +50,8 @@ export async function offersAutofill(): Promise<boolean> {
   return hasPasskeys() && (await PublicKeyCredential.isConditionalMediationAvailable());
 }
 
-// Declining throws NotAllowedError, leaving the page AbortError, and a browser that will not ask has more names:
-// none of them is a failure to tell of.
+// Declining throws NotAllowedError, leaving the page AbortError, and a browser that will not ask has more
+// names for it: none of them is a failure to tell of.
 async function jsonOf(asked: Promise<Credential | null>): Promise<unknown> {
   try {
     const credential = await asked;

@@ -110,7 +110,7 @@ describe.skipIf(!ready)('an administrator', () => {
 });
 
 describe.skipIf(!ready)('an administrator', () => {
-  test('deprecates a model until a day, for another and with a note, and is told which pools froze it', async () => {
+  test('deprecates a model until a day, for another, with a note, and sees that pools froze it', async () => {
     await visit('/admin/models', async (page) => {
       const menu = page.getByRole('button', { name: 'Actions for coder', exact: true });
       await press(page, menu);

@@ -59,33 +59,34 @@ export function ModelStateDialog({ model, state, models, onClose }: MoveProps) {
           hint={t('admin.models.retiresHint')}
         />
       )}
-      {leaving && <Replacement model={model} models={models} />}
-      {leaving && (
-        <Field
-          label={t('admin.models.note')}
-          name="note"
-          maxLength={NOTE_LENGTH_MAX}
-          defaultValue={model.deprecation?.note ?? ''}
-          hint={t('admin.models.noteHint')}
-          autoComplete="off"
-        />
-      )}
+      {leaving && <Leaving model={model} models={models} />}
     </FormDialog>
   );
 }
 
-function Replacement({ model, models }: Pick<MoveProps, 'model' | 'models'>) {
+/** What its users are told: what to use instead, and what to mind then. */
+function Leaving({ model, models }: Pick<MoveProps, 'model' | 'models'>) {
   const { t } = useTranslation();
   const offered = models.filter(({ id, state }) => id !== model.id && state === 'PUBLISHED');
   return (
-    <SelectField
-      label={t('admin.models.replacement')}
-      name="replacement"
-      defaultValue={model.deprecation?.replacement?.id ?? ''}
-      options={[
-        { value: '', word: t('state.none') },
-        ...offered.map(({ id, name }) => ({ value: id, word: name })),
-      ]}
-    />
+    <>
+      <SelectField
+        label={t('admin.models.replacement')}
+        name="replacement"
+        defaultValue={model.deprecation?.replacement?.id ?? ''}
+        options={[
+          { value: '', word: t('state.none') },
+          ...offered.map(({ id, name }) => ({ value: id, word: name })),
+        ]}
+      />
+      <Field
+        label={t('admin.models.note')}
+        name="note"
+        maxLength={NOTE_LENGTH_MAX}
+        defaultValue={model.deprecation?.note ?? ''}
+        hint={t('admin.models.noteHint')}
+        autoComplete="off"
+      />
+    </>
   );
 }
