@@ -224,10 +224,15 @@ test('who has money at once leaves no timer behind', async () => {
 
 test('a disk that cannot write says so: nothing counts as written', async () => {
   // Where there is no such device, nobody may make it.
-  const written = realDisk
-    .create('/dev/full')
-    .then((device) => device.append(Buffer.from('x')).finally(() => device.close()));
-  await expect(written).rejects.toThrow();
+  const write = async () => {
+    const device = await realDisk.create('/dev/full');
+    try {
+      await device.append(Buffer.from('x'));
+    } finally {
+      await device.close();
+    }
+  };
+  await expect(write()).rejects.toThrow();
   const file = await realDisk.create(join(folder, 'closed'));
   await file.close();
   await expect(file.append(Buffer.from('x'))).rejects.toThrow();
