@@ -87,11 +87,11 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     await Promise.all([...clients, ...topUps]);
     const drainFrom = Date.now();
     await drain(stage);
+    const drainSeconds = Math.round((Date.now() - drainFrom) / 1_000);
     const report = await judge(stage, { buyers, seen, faults: faults.done });
     const past = { seen, faults: faults.done, price: PRICE, durationMs: options.durationMs };
     const coverage = options.plan === 'outage' ? await coverageOfOutage(stage, past) : undefined;
     const seconds = Math.round((Date.now() - startedAt) / 1_000);
-    const drainSeconds = Math.round((Date.now() - drainFrom) / 1_000);
     return { seed: options.seed, seconds, drainSeconds, coverage, ...report };
   } finally {
     await stage.close();
