@@ -69,6 +69,7 @@ function valueOf(variable: string, id: string | undefined): unknown {
     first: 50,
     range: range(30, 0),
     before: range(60, 30),
+    day: range(1, 0),
     week: range(7, 0),
     month: range(30, 0),
     groupBy: ['MODEL'],

@@ -108,10 +108,16 @@ export async function measureQueries(house: House): Promise<Figures[]> {
   const { viewer } = await user.query<{
     viewer: { id: string; apiKeys: { nodes: { id: string }[] }; usage: { nodes: { requestId: string }[] } };
   }>('query { viewer { id apiKeys(first: 1) { nodes { id } } usage(first: 1) { nodes { requestId } } } }');
+  const keyId = viewer.apiKeys.nodes[0]?.id ?? '';
+  const requestId = viewer.usage.nodes[0]?.requestId ?? '';
   const ids = {
     OneUser: viewer.id,
-    KeySetup: viewer.apiKeys.nodes[0]?.id ?? '',
-    Receipt: viewer.usage.nodes[0]?.requestId ?? '',
+    UserReach: viewer.id,
+    KeySetup: keyId,
+    KeyToEdit: keyId,
+    RecentUse: keyId,
+    Receipt: requestId,
+    Charge: requestId,
   };
   const queries = [
     ...consoleQueries(ids),
