@@ -106,11 +106,18 @@ async function newChat(): Promise<void> {
 async function pick(model: string): Promise<void> {
   await button(/^Model:/).click();
   await page.getByRole('menuitemradio', { name: new RegExp(`^${model} `) }).click();
+  await menuClosed();
+}
+
+/** A menu gives the focus back to its button as it closes: keys pressed before that would open it again. */
+async function menuClosed(): Promise<void> {
+  await page.getByRole('menu').waitFor({ state: 'detached' });
+  await expect.poll(() => page.evaluate(() => document.activeElement?.ariaHasPopup)).toBe('menu');
 }
 
 async function ask(text: string): Promise<void> {
   await composer().fill(text);
-  await page.keyboard.press('Enter');
+  await composer().press('Enter');
 }
 
 /** Waits until the last reply says this and is charged. */
