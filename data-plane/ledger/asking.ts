@@ -106,9 +106,14 @@ export function answered(turn: Turn, no: number): LeaseRequest | undefined {
   return request;
 }
 
-/** Sends an unanswered question again under its number. */
+/** Sends an unanswered question again under its number, once its time has come. */
 export function resendIfDue(turn: Turn, request: LeaseRequest): void {
-  if (request.resendAt === null || request.resendAt > turn.now.mono) return;
+  if (request.resendAt !== null && request.resendAt <= turn.now.mono) resend(turn, request);
+}
+
+/** The same at once; a question that is on its way is left alone. */
+export function resend(turn: Turn, request: LeaseRequest): void {
+  if (request.resendAt === null) return;
   request.resendAt = null;
   const purse = turn.state.purses.get(request.purseId);
   if (purse) turn.effects.push({ type: 'REQUEST', request, purse, fresh: false });

@@ -3,7 +3,7 @@
  * is changed in place and nothing else is, so the same events give the same effects.
  */
 import type { Micros } from '@gateway/shared/money';
-import { answered, noteSpending, refuse, renew, resendIfDue, serve, waitAndAsk } from './asking.ts';
+import { answered, noteSpending, refuse, renew, resend, resendIfDue, serve, waitAndAsk } from './asking.ts';
 import type { SettledLease } from './book.ts';
 import { closeIfDone, drain, expireIfDue } from './closing.ts';
 import { growing } from './events.ts';
@@ -235,16 +235,16 @@ function onConfirmed(turn: Turn, { sentAt }: { sentAt: Moment }): void {
     lease.confirmed = sentAt;
   }
   // The control plane answers again: what it owes an answer to need not wait longer.
-  for (const request of turn.state.requests.values()) {
-    if (request.resendAt !== null) request.resendAt = turn.now.mono;
-    resendIfDue(turn, request);
-  }
+  for (const request of turn.state.requests.values()) resend(turn, request);
 }
 
+/** The wait is over, whatever the clock says: a timer may be early by a part of a millisecond. */
 function onRetry(turn: Turn, { purseId }: { purseId: string }): void {
   for (const request of turn.state.requests.values())
-    if (request.purseId === purseId) resendIfDue(turn, request);
-  serve(turn, turn.state.purses.get(purseId));
+    if (request.purseId === purseId) resend(turn, request);
+  const purse = turn.state.purses.get(purseId);
+  if (purse) purse.askAfter = 0;
+  serve(turn, purse);
 }
 
 function onTick(turn: Turn): void {
