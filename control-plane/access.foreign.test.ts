@@ -44,6 +44,7 @@ const ATTEMPTS: Readonly<Record<string, readonly Attempt[]>> = {
   apiKeyCreate: [{ ids: { poolId: 'pool' }, rest: { ...ONCE, name: 'x', group: 'DEFAULT' } }],
   apiKeyDisable: [{ ids: { id: 'key' } }, { ids: { id: 'key' }, rest: { leaked: true } }],
   apiKeyEnable: [{ ids: { id: 'key' } }],
+  apiKeyGraceEnd: [{ ids: { id: 'key' } }],
   apiKeyReveal: [{ ids: { id: 'key' } }],
   apiKeyRevoke: [{ ids: { id: 'key' } }],
   apiKeyRotate: [{ ids: { id: 'key' }, rest: { ...ONCE, graceSeconds: 0 } }],

@@ -97,6 +97,7 @@ export const FIELD_RULES: Readonly<Record<string, TokenRule>> = {
   'Mutation.apiKeyCreate': 'KEYS_WRITE',
   'Mutation.apiKeyDisable': 'KEYS_WRITE',
   'Mutation.apiKeyEnable': 'KEYS_WRITE',
+  'Mutation.apiKeyGraceEnd': 'KEYS_WRITE',
   'Mutation.apiKeyReveal': 'KEYS_WRITE',
   'Mutation.apiKeyRevoke': 'KEYS_WRITE',
   'Mutation.apiKeyRotate': 'KEYS_WRITE',

@@ -160,6 +160,23 @@ describe('two control planes over one database', () => {
     expect((await ask(house.url, other)).status).toBe(403);
   });
 
+  it('confirm that the old secret of a key is refused when its grace is ended, and the new one is not', async () => {
+    const old = await addCustomer(house, '1');
+    const { api, keyId } = old;
+    await api.mutate('apiKeyRotate', { id: keyId, idempotencyKey: 'rotate' }, 'apiKey { id }');
+    const { secret } = await api.mutate<{ secret: string }>('apiKeyReveal', { id: keyId }, 'secret');
+    await isServed({ ...old, key: secret });
+    await isServed(old);
+    const { appliedNodes, pendingNodes } = await api.mutate<{ appliedNodes: number; pendingNodes: object[] }>(
+      'apiKeyGraceEnd',
+      { id: keyId },
+      'appliedNodes pendingNodes { id }',
+    );
+    expect({ appliedNodes, pendingNodes }).toEqual({ appliedNodes: 1, pendingNodes: [] });
+    expect((await ask(house.url, old)).status).toBe(401);
+    expect((await ask(house.url, { ...old, key: secret })).status).toBe(200);
+  });
+
   it('tell subscribers of the one what was done at the other', async () => {
     const wallet = await heardThere('subscription { walletUpdated { id } }', () =>
       topUp(house, customer.userId, '1'),

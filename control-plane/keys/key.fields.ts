@@ -12,6 +12,7 @@ import { DateTime, Decimal, Money } from '../scalars.ts';
 import type { Summary } from '../usage/summary.service.ts';
 import { UsageBucket, UsageSummary } from '../usage/usage.types.ts';
 import type { DisabledReason, KeyRow, KeyState } from './key.entity.ts';
+import { graceOf } from './key.grace.ts';
 import { reasonOf } from './key.record.ts';
 import {
   oldSecretUsesOfKeys,
@@ -120,8 +121,7 @@ export class KeyFields {
     if (typeof key.rotationGraceSeconds === 'number') {
       return { keyId, pendingReveal: true, previousSuffix: key.suffix ?? '', graceEndsAt: null };
     }
-    const until =
-      key.previousDigest && key.previousUntil && key.previousUntil > new Date() ? key.previousUntil : null;
+    const until = graceOf(key, new Date());
     return until
       ? { keyId, pendingReveal: false, previousSuffix: key.previousSuffix ?? '', graceEndsAt: until }
       : null;

@@ -2,11 +2,12 @@
 import 'reflect-metadata';
 import { Arg, Ctx, Mutation, Resolver, Root, Subscription } from 'type-graphql';
 import { waitForAcks } from '../config-log.ts';
-import { Authorized, viewerOf } from '../context.ts';
+import { actorOf, Authorized, viewerOf } from '../context.ts';
 import type { Context } from '../context.ts';
 import { outcome, requestError } from '../errors.ts';
 import type { Event } from '../events.ts';
 import { IdInput } from '../inputs.ts';
+import { endGrace } from './key.grace.ts';
 import { anyKey } from './key.queries.ts';
 import {
   createKey,
@@ -23,6 +24,7 @@ import {
   ApiKeyCreatePayload,
   ApiKeyDisableInput,
   ApiKeyDisablePayload,
+  ApiKeyGraceEndPayload,
   ApiKeyPayload,
   ApiKeyRevealPayload,
   ApiKeyRotateInput,
@@ -106,6 +108,24 @@ export class KeyResolver {
     return outcome({ apiKey: null, replayed: false }, async () => {
       const { key, replayed } = await rotateKey(context.em, viewerOf(context).id, input);
       return { apiKey: key, replayed };
+    });
+  }
+
+  @Authorized('USER')
+  @Mutation(() => ApiKeyGraceEndPayload, {
+    description:
+      'Ends the grace of a rotation: the old secret is refused from now on. Waits up to one second for the ' +
+      'nodes and says how many have applied it. Requests that were let in by it run to their end.',
+  })
+  apiKeyGraceEnd(
+    @Ctx() context: Context,
+    @Arg('input', () => IdInput, { description: 'The key.' }) input: IdInput,
+  ): Promise<ApiKeyGraceEndPayload> {
+    return outcome({ apiKey: null, appliedNodes: 0, pendingNodeIds: [] }, async () => {
+      const owner = { id: viewerOf(context).id, actor: actorOf(context) };
+      const { key, revision } = await endGrace(context.em, owner, input.id);
+      const { appliedNodes, pendingNodes } = await waitForAcks(revision);
+      return { apiKey: key, appliedNodes, pendingNodeIds: pendingNodes };
     });
   }
 

@@ -30,7 +30,7 @@ describe('a key', () => {
 
   const call = (browser: Browser, mutation: string, input: object, fields = FIELDS): Promise<Answer> => {
     const type = `${mutation.charAt(0).toUpperCase()}${mutation.slice(1)}Input`.replace(
-      /^ApiKey(Reveal|Enable|Revoke)Input$/,
+      /^ApiKey(Reveal|Enable|Revoke|GraceEnd)Input$/,
       'IdInput',
     );
     return browser.send(
@@ -233,6 +233,45 @@ describe('a key', () => {
     expect(await record(id)).toMatchObject({ enabled: false, previousDigest: null });
   });
 
+  it('loses its old secret at once when the owner ends the grace, once, with a trace; the new one stays', async () => {
+    const id = await make(ann);
+    const end = () => call(ann, 'apiKeyGraceEnd', { id }, `${FIELDS} appliedNodes pendingNodes { id }`);
+    await reveal(ann, id);
+    await call(ann, 'apiKeyRotate', { id, graceSeconds: 3600, idempotencyKey: 'grace-1' });
+    expect(codesOf(await end(), 'apiKeyGraceEnd')).toEqual(['CONFLICT']);
+    const fresh = await reveal(ann, id);
+    const ended = await end();
+    expect(ended.data?.['apiKeyGraceEnd']).toMatchObject({
+      apiKey: { state: 'ENABLED', suffix: fresh.slice(-4), rotation: null },
+      appliedNodes: 0,
+      pendingNodes: [],
+      userErrors: [],
+    });
+    const told = { digest: digestOf(fresh), previousDigest: null, previousUntil: null, enabled: true };
+    expect(await record(id)).toMatchObject(told);
+    expect((await end()).data).toEqual(ended.data);
+    const admin = await test.admin();
+    const log = await admin.send(
+      `{ admin { auditLog(filter: { targetId: "${id}" }) { nodes { action actor { label } } } } }`,
+    );
+    expect(log.data?.['admin']?.['auditLog']).toEqual({
+      nodes: [{ action: 'key.end-grace', actor: { label: 'ann@example.com' } }],
+    });
+  });
+
+  it('loses the old secret of one rotation while the next waits for its reveal', async () => {
+    const id = await make(ann);
+    await reveal(ann, id);
+    await call(ann, 'apiKeyRotate', { id, graceSeconds: 3600, idempotencyKey: 'grace-2' });
+    const present = await reveal(ann, id);
+    await call(ann, 'apiKeyRotate', { id, graceSeconds: 3600, idempotencyKey: 'grace-3' });
+    expect(keyOf(await call(ann, 'apiKeyGraceEnd', { id }), 'apiKeyGraceEnd')).toMatchObject({
+      rotation: { pendingReveal: true, previousSuffix: present.slice(-4) },
+    });
+    expect(await record(id)).toMatchObject({ digest: digestOf(present), previousDigest: null });
+    expect(codesOf(await call(ann, 'apiKeyGraceEnd', { id }), 'apiKeyGraceEnd')).toEqual(['CONFLICT']);
+  });
+
   it('says in its rotation when nodes saw the old secret last, and nothing of the one before', async () => {
     const em = () => test.orm.em.fork();
     const id = await make(ann);
@@ -277,6 +316,7 @@ describe('a key', () => {
       ['apiKeyReveal', {}],
       ['apiKeyDisable', {}],
       ['apiKeyEnable', {}],
+      ['apiKeyGraceEnd', {}],
       ['apiKeyRevoke', {}],
       ['apiKeyRotate', { idempotencyKey: 'x' }],
       ['apiKeyUpdate', { version: 1 }],

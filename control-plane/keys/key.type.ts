@@ -239,9 +239,15 @@ export class ApiKeyRevealPayload extends ApiKeyPayload {
 /** Result of disabling a key. */
 @ObjectType({ description: 'Result of disabling a key, after waiting up to one second for the nodes.' })
 export class ApiKeyDisablePayload extends ApiKeyPayload {
-  @Field(() => Int, { description: 'Connected nodes that refuse the key now.' })
+  @Field(() => Int, { description: 'Connected nodes that have applied it.' })
   appliedNodes!: number;
 
   /** For the field `pendingNodes`, which the nodes' own domain adds. */
   pendingNodeIds!: string[];
 }
+
+/** Result of ending the grace of a rotation. */
+@ObjectType({
+  description: 'Result of ending the grace of a rotation, after waiting up to one second for the nodes.',
+})
+export class ApiKeyGraceEndPayload extends ApiKeyDisablePayload {}

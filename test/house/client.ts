@@ -68,6 +68,7 @@ export function apiClient(controlUrl: string, session = ''): ApiClient {
 
 /** Mutations whose input type is not named after them. */
 const INPUT_TYPES: Record<string, string> = {
+  apiKeyGraceEnd: 'IdInput',
   apiKeyReveal: 'IdInput',
   messageStop: 'IdInput',
   adminStorefrontSet: 'AdminStorefrontInput',
