@@ -3,7 +3,7 @@
  * usable by keyboard.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { SECRET } from './test/answers.ts';
+import { SECRET } from './test/key-answers.ts';
 import {
   ADMIN_PAGES,
   overflow,

@@ -1,7 +1,7 @@
 /** What holds on every page: its address says what is shown, it works without money, effects are figures. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { SECRET } from './test/answers.ts';
+import { SECRET } from './test/key-answers.ts';
 import { ready } from './test/browser.ts';
 import { type House, openHouse, press } from './test/visit.ts';
 

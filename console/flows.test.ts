@@ -2,7 +2,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { PASSWORD, TOKEN_SECRET, TOTP_CODE, TOTP_SECRET } from './test/account-answers.ts';
-import { SECRET } from './test/answers.ts';
+import { SECRET } from './test/key-answers.ts';
 import { ready } from './test/browser.ts';
 import { type House, openHouse, press } from './test/visit.ts';
 
@@ -98,6 +98,22 @@ describe.skipIf(!ready).each(HANDS)('by $hand alone, a key', (hand) => {
       await banner.getByText('Nobody has used it since the new one was revealed.').waitFor();
       const other = page.getByText('Codex in CI is rotating.').locator('..');
       await other.getByText('It was last used 2 min ago.').waitFor();
+    });
+  });
+
+  test('has its old secret ended early: the page says on how many nodes', async () => {
+    await house.visit('/keys', async (page) => {
+      const banner = page.getByText('Codex in CI is rotating.');
+      await use(page, buttonIn(page, 'End now…'));
+      const dialog = dialogOf(page, 'End the old secret of Codex in CI');
+      await dialog.getByText('It was last used 2 min ago.').waitFor();
+      await use(page, buttonIn(dialog, 'End now'));
+      await dialog.waitFor({ state: 'detached' });
+      await page.getByText('ended, applied on 2 of 3 nodes. The others follow.').first().waitFor();
+      await banner.waitFor({ state: 'detached' });
+      await use(page, page.getByRole('button', { name: 'Actions for Codex in CI' }));
+      await page.getByRole('menuitem', { name: 'Rotate…' }).waitFor();
+      expect(await page.getByRole('menuitem', { name: 'End the old secret now…' }).count()).toBe(0);
     });
   });
 

@@ -1,7 +1,7 @@
 /** Dedicated pools in a real browser: buying by mouse and by keyboard, renewing, and the storefront live. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { SECRET } from './test/answers.ts';
+import { SECRET } from './test/key-answers.ts';
 import { ready, violations } from './test/browser.ts';
 import type { Fake } from './test/fake-control-plane.ts';
 import { type House, openHouse, press, type Visit } from './test/visit.ts';

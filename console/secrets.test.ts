@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { PASSWORD, TOKEN_SECRET, TOTP_CODE, TOTP_SECRET } from './test/account-answers.ts';
-import { SECRET } from './test/answers.ts';
+import { SECRET } from './test/key-answers.ts';
 import { ready, violations } from './test/browser.ts';
 import { type House, openHouse, press, type Visit } from './test/visit.ts';
 

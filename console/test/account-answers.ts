@@ -21,6 +21,8 @@ export interface AccountState {
   timeZone: string;
   /** Whether a mail is wished for when the storefront opens. */
   waitsForStorefront: boolean;
+  /** Whether other browsers than this one are signed in. */
+  othersSignedIn: boolean;
 }
 
 interface ProfileChange {
@@ -89,6 +91,7 @@ export function makeAccount(): Omit<AccountState, 'signedIn'> {
     displayName: 'Mara Lindgren',
     timeZone: 'UTC',
     waitsForStorefront: false,
+    othersSignedIn: true,
   };
 }
 
@@ -228,10 +231,16 @@ function profileChanges(state: AccountState) {
       state.signedIn = false;
       return { ok: true, userErrors: [] };
     },
-    passwordChange: ({ input }: Input<{ currentPassword: string }>) =>
-      input.currentPassword === PASSWORD ? { userErrors: [] } : REFUSED,
+    passwordChange: ({ input }: Input<{ currentPassword: string; revokeOtherSessions: boolean }>) => {
+      if (input.currentPassword !== PASSWORD) return REFUSED;
+      state.othersSignedIn &&= !input.revokeOtherSessions;
+      return { userErrors: [] };
+    },
     conversationsDeleteAll: () => ({ deletedIds: ['con_1', 'con_2'], userErrors: [] }),
-    sessionsRevokeOthers: () => ({ userErrors: [] }),
+    sessionsRevokeOthers: () => {
+      state.othersSignedIn = false;
+      return { userErrors: [] };
+    },
     policyAccept: () => {
       state.mustAccept = false;
       return { viewer: { __typename: 'User', id: 'usr_1', mustAcceptPolicy: null }, userErrors: [] };

@@ -1,13 +1,14 @@
 /** What the fake control plane answers: sample data that the mutations change. */
-import { accountChanges, accountOf, type AccountState, sensitive } from './account-answers.ts';
+import { accountChanges, accountOf, type AccountState } from './account-answers.ts';
 import { admin, adminMutations } from './admin-answers.ts';
 import { connection } from './connection.ts';
 import { policy, policyVersions, sessions } from './account.ts';
-import { makePoolKey, poolMutations, poolQueries, poolsOf, type PoolState } from './pool-answers.ts';
+import { poolMutations, poolQueries, poolsOf, type PoolState } from './pool-answers.ts';
+import { keyMutations } from './key-answers.ts';
 import { receiptOf } from './receipt-answers.ts';
 import { chatOf, playground } from './playground-answers.ts';
 import { entries } from './sample-entries.ts';
-import { groupRatios, makeKey, makeRow, models, type SampleKey } from './sample.ts';
+import { groupRatios, makeRow, models } from './sample.ts';
 
 /** What the fake service knows; tests change it between pages. */
 export interface State extends AccountState, PoolState {
@@ -17,9 +18,6 @@ export interface State extends AccountState, PoolState {
   /** Whether who is signed in is an administrator. */
   admin: boolean;
 }
-
-/** The secret that every reveal answers. */
-export const SECRET = `sk-${'Wq8ZrT4nVx02LmKc7HyBfJ5dPsEa91GuXtQo3RiNb6vYhC0k'}`;
 
 const USAGE_ROWS = 120;
 
@@ -74,7 +72,8 @@ function viewerOf(state: State) {
     wallet: () => ({ ...wallet, ...state.money }),
     ...playground,
     policyAcceptances: [{ acceptedAt: new Date(), version: policy }],
-    sessions: ({ first, after }: Page) => connection(sessions, first, after ?? null),
+    sessions: ({ first, after }: Page) =>
+      connection(state.othersSignedIn ? sessions : sessions.slice(0, 1), first, after ?? null),
     apiKeys: ({ first, after, filter }: Page & { filter?: KeyFilter }) =>
       connection(
         state.keys.filter(
@@ -191,7 +190,6 @@ export function mutations(state: State) {
   return {
     ...accountMutations(state),
     ...accountChanges(state),
-    ...newKeyMutations(state),
     ...keyMutations(state),
     ...poolMutations(state),
     ...adminMutations(state),
@@ -220,78 +218,6 @@ function accountMutations(state: State) {
     signOut: () => {
       state.signedIn = false;
       return { ok: true };
-    },
-  };
-}
-
-function find(state: State, id: string): SampleKey {
-  const key = state.keys.find((candidate) => candidate.id === id);
-  if (!key) throw new Error('no such key');
-  return key;
-}
-
-function done(apiKey: SampleKey) {
-  return { apiKey, userErrors: [], replayed: false };
-}
-
-function newKeyMutations(state: State) {
-  return {
-    apiKeyCreate: ({ input }: Input<{ name: string; group: string; poolId?: string }>) => {
-      const pool = state.pools.find(({ id }) => id === input.poolId);
-      const more = {
-        state: 'DISABLED',
-        disabledReason: 'NOT_REVEALED',
-        revealedAt: null,
-        group: input.group,
-        ...(pool && { baseUrl: pool.baseUrl, pool: makePoolKey(pool, 0).pool }),
-      };
-      state.keys = [
-        makeKey(`key_new_${state.keys.length}`, { name: input.name, masked: ['', ''], more }),
-        ...state.keys,
-      ];
-      return done(find(state, `key_new_${state.keys.length - 1}`));
-    },
-    apiKeyReveal: sensitive(state, ({ input }: Input<{ id: string }>) => {
-      const key = find(state, input.id);
-      const revealedAt = new Date().toISOString();
-      Object.assign(key, {
-        state: 'ENABLED',
-        disabledReason: null,
-        revealedAt,
-        prefix: SECRET.slice(0, 7),
-        suffix: SECRET.slice(-4),
-        ...(key.rotation && { rotation: { ...key.rotation, pendingReveal: false, graceEndsAt: soon() } }),
-      });
-      return { ...done(key), secret: SECRET };
-    }),
-  };
-}
-
-const soon = () => new Date(Date.now() + 3_600_000).toISOString();
-
-function keyMutations(state: State) {
-  return {
-    apiKeyDisable: ({ input }: Input<{ id: string; leaked: boolean }>) => {
-      const key = find(state, input.id);
-      Object.assign(key, { state: 'DISABLED', disabledReason: input.leaked ? 'LEAKED' : 'OWNER' });
-      return { ...done(key), appliedNodes: 3, pendingNodes: [] };
-    },
-    apiKeyUpdate: ({ input }: Input<{ id: string; version: number; name: string }>) => {
-      const key = find(state, input.id);
-      const stale = { code: 'STALE_VERSION', message: 'Changed.', field: ['version'] };
-      if (input.version !== key.version) return { apiKey: null, userErrors: [stale] };
-      return done(Object.assign(key, input, { version: key.version + 1 }));
-    },
-    apiKeyEnable: ({ input }: Input<{ id: string }>) =>
-      done(Object.assign(find(state, input.id), { state: 'ENABLED', disabledReason: null })),
-    apiKeyRotate: ({ input }: Input<{ id: string }>) => {
-      const rotation = {
-        pendingReveal: true,
-        previousSuffix: find(state, input.id).suffix,
-        graceEndsAt: null,
-        previousLastUsedAt: null,
-      };
-      return done(Object.assign(find(state, input.id), { rotation }));
     },
   };
 }

@@ -56,7 +56,7 @@ export const keys = {
     enable: 'Enable',
     rotate: 'Rotate…',
     leaked: 'Mark as leaked…',
-    disabled: '{{name}} disabled, applied on {{applied}} of {{all}} nodes',
+    disabledAll: '{{name}} disabled, applied on {{applied}} of {{all}} nodes',
     disabledNone: '{{name}} disabled. No node is connected.',
     disabledPending: '{{name}} disabled, applied on {{applied}} of {{all}} nodes. The others follow.',
     enabled: '{{name}} enabled',
@@ -106,6 +106,17 @@ export const keys = {
     rotating: 'Rotating',
     rotatingBanner:
       '<b>{{name}} is rotating.</b> The old secret ending <code>{{suffix}}</code> works until <time></time>.',
+    graceEnd: 'End now…',
+    graceEndMenu: 'End the old secret now…',
+    graceTitle: 'End the old secret of {{name}}',
+    graceSentence:
+      'The secret ending <code>{{suffix}}</code> would work until <time></time>. It is refused from now on; ' +
+      'requests that it has begun finish, and the new secret goes on working.',
+    graceButton: 'End now',
+    graceEndedAll: 'Old secret of {{name}} ended, applied on {{applied}} of {{all}} nodes',
+    graceEndedNone: 'Old secret of {{name}} ended. No node is connected.',
+    graceEndedPending:
+      'Old secret of {{name}} ended, applied on {{applied}} of {{all}} nodes. The others follow.',
     oldUsed: 'It was last used <ago></ago>.',
     oldUnused: 'Nobody has used it since the new one was revealed.',
     toReveal:

@@ -57,7 +57,7 @@ export const keys: Translation<typeof english> = {
     enable: '启用',
     rotate: '轮换…',
     leaked: '标记为已泄露…',
-    disabled: '“{{name}}”已停用，{{all}} 个节点中 {{applied}} 个已生效',
+    disabledAll: '“{{name}}”已停用，{{all}} 个节点中 {{applied}} 个已生效',
     disabledNone: '“{{name}}”已停用。没有已连接的节点。',
     disabledPending: '“{{name}}”已停用，{{all}} 个节点中 {{applied}} 个已生效，其余随后生效。',
     enabled: '“{{name}}”已启用',
@@ -106,6 +106,16 @@ export const keys: Translation<typeof english> = {
     rotating: '正在轮换',
     rotatingBanner:
       '<b>“{{name}}”正在轮换。</b>末尾为 <code>{{suffix}}</code> 的旧密钥在 <time></time> 前有效。',
+    graceEnd: '立即结束…',
+    graceEndMenu: '立即结束旧密钥…',
+    graceTitle: '结束“{{name}}”的旧密钥',
+    graceSentence:
+      '以 <code>{{suffix}}</code> 结尾的密钥原本可用到 <time></time>。从现在起它会被拒绝；' +
+      '已开始的请求会完成，新密钥继续有效。',
+    graceButton: '立即结束',
+    graceEndedAll: '“{{name}}”的旧密钥已结束，{{all}} 个节点中 {{applied}} 个已生效',
+    graceEndedNone: '“{{name}}”的旧密钥已结束。没有连接的节点。',
+    graceEndedPending: '“{{name}}”的旧密钥已结束，{{all}} 个节点中 {{applied}} 个已生效，其余随后。',
     oldUsed: '旧密钥最近使用于 <ago></ago>。',
     oldUnused: '揭示新密钥以来，无人使用旧密钥。',
     toReveal: '<b>“{{name}}”有新的密钥待揭示。</b>在此之前，末尾为 <code>{{suffix}}</code> 的旧密钥有效。',

@@ -57,6 +57,27 @@ export const DisableKey = graphql(
   [KeyFields, UserErrorFields],
 );
 
+export const EndGrace = graphql(
+  `
+    mutation EndGrace($input: IdInput!) {
+      apiKeyGraceEnd(input: $input) {
+        apiKey {
+          ...KeyFields
+        }
+        appliedNodes
+        pendingNodes {
+          id
+          name
+        }
+        userErrors {
+          ...UserErrorFields
+        }
+      }
+    }
+  `,
+  [KeyFields, UserErrorFields],
+);
+
 export const EnableKey = graphql(
   `
     mutation EnableKey($input: IdInput!) {

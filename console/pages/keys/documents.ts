@@ -103,4 +103,4 @@ export type ListedKey = KeyConnection['nodes'][number];
  */
 export type KeyDialog =
   | { kind: 'create'; poolId?: string }
-  | { kind: 'ready' | 'edit' | 'leaked' | 'rotate'; key: Key };
+  | { kind: 'ready' | 'edit' | 'leaked' | 'rotate' | 'grace'; key: Key };

@@ -2,6 +2,7 @@
 import { CreateKeyDialog } from './create-key.tsx';
 import type { Key, KeyDialog } from './documents.ts';
 import { EditKeyDialog } from './edit-key.tsx';
+import { EndGraceDialog } from './end-grace.tsx';
 import { LeakedDialog } from './leaked-key.tsx';
 import { RevealDialog } from './reveal.tsx';
 import { RotateDialog } from './rotate-key.tsx';
@@ -32,6 +33,8 @@ export function KeyDialogs({ dialog, onChange, groups }: KeyDialogsProps) {
       return <EditKeyDialog apiKey={dialog.key} groups={groups} onClose={close} />;
     case 'rotate':
       return <RotateDialog apiKey={dialog.key} onClose={close} onRotated={toReveal} />;
+    case 'grace':
+      return <EndGraceDialog apiKey={dialog.key} onClose={close} />;
     case 'leaked':
       return <LeakedDialog apiKey={dialog.key} onClose={close} />;
   }

@@ -6,6 +6,7 @@ import {
   CircleMinus,
   Ellipsis,
   Eye,
+  Hourglass,
   Pencil,
   RefreshCw,
   ShieldAlert,
@@ -14,7 +15,7 @@ import { IconButton } from '../../components/button.tsx';
 import { Menu, type MenuEntry, RULE } from '../../components/menu.tsx';
 import { useTranslation } from '../../translation.ts';
 import type { KeyDialog, ListedKey } from './documents.ts';
-import { canEnable, canReveal, canRotate } from './key-state.ts';
+import { canEnable, canReveal, canRotate, hasGrace } from './key-state.ts';
 import { useKeySwitch } from './use-key-switch.ts';
 import { requestsOf } from './week.ts';
 
@@ -27,7 +28,7 @@ interface KeyMenuProps {
 export function KeyMenu({ apiKey, open }: KeyMenuProps) {
   const { t } = useTranslation();
   const navigate = useNavigate();
-  const ask = (kind: 'ready' | 'edit' | 'leaked' | 'rotate') => () => open({ kind, key: apiKey });
+  const ask = (kind: 'ready' | 'edit' | 'leaked' | 'rotate' | 'grace') => () => open({ kind, key: apiKey });
   const final = apiKey.disabledReason === 'LEAKED' || apiKey.disabledReason === 'REVOKED';
   const trigger = (
     <IconButton label={t('keys.menu', { name: apiKey.name })}>
@@ -45,6 +46,7 @@ export function KeyMenu({ apiKey, open }: KeyMenuProps) {
     },
     !final && { kind: 'action', icon: Pencil, word: t('keys.edit'), run: ask('edit') },
     ...switching,
+    hasGrace(apiKey) && { kind: 'action', icon: Hourglass, word: t('keys.graceEndMenu'), run: ask('grace') },
     ...(final || apiKey.revealedAt === null ? [] : [RULE, leakedEntry(t('keys.leaked'), ask('leaked'))]),
   ];
   return <Menu trigger={trigger} entries={entries.filter((entry) => entry !== false)} />;

@@ -31,6 +31,11 @@ export function canRotate(key: Key): boolean {
   return key.state === 'ENABLED' && key.revealedAt !== null && !key.rotation;
 }
 
+/** Whether the secret that a rotation replaced works for a while yet. */
+export function hasGrace(key: Key): boolean {
+  return typeof key.rotation?.graceEndsAt === 'string';
+}
+
 /** The masked key as people recognise it; undefined while no secret exists. */
 export function maskedOf(key: Key): string | undefined {
   return key.revealedAt === null ? undefined : `${key.prefix}…${key.suffix}`;

@@ -119,7 +119,7 @@ interface KeysProps {
 function Keys({ connection, search, open }: KeysProps) {
   return (
     <>
-      {connection && <RotationBanners keys={connection.nodes} />}
+      {connection && <RotationBanners keys={connection.nodes} open={open} />}
       <KeyFilters search={search} count={connection?.totalCount} />
       {connection && <KeyList {...{ connection, search, open }} />}
     </>

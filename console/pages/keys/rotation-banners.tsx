@@ -1,43 +1,58 @@
 /** Which keys have two secrets for a while, until when the old one works, and whether it is still used. */
 import { RefreshCw } from 'lucide-react';
+import { Button } from '../../components/button.tsx';
 import { Banner } from '../../components/notice.tsx';
 import { Rich } from '../../components/rich.tsx';
-import { Ago, Stamp } from '../../components/time.tsx';
+import { Stamp } from '../../components/time.tsx';
 import { useTranslation } from '../../translation.ts';
-import type { Key } from './documents.ts';
+import type { Key, KeyDialog } from './documents.ts';
+import { LastUseOfOld } from './last-use-of-old.tsx';
+
+interface RotationBannersProps {
+  keys: readonly Key[];
+  open: (dialog: KeyDialog) => void;
+}
 
 /** One banner for each key that is rotating. */
-export function RotationBanners({ keys }: { keys: readonly Key[] }) {
-  const { t } = useTranslation();
-  const icon = <RefreshCw size={16} strokeWidth={1.75} aria-hidden="true" />;
+export function RotationBanners({ keys, open }: RotationBannersProps) {
   return (
     <div className="flex flex-col gap-2">
-      {keys.map(
-        ({ id, name, rotation }) =>
-          rotation && (
-            <Banner key={id} tone="warn" icon={icon}>
-              <Rich
-                text={t(rotation.graceEndsAt === null ? 'keys.toReveal' : 'keys.rotatingBanner', {
-                  name,
-                  suffix: rotation.previousSuffix,
-                })}
-                marks={{
-                  b: (inside) => <strong className="font-semibold">{inside}</strong>,
-                  code: (inside) => <code>{inside}</code>,
-                  time: () => rotation.graceEndsAt !== null && <Stamp at={rotation.graceEndsAt} />,
-                }}
-              />{' '}
-              {rotation.graceEndsAt !== null && <LastUse at={rotation.previousLastUsedAt} />}
-            </Banner>
-          ),
-      )}
+      {keys
+        .filter(({ rotation }) => rotation !== null)
+        .map((key) => (
+          <RotationBanner key={key.id} apiKey={key} open={open} />
+        ))}
     </div>
   );
 }
 
-/** Whether the old secret is still in use: who reads that nobody uses it need not wait for its end. */
-function LastUse({ at }: { at: string | null }) {
+interface RotationBannerProps {
+  apiKey: Key;
+  open: (dialog: KeyDialog) => void;
+}
+
+function RotationBanner({ apiKey, open }: RotationBannerProps) {
   const { t } = useTranslation();
-  if (at === null) return t('keys.oldUnused');
-  return <Rich text={t('keys.oldUsed')} marks={{ ago: () => <Ago at={at} /> }} />;
+  const { name, rotation } = apiKey;
+  if (rotation === null) return null;
+  const { graceEndsAt, previousSuffix: suffix, previousLastUsedAt } = rotation;
+  const end = (
+    <Button size="small" onClick={() => open({ kind: 'grace', key: apiKey })}>
+      {t('keys.graceEnd')}
+    </Button>
+  );
+  const icon = <RefreshCw size={16} strokeWidth={1.75} aria-hidden="true" />;
+  return (
+    <Banner tone="warn" icon={icon} {...(graceEndsAt !== null && { action: end })}>
+      <Rich
+        text={t(graceEndsAt === null ? 'keys.toReveal' : 'keys.rotatingBanner', { name, suffix })}
+        marks={{
+          b: (inside) => <strong className="font-semibold">{inside}</strong>,
+          code: (inside) => <code>{inside}</code>,
+          time: () => graceEndsAt !== null && <Stamp at={graceEndsAt} />,
+        }}
+      />{' '}
+      {graceEndsAt !== null && <LastUseOfOld at={previousLastUsedAt} />}
+    </Banner>
+  );
 }

@@ -6,6 +6,18 @@ import { useFailureWords } from '../failure-words.ts';
 import { DisableKey, EnableKey } from './changes.ts';
 import type { Key } from './documents.ts';
 
+interface Acknowledged {
+  appliedNodes: number;
+  pendingNodes: readonly unknown[];
+}
+
+/** On how many of the connected nodes a change is in force, and which words say so. */
+export function spreadOf({ appliedNodes: applied, pendingNodes }: Acknowledged) {
+  const all = applied + pendingNodes.length;
+  const how = all === 0 ? 'None' : applied === all ? 'All' : 'Pending';
+  return { applied, all, how } as const;
+}
+
 /** Both acts; each says its outcome in a toast. `disable` tells whether the key is disabled now. */
 export function useKeySwitch() {
   const { t } = useTranslation();
@@ -32,11 +44,12 @@ export function useKeySwitch() {
       toast({ text: t('keys.notDone', { name, reason: reason ?? '' }), failed: true });
       return false;
     }
-    const applied = data.apiKeyDisable.appliedNodes;
-    const all = applied + data.apiKeyDisable.pendingNodes.length;
-    const words = all === 0 ? 'disabledNone' : applied === all ? 'disabled' : 'disabledPending';
+    const spread = spreadOf(data.apiKeyDisable);
     const undo = { word: t('keys.undo'), run: () => void enable(key) };
-    toast({ text: t(`keys.${words}`, { name, applied, all }), ...(leaked ? {} : { action: undo }) });
+    toast({
+      text: t(`keys.disabled${spread.how}`, { name, ...spread }),
+      ...(leaked ? {} : { action: undo }),
+    });
     return true;
   };
 
