@@ -48,6 +48,11 @@ const adminNodes = createRoute({
   path: '/nodes',
   component: lazyRouteComponent(() => import('./pages/admin/nodes-page.tsx'), 'NodesPage'),
 });
+const adminHealth = createRoute({
+  getParentRoute: () => admin,
+  path: '/health',
+  component: lazyRouteComponent(() => import('./pages/admin/health-page.tsx'), 'HealthPage'),
+});
 const adminGroups = createRoute({
   getParentRoute: () => admin,
   path: '/groups',
@@ -104,6 +109,7 @@ const adminPages = [
   adminAudit,
   adminPolicies,
   adminNodes,
+  adminHealth,
   adminGroups,
   adminModels,
   adminUpstreams,

@@ -74,6 +74,17 @@ const nodes = NODES.map(([name, state, appliedRevision, inflight]) => ({
   held: '3.400000',
 }));
 
+const JOBS = ['leases', 'ledger', 'pools', 'low balances', 'usage months', 'a job to come'];
+
+const jobs = JOBS.map((name, index) => ({
+  name,
+  lastRunAt: index === 3 ? null : ago(index * 9_000),
+  lastDurationMs: index === 3 ? null : 4 + index * 131,
+  lastError: index === 2 ? 'canceling statement due to statement timeout' : null,
+  lastFailedAt: [1, 2].includes(index) ? ago(index * 9_000 + HOUR_MS * (2 - index)) : null,
+  nextRunAt: index === 3 ? null : ago(-(1 + index) * 61_000),
+}));
+
 const UPSTREAM_NAMES = ['north-coder-xl', 'north-coder-l', 'north-think-2', 'north-mid-4'];
 
 const NO_HEALTH = {
@@ -173,6 +184,14 @@ interface Page {
 /** The root fields of administrators. */
 export const admin = {
   configRevision: 18_442,
+  systemHealth: {
+    status: 'DEGRADED',
+    database: 'OK',
+    dataPlane: 'DEGRADED',
+    settlementAlarms24h: 0,
+    nodes,
+    jobs,
+  },
   users: ({ first, after }: Page) => connection(users, first, after ?? null),
   user: ({ id }: { id: string }) => oneUser(id),
   ledger: ({ first, after }: Page) => connection(entries, first, after ?? null),

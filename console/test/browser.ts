@@ -61,6 +61,7 @@ export const ADMIN_PAGES = [
   '/admin/upstreams',
   '/admin/upstreams/prv_north-eu',
   '/admin/nodes',
+  '/admin/health',
   '/admin/audit',
   '/admin/policies',
   '/admin/ledger',

@@ -1,10 +1,11 @@
 /** How an upstream does, as nodes report it: in one word for lists, in figures on its page. */
-import { CircleCheck, CircleDashed, CircleDot, CircleX, type LucideIcon, TriangleAlert } from 'lucide-react';
+import { CircleCheck, CircleDot, CircleX, type LucideIcon } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { StateWord, type Tone } from '../../components/state-word.tsx';
 import { Ago } from '../../components/time.tsx';
 import { useTranslation } from '../../translation.ts';
+import { HealthWord } from './health-word.tsx';
 import type { Provider } from './upstream-documents.ts';
 
 type Health = Provider['health'];
@@ -13,12 +14,6 @@ interface Look {
   icon: LucideIcon;
   tone: Tone;
 }
-const LOOKS: Record<Health['status'], Look> = {
-  OK: { icon: CircleCheck, tone: 'good' },
-  DEGRADED: { icon: TriangleAlert, tone: 'warn' },
-  DOWN: { icon: CircleX, tone: 'bad' },
-  UNKNOWN: { icon: CircleDashed, tone: 'quiet' },
-};
 const CIRCUITS: Record<Health['circuit'], Look> = {
   CLOSED: { icon: CircleCheck, tone: 'good' },
   HALF_OPEN: { icon: CircleDot, tone: 'warn' },
@@ -28,9 +23,9 @@ const SECOND_MS = 1_000;
 const PERCENT = 100;
 
 /** The word. */
-export function HealthWord({ health: { status } }: { health: Health }) {
+export function UpstreamHealthWord({ health: { status } }: { health: Health }) {
   const { t } = useTranslation();
-  return <StateWord {...LOOKS[status]} word={t(`admin.upstreams.health.statuses.${status}`)} />;
+  return <HealthWord status={status} word={t(`admin.upstreams.health.statuses.${status}`)} />;
 }
 
 /** The figures: of all nodes together, node by node, and what became of the credentials. */
@@ -75,7 +70,7 @@ function Together({ health }: { health: Health }) {
   return (
     <LeaderList>
       <LeaderRow name={t('admin.state')}>
-        <HealthWord health={health} />
+        <UpstreamHealthWord health={health} />
       </LeaderRow>
       {status !== 'UNKNOWN' && (
         <>
@@ -110,11 +105,13 @@ function LastProbe({ health }: { health: Health }) {
   const { lastProbeAt, lastProbeStatus, lastProbeLatencyMs, lastProbeError } = health;
   const name = t('admin.upstreams.health.probe');
   if (lastProbeAt === null) return <LeaderRow name={name}>{t('state.never')}</LeaderRow>;
-  const look: Look = lastProbeError === null ? LOOKS.OK : LOOKS.DOWN;
   const word = lastProbeError ?? 'NONE';
   return (
     <LeaderRow name={name} note={<Ago at={lastProbeAt} />}>
-      <StateWord {...look} word={t(`admin.upstreams.health.faults.${word}`)} />
+      <HealthWord
+        status={word === 'NONE' ? 'OK' : 'DOWN'}
+        word={t(`admin.upstreams.health.faults.${word}`)}
+      />
       <div className="text-hint text-ink-3">
         {lastProbeStatus} <Seconds milliseconds={lastProbeLatencyMs ?? 0} />
       </div>

@@ -12,7 +12,7 @@ import { useEvery } from '../../components/use-now.ts';
 import { useTranslation } from '../../translation.ts';
 import { NotFound } from '../shell/not-found.tsx';
 import { Region } from './region.tsx';
-import { HealthWord } from './upstream-health.tsx';
+import { UpstreamHealthWord } from './upstream-health.tsx';
 import { Enabled, Protocols } from './upstream-parts.tsx';
 import { type Provider, ProvidersQuery, type UpstreamTask } from './upstream-documents.ts';
 import { Upstream } from './upstream.tsx';
@@ -98,7 +98,7 @@ function ProviderTable({ providers }: Pick<ListProps, 'providers'>) {
       <div className="text-hint break-all text-ink-3">
         <code>{provider.baseUrl}</code>
       </div>
-      <HealthWord health={provider.health} />
+      <UpstreamHealthWord health={provider.health} />
     </>
   );
   return (

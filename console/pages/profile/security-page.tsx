@@ -1,20 +1,14 @@
 /** The safety of the account: password, authenticator app, signed-in browsers. */
-import { useMutation, useQuery } from 'urql';
-import { Button } from '../../components/button.tsx';
-import { PasswordField } from '../../components/field.tsx';
-import { useToast } from '../../components/toast.tsx';
+import { useQuery } from 'urql';
 import { useTranslation } from '../../translation.ts';
-import { textIn } from '../form-values.ts';
-import { useSubmit } from '../use-submit.ts';
-import { ChangePassword, SecurityQuery } from './documents.ts';
+import { SecurityQuery } from './documents.ts';
 import { Identities } from './identities.tsx';
 import { LinkOutcome } from './link-outcome.tsx';
 import { Passkeys } from './passkeys.tsx';
+import { PasswordForm } from './password-form.tsx';
 import { Part, ProfileFrame } from './profile-frame.tsx';
 import { Sessions } from './sessions.tsx';
 import { TotpPart } from './totp-part.tsx';
-
-const PASSWORD_CHARACTERS_MIN = 12;
 
 /** The page. */
 export function SecurityPage() {
@@ -30,7 +24,7 @@ export function SecurityPage() {
           <LinkOutcome />
           <Part title={t('profile.password')}>
             {viewer.securityFactors.hasPassword ? (
-              <Password email={viewer.email} />
+              <PasswordForm email={viewer.email} onChanged={reload} />
             ) : (
               <p className="text-ink-2">{t('profile.noPassword')}</p>
             )}
@@ -58,50 +52,5 @@ export function SecurityPage() {
         </>
       )}
     </ProfileFrame>
-  );
-}
-
-function Password({ email }: { email: string }) {
-  const { t } = useTranslation();
-  const [, change] = useMutation(ChangePassword);
-  const toast = useToast();
-  const words = { show: t('profile.show'), hide: t('profile.hide') };
-  const { busy, failure, submit } = useSubmit({
-    send: async (values) => {
-      const input = { currentPassword: textIn(values, 'current'), newPassword: textIn(values, 'next') };
-      const { data, error } = await change({ input });
-      return { error, userErrors: data?.passwordChange.userErrors };
-    },
-    onDone: (form) => {
-      form.reset();
-      toast({ text: t('profile.changed') });
-    },
-  });
-  return (
-    <form className="flex max-w-[380px] flex-col gap-4" onSubmit={(event) => void submit(event)}>
-      <input type="email" name="email" value={email} autoComplete="username" readOnly hidden />
-      <PasswordField
-        label={t('profile.current')}
-        name="current"
-        required
-        autoComplete="current-password"
-        words={words}
-      />
-      <PasswordField
-        label={t('profile.next')}
-        name="next"
-        required
-        minLength={PASSWORD_CHARACTERS_MIN}
-        autoComplete="new-password"
-        hint={t('profile.nextHint')}
-        error={failure}
-        words={words}
-      />
-      <div>
-        <Button type="submit" busy={busy}>
-          {t('profile.change')}
-        </Button>
-      </div>
-    </form>
   );
 }

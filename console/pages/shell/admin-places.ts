@@ -4,6 +4,7 @@ import {
   BookOpenText,
   Boxes,
   FileText,
+  HeartPulse,
   Layers,
   type LucideIcon,
   Percent,
@@ -21,6 +22,7 @@ export interface AdminPlace {
     | 'upstreams'
     | 'models'
     | 'nodes'
+    | 'health'
     | 'users'
     | 'ledger'
     | 'storefront'
@@ -34,6 +36,7 @@ export const RUN: readonly AdminPlace[] = [
   { to: '/admin/upstreams', icon: Plug, name: 'upstreams' },
   { to: '/admin/models', icon: Layers, name: 'models' },
   { to: '/admin/nodes', icon: Server, name: 'nodes' },
+  { to: '/admin/health', icon: HeartPulse, name: 'health' },
 ];
 export const PEOPLE: readonly AdminPlace[] = [
   { to: '/admin/users', icon: Users, name: 'users' },
