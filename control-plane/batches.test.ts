@@ -2,7 +2,10 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { pick, startTestApp } from '../test/control/app.ts';
 import type { Browser, TestApp } from '../test/control/app.ts';
+import { audit } from './audit/audit.service.ts';
 import { Batches } from './batches.ts';
+import { SYSTEM_ACTOR } from './context.ts';
+import { inTransaction } from './sql.ts';
 
 const KEYS = `query ($first: Int!) { viewer { apiKeys(first: $first) { nodes {
   id groupRatio lastUsedAt lastUsedIp spentThisMonth owner { id wallet { id } } allowedModels { id }
@@ -13,6 +16,7 @@ const CATALOG = `query ($first: Int!) { catalog(first: $first) { nodes {
   id prices { group } deprecation { retiresAt } routes { id model { id } provider { id } } } } }`;
 const USERS = `query ($first: Int!) { admin { users(first: $first) { nodes {
   id wallet { id balance } } } } }`;
+const AUDIT = `query ($first: Int!) { admin { auditLog(first: $first) { nodes { target { id } } } } }`;
 /** What runs now and then beside what an operation asks: new connections, budgets, other processes. */
 const BESIDE = /set_config|query_budget_take|pg_notify|\blisten\b/;
 
@@ -41,7 +45,11 @@ describe('fields of many objects', () => {
           },
         },
       );
-      await test.user(`user-${count}@example.com`).then((user) => user.send('{ viewer { wallet { id } } }'));
+      const user = await test.user(`user-${count}@example.com`);
+      const targetId = pick<string>(await user.send('{ viewer { id wallet { id } } }'), 'viewer', 'id');
+      await inTransaction(test.orm.em.fork(), (em) =>
+        audit(em, { actor: SYSTEM_ACTOR, action: 'test', targetType: 'User', targetId, reason: 'test' }),
+      );
     }
   });
   afterAll(() => test.close());
@@ -62,6 +70,7 @@ describe('fields of many objects', () => {
     ['keys', KEYS, () => owner],
     ['models and their routes', CATALOG, () => admin],
     ['users and their wallets', USERS, () => admin],
+    ['events and their targets', AUDIT, () => admin],
   ])('cost no more statements for ten %s than for two', async (_name, source, browser) => {
     await statements(browser(), source, 2);
     const few = await statements(browser(), source, 2);

@@ -47,8 +47,8 @@ export interface Connection<T> {
   edges: { cursor: string; node: T }[];
   nodes: T[];
   pageInfo: PageInfo;
-  /** Counted when somebody asks. */
-  readonly totalCount: number | null | Promise<number | null>;
+  /** Counts the items on all pages: asked only for lists whose `totalCount` is. */
+  count(): Promise<number | null>;
 }
 
 /** The edge and connection types of a node type. `countable: false` makes totalCount nullable. */
@@ -77,13 +77,17 @@ export function connectionOf<T extends object>(
     @Field(() => PageInfo, { description: 'Where the page begins and ends.' })
     pageInfo!: PageInfo;
 
+    count!: () => Promise<number | null>;
+
     @Field(() => Int, {
       nullable: !countable,
       description: countable
         ? 'Items on all pages.'
         : 'Items on all pages; null when too many to count cheaply.',
     })
-    totalCount!: number | null | Promise<number | null>;
+    totalCount(): Promise<number | null> {
+      return this.count();
+    }
   }
   return ConnectionType;
 }
@@ -124,7 +128,7 @@ export function connectionFrom<Row, T>(
   page: {
     first: number;
     after?: string | null | undefined;
-    /** A function where counting costs a question: it is asked only for lists whose count is asked for. */
+    /** Items on all pages, or a function where counting them costs a question. */
     totalCount: number | null | (() => Promise<number | null>);
     cursor: (row: Row) => string;
     node: (row: Row) => T;
@@ -140,9 +144,7 @@ export function connectionFrom<Row, T>(
       startCursor: edges[0]?.cursor ?? null,
       endCursor: edges.at(-1)?.cursor ?? null,
     },
-    get totalCount() {
-      return typeof page.totalCount === 'function' ? page.totalCount() : page.totalCount;
-    },
+    count: async () => (typeof page.totalCount === 'function' ? page.totalCount() : page.totalCount),
   };
 }
 

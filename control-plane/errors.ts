@@ -64,9 +64,15 @@ export const UserErrorCode = describeEnum(
     IDEMPOTENCY_MISMATCH: 'This idempotency key was used with another input.',
     SPEND_LIMIT_REACHED: 'The spend limit of the key is used up.',
     WALLET_FROZEN: 'The wallet is frozen.',
+    UPSTREAM_FAILED: 'The model did not answer to the end; try again.',
   },
 );
 export type UserErrorCode = keyof typeof UserErrorCode;
+
+/** Whether a text that was stored is a code that this release knows. */
+export function isUserErrorCode(text: string | null): text is UserErrorCode {
+  return text !== null && Object.hasOwn(UserErrorCode, text);
+}
 
 /** One expected, fixable failure of a mutation. */
 @ObjectType({

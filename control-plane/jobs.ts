@@ -7,28 +7,14 @@ import { every, restingAfter } from './schedule.ts';
 import type { Repeated } from './schedule.ts';
 import { query, sql, toDate } from './sql.ts';
 
-/** The jobs that this release has, in the order in which they are shown. */
-export const JOB_NAMES = [
-  'leases',
-  'ledger',
-  'pools',
-  'low balances',
-  'retirement of models',
-  'tombstones',
-  'claims',
-  'accounts',
-  'permits',
-  'budgets',
-  'usage months',
-] as const;
-export type JobName = (typeof JOB_NAMES)[number];
-
 /** What a job is. */
 export interface Job {
-  name: JobName;
+  name: string;
   everyMs: number;
   /** It rests for so many times what it took; 0 unless given. */
   restTimes?: number;
+  /** Whether it must have run once before this process serves. */
+  atStart?: boolean;
   work(): Promise<unknown>;
 }
 
@@ -40,7 +26,7 @@ export interface JobParts {
 
 /** The last run of a job; all null before the first. */
 export interface JobView {
-  name: JobName;
+  name: string;
   lastRunAt: Date | null;
   lastDurationMs: number | null;
   /** Why the last run failed; null where it ended well. */
@@ -74,15 +60,15 @@ export async function runJob(job: Job, { em }: Pick<JobParts, 'em'>): Promise<vo
   await note(null);
 }
 
-/** Every job of this release with its last run by any process. */
-export async function listJobs(em: EntityManager): Promise<JobView[]> {
+/** The jobs of these names with their last runs by any process. */
+export async function listJobs(em: EntityManager, names: readonly string[]): Promise<JobView[]> {
   const rows = await query<JobRow>(
     em,
     sql`select name, started_at, next_at, error, failed_at,
       (extract(epoch from finished_at - started_at) * 1000)::bigint::text as took_ms from scheduled_job`,
   );
   const byName = new Map(rows.map((row) => [row.name, row]));
-  return JOB_NAMES.map((name) => viewOf(name, byName.get(name)));
+  return names.map((name) => viewOf(name, byName.get(name)));
 }
 
 interface JobRow {
@@ -94,7 +80,7 @@ interface JobRow {
   took_ms: string;
 }
 
-function viewOf(name: JobName, row: JobRow | undefined): JobView {
+function viewOf(name: string, row: JobRow | undefined): JobView {
   return {
     name,
     lastRunAt: row ? toDate(row.started_at) : null,

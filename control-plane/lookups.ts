@@ -1,7 +1,7 @@
 /** What fields of many objects point to, looked up for all of them at once; see batches.ts. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { UserSchema } from './accounts/account.entity.ts';
-import type { UserRow } from './accounts/account.entity.ts';
+import { PolicyVersionSchema, UserSchema } from './accounts/account.entity.ts';
+import type { PolicyVersionRow, UserRow } from './accounts/account.entity.ts';
 import { groupRatios, modelsById } from './catalog/catalog.service.ts';
 import { ModelSchema } from './catalog/model.entity.ts';
 import type { GroupRatioRow, ModelRow } from './catalog/model.entity.ts';
@@ -16,6 +16,11 @@ type Found<Row> = Promise<ReadonlyMap<string, Row>>;
 /** Users by id. */
 export async function usersById(em: EntityManager, ids: readonly string[]): Found<UserRow> {
   return byId(await em.find(UserSchema, { id: { $in: [...ids] } }));
+}
+
+/** Versions of the privacy policy by id. */
+export async function policiesById(em: EntityManager, ids: readonly string[]): Found<PolicyVersionRow> {
+  return byId(await em.find(PolicyVersionSchema, { id: { $in: [...ids] } }));
 }
 
 /** Models by id. */

@@ -1,18 +1,20 @@
 /** Everything with a global id is found by it, by who may see it and by nobody else. */
 import { isInterfaceType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestApp } from '../test/control/app.ts';
+import { pick, startTestApp } from '../test/control/app.ts';
 import type { Browser, TestApp } from '../test/control/app.ts';
 import { makeThings } from '../test/control/things.ts';
 import { UserSchema } from './accounts/account.entity.ts';
 import { createToken } from './accounts/token.service.ts';
+import { audit } from './audit/audit.service.ts';
+import { SYSTEM_ACTOR } from './context.ts';
 import type { AccessScope } from './enums.ts';
 import { createBus } from './events.ts';
 import { prefixOf } from './ids.ts';
 import { FINDERS } from './node.finders.ts';
 import { TYPE_NAMES } from './node-interface.ts';
 import { createSchema } from './schema.ts';
-import { queryOne, sql } from './sql.ts';
+import { inTransaction, queryOne, sql } from './sql.ts';
 
 const NODE = 'query ($id: ID!) { node(id: $id) { __typename id } }';
 
@@ -59,6 +61,15 @@ describe('an id', () => {
     const { data, errors } = await browser.send(NODE, { id });
     return errors.length > 0 ? errors[0]?.extensions.code : data?.['node'];
   };
+
+  /** A token of the administrator. */
+  async function tokenOf(scopes: AccessScope[]): Promise<string> {
+    const { id, email, role, allowedGroups } = await em().findOneOrFail(UserSchema, {
+      email: 'admin@example.com',
+    });
+    const viewer = { id, email, role, allowedGroups, session: null, token: null };
+    return (await createToken(em(), viewer, { name: scopes.join(), scopes, expiresInDays: 1 })).secret;
+  }
 
   /** One object of each type, of one owner, by its type's name. */
   async function makeEverything(): Promise<Record<string, string>> {
@@ -116,11 +127,7 @@ describe('an id', () => {
     ['ADMIN_WALLET', ['Wallet', 'LedgerEntry']],
     ['ADMIN_STOREFRONT', ['Pool', 'PoolPeriod']],
   ])("finds for an administrator's script with %s no more than that", async (scope, wanted) => {
-    const { id, email, role, allowedGroups } = await em().findOneOrFail(UserSchema, {
-      email: 'admin@example.com',
-    });
-    const viewer = { id, email, role, allowedGroups, session: null, token: null };
-    const { secret } = await createToken(em(), viewer, { name: scope, scopes: [scope], expiresInDays: 1 });
+    const secret = await tokenOf([scope]);
     const seen: string[] = [];
     for (const type of typesWithIds().filter((name) => !EVERYBODY.has(name))) {
       const answer = await test
@@ -129,5 +136,52 @@ describe('an id', () => {
       if (answer.data?.['node']) seen.push(type);
     }
     expect(seen).toEqual([...wanted].toSorted());
+  });
+
+  const AUDITED = [
+    ...['ApiKey', 'CatalogModel', 'DataPlaneNode', 'PolicyVersion', 'Pool', 'UpstreamProvider'],
+    ...['UpstreamRoute', 'User', 'Wallet'],
+  ];
+
+  it.each<[AccessScope[] | 'a browser', readonly string[]]>([
+    ['a browser', AUDITED],
+    [['ADMIN_AUDIT_READ'], []],
+    [
+      ['ADMIN_AUDIT_READ', 'ADMIN_USERS'],
+      ['ApiKey', 'PolicyVersion', 'User'],
+    ],
+    [
+      ['ADMIN_AUDIT_READ', 'ADMIN_CATALOG', 'ADMIN_UPSTREAMS'],
+      ['CatalogModel', 'UpstreamProvider', 'UpstreamRoute'],
+    ],
+    [
+      ['ADMIN_AUDIT_READ', 'ADMIN_WALLET', 'ADMIN_STOREFRONT', 'ADMIN_NODES'],
+      ['DataPlaneNode', 'Pool', 'Wallet'],
+    ],
+  ])('in the audit log leads %s to the target where it may be read', async (scopes, wanted) => {
+    const action = `test.${String(scopes)}`;
+    await inTransaction(em(), async (inner) => {
+      for (const targetId of [...typesWithIds().map((type) => ids[type] ?? ''), 'default', null])
+        await audit(inner, { actor: SYSTEM_ACTOR, action, targetType: 'Test', targetId, reason: 'test' });
+    });
+    const headers: Record<string, string> =
+      scopes === 'a browser' ? {} : { authorization: `Bearer ${await tokenOf(scopes)}` };
+    const answer = await (scopes === 'a browser' ? admin : test.browser()).send(
+      `query ($action: String!) { admin { auditLog(first: 100, filter: { actions: [$action] }) { nodes {
+        targetId target { __typename id } } } } }`,
+      { action },
+      headers,
+    );
+    expect(answer.errors).toEqual([]);
+    const events = pick<{ targetId: string | null; target: { __typename: string; id: string } | null }[]>(
+      answer,
+      'admin',
+      'auditLog',
+      'nodes',
+    );
+    expect(events).toHaveLength(typesWithIds().length + 2);
+    const led = events.flatMap(({ targetId, target }) => (target ? [{ targetId, ...target }] : []));
+    expect(led.map(({ __typename }) => __typename).toSorted()).toEqual([...wanted].toSorted());
+    for (const { targetId, id } of led) expect(id).toBe(targetId);
   });
 });

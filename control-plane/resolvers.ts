@@ -22,6 +22,7 @@ import { KeyFields, RotationFields } from './keys/key.fields.ts';
 import { AdminKeysResolver, UserKeysResolver } from './keys/key.lists.ts';
 import { KeyResolver } from './keys/key.resolver.ts';
 import { NodeLookupResolver } from './node.resolver.ts';
+import { AuditTargetResolver } from './node.targets.ts';
 import { NodeCreditResolver } from './nodes/credit.resolver.ts';
 import { SystemHealthResolver } from './nodes/health.resolver.ts';
 import {
@@ -98,6 +99,7 @@ export const resolvers: NonEmptyArray<new () => object> = [
   NodeLookupResolver,
   AdminResolver,
   AuditResolver,
+  AuditTargetResolver,
   AuditChainResolver,
   LedgerCheckResolver,
   CatalogResolver,

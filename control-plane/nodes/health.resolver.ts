@@ -7,6 +7,7 @@ import { HealthStatus } from '../enums.ts';
 import { listJobs } from '../jobs.ts';
 import { DateTime } from '../scalars.ts';
 import { queryOne, sql } from '../sql.ts';
+import { JOB_NAMES } from './job-list.ts';
 import { listNodes } from './node.service.ts';
 import type { NodeView } from './node.service.ts';
 import { DataPlaneNode } from './node.types.ts';
@@ -82,7 +83,7 @@ export class SystemHealthResolver {
     const database = performance.now() - startedAt > DATABASE_SLOW_MS ? 'DEGRADED' : 'OK';
     const settlementAlarms24h = row?.count ?? 0;
     const nodes = await listNodes(em);
-    const jobs = await listJobs(em);
+    const jobs = await listJobs(em, JOB_NAMES);
     const isFailing = jobs.some(({ lastError }) => lastError !== null);
     const dataPlane = dataPlaneStatus(nodes);
     const status = worst([database, dataPlane, settlementAlarms24h > 0 || isFailing ? 'DEGRADED' : 'OK']);

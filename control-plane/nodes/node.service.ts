@@ -6,6 +6,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { OFFLINE_AFTER_MS } from '@gateway/shared/node-api';
 import { digestOf, issueSecret } from '@gateway/shared/secrets';
 import { createPublicKey } from 'node:crypto';
+import type { Lookup } from '../batches.ts';
 import type { Actor, NodeIdentity } from '../context.ts';
 import { UserFailure } from '../errors.ts';
 import { EVERYBODY, publish } from '../events.ts';
@@ -206,6 +207,10 @@ export async function listNodes(em: EntityManager, ids?: readonly string[]): Pro
   );
   return rows.map(toView);
 }
+
+/** Nodes by their ids; see batches.ts. */
+export const nodesByIds: Lookup<NodeView> = async (em, ids) =>
+  new Map((await listNodes(em, ids)).map((node) => [node.id, node]));
 
 /** One node. Throws NOT_FOUND. */
 export async function nodeById(em: EntityManager, id: string): Promise<NodeView> {

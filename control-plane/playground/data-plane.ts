@@ -96,7 +96,7 @@ function tell(chunk: unknown, listener: ReplyListener): void {
 }
 
 /** Codes of the data plane that mean something of their own here. */
-const CODES: Readonly<Record<string, { code: string; retryable: boolean }>> = {
+const CODES: Readonly<Record<string, Omit<ReplyFailure, 'message'>>> = {
   insufficient_quota: { code: 'INSUFFICIENT_BALANCE', retryable: false },
   wallet_frozen: { code: 'WALLET_FROZEN', retryable: false },
   model_not_found: { code: 'MODEL_UNAVAILABLE', retryable: false },
@@ -111,12 +111,9 @@ function failureOf(body: unknown): ReplyFailure {
   const error = at(body, 'error');
   const code = at(error, 'code');
   const message = at(error, 'message');
-  const known = (typeof code === 'string' ? CODES[code] : undefined) ?? {
-    code: 'UPSTREAM_FAILED',
-    retryable: true,
-  };
+  const known = typeof code === 'string' ? CODES[code] : undefined;
   const words = typeof message === 'string' && code !== 'invalid_api_key' ? message : broken().message;
-  return { ...known, message: words };
+  return { ...broken(), ...known, message: words };
 }
 
 function broken(): ReplyFailure {

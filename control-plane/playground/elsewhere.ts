@@ -141,7 +141,11 @@ const WATCH_MS = 500;
 
 /** The end of a reply whose process is gone. */
 export function brokenOff(message: MessageView, seq: number): ReplyEvent {
-  const failure = { code: 'UPSTREAM_FAILED', message: 'The reply broke off. Try again.', retryable: true };
+  const failure = {
+    code: 'UPSTREAM_FAILED' as const,
+    message: 'The reply broke off. Try again.',
+    retryable: true,
+  };
   const failed = { ...message, state: 'FAILED' as const, errorCode: failure.code, error: failure.message };
   return { kind: 'failed', seq, message: failed, failure };
 }

@@ -1,6 +1,7 @@
 /** One reply while it is written, and for a short time after: its text in memory, followed from any place. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Repeater } from '@graphql-yoga/subscription';
+import type { UserErrorCode } from '../errors.ts';
 import type { Attachment, MessageRole, MessageState } from './conversation.entity.ts';
 
 /** Followers get what came in such a span in one event. */
@@ -29,7 +30,7 @@ export type ReplyPart = 'text' | 'reasoning';
 
 /** How a reply ended, where it did not end well. */
 export interface ReplyFailure {
-  code: string;
+  code: UserErrorCode;
   message: string;
   retryable: boolean;
 }

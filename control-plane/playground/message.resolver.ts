@@ -4,7 +4,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { Arg, Ctx, FieldResolver, ID, Int, Mutation, Resolver, Root, Subscription } from 'type-graphql';
 import { Authorized, viewerOf } from '../context.ts';
 import type { Context } from '../context.ts';
-import { outcome, requestError } from '../errors.ts';
+import { isUserErrorCode, outcome, requestError } from '../errors.ts';
 import { IdInput } from '../inputs.ts';
 import { usageOfRequests } from '../usage/usage.service.ts';
 import type { UsageView } from '../usage/usage.service.ts';
@@ -120,8 +120,9 @@ async function follow(
   const message = await storedMessage(em, userId, messageId);
   if (!message) throw requestError('FORBIDDEN', 'There is no such reply, or it is not kept any more.');
   if (message.state === 'STREAMING') return ended(brokenOff(message, afterSeq + 1));
-  const { errorCode: code, error } = message;
-  const failure = { code: code ?? 'UPSTREAM_FAILED', message: error ?? '', retryable: true };
+  const { errorCode, error } = message;
+  const code = isUserErrorCode(errorCode) ? errorCode : 'UPSTREAM_FAILED';
+  const failure = { code, message: error ?? '', retryable: true };
   return ended(
     message.state === 'FAILED'
       ? { kind: 'failed', seq: afterSeq + 1, message, failure }
@@ -142,6 +143,7 @@ function eventView(event: ReplyEvent): typeof MessageStreamEvent {
         seq: event.seq,
         message: event.message,
         errorCode: event.failure.code,
+        error: { code: event.failure.code, message: event.failure.message },
         retryable: event.failure.retryable,
       });
   }

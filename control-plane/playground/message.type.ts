@@ -204,8 +204,11 @@ export class MessageCompleted {
 /** The reply broke off. */
 @ObjectType({ description: 'The reply broke off, and was not charged.' })
 export class MessageFailed extends MessageCompleted {
-  @Field(() => String, { description: 'Stable code of the failure.' })
+  @Field(() => String, { description: 'Stable code of the failure, as in `error`.' })
   errorCode!: string;
+
+  @Field(() => UserError, { description: 'What went wrong and what to do next.' })
+  error!: UserError;
 
   @Field(() => Boolean, { description: 'Whether trying again may help.' })
   retryable!: boolean;

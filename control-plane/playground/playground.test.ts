@@ -131,7 +131,7 @@ async function follow(messageId: string, afterSeq = 0, until = (_event: Event) =
     query: `subscription ($id: ID!, $after: Int!) { messageStream(messageId: $id, afterSeq: $after) {
       __typename ... on MessageTextDelta { seq text } ... on MessageReasoningDelta { seq text }
       ... on MessageCompleted { seq message { state content reasoning } }
-      ... on MessageFailed { seq errorCode retryable message { state content error } } } }`,
+      ... on MessageFailed { seq errorCode error { code message } retryable message { state content error } } } }`,
     variables: { id: messageId, after: afterSeq },
   });
   for await (const { data, errors } of results) {
@@ -268,6 +268,7 @@ describe('a message', () => {
     expect(events.at(-1)).toMatchObject({
       __typename: 'MessageFailed',
       errorCode: code,
+      error: { code },
       retryable: true,
       message: { state: 'FAILED' },
     });
@@ -280,6 +281,7 @@ describe('a message', () => {
     };
     expect((await follow(await send(await chat(), 'Tell'))).at(-1)).toMatchObject({
       errorCode: 'INSUFFICIENT_BALANCE',
+      error: { code: 'INSUFFICIENT_BALANCE', message: 'Top up the wallet.' },
       retryable: false,
       message: { error: 'Top up the wallet.' },
     });

@@ -4,7 +4,7 @@ import type { Money } from '../../test/money-fixture.ts';
 import { registry } from '../metrics.ts';
 import { createOrm } from '../orm.ts';
 import { schedule } from '../jobs.ts';
-import { ledgerCheck } from './scheduled-check.ts';
+import { CHECK_LEDGER, checkLedger } from './scheduled-check.ts';
 
 const OFTEN_MS = 10;
 const WITHIN = { timeout: 20_000, interval: 20 };
@@ -20,6 +20,7 @@ async function measured(name: string): Promise<Record<string, number>> {
   const { values = [] } = (await registry.getSingleMetric(name)?.get()) ?? {};
   return Object.fromEntries(values.map(({ labels, value }) => [String(labels['rule'] ?? ''), value]));
 }
+const often = (work: () => Promise<void>) => ({ ...CHECK_LEDGER, name: 'ledger', everyMs: OFTEN_MS, work });
 const found = () => measured('gateway_ledger_violations');
 const checkedAt = async () => (await measured('gateway_ledger_checked_timestamp_seconds'))[''] ?? 0;
 
@@ -30,7 +31,7 @@ it('the check goes on: what breaks a rule is measured and logged until it is men
   const owner = await createOrm(money.url, { asOwner: true, connectionsMax: 1 });
   const forge = (sign: string): Promise<unknown> =>
     owner.em.fork().execute(`update ledger_account set balance = balance ${sign} 7 where id = 'funding'`);
-  const job = ledgerCheck({ em: money.em, log: (line) => void lines.push(line), everyMs: OFTEN_MS });
+  const job = often(() => checkLedger(money.em(), (line) => void lines.push(line)));
   const check = schedule(job, { em: money.em, onTrouble: (error) => void troubles.push(error) });
   try {
     await expect.poll(checkedAt, WITHIN).toBeGreaterThan(0);
@@ -55,7 +56,7 @@ it('a check that cannot be made is told, leaves the time of the last one, and is
     if (isAway) throw new Error('The database is away.');
     return money.em();
   };
-  const job = ledgerCheck({ em, everyMs: OFTEN_MS });
+  const job = often(() => checkLedger(em()));
   const check = schedule(job, { em, onTrouble: (error) => void troubles.push(error) });
   try {
     await expect.poll(() => troubles.length, WITHIN).toBeGreaterThan(1);

@@ -1,7 +1,6 @@
 /** The check of the ledger that runs beside requests: what it finds is measured and logged. */
 import { Gauge } from 'prom-client';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Job } from '../jobs.ts';
 import { registry } from '../metrics.ts';
 import { checkInvariants } from './invariants.ts';
 import type { Violation } from './invariants.ts';
@@ -22,18 +21,14 @@ const checkedAt = new Gauge({
   registers: [registry],
 });
 
-export interface LedgerCheckParts {
-  em(): EntityManager;
-  log?: ((line: Record<string, unknown>) => void) | undefined;
-  everyMs?: number;
-}
+/** How often the ledger is checked: every minute, or as seldom as its size demands. */
+export const CHECK_LEDGER = { everyMs: CHECK_LEDGER_MS, restTimes: CHECK_REST_TIMES };
 
-/** The check of the ledger every minute, or as seldom as its size demands. */
-export function ledgerCheck({ em, log, everyMs = CHECK_LEDGER_MS }: LedgerCheckParts): Job {
-  return { name: 'ledger', everyMs, restTimes: CHECK_REST_TIMES, work: () => checkLedger(em(), log) };
-}
-
-async function checkLedger(em: EntityManager, log: LedgerCheckParts['log']): Promise<void> {
+/** Checks the ledger once; what breaks an invariant is measured and logged. */
+export async function checkLedger(
+  em: EntityManager,
+  log?: (line: Record<string, unknown>) => void,
+): Promise<void> {
   const found = await checkInvariants(em);
   violations.reset();
   for (const [rule, list] of Map.groupBy(found, (violation: Violation) => violation.rule)) {

@@ -5,6 +5,7 @@ import { formatDollars } from '@gateway/shared/money';
 import { User } from '../accounts/user.type.ts';
 import { AdminQuery } from '../admin-query.ts';
 import { audit } from '../audit/audit.service.ts';
+import type { Lookup } from '../batches.ts';
 import { connectionFrom, decodeCursor, encodeCursor, pageSize } from '../connections.ts';
 import type { Connection } from '../connections.ts';
 import { actorOf, Authorized, viewerOf } from '../context.ts';
@@ -23,6 +24,7 @@ import {
   setLowBalanceThreshold,
   walletById,
   walletOfUser,
+  walletsById,
   walletsOfUsers,
 } from './wallet.service.ts';
 import type { WalletState } from './wallet.service.ts';
@@ -166,6 +168,10 @@ export async function walletView({ em }: Pick<Context, 'em'>, walletId: string):
   if (!wallet) throw new Error(`Wallet ${walletId} vanished.`);
   return toWallet(wallet);
 }
+
+/** Wallets by their ids, as the API shows them: the caller checks who asks. */
+export const walletsByIds: Lookup<Wallet> = async (em, ids) =>
+  new Map((await walletsById(em, ids)).map((wallet) => [wallet.id, toWallet(wallet)]));
 
 function toWallet(wallet: WalletState): Wallet {
   const { id, cash, gift, held, receivable, frozen, lowBalanceThreshold } = wallet;

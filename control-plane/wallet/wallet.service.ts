@@ -71,7 +71,12 @@ export async function walletsOfUsers(
 
 /** The wallet with its balances, read from the ledger. Undefined where there is none. */
 export async function walletById(em: EntityManager, walletId: string): Promise<WalletState | undefined> {
-  return (await readWallets(em, sql`w.id = ${walletId}`))[0];
+  return (await walletsById(em, [walletId]))[0];
+}
+
+/** Those of the wallets that exist, with their balances. */
+export function walletsById(em: EntityManager, ids: readonly string[]): Promise<WalletState[]> {
+  return readWallets(em, sql`w.id = any(${[...ids]}::text[])`);
 }
 
 /** What may be spent now: cash and gift that no node holds, and nothing while the wallet is frozen. */

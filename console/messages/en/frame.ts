@@ -110,6 +110,7 @@ export const frame = {
     SUBDOMAIN_RESERVED: 'This subdomain is kept back. Choose another.',
     POOL_EXPIRED: 'The pool was cancelled, or ended too long ago to be renewed.',
     WALLET_FROZEN: 'The wallet is frozen until what is owed is paid.',
+    UPSTREAM_FAILED: 'The model did not answer to the end. Try again.',
     SPEND_LIMIT_REACHED: 'The spend limit is reached.',
     PAYMENT_PROVIDER_ERROR: 'The payment provider did not answer as it should. Nothing was paid; try again.',
     PERSONAL_INTELLIGENCE_OFF: 'This item of Personal Intelligence is off.',

@@ -113,6 +113,7 @@ export const frame: Translation<typeof english> = {
     SUBDOMAIN_RESERVED: '这个子域名被保留，请换一个。',
     POOL_EXPIRED: '专属池已取消，或到期太久，不能续期。',
     WALLET_FROZEN: '钱包已冻结，还清欠款后解除。',
+    UPSTREAM_FAILED: '模型未能完整作答，请重试。',
     SPEND_LIMIT_REACHED: '已达到消费上限。',
     PAYMENT_PROVIDER_ERROR: '支付服务未正常应答。未扣款；请重试。',
     PERSONAL_INTELLIGENCE_OFF: '该个人智能项目已关闭。',
