@@ -27,6 +27,8 @@ export type { OpenLedger } from './ledger.ts';
  * How long a request waits for money while the control plane is away, and at most while it answers, in ms.
  */
 const WAIT_MS = { silent: 500, most: 3_000 };
+/** A timer may be early by a part of a millisecond of the clock. */
+const EARLY_MS = 1;
 const TICK_MS = 1_000;
 
 export interface LedgerOptions {
@@ -167,7 +169,7 @@ class NodeLedger implements OpenLedger {
       this.#dispatch({ type: 'HOLD', waiter, ...owner, price });
       if (!this.#waiting.has(waiter)) return;
       const purseId = owner.keyId === null ? owner.walletId : `${owner.walletId} ${owner.keyId}`;
-      const until = this.now().mono + WAIT_MS.most;
+      const until = this.now().mono + WAIT_MS.most - EARLY_MS;
       waiting.timer = setInterval(() => {
         this.#dispatch({ type: 'GIVE_UP', waiter, purseId, final: this.now().mono >= until });
       }, WAIT_MS.silent);
