@@ -1,5 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { isEnumType, isInputObjectType, isInterfaceType, isObjectType } from 'graphql';
+import {
+  getIntrospectionQuery,
+  graphqlSync,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
+} from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { fieldsWithoutRule } from './context.ts';
 import { printedSchema } from './emit-schema.ts';
@@ -13,6 +20,12 @@ const roots = new Set(['Query', 'Mutation', 'Subscription']);
 describe('the API', () => {
   it('is the one in schema.graphql (else run npm run schema)', () => {
     expect(readFileSync('control-plane/schema.graphql', 'utf8')).toBe(printedSchema());
+  });
+
+  it('is a valid schema, and tells itself whole', () => {
+    const { data, errors } = graphqlSync({ schema, source: getIntrospectionQuery() });
+    expect(errors).toBe(undefined);
+    expect(data?.['__schema']).toMatchObject({ queryType: { name: 'Query' } });
   });
 
   it('describes every type, field, argument and enum value', () => {

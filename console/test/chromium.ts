@@ -16,6 +16,28 @@ const APT_OPTIONS = [
   'Acquire::http::Timeout=20',
 ];
 
+/**
+ * What is turned off in Chromium. It takes the last such list alone, so what Playwright turns off stands here,
+ * too; the address bar's pages, which take as long as all else of a start, are ours.
+ */
+const FEATURES_OFF = [
+  'AimEnabled',
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsFirstBalancedModeAutoEnable',
+  'HttpsUpgrades',
+  'LensOverlay',
+  'MediaRouter',
+  'NetworkTimeServiceQuerying',
+  'OptimizationHints',
+  'PaintHolding',
+  'PreconnectToSearch',
+  'ThirdPartyStoragePartitioning',
+  'WebUIOmniboxAimPopup',
+  'WebUIOmniboxPopup',
+];
+
 /** What keeps Chromium quiet and alone: no updates, no reports, no first run. */
 export const CHROMIUM_FLAGS = [
   '--no-sandbox',
@@ -25,6 +47,7 @@ export const CHROMIUM_FLAGS = [
   '--disable-background-networking',
   '--disable-component-update',
   '--disable-sync',
+  `--disable-features=${FEATURES_OFF.join(',')}`,
 ];
 
 /**
