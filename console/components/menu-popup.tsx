@@ -16,7 +16,7 @@ interface MenuPopupProps {
 export function MenuPopup({ open, onOpenChange, anchor, entries }: MenuPopupProps) {
   return (
     <Base.Root open={open} onOpenChange={onOpenChange}>
-      <Base.Portal>
+      <Base.Portal {...placeOf(anchor)}>
         <Base.Backdrop className="floating fixed inset-0 z-40 bg-(--scrim) sm:hidden" />
         <Base.Positioner anchor={anchor} align="end" sideOffset={4} className={PLACE}>
           <Base.Popup finalFocus={() => anchor} className={POPUP}>
@@ -28,6 +28,12 @@ export function MenuPopup({ open, onOpenChange, anchor, entries }: MenuPopupProp
       </Base.Portal>
     </Base.Root>
   );
+}
+
+/** Inside the main part of the page, so that it is in a landmark; over a dialog, inside that. */
+function placeOf(anchor: HTMLElement | null): { container?: HTMLElement } {
+  const main = anchor?.closest('[role=dialog]') ? null : document.querySelector('main');
+  return main ? { container: main } : {};
 }
 
 const POPUP =
