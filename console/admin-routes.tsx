@@ -20,66 +20,70 @@ const adminHome = createRoute({
 const adminUsers = createRoute({
   getParentRoute: () => admin,
   path: '/users',
-  loader: words('wallet'),
+  loader: words('people', 'wallet'),
   validateSearch: validAdminSearch,
   component: lazyRouteComponent(() => import('./pages/admin/users-page.tsx'), 'UsersPage'),
 });
 const adminUser = createRoute({
   getParentRoute: () => admin,
   path: '/users/$id',
-  loader: words('keys', 'wallet'),
+  loader: words('people', 'wallet'),
   component: lazyRouteComponent(() => import('./pages/admin/user-page.tsx'), 'UserPage'),
 });
 const adminLedger = createRoute({
   getParentRoute: () => admin,
   path: '/ledger',
-  loader: words('wallet'),
+  loader: words('people', 'wallet'),
   validateSearch: validAdminSearch,
   component: lazyRouteComponent(() => import('./pages/admin/ledger-page.tsx'), 'LedgerPage'),
 });
 const adminAudit = createRoute({
   getParentRoute: () => admin,
   path: '/audit',
+  loader: words('people'),
   validateSearch: validAdminSearch,
   component: lazyRouteComponent(() => import('./pages/admin/audit-page.tsx'), 'AuditPage'),
 });
 const adminNodes = createRoute({
   getParentRoute: () => admin,
   path: '/nodes',
+  loader: words('operation'),
   component: lazyRouteComponent(() => import('./pages/admin/nodes-page.tsx'), 'NodesPage'),
 });
 const adminHealth = createRoute({
   getParentRoute: () => admin,
   path: '/health',
+  loader: words('operation'),
   component: lazyRouteComponent(() => import('./pages/admin/health-page.tsx'), 'HealthPage'),
 });
 const adminGroups = createRoute({
   getParentRoute: () => admin,
   path: '/groups',
-  loader: words('pricing'),
+  loader: words('operation', 'pricing'),
   component: lazyRouteComponent(() => import('./pages/admin/groups-page.tsx'), 'GroupsPage'),
 });
 const adminModels = createRoute({
   getParentRoute: () => admin,
   path: '/models',
-  loader: words('pricing'),
+  loader: words('operation', 'pricing'),
   component: lazyRouteComponent(() => import('./pages/admin/models-page.tsx'), 'ModelsPage'),
 });
 const adminUpstreams = createRoute({
   getParentRoute: () => admin,
   path: '/upstreams',
-  loader: words('pricing'),
+  loader: words('operation', 'pricing'),
   component: lazyRouteComponent(() => import('./pages/admin/upstreams-page.tsx'), 'UpstreamsPage'),
 });
 const adminUpstream = createRoute({
   getParentRoute: () => admin,
   path: '/upstreams/$id',
-  loader: words('pricing'),
+  loader: words('operation', 'pricing'),
   component: lazyRouteComponent(() => import('./pages/admin/upstreams-page.tsx'), 'UpstreamsPage'),
 });
 const adminPolicies = createRoute({
   getParentRoute: () => admin,
   path: '/policies',
+  loader: words('people'),
   component: lazyRouteComponent(() => import('./pages/admin/policies-page.tsx'), 'PoliciesPage'),
 });
 const adminStorefront = createRoute({

@@ -29,7 +29,10 @@ export type Area =
   | 'wallet'
   | 'usage'
   | 'pricing'
+  | 'receipt'
   | 'admin'
+  | 'operation'
+  | 'people'
   | 'personal'
   | 'profile'
   | 'playground'
@@ -47,10 +50,13 @@ const WORDS: Record<Language, Record<Area, Words>> = {
     keys: async () => (await import('./messages/en/keys.ts')).keys,
     wallet: async () => (await import('./messages/en/wallet.ts')).wallet,
     usage: async () => (await import('./messages/en/usage.ts')).usage,
+    receipt: async () => (await import('./messages/en/receipt.ts')).receipt,
     pricing: async () => (await import('./messages/en/pricing.ts')).pricing,
     pools: async () => (await import('./messages/en/pools.ts')).pools,
     purchase: async () => (await import('./messages/en/purchase.ts')).purchase,
     admin: async () => (await import('./messages/en/admin.ts')).admin,
+    operation: async () => (await import('./messages/en/operation.ts')).operation,
+    people: async () => (await import('./messages/en/people.ts')).people,
     storefront: async () => (await import('./messages/en/storefront.ts')).storefront,
     personal: async () => (await import('./messages/en/personal.ts')).personal,
     profile: async () => (await import('./messages/en/profile.ts')).profile,
@@ -64,10 +70,13 @@ const WORDS: Record<Language, Record<Area, Words>> = {
     keys: async () => (await import('./messages/zh-cn/keys.ts')).keys,
     wallet: async () => (await import('./messages/zh-cn/wallet.ts')).wallet,
     usage: async () => (await import('./messages/zh-cn/usage.ts')).usage,
+    receipt: async () => (await import('./messages/zh-cn/receipt.ts')).receipt,
     pricing: async () => (await import('./messages/zh-cn/pricing.ts')).pricing,
     pools: async () => (await import('./messages/zh-cn/pools.ts')).pools,
     purchase: async () => (await import('./messages/zh-cn/purchase.ts')).purchase,
     admin: async () => (await import('./messages/zh-cn/admin.ts')).admin,
+    operation: async () => (await import('./messages/zh-cn/operation.ts')).operation,
+    people: async () => (await import('./messages/zh-cn/people.ts')).people,
     storefront: async () => (await import('./messages/zh-cn/storefront.ts')).storefront,
     personal: async () => (await import('./messages/zh-cn/personal.ts')).personal,
     profile: async () => (await import('./messages/zh-cn/profile.ts')).profile,

@@ -117,6 +117,8 @@ const STANDS = [
   { source: /^@radix-ui\/react-dialog$/, importer: '/node_modules/cmdk/', stand: 'no-second-dialog.ts' },
   // Scales of numbers alone bring along the mixing of colours and dates.
   { source: /^d3-(?:interpolate|format)$/, importer: '/node_modules/d3-scale/', stand: 'no-colours.ts' },
+  // Streams and shares of a whole are stacked in other ways than the bars of ours.
+  { source: /util\/stack(?:Order|Offset)/, importer: '/@visx/shape/esm/shapes/', stand: 'plain-stacks.ts' },
 ].map(({ stand, ...where }) => ({ ...where, stand: fileURLToPath(new URL(stand, import.meta.url)) }));
 
 function standIns(): Plugin {

@@ -4,6 +4,8 @@ import { admin } from './en/admin.ts';
 import { frame } from './en/frame.ts';
 import { help } from './en/help.ts';
 import { keys } from './en/keys.ts';
+import { operation } from './en/operation.ts';
+import { people } from './en/people.ts';
 import { personal } from './en/personal.ts';
 import { playground } from './en/playground.ts';
 import { pools } from './en/pools.ts';
@@ -11,6 +13,7 @@ import { pricing } from './en/pricing.ts';
 import { privacy } from './en/privacy.ts';
 import { profile } from './en/profile.ts';
 import { purchase } from './en/purchase.ts';
+import { receipt } from './en/receipt.ts';
 import { storefront } from './en/storefront.ts';
 import { usage } from './en/usage.ts';
 import { wallet } from './en/wallet.ts';
@@ -20,13 +23,13 @@ export const en = {
   ...account,
   ...keys,
   ...wallet,
-  ...usage,
+  usage: { ...usage.usage, ...receipt.usage },
   ...pricing,
   ...pools,
   ...purchase,
   ...storefront,
   ...personal,
-  ...admin,
+  admin: { ...admin.admin, ...people.admin, ...operation.admin },
   ...playground,
   ...profile,
   ...help,

@@ -4,6 +4,8 @@ import { admin } from './zh-cn/admin.ts';
 import { frame } from './zh-cn/frame.ts';
 import { help } from './zh-cn/help.ts';
 import { keys } from './zh-cn/keys.ts';
+import { operation } from './zh-cn/operation.ts';
+import { people } from './zh-cn/people.ts';
 import { personal } from './zh-cn/personal.ts';
 import { playground } from './zh-cn/playground.ts';
 import { pools } from './zh-cn/pools.ts';
@@ -11,6 +13,7 @@ import { pricing } from './zh-cn/pricing.ts';
 import { privacy } from './zh-cn/privacy.ts';
 import { profile } from './zh-cn/profile.ts';
 import { purchase } from './zh-cn/purchase.ts';
+import { receipt } from './zh-cn/receipt.ts';
 import { storefront } from './zh-cn/storefront.ts';
 import { usage } from './zh-cn/usage.ts';
 import { wallet } from './zh-cn/wallet.ts';
@@ -20,13 +23,13 @@ export const zhCN = {
   ...account,
   ...keys,
   ...wallet,
-  ...usage,
+  usage: { ...usage.usage, ...receipt.usage },
   ...pricing,
   ...pools,
   ...purchase,
   ...storefront,
   ...personal,
-  ...admin,
+  admin: { ...admin.admin, ...people.admin, ...operation.admin },
   ...playground,
   ...profile,
   ...help,

@@ -1,4 +1,5 @@
 /** What a request will cost after a change of a price or of a ratio, before it is saved. */
+import { clsx } from 'clsx';
 import { chargeFor, formatDollars, parseDollars, parseRatio } from '@gateway/shared/money';
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { moneyText } from '../../components/money.tsx';
@@ -36,6 +37,8 @@ interface RatioPreviewProps {
   after: string;
 }
 
+const HEADS = ['pricing.model', 'admin.groups.now', 'admin.groups.after'] as const;
+
 /** The price of each model in one group, now and with the ratio as it is typed. */
 export function RatioPreview({ models, before, after }: RatioPreviewProps) {
   const { t } = useTranslation();
@@ -43,15 +46,15 @@ export function RatioPreview({ models, before, after }: RatioPreviewProps) {
     <table className="w-full border-collapse text-table" aria-label={t('admin.groups.preview')}>
       <thead>
         <tr className="h-8 border-b border-line-strong text-hint text-ink-3">
-          <th scope="col" className="text-left font-medium">
-            {t('pricing.model')}
-          </th>
-          <th scope="col" className="text-right font-medium">
-            {t('admin.groups.now')}
-          </th>
-          <th scope="col" className="text-right font-medium">
-            {t('admin.groups.after')}
-          </th>
+          {HEADS.map((head, place) => (
+            <th
+              key={head}
+              scope="col"
+              className={clsx('font-medium', place === 0 ? 'text-left' : 'text-right')}
+            >
+              {t(head)}
+            </th>
+          ))}
         </tr>
       </thead>
       <tbody>

@@ -1,13 +1,10 @@
 /** What the page of one user asks the service. */
 import { graphql, type ResultOf } from '../../graphql.ts';
-import { KeyFields } from '../keys/documents.ts';
-import { LedgerFields } from '../wallet/documents.ts';
-import { AuditFields } from './audit-item.tsx';
 import { UserFields } from './documents.ts';
 
 export const UserQuery = graphql(
   `
-    query OneUser($id: ID!, $filter: AuditFilter, $month: DateRange!) {
+    query OneUser($id: ID!, $month: DateRange!) {
       admin {
         user(id: $id) {
           ...UserFields
@@ -41,12 +38,6 @@ export const UserQuery = graphql(
             }
             totalCount
           }
-          apiKeys(first: 20) {
-            nodes {
-              ...KeyFields
-            }
-            totalCount
-          }
           usageSummary(range: $month, groupBy: [MODEL]) {
             totals {
               requests
@@ -62,23 +53,11 @@ export const UserQuery = graphql(
             }
           }
         }
-        ledger(userId: $id, first: 10) {
-          nodes {
-            ...LedgerFields
-          }
-        }
-        auditLog(first: 10, filter: $filter) {
-          nodes {
-            ...AuditFields
-          }
-        }
       }
     }
   `,
-  [UserFields, KeyFields, AuditFields, LedgerFields],
+  [UserFields],
 );
 
-export type UserPageData = NonNullable<ResultOf<typeof UserQuery>['admin']>;
-export type UserDetail = NonNullable<UserPageData['user']>;
+export type UserDetail = NonNullable<NonNullable<ResultOf<typeof UserQuery>['admin']>['user']>;
 export type UserSession = UserDetail['sessions']['nodes'][number];
-export type UserKey = UserDetail['apiKeys']['nodes'][number];

@@ -46,6 +46,19 @@ export function UserPart({
   );
 }
 
+/** What a part says that lists nothing. */
+export function None() {
+  const { t } = useTranslation();
+  return <p className="text-ink-2">{t('admin.user.none')}</p>;
+}
+
+/** How many of all are listed, where that is not all of them. */
+export function Further({ shown, total }: { shown: number; total: number }) {
+  const { t } = useTranslation();
+  if (total <= shown) return null;
+  return <p className="mt-2 text-hint text-ink-3">{t('admin.user.further', { shown, total })}</p>;
+}
+
 /** Who it is, and how it signs in. */
 export function Profile({ user }: UserProps) {
   const { t } = useTranslation();

@@ -1,22 +1,28 @@
 /** One user as administrators see it: who it is, what it holds, where it is signed in, what it used. */
 import { Link, useParams } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { type ComponentProps, lazy, Suspense, useState } from 'react';
 import { useQuery } from 'urql';
+import { SkeletonRows } from '../../components/notice.tsx';
 import { DetailHead } from '../../components/page-head.tsx';
 import { Tag } from '../../components/tag.tsx';
+import { WhenSeen } from '../../components/when-seen.tsx';
+import { loadWords } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
-import { EntryTable } from '../wallet/entry-table.tsx';
 import { NotFound } from '../shell/not-found.tsx';
-import { AuditItem } from './audit-item.tsx';
 import { MoreMenu } from './more-menu.tsx';
 import { Region } from './region.tsx';
-import { type UserDetail, type UserPageData, UserQuery } from './user-documents.ts';
+import { type UserDetail, UserQuery } from './user-documents.ts';
 import { Holding, LastMonth, Profile, UserPart, UserStateWord } from './user-facts.tsx';
-import { UserKeys, UserSessions } from './user-tables.tsx';
+import { UserSessions } from './user-sessions.tsx';
 import { type UserTask, useUserEntries } from './user-tasks.ts';
 
 const DAY_MS = 86_400_000;
 const MONTH_DAYS = 30;
+// The states of keys come with the words of keys.
+const loadKeys = () => Promise.all([import('./user-keys.tsx'), loadWords(['keys'])]);
+const UserKeys = lazy(async () => ({ default: (await loadKeys())[0].UserKeys }));
+const UserEntries = lazy(async () => ({ default: (await import('./user-entries.tsx')).UserEntries }));
+const UserEvents = lazy(async () => ({ default: (await import('./user-events.tsx')).UserEvents }));
 const UserDialogs = lazy(async () => ({ default: (await import('./user-dialogs.tsx')).UserDialogs }));
 
 /** Whole days, so that the query stays the same while the page is open. */
@@ -32,16 +38,17 @@ function lastMonth(now: number) {
 export function UserPage() {
   const { id } = useParams({ from: '/admin/users/$id' });
   const [month] = useState(() => lastMonth(Date.now()));
-  const variables = { id, filter: { targetId: id }, month };
-  const [{ data, error }, again] = useQuery({ query: UserQuery, variables });
+  const [{ data, error }, again] = useQuery({ query: UserQuery, variables: { id, month } });
   const [task, setTask] = useState<UserTask>();
+  const [changes, setChanges] = useState(0);
   const reload = () => {
+    setChanges((count) => count + 1);
     again({ requestPolicy: 'network-only' });
   };
   return (
     <>
       <Region data={data?.admin} error={error} onRetry={again}>
-        {(found) => (found.user ? <Detail user={found.user} found={found} onTask={setTask} /> : <NotFound />)}
+        {({ user }) => (user ? <Detail user={user} onTask={setTask} changes={changes} /> : <NotFound />)}
       </Region>
       <Suspense>
         {task && (
@@ -64,7 +71,7 @@ interface DetailProps {
   onTask: (task: UserTask) => void;
 }
 
-function Detail({ user, found, onTask }: DetailProps & { found: UserPageData }) {
+function Detail({ user, onTask, changes }: DetailProps & { changes: number }) {
   const { t } = useTranslation();
   return (
     <>
@@ -79,10 +86,10 @@ function Detail({ user, found, onTask }: DetailProps & { found: UserPageData }) 
       <UserPart title={t('admin.user.sessions')}>
         <UserSessions user={user} onTask={onTask} />
       </UserPart>
-      <UserPart title={t('admin.user.keys')}>
-        <UserKeys user={user} onTask={onTask} />
-      </UserPart>
-      <UserPart
+      <LaterPart title={t('admin.user.keys')}>
+        <UserKeys key={changes} user={user} onTask={onTask} />
+      </LaterPart>
+      <LaterPart
         title={t('admin.user.entries')}
         more={
           <Link to="/admin/ledger" search={{ search: user.id }} className={MORE}>
@@ -90,9 +97,9 @@ function Detail({ user, found, onTask }: DetailProps & { found: UserPageData }) 
           </Link>
         }
       >
-        {found.ledger.nodes.length > 0 ? <EntryTable entries={found.ledger.nodes} /> : <None />}
-      </UserPart>
-      <UserPart
+        <UserEntries key={changes} id={user.id} />
+      </LaterPart>
+      <LaterPart
         title={t('admin.places.audit')}
         more={
           <Link to="/admin/audit" search={{ search: user.id }} className={MORE}>
@@ -100,14 +107,20 @@ function Detail({ user, found, onTask }: DetailProps & { found: UserPageData }) 
           </Link>
         }
       >
-        {found.auditLog.nodes.length === 0 && <None />}
-        <ul>
-          {found.auditLog.nodes.map((event) => (
-            <AuditItem key={event.id} event={event} />
-          ))}
-        </ul>
-      </UserPart>
+        <UserEvents key={changes} id={user.id} />
+      </LaterPart>
     </>
+  );
+}
+
+/** A part that is loaded when the reader comes near it. */
+function LaterPart({ children, ...part }: ComponentProps<typeof UserPart>) {
+  return (
+    <UserPart {...part}>
+      <WhenSeen>
+        <Suspense fallback={<SkeletonRows />}>{children}</Suspense>
+      </WhenSeen>
+    </UserPart>
   );
 }
 
@@ -128,11 +141,6 @@ function Head({ user, onTask }: DetailProps) {
       action={<MoreMenu name={user.email} entries={entries} />}
     />
   );
-}
-
-function None() {
-  const { t } = useTranslation();
-  return <p className="text-ink-2">{t('admin.user.none')}</p>;
 }
 
 const MORE = 'text-table text-accent underline';

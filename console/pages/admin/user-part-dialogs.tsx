@@ -7,7 +7,8 @@ import { useTranslation } from '../../translation.ts';
 import { browserOf } from '../profile/user-agent.ts';
 import { FormDialog } from './form-dialog.tsx';
 import { DisableKey, RevokeSession } from './user-changes.ts';
-import type { UserKey, UserSession } from './user-documents.ts';
+import type { UserSession } from './user-documents.ts';
+import type { UserKey } from './user-keys.tsx';
 
 /** Ends the session. */
 export function EndSession({ session, onClose }: { session: UserSession; onClose: () => void }) {

@@ -4,7 +4,8 @@ import { useNavigate } from '@tanstack/react-router';
 import { type MenuEntry, RULE } from '../../components/menu.tsx';
 import { useTranslation } from '../../translation.ts';
 import type { AdminUser } from './documents.ts';
-import type { UserKey, UserSession } from './user-documents.ts';
+import type { UserSession } from './user-documents.ts';
+import type { UserKey } from './user-keys.tsx';
 
 /** The dialog that is open, and the user it is about. */
 export type UserTask =

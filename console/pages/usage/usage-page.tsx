@@ -23,7 +23,7 @@ import { useNewRows } from './use-new-rows.ts';
 
 const ROWS_PER_PAGE = 50;
 // A receipt names the endpoint family in the words of the price list.
-const loadReceipt = () => Promise.all([import('./receipt.tsx'), loadWords(['pricing'])]);
+const loadReceipt = () => Promise.all([import('./receipt.tsx'), loadWords(['pricing', 'receipt'])]);
 const Receipt = lazy(async () => ({ default: (await loadReceipt())[0].Receipt }));
 
 /** The usage page. */
