@@ -1,23 +1,11 @@
 /** Ways into the console in a real browser: links of mails, the policy, providers; nothing secret stays. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { LINK_TOKEN } from './test/account-answers.ts';
 import { ready, violations } from './test/browser.ts';
-import { type House, openHouse, press, type Visit } from './test/visit.ts';
+import { houseOfTests, press } from './test/visit.ts';
 
-let house: House;
-const visit: Visit = (where, steps) => house.visit(where, steps);
-
-beforeAll(async () => {
-  if (ready) house = await openHouse();
-}, 120_000);
-
-beforeEach(() => {
-  if (ready) house.reset();
-});
-
-afterAll(async () => {
-  if (ready) await house.stage.close();
-});
+const house = houseOfTests();
+const { visit } = house;
 
 describe.skipIf(!ready)('a link', () => {
   test('that sets a new password leaves the address at once, and signs in', async () => {

@@ -1,34 +1,22 @@
 /** The charts of the usage page in a real browser: drawn to scale, moved by keys, and the same as a table. */
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { overflow, ready, violations } from './test/browser.ts';
-import { type House, openHouse, press, type Visit } from './test/visit.ts';
+import { houseOfTests, press, type Visit } from './test/visit.ts';
 
 const DAYS = 14;
 const CHARTS = '[aria-label="Charts"]';
 const PARTS = `${CHARTS} svg rect`;
 const SWATCHES = `${CHARTS} [class*="bg-s"][aria-hidden]`;
 
-let house: House;
-const visit: Visit = (where, steps) => house.visit(where, steps);
+const house = houseOfTests();
+const { visit } = house;
 /** The same, once the chart is drawn. */
 const visitChart: Visit = (where, steps) =>
   visit(where, async (page) => {
     await page.locator(PARTS).first().waitFor();
     await steps(page);
   });
-
-beforeAll(async () => {
-  if (ready) house = await openHouse();
-}, 120_000);
-
-beforeEach(() => {
-  if (ready) house.reset();
-});
-
-afterAll(async () => {
-  if (ready) await house.stage.close();
-});
 
 function barsOf(page: Page): Locator {
   return page.getByRole('group', { name: 'Usage by day' }).getByRole('button');

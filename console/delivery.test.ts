@@ -1,7 +1,7 @@
 /** How the first view of a page is delivered: all at once, and nothing twice. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ADMIN_PAGES, openTab, OWN_PAGES, PUBLIC_PAGES, ready } from './test/browser.ts';
-import { type House, openHouse } from './test/visit.ts';
+import { houseOfTests } from './test/visit.ts';
 
 /** What only an answer of the service decides on: other ways to sign in, banners, the Markdown of a chat. */
 const AFTER_AN_ANSWER =
@@ -10,19 +10,7 @@ const AFTER_AN_ANSWER =
 /** All but the address that leads nowhere: nobody knows beforehand what it needs. */
 const PAGES = [...PUBLIC_PAGES, ...OWN_PAGES, ...ADMIN_PAGES].filter((page) => page !== '/no-such-page');
 
-let house: House;
-
-beforeAll(async () => {
-  if (ready) house = await openHouse();
-}, 120_000);
-
-beforeEach(() => {
-  if (ready) house.reset();
-});
-
-afterAll(async () => {
-  if (ready) await house.stage.close();
-});
+const house = houseOfTests();
 
 /** The scripts that a document names, as paths. */
 async function namedAt(where: string, language = 'en'): Promise<string[]> {

@@ -1,23 +1,11 @@
 /** What holds on every page: its address says what is shown, it works without money, effects are figures. */
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { SECRET } from './test/key-answers.ts';
 import { ready } from './test/browser.ts';
-import { type House, openHouse, press } from './test/visit.ts';
+import { houseOfTests, press } from './test/visit.ts';
 
-let house: House;
-
-beforeAll(async () => {
-  if (ready) house = await openHouse();
-}, 120_000);
-
-beforeEach(() => {
-  if (ready) house.reset();
-});
-
-afterAll(async () => {
-  if (ready) await house.stage.close();
-});
+const house = houseOfTests();
 
 interface Choice {
   where: string;

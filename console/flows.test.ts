@@ -1,10 +1,11 @@
 /** What moves money or shows a secret, each by mouse alone and by keyboard alone. */
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { PASSWORD, TOKEN_SECRET, TOTP_CODE, TOTP_SECRET } from './test/account-answers.ts';
 import { SECRET } from './test/key-answers.ts';
+import { giveAuthenticator } from './test/authenticator.ts';
 import { ready } from './test/browser.ts';
-import { type House, openHouse, press } from './test/visit.ts';
+import { houseOfTests, press } from './test/visit.ts';
 
 /** A way to work a page. Both type text; the keyboard reaches everything without the pointer. */
 interface Hand {
@@ -40,19 +41,7 @@ const HANDS: readonly Hand[] = [
   },
 ];
 
-let house: House;
-
-beforeAll(async () => {
-  if (ready) house = await openHouse();
-}, 120_000);
-
-beforeEach(() => {
-  if (ready) house.reset();
-});
-
-afterAll(async () => {
-  if (ready) await house.stage.close();
-});
+const house = houseOfTests();
 
 const dialogOf = (page: Page, name?: string | RegExp) => page.getByRole('dialog', name ? { name } : {});
 const buttonIn = (place: Page | Locator, name: string | RegExp) =>
@@ -161,30 +150,10 @@ describe.skipIf(!ready).each(HANDS)('by $hand alone, an access token', (hand) =>
   });
 });
 
-/** A device that makes passkeys and answers for its owner, as the one in a laptop does. */
-async function givePasskeys(page: Page): Promise<() => Promise<void>> {
-  const session = await page.context().newCDPSession(page);
-  await session.send('WebAuthn.enable');
-  await session.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
-  return async () => {
-    await session.send('WebAuthn.disable');
-    await session.detach();
-  };
-}
-
 describe.skipIf(!ready).each(HANDS)('by $hand alone, a passkey', ({ use, type }) => {
   test('is added once; a second one on the same device is refused in words', async () => {
     await house.visit('/profile/security', async (page) => {
-      const takeAway = await givePasskeys(page);
+      const { takeAway } = await giveAuthenticator(page);
       const dialog = dialogOf(page, 'Add a passkey');
       await use(page, buttonIn(page, 'Add a passkey…'));
       await dialog.getByLabel('Name').fill('');

@@ -1,23 +1,11 @@
 /** The frame around the pages, in a real browser: one navigation, what it warns of, the way to anything. */
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ready, violations } from './test/browser.ts';
-import { type House, openHouse, press, type Visit } from './test/visit.ts';
+import { houseOfTests, press } from './test/visit.ts';
 
-let house: House;
-const visit: Visit = (where, steps) => house.visit(where, steps);
-
-beforeAll(async () => {
-  if (ready) house = await openHouse();
-}, 120_000);
-
-beforeEach(() => {
-  if (ready) house.reset();
-});
-
-afterAll(async () => {
-  if (ready) await house.stage.close();
-});
+const house = houseOfTests();
+const { visit } = house;
 
 describe.skipIf(!ready)('who is signed in', () => {
   test('keeps the navigation of the console on the pages that visitors see, too', async () => {
@@ -38,6 +26,28 @@ describe.skipIf(!ready)('who is signed in', () => {
       await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
       expect(await page.getByRole('banner').count()).toBe(1);
       expect(await page.getByRole('main').count()).toBe(1);
+    });
+  });
+});
+
+describe.skipIf(!ready)('an open menu', () => {
+  const MENUS = [
+    { where: '/keys', name: 'Actions for Staging' },
+    { where: '/usage', name: /^Status Any/ },
+    { where: '/wallet', name: 'Export' },
+    { where: '/keys', name: 'mara@lindgren.dev' },
+    { where: '/playground', name: /^Model/ },
+    { where: '/admin/models', name: 'Actions for swift' },
+  ];
+
+  test.each(MENUS)('on $where, $name, belongs to the page for screen readers', async ({ where, name }) => {
+    await visit(where, async (page) => {
+      await page
+        .getByRole('button', { name, exact: typeof name === 'string' })
+        .first()
+        .click();
+      await page.getByRole('menu').waitFor();
+      expect(await violations(page)).toEqual([]);
     });
   });
 });

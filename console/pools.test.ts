@@ -1,28 +1,12 @@
 /** Dedicated pools in a real browser: buying by mouse and by keyboard, renewing, and the storefront live. */
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { SECRET } from './test/key-answers.ts';
 import { ready, violations } from './test/browser.ts';
-import type { Fake } from './test/fake-control-plane.ts';
-import { type House, openHouse, press, type Visit } from './test/visit.ts';
+import { houseOfTests, press } from './test/visit.ts';
 
-let house: House;
-let fake: Fake;
-const visit: Visit = (where, steps) => house.visit(where, steps);
-
-beforeAll(async () => {
-  if (!ready) return;
-  house = await openHouse();
-  ({ fake } = house.stage);
-}, 240_000);
-
-beforeEach(() => {
-  if (ready) house.reset();
-});
-
-afterAll(async () => {
-  if (ready) await house.stage.close();
-});
+const house = houseOfTests();
+const { visit } = house;
 
 const MODELS = ['flagship', 'coder', 'balanced', 'swift'];
 
@@ -72,7 +56,7 @@ describe.skipIf(!ready)('a pool', () => {
       await payButton(page, '$99.00').waitFor();
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { name: 'Night', exact: true }).waitFor();
-      expect(fake.state.pools.map(({ subdomain }) => subdomain)).toContain('night');
+      expect(house.stage.fake.state.pools.map(({ subdomain }) => subdomain)).toContain('night');
     });
   });
 });
@@ -89,7 +73,7 @@ describe.skipIf(!ready)('a pool', () => {
       await payButton(page, '$99.00').click();
       await page.getByText('Give the pool a name.').waitFor();
       expect(await page.evaluate(() => document.activeElement?.id)).toBe('pool-name');
-      expect(fake.state.pools).toHaveLength(2);
+      expect(house.stage.fake.state.pools).toHaveLength(2);
     });
   });
   test.each([
@@ -100,17 +84,17 @@ describe.skipIf(!ready)('a pool', () => {
   ])('that is refused with %s says so, and what was filled in stays', async (code, words) => {
     await visit('/pools', async (page) => {
       await fillIn(page);
-      fake.state.refusal = code;
+      house.stage.fake.state.refusal = code;
       await payButton(page, '$118.00').click();
       await page.getByText(words).first().waitFor();
       expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Orion');
       await payButton(page, '$118.00').waitFor();
-      expect(fake.state.pools).toHaveLength(2);
+      expect(house.stage.fake.state.pools).toHaveLength(2);
     });
   });
 
   test('that the cash does not reach for cannot be paid: it says how much is missing', async () => {
-    fake.state.cash = 5_000;
+    house.stage.fake.state.cash = 5_000;
     await visit('/pools?models=%5B%22swift%22%5D', async (page) => {
       await page.getByText('Cash is $49.00 short. Nothing was paid.').waitFor();
       await page.getByRole('link', { name: 'Go to the wallet' }).waitFor();
@@ -120,7 +104,7 @@ describe.skipIf(!ready)('a pool', () => {
 
 describe.skipIf(!ready)('a pool that is there', () => {
   test('is renewed from its old end, while the storefront is closed, too', async () => {
-    fake.state.storefront.state = 'CLOSED';
+    house.stage.fake.state.storefront.state = 'CLOSED';
     await visit('/pools/pool_1', async (page) => {
       await press(page, page.getByRole('button', { name: 'Renew', exact: true }));
       const pay = page.getByRole('dialog').getByRole('button', { name: 'Pay $99.00' });
@@ -141,7 +125,7 @@ describe.skipIf(!ready)('a pool that is there', () => {
       await press(page, page.getByRole('switch', { name: 'Renew automatically' }));
       await page.getByRole('switch', { name: 'Renew automatically' }).click();
       await page.getByText('On', { exact: true }).waitFor();
-      expect(fake.state.pools.find(({ id }) => id === 'pool_1')?.autoRenew).toBe(true);
+      expect(house.stage.fake.state.pools.find(({ id }) => id === 'pool_1')?.autoRenew).toBe(true);
     });
   });
 });
@@ -152,7 +136,7 @@ describe.skipIf(!ready)('the storefront', () => {
       await fillIn(page);
       await payButton(page, '$118.00').waitFor();
       await page.getByText('Live', { exact: true }).waitFor();
-      fake.turnStorefront('CLOSED');
+      house.stage.fake.turnStorefront('CLOSED');
       await page.getByText('Storefront closed', { exact: true }).waitFor();
       await page.getByText('The storefront is closed: no pool can be bought now.').waitFor();
       expect(await payButton(page, '$118.00').count()).toBe(0);
@@ -162,14 +146,14 @@ describe.skipIf(!ready)('the storefront', () => {
       expect(await violations(page)).toEqual([]);
       await press(page, page.getByRole('button', { name: 'Notify me' }));
       await page.getByText('You get a mail, once, when the storefront opens.').waitFor();
-      expect(fake.state.waitsForStorefront).toBe(true);
-      fake.turnStorefront('OPEN');
+      expect(house.stage.fake.state.waitsForStorefront).toBe(true);
+      house.stage.fake.turnStorefront('OPEN');
       await payButton(page, '$118.00').waitFor();
     });
   });
 
   test('is opened by an administrator, who first stands by the prices and gives a reason', async () => {
-    fake.state.storefront.state = 'CLOSED';
+    house.stage.fake.state.storefront.state = 'CLOSED';
     await visit('/admin/storefront', async (page) => {
       await press(page, page.getByRole('button', { name: 'Open…' }));
       const dialog = page.getByRole('dialog');
@@ -180,7 +164,7 @@ describe.skipIf(!ready)('the storefront', () => {
       await dialog.getByRole('button', { name: 'Open storefront' }).click();
       await page.getByText('Storefront open', { exact: true }).waitFor();
       await page.getByText('On sale until Friday.').waitFor();
-      expect(fake.state.storefront).toMatchObject({ state: 'OPEN', pricesConfirmed: true });
+      expect(house.stage.fake.state.storefront).toMatchObject({ state: 'OPEN', pricesConfirmed: true });
     });
   });
 });
@@ -195,7 +179,10 @@ describe.skipIf(!ready)('administrators', () => {
       await dialog.getByLabel('Reason', { exact: true }).fill('New year');
       await dialog.getByRole('button', { name: 'Save' }).click();
       await page.getByText('Cost their price', { exact: true }).waitFor();
-      expect(fake.state.storefront).toMatchObject({ extraModelPrice: '25', poolRequestsFree: false });
+      expect(house.stage.fake.state.storefront).toMatchObject({
+        extraModelPrice: '25',
+        poolRequestsFree: false,
+      });
     });
     await visit('/admin/pools', async (page) => {
       await page.getByRole('button', { name: 'Actions for Atlas' }).click();
@@ -209,7 +196,7 @@ describe.skipIf(!ready)('administrators', () => {
       await page.getByRole('dialog').getByLabel('Reason', { exact: true }).fill('Abuse');
       await page.getByRole('dialog').getByRole('button', { name: 'Cancel pool' }).click();
       await page.getByText('Cancelled', { exact: true }).waitFor();
-      expect(fake.state.pools.find(({ name }) => name === 'Atlas')?.state).toBe('CANCELLED');
+      expect(house.stage.fake.state.pools.find(({ name }) => name === 'Atlas')?.state).toBe('CANCELLED');
     });
   });
 });
@@ -247,7 +234,7 @@ describe.skipIf(!ready)('money', () => {
       await tried.getByText('upstream_busy').waitFor();
       await tried.getByText('3. Answered').waitFor();
       expect(await tried.innerText()).not.toMatch(/east|north|west|429/);
-      fake.state.admin = true;
+      house.stage.fake.state.admin = true;
       await page.reload();
       await tried.getByText('north · vendor-large-2').waitFor();
       await tried.getByText('HTTP 429').waitFor();

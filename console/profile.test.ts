@@ -1,24 +1,12 @@
 /** Profile, policy and the page of one user in a real browser. */
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { PASSWORD } from './test/account-answers.ts';
 import { ready } from './test/browser.ts';
-import { type House, openHouse, press, type Visit } from './test/visit.ts';
+import { houseOfTests, press } from './test/visit.ts';
 
-let house: House;
-const visit: Visit = (where, steps) => house.visit(where, steps);
-
-beforeAll(async () => {
-  if (ready) house = await openHouse();
-}, 120_000);
-
-beforeEach(() => {
-  if (ready) house.reset();
-});
-
-afterAll(async () => {
-  if (ready) await house.stage.close();
-});
+const house = houseOfTests();
+const { visit } = house;
 
 describe.skipIf(!ready)('times', () => {
   test('on a page follow the zone of the profile, not that of the device', async () => {

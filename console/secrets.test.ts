@@ -1,25 +1,13 @@
 /** Flows about secrets in a real browser: proofs, second factors, tokens; by mouse and by keyboard alone. */
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { PASSWORD, TOKEN_SECRET, TOTP_CODE, TOTP_SECRET } from './test/account-answers.ts';
 import { SECRET } from './test/key-answers.ts';
 import { ready, violations } from './test/browser.ts';
-import { type House, openHouse, press, type Visit } from './test/visit.ts';
+import { houseOfTests, press } from './test/visit.ts';
 
-let house: House;
-const visit: Visit = (where, steps) => house.visit(where, steps);
-
-beforeAll(async () => {
-  if (ready) house = await openHouse();
-}, 120_000);
-
-beforeEach(() => {
-  if (ready) house.reset();
-});
-
-afterAll(async () => {
-  if (ready) await house.stage.close();
-});
+const house = houseOfTests();
+const { visit } = house;
 
 const proofDialog = (page: Page) => page.getByRole('dialog', { name: 'Is it still you?' });
 

@@ -3,28 +3,16 @@
  * cut off, and it stands still and stays readable for who asked for that.
  */
 import type { Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ADMIN_PAGES, overflow, OWN_PAGES, PUBLIC_PAGES, ready } from './test/browser.ts';
 import { clippedWords, untranslated } from './test/words.ts';
-import { type House, openHouse } from './test/visit.ts';
+import { houseOfTests } from './test/visit.ts';
 
-let house: House;
-
-beforeAll(async () => {
-  if (!ready) return;
-  house = await openHouse();
-  await house.tab.context.addInitScript(() => {
+const house = houseOfTests(async ({ tab }) => {
+  await tab.context.addInitScript(() => {
     // The empty page between two visits has no storage.
     if (location.protocol === 'http:') localStorage.setItem('language', 'en-XA');
   });
-}, 120_000);
-
-beforeEach(() => {
-  if (ready) house.reset();
-});
-
-afterAll(async () => {
-  if (ready) await house.stage.close();
 });
 
 /** What the service has answered on this page: its words are not the console's to translate. */

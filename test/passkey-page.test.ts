@@ -4,6 +4,7 @@
  */
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type Authenticator, giveAuthenticator } from '../console/test/authenticator.ts';
 import { CHROMIUM_FLAGS, findChromium } from '../console/test/chromium.ts';
 import { createEmptyDatabase } from './database.ts';
 import type { TestDatabase } from './database.ts';
@@ -21,8 +22,7 @@ let database: TestDatabase;
 let house: House;
 let browser: Browser;
 let page: Page;
-/** How many ceremonies the authenticator took part in. */
-let asserted = 0;
+let authenticator: Authenticator;
 
 beforeAll(async () => {
   if (chrome === undefined) return;
@@ -37,7 +37,7 @@ beforeAll(async () => {
   await page.addInitScript(() => {
     PublicKeyCredential.isConditionalMediationAvailable = () => Promise.resolve(false);
   });
-  await addAuthenticator();
+  authenticator = await giveAuthenticator(page);
 }, 120_000);
 
 afterAll(async () => {
@@ -45,25 +45,6 @@ afterAll(async () => {
   await house?.stop();
   await database?.drop();
 });
-
-/** One that is built in, keeps passkeys, and sees its owner's finger at once. */
-async function addAuthenticator(): Promise<void> {
-  const session = await page.context().newCDPSession(page);
-  session.on('WebAuthn.credentialAsserted', () => {
-    asserted += 1;
-  });
-  await session.send('WebAuthn.enable');
-  await session.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
-}
 
 const address = (path: string): string => `http://localhost:${house.control.port}${path}`;
 const button = (name: string) => page.getByRole('button', { name, exact: true });
@@ -99,27 +80,27 @@ describe.skipIf(chrome === undefined)('a passkey', () => {
     await button('Sign in with a passkey').click();
     await page.waitForURL(/\/profile\/security/);
     await page.getByText(`Signed in as ${EMAIL}.`).waitFor();
-    expect(asserted).toBeGreaterThan(0);
+    expect(authenticator.asserted()).toBeGreaterThan(0);
   });
 
   test('signs in by keyboard alone', async () => {
-    const before = asserted;
+    const before = authenticator.asserted();
     await signOut();
     await button('Sign in with a passkey').focus();
     await page.keyboard.press('Enter');
     await page.waitForURL(/\/profile\/security/);
     await page.getByText(`Signed in as ${EMAIL}.`).waitFor();
-    expect(asserted).toBeGreaterThan(before);
+    expect(authenticator.asserted()).toBeGreaterThan(before);
   });
 
   test('proves who sits there before a sensitive act, which then goes on', async () => {
     await age();
-    const before = asserted;
+    const before = authenticator.asserted();
     await button('Set up…').click();
     const proof = page.getByRole('dialog', { name: 'Is it still you?' });
     await proof.getByRole('button', { name: 'Use a passkey' }).press('Enter');
     await proof.waitFor({ state: 'detached' });
     await page.getByRole('dialog', { name: 'Set up an authenticator app' }).getByLabel('Secret').waitFor();
-    expect(asserted).toBe(before + 1);
+    expect(authenticator.asserted()).toBe(before + 1);
   });
 });

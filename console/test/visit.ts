@@ -1,8 +1,17 @@
 /** One tab for the tests of a file: opens pages as somebody, and fails when the page says anything. */
 import type { Locator, Page } from 'playwright-core';
-import { expect, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, vi } from 'vitest';
 import { makeAccount } from './account-answers.ts';
-import { ADMIN_PAGES, openStage, openTab, PUBLIC_PAGES, type Stage, type Tab, type View } from './browser.ts';
+import {
+  ADMIN_PAGES,
+  openStage,
+  openTab,
+  PUBLIC_PAGES,
+  ready,
+  type Stage,
+  type Tab,
+  type View,
+} from './browser.ts';
 import { makePools } from './pool-answers.ts';
 import { makeKeys, resetModels } from './sample.ts';
 
@@ -22,10 +31,41 @@ export interface House {
 
 /** A browser on a busy machine takes its time; a page that hangs takes longer. */
 const TEST_MS = 90_000;
+/** The console may have to be built first. */
+const OPEN_MS = 240_000;
 vi.setConfig({ testTimeout: TEST_MS });
 
+/**
+ * The house of a test file: opened before its tests, as at first before each of them, closed after them.
+ * Where there is no browser it is never opened, and must not be asked for anything.
+ */
+export function houseOfTests(prepare?: (house: House) => Promise<void>): House {
+  let opened: House | undefined;
+  beforeAll(async () => {
+    if (!ready) return;
+    opened = await openHouse();
+    await prepare?.(opened);
+  }, OPEN_MS);
+  beforeEach(() => opened?.reset());
+  afterAll(() => opened?.stage.close());
+  const there = (): House => {
+    if (!opened) throw new Error('The house is open while the tests of its file run.');
+    return opened;
+  };
+  return {
+    get stage() {
+      return there().stage;
+    },
+    get tab() {
+      return there().tab;
+    },
+    visit: (where, steps) => there().visit(where, steps),
+    reset: () => there().reset(),
+  };
+}
+
 /** The built console over the fake control plane, with one tab. */
-export async function openHouse(): Promise<House> {
+async function openHouse(): Promise<House> {
   const stage = await openStage();
   const tab = await openTab(stage, WIDE);
   const { state } = stage.fake;
