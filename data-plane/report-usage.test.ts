@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
-import { placedText, usageText } from '@gateway/shared/usage-report';
+import { usageText } from '@gateway/shared/usage-report';
 import { Addresses } from './addresses.ts';
 import { ControlError } from './control-error.ts';
 import { usageOf } from './ledger/model/records.ts';
@@ -44,9 +44,9 @@ async function answering(answer: string | undefined): Promise<{ target: ReportTa
   return { target: { addresses, token: 'gnt_test', timeoutMs: answer === undefined ? 100 : 10_000 }, seen };
 }
 
-const text = usageText({ ...usageOf('request_1', 250_000n), model: 'größe "m"\n' });
+const usage = { ...usageOf('request_1', 250_000n), model: 'größe "m"\n' };
 const place = { journalId: 'journal_1', seq: 7, leaseId: 'lease_1' };
-const report = { nodeId: 'node_1', batchId: 'batch_1', records: [placedText(text, place), text] };
+const report = { nodeId: 'node_1', batchId: 'batch_1', records: [usageText(usage, place), usageText(usage)] };
 const done = { accepted: 2, duplicates: 0, rejected: [], userErrors: [] };
 const tooMany = { code: 'LIMIT_REACHED', message: 'no' };
 

@@ -2,6 +2,7 @@
  * Sends a usage report as one plain POST of GraphQL over HTTP. A client library would parse, hash and sort
  * the variables of every report; these are texts that were encoded when the charges were made.
  */
+import { request } from 'undici';
 import { reportBody } from '@gateway/shared/usage-report';
 import type { NodeUsageReportAnswer, UsageReport } from '@gateway/shared/usage-report';
 import type { Addresses } from './addresses.ts';
@@ -45,7 +46,7 @@ export async function sendReport(target: ReportTarget, report: UsageReport): Pro
 async function post({ addresses, token, timeoutMs }: ReportTarget, body: string): Promise<Answer> {
   const address = addresses.current;
   try {
-    const response = await fetch(address, {
+    const { body: answer } = await request(address, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
@@ -55,7 +56,7 @@ async function post({ addresses, token, timeoutMs }: ReportTarget, body: string)
       body,
       signal: AbortSignal.timeout(timeoutMs),
     });
-    return (await response.json()) as Answer;
+    return (await answer.json()) as Answer;
   } catch (cause) {
     addresses.leave(address);
     const reason = cause instanceof Error ? cause.message : String(cause);

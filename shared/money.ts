@@ -33,10 +33,16 @@ export function parseDollars(text: string): Micros | undefined {
 
 /** Writes micro-USD as dollars with at least two fraction digits and no useless zeros: 255000n is "0.255". */
 export function formatDollars(amount: Micros): string {
-  const sign = amount < 0n ? '-' : '';
-  const digits = (amount < 0n ? -amount : amount).toString().padStart(7, '0');
-  const fraction = digits.slice(-6).replace(/0{1,4}$/, '');
-  return `${sign}${digits.slice(0, -6)}.${fraction}`;
+  return amount < 0n ? `-${dollarsOf(String(-amount))}` : dollarsOf(String(amount));
+}
+
+/** The same of an amount that is not negative, from its decimal text: "255000" is "0.255". */
+export function dollarsOf(micros: string): string {
+  const digits = micros.padStart(7, '0');
+  const cents = digits.length - 4;
+  let end = digits.length;
+  while (end > cents && digits[end - 1] === '0') end -= 1;
+  return `${digits.slice(0, -6)}.${digits.slice(-6, end)}`;
 }
 
 /** Reads a ratio such as "0.85" (at most 4 fraction digits). Returns undefined for everything else. */

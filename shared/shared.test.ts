@@ -4,9 +4,24 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { ConfigChecksum } from './checksum.ts';
 import { asGatewayError, FAILURES, GatewayError } from './failures.ts';
-import { chargeFor, formatDollars, formatRatio, parseDollars, parseRatio, RATIO_ONE } from './money.ts';
+import { chargeFor, dollarsOf, formatDollars, formatRatio, parseDollars, parseRatio, RATIO_ONE } from './money.ts';
 import { exportPublicKey, seal, unseal } from './sealing.ts';
+import { TimeTexts } from './time-texts.ts';
 import { deriveKey, digestOf, isWellFormedKey, issueKey, maskOf } from './secrets.ts';
+
+describe('moments', () => {
+  it('are written as the language writes them, in whatever order they come', () => {
+    const moment = fc.integer({ min: -8_640_000_000_000_000, max: 8_640_000_000_000_000 });
+    const near = fc.integer({ min: 1_795_000_000_000, max: 1_795_000_003_000 });
+    fc.assert(
+      fc.property(fc.array(fc.oneof(moment, near)), (moments) => {
+        const times = new TimeTexts();
+        for (const at of moments) expect(times.of(at)).toBe(new Date(at).toISOString());
+      }),
+    );
+    expect(() => new TimeTexts().of(Number.NaN)).toThrow(RangeError);
+  });
+});
 
 describe('money', () => {
   it('reads back what it wrote, for every amount', () => {
@@ -14,6 +29,17 @@ describe('money', () => {
       fc.property(fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n }), (amount) => {
         expect(parseDollars(formatDollars(amount))).toBe(amount);
       }),
+    );
+  });
+
+  it('writes an amount of a record as it writes a number', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: 0n, max: 10n ** 18n }), (amount) => {
+        expect(dollarsOf(String(amount))).toBe(formatDollars(amount));
+      }),
+    );
+    expect(['0', '1', '255000', '12000000', '1230000'].map(dollarsOf)).toEqual(
+      ['0.00', '0.000001', '0.255', '12.00', '1.23'],
     );
   });
 

@@ -1,7 +1,8 @@
 /** How a node reports what it served: the mutation, and a usage record in the words of the API. */
 import type { Family, Group } from './catalog.ts';
-import { formatDollars } from './money.ts';
+import { dollarsOf } from './money.ts';
 import type { AttemptRecord, UsageOutcome, UsageRecord, UsageSource, UsageStatus } from './records.ts';
+import { TimeTexts } from './time-texts.ts';
 
 /** Settles journal records and reports free requests. At-least-once; idempotent by request id. */
 export const NODE_USAGE_REPORT = /* GraphQL */ `
@@ -22,7 +23,7 @@ export const NODE_USAGE_REPORT = /* GraphQL */ `
 /** The most records one report may carry. */
 export const USAGE_BATCH_MAX = 500;
 
-/** A report: each record is the JSON text of a NodeUsageRecordInput, see `usageText` and `placedText`. */
+/** A report: each record is the JSON text of a NodeUsageRecordInput, see `usageText`. */
 export interface UsageReport {
   nodeId: string;
   batchId: string;
@@ -43,10 +44,10 @@ export interface NodeUsageReportAnswer {
  * 3339. A charge has a place, too: all three or none of journal, seq and lease.
  */
 export interface NodeUsageRecordInput {
+  journalId?: string | undefined;
+  leaseId?: string | undefined;
+  seq?: string | undefined;
   requestId: string;
-  journalId?: string;
-  seq?: string;
-  leaseId?: string;
   at: string;
   keyId: string;
   walletId: string;
@@ -88,17 +89,11 @@ export interface ChargePlace {
 }
 
 /**
- * The JSON text of a record as `nodeUsageReport` takes it, but for its place: what a node writes into its
- * journal and sends later on, encoded once.
+ * The JSON text of a record as `nodeUsageReport` takes it; a charge has a place. It is what a node writes
+ * into its journal and sends later on, encoded once.
  */
-export function usageText(usage: UsageRecord): string {
-  return JSON.stringify(usageInput(usage));
-}
-
-/** The text of a charge with its place. */
-export function placedText(text: string, { journalId, seq, leaseId }: ChargePlace): string {
-  const names = `"journalId":${JSON.stringify(journalId)},"leaseId":${JSON.stringify(leaseId)}`;
-  return `{${names},"seq":"${seq}",${text.slice(1)}`;
+export function usageText(usage: UsageRecord, place?: ChargePlace, times = new TimeTexts()): string {
+  return JSON.stringify(usageInput(usage, place, times.of(usage.at)));
 }
 
 const BODY_START = `{"query":${JSON.stringify(NODE_USAGE_REPORT)},"variables":{"input":{"nodeId":`;
@@ -109,10 +104,13 @@ export function reportBody({ nodeId, batchId, records }: UsageReport): string {
   return `${BODY_START}${names},"records":[${records.join(',')}]}}}`;
 }
 
-function usageInput(usage: UsageRecord): NodeUsageRecordInput {
+function usageInput(usage: UsageRecord, place: ChargePlace | undefined, at: string): NodeUsageRecordInput {
   return {
+    journalId: place?.journalId,
+    leaseId: place?.leaseId,
+    seq: place && String(place.seq),
     requestId: usage.requestId,
-    at: new Date(usage.at).toISOString(),
+    at,
     keyId: usage.keyId,
     walletId: usage.walletId,
     poolId: usage.poolId,
@@ -121,9 +119,9 @@ function usageInput(usage: UsageRecord): NodeUsageRecordInput {
     modelName: usage.model,
     family: capitals(usage.family),
     routeId: usage.routeId,
-    basePrice: formatDollars(BigInt(usage.basePrice)),
+    basePrice: dollarsOf(usage.basePrice),
     ratio: usage.ratio,
-    cost: formatDollars(BigInt(usage.cost)),
+    cost: dollarsOf(usage.cost),
     inputTokens: usage.tokens.input,
     outputTokens: usage.tokens.output,
     cachedTokens: usage.tokens.cached,

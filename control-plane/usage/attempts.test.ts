@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ATTEMPTS_MAX, withAttempt } from '@gateway/shared/attempts';
 import type { AttemptRecord, Tried, UsageRecord } from '@gateway/shared/records';
-import { placedText, reportBody, usageText } from '@gateway/shared/usage-report';
+import { reportBody, usageText } from '@gateway/shared/usage-report';
 import { pick, startTestApp } from '../../test/control/app.ts';
 import type { Browser, TestApp } from '../../test/control/app.ts';
 import { createToken } from '../accounts/token.service.ts';
@@ -92,14 +92,14 @@ describe('what was tried', () => {
   async function report(more: Partial<UsageRecord>): Promise<string> {
     const requestId = `req_${(seq += 1)}`;
     const cost = more.cost ?? String(PRICE);
-    const text = usageText({
+    const usage = {
       ...{ requestId, at: Date.now(), keyId: 'key_1', walletId, poolId: null, group: 'default' },
       ...{ source: 'API_KEY', model: 'swift', family: 'chat_completions', routeId, basePrice: String(PRICE) },
       ...{ ratio: '1', tokens: { input: 1, output: 1, cached: null, reasoning: null }, status: 'SUCCEEDED' },
       ...{ outcome: 'DELIVERED', httpStatus: 200, errorCode: null, streamed: false, latencyMs: 300 },
       ...{ firstContentMs: 4, ip: null, lossesInAnswer: 0, ...more, cost },
-    } as UsageRecord);
-    const record = cost === '0' ? text : placedText(text, { ...place, seq });
+    } as UsageRecord;
+    const record = usageText(usage, cost === '0' ? undefined : { ...place, seq });
     const response = await fetch(`${test.url}/graphql`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${NODE_TOKEN}` },

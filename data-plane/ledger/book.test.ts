@@ -15,10 +15,8 @@ const granted = (no: number): JournalRecord => ({
   leaseId: `lease_${no}`,
   amount: '1000',
 });
-const charged = (seq: number, leaseId = 'lease_1'): JournalRecord => ({
-  ...chargeOf(`request_${seq}`, PRICE, leaseId),
-  seq,
-});
+const charged = (seq: number, leaseId = 'lease_1'): JournalRecord =>
+  chargeOf(`request_${seq}`, PRICE, { seq, leaseId });
 
 function bookOf(...records: JournalRecord[]): Book {
   const book = emptyBook('journal_1');

@@ -21,6 +21,9 @@ export type JournalRecord =
   | SettledRecord
   | { type: 'closed'; leaseId: string };
 
+/** A record that nobody waits for. */
+export type NoteRecord = Exclude<JournalRecord, ChargeRecord>;
+
 /** A billed success. `seq` counts the charges of the journal from 1 without gaps. */
 export interface ChargeRecord {
   type: 'charge';
@@ -28,8 +31,8 @@ export interface ChargeRecord {
   leaseId: string;
   requestId: string;
   cost: Micros;
-  /** The record of the usage log, as JSON text that only lacks its place (shared/usage-report). */
-  usage: string;
+  /** The record of the usage log as the control plane takes it (shared/usage-report), its place included. */
+  text: string;
 }
 
 /** What became of all charges up to `seq`. */

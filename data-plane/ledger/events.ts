@@ -1,7 +1,7 @@
 /** What the money rules are told, and what they ask for. */
 import type { FailureCode } from '@gateway/shared/failures';
 import type { Micros } from '@gateway/shared/money';
-import type { JournalRecord, SettledLease } from './book.ts';
+import type { NoteRecord, SettledLease } from './book.ts';
 import type { LeaseRequest, LedgerState, Moment, Purse } from './state.ts';
 
 export type RefusalCode = Extract<
@@ -40,7 +40,7 @@ export type LedgerEffect =
   | { type: 'REFUSE'; waiter: number; code: Refusal }
   /** `fresh`: it must stand in the journal before it is sent. */
   | { type: 'REQUEST'; request: LeaseRequest; purse: Purse; fresh: boolean }
-  | { type: 'WRITE'; record: JournalRecord }
+  | { type: 'WRITE'; record: NoteRecord }
   | { type: 'SETTLE' }
   | { type: 'CLOSE'; leaseId: string; count: number; sum: Micros }
   | { type: 'RETRY'; purseId: string; afterMs: number };

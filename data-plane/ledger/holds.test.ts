@@ -8,10 +8,9 @@ const PRICE = 100_000n;
 
 function hold() {
   const done: string[] = [];
-  const held = new LeaseHold({
-    price: PRICE,
-    commit: async ({ requestId }) => void done.push(requestId),
-    release: () => done.push('released'),
+  const held = new LeaseHold('lease_1', PRICE, {
+    commit: async (leaseId, price, { requestId }) => void done.push(`${requestId} ${leaseId} ${price}`),
+    release: (leaseId, price) => done.push(`released ${leaseId} ${price}`),
   });
   return { done, held };
 }
@@ -21,14 +20,14 @@ test('a hold is committed once with its price; neither a second charge nor a rel
   await held.commit(usageOf('request_1', PRICE));
   await expect(held.commit(usageOf('request_2', PRICE))).rejects.toThrow('ended twice');
   expect(() => held.release()).toThrow('ended twice');
-  expect(done).toEqual(['request_1']);
+  expect(done).toEqual([`request_1 lease_1 ${PRICE}`]);
 });
 
 test('a hold that was released is never charged', async () => {
   const { done, held } = hold();
   held.release();
   await expect(held.commit(usageOf('request_1', PRICE))).rejects.toThrow('ended twice');
-  expect(done).toEqual(['released']);
+  expect(done).toEqual([`released lease_1 ${PRICE}`]);
 });
 
 test('a charge of another price is none: the hold goes back, and both amounts are named', async () => {
@@ -37,7 +36,7 @@ test('a charge of another price is none: the hold goes back, and both amounts ar
     await expect(held.commit(usageOf('request_1', cost))).rejects.toThrow(
       `a charge of ${cost} was made for a hold of ${PRICE}`,
     );
-    expect(done).toEqual(['released']);
+    expect(done).toEqual([`released lease_1 ${PRICE}`]);
   }
 });
 

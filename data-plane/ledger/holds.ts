@@ -7,36 +7,40 @@ import type { UsageRecord } from '@gateway/shared/records';
 import type { LedgerEvent, Refusal } from './events.ts';
 import type { Hold } from './ledger.ts';
 
+/** What becomes of a price that was held from a lease. */
 export interface HoldActions {
-  price: Micros;
-  commit(usage: UsageRecord): Promise<void>;
-  release(): void;
+  commit(leaseId: string, price: Micros, usage: UsageRecord): Promise<void>;
+  release(leaseId: string, price: Micros): void;
 }
+
+const ENDED_TWICE = 'a hold was ended twice';
 
 /** Sees to it that a hold is ended once, and with the price that was held. */
 export class LeaseHold implements Hold {
+  readonly #leaseId: string;
+  readonly #price: Micros;
   readonly #actions: HoldActions;
   #ended = false;
 
-  constructor(actions: HoldActions) {
+  constructor(leaseId: string, price: Micros, actions: HoldActions) {
+    this.#leaseId = leaseId;
+    this.#price = price;
     this.#actions = actions;
   }
 
-  async commit(usage: UsageRecord): Promise<void> {
-    this.#end();
-    if (usage.cost === String(this.#actions.price)) return this.#actions.commit(usage);
-    this.#actions.release();
-    throw new Error(`a charge of ${usage.cost} was made for a hold of ${this.#actions.price}`);
+  commit(usage: UsageRecord): Promise<void> {
+    if (this.#ended) return Promise.reject(new Error(ENDED_TWICE));
+    this.#ended = true;
+    if (BigInt(usage.cost) === this.#price) return this.#actions.commit(this.#leaseId, this.#price, usage);
+    this.#actions.release(this.#leaseId, this.#price);
+    const reason = `a charge of ${usage.cost} was made for a hold of ${this.#price}`;
+    return Promise.reject(new Error(reason));
   }
 
   release(): void {
-    this.#end();
-    this.#actions.release();
-  }
-
-  #end(): void {
-    if (this.#ended) throw new Error('a hold was ended twice');
+    if (this.#ended) throw new Error(ENDED_TWICE);
     this.#ended = true;
+    this.#actions.release(this.#leaseId, this.#price);
   }
 }
 

@@ -42,7 +42,7 @@ async function withLease(path: string, more: Partial<JournalOptions> = {}): Prom
   return journal;
 }
 
-const charge = (number: number) => chargeOf(`request_${number}`, 1n, 'lease_1');
+const charge = (seq: number, number = seq) => chargeOf(`request_${number}`, 1n, { leaseId: 'lease_1', seq });
 const settledOf = (seq: number, count: number) => ({
   seq,
   leases: [{ leaseId: 'lease_1', count, rejected: 0, rejectedSum: '0' }],
@@ -63,7 +63,7 @@ function segment(book: Book, groups: readonly number[]): Buffer {
   const frames = groups.map((size, at) =>
     encodeFrame(
       at + 1,
-      Array.from({ length: size }, () => lineOf({ ...charge(seq), seq: seq++ })),
+      Array.from({ length: size }, () => lineOf(charge(seq++))),
     ),
   );
   return Buffer.concat([encodeFrame(0, [JSON.stringify(bookToJson(book))]), ...frames]);
@@ -159,7 +159,7 @@ test.each([
   ['a book that is none', encodeFrame(0, ['hello']), /at byte 0: /],
   [
     'a charge that cannot follow',
-    Buffer.concat([segment(bookAt(0), []), encodeFrame(1, [lineOf({ ...charge(9), seq: 9 })])]),
+    Buffer.concat([segment(bookAt(0), []), encodeFrame(1, [lineOf(charge(9))])]),
     /charge 9 stands where 1 should/,
   ],
 ])('a segment with %s is damaged, and says why and what to do', (_, bytes, words) => {
@@ -185,22 +185,22 @@ test('a charge whose record lacks its request or its cost is refused', () => {
     { requestId: 'request_1' },
     { requestId: 'request_1', cost: 'lots' },
   ])
-    expect(() => chargeOfLine(JSON.stringify({ ...place, report }))).toThrow('charge 7 has no record');
+    expect(() => chargeOfLine(JSON.stringify({ ...place, report }), 'journal_1')).toThrow('charge 7 has no record');
 });
 
 test('what is parked still counts as not settled, until it is', async () => {
   const journal = await withLease(folder());
   for (let number = 1; number <= 3; number += 1) await journal.append(charge(number));
-  await journal.settle({ ...settledOf(2, 1), parked: [[2, lineOf({ ...charge(2), seq: 2 })]] });
+  await journal.settle({ ...settledOf(2, 1), parked: [[2, lineOf(charge(2))]] });
   expect(journal.backlog).toBe(2);
   await journal.settle({ ...settledOf(2, 1), unparked: [2] });
   expect(journal.backlog).toBe(1);
 });
 
 test('only the line of a charge is read as one', () => {
-  const record = { ...charge(1), seq: 3 };
-  expect(chargeOfLine(lineOf(record))).toEqual(record);
-  expect(() => chargeOfLine(lineOf({ type: 'refused', no: 1 }))).toThrow('a refused record stands where');
+  const record = charge(3);
+  expect(chargeOfLine(lineOf(record), 'journal_1')).toEqual(record);
+  expect(() => chargeOfLine(lineOf({ type: 'refused', no: 1 }), 'journal_1')).toThrow('a refused record stands where');
 });
 
 test('a settled file goes; the one that holds an open charge stays, and so do all after it', async () => {
@@ -310,7 +310,7 @@ test('a new segment that fails is tried for again, then charges are taken as bef
   failing.append = false;
   failing.rename = 2;
   await expect.poll(() => journal.writable, { timeout: 6_000 }).toBe(true);
-  await journal.append(charge(3));
+  await journal.append(charge(2, 3));
   expect(opened).toBe(1);
   expect(readdirSync(path).toSorted()).toEqual([segmentName(1), segmentName(2)]);
   expect((await (await open(path)).unsettled(9)).map(({ requestId }) => requestId)).toEqual([
@@ -383,13 +383,13 @@ test('records that wait for the disk are bounded: more are refused until it has 
     },
   };
   const journal = await withLease(folder(), { disk });
-  await journal.append(charge(0));
+  await journal.append(charge(1));
   slow = true;
-  const first = journal.append(charge(1));
+  const first = journal.append(charge(2));
   await new Promise((resolve) => setTimeout(resolve, 20));
-  const waiting = Array.from({ length: 20_000 }, (_, at) => journal.append(charge(at + 2)));
+  const waiting = Array.from({ length: 20_000 }, (_, at) => journal.append(charge(at + 3)));
   expect(journal.writable).toBe(false);
-  await expect(journal.append(charge(20_002))).rejects.toThrow('not writable');
+  await expect(journal.append(charge(20_003))).rejects.toThrow('not writable');
   slow = false;
   go();
   await Promise.all([first, ...waiting]);
@@ -474,11 +474,11 @@ test('exactly as many charges as memory keeps are kept, and one more is read bac
   const written = segments.splice(0);
   expect(await seqsOf(unsettled, 1)).toEqual([]);
   segments.push(...written);
-  const kept = Array.from({ length: KEPT_MAX }, (_, at) => ({ ...charge(at + 1), seq: at + 1 }));
+  const kept = Array.from({ length: KEPT_MAX }, (_, at) => charge(at + 1));
   unsettled.add(kept, { segment: 1, offset: 0, group: 0 });
   expect(await unsettled.next(KEPT_MAX)).toHaveLength(KEPT_MAX);
   expect(reads).toEqual([]);
-  unsettled.add([{ ...charge(1), seq: KEPT_MAX + 1 }], { segment: 1, offset: 0, group: 0 });
+  unsettled.add([charge(KEPT_MAX + 1)], { segment: 1, offset: 0, group: 0 });
   unsettled.drop(KEPT_MAX - 1);
   expect(await seqsOf(unsettled, 9)).toEqual([KEPT_MAX, KEPT_MAX + 1]);
   expect(reads).toHaveLength(1);

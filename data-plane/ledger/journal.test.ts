@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
+import { usageText } from '@gateway/shared/usage-report';
 import { bookFromJson, bookToJson, emptyBook, enter } from './book.ts';
 import type { Book, JournalRecord } from './book.ts';
 import { realDisk } from './disk.ts';
@@ -46,7 +47,7 @@ function granted(journal: Journal): void {
   journal.note({ type: 'granted', no: 1, leaseId: 'lease_1', amount: '1000000' });
 }
 
-const charge = (number: number) => chargeOf(`request_${number}`, 1n, 'lease_1');
+const charge = (seq: number, number = seq) => chargeOf(`request_${number}`, 1n, { leaseId: 'lease_1', seq });
 
 test('a cut segment replays to exactly the charges that were whole', () => {
   const { bytes, starts } = segmentOf(40, 100);
@@ -117,7 +118,7 @@ test('commits that come together share one durable write', async () => {
   const journal = await open(folder(), { disk });
   granted(journal);
   const before = writes;
-  await Promise.all(Array.from({ length: 500 }, (_, number) => journal.append(charge(number))));
+  await Promise.all(Array.from({ length: 500 }, (_, number) => journal.append(charge(number + 1))));
   expect(writes - before).toBeLessThanOrEqual(3);
   expect(journal.book.nextSeq).toBe(501);
 });
@@ -203,7 +204,7 @@ test.each(['sync', 'write'] as const)(
     journal.note({ type: 'requested', no: 2, walletId: 'wallet_b', keyId: null, want: '5', need: '5' });
     broken[kind] = false;
     await expect.poll(() => journal.writable, { timeout: 5_000 }).toBe(true);
-    await journal.append(charge(4));
+    await journal.append(charge(2, 4));
     await journal.close();
     expect(reused.size).toBe(0);
     const again = await open(path);
@@ -264,11 +265,14 @@ test('more charges than memory keeps are read back: in order, none twice, none m
 });
 
 test('a charge reads back from its line or an older one; without its record it is refused', () => {
-  const record = { ...charge(1), seq: 7 };
-  expect(recordOf(lineOf(record))).toEqual(record);
+  const record = charge(7, 1);
+  const read = (line: string) => recordOf(line, 'journal_1');
+  expect(read(lineOf(record))).toEqual(record);
   const place = { type: 'charge', seq: 7, leaseId: 'lease_1' };
-  expect(recordOf(JSON.stringify({ ...place, usage: usageOf('request_1', 1n) }))).toEqual(record);
-  expect(() => recordOf(JSON.stringify(place))).toThrow('charge 7 has no record');
+  const usage = usageOf('request_1', 1n);
+  expect(read(JSON.stringify({ ...place, usage }))).toEqual(record);
+  expect(read(JSON.stringify({ ...place, report: JSON.parse(usageText(usage)) }))).toEqual(record);
+  expect(() => read(JSON.stringify(place))).toThrow('charge 7 has no record');
 });
 
 test('a book survives JSON, whatever stands in it', () => {
@@ -306,10 +310,10 @@ test('a book of sixty thousand open leases fits into a segment, and is read at t
     journal.note({ type: 'granted', no, leaseId: `lse_01ARZ3NDEKTSV4RRFFQ69G5${no}`, amount: '1000000' });
   }
   await vi.waitFor(() => expect(journal.book.leases.size).toBe(60_000), { timeout: 60_000 });
-  await journal.append(chargeOf('request_1', 1n, 'lse_01ARZ3NDEKTSV4RRFFQ69G560000'));
+  await journal.append(chargeOf('request_1', 1n, { seq: 1, leaseId: 'lse_01ARZ3NDEKTSV4RRFFQ69G560000' }));
   await journal.close();
   const after = await open(path);
   expect(after.book.leases.size).toBe(60_000);
-  await after.append(chargeOf('request_2', 1n, 'lse_01ARZ3NDEKTSV4RRFFQ69G51'));
+  await after.append(chargeOf('request_2', 1n, { seq: 2, leaseId: 'lse_01ARZ3NDEKTSV4RRFFQ69G51' }));
   expect(after.backlog).toBe(2);
 }, 120_000);

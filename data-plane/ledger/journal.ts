@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { bookToJson, emptyBook, enter } from './book.ts';
-import type { Book, ChargeRecord, JournalRecord, SettledRecord } from './book.ts';
+import type { Book, ChargeRecord, JournalRecord, NoteRecord, SettledRecord } from './book.ts';
 import type { Disk, GrowingFile } from './disk.ts';
 import { encodeFrame } from './frames.ts';
 import { lineOf } from './lines.ts';
@@ -21,9 +21,6 @@ const QUEUE_MAX = 20_000;
 /** Pause between attempts to get a writable segment after a failure, in ms. */
 const HEAL_EVERY_MS = 500;
 
-/** What a caller appends: a charge gets its number when it is written. */
-export type NewRecord = Exclude<JournalRecord, ChargeRecord> | Omit<ChargeRecord, 'seq'>;
-
 export interface JournalOptions {
   folder: string;
   disk: Disk;
@@ -34,7 +31,7 @@ export interface JournalOptions {
 }
 
 interface Pending {
-  record: NewRecord;
+  record: JournalRecord;
   resolve(): void;
   /** Absent for what must stand in the journal sooner or later, after a failure too. */
   reject?(error: unknown): void;
@@ -63,6 +60,7 @@ export class Journal {
   #sick = true;
   #group = 0;
   #queue: Pending[] = [];
+  #nextSeq: number;
   #flushing: Promise<void> | undefined;
   #healing: NodeJS.Timeout | undefined;
   #restarting: Promise<void> | undefined;
@@ -73,12 +71,22 @@ export class Journal {
     this.#options = options;
     this.book = book;
     this.#segments = segments;
+    this.#nextSeq = book.nextSeq;
     this.#unsettled = new Unsettled(options.disk, { book, segments });
   }
 
   /** Whether a charge could be made durable now. */
   get writable(): boolean {
     return !this.#sick && this.#queue.length < QUEUE_MAX;
+  }
+
+  get journalId(): string {
+    return this.book.journalId;
+  }
+
+  /** The number of the charge that is appended next. A charge that does not become durable leaves it free. */
+  get nextSeq(): number {
+    return this.#nextSeq;
   }
 
   /** Charges that no report has settled, those included that are parked. */
@@ -95,10 +103,16 @@ export class Journal {
   /**
    * Appends a record; resolves when it is durable. Rejects when it is not: then it does not count, now or
    * after a restart. One case is beyond us: the failed write reached the disk after all, the disk refuses to
-   * have it cut off, and the process dies before a new segment says that it does not count.
+   * have it cut off, and the process dies before a new segment says that it does not count. A charge bears
+   * `nextSeq`.
    */
-  append(record: NewRecord): Promise<void> {
+  append(record: JournalRecord): Promise<void> {
     if (!this.writable || this.#closed) return Promise.reject(new Error('the journal is not writable'));
+    if (record.type === 'charge') {
+      if (record.seq !== this.#nextSeq)
+        return Promise.reject(new Error(`charge ${record.seq} came where ${this.#nextSeq} was due`));
+      this.#nextSeq += 1;
+    }
     return new Promise((resolve, reject) => {
       this.#queue.push({ record, resolve, reject });
       this.#startFlush();
@@ -109,7 +123,7 @@ export class Journal {
    * Appends a record that nobody waits for. It is kept through failures, and comes before all that is
    * appended later.
    */
-  note(record: NewRecord): void {
+  note(record: NoteRecord): void {
     this.#queue.push({ record, resolve: () => undefined });
     this.#startFlush();
   }
@@ -160,6 +174,7 @@ export class Journal {
         await this.#giveUp(error);
         const all = [...group, ...this.#queue];
         this.#queue = all.filter(({ reject }) => !reject);
+        this.#nextSeq = this.book.nextSeq;
         for (const { reject } of all) reject?.(error);
       }
     }
@@ -167,13 +182,12 @@ export class Journal {
   }
 
   /** Writes one group; once it is durable it counts in the book, and its charges wait for their report. */
-  async #write(group: readonly NewRecord[]): Promise<void> {
+  async #write(records: readonly JournalRecord[]): Promise<void> {
     const active = this.#segments.at(-1);
     if (active && active.size >= (this.#options.segmentBytes ?? SEGMENT_BYTES)) await this.#startSegment();
     const file = this.#file;
     const segment = this.#segments.at(-1);
     if (!file || !segment) throw new Error('the journal is not writable');
-    const records = this.#numbered(group);
     const place = { segment: segment.number, offset: segment.size, group: this.#group };
     const frame = encodeFrame(place.group, records.map(lineOf));
     await file.append(frame);
@@ -182,11 +196,6 @@ export class Journal {
     segment.size += frame.length;
     segment.endSeq = this.book.nextSeq;
     this.#unsettled.add(records.filter(isCharge), place);
-  }
-
-  #numbered(group: readonly NewRecord[]): JournalRecord[] {
-    let seq = this.book.nextSeq;
-    return group.map((record) => (record.type === 'charge' ? { ...record, seq: seq++ } : record));
   }
 
   /**

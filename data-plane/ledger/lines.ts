@@ -1,46 +1,64 @@
 /**
- * The text of one journal record. A charge carries its usage record as the control plane will take it, so
- * that it is encoded once: the same text goes to the disk and later over the wire.
+ * The text of one journal record. A charge is its usage record as the control plane takes it, so that it is
+ * encoded once: the same text goes to the disk and later over the wire.
  */
 import { parseDollars } from '@gateway/shared/money';
 import type { UsageRecord } from '@gateway/shared/records';
+import type { TimeTexts } from '@gateway/shared/time-texts';
 import { usageText } from '@gateway/shared/usage-report';
-import type { NodeUsageRecordInput } from '@gateway/shared/usage-report';
-import type { ChargeRecord, JournalRecord } from './book.ts';
+import type { ChargePlace, NodeUsageRecordInput } from '@gateway/shared/usage-report';
+import type { ChargeRecord, JournalRecord, NoteRecord } from './book.ts';
 
-interface ChargeLine extends Pick<ChargeRecord, 'type' | 'seq' | 'leaseId'> {
+/** A charge as builds of November 2026 wrote it, with its record in one of two forms. */
+interface OldCharge {
+  type: 'charge';
+  seq: number;
+  leaseId: string;
   report?: NodeUsageRecordInput;
-  /** Instead of the report, in journals that a build of November 2026 or before wrote. */
   usage?: UsageRecord;
 }
-type Line = Exclude<JournalRecord, ChargeRecord> | ChargeLine;
+type Line = NoteRecord | OldCharge | (NodeUsageRecordInput & { type?: undefined });
 
-/** What stands between the place of a charge and its record: in no JSON text, whose quotes are escaped. */
-const REPORT = ',"report":';
+/** The record of a charge with this place. */
+export function chargeAt(place: ChargePlace, usage: UsageRecord, times: TimeTexts): ChargeRecord {
+  const { seq, leaseId } = place;
+  const { requestId } = usage;
+  const text = usageText(usage, place, times);
+  return { type: 'charge', seq, leaseId, requestId, cost: BigInt(usage.cost), text };
+}
 
 /** One line of JSON. */
 export function lineOf(record: JournalRecord): string {
-  if (record.type !== 'charge') return JSON.stringify(record);
-  const { seq, leaseId, usage } = record;
-  return `{"type":"charge","seq":${seq},"leaseId":${JSON.stringify(leaseId)}${REPORT}${usage}}`;
+  return record.type === 'charge' ? record.text : JSON.stringify(record);
 }
 
-/** Reads what `lineOf` made; the caller has checked its checksum. Throws for a charge without its record. */
-export function recordOf(line: string): JournalRecord {
+/**
+ * Reads what `lineOf` made in this journal; the caller has checked its checksum. Throws for a charge without
+ * its record.
+ */
+export function recordOf(line: string, journalId: string): JournalRecord {
   const value = JSON.parse(line) as Line;
+  if (value.type === undefined) return chargeIn(value, line);
   if (value.type !== 'charge') return value;
-  const { type, seq, leaseId, usage: older } = value;
-  // The text of the record is taken as it stands: encoding it anew would cost as much as reading it.
-  const usage = older ? usageText(older) : line.slice(line.indexOf(REPORT) + REPORT.length, -1);
-  const report = older ? (JSON.parse(usage) as NodeUsageRecordInput) : value.report;
-  const cost = parseDollars(report?.cost ?? '');
-  if (report?.requestId === undefined || cost === undefined) throw new Error(`charge ${seq} has no record`);
-  return { type, seq, leaseId, requestId: report.requestId, cost, usage };
+  const text = placed(value, journalId);
+  return chargeIn(JSON.parse(text) as NodeUsageRecordInput, text);
 }
 
 /** Reads the line of a charge. Throws for any other record. */
-export function chargeOfLine(line: string): ChargeRecord {
-  const record = recordOf(line);
+export function chargeOfLine(line: string, journalId: string): ChargeRecord {
+  const record = recordOf(line, journalId);
   if (record.type !== 'charge') throw new Error(`a ${record.type} record stands where a charge should`);
   return record;
+}
+
+function placed({ seq, leaseId, report, usage }: OldCharge, journalId: string): string {
+  if (usage) return usageText(usage, { journalId, leaseId, seq });
+  return JSON.stringify({ journalId, leaseId, seq: String(seq), ...report });
+}
+
+function chargeIn({ seq, leaseId, requestId, cost: dollars }: NodeUsageRecordInput, text: string): ChargeRecord {
+  const cost = parseDollars(dollars ?? '');
+  if (leaseId === undefined || requestId === undefined || cost === undefined)
+    throw new Error(`charge ${seq} has no record`);
+  return { type: 'charge', seq: Number(seq), leaseId, requestId, cost, text };
 }

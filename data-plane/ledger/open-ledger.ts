@@ -5,21 +5,23 @@ import type { GatewayError } from '@gateway/shared/failures';
 import { formatDollars } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
 import type { KeyRecord, UsageRecord } from '@gateway/shared/records';
-import { usageText } from '@gateway/shared/usage-report';
+import { TimeTexts } from '@gateway/shared/time-texts';
 import type { Control } from '../control.ts';
 import type { Log } from '../log.ts';
 import { realDisk } from './disk.ts';
 import type { Disk } from './disk.ts';
 import type { LedgerEffect, LedgerEvent } from './events.ts';
 import { LeaseHold, refusal, unavailable, understand } from './holds.ts';
+import type { HoldActions } from './holds.ts';
 import { openJournal } from './journal.ts';
 import type { Journal } from './journal.ts';
 import type { Hold, OpenLedger } from './ledger.ts';
 import { mayCommit, step } from './leases.ts';
+import { chargeAt } from './lines.ts';
 import { lockFolder } from './lock.ts';
 import { Settler } from './settle.ts';
-import { beginWith } from './state.ts';
-import type { LedgerState, Moment } from './state.ts';
+import { beginWith, purseIdOf } from './state.ts';
+import type { LedgerState, Moment, PurseOwner } from './state.ts';
 
 export type { OpenLedger } from './ledger.ts';
 
@@ -57,7 +59,7 @@ export async function openLedger(options: LedgerOptions): Promise<OpenLedger> {
 interface Waiting {
   resolve(leaseId: string): void;
   reject(error: GatewayError): void;
-  timer?: NodeJS.Timeout;
+  timer: NodeJS.Timeout;
 }
 
 class NodeLedger implements OpenLedger {
@@ -69,6 +71,11 @@ class NodeLedger implements OpenLedger {
   readonly #waiting = new Map<number, Waiting>();
   readonly #ticking: NodeJS.Timeout;
   readonly #retries = new Set<NodeJS.Timeout>();
+  readonly #times = new TimeTexts();
+  readonly #actions: HoldActions = {
+    commit: (leaseId, price, usage) => this.#commit(leaseId, price, usage),
+    release: (leaseId, price) => this.#dispatch({ type: 'RELEASE', leaseId, price }),
+  };
   #lastWaiter = 0;
   #nodeId: string | undefined;
   #closed = false;
@@ -90,7 +97,7 @@ class NodeLedger implements OpenLedger {
   }
 
   get journalId(): string {
-    return this.#journal.book.journalId;
+    return this.#journal.journalId;
   }
   get writable(): boolean {
     return this.#journal.writable;
@@ -132,13 +139,17 @@ class NodeLedger implements OpenLedger {
   async hold(key: KeyRecord, price: Micros): Promise<Hold> {
     if (price === 0n) return { commit: async (usage) => this.report(usage), release: () => undefined };
     if (!this.#journal.writable) throw unavailable('The gateway cannot record charges at the moment.');
+    const { walletId } = key;
     const keyId = key.hasSpendLimit ? key.id : null;
-    const leaseId = await this.#takeFrom({ walletId: key.walletId, keyId }, price);
-    return new LeaseHold({
-      price,
-      commit: (usage) => this.#commit(leaseId, price, usage),
-      release: () => this.#dispatch({ type: 'RELEASE', leaseId, price }),
-    });
+    const waiter = ++this.#lastWaiter;
+    let decided: LedgerEffect | undefined;
+    for (const effect of step(this.#state, { type: 'HOLD', waiter, walletId, keyId, price }, this.now())) {
+      if ('waiter' in effect && effect.waiter === waiter) decided = effect;
+      else this.#perform(effect);
+    }
+    if (decided?.type === 'REFUSE') throw refusal(decided.code);
+    const leaseId = decided?.type === 'HELD' ? decided.leaseId : await this.#wait(waiter, { walletId, keyId });
+    return new LeaseHold(leaseId, price, this.#actions);
   }
 
   async drain(limitMs: number): Promise<void> {
@@ -161,18 +172,15 @@ class NodeLedger implements OpenLedger {
     this.#unlock();
   }
 
-  #takeFrom(owner: { walletId: string; keyId: string | null }, price: Micros): Promise<string> {
+  /** Resolves with the lease that the purse has money in, once it has. */
+  #wait(waiter: number, owner: PurseOwner): Promise<string> {
     return new Promise((resolve, reject) => {
-      const waiter = ++this.#lastWaiter;
-      const waiting: Waiting = { resolve, reject };
-      this.#waiting.set(waiter, waiting);
-      this.#dispatch({ type: 'HOLD', waiter, ...owner, price });
-      if (!this.#waiting.has(waiter)) return;
-      const purseId = owner.keyId === null ? owner.walletId : `${owner.walletId} ${owner.keyId}`;
+      const purseId = purseIdOf(owner);
       const until = this.now().mono + WAIT_MS.most - EARLY_MS;
-      waiting.timer = setInterval(() => {
+      const timer = setInterval(() => {
         this.#dispatch({ type: 'GIVE_UP', waiter, purseId, final: this.now().mono >= until });
       }, WAIT_MS.silent);
+      this.#waiting.set(waiter, { resolve, reject, timer });
     });
   }
 
@@ -181,15 +189,9 @@ class NodeLedger implements OpenLedger {
       this.#dispatch({ type: 'RELEASE', leaseId, price });
       throw unavailable('The gateway lost its contact to billing while it answered; nothing was charged.');
     }
+    const { journalId, nextSeq: seq } = this.#journal;
     try {
-      const { requestId } = usage;
-      await this.#journal.append({
-        type: 'charge',
-        leaseId,
-        requestId,
-        cost: price,
-        usage: usageText(usage),
-      });
+      await this.#journal.append(chargeAt({ journalId, leaseId, seq }, usage, this.#times));
     } catch (cause) {
       this.#dispatch({ type: 'RELEASE', leaseId, price });
       throw unavailable('The gateway could not record the charge; nothing was charged.', cause);

@@ -92,7 +92,7 @@ export function replaySegment(path: string, bytes: Buffer): { book: Book; checkp
     if (reading.kind === 'end') break;
     try {
       const { lines } = reading.frame;
-      if (books) for (const line of lines) enter(books.book, recordOf(line));
+      if (books) for (const line of lines) enter(books.book, recordOf(line, books.book.journalId));
       else books = { book: checkpointOf(lines), checkpoint: checkpointOf(lines) };
     } catch (error) {
       throw new DamagedJournal(path, offset, error instanceof Error ? error.message : 'it cannot be read');

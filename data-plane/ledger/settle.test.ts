@@ -58,7 +58,7 @@ function desk() {
     parkedAgainMs: 60_000,
   });
   const charge = (seq: number, leaseId = 'lease_1', cost = 100n): void => {
-    charges.push({ ...chargeOf(`request_${seq}`, cost, leaseId), seq });
+    charges.push(chargeOf(`request_${seq}`, cost, { leaseId, seq }));
   };
   running.push(settler);
   return { book, charge, charges, control, notes, sent, settled, settler, told };
@@ -272,7 +272,7 @@ test.each(['INVALID', 'BAD_USER_INPUT'])(
     await pass(1);
     expect(charges).toEqual([]);
     expect([...book.parked.keys()]).toEqual([3]);
-    expect(book.parked.get(3)).toBe(lineOf({ ...chargeOf('request_3', 100n, 'lease_1'), seq: 3 }));
+    expect(book.parked.get(3)).toBe(lineOf(chargeOf('request_3', 100n, { leaseId: 'lease_1', seq: 3 })));
     expect(notes.flatMap(({ leases }) => leases).reduce((sum, { count }) => sum + count, 0)).toBe(39);
     // Halved, not one by one.
     expect(sent.length).toBeLessThan(20);
@@ -338,7 +338,7 @@ test('what is parked is tried at each start and from time to time, and settled o
   const { book, charge, control, notes, sent, settled, settler } = desk();
   book.settledSeq = 9;
   for (const seq of [4, 7])
-    book.parked.set(seq, lineOf({ ...chargeOf(`request_${seq}`, 5n, 'lease_1'), seq }));
+    book.parked.set(seq, lineOf(chargeOf(`request_${seq}`, 5n, { leaseId: 'lease_1', seq })));
   control.unreadable.add('request_4').add('request_7');
   settler.start('node_1');
   await pass(1);

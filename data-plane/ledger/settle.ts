@@ -3,7 +3,8 @@
  * goes.
  */
 import { randomUUID } from 'node:crypto';
-import { USAGE_BATCH_MAX, placedText, usageText } from '@gateway/shared/usage-report';
+import { TimeTexts } from '@gateway/shared/time-texts';
+import { USAGE_BATCH_MAX, usageText } from '@gateway/shared/usage-report';
 import type { NodeUsageReportAnswer, UsageReport } from '@gateway/shared/usage-report';
 import type { UsageRecord } from '@gateway/shared/records';
 import { ControlError } from '../control-error.ts';
@@ -205,7 +206,7 @@ export class Settler {
     if (performance.now() < this.#parkedAt) return;
     this.#parkedAt = performance.now() + parkedAgainMs;
     for (const line of [...journal.book.parked.values()]) {
-      const charge = chargeOfLine(line);
+      const charge = chargeOfLine(line, journal.book.journalId);
       const answer = await this.#send(this.#reportOf([charge], []));
       if (answer instanceof ControlError) continue;
       const leases = settledLeases([charge], new Set(answer.rejected));
@@ -223,11 +224,9 @@ export class Settler {
   }
 
   #reportOf(charges: readonly ChargeRecord[], free: readonly UsageRecord[]): UsageReport {
-    const { journalId } = this.#options.journal.book;
-    const records = [
-      ...charges.map(({ usage, seq, leaseId }) => placedText(usage, { journalId, seq, leaseId })),
-      ...free.map(usageText),
-    ];
+    const times = new TimeTexts();
+    const records = charges.map(({ text }) => text);
+    for (const usage of free) records.push(usageText(usage, undefined, times));
     return { nodeId: this.#nodeId ?? '', batchId: randomUUID(), records };
   }
 }
@@ -239,7 +238,7 @@ function settledLeases(charges: readonly ChargeRecord[], rejected: ReadonlySet<s
     const lease = leases.get(leaseId) ?? { count: 0, rejected: 0, rejectedSum: 0n };
     leases.set(leaseId, lease);
     lease.count += 1;
-    if (!rejected.has(requestId)) continue;
+    if (rejected.size === 0 || !rejected.has(requestId)) continue;
     lease.rejected += 1;
     lease.rejectedSum += cost;
   }

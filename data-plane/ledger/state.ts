@@ -168,10 +168,22 @@ export function unusedLease(id: string, purseId: string, amount: Micros): Lease 
   };
 }
 
-/** The purse of a wallet (and key, where the key has a limit of its own), made at the first use. */
-export function purseFor(state: LedgerState, owner: { walletId: string; keyId: string | null }): Purse {
+/** Whose money a purse holds: a wallet's, or one key's of it. */
+export interface PurseOwner {
+  walletId: string;
+  /** The key, where it has a limit of its own. */
+  keyId: string | null;
+}
+
+/** What a purse is found by. */
+export function purseIdOf({ walletId, keyId }: PurseOwner): string {
+  return keyId === null ? walletId : `${walletId} ${keyId}`;
+}
+
+/** The purse of its owner, made at the first use. */
+export function purseFor(state: LedgerState, owner: PurseOwner): Purse {
   const { walletId, keyId } = owner;
-  const id = keyId === null ? walletId : `${walletId} ${keyId}`;
+  const id = purseIdOf(owner);
   let purse = state.purses.get(id);
   if (!purse) {
     purse = {

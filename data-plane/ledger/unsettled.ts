@@ -88,8 +88,9 @@ export class Unsettled {
   }
 
   #notice(line: string, endSeq: number): void {
-    const record = recordOf(line);
-    if (record.type === 'charge' && record.seq > this.#journal.book.settledSeq && record.seq < endSeq)
+    const { journalId, settledSeq } = this.#journal.book;
+    const record = recordOf(line, journalId);
+    if (record.type === 'charge' && record.seq > settledSeq && record.seq < endSeq)
       this.#kept.push(record);
   }
 }

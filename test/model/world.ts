@@ -169,7 +169,7 @@ export class Mover {
     const { node: at, leaseId } = this.request(number);
     const node = this.at(at);
     this.flush(at);
-    this.#enter(node, { ...chargeOf(`r${number}`, 1n, leaseId), seq: node.book.nextSeq });
+    this.#enter(node, chargeOf(`r${number}`, 1n, { leaseId, seq: node.book.nextSeq }));
     node.charges.push([number, leaseId]);
   }
 

@@ -19,7 +19,7 @@ for (let number = 1; ; number += 4) {
   const ids = [0, 1, 2, 3].map((more) => `request_${number + more}`);
   await Promise.all(
     ids.map(async (id) => {
-      await journal.append(chargeOf(id, 1n, 'lease_1'));
+      await journal.append(chargeOf(id, 1n, { leaseId: 'lease_1', seq: journal.nextSeq }));
       process.stdout.write(`${id}\n`);
     }),
   );

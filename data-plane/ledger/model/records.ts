@@ -1,7 +1,8 @@
 /** Keys and usage records as tests need them. */
 import type { KeyRecord, UsageRecord } from '@gateway/shared/records';
-import { usageText } from '@gateway/shared/usage-report';
+import { TimeTexts } from '@gateway/shared/time-texts';
 import type { ChargeRecord } from '../book.ts';
+import { chargeAt } from '../lines.ts';
 
 /** A key of the wallet; with a spend limit it has leases of its own. */
 export function keyOf(walletId: string, more: Partial<KeyRecord> = {}): KeyRecord {
@@ -54,7 +55,7 @@ export function usageOf(requestId: string, cost: bigint, walletId = 'wallet_a'):
   };
 }
 
-/** The charge of a delivered request, before it has its number. */
-export function chargeOf(requestId: string, cost: bigint, leaseId: string): Omit<ChargeRecord, 'seq'> {
-  return { type: 'charge', leaseId, requestId, cost, usage: usageText(usageOf(requestId, cost)) };
+/** The charge of a delivered request in the journal `journal_1`. */
+export function chargeOf(requestId: string, cost: bigint, place: { leaseId: string; seq: number }): ChargeRecord {
+  return chargeAt({ journalId: 'journal_1', ...place }, usageOf(requestId, cost), new TimeTexts());
 }

@@ -17,8 +17,8 @@ export function segmentOf(groups: number, fill: number): { bytes: Buffer; starts
   });
   const frames = [encodeFrame(0, [JSON.stringify(bookToJson(book))])];
   for (let group = 1; group < groups; group += 1) {
-    const record = chargeOf(`request_${group}${'m'.repeat(fill)}`, 1n, 'lease_1');
-    frames.push(encodeFrame(group, [lineOf({ ...record, seq: group })]));
+    const requestId = `request_${group}${'m'.repeat(fill)}`;
+    frames.push(encodeFrame(group, [lineOf(chargeOf(requestId, 1n, { leaseId: 'lease_1', seq: group }))]));
   }
   const starts: number[] = [];
   let offset = 0;
