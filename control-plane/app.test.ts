@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { getIntrospectionQuery } from 'graphql';
 import { createClient } from 'graphql-ws';
@@ -123,6 +124,15 @@ describe('the control plane over HTTP', () => {
     expect(JSON.stringify(errors)).not.toMatch(/group_ratio|select|relation/i);
   });
 
+  it('gives everybody its schema as a file, and once only to who keeps it', async () => {
+    const address = `${test.url}/graphql/schema.graphql`;
+    const first = await fetch(address);
+    expect(await first.text()).toBe(readFileSync('control-plane/schema.graphql', 'utf8'));
+    const headers = { 'if-none-match': first.headers.get('etag') ?? '' };
+    expect((await fetch(address, { headers })).status).toBe(304);
+    expect((await fetch(address, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
+  });
+
   it('finds objects by id for those alone who may see them', async () => {
     const [ann, bob] = [await test.user('ann@example.com'), await test.user('bob@example.com')];
     const made = await ann.send(
@@ -220,5 +230,37 @@ describe('the control plane over WebSocket', () => {
     const aliases = Array.from({ length: 31 }, (_, at) => `a${at}: __typename`).join(' ');
     expect(await codeOf(`{ viewer { ${aliases} } }`)).toBe('QUERY_TOO_COMPLEX');
     await socket.dispose();
+  });
+
+  const far = 900;
+  it.each([
+    ['GRAPHQL_PARSE_FAILED', '{ viewer { id ', {}],
+    ['GRAPHQL_PARSE_FAILED', `{ ${'baseAddress '.repeat(5001)} }`, {}],
+    [
+      'GRAPHQL_PARSE_FAILED',
+      `{ viewer ${'{ apiKeys { nodes { owner '.repeat(far)} { id } ${'} } }'.repeat(far)} }`,
+      {},
+    ],
+    ['GRAPHQL_VALIDATION_FAILED', '{ nothing }', {}],
+    ['GRAPHQL_VALIDATION_FAILED', '{ catalog(first: "x") { totalCount } }', {}],
+    ['OPERATION_RESOLUTION_FAILURE', 'query a { baseAddress } query b { baseAddress }', {}],
+    ['BAD_USER_INPUT', 'query ($id: ID!) { node(id: $id) { id } }', {}],
+    ['BAD_USER_INPUT', 'query ($id: ID!) { node(id: $id) { id } }', { id: ['key_1'] }],
+    [
+      'BAD_USER_INPUT',
+      'query ($a: DateTime!) { usageExport(format: CSV, filter: { range: { from: $a, to: $a } }) { downloadUrl } }',
+      { a: 'now' },
+    ],
+  ])('answers what the caller did wrong with %s, as HTTP does: %#', async (code, query, variables) => {
+    const socket = client(null);
+    const said = await new Promise<unknown>((resolve) => {
+      socket.subscribe({ query, variables }, { next: resolve, error: resolve, complete: () => resolve([]) });
+    });
+    await socket.dispose();
+    const { errors } = await test.browser().send(query, variables);
+    expect(said).toMatchObject([{ extensions: { code } }]);
+    expect(errors[0]?.extensions.code).toBe(code);
+    expect((said as { message: string }[])[0]?.message).not.toMatch(/call stack|our side/);
+    expect(errors[0]?.message).not.toMatch(/call stack|our side/);
   });
 });

@@ -31,6 +31,7 @@ import { Playground } from './playground/live.ts';
 import { Contexts, freshContext } from './request-context.ts';
 import { createSchema } from './schema.ts';
 import type { Settings } from './settings.ts';
+import { serveSchemaFile } from './schema-file.ts';
 import { serveSockets } from './socket.ts';
 import { query, sql } from './sql.ts';
 
@@ -82,6 +83,7 @@ export async function createApp(parts: AppParts): Promise<App> {
   serveHealth(server, orm);
   const explorer = await serveExplorer(server, settings.explorerFolder);
   serveGraphql(server, { apollo, contexts, explorer });
+  serveSchemaFile(server, schema);
   serveOidc(server, contexts, parts.log);
   serveExports(server, contexts);
   serveDownloads(server, {

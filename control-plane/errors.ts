@@ -17,6 +17,7 @@ export type RequestErrorCode =
   | 'REAUTH_REQUIRED'
   | 'BAD_USER_INPUT'
   | 'GRAPHQL_VALIDATION_FAILED'
+  | 'OPERATION_RESOLUTION_FAILURE'
   | 'RATE_LIMITED'
   | 'QUERY_TOO_COMPLEX'
   | 'REVISION_GAP'
@@ -137,6 +138,9 @@ const OPEN_CODES: ReadonlySet<unknown> = new Set([
   'PERSISTED_QUERY_NOT_SUPPORTED',
 ]);
 
+/** The parser goes down into a document by calls of its own: what V8 says where it cannot. */
+const STACK_EXCEEDED = 'Maximum call stack size exceeded';
+
 /** What is logged of a failure that the caller must not see. */
 export type ErrorLog = (entry: { requestId: string; error: unknown }) => void;
 
@@ -159,6 +163,8 @@ export function maskError(
       extensions: { ...extensions, code: cause.code.toUpperCase() },
     };
   }
+  if (code === 'GRAPHQL_PARSE_FAILED' && formatted.message.includes(STACK_EXCEEDED))
+    return { message: 'The document is nested far too deeply.', extensions };
   if (OPEN_CODES.has(code)) return { ...formatted, extensions };
   const requestId = randomUUID();
   log({ requestId, error: cause });

@@ -1,16 +1,16 @@
 /** The API over WebSocket: same schema, same limits, same contexts as over HTTP. */
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { createSourceEventStream, execute, GraphQLError, parse, validate } from 'graphql';
+import { createSourceEventStream, execute, GraphQLError } from 'graphql';
 import type { ExecutionArgs, ExecutionResult, GraphQLFormattedError, GraphQLSchema } from 'graphql';
-import type { ServerOptions, SubscribePayload } from 'graphql-ws';
+import type { ServerOptions } from 'graphql-ws';
 import { useServer } from 'graphql-ws/use/ws';
 import type { Extra } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
 import type { Context } from './context.ts';
 import { requestError } from './errors.ts';
-import { TOKENS_MAX, weigh } from './graphql-limits.ts';
+import { readOperation } from './socket-operation.ts';
 
 const MESSAGE_BYTES_MAX = 2 << 20;
 const SUBSCRIPTIONS_MAX = 20;
@@ -21,11 +21,12 @@ const RECHECK_MS = 60_000;
 /** A closing server gives clients this long to answer the closing handshake. */
 const CLOSE_WAIT_MS = 300;
 const CLOSE_FORBIDDEN = 4403;
+const CLOSE_TRY_LATER = 1013;
 
 export interface SocketParts {
   schema: GraphQLSchema;
   isOwnOrigin(origin: string): boolean;
-  /** The context of one operation; rejects where the token is not valid (any more). */
+  /** The context of one operation; rejects with UNAUTHENTICATED where the token is not valid (any more). */
   contextOf(request: IncomingMessage, parameters: Record<string, unknown>): Promise<Context>;
   /** Takes the cost of an operation from the caller's budget. Rejects with RATE_LIMITED beyond it. */
   charge(context: Context, cost: number): Promise<void>;
@@ -73,10 +74,16 @@ function refusalOf(request: IncomingMessage, parts: SocketParts, open: number): 
 function optionsOf(parts: SocketParts): Options {
   return {
     onConnect: async ({ extra, connectionParams }) => {
-      const identify = () => parts.contextOf(extra.request, connectionParams ?? {}).catch(() => null);
-      const context = await identify();
+      const identify = () =>
+        parts.contextOf(extra.request, connectionParams ?? {}).catch((error: unknown) => {
+          if (isUnauthenticated(error)) return null;
+          throw error;
+        });
+      const context = await identify().catch(() => undefined);
       if (context) watch(extra.socket, context, identify);
-      return context !== null;
+      // Nobody could tell who asks: that is no refusal for good.
+      if (context === undefined) extra.socket.close(CLOSE_TRY_LATER, 'Try again later');
+      return Boolean(context);
     },
     onSubscribe: async ({ extra, connectionParams, subscriptions }, _id, payload) => {
       if (Object.keys(subscriptions).length > SUBSCRIPTIONS_MAX) {
@@ -85,11 +92,11 @@ function optionsOf(parts: SocketParts): Options {
         ];
       }
       try {
-        const { cost, errors } = prepare(parts.schema, payload);
+        const { args, cost, errors } = readOperation(parts.schema, payload);
         if (errors.length > 0) return errors;
         const contextValue = await parts.contextOf(extra.request, connectionParams ?? {});
         await parts.charge(contextValue, cost);
-        return { ...operationOf(parts.schema, payload), contextValue };
+        return { ...args, contextValue };
       } catch (error) {
         return [
           error instanceof GraphQLError
@@ -109,27 +116,6 @@ function optionsOf(parts: SocketParts): Options {
     },
     onError: (...[, , , errors]) => errors.map(parts.format),
   };
-}
-
-/**
- * What the operation costs, and the errors for which it cannot run. Throws a GraphQLError where it does not
- * parse.
- */
-function prepare(
-  schema: GraphQLSchema,
-  payload: SubscribePayload,
-): { cost: number; errors: readonly GraphQLError[] } {
-  const { document } = operationOf(schema, payload);
-  const invalid = validate(schema, document);
-  if (invalid.length > 0) return { cost: 0, errors: invalid };
-  const { operationName, variables } = payload;
-  const { cost, broken } = weigh({ schema, document, operationName, variables });
-  return { cost, errors: broken };
-}
-
-function operationOf(schema: GraphQLSchema, payload: SubscribePayload): ExecutionArgs {
-  const document = parse(payload.query, { maxTokens: TOKENS_MAX });
-  return { schema, document, operationName: payload.operationName, variableValues: payload.variables };
 }
 
 /** Like graphql's subscribe, but each event is executed with a context of its own. */
@@ -179,13 +165,20 @@ async function* mapAll<T, R>(
   for await (const event of source) yield map(event);
 }
 
-/** Closes the socket when its session ended or its token was replaced. */
+function isUnauthenticated(error: unknown): boolean {
+  return error instanceof GraphQLError && error.extensions['code'] === 'UNAUTHENTICATED';
+}
+
+/** Closes the socket when its session ended or its token was replaced; while nobody can tell, it stays. */
 function watch(socket: WebSocket, first: Context, identify: () => Promise<Context | null>): void {
   const timer = setInterval(() => {
-    void identify().then((now) => {
-      const same = now?.viewer?.id === first.viewer?.id && now?.node?.id === first.node?.id;
-      if (!same) socket.close(CLOSE_FORBIDDEN, 'Forbidden');
-    });
+    identify().then(
+      (now) => {
+        const same = now?.viewer?.id === first.viewer?.id && now?.node?.id === first.node?.id;
+        if (!same) socket.close(CLOSE_FORBIDDEN, 'Forbidden');
+      },
+      () => undefined,
+    );
   }, RECHECK_MS);
   socket.once('close', () => clearInterval(timer));
 }

@@ -8,6 +8,8 @@ import ipaddr from 'ipaddr.js';
 import { UserFailure } from '../errors.ts';
 
 const HOSTS_MAX = 16;
+/** The operator alone can open the way to addresses of the own network. */
+const UNLESS_PRIVATE = ', unless the gateway is started with ALLOW_PRIVATE_UPSTREAMS=on.';
 
 /** The base address in its stored form, without a slash at the end. Throws INVALID with what is wrong. */
 export async function checkBaseUrl(text: string, allowPrivate: boolean): Promise<string> {
@@ -18,9 +20,10 @@ export async function checkBaseUrl(text: string, allowPrivate: boolean): Promise
   if (url.search || url.hash || url.username || url.password)
     refuse('A base address has neither query, fragment nor user.');
   if (!allowPrivate) {
-    if (url.protocol !== 'https:') refuse('An upstream needs https.');
+    if (url.protocol !== 'https:') refuse(`An upstream needs https${UNLESS_PRIVATE}`);
     const addresses = await addressesOf(hostOf(url)).catch(() => refuse('This host name does not resolve.'));
-    if (addresses.some((address) => !isPublic(address))) refuse('An upstream needs a public address.');
+    if (addresses.some((address) => !isPublic(address)))
+      refuse(`An upstream needs a public address${UNLESS_PRIVATE}`);
   }
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }

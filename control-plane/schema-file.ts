@@ -1,0 +1,24 @@
+/** The API's schema as text: what is committed as schema.graphql, and what tools fetch from a running gateway. */
+import { createHash } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import { lexicographicSortSchema, printSchema } from 'graphql';
+import type { GraphQLSchema } from 'graphql';
+
+const HEADER =
+  '# The API of the control plane. Written by `npm run schema`: change the resolvers, not this file.\n\n';
+
+/** The schema, sorted, as it stands in schema.graphql. */
+export function printedSchema(schema: GraphQLSchema): string {
+  return `${HEADER}${printSchema(lexicographicSortSchema(schema))}\n`;
+}
+
+/** Answers with it, or with 304 to who has it already. Like introspection it is open to everybody. */
+export function serveSchemaFile(server: FastifyInstance, schema: GraphQLSchema): void {
+  const text = printedSchema(schema);
+  const etag = `"${createHash('sha256').update(text).digest('base64url')}"`;
+  server.get('/graphql/schema.graphql', async (request, reply) => {
+    reply.headers({ etag, 'cache-control': 'no-cache' });
+    if (request.headers['if-none-match'] === etag) return reply.code(304).send();
+    return reply.type('text/plain; charset=utf-8').send(text);
+  });
+}
