@@ -2,8 +2,9 @@
  * Compiles what needs compiling into dist/, and nothing that has not changed. Plain JavaScript for the
  * system's own Node (20 or later).
  */
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -80,24 +81,28 @@ export function findStaleProducts() {
 }
 
 /**
- * Builds what is stale with the Node of the packages; ends the process with the compiler's status when it
- * fails.
+ * Builds all that is stale at the same time, with the Node of the packages; ends the process with a compiler's
+ * status when one fails, after the others.
  */
-export function build() {
-  for (const product of findStaleProducts()) {
-    console.error(`${product.title} …`);
-    // Taken before the compiler reads: what changes meanwhile makes the result stale again.
-    const signature = signatureOf(product);
-    removeOutdated(product);
-    const { status } = spawnSync(path.join(ROOT, 'node_modules', '.bin', 'node'), product.command, {
-      cwd: ROOT,
-      stdio: ['ignore', 2, 2],
-    });
-    if (status !== 0) process.exit(status ?? 1);
-    if (product.packed) packFiles(path.join(ROOT, product.result));
-    mkdirSync(path.join(ROOT, 'dist'), { recursive: true });
-    writeFileSync(path.join(ROOT, product.stamp), signature);
-  }
+export async function build() {
+  const statuses = await Promise.all(findStaleProducts().map(buildOne));
+  const failed = statuses.find((status) => status !== 0);
+  if (failed !== undefined) process.exit(failed);
+}
+
+async function buildOne(product) {
+  console.error(`${product.title} …`);
+  // Taken before the compiler reads: what changes meanwhile makes the result stale again.
+  const signature = signatureOf(product);
+  removeOutdated(product);
+  const node = path.join(ROOT, 'node_modules', '.bin', 'node');
+  const compiler = spawn(node, product.command, { cwd: ROOT, stdio: ['ignore', 2, 2] });
+  const [status] = await once(compiler, 'exit');
+  if (status !== 0) return status ?? 1;
+  if (product.packed) packFiles(path.join(ROOT, product.result));
+  mkdirSync(path.join(ROOT, 'dist'), { recursive: true });
+  writeFileSync(path.join(ROOT, product.stamp), signature);
+  return 0;
 }
 
 function signatureOf({ inputs, reads }) {
@@ -136,4 +141,4 @@ function listFiles(folder) {
   );
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) build();
+if (process.argv[1] === fileURLToPath(import.meta.url)) await build();

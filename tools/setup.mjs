@@ -19,14 +19,14 @@ const WORKSPACE = process.argv[2];
 
 if (Number(process.versions.node.split('.')[0]) < OLDEST_NODE)
   fail(`Node ${OLDEST_NODE} or later is needed to start; this is ${process.version}.`);
-if (!isInstalled() || isStale()) prepare();
+if (!isInstalled() || isStale()) await prepare();
 
-function prepare() {
+async function prepare() {
   takeLock();
   process.once('exit', () => rmSync(LOCK, { force: true }));
   if (!isInstalled()) install();
   checkNode();
-  if (isStale()) build();
+  if (isStale()) await build();
 }
 
 /** A bare system may lack what the packaged Node is linked to; the linker's own words name no package. */
