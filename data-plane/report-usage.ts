@@ -43,7 +43,7 @@ export async function sendReport(target: ReportTarget, report: UsageReport): Pro
   return answer;
 }
 
-async function post({ addresses, token, timeoutMs }: ReportTarget, body: string): Promise<Answer> {
+async function post({ addresses, token, timeoutMs }: ReportTarget, body: Uint8Array): Promise<Answer> {
   const address = addresses.current;
   try {
     const { body: answer } = await request(address, {

@@ -4,7 +4,15 @@ import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { ConfigChecksum } from './checksum.ts';
 import { asGatewayError, FAILURES, GatewayError } from './failures.ts';
-import { chargeFor, dollarsOf, formatDollars, formatRatio, parseDollars, parseRatio, RATIO_ONE } from './money.ts';
+import {
+  chargeFor,
+  dollarsOf,
+  formatDollars,
+  formatRatio,
+  parseDollars,
+  parseRatio,
+  RATIO_ONE,
+} from './money.ts';
 import { exportPublicKey, seal, unseal } from './sealing.ts';
 import { TimeTexts } from './time-texts.ts';
 import { deriveKey, digestOf, isWellFormedKey, issueKey, maskOf } from './secrets.ts';
@@ -38,9 +46,13 @@ describe('money', () => {
         expect(dollarsOf(String(amount))).toBe(formatDollars(amount));
       }),
     );
-    expect(['0', '1', '255000', '12000000', '1230000'].map(dollarsOf)).toEqual(
-      ['0.00', '0.000001', '0.255', '12.00', '1.23'],
-    );
+    expect(['0', '1', '255000', '12000000', '1230000'].map(dollarsOf)).toEqual([
+      '0.00',
+      '0.000001',
+      '0.255',
+      '12.00',
+      '1.23',
+    ]);
   });
 
   it('reads whole dollars and any fraction down to a micro-dollar', () => {

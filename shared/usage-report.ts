@@ -23,11 +23,12 @@ export const NODE_USAGE_REPORT = /* GraphQL */ `
 /** The most records one report may carry. */
 export const USAGE_BATCH_MAX = 500;
 
-/** A report: each record is the JSON text of a NodeUsageRecordInput, see `usageText`. */
+/** A report. */
 export interface UsageReport {
   nodeId: string;
   batchId: string;
-  records: readonly string[];
+  /** Pieces of one or more JSON texts of a NodeUsageRecordInput, see `usageText`, with commas between. */
+  pieces: readonly Buffer[];
 }
 export interface NodeUsageReportAnswer {
   accepted: number;
@@ -98,10 +99,16 @@ export function usageText(usage: UsageRecord, place?: ChargePlace, times = new T
 
 const BODY_START = `{"query":${JSON.stringify(NODE_USAGE_REPORT)},"variables":{"input":{"nodeId":`;
 
+const BODY_END = Buffer.from(']}}}');
+const COMMA = Buffer.from(',');
+
 /** The body of the POST that reports: GraphQL over HTTP, put together from texts that are JSON already. */
-export function reportBody({ nodeId, batchId, records }: UsageReport): string {
+export function reportBody({ nodeId, batchId, pieces }: UsageReport): Buffer<ArrayBuffer> {
   const names = `${JSON.stringify(nodeId)},"batchId":${JSON.stringify(batchId)}`;
-  return `${BODY_START}${names},"records":[${records.join(',')}]}}}`;
+  const [first = Buffer.alloc(0), ...others] = pieces;
+  const all = [Buffer.from(`${BODY_START}${names},"records":[`), first];
+  for (const piece of others) all.push(COMMA, piece);
+  return Buffer.concat([...all, BODY_END]);
 }
 
 function usageInput(usage: UsageRecord, place: ChargePlace | undefined, at: string): NodeUsageRecordInput {

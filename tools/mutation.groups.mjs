@@ -26,8 +26,8 @@ export const GROUPS = {
   },
   /** The bytes of the journal, and how they are read back. */
   files: {
-    mutate: ['data-plane/ledger/{frames,lines,replay,unsettled}.ts'],
-    tests: ['data-plane/ledger/frames.test.ts', 'data-plane/ledger/{journal-files,journal}.test.ts'],
+    mutate: ['data-plane/ledger/{frames,lines,pages,replay,unsettled}.ts'],
+    tests: ['data-plane/ledger/{frames,pages}.test.ts', 'data-plane/ledger/{journal-files,journal}.test.ts'],
     database: false,
   },
   /** How a node reports what it charged, and what a hold is. */

@@ -1,7 +1,7 @@
 /**
  * The bytes of a journal segment: one frame per group commit.
  * A frame is magic (4) · length (4) · group (4) · CRC32 over length, group and payload (4) · payload: JSON
- * lines. A frame is written only after the one before it was synced. So a bad frame with a good one behind it
+ * lines, some of which end with a comma. A frame is written only after the one before it was synced. So a bad frame with a good one behind it
  * cannot be a write that was cut: it is damage to something that had been promised.
  */
 import { crc32 } from 'node:zlib';
@@ -9,6 +9,8 @@ import { crc32 } from 'node:zlib';
 /** Begins with a NUL, which JSON text never contains: a payload cannot look like a frame. */
 const MAGIC = Buffer.from([0x00, 0x47, 0x57, 0x4a]);
 const HEADER_BYTES = 16;
+/** No JSON text ends with a comma. */
+const LINE_END = /,?\n/;
 /** The largest payload, in bytes: a book of 150,000 open leases, which stands at the head of a segment. */
 export const PAYLOAD_MAX = 32 * 1024 * 1024;
 
@@ -37,6 +39,11 @@ export function encodeFrame(group: number, lines: readonly string[]): Buffer {
   return frame;
 }
 
+/** The payload of a frame, in the frame's own memory. */
+export function payloadOf(frame: Buffer): Buffer {
+  return frame.subarray(HEADER_BYTES);
+}
+
 /** Reads the frame of the given group number at an offset; tells a cut tail from damage. Never throws. */
 export function readFrame(bytes: Buffer, offset: number, group: number): Reading {
   const frame = goodFrame(bytes, offset);
@@ -60,7 +67,7 @@ function goodFrame(bytes: Buffer, offset: number): Frame | undefined {
   if (length === undefined || offset + length > bytes.length) return undefined;
   const whole = bytes.subarray(offset, offset + length);
   if (whole.readUInt32LE(12) !== checksumOf(whole)) return undefined;
-  const lines = whole.toString('utf8', HEADER_BYTES).split('\n');
+  const lines = whole.toString('utf8', HEADER_BYTES).split(LINE_END);
   return { group: whole.readUInt32LE(8), lines, end: offset + length };
 }
 

@@ -9,6 +9,7 @@ import { realDisk } from './disk.ts';
 import { readFrame } from './frames.ts';
 import { openJournal } from './journal.ts';
 import { segmentOf } from './model/segment.ts';
+import { unsettledIn } from './model/records.ts';
 import { DamagedJournal, replaySegment } from './replay.ts';
 
 test('a megabyte cut at every byte: what was whole is read, the torn rest is taken for the end', () => {
@@ -64,7 +65,7 @@ test('a process killed in the middle of commits finds every acknowledged charge 
     await once(child, 'close');
     const log = { warn: () => undefined };
     const journal = await openJournal({ folder: path, disk: realDisk, newId: () => 'journal_1', log });
-    const found = (await journal.unsettled(1_000_000)).map(({ requestId }) => requestId);
+    const found = (await unsettledIn(journal, 1_000_000)).map(({ requestId }) => requestId);
     expect(new Set(found).size).toBe(found.length);
     for (const id of acknowledged)
       if (!found.includes(id)) throw new Error(`${id} was acknowledged and is gone`);

@@ -11,7 +11,8 @@ import { encodeFrame } from './frames.ts';
 import { openJournal } from './journal.ts';
 import type { Journal, JournalOptions } from './journal.ts';
 import { chargeOfLine, lineOf } from './lines.ts';
-import { chargeOf } from './model/records.ts';
+import { chargeOf, unsettledIn } from './model/records.ts';
+import { chargesIn, pageOf } from './pages.ts';
 import { DamagedJournal, replayFolder, replaySegment, segmentName } from './replay.ts';
 import type { Segment } from './replay.ts';
 import { KEPT_MAX, Unsettled } from './unsettled.ts';
@@ -121,7 +122,7 @@ test('what stands behind the point where a newer segment begins does not count',
   expect(segments.map(({ endSeq }) => endSeq)).toEqual([2, 3]);
   expect(book?.nextSeq).toBe(3);
   const journal = await open(path);
-  expect((await journal.unsettled(10)).map(({ seq }) => seq)).toEqual([1, 2]);
+  expect((await unsettledIn(journal, 10)).map(({ seq }) => seq)).toEqual([1, 2]);
 });
 
 test.each([
@@ -185,7 +186,9 @@ test('a charge whose record lacks its request or its cost is refused', () => {
     { requestId: 'request_1' },
     { requestId: 'request_1', cost: 'lots' },
   ])
-    expect(() => chargeOfLine(JSON.stringify({ ...place, report }), 'journal_1')).toThrow('charge 7 has no record');
+    expect(() => chargeOfLine(JSON.stringify({ ...place, report }), 'journal_1')).toThrow(
+      'charge 7 has no record',
+    );
 });
 
 test('what is parked still counts as not settled, until it is', async () => {
@@ -200,7 +203,9 @@ test('what is parked still counts as not settled, until it is', async () => {
 test('only the line of a charge is read as one', () => {
   const record = charge(3);
   expect(chargeOfLine(lineOf(record), 'journal_1')).toEqual(record);
-  expect(() => chargeOfLine(lineOf({ type: 'refused', no: 1 }), 'journal_1')).toThrow('a refused record stands where');
+  expect(() => chargeOfLine(lineOf({ type: 'refused', no: 1 }), 'journal_1')).toThrow(
+    'a refused record stands where',
+  );
 });
 
 test('a settled file goes; the one that holds an open charge stays, and so do all after it', async () => {
@@ -249,7 +254,7 @@ test('a settled file that cannot be removed is told, and holds up nothing', asyn
     { fields: { reason: 'Error: EPERM' }, message: expect.stringMatching(/could not be removed/) },
   ]);
   await journal.append(charge(3));
-  expect((await journal.unsettled(10)).map(({ seq }) => seq)).toEqual([2, 3]);
+  expect((await unsettledIn(journal, 10)).map(({ seq }) => seq)).toEqual([2, 3]);
 });
 
 test('a failed write is told with its cause, and so is the end of the trouble', async () => {
@@ -313,7 +318,7 @@ test('a new segment that fails is tried for again, then charges are taken as bef
   await journal.append(charge(2, 3));
   expect(opened).toBe(1);
   expect(readdirSync(path).toSorted()).toEqual([segmentName(1), segmentName(2)]);
-  expect((await (await open(path)).unsettled(9)).map(({ requestId }) => requestId)).toEqual([
+  expect((await unsettledIn(await open(path), 9)).map(({ requestId }) => requestId)).toEqual([
     'request_1',
     'request_3',
   ]);
@@ -337,7 +342,7 @@ test('a journal that is closed takes no charge, and what waited for the disk is 
   await expect(journal.append(charge(2))).rejects.toThrow('not writable');
   // That is no trouble of the disk: nothing is begun again.
   expect(told).toEqual([]);
-  expect((await (await open(path)).unsettled(10)).map(({ requestId }) => requestId)).toEqual(['request_1']);
+  expect((await unsettledIn(await open(path), 10)).map(({ requestId }) => requestId)).toEqual(['request_1']);
 });
 
 test('a journal that was closed while its disk refused does not come back', async () => {
@@ -418,7 +423,7 @@ function follow(book: Book, files: readonly { groups: readonly number[]; from: n
 }
 
 const seqsOf = async (unsettled: Unsettled, limit: number) =>
-  (await unsettled.next(limit)).map(({ seq }) => seq);
+  (await unsettled.next(limit)).flatMap((page) => chargesIn(page, 'journal_1')).map(({ seq }) => seq);
 
 test('unsettled charges are read from where the settled ones end, no further than is asked for', async () => {
   const book = bookAt(6);
@@ -475,10 +480,10 @@ test('exactly as many charges as memory keeps are kept, and one more is read bac
   expect(await seqsOf(unsettled, 1)).toEqual([]);
   segments.push(...written);
   const kept = Array.from({ length: KEPT_MAX }, (_, at) => charge(at + 1));
-  unsettled.add(kept, { segment: 1, offset: 0, group: 0 });
-  expect(await unsettled.next(KEPT_MAX)).toHaveLength(KEPT_MAX);
+  unsettled.add([pageOf(kept)], { segment: 1, offset: 0, group: 0 });
+  expect(await unsettled.next(KEPT_MAX)).toMatchObject([{ firstSeq: 1, count: KEPT_MAX }]);
   expect(reads).toEqual([]);
-  unsettled.add([charge(KEPT_MAX + 1)], { segment: 1, offset: 0, group: 0 });
+  unsettled.add([pageOf([charge(KEPT_MAX + 1)])], { segment: 1, offset: 0, group: 0 });
   unsettled.drop(KEPT_MAX - 1);
   expect(await seqsOf(unsettled, 9)).toEqual([KEPT_MAX, KEPT_MAX + 1]);
   expect(reads).toHaveLength(1);

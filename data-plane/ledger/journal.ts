@@ -4,10 +4,11 @@
  */
 import { join } from 'node:path';
 import { bookToJson, emptyBook, enter } from './book.ts';
-import type { Book, ChargeRecord, JournalRecord, NoteRecord, SettledRecord } from './book.ts';
+import type { Book, JournalRecord, NoteRecord, SettledRecord } from './book.ts';
 import type { Disk, GrowingFile } from './disk.ts';
-import { encodeFrame } from './frames.ts';
-import { lineOf } from './lines.ts';
+import { encodeFrame, payloadOf } from './frames.ts';
+import { pagesIn, partsOf } from './pages.ts';
+import type { Page } from './pages.ts';
 import { replayFolder, segmentName } from './replay.ts';
 import type { Segment } from './replay.ts';
 import { Unsettled } from './unsettled.ts';
@@ -129,7 +130,7 @@ export class Journal {
   }
 
   /** The oldest unsettled charges, in order, at most `limit`. Does not move: `settle` does. */
-  unsettled(limit: number): Promise<readonly ChargeRecord[]> {
+  unsettled(limit: number): Promise<readonly Page[]> {
     return this.#unsettled.next(limit);
   }
 
@@ -189,13 +190,15 @@ export class Journal {
     const segment = this.#segments.at(-1);
     if (!file || !segment) throw new Error('the journal is not writable');
     const place = { segment: segment.number, offset: segment.size, group: this.#group };
-    const frame = encodeFrame(place.group, records.map(lineOf));
+    const parts = partsOf(records);
+    const texts = parts.map(({ text }) => text);
+    const frame = encodeFrame(place.group, texts);
     await file.append(frame);
     this.#group += 1;
     for (const record of records) enter(this.book, record);
     segment.size += frame.length;
     segment.endSeq = this.book.nextSeq;
-    this.#unsettled.add(records.filter(isCharge), place);
+    this.#unsettled.add(pagesIn(parts, payloadOf(frame)), place);
   }
 
   /**
@@ -273,10 +276,6 @@ export class Journal {
       await this.#options.disk.remove(oldest.path);
     }
   }
-}
-
-function isCharge(record: JournalRecord): record is ChargeRecord {
-  return record.type === 'charge';
 }
 
 function endOfTurn(): Promise<void> {

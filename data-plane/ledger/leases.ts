@@ -240,8 +240,7 @@ function onConfirmed(turn: Turn, { sentAt }: { sentAt: Moment }): void {
 
 /** The wait is over, whatever the clock says: a timer may be early by a part of a millisecond. */
 function onRetry(turn: Turn, { purseId }: { purseId: string }): void {
-  for (const request of turn.state.requests.values())
-    if (request.purseId === purseId) resend(turn, request);
+  for (const request of turn.state.requests.values()) if (request.purseId === purseId) resend(turn, request);
   const purse = turn.state.purses.get(purseId);
   if (purse) purse.askAfter = 0;
   serve(turn, purse);

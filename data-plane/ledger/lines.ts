@@ -19,6 +19,12 @@ interface OldCharge {
 }
 type Line = NoteRecord | OldCharge | (NodeUsageRecordInput & { type?: undefined });
 
+/** How `usageText` begins a charge. */
+const PLACE = /^\{"journalId":"[^"\\]*","leaseId":"([^"\\]*)","seq":"(\d+)",/;
+
+/** Number, lease and text of a charge: what its report needs to know of it. */
+export type PagedCharge = Pick<ChargeRecord, 'seq' | 'leaseId' | 'text'>;
+
 /** The record of a charge with this place. */
 export function chargeAt(place: ChargePlace, usage: UsageRecord, times: TimeTexts): ChargeRecord {
   const { seq, leaseId } = place;
@@ -44,6 +50,17 @@ export function recordOf(line: string, journalId: string): JournalRecord {
   return chargeIn(JSON.parse(text) as NodeUsageRecordInput, text);
 }
 
+/**
+ * Number, lease and text of the charge in a line; undefined where it is another record. Of a line that was
+ * written as they are now only the beginning is read.
+ */
+export function pagedChargeOf(line: string, journalId: string): PagedCharge | undefined {
+  const [, leaseId, seq] = PLACE.exec(line) ?? [];
+  if (leaseId !== undefined) return { leaseId, seq: Number(seq), text: line };
+  const record = recordOf(line, journalId);
+  return record.type === 'charge' ? record : undefined;
+}
+
 /** Reads the line of a charge. Throws for any other record. */
 export function chargeOfLine(line: string, journalId: string): ChargeRecord {
   const record = recordOf(line, journalId);
@@ -56,7 +73,10 @@ function placed({ seq, leaseId, report, usage }: OldCharge, journalId: string): 
   return JSON.stringify({ journalId, leaseId, seq: String(seq), ...report });
 }
 
-function chargeIn({ seq, leaseId, requestId, cost: dollars }: NodeUsageRecordInput, text: string): ChargeRecord {
+function chargeIn(
+  { seq, leaseId, requestId, cost: dollars }: NodeUsageRecordInput,
+  text: string,
+): ChargeRecord {
   const cost = parseDollars(dollars ?? '');
   if (leaseId === undefined || requestId === undefined || cost === undefined)
     throw new Error(`charge ${seq} has no record`);

@@ -148,7 +148,8 @@ class NodeLedger implements OpenLedger {
       else this.#perform(effect);
     }
     if (decided?.type === 'REFUSE') throw refusal(decided.code);
-    const leaseId = decided?.type === 'HELD' ? decided.leaseId : await this.#wait(waiter, { walletId, keyId });
+    const leaseId =
+      decided?.type === 'HELD' ? decided.leaseId : await this.#wait(waiter, { walletId, keyId });
     return new LeaseHold(leaseId, price, this.#actions);
   }
 

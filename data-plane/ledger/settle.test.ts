@@ -7,19 +7,11 @@ import { ControlError } from '../control-error.ts';
 import { emptyBook } from './book.ts';
 import type { ChargeRecord, SettledLease, SettledRecord } from './book.ts';
 import { lineOf } from './lines.ts';
-import { chargeOf, usageOf } from './model/records.ts';
+import { chargeOf, recordsIn, usageOf } from './model/records.ts';
+import { pageOf } from './pages.ts';
 import { Settler } from './settle.ts';
 
-interface Sent {
-  requestId: string;
-  seq?: string;
-  journalId?: string;
-  leaseId?: string;
-  cost: string;
-}
-
-const namesIn = ({ records }: UsageReport): string[] =>
-  records.map((text) => (JSON.parse(text) as Sent).requestId);
+const namesIn = (report: UsageReport): string[] => recordsIn(report).map(({ requestId }) => requestId);
 
 /** A journal in memory, a control plane that is what `answer` says, and what was logged. */
 function desk() {
@@ -35,7 +27,12 @@ function desk() {
   const settler = new Settler({
     journal: {
       book,
-      unsettled: (limit) => Promise.resolve(charges.slice(0, limit)),
+      unsettled: (limit) => {
+        const first = charges.slice(0, limit);
+        // Pages as they come from a disk: of any length.
+        const pages = [first.slice(0, 1), first.slice(1)].filter(({ length }) => length > 0);
+        return Promise.resolve(pages.map((page) => pageOf(page)));
+      },
       settle: (note) => {
         notes.push(note);
         charges.splice(0, charges.filter(({ seq }) => seq <= note.seq).length);
@@ -85,7 +82,7 @@ test('a report names its node, and of each charge journal, number, lease and cos
   await pass(1);
   expect(sent).toHaveLength(1);
   expect(sent[0]).toMatchObject({ nodeId: 'node_1', batchId: expect.stringMatching(/./) });
-  expect(sent[0]?.records.map((text) => JSON.parse(text) as Sent)).toMatchObject([
+  expect(sent.flatMap(recordsIn)).toMatchObject([
     {
       requestId: 'request_1',
       seq: '1',
@@ -95,7 +92,7 @@ test('a report names its node, and of each charge journal, number, lease and cos
     },
     { requestId: 'free_1', cost: formatDollars(0n) },
   ]);
-  expect(sent[0]?.records[1]).not.toContain('leaseId');
+  expect(Object.keys(sent.flatMap(recordsIn)[1] ?? {})).not.toContain('leaseId');
 });
 
 test('settled is what was answered: up to the last number, each lease with its count', async () => {
@@ -239,7 +236,7 @@ test('a report has a most of records, charges first, and a full one is followed 
   for (let number = 1; number <= 5; number += 1) settler.addFree(usageOf(`free_${number}`, 0n));
   settler.start('node_1');
   await pass(1);
-  expect(sent.map(({ records }) => records.length)).toEqual([USAGE_BATCH_MAX, 15]);
+  expect(sent.map((report) => recordsIn(report).length)).toEqual([USAGE_BATCH_MAX, 15]);
   expect(sent.map((report) => namesIn(report).filter((name) => name.startsWith('free')).length)).toEqual([
     0, 5,
   ]);
@@ -292,7 +289,7 @@ test('after a record that cannot be read reports grow again: a backlog is not se
   settler.start('node_1');
   await pass(1);
   expect(sent.flatMap(namesIn)).toContain('request_2000');
-  expect(Math.max(...sent.slice(10).map(({ records }) => records.length))).toBe(USAGE_BATCH_MAX);
+  expect(Math.max(...sent.slice(10).map((report) => recordsIn(report).length))).toBe(USAGE_BATCH_MAX);
   expect(sent.length).toBeLessThan(30);
 });
 

@@ -10,7 +10,9 @@ import type { UsageRecord } from '@gateway/shared/records';
 import { ControlError } from '../control-error.ts';
 import type { ChargeRecord, SettledLease } from './book.ts';
 import type { Journal } from './journal.ts';
-import { chargeOfLine, lineOf } from './lines.ts';
+import { chargeOfLine } from './lines.ts';
+import { chargesIn, lastSeqOf, pageOf } from './pages.ts';
+import type { Page } from './pages.ts';
 
 /** Records gather for so long before they are sent, in ms, unless they fill a report or a lease waits. */
 const GATHER_MS = 200;
@@ -36,8 +38,10 @@ export interface SettlerOptions {
 
 interface Batch {
   report: UsageReport;
-  charges: readonly ChargeRecord[];
+  pages: readonly Page[];
   free: readonly UsageRecord[];
+  /** How many records it has. */
+  count: number;
 }
 
 /**
@@ -72,8 +76,7 @@ export class Settler {
   }
   /** Free records that the control plane does not have yet, those being reported included. */
   get waitingFree(): number {
-    const { report, charges } = this.#batch ?? { report: { records: [] }, charges: [] };
-    return this.#free.length + report.records.length - charges.length;
+    return this.#free.length + (this.#batch?.free.length ?? 0);
   }
 
   /** Begins to report as this node. */
@@ -139,22 +142,22 @@ export class Settler {
   async #reportOnce(): Promise<boolean> {
     this.#batch ??= await this.#nextBatch();
     if (!this.#batch) return false;
-    const { report, charges } = this.#batch;
+    const { report, pages, count } = this.#batch;
     const answer = await this.#send(report);
     if (answer instanceof ControlError) {
       await this.#isolate(this.#batch, answer);
       this.#batch = undefined;
       return true;
     }
-    const last = charges.at(-1);
+    const last = pages.at(-1);
     if (last) {
-      const leases = settledLeases(charges, new Set(answer.rejected));
-      await this.#options.journal.settle({ seq: last.seq, leases });
+      const leases = this.#settledLeases(pages, answer.rejected);
+      await this.#options.journal.settle({ seq: lastSeqOf(last), leases });
       this.#options.onSettled(leases);
     }
     this.#batch = undefined;
     // A full report says that there is more.
-    const isFull = report.records.length >= this.#size;
+    const isFull = count >= this.#size;
     this.#size = Math.min(USAGE_BATCH_MAX, this.#size * 2);
     return isFull;
   }
@@ -177,16 +180,15 @@ export class Settler {
   }
 
   /** Makes the next batch smaller, or puts the one record aside. Throws when too many are already. */
-  async #isolate({ report, charges, free }: Batch, refusal: ControlError): Promise<void> {
+  async #isolate({ count, pages, free }: Batch, refusal: ControlError): Promise<void> {
     const { journal, log } = this.#options;
-    if (report.records.length > 1) {
+    if (count > 1) {
       this.#free.unshift(...free);
-      this.#size = Math.floor(report.records.length / 2);
+      this.#size = Math.floor(count / 2);
       return;
     }
-    const requestId = charges[0]?.requestId ?? free[0]?.requestId;
-    const fields = { requestId, reason: refusal.message };
-    const [charge] = charges;
+    const [charge] = pages.flatMap((page) => chargesIn(page, journal.book.journalId));
+    const fields = { requestId: charge?.requestId ?? free[0]?.requestId, reason: refusal.message };
     if (!charge) {
       this.#dropped += 1;
       return log.error(fields, 'the control plane cannot read a record of a free request; it is dropped');
@@ -197,7 +199,7 @@ export class Settler {
       { ...fields, seq, leaseId },
       'the control plane cannot read a charge; it is parked, and its lease stays open until it can',
     );
-    await journal.settle({ seq, leases: [], parked: [[seq, lineOf(charge)]] });
+    await journal.settle({ seq, leases: [], parked: [[seq, charge.text]] });
   }
 
   /** Reports what is parked, one by one, from time to time. One without a verdict holds up no other. */
@@ -207,9 +209,10 @@ export class Settler {
     this.#parkedAt = performance.now() + parkedAgainMs;
     for (const line of [...journal.book.parked.values()]) {
       const charge = chargeOfLine(line, journal.book.journalId);
-      const answer = await this.#send(this.#reportOf([charge], []));
+      const pages = [pageOf([charge])];
+      const answer = await this.#send(this.#reportOf(pages, []));
       if (answer instanceof ControlError) continue;
-      const leases = settledLeases([charge], new Set(answer.rejected));
+      const leases = this.#settledLeases(pages, answer.rejected);
       await journal.settle({ seq: journal.book.settledSeq, leases, unparked: [charge.seq] });
       onSettled(leases);
     }
@@ -217,34 +220,47 @@ export class Settler {
 
   /** Charges first; what cost nothing fills the report up. */
   async #nextBatch(): Promise<Batch | undefined> {
-    const charges = await this.#options.journal.unsettled(this.#size);
-    const free = this.#free.splice(0, this.#size - charges.length);
-    if (charges.length + free.length === 0) return undefined;
-    return { report: this.#reportOf(charges, free), charges, free };
+    const pages = await this.#options.journal.unsettled(this.#size);
+    const charges = pages.reduce((sum, page) => sum + page.count, 0);
+    const free = this.#free.splice(0, this.#size - charges);
+    const count = charges + free.length;
+    return count === 0 ? undefined : { report: this.#reportOf(pages, free), pages, free, count };
   }
 
-  #reportOf(charges: readonly ChargeRecord[], free: readonly UsageRecord[]): UsageReport {
+  #reportOf(pages: readonly Page[], free: readonly UsageRecord[]): UsageReport {
     const times = new TimeTexts();
-    const records = charges.map(({ text }) => text);
-    for (const usage of free) records.push(usageText(usage, undefined, times));
-    return { nodeId: this.#nodeId ?? '', batchId: randomUUID(), records };
+    const pieces = pages.map(({ bytes }) => bytes);
+    for (const usage of free) pieces.push(Buffer.from(usageText(usage, undefined, times)));
+    return { nodeId: this.#nodeId ?? '', batchId: randomUUID(), pieces };
   }
-}
 
-/** What a report of these charges settled, lease by lease. */
-function settledLeases(charges: readonly ChargeRecord[], rejected: ReadonlySet<string>): SettledLease[] {
-  const leases = new Map<string, { count: number; rejected: number; rejectedSum: bigint }>();
-  for (const { leaseId, requestId, cost } of charges) {
-    const lease = leases.get(leaseId) ?? { count: 0, rejected: 0, rejectedSum: 0n };
-    leases.set(leaseId, lease);
-    lease.count += 1;
-    if (rejected.size === 0 || !rejected.has(requestId)) continue;
-    lease.rejected += 1;
-    lease.rejectedSum += cost;
+  /** What a report of these charges settled, lease by lease. */
+  #settledLeases(pages: readonly Page[], rejected: readonly string[]): SettledLease[] {
+    const leases = new Map<string, { count: number; rejected: number; rejectedSum: bigint }>();
+    for (const { leaseId, count } of pages.flatMap(({ runs }) => runs)) {
+      const lease = leases.get(leaseId) ?? { count: 0, rejected: 0, rejectedSum: 0n };
+      leases.set(leaseId, lease);
+      lease.count += count;
+    }
+    for (const { leaseId, cost } of this.#named(rejected, pages)) {
+      const lease = leases.get(leaseId);
+      if (!lease) continue;
+      lease.rejected += 1;
+      lease.rejectedSum += cost;
+    }
+    return [...leases].map(([leaseId, lease]) => ({
+      ...lease,
+      leaseId,
+      rejectedSum: String(lease.rejectedSum),
+    }));
   }
-  return [...leases].map(([leaseId, lease]) => ({
-    ...lease,
-    leaseId,
-    rejectedSum: String(lease.rejectedSum),
-  }));
+
+  /** The charges of these requests. */
+  #named(requestIds: readonly string[], pages: readonly Page[]): ChargeRecord[] {
+    if (requestIds.length === 0) return [];
+    const names = new Set(requestIds);
+    const { journalId } = this.#options.journal.book;
+    const charges = pages.flatMap((page) => chargesIn(page, journalId));
+    return charges.filter(({ requestId }) => names.has(requestId));
+  }
 }

@@ -2,14 +2,17 @@
  * The charges that no report has settled, in order: kept in memory while they are few, read back from the
  * segments a piece at a time where an earlier process wrote them or they are too many.
  */
-import type { Book, ChargeRecord } from './book.ts';
+import type { Book } from './book.ts';
 import type { Disk } from './disk.ts';
 import { frameLength, readFrame } from './frames.ts';
-import { recordOf } from './lines.ts';
+import { pagedChargeOf } from './lines.ts';
+import type { PagedCharge } from './lines.ts';
+import { lastSeqOf, pageOf, splitPage } from './pages.ts';
+import type { Page } from './pages.ts';
 import type { Segment } from './replay.ts';
 
-/** So many charges are kept in memory while they wait for their report, of about 1 kB each. */
-export const KEPT_MAX = 10_000;
+/** So many charges are kept in memory while they wait for their report, of about 0.7 kB each. */
+export const KEPT_MAX = 40_000;
 /** How much of a segment is read at once, in bytes. */
 const READ_BYTES = 1024 * 1024;
 
@@ -25,7 +28,7 @@ export class Unsettled {
   readonly #disk: Disk;
   readonly #journal: { book: Book; segments: readonly Segment[] };
   /** The oldest unsettled charges, without a gap. */
-  #kept: ChargeRecord[] = [];
+  readonly #kept: Page[] = [];
   /** Where charges begin that are not kept; undefined while all of them are. */
   #unread: Place | undefined = { segment: 0, offset: 0, group: 0 };
 
@@ -38,22 +41,37 @@ export class Unsettled {
    * Takes the charges of a frame that has become durable at this place. Called in the same turn in which the
    * segment's size counts it.
    */
-  add(charges: readonly ChargeRecord[], at: Place): void {
+  add(pages: readonly Page[], at: Place): void {
     if (this.#unread) return;
-    if (this.#kept.length + charges.length > KEPT_MAX) this.#unread = at;
-    else this.#kept.push(...charges);
+    const count = pages.reduce((sum, page) => sum + page.count, 0);
+    if (this.#keptCount() + count > KEPT_MAX) this.#unread = at;
+    else this.#kept.push(...pages);
   }
 
-  /** The oldest unsettled charges, at most `limit`; the same ones until they are dropped. */
-  async next(limit: number): Promise<readonly ChargeRecord[]> {
-    while (this.#unread && this.#kept.length < limit) await this.#readOn(this.#unread);
-    return this.#kept.slice(0, limit);
+  /** The oldest unsettled charges, as many as there are up to `limit`; the same until they are dropped. */
+  async next(limit: number): Promise<readonly Page[]> {
+    while (this.#unread && this.#keptCount() < limit) await this.#readOn(this.#unread);
+    let room = limit;
+    let taken = 0;
+    for (let page = this.#kept[0]; page && room > 0; page = this.#kept[taken]) {
+      if (page.count > room) this.#kept.splice(taken, 1, ...splitPage(page, room));
+      room -= Math.min(room, page.count);
+      taken += 1;
+    }
+    return this.#kept.slice(0, taken);
   }
 
   /** Forgets the charges up to `seq`. */
   drop(seq: number): void {
-    const rest = this.#kept.findIndex((charge) => charge.seq > seq);
+    const rest = this.#kept.findIndex((page) => lastSeqOf(page) > seq);
     this.#kept.splice(0, rest < 0 ? this.#kept.length : rest);
+    const [first] = this.#kept;
+    if (first && first.firstSeq <= seq) [, this.#kept[0]] = splitPage(first, seq - first.firstSeq + 1);
+  }
+
+  #keptCount(): number {
+    const [first, last] = [this.#kept[0], this.#kept.at(-1)];
+    return first && last ? lastSeqOf(last) - first.firstSeq + 1 : 0;
   }
 
   /** Reads a piece; after the last one all unsettled charges are kept. */
@@ -79,7 +97,7 @@ export class Unsettled {
     for (;;) {
       const reading = readFrame(bytes, read, at);
       if (reading.kind !== 'frame') break;
-      if (at > 0) for (const line of reading.frame.lines) this.#notice(line, endSeq);
+      if (at > 0) this.#notice(reading.frame.lines, endSeq);
       read = reading.frame.end;
       at += 1;
     }
@@ -87,10 +105,13 @@ export class Unsettled {
     return { segment: segment.number, offset: offset + read, group: at };
   }
 
-  #notice(line: string, endSeq: number): void {
+  #notice(lines: readonly string[], endSeq: number): void {
     const { journalId, settledSeq } = this.#journal.book;
-    const record = recordOf(line, journalId);
-    if (record.type === 'charge' && record.seq > settledSeq && record.seq < endSeq)
-      this.#kept.push(record);
+    const charges: PagedCharge[] = [];
+    for (const line of lines) {
+      const charge = pagedChargeOf(line, journalId);
+      if (charge && charge.seq > settledSeq && charge.seq < endSeq) charges.push(charge);
+    }
+    if (charges.length > 0) this.#kept.push(pageOf(charges));
   }
 }

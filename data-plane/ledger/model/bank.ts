@@ -6,6 +6,7 @@ import { formatDollars, parseDollars } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
 import type { NodeLeaseAnswer, NodeLeaseCloseInput, NodeLeaseRequestInput } from '@gateway/shared/node-api';
 import type { NodeUsageRecordInput, NodeUsageReportAnswer, UsageReport } from '@gateway/shared/usage-report';
+import { recordsIn } from './records.ts';
 import { ControlError } from '../../control-error.ts';
 import type { Control } from '../../control.ts';
 
@@ -85,8 +86,8 @@ export class Bank implements Pick<Control, 'requestLease' | 'closeLease' | 'repo
     return { ok: true, userErrors: [] };
   }
 
-  reportUsage({ records }: UsageReport): Promise<NodeUsageReportAnswer> {
-    return this.takeUsage(records.map((text) => JSON.parse(text) as NodeUsageRecordInput));
+  reportUsage(report: UsageReport): Promise<NodeUsageReportAnswer> {
+    return this.takeUsage(recordsIn(report));
   }
 
   /** The same with the records as the API has them. */

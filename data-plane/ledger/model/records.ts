@@ -1,8 +1,11 @@
 /** Keys and usage records as tests need them. */
 import type { KeyRecord, UsageRecord } from '@gateway/shared/records';
 import { TimeTexts } from '@gateway/shared/time-texts';
+import type { NodeUsageRecordInput, UsageReport } from '@gateway/shared/usage-report';
 import type { ChargeRecord } from '../book.ts';
+import type { Journal } from '../journal.ts';
 import { chargeAt } from '../lines.ts';
+import { chargesIn } from '../pages.ts';
 
 /** A key of the wallet; with a spend limit it has leases of its own. */
 export function keyOf(walletId: string, more: Partial<KeyRecord> = {}): KeyRecord {
@@ -56,6 +59,21 @@ export function usageOf(requestId: string, cost: bigint, walletId = 'wallet_a'):
 }
 
 /** The charge of a delivered request in the journal `journal_1`. */
-export function chargeOf(requestId: string, cost: bigint, place: { leaseId: string; seq: number }): ChargeRecord {
+export function chargeOf(
+  requestId: string,
+  cost: bigint,
+  place: { leaseId: string; seq: number },
+): ChargeRecord {
   return chargeAt({ journalId: 'journal_1', ...place }, usageOf(requestId, cost), new TimeTexts());
+}
+
+/** The records of a report, as the API has them. */
+export function recordsIn({ pieces }: UsageReport): NodeUsageRecordInput[] {
+  return pieces.flatMap((piece) => JSON.parse(`[${String(piece)}]`) as NodeUsageRecordInput[]);
+}
+
+/** The oldest unsettled charges of a journal, read again. */
+export async function unsettledIn(journal: Journal, limit: number): Promise<ChargeRecord[]> {
+  const pages = await journal.unsettled(limit);
+  return pages.flatMap((page) => chargesIn(page, journal.journalId));
 }
