@@ -100,7 +100,8 @@ describe.skipIf(!ready)('the palette of administrators', () => {
       await page.keyboard.press('Enter');
       await page.waitForURL(/\/admin\/audit$/);
       await page.keyboard.press('Control+k');
-      await page.keyboard.type('mara@');
+      // A theme has these letters, too, but in no word.
+      await page.keyboard.type('mara');
       await page.keyboard.press('Enter');
       await page.waitForURL(/\/admin\/users\?search=mara/);
     });

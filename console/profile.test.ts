@@ -128,7 +128,8 @@ describe.skipIf(!ready)('an administrator', () => {
       await row('Low balances').getByText('Has not run yet').waitFor();
       // One of a later release is called by its name.
       await row('a job to come').getByText('Succeeded').waitFor();
-      expect(await row('Leases').getByRole('cell').last().textContent()).toMatch(/^in \d/);
+      await row('Leases').getByText('Overdue').waitFor();
+      expect(await row('Pools').getByRole('cell').last().textContent()).toMatch(/^in \d/);
     });
   });
 
@@ -147,12 +148,12 @@ describe.skipIf(!ready)('an administrator', () => {
       const menu = page.getByRole('button', { name: 'Actions for coder', exact: true });
       await press(page, menu);
       await press(page, page.getByRole('menuitem', { name: /^Deprecate/ }));
-      const dialog = page.getByRole('dialog', { name: 'Move coder' });
+      const dialog = page.getByRole('dialog', { name: /^(Deprecate|Retire) coder$/ });
       await dialog.getByLabel('Retires by itself').fill('2099-12-24');
       await dialog.getByLabel('To be used instead').selectOption('coder-max');
       await dialog.getByLabel('What its users are to mind').fill('Answers become shorter.');
       await dialog.getByLabel('Reason').fill('Its provider ends it');
-      await press(page, dialog.getByRole('button', { name: 'Deprecate…' }));
+      await press(page, dialog.getByRole('button', { name: 'Deprecate', exact: true }));
       await dialog.waitFor({ state: 'detached' });
       await page.getByText('until 24 Dec 2099').waitFor();
       await press(page, menu);

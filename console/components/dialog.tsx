@@ -84,8 +84,9 @@ function isUppermost(popup: HTMLElement | null): boolean {
   return [...document.querySelectorAll('[data-part=dialog]')].at(-1) === popup;
 }
 
+// As high as dialogs are: that of a later dialog covers the earlier dialog, too.
 const SCRIM =
-  'fixed inset-0 z-40 bg-(--scrim) transition-opacity duration-200 ' +
+  'fixed inset-0 z-50 bg-(--scrim) transition-opacity duration-200 ' +
   'data-ending-style:opacity-0 data-starting-style:opacity-0';
 const POPUP =
   'dialog-motion fixed z-50 m-auto flex w-full flex-col border ' +

@@ -82,7 +82,7 @@ const jobs = JOBS.map((name, index) => ({
   lastDurationMs: index === 3 ? null : 4 + index * 131,
   lastError: index === 2 ? 'canceling statement due to statement timeout' : null,
   lastFailedAt: [1, 2].includes(index) ? ago(index * 9_000 + HOUR_MS * (2 - index)) : null,
-  nextRunAt: index === 3 ? null : ago(-(1 + index) * 61_000),
+  nextRunAt: index === 3 ? null : ago([HOUR_MS, 1_000][index] ?? -index * HOUR_MS),
 }));
 
 const UPSTREAM_NAMES = ['north-coder-xl', 'north-coder-l', 'north-think-2', 'north-mid-4'];

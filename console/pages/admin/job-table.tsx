@@ -1,11 +1,15 @@
 /** The work that is done again and again beside requests: when it ran, how that ended, when it runs next. */
-import { CircleCheck, CircleDashed, CircleX } from 'lucide-react';
+import { CircleCheck, CircleDashed, CircleX, TriangleAlert } from 'lucide-react';
 import { DataTable } from '../../components/data-table.tsx';
 import { StateWord } from '../../components/state-word.tsx';
 import { Ago } from '../../components/time.tsx';
+import { useNow } from '../../components/use-now.ts';
 import { useTranslation } from '../../translation.ts';
 import type { ScheduledJob } from './health-documents.ts';
 import { JOBS } from './job-names.ts';
+
+const CLOCK_MS = 5_000;
+const OVERDUE_MS = 60_000;
 
 interface JobProps {
   job: ScheduledJob;
@@ -98,7 +102,20 @@ function Last({ job: { lastRunAt, lastDurationMs } }: JobProps) {
   );
 }
 
+/** A run that is due may begin at any moment, and only what is well past its time is worth a look. */
 function Next({ job: { nextRunAt } }: JobProps) {
   const { t } = useTranslation();
-  return nextRunAt === null ? t('state.none') : <Ago at={nextRunAt} />;
+  const now = useNow(CLOCK_MS);
+  if (nextRunAt === null) return t('state.none');
+  const late = now - Date.parse(nextRunAt);
+  if (late < 0) return <Ago at={nextRunAt} />;
+  if (late < OVERDUE_MS) return t('admin.health.due');
+  return (
+    <>
+      <StateWord icon={TriangleAlert} tone="warn" word={t('admin.health.overdue')} />
+      <div className="text-hint text-ink-3">
+        <Ago at={nextRunAt} />
+      </div>
+    </>
+  );
 }

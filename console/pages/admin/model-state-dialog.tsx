@@ -24,6 +24,7 @@ export function ModelStateDialog({ model, state, models, onClose }: MoveProps) {
   const { t } = useTranslation();
   const [, setState] = useMutation(SetModelState);
   const leaving = state === 'DEPRECATED' || state === 'RETIRED';
+  const task = state === model.state ? 'SAME' : state;
   const send = async (values: FormData, reason: string) => {
     const replacementId = text(values, 'replacement');
     const retiresAt = endOfDay(text(values, 'retires'));
@@ -41,9 +42,9 @@ export function ModelStateDialog({ model, state, models, onClose }: MoveProps) {
   };
   return (
     <FormDialog
-      title={t('admin.models.moveTitle', { name: model.name })}
+      title={t(`admin.models.titles.${task}`, { name: model.name })}
       sentence={t(`admin.models.effects.${state}`)}
-      button={t(`admin.models.moves.${state}`)}
+      button={t(`admin.models.buttons.${task}`)}
       destructive={state === 'RETIRED'}
       onClose={onClose}
       send={send}

@@ -25,6 +25,8 @@ export function Palette({ sheet, ...props }: PaletteProps) {
   return sheet ? <Sheet onClose={props.onClose} /> : <Commands {...props} />;
 }
 
+/** What is less like it has the letters here and there: it was not meant, and Enter must not do it. */
+const RANK_MIN = 0.05;
 /** Zero would hide it. */
 const LEAST_RANK = Number.MIN_VALUE;
 
@@ -110,7 +112,8 @@ function Option({ command, onRun }: OptionProps) {
 /** What was typed can be searched for whatever it is, after every command that it may mean. */
 function rank(id: string, text: string, [word = '']: readonly string[] = []): number {
   if (id.startsWith(SEARCH)) return LEAST_RANK;
-  return defaultFilter(word, text.trim());
+  const likeness = defaultFilter(word, text.trim());
+  return likeness < RANK_MIN ? 0 : likeness;
 }
 
 const INPUT = clsx('h-9 px-3 outline-none touch:h-11', INPUT_FRAME, frameOf(undefined));
