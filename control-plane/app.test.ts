@@ -248,8 +248,8 @@ describe('the control plane over WebSocket', () => {
     ['BAD_USER_INPUT', 'query ($id: ID!) { node(id: $id) { id } }', { id: ['key_1'] }],
     [
       'BAD_USER_INPUT',
-      'query ($a: DateTime!) { usageExport(format: CSV, filter: { range: { from: $a, to: $a } }) { downloadUrl } }',
-      { a: 'now' },
+      'query ($at: DateTime!) { usageExport(format: CSV, filter: {range: {from: $at, to: $at}}) { downloadUrl } }',
+      { at: 'now' },
     ],
   ])('answers what the caller did wrong with %s, as HTTP does: %#', async (code, query, variables) => {
     const socket = client(null);

@@ -37,7 +37,8 @@ export class AuditTargetResolver {
   @FieldResolver(() => NodeInterface, {
     nullable: true,
     description:
-      'That object as it is now; null where it is gone, has no id, or is of a kind that the caller may not read.',
+      'That object as it is now; null where it is gone, has no id, or is of a kind that the caller may not ' +
+      'read.',
   })
   async target(@Root() { targetId }: AuditEvent, @Ctx() context: Context): Promise<NodeInterface | null> {
     const target = TARGETS[prefixOf(targetId ?? '') ?? ''];

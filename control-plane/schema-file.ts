@@ -1,4 +1,4 @@
-/** The API's schema as text: what is committed as schema.graphql, and what tools fetch from a running gateway. */
+/** The API's schema as text: committed as schema.graphql, and fetched by tools from a running gateway. */
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { lexicographicSortSchema, printSchema } from 'graphql';

@@ -13,7 +13,7 @@ export interface SocketOperation {
   errors: readonly GraphQLError[];
 }
 
-/** Parsed, valid, with the variables it declares, and weighed. Throws a coded error where it does not parse. */
+/** Parsed, checked with its variables, and weighed. Throws a coded error where it does not parse. */
 export function readOperation(schema: GraphQLSchema, payload: SubscribePayload): SocketOperation {
   const { operationName, variables } = payload;
   const document = parsed(payload.query);

@@ -160,7 +160,7 @@ describe('two control planes over one database', () => {
     expect((await ask(house.url, other)).status).toBe(403);
   });
 
-  it('confirm that the old secret of a key is refused when its grace is ended, and the new one is not', async () => {
+  it('confirm that the old secret of a key is refused once its grace is ended, the new one not', async () => {
     const old = await addCustomer(house, '1');
     const { api, keyId } = old;
     await api.mutate('apiKeyRotate', { id: keyId, idempotencyKey: 'rotate' }, 'apiKey { id }');

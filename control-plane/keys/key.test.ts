@@ -233,7 +233,7 @@ describe('a key', () => {
     expect(await record(id)).toMatchObject({ enabled: false, previousDigest: null });
   });
 
-  it('loses its old secret at once when the owner ends the grace, once, with a trace; the new one stays', async () => {
+  it('loses its old secret when the owner ends the grace, with a trace; the new one stays', async () => {
     const id = await make(ann);
     const end = () => call(ann, 'apiKeyGraceEnd', { id }, `${FIELDS} appliedNodes pendingNodes { id }`);
     await reveal(ann, id);

@@ -131,7 +131,8 @@ async function follow(messageId: string, afterSeq = 0, until = (_event: Event) =
     query: `subscription ($id: ID!, $after: Int!) { messageStream(messageId: $id, afterSeq: $after) {
       __typename ... on MessageTextDelta { seq text } ... on MessageReasoningDelta { seq text }
       ... on MessageCompleted { seq message { state content reasoning } }
-      ... on MessageFailed { seq errorCode error { code message } retryable message { state content error } } } }`,
+      ... on MessageFailed { seq errorCode error { code message } retryable
+        message { state content error } } } }`,
     variables: { id: messageId, after: afterSeq },
   });
   for await (const { data, errors } of results) {
