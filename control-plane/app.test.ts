@@ -232,13 +232,14 @@ describe('the control plane over WebSocket', () => {
     await socket.dispose();
   });
 
-  const far = 900;
+  const FAR = 900;
+  const SPAN = '{ range: { from: $at, to: $at } }';
   it.each([
     ['GRAPHQL_PARSE_FAILED', '{ viewer { id ', {}],
     ['GRAPHQL_PARSE_FAILED', `{ ${'baseAddress '.repeat(5001)} }`, {}],
     [
       'GRAPHQL_PARSE_FAILED',
-      `{ viewer ${'{ apiKeys { nodes { owner '.repeat(far)} { id } ${'} } }'.repeat(far)} }`,
+      `{ viewer ${'{ apiKeys { nodes { owner '.repeat(FAR)} { id } ${'} } }'.repeat(FAR)} }`,
       {},
     ],
     ['GRAPHQL_VALIDATION_FAILED', '{ nothing }', {}],
@@ -248,7 +249,7 @@ describe('the control plane over WebSocket', () => {
     ['BAD_USER_INPUT', 'query ($id: ID!) { node(id: $id) { id } }', { id: ['key_1'] }],
     [
       'BAD_USER_INPUT',
-      'query ($at: DateTime!) { usageExport(format: CSV, filter: {range: {from: $at, to: $at}}) { downloadUrl } }',
+      `query ($at: DateTime!) { usageExport(format: CSV, filter: ${SPAN}) { downloadUrl } }`,
       { at: 'now' },
     ],
   ])('answers what the caller did wrong with %s, as HTTP does: %#', async (code, query, variables) => {
