@@ -21,8 +21,8 @@ interface Seen {
   body: { query: string; variables: { input: { nodeId: string; batchId: string; records: object[] } } };
 }
 
-/** A control plane that always answers so; undefined: never. */
-async function answering(answer: string | undefined): Promise<{ target: ReportTarget; seen: Seen[] }> {
+/** A control plane that always answers so; undefined: never; `whole` false: it begins, and never ends. */
+async function answering(answer: string | undefined, whole = true): Promise<{ target: ReportTarget; seen: Seen[] }> {
   const seen: Seen[] = [];
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];
@@ -30,7 +30,8 @@ async function answering(answer: string | undefined): Promise<{ target: ReportTa
     request.on('end', () => {
       const { authorization } = request.headers;
       seen.push({ authorization, body: JSON.parse(Buffer.concat(parts).toString()) as Seen['body'] });
-      if (answer !== undefined) response.end(answer);
+      if (answer !== undefined && whole) response.end(answer);
+      else if (answer !== undefined) response.write(answer);
     });
   });
   server.listen(0, '127.0.0.1');
@@ -41,7 +42,7 @@ async function answering(answer: string | undefined): Promise<{ target: ReportTa
   });
   const { port } = server.address() as AddressInfo;
   const addresses = new Addresses([`http://127.0.0.1:${port}/graphql`]);
-  return { target: { addresses, token: 'gnt_test', timeoutMs: answer === undefined ? 100 : 10_000 }, seen };
+  return { target: { addresses, token: 'gnt_test', timeoutMs: whole && answer !== undefined ? 10_000 : 100 }, seen };
 }
 
 const usage = { ...usageOf('request_1', 250_000n), model: 'größe "m"\n' };
@@ -100,4 +101,11 @@ test.each([
   const failure = await sendReport(target, report).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(ControlError);
   expect(failure).toMatchObject({ code, message: expect.not.stringContaining('gnt_test') });
+});
+
+test('an answer that begins and never ends is none, and harms nothing else', async () => {
+  const { target } = await answering('{"data":', false);
+  await expect(sendReport(target, report)).rejects.toBeInstanceOf(ControlError);
+  const { target: other } = await answering(JSON.stringify({ data: { nodeUsageReport: done } }));
+  expect(await sendReport(other, report)).toEqual(done);
 });

@@ -1,8 +1,11 @@
 /**
  * Sends a usage report as one plain POST of GraphQL over HTTP. A client library would parse, hash and sort
- * the variables of every report; these are texts that were encoded when the charges were made.
+ * the variables of every report, and `fetch` copies its body; these are bytes as they stand in the journal.
  */
-import { request } from 'undici';
+import { once } from 'node:events';
+import * as http from 'node:http';
+import * as https from 'node:https';
+import { json } from 'node:stream/consumers';
 import { reportBody } from '@gateway/shared/usage-report';
 import type { NodeUsageReportAnswer, UsageReport } from '@gateway/shared/usage-report';
 import type { Addresses } from './addresses.ts';
@@ -46,17 +49,22 @@ export async function sendReport(target: ReportTarget, report: UsageReport): Pro
 async function post({ addresses, token, timeoutMs }: ReportTarget, body: Uint8Array): Promise<Answer> {
   const address = addresses.current;
   try {
-    const { body: answer } = await request(address, {
+    const { request } = address.startsWith('https:') ? https : http;
+    const outgoing = request(address, {
       method: 'POST',
       headers: {
         'content-type': 'application/json',
+        'content-length': body.length,
         accept: 'application/graphql-response+json, application/json',
         authorization: `Bearer ${token}`,
       },
-      body,
       signal: AbortSignal.timeout(timeoutMs),
     });
-    return (await answer.json()) as Answer;
+    // What fails behind the head fails the reading of the body, too: without a listener it ended the process.
+    outgoing.on('error', () => undefined);
+    outgoing.end(body);
+    const [response] = (await once(outgoing, 'response')) as [http.IncomingMessage];
+    return (await json(response)) as Answer;
   } catch (cause) {
     addresses.leave(address);
     const reason = cause instanceof Error ? cause.message : String(cause);

@@ -1,8 +1,9 @@
 /**
  * The bytes of a journal segment: one frame per group commit.
  * A frame is magic (4) · length (4) · group (4) · CRC32 over length, group and payload (4) · payload: JSON
- * lines, some of which end with a comma. A frame is written only after the one before it was synced. So a bad frame with a good one behind it
- * cannot be a write that was cut: it is damage to something that had been promised.
+ * lines, some of which end with a comma. A frame is written only after the one before it was synced. So a
+ * bad frame with a good one behind it cannot be a write that was cut: it is damage to something that had
+ * been promised.
  */
 import { crc32 } from 'node:zlib';
 
