@@ -77,7 +77,7 @@ function Parts({ health }: { health: SystemHealth }) {
 
 function Linked({ to, children }: { to: '/admin/nodes' | '/admin/ledger'; children: ReactNode }) {
   return (
-    <Link to={to} className="rounded-tag text-accent underline touch:py-3">
+    <Link to={to} className="rounded-tag text-accent underline">
       {children}
     </Link>
   );

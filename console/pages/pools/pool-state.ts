@@ -35,9 +35,9 @@ export function isRenewable(pool: Pick<Pool, 'state' | 'endsAt'>, now: number): 
   return pool.state !== 'CANCELLED' && keptUntil(pool) > now;
 }
 
-/** What is left until then: whole days, or whole hours on the last day. */
+/** What is left until then: the nearest number of days, or whole hours on the last day. */
 export function leftUntil(endsAt: string, now: number): { unit: 'days' | 'hours'; count: number } {
   const left = Math.max(0, Date.parse(endsAt) - now);
-  if (left >= DAY_MS) return { unit: 'days', count: Math.floor(left / DAY_MS) };
+  if (left >= DAY_MS) return { unit: 'days', count: Math.round(left / DAY_MS) };
   return { unit: 'hours', count: Math.ceil(left / HOUR_MS) };
 }

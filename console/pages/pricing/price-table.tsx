@@ -79,7 +79,7 @@ function Tier({ tier, models, group, align }: TierModels & { group: PriceGroup; 
               rowSpan={models.length}
               className="px-3 py-2 text-left align-top font-normal"
             >
-              <div className="font-[550]">{t(`pricing.tiers.${tier}`)}</div>
+              <div className="font-[550] whitespace-nowrap">{t(`pricing.tiers.${tier}`)}</div>
               <div className="text-hint text-ink-3">{t(`pricing.tierNotes.${tier}`)}</div>
             </th>
           )}
@@ -104,7 +104,7 @@ function ModelCells({ model }: { model: Model }) {
         </Link>{' '}
         <CopyIcon text={model.name} label={t('copy.name', { name: model.name })} />
       </td>
-      <td className="px-3 text-ink-2 max-lg:hidden">{model.description}</td>
+      <td className="px-3 py-1.5 text-ink-2 max-lg:hidden">{model.description}</td>
       <td className="px-3">
         <Traits model={model} />
       </td>
