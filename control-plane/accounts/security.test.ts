@@ -50,6 +50,12 @@ describe('an access token', () => {
     expect(codeOf(await ask('{ viewer { email } }'))).toBe('UNAUTHENTICATED');
   });
 
+  it('of an administrator makes nobody one without a scope of administrators', async () => {
+    const { secret } = await tokenOf(await test.admin(), ['KEYS_READ', 'WALLET_READ']);
+    const { data, errors } = await test.browser().send('{ admin { __typename } }', {}, bearer(secret));
+    expect([data, errors]).toEqual([{ admin: null }, []]);
+  });
+
   it('has no power that its owner lost', async () => {
     const admin = await test.admin();
     const second = await test.user('second@example.com');
