@@ -154,10 +154,10 @@ describe('a recall', () => {
     node.hold(1);
     expect(node.tell({ type: 'RECALL', leaseId: 'lease_1' })).toEqual([]);
     node.tell({ type: 'RECALL', leaseId: 'lease_1' });
-    expect(node.state.recalled).toEqual(['lease_1']);
+    expect([...node.state.recalled.keys()]).toEqual(['lease_1']);
     expect(heldIn(node.grant(1, 5n * PRICE))).toEqual([1]);
     expect(node.lease('lease_1')).toMatchObject({ draining: true, remaining: 4n * PRICE });
-    expect(node.state.recalled).toEqual([]);
+    expect(node.state.recalled.size).toBe(0);
     expect(node.release('lease_1')).toEqual([close('lease_1', 0)]);
   });
 
@@ -165,14 +165,27 @@ describe('a recall', () => {
     expect(new Desk().tell({ type: 'RECALL', leaseId: 'lease_7' })).toEqual([close('lease_7', 0)]);
   });
 
+  test('of what an old copy of a question got closes it once all that was asked by then is answered', () => {
+    const node = new Desk();
+    node.hold(1);
+    node.hold(2, PRICE, 'key_1');
+    expect(node.tell({ type: 'RECALL', leaseId: 'lease_7' })).toEqual([]);
+    expect(typesOf(node.tell({ type: 'CONFLICT', no: 1 }))).not.toContain('CLOSE');
+    // What is asked later got another lease.
+    node.hold(3, PRICE, 'key_2');
+    expect(node.tell({ type: 'CONFLICT', no: 2 })).toContainEqual(close('lease_7', 0));
+    expect(node.state.requests.size).toBe(1);
+    expect(node.state.recalled.size).toBe(0);
+  });
+
   test('is remembered for the last thousand leases that are still to come', () => {
     const node = new Desk();
     node.hold(1);
     for (let number = 0; number <= 1_000; number += 1)
       node.tell({ type: 'RECALL', leaseId: `lease_${number}` });
-    expect(node.state.recalled).toHaveLength(1_000);
-    expect(node.state.recalled[0]).toBe('lease_1');
-    expect(node.state.recalled.at(-1)).toBe('lease_1000');
+    const recalled = [...node.state.recalled.keys()];
+    expect(recalled).toHaveLength(1_000);
+    expect([recalled[0], recalled.at(-1)]).toEqual(['lease_1', 'lease_1000']);
   });
 });
 
@@ -281,7 +294,7 @@ describe('a process that begins with a book', () => {
   test('is as good as new with an empty one', () => {
     const node = new Desk();
     expect(node.state).toEqual({
-      ...{ nextRequestNo: 1, stopping: false, recalled: [], heardAt: null, unheardAt: null },
+      ...{ nextRequestNo: 1, stopping: false, recalled: new Map(), heardAt: null, unheardAt: null },
       ...{ purses: new Map(), leases: new Map(), requests: new Map() },
     });
     node.hold(1);

@@ -29,3 +29,19 @@ export function closeIfDone(turn: Turn, lease: Lease): void {
   lease.closing = true;
   turn.effects.push({ type: 'CLOSE', leaseId: lease.id, count: lease.count, sum: lease.sum });
 }
+
+/**
+ * Gives back what was granted to an old copy of a question that had been answered otherwise: once all that
+ * was asked before the recall is answered, the lease is nobody's, and nothing was ever spent of it. A recall
+ * comes once, so it must not wait until the node asks nothing at all.
+ */
+export function closeUngranted({ state, effects }: Turn): void {
+  if (state.recalled.size === 0) return;
+  // They stand in the order of their numbers.
+  const [oldest = Infinity] = state.requests.keys();
+  for (const [leaseId, before] of state.recalled) {
+    if (oldest < before) continue;
+    state.recalled.delete(leaseId);
+    effects.push({ type: 'CLOSE', leaseId, count: 0, sum: 0n });
+  }
+}

@@ -5,7 +5,7 @@
 import type { Micros } from '@gateway/shared/money';
 import { answered, noteSpending, refuse, renew, resend, resendIfDue, serve, waitAndAsk } from './asking.ts';
 import type { SettledLease } from './book.ts';
-import { closeIfDone, drain, expireIfDue } from './closing.ts';
+import { closeIfDone, closeUngranted, drain, expireIfDue } from './closing.ts';
 import { growing } from './events.ts';
 import type { LedgerEffect, LedgerEvent, Turn } from './events.ts';
 import { isExpired, purseFor, unusedLease } from './state.ts';
@@ -39,6 +39,7 @@ export function step(state: LedgerState, event: LedgerEvent, now: Moment): Ledge
   if (ANSWERS.has(event.type)) state.heardAt = now.mono;
   const handle = HANDLERS[event.type] as (turn: Turn, event: LedgerEvent) => void;
   handle(turn, event);
+  closeUngranted(turn);
   return turn.effects;
 }
 
@@ -115,9 +116,8 @@ function onGranted(turn: Turn, event: Extract<LedgerEvent, { type: 'GRANTED' }>)
   // Whoever waited for this lease is served before it goes back, else two nodes could recall from each other
   // for ever.
   serve(turn, purse);
-  const recalled = turn.state.recalled.indexOf(leaseId);
-  if (recalled >= 0) turn.state.recalled.splice(recalled, 1);
-  if (recalled >= 0 || turn.state.stopping) lease.draining = true;
+  const recalled = turn.state.recalled.delete(leaseId);
+  if (recalled || turn.state.stopping) lease.draining = true;
   closeIfDone(turn, lease);
 }
 
@@ -184,14 +184,10 @@ function onRecall(turn: Turn, { leaseId }: { leaseId: string }): void {
     closeIfDone(turn, lease);
     return;
   }
-  if (turn.state.requests.size === 0) {
-    // A grant whose question was answered otherwise, because an old copy of it arrived late: nothing was ever
-    // spent.
-    turn.effects.push({ type: 'CLOSE', leaseId, count: 0, sum: 0n });
-  } else if (!turn.state.recalled.includes(leaseId)) {
-    turn.state.recalled.push(leaseId);
-    if (turn.state.recalled.length > RECALLED_MAX) turn.state.recalled.shift();
-  }
+  const { recalled, nextRequestNo } = turn.state;
+  if (!recalled.has(leaseId)) recalled.set(leaseId, nextRequestNo);
+  const [oldest] = recalled.keys();
+  if (recalled.size > RECALLED_MAX && oldest !== undefined) recalled.delete(oldest);
 }
 
 function onSettled(turn: Turn, { leases }: { leases: readonly SettledLease[] }): void {

@@ -93,8 +93,8 @@ export interface LedgerState {
   purses: Map<string, Purse>;
   leases: Map<string, Lease>;
   requests: Map<number, LeaseRequest>;
-  /** Leases that were recalled before their grant arrived. */
-  recalled: string[];
+  /** Leases that were recalled before their grant arrived, and the number after the last question by then. */
+  recalled: Map<string, number>;
   /** When the control plane last answered anything, and when a question last got no answer; monotonic. */
   heardAt: number | null;
   unheardAt: number | null;
@@ -111,7 +111,7 @@ export function beginWith(book: Book): LedgerState {
     purses: new Map(),
     leases: new Map(),
     requests: new Map(),
-    recalled: [],
+    recalled: new Map(),
     heardAt: null,
     unheardAt: null,
   };

@@ -126,7 +126,7 @@ export function copyNode(node: ModelNode): ModelNode {
       })),
       leases: copyMap(ledger.leases, (lease) => ({ ...lease })),
       requests: copyMap(ledger.requests, (request) => ({ ...request })),
-      recalled: [...ledger.recalled],
+      recalled: new Map(ledger.recalled),
     },
     book: {
       ...book,
