@@ -67,6 +67,10 @@ describe('the control plane over HTTP', () => {
         apiKeys(first: $n) { totalCount nodes { id } } } } } } }`;
     expect(await codeOf(hidden, { n: 100 })).toBe('QUERY_TOO_COMPLEX');
     expect(await codeOf(hidden, { n: 5 })).toBeUndefined();
+    // A variable that is left out lets the list decide: counted as the most that it may hold.
+    const open = hidden.replace('$n: Int!', '$n: Int');
+    expect(await codeOf(open)).toBe('QUERY_TOO_COMPLEX');
+    expect(await codeOf(hidden.replace('$n: Int!', '$n: Int! = 100'))).toBe('QUERY_TOO_COMPLEX');
     expect(await codeOf(`{ ${'__typename '.repeat(5001)} }`)).toBe('GRAPHQL_PARSE_FAILED');
     const types = `{ __schema { types { ${'ofType { '.repeat(20)} name ${'} '.repeat(20)} } } }`;
     expect(await codeOf(types)).toBe('QUERY_TOO_COMPLEX');
