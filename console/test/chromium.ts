@@ -18,7 +18,7 @@ const APT_OPTIONS = [
 
 /**
  * What is turned off in Chromium. It takes the last such list alone, so what Playwright turns off stands here,
- * too; the address bar's pages, which take as long as all else of a start, are ours.
+ * too; the pages of the address bar, half of what a start costs, are ours.
  */
 const FEATURES_OFF = [
   'AimEnabled',
