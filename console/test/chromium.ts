@@ -17,8 +17,8 @@ const APT_OPTIONS = [
 ];
 
 /**
- * What is turned off in Chromium. It takes the last such list alone, so what Playwright turns off stands here,
- * too; the pages of the address bar, half of what a start costs, are ours.
+ * What is turned off in Chromium. It takes the last such list alone, so what Playwright turns off stands
+ * here, too; the pages of the address bar, half of what a start costs, are ours.
  */
 const FEATURES_OFF = [
   'AimEnabled',
