@@ -1,9 +1,9 @@
 /** What the fake control plane answers when keys are changed. */
-import { sensitive } from './account-answers.ts';
-import type { State } from './answers.ts';
-import { makePoolKey } from './pool-answers.ts';
+import { type AccountState, sensitive } from './account-answers.ts';
+import { makePoolKey, type PoolState } from './pool-answers.ts';
 import { makeKey, type SampleKey } from './sample.ts';
 
+type State = AccountState & PoolState;
 type Input<Value> = { input: Value };
 
 /** The secret that every reveal answers. */

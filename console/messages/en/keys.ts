@@ -110,8 +110,8 @@ export const keys = {
     graceEndMenu: 'End the old secret now…',
     graceTitle: 'End the old secret of {{name}}',
     graceSentence:
-      'The secret ending <code>{{suffix}}</code> would work until <time></time>. It is refused from now on; ' +
-      'requests that it has begun finish, and the new secret goes on working.',
+      'The secret ending <code>{{suffix}}</code> would work until <time></time>. It is refused from now ' +
+      'on; requests that it has begun finish, and the new secret goes on working.',
     graceButton: 'End now',
     graceEndedAll: 'Old secret of {{name}} ended, applied on {{applied}} of {{all}} nodes',
     graceEndedNone: 'Old secret of {{name}} ended. No node is connected.',

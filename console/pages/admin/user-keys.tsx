@@ -7,37 +7,13 @@ import { type Column, DataTable } from '../../components/data-table.tsx';
 import { Money } from '../../components/money.tsx';
 import { StateWord } from '../../components/state-word.tsx';
 import { Ago } from '../../components/time.tsx';
-import { graphql, type ResultOf } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
-import { KeyFields } from '../keys/documents.ts';
 import { lookOf, maskedOf, stateOf } from '../keys/key-state.ts';
 import type { AdminUser } from './documents.ts';
 import { Region } from './region.tsx';
 import { Further, None } from './user-facts.tsx';
+import { type UserKey, type UserKeyList, UserKeysQuery } from './user-key-documents.ts';
 import type { UserTask } from './user-tasks.ts';
-
-const UserKeysQuery = graphql(
-  `
-    query UserKeys($id: ID!) {
-      admin {
-        user(id: $id) {
-          id
-          apiKeys(first: 20) {
-            nodes {
-              ...KeyFields
-            }
-            totalCount
-          }
-        }
-      }
-    }
-  `,
-  [KeyFields],
-);
-
-type Keys = NonNullable<NonNullable<ResultOf<typeof UserKeysQuery>['admin']>['user']>['apiKeys'];
-
-export type UserKey = Keys['nodes'][number];
 
 interface UserKeysProps {
   user: AdminUser;
@@ -54,7 +30,7 @@ export function UserKeys({ user, onTask }: UserKeysProps) {
   );
 }
 
-function KeyTable({ keys: { nodes, totalCount }, user, onTask }: UserKeysProps & { keys: Keys }) {
+function KeyTable({ keys: { nodes, totalCount }, user, onTask }: UserKeysProps & { keys: UserKeyList }) {
   const { t } = useTranslation();
   const disable = (key: UserKey) =>
     key.state === 'ENABLED' && (

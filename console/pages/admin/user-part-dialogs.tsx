@@ -8,7 +8,7 @@ import { browserOf } from '../profile/user-agent.ts';
 import { FormDialog } from './form-dialog.tsx';
 import { DisableKey, RevokeSession } from './user-changes.ts';
 import type { UserSession } from './user-documents.ts';
-import type { UserKey } from './user-keys.tsx';
+import type { UserKey } from './user-key-documents.ts';
 
 /** Ends the session. */
 export function EndSession({ session, onClose }: { session: UserSession; onClose: () => void }) {

@@ -5,7 +5,7 @@ import { type MenuEntry, RULE } from '../../components/menu.tsx';
 import { useTranslation } from '../../translation.ts';
 import type { AdminUser } from './documents.ts';
 import type { UserSession } from './user-documents.ts';
-import type { UserKey } from './user-keys.tsx';
+import type { UserKey } from './user-key-documents.ts';
 
 /** The dialog that is open, and the user it is about. */
 export type UserTask =

@@ -21,7 +21,6 @@ export function PasswordForm({ email, onChanged }: PasswordFormProps) {
   const { t } = useTranslation();
   const [, change] = useMutation(ChangePassword);
   const toast = useToast();
-  const words = { show: t('profile.show'), hide: t('profile.hide') };
   const { busy, failure, submit } = useSubmit({
     send: async (values) => {
       const input = {
@@ -41,6 +40,21 @@ export function PasswordForm({ email, onChanged }: PasswordFormProps) {
   return (
     <form className="flex max-w-[380px] flex-col gap-4" onSubmit={(event) => void submit(event)}>
       <input type="email" name="email" value={email} autoComplete="username" readOnly hidden />
+      <Fields failure={failure} />
+      <div>
+        <Button type="submit" busy={busy}>
+          {t('profile.change')}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function Fields({ failure }: { failure: string | undefined }) {
+  const { t } = useTranslation();
+  const words = { show: t('profile.show'), hide: t('profile.hide') };
+  return (
+    <>
       <PasswordField
         label={t('profile.current')}
         name="current"
@@ -64,11 +78,6 @@ export function PasswordForm({ email, onChanged }: PasswordFormProps) {
         label={t('profile.revokeOthers')}
         hint={t('profile.revokeOthersHint')}
       />
-      <div>
-        <Button type="submit" busy={busy}>
-          {t('profile.change')}
-        </Button>
-      </div>
-    </form>
+    </>
   );
 }
