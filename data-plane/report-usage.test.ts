@@ -22,7 +22,10 @@ interface Seen {
 }
 
 /** A control plane that always answers so; undefined: never; `whole` false: it begins, and never ends. */
-async function answering(answer: string | undefined, whole = true): Promise<{ target: ReportTarget; seen: Seen[] }> {
+async function answering(
+  answer: string | undefined,
+  whole = true,
+): Promise<{ target: ReportTarget; seen: Seen[] }> {
   const seen: Seen[] = [];
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];
@@ -42,7 +45,10 @@ async function answering(answer: string | undefined, whole = true): Promise<{ ta
   });
   const { port } = server.address() as AddressInfo;
   const addresses = new Addresses([`http://127.0.0.1:${port}/graphql`]);
-  return { target: { addresses, token: 'gnt_test', timeoutMs: whole && answer !== undefined ? 10_000 : 100 }, seen };
+  return {
+    target: { addresses, token: 'gnt_test', timeoutMs: whole && answer !== undefined ? 10_000 : 100 },
+    seen,
+  };
 }
 
 const usage = { ...usageOf('request_1', 250_000n), model: 'größe "m"\n' };

@@ -84,7 +84,11 @@ interface Spending {
 }
 
 /** Returns how long each request waited for its commit, in ms. */
-async function spend(ledger: Pick<OpenLedger, 'hold'>, { from, upTo }: Spending, load: Load): Promise<number[]> {
+async function spend(
+  ledger: Pick<OpenLedger, 'hold'>,
+  { from, upTo }: Spending,
+  load: Load,
+): Promise<number[]> {
   const key = keyOf('wallet_a');
   // Each name one string, as what is parsed is; one put together from others costs more to write.
   const usage = JSON.parse(JSON.stringify(usageOf('', PRICE))) as UsageRecord;
