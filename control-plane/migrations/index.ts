@@ -24,6 +24,7 @@ import { LowBalance } from './021-low-balance.ts';
 import { DeprecationNote } from './022-deprecation-note.ts';
 import { OldSecrets } from './023-old-secrets.ts';
 import { Jobs } from './024-jobs.ts';
+import { IdempotencyAge } from './025-idempotency-age.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -52,4 +53,5 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '022-deprecation-note', class: DeprecationNote },
   { name: '023-old-secrets', class: OldSecrets },
   { name: '024-jobs', class: Jobs },
+  { name: '025-idempotency-age', class: IdempotencyAge },
 ];

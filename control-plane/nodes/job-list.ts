@@ -4,6 +4,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { forgetExpired } from '../accounts/expired.ts';
 import { pruneBudgets } from '../budget/budget.ts';
 import { retireDue } from '../catalog/retirement.ts';
+import { pruneIdempotencyKeys } from '../idempotency.ts';
 import type { Job } from '../jobs.ts';
 import { registry } from '../metrics.ts';
 import { prunePermits } from '../pools/permit.service.ts';
@@ -52,6 +53,7 @@ const PLANS = {
   'retirement of models': { everyMs: RETIRE_MODELS_MS, work: ({ em }) => retireDue(em()) },
   tombstones: { everyMs: PRUNE_MS, work: ({ em }) => pruneTombstones(em()) },
   claims: { everyMs: PRUNE_MS, work: ({ em }) => pruneClaims(em()) },
+  repeats: { everyMs: PRUNE_MS, work: ({ em }) => pruneIdempotencyKeys(em()) },
   accounts: { everyMs: PRUNE_MS, work: ({ em }) => forgetExpired(em()) },
   permits: { everyMs: PRUNE_MS, work: ({ em }) => prunePermits(em()) },
   budgets: { everyMs: PRUNE_MS, work: ({ em }) => pruneBudgets(em()) },

@@ -9,6 +9,7 @@ export const JOBS = [
   'retirement of models',
   'tombstones',
   'claims',
+  'repeats',
   'accounts',
   'permits',
   'budgets',
