@@ -35,7 +35,9 @@ import {
 @Resolver()
 export class KeyResolver {
   @Authorized('USER')
-  @Mutation(() => ApiKeyCreatePayload, { description: 'Makes a key without a secret; reveal it to use it.' })
+  @Mutation(() => ApiKeyCreatePayload, {
+    description: 'Makes a key without a secret; reveal it within 7 days to use it.',
+  })
   apiKeyCreate(
     @Ctx() context: Context,
     @Arg('input', () => ApiKeyCreateInput, { description: 'The key.' }) input: ApiKeyCreateInput,

@@ -17,11 +17,11 @@ export const KeyDisabledReason = describeEnum(
   'KeyDisabledReason',
   'Owners may enable a key again only after OWNER; LEAKED and REVOKED are final.',
   {
-    NOT_REVEALED: 'Its secret does not exist yet.',
+    NOT_REVEALED: 'Its secret does not exist yet; one that is not revealed within 7 days is revoked.',
     OWNER: 'Its owner disabled it.',
     ADMIN: 'An administrator disabled it.',
     LEAKED: 'Marked as leaked, for good.',
-    REVOKED: 'Revoked, for good.',
+    REVOKED: 'Revoked, for good: by its owner, or because nobody revealed it within 7 days.',
     EXPIRED: 'Past its date.',
     POOL_EXPIRED: 'Its pool is past the paid period.',
     OWNER_SUSPENDED: 'Its owner is suspended.',

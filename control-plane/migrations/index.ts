@@ -25,6 +25,7 @@ import { DeprecationNote } from './022-deprecation-note.ts';
 import { OldSecrets } from './023-old-secrets.ts';
 import { Jobs } from './024-jobs.ts';
 import { IdempotencyAge } from './025-idempotency-age.ts';
+import { UnrevealedKeys } from './026-unrevealed-keys.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -54,4 +55,5 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '023-old-secrets', class: OldSecrets },
   { name: '024-jobs', class: Jobs },
   { name: '025-idempotency-age', class: IdempotencyAge },
+  { name: '026-unrevealed-keys', class: UnrevealedKeys },
 ];

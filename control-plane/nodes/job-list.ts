@@ -6,6 +6,7 @@ import { pruneBudgets } from '../budget/budget.ts';
 import { retireDue } from '../catalog/retirement.ts';
 import { pruneIdempotencyKeys } from '../idempotency.ts';
 import type { Job } from '../jobs.ts';
+import { closeUnrevealed } from '../keys/key.unrevealed.ts';
 import { registry } from '../metrics.ts';
 import { prunePermits } from '../pools/permit.service.ts';
 import { watchPools } from '../pools/pool.jobs.ts';
@@ -21,6 +22,7 @@ const SWEEP_LEASES_MS = 10_000;
 const WATCH_POOLS_MS = 10_000;
 const WARN_OWNERS_MS = 30_000;
 const RETIRE_MODELS_MS = 10_000;
+const CLOSE_KEYS_MS = 60_000;
 const PRUNE_MS = 60 * 60 * 1000;
 /** Leases are reclaimed only when nodes had this long to reach this process again, in ms. */
 const SETTLE_IN_MS = 10 * 60 * 1000;
@@ -51,6 +53,7 @@ const PLANS = {
   pools: { everyMs: WATCH_POOLS_MS, work: ({ em }) => watchPools(em()) },
   'low balances': { everyMs: WARN_OWNERS_MS, work: ({ em }) => warnLowBalances(em()) },
   'retirement of models': { everyMs: RETIRE_MODELS_MS, work: ({ em }) => retireDue(em()) },
+  'unrevealed keys': { everyMs: CLOSE_KEYS_MS, work: ({ em }) => closeUnrevealed(em()) },
   tombstones: { everyMs: PRUNE_MS, work: ({ em }) => pruneTombstones(em()) },
   claims: { everyMs: PRUNE_MS, work: ({ em }) => pruneClaims(em()) },
   repeats: { everyMs: PRUNE_MS, work: ({ em }) => pruneIdempotencyKeys(em()) },

@@ -7,6 +7,7 @@ export const JOBS = [
   'pools',
   'low balances',
   'retirement of models',
+  'unrevealed keys',
   'tombstones',
   'claims',
   'repeats',

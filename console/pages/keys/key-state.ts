@@ -4,16 +4,29 @@ import type { LucideIcon } from 'lucide-react';
 import type { Tone } from '../../components/state-word.tsx';
 import type { Key } from './documents.ts';
 
-export type KeyState = 'ENABLED' | 'DISABLED' | 'ROTATING' | NonNullable<Key['disabledReason']>;
+export type KeyState =
+  | 'ENABLED'
+  | 'DISABLED'
+  | 'ROTATING'
+  | 'NEVER_REVEALED'
+  | NonNullable<Key['disabledReason']>;
+
+type KeyFacts = Pick<Key, 'state' | 'disabledReason' | 'revealedAt' | 'rotation'>;
 
 /**
  * The one word for the state of a key: why it is disabled, or whether an old secret still works beside the
  * new one.
  */
-export function stateOf(key: Key): KeyState {
+export function stateOf(key: KeyFacts): KeyState {
   if (key.rotation?.pendingReveal === true) return 'NOT_REVEALED';
+  if (isNeverRevealed(key)) return 'NEVER_REVEALED';
   if (key.state === 'DISABLED') return key.disabledReason ?? 'DISABLED';
   return key.rotation ? 'ROTATING' : 'ENABLED';
+}
+
+/** Whether it was revoked before anybody had its secret, as happens by itself after 7 days. */
+export function isNeverRevealed(key: Pick<Key, 'disabledReason' | 'revealedAt'>): boolean {
+  return key.disabledReason === 'REVOKED' && key.revealedAt === null;
 }
 
 /** Whether the secret can be revealed now. */
@@ -45,6 +58,7 @@ const LOOKS: Record<KeyState, { icon: LucideIcon; tone: Tone }> = {
   ENABLED: { icon: CircleCheck, tone: 'good' },
   ROTATING: { icon: RefreshCw, tone: 'warn' },
   NOT_REVEALED: { icon: Eye, tone: 'accent' },
+  NEVER_REVEALED: { icon: CircleMinus, tone: 'quiet' },
   DISABLED: { icon: CircleMinus, tone: 'quiet' },
   OWNER: { icon: CircleMinus, tone: 'quiet' },
   ADMIN: { icon: CircleMinus, tone: 'bad' },

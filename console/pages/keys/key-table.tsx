@@ -10,7 +10,7 @@ import { Ago } from '../../components/time.tsx';
 import { useTranslation } from '../../translation.ts';
 import type { Key, KeyDialog, ListedKey } from './documents.ts';
 import { KeyMenu } from './key-menu.tsx';
-import { canReveal, lookOf, maskedOf, stateOf } from './key-state.ts';
+import { canReveal, isNeverRevealed, lookOf, maskedOf, stateOf } from './key-state.ts';
 import { requestsByDay } from './week.ts';
 
 interface KeyTableProps {
@@ -82,16 +82,22 @@ function Week({ apiKey }: { apiKey: ListedKey }) {
 }
 
 function Name({ apiKey }: CellProps) {
-  const { t } = useTranslation();
-  const masked = maskedOf(apiKey);
   return (
     <>
       <div className="font-[550]">{apiKey.name}</div>
       <div className="text-hint text-ink-3">
-        {masked === undefined ? t('keys.noSecret') : <code>{masked}</code>}
+        <Masked apiKey={apiKey} />
       </div>
     </>
   );
+}
+
+/** What is known of the secret; of a key that was closed without one, why. */
+function Masked({ apiKey }: CellProps) {
+  const { t } = useTranslation();
+  const masked = maskedOf(apiKey);
+  if (masked !== undefined) return <code>{masked}</code>;
+  return t(isNeverRevealed(apiKey) ? 'keys.revealInTime' : 'keys.noSecret');
 }
 
 function State({ apiKey, open }: CellProps & Pick<KeyTableProps, 'open'>) {
@@ -170,7 +176,9 @@ function KeyCard({ apiKey, open }: { apiKey: ListedKey } & Pick<KeyTableProps, '
         <StateWord {...lookOf(state)} word={t(`keys.states.${state}`)} />
       </div>
       <div className="flex items-center justify-between gap-3 text-table text-ink-2">
-        <code className="text-ink-3">{maskedOf(apiKey) ?? t('keys.noSecret')}</code>
+        <span className="text-ink-3">
+          <Masked apiKey={apiKey} />
+        </span>
         <Week apiKey={apiKey} />
       </div>
       <div className="flex items-center gap-2 text-table text-ink-2">

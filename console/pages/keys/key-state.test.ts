@@ -1,0 +1,15 @@
+/** The word for the state of a key. */
+import { expect, it } from 'vitest';
+import { isNeverRevealed, stateOf } from './key-state.ts';
+
+const revoked = { state: 'DISABLED', disabledReason: 'REVOKED', rotation: null } as const;
+
+it('a key that was revoked before anybody had its secret says so', () => {
+  expect(stateOf({ ...revoked, revealedAt: null })).toBe('NEVER_REVEALED');
+  expect(isNeverRevealed({ ...revoked, revealedAt: null })).toBe(true);
+});
+
+it('a key that was revealed and then revoked, or that still waits, says just that', () => {
+  expect(stateOf({ ...revoked, revealedAt: '2026-11-22T08:00:00Z' })).toBe('REVOKED');
+  expect(stateOf({ ...revoked, disabledReason: 'NOT_REVEALED', revealedAt: null })).toBe('NOT_REVEALED');
+});
