@@ -64,6 +64,7 @@ const nodes = NODES.map(([name, state, appliedRevision, inflight]) => ({
   region: name.slice(0, 2),
   version: '0.1.0',
   state,
+  retired: false,
   appliedRevision,
   latestRevision: 18_442,
   inflight,

@@ -54,7 +54,9 @@ export class SystemHealth {
   @Field(() => HealthStatus, { description: 'Whether the database answers in good time.' })
   database!: Status;
 
-  @Field(() => HealthStatus, { description: 'Whether every node that ever started serves.' })
+  @Field(() => HealthStatus, {
+    description: 'Whether every node serves that ever started and did not retire.',
+  })
   dataPlane!: Status;
 
   @Field(() => Int, {
@@ -91,13 +93,16 @@ export class SystemHealthResolver {
   }
 }
 
-/** UNKNOWN before the first node starts; DOWN when none serves; DEGRADED when some do not, or lag behind. */
-export function dataPlaneStatus(nodes: readonly Pick<NodeView, 'state'>[]): Status {
+/**
+ * UNKNOWN before the first node starts; DOWN when none serves; DEGRADED when some do not, or lag behind. A
+ * node that retired is not missed.
+ */
+export function dataPlaneStatus(nodes: readonly Pick<NodeView, 'state' | 'retired'>[]): Status {
   const started = nodes.filter(({ state }) => state !== 'JOINING');
   if (started.length === 0) return 'UNKNOWN';
   const serving = started.filter(({ state }) => state === 'IN_SYNC' || state === 'LAGGING');
   if (serving.length === 0) return 'DOWN';
-  return started.every(({ state }) => state === 'IN_SYNC') ? 'OK' : 'DEGRADED';
+  return started.every(({ state, retired }) => retired || state === 'IN_SYNC') ? 'OK' : 'DEGRADED';
 }
 
 function worst(states: readonly Status[]): Status {

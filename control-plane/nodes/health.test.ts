@@ -4,10 +4,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pick, startTestApp } from '../../test/control/app.ts';
 import type { TestApp } from '../../test/control/app.ts';
 import { readHealth } from '../catalog/health.service.ts';
+import { SYSTEM_ACTOR } from '../context.ts';
 import { newId } from '../ids.ts';
 import { query, sql } from '../sql.ts';
 import { dataPlaneStatus } from './health.resolver.ts';
-import { drainNode, nodeById, registerNode } from './node.service.ts';
+import { createNode, drainNode, nodeById, registerNode } from './node.service.ts';
 
 describe('health', () => {
   let test: TestApp;
@@ -24,7 +25,17 @@ describe('health', () => {
     [['IN_SYNC', 'OFFLINE'], 'DEGRADED'],
     [['OFFLINE', 'DRAINING'], 'DOWN'],
   ] as const)('of the data plane with nodes %j is %s', (states, status) => {
-    expect(dataPlaneStatus(states.map((state) => ({ state })))).toBe(status);
+    expect(dataPlaneStatus(states.map((state) => ({ state, retired: false })))).toBe(status);
+  });
+
+  it.each([
+    [['IN_SYNC'], 'OK'],
+    [['IN_SYNC', 'OFFLINE'], 'DEGRADED'],
+    [['LAGGING'], 'DEGRADED'],
+    [[], 'DOWN'],
+  ] as const)('of the data plane with nodes %j and a retired one is %s', (states, status) => {
+    const others = states.map((state) => ({ state, retired: false }));
+    expect(dataPlaneStatus([{ state: 'OFFLINE', retired: true }, ...others])).toBe(status);
   });
 
   it('of the whole is for administrators', async () => {
@@ -60,6 +71,40 @@ describe('health', () => {
     await start();
     expect(await stateOf()).not.toBe('DRAINING');
     await expect(drainNode(em, 'nod_01ARZ3NDEKTSV4RRFFQ69G5FAV')).rejects.toThrow('no such node');
+  });
+
+  it('misses a node that went away, unless an administrator drained it', async () => {
+    const em = test.orm.em.fork();
+    const admin = await test.admin();
+    const start = async (name: string) => {
+      const { node } = await createNode(em, { name, actor: SYSTEM_ACTOR });
+      const publicKey = exportPublicKey(generateKeyPairSync('x25519').publicKey);
+      const again = () =>
+        registerNode(em, node.id, { version: '1', region: null, publicKey, journalId: `journal ${name}` });
+      await again();
+      return { id: node.id, again };
+    };
+    const away = (id: string) =>
+      query(em, sql`update data_plane_node set last_seen_at = now() - interval '1 hour' where id = ${id}`);
+    const ask = async () =>
+      pick<{ dataPlane: string; nodes: { name: string; state: string; retired: boolean }[] }>(
+        await admin.send('{ admin { systemHealth { dataPlane nodes { name state retired } } } }'),
+        'admin',
+        'systemHealth',
+      );
+    await query(em, sql`update data_plane_node set last_seen_at = null`);
+    const [, gone] = [await start('stays'), await start('goes')];
+    await query(em, sql`update data_plane_node set applied_revision = (select revision from config_head)`);
+    expect((await ask()).dataPlane).toBe('OK');
+    await away(gone.id);
+    expect((await ask()).dataPlane).toBe('DEGRADED');
+    await drainNode(em, gone.id);
+    const retired = await ask();
+    expect(retired.dataPlane).toBe('OK');
+    expect(retired.nodes).toContainEqual({ name: 'goes', state: 'OFFLINE', retired: true });
+    await gone.again();
+    await away(gone.id);
+    expect((await ask()).dataPlane).toBe('DEGRADED');
   });
 
   it('of a model counts what was delivered against what the upstream broke, of the last day', async () => {

@@ -23,6 +23,8 @@ export interface NodeView {
   region: string | null;
   version: string;
   state: NodeState;
+  /** Drained by an administrator, and gone since: nobody waits for it. */
+  retired: boolean;
   appliedRevision: number;
   latestRevision: number;
   /** How long the node has been behind, in ms; 0 in sync. */
@@ -246,6 +248,7 @@ function toView(row: NodeRow): NodeView {
     region: row.region,
     version: row.version ?? '',
     state: stateOf(row),
+    retired: row.draining && stateOf(row) === 'OFFLINE',
     appliedRevision: row.applied_revision,
     latestRevision: row.latest_revision,
     lagMs: row.applied_revision >= row.latest_revision ? 0 : Math.min(Number(row.applied_age), 2 ** 31 - 1),

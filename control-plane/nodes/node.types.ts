@@ -30,6 +30,12 @@ export class DataPlaneNode extends NodeInterface {
   @Field(() => NodeStateEnum, { description: 'How it does.' })
   state!: NodeState;
 
+  @Field(() => Boolean, {
+    description:
+      'Whether it went away after an administrator drained it: nobody waits for it until it starts again.',
+  })
+  retired!: boolean;
+
   @Field(() => Int, { description: 'The revision of the configuration that it serves.' })
   appliedRevision!: number;
 

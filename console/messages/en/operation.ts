@@ -29,6 +29,7 @@ export const operation = {
         JOINING: 'Joining',
         DRAINING: 'Draining',
         OFFLINE: 'Offline',
+        RETIRED: 'Retired',
       },
       appliedRevision: 'Revision',
       inflight: 'In flight',
@@ -140,6 +141,7 @@ export const operation = {
         DEPRECATED: 'Deprecate',
         RETIRED: 'Retire',
       },
+      states: { DRAFT: 'Draft', PUBLISHED: 'Published', DEPRECATED: 'Deprecated', RETIRED: 'Retired' },
       moves: { DRAFT: 'Make a draft…', PUBLISHED: 'Publish…', DEPRECATED: 'Deprecate…', RETIRED: 'Retire…' },
       effects: {
         DRAFT: 'Only administrators see it.',

@@ -23,7 +23,14 @@ export const operation: Translation<typeof english> = {
       drainSentence: '不再接收新请求，处理完现有请求后退出。当前处理中：{{count}}。重新启动即可恢复。',
       goneSentence:
         '它没有响应。如果它已永久停用，一分钟后其他节点获得它在专属池上限中的份额。如果只是断开连接，它可能仍在自行服务：请先停止它。',
-      states: { IN_SYNC: '已同步', LAGGING: '落后', JOINING: '加入中', DRAINING: '排空中', OFFLINE: '离线' },
+      states: {
+        IN_SYNC: '已同步',
+        LAGGING: '落后',
+        JOINING: '加入中',
+        DRAINING: '排空中',
+        OFFLINE: '离线',
+        RETIRED: '已退役',
+      },
       appliedRevision: '版本',
       inflight: '处理中',
       rps: '请求/秒',

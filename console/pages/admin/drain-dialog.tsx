@@ -13,6 +13,7 @@ const DrainNode = graphql(
         node {
           id
           state
+          retired
         }
         userErrors {
           ...UserErrorFields

@@ -12,6 +12,7 @@ export const HealthQuery = graphql(`
         nodes {
           id
           state
+          retired
         }
         jobs {
           name

@@ -47,7 +47,8 @@ function Parts({ health }: { health: SystemHealth }) {
   const { t, i18n } = useTranslation();
   const number = new Intl.NumberFormat(i18n.language);
   const { database, dataPlane, settlementAlarms24h: alarms, nodes, jobs } = health;
-  const serving = nodes.filter(({ state }) => state === 'IN_SYNC' || state === 'LAGGING').length;
+  const wanted = nodes.filter(({ retired }) => !retired);
+  const serving = wanted.filter(({ state }) => state === 'IN_SYNC' || state === 'LAGGING').length;
   const failing = jobs.filter(({ lastError }) => lastError !== null).length;
   const word = (status: HealthStatus) => t(`admin.health.statuses.${status}`);
   const count = (found: number) => (found === 0 ? t('state.none') : number.format(found));
@@ -60,7 +61,7 @@ function Parts({ health }: { health: SystemHealth }) {
         </LeaderRow>
         <LeaderRow
           name={<Linked to="/admin/nodes">{t('admin.health.dataPlane')}</Linked>}
-          note={t('admin.health.serving', { serving, all: nodes.length })}
+          note={t('admin.health.serving', { serving, all: wanted.length })}
         >
           <HealthWord status={dataPlane} word={word(dataPlane)} />
         </LeaderRow>

@@ -9,6 +9,7 @@ const NodeFields = graphql(`
     region
     version
     state
+    retired
     appliedRevision
     latestRevision
     inflight

@@ -1,5 +1,14 @@
 /** The nodes that serve requests: whether each follows the configuration, and how much it has to do. */
-import { CircleCheck, CircleDot, CircleX, Hourglass, KeyRound, type LucideIcon, Plus } from 'lucide-react';
+import {
+  CircleCheck,
+  CircleDot,
+  CircleMinus,
+  CircleX,
+  Hourglass,
+  KeyRound,
+  type LucideIcon,
+  Plus,
+} from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { useQuery, useSubscription } from 'urql';
 import { Button } from '../../components/button.tsx';
@@ -34,6 +43,7 @@ export function NodesPage() {
   useSubscription({ query: NodeChanges });
   const [dialog, setDialog] = useState<NodeTask>();
   const nodes = data?.admin?.dataPlaneNodes;
+  const wanted = (nodes ?? []).filter(({ retired }) => !retired);
   const close = () => {
     setDialog(undefined);
     again({ requestPolicy: 'network-only' });
@@ -50,8 +60,8 @@ export function NodesPage() {
   const sentence = data?.admin
     ? t('admin.nodes.sentence', {
         revision: new Intl.NumberFormat(i18n.language).format(data.admin.configRevision),
-        current: data.admin.dataPlaneNodes.filter(isCurrent).length,
-        all: data.admin.dataPlaneNodes.length,
+        current: wanted.filter(isCurrent).length,
+        all: wanted.length,
       })
     : t('state.loading');
   return (
@@ -79,12 +89,13 @@ function isCurrent({ appliedRevision, latestRevision }: AdminNode): boolean {
   return appliedRevision >= latestRevision;
 }
 
-const LOOKS: Record<AdminNode['state'], { icon: LucideIcon; tone: Tone }> = {
+const LOOKS: Record<AdminNode['state'] | 'RETIRED', { icon: LucideIcon; tone: Tone }> = {
   IN_SYNC: { icon: CircleCheck, tone: 'good' },
   LAGGING: { icon: Hourglass, tone: 'warn' },
   JOINING: { icon: CircleDot, tone: 'accent' },
   DRAINING: { icon: Hourglass, tone: 'accent' },
   OFFLINE: { icon: CircleX, tone: 'bad' },
+  RETIRED: { icon: CircleMinus, tone: 'quiet' },
 };
 
 interface NodeTableProps {
@@ -142,8 +153,9 @@ function NodeTable({ nodes, onRotate, onDrain }: NodeTableProps) {
   );
 }
 
-function NodeState({ node: { state } }: { node: AdminNode }) {
+function NodeState({ node }: { node: AdminNode }) {
   const { t } = useTranslation();
+  const state = node.retired ? 'RETIRED' : node.state;
   return <StateWord {...LOOKS[state]} word={t(`admin.nodes.states.${state}`)} />;
 }
 
@@ -174,7 +186,7 @@ function Actions({ node, onRotate, onDrain }: NodeProps) {
   return (
     <span className="inline-flex gap-2">
       <RotateButton onClick={() => onRotate(node)} />
-      {node.state !== 'DRAINING' && (
+      {node.state !== 'DRAINING' && !node.retired && (
         <Button size="small" onClick={() => onDrain(node)}>
           {t('admin.nodes.drainTask')}
         </Button>
