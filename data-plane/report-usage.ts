@@ -46,7 +46,7 @@ export async function sendReport(target: ReportTarget, report: UsageReport): Pro
   return answer;
 }
 
-async function post({ addresses, token, timeoutMs }: ReportTarget, body: Uint8Array): Promise<Answer> {
+async function post({ addresses, token, timeoutMs }: ReportTarget, body: readonly Buffer[]): Promise<Answer> {
   const address = addresses.current;
   try {
     const { request } = address.startsWith('https:') ? https : http;
@@ -54,7 +54,7 @@ async function post({ addresses, token, timeoutMs }: ReportTarget, body: Uint8Ar
       method: 'POST',
       headers: {
         'content-type': 'application/json',
-        'content-length': body.length,
+        'content-length': body.reduce((sum, { length }) => sum + length, 0),
         accept: 'application/graphql-response+json, application/json',
         authorization: `Bearer ${token}`,
       },
@@ -62,7 +62,9 @@ async function post({ addresses, token, timeoutMs }: ReportTarget, body: Uint8Ar
     });
     // What fails behind the head fails the reading of the body, too: without a listener it ended the process.
     outgoing.on('error', () => undefined);
-    outgoing.end(body);
+    outgoing.cork();
+    for (const piece of body) outgoing.write(piece);
+    outgoing.end();
     const [response] = (await once(outgoing, 'response')) as [http.IncomingMessage];
     return (await json(response)) as Answer;
   } catch (cause) {

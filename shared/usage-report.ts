@@ -102,16 +102,18 @@ const BODY_START = `{"query":${JSON.stringify(NODE_USAGE_REPORT)},"variables":{"
 const BODY_END = Buffer.from(']}}}');
 const COMMA = Buffer.from(',');
 
-/** The body of the POST that reports: GraphQL over HTTP, put together from texts that are JSON already. */
-export function reportBody({ nodeId, batchId, pieces }: UsageReport): Buffer<ArrayBuffer> {
+/** The body of the POST that reports, in pieces: GraphQL over HTTP around texts that are JSON already. */
+export function reportBody({ nodeId, batchId, pieces }: UsageReport): Buffer[] {
   const names = `${JSON.stringify(nodeId)},"batchId":${JSON.stringify(batchId)}`;
   const [first = Buffer.alloc(0), ...others] = pieces;
-  const all = [Buffer.from(`${BODY_START}${names},"records":[`), first];
-  for (const piece of others) all.push(COMMA, piece);
-  return Buffer.concat([...all, BODY_END]);
+  const body = [Buffer.from(`${BODY_START}${names},"records":[`), first];
+  for (const piece of others) body.push(COMMA, piece);
+  body.push(BODY_END);
+  return body;
 }
 
 function usageInput(usage: UsageRecord, place: ChargePlace | undefined, at: string): NodeUsageRecordInput {
+  const basePrice = dollarsOf(usage.basePrice);
   return {
     journalId: place?.journalId,
     leaseId: place?.leaseId,
@@ -126,9 +128,9 @@ function usageInput(usage: UsageRecord, place: ChargePlace | undefined, at: stri
     modelName: usage.model,
     family: capitals(usage.family),
     routeId: usage.routeId,
-    basePrice: dollarsOf(usage.basePrice),
+    basePrice,
     ratio: usage.ratio,
-    cost: dollarsOf(usage.cost),
+    cost: usage.cost === usage.basePrice ? basePrice : dollarsOf(usage.cost),
     inputTokens: usage.tokens.input,
     outputTokens: usage.tokens.output,
     cachedTokens: usage.tokens.cached,

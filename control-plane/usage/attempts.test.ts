@@ -103,7 +103,7 @@ describe('what was tried', () => {
     const response = await fetch(`${test.url}/graphql`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${NODE_TOKEN}` },
-      body: reportBody({ nodeId, batchId: `batch_${seq}`, pieces: [Buffer.from(record)] }),
+      body: Buffer.concat(reportBody({ nodeId, batchId: `batch_${seq}`, pieces: [Buffer.from(record)] })),
     });
     expect(await response.json()).toMatchObject({
       data: { nodeUsageReport: { accepted: 1, userErrors: [] } },
