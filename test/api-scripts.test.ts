@@ -63,17 +63,36 @@ async function tokenOf(api: ApiClient, scopes: string[]): Promise<string> {
   return secret;
 }
 
-/** Runs a script of the page and returns the lines that it printed. */
-async function script(name: string, given: string[], token = adminToken): Promise<string[]> {
+/** Runs a script of the page, an administrator's unless `more` says so, and returns the lines that it printed. */
+async function script(
+  name: string,
+  given: string[],
+  more: { TOKEN?: string; UPSTREAM_KEY?: string } = {},
+): Promise<string[]> {
   tried.add(name);
   const env = {
     PATH: `${dirname(process.execPath)}:${process.env['PATH']}`,
     CONTROL: house.controlUrl,
-    TOKEN: token,
+    TOKEN: adminToken,
     UPSTREAM_KEY,
+    ...more,
   };
   const { stdout } = await run('sh', [name, ...given], { cwd: folder, env, timeout: RUN_MS });
   return stdout.trim().split('\n');
+}
+
+const addUpstream = (name = 'east', more: { UPSTREAM_KEY?: string } = {}): Promise<string[]> =>
+  script('add-upstream.sh', [name, `${mock.url}/v1`, 'swift', 'their-model'], more);
+
+/** How much there is of the one upstream with this name. */
+async function partsOf(name: string): Promise<{ credentials: number; routes: number } | undefined> {
+  const { rows } = await house.database.query<{ credentials: number; routes: number }>(
+    `select (select count(*)::integer from credential c where c.provider_id = p.id) as credentials,
+      (select count(*)::integer from route r where r.provider_id = p.id) as routes
+    from provider p where p.name = $1`,
+    [name],
+  );
+  return rows[0];
 }
 
 /** Asks the model for an answer; the status, and the id under which it is in the books. */
@@ -107,15 +126,28 @@ describe('the scripts of docs/api.md', { timeout: RUN_MS }, () => {
   });
 
   it('add an upstream that a model is then answered by', async () => {
-    const [route] = await script('add-upstream.sh', ['east', `${mock.url}/v1`, 'swift', 'their-model']);
+    const [route] = await addUpstream();
     expect(route).toMatch(/^rte_/);
     await house.applied();
     expect(await ask(customer.key)).toMatchObject({ status: 200 });
   });
 
+  it('go on with an upstream where a step failed, and add nothing twice', async () => {
+    const name = 'west 1.0=new';
+    const broken = addUpstream(name, { UPSTREAM_KEY: 'no secret' });
+    await expect(broken).rejects.toThrow(/INVALID: A secret has/);
+    expect(await partsOf(name)).toEqual({ credentials: 0, routes: 0 });
+    const made = await addUpstream(name);
+    expect(made).toEqual([expect.stringMatching(/^rte_/)]);
+    expect(await addUpstream(name)).toEqual(made);
+    expect(await partsOf(name)).toEqual({ credentials: 1, routes: 1 });
+    const elsewhere = script('add-upstream.sh', [name, 'https://api.example.com/v1', 'swift', 'their-model']);
+    await expect(elsewhere).rejects.toThrow(`${name} is at ${mock.url}/v1 already.`);
+  });
+
   it('open the storefront and sell a pool, whose key is good for that pool alone', async () => {
     expect(await script('open-storefront.sh', ['99.00'])).toEqual(['OPEN']);
-    const [address = '', key = ''] = await script('buy-pool.sh', ['lyon', 'swift'], customerToken);
+    const [address = '', key = ''] = await script('buy-pool.sh', ['lyon', 'swift'], { TOKEN: customerToken });
     expect(new URL(address).hostname).toBe('lyon.localhost');
     expect(key).toMatch(/^sk-\w{48}$/);
     await house.applied();
@@ -132,14 +164,14 @@ describe('the scripts of docs/api.md', { timeout: RUN_MS }, () => {
   });
 
   it('rotate a key: the new secret and the old one work', async () => {
-    [rotated = ''] = await script('rotate-key.sh', [customer.keyId, '2026-11'], customerToken);
+    [rotated = ''] = await script('rotate-key.sh', [customer.keyId, '2026-11'], { TOKEN: customerToken });
     await house.applied();
     expect(rotated).not.toBe(customer.key);
     expect([(await ask(rotated)).status, (await ask(customer.key)).status]).toEqual([200, 200]);
   });
 
   it('disable a leaked key, which is refused when the script has ended', async () => {
-    const lines = await script('disable-leaked-key.sh', [customer.keyId], customerToken);
+    const lines = await script('disable-leaked-key.sh', [customer.keyId], { TOKEN: customerToken });
     expect(lines).toEqual(['refused by 1 nodes']);
     expect([401, 403]).toContain((await ask(rotated)).status);
     expect([401, 403]).toContain((await ask(customer.key)).status);
@@ -176,8 +208,8 @@ describe('the scripts of docs/api.md', { timeout: RUN_MS }, () => {
   });
 
   it('say which scope is missing, and fail', async () => {
-    const failure = await script('set-ratio.sh', ['VIP', '0.5'], customerToken).catch((error: unknown) =>
-      String(error),
+    const failure = await script('set-ratio.sh', ['VIP', '0.5'], { TOKEN: customerToken }).catch(
+      (error: unknown) => String(error),
     );
     expect(failure).toContain('FORBIDDEN: This access token lacks the scope ADMIN_CATALOG.');
   });
