@@ -24,7 +24,6 @@ import {
   ApiKeyCreatePayload,
   ApiKeyDisableInput,
   ApiKeyDisablePayload,
-  ApiKeyGraceEndPayload,
   ApiKeyPayload,
   ApiKeyRevealPayload,
   ApiKeyRotateInput,
@@ -114,7 +113,7 @@ export class KeyResolver {
   }
 
   @Authorized('USER')
-  @Mutation(() => ApiKeyGraceEndPayload, {
+  @Mutation(() => ApiKeyDisablePayload, {
     description:
       'Ends the grace of a rotation: the old secret is refused from now on. Waits up to one second for the ' +
       'nodes and says how many have applied it. Requests that were let in by it run to their end.',
@@ -122,7 +121,7 @@ export class KeyResolver {
   apiKeyGraceEnd(
     @Ctx() context: Context,
     @Arg('input', () => IdInput, { description: 'The key.' }) input: IdInput,
-  ): Promise<ApiKeyGraceEndPayload> {
+  ): Promise<ApiKeyDisablePayload> {
     return outcome({ apiKey: null, appliedNodes: 0, pendingNodeIds: [] }, async () => {
       const owner = { id: viewerOf(context).id, actor: actorOf(context) };
       const { key, revision } = await endGrace(context.em, owner, input.id);

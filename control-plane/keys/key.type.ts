@@ -236,8 +236,11 @@ export class ApiKeyRevealPayload extends ApiKeyPayload {
   secret?: string | null;
 }
 
-/** Result of disabling a key. */
-@ObjectType({ description: 'Result of disabling a key, after waiting up to one second for the nodes.' })
+/** Result of disabling a key, or the old secret of one. */
+@ObjectType({
+  description:
+    'Result of disabling a key, or the old secret of one, after waiting up to one second for the nodes.',
+})
 export class ApiKeyDisablePayload extends ApiKeyPayload {
   @Field(() => Int, { description: 'Connected nodes that have applied it.' })
   appliedNodes!: number;
@@ -245,9 +248,3 @@ export class ApiKeyDisablePayload extends ApiKeyPayload {
   /** For the field `pendingNodes`, which the nodes' own domain adds. */
   pendingNodeIds!: string[];
 }
-
-/** Result of ending the grace of a rotation. */
-@ObjectType({
-  description: 'Result of ending the grace of a rotation, after waiting up to one second for the nodes.',
-})
-export class ApiKeyGraceEndPayload extends ApiKeyDisablePayload {}

@@ -120,7 +120,7 @@ export class AdminNodesResolver {
   }
 }
 
-/** Which nodes have not applied the disabling of a key yet. */
+/** Which nodes have not applied the disabling of a key, or of its old secret, yet. */
 @Resolver(() => ApiKeyDisablePayload)
 export class PendingNodesResolver {
   @FieldResolver(() => [DataPlaneNode], {

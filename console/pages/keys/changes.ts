@@ -3,20 +3,47 @@ import { graphql } from '../../graphql.ts';
 import { UserErrorFields } from '../answer-fields.ts';
 import { KeyFields } from './documents.ts';
 
-export const CreateKey = graphql(
+const MadeFields = graphql(
   `
-    mutation CreateKey($input: ApiKeyCreateInput!) {
-      apiKeyCreate(input: $input) {
-        apiKey {
-          ...KeyFields
-        }
-        userErrors {
-          ...UserErrorFields
-        }
+    fragment MadeFields on ApiKeyCreatePayload {
+      apiKey {
+        ...KeyFields
+      }
+      userErrors {
+        ...UserErrorFields
       }
     }
   `,
   [KeyFields, UserErrorFields],
+);
+
+const DisabledFields = graphql(
+  `
+    fragment DisabledFields on ApiKeyDisablePayload {
+      apiKey {
+        ...KeyFields
+      }
+      appliedNodes
+      pendingNodes {
+        id
+      }
+      userErrors {
+        ...UserErrorFields
+      }
+    }
+  `,
+  [KeyFields, UserErrorFields],
+);
+
+export const CreateKey = graphql(
+  `
+    mutation CreateKey($input: ApiKeyCreateInput!) {
+      apiKeyCreate(input: $input) {
+        ...MadeFields
+      }
+    }
+  `,
+  [MadeFields],
 );
 
 export const RevealKey = graphql(
@@ -40,42 +67,22 @@ export const DisableKey = graphql(
   `
     mutation DisableKey($input: ApiKeyDisableInput!) {
       apiKeyDisable(input: $input) {
-        apiKey {
-          ...KeyFields
-        }
-        appliedNodes
-        pendingNodes {
-          id
-          name
-        }
-        userErrors {
-          ...UserErrorFields
-        }
+        ...DisabledFields
       }
     }
   `,
-  [KeyFields, UserErrorFields],
+  [DisabledFields],
 );
 
 export const EndGrace = graphql(
   `
     mutation EndGrace($input: IdInput!) {
       apiKeyGraceEnd(input: $input) {
-        apiKey {
-          ...KeyFields
-        }
-        appliedNodes
-        pendingNodes {
-          id
-          name
-        }
-        userErrors {
-          ...UserErrorFields
-        }
+        ...DisabledFields
       }
     }
   `,
-  [KeyFields, UserErrorFields],
+  [DisabledFields],
 );
 
 export const EnableKey = graphql(
@@ -98,14 +105,9 @@ export const RotateKey = graphql(
   `
     mutation RotateKey($input: ApiKeyRotateInput!) {
       apiKeyRotate(input: $input) {
-        apiKey {
-          ...KeyFields
-        }
-        userErrors {
-          ...UserErrorFields
-        }
+        ...MadeFields
       }
     }
   `,
-  [KeyFields, UserErrorFields],
+  [MadeFields],
 );
