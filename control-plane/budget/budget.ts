@@ -112,7 +112,7 @@ export class Budget {
 export async function pruneBudgets(em: EntityManager): Promise<void> {
   await query(
     em,
-    sql`delete from query_budget where at < clock_timestamp() - ${FORGET_HOURS} * interval '1 hour'`,
+    sql`delete from query_budget where at < now() - ${FORGET_HOURS} * interval '1 hour'`,
   );
 }
 

@@ -15,8 +15,7 @@ export async function pruneTombstones(em: EntityManager, keepHours = KEEP_HOURS)
       inner,
       sql`
       with gone as (
-        delete from config_log where removed and written_at < clock_timestamp() - ${keepHours} * interval
-          '1 hour'
+        delete from config_log where removed and written_at < now() - ${keepHours} * interval '1 hour'
         returning revision
       ), marked as (
         update config_head set pruned_to = greatest(pruned_to, (select max(revision) from gone))
