@@ -5,19 +5,13 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { UserFailure } from './errors.ts';
-import { inTransaction, query, queryOne, sql } from './sql.ts';
+import { pruneInBatches } from './prune.ts';
+import type { PruneRound } from './prune.ts';
+import { query, queryOne, sql } from './sql.ts';
 
 const KEY_LENGTH_MAX = 64;
 /** How long a repeat is answered like the first, in days; at most an hour longer. */
 const KEEP_DAYS = 30;
-/** How much one round forgets: each batch is a transaction of its own, so that no lock is held for long. */
-const ROUND: PruneRound = { batchRows: 1_000, batchesMax: 100 };
-
-/** How much is forgotten at a time. */
-export interface PruneRound {
-  batchRows: number;
-  batchesMax: number;
-}
 
 export interface Once {
   /** Id of the user who asks: keys of different users never meet. */
@@ -71,37 +65,17 @@ export async function once(
   return { id, replayed: false };
 }
 
-/**
- * Forgets keys past their time, the oldest first; what a round leaves goes with the next. Several control
- * planes at once share the work. Returns how many went.
- */
-export async function pruneIdempotencyKeys(
-  em: EntityManager,
-  { batchRows, batchesMax }: PruneRound = ROUND,
-): Promise<number> {
-  let gone = 0;
-  for (let batch = 0; batch < batchesMax; batch += 1) {
-    const went = await pruneBatch(em, batchRows);
-    gone += went;
-    if (went < batchRows) break;
-  }
-  return gone;
-}
-
-async function pruneBatch(em: EntityManager, rows: number): Promise<number> {
-  const gone = await inTransaction(em, (inner) =>
-    query(
-      inner,
-      sql`with due as materialized (
-        select actor, mutation, key from idempotency
-        where created_at < now() - ${KEEP_DAYS} * interval '1 day'
-        order by created_at limit ${rows} for update skip locked
-      )
-      delete from idempotency i using due
-      where i.actor = due.actor and i.mutation = due.mutation and i.key = due.key returning i.key`,
-    ),
-  );
-  return gone.length;
+/** Forgets keys past their time, the oldest first. Returns how many went. */
+export function pruneIdempotencyKeys(em: EntityManager, round?: PruneRound): Promise<number> {
+  const oldest = (rows: number) => sql`
+    with due as materialized (
+      select actor, mutation, key from idempotency
+      where created_at < now() - ${KEEP_DAYS} * interval '1 day'
+      order by created_at limit ${rows} for update skip locked
+    )
+    delete from idempotency i using due
+    where i.actor = due.actor and i.mutation = due.mutation and i.key = due.key returning i.key`;
+  return pruneInBatches(em, oldest, round);
 }
 
 /** JSON with sorted keys, amounts as text, and without what is undefined. */

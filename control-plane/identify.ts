@@ -99,13 +99,21 @@ export async function identify(
   if (bearer !== null) {
     const node = bearer.startsWith('gnt_') ? await findNode(em, bearer) : null;
     const viewer = bearer.startsWith('gqt_') ? await viewerOfAccessToken(em, bearer) : null;
-    if (!node && !viewer)
-      throw requestError('UNAUTHENTICATED', 'This bearer token is not valid here.', {
-        http: { status: 401 },
-      });
+    if (!node && !viewer) throw requestError('UNAUTHENTICATED', remedyFor(bearer), { http: { status: 401 } });
     return { viewer, node };
   }
   return { viewer: sessionToken ? await viewerOfToken(em, sessionToken) : null, node: null };
+}
+
+/** What to do about a bearer token that opens nothing. Whether it ever did is told to nobody. */
+function remedyFor(bearer: string): string {
+  if (bearer.startsWith('gnt_'))
+    return 'This token of a node was replaced, or never was one. Give the node a new one: Admin, Nodes.';
+  const make = 'Make a new one in the console: Profile, Access tokens.';
+  if (bearer.startsWith('gqt_')) return `This access token expired, was revoked, or never was one. ${make}`;
+  if (bearer.startsWith('sk-'))
+    return `This is a key for models. Here access tokens are good (gqt_…). ${make}`;
+  return `This bearer token is not valid here; access tokens are (gqt_…). ${make}`;
 }
 
 function isHttps(settings: Pick<Settings, 'consoleUrl'>): boolean {

@@ -9,7 +9,7 @@ import { mailLocaleOf, noticeWords } from './mail.texts.ts';
 import type { NoticeKind } from './mail.texts.ts';
 
 /** Places that were not used for so long count as new again. */
-const PLACE_DAYS = 180;
+export const PLACE_DAYS = 180;
 
 /** Something that happened to an account. */
 export interface Happening {

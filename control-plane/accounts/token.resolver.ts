@@ -129,7 +129,9 @@ export class TokenResolver {
     }));
   }
 
-  @FieldResolver(() => AccessTokenConnection, { description: 'Tokens of scripts, newest first.' })
+  @FieldResolver(() => AccessTokenConnection, {
+    description: 'Tokens of scripts, newest first; one that ended is forgotten 90 days later.',
+  })
   async accessTokens(
     @Root() user: User,
     @Ctx() context: Context,

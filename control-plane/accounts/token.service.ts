@@ -15,6 +15,8 @@ const DAYS_MAX = 365;
 const NAME_LENGTH_MAX = 80;
 /** Live ones of one user. */
 const TOKENS_MAX = 50;
+/** How long a token is listed after its end, in days; at most an hour longer. */
+export const TOKEN_KEPT_DAYS = 90;
 const PREFIX_LENGTH = 8;
 const TOUCH_EVERY_MS = 60_000;
 
@@ -59,7 +61,10 @@ export async function createToken(
 /** Ends a token of the user, at once and for good; a second time changes nothing. Throws NOT_FOUND. */
 export async function revokeToken(em: EntityManager, userId: string, id: string): Promise<AccessTokenRow> {
   const token = await em.findOne(AccessTokenSchema, { id, userId });
-  if (!token) throw new UserFailure('NOT_FOUND', 'There is no such token.', 'id');
+  if (!token) {
+    const forgotten = `Those that ended more than ${TOKEN_KEPT_DAYS} days ago are forgotten.`;
+    throw new UserFailure('NOT_FOUND', `There is no such token. ${forgotten}`, 'id');
+  }
   token.revokedAt ??= new Date();
   await em.flush();
   return token;
@@ -80,7 +85,7 @@ export function tokensOf(
   return em.find(AccessTokenSchema, { userId, ...older }, { orderBy: { id: 'desc' }, limit: page.limit });
 }
 
-/** How many tokens a user ever made. */
+/** How many tokens a user has, those included that ended a while ago. */
 export function countTokens(em: EntityManager, userId: string): Promise<number> {
   return em.count(AccessTokenSchema, { userId });
 }

@@ -75,7 +75,7 @@ export const operation = {
         tombstones: 'Removals',
         claims: 'Idempotency keys of requests',
         repeats: 'Idempotency keys of changes',
-        accounts: 'Links of accounts',
+        accounts: 'Sessions and links',
         permits: 'Caps of pools',
         budgets: 'Query budgets',
         'usage months': 'Months of the usage log',
@@ -90,7 +90,8 @@ export const operation = {
         tombstones: 'Forgets removals that every node has been told of.',
         claims: 'Forgets the idempotency keys of requests after a day.',
         repeats: 'Forgets the idempotency keys of GraphQL mutations after 30 days.',
-        accounts: 'Forgets links, challenges and registrations past their time.',
+        accounts:
+          'Forgets sessions, links and registrations past their time, and access tokens 90 days after their end.',
         permits: 'Forgets spent permits of pools.',
         budgets: 'Forgets hours of query budgets that are over.',
         'usage months': 'Makes the months to come, drops those past their time.',

@@ -172,6 +172,7 @@ export const profile = {
     used: 'Last used',
     state: 'State',
     states: { ACTIVE: 'Active', EXPIRED: 'Expired', REVOKED: 'Revoked' },
+    endedKept: 'A token that expired or was revoked is listed for 90 days.',
     days: 'Works for',
     dayChoice: '{{count}} days',
     revoke: 'Revoke…',

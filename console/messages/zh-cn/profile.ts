@@ -171,6 +171,7 @@ export const profile: Translation<typeof english> = {
     used: '最近使用',
     state: '状态',
     states: { ACTIVE: '有效', EXPIRED: '已过期', REVOKED: '已撤销' },
+    endedKept: '过期或已撤销的令牌会保留显示 90 天。',
     days: '有效期',
     dayChoice: '{{count}} 天',
     revoke: '撤销…',

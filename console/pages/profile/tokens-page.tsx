@@ -50,6 +50,9 @@ export function TokensPage() {
           ) : (
             <TokenTable tokens={nodes} onRevoke={setOpen} />
           )}
+          {nodes.some((token) => stateOf(token) !== 'ACTIVE') && (
+            <p className="mt-3 text-hint text-ink-3">{t('tokens.endedKept')}</p>
+          )}
           <Pager
             paged={after !== undefined}
             next={pageInfo.hasNextPage ? pageInfo.endCursor : null}
