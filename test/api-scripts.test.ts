@@ -63,7 +63,7 @@ async function tokenOf(api: ApiClient, scopes: string[]): Promise<string> {
   return secret;
 }
 
-/** Runs a script of the page, an administrator's unless `more` says so, and returns the lines that it printed. */
+/** Runs a script of the page, as an administrator unless `more` says so, and returns the lines it printed. */
 async function script(
   name: string,
   given: string[],

@@ -116,12 +116,10 @@ describe('what is over', () => {
         values (${id}, 'old', ${days(-181)}), (${id}, 'new', ${days(-179)})`,
     );
     await forgetExpired(em());
-    expect(
-      await query(em(), sql`select subject from attempt_window where subject in ('old', 'new')`),
-    ).toEqual([{ subject: 'new' }]);
-    expect(await query(em(), sql`select digest from sign_in_place where digest in ('old', 'new')`)).toEqual([
-      { digest: 'new' },
-    ]);
+    const attempts = sql`select subject from attempt_window where subject in ('old', 'new')`;
+    const places = sql`select digest from sign_in_place where digest in ('old', 'new')`;
+    expect(await query(em(), attempts)).toEqual([{ subject: 'new' }]);
+    expect(await query(em(), places)).toEqual([{ digest: 'new' }]);
   });
 
   it('goes in bounded batches, once, though several control planes look at the same time', async () => {
@@ -131,7 +129,8 @@ describe('what is over', () => {
       query(
         em(),
         sql`insert into session (id, user_id, token_digest, expires_at)
-          select 'many-' || n, ${id}, 'many-' || n, ${later(-5)} from generate_series(1, ${count}::integer) n`,
+          select 'many-' || n, ${id}, 'many-' || n, ${later(-5)}
+          from generate_series(1, ${count}::integer) n`,
       );
     const left = () => countOf(sql`select from session where id like 'many-%'`);
     await forgetExpired(em());

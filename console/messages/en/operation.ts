@@ -91,7 +91,7 @@ export const operation = {
         claims: 'Forgets the idempotency keys of requests after a day.',
         repeats: 'Forgets the idempotency keys of GraphQL mutations after 30 days.',
         accounts:
-          'Forgets sessions, links and registrations past their time, and access tokens 90 days after their end.',
+          'Forgets sessions, links and registrations past their time, and ended access tokens after 90 days.',
         permits: 'Forgets spent permits of pools.',
         budgets: 'Forgets hours of query budgets that are over.',
         'usage months': 'Makes the months to come, drops those past their time.',
