@@ -54,7 +54,7 @@ async function answering(
 const usage = { ...usageOf('request_1', 250_000n), model: 'größe "m"\n' };
 const place = { journalId: 'journal_1', seq: 7, leaseId: 'lease_1' };
 const pieces = [`${usageText(usage, place)},\n${usageText(usage)}`, usageText(usage)];
-const report = { nodeId: 'node_1', batchId: 'batch_1', pieces: pieces.map((text) => Buffer.from(text)) };
+const report = { nodeId: 'node_1', batchId: 'batch_1', pieces };
 const done = { accepted: 2, duplicates: 0, rejected: [], userErrors: [] };
 const tooMany = { code: 'LIMIT_REACHED', message: 'no' };
 

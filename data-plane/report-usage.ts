@@ -46,7 +46,7 @@ export async function sendReport(target: ReportTarget, report: UsageReport): Pro
   return answer;
 }
 
-async function post({ addresses, token, timeoutMs }: ReportTarget, body: readonly Buffer[]): Promise<Answer> {
+async function post({ addresses, token, timeoutMs }: ReportTarget, body: readonly string[]): Promise<Answer> {
   const address = addresses.current;
   try {
     const { request } = address.startsWith('https:') ? https : http;
@@ -54,7 +54,7 @@ async function post({ addresses, token, timeoutMs }: ReportTarget, body: readonl
       method: 'POST',
       headers: {
         'content-type': 'application/json',
-        'content-length': body.reduce((sum, { length }) => sum + length, 0),
+        'content-length': body.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0),
         accept: 'application/graphql-response+json, application/json',
         authorization: `Bearer ${token}`,
       },

@@ -1,4 +1,5 @@
 /** How a node reports what it served: the mutation, and a usage record in the words of the API. */
+import { FAMILIES, GROUPS } from './catalog.ts';
 import type { Family, Group } from './catalog.ts';
 import { dollarsOf } from './money.ts';
 import type { AttemptRecord, UsageOutcome, UsageRecord, UsageSource, UsageStatus } from './records.ts';
@@ -28,7 +29,7 @@ export interface UsageReport {
   nodeId: string;
   batchId: string;
   /** Pieces of one or more JSON texts of a NodeUsageRecordInput, see `usageText`, with commas between. */
-  pieces: readonly Buffer[];
+  pieces: readonly string[];
 }
 export interface NodeUsageReportAnswer {
   accepted: number;
@@ -97,18 +98,18 @@ export function usageText(usage: UsageRecord, place?: ChargePlace, times = new T
   return JSON.stringify(usageInput(usage, place, times.of(usage.at)));
 }
 
+/** What is written with each record, and seldom anything else. */
+const CAPITALS = new Map<string, string>([...GROUPS, ...FAMILIES].map((word) => [word, word.toUpperCase()]));
+
 const BODY_START = `{"query":${JSON.stringify(NODE_USAGE_REPORT)},"variables":{"input":{"nodeId":`;
 
-const BODY_END = Buffer.from(']}}}');
-const COMMA = Buffer.from(',');
-
 /** The body of the POST that reports, in pieces: GraphQL over HTTP around texts that are JSON already. */
-export function reportBody({ nodeId, batchId, pieces }: UsageReport): Buffer[] {
+export function reportBody({ nodeId, batchId, pieces }: UsageReport): string[] {
   const names = `${JSON.stringify(nodeId)},"batchId":${JSON.stringify(batchId)}`;
-  const [first = Buffer.alloc(0), ...others] = pieces;
-  const body = [Buffer.from(`${BODY_START}${names},"records":[`), first];
-  for (const piece of others) body.push(COMMA, piece);
-  body.push(BODY_END);
+  const [first = '', ...others] = pieces;
+  const body = [`${BODY_START}${names},"records":[`, first];
+  for (const piece of others) body.push(',', piece);
+  body.push(']}}}');
   return body;
 }
 
@@ -149,6 +150,6 @@ function usageInput(usage: UsageRecord, place: ChargePlace | undefined, at: stri
   };
 }
 
-function capitals<Word extends string>(word: Word): Uppercase<Word> {
-  return word.toUpperCase() as Uppercase<Word>;
+function capitals<Word extends Group | Family>(word: Word): Uppercase<Word> {
+  return (CAPITALS.get(word) ?? word.toUpperCase()) as Uppercase<Word>;
 }

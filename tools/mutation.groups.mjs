@@ -32,8 +32,8 @@ export const GROUPS = {
   },
   /** How a node reports what it charged, and what a hold is. */
   settle: {
-    mutate: ['data-plane/ledger/{settle,holds}.ts'],
-    tests: ['data-plane/ledger/{settle,holds}.test.ts'],
+    mutate: ['data-plane/ledger/{settle,holds,lease-calls}.ts'],
+    tests: ['data-plane/ledger/{settle,holds,lease-calls}.test.ts'],
     database: false,
   },
   /** The ledger of a node put together, what keeps a second process out of it, and its files. */

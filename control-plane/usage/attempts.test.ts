@@ -103,7 +103,7 @@ describe('what was tried', () => {
     const response = await fetch(`${test.url}/graphql`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${NODE_TOKEN}` },
-      body: Buffer.concat(reportBody({ nodeId, batchId: `batch_${seq}`, pieces: [Buffer.from(record)] })),
+      body: reportBody({ nodeId, batchId: `batch_${seq}`, pieces: [record] }).join(''),
     });
     expect(await response.json()).toMatchObject({
       data: { nodeUsageReport: { accepted: 1, userErrors: [] } },

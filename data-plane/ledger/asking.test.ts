@@ -197,6 +197,17 @@ describe('what is wanted', () => {
     expect(wantedAfter(300, 120_000)).toBe(10_010n * PRICE);
   });
 
+  test('counts a charge that was begun in the minute before with those of the minute that runs', () => {
+    const node = desk(1_000n * PRICE);
+    for (let waiter = 2; waiter <= 400; waiter += 1) node.hold(waiter);
+    for (const time of [120_000, 119_999]) {
+      node.time = time;
+      for (let spent = 0; spent < 200; spent += 1) node.commit('lease_1');
+    }
+    node.time = 120_001;
+    expect(questionOf(node.hold(500, 1_001n * PRICE))?.request.want).toBe(400n * 60n * PRICE);
+  });
+
   test('is never more than any request may name', () => {
     const node = new Desk();
     expect(questionOf(node.hold(1, AMOUNT_MAX))?.request).toMatchObject({

@@ -13,6 +13,13 @@ const MINUTE_MS = 60_000;
 /** While others give leases back: first and longest wait before asking again. */
 const CONFLICT_MS = { first: 20, most: 80 };
 
+/** Gives money to a newcomer whom nobody is before, else to all that wait and can have it. */
+export function welcome(turn: Turn, purse: Purse, waiter: Waiter): void {
+  if (purse.waiters.length === 0 && holdFor(turn, purse, waiter)) return;
+  purse.waiters.push(waiter);
+  serve(turn, purse);
+}
+
 /** Gives money to all that wait and can have it; then asks for the first of those that are left. */
 export function serve(turn: Turn, purse: Purse | undefined): void {
   if (!purse || purse.waiters.length === 0) return;
@@ -88,7 +95,7 @@ function wanted(turn: Turn, purse: Purse, { need, waiting }: { need: Micros; wai
 /** Counts spending by the minute. */
 export function noteSpending(turn: Turn, purse: Purse, price: Micros): void {
   const minute = Math.floor(turn.now.mono / MINUTE_MS);
-  if (minute !== purse.minute) {
+  if (minute > purse.minute) {
     purse.spentBefore = minute === purse.minute + 1 ? purse.spentNow : 0n;
     purse.spentNow = 0n;
     purse.minute = minute;

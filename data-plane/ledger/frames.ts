@@ -26,23 +26,19 @@ export type Reading =
   | { kind: 'end' }
   | { kind: 'damaged' };
 
-/** One frame of one or more JSON lines. */
-export function encodeFrame(group: number, lines: readonly string[]): Buffer {
+/** One frame of one or more JSON lines, in the room that is given where it fits there. */
+export function encodeFrame(group: number, lines: readonly string[], room?: Buffer): Buffer {
   const payload = lines.join('\n');
   const length = Buffer.byteLength(payload);
   if (length > PAYLOAD_MAX) throw new Error('a group of records is too large for one frame');
-  const frame = Buffer.allocUnsafe(HEADER_BYTES + length);
+  const whole = HEADER_BYTES + length;
+  const frame = room && room.length >= whole ? room.subarray(0, whole) : Buffer.allocUnsafe(whole);
   MAGIC.copy(frame);
   frame.writeUInt32LE(length, 4);
   frame.writeUInt32LE(group, 8);
   frame.write(payload, HEADER_BYTES);
   frame.writeUInt32LE(checksumOf(frame), 12);
   return frame;
-}
-
-/** The payload of a frame, in the frame's own memory. */
-export function payloadOf(frame: Buffer): Buffer {
-  return frame.subarray(HEADER_BYTES);
 }
 
 /** Reads the frame of the given group number at an offset; tells a cut tail from damage. Never throws. */

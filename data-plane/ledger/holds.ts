@@ -1,10 +1,8 @@
 /** One reserved price in the hands of a request, and how refusals read. */
 import { GatewayError } from '@gateway/shared/failures';
-import { parseDollars } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
-import type { NodeLeaseAnswer } from '@gateway/shared/node-api';
 import type { UsageRecord } from '@gateway/shared/records';
-import type { LedgerEvent, Refusal } from './events.ts';
+import type { Refusal } from './events.ts';
 import type { Hold } from './ledger.ts';
 
 /** What becomes of a price that was held from a lease. */
@@ -65,35 +63,4 @@ export function refusal(code: Refusal): GatewayError {
 /** Paid requests cannot be served at the moment; nothing was charged. */
 export function unavailable(message: string, cause?: unknown): GatewayError {
   return new GatewayError('unavailable', message, { retryAfterMs: RETRY_AFTER_MS, cause });
-}
-
-/** What an answer to a request for a lease means to the money rules. */
-export function understand(
-  no: number,
-  answer: NodeLeaseAnswer,
-  log: { warn(fields: object, message: string): void },
-): LedgerEvent {
-  const {
-    leaseId,
-    deadlineMs,
-    userErrors: [refused],
-  } = answer;
-  const amount = parseDollars(answer.granted);
-  if (leaseId !== null && amount !== undefined) return { type: 'GRANTED', no, leaseId, amount, deadlineMs };
-  switch (refused?.code) {
-    case 'CONFLICT':
-      return { type: 'CONFLICT', no };
-    case 'INSUFFICIENT_BALANCE':
-      return { type: 'REFUSED', no, code: 'insufficient_funds' };
-    case 'SPEND_LIMIT_REACHED':
-      return { type: 'REFUSED', no, code: 'spend_limit_reached' };
-    case 'WALLET_FROZEN':
-      return { type: 'REFUSED', no, code: 'wallet_frozen' };
-    default:
-      log.warn(
-        { code: refused?.code, reason: refused?.message },
-        'a lease was refused for an unknown reason',
-      );
-      return { type: 'REFUSED', no, code: 'unavailable' };
-  }
 }

@@ -3,11 +3,12 @@
  * once is never written again; what is settled is removed.
  */
 import { join } from 'node:path';
+import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { bookToJson, emptyBook, enter } from './book.ts';
 import type { Book, JournalRecord, NoteRecord, SettledRecord } from './book.ts';
 import type { Disk, GrowingFile } from './disk.ts';
-import { encodeFrame, payloadOf } from './frames.ts';
-import { pagesIn, partsOf } from './pages.ts';
+import { encodeFrame } from './frames.ts';
+import { payloadOf } from './pages.ts';
 import type { Page } from './pages.ts';
 import { replayFolder, segmentName } from './replay.ts';
 import type { Segment } from './replay.ts';
@@ -17,6 +18,8 @@ import { Unsettled } from './unsettled.ts';
 const SEGMENT_BYTES = 16 * 1024 * 1024;
 /** Records in one group commit. */
 const GROUP_MAX = 1_000;
+/** Frames up to this size need no memory of their own, in bytes. */
+const ROOM_BYTES = 1024 * 1024;
 /** Records that may wait for the disk; more are refused. */
 const QUEUE_MAX = 20_000;
 /** Pause between attempts to get a writable segment after a failure, in ms. */
@@ -31,11 +34,16 @@ export interface JournalOptions {
   segmentBytes?: number;
 }
 
+/** Who is told what became of a record, once. Neither may throw. */
+interface Outcome {
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
 interface Pending {
   record: JournalRecord;
-  resolve(): void;
   /** Absent for what must stand in the journal sooner or later, after a failure too. */
-  reject?(error: unknown): void;
+  outcome?: Outcome;
 }
 
 /**
@@ -60,6 +68,8 @@ export class Journal {
   /** True from a failed write until a new segment is durable. */
   #sick = true;
   #group = 0;
+  /** Where groups become frames: each is written before the next is made. */
+  readonly #room = Buffer.allocUnsafeSlow(ROOM_BYTES);
   #queue: Pending[] = [];
   #nextSeq: number;
   #flushing: Promise<void> | undefined;
@@ -108,16 +118,21 @@ export class Journal {
    * `nextSeq`.
    */
   append(record: JournalRecord): Promise<void> {
-    if (!this.writable || this.#closed) return Promise.reject(new Error('the journal is not writable'));
+    return new Promise((resolve, reject) => {
+      this.enqueue(record, { resolve, reject });
+    });
+  }
+
+  /** The same for who needs no promise of its own: each charge of a busy node. */
+  enqueue(record: JournalRecord, outcome: Outcome): void {
+    if (!this.writable || this.#closed) return outcome.reject(new Error('the journal is not writable'));
     if (record.type === 'charge') {
       if (record.seq !== this.#nextSeq)
-        return Promise.reject(new Error(`charge ${record.seq} came where ${this.#nextSeq} was due`));
+        return outcome.reject(new Error(`charge ${record.seq} came where ${this.#nextSeq} was due`));
       this.#nextSeq += 1;
     }
-    return new Promise((resolve, reject) => {
-      this.#queue.push({ record, resolve, reject });
-      this.#startFlush();
-    });
+    this.#queue.push({ record, outcome });
+    this.#startFlush();
   }
 
   /**
@@ -125,7 +140,7 @@ export class Journal {
    * appended later.
    */
   note(record: NoteRecord): void {
-    this.#queue.push({ record, resolve: () => undefined });
+    this.#queue.push({ record });
     this.#startFlush();
   }
 
@@ -170,16 +185,22 @@ export class Journal {
       const group = this.#queue.splice(0, GROUP_MAX);
       try {
         await this.#write(group.map(({ record }) => record));
-        for (const { resolve } of group) resolve();
       } catch (error) {
-        await this.#giveUp(error);
-        const all = [...group, ...this.#queue];
-        this.#queue = all.filter(({ reject }) => !reject);
-        this.#nextSeq = this.book.nextSeq;
-        for (const { reject } of all) reject?.(error);
+        await this.#refuse(group, error);
+        continue;
       }
+      for (const { outcome } of group) outcome?.resolve();
     }
     this.#flushing = undefined;
+  }
+
+  /** Nothing of a group, or of what came after it, is durable; what nobody waits for is kept. */
+  async #refuse(group: readonly Pending[], error: unknown): Promise<void> {
+    await this.#giveUp(error);
+    const all = [...group, ...this.#queue];
+    this.#queue = all.filter(({ outcome }) => !outcome);
+    this.#nextSeq = this.book.nextSeq;
+    for (const { outcome } of all) outcome?.reject(error);
   }
 
   /** Writes one group; once it is durable it counts in the book, and its charges wait for their report. */
@@ -190,15 +211,14 @@ export class Journal {
     const segment = this.#segments.at(-1);
     if (!file || !segment) throw new Error('the journal is not writable');
     const place = { segment: segment.number, offset: segment.size, group: this.#group };
-    const parts = partsOf(records);
-    const texts = parts.map(({ text }) => text);
-    const frame = encodeFrame(place.group, texts);
+    const { texts, pages } = payloadOf(records);
+    const frame = encodeFrame(place.group, texts, this.#room);
     await file.append(frame);
     this.#group += 1;
     for (const record of records) enter(this.book, record);
     segment.size += frame.length;
     segment.endSeq = this.book.nextSeq;
-    this.#unsettled.add(pagesIn(parts, payloadOf(frame)), place);
+    this.#unsettled.add(pages, place);
   }
 
   /**
@@ -276,10 +296,4 @@ export class Journal {
       await this.#options.disk.remove(oldest.path);
     }
   }
-}
-
-function endOfTurn(): Promise<void> {
-  return new Promise((resolve) => {
-    setImmediate(resolve);
-  });
 }

@@ -3,7 +3,17 @@
  * is changed in place and nothing else is, so the same events give the same effects.
  */
 import type { Micros } from '@gateway/shared/money';
-import { answered, noteSpending, refuse, renew, resend, resendIfDue, serve, waitAndAsk } from './asking.ts';
+import {
+  answered,
+  noteSpending,
+  refuse,
+  renew,
+  resend,
+  resendIfDue,
+  serve,
+  waitAndAsk,
+  welcome,
+} from './asking.ts';
 import type { SettledLease } from './book.ts';
 import { closeIfDone, closeUngranted, drain, expireIfDue } from './closing.ts';
 import { growing } from './events.ts';
@@ -53,8 +63,7 @@ function onHold(turn: Turn, event: Extract<LedgerEvent, { type: 'HOLD' }>): void
   const purse = purseFor(turn.state, event);
   purse.lastHoldAt = turn.now.mono;
   purse.lastPrice = event.price;
-  purse.waiters.push({ id: event.waiter, price: event.price });
-  serve(turn, purse);
+  welcome(turn, purse, { id: event.waiter, price: event.price });
   renew(turn, purse);
 }
 

@@ -91,6 +91,21 @@ test('a charge that the disk does not take counts nowhere, and its price is free
   expect([bank.openLeases, bank.charges.size, bank.balances.get('wallet_a')]).toEqual([0, 0, FULL]);
 });
 
+test('a charge that cannot be put into words counts nowhere, and its price is free again', async () => {
+  const ledger = await open();
+  ledger.connect('node_1');
+  const hold = await ledger.hold(keyOf('wallet_a'), PRICE);
+  expect(await refusalOf(hold.commit({ ...usageOf('request_1', PRICE), at: Number.NaN }))).toEqual({
+    code: 'unavailable',
+    message: 'The gateway could not record the charge; nothing was charged.',
+  });
+  const next = await ledger.hold(keyOf('wallet_a'), PRICE);
+  await next.commit(usageOf('request_2', PRICE));
+  expect(ledger.tally).toMatchObject({ charges: 1, chargedMicros: PRICE });
+  await ledger.drain(5_000);
+  expect([bank.openLeases, bank.balances.get('wallet_a')]).toEqual([0, FULL - PRICE]);
+});
+
 test('while the disk takes nothing what costs something is refused, though a lease has room', async () => {
   const ledger = await open();
   ledger.connect('node_1');

@@ -3,6 +3,7 @@
  * encoded once: the same text goes to the disk and later over the wire.
  */
 import { parseDollars } from '@gateway/shared/money';
+import type { Micros } from '@gateway/shared/money';
 import type { UsageRecord } from '@gateway/shared/records';
 import type { TimeTexts } from '@gateway/shared/time-texts';
 import { usageText } from '@gateway/shared/usage-report';
@@ -25,12 +26,15 @@ const PLACE = /^\{"journalId":"[^"\\]*","leaseId":"([^"\\]*)","seq":"(\d+)",/;
 /** Number, lease and text of a charge: what its report needs to know of it. */
 export type PagedCharge = Pick<ChargeRecord, 'seq' | 'leaseId' | 'text'>;
 
-/** The record of a charge with this place. */
-export function chargeAt(place: ChargePlace, usage: UsageRecord, times: TimeTexts): ChargeRecord {
-  const { seq, leaseId } = place;
-  const { requestId } = usage;
+/** The record of a charge with this place and cost; the usage record says the same cost. */
+export function chargeAt(
+  place: ChargePlace & { cost: Micros },
+  usage: UsageRecord,
+  times: TimeTexts,
+): ChargeRecord {
+  const { seq, leaseId, cost } = place;
   const text = usageText(usage, place, times);
-  return { type: 'charge', seq, leaseId, requestId, cost: BigInt(usage.cost), text };
+  return { type: 'charge', seq, leaseId, requestId: usage.requestId, cost, text };
 }
 
 /** One line of JSON. */

@@ -1,8 +1,8 @@
 /** The ledger at work: the money rules, the journal, the settler and the control plane put together. */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
 import type { GatewayError } from '@gateway/shared/failures';
-import { formatDollars } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
 import type { KeyRecord, UsageRecord } from '@gateway/shared/records';
 import { TimeTexts } from '@gateway/shared/time-texts';
@@ -11,11 +11,13 @@ import type { Log } from '../log.ts';
 import { realDisk } from './disk.ts';
 import type { Disk } from './disk.ts';
 import type { LedgerEffect, LedgerEvent } from './events.ts';
-import { LeaseHold, refusal, unavailable, understand } from './holds.ts';
+import { LeaseHold, refusal, unavailable } from './holds.ts';
 import type { HoldActions } from './holds.ts';
 import { openJournal } from './journal.ts';
 import type { Journal } from './journal.ts';
 import type { Hold, OpenLedger } from './ledger.ts';
+import { askForLease, closeLease } from './lease-calls.ts';
+import type { LeaseCaller } from './lease-calls.ts';
 import { mayCommit, step } from './leases.ts';
 import { chargeAt } from './lines.ts';
 import { lockFolder } from './lock.ts';
@@ -29,6 +31,8 @@ export type { OpenLedger } from './ledger.ts';
  * How long a request waits for money while the control plane is away, and at most while it answers, in ms.
  */
 const WAIT_MS = { silent: 500, most: 3_000 };
+const OUT_OF_CONTACT = 'The gateway lost its contact to billing while it answered; nothing was charged.';
+const NOT_RECORDED = 'The gateway could not record the charge; nothing was charged.';
 /** A timer may be early by a part of a millisecond of the clock. */
 const EARLY_MS = 1;
 const TICK_MS = 1_000;
@@ -185,25 +189,34 @@ class NodeLedger implements OpenLedger {
     });
   }
 
-  async #commit(leaseId: string, price: Micros, usage: UsageRecord): Promise<void> {
-    if (!mayCommit(this.#state, leaseId, this.now())) {
-      this.#dispatch({ type: 'RELEASE', leaseId, price });
-      throw unavailable('The gateway lost its contact to billing while it answered; nothing was charged.');
-    }
-    const { journalId, nextSeq: seq } = this.#journal;
-    try {
-      await this.#journal.append(chargeAt({ journalId, leaseId, seq }, usage, this.#times));
-    } catch (cause) {
-      this.#dispatch({ type: 'RELEASE', leaseId, price });
-      throw unavailable('The gateway could not record the charge; nothing was charged.', cause);
-    }
-    this.#charges += 1;
-    this.#charged += price;
-    this.#dispatch({ type: 'COMMITTED', leaseId, price });
+  #commit(leaseId: string, price: Micros, usage: UsageRecord): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const now = this.now();
+      const refuse = (message: string, cause?: unknown): void => {
+        this.#dispatch({ type: 'RELEASE', leaseId, price });
+        reject(unavailable(message, cause));
+      };
+      if (!mayCommit(this.#state, leaseId, now)) return refuse(OUT_OF_CONTACT);
+      const { journalId, nextSeq: seq } = this.#journal;
+      try {
+        this.#journal.enqueue(chargeAt({ journalId, leaseId, seq, cost: price }, usage, this.#times), {
+          resolve: () => {
+            this.#charges += 1;
+            this.#charged += price;
+            // The money rules ask only in which minute that was: the clock is not read again for it.
+            this.#dispatch({ type: 'COMMITTED', leaseId, price }, now);
+            resolve();
+          },
+          reject: (cause) => refuse(NOT_RECORDED, cause),
+        });
+      } catch (cause) {
+        refuse(NOT_RECORDED, cause);
+      }
+    });
   }
 
-  #dispatch(event: LedgerEvent): void {
-    for (const effect of step(this.#state, event, this.now())) this.#perform(effect);
+  #dispatch(event: LedgerEvent, now = this.now()): void {
+    for (const effect of step(this.#state, event, now)) this.#perform(effect);
   }
 
   #perform(effect: LedgerEffect): void {
@@ -241,53 +254,24 @@ class NodeLedger implements OpenLedger {
     this.#retries.add(timer);
   }
 
-  async #request({ request, purse, fresh }: Extract<LedgerEffect, { type: 'REQUEST' }>): Promise<void> {
-    const { no, want, need, waiting } = request;
-    const { walletId, keyId } = purse;
-    const nodeId = this.#nodeId;
+  async #request(effect: Extract<LedgerEffect, { type: 'REQUEST' }>): Promise<void> {
+    const { no, want, need } = effect.request;
+    const { walletId, keyId } = effect.purse;
     const asked = { no, walletId, keyId, want: String(want), need: String(need) };
     try {
-      if (fresh) await this.#journal.append({ type: 'requested', ...asked });
+      if (effect.fresh) await this.#journal.append({ type: 'requested', ...asked });
     } catch {
       return this.#dispatch({ type: 'UNSENT', no });
     }
-    if (nodeId === undefined) return this.#dispatch({ type: 'UNANSWERED', no });
-    try {
-      const answer = await this.#options.control.requestLease({
-        nodeId,
-        journalId: this.journalId,
-        requestNo: no,
-        walletId,
-        ...(keyId !== null && { keyId }),
-        want: formatDollars(want),
-        need: formatDollars(need),
-        waiting: formatDollars(waiting),
-      });
-      this.#dispatch(understand(no, answer, this.#options.log));
-    } catch {
-      this.#dispatch({ type: 'UNANSWERED', no });
-    }
+    this.#dispatch(await askForLease(this.#caller, effect));
   }
 
-  async #closeLease({ leaseId, count, sum }: Extract<LedgerEffect, { type: 'CLOSE' }>): Promise<void> {
-    const nodeId = this.#nodeId;
-    try {
-      if (nodeId === undefined) throw new Error('the node is not registered yet');
-      const answer = await this.#options.control.closeLease({
-        nodeId,
-        journalId: this.journalId,
-        leaseId,
-        count,
-        sum: formatDollars(sum),
-      });
-      const [refused] = answer.userErrors;
-      // What the control plane does not know as open any more needs no closing.
-      const gone = refused?.code === 'NOT_FOUND';
-      if (!answer.ok)
-        this.#options.log.warn({ leaseId, count, reason: refused?.message }, 'a lease was not closed');
-      this.#dispatch({ type: answer.ok || gone ? 'CLOSED' : 'NOT_CLOSED', leaseId });
-    } catch {
-      this.#dispatch({ type: 'NOT_CLOSED', leaseId });
-    }
+  async #closeLease(effect: Extract<LedgerEffect, { type: 'CLOSE' }>): Promise<void> {
+    this.#dispatch(await closeLease(this.#caller, effect));
+  }
+
+  get #caller(): LeaseCaller {
+    const { control, log } = this.#options;
+    return { control, log, journalId: this.journalId, nodeId: this.#nodeId };
   }
 }

@@ -2,10 +2,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { ChargeRecord, JournalRecord } from './book.ts';
-import { encodeFrame, payloadOf, readFrame } from './frames.ts';
+import { encodeFrame, readFrame } from './frames.ts';
 import { pagedChargeOf, recordOf } from './lines.ts';
 import { chargeOf } from './model/records.ts';
-import { chargesIn, lastSeqOf, pageOf, pagesIn, partsOf, splitPage } from './pages.ts';
+import { chargesIn, lastSeqOf, pageOf, payloadOf, splitPage } from './pages.ts';
 
 const JOURNAL = 'journal_1';
 /** A name as a client might have sent it, in which a separator may stand. */
@@ -18,16 +18,14 @@ const charges = fc
 const leasesOf = ({ runs }: ReturnType<typeof pageOf>): string[] =>
   runs.flatMap(({ leaseId, count }) => Array.from({ length: count }, () => leaseId));
 
-test('the charges of a group are read back from the bytes of its frame, and counted for their leases', () => {
+test('the charges of a group stand in its pages and in its frame, and are counted for their leases', () => {
   const note = fc.constant<JournalRecord>({ type: 'refused', no: 3 });
   fc.assert(
     fc.property(charges, fc.array(fc.tuple(fc.nat(20), note)), (all, notes) => {
       const records: JournalRecord[] = [...all];
       for (const [at, record] of notes) records.splice(at, 0, record);
-      const parts = partsOf(records);
-      const texts = parts.map(({ text }) => text);
+      const { texts, pages } = payloadOf(records);
       const frame = encodeFrame(4, texts);
-      const pages = pagesIn(parts, payloadOf(frame));
       expect(pages.flatMap((page) => chargesIn(page, JOURNAL))).toEqual(all);
       expect(pages.flatMap(leasesOf)).toEqual(all.map(({ leaseId }) => leaseId));
       for (const page of pages) {
@@ -55,7 +53,7 @@ test('what a report needs of a charge is read from its line, as from the whole r
 test('a page is JSON with commas between its records', () => {
   fc.assert(
     fc.property(charges, (all) => {
-      const values: unknown = JSON.parse(`[${String(pageOf(all).bytes)}]`);
+      const values: unknown = JSON.parse(`[${pageOf(all).text}]`);
       expect(values).toEqual(all.map(({ text }): unknown => JSON.parse(text)));
     }),
   );
@@ -68,8 +66,8 @@ test('a page that is split is two that hold the same charges, each with its own'
   fc.assert(
     fc.property(split, ([all, at]) => {
       const [first, rest] = splitPage(pageOf(all), at);
-      expect(first).toEqual({ ...pageOf(all.slice(0, at)), bytes: first.bytes });
-      expect(rest).toEqual({ ...pageOf(all.slice(at)), bytes: rest.bytes });
+      expect(first).toEqual(pageOf(all.slice(0, at)));
+      expect(rest).toEqual(pageOf(all.slice(at)));
       expect(chargesIn(first, JOURNAL)).toEqual(all.slice(0, at));
       expect(chargesIn(rest, JOURNAL)).toEqual(all.slice(at));
       expect([lastSeqOf(first) + 1, lastSeqOf(rest)]).toEqual([rest.firstSeq, all.length + 6]);

@@ -1,5 +1,5 @@
 /**
- * Charges that stand side by side in the journal. The bytes that went to the disk are the ones that go over
+ * Charges that stand side by side in the journal. The text that went to the disk is the one that goes over
  * the wire: nothing is encoded twice, and no record is kept as an object until its report.
  */
 import type { ChargeRecord, JournalRecord } from './book.ts';
@@ -22,21 +22,19 @@ export interface Page {
   /** Whose charges they are, in their order. */
   runs: readonly LeaseRun[];
   /** Their records as `nodeUsageReport` takes them: JSON texts with commas between. */
-  bytes: Buffer;
-}
-
-/** A piece of a group of records: one that is no charge, or the charges between two such. */
-export interface Part {
   text: string;
-  charges: ChargeRecord[];
 }
 
-/** A group of records as pieces of a frame, in order. */
-export function partsOf(records: readonly JournalRecord[]): Part[] {
-  const parts: Part[] = [];
+/** A group of records as pieces of a frame, in order, and those of them that are pages of charges. */
+export function payloadOf(records: readonly JournalRecord[]): { texts: string[]; pages: Page[] } {
+  const texts: string[] = [];
+  const pages: Page[] = [];
   let charges: ChargeRecord[] = [];
   const endRun = (): void => {
-    if (charges.length > 0) parts.push({ text: textOf(charges), charges });
+    if (charges.length === 0) return;
+    const page = pageOf(charges);
+    pages.push(page);
+    texts.push(page.text);
     charges = [];
   };
   for (const record of records) {
@@ -44,34 +42,23 @@ export function partsOf(records: readonly JournalRecord[]): Part[] {
       charges.push(record);
     } else {
       endRun();
-      parts.push({ text: lineOf(record), charges: [] });
+      texts.push(lineOf(record));
     }
   }
   endRun();
-  return parts;
-}
-
-/** The pages in the payload of a frame that was made of these pieces; they share its memory. */
-export function pagesIn(parts: readonly Part[], payload: Buffer): Page[] {
-  const pages: Page[] = [];
-  let start = 0;
-  for (const { text, charges } of parts) {
-    const end = start + Buffer.byteLength(text);
-    if (charges.length > 0) pages.push(pageOf(charges, payload.subarray(start, end)));
-    start = end + 1;
-  }
-  return pages;
+  return { texts, pages };
 }
 
 /** A page of at least one charge. */
-export function pageOf(charges: readonly PagedCharge[], bytes: Buffer = Buffer.from(textOf(charges))): Page {
+export function pageOf(charges: readonly PagedCharge[]): Page {
   const runs: LeaseRun[] = [];
   let last: LeaseRun | undefined;
   for (const { leaseId } of charges) {
     if (last?.leaseId === leaseId) last.count += 1;
     else runs.push((last = { leaseId, count: 1 }));
   }
-  return { firstSeq: charges[0]?.seq ?? 0, count: charges.length, runs, bytes };
+  const text = charges.map((charge) => charge.text).join(BETWEEN);
+  return { firstSeq: charges[0]?.seq ?? 0, count: charges.length, runs, text };
 }
 
 /** The number of its last charge. */
@@ -80,25 +67,19 @@ export function lastSeqOf({ firstSeq, count }: Page): number {
 }
 
 /** The first charges of a page, so many, and the rest: at least one each. */
-export function splitPage({ firstSeq, count, runs, bytes }: Page, at: number): [Page, Page] {
+export function splitPage({ firstSeq, count, runs, text }: Page, at: number): [Page, Page] {
   let end = -1;
-  for (let found = 0; found < at; found += 1) end = bytes.indexOf(BETWEEN, end + 1);
+  for (let found = 0; found < at; found += 1) end = text.indexOf(BETWEEN, end + 1);
   const [before, after] = splitRuns(runs, at);
   return [
-    { firstSeq, count: at, runs: before, bytes: bytes.subarray(0, end) },
-    { firstSeq: firstSeq + at, count: count - at, runs: after, bytes: bytes.subarray(end + BETWEEN.length) },
+    { firstSeq, count: at, runs: before, text: text.slice(0, end) },
+    { firstSeq: firstSeq + at, count: count - at, runs: after, text: text.slice(end + BETWEEN.length) },
   ];
 }
 
 /** The charges of a page, read again: for the few cases that look at one. */
-export function chargesIn({ bytes }: Page, journalId: string): ChargeRecord[] {
-  return String(bytes)
-    .split(BETWEEN)
-    .map((text) => chargeOfLine(text, journalId));
-}
-
-function textOf(charges: readonly PagedCharge[]): string {
-  return charges.map(({ text }) => text).join(BETWEEN);
+export function chargesIn({ text }: Page, journalId: string): ChargeRecord[] {
+  return text.split(BETWEEN).map((line) => chargeOfLine(line, journalId));
 }
 
 function splitRuns(runs: readonly LeaseRun[], at: number): [LeaseRun[], LeaseRun[]] {

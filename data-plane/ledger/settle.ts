@@ -229,8 +229,8 @@ export class Settler {
 
   #reportOf(pages: readonly Page[], free: readonly UsageRecord[]): UsageReport {
     const times = new TimeTexts();
-    const pieces = pages.map(({ bytes }) => bytes);
-    for (const usage of free) pieces.push(Buffer.from(usageText(usage, undefined, times)));
+    const pieces = pages.map(({ text }) => text);
+    for (const usage of free) pieces.push(usageText(usage, undefined, times));
     return { nodeId: this.#nodeId ?? '', batchId: randomUUID(), pieces };
   }
 

@@ -10,7 +10,8 @@ const attempts = [
   { routeId: 'r2', outcome: 'ANSWERED', errorCode: null, httpStatus: null, ms: 90 },
 ] as const;
 const place = { journalId: 'journal_1', seq: 3, leaseId: 'lease_1' };
-const written = (usage: UsageRecord): string => lineOf(chargeAt(place, usage, new TimeTexts()));
+const written = (usage: UsageRecord): string =>
+  lineOf(chargeAt({ ...place, cost: BigInt(usage.cost) }, usage, new TimeTexts()));
 
 /** What the control plane gets of a charge that was written to the journal and read back. */
 function sentAfterReading(line: string): object {

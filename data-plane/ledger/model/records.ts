@@ -64,12 +64,12 @@ export function chargeOf(
   cost: bigint,
   place: { leaseId: string; seq: number },
 ): ChargeRecord {
-  return chargeAt({ journalId: 'journal_1', ...place }, usageOf(requestId, cost), new TimeTexts());
+  return chargeAt({ journalId: 'journal_1', ...place, cost }, usageOf(requestId, cost), new TimeTexts());
 }
 
 /** The records of a report, as the API has them. */
 export function recordsIn({ pieces }: UsageReport): NodeUsageRecordInput[] {
-  return pieces.flatMap((piece) => JSON.parse(`[${String(piece)}]`) as NodeUsageRecordInput[]);
+  return pieces.flatMap((piece) => JSON.parse(`[${piece}]`) as NodeUsageRecordInput[]);
 }
 
 /** The oldest unsettled charges of a journal, read again. */
