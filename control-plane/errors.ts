@@ -43,6 +43,8 @@ export const UserErrorCode = describeEnum(
     CONFLICT: 'The object is in a state that does not allow this.',
     STALE_VERSION: 'The object changed since it was read; read it again.',
     LIMIT_REACHED: 'A limit on number or size is reached.',
+    CONVERSATION_FULL: 'The chat holds as much as a stored chat may; go on in a new one.',
+    STORAGE_FULL: 'No more chats are stored for this account; delete some, or begin a temporary one.',
     INSUFFICIENT_BALANCE: 'The wallet does not hold enough.',
     QUOTE_EXPIRED: 'The quote is too old; ask for a new one.',
     PRICE_CHANGED: 'The price changed since it was shown.',

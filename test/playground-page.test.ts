@@ -136,6 +136,15 @@ const turnOn = (enabled: boolean): Promise<unknown> =>
     'personalIntelligence { storing }',
   );
 
+/** Chats of other days, until no more may be stored. */
+const fillStore = (): Promise<unknown> =>
+  house.database.query(
+    `insert into conversation (id, user_id, title, model_name, created_at, updated_at)
+      select 'con_filled_' || n, $1, 'Filled ' || n, 'budget', now(), now() - n * interval '1 day'
+      from generate_series(1, 1000 - (select count(*)::integer from conversation where user_id = $1)) n`,
+    [customer.userId],
+  );
+
 describe.skipIf(chrome === undefined)('the Playground, storing nothing', () => {
   test('shows the price of the picked model before sending, and writes the reply as it comes', async () => {
     await page.getByText('Not stored.').waitFor();
@@ -324,8 +333,52 @@ describe.skipIf(chrome === undefined)('the list of chats', () => {
     await chats.getByRole('link', { name: 'Third quay' }).waitFor({ state: 'detached' });
     await page.getByRole('heading', { name: 'Ask a model' }).waitFor();
   });
+});
 
-  test('deletes all chats once the word is typed', async () => {
+describe.skipIf(chrome === undefined)('the room for chats', () => {
+  test('is told when it is taken, and older chats are a page away', async () => {
+    await fillStore();
+    await page.goto(`http://localhost:${house.control.port}/playground?model=budget`);
+    const chats = page.getByRole('navigation', { name: 'Chats' });
+    await chats.getByText('No room is left for new chats. Delete some, or use temporary chats.').waitFor();
+    await chats.getByRole('link', { name: 'Filled 1', exact: true }).waitFor();
+    await chats.getByRole('button', { name: 'Older' }).click();
+    await page.waitForURL(/after=/);
+    await chats.getByRole('link', { name: 'Filled 70', exact: true }).waitFor();
+    await chats.getByRole('button', { name: 'Back to the newest' }).click();
+    await chats.getByRole('link', { name: 'Filled 1', exact: true }).waitFor();
+  });
+
+  test('is needed: a message without is refused unpaid, and goes on as a temporary chat', async () => {
+    const asked = upstream.seen.length;
+    await ask('Amber lantern');
+    await page.getByRole('alert').getByText('There is no room to store this.').waitFor();
+    expect([await composer().inputValue(), upstream.seen.length]).toEqual(['Amber lantern', asked]);
+    await button('Temporary chat').click();
+    await page.getByText('A temporary chat is never stored').waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+    await composer().press('Enter');
+    await charged('heard: Amber lantern');
+  });
+
+  test('of one chat ends, too: what was written goes on in a new one by a button', async () => {
+    await house.database.query("update conversation set bytes = 20000000 where title ilike '%orchid%'");
+    await page.getByRole('link', { name: /orchid/ }).click();
+    await replies().last().getByText('heard: Go on here').waitFor();
+    await ask('Copper sail');
+    await page.getByRole('alert').getByText('This chat is as long as a stored chat can be.').waitFor();
+    await house.database.query("delete from conversation where title like 'Filled %'");
+    const refusal = page.getByRole('alert').locator('..');
+    await refusal.getByRole('button', { name: 'New chat' }).click();
+    await page.getByRole('heading', { name: 'Ask a model' }).waitFor();
+    expect(await composer().inputValue()).toBe('Copper sail');
+    await composer().press('Enter');
+    await charged('heard: Copper sail');
+  });
+});
+
+describe.skipIf(chrome === undefined)('all chats', () => {
+  test('are deleted once the word is typed', async () => {
     await button('Delete chats…').click();
     await page.getByLabel('Type DELETE to confirm').fill('DELETE');
     await button('Delete all').click();

@@ -97,6 +97,7 @@ export const playground = {
   personalIntelligence: {
     storing: true,
     storedConversationCount: chats.length,
+    storageUsed: 0.1,
     switches: KINDS.map((kind, index) => ({
       kind,
       enabled: index < 2,

@@ -26,6 +26,7 @@ import { OldSecrets } from './023-old-secrets.ts';
 import { Jobs } from './024-jobs.ts';
 import { IdempotencyAge } from './025-idempotency-age.ts';
 import { UnrevealedKeys } from './026-unrevealed-keys.ts';
+import { ChatSizes } from './027-chat-sizes.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -56,4 +57,5 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '024-jobs', class: Jobs },
   { name: '025-idempotency-age', class: IdempotencyAge },
   { name: '026-unrevealed-keys', class: UnrevealedKeys },
+  { name: '027-chat-sizes', class: ChatSizes },
 ];

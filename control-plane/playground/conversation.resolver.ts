@@ -1,6 +1,6 @@
 /** Chats on the API: nobody but their user sees them, administrators included. */
 import 'reflect-metadata';
-import { Arg, Args, Ctx, FieldResolver, Int, Mutation, Resolver, Root } from 'type-graphql';
+import { Arg, Args, Ctx, FieldResolver, Float, Int, Mutation, Resolver, Root } from 'type-graphql';
 import { User } from '../accounts/user.type.ts';
 import { findModels, PUBLIC_STATES } from '../catalog/catalog.service.ts';
 import { CatalogModel } from '../catalog/catalog.type.ts';
@@ -36,6 +36,7 @@ import {
   RenameInput,
 } from './conversation.type.ts';
 import { Message, MessageConnection } from './message.type.ts';
+import { storageUsed } from './storage.ts';
 
 /** The Playground of the signed-in user. */
 @Resolver(() => User)
@@ -166,6 +167,15 @@ export class ConversationResolver {
 /** What Personal Intelligence says of chats. */
 @Resolver(() => PersonalIntelligence)
 export class PersonalChatsResolver {
+  @FieldResolver(() => Float, {
+    description:
+      'How much of the room for stored chats is taken, from 0 to 1: by their number, at most 1,000, or by ' +
+      'their size, at most 500 MB, whichever is more. Beyond it messages that would be stored are refused.',
+  })
+  storageUsed(@Root() { userId }: PersonalIntelligence, @Ctx() { em }: Context): Promise<number> {
+    return storageUsed(em, userId);
+  }
+
   @FieldResolver(() => Int, { description: 'How many chats are stored now.' })
   storedConversationCount(@Root() { userId }: PersonalIntelligence, @Ctx() { em }: Context): Promise<number> {
     return countConversations(em, { userId });

@@ -10,9 +10,9 @@ import { ConversationMessageSchema, ConversationSchema } from './conversation.en
 import type { ConversationMessageRow, ConversationRow } from './conversation.entity.ts';
 import type { MessageView } from './live-reply.ts';
 import type { Playground } from './live.ts';
+import { CHAT_MESSAGES_MAX } from './storage.ts';
 
 const TITLE_LENGTH_MAX = 80;
-const MESSAGES_READ_MAX = 500;
 const FOUND_MAX = 1000;
 /** A reply whose process ended writes no more; no reply takes longer. */
 const REPLY_MS_MAX = 30 * 60_000;
@@ -112,7 +112,7 @@ export async function messagesOf(
   const rows = await em.find(
     ConversationMessageSchema,
     { conversationId },
-    { orderBy: { id: 'desc' }, limit: MESSAGES_READ_MAX, refresh: true },
+    { orderBy: { id: 'desc' }, limit: CHAT_MESSAGES_MAX, refresh: true },
   );
   return Promise.all(rows.toReversed().map((row) => current(messageView(row))));
 }

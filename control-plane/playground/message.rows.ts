@@ -6,6 +6,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { inTransaction, query, queryOne, sql } from '../sql.ts';
 import type { ConversationView } from './conversation.service.ts';
 import type { MessageView, ReplyFailure } from './live-reply.ts';
+import { bytesOf, checkStorage, storedOf } from './storage.ts';
 
 const UPDATE_TRIES = 5;
 const UPDATE_WAIT_MS = 500;
@@ -36,7 +37,7 @@ export interface TurnRows {
 
 /**
  * Stores chat, question and the reply to come. False, and nothing stored, where the last switch was turned
- * off a moment ago.
+ * off a moment ago. Throws CONVERSATION_FULL, STORAGE_FULL.
  */
 export async function insertTurn(em: EntityManager, turn: TurnRows): Promise<boolean> {
   const { chat, isNew, question, reply, call } = turn;
@@ -46,12 +47,18 @@ export async function insertTurn(em: EntityManager, turn: TurnRows): Promise<boo
       sql`select 1 from personal_switch where user_id = ${chat.userId} and enabled limit 1 for share`,
     );
     if (!on) return false;
+    const bytes = isNew ? bytesOf(question) : 0;
+    // One message of a user after the other: together they would find the same room.
+    await query(inner, sql`select pg_advisory_xact_lock(hashtextextended(${`chats ${chat.userId}`}, 0))`);
+    checkStorage(await storedOf(inner, chat.userId, chat.id), { messages: isNew ? 2 : 1, bytes });
     await query(
       inner,
       sql`
-      insert into conversation (id, user_id, title, model_name, created_at, updated_at)
-        values (${chat.id}, ${chat.userId}, ${chat.title}, ${reply.modelName}, ${chat.createdAt}, now())
-      on conflict (id) do update set model_name = excluded.model_name, updated_at = excluded.updated_at`,
+      insert into conversation as c (id, user_id, title, model_name, created_at, updated_at, bytes)
+        values (${chat.id}, ${chat.userId}, ${chat.title}, ${reply.modelName}, ${chat.createdAt}, now(),
+          ${bytes})
+      on conflict (id) do update set model_name = excluded.model_name, updated_at = excluded.updated_at,
+        bytes = c.bytes + excluded.bytes`,
     );
     if (isNew) await insertMessage(inner, question, null);
     await insertMessage(inner, reply, call);
@@ -69,12 +76,17 @@ export async function updateReply(
     try {
       await query(
         em,
+        // The chat first, as whoever deletes it locks it first.
         sql`
-        update conversation_message set content = ${storable(message.content)}, state = ${message.state},
+        with chat as (
+          update conversation set bytes = bytes + ${bytesOf(message)} where id = ${message.conversationId}
+          returning id
+        )
+        update conversation_message m set content = ${storable(message.content)}, state = ${message.state},
           reasoning = ${message.reasoning === null ? null : storable(message.reasoning)},
           request_id = ${message.requestId}, error_code = ${failure?.code ?? null},
           error = ${failure?.message ?? null}
-        where id = ${message.id}`,
+        from chat where m.id = ${message.id} and m.conversation_id = chat.id`,
       );
       return;
     } catch {

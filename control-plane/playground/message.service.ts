@@ -64,7 +64,8 @@ export interface Sent {
 
 /**
  * Sends a message and begins its reply, which goes on by itself. Stored only while a switch is on, the chat
- * is not temporary and none of it went unstored. Throws NOT_FOUND, MODEL_UNAVAILABLE, INVALID, LIMIT_REACHED.
+ * is not temporary and none of it went unstored. Throws NOT_FOUND, MODEL_UNAVAILABLE, INVALID, LIMIT_REACHED,
+ * and CONVERSATION_FULL or STORAGE_FULL where it should be stored and there is no room.
  */
 export async function sendMessage(scene: Scene, draft: MessageDraft): Promise<Sent> {
   const attachments = checkAttachments(draft.attachments ?? []);
@@ -94,7 +95,8 @@ export async function sendMessage(scene: Scene, draft: MessageDraft): Promise<Se
 
 /**
  * Writes another reply to a stored question, by another model if wanted; the earlier one stays. Throws
- * NOT_FOUND, CONFLICT where the chat is not stored: then the question has to be sent again.
+ * NOT_FOUND, CONVERSATION_FULL, STORAGE_FULL, CONFLICT where the chat is not stored: then the question has to
+ * be sent again.
  */
 export async function repeatReply(scene: Scene, draft: RepeatDraft): Promise<Sent> {
   return once(scene, draft, async (mac) => {

@@ -92,6 +92,9 @@ export const frame = {
     CONFLICT: 'Something else changed it at the same moment. Try again.',
     STALE_VERSION: 'Another tab changed it. Load the page again.',
     LIMIT_REACHED: 'A limit is reached.',
+    CONVERSATION_FULL: 'This chat is as long as a stored chat can be. Go on in a new one.',
+    STORAGE_FULL:
+      'There is no room to store this. Delete chats, or go on in a temporary chat, which is not stored.',
     GROUP_NOT_ALLOWED: 'Your account may not use this group.',
     KEY_ALREADY_REVEALED: 'Its secret was shown already. Rotate it for a new one.',
     POLICY_NOT_ACCEPTED: 'Accept the privacy policy.',

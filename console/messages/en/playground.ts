@@ -12,6 +12,8 @@ export const playground = {
     noMatch: 'No chat has these words.',
     storedCount_one: '{{count}} chat stored.',
     storedCount_other: '{{count}} chats stored.',
+    roomTaken: '{{percent}} of the room for chats is taken.',
+    roomFull: 'No room is left for new chats. Delete some, or use temporary chats.',
     deleteAll: 'Delete chats…',
     deleteAllTitle: 'Delete all chats',
     deleteAllSentence_one: '{{count}} chat is deleted for good, everywhere at once.',

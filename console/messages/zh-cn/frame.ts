@@ -95,6 +95,8 @@ export const frame: Translation<typeof english> = {
     CONFLICT: '同一时刻有其他更改。请重试。',
     STALE_VERSION: '其他标签页已修改。请重新加载页面。',
     LIMIT_REACHED: '已达到上限。',
+    CONVERSATION_FULL: '这个对话已达到可保存的最大长度。请在新对话中继续。',
+    STORAGE_FULL: '没有空间保存这条消息。请删除一些对话，或改用不会保存的临时对话。',
     GROUP_NOT_ALLOWED: '你的账户不能使用这个分组。',
     KEY_ALREADY_REVEALED: '密钥已显示过一次。轮换可得到新的密钥。',
     POLICY_NOT_ACCEPTED: '请接受隐私政策。',

@@ -11,6 +11,8 @@ export const playground = {
     earlier: '更早',
     noMatch: '没有包含这些词的对话。',
     storedCount_other: '已保存 {{count}} 个对话。',
+    roomTaken: '对话空间已使用 {{percent}}。',
+    roomFull: '没有空间保存新对话。请删除一些对话，或使用临时对话。',
     deleteAll: '删除对话…',
     deleteAllTitle: '删除所有对话',
     deleteAllSentence_other: '{{count}} 个对话将在所有位置立即永久删除。',

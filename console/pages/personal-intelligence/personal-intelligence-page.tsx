@@ -8,6 +8,7 @@ import { graphql, type ResultOf } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
 import { UserErrorFields } from '../answer-fields.ts';
 import { useFailureWords } from '../failure-words.ts';
+import { useRoomWords } from '../playground/room.ts';
 import { ProfileFrame } from '../profile/profile-frame.tsx';
 
 const IntelligenceQuery = graphql(`
@@ -18,6 +19,7 @@ const IntelligenceQuery = graphql(`
       personalIntelligence {
         storing
         storedConversationCount
+        storageUsed
         switches {
           kind
           enabled
@@ -74,7 +76,8 @@ export function PersonalIntelligencePage() {
 
 function Switches({ intelligence, onTurned }: { intelligence: Intelligence; onTurned: () => void }) {
   const { t } = useTranslation();
-  const { storing, switches, storedConversationCount: count } = intelligence;
+  const { storing, switches, storedConversationCount: count, storageUsed } = intelligence;
+  const room = useRoomWords()(storageUsed);
   const on = switches.filter((item) => item.enabled).length;
   const Icon = storing ? Archive : EyeOff;
   return (
@@ -83,7 +86,7 @@ function Switches({ intelligence, onTurned }: { intelligence: Intelligence; onTu
         <strong className="font-semibold">
           {storing ? t('intelligence.storing', { count: on }) : t('intelligence.notStoring')}
         </strong>{' '}
-        {storing && t('intelligence.storingMore')} {count > 0 && t('intelligence.kept', { count })}
+        {storing && t('intelligence.storingMore')} {count > 0 && t('intelligence.kept', { count })} {room}
       </Banner>
       <ul className="mt-5 grid grid-cols-2 gap-4 max-lg:grid-cols-1">
         {switches.map((item) => (

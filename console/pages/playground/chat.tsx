@@ -13,7 +13,7 @@ import { ChatHead, StorageBanner } from './chat-head.tsx';
 import { Composer, type Draft } from './composer.tsx';
 import type { ChatMessage, PickedModel } from './documents.ts';
 import { MessageList } from './message-list.tsx';
-import { useChat } from './use-chat.ts';
+import { type Refused, useChat } from './use-chat.ts';
 
 const ApiCall = lazy(async () => ({ default: (await import('./api-call.tsx')).ApiCall }));
 
@@ -108,12 +108,17 @@ function useWriter({ storing, models, defaultModel, onChanged }: ChatProps) {
     if (sent) setEditing(undefined);
     else setDraft({ text: content, pictures });
   };
-  const fresh = () => {
-    act.reset();
-    edit(undefined);
+  // What was not sent goes along: it is sent again by hand, as each message costs.
+  const goOn = (temporary: boolean) => {
+    act.reset(temporary);
+    setEditing(undefined);
     void navigate({ to: '/playground', search: {} });
   };
-  const more = { model, setPicked, draft, setDraft, editing, edit, send, fresh };
+  const fresh = () => {
+    goOn(false);
+    setDraft(NO_DRAFT);
+  };
+  const more = { model, setPicked, draft, setDraft, editing, edit, send, fresh, goOn };
   return { chatId, chat, running, busy, loading, failure, act, ...more };
 }
 
@@ -150,11 +155,7 @@ function Desk({ writer, models }: { writer: Writer; models: readonly PickedModel
   return (
     <div className="mx-auto w-full max-w-[720px] flex-none px-6 pb-3 max-sm:px-3">
       {writer.editing && <Editing onCancel={() => writer.edit(undefined)} />}
-      {failure !== undefined && (
-        <p role="alert" className="mb-2 text-bad">
-          {failure}
-        </p>
-      )}
+      {failure !== undefined && <Refusal failure={failure} onGoOn={writer.goOn} />}
       <Composer
         models={models}
         model={model}
@@ -168,6 +169,31 @@ function Desk({ writer, models }: { writer: Writer; models: readonly PickedModel
         onStop={() => void act.stop()}
       />
       <Foot />
+    </div>
+  );
+}
+
+interface RefusalProps {
+  failure: Refused;
+  /** Goes on in another chat with what was written; in one that is not stored, if `temporary`. */
+  onGoOn: (temporary: boolean) => void;
+}
+
+/** Why a message was not sent, and the way on where the chat, or the room for chats, is full. */
+function Refusal({ failure: { sentence, code }, onGoOn }: RefusalProps) {
+  const { t } = useTranslation();
+  const isFull = code === 'CONVERSATION_FULL' || code === 'STORAGE_FULL';
+  const temporary = code === 'STORAGE_FULL';
+  return (
+    <div className="mb-2 flex flex-wrap items-center gap-3">
+      <p role="alert" className="min-w-0 flex-1 basis-48 text-bad">
+        {sentence}
+      </p>
+      {isFull && (
+        <Button size="small" onClick={() => onGoOn(temporary)}>
+          {t(temporary ? 'playground.temporary' : 'playground.newChat')}
+        </Button>
+      )}
     </div>
   );
 }

@@ -63,23 +63,32 @@ export const PlaygroundQuery = graphql(`
   }
 `);
 
-export const ChatsQuery = graphql(`
-  query Chats($search: String, $after: String) {
-    viewer {
-      id
-      playground {
-        conversations(first: 50, search: $search, after: $after) {
-          nodes {
-            id
-            title
-            updatedAt
+export const ChatsQuery = graphql(
+  `
+    query Chats($search: String, $after: String) {
+      viewer {
+        id
+        playground {
+          conversations(first: 50, search: $search, after: $after) {
+            nodes {
+              id
+              title
+              updatedAt
+            }
+            pageInfo {
+              ...PageFields
+            }
+            totalCount
           }
-          totalCount
+        }
+        personalIntelligence {
+          storageUsed
         }
       }
     }
-  }
-`);
+  `,
+  [PageFields],
+);
 
 export const ChatQuery = graphql(
   `

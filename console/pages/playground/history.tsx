@@ -8,10 +8,12 @@ import { requestIdOf } from '../../client.ts';
 import { Button, IconButton } from '../../components/button.tsx';
 import { Menu } from '../../components/menu.tsx';
 import { Failure, SkeletonRows } from '../../components/notice.tsx';
+import { Pager } from '../../components/pager.tsx';
 import { SearchField } from '../../components/search-field.tsx';
 import { useTranslation } from '../../translation.ts';
 import { ChatsQuery } from './documents.ts';
 import type { ChatTask } from './history-dialogs.tsx';
+import { useRoomWords } from './room.ts';
 
 const ChatDialog = lazy(async () => ({ default: (await import('./history-dialogs.tsx')).ChatDialog }));
 
@@ -26,6 +28,9 @@ interface HistoryProps {
   /** What the chats are searched for. */
   find: string | undefined;
   onFind: (text: string | undefined) => void;
+  /** The cursor that the page of the list follows; undefined for the first one. */
+  after: string | undefined;
+  onPage: (after: string | undefined) => void;
   /** Counts changes made on this page; the list is read again after each. */
   changes: number;
   onNew: () => void;
@@ -33,14 +38,52 @@ interface HistoryProps {
 }
 
 /** The list at the left, the last used first. */
-export function History({ chatId, find, onFind, changes, onNew, onDeleted }: HistoryProps) {
+export function History({ chatId, find, after, changes, ...on }: HistoryProps) {
   const { t } = useTranslation();
   const label = t('playground.search');
   const [task, setTask] = useState<ChatTask>();
-  const variables = { search: find ?? null };
+  const { list, used, error, refresh } = useChats({ find, after, changes });
+  const { nodes: rows = [], totalCount: total = 0, pageInfo } = list ?? {};
+  const done = (deleted: readonly string[]) => {
+    setTask(undefined);
+    refresh();
+    on.onDeleted(deleted);
+  };
+  return (
+    <nav aria-label={t('playground.chats')} className="flex min-h-0 flex-1 flex-col gap-4 p-3">
+      <Button wide icon={<Plus size={16} strokeWidth={1.75} />} onClick={on.onNew}>
+        {t('playground.newChat')}
+      </Button>
+      <div className="[&>div]:w-full">
+        <SearchField {...{ label, placeholder: label, value: find, onSearch: on.onFind }} />
+      </div>
+      <div className="min-h-0 flex-1 overflow-y-auto">
+        {!list && <NotListed error={error} onRetry={refresh} />}
+        <Groups {...{ rows, chatId, find, after }} onTask={setTask} />
+        {find !== undefined && list && rows.length === 0 && (
+          <p className="px-2 text-table text-ink-2">{t('playground.noMatch')}</p>
+        )}
+        <Pager
+          paged={after !== undefined}
+          next={pageInfo?.hasNextPage ? pageInfo.endCursor : null}
+          onGo={on.onPage}
+        />
+      </div>
+      {find === undefined && total > 0 && (
+        <Total total={total} used={used} onDelete={() => setTask({ kind: 'delete-all', count: total })} />
+      )}
+      <Suspense>
+        {task && <ChatDialog task={task} onClose={() => setTask(undefined)} onDone={done} />}
+      </Suspense>
+    </nav>
+  );
+}
+
+/** The page of the list, read again after each change, and how much of the room for chats is taken. */
+function useChats({ find, after, changes }: Pick<HistoryProps, 'find' | 'after' | 'changes'>) {
   const [{ data, error }, again] = useQuery({
     query: ChatsQuery,
-    variables,
+    variables: { search: find ?? null, after: after ?? null },
     requestPolicy: 'cache-and-network',
   });
   const [seen, setSeen] = useState(changes);
@@ -49,37 +92,8 @@ export function History({ chatId, find, onFind, changes, onNew, onDeleted }: His
     setSeen(changes);
     refresh();
   }
-  const list = data?.viewer?.playground.conversations;
-  const { nodes: rows = [], totalCount } = list ?? {};
-  const total = totalCount ?? 0;
-  const done = (deleted: readonly string[]) => {
-    setTask(undefined);
-    refresh();
-    onDeleted(deleted);
-  };
-  return (
-    <nav aria-label={t('playground.chats')} className="flex min-h-0 flex-1 flex-col gap-4 p-3">
-      <Button wide icon={<Plus size={16} strokeWidth={1.75} />} onClick={onNew}>
-        {t('playground.newChat')}
-      </Button>
-      <div className="[&>div]:w-full">
-        <SearchField {...{ label, placeholder: label, value: find, onSearch: onFind }} />
-      </div>
-      <div className="min-h-0 flex-1 overflow-y-auto">
-        {!list && <NotListed error={error} onRetry={refresh} />}
-        <Groups {...{ rows, chatId, find }} onTask={setTask} />
-        {find !== undefined && list && rows.length === 0 && (
-          <p className="px-2 text-table text-ink-2">{t('playground.noMatch')}</p>
-        )}
-      </div>
-      {find === undefined && total > 0 && (
-        <Total total={total} onDelete={() => setTask({ kind: 'delete-all', count: total })} />
-      )}
-      <Suspense>
-        {task && <ChatDialog task={task} onClose={() => setTask(undefined)} onDone={done} />}
-      </Suspense>
-    </nav>
-  );
+  const { playground, personalIntelligence } = data?.viewer ?? {};
+  return { list: playground?.conversations, used: personalIntelligence?.storageUsed ?? 0, error, refresh };
 }
 
 /** The list while it is loading, or that it could not be loaded. */
@@ -100,27 +114,37 @@ interface GroupsProps {
   rows: readonly ChatRow[];
   chatId: string | undefined;
   find: string | undefined;
+  after: string | undefined;
   onTask: (task: ChatTask) => void;
 }
 
-function Groups({ rows, chatId, find, onTask }: GroupsProps) {
+function Groups({ rows, chatId, onTask, ...place }: GroupsProps) {
   const { t } = useTranslation();
   return grouped(rows).map(({ name, chats }) => (
     <section key={name} className="mb-4">
       <h2 className="mb-1 px-2 text-hint text-ink-3">{t(`playground.${name}`)}</h2>
       <ul>
         {chats.map((chat) => (
-          <ChatLine key={chat.id} chat={chat} current={chat.id === chatId} find={find} onTask={onTask} />
+          <ChatLine key={chat.id} chat={chat} current={chat.id === chatId} {...place} onTask={onTask} />
         ))}
       </ul>
     </section>
   ));
 }
 
-function Total({ total, onDelete }: { total: number; onDelete: () => void }) {
+interface TotalProps {
+  total: number;
+  /** How much of the room for chats is taken, from 0 to 1. */
+  used: number;
+  onDelete: () => void;
+}
+
+function Total({ total, used, onDelete }: TotalProps) {
   const { t } = useTranslation();
+  const room = useRoomWords()(used);
   return (
     <p className="px-2 text-hint text-ink-3">
+      {room !== undefined && <strong className="mb-1 block font-normal text-warn">{room}</strong>}
       {t('playground.storedCount', { count: total })}{' '}
       <button type="button" className="underline touch:min-h-11" onClick={onDelete}>
         {t('playground.deleteAll')}
@@ -133,17 +157,18 @@ interface LineProps {
   chat: ChatRow;
   current: boolean;
   find: string | undefined;
+  after: string | undefined;
   onTask: (task: ChatTask) => void;
 }
 
-function ChatLine({ chat, current, find, onTask }: LineProps) {
+function ChatLine({ chat, current, find, after, onTask }: LineProps) {
   const { t } = useTranslation();
   const title = chat.title || t('playground.untitled');
   return (
     <li className={clsx('flex items-center rounded-control', current && 'bg-hover font-[550]')}>
       <Link
         to="/playground"
-        search={{ chat: chat.id, find }}
+        search={{ chat: chat.id, find, after }}
         className="min-w-0 flex-1 truncate px-2 py-1.5 touch:py-3"
       >
         {title}

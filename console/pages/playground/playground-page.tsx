@@ -56,7 +56,9 @@ function Home({ home, models }: HomeProps) {
     <History
       chatId={search.chat}
       find={search.find}
-      onFind={(find) => void navigate({ to: '/playground', search: { ...search, find } })}
+      onFind={(find) => void navigate({ to: '/playground', search: { ...search, find, after: undefined } })}
+      after={search.after}
+      onPage={(after) => void navigate({ to: '/playground', search: { ...search, after } })}
       changes={changes}
       onNew={fresh}
       onDeleted={(ids) => {

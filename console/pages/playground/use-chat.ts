@@ -1,6 +1,7 @@
 /** One chat on this page: sending, following, stopping, asking again, and going between branches. */
 import { useRef, useState } from 'react';
-import { useClient } from 'urql';
+import { type CombinedError, useClient } from 'urql';
+import type { Refusal } from '../answer-fields.ts';
 import { useFailureWords } from '../failure-words.ts';
 import {
   ChatCreate,
@@ -22,6 +23,12 @@ export interface Outgoing {
   replaces?: ChatMessage | undefined;
 }
 
+/** Why something was not done: a sentence, and its stable code where the service gave one. */
+export interface Refused {
+  sentence: string;
+  code: string | undefined;
+}
+
 interface Options {
   chatId: string | undefined;
   /** Whether new chats are stored. */
@@ -33,7 +40,7 @@ interface Options {
 /** The chat in the address, or a new one. What it returns acts on it; failures come as sentences. */
 export function useChat(options: Options) {
   const [view, setChat] = useState<ChatView>(EMPTY);
-  const [failure, setFailure] = useState<string>();
+  const [failure, setFailure] = useState<Refused>();
   const [busy, setBusy] = useState(false);
   const known = useRef<string>(undefined);
   const chat = { ...view, messages: branchTo(view.tree, view.end) };
@@ -69,13 +76,23 @@ interface Acting extends Options {
   chat: ChatView & { messages: ChatMessage[] };
   known: React.RefObject<string | undefined>;
   setChat: React.Dispatch<React.SetStateAction<ChatView>>;
-  setFailure: (sentence: string | undefined) => void;
+  setFailure: (refused: Refused | undefined) => void;
+}
+
+/** Takes what an operation answered, and says on the page what it refused; what was said before goes. */
+function useTell({ setFailure }: Acting) {
+  const words = useFailureWords();
+  return (error: CombinedError | undefined, userErrors: readonly Refusal[] | undefined) => {
+    const sentence = words(error, userErrors);
+    const code = error ? undefined : userErrors?.[0]?.code;
+    setFailure(sentence === undefined ? undefined : { sentence, code });
+  };
 }
 
 function useActs(acting: Acting) {
-  const { chat, storing, setFailure } = acting;
+  const { chat, storing } = acting;
   const client = useClient();
-  const words = useFailureWords();
+  const tell = useTell(acting);
   const ask = useAsk(acting);
   const append = (...added: (ChatMessage | null)[]) => {
     const fresh = added.filter((message) => message !== null);
@@ -99,21 +116,21 @@ function useActs(acting: Acting) {
     }
     const input = { messageId: reply.id, modelName: model, idempotencyKey: randomKey() };
     const { data, error } = await client.mutation(MessageRegenerate, { input }).toPromise();
-    setFailure(words(error, data?.messageRegenerate.userErrors));
+    tell(error, data?.messageRegenerate.userErrors);
     append(data?.messageRegenerate.reply ?? null);
   };
   const stop = async (id: string): Promise<void> => {
     const { data, error } = await client.mutation(MessageStop, { input: { id } }).toPromise();
-    setFailure(words(error, data?.messageStop.userErrors));
+    tell(error, data?.messageStop.userErrors);
   };
   return { send, again, stop };
 }
 
 /** Sends a question, in a chat that is made for it where there is none; undefined when it was refused. */
 function useAsk(acting: Acting) {
-  const { chat, storing, setFailure } = acting;
+  const { chat, storing } = acting;
   const client = useClient();
-  const words = useFailureWords();
+  const tell = useTell(acting);
   const open = useOpen(acting);
   return async ({ content, pictures, model, replaces }: Outgoing) => {
     const conversationId = await open(model);
@@ -131,7 +148,7 @@ function useAsk(acting: Acting) {
       idempotencyKey: randomKey(),
     };
     const { data, error } = await client.mutation(MessageSend, { input }).toPromise();
-    setFailure(words(error, data?.messageSend.userErrors));
+    tell(error, data?.messageSend.userErrors);
     const { userMessage, reply } = data?.messageSend ?? {};
     if (!userMessage || !reply) return undefined;
     return { userMessage: keeps ? userMessage : { ...userMessage, parentId }, reply };
@@ -139,14 +156,15 @@ function useAsk(acting: Acting) {
 }
 
 /** Makes the chat on the service before its first message. */
-function useOpen({ chat, storing, known, setChat, setFailure, onCreated }: Acting) {
+function useOpen(acting: Acting) {
+  const { chat, storing, known, setChat, onCreated } = acting;
   const client = useClient();
-  const words = useFailureWords();
+  const tell = useTell(acting);
   return async (model: string): Promise<string | undefined> => {
     if (chat.id !== undefined) return chat.id;
     const input = { modelName: model, temporary: chat.temporary };
     const { data, error } = await client.mutation(ChatCreate, { input }).toPromise();
-    setFailure(words(error, data?.conversationCreate.userErrors));
+    tell(error, data?.conversationCreate.userErrors);
     const id = data?.conversationCreate.conversation?.id;
     if (id === undefined) return undefined;
     known.current = id;
