@@ -110,10 +110,7 @@ export class Budget {
 
 /** Forgets budgets that are full again. */
 export async function pruneBudgets(em: EntityManager): Promise<void> {
-  await query(
-    em,
-    sql`delete from query_budget where at < now() - ${FORGET_HOURS} * interval '1 hour'`,
-  );
+  await query(em, sql`delete from query_budget where at < now() - ${FORGET_HOURS} * interval '1 hour'`);
 }
 
 /** The headers that tell clients, as draft-ietf-httpapi-ratelimit-headers-11 writes them. */
