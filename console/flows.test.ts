@@ -150,6 +150,7 @@ describe.skipIf(!ready).each(HANDS)('by $hand alone, an access token', (hand) =>
       await use(page, buttonIn(page, 'Revoke…'));
       await use(page, buttonIn(dialogOf(page), 'Revoke'));
       await page.getByText('Billing export revoked').first().waitFor();
+      await page.getByText('A token that expired or was revoked is listed for 90 days.').waitFor();
     });
   });
 });

@@ -4,7 +4,7 @@ import type { TestApp } from '../../test/control/app.ts';
 import { socketClient } from '../../test/control/follow.ts';
 import type { Context, Viewer } from '../context.ts';
 import { query, sql } from '../sql.ts';
-import { Budget } from './budget.ts';
+import { Budget, pruneBudgets } from './budget.ts';
 
 const HOURLY = 4000;
 
@@ -65,6 +65,21 @@ describe('the budget of the API', () => {
         where subject = 'user:usr_fill'`,
     );
     expect(await here.charge(caller('usr_fill'), 400)).toMatchObject({ cost: 400 });
+  });
+
+  it('is forgotten once nobody touched it for two hours, as it is full then', async () => {
+    const em = test.orm.em.fork();
+    for (const [id, minutes] of Object.entries({ usr_gone: 125, usr_here: 115 })) {
+      await budget().charge(caller(id), 40);
+      await query(
+        em,
+        sql`update query_budget set at = at - ${minutes} * interval '1 minute'
+          where subject = ${`user:${id}`}`,
+      );
+    }
+    await pruneBudgets(em);
+    const left = sql`select subject from query_budget where subject in ('user:usr_gone', 'user:usr_here')`;
+    expect(await query(em, left)).toEqual([{ subject: 'user:usr_here' }]);
   });
 
   it('is told in every answer over HTTP, in headers and as a field', async () => {
