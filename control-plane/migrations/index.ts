@@ -27,6 +27,8 @@ import { Jobs } from './024-jobs.ts';
 import { IdempotencyAge } from './025-idempotency-age.ts';
 import { UnrevealedKeys } from './026-unrevealed-keys.ts';
 import { ChatSizes } from './027-chat-sizes.ts';
+import { ProcessStarts } from './028-process-starts.ts';
+import { Watch } from './029-watch.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -58,4 +60,6 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '025-idempotency-age', class: IdempotencyAge },
   { name: '026-unrevealed-keys', class: UnrevealedKeys },
   { name: '027-chat-sizes', class: ChatSizes },
+  { name: '028-process-starts', class: ProcessStarts },
+  { name: '029-watch', class: Watch },
 ];
