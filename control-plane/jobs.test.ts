@@ -5,6 +5,7 @@ import { listJobs, runJob, schedule } from './jobs.ts';
 import type { Job, JobView } from './jobs.ts';
 import { JOB_NAMES, jobsIn } from './nodes/job-list.ts';
 import { query, sql } from './sql.ts';
+import { Watch } from './watch.ts';
 
 const WITHIN = { timeout: 20_000, interval: 20 };
 const HOUR_MS = 3_600_000;
@@ -26,7 +27,7 @@ const job = (work: () => Promise<unknown>, more: Partial<Job> = {}): Job => ({
 });
 
 it('every job is listed, also one that never ran', async () => {
-  const jobs = jobsIn({ em, startedAt: performance.now(), usageRetentionDays: null });
+  const jobs = jobsIn({ em, watch: new Watch(), usageRetentionDays: null });
   expect((await listJobs(em(), JOB_NAMES)).map(({ name }) => name)).toEqual(jobs.map(({ name }) => name));
   for (const { work } of jobs) await work();
   const none = {

@@ -4,6 +4,7 @@ import type { EntityManager } from '@mikro-orm/postgresql';
 import { setAckWaiter } from '../config-log.ts';
 import { runJob, schedule } from '../jobs.ts';
 import { registry } from '../metrics.ts';
+import { Watch } from '../watch.ts';
 import { ConfigFeed } from './config-feed.ts';
 import type { FeedParts } from './config-feed.ts';
 import { jobsIn } from './job-list.ts';
@@ -37,7 +38,7 @@ export async function startBackground(
   setRunningFeed(feed);
   const em = (): EntityManager => parts.orm.em.fork();
   const { log, usageRetentionDays = null } = parts;
-  const jobs = jobsIn({ em, startedAt: performance.now(), log, usageRetentionDays });
+  const jobs = jobsIn({ em, watch: new Watch(), log, usageRetentionDays });
   for (const job of jobs.filter(({ atStart }) => atStart)) await runJob(job, { em }).catch(trouble(job.name));
   const tasks = jobs.map((job) => schedule(job, { em, onTrouble: trouble(job.name) }));
   return {

@@ -16,6 +16,7 @@ import { dropMonths, makeMonths } from '../usage/retention.service.ts';
 import { sweepLeases } from '../wallet/lease.end.ts';
 import { warnLowBalances } from '../wallet/notice.service.ts';
 import { CHECK_LEDGER, checkLedger } from '../wallet/scheduled-check.ts';
+import type { Watch } from '../watch.ts';
 import { pruneTombstones } from './tombstones.ts';
 
 const SWEEP_LEASES_MS = 10_000;
@@ -24,8 +25,6 @@ const WARN_OWNERS_MS = 30_000;
 const RETIRE_MODELS_MS = 10_000;
 const CLOSE_KEYS_MS = 60_000;
 const PRUNE_MS = 60 * 60 * 1000;
-/** Leases are reclaimed only when nodes had this long to reach this process again, in ms. */
-const SETTLE_IN_MS = 10 * 60 * 1000;
 
 const alarms = new Gauge({
   name: 'gateway_settlement_alarms',
@@ -37,8 +36,7 @@ const alarms = new Gauge({
 /** What jobs work with. */
 export interface Workshop {
   em(): EntityManager;
-  /** When this process began its work, by the monotonic clock, in ms. */
-  startedAt: number;
+  watch: Watch;
   log?: ((line: Record<string, unknown>) => void) | undefined;
   /** How long months of the usage log are kept after their end, in days; null for ever. */
   usageRetentionDays: number | null;
@@ -83,8 +81,8 @@ async function keepMonths({ em, log, usageRetentionDays }: Workshop): Promise<vo
     log?.({ level: 'info', message: 'Months of the usage log are past their time.', dropped });
 }
 
-async function watchMoney({ em, startedAt }: Workshop): Promise<void> {
-  await sweepLeases(em(), { mayReclaim: performance.now() - startedAt > SETTLE_IN_MS });
+async function watchMoney({ em, watch }: Workshop): Promise<void> {
+  await sweepLeases(em(), await watch.advance(em()));
   const counts = await query<{ kind: string; count: number }>(
     em(),
     sql`select kind, count(*)::integer as count from settlement_alarm group by kind`,

@@ -270,43 +270,48 @@ it('closes a lease for its own node alone, and says that there is none', async (
   expect(await rowOf(lease.id)).toMatchObject({ state: 'ACTIVE' });
 });
 
-it('takes nothing back before nodes had time to call, nor what one may still spend', async () => {
+it('takes nothing back that a node may still spend, and nothing granted or heard of since', async () => {
   const request = await setting({ cash: 60n * PRICE });
   const lease = await ask(request);
-  const silentFor = async (ms: number, mayReclaim = true): Promise<{ reclaimed: number }> => {
-    await query(
-      money.em(),
-      sql`update node_journal set last_contact_at = clock_timestamp() - ${ms} * interval '1 millisecond'
-        where id = ${request.journalId}`,
-    );
-    return sweepLeases(money.em(), { mayReclaim });
-  };
-  await query(
-    money.em(),
-    sql`update wallet_lease set granted_at = granted_at - interval '10 days' where id = ${lease.id}`,
-  );
+  const since = 100 * 3_600_000;
+  const heard = (ms: number) =>
+    query(money.em(), sql`update node_journal set contact_ms = ${ms} where id = ${request.journalId}`);
+  const granted = (ms: number) =>
+    query(money.em(), sql`update wallet_lease set granted_ms = ${ms} where id = ${lease.id}`);
+  const sweepAfter = (ms: number) => sweepLeases(money.em(), since + ms);
   const most = LEASE_OFFLINE_MS + RECLAIM_MARGIN_MS;
   expect(most).toBe(26 * 3_600_000);
-  expect(await silentFor(50_000)).toEqual({ reclaimed: 0 });
+  await query(money.em(), sql`update node_journal set contact_ms = ${3 * since}`);
+  await heard(since);
+  await granted(since - most);
+  expect(await sweepAfter(60_000)).toEqual({ reclaimed: 0 });
   expect(await rowOf(lease.id)).toMatchObject({ state: 'ACTIVE' });
-  expect(await silentFor(70_000)).toEqual({ reclaimed: 0 });
+  expect(await sweepAfter(60_001)).toEqual({ reclaimed: 0 });
   expect(await rowOf(lease.id)).toMatchObject({ state: 'ORPHANED' });
-  expect(await silentFor(most - 60_000)).toEqual({ reclaimed: 0 });
-  expect(await silentFor(2 * most, false)).toEqual({ reclaimed: 0 });
-  expect(await rowOf(lease.id)).toMatchObject({ state: 'ORPHANED' });
+  expect(await sweepAfter(most)).toEqual({ reclaimed: 0 });
   // What was granted since then counts from then.
-  await query(
-    money.em(),
-    sql`update wallet_lease set granted_at = clock_timestamp() - interval '25 hours' where id = ${lease.id}`,
-  );
-  expect(await silentFor(2 * most)).toEqual({ reclaimed: 0 });
-  await query(
-    money.em(),
-    sql`update wallet_lease set granted_at = clock_timestamp() - interval '27 hours' where id = ${lease.id}`,
-  );
-  expect(await silentFor(most + 60_000)).toEqual({ reclaimed: 1 });
+  await heard(0);
+  await granted(since);
+  expect(await sweepAfter(most)).toEqual({ reclaimed: 0 });
+  expect(await rowOf(lease.id)).toMatchObject({ state: 'ORPHANED' });
+  await heard(since + 1);
+  expect(await sweepAfter(most + 1)).toEqual({ reclaimed: 0 });
+  await heard(since);
+  expect(await sweepAfter(most + 1)).toEqual({ reclaimed: 1 });
   expect(await rowOf(lease.id)).toMatchObject({ state: 'RECLAIMED' });
-  expect(await silentFor(most + 60_000)).toEqual({ reclaimed: 0 });
+  expect(await sweepAfter(most + 1)).toEqual({ reclaimed: 0 });
+});
+
+it('notes a contact by the watch, by whichever statement it is noted, and a grant', async () => {
+  const request = await setting({ cash: 60n * PRICE });
+  await query(money.em(), sql`update control_watch set ms = 777`);
+  const lease = await ask(request);
+  const before = sql`update node_journal set last_contact_at = clock_timestamp() where id =
+    ${request.journalId} returning contact_ms::text as heard`;
+  expect(await query(money.em(), before)).toEqual([{ heard: '777' }]);
+  expect(
+    await query(money.em(), sql`select granted_ms::text as ms from wallet_lease where id = ${lease.id}`),
+  ).toEqual([{ ms: '777' }]);
 });
 
 it('recalls each open lease once, of the key that is named or of all, and tells its node', async () => {

@@ -49,31 +49,25 @@ export async function closeLease(
 
 /**
  * Marks leases without contact as orphaned (and back), recalls what is overdue, and takes back those whose
- * node must have stopped spending by its own clock. `mayReclaim` is false while this process has not been up
- * long enough for nodes to reach it.
+ * node must have stopped spending by its own clock. `watchedMs` is what the watch shows: silence counts only
+ * as far as control planes were there to hear, and whatever the database's clock says.
  */
-export async function sweepLeases(
-  em: EntityManager,
-  { mayReclaim }: { mayReclaim: boolean },
-): Promise<{ reclaimed: number }> {
+export async function sweepLeases(em: EntityManager, watchedMs: number): Promise<{ reclaimed: number }> {
   await query(
     em,
     sql`
-    update wallet_lease l set state = case
-      when j.last_contact_at < clock_timestamp() - ${ORPHAN_AFTER_MS} * interval '1 millisecond' then
-        'ORPHANED' else 'ACTIVE' end
+    update wallet_lease l set state = case when l.state = 'ACTIVE' then 'ORPHANED' else 'ACTIVE' end
     from node_journal j where j.id = l.journal_id and l.state in ('ACTIVE', 'ORPHANED')
-      and (l.state = 'ORPHANED') <> (j.last_contact_at < clock_timestamp() - ${ORPHAN_AFTER_MS} * interval
-        '1 millisecond')`,
+      and (l.state = 'ORPHANED') <> (j.contact_ms < ${watchedMs - ORPHAN_AFTER_MS}::bigint)`,
   );
   await recallOverdue(em);
-  if (!mayReclaim) return { reclaimed: 0 };
   const due = await query<{ id: string }>(
     em,
     sql`
     select l.id from wallet_lease l join node_journal j on j.id = l.journal_id
-    where l.state = 'ORPHANED' and greatest(j.last_contact_at, l.granted_at)
-      < clock_timestamp() - ${LEASE_OFFLINE_MS + RECLAIM_MARGIN_MS} * interval '1 millisecond' order by l.id`,
+    where l.state = 'ORPHANED'
+      and greatest(j.contact_ms, l.granted_ms) < ${watchedMs - LEASE_OFFLINE_MS - RECLAIM_MARGIN_MS}::bigint
+    order by l.id`,
   );
   for (const { id } of due) await reclaimLease(em, id);
   return { reclaimed: due.length };

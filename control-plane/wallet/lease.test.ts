@@ -4,8 +4,9 @@ import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
 import { SYSTEM_ACTOR } from '../context.ts';
 import { newId } from '../ids.ts';
-import { query, sql } from '../sql.ts';
+import { query, queryOne, sql } from '../sql.ts';
 import { settle } from '../usage/settlement.service.ts';
+import { Watch } from '../watch.ts';
 import { checkInvariants } from './invariants.ts';
 import { decideGrant } from './lease.rules.ts';
 import { closeLease, reclaimLease, sweepLeases } from './lease.end.ts';
@@ -110,9 +111,9 @@ describe('leases', () => {
     const holder = await requestLease(money.em(), request);
     const other = { ...request, ...(await money.node()) };
     expect(await ask(other)).toBe('CONFLICT');
-    expect(await ask(other)).toBe('CONFLICT');
+    expect(await ask({ ...other, requestNo: 2 })).toBe('CONFLICT');
     await closeLease(money.em(), { ...request, leaseId: holder.id, count: 0, sum: 0n, actor: SYSTEM_ACTOR });
-    expect(await ask(other)).toBe(PRICE);
+    expect(await ask({ ...other, requestNo: 3 })).toBe(PRICE);
   });
 
   it('says INSUFFICIENT_BALANCE only once the requests that hold the rest have been charged', async () => {
@@ -122,7 +123,7 @@ describe('leases', () => {
     const { walletId, journalId, nodeId } = request;
     const usage = reported({ walletId, journalId, leaseId: lease.id, seq: 1, cost: PRICE });
     await settle(money.em(), { node: { ...SYSTEM_ACTOR, id: nodeId }, records: [usage] });
-    expect(await ask({ ...request, requestNo: 2 })).toBe('INSUFFICIENT_BALANCE');
+    expect(await ask({ ...request, requestNo: 3 })).toBe('INSUFFICIENT_BALANCE');
   });
 
   it('says INSUFFICIENT_BALANCE at once where no lease could help', async () => {
@@ -163,20 +164,15 @@ describe('leases', () => {
   it('is orphaned in silence, revived by contact, reclaimed once the node must have stopped', async () => {
     const request = await setting({ cash: 60n * PRICE });
     const lease = await requestLease(money.em(), request);
+    const row = () =>
+      queryOne<{ state: string; heard: string }>(
+        money.em(),
+        sql`select l.state, j.contact_ms::text as heard from wallet_lease l
+          join node_journal j on j.id = l.journal_id where l.id = ${lease.id}`,
+      );
     const silentFor = async (hours: number): Promise<string | undefined> => {
-      await query(
-        money.em(),
-        sql`update node_journal set last_contact_at = clock_timestamp() - ${hours} * interval '1 hour'
-        where id = ${request.journalId}`,
-      );
-      await query(
-        money.em(),
-        sql`update wallet_lease set granted_at = granted_at - interval '27 hours' where id = ${lease.id}`,
-      );
-      await sweepLeases(money.em(), { mayReclaim: true });
-      return (
-        await query<{ state: string }>(money.em(), sql`select state from wallet_lease where id = ${lease.id}`)
-      )[0]?.state;
+      await sweepLeases(money.em(), Number((await row())?.heard) + hours * 3_600_000);
+      return (await row())?.state;
     };
     expect(await silentFor(25)).toBe('ORPHANED');
     expect(await silentFor(0)).toBe('ACTIVE');
@@ -184,6 +180,54 @@ describe('leases', () => {
     expect((await walletById(money.em(), request.walletId))?.held).toBe(6n * PRICE);
     expect(await silentFor(27)).toBe('RECLAIMED');
     expect(await walletById(money.em(), request.walletId)).toMatchObject({ cash: 60n * PRICE, held: 0n });
+  });
+
+  it.each([10, -10])(
+    'of a node that lives are not taken back when the clock of PostgreSQL leaps %d years',
+    async (years) => {
+      const request = { ...(await setting({ cash: 10n * PRICE })), waiting: 10n * PRICE };
+      const lease = await requestLease(money.em(), request);
+      expect(lease.granted).toBe(10n * PRICE);
+      const watch = new Watch(() => 0);
+      const leap = sql`${years} * interval '1 year'`;
+      // What a leap makes of the times that stand there.
+      await query(
+        money.em(),
+        sql`with journal as (
+          update node_journal set last_contact_at = last_contact_at - ${leap} where id = ${request.journalId}
+        ) update wallet_lease set granted_at = granted_at - ${leap} where id = ${lease.id}`,
+      );
+      expect(await sweepLeases(money.em(), await watch.advance(money.em()))).toEqual({ reclaimed: 0 });
+      const { walletId, journalId, nodeId } = request;
+      const other = { ...request, ...(await money.node()) };
+      expect(await ask(other)).toBe('CONFLICT');
+      const records = Array.from({ length: 10 }, (_, at) =>
+        reported({ walletId, journalId, leaseId: lease.id, seq: at + 1, cost: PRICE }),
+      );
+      await settle(money.em(), { node: { ...SYSTEM_ACTOR, id: nodeId }, records });
+      const paid = await query(
+        money.em(),
+        sql`select settlement, count(*)::integer as count from usage_charge where lease_id = ${lease.id}
+          group by settlement`,
+      );
+      expect(paid).toEqual([{ settlement: 'LEASE', count: 10 }]);
+    },
+  );
+
+  it('of a lost node come back in their time though the clock of PostgreSQL fell back ten years', async () => {
+    const request = await setting({ cash: 60n * PRICE });
+    const lease = await requestLease(money.em(), request);
+    await query(
+      money.em(),
+      sql`update node_journal set last_contact_at = last_contact_at + interval '10 years'
+        where id = ${request.journalId}`,
+    );
+    const shown = await new Watch().advance(money.em());
+    expect(await sweepLeases(money.em(), shown + 25 * 3_600_000)).toEqual({ reclaimed: 0 });
+    await sweepLeases(money.em(), shown + 27 * 3_600_000);
+    expect(await ask({ ...request, requestNo: 1 })).toBe('INVALID');
+    expect(await walletById(money.em(), request.walletId)).toMatchObject({ cash: 60n * PRICE, held: 0n });
+    expect(lease.state).toBe('ACTIVE');
   });
 
   it('of 20 requests at once for a key with a limit of three, exactly three are granted', async () => {
@@ -203,9 +247,9 @@ describe('leases', () => {
     expect(answers.filter((answer) => answer === PRICE)).toHaveLength(3);
     expect(await ask({ ...limited, requestNo: 21 })).toBe('CONFLICT');
     await query(money.em(), sql`update wallet_lease set state = 'ORPHANED' where key_id = ${keyId}`);
-    expect(await ask({ ...limited, requestNo: 21 })).toBe('SPEND_LIMIT_REACHED');
-    expect(await ask({ ...request, requestNo: 22 })).toBeGreaterThan(0n);
-    expect(await ask({ ...limited, keyId: newId('key'), requestNo: 23 })).toBe('NOT_FOUND');
+    expect(await ask({ ...limited, requestNo: 22 })).toBe('SPEND_LIMIT_REACHED');
+    expect(await ask({ ...request, requestNo: 23 })).toBeGreaterThan(0n);
+    expect(await ask({ ...limited, keyId: newId('key'), requestNo: 24 })).toBe('NOT_FOUND');
   });
 
   it('keeps every invariant through all of this', async () => {

@@ -137,11 +137,11 @@ it('what a recall passed over, the watch over leases recalls: of debtors, and be
     sql`select granted_cash::text as cash from wallet_lease where id = ${limited.leaseId}`,
   );
   expect(held?.cash).toBe(String(6n * PRICE));
-  await sweepLeases(money.em(), { mayReclaim: false });
+  await sweepLeases(money.em(), 0);
   expect(await debtor.recalls()).toEqual([debtor.leaseId]);
   expect(await limited.recalls()).toEqual([]);
   await limit(6n * PRICE - 1n);
-  await sweepLeases(money.em(), { mayReclaim: false });
+  await sweepLeases(money.em(), 0);
   expect(await limited.recalls()).toEqual([limited.leaseId]);
   expect(await other.recalls()).toEqual([]);
 });
