@@ -60,7 +60,8 @@ export async function openMoney(): Promise<Money> {
       const journalId = `jnl_${randomUUID()}`;
       await query(
         em(),
-        sql`insert into data_plane_node (id, name, token_digest) values (${nodeId}, ${nodeId}, ${nodeId})`,
+        sql`insert into data_plane_node (id, name, token_digest, journal_id)
+          values (${nodeId}, ${nodeId}, ${nodeId}, ${journalId})`,
       );
       await query(em(), sql`insert into node_journal (id, node_id) values (${journalId}, ${nodeId})`);
       return { nodeId, journalId };

@@ -29,6 +29,7 @@ import { UnrevealedKeys } from './026-unrevealed-keys.ts';
 import { ChatSizes } from './027-chat-sizes.ts';
 import { ProcessStarts } from './028-process-starts.ts';
 import { Watch } from './029-watch.ts';
+import { RefusedQuestions } from './030-refused-questions.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -62,4 +63,5 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '027-chat-sizes', class: ChatSizes },
   { name: '028-process-starts', class: ProcessStarts },
   { name: '029-watch', class: Watch },
+  { name: '030-refused-questions', class: RefusedQuestions },
 ];

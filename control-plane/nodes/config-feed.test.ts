@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import fc from 'fast-check';
+import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigChecksum } from '@gateway/shared/checksum';
 import type { ConfigEvent } from '@gateway/shared/node-api';
@@ -11,12 +12,14 @@ import { announce, latestRevision } from '../config-log.ts';
 import type { ConfigChanges } from '../config-log.ts';
 import { SYSTEM_ACTOR } from '../context.ts';
 import { query, sql } from '../sql.ts';
+import { recallLeases } from '../wallet/lease.recall.ts';
 import { requestLease } from '../wallet/lease.service.ts';
 import { ConfigFeed } from './config-feed.ts';
 import { CHUNK_ENTRIES_MAX, ConfigState } from './config-state.ts';
 import type { LogRow } from './config-state.ts';
 import { EventQueue } from './event-queue.ts';
-import { createNode, registerNode } from './node.service.ts';
+import { createNode } from './node.service.ts';
+import { registerNode } from './start.service.ts';
 import { acknowledge } from './node.stream.ts';
 import { pruneTombstones } from './tombstones.ts';
 
@@ -299,6 +302,80 @@ describe('the configuration feed', () => {
     const again = new Holder(feed.follow(holder.nodeId, null));
     await again.until(() => again.recalls.includes(lease.id));
     await again.stream.return?.();
+  });
+
+  it('tells a recall that was notified while nobody listened, without a reconnect of the node', async () => {
+    const holder = await registered('deaf');
+    const { walletId } = await money.wallet({ cash: 100n });
+    const request = { walletId, keyId: null, requestNo: 1, need: 100n, want: 100n, waiting: 0n };
+    const lease = await requestLease(money.em(), { ...request, ...holder });
+    const node = new Holder(feed.follow(holder.nodeId, null));
+    await node.reach(feed.revision);
+    // As the superuser: the control plane does not see what other connections ask.
+    const superuser = new Client({ connectionString: money.url });
+    await superuser.connect();
+    const cut = await superuser.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity
+        where query ilike 'listen %' and datname = current_database()`,
+    );
+    await superuser.end();
+    expect(cut.rowCount).toBe(1);
+    await recallLeases(money.em(), walletId);
+    await node.until(() => node.recalls.includes(lease.id));
+    await node.stream.return?.();
+  });
+
+  it('tells a node again and again what it has not given back, however much it is, until it has', async () => {
+    const holder = await registered('forgetful');
+    const { walletId } = await money.wallet({ cash: 1n });
+    // As if each of the notifications were lost. They are more than may wait for a slow node.
+    await query(
+      money.em(),
+      sql`
+      insert into wallet_lease
+        (id, wallet_id, node_id, journal_id, request_no, granted_cash, granted_gift, recalled_at)
+      select 'lse_' || no, ${walletId}, ${holder.nodeId}, ${holder.journalId}, no, 1, 0, clock_timestamp()
+      from generate_series(101, 400) as no`,
+    );
+    const leases = Array.from({ length: 300 }, (_, at) => `lse_${101 + at}`);
+    const isTold = (node: Holder): boolean => leases.every((id) => node.recalls.includes(id));
+    const node = new Holder(feed.follow(holder.nodeId, null));
+    await node.until(() => isTold(node));
+    node.recalls.length = 0;
+    await node.until(() => isTold(node));
+    await query(
+      money.em(),
+      sql`update wallet_lease set state = 'CLOSED' where wallet_id = ${walletId} and id <> 'lse_250'`,
+    );
+    // What was on its way before may still name the others.
+    await node.until(() => node.recalls.slice(-2).every((id) => id === 'lse_250'));
+    node.recalls.length = 0;
+    await node.until(() => node.recalls.length >= 2);
+    expect(new Set(node.recalls)).toEqual(new Set(['lse_250']));
+    await node.stream.return?.();
+  });
+
+  it('tells no node of leases of a journal that it lost', async () => {
+    const holder = await registered('bereft');
+    const { walletId } = await money.wallet({ cash: 100n });
+    const request = { walletId, keyId: null, need: 50n, want: 50n, waiting: 0n };
+    const lost = await requestLease(money.em(), { ...request, ...holder, requestNo: 1 });
+    const journalId = 'jnl_bereft_2';
+    await query(
+      money.em(),
+      sql`update data_plane_node set last_seen_at = last_seen_at - interval '1 minute'
+        where id = ${holder.nodeId}`,
+    );
+    await registerNode(money.em(), holder.nodeId, {
+      ...{ version: '1', region: null, publicKey: exportPublicKey(keys.publicKey), journalId },
+    });
+    const kept = await requestLease(money.em(), { ...request, ...holder, journalId, requestNo: 1 });
+    await recallLeases(money.em(), walletId);
+    const node = new Holder(feed.follow(holder.nodeId, null));
+    await node.until(() => node.recalls.length >= 2);
+    expect(node.recalls).not.toContain(lost.id);
+    expect(node.recalls).toContain(kept.id);
+    await node.stream.return?.();
   });
 
   it('counts a connected node as pending until it acknowledges, a disconnected one not at all', async () => {

@@ -13,11 +13,12 @@ import type { Acks } from '../config-log.ts';
 import { requestError } from '../errors.ts';
 import { Listener } from '../listener.ts';
 import { query, sql } from '../sql.ts';
-import { openRecalls } from '../wallet/lease.rows.ts';
 import { RECALL_CHANNEL } from '../wallet/lease.recall.ts';
 import { ConfigState } from './config-state.ts';
 import type { LogRow } from './config-state.ts';
 import { EventQueue } from './event-queue.ts';
+import { tellRecalls } from './recalls.ts';
+import type { Listening } from './recalls.ts';
 import { ACK_CHANNEL, acksOf, endStream, markStreams, publicKeyOf } from './node.stream.ts';
 
 /** Notifications can be lost; the log itself cannot. */
@@ -40,10 +41,8 @@ export interface FeedParts {
   onTrouble?: (error: unknown) => void;
 }
 
-interface Stream {
-  nodeId: string;
+interface Stream extends Listening {
   streamId: string;
-  queue: EventQueue<ConfigEvent>;
 }
 
 /** One per process: follows the log, and feeds every node that is connected here. */
@@ -55,6 +54,7 @@ export class ConfigFeed {
   #listener: Listener | undefined;
   #timers: NodeJS.Timeout[] = [];
   #looking: Promise<void> | undefined;
+  #telling: Promise<void> | undefined;
   #lookAgain = false;
   #lookedAt = 0;
   #stopped = false;
@@ -72,6 +72,7 @@ export class ConfigFeed {
     feed.#timers.push(
       setInterval(() => {
         void feed.#look();
+        void feed.#tell();
       }, POLL_MS),
       setInterval(() => {
         void feed.#beat();
@@ -94,7 +95,8 @@ export class ConfigFeed {
    */
   follow(nodeId: string, fromRevision: number | null): AsyncIterableIterator<ConfigEvent> {
     for (const earlier of this.#streams.values()) if (earlier.nodeId === nodeId) earlier.queue.end();
-    const stream: Stream = { nodeId, streamId: randomUUID(), queue: new EventQueue(QUEUE_MAX) };
+    const queue = new EventQueue<ConfigEvent>(QUEUE_MAX);
+    const stream: Stream = { nodeId, streamId: randomUUID(), queue, toldTo: '' };
     const events = this.#events(stream, fromRevision);
     return {
       next: () => events.next(),
@@ -130,6 +132,7 @@ export class ConfigFeed {
     for (const stream of this.#streams.values()) stream.queue.end();
     await this.#listener?.stop();
     await this.#looking;
+    await this.#telling;
   }
 
   async *#events(stream: Stream, fromRevision: number | null): AsyncGenerator<ConfigEvent, void, void> {
@@ -148,9 +151,7 @@ export class ConfigFeed {
           'REVISION_GAP',
           'Deltas from this revision are gone. Subscribe without fromRevision.',
         );
-      for (const leaseId of await openRecalls(em, stream.nodeId)) {
-        stream.queue.push({ __typename: 'LeaseRecall', leaseId });
-      }
+      await tellRecalls(em, [stream]);
       for (const event of first) yield await this.#sealed(event, publicKey);
       yield this.#heartbeat();
       for (let event = await stream.queue.next(); event; event = await stream.queue.next()) {
@@ -186,6 +187,16 @@ export class ConfigFeed {
       else this.#advance(rows, head);
       this.#lookedAt = performance.now();
     } while (this.#lookAgain && !this.#stopped);
+  }
+
+  /** Tells nodes again what they were asked to give back; a call that comes meanwhile is left to the next. */
+  #tell(): Promise<void> {
+    this.#telling ??= tellRecalls(this.#parts.orm.em.fork(), this.#streams.values())
+      .catch((error: unknown) => this.#parts.onTrouble?.(error))
+      .finally(() => {
+        this.#telling = undefined;
+      });
+    return this.#telling;
   }
 
   #advance(rows: readonly LogRow[], head: { revision: number; prunedTo: number }): void {
@@ -244,7 +255,10 @@ export class ConfigFeed {
       databaseUrl: this.#parts.databaseUrl,
       channels: [CONFIG_CHANNEL, RECALL_CHANNEL, ACK_CHANNEL],
       onNotice: (channel, payload) => this.#hear(channel, payload),
-      onReturn: () => void this.#look(),
+      onReturn: () => {
+        void this.#look();
+        void this.#tell();
+      },
       ...(this.#parts.onTrouble && { onTrouble: this.#parts.onTrouble }),
     });
   }

@@ -14,6 +14,11 @@ export class EventQueue<T> {
     this.#limit = limit;
   }
 
+  /** Whether nothing waits for the consumer. */
+  get isEmpty(): boolean {
+    return this.#items.length === 0;
+  }
+
   /** Adds an item; false, and the end of the queue, when too many wait already. */
   push(item: T): boolean {
     if (this.#end) return false;

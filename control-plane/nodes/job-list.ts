@@ -14,6 +14,7 @@ import { query, sql } from '../sql.ts';
 import { pruneClaims } from '../usage/claim.service.ts';
 import { dropMonths, makeMonths } from '../usage/retention.service.ts';
 import { sweepLeases } from '../wallet/lease.end.ts';
+import { forgetRefusals } from '../wallet/lease.refusals.ts';
 import { warnLowBalances } from '../wallet/notice.service.ts';
 import { CHECK_LEDGER, checkLedger } from '../wallet/scheduled-check.ts';
 import type { Watch } from '../watch.ts';
@@ -83,6 +84,7 @@ async function keepMonths({ em, log, usageRetentionDays }: Workshop): Promise<vo
 
 async function watchMoney({ em, watch }: Workshop): Promise<void> {
   await sweepLeases(em(), await watch.advance(em()));
+  await forgetRefusals(em());
   const counts = await query<{ kind: string; count: number }>(
     em(),
     sql`select kind, count(*)::integer as count from settlement_alarm group by kind`,

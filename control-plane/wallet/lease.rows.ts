@@ -37,16 +37,39 @@ export async function leasesOfWallet(em: EntityManager, walletId: string): Promi
   return await readLeases(em, sql`wallet_id = ${walletId} and state in ('ACTIVE', 'ORPHANED') order by id`);
 }
 
-/** The node's leases that it was asked to give back and has not yet: told again when it connects. */
-export async function openRecalls(em: EntityManager, nodeId: string): Promise<string[]> {
-  const rows = await query<{ id: string }>(
+/** A node, and the last of its recalled leases that it was told of: '' to begin with the first. */
+export interface RecallPlace {
+  nodeId: string;
+  after: string;
+}
+
+/**
+ * Leases that these nodes were asked to give back and have not yet: of each node at most `limit` that follow
+ * its place, in the order of their ids. Those of a lost journal are left out: its node cannot close them.
+ */
+export async function openRecalls(
+  em: EntityManager,
+  nodes: readonly RecallPlace[],
+  limit: number,
+): Promise<Map<string, string[]>> {
+  const rows = await query<{ node_id: string; ids: string[] }>(
     em,
     sql`
-    select id from wallet_lease where node_id = ${nodeId} and state in ('ACTIVE', 'ORPHANED') and
-      recalled_at is not null
-    order by id`,
+    select n.id as node_id, l.ids
+    from unnest(${nodes.map(({ nodeId }) => nodeId)}::text[], ${nodes.map(({ after }) => after)}::text[])
+      as place (node_id, after)
+    join data_plane_node n on n.id = place.node_id
+    cross join lateral (
+      select array_agg(id order by id) as ids from (
+        select id from wallet_lease
+        where journal_id = n.journal_id and node_id = n.id and id > place.after
+          and recalled_at is not null and state in ('ACTIVE', 'ORPHANED')
+        order by id limit ${limit}
+      ) recalled
+    ) l
+    where l.ids is not null`,
   );
-  return rows.map((row) => row.id);
+  return new Map(rows.map((row) => [row.node_id, row.ids]));
 }
 
 interface LeaseRow {

@@ -54,6 +54,15 @@ export function judgeShortage({
   return free + parked >= need ? 'ASK_AGAIN' : 'NOT_ENOUGH';
 }
 
+/**
+ * Whether a question without a lease was refused before: its node has its answer, so a lease for this copy of
+ * it would be nobody's. A node asks for a purse one question after the other, so the last refusal stands for
+ * all before it.
+ */
+export function wasRefused(requestNo: number, lastRefused: number | undefined): boolean {
+  return lastRefused !== undefined && requestNo <= lastRefused;
+}
+
 /** A lease as far as its end is concerned; `charges` are those settled in it. */
 export interface EndingLease {
   journalId: string;

@@ -8,14 +8,18 @@ import { inTransaction, query, queryOne, sql } from '../sql.ts';
 import { ofKey, recallLeases } from './lease.recall.ts';
 import { readLeases } from './lease.rows.ts';
 import type { Lease } from './lease.rows.ts';
-import { decideGrant, giftFirst, judgeShortage } from './lease.rules.ts';
+import { lastRefusal, noteRefusal } from './lease.refusals.ts';
+import { decideGrant, giftFirst, judgeShortage, wasRefused } from './lease.rules.ts';
 import { leaseAccount, lockAccounts, post, walletAccount } from './ledger.ts';
 import { walletChanged } from './wallet.events.ts';
 
 export interface LeaseRequest {
   nodeId: string;
   journalId: string;
-  /** Numbers the requests of a journal: the same number gives the same lease. */
+  /**
+   * Numbers the requests of a journal: the same number gives the same lease, and none once it was refused.
+   * Those for one wallet (for one key, where named) come one after the other, each when the last is answered.
+   */
   requestNo: number;
   walletId: string;
   keyId: string | null;
@@ -27,15 +31,19 @@ export interface LeaseRequest {
 
 /**
  * Grants a lease, or the one that this request number already got. Throws INSUFFICIENT_BALANCE or
- * WALLET_FROZEN (authoritative), CONFLICT (other leases are being recalled: ask again), NOT_FOUND or
- * INVALID.
+ * WALLET_FROZEN (authoritative), CONFLICT (other leases are being recalled, or this number was refused
+ * before: ask again under a new one), NOT_FOUND or INVALID.
  */
 export async function requestLease(em: EntityManager, request: LeaseRequest): Promise<Lease> {
   if (request.need <= 0n || request.want < request.need) {
     throw new UserFailure('INVALID', 'A lease needs 0 < need ≤ want.', 'need');
   }
-  // A refusal still has to commit: the recalls that it sets off are part of it.
-  const answer = await inTransaction(em, (inner) => grantOrRefuse(inner, request));
+  // A refusal still has to commit: that it was one, and the recalls that it sets off, are part of it.
+  const answer = await inTransaction(em, async (inner) => {
+    const decided = await grantOrRefuse(inner, request);
+    if (decided instanceof UserFailure) await noteRefusal(inner, request);
+    return decided;
+  });
   if (answer instanceof UserFailure) throw answer;
   return answer;
 }
@@ -64,6 +72,8 @@ async function grantOrRefuse(em: EntityManager, request: LeaseRequest): Promise<
   if (refusal) return refusal;
   const known = await earlierLease(em, request);
   if (known) return known;
+  if (wasRefused(request.requestNo, await lastRefusal(em, request)))
+    return new UserFailure('CONFLICT', 'This question was answered. Ask again under a new number.');
   const gift = balances.get(accounts.gift) ?? 0n;
   const free = gift + (balances.get(accounts.cash) ?? 0n);
   const limit = request.keyId === null ? undefined : await limitOfKey(em, request.keyId, walletId);

@@ -42,7 +42,8 @@ async function setting(keyId: string | null = null) {
     node,
     leaseId: lease.id,
     state: () => walletById(money.em(), walletId),
-    recalls: () => openRecalls(money.em(), node.nodeId),
+    recalls: async () =>
+      (await openRecalls(money.em(), [{ nodeId: node.nodeId, after: '' }], 9)).get(node.nodeId) ?? [],
     open: () => leasesOfWallet(money.em(), walletId),
     clawBack: (amount: bigint) =>
       clawBack(money.em(), {
