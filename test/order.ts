@@ -34,6 +34,7 @@ const LONGEST = [
   'test/upstream-health.test.ts',
   'test/passkey-page.test.ts',
   'test/race/race.test.ts',
+  'test/model/conformance.test.ts',
   'test/sdk/matrix.test.ts',
   'control-plane/bad-input.test.ts',
   'control-plane/accounts/mail-ways.test.ts',

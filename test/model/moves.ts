@@ -50,6 +50,8 @@ function answer(mover: Mover, kind: string, [at, journal, what = '', amount]: st
     });
   } else if (kind === 'refused') {
     mover.tell(number, { type: 'REFUSED', no: Number(what), code: 'insufficient_funds' });
+  } else if (kind === 'ended') {
+    mover.tell(number, { type: 'REFUSED', no: Number(what), code: 'unavailable' });
   } else if (kind === 'conflict') {
     mover.tell(number, { type: 'CONFLICT', no: Number(what) });
   } else if (kind === 'settled') {
@@ -66,7 +68,12 @@ function grant(mover: Mover, number: number, words: string[]): void {
   const { world, rules, bounds } = mover;
   const [, journal = '', no = '', need = '1', want = '1', waiting = '0'] = words;
   const known = world.granted[`${journal} ${no}`];
-  if (known !== undefined) return sendGrant(mover, number, { no, id: known });
+  if (known !== undefined) {
+    const isOpen = world.leases.some(({ id, state }) => id === known && state === 'open');
+    return isOpen
+      ? sendGrant(mover, number, { no, id: known })
+      : mover.send(`ended ${number} ${journal} ${no}`);
+  }
   const free = BigInt(world.balance);
   const asked = { balance: free, need: BigInt(need), want: BigInt(want), waiting: BigInt(waiting) };
   const granted = rules.guardsBalance ? decideGrant(asked) : BigInt(bounds.chunk);
@@ -169,7 +176,8 @@ function timeMoves({ world, rules, bounds }: Mover): Move[] {
   return moves;
 }
 
-function reclaim({ world }: Mover, at: number): void {
+/** The control plane takes the rest of a lease back, whatever its node thinks of it. */
+export function reclaim({ world }: Mover, at: number): void {
   const lease = world.leases[at];
   if (!lease) return;
   lease.state = 'reclaimed';

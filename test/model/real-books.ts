@@ -1,0 +1,196 @@
+/**
+ * The control plane of the model check, played on the real one: real leases, settlements and closings on a
+ * real PostgreSQL, in the words of the model, so that the two can be compared message by message.
+ */
+import { UserFailure } from '../../control-plane/errors.ts';
+import type { UserErrorCode } from '../../control-plane/errors.ts';
+import { SYSTEM_ACTOR } from '../../control-plane/context.ts';
+import { query, queryOne, sql } from '../../control-plane/sql.ts';
+import { settle } from '../../control-plane/usage/settlement.service.ts';
+import { closeLease, reclaimLease } from '../../control-plane/wallet/lease.end.ts';
+import { requestLease } from '../../control-plane/wallet/lease.service.ts';
+import { reported } from '../money-fixture.ts';
+import type { Money } from '../money-fixture.ts';
+
+/** Where a charge stands in its journal. */
+export interface ChargePlace {
+  journal: string;
+  seq: number;
+}
+
+/** What became of a message: the answer in the model's words, or none. */
+export type RealAnswer = string | undefined;
+
+/** The wallet and its leases, in the model's terms: whole prices. */
+export interface RealState {
+  balance: number;
+  leases: { id: string; state: string; amount: number; charged: number; left: number }[];
+  charged: string[];
+  writtenOff: number;
+}
+
+/** Why a lease is not granted, in the model's words. */
+const WORDS: Partial<Record<UserErrorCode, string>> = {
+  CONFLICT: 'conflict',
+  INSUFFICIENT_BALANCE: 'refused',
+  INVALID: 'ended',
+};
+const ENDED = { ACTIVE: 'open', ORPHANED: 'open', CLOSED: 'closed', RECLAIMED: 'reclaimed' } as const;
+
+/** One wallet of the real ledger; journals are registered when they are first named. */
+export class RealBooks {
+  readonly #money: Money;
+  readonly #walletId: string;
+  readonly #nodes: readonly string[];
+  readonly #run: string;
+  /** Real ids by the model's names, for leases in the order in which they were granted. */
+  readonly #leases = new Map<string, string>();
+  readonly #journals = new Map<string, string>();
+
+  private constructor(money: Money, walletId: string, nodes: readonly string[]) {
+    this.#money = money;
+    this.#walletId = walletId;
+    this.#nodes = nodes;
+    this.#run = walletId;
+  }
+
+  /** A wallet with this many prices, of which some are a gift, and so many nodes. */
+  static async open(money: Money, holds: { cash: number; gift: number; nodes: number }): Promise<RealBooks> {
+    const { walletId } = await money.wallet({ cash: BigInt(holds.cash), gift: BigInt(holds.gift) });
+    const nodes: string[] = [];
+    for (let at = 0; at < holds.nodes; at += 1) nodes.push((await money.node()).nodeId);
+    return new RealBooks(money, walletId, nodes);
+  }
+
+  /** `ask`: grants or refuses. */
+  async ask([node, journal, no, need, want, waiting]: readonly string[]): Promise<RealAnswer> {
+    const nodeId = this.#nodeId(node);
+    try {
+      const lease = await requestLease(this.#money.em(), {
+        nodeId,
+        journalId: await this.#journalId(nodeId, journal ?? ''),
+        requestNo: Number(no),
+        walletId: this.#walletId,
+        keyId: null,
+        need: BigInt(need ?? 0),
+        want: BigInt(want ?? 0),
+        waiting: BigInt(waiting ?? 0),
+      });
+      return `granted ${node} ${journal} ${no}=${this.#nameOf(lease.id)} ${lease.granted}`;
+    } catch (error) {
+      return `${WORDS[codeOf(error)]} ${node} ${journal} ${no}`;
+    }
+  }
+
+  /** `settle`: the charge of a request, in a lease. Says how many were new. */
+  async settle([node, request, lease]: readonly string[], place: ChargePlace): Promise<number> {
+    const nodeId = this.#nodeId(node);
+    const record = reported({
+      requestId: `${this.#run} ${request}`,
+      journalId: await this.#journalId(nodeId, place.journal),
+      seq: place.seq,
+      leaseId: this.#leases.get(lease ?? '') ?? '',
+      walletId: this.#walletId,
+      cost: 1n,
+    });
+    const actor = { ...SYSTEM_ACTOR, kind: 'NODE' as const, id: nodeId };
+    const answer = await settle(this.#money.em(), { node: actor, records: [record] });
+    if (answer.rejected.length > 0) throw new Error(`the charge of ${request} was rejected`);
+    return answer.accepted;
+  }
+
+  /** `close`: ends a lease with exactly so many charges. */
+  async close([node, journal, lease, count]: readonly string[]): Promise<RealAnswer> {
+    const nodeId = this.#nodeId(node);
+    try {
+      await closeLease(this.#money.em(), {
+        nodeId,
+        journalId: await this.#journalId(nodeId, journal ?? ''),
+        leaseId: this.#leases.get(lease ?? '') ?? '',
+        count: Number(count),
+        sum: BigInt(count ?? 0),
+        actor: SYSTEM_ACTOR,
+      });
+      return `closed ${node} ${journal} ${lease}`;
+    } catch (error) {
+      return codeOf(error) === 'CONFLICT' ? `not-closed ${node} ${journal} ${lease}` : undefined;
+    }
+  }
+
+  /** Takes the lease back as if its node had been silent for longer than its deadline. */
+  async reclaim(lease: string): Promise<void> {
+    const id = this.#leases.get(lease) ?? '';
+    await query(this.#money.em(), sql`update wallet_lease set state = 'ORPHANED' where id = ${id}`);
+    await reclaimLease(this.#money.em(), id);
+  }
+
+  async state(): Promise<RealState> {
+    const em = this.#money.em();
+    const [cash, gift] = [`wallet:${this.#walletId}:CASH`, `wallet:${this.#walletId}:GIFT`];
+    const wallet = await queryOne<{ balance: string }>(
+      em,
+      sql`select sum(balance)::text as balance from ledger_account where id in (${cash}, ${gift})`,
+    );
+    const leases = await query<{
+      id: string;
+      state: keyof typeof ENDED;
+      granted: string;
+      charged: number;
+      left: string;
+    }>(
+      em,
+      sql`
+      select l.id, l.state, (l.granted_cash + l.granted_gift)::text as granted, l.charge_count as charged,
+        (select sum(a.balance) from ledger_account a
+          where a.id in ('lease:' || l.id || ':CASH', 'lease:' || l.id || ':GIFT'))::text as left
+      from wallet_lease l where l.wallet_id = ${this.#walletId}`,
+    );
+    const charges = await query<{ request: string; settlement: string }>(
+      em,
+      sql`
+      select request_id as request, settlement from usage_charge where request_id like ${`${this.#run} %`}
+      order by request_id`,
+    );
+    return {
+      balance: Number(wallet?.balance),
+      leases: leases
+        .map(({ id, state, granted, charged, left }) => ({
+          id: this.#nameOf(id),
+          state: ENDED[state],
+          amount: Number(granted),
+          charged,
+          left: Number(left),
+        }))
+        .sort((one, other) => one.id.localeCompare(other.id)),
+      charged: charges.map(({ request }) => request.slice(this.#run.length + 1)),
+      writtenOff: charges.filter(({ settlement }) => settlement === 'WRITEOFF').length,
+    };
+  }
+
+  #nodeId(number: string | undefined): string {
+    const id = this.#nodes[Number(number)];
+    if (id === undefined) throw new Error(`there is no node ${number}`);
+    return id;
+  }
+
+  async #journalId(nodeId: string, name: string): Promise<string> {
+    const known = this.#journals.get(name);
+    if (known !== undefined) return known;
+    const id = `jnl_${this.#run}_${name.replace('/', '_')}`;
+    await query(this.#money.em(), sql`insert into node_journal (id, node_id) values (${id}, ${nodeId})`);
+    this.#journals.set(name, id);
+    return id;
+  }
+
+  #nameOf(id: string): string {
+    for (const [name, known] of this.#leases) if (known === id) return name;
+    const name = `l${this.#leases.size}`;
+    this.#leases.set(name, id);
+    return name;
+  }
+}
+
+function codeOf(error: unknown): UserErrorCode {
+  if (error instanceof UserFailure) return error.code;
+  throw error;
+}
