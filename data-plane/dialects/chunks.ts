@@ -6,8 +6,17 @@ import type { JsonObject } from './fields.ts';
 import type { SseFrame } from './sse.ts';
 import { unreadableAnswer } from './upstream-errors.ts';
 
+/** One answer of several. */
+interface ChunkedChoice {
+  readonly finished: boolean;
+  /** Its finish was told, though it may go on; a finished one may be over as well. */
+  readonly mayBeOver: boolean;
+}
+
 /** The answer that the chunks tell: started by the first one, its choices opened as they are spoken of. */
-export class ChunkedAnswer<Choice extends { readonly finished: boolean }> {
+export class ChunkedAnswer<Choice extends ChunkedChoice> {
+  /** How many choices were asked for. */
+  readonly asked: number;
   /** Nothing more is read. */
   ended = false;
   readonly #open: (index: number, answerId: string) => Choice;
@@ -16,8 +25,19 @@ export class ChunkedAnswer<Choice extends { readonly finished: boolean }> {
   #started = false;
 
   /** `open` makes the state of a choice that is spoken of for the first time. */
-  constructor(open: (index: number, answerId: string) => Choice) {
+  constructor(asked: number, open: (index: number, answerId: string) => Choice) {
+    this.asked = asked;
     this.#open = open;
+  }
+
+  /**
+   * Whether nothing that was begun is open, however many choices were asked for: some upstreams give fewer.
+   * Enough is also what was asked for, whatever else was begun.
+   */
+  get mayBeOver(): boolean {
+    let over = 0;
+    for (const choice of this.#choices.values()) if (choice.mayBeOver) over += 1;
+    return over > 0 && (over === this.#choices.size || over >= this.asked);
   }
 
   /** The choices so far. */

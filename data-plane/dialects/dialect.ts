@@ -120,6 +120,12 @@ export interface StreamDecoder {
    * bytes as they are has it already.
    */
   readonly withheld: boolean;
+  /**
+   * Whether the last frame may have been the end of the answer to whoever reads it as it is: nothing that was
+   * begun is left to be said, or as much was said as was asked for. Such bytes are held back until more is
+   * said, if it is.
+   */
+  readonly mayBeOver: boolean;
   push(frame: SseFrame): ChatEvent[];
   end(): ChatEvent[];
 }

@@ -26,6 +26,8 @@ const TAIL_MS = 1_000;
 export interface AnswerMachine {
   /** Whether something worth its price has come. */
   readonly content: boolean;
+  /** Whether some of that is among the bytes that may leave. */
+  readonly relayed: boolean;
   /** Whether the upstream's own end was seen. */
   readonly done: boolean;
   readonly failure: GatewayError | undefined;
@@ -145,7 +147,7 @@ class StreamRelay implements Answer {
   }
 
   #write(reply: Reply, bytes: Buffer): void {
-    if (this.#options.machine.content && !this.#relayed) {
+    if (this.#options.machine.relayed && !this.#relayed) {
       this.#relayed = true;
       this.#bill?.firstContent();
     }

@@ -49,19 +49,22 @@ export function tokensOf(usage: unknown): TokenCounts {
 }
 
 /**
- * Events pass untouched. From the last terminal event on they are held back; the answer is done with its
- * clean end or `[DONE]` after that. A stream that ends either way before every terminal event is a failure:
- * whatever it carried until then, what was asked for is not there.
+ * Events pass untouched. From a terminal event on they are held back until more is said, from the last one on
+ * until the charge is durable; the answer is done with its clean end or `[DONE]` after that. A stream
+ * that ends either way before every terminal event is a failure: whatever it carried until then, what was
+ * asked for is not there.
  */
 export class EventMachine implements AnswerMachine {
   readonly losses = 0;
   content = false;
+  relayed = false;
   done = false;
   failure: GatewayError | undefined;
   tokens: TokenCounts = NO_TOKENS;
   readonly #splitter = new FrameSplitter();
   readonly #ends: readonly string[];
   #missing: number;
+  #mayBeOver = false;
   #held: Buffer[] = [];
   #heldBytes = 0;
 
@@ -103,8 +106,13 @@ export class EventMachine implements AnswerMachine {
       const frame = readFrame(bytes);
       if (frame) this.#read(frame.data, frame.event);
       if (this.failure) break;
-      if (this.#missing > 0) out.push(bytes);
-      else this.#hold(bytes);
+      if (this.#mayBeOver) {
+        this.#hold(bytes);
+        continue;
+      }
+      this.relayed ||= this.content;
+      out.push(...this.#held.splice(0), bytes);
+      this.#heldBytes = 0;
     }
     return out.length === 1 && out[0] ? out[0] : Buffer.concat(out);
   }
@@ -122,7 +130,9 @@ export class EventMachine implements AnswerMachine {
     }
     this.content = true;
     if (isObject(value.usage)) this.tokens = tokensOf(value.usage);
-    if (this.#ends.includes(type) || isFinished(value.choices)) this.#missing -= 1;
+    const isEnd = this.#ends.includes(type) || isFinished(value.choices);
+    if (isEnd) this.#missing -= 1;
+    this.#mayBeOver = isEnd || this.#missing <= 0;
   }
 
   #hold(bytes: Buffer): void {
@@ -145,6 +155,7 @@ export class AudioMachine implements AnswerMachine {
   readonly losses = 0;
   readonly tokens = NO_TOKENS;
   content = false;
+  relayed = false;
   done = false;
   failure: GatewayError | undefined;
   held: Buffer = EMPTY;
@@ -154,6 +165,7 @@ export class AudioMachine implements AnswerMachine {
     const out = this.held;
     this.held = chunk;
     this.content = true;
+    this.relayed = out.length > 0;
     return out;
   }
 

@@ -9,13 +9,13 @@ import { NO_TOKENS } from '../dialects/canonical.ts';
 import type { ChatEvent } from '../dialects/canonical.ts';
 import { lossesOf } from '../dialects/dialect.ts';
 import type { Losses, StreamDecoder, StreamEncoder } from '../dialects/dialect.ts';
-import { observe, openEnding } from './ending.ts';
+import { mayBeOver, observe, openEnding } from './ending.ts';
 import type { Ending } from './ending.ts';
 import { FrameSplitter, readFrame } from './frames.ts';
 
 /**
- * What a stream may hold back after its last finish, in bytes: a terminal event may repeat the whole
- * answer.
+ * What a stream may hold back from a finish on that may be its last, in bytes: a terminal event may repeat
+ * the whole answer.
  */
 export const HELD_BYTES = 32 * 1024 * 1024;
 
@@ -40,6 +40,7 @@ export class StreamMachine {
   #held: Buffer[] = [];
   #heldBytes = 0;
   #losses = 0;
+  #relayed = false;
 
   constructor(options: StreamMachineOptions) {
     this.#options = options;
@@ -50,6 +51,10 @@ export class StreamMachine {
   get content(): boolean {
     const { decoder, encoder } = this.#options;
     return this.#ending.content || (!encoder && decoder.withheld);
+  }
+  /** Whether some of that is among the bytes that may leave. */
+  get relayed(): boolean {
+    return this.#relayed;
   }
   /** Whether the upstream's own end was seen. */
   get done(): boolean {
@@ -114,13 +119,35 @@ export class StreamMachine {
       const frame = readFrame(bytes);
       if (frame) out.push(this.#take(this.#options.decoder.push(frame), bytes));
       // Comments of a mirrored upstream pass, unless the end is being held back.
-      else if (!this.#options.encoder && !this.#ending.held) out.push(bytes);
+      else if (!this.#options.encoder && !this.#isEnding) out.push(bytes);
     }
     return joinSlices(out);
   }
 
-  /** The bytes that these events let go; from the last finish on they are kept. */
+  /** Whether what the client would read last may be the end: in a mirror that is the upstream's own word. */
+  get #isEnding(): boolean {
+    const { encoder, decoder } = this.#options;
+    return encoder ? mayBeOver(this.#ending) : decoder.mayBeOver;
+  }
+
+  /** The bytes that these events let go: none while the answer may be over, else what was kept, too. */
   #take(events: readonly ChatEvent[], mirrored: Buffer | undefined): Buffer {
+    const bytes = this.#write(events, mirrored);
+    if (this.#ending.failure || bytes.length === 0) return EMPTY;
+    if (this.#isEnding) {
+      this.#hold(bytes);
+      return EMPTY;
+    }
+    this.#relayed ||= this.content;
+    if (this.#held.length === 0) return bytes;
+    const all = joinSlices([...this.#held, bytes]);
+    this.#held = [];
+    this.#heldBytes = 0;
+    return all;
+  }
+
+  /** What the client is to read of these events. */
+  #write(events: readonly ChatEvent[], mirrored: Buffer | undefined): Buffer {
     const { encoder, dropUsageFrames } = this.#options;
     let text = '';
     for (const event of events) {
@@ -128,18 +155,13 @@ export class StreamMachine {
       if (this.#ending.failure) return EMPTY;
       if (!encoder) continue;
       this.#losses += lossesOf(event, encoder.losses);
-      if (this.#ending.held) this.#hold(Buffer.from(encoder.stream.push(event)));
-      else text += encoder.stream.push(event);
+      text += encoder.stream.push(event);
     }
-    if (encoder) return text ? Buffer.from(text) : EMPTY;
-    if (!mirrored || (dropUsageFrames && isUsageOnly(events))) return EMPTY;
-    if (!this.#ending.held) return mirrored;
-    this.#hold(mirrored);
-    return EMPTY;
+    if (encoder) return Buffer.from(text);
+    return !mirrored || (dropUsageFrames && isUsageOnly(events)) ? EMPTY : mirrored;
   }
 
   #hold(bytes: Buffer): void {
-    if (bytes.length === 0) return;
     this.#held.push(bytes);
     this.#heldBytes += bytes.length;
     if (this.#heldBytes > HELD_BYTES) {

@@ -39,6 +39,11 @@ class MessagesStreamDecoder implements StreamDecoder {
     return this.#withheld;
   }
 
+  /** A stop reason may already stand in `message_start`: then every whole block may be the last. */
+  get mayBeOver(): boolean {
+    return this.#finished || (this.#stopWord !== '' && this.#open.size === 0);
+  }
+
   push(frame: SseFrame): ChatEvent[] {
     if (this.#ended) return [];
     try {

@@ -21,17 +21,20 @@ export function streamDecoder(choices: number): StreamDecoder {
 }
 
 class GenerateStreamDecoder implements StreamDecoder {
-  readonly #asked: number;
-  readonly #answer = new ChunkedAnswer((index, answerId) => new CandidateDecoder(index, answerId));
+  readonly #answer: ChunkedAnswer<CandidateDecoder>;
   #usage: JsonObject = {};
 
   constructor(asked: number) {
-    this.#asked = asked;
+    this.#answer = new ChunkedAnswer(asked, (index, answerId) => new CandidateDecoder(index, answerId));
   }
 
   /** Pictures that are part of thinking have no place in other formats. */
   get withheld(): boolean {
     return this.#answer.choices.some((candidate) => candidate.hasSketched);
+  }
+
+  get mayBeOver(): boolean {
+    return this.#answer.mayBeOver;
   }
 
   push(frame: SseFrame): ChatEvent[] {
@@ -45,7 +48,7 @@ class GenerateStreamDecoder implements StreamDecoder {
     const events = answer.choices.flatMap((candidate) => candidate.settle());
     // A blocked prompt has one finish, and some models ignore how many candidates were asked for.
     if (answer.hasFinished(1)) return [...events, { type: 'done' }];
-    const error = brokenOff(`the stream ended before the finish of ${this.#asked} candidates`);
+    const error = brokenOff(`the stream ended before the finish of ${answer.asked} candidates`);
     return [...events, { type: 'error', error }];
   }
 
@@ -95,16 +98,23 @@ class CandidateDecoder {
    */
   read(candidate: JsonObject, goesOn: boolean): ChatEvent[] {
     if (this.finished) return [];
-    const events = objectsOf(objectOf(candidate.content).parts).flatMap((part) => this.#part(part));
+    const parts = objectsOf(objectOf(candidate.content).parts);
+    const events = parts.flatMap((part) => this.#part(part));
     const logprobs = readLogprobs(candidate.logprobsResult);
     if (logprobs && this.#open?.key === 'text') events.push(...this.#blocks.delta('text', '', logprobs));
     const target = this.#open?.key === 'text' ? 'text' : undefined;
     if (target)
       events.push(...readCitations(candidate).flatMap((citation) => this.#blocks.cite(target, citation)));
     const word = textOf(candidate.finishReason);
+    if (parts.some((part) => part.text !== '')) this.#waitingWord = '';
     if (!word || word === 'FINISH_REASON_UNSPECIFIED') return events;
     if (goesOn) this.#waitingWord = word;
     return goesOn ? events : [...events, ...this.#finish(word)];
+  }
+
+  /** A finish was named and nothing said since: also where the turn may go on. */
+  get mayBeOver(): boolean {
+    return this.finished || this.#waitingWord !== '';
   }
 
   /** The finish that waited for the end of the body. */

@@ -20,16 +20,19 @@ export function streamDecoder(choices: number): StreamDecoder {
 }
 
 class ChatStreamDecoder implements StreamDecoder {
-  readonly #asked: number;
-  readonly #answer = new ChunkedAnswer((index, answerId) => new ChoiceDecoder(index, answerId));
+  readonly #answer: ChunkedAnswer<ChoiceDecoder>;
 
   constructor(asked: number) {
-    this.#asked = asked;
+    this.#answer = new ChunkedAnswer(asked, (index, answerId) => new ChoiceDecoder(index, answerId));
   }
 
   /** Speech comes in pieces and is told whole. */
   get withheld(): boolean {
     return this.#answer.choices.some((choice) => choice.hasSpoken);
+  }
+
+  get mayBeOver(): boolean {
+    return this.#answer.mayBeOver;
   }
 
   push(frame: SseFrame): ChatEvent[] {
@@ -41,7 +44,7 @@ class ChatStreamDecoder implements StreamDecoder {
    * Groq, Perplexity and GPUStack may end without `[DONE]`: enough where every answer asked for has finished.
    */
   end(): ChatEvent[] {
-    return this.#finish(this.#asked);
+    return this.#finish(this.#answer.asked);
   }
 
   #finish(needed: number): ChatEvent[] {
@@ -97,6 +100,10 @@ class ChoiceDecoder {
     this.#index = index;
     this.#answerId = answerId;
     this.#blocks = new BlockSequence(index);
+  }
+
+  get mayBeOver(): boolean {
+    return this.finished;
   }
 
   get hasSpoken(): boolean {

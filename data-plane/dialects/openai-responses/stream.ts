@@ -31,14 +31,20 @@ export class ResponsesStreamDecoder implements StreamDecoder {
   #hasStarted = false;
   #isOver = false;
   #withheld = false;
+  #marked = false;
 
   /** Pictures in the making, code and speech are told with their finished item, or not at all. */
   get withheld(): boolean {
     return this.#withheld;
   }
 
+  get mayBeOver(): boolean {
+    return this.#isOver || this.#marked;
+  }
+
   push(frame: SseFrame): ChatEvent[] {
-    // Some compatible providers end with the chat format's marker.
+    // Some compatible providers end with the chat format's marker, at which SDKs stop to read.
+    this.#marked ||= frame.data === '[DONE]';
     if (this.#isOver || frame.data === '[DONE]') return [];
     const event = parseObject(frame.data);
     if (!event) return this.#fail(unreadableAnswer('an event is no JSON object'));
