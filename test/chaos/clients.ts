@@ -1,6 +1,8 @@
 /** The customers of a chaos run: they ask without a pause and remember exactly what they saw. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { FORMATS } from './formats.ts';
+import type { ChatFormat } from './formats.ts';
 import type { Random } from './random.ts';
 
 /** What a client saw of one request. */
@@ -51,17 +53,19 @@ export async function runClient(
 ): Promise<void> {
   const { random } = setting;
   let once: string | null = null;
+  let format: ChatFormat = FORMATS[0];
   let repeated = 0;
   while (running()) {
     const node = setting.nodes[random.between(0, setting.nodes.length - 1)];
     if (!node) return;
+    // Repeated under a key, the question must be the same.
+    if (once === null) format = random.pick(FORMATS);
     if (once === null && random.between(1, ONCE_EVERY) === 1) once = randomBytes(8).toString('hex');
     const attempt: Attempt = {
       once,
       keyId: setting.keyId,
       node: node.name,
       trace: randomBytes(16).toString('hex'),
-      // Repeated under a key, the body must be the same.
       streamed: once === null ? random.next() < 0.7 : true,
       startedAt: Date.now(),
       endedAt: 0,
@@ -74,7 +78,7 @@ export async function runClient(
     };
     seen.push(attempt);
     const leaves = attempt.streamed && random.between(1, LEAVES_EVERY) === 1;
-    await ask(attempt, { url: node.url, key: setting.key, leaves }).catch(() => undefined);
+    await ask(attempt, { format, url: node.url, key: setting.key, leaves }).catch(() => undefined);
     attempt.endedAt = Date.now();
     repeated += 1;
     const over = attempt.finished || attempt.left || repeated > REPEATED_MOST;
@@ -84,12 +88,13 @@ export async function runClient(
 }
 
 interface Question {
+  format: ChatFormat;
   url: string;
   key: string;
   leaves: boolean;
 }
 
-async function ask(attempt: Attempt, { url, key, leaves }: Question): Promise<void> {
+async function ask(attempt: Attempt, { format, url, key, leaves }: Question): Promise<void> {
   const away = new AbortController();
   const leave = (): void => {
     attempt.left = true;
@@ -97,7 +102,7 @@ async function ask(attempt: Attempt, { url, key, leaves }: Question): Promise<vo
   };
   const impatience = setTimeout(leave, PATIENCE_MS);
   try {
-    const response = await fetch(`${url}/v1/chat/completions`, {
+    const response = await fetch(`${url}${format.path(attempt.streamed)}`, {
       method: 'POST',
       signal: away.signal,
       headers: {
@@ -106,11 +111,7 @@ async function ask(attempt: Attempt, { url, key, leaves }: Question): Promise<vo
         ...(attempt.once !== null && { 'idempotency-key': attempt.once }),
         traceparent: `00-${attempt.trace}-0123456789abcdef-01`,
       },
-      body: JSON.stringify({
-        model: 'budget',
-        stream: attempt.streamed,
-        messages: [{ role: 'user', content: 'Hi' }],
-      }),
+      body: JSON.stringify(format.body(attempt.streamed)),
     });
     attempt.requestId = response.headers.get('x-request-id');
     attempt.status = response.status;
@@ -118,8 +119,8 @@ async function ask(attempt: Attempt, { url, key, leaves }: Question): Promise<vo
     const decoder = new TextDecoder();
     for await (const chunk of response.body ?? []) {
       text += decoder.decode(chunk as Uint8Array, { stream: true });
-      attempt.content = response.ok && (!attempt.streamed || text.includes('"content":"word'));
-      if (text.includes('data: [DONE]')) attempt.finished = true;
+      attempt.content = response.ok && (!attempt.streamed || text.includes(format.content));
+      if (attempt.streamed && text.includes(format.end)) attempt.finished = true;
       else if (leaves && attempt.content) return leave();
     }
     if (!response.ok) attempt.reason = text.slice(0, REASON_LENGTH);

@@ -39,10 +39,14 @@ const fault = (kind: Fault['kind'], target: string, after = 0, lasts = 500): Fau
 function judge(
   seen: Partial<Attempt>,
   charges: readonly BookedCharge[],
-  { faults = [], freed }: { faults?: readonly Fault[]; freed?: string } = {},
+  {
+    faults = [],
+    freed,
+    begun = ['trace_1'],
+  }: { faults?: readonly Fault[]; freed?: string; begun?: string[] } = {},
 ) {
   const free = new Map(freed === undefined ? [] : [['request_1', freed]]);
-  const books = { price: PRICE, charges, free, completed: new Map([['trace_1', 1]]) };
+  const books = { price: PRICE, charges, free, completed: new Map([['trace_1', 1]]), begun: new Set(begun) };
   const { differenceMicros, ...counts } = compare([{ ...attempt, ...seen }], books, faults);
   return { difference: differenceMicros, ...counts };
 }
@@ -105,6 +109,17 @@ it('what its key was charged for twice is a difference', () => {
     finished: true,
   }));
   const charges = [charge, { ...charge, requestId: 'request_2' }];
-  const books = { price: PRICE, charges, free: new Map(), completed: new Map([['trace_1', 2]]) };
+  const begun = new Set(['trace_1']);
+  const books = { price: PRICE, charges, free: new Map(), completed: new Map([['trace_1', 2]]), begun };
   expect(compare(twice, books, []).findings).toEqual(['key key was charged twice']);
+});
+
+it('who leaves without having seen content may be charged, unless the upstream never wrote any', () => {
+  const seen = { left: true, content: false };
+  expect(judge(seen, [charge])).toMatchObject({ difference: 0n, leftCharged: 1 });
+  expect(judge(seen, [charge], { begun: [] })).toMatchObject({
+    difference: PRICE,
+    findings: [expect.stringContaining('before there was any content')],
+  });
+  expect(judge(seen, [], { begun: [] })).toMatchObject({ difference: 0n });
 });

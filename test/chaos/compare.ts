@@ -18,6 +18,8 @@ export interface Books {
   free: ReadonlyMap<string, string>;
   /** Answers that the upstream wrote to their end, by trace id. */
   completed: ReadonlyMap<string, number>;
+  /** Trace ids of answers of which the upstream wrote any content. */
+  begun: ReadonlySet<string>;
 }
 
 export interface Comparison {
@@ -69,6 +71,8 @@ export function compare(attempts: readonly Attempt[], books: Books, faults: read
       if (!books.completed.has(attempt.trace)) differ(books.price, `${what} ended before the model did`);
     } else if (attempt.left) {
       if (charge) result.leftCharged += 1;
+      if (charge && !books.begun.has(attempt.trace))
+        differ(charge.amount, `${what} left before there was any content and was charged`);
       if (charge || !attempt.content) continue;
       const why = whyFree(attempt, books, faults);
       if (why === 'kill') result.leftFreeByKill += 1;

@@ -13,6 +13,8 @@ export interface ModelServer {
   port: number;
   /** Answers that were written to their end, by the trace id that the client sent. */
   completed: Map<string, number>;
+  /** Trace ids of answers that were begun: some content was written. */
+  begun: Set<string>;
   asked: number;
   close(): Promise<void>;
 }
@@ -25,6 +27,7 @@ export async function startModelServer(): Promise<ModelServer> {
   const model: ModelServer = {
     port: 0,
     completed: new Map(),
+    begun: new Set(),
     asked: 0,
     close: () =>
       new Promise((resolve) => {
@@ -47,6 +50,7 @@ async function answer(model: ModelServer, request: IncomingMessage, response: Se
     response.end('{"error":{"message":"the model failed"}}');
     return;
   }
+  model.begun.add(trace);
   const { stream } = JSON.parse(body) as { stream?: boolean };
   await (stream ? writeStream(response) : writeWhole(response));
   model.completed.set(trace, (model.completed.get(trace) ?? 0) + 1);

@@ -22,7 +22,10 @@ const DELAY_MS = 150;
 interface Link {
   near: Socket;
   far: Socket;
-  /** What a disturbance keeps back: given on when it ends late, lost when the connection is reset. */
+  /**
+   * What a disturbance keeps back, the end of a side included: given on when it ends late, also of a process
+   * that is dead by then; lost when the connection is reset.
+   */
   kept: (() => void)[];
 }
 
@@ -76,6 +79,7 @@ class Wire {
       if (link.kept.length === 0) continue;
       if (end === 'reset') this.#reset(link);
       for (const deliver of link.kept.splice(0)) deliver();
+      if (link.near.destroyed && link.far.destroyed) this.#links.delete(link);
     }
   }
 
@@ -86,15 +90,20 @@ class Wire {
         to.write(chunk.subarray(0, Math.floor(chunk.length / 2)), () => this.#reset(link));
       } else if (mode === 'delay') {
         setTimeout(() => to.write(chunk), DELAY_MS);
-      } else if (mode === 'blackhole' || (mode === 'deaf' && from === link.far)) {
-        link.kept.push(() => to.write(chunk));
       } else {
-        to.write(chunk);
+        this.#pass(link, from, () => to.write(chunk));
       }
     });
-    from.on('end', () => to.end());
-    from.on('error', () => this.#reset(link));
-    from.on('close', () => this.#links.delete(link));
+    from.on('end', () => this.#pass(link, from, () => to.end()));
+    from.on('error', () => this.#pass(link, from, () => this.#reset(link)));
+    from.on('close', () => {
+      if (link.kept.length === 0) this.#links.delete(link);
+    });
+  }
+
+  #pass(link: Link, from: Socket, deliver: () => void): void {
+    if (this.#mode === 'blackhole' || (this.#mode === 'deaf' && from === link.far)) link.kept.push(deliver);
+    else deliver();
   }
 
   #reset(link: Link): void {

@@ -194,7 +194,8 @@ async function judge(
     'select request_id, outcome from usage_entry where cost = 0',
   );
   const free = new Map(freed.map((row) => [row.request_id, row.outcome]));
-  const books = { price: PRICE, charges, free, completed: stage.model.completed };
+  const { completed, begun } = stage.model;
+  const books = { price: PRICE, charges, free, completed, begun };
   const comparison = compare(seen, books, faults);
   return {
     faults,

@@ -49,7 +49,7 @@ interface History {
 
 type Way = 'close' | 'close from another journal' | 'reclaim';
 
-/** What no production node or clock brings about: a lease is closed with some count, or taken back, at once. */
+/** What no production node or clock brings about: a lease is closed with some count, or taken back. */
 interface Wild {
   how: Way;
   lease: number;
@@ -83,7 +83,7 @@ beforeAll(async () => {
 });
 afterAll(() => money.close());
 
-test(`the model's control plane answers as the real one, in ${HISTORIES} histories (seed ${SEED})`, async () => {
+test(`the model answers as the real control plane, in ${HISTORIES} histories (seed ${SEED})`, async () => {
   const told: Record<string, number> = {};
   await fc.assert(
     fc.asyncProperty(history, async (each) => {
