@@ -50,7 +50,7 @@ describe('downloads', () => {
     const movement = { walletId, actor: SYSTEM_ACTOR, description: 'test' };
     await creditCash(em(), {
       ...movement,
-      amount: 8n * PRICE,
+      amount: 9n * PRICE,
       kind: 'ADJUSTMENT',
       reference: `c:${walletId}`,
     });
@@ -66,13 +66,16 @@ describe('downloads', () => {
       sql`insert into data_plane_node (id, name, token_digest) values (${nodeId}, ${nodeId}, ${nodeId})`,
     );
     await query(em(), sql`insert into node_journal (id, node_id) values (${journalId}, ${nodeId})`);
-    const wish = { nodeId, journalId, walletId, keyId: null, requestNo: 1, need: PRICE, waiting: 0n };
-    const lease = await requestLease(em(), { ...wish, want: 9n * PRICE });
+    const wish = { nodeId, journalId, walletId, keyId: null, need: PRICE };
+    const all = 11n * PRICE;
+    const lease = await requestLease(em(), { ...wish, requestNo: 1, waiting: all, want: all });
     const charge = (seq: number) =>
       reported({ journalId, leaseId: lease.id, walletId, keyId, seq, cost: PRICE, modelName: 'a,b\n"c"' });
     const node = { ...SYSTEM_ACTOR, kind: 'NODE' as const, id: nodeId };
     await settle(em(), { node, records: [1, 2, 3, 4, 5, 6, 7].map(charge) });
+    await query(em(), sql`update wallet_lease set state = 'ORPHANED' where id = ${lease.id}`);
     await reclaimLease(em(), lease.id);
+    await requestLease(em(), { ...wish, requestNo: 2, waiting: PRICE, want: PRICE });
     await settle(em(), { node, records: [8, 9, 10, 11].map(charge) });
   }
 

@@ -88,13 +88,13 @@ async function openRun(): Promise<{ act(step: Step): Promise<void> }> {
       const request = { ...node, walletId, keyId: null, ...asked };
       leases.push({ walletId, ...node, leaseId: (await requestLease(money.em(), request)).id, sent: [] });
     },
-    settle: onLease((lease) => {
+    settle: onLease(async (lease) => {
       const seq = (seqs.get(lease.journalId) ?? 0) + 1;
       seqs.set(lease.journalId, seq);
       const { walletId: payer, journalId, leaseId } = lease;
       const record = reported({ walletId: payer, journalId, leaseId, seq, cost: PRICE });
-      lease.sent.push(record);
-      return report(lease.nodeId, [record]);
+      const { rejected } = await report(lease.nodeId, [record]);
+      if (rejected.length === 0) lease.sent.push(record);
     }),
     again: onLease((lease) => report(lease.nodeId, lease.sent)),
     close: onLease((lease) => {

@@ -8,6 +8,7 @@ import { query, sql } from '../sql.ts';
 import { closeLease, reclaimLease } from '../wallet/lease.end.ts';
 import { requestLease } from '../wallet/lease.service.ts';
 import { revenueAccount } from '../wallet/ledger.ts';
+import { creditGift } from '../wallet/movements.ts';
 import { walletById } from '../wallet/wallet.service.ts';
 import { claimRequest, pruneClaims, releaseClaim } from './claim.service.ts';
 import type { Claim } from './claim.service.ts';
@@ -57,6 +58,15 @@ async function lose(leaseId: string): Promise<void> {
   await reclaimLease(money.em(), leaseId);
 }
 
+/** Another node spends so much of the wallet. */
+async function spend(walletId: string, amount: bigint): Promise<void> {
+  const node = await money.node();
+  const asked = { requestNo: 1, need: amount, waiting: amount, want: amount };
+  const lease = await requestLease(money.em(), { ...node, walletId, keyId: null, ...asked });
+  const { nodeId, journalId } = node;
+  await report(nodeId, [reported({ journalId, walletId, leaseId: lease.id, seq: 1, cost: amount })]);
+}
+
 /** The USAGE transactions of a node, with each line. */
 const booksOf = (nodeId: string) =>
   query<{ reference: string; description: string; lines: string[] }>(
@@ -99,8 +109,11 @@ it('enters a batch as one transaction: each lease pays gift first, the revenue g
 });
 
 it('lets the wallet pay a late charge gift first, with an alarm, and to the last micro-dollar', async () => {
-  const of = await setting({ cash: 2n * PRICE - 40n, gift: 40n });
+  const of = await setting({ cash: 3n * PRICE }, 3n);
   await lose(of.leaseId);
+  await spend(of.walletId, PRICE + 40n);
+  const gift = { walletId: of.walletId, amount: 40n, actor: SYSTEM_ACTOR, description: 'test' };
+  await creditGift(money.em(), { ...gift, kind: 'GIFT_ADMIN', reference: `more:${of.walletId}` });
   const records = [charge(of, 1), charge(of, 2), charge(of, 3)];
   expect(await report(of.nodeId, records)).toMatchObject({ accepted: 3, rejected: [] });
   const revenue = revenueAccount(of.nodeId);
@@ -140,9 +153,10 @@ it('lets the wallet pay a late charge gift first, with an alarm, and to the last
 it('writes off a whole charge rather than a part of it: what the wallet has stays there', async () => {
   const of = await setting({ cash: PRICE });
   await lose(of.leaseId);
-  await report(of.nodeId, [charge(of, 1, { cost: PRICE + 1n })]);
-  expect(await walletById(money.em(), of.walletId)).toMatchObject({ cash: PRICE });
-  expect((await booksOf(of.nodeId))[0]?.lines).toContain(`writeoff ${-(PRICE + 1n)}`);
+  await spend(of.walletId, 1n);
+  await report(of.nodeId, [charge(of, 1)]);
+  expect(await walletById(money.em(), of.walletId)).toMatchObject({ cash: PRICE - 1n });
+  expect((await booksOf(of.nodeId))[0]?.lines).toContain(`writeoff ${-PRICE}`);
 });
 
 it('settles charges of a silent node from their lease, and of a closed one from the wallet', async () => {
@@ -174,8 +188,10 @@ it('alarms with the reason and the place: whose journal, whose lease, which numb
     [charge(of, 5, { leaseId: null }), /needs journal, seq and lease/],
     [charge(of, 1), /another request has this place/],
     [{ ...first, seq: 6 }, /already settled under another place/],
-    [{ ...first, cost: 1n }, /already settled under another place/],
+    [{ ...first, cost: 1n, basePrice: 1n }, /already settled under another place/],
     [charge(of, 7, { leaseId: 'lse_none' }), /lease of another journal/],
+    [charge(of, 8, { cost: 1n, basePrice: PRICE }), /^cost 1 is not price 100 × ratio 1$/],
+    [charge(of, 9, { cost: 2n * PRICE }), /^cost 200 is beyond what lease lse_\w+ was granted$/],
   ];
   for (const [record, reason] of cases) {
     const answer = await report(of.nodeId, [record]);
@@ -238,10 +254,11 @@ it('takes 500 records at once and says so of more; a batch of none is no fault',
 
 it('says which value the database refuses and what to do; any other failure passes as it is', async () => {
   const of = await setting({ cash: 10n * PRICE });
-  await expect(report(of.nodeId, [charge(of, 1, { basePrice: 2n ** 63n })])).rejects.toMatchObject({
+  const free = { journalId: null, seq: null, leaseId: null, cost: 0n };
+  await expect(report(of.nodeId, [charge(of, 1, { ...free, ratio: '1\0' })])).rejects.toMatchObject({
     code: 'INVALID',
     field: ['input', 'records'],
-    message: expect.stringMatching(/\(22003\).*one by one/),
+    message: expect.stringMatching(/\(22P05\).*one by one/),
   });
   const em = money.em();
   await em.begin();
@@ -253,7 +270,7 @@ it('says which value the database refuses and what to do; any other failure pass
 });
 
 it('tells the owners of what came in, once for each request, and nobody of what was refused', async () => {
-  const of = await setting({ cash: 10n * PRICE });
+  const of = await setting({ cash: 10n * PRICE }, 2n);
   const [taken, refused] = [charge(of, 1), charge(of, 1)];
   await report(of.nodeId, [taken, refused]);
   await report(of.nodeId, [taken]);

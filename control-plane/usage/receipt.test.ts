@@ -39,8 +39,8 @@ describe('a receipt', () => {
       sql`insert into data_plane_node (id, name, token_digest) values (${nodeId}, ${nodeId}, ${nodeId})`,
     );
     await query(em(), sql`insert into node_journal (id, node_id) values (${journalId}, ${nodeId})`);
-    const wish = { nodeId, journalId, walletId, keyId: null, requestNo: 1, need: 1n, waiting: 0n };
-    const lease = await requestLease(em(), { ...wish, want: 900_000n });
+    const wish = { nodeId, journalId, walletId, keyId: null, requestNo: 1, need: 1n };
+    const lease = await requestLease(em(), { ...wish, waiting: 900_000n, want: 900_000n });
     const place = { journalId, leaseId: lease.id, walletId };
     charged = reported({ ...place, seq: 1, cost: 100_000n, keyId: keyIds[0] ?? '' });
     const dearer = reported({ ...place, seq: 2, cost: 200_000n, keyId: keyIds[2] ?? '' });

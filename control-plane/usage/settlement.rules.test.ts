@@ -1,10 +1,12 @@
 /** How charges meet their leases, and which records can never be settled. */
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { AMOUNT_MAX } from '@gateway/shared/money';
+import { AMOUNT_MAX, chargeFor, formatRatio } from '@gateway/shared/money';
 import type { Lease } from '../wallet/lease.rows.ts';
 import { judgeClaim } from './claim.rules.ts';
 import type { StandingClaim } from './claim.rules.ts';
 import {
+  beyondGrant,
   chargeOf,
   malformation,
   planSettlement,
@@ -62,6 +64,59 @@ describe('a plan', () => {
   });
 });
 
+describe('what leases were granted', () => {
+  const amounts = fc.bigInt({ min: 1n, max: 500n });
+  const charges = fc.array(fc.tuple(fc.constantFrom('l1', 'l2'), amounts), { maxLength: 30 });
+
+  test('is the most that charges take of them, in whatever order these come', () => {
+    fc.assert(
+      fc.property(charges, amounts, fc.nat(), (listed, room, turn) => {
+        const all = listed.map(([leaseId, amount], at) => charge(at + 1, leaseId, amount));
+        const turned = [...all.slice(turn % 31), ...all.slice(0, turn % 31)];
+        const beyond = beyondGrant(turned, new Map([['l1', room]]));
+        const sumOf = (lease: string) =>
+          all
+            .filter(({ leaseId, requestId }) => leaseId === lease && !beyond.has(requestId))
+            .reduce((sum, { amount }) => sum + amount, 0n);
+        expect(sumOf('l1')).toBeLessThanOrEqual(room);
+        expect(sumOf('l2')).toBe(0n);
+        expect(beyond).toEqual(beyondGrant(all, new Map([['l1', room]])));
+      }),
+    );
+  });
+
+  test('is enough for all that an honest node charges: nothing of that is refused', () => {
+    fc.assert(
+      fc.property(charges, (listed) => {
+        const all = listed.map(([leaseId, amount], at) => charge(at + 1, leaseId, amount));
+        const rooms = new Map<string, bigint>();
+        for (const { leaseId, amount } of all) rooms.set(leaseId, (rooms.get(leaseId) ?? 0n) + amount);
+        expect(beyondGrant(all, rooms)).toEqual(new Set());
+      }),
+    );
+  });
+
+  test('goes to the first charges by their numbers, and to a small one behind one that is too large', () => {
+    const all = [charge(3), charge(2, 'l1', 150n), charge(1), charge(4, 'l1', 1n)];
+    expect(beyondGrant(all, new Map([['l1', 201n]]))).toEqual(new Set(['r2']));
+    expect(beyondGrant(all, new Map([['l1', 200n]]))).toEqual(new Set(['r2', 'r4']));
+    expect(beyondGrant([charge(1)], new Map([['l1', -5n]]))).toEqual(new Set(['r1']));
+  });
+});
+
+test('a cost is believed exactly where the one price formula makes it of price and ratio', () => {
+  const ratio = fc.bigInt({ min: 1n, max: 99_999_999n });
+  const price = fc.bigInt({ min: 1n, max: 10n ** 9n });
+  fc.assert(
+    fc.property(price, ratio, fc.bigInt({ min: -3n, max: 3n }), (basePrice, by, off) => {
+      const cost = chargeFor(basePrice, by) + off;
+      fc.pre(cost > 0n && cost <= AMOUNT_MAX);
+      const record = usage({ basePrice, ratio: formatRatio(by), cost });
+      expect(malformation(record) === undefined).toBe(off === 0n);
+    }),
+  );
+});
+
 const usage = (more: Partial<ReportedUsage> = {}): ReportedUsage => ({
   ...{ requestId: 'r1', journalId: 'j1', seq: 1, leaseId: 'l1', at: new Date(0), keyId: 'k1' },
   ...{ walletId: 'w1', poolId: null, group: 'default', source: 'API_KEY', modelName: 'swift' },
@@ -93,7 +148,9 @@ describe('a record', () => {
     expect(refusal(usage(), known())).toBe(undefined);
     expect(refusal(usage(), known({ keyId: 'k1' }))).toBe(undefined);
     expect(refusal(free(), known())).toBe(undefined);
-    expect(refusal(usage({ cost: AMOUNT_MAX, basePrice: 0n }), known())).toBe(undefined);
+    expect(refusal(usage({ cost: AMOUNT_MAX, basePrice: AMOUNT_MAX }), known())).toBe(undefined);
+    expect(refusal(usage({ cost: 90n, ratio: '0.9' }), known())).toBe(undefined);
+    expect(refusal(free({ basePrice: PRICE, ratio: '0.9' }), known())).toBe(undefined);
     expect(refusal(free({ journalId: null, requestId: 'x'.repeat(128) }), known())).toBe(undefined);
   });
 
@@ -104,6 +161,16 @@ describe('a record', () => {
     ['needs journal, seq and lease', { cost: 0n }],
     ['amount out of bounds', { cost: AMOUNT_MAX + 1n }],
     ['amount out of bounds', { basePrice: -1n }],
+    ['amount out of bounds', { basePrice: AMOUNT_MAX + 1n }],
+    ['amount out of bounds', { basePrice: 2n ** 63n, cost: 2n ** 63n }],
+    ['cost 90000 is not price 100 × ratio 1', { cost: 90_000n }],
+    ['cost 99 is not price 100 × ratio 1', { cost: 99n }],
+    ['cost 100 is not price 100 × ratio 0.9', { ratio: '0.9' }],
+    ['cost 100 is not price 0 × ratio 1', { basePrice: 0n }],
+    ['cost 100 is not price 100 × ratio 1e0', { ratio: '1e0' }],
+    ['cost 100 is not price 100 × ratio 99999', { ratio: '99999' }],
+    ['cost 100 is not price 100 × ratio 1111111111111111', { ratio: '1'.repeat(17) }],
+    ['cost 100 is not price 100 × ratio 1', { ratio: '1\0' }],
     ['seq out of bounds', { seq: 0 }],
     ['seq out of bounds', { seq: 1.5 }],
     ['seq out of bounds', { seq: 2 ** 53 }],

@@ -1,7 +1,7 @@
 /** How a batch of charges meets the leases it names: pure decisions, no database. */
 import { isIP } from 'node:net';
 import type { Family, Group } from '@gateway/shared/catalog';
-import { AMOUNT_MAX } from '@gateway/shared/money';
+import { AMOUNT_MAX, chargeFor, parseRatio } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
 import type { Tried, UsageOutcome, UsageSource, UsageStatus } from '@gateway/shared/records';
 import type { Lease } from '../wallet/lease.rows.ts';
@@ -71,6 +71,8 @@ export interface SettlementPlan {
 
 const ID_LENGTH_MAX = 128;
 const NAME_LENGTH_MAX = 256;
+/** So much of a ratio is told that is none. */
+const RATIO_SHOWN = 16;
 const YEAR_10000_MS = Date.UTC(10_000, 0, 1);
 
 /**
@@ -98,6 +100,22 @@ export function planSettlement(
     plan.drains.set(leaseId, { ...giftFirst(amount, holdings.get(leaseId)?.gift ?? 0n), count });
   }
   return plan;
+}
+
+/**
+ * The charges that are more than their leases were granted, of those without an entry more than nothing; in
+ * the order of their sequence numbers the first that fit have the room. `rooms`: what each lease was granted
+ * less all that was ever charged to it, before its end or after. An honest node's charges always fit.
+ */
+export function beyondGrant(charges: readonly Charge[], rooms: ReadonlyMap<string, Micros>): Set<string> {
+  const left = new Map(rooms);
+  const beyond = new Set<string>();
+  for (const { requestId, leaseId, amount } of [...charges].sort((one, other) => one.seq - other.seq)) {
+    const room = left.get(leaseId) ?? 0n;
+    if (room < amount) beyond.add(requestId);
+    else left.set(leaseId, room - amount);
+  }
+  return beyond;
 }
 
 /**
@@ -155,7 +173,8 @@ export function malformation(usage: ReportedUsage): string | undefined {
   const placed = [usage.journalId, usage.seq, usage.leaseId].filter((part) => part !== null).length;
   if (placed !== (usage.cost > 0n ? 3 : 0))
     return 'a charge needs journal, seq and lease; a free request has none';
-  if (usage.cost < 0n || usage.cost > AMOUNT_MAX || usage.basePrice < 0n) return 'amount out of bounds';
+  if ([usage.cost, usage.basePrice].some((amount) => amount < 0n || amount > AMOUNT_MAX))
+    return 'amount out of bounds';
   if (usage.seq !== null && (!Number.isSafeInteger(usage.seq) || usage.seq < 1)) return 'seq out of bounds';
   const ids = [usage.requestId, usage.keyId, usage.walletId, usage.poolId ?? 'none', usage.routeId ?? 'none'];
   ids.push(usage.journalId ?? 'none', usage.leaseId ?? 'none');
@@ -163,5 +182,13 @@ export function malformation(usage: ReportedUsage): string | undefined {
   if (ids.some((id) => id !== storableText(id))) return 'id is no text';
   if (usage.modelName.length > NAME_LENGTH_MAX || (usage.errorCode ?? '').length > ID_LENGTH_MAX)
     return 'text out of bounds';
-  return undefined;
+  return contradiction(usage);
+}
+
+/** A record that cost something must cost what its own price and ratio make; free ones may be of any price. */
+function contradiction({ cost, basePrice, ratio }: ReportedUsage): string | undefined {
+  if (cost === 0n) return undefined;
+  const known = parseRatio(ratio);
+  if (known !== undefined && cost === chargeFor(basePrice, known)) return undefined;
+  return `cost ${cost} is not price ${basePrice} × ratio ${storableText(ratio).slice(0, RATIO_SHOWN)}`;
 }

@@ -9,14 +9,15 @@ import { UserFailure } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { inTransaction, query, sql } from '../sql.ts';
 import { leaseAccount, lockAccounts, post, revenueAccount } from '../wallet/ledger.ts';
-import { lockLeases } from '../wallet/lease.rows.ts';
 import type { Lease } from '../wallet/lease.rows.ts';
 import { walletChanged } from '../wallet/wallet.events.ts';
+import { admit, isSame, REPLAYED_ELSEWHERE } from './admission.service.ts';
+import type { Refusal } from './admission.service.ts';
 import { settleLate } from './late.service.ts';
-import { chargeOf, malformation, planSettlement, refusalOf, storableText } from './settlement.rules.ts';
+import { chargeOf, planSettlement, storableText } from './settlement.rules.ts';
 import type { Charge, LeaseHolding, ReportedUsage } from './settlement.rules.ts';
 import { earlierCharges, insertCharges, insertUsage } from './usage.rows.ts';
-import type { EarlierCharge, SettledCharge } from './usage.rows.ts';
+import type { SettledCharge } from './usage.rows.ts';
 import { usageAdded } from './usage.events.ts';
 
 export interface Report {
@@ -36,17 +37,11 @@ export interface ReportAnswer {
  * two reports can race for. https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 const REFUSED_VALUE = /^(22...|2350[23]|23514)$/;
-const REPLAYED_ELSEWHERE = 'request id is already settled under another place';
-
-/** One refused record and why. */
-interface Refusal {
-  usage: ReportedUsage;
-  reason: string;
-}
 
 /**
  * Settles a batch in one transaction. Records known under the same place are duplicates and harmless; those
- * known under another place, of a foreign journal or lease, or malformed are rejected and alarmed. Throws
+ * known under another place, of a foreign journal or lease, malformed, at odds with their own price, or beyond
+ * what their lease was granted are rejected and alarmed. Throws
  * LIMIT_REACHED beyond 500 records, and INVALID where the database refuses some record of the batch for what
  * it holds: sent in smaller batches, all others can be settled.
  */
@@ -66,7 +61,7 @@ export async function settle(em: EntityManager, report: Report): Promise<ReportA
 
 function settleAll(em: EntityManager, report: Report): Promise<ReportAnswer> {
   return inTransaction(em, async (inner) => {
-    const { leases, candidates, refusals, repeated } = await admit(inner, report);
+    const { leases, candidates, refusals, repeated } = await admit(inner, report.node.id, report.records);
     const inserted = await insertUsage(inner, report.node.id, candidates);
     const settled = candidates.filter((usage) => inserted.has(usage.requestId));
     const known = await sortOutKnown(
@@ -87,55 +82,6 @@ function settleAll(em: EntityManager, report: Report): Promise<ReportAnswer> {
       rejected: refusals.map(({ usage }) => usage.requestId),
     };
   });
-}
-
-/** Locks the leases of the batch and sorts out what can never be settled. */
-async function admit(
-  em: EntityManager,
-  { node, records: reported }: Report,
-): Promise<{
-  leases: Map<string, Lease>;
-  candidates: ReportedUsage[];
-  refusals: Refusal[];
-  repeated: number;
-}> {
-  const refusals: Refusal[] = [];
-  const records: ReportedUsage[] = [];
-  for (const usage of reported) {
-    const reason = malformation(usage);
-    if (reason) refusals.push({ usage, reason });
-    else records.push(usage);
-  }
-  const leases = await lockLeases(em, unique(records.map((usage) => usage.leaseId)));
-  const journals = await idsIn(
-    em,
-    sql`select id from node_journal where node_id = ${node.id}
-    and id = any(${unique(records.map((usage) => usage.journalId))}::text[])`,
-  );
-  const wallets = await idsIn(
-    em,
-    sql`select id from wallet where id = any(${unique(records.map((usage) => usage.walletId))}::text[])`,
-  );
-  const places = await earlierCharges(em, { places: records.flatMap((usage) => chargeOf(usage) ?? []) });
-  const byPlace = new Map(places.map((place) => [placeKey(place), place.requestId]));
-  const candidates = new Map<string, ReportedUsage>();
-  let repeated = 0;
-  for (const usage of records) {
-    const earlier = candidates.get(usage.requestId);
-    const place = chargeOf(usage);
-    const holder = place && byPlace.get(placeKey(place));
-    const reason =
-      refusalOf(usage, { journals, leases, wallets }) ??
-      (holder !== undefined && holder !== usage.requestId
-        ? 'another request has this place in the journal'
-        : undefined) ??
-      (earlier && !isSame(chargeOf(earlier), place) ? REPLAYED_ELSEWHERE : undefined);
-    if (reason) refusals.push({ usage, reason });
-    else if (earlier) repeated += 1;
-    else candidates.set(usage.requestId, usage);
-    if (place && !reason) byPlace.set(placeKey(place), usage.requestId);
-  }
-  return { leases, candidates: [...candidates.values()], refusals, repeated };
 }
 
 /** Of records that were there before: the same place is a repetition; another one is a replay and alarmed. */
@@ -247,21 +193,4 @@ async function alarm(em: EntityManager, nodeId: string, refusals: readonly Refus
       on conflict do nothing`,
     );
   }
-}
-
-async function idsIn(em: EntityManager, statement: ReturnType<typeof sql>): Promise<Set<string>> {
-  return new Set((await query<{ id: string }>(em, statement)).map((row) => row.id));
-}
-
-function unique(values: readonly (string | null)[]): string[] {
-  return [...new Set(values.filter((value) => value !== null))];
-}
-
-function isSame(one: EarlierCharge | undefined, other: EarlierCharge | undefined): boolean {
-  if (!one || !other) return one === other;
-  return placeKey(one) === placeKey(other) && one.leaseId === other.leaseId && one.amount === other.amount;
-}
-
-function placeKey({ journalId, seq }: { journalId: string; seq: number }): string {
-  return `${journalId} ${seq}`;
 }

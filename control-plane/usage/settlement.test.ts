@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { AMOUNT_MAX } from '@gateway/shared/money';
 import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
 import { SYSTEM_ACTOR } from '../context.ts';
 import { query, sql } from '../sql.ts';
 import { checkInvariants } from '../wallet/invariants.ts';
-import { reclaimLease } from '../wallet/lease.end.ts';
+import { closeLease, reclaimLease } from '../wallet/lease.end.ts';
 import { requestLease } from '../wallet/lease.service.ts';
 import { walletById } from '../wallet/wallet.service.ts';
 import { settle } from './settlement.service.ts';
@@ -29,7 +30,7 @@ interface Setting {
   leaseId: string;
 }
 
-async function setting(holds: { cash?: bigint; gift?: bigint }): Promise<Setting> {
+async function setting(holds: { cash?: bigint; gift?: bigint }, waiting = 0n): Promise<Setting> {
   const [wallet, node] = await Promise.all([money.wallet(holds), money.node()]);
   const lease = await requestLease(money.em(), {
     ...node,
@@ -37,7 +38,7 @@ async function setting(holds: { cash?: bigint; gift?: bigint }): Promise<Setting
     keyId: null,
     requestNo: 1,
     need: PRICE,
-    waiting: 0n,
+    waiting,
     want: 1000n * PRICE,
   });
   return { ...wallet, ...node, leaseId: lease.id };
@@ -56,6 +57,22 @@ const charge = (of: Setting, seq: number, more: Partial<ReportedUsage> = {}): Re
     cost: PRICE,
     ...more,
   });
+
+const placeOf = (of: Setting, leaseId: string, seq: number) => ({ journalId: of.journalId, leaseId, seq });
+
+async function lose({ leaseId }: Setting): Promise<void> {
+  await query(money.em(), sql`update wallet_lease set state = 'ORPHANED' where id = ${leaseId}`);
+  await reclaimLease(money.em(), leaseId);
+}
+
+/** How the charges of a lease were paid, in their order. */
+async function settlements({ leaseId }: Setting): Promise<string[]> {
+  const rows = await query<{ settlement: string }>(
+    money.em(),
+    sql`select settlement from usage_charge where lease_id = ${leaseId} order by seq`,
+  );
+  return rows.map((row) => row.settlement);
+}
 
 const free = (of: Setting): ReportedUsage =>
   reported({ journalId: null, leaseId: null, seq: null, walletId: of.walletId, cost: 0n, status: 'FAILED' });
@@ -170,7 +187,7 @@ describe('settlement', () => {
 
   it('says that a batch is invalid when the database refuses a value nobody thought of', async () => {
     const of = await setting({ cash: 100n * PRICE });
-    const refused = charge(of, 2, { basePrice: 2n ** 63n });
+    const refused = { ...free(of), ratio: '1\0' };
     const both = report(of.nodeId, [charge(of, 1), refused]);
     await expect(both).rejects.toMatchObject({ name: 'UserFailure', code: 'INVALID' });
     await expect(report(of.nodeId, [refused])).rejects.toMatchObject({ code: 'INVALID' });
@@ -179,23 +196,96 @@ describe('settlement', () => {
   });
 
   it('lets the wallet pay what comes after the end of a lease, and writes off what it cannot', async () => {
-    const of = await setting({ cash: PRICE });
-    await query(money.em(), sql`update wallet_lease set state = 'ORPHANED' where id = ${of.leaseId}`);
-    await reclaimLease(money.em(), of.leaseId);
+    const of = await setting({ cash: 2n * PRICE }, 2n * PRICE);
+    await lose(of);
+    const other = await money.node();
+    const asked = { walletId: of.walletId, keyId: null, requestNo: 1, need: PRICE, want: PRICE, waiting: 0n };
+    const lease = await requestLease(money.em(), { ...other, ...asked });
+    await report(other.nodeId, [charge({ ...of, ...other, leaseId: lease.id }, 1)]);
     expect(await report(of.nodeId, [charge(of, 1), charge(of, 2)])).toMatchObject({ accepted: 2 });
     expect(await walletById(money.em(), of.walletId)).toMatchObject({ cash: 0n, held: 0n });
-    const rows = await query<{ settlement: string }>(
-      money.em(),
-      sql`
-      select settlement from usage_charge where lease_id = ${of.leaseId} order by seq`,
-    );
-    expect(rows.map((row) => row.settlement)).toEqual(['WALLET', 'WRITEOFF']);
+    expect(await settlements(of)).toEqual(['WALLET', 'WRITEOFF']);
   });
 
-  it('never lets a lease pay more than it holds', async () => {
+  it('never takes more of a wallet than a lease was granted, before its end or after', async () => {
+    const of = await setting({ cash: 1_000n * PRICE }, 3n * PRICE);
+    const held = 100n;
+    expect(await walletById(money.em(), of.walletId)).toMatchObject({ held: held * PRICE });
+    const all = Array.from({ length: Number(held) + 2 }, (_, at) => charge(of, at + 1));
+    const [before, rest] = [all.slice(0, 60), all.slice(60)];
+    expect(await report(of.nodeId, before)).toMatchObject({ accepted: 60, rejected: [] });
+    await lose(of);
+    const beyond = all.slice(Number(held)).map(({ requestId }) => requestId);
+    expect(await report(of.nodeId, [...rest, ...before])).toEqual({
+      accepted: 40,
+      duplicates: 60,
+      rejected: beyond,
+    });
+    // What was paid late counts, too; said again, it is the same.
+    expect(await report(of.nodeId, all)).toEqual({ accepted: 0, duplicates: 100, rejected: beyond });
+    expect(await walletById(money.em(), of.walletId)).toMatchObject({ cash: 900n * PRICE, held: 0n });
+  });
+
+  it('never lets a lease pay more than it holds, and the wallet nothing for it meanwhile', async () => {
     const of = await setting({ cash: 2n * PRICE });
-    await report(of.nodeId, [charge(of, 1), charge(of, 2), charge(of, 3)]);
-    expect(await walletById(money.em(), of.walletId)).toMatchObject({ cash: 0n, held: 0n });
+    const records = [charge(of, 1), charge(of, 2), charge(of, 3)];
+    const { rejected } = await report(of.nodeId, records);
+    expect(rejected).toEqual(records.slice(1).map(({ requestId }) => requestId));
+    expect(await walletById(money.em(), of.walletId)).toMatchObject({ cash: PRICE, held: 0n });
+  });
+
+  it('gives nothing for an amount at odds with its own price, however large or small, and says so', async () => {
+    const of = await setting({ cash: 1_000n * PRICE });
+    const amounts: Partial<ReportedUsage>[] = [
+      { cost: 900n * PRICE, basePrice: PRICE },
+      { cost: PRICE - 1n, basePrice: PRICE },
+      { cost: PRICE, basePrice: PRICE, ratio: '0.9' },
+      { cost: AMOUNT_MAX, basePrice: AMOUNT_MAX },
+      { cost: AMOUNT_MAX + 1n, basePrice: AMOUNT_MAX + 1n },
+      { cost: 2n ** 63n, basePrice: 2n ** 63n },
+      { cost: 2n ** 200n, basePrice: 2n ** 200n },
+      { cost: -PRICE, basePrice: -PRICE },
+    ];
+    const bad = amounts.map((more, at) => charge(of, at + 2, more));
+    const answer = await report(of.nodeId, [charge(of, 1), ...bad, { ...free(of), basePrice: 2n ** 63n }]);
+    expect(answer).toMatchObject({ accepted: 1, duplicates: 0 });
+    expect(answer.rejected).toHaveLength(bad.length + 1);
+    expect(await walletById(money.em(), of.walletId)).toMatchObject({
+      cash: 900n * PRICE,
+      held: 99n * PRICE,
+    });
+    const alarms = await query<{ count: number }>(
+      money.em(),
+      sql`select count(*)::integer as count from settlement_alarm
+        where node_id = ${of.nodeId} and kind = 'REJECTED'`,
+    );
+    expect(alarms).toEqual([{ count: bad.length + 1 }]);
+  });
+
+  it('of a node that lost its disk takes what was on its way, and nothing of the new journal', async () => {
+    const of = await setting({ cash: 1_000n * PRICE });
+    const onItsWay = [charge(of, 1), charge(of, 2)];
+    const wiped = { ...of, journalId: `${of.journalId}_new` };
+    await query(
+      money.em(),
+      sql`insert into node_journal (id, node_id) values (${wiped.journalId}, ${of.nodeId})`,
+    );
+    const closing = { ...wiped, count: 0, sum: 0n, actor: SYSTEM_ACTOR };
+    await expect(closeLease(money.em(), closing)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    const invented = [charge(wiped, 1), charge(wiped, 2)];
+    expect((await report(of.nodeId, invented)).rejected).toHaveLength(2);
+    expect(await report(of.nodeId, onItsWay)).toMatchObject({ accepted: 2, rejected: [] });
+    // The same requests, told again under the new journal with a lease of its own.
+    const asked = { requestNo: 1, need: PRICE, want: PRICE, waiting: 0n, keyId: null, walletId: of.walletId };
+    const lease = await requestLease(money.em(), { nodeId: of.nodeId, journalId: wiped.journalId, ...asked });
+    const again = onItsWay.map((record, at) => ({ ...record, ...placeOf(wiped, lease.id, at + 1) }));
+    expect((await report(of.nodeId, again)).rejected).toHaveLength(2);
+    expect(await report(of.nodeId, [charge({ ...wiped, leaseId: lease.id }, 3)])).toMatchObject({
+      accepted: 1,
+    });
+    expect(await settlements(of)).toEqual(['LEASE', 'LEASE']);
+    await lose(of);
+    expect(await walletById(money.em(), of.walletId)).toMatchObject({ cash: 997n * PRICE, held: 0n });
   });
 
   it('does not believe a clock that jumped ten years, and no cent depends on it', async () => {
