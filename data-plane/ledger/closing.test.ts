@@ -175,7 +175,47 @@ describe('a recall', () => {
     node.hold(3, PRICE, 'key_2');
     expect(node.tell({ type: 'CONFLICT', no: 2 })).toContainEqual(close('lease_7', 0));
     expect(node.state.requests.size).toBe(1);
+    expect(node.tell({ type: 'CLOSED', leaseId: 'lease_7' })).toEqual([]);
     expect(node.state.recalled.size).toBe(0);
+  });
+
+  test('of a lease that is nobody’s is answered again, ever later, until the lease is closed', () => {
+    const node = new Desk();
+    node.tell({ type: 'RECALL', leaseId: 'lease_7' });
+    const waits = Array.from({ length: 11 }, () => {
+      node.tell({ type: 'NOT_CLOSED', leaseId: 'lease_7' });
+      const from = node.time;
+      const { closeAfter = 0 } = node.state.recalled.get('lease_7') ?? {};
+      node.time = closeAfter - 1;
+      expect(node.tell({ type: 'TICK' })).toEqual([]);
+      // Told again by the control plane, it waits for its time all the same.
+      expect(node.tell({ type: 'RECALL', leaseId: 'lease_7' })).toEqual([]);
+      node.time = closeAfter;
+      expect(node.tell({ type: 'TICK' })).toEqual([close('lease_7', 0)]);
+      expect(node.tell({ type: 'TICK' })).toEqual([]);
+      return closeAfter - from;
+    });
+    expect(waits).toEqual([200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600, 51_200, 60_000, 60_000]);
+    node.tell({ type: 'NOT_CLOSED', leaseId: 'lease_7' });
+    const sentAt = { mono: node.time, wall: node.time };
+    expect(node.tell({ type: 'CONFIRMED', sentAt })).toEqual([close('lease_7', 0)]);
+    expect(node.tell({ type: 'CLOSED', leaseId: 'lease_7' })).toEqual([]);
+    node.time += 600_000;
+    expect(node.tell({ type: 'TICK' })).toEqual([]);
+    expect(node.state.recalled.size).toBe(0);
+  });
+
+  test('of a lease that is nobody’s waits for no request of a client', () => {
+    const node = new Desk();
+    node.hold(1);
+    node.tell({ type: 'RECALL', leaseId: 'lease_7' });
+    node.grant(1, 9n * PRICE);
+    node.tell({ type: 'NOT_CLOSED', leaseId: 'lease_7' });
+    node.time += 200;
+    expect(typesOf(node.hold(2))).toEqual(['HELD']);
+    expect(node.commit('lease_1')).toEqual([]);
+    expect(node.release('lease_1')).toEqual([]);
+    expect(node.tell({ type: 'TICK' })).toEqual([close('lease_7', 0)]);
   });
 
   test('is remembered for the last thousand leases that are still to come', () => {

@@ -15,7 +15,7 @@ import {
   welcome,
 } from './asking.ts';
 import type { SettledLease } from './book.ts';
-import { closeIfDone, closeUngranted, drain, expireIfDue } from './closing.ts';
+import { closeIfDone, closeLater, closeUnknown, drain, expireIfDue, noteUnknown } from './closing.ts';
 import { growing } from './events.ts';
 import type { LedgerEffect, LedgerEvent, Turn } from './events.ts';
 import { isExpired, purseFor, unusedLease } from './state.ts';
@@ -25,10 +25,10 @@ const RENEW_PAUSE_MS = 5_000;
 /** Without a hold for so long, the wallet gets its leases back. */
 const IDLE_MS = 60_000;
 const RESEND_MS = { first: 50, most: 1_000 };
-const CLOSE_AGAIN_MS = { first: 200, most: 60_000 };
 /** A control plane that was not heard of for so long counts as away; its heartbeats come every 5 s. */
 const SILENCE_MS = 6_000;
-const RECALLED_MAX = 1_000;
+/** What requests of clients do: nothing in it lets a lease be closed that is nobody's. */
+const OF_CLIENTS: ReadonlySet<LedgerEvent['type']> = new Set(['HOLD', 'GIVE_UP', 'RELEASE', 'COMMITTED']);
 /** What only an answer of the control plane can have caused. */
 const ANSWERS: ReadonlySet<LedgerEvent['type']> = new Set([
   'GRANTED',
@@ -49,7 +49,7 @@ export function step(state: LedgerState, event: LedgerEvent, now: Moment): Ledge
   if (ANSWERS.has(event.type)) state.heardAt = now.mono;
   const handle = HANDLERS[event.type] as (turn: Turn, event: LedgerEvent) => void;
   handle(turn, event);
-  closeUngranted(turn);
+  if (state.recalled.size > 0 && !OF_CLIENTS.has(event.type)) closeUnknown(turn);
   return turn.effects;
 }
 
@@ -191,12 +191,9 @@ function onRecall(turn: Turn, { leaseId }: { leaseId: string }): void {
   if (lease) {
     lease.draining = true;
     closeIfDone(turn, lease);
-    return;
+  } else {
+    noteUnknown(turn, leaseId);
   }
-  const { recalled, nextRequestNo } = turn.state;
-  if (!recalled.has(leaseId)) recalled.set(leaseId, nextRequestNo);
-  const [oldest] = recalled.keys();
-  if (recalled.size > RECALLED_MAX && oldest !== undefined) recalled.delete(oldest);
 }
 
 function onSettled(turn: Turn, { leases }: { leases: readonly SettledLease[] }): void {
@@ -211,6 +208,7 @@ function onSettled(turn: Turn, { leases }: { leases: readonly SettledLease[] }):
 }
 
 function onClosed(turn: Turn, { leaseId }: { leaseId: string }): void {
+  turn.state.recalled.delete(leaseId);
   const lease = turn.state.leases.get(leaseId);
   if (!lease) return;
   turn.state.leases.delete(leaseId);
@@ -223,14 +221,6 @@ function onClosed(turn: Turn, { leaseId }: { leaseId: string }): void {
   serve(turn, purse);
 }
 
-function onNotClosed(turn: Turn, { leaseId }: { leaseId: string }): void {
-  const lease = turn.state.leases.get(leaseId);
-  if (!lease) return;
-  lease.closing = false;
-  lease.closeAfter = turn.now.mono + growing(CLOSE_AGAIN_MS, lease.closeAttempts);
-  lease.closeAttempts += 1;
-}
-
 function onConfirmed(turn: Turn, { sentAt }: { sentAt: Moment }): void {
   for (const lease of turn.state.leases.values()) {
     expireIfDue(turn, lease);
@@ -239,6 +229,7 @@ function onConfirmed(turn: Turn, { sentAt }: { sentAt: Moment }): void {
     if (lease.expired || lease.confirmed.mono >= sentAt.mono) continue;
     lease.confirmed = sentAt;
   }
+  for (const unknown of turn.state.recalled.values()) unknown.closeAfter = 0;
   // The control plane answers again: what it owes an answer to need not wait longer.
   for (const request of turn.state.requests.values()) resend(turn, request);
 }
@@ -284,7 +275,7 @@ const HANDLERS: Handlers = {
   RECALL: onRecall,
   SETTLED: onSettled,
   CLOSED: onClosed,
-  NOT_CLOSED: onNotClosed,
+  NOT_CLOSED: (turn, { leaseId }) => closeLater(turn, leaseId),
   CONFIRMED: onConfirmed,
   RETRY: onRetry,
   TICK: onTick,

@@ -179,6 +179,44 @@ test('a lease that was not closed because nobody answered, or too early, is clos
   expect(bank.balances.get('wallet_a')).toBe(FULL);
 });
 
+test('a recalled lease that is nobody’s is given back, also when nobody answers at first', async () => {
+  const ledger = await open();
+  ledger.connect('node_1');
+  const { journalId } = ledger;
+  const asked = { nodeId: 'node_1', journalId, requestNo: 99, walletId: 'wallet_a' };
+  const { leaseId } = await bank.requestLease({ ...asked, want: '1', need: '1', waiting: '0' });
+  bank.away = true;
+  ledger.recall(leaseId ?? '');
+  await ledger.drain(20);
+  expect(bank.openLeases).toBe(1);
+  bank.away = false;
+  // A clean stop waits for it.
+  await ledger.drain(5_000);
+  expect([bank.openLeases, bank.balances.get('wallet_a')]).toEqual([0, FULL]);
+});
+
+test('a clean stop gives back what a question that is under way still brings', async () => {
+  const ledger = await open();
+  ledger.connect('node_1');
+  const { requestLease } = bank;
+  const asked = Promise.withResolvers<void>();
+  const answer = Promise.withResolvers<void>();
+  bank.requestLease = async (input) => {
+    const granted = await requestLease.call(bank, input);
+    asked.resolve();
+    await answer.promise;
+    return granted;
+  };
+  const held = refusalOf(ledger.hold(keyOf('wallet_a'), PRICE));
+  await asked.promise;
+  const drained = ledger.drain(5_000);
+  expect((await held).code).toBe('unavailable');
+  expect(bank.openLeases).toBe(1);
+  answer.resolve();
+  await drained;
+  expect([bank.openLeases, bank.balances.get('wallet_a')]).toEqual([0, FULL]);
+});
+
 test('a lease that the control plane does not know any more counts as closed', async () => {
   const ledger = await open();
   ledger.connect('node_1');

@@ -22,7 +22,7 @@ import { mayCommit, step } from './leases.ts';
 import { chargeAt } from './lines.ts';
 import { lockFolder } from './lock.ts';
 import { Settler } from './settle.ts';
-import { beginWith, purseIdOf } from './state.ts';
+import { beginWith, isCleared, purseIdOf } from './state.ts';
 import type { LedgerState, Moment, PurseOwner } from './state.ts';
 
 export type { OpenLedger } from './ledger.ts';
@@ -160,7 +160,7 @@ class NodeLedger implements OpenLedger {
   async drain(limitMs: number): Promise<void> {
     this.#dispatch({ type: 'STOP' });
     const until = this.now().mono + limitMs;
-    while (this.now().mono < until && (this.#state.leases.size > 0 || this.usageBacklog > 0)) {
+    while (this.now().mono < until && !(isCleared(this.#state) && this.usageBacklog === 0)) {
       this.#settler.hurry();
       await new Promise((resolve) => {
         setTimeout(resolve, 10);

@@ -13,8 +13,26 @@ export interface Moment {
   wall: number;
 }
 
+/** How giving a lease back goes. */
+export interface Closing {
+  /** Whether the order to close it is on its way. */
+  closing: boolean;
+  closeAttempts: number;
+  /** Earliest next attempt to close, on the monotonic clock. */
+  closeAfter: number;
+}
+
+/**
+ * A lease that was recalled and is not known here: its grant is still to come, or its question was answered
+ * otherwise, and it is nobody's.
+ */
+export interface UnknownLease extends Closing {
+  /** The number after the last question by then. */
+  before: number;
+}
+
 /** Credit that this node may spend. */
-export interface Lease {
+export interface Lease extends Closing {
   id: string;
   purseId: string;
   amount: Micros;
@@ -31,10 +49,6 @@ export interface Lease {
   draining: boolean;
   /** The control plane may have taken it back: nothing may be charged to it any more. */
   expired: boolean;
-  closing: boolean;
-  closeAttempts: number;
-  /** Earliest next attempt to close, on the monotonic clock. */
-  closeAfter: number;
   /** How long it lasts without a word from the control plane, in ms. */
   deadlineMs: number;
   /** When the control plane was last known to have counted it as this node's. */
@@ -93,8 +107,8 @@ export interface LedgerState {
   purses: Map<string, Purse>;
   leases: Map<string, Lease>;
   requests: Map<number, LeaseRequest>;
-  /** Leases that were recalled before their grant arrived, and the number after the last question by then. */
-  recalled: Map<string, number>;
+  /** Leases that were recalled and are not known here, in the order of their recalls. */
+  recalled: Map<string, UnknownLease>;
   /** When the control plane last answered anything, and when a question last got no answer; monotonic. */
   heardAt: number | null;
   unheardAt: number | null;
@@ -145,6 +159,11 @@ export function beginWith(book: Book): LedgerState {
     });
   }
   return state;
+}
+
+/** Whether the node has no credit, and no question that may still bring it some. */
+export function isCleared({ leases, recalled, requests }: LedgerState): boolean {
+  return leases.size === 0 && recalled.size === 0 && requests.size === 0;
 }
 
 /** A lease that nothing was taken from. */
