@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { UserFailure } from './errors.ts';
-import { pruneInBatches } from './prune.ts';
+import { pruneInBatches, surelyNow } from './prune.ts';
 import type { PruneRound } from './prune.ts';
 import { query, queryOne, sql } from './sql.ts';
 
@@ -66,11 +66,11 @@ export async function once(
 }
 
 /** Forgets keys past their time, the oldest first. Returns how many went. */
-export function pruneIdempotencyKeys(em: EntityManager, round?: PruneRound): Promise<number> {
+export function pruneIdempotencyKeys(em: EntityManager, round?: PruneRound, here?: Date): Promise<number> {
   const oldest = (rows: number) => sql`
     with due as materialized (
       select actor, mutation, key from idempotency
-      where created_at < now() - ${KEEP_DAYS} * interval '1 day'
+      where created_at < ${surelyNow(here)} - ${KEEP_DAYS} * interval '1 day'
       order by created_at limit ${rows} for update skip locked
     )
     delete from idempotency i using due

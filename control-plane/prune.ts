@@ -1,6 +1,6 @@
 /** Forgets many rows a few at a time, so that no lock is held for long. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { inTransaction, query } from './sql.ts';
+import { inTransaction, query, sql } from './sql.ts';
 import type { Statement } from './sql.ts';
 
 /** How much is forgotten at a time. */
@@ -11,6 +11,14 @@ export interface PruneRound {
 }
 
 const ROUND: PruneRound = { batchRows: 1_000, batchesMax: 100 };
+
+/**
+ * The time by which things that cannot be had back are past their own: the earlier of the database's clock
+ * and `here`, that of this process. One of the two that leaps ahead alone makes nothing old.
+ */
+export function surelyNow(here: Date = new Date()): Statement {
+  return sql`least(now(), ${here}::timestamptz)`;
+}
 
 /**
  * One round: batches, each a transaction of its own, until one is not full; what a round leaves goes with the

@@ -1,4 +1,4 @@
-/** Which records of a batch may be settled at all: what can be checked is checked before anything is written. */
+/** Which records of a batch may be settled: what can be checked is checked before anything is written. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
 import { query, sql } from '../sql.ts';

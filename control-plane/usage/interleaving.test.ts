@@ -41,12 +41,21 @@ describe('any interleaving of grant, settle, close, reclaim, purchase and adjust
           if (parallel) await Promise.all(steps.map((one) => run.act(one)));
           else for (const one of steps) await run.act(one);
           expect(await checkInvariants(money.em())).toEqual([]);
+          expect(await beyondTheirGrant()).toEqual([]);
         },
       ),
       { numRuns: 25 },
     );
   });
 });
+
+/** Leases that paid more than they were granted, themselves or by their wallets after their end. */
+const beyondTheirGrant = () =>
+  query(
+    money.em(),
+    sql`select l.id from wallet_lease l join usage_charge c on c.lease_id = l.id
+      group by l.id having sum(c.amount) > l.granted_cash + l.granted_gift`,
+  );
 
 interface Step {
   act: string;

@@ -1,5 +1,6 @@
 /** The months of the usage log: made ahead of time, and dropped whole when they are older than is kept. */
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { surelyNow } from '../prune.ts';
 import { query, queryOne, sql } from '../sql.ts';
 
 /** Months are made this far ahead, so that a service that was away for long still finds one. */
@@ -21,15 +22,20 @@ export async function makeMonths(em: EntityManager): Promise<number> {
 
 /**
  * Drops months that ended more than `retentionDays` ago (30 at least; null keeps all) and returns their
- * names. Sums by hour, charges and the ledger stay; `usage_partition` says what a dropped month held.
+ * names. Sums by hour, charges and the ledger stay; `usage_partition` says what a dropped month held. `here` is
+ * this process's clock.
  */
-export async function dropMonths(em: EntityManager, retentionDays: number | null): Promise<string[]> {
+export async function dropMonths(
+  em: EntityManager,
+  retentionDays: number | null,
+  here?: Date,
+): Promise<string[]> {
   const dropped: string[] = [];
   if (retentionDays === null) return dropped;
   while (dropped.length < DROPS_MAX) {
     const [row] = await query<{ name: string | null }>(
       em,
-      sql`select usage_drop_partition(clock_timestamp() - ${retentionDays} * interval '1 day') as name`,
+      sql`select usage_drop_partition(${surelyNow(here)} - ${retentionDays} * interval '1 day') as name`,
     );
     if (!row?.name) break;
     dropped.push(row.name);

@@ -185,7 +185,7 @@ export function malformation(usage: ReportedUsage): string | undefined {
   return contradiction(usage);
 }
 
-/** A record that cost something must cost what its own price and ratio make; free ones may be of any price. */
+/** What cost something must cost what its own price and ratio make; free requests may be of any price. */
 function contradiction({ cost, basePrice, ratio }: ReportedUsage): string | undefined {
   if (cost === 0n) return undefined;
   const known = parseRatio(ratio);

@@ -40,10 +40,10 @@ const REFUSED_VALUE = /^(22...|2350[23]|23514)$/;
 
 /**
  * Settles a batch in one transaction. Records known under the same place are duplicates and harmless; those
- * known under another place, of a foreign journal or lease, malformed, at odds with their own price, or beyond
- * what their lease was granted are rejected and alarmed. Throws
- * LIMIT_REACHED beyond 500 records, and INVALID where the database refuses some record of the batch for what
- * it holds: sent in smaller batches, all others can be settled.
+ * known under another place, of a foreign journal or lease, malformed, at odds with their own price, or
+ * beyond what their lease was granted are rejected and alarmed. Throws LIMIT_REACHED beyond 500 records, and
+ * INVALID where the database refuses some record of the batch for what it holds: sent in smaller batches, all
+ * others can be settled.
  */
 export async function settle(em: EntityManager, report: Report): Promise<ReportAnswer> {
   if (report.records.length > USAGE_BATCH_MAX) {

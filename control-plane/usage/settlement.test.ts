@@ -302,6 +302,39 @@ describe('settlement', () => {
     expect(await walletById(money.em(), of.walletId)).toMatchObject({ cash: 90n * PRICE, held: 7n * PRICE });
   });
 
+  it('counts a charge for no month before that of its lease, nor for one to come', async () => {
+    const of = await setting({ cash: 100n * PRICE });
+    const since = (hours: number) =>
+      query(
+        money.em(),
+        sql`update wallet_lease set granted_at = clock_timestamp() - ${hours} * interval '1 hour'
+          where id = ${of.leaseId}`,
+      );
+    const hence = (hours: number): Date => new Date(Date.now() + hours * 3_600_000);
+    const agoOf = async (seq: number, said: Date): Promise<number> => {
+      const record = charge(of, seq, { at: said });
+      expect(await report(of.nodeId, [record, { ...free(of), at: said }])).toMatchObject({ accepted: 2 });
+      const [row] = await query<{ ago: string }>(
+        money.em(),
+        sql`select extract(epoch from clock_timestamp() - at) / 3600 as ago from usage_entry
+          where request_id = ${record.requestId}`,
+      );
+      return Number(row?.ago);
+    };
+    // Forty hours slow on the first of a month, out of a lease of that month.
+    await since(2);
+    expect(await agoOf(1, hence(-40))).toBeCloseTo(2, 1);
+    const early = await agoOf(2, hence(0.5));
+    expect(early).toBeGreaterThanOrEqual(0);
+    expect(early).toBeCloseTo(0, 1);
+    // What was charged while the control plane was away counts from when it was.
+    await since(30);
+    expect(await agoOf(3, hence(-20))).toBeCloseTo(20, 1);
+    // The database's clock fell back after the grant.
+    await since(-87_600);
+    expect(await agoOf(4, hence(-1))).toBeCloseTo(0, 1);
+  });
+
   it('keeps every invariant through all of this', async () => {
     expect(await checkInvariants(money.em())).toEqual([]);
   });

@@ -9,11 +9,10 @@ import { storableCount, storableIp, storableText, storableTime } from './settlem
 import type { Charge, ReportedUsage } from './settlement.rules.ts';
 
 /**
- * A node's clock is believed within these bounds: a lease lasts a day without contact. Beyond them the time
- * of the report counts, so that a clock that jumped moves no charge out of a month's spend limit, in hours.
+ * A node's clock is believed so far back, in hours: a lease lasts a day without contact. Beyond that the time
+ * of the report counts.
  */
 const AT_PAST_HOURS = 48;
-const AT_FUTURE_HOURS = 1;
 /** What columns of these types hold at most. */
 const SMALLINT_MAX = 32_767;
 const INTEGER_MAX = 2_147_483_647;
@@ -34,7 +33,9 @@ export interface EarlierCharge {
 
 /**
  * Inserts what is not there yet and returns the request ids that were really inserted. `usage_request` says
- * which are there: the log itself is parted by months and could not.
+ * which are there: the log itself is parted by months and could not. A request ends no later than now and no
+ * earlier than its lease began, whatever its node's clock says: so it counts for no month before the one
+ * whose spend limit its lease was cut from.
  */
 export async function insertUsage(
   em: EntityManager,
@@ -48,16 +49,16 @@ export async function insertUsage(
     em,
     sql`
     with reported as (
-      select r.*, case when r.reported_at between clock_timestamp() - ${AT_PAST_HOURS} * interval '1 hour'
-        and clock_timestamp() + ${AT_FUTURE_HOURS} * interval '1 hour' then r.reported_at
-        else clock_timestamp() end as at
-      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (
-        request_id text, id text, reported_at timestamptz, key_id text, wallet_id text, pool_id text,
-        billing_group text, source text, model_name text, family text, route_id text, base_price bigint,
-        ratio text, cost bigint, input_tokens bigint, output_tokens bigint, cached_tokens bigint,
+      select r.*, case when r.reported_at < now - ${AT_PAST_HOURS} * interval '1 hour' then now
+        else least(now, greatest(r.reported_at, l.granted_at)) end as at
+      from (select clock_timestamp() as now) as clock,
+        jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (
+        request_id text, id text, lease_id text, reported_at timestamptz, key_id text, wallet_id text,
+        pool_id text, billing_group text, source text, model_name text, family text, route_id text,
+        base_price bigint, ratio text, cost bigint, input_tokens bigint, output_tokens bigint, cached_tokens bigint,
         reasoning_tokens bigint, status text, outcome text, http_status smallint, error_code text,
         streamed boolean, latency_ms integer, ttft_ms integer, ip inet, losses_in_answer integer,
-        attempts jsonb, attempts_omitted integer)
+        attempts jsonb, attempts_omitted integer) left join wallet_lease l on l.id = r.lease_id
     ), settled as (
       insert into usage_request (request_id, at) select request_id, at from reported
       on conflict (request_id) do nothing returning request_id
@@ -128,6 +129,7 @@ function toRow(usage: ReportedUsage): Record<string, unknown> {
   return {
     request_id: usage.requestId,
     id: newId('use'),
+    lease_id: usage.leaseId,
     reported_at: storableTime(usage.at),
     key_id: usage.keyId,
     wallet_id: usage.walletId,
