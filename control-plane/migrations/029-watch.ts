@@ -24,6 +24,7 @@ const NOTES = `
   alter table request_claim add column claimed_ms bigint not null default 0;
   alter table request_claim alter column claimed_ms set default watched_ms();
   create index request_claim_watched on request_claim (claimed_ms);
+  drop index request_claim_age;
   create function note_contact() returns trigger language plpgsql set search_path = public, pg_temp as $$
   begin
     new.contact_ms := watched_ms();

@@ -6,8 +6,8 @@ import { inTransaction, query, queryOne, sql } from '../sql.ts';
 import { judgeClaim } from './claim.rules.ts';
 import type { ClaimVerdict, StandingClaim } from './claim.rules.ts';
 
-/** How long a key is remembered, in hours. */
-const KEEP_HOURS = 24;
+/** How long a key is remembered, by the watch: so no leap of a clock forgets one, in ms. */
+const KEEP_MS = 24 * 60 * 60 * 1000;
 const TEXT_LENGTH_MAX = 512;
 
 export interface Claim {
@@ -63,11 +63,11 @@ export async function releaseClaim(em: EntityManager, nodeId: string, requestId:
   );
 }
 
-/** Forgets old keys, found by their index: `clock_timestamp()` would read them all. Returns how many went. */
+/** Forgets old keys, found by their index. Returns how many went. */
 export async function pruneClaims(em: EntityManager): Promise<number> {
   const gone = await query(
     em,
-    sql`delete from request_claim where claimed_at < now() - ${KEEP_HOURS} * interval '1 hour'
+    sql`delete from request_claim where claimed_ms < watched_ms() - ${KEEP_MS}::bigint
       returning request_id`,
   );
   return gone.length;
@@ -87,7 +87,7 @@ async function standingClaim(em: EntityManager, claim: Claim): Promise<StandingC
     em,
     sql`
     select c.request_id, c.fingerprint, u.cost, u.status,
-      c.claimed_at < clock_timestamp() - ${KEEP_HOURS} * interval '1 hour' as expired,
+      c.claimed_ms < watched_ms() - ${KEEP_MS}::bigint as expired,
       n.started_at > c.claimed_at and n.last_seen_at > n.started_at and n.usage_backlog = 0 as abandoned
     from request_claim c join data_plane_node n on n.id = c.node_id
       left join usage_entry u on u.request_id = c.request_id

@@ -331,7 +331,7 @@ it('keeps a key for a day to the hour, and counts what it forgets', async () => 
   const age = (hours: number) =>
     query(
       money.em(),
-      sql`update request_claim set claimed_at = clock_timestamp() - ${hours} * interval '1 hour'
+      sql`update request_claim set claimed_ms = watched_ms() - ${hours * 3_600_000}
         where request_id = ${asked.requestId}`,
     );
   await claim(asked);
@@ -346,8 +346,21 @@ it('keeps a key for a day to the hour, and counts what it forgets', async () => 
   expect(await claim({ ...asked, requestId: 'third' })).toMatchObject({ state: 'IN_FLIGHT' });
   await query(
     money.em(),
-    sql`update request_claim set claimed_at = claimed_at - interval '2 days'
+    sql`update request_claim set claimed_ms = claimed_ms - ${48 * 3_600_000}::bigint
     where request_id = 'next'`,
   );
   expect(await pruneClaims(money.em())).toBe(1);
+});
+
+it.each([10, -10])('keeps a key though the clock of PostgreSQL leaps %d years', async (years) => {
+  const asked = await claimOf();
+  await claim(asked);
+  // What a leap makes of the time that stands there.
+  await query(
+    money.em(),
+    sql`update request_claim set claimed_at = claimed_at - ${years} * interval '1 year'
+      where request_id = ${asked.requestId}`,
+  );
+  expect(await claim({ ...asked, requestId: `leapt ${years}` })).toMatchObject({ state: 'IN_FLIGHT' });
+  expect(await pruneClaims(money.em())).toBe(0);
 });
