@@ -7,8 +7,8 @@ import { expect, it } from 'vitest';
 import { asGatewayError } from '@gateway/shared/failures';
 import type { NodeRequestClaimAnswer, NodeRequestClaimInput } from '@gateway/shared/node-api';
 import type { Call } from './call.ts';
-import { claimKey, claimsOver, fingerprinted } from './claim.ts';
-import type { ClaimOffice } from './claim.ts';
+import { claimKey, fingerprinted, NodeClaims } from './claim.ts';
+import type { ClaimOffice, ClaimParts } from './claim.ts';
 import { Cut } from './cut.ts';
 import { Reply } from './reply.ts';
 import { FakeStore } from '../test/request-path.ts';
@@ -42,10 +42,7 @@ function officeOf(answer: Partial<NodeRequestClaimAnswer> | Error) {
       if (answer instanceof Error) throw answer;
       return { state: null, requestId: null, cost: null, ...answer };
     },
-    release: async (requestId) => {
-      releases.push(requestId);
-      throw new Error('the control plane is away');
-    },
+    release: (requestId) => void releases.push(requestId),
   };
   return { office, claims, releases };
 }
@@ -131,29 +128,85 @@ it.each(['x', 'x'.repeat(255), '!~'])('%j is a key', async (key) => {
   expect(await claimKey(withKey(key), CLAIMED, office)).toBeDefined();
 });
 
-it('before the node is registered there is no answer; then it asks in its own name', async () => {
+const SELF = { nodeId: 'node-1', instanceId: 'process-1' };
+const CLAIM = { ...CLAIMED, route: '/v1/messages', keyDigest: 'digest', requestId: 'request-1' };
+
+/** Claims over a control plane of which a test says what it does. */
+function claimsOver(control: Partial<ClaimParts['control']>, self: ClaimParts['self'] = () => SELF) {
   const asked: object[] = [];
-  let id: string | undefined;
-  const control: Parameters<typeof claimsOver>[0] = {
-    claimRequest: async (input: NodeRequestClaimInput) => {
-      asked.push(input);
-      return { state: 'CLAIMED', requestId: null, cost: null };
+  const claims = new NodeClaims({
+    self,
+    control: {
+      claimRequest: (input: NodeRequestClaimInput) => {
+        asked.push(input);
+        return (
+          control.claimRequest?.(input) ?? Promise.resolve({ state: 'CLAIMED', requestId: null, cost: null })
+        );
+      },
+      releaseRequest: (input) => {
+        asked.push(input);
+        return control.releaseRequest?.(input) ?? Promise.resolve({ ok: true, userErrors: [] });
+      },
     },
-    releaseRequest: async (input) => {
-      asked.push(input);
-      return { ok: true, userErrors: [] };
-    },
-  };
-  const office = claimsOver(control, () => id);
-  const claim = { ...CLAIMED, route: '/v1/messages', keyDigest: 'digest', requestId: 'request-1' };
-  await expect(office.claim(claim)).rejects.toThrow('not registered yet');
-  await expect(office.release('request-1')).rejects.toThrow('not registered yet');
+  });
+  return { claims, asked };
+}
+
+it('before the node is registered there is no answer; then it asks as this process of this node', async () => {
+  let self: typeof SELF | undefined;
+  const { claims, asked } = claimsOver({}, () => self);
+  await expect(claims.claim(CLAIM)).rejects.toThrow('not registered yet');
   expect(asked).toEqual([]);
-  id = 'node-1';
-  await office.claim(claim);
-  await office.release('request-1');
+  self = SELF;
+  await claims.claim(CLAIM);
+  claims.release('request-1');
+  await claims.drain(1_000);
   expect(asked).toEqual([
-    { ...claim, nodeId: 'node-1' },
+    { ...CLAIM, ...SELF },
     { nodeId: 'node-1', requestId: 'request-1' },
   ]);
+});
+
+it('a claim without an answer is given back until the control plane has heard it', async () => {
+  let silent = 3;
+  const { claims, asked } = claimsOver({
+    claimRequest: async () => Promise.reject(new Error('no answer')),
+    releaseRequest: async () => {
+      if ((silent -= 1) >= 0) throw new Error('no answer');
+      return { ok: true, userErrors: [] };
+    },
+  });
+  await expect(claims.claim(CLAIM)).rejects.toThrow('no answer');
+  await claims.drain(10_000);
+  expect(asked.slice(1)).toEqual(Array(4).fill({ nodeId: 'node-1', requestId: 'request-1' }));
+});
+
+it('a release that never gets through holds up no other one', async () => {
+  const heard = new Set<string>();
+  const { claims } = claimsOver({
+    releaseRequest: async ({ requestId }) => {
+      if (requestId.startsWith('lost')) throw new Error('no answer');
+      heard.add(requestId);
+      return { ok: true, userErrors: [] };
+    },
+  });
+  for (let at = 0; at < 20; at += 1) claims.release(`lost ${at}`);
+  claims.release('other');
+  await expect.poll(() => [...heard], { timeout: 10_000 }).toEqual(['other']);
+  await claims.drain(1);
+});
+
+it('no key is claimed while so many wait to be given back that this one might never be', async () => {
+  let isAway = true;
+  const { claims } = claimsOver({
+    releaseRequest: async () => {
+      if (isAway) throw new Error('no answer');
+      return { ok: true, userErrors: [] };
+    },
+  });
+  for (let at = 0; at < 10_000; at += 1) claims.release(`request ${at}`);
+  await expect(claims.claim(CLAIM)).rejects.toThrow('too many keys');
+  isAway = false;
+  await claims.drain(10_000);
+  expect(await claims.claim(CLAIM)).toMatchObject({ state: 'CLAIMED' });
 });

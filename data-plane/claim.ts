@@ -3,31 +3,90 @@
  * is charged at most once over all nodes; given back when the request cost nothing.
  */
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '@gateway/shared/failures';
 import type { NodeRequestClaimAnswer, NodeRequestClaimInput } from '@gateway/shared/node-api';
 import type { Call } from './call.ts';
 import type { Control } from './control.ts';
 
-/** What the claims need of the control plane. Both reject when no answer came. */
+/** What a request needs of the control plane for its key. */
 export interface ClaimOffice {
-  claim(input: Omit<NodeRequestClaimInput, 'nodeId'>): Promise<NodeRequestClaimAnswer>;
-  release(requestId: string): Promise<void>;
+  /** Rejects when no answer came; the key is given back then, whether the claim arrived or not. */
+  claim(input: Omit<NodeRequestClaimInput, 'nodeId' | 'instanceId'>): Promise<NodeRequestClaimAnswer>;
+  /** Gives back the key of a request that cost nothing, as soon as the control plane can hear it. */
+  release(requestId: string): void;
 }
 
-/** Claims for a node that has an id once it is registered; before that there is no answer. */
-export function claimsOver(
-  control: Pick<Control, 'claimRequest' | 'releaseRequest'>,
-  ownId: () => string | undefined,
-): ClaimOffice {
-  const nodeId = (): string => {
-    const id = ownId();
-    if (id === undefined) throw new Error('the node is not registered yet');
-    return id;
-  };
-  return {
-    claim: async (input) => control.claimRequest({ ...input, nodeId: nodeId() }),
-    release: async (requestId) => void (await control.releaseRequest({ nodeId: nodeId(), requestId })),
-  };
+export interface ClaimParts {
+  control: Pick<Control, 'claimRequest' | 'releaseRequest'>;
+  /** This process; undefined until the control plane knows it. */
+  self(): Pick<NodeRequestClaimInput, 'nodeId' | 'instanceId'> | undefined;
+}
+
+/** Releases that wait to be heard. With so many no key is claimed: it could not be given back. */
+const RELEASES_MAX = 10_000;
+const RELEASES_AT_ONCE = 8;
+/** Pauses after a release that was not heard, in ms. */
+const AGAIN_BASE_MS = 100;
+const AGAIN_MAX_MS = 1_000;
+
+/**
+ * Claims of a node. A release is repeated until it is heard: a key never stays taken by a request that has
+ * ended, unless its process dies, and then the next start frees it.
+ */
+export class NodeClaims implements ClaimOffice {
+  readonly #parts: ClaimParts;
+  readonly #waiting = new Set<string>();
+  #releasing: Promise<void> | undefined;
+
+  constructor(parts: ClaimParts) {
+    this.#parts = parts;
+  }
+
+  async claim(input: Omit<NodeRequestClaimInput, 'nodeId' | 'instanceId'>): Promise<NodeRequestClaimAnswer> {
+    const self = this.#parts.self();
+    if (!self) throw new Error('the node is not registered yet');
+    if (this.#waiting.size >= RELEASES_MAX) throw new Error('too many keys wait to be given back');
+    try {
+      return await this.#parts.control.claimRequest({ ...input, ...self });
+    } catch (error) {
+      this.release(input.requestId);
+      throw error;
+    }
+  }
+
+  release(requestId: string): void {
+    this.#waiting.add(requestId);
+    this.#releasing ??= this.#release();
+  }
+
+  /** Resolves when all releases are heard, or after so long. */
+  async drain(limitMs: number): Promise<void> {
+    await Promise.race([this.#releasing, sleep(limitMs, undefined, { ref: false })]);
+  }
+
+  async #release(): Promise<void> {
+    for (let failures = 0; this.#waiting.size > 0;) {
+      const some = [...this.#waiting].slice(0, RELEASES_AT_ONCE);
+      const heard = await Promise.all(some.map((requestId) => this.#tell(requestId)));
+      failures = heard.every(Boolean) ? 0 : failures + 1;
+      const most = Math.min(AGAIN_MAX_MS, AGAIN_BASE_MS * 2 ** Math.min(failures, 10));
+      if (failures > 0) await sleep(Math.random() * most, undefined, { ref: false });
+    }
+    this.#releasing = undefined;
+  }
+
+  /** Whether it was heard. What was not goes to the end, so that nothing waits for it. */
+  async #tell(requestId: string): Promise<boolean> {
+    const nodeId = this.#parts.self()?.nodeId ?? '';
+    const heard = await this.#parts.control.releaseRequest({ nodeId, requestId }).then(
+      () => true,
+      () => false,
+    );
+    this.#waiting.delete(requestId);
+    if (!heard) this.#waiting.add(requestId);
+    return heard;
+  }
 }
 
 /** A key that this request has. */
@@ -87,8 +146,9 @@ export async function claimKey(
   const answer = await office?.claim(request).catch((cause: unknown) => ({ cause, state: null }));
   if (answer?.state !== 'CLAIMED') throw refusal(answer);
   return {
-    // A release that gets lost costs nothing but time: the usage log frees the key, too.
-    end: (charged) => void (charged ? undefined : office?.release(call.id).catch(() => undefined)),
+    end: (charged) => {
+      if (!charged) office?.release(call.id);
+    },
   };
 }
 

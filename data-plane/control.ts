@@ -46,6 +46,7 @@ const MUTATION_TIMEOUT_MS = 5_000;
 const WAITED_FOR: ReadonlySet<string> = new Set([
   'nodeLeaseRequest',
   'nodeRequestClaim',
+  'nodeRequestRelease',
   'nodePermitRequest',
   'nodePermitPromise',
 ]);

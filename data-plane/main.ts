@@ -1,4 +1,5 @@
 /** A node's life: settings → journal → kept configuration → control plane → listening → draining → gone. */
+import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Compiler } from './config/compile.ts';
@@ -8,7 +9,7 @@ import { ConfigFile } from './config/file.ts';
 import { claimFolder, loadNodeKeys } from './config/identity.ts';
 import { createStore } from './config/store.ts';
 import type { WritableStore } from './config/store.ts';
-import { claimsOver } from './claim.ts';
+import { NodeClaims } from './claim.ts';
 import { connectControl } from './control.ts';
 import type { Control } from './control.ts';
 import { COMPLETIONS, DIALECTS } from './dialects/index.ts';
@@ -38,7 +39,7 @@ const FIRST_CONFIG_MS = 3_000;
  */
 const CLOSING_MS = { patient: 5_000, hasty: 300 };
 
-/** How long the control plane may take at the end to hear that this node admits nothing more, in ms. */
+/** How long the control plane may take at the end to hear each of the last words of this node, in ms. */
 const LEAVING_MS = { patient: 2_000, hasty: 300 };
 
 /** How long the answers that are still open then may take to say that they were cut, in ms. */
@@ -54,15 +55,19 @@ interface Node {
   store: WritableStore;
   ledger: OpenLedger;
   permits: NodePermits;
+  claims: NodeClaims;
   feed: Feed;
   upstreamStates: UpstreamStates;
   oldSecrets: OldSecrets;
   server: ReturnType<typeof buildServer>;
   traffic: { inflight: number; served: number };
+  /** Of this process alone. */
+  instanceId: string;
   /** The node's id, once the control plane knows this process: before that, no credit. */
   id: string | undefined;
   draining: boolean;
-  leave(): void;
+  /** Says goodbye, which takes so long at most. */
+  leave(limitMs: number): Promise<void>;
 }
 
 await main().catch((error: unknown) => fatal(error));
@@ -96,6 +101,10 @@ async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
   });
   const mark = new AloneMark(settings.dataDir);
   const permits = new NodePermits({ control, mark, log, store, ownId: () => whole.id, ...REAL });
+  const claims = new NodeClaims({
+    control,
+    self: () => (whole.id === undefined ? undefined : { nodeId: whole.id, instanceId: whole.instanceId }),
+  });
   const node: Omit<Node, 'server'> = {
     settings,
     log,
@@ -103,18 +112,20 @@ async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
     store,
     ledger,
     permits,
+    claims,
     feed,
     upstreamStates: new UpstreamStates(REAL),
     oldSecrets: new OldSecrets(REAL.now),
     traffic: { inflight: 0, served: 0 },
+    instanceId: randomUUID(),
     id: undefined,
     draining: false,
-    leave: () => undefined,
+    leave: async () => undefined,
   };
   const server = buildServer({
     store,
     ledger,
-    claims: claimsOver(control, () => whole.id),
+    claims,
     permits,
     dialects: DIALECTS,
     completions: COMPLETIONS,
@@ -149,7 +160,7 @@ function vitalsOf({ ledger, feed, store }: Node): Vitals {
 }
 
 /** Joins the other nodes; from then on configuration and money flow. Returns how to leave. */
-function enterService(node: Node): () => void {
+function enterService(node: Node): Node['leave'] {
   const { settings, control, ledger, feed, log, traffic, upstreamStates, oldSecrets } = node;
   return joinNodes({
     control,
@@ -159,6 +170,8 @@ function enterService(node: Node): () => void {
       version: ownVersion(),
       publicKey: loadNodeKeys(settings.dataDir).publicKey,
       journalId: ledger.journalId,
+      start: ledger.start,
+      instanceId: node.instanceId,
     },
     vitals: () => ({
       ...traffic,
@@ -166,6 +179,7 @@ function enterService(node: Node): () => void {
       oldSecrets: oldSecrets.report(),
       appliedRevision: feed.revision,
       usageBacklog: ledger.usageBacklog,
+      formerSettled: ledger.formerSettled,
     }),
     now: () => ledger.now(),
     onRegistered: (nodeId) => {
@@ -205,9 +219,11 @@ async function stop(node: Node, drainMs: number): Promise<void> {
   while (node.traffic.inflight > 0 && performance.now() < until) await pause(20);
   await Promise.race([node.server.close(), pause(CUTTING_MS)]);
   const isPatient = drainMs > 1_000;
-  await node.permits.stop(isPatient ? LEAVING_MS.patient : LEAVING_MS.hasty);
+  const leavingMs = isPatient ? LEAVING_MS.patient : LEAVING_MS.hasty;
+  await node.permits.stop(leavingMs);
+  await node.claims.drain(leavingMs);
   await node.ledger.drain(isPatient ? CLOSING_MS.patient : CLOSING_MS.hasty);
-  node.leave();
+  await node.leave(leavingMs);
   await node.ledger.close();
   await node.feed.stop();
   await node.control.stop();

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { NodeHeartbeatInput } from '@gateway/shared/node-api';
+import { refusal } from './control-error.ts';
 import { createLog } from './log.ts';
 import { joinNodes } from './membership.ts';
 import type { MembershipOptions } from './membership.ts';
@@ -10,16 +11,24 @@ const NODE_ID = 'nod_01ARZ3NDEKTSV4RRFFQ69G5FAV';
 function member(
   heartbeat: (input: NodeHeartbeatInput) => Promise<{ draining: boolean }>,
   more: Partial<MembershipOptions>,
-): () => void {
+): (limitMs: number) => Promise<void> {
   return joinNodes({
     control: { register: async () => ({ id: NODE_ID, name: 'node' }), heartbeat },
-    self: { name: 'node', version: '1', publicKey: 'key', journalId: 'journal' },
+    self: {
+      name: 'node',
+      version: '1',
+      publicKey: 'key',
+      journalId: 'journal',
+      start: 3,
+      instanceId: 'process',
+    },
     log: createLog('silent'),
     vitals: () => ({
       appliedRevision: 1,
       inflight: 0,
       served: 0,
       usageBacklog: 0,
+      formerSettled: true,
       upstreams: [],
       credentials: [],
       oldSecrets: [],
@@ -39,10 +48,65 @@ test('a node that is to drain hears of it with its heartbeat, once its leases we
       onConfirmed: () => heard.push('confirmed'),
       onDrain: () => {
         heard.push('drain');
-        leave();
+        void leave(0);
         resolve();
       },
     });
   });
   expect(heard).toEqual(['confirmed', 'drain']);
+});
+
+test('a node whose place another process has taken ends, and says which mistake that is', async () => {
+  const refused = refusal('nodeHeartbeat', [{ code: 'CONFLICT', message: 'Another process.' }]);
+  await new Promise<void>((resolve) => {
+    const leave = member(async () => Promise.reject(refused), {
+      onDrain: () => {
+        void leave(0);
+        resolve();
+      },
+    });
+  });
+});
+
+test('each heartbeat names the process, and the last one says that no other follows', async () => {
+  const beats: NodeHeartbeatInput[] = [];
+  let first: () => void;
+  const heard = new Promise<void>((resolve) => {
+    first = resolve;
+  });
+  const leave = member(async (input) => {
+    beats.push(input);
+    first();
+    return { draining: false };
+  }, {});
+  await heard;
+  await leave(1_000);
+  const always = { nodeId: NODE_ID, journalId: 'journal', instanceId: 'process', formerSettled: true };
+  expect(beats).toMatchObject([
+    { ...always, leaving: false },
+    { ...always, leaving: true },
+  ]);
+});
+
+test('a node that is refused says why as soon as the reason changes, and is let in without a restart', async () => {
+  const reasons = ['away', 'away', 'another process', 'another process'];
+  const said: unknown[] = [];
+  await new Promise<void>((resolve) => {
+    const leave = member(async () => ({ draining: false }), {
+      control: {
+        register: async () => {
+          const reason = reasons.shift();
+          if (reason !== undefined) throw new Error(reason);
+          return { id: NODE_ID, name: 'node' };
+        },
+        heartbeat: async () => ({ draining: false }),
+      },
+      log: { ...createLog('silent'), warn: (fields: object) => void said.push(fields) },
+      onRegistered: () => {
+        void leave(0);
+        resolve();
+      },
+    });
+  });
+  expect(said).toEqual([{ reason: 'away' }, { reason: 'another process' }]);
 });

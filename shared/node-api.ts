@@ -99,6 +99,9 @@ export interface NodeRegisterInput {
   version: string;
   publicKey: string;
   journalId: string;
+  /** The process: its number among those that have had the journal, and a name of its own. */
+  start: number;
+  instanceId: string;
 }
 
 /** Acknowledges a revision as applied, or refuses it with `error`; the old one then serves on. */
@@ -213,6 +216,8 @@ export const NODE_REQUEST_CLAIM = /* GraphQL */ `
 `;
 export interface NodeRequestClaimInput {
   nodeId: string;
+  /** The process, as it registered. */
+  instanceId: string;
   walletId: string;
   /** The path of the request; the digests are SHA-256 in hex. */
   route: string;
@@ -268,6 +273,12 @@ export const NODE_HEARTBEAT = /* GraphQL */ `
 export interface NodeHeartbeatInput {
   nodeId: string;
   journalId: string;
+  /** The process, as it registered. */
+  instanceId: string;
+  /** Whether all charges are settled that stood in the journal when the process began. */
+  formerSettled: boolean;
+  /** Whether this is its last word: then another process may be the node at once. */
+  leaving: boolean;
   appliedRevision: number;
   rps: string;
   inflight: number;

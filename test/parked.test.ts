@@ -64,8 +64,9 @@ test('the API calls the report invalid; the node parks the one charge and settle
   };
   const ledger = await openLedger({ folder: join(folder, 'journal'), control, log });
   const { publicKey } = loadNodeKeys(folder);
-  const { journalId } = ledger;
-  const node = await control.register({ name: 'node-1', version: 'test', publicKey, journalId });
+  const { journalId, start } = ledger;
+  const self = { name: 'node-1', version: 'test', publicKey, journalId, start, instanceId: 'process-1' };
+  const node = await control.register(self);
   ledger.connect(node.id);
   const walletId = await wallet();
   const holds = await Promise.all(Array.from({ length: CHARGES }, () => ledger.hold(keyOf(walletId), PRICE)));

@@ -5,7 +5,8 @@ import { digestOf, isWellFormedKey } from '@gateway/shared/secrets';
 import { codesOf, pick, startTestApp } from '../../test/control/app.ts';
 import type { Answer, Browser, TestApp } from '../../test/control/app.ts';
 import { SYSTEM_ACTOR } from '../context.ts';
-import { createNode, findNodeByToken, registerNode } from '../nodes/node.service.ts';
+import { createNode, findNodeByToken } from '../nodes/node.service.ts';
+import { registerNode } from '../nodes/start.service.ts';
 import { query, sql } from '../sql.ts';
 
 const FIELDS = `apiKey { id name prefix suffix state disabledReason group groupRatio version allowedIps

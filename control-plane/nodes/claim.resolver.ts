@@ -28,6 +28,9 @@ export class NodeRequestClaimInput {
   @Field(() => ID, { description: 'The node itself.' })
   nodeId!: string;
 
+  @Field(() => ID, { nullable: true, description: 'The process, as it registered.' })
+  instanceId?: string | null;
+
   @Field(() => ID, { description: 'The wallet whose key asks: keys of different wallets never meet.' })
   walletId!: string;
 
@@ -83,7 +86,7 @@ export class ClaimResolver {
   ): Promise<NodeRequestClaimPayload> {
     const nodeId = ownId(context, input.nodeId);
     return outcome({ state: null, requestId: null, cost: null }, () =>
-      claimRequest(context.em, { ...input, nodeId }),
+      claimRequest(context.em, { ...input, nodeId, instanceId: input.instanceId ?? null }),
     );
   }
 

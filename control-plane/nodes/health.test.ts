@@ -8,7 +8,8 @@ import { SYSTEM_ACTOR } from '../context.ts';
 import { newId } from '../ids.ts';
 import { query, sql } from '../sql.ts';
 import { dataPlaneStatus } from './health.resolver.ts';
-import { createNode, drainNode, nodeById, registerNode } from './node.service.ts';
+import { createNode, drainNode, nodeById } from './node.service.ts';
+import { registerNode } from './start.service.ts';
 
 describe('health', () => {
   let test: TestApp;

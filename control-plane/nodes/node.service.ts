@@ -5,7 +5,6 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { OFFLINE_AFTER_MS } from '@gateway/shared/node-api';
 import { digestOf, issueSecret } from '@gateway/shared/secrets';
-import { createPublicKey } from 'node:crypto';
 import type { Lookup } from '../batches.ts';
 import type { Actor, NodeIdentity } from '../context.ts';
 import { UserFailure } from '../errors.ts';
@@ -39,7 +38,6 @@ export interface NodeView {
 }
 
 const NAME = /^[\w][\w .:-]{0,63}$/;
-const TEXT_LENGTH_MAX = 500;
 
 /** Makes a node and its token, which exists only in this answer. Throws INVALID or TAKEN for the name. */
 export async function createNode(
@@ -95,80 +93,37 @@ export async function findNodeByToken(em: EntityManager, token: string): Promise
   return found ?? null;
 }
 
-export interface Registration {
-  version: string;
-  region: string | null;
-  publicKey: string;
-  journalId: string;
-}
-
-/**
- * Stores what a starting process says of itself. A journal belongs to the node that named it first. Throws
- * INVALID for a key that is not X25519, and CONFLICT for another node's journal.
- */
-export async function registerNode(
-  em: EntityManager,
-  nodeId: string,
-  registration: Registration,
-): Promise<void> {
-  const { version, region, publicKey, journalId } = registration;
-  if (!isX25519(publicKey)) {
-    throw new UserFailure(
-      'INVALID',
-      'publicKey must be an X25519 key: SPKI in DER form, as base64url.',
-      'publicKey',
-    );
-  }
-  if (!journalId || [version, region ?? '', journalId].some((text) => text.length > TEXT_LENGTH_MAX)) {
-    throw new UserFailure(
-      'INVALID',
-      `Texts have at most ${TEXT_LENGTH_MAX} characters, and journalId at least one.`,
-    );
-  }
-  await inTransaction(em, async (inner) => {
-    await query(
-      inner,
-      sql`
-      update data_plane_node set version = ${version}, region = ${region}, public_key = ${publicKey},
-        journal_id = ${journalId},
-        started_at = clock_timestamp(), last_seen_at = clock_timestamp(), draining = false, last_ack_error =
-          null
-      where id = ${nodeId}`,
-    );
-    const journal = await queryOne<{ node_id: string }>(
-      inner,
-      sql`
-      insert into node_journal (id, node_id) values (${journalId}, ${nodeId})
-      on conflict (id) do update set last_contact_at = clock_timestamp() where node_journal.node_id =
-        ${nodeId}
-      returning node_id`,
-    );
-    if (!journal)
-      throw new UserFailure(
-        'CONFLICT',
-        'This journal belongs to another node. Start with a new one.',
-        'journalId',
-      );
-    await publish(inner, 'adminNodeUpdated', { audience: EVERYBODY, id: nodeId });
-  });
-}
-
 /**
  * Proves that the process behind the journal lives: its leases are confirmed from the moment it sent this.
+ * Throws NOT_FOUND for an unknown journal, and where another process than the one that is named has it.
  */
-export async function touchJournal(em: EntityManager, nodeId: string, journalId: string): Promise<void> {
+export async function touchJournal(
+  em: EntityManager,
+  nodeId: string,
+  { journalId, instanceId = null }: { journalId: string; instanceId?: string | null | undefined },
+): Promise<void> {
   const touched = await queryOne(
     em,
     sql`
-    update node_journal set last_contact_at = clock_timestamp() where id = ${journalId} and node_id =
-      ${nodeId} returning id`,
+    update node_journal set last_contact_at = clock_timestamp() where id = ${journalId} and node_id = ${nodeId}
+      and (${instanceId}::text is null or instance_id = ${instanceId}) returning id`,
   );
   if (!touched)
-    throw new UserFailure('NOT_FOUND', 'The node has no such journal. Register it first.', 'journalId');
+    throw new UserFailure(
+      'NOT_FOUND',
+      'This process is not known with this journal. Start it anew, on a DATA_DIR of its own.',
+      'journalId',
+    );
 }
 
 export interface Heartbeat {
   journalId: string;
+  /** The process; absent where an earlier release sends this. */
+  instanceId?: string | null | undefined;
+  /** Whether all is settled that the processes before it left in the journal. */
+  formerSettled?: boolean | null | undefined;
+  /** Whether this is the last word of a process that has ended its work. */
+  leaving?: boolean | null | undefined;
   appliedRevision: number;
   rps: string;
   inflight: number;
@@ -177,20 +132,35 @@ export interface Heartbeat {
 }
 
 /**
- * Takes a node's measurements and confirms its leases. Throws NOT_FOUND for a journal that is not
- * registered.
+ * Takes a node's measurements, confirms its leases, and notes that what earlier processes left is settled:
+ * their Idempotency-Keys are free then. Throws NOT_FOUND for a process that is not known with this journal,
+ * and CONFLICT where another process has become the node meanwhile.
  */
 export async function heartbeat(em: EntityManager, nodeId: string, beat: Heartbeat): Promise<void> {
   await inTransaction(em, async (inner) => {
-    await touchJournal(inner, nodeId, beat.journalId);
-    await query(
+    const isNode = await queryOne(
       inner,
       sql`
-      update data_plane_node set last_seen_at = clock_timestamp(), rps = ${beat.rps}, inflight =
-        ${beat.inflight},
-        event_loop_p99_ms = ${beat.eventLoopP99Ms}, usage_backlog = ${beat.usageBacklog} where id =
-          ${nodeId}`,
+      update data_plane_node set last_seen_at = clock_timestamp(), rps = ${beat.rps},
+        inflight = ${beat.inflight}, event_loop_p99_ms = ${beat.eventLoopP99Ms},
+        usage_backlog = ${beat.usageBacklog},
+        journal_id = case when ${beat.leaving === true} then null else journal_id end
+      where id = ${nodeId} and journal_id = ${beat.journalId} returning id`,
     );
+    await touchJournal(inner, nodeId, beat);
+    if (!isNode)
+      throw new UserFailure(
+        'CONFLICT',
+        'Another process has taken the place of this node: end, and start with a token and a DATA_DIR of your own.',
+        'journalId',
+      );
+    if (beat.formerSettled === true)
+      await query(
+        inner,
+        sql`
+        update node_journal set settled_start = start
+        where id = ${beat.journalId} and instance_id = ${beat.instanceId ?? null} and settled_start < start`,
+      );
     await publish(inner, 'adminNodeUpdated', { audience: EVERYBODY, id: nodeId });
   });
 }
@@ -267,13 +237,4 @@ function stateOf(row: NodeRow): NodeState {
   if (Number(row.seen_age) > OFFLINE_AFTER_MS) return 'OFFLINE';
   if (row.draining) return 'DRAINING';
   return row.applied_revision >= row.latest_revision ? 'IN_SYNC' : 'LAGGING';
-}
-
-function isX25519(publicKey: string): boolean {
-  try {
-    const key = createPublicKey({ key: Buffer.from(publicKey, 'base64url'), format: 'der', type: 'spki' });
-    return key.asymmetricKeyType === 'x25519';
-  } catch {
-    return false;
-  }
 }

@@ -16,10 +16,11 @@ import { closeLease } from '../wallet/lease.end.ts';
 import { LEASE_OFFLINE_MS } from '../wallet/lease.rules.ts';
 import { requestLease } from '../wallet/lease.service.ts';
 import { keepReports } from '../upstreams/health.service.ts';
-import { heartbeat, nodeById, registerNode, touchJournal } from './node.service.ts';
+import { heartbeat, nodeById, touchJournal } from './node.service.ts';
 import { acknowledge } from './node.stream.ts';
 import { NodePayload } from './node.types.ts';
 import { runningFeed } from './running-feed.ts';
+import { registerNode } from './start.service.ts';
 import {
   ConfigEventUnion,
   NodeConfigAckInput,
@@ -50,7 +51,10 @@ export class SyncResolver {
     const { id } = nodeOf(context);
     return outcome({ node: null }, async () => {
       await inTransaction(context.em, async (em) => {
-        await registerNode(em, id, { ...input, region: input.region ?? null });
+        const { start, instanceId } = input;
+        // Both or none: a node of an earlier release says neither.
+        const process = start && instanceId ? { start, instanceId } : undefined;
+        await registerNode(em, id, { ...input, region: input.region ?? null, process });
         await announceSettings(em, context.settings);
       });
       return { node: await nodeById(context.em, id) };
@@ -100,7 +104,7 @@ export class SyncResolver {
     const nodeId = ownId(context, input.nodeId);
     const none = { leaseId: null, granted: 0n, cash: 0n, gift: 0n, deadlineMs: LEASE_OFFLINE_MS };
     return outcome(none, async () => {
-      await touchJournal(context.em, nodeId, input.journalId);
+      await touchJournal(context.em, nodeId, { journalId: input.journalId });
       const { id, cash, gift } = await requestLease(context.em, {
         ...input,
         nodeId,

@@ -41,6 +41,15 @@ export class NodeRegisterInput {
 
   @Field(() => ID, { description: 'The journal it writes charges to; a lost disk means a new one.' })
   journalId!: string;
+
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Numbers the starts of processes on the journal, upwards; null from earlier releases.',
+  })
+  start?: number | null;
+
+  @Field(() => ID, { nullable: true, description: 'Of this process alone; null from earlier releases.' })
+  instanceId?: string | null;
 }
 
 /** That a revision was applied or refused. */
@@ -77,6 +86,21 @@ export class NodeHeartbeatInput {
 
   @Field(() => ID, { description: 'The journal whose leases this confirms.' })
   journalId!: string;
+
+  @Field(() => ID, { nullable: true, description: 'The process, as it registered.' })
+  instanceId?: string | null;
+
+  @Field(() => Boolean, {
+    nullable: true,
+    description: 'Whether all is settled that earlier processes left in the journal.',
+  })
+  formerSettled?: boolean | null;
+
+  @Field(() => Boolean, {
+    nullable: true,
+    description: 'Whether this is the last word of a process: another one may be the node at once.',
+  })
+  leaving?: boolean | null;
 
   @Field(() => Int, { description: 'The revision it serves.' })
   appliedRevision!: number;

@@ -9,7 +9,7 @@ export interface StandingClaim {
   expired: boolean;
   /** What the usage log says of the request; null while it says nothing. */
   usage: { cost: Micros; succeeded: boolean } | null;
-  /** Its node has restarted since, and has settled everything that it had charged before. */
+  /** Its process is dead: a later one has its journal, and has settled everything that stood in it. */
   abandoned: boolean;
 }
 

@@ -32,7 +32,7 @@ async function setting(): Promise<Setting> {
   ]);
   const requestId = `request ${(number += 1)}`;
   const texts = { route: '/v1/chat/completions', keyDigest: 'key', fingerprint: 'body', requestId };
-  return { claim: { nodeId, walletId, ...texts }, journalId };
+  return { claim: { nodeId, instanceId: null, walletId, ...texts }, journalId };
 }
 
 const claim = (asked: Claim): ReturnType<typeof claimRequest> => claimRequest(money.em(), asked);
@@ -95,23 +95,29 @@ describe('an Idempotency-Key', () => {
     expect(await claim({ ...logged.claim, requestId: 'later too' })).toMatchObject({ state: 'CLAIMED' });
   });
 
-  it('of a request that died with its node is free once that node has settled its charges', async () => {
-    const { claim: asked } = await setting();
-    await claim(asked);
-    const restarted = (backlog: number, beaten: boolean): Promise<unknown> =>
-      query(
-        money.em(),
-        sql`update data_plane_node set usage_backlog = ${backlog}, started_at = clock_timestamp(),
-          last_seen_at = clock_timestamp() + ${beaten ? 1 : -1} * interval '1 second'
-        where id = ${asked.nodeId}`,
-      );
-    const next = { ...asked, requestId: `${asked.requestId} next` };
-    await restarted(0, false);
-    expect(await claim(next)).toMatchObject({ state: 'IN_FLIGHT' });
-    await restarted(3, true);
-    expect(await claim(next)).toMatchObject({ state: 'IN_FLIGHT' });
-    await restarted(0, true);
+  it('is free at once when its request was released before its claim came: nobody would free it later', async () => {
+    const { claim: late } = await setting();
+    await releaseClaim(money.em(), late.nodeId, late.requestId);
+    await expect(claim(late)).rejects.toMatchObject({ code: 'CONFLICT' });
+    const next = { ...late, requestId: `${late.requestId} next` };
     expect(await claim(next)).toMatchObject({ state: 'CLAIMED' });
+    await releaseClaim(money.em(), late.nodeId, late.requestId);
+    await expect(claim(late)).rejects.toMatchObject({ code: 'CONFLICT' });
+    expect(await claim({ ...next, requestId: 'third' })).toMatchObject({ state: 'IN_FLIGHT' });
+  });
+
+  it('stays with nobody when claim and release of one request come at the same moment', async () => {
+    const settings = await Promise.all(Array.from({ length: 20 }, () => setting()));
+    await Promise.all(
+      settings.flatMap(({ claim: asked }) => [
+        claim(asked).catch(() => undefined),
+        releaseClaim(money.em(), asked.nodeId, asked.requestId),
+      ]),
+    );
+    for (const { claim: asked } of settings)
+      expect(await claim({ ...asked, requestId: `${asked.requestId} b` })).toMatchObject({
+        state: 'CLAIMED',
+      });
   });
 
   it('is forgotten after a day', async () => {
@@ -123,7 +129,13 @@ describe('an Idempotency-Key', () => {
       sql`update request_claim set claimed_ms = watched_ms() - ${25 * 3_600_000} where request_id =
         ${requestId}`,
     );
-    expect(await pruneClaims(money.em())).toBeGreaterThan(0);
+    await releaseClaim(money.em(), asked.nodeId, 'released long ago');
+    await query(
+      money.em(),
+      sql`update request_release set released_at = released_at - interval '25 hours' where request_id =
+        'released long ago'`,
+    );
+    expect(await pruneClaims(money.em())).toBe(2);
     expect(await claim({ ...asked, requestId: `${requestId} b` })).toMatchObject({ state: 'CLAIMED' });
   });
 

@@ -286,7 +286,7 @@ let number = 0;
 async function claimOf(more: Partial<Claim> = {}): Promise<Claim> {
   const [{ walletId }, { nodeId }] = await Promise.all([money.wallet({ cash: PRICE }), money.node()]);
   const texts = { route: '/v1/messages', keyDigest: 'key', fingerprint: 'body' };
-  return { nodeId, walletId, ...texts, requestId: `claim ${(number += 1)}`, ...more };
+  return { nodeId, instanceId: null, walletId, ...texts, requestId: `claim ${(number += 1)}`, ...more };
 }
 const claim = (asked: Claim): ReturnType<typeof claimRequest> => claimRequest(money.em(), asked);
 

@@ -90,6 +90,11 @@ export function emptyBook(journalId: string): Book {
   return { journalId, nextSeq: 1, settledSeq: 0, nextRequestNo: 1, ...maps };
 }
 
+/** Whether all charges up to `seq` are settled, so that none of them is parked. Once true, it stays so. */
+export function isSettledTo(book: Book, seq: number): boolean {
+  return book.settledSeq >= seq && [...book.parked.keys()].every((parked) => parked > seq);
+}
+
 /** Enters one record, in place. Throws when the record cannot follow what stands in the book. */
 export function enter(book: Book, record: JournalRecord): void {
   switch (record.type) {

@@ -62,6 +62,8 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
 export class Journal {
   /** What the durable records add up to. */
   readonly book: Book;
+  /** Numbers the processes on this journal upwards: that of the first segment of this one. */
+  start = 0;
   readonly #options: JournalOptions;
   readonly #segments: Segment[];
   #file: GrowingFile | undefined;
@@ -107,7 +109,7 @@ export class Journal {
 
   /** Starts the first segment of this process: files of former processes are only read. */
   async begin(): Promise<void> {
-    await this.#startSegment();
+    this.start = await this.#startSegment();
     await this.#removeSettled();
   }
 
@@ -149,9 +151,7 @@ export class Journal {
     return this.#unsettled.next(limit);
   }
 
-  /**
-   * Notes durably what became of all charges up to `seq`, and removes segments that nobody needs any more.
-   */
+  /** Notes durably what became of all charges up to `seq`, and removes segments that nobody needs. */
   async settle(settled: Omit<SettledRecord, 'type'>): Promise<void> {
     await this.append({ type: 'settled', ...settled });
     this.#unsettled.drop(settled.seq);
@@ -225,7 +225,7 @@ export class Journal {
    * A new segment begins with the whole book, so that older ones can go. It gets its name only when it is
    * durable, and from then on nothing that stands behind the counted end of the one before it counts.
    */
-  async #startSegment(): Promise<void> {
+  async #startSegment(): Promise<number> {
     const { disk, folder } = this.#options;
     const old = this.#file;
     this.#file = undefined;
@@ -242,6 +242,7 @@ export class Journal {
       this.#group = 1;
       this.#file = file;
       this.#sick = false;
+      return number;
     } catch (error) {
       await file.close().catch(() => undefined);
       throw error;

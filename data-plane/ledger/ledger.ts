@@ -32,6 +32,10 @@ export interface Hold {
 /** A ledger at work, as the process that runs it sees it. */
 export interface OpenLedger extends Ledger {
   readonly journalId: string;
+  /** Which of the processes that have had the journal this is, counted upwards. */
+  readonly start: number;
+  /** Whether all charges are settled that stood in the journal when this process began. */
+  readonly formerSettled: boolean;
   /** False while the disk refuses charges: paid requests are answered with 503. */
   readonly writable: boolean;
   /** Charges and free records that the control plane does not have yet. */

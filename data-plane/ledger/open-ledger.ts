@@ -8,6 +8,7 @@ import type { KeyRecord, UsageRecord } from '@gateway/shared/records';
 import { TimeTexts } from '@gateway/shared/time-texts';
 import type { Control } from '../control.ts';
 import type { Log } from '../log.ts';
+import { isSettledTo } from './book.ts';
 import { realDisk } from './disk.ts';
 import type { Disk } from './disk.ts';
 import type { LedgerEffect, LedgerEvent } from './events.ts';
@@ -72,6 +73,8 @@ class NodeLedger implements OpenLedger {
   readonly #settler: Settler;
   readonly #state: LedgerState;
   readonly #unlock: () => void;
+  /** The last charge of the processes before this one. */
+  readonly #formerSeq: number;
   readonly #waiting = new Map<number, Waiting>();
   readonly #ticking: NodeJS.Timeout;
   readonly #retries = new Set<NodeJS.Timeout>();
@@ -90,6 +93,7 @@ class NodeLedger implements OpenLedger {
     this.#options = options;
     this.#journal = journal;
     this.#unlock = unlock;
+    this.#formerSeq = journal.nextSeq - 1;
     this.#state = beginWith(journal.book);
     this.#settler = new Settler({
       journal,
@@ -102,6 +106,12 @@ class NodeLedger implements OpenLedger {
 
   get journalId(): string {
     return this.#journal.journalId;
+  }
+  get start(): number {
+    return this.#journal.start;
+  }
+  get formerSettled(): boolean {
+    return isSettledTo(this.#journal.book, this.#formerSeq);
   }
   get writable(): boolean {
     return this.#journal.writable;
