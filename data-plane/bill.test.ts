@@ -103,13 +103,27 @@ describe('a bill', () => {
     ['unavailable', true, undefined],
   ] as const)('that is cut by %s (content: %s) is charged as %s', async (code, relayed, outcome) => {
     const { bill } = await open();
-    await bill.cut(failure(code), relayed);
-    await bill.cut(failure(code), relayed);
-    bill.close(failure(code));
+    const error = new GatewayError(code, 'Try again.', code === 'key_disabled' ? { byOwner: true } : {});
+    await bill.cut(error, relayed);
+    await bill.cut(error, relayed);
+    bill.close(error);
     expect(ledger.charges.map((charge) => [charge.outcome, charge.status, charge.cost])).toEqual(
       outcome ? [[outcome, 'CANCELLED', '90000']] : [],
     );
     expect([ledger.open, ledger.free.length]).toEqual([0, outcome ? 0 : 1]);
+  });
+
+  it.each([
+    [true, 'OPERATOR_CUT'],
+    [false, 'NO_CONTENT'],
+  ] as const)('that the operator cuts (content: %s) is free, and told as %s', async (relayed, outcome) => {
+    const { bill } = await open();
+    await bill.cut(failure('key_disabled'), relayed);
+    bill.close(failure('key_disabled'));
+    expect([ledger.open, ledger.charges]).toEqual([0, []]);
+    expect(ledger.free).toMatchObject([
+      { outcome, status: 'CANCELLED', cost: '0', errorCode: 'key_disabled' },
+    ]);
   });
 
   it('that was charged is not charged again by a client that leaves', async () => {

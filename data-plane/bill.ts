@@ -105,6 +105,8 @@ export class Bill {
   #tokens = UNKNOWN_TOKENS;
   #losses = 0;
   #firstContentMs: number | null = null;
+  /** Content was relayed, and then the request was cut. */
+  #brokeOff = false;
   #charged = false;
   #closed = false;
 
@@ -150,12 +152,14 @@ export class Bill {
   }
 
   /**
-   * Charges a stream that the customer cut after content was relayed; does nothing for every other failure.
+   * Charges a stream that the customer cut after content was relayed, by leaving or by disabling the key;
+   * every other failure is free, and so is a key or an account that the operator stopped.
    */
   async cut(error: GatewayError, relayed: boolean): Promise<void> {
     if (!relayed || this.#charged) return;
+    this.#brokeOff = true;
     if (error.code === 'client_closed') await this.commit('CLIENT_LEFT');
-    else if (error.code === 'key_disabled') await this.commit('KEY_CUT');
+    else if (error.code === 'key_disabled' && error.details.byOwner) await this.commit('KEY_CUT');
   }
 
   /** Gives price and permit back without a row in the usage log: nothing was asked for. */
@@ -183,7 +187,7 @@ export class Bill {
   #reportFree(failure: unknown): void {
     const error = failure instanceof GatewayError ? failure : undefined;
     const code = error?.code ?? 'internal';
-    const { outcome, status } = verdictOf(code);
+    const { outcome, status } = verdictOf(code, this.#brokeOff);
     this.#parts.till.ledger.report(
       this.#usage({ outcome, status, httpStatus: error?.status ?? 500, errorCode: code }),
     );
@@ -235,7 +239,8 @@ export class Bill {
   }
 }
 
-function verdictOf(code: string): { outcome: UsageOutcome; status: UsageStatus } {
+function verdictOf(code: string, brokeOff: boolean): { outcome: UsageOutcome; status: UsageStatus } {
+  if (code === 'key_disabled' && brokeOff) return { outcome: 'OPERATOR_CUT', status: 'CANCELLED' };
   if (code === 'client_closed' || code === 'key_disabled')
     return { outcome: 'NO_CONTENT', status: 'CANCELLED' };
   if (code === 'rate_limited' || code === 'too_many_concurrent')

@@ -38,12 +38,15 @@ describe('the streams of a key', () => {
     streams.add('key', finished);
     streams.add('other', other);
     streams.remove('key', finished);
-    streams.stop(new Set(['key', 'unknown']));
+    streams.stop(new Map([['key', 'OWNER'] as const, ['unknown', 'OWNER'] as const]));
     expect([open.reason?.code, finished.reason, other.reason]).toEqual([
       'key_disabled',
       undefined,
       undefined,
     ]);
+    expect(open.reason?.details.byOwner).toBe(true);
+    streams.stop(new Map([['other', 'OPERATOR']]));
+    expect(other.reason).toMatchObject({ code: 'key_disabled', details: { byOwner: false } });
   });
 });
 

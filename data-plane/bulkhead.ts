@@ -1,5 +1,6 @@
 /** Bounds on what one wallet or key may have in flight, and the streams that a stopped key cuts. */
 import { GatewayError } from '@gateway/shared/failures';
+import type { StoppedBy } from './config/config.ts';
 import type { Cut } from './cut.ts';
 
 /** Requests in flight per wallet and per key. */
@@ -41,6 +42,11 @@ export class Bulkhead {
   }
 }
 
+const STOPPED: Record<StoppedBy, string> = {
+  OWNER: 'This API key was disabled. Use another key.',
+  OPERATOR: 'This API key was stopped by the operator; this answer costs nothing. Contact support.',
+};
+
 /** The requests in flight of each key, so that disabling a key cuts them. */
 export class StreamsByKey {
   readonly #cuts = new Map<string, Set<Cut>>();
@@ -61,10 +67,10 @@ export class StreamsByKey {
   }
 
   /** Cuts every request in flight of these keys with `key_disabled`. */
-  stop(keyIds: ReadonlySet<string>): void {
-    for (const keyId of keyIds) {
+  stop(keys: ReadonlyMap<string, StoppedBy>): void {
+    for (const [keyId, by] of keys) {
       for (const cut of [...(this.#cuts.get(keyId) ?? [])]) {
-        cut.trigger(new GatewayError('key_disabled', 'This API key was disabled. Use another key.'));
+        cut.trigger(new GatewayError('key_disabled', STOPPED[by], { byOwner: by === 'OWNER' }));
       }
     }
   }

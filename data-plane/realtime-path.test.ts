@@ -291,7 +291,19 @@ describe('a response', () => {
     expect(node.ledger.charges).toEqual([]);
   });
 
-  it('is cut and charged when its key is disabled', async () => {
+  it('is cut and free when the operator stops its key or account', async () => {
+    const client = await openSession();
+    created();
+    delta();
+    await client.saw('response.output_text.delta');
+    node.store.stop('key-1', 'OPERATOR');
+    expect(await client.closed).toBe(1008);
+    expect(client.events.at(-1)).toMatchObject({ type: 'error', error: { code: 'key_disabled' } });
+    expect(node.ledger.charges).toEqual([]);
+    expect(node.ledger.free).toMatchObject([{ outcome: 'OPERATOR_CUT', cost: '0' }]);
+  });
+
+  it('is cut and charged when its owner disables its key', async () => {
     const client = await openSession();
     created();
     delta();

@@ -133,7 +133,7 @@ describe('a key', () => {
 
   it('of a frozen wallet is refused with 403, of an empty one with 402 that no SDK repeats', async () => {
     node.store.accounts = [
-      { kind: 'ACCOUNT', id: 'a', walletId: 'wallet-1', frozen: true, suspended: false },
+      { kind: 'ACCOUNT', id: 'a', walletId: 'wallet-1', frozen: true, suspended: false, closed: false },
     ];
     expect(await refused({ body: QUESTION })).toMatchObject({ status: 403, code: 'wallet_frozen' });
     node.store.accounts = [];

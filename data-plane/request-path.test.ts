@@ -194,7 +194,27 @@ describe('a stream', () => {
     expectFree();
   });
 
-  it('is cut and charged when its key is disabled after content', async () => {
+  it('is cut and free when the operator stops its key or account after content', async () => {
+    upstream.play = () => ({ ...stream(FIRST, ...WORDS), hang: 'after-chunks' });
+    let seen = '';
+    const answer = node.call({
+      body: STREAMED,
+      leaveWhen: (text) => {
+        seen = text;
+        return false;
+      },
+    });
+    await until(() => seen.includes('lo'));
+    node.store.stop('key-1', 'OPERATOR');
+    const { text, broken } = await answer;
+    expect(broken).toBe(true);
+    expect(text).toContain('costs nothing');
+    await until(() => node.ledger.free.length > 0);
+    expect(node.ledger.free).toMatchObject([{ outcome: 'OPERATOR_CUT', cost: '0' }]);
+    expectFree();
+  });
+
+  it('is cut and charged when its owner disables its key after content', async () => {
     upstream.play = () => ({ ...stream(FIRST, ...WORDS), hang: 'after-chunks' });
     let seen = '';
     const answer = node.call({

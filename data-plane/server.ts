@@ -138,7 +138,7 @@ function buildServices(dependencies: ServerDependencies): Services {
   const now = dependencies.now ?? (() => performance.now());
   const states = dependencies.upstreamStates ?? new UpstreamStates({ now, random: Math.random });
   const streams = new StreamsByKey();
-  store.onKeysStopped((keyIds) => streams.stop(keyIds));
+  store.onKeysStopped((keys) => streams.stop(keys));
   return {
     now,
     store,

@@ -23,10 +23,12 @@ export function withAttempt(tried: Tried | undefined, attempt: AttemptRecord): T
   return { attempts: [...attempts.slice(0, ATTEMPTS_MAX - 1), attempt], omitted: omitted + 1 };
 }
 
+const CUT: ReadonlySet<UsageOutcome> = new Set(['CLIENT_LEFT', 'KEY_CUT', 'OPERATOR_CUT', 'NO_CONTENT']);
+
 /** What became of the turn of an upstream whose answer was to be relayed, by how the request ended. */
 export function lastOutcome(outcome: UsageOutcome): AttemptOutcome {
   if (outcome === 'UPSTREAM_FAILED') return 'BROKE_OFF';
-  if (outcome === 'CLIENT_LEFT' || outcome === 'KEY_CUT' || outcome === 'NO_CONTENT') return 'CUT';
+  if (CUT.has(outcome)) return 'CUT';
   // A charge that could not be made durable is no fault of the upstream.
   return 'ANSWERED';
 }

@@ -64,6 +64,8 @@ export interface FailureDetails {
   upstream?: { status: number; body: string };
   /** The upstream told this failure itself, as the proper end of an answer that had begun. */
   told?: boolean;
+  /** The customer asked for it: what was relayed until then is paid. */
+  byOwner?: boolean;
 }
 
 /** A failure with a stable code, a message that tells the client what to do next, and a cause for the log. */

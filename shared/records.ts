@@ -137,7 +137,10 @@ export interface AccountRecord {
   id: string;
   walletId: string;
   frozen: boolean;
+  /** Its keys are refused. */
   suspended: boolean;
+  /** Its owner closed it for good, and so suspended it. */
+  closed: boolean;
 }
 
 export interface SettingsRecord {
@@ -173,6 +176,7 @@ export type UsageOutcome =
   | 'DELIVERED'
   | 'CLIENT_LEFT'
   | 'KEY_CUT'
+  | 'OPERATOR_CUT'
   | 'NO_CONTENT'
   | 'UPSTREAM_FAILED'
   | 'REFUSED'

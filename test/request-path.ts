@@ -18,7 +18,13 @@ import type {
   UsageRecord,
 } from '@gateway/shared/records';
 import { digestOf, issueKey } from '@gateway/shared/secrets';
-import type { CompiledCredential, CompiledRoute, Config, ConfigStore } from '../data-plane/config/config.ts';
+import type {
+  CompiledCredential,
+  CompiledRoute,
+  Config,
+  ConfigStore,
+  StoppedBy,
+} from '../data-plane/config/config.ts';
 import { COMPLETIONS, DIALECTS } from '../data-plane/dialects/index.ts';
 import { buildServer } from '../data-plane/server.ts';
 import type { OldSecrets } from '../data-plane/old-secrets.ts';
@@ -76,7 +82,7 @@ export class FakeStore implements ConfigStore {
   accounts: AccountRecord[] = [];
   confirmedAt = Date.now();
   absent = false;
-  #stopped: (keyIds: ReadonlySet<string>) => void = () => undefined;
+  #stopped: (keys: ReadonlyMap<string, StoppedBy>) => void = () => undefined;
 
   get current(): Config | undefined {
     if (this.absent) return undefined;
@@ -100,12 +106,12 @@ export class FakeStore implements ConfigStore {
     };
   }
 
-  onKeysStopped(listener: (keyIds: ReadonlySet<string>) => void): void {
+  onKeysStopped(listener: (keys: ReadonlyMap<string, StoppedBy>) => void): void {
     this.#stopped = listener;
   }
 
-  stop(...keyIds: string[]): void {
-    this.#stopped(new Set(keyIds));
+  stop(keyId: string, by: StoppedBy = 'OWNER'): void {
+    this.#stopped(new Map([[keyId, by]]));
   }
 }
 

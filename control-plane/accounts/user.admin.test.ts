@@ -53,6 +53,14 @@ describe('users, for administrators', () => {
     expect(rows).toEqual([{ group: 'default' }]);
   });
 
+  /** What nodes are told of the user's wallet. */
+  const toldOf = (userId: string) =>
+    query(
+      test.orm.em.fork(),
+      sql`select payload->>'suspended' as suspended, payload->>'closed' as closed from config_log c
+        join wallet w on w.id = c.key where c.kind = 'ACCOUNT' and w.user_id = ${userId}`,
+    );
+
   it('are signed out and reported to the nodes when suspended', async () => {
     const bob = await test.user('bob@example.com');
     const id = await idOf(bob);
@@ -60,12 +68,13 @@ describe('users, for administrators', () => {
     expect((await bob.send('{ viewer { id } }')).data).toEqual({ viewer: null });
     const input = { email: 'bob@example.com', password: 'a long enough password' };
     expect(codesOf(await bob.send(SIGN_IN, { input }), 'signIn')).toEqual(['CREDENTIALS_INVALID']);
-    const rows = await query(
-      test.orm.em.fork(),
-      sql`select payload->>'suspended' as suspended from config_log c join wallet w on w.id = c.key
-        where c.kind = 'ACCOUNT' and w.user_id = ${id}`,
-    );
-    expect(rows).toEqual([{ suspended: 'true' }]);
+    expect(await toldOf(id)).toEqual([{ suspended: 'true', closed: 'false' }]);
+  });
+
+  it('are reported to the nodes as closed by themselves where they were', async () => {
+    const id = await idOf(await test.user('dora@example.com'));
+    await deleteAccount(test.orm.em.fork(), id, SYSTEM_ACTOR);
+    expect(await toldOf(id)).toEqual([{ suspended: 'true', closed: 'true' }]);
   });
 
   it('lose the one session that an administrator ends, and keep the others', async () => {

@@ -85,6 +85,7 @@ const account = (id: string): AccountRecord => ({
   walletId: id,
   frozen: false,
   suspended: false,
+  closed: false,
 });
 
 let money: Money;

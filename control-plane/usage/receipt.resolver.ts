@@ -78,7 +78,8 @@ export class RequestReceipt {
 const WHY: Record<UsageEntry['outcome'], string> = {
   DELIVERED: 'The whole answer was delivered.',
   CLIENT_LEFT: 'The client left after content had been relayed: that is charged.',
-  KEY_CUT: 'The key was disabled after content had been relayed: that is charged.',
+  KEY_CUT: 'Its owner disabled the key after content had been relayed: that is charged.',
+  OPERATOR_CUT: 'The operator stopped the key or its account after content had been relayed: that is free.',
   NO_CONTENT: 'It ended before any content was relayed: that is free.',
   UPSTREAM_FAILED: 'The provider or the gateway broke it: that is free.',
   REFUSED: 'It was refused before a provider was asked: that is free.',

@@ -22,7 +22,8 @@ export const UsageOutcomeEnum = describeEnum<UsageOutcome>(
   {
     DELIVERED: 'The whole answer was delivered: charged.',
     CLIENT_LEFT: 'The client left after content had been relayed: charged.',
-    KEY_CUT: 'The key was disabled after content had been relayed: charged.',
+    KEY_CUT: 'Its owner disabled the key after content had been relayed: charged.',
+    OPERATOR_CUT: 'The operator stopped the key or its account after content had been relayed: free.',
     NO_CONTENT: 'Ended before any content was relayed: free.',
     UPSTREAM_FAILED: 'The upstream or the gateway broke it: free.',
     REFUSED: 'Refused before an upstream was asked: free.',

@@ -10,11 +10,11 @@ import { queryOne, sql } from '../sql.ts';
  */
 export async function announceAccount(em: EntityManager, walletId: string): Promise<number> {
   await em.flush();
-  const row = await queryOne<{ frozen: boolean; suspended: boolean }>(
+  const row = await queryOne<{ frozen: boolean; suspended: boolean; closed: boolean }>(
     em,
     sql`
-    select w.frozen, u.state <> 'ACTIVE' as suspended from wallet w join users u on u.id = w.user_id where
-      w.id = ${walletId}`,
+    select w.frozen, u.state <> 'ACTIVE' as suspended, u.state = 'DELETED' as closed
+    from wallet w join users u on u.id = w.user_id where w.id = ${walletId}`,
   );
   if (!row) return 0;
   const record: AccountRecord = {
@@ -23,6 +23,7 @@ export async function announceAccount(em: EntityManager, walletId: string): Prom
     walletId,
     frozen: row.frozen,
     suspended: row.suspended,
+    closed: row.closed,
   };
   return announce(em, { upsert: [record] });
 }

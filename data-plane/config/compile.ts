@@ -13,7 +13,7 @@ import type {
   SettingsRecord,
 } from '@gateway/shared/records';
 import { unseal } from '@gateway/shared/sealing';
-import type { CompiledCredential, CompiledRoute, Config } from './config.ts';
+import type { CompiledCredential, CompiledRoute, Config, StoppedBy } from './config.ts';
 import type { PersistentMap } from './persistent-map.ts';
 import { RecordIndex, recordOf, recordsOf } from './record-index.ts';
 import { tableOf } from './tables.ts';
@@ -176,27 +176,34 @@ export function confirmedConfig(config: Config, confirmedAt: number): Config {
   return config instanceof CompiledConfig ? config.confirmed(confirmedAt) : config;
 }
 
+/** Why a key is disabled where its owner asked for it. */
+const OWNERS_REASONS: ReadonlySet<string | null | undefined> = new Set(['OWNER', 'LEAKED', 'REVOKED']);
+
 /**
  * Ids of the keys that could be used before and cannot any more: gone, disabled, or of an account now
- * suspended. Running out of time is not seen here; the request path checks it.
+ * suspended; and who did it: the operator, unless it is told that the owner did. Running out of time is not
+ * seen here; the request path checks it.
  */
-export function keysStopped(before: Tables, after: Tables): Set<string> {
-  const stopped = new Set<string>();
+export function keysStopped(before: Tables, after: Tables): Map<string, StoppedBy> {
+  const stopped = new Map<string, StoppedBy>();
   for (const change of tableOf(after, 'API_KEY').since(tableOf(before, 'API_KEY'))) {
     const old = change.before && recordOf(change.before, 'API_KEY');
     const now = change.after && recordOf(change.after, 'API_KEY');
-    if (old?.enabled && !now?.enabled) stopped.add(old.id);
+    if (old?.enabled && !now?.enabled)
+      stopped.set(old.id, OWNERS_REASONS.has(now?.disabledReason) ? 'OWNER' : 'OPERATOR');
   }
-  const suspended = new Set<string>();
+  const suspended = new Map<string, StoppedBy>();
   for (const change of tableOf(after, 'ACCOUNT').since(tableOf(before, 'ACCOUNT'))) {
     const old = change.before && recordOf(change.before, 'ACCOUNT');
     const now = change.after && recordOf(change.after, 'ACCOUNT');
-    if (now?.suspended && !old?.suspended) suspended.add(now.walletId);
+    if (now?.suspended && !old?.suspended) suspended.set(now.walletId, now.closed ? 'OWNER' : 'OPERATOR');
   }
+  if (suspended.size === 0) return stopped;
   // Keys are not found by their wallet, and a suspension is rare: all of them are looked at.
-  if (suspended.size > 0)
-    for (const key of recordsOf(before, 'API_KEY'))
-      if (key.enabled && suspended.has(key.walletId)) stopped.add(key.id);
+  for (const key of recordsOf(before, 'API_KEY')) {
+    const by = key.enabled ? suspended.get(key.walletId) : undefined;
+    if (by && !stopped.has(key.id)) stopped.set(key.id, by);
+  }
   return stopped;
 }
 

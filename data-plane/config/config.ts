@@ -51,12 +51,16 @@ export interface Config {
   accountByWallet(walletId: string): AccountRecord | undefined;
 }
 
+/** Who stopped a key: its owner, who pays for what was relayed by then, or the operator, who has it free. */
+export type StoppedBy = 'OWNER' | 'OPERATOR';
+
 /** Holds the current configuration; only the feed writes it. */
 export interface ConfigStore {
   /** Undefined until a first configuration came from the file or from the control plane. */
   readonly current: Config | undefined;
   /**
-   * Called after each swap with the ids of the keys that stopped being valid, so that their streams are cut.
+   * Called after each swap with the ids of the keys that stopped being valid, so that their streams are cut,
+   * and who stopped each.
    */
-  onKeysStopped(listener: (keyIds: ReadonlySet<string>) => void): void;
+  onKeysStopped(listener: (keys: ReadonlyMap<string, StoppedBy>) => void): void;
 }

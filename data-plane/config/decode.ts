@@ -196,6 +196,8 @@ const RECORDS: { [Kind in ConfigKind]: Decoder<RecordOf<Kind>> } = {
     walletId: name,
     frozen: flag,
     suspended: flag,
+    // What an older control plane tells, or an older node kept on its disk, has none yet.
+    closed: (value, place) => (value === undefined ? false : flag(value, place)),
   }),
   SETTINGS: object<RecordOf<'SETTINGS'>>({
     kind: oneOf(['SETTINGS']),

@@ -304,7 +304,7 @@ test('a snapshot in parts is served, kept for its owner alone, and acknowledged;
   await expect.poll(() => plane.acks.at(-1)).toMatchObject({ revision: 2, checksum });
   expect(statSync(join(folder, 'config.log')).mode & 0o777).toBe(0o600);
   const stopped: string[] = [];
-  store.onKeysStopped((keyIds) => stopped.push(...keyIds));
+  store.onKeysStopped((keys) => stopped.push(...keys.keys()));
   const disabled = entry({ ...KEY, enabled: false, disabledReason: 'OWNER' }, 3);
   follower.push(delta(2, 3, { upserts: [disabled], all: [entry(SETTINGS, 1), disabled] }));
   await expect.poll(() => stopped).toEqual([KEY.id]);

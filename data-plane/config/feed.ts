@@ -252,7 +252,7 @@ class ConfigFeed implements Feed {
   #confirm(): void {
     const { store } = this.#options;
     const confirmedAt = Date.now();
-    if (store.current) store.swap(confirmedConfig(store.current, confirmedAt), new Set());
+    if (store.current) store.swap(confirmedConfig(store.current, confirmedAt), new Map());
     if (confirmedAt - this.#writtenAt < CONFIRMED_EVERY_MS && confirmedAt >= this.#writtenAt) return;
     this.#writtenAt = confirmedAt;
     const kept = { tables: this.#tables, confirmedAt };

@@ -1,16 +1,16 @@
 /** Holds the configuration in use. One swap replaces it whole; requests keep the one they started with. */
-import type { Config, ConfigStore } from './config.ts';
+import type { Config, ConfigStore, StoppedBy } from './config.ts';
 
 /** The store as the feed sees it: the only writer. */
 export interface WritableStore extends ConfigStore {
   /** Puts a configuration in use, then tells the listeners which keys it stopped. */
-  swap(config: Config, keysStopped: ReadonlySet<string>): void;
+  swap(config: Config, keysStopped: ReadonlyMap<string, StoppedBy>): void;
 }
 
 /** An empty store: `current` is undefined until the first swap. */
 export function createStore(): WritableStore {
   let current: Config | undefined;
-  const listeners: ((keyIds: ReadonlySet<string>) => void)[] = [];
+  const listeners: ((keys: ReadonlyMap<string, StoppedBy>) => void)[] = [];
   return {
     get current() {
       return current;

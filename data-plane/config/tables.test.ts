@@ -7,7 +7,7 @@ import { afterEach, expect, test } from 'vitest';
 import { crc32 } from 'node:zlib';
 import { ConfigChecksum } from '@gateway/shared/checksum';
 import type { ConfigEntry } from '@gateway/shared/node-api';
-import type { ConfigKind, KeyRecord } from '@gateway/shared/records';
+import type { AccountRecord, ConfigKind, KeyRecord } from '@gateway/shared/records';
 import { keyOf } from '../ledger/model/records.ts';
 import { keysStopped } from './compile.ts';
 import { ConfigFile } from './file.ts';
@@ -121,17 +121,34 @@ test('a suspended owner stops every enabled key of the wallet, and nobody elseâ€
   const keys = ['a', 'b', 'c'].map((name, at) =>
     entry(keyOf(name === 'c' ? 'wallet_2' : 'wallet_1', { id: name, digest: digestOf(at) }), 1),
   );
-  const account = (walletId: string, suspended: boolean): ConfigEntry => ({
-    kind: 'ACCOUNT',
-    key: walletId,
-    revision: suspended ? 2 : 1,
-    payload: { kind: 'ACCOUNT', id: walletId, walletId, frozen: false, suspended },
-  });
-  const before = after(NO_TABLES, [...keys, account('wallet_1', false), account('wallet_2', false)]);
-  const suspended = after(before, [account('wallet_1', true)]);
-  expect([...keysStopped(before, suspended)].sort()).toEqual(['a', 'b']);
+  const before = after(NO_TABLES, [...keys, account('wallet_1'), account('wallet_2')]);
+  const suspended = after(before, [account('wallet_1', { suspended: true })]);
+  expect([...keysStopped(before, suspended).keys()].sort()).toEqual(['a', 'b']);
   expect([...keysStopped(suspended, suspended)]).toEqual([]);
 });
+
+test('who stopped a key is its owner only where the control plane says so', () => {
+  const key = keyOf('wallet_1', { id: 'a', digest: digestOf(0) });
+  const before = after(NO_TABLES, [entry(key, 1), account('wallet_1')]);
+  const by = (...entries: ConfigEntry[]) => keysStopped(before, after(before, entries)).get('a');
+  const disabled = (disabledReason: string) => entry({ ...key, enabled: false, disabledReason }, 2);
+  const reasons = ['OWNER', 'LEAKED', 'REVOKED', 'ADMIN', 'OWNER_SUSPENDED', 'SOMETHING_NEW'];
+  expect(reasons.map((reason) => by(disabled(reason)))).toEqual([
+    ...['OWNER', 'OWNER', 'OWNER'],
+    ...['OPERATOR', 'OPERATOR', 'OPERATOR'],
+  ]);
+  expect(keysStopped(before, NO_TABLES).get('a')).toBe('OPERATOR');
+  expect(by(account('wallet_1', { suspended: true }))).toBe('OPERATOR');
+  expect(by(account('wallet_1', { suspended: true, closed: true }))).toBe('OWNER');
+  expect(by(disabled('OWNER'), account('wallet_1', { suspended: true }))).toBe('OWNER');
+  expect(by(disabled('ADMIN'), account('wallet_1', { suspended: true, closed: true }))).toBe('OPERATOR');
+});
+
+function account(walletId: string, changes: Partial<AccountRecord> = {}): ConfigEntry {
+  const open = { frozen: false, suspended: false, closed: false };
+  const payload: AccountRecord = { kind: 'ACCOUNT', id: walletId, walletId, ...open, ...changes };
+  return { kind: 'ACCOUNT', key: walletId, revision: changes.suspended ? 2 : 1, payload };
+}
 
 /** A file in a folder of its own. */
 function newFile(): string {

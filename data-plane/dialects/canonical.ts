@@ -233,8 +233,8 @@ export type FinishReason = 'stop' | 'length' | 'tool' | 'filter' | 'pause' | 're
  * - The seal stands at a block's end; where it is known at the start, there too.
  * - Media and native blocks have no deltas but a transcript; they are whole at their start.
  * - `finish` comes once per choice, as soon as the upstream says it, after the choice's last block ended, and
- *   nothing of that choice follows. From a finish on that may be the last, the bytes of a stream are held back
- *   until the charge is durable (`mayBeOver` in dialect.ts).
+ *   nothing of that choice follows. From a finish on that may be the last, the bytes of a stream are held
+ *   back until the charge is durable (ending.ts).
  * - `usage` may come at any time after `start` and repeatedly; each replaces the one before.
  * - `done` is last: the upstream's own terminal event was seen, or its body ended cleanly after every choice
  *   had finished, where the format allows that. A stream that ends otherwise yields `error`, which is last

@@ -208,7 +208,7 @@ class RealtimeSession {
     this.#upstream.close(1000);
     await Promise.all([...this.#responses.values()].map((response) => cutShort(response, failure)));
     this.#responses.clear();
-    const isOurs = failure === undefined || failure.status >= 500;
+    const isOurs = failure === undefined || failure.status >= 500 || isOperators(failure);
     if (this.#given > 0 && !this.#hasSold && !isOurs)
       await this.#chargeTranscription(NO_TOKENS).catch(() => undefined);
     if (failure && failure.code !== 'client_closed') this.#client.sendLast(errorEvent(failure));
@@ -244,6 +244,11 @@ async function cutShort({ bill, relayed }: OpenResponse, failure: GatewayError |
  */
 function isOwnFault({ code, status }: GatewayError): boolean {
   return status < 500 && code !== 'key_disabled' && code !== 'request_timeout';
+}
+
+/** Whether the operator stopped the key or its account. */
+function isOperators({ code, details }: GatewayError): boolean {
+  return code === 'key_disabled' && !details.byOwner;
 }
 
 function timeUp(why: string): GatewayError {

@@ -23,7 +23,9 @@ function dataOf(text: string): string[] {
 }
 
 function objectsIn(text: string): JsonObject[] {
-  return dataOf(text).flatMap((data) => parseObject(data) ?? []);
+  return dataOf(text)
+    .map((data) => parseObject(data))
+    .filter((value) => value !== undefined);
 }
 
 /** Whether every choice that was begun is over, or as many as were asked for. */

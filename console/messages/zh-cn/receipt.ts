@@ -11,7 +11,8 @@ export const receipt: Translation<typeof english> = {
     why: {
       DELIVERED: '完整的回答已送达。',
       CLIENT_LEFT: '内容已转发后客户端离开：计费。',
-      KEY_CUT: '内容已转发后密钥被停用：计费。',
+      KEY_CUT: '内容已转发后密钥被所有者停用：计费。',
+      OPERATOR_CUT: '内容已转发后密钥或其账户被运营方停止：免费。',
       NO_CONTENT: '在转发任何内容之前结束：免费。',
       UPSTREAM_FAILED: '供应商或网关中断了它：免费。',
       REFUSED: '在询问供应商之前被拒绝：免费。',
