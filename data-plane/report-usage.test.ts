@@ -1,6 +1,7 @@
 /** Reports over a real socket: what is sent, and what each kind of answer means. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import { usageText } from '@gateway/shared/usage-report';
@@ -17,23 +18,27 @@ afterEach(async () => {
 });
 
 interface Seen {
-  authorization: string | undefined;
+  method: string | undefined;
+  headers: IncomingHttpHeaders;
+  bytes: number;
   body: { query: string; variables: { input: { nodeId: string; batchId: string; records: object[] } } };
 }
 
-/** A control plane that always answers so; undefined: never; `whole` false: it begins, and never ends. */
+/** A control plane that always answers so; undefined: never; `ends` false: it begins, and never ends. */
 async function answering(
   answer: string | undefined,
-  whole = true,
+  ends = true,
 ): Promise<{ target: ReportTarget; seen: Seen[] }> {
   const seen: Seen[] = [];
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {
-      const { authorization } = request.headers;
-      seen.push({ authorization, body: JSON.parse(Buffer.concat(parts).toString()) as Seen['body'] });
-      if (answer !== undefined && whole) response.end(answer);
+      const { method, headers } = request;
+      const whole = Buffer.concat(parts);
+      const bytes = whole.length;
+      seen.push({ method, headers, bytes, body: JSON.parse(whole.toString()) as Seen['body'] });
+      if (answer !== undefined && ends) response.end(answer);
       else if (answer !== undefined) response.write(answer);
     });
   });
@@ -46,7 +51,7 @@ async function answering(
   const { port } = server.address() as AddressInfo;
   const addresses = new Addresses([`http://127.0.0.1:${port}/graphql`]);
   return {
-    target: { addresses, token: 'gnt_test', timeoutMs: whole && answer !== undefined ? 10_000 : 100 },
+    target: { addresses, token: 'gnt_test', timeoutMs: ends && answer !== undefined ? 10_000 : 100 },
     seen,
   };
 }
@@ -61,10 +66,16 @@ const tooMany = { code: 'LIMIT_REACHED', message: 'no' };
 test('a report is GraphQL in the name of the node, its records as the API takes them', async () => {
   const { target, seen } = await answering(JSON.stringify({ data: { nodeUsageReport: done } }));
   expect(await sendReport(target, report)).toEqual(done);
-  const [{ authorization, body } = { authorization: '', body: undefined }] = seen;
-  expect(authorization).toBe('Bearer gnt_test');
-  expect(body?.query).toContain('mutation NodeUsageReport($input: NodeUsageReportInput!)');
-  const { records, ...names } = body?.variables.input ?? { records: [] };
+  const [{ method, headers, bytes, body }] = seen as [Seen];
+  expect(method).toBe('POST');
+  expect(headers).toMatchObject({
+    authorization: 'Bearer gnt_test',
+    'content-type': 'application/json',
+    accept: 'application/graphql-response+json, application/json',
+    'content-length': String(bytes),
+  });
+  expect(body.query).toContain('mutation NodeUsageReport($input: NodeUsageReportInput!)');
+  const { records, ...names } = body.variables.input;
   expect(names).toEqual({ nodeId: 'node_1', batchId: 'batch_1' });
   const free = {
     requestId: 'request_1',
@@ -107,6 +118,25 @@ test.each([
   const failure = await sendReport(target, report).catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(ControlError);
   expect(failure).toMatchObject({ code, message: expect.not.stringContaining('gnt_test') });
+});
+
+test('price and cost are told each as it is', () => {
+  const priced = { ...usage, basePrice: '300000', ratio: '0.85', cost: '255000' };
+  expect(JSON.parse(usageText(priced))).toMatchObject({ basePrice: '0.30', ratio: '0.85', cost: '0.255' });
+});
+
+test('why there was no answer is told, and the next report goes to the next control plane', async () => {
+  const { target } = await answering('{"errors":[{"message":"the wallet is shut"}]}');
+  await expect(sendReport(target, report)).rejects.toThrow(
+    'nodeUsageReport got no answer: the wallet is shut',
+  );
+  const { target: empty } = await answering('{}');
+  await expect(sendReport(empty, report)).rejects.toThrow('got no answer: it answered something else');
+  const { target: other } = await answering(JSON.stringify({ data: { nodeUsageReport: done } }));
+  const addresses = new Addresses(['http://127.0.0.1:9/graphql', other.addresses.current]);
+  const moving = { ...other, addresses };
+  await expect(sendReport(moving, report)).rejects.toThrow(/nodeUsageReport got no answer: .*127\.0\.0\.1:9/);
+  expect(await sendReport(moving, report)).toEqual(done);
 });
 
 test('an answer that begins and never ends is none, and harms nothing else', async () => {

@@ -36,6 +36,16 @@ export const GROUPS = {
     tests: ['data-plane/ledger/{settle,holds,lease-calls}.test.ts'],
     database: false,
   },
+  /** What a charge says on the disk and on the wire, and how a report is sent. */
+  texts: {
+    mutate: ['shared/{usage-report,time-texts}.ts', 'data-plane/report-usage.ts'],
+    tests: [
+      'shared/shared.test.ts',
+      'data-plane/report-usage.test.ts',
+      'data-plane/ledger/{tried,settle,pages}.test.ts',
+    ],
+    database: false,
+  },
   /** The ledger of a node put together, what keeps a second process out of it, and its files. */
   node: {
     mutate: ['data-plane/ledger/{open-ledger,lock,disk}.ts'],
@@ -90,13 +100,13 @@ export const GROUPS = {
   /** Leases, settlement and claims in PostgreSQL. */
   database: {
     mutate: [
-      'control-plane/wallet/{lease.service,lease.end,lease.recall}.ts',
-      'control-plane/usage/{settlement.service,late.service,claim.service}.ts',
+      'control-plane/wallet/{lease.service,lease.end,lease.recall,lease.refusals}.ts',
+      'control-plane/usage/{settlement.service,admission.service,late.service,claim.service}.ts',
     ],
     // Without interleaving.test.ts: ten seconds for each error, and longer than any test may take here.
     tests: [
       'control-plane/usage/{claim,late}.test.ts',
-      'control-plane/wallet/{lease,lease-words,owed}.test.ts',
+      'control-plane/wallet/{lease,lease-words,lease.refusals,owed}.test.ts',
       'control-plane/usage/settlement.test.ts',
     ],
     database: true,
