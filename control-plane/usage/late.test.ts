@@ -323,7 +323,8 @@ it('says who has a key and that its cost is open; the request that has it may as
   const later = { ...other, nodeId, fingerprint: 'x' };
   expect(await claim(later)).toMatchObject({ state: 'CLAIMED', requestId: 'other' });
   await releaseClaim(money.em(), asked.nodeId, 'other');
-  expect(await claim(asked)).toMatchObject({ state: 'MISMATCH', requestId: 'other' });
+  const third = { ...asked, requestId: `${asked.requestId} again` };
+  expect(await claim(third)).toMatchObject({ state: 'MISMATCH', requestId: 'other' });
 });
 
 it('keeps a key for a day to the hour, and counts what it forgets', async () => {

@@ -1,0 +1,162 @@
+/**
+ * Messages between node and control plane that come late or not at all, and processes that share a token, with
+ * real processes: a key is charged once, and is free as soon as its request is known to have ended.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { createEmptyDatabase } from './database.ts';
+import type { TestDatabase } from './database.ts';
+import { addCustomer, addUpstream, startHouse } from './house.ts';
+import type { Customer, House } from './house.ts';
+import { startProcess } from './house/process.ts';
+import type { HouseProcess } from './house/process.ts';
+import { startRelay } from './house/relay.ts';
+import type { Relay } from './house/relay.ts';
+import { startUpstream } from './upstream.ts';
+import type { FakeUpstream } from './upstream.ts';
+
+let database: TestDatabase;
+let house: House;
+let relay: Relay;
+let upstream: FakeUpstream;
+let customer: Customer;
+
+const ANSWER = JSON.stringify({
+  id: 'c',
+  object: 'chat.completion',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Yes.' }, finish_reason: 'stop' }],
+});
+const PATIENCE = { timeout: 20_000, interval: 100 };
+
+beforeAll(async () => {
+  upstream = await startUpstream(() => ({ chunks: [ANSWER] }));
+  database = await createEmptyDatabase();
+  const reachControl = async (url: string): Promise<string> => (relay = await startRelay(url)).url;
+  house = await startHouse({ databaseUrl: database.url, reachControl });
+  await addUpstream(house, { baseUrl: `${upstream.origin}/v1`, models: ['budget'] });
+}, 60_000);
+
+beforeEach(async () => {
+  customer = await addCustomer(house, '10');
+  // With a lease there the answer comes without a question.
+  expect((await ask('warm')).status).toBe(200);
+});
+
+afterAll(async () => {
+  await house?.stop();
+  relay?.close();
+  await upstream?.close();
+  await database?.drop();
+});
+
+async function ask(once: string, url = house.url): Promise<{ status: number; retry: string | null }> {
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${customer.key}`,
+      'content-type': 'application/json',
+      'idempotency-key': once,
+    },
+    body: JSON.stringify({ model: 'budget', messages: [{ role: 'user', content: 'Hi' }] }),
+  });
+  await response.text();
+  return { status: response.status, retry: response.headers.get('x-should-retry') };
+}
+
+async function charges(): Promise<number> {
+  const { rows } = await house.database.query<{ count: number }>(
+    'select count(*)::int as count from usage_charge join usage_entry using (request_id) where key_id = $1',
+    [customer.keyId],
+  );
+  return rows[0]?.count ?? -1;
+}
+
+test('what a killed process sent before its charge frees no key, however late it comes', async () => {
+  let beats = 0;
+  relay.fateOf = (mutation) => {
+    if (mutation === 'nodeHeartbeat') beats += 1;
+    return mutation === 'nodeHeartbeat' ? 'keep' : 'pass';
+  };
+  await expect.poll(() => beats, PATIENCE).toBeGreaterThan(0);
+  relay.fateOf = (mutation) => (mutation === 'nodeUsageReport' ? 'lose' : 'pass');
+  expect((await ask('order')).status).toBe(200);
+  await house.nodes[0]?.process.kill();
+  await house.nodes[0]?.restart();
+  expect(await ask('order')).toMatchObject({ status: 409, retry: 'true' });
+  expect(await relay.deliver()).toBeGreaterThan(0);
+  expect(await ask('order')).toMatchObject({ status: 409, retry: 'true' });
+  relay.fateOf = () => 'pass';
+  await expect.poll(() => ask('order'), PATIENCE).toMatchObject({ status: 409, retry: 'false' });
+  expect(await charges()).toBe(2);
+}, 60_000);
+
+test('a key whose claim got no answer is free as soon as a release gets through', async () => {
+  let lost = 2;
+  relay.fateOf = (mutation) => {
+    if (mutation === 'nodeRequestClaim') return 'deafen';
+    if (mutation === 'nodeRequestRelease' && (lost -= 1) >= 0) return 'lose';
+    return 'pass';
+  };
+  expect(await ask('deaf')).toMatchObject({ status: 503, retry: 'true' });
+  relay.fateOf = (mutation) => (mutation === 'nodeRequestRelease' && (lost -= 1) >= 0 ? 'lose' : 'pass');
+  await expect.poll(async () => (await ask('deaf')).status, PATIENCE).toBe(200);
+  expect(lost).toBeLessThan(0);
+}, 60_000);
+
+test('a key whose claim comes after its release is free', async () => {
+  relay.fateOf = (mutation) => (mutation === 'nodeRequestClaim' ? 'keep' : 'pass');
+  expect(await ask('late')).toMatchObject({ status: 503, retry: 'true' });
+  relay.fateOf = () => 'pass';
+  const released = async (): Promise<number> =>
+    (await house.database.query('select from request_release')).rowCount ?? 0;
+  await expect.poll(released, PATIENCE).toBeGreaterThan(0);
+  await relay.deliver();
+  expect((await ask('late')).status).toBe(200);
+}, 60_000);
+
+test('a key that a killed process had is free once the next one has settled, under traffic too', async () => {
+  relay.fateOf = (mutation) => (mutation === 'nodeRequestClaim' ? 'deafen' : 'pass');
+  const dying = ask('dying').catch(() => undefined);
+  await sleep(500);
+  await house.nodes[0]?.process.kill();
+  await dying;
+  relay.fateOf = () => 'pass';
+  await house.nodes[0]?.restart();
+  await expect
+    .poll(async () => {
+      await ask(`traffic ${Math.random()}`);
+      return (await ask('dying')).status;
+    }, PATIENCE)
+    .toBe(200);
+}, 60_000);
+
+test('a second process on a token is refused while the first one lives, and let in when it leaves', async () => {
+  relay.fateOf = () => 'pass';
+  const { token } = await house.admin.mutate<{ token: string }>(
+    'adminNodeCreate',
+    { name: 'twin', reason: 'test' },
+    'token',
+  );
+  const start = (folder: string): Promise<HouseProcess> =>
+    startProcess({
+      entry: 'data-plane/main.ts',
+      env: {
+        ...{ HOST: '127.0.0.1', DATA_PORT: '0', CONTROL_URL: house.controlUrl, NODE_NAME: 'twin' },
+        ...{ NODE_TOKEN: token, DATA_DIR: join(house.dataDir, folder), DRAIN_SECONDS: '5' },
+        ALLOW_PRIVATE_UPSTREAMS: 'on',
+      },
+      logFile: join(house.dataDir, `${folder}.log`),
+    });
+  const [first, second] = [await start('twin-a'), await start('twin-b')];
+  const [firstUrl, secondUrl] = [first, second].map(({ port }) => `http://127.0.0.1:${port}`);
+  expect((await ask('twin', firstUrl)).status).toBe(200);
+  expect((await ask('twin', secondUrl)).status).toBe(503);
+  expect(readFileSync(second.logFile, 'utf8')).toContain('a token and a DATA_DIR of its own');
+  await first.stop();
+  await expect.poll(async () => (await ask('other', secondUrl)).status, PATIENCE).toBe(200);
+  expect((await ask('twin', secondUrl)).status).toBe(409);
+  expect(await charges()).toBe(3);
+  await second.stop();
+}, 60_000);
