@@ -149,14 +149,13 @@ export interface NodeLeaseRequestInput {
   nodeId: string;
   journalId: string;
   requestNo: number;
+  /** The number where it is beyond 2^31 - 1; requestNo is 0 then. */
+  requestNumber?: string;
   walletId: string;
   keyId?: string;
   want: string;
   need: string;
-  /**
-   * What the requests that wait for it cost together: so much is granted where it is there, even of a small
-   * balance.
-   */
+  /** What the requests that wait for it cost together: granted where it is there, of little money, too. */
   waiting: string;
 }
 export interface NodeLeaseAnswer {
@@ -164,10 +163,7 @@ export interface NodeLeaseAnswer {
   granted: string;
   cash: string;
   gift: string;
-  /**
-   * How long after the request was sent the node may spend from the lease without hearing from the control
-   * plane, in ms.
-   */
+  /** How long after the request was sent the node may spend without hearing from the control plane, in ms. */
   deadlineMs: number;
   /**
    * INSUFFICIENT_BALANCE | SPEND_LIMIT_REACHED | WALLET_FROZEN are authoritative; CONFLICT means: recalling,

@@ -16,20 +16,13 @@ import { closeLease } from '../wallet/lease.end.ts';
 import { LEASE_OFFLINE_MS } from '../wallet/lease.rules.ts';
 import { requestLease } from '../wallet/lease.service.ts';
 import { keepReports } from '../upstreams/health.service.ts';
+import { NodeLeaseCloseInput, NodeLeasePayload, NodeLeaseRequestInput } from './lease.types.ts';
 import { heartbeat, nodeById, touchJournal } from './node.service.ts';
 import { acknowledge } from './node.stream.ts';
 import { NodePayload } from './node.types.ts';
 import { runningFeed } from './running-feed.ts';
 import { registerNode } from './start.service.ts';
-import {
-  ConfigEventUnion,
-  NodeConfigAckInput,
-  NodeHeartbeatInput,
-  NodeLeaseCloseInput,
-  NodeLeasePayload,
-  NodeLeaseRequestInput,
-  NodeRegisterInput,
-} from './sync.types.ts';
+import { ConfigEventUnion, NodeConfigAckInput, NodeHeartbeatInput, NodeRegisterInput } from './sync.types.ts';
 
 /** The arguments of the configuration stream. */
 interface StreamArguments {
@@ -108,6 +101,7 @@ export class SyncResolver {
       const { id, cash, gift } = await requestLease(context.em, {
         ...input,
         nodeId,
+        requestNo: Number(input.requestNumber ?? input.requestNo),
         keyId: input.keyId ?? null,
         waiting: input.waiting ?? 0n,
       });

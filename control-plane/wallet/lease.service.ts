@@ -38,6 +38,8 @@ export async function requestLease(em: EntityManager, request: LeaseRequest): Pr
   if (request.need <= 0n || request.want < request.need) {
     throw new UserFailure('INVALID', 'A lease needs 0 < need ≤ want.', 'need');
   }
+  if (!Number.isSafeInteger(request.requestNo) || request.requestNo < 0)
+    throw new UserFailure('INVALID', 'Requests have whole numbers from 0 on.', 'requestNo');
   // A refusal still has to commit: that it was one, and the recalls that it sets off, are part of it.
   const answer = await inTransaction(em, async (inner) => {
     const decided = await grantOrRefuse(inner, request);

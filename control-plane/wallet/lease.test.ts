@@ -92,6 +92,16 @@ describe('leases', () => {
     expect((await walletById(money.em(), request.walletId))?.held).toBe(10n * PRICE);
   });
 
+  it('tells numbers apart that no Int holds, and refuses what is no number', async () => {
+    const request = await setting({ cash: 1000n * PRICE });
+    const grant = async (requestNo: number) => (await requestLease(money.em(), { ...request, requestNo })).id;
+    const [first, again, next] = [await grant(2 ** 31), await grant(2 ** 31), await grant(2 ** 53 - 1)];
+    expect(again).toBe(first);
+    expect(next).not.toBe(first);
+    for (const requestNo of [-1, 1.5, 2 ** 53, Number.NaN])
+      expect(await ask({ ...request, requestNo })).toBe('INVALID');
+  });
+
   it('takes gift credit first', async () => {
     const request = await setting({ cash: 100n * PRICE, gift: 3n * PRICE });
     expect(await requestLease(money.em(), request)).toMatchObject({ gift: 3n * PRICE, cash: 7n * PRICE });

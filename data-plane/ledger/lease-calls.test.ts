@@ -81,6 +81,19 @@ test.each([null, 'key_1'])(
   },
 );
 
+test.each([
+  [2 ** 31 - 1, { requestNo: 2 ** 31 - 1 }],
+  [2 ** 31, { requestNo: 0, requestNumber: '2147483648' }],
+])('the question number %d goes where there is room for it', async (no, numbers) => {
+  const asked: object[] = [];
+  const granted: NodeLeaseAnswer = { ...NO_LEASE, leaseId: 'lease_1', granted: '0.001', userErrors: [] };
+  const { who } = caller({ requestLease: async (input) => (asked.push(input), granted) });
+  const { purse, request } = question(null);
+  expect(await askForLease(who, { purse, request: { ...request, no } })).toMatchObject({ no });
+  const names = { nodeId: 'node_1', journalId: 'journal_1', walletId: WALLET };
+  expect(asked).toStrictEqual([{ ...names, ...numbers, want: '0.001', need: '0.0001', waiting: '0.0002' }]);
+});
+
 test('a lease is given back with what was charged to it', async () => {
   const asked: object[] = [];
   const { who, told } = caller({

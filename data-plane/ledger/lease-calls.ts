@@ -1,8 +1,11 @@
 /** Asks for leases and gives them back: whatever comes of it is an event of the money rules. */
 import { formatDollars, parseDollars } from '@gateway/shared/money';
-import type { NodeLeaseAnswer } from '@gateway/shared/node-api';
+import type { NodeLeaseAnswer, NodeLeaseRequestInput } from '@gateway/shared/node-api';
 import type { Control } from '../control.ts';
 import type { LedgerEffect, LedgerEvent } from './events.ts';
+
+/** GraphQL's Int ends here. */
+const INT_MAX = 2 ** 31 - 1;
 
 /** Whose leases they are, and who is asked. */
 export interface LeaseCaller {
@@ -25,7 +28,7 @@ export async function askForLease(
     const answer = await control.requestLease({
       nodeId,
       journalId,
-      requestNo: no,
+      ...numbered(no),
       walletId,
       ...(keyId !== null && { keyId }),
       want: formatDollars(want),
@@ -36,6 +39,11 @@ export async function askForLease(
   } catch {
     return { type: 'UNANSWERED', no };
   }
+}
+
+/** A journal may ask more often than an Int counts: of small wallets, leases are single requests. */
+function numbered(no: number): Pick<NodeLeaseRequestInput, 'requestNo' | 'requestNumber'> {
+  return no <= INT_MAX ? { requestNo: no } : { requestNo: 0, requestNumber: String(no) };
 }
 
 /** Gives a lease back once, with what was charged to it. Never throws. */
