@@ -1,4 +1,4 @@
-/** A charge that the control plane's API cannot read, through both planes: all others are settled. */
+/** A charge that the control plane cannot read, or does not believe, through both planes: others are settled. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,9 +9,11 @@ import { SYSTEM_ACTOR } from '../control-plane/context.ts';
 import { checkInvariants } from '../control-plane/wallet/invariants.ts';
 import { query, sql } from '../control-plane/sql.ts';
 import { creditCash } from '../control-plane/wallet/movements.ts';
-import { ensureWallet } from '../control-plane/wallet/wallet.service.ts';
+import { ensureWallet, walletById } from '../control-plane/wallet/wallet.service.ts';
 import { loadNodeKeys } from '../data-plane/config/identity.ts';
 import { connectControl } from '../data-plane/control.ts';
+import type { Control } from '../data-plane/control.ts';
+import type { OpenLedger } from '../data-plane/ledger/ledger.ts';
 import { keyOf, usageOf } from '../data-plane/ledger/model/records.ts';
 import { openLedger } from '../data-plane/ledger/open-ledger.ts';
 import { pick, startTestApp } from './control/app.ts';
@@ -46,11 +48,12 @@ async function wallet(): Promise<string> {
   return walletId;
 }
 
-test('the API calls the report invalid; the node parks the one charge and settles the others', async () => {
+/** A node's ledger at work; `errors` is what it logs as such. */
+async function node(name: string): Promise<Node> {
   const admin = await house.admin();
   const made = await admin.send(
     'mutation ($input: AdminNodeCreateInput!) { adminNodeCreate(input: $input) { token } }',
-    { input: { name: 'node-1', reason: 'test' } },
+    { input: { name, reason: 'test' } },
   );
   const control = connectControl({
     urls: [house.url],
@@ -62,12 +65,25 @@ test('the API calls the report invalid; the node parks the one charge and settle
     warn: () => undefined,
     error: (fields: object) => void errors.push(fields),
   };
-  const ledger = await openLedger({ folder: join(folder, 'journal'), control, log });
+  const ledger = await openLedger({ folder: join(folder, name), control, log });
   const { publicKey } = loadNodeKeys(folder);
   const { journalId, start } = ledger;
-  const self = { name: 'node-1', version: 'test', publicKey, journalId, start, instanceId: 'process-1' };
-  const node = await control.register(self);
-  ledger.connect(node.id);
+  const self = { name, version: 'test', publicKey, journalId, start, instanceId: `process of ${name}` };
+  const { id } = await control.register(self);
+  ledger.connect(id);
+  return { id, ledger, control, errors };
+}
+
+interface Node {
+  id: string;
+  ledger: OpenLedger;
+  control: Control;
+  errors: object[];
+}
+
+test('the API calls the report invalid; the node parks the one charge and settles the others', async () => {
+  const { ledger, control, errors } = await node('node-1');
+  const { journalId } = ledger;
   const walletId = await wallet();
   const holds = await Promise.all(Array.from({ length: CHARGES }, () => ledger.hold(keyOf(walletId), PRICE)));
   await Promise.all(
@@ -92,6 +108,53 @@ test('the API calls the report invalid; the node parks the one charge and settle
   expect(BigInt(lease?.left ?? 0)).toBeGreaterThanOrEqual(PRICE);
   const found = await checkInvariants(house.orm.em.fork());
   expect(found).toMatchObject([{ rule: 'I9', subject: journalId }]);
+  await ledger.close();
+  await control.stop();
+}, 60_000);
+
+test('a charge beyond its price is rejected and alarmed; the lease closes without it, and no cent is gone', async () => {
+  const { ledger, control, errors } = await node('node-2');
+  const { journalId } = ledger;
+  const walletId = await wallet();
+  const holds = await Promise.all(Array.from({ length: CHARGES }, () => ledger.hold(keyOf(walletId), PRICE)));
+  await Promise.all(
+    holds.map((hold, at) =>
+      hold.commit({
+        ...usageOf(`believed_${at}`, PRICE, walletId),
+        ...(at === 5 && { basePrice: String(PRICE - 1n) }),
+      }),
+    ),
+  );
+  await ledger.drain(20_000);
+  const em = house.orm.em.fork();
+  const alarms = await query(
+    em,
+    sql`select kind, request_id, reason from settlement_alarm where journal_id = ${journalId}`,
+  );
+  const reason = 'cost 100000 is not price 99999 × ratio 1';
+  expect(alarms).toEqual([{ kind: 'REJECTED', request_id: 'believed_5', reason }]);
+  expect(errors).toEqual([{ requestIds: ['believed_5'] }]);
+  expect(ledger.tally).toMatchObject({ parked: 0, leases: 0 });
+  const whole = 1_000n * PRICE;
+  expect(await walletById(em, walletId)).toMatchObject({
+    cash: whole - BigInt(CHARGES - 1) * PRICE,
+    held: 0n,
+  });
+  expect((await checkInvariants(em)).filter(({ subject }) => subject === journalId)).toEqual([]);
+  await ledger.close();
+  await control.stop();
+}, 60_000);
+
+test('a node may ask for leases under numbers that no Int holds', async () => {
+  const { id, ledger, control } = await node('node-3');
+  const asked = { nodeId: id, journalId: ledger.journalId, walletId: await wallet(), requestNo: 0 };
+  const amounts = { want: '0.1', need: '0.1', waiting: '0.1' };
+  const ask = async (requestNumber?: string) =>
+    (await control.requestLease({ ...asked, ...amounts, ...(requestNumber && { requestNumber }) })).leaseId;
+  const leases = [await ask('3000000000'), await ask('3000000000'), await ask('3000000001'), await ask()];
+  expect(leases.every((lease) => lease !== null)).toBe(true);
+  expect(leases[1]).toBe(leases[0]);
+  expect(new Set(leases).size).toBe(3);
   await ledger.close();
   await control.stop();
 }, 60_000);
