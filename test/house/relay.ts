@@ -37,7 +37,7 @@ export async function startRelay(url: string): Promise<Relay> {
     near.on('data', (part: Buffer) => parts.push(part));
     near.on('end', () => {
       const message = { near, body: Buffer.concat(parts) };
-      const fate = relay.fateOf(/\{\s*(\w+)\(input/.exec(message.body.toString())?.[1] ?? '');
+      const fate = relay.fateOf(/(\w+)\(input:/.exec(message.body.toString())?.[1] ?? '');
       if (fate === 'keep') kept.push(message);
       if (fate === 'deafen') void send(port, message);
       if (fate === 'pass') void send(port, message, answer);
