@@ -291,11 +291,15 @@ export async function addCustomer(house: House, balance: string, email = randomE
   return { api, userId: viewer.id, walletId: viewer.wallet.id, keyId: apiKey.id, key: secret };
 }
 
-/** One more enabled key of a customer. */
-export async function addKey(house: House, { api }: Customer): Promise<{ keyId: string; key: string }> {
+/** One more enabled key of a customer; it may have a limit of its own, in dollars a month. */
+export async function addKey(
+  house: House,
+  { api }: Customer,
+  limit: { spendLimit?: string } = {},
+): Promise<{ keyId: string; key: string }> {
   const { apiKey } = await api.mutate<{ apiKey: { id: string } }>(
     'apiKeyCreate',
-    { name: 'another', idempotencyKey: randomOnce() },
+    { name: 'another', idempotencyKey: randomOnce(), ...limit },
     'apiKey { id }',
   );
   const { secret } = await api.mutate<{ secret: string }>('apiKeyReveal', { id: apiKey.id }, 'secret');
@@ -303,16 +307,16 @@ export async function addKey(house: House, { api }: Customer): Promise<{ keyId: 
   return { keyId: apiKey.id, key: secret };
 }
 
-/** Adds dollars to a customer's CASH; with the same `once` again, nothing more. */
+/** Adds dollars to a wallet, as CASH if not said otherwise; with the same `once` again, nothing more. */
 export async function topUp(
   house: House,
   userId: string,
   amount: string,
-  once = randomOnce(),
+  { once = randomOnce(), bucket = 'CASH' }: { once?: string; bucket?: 'CASH' | 'GIFT' } = {},
 ): Promise<void> {
   await house.admin.mutate(
     'adminWalletAdjust',
-    { userId, bucket: 'CASH', amount, reason: 'test', idempotencyKey: once },
+    { userId, bucket, amount, reason: 'test', idempotencyKey: once },
     'wallet { id }',
   );
 }

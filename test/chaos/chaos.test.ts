@@ -14,11 +14,20 @@ test(
     const seed = Number(process.env['CHAOS_SEED'] ?? Date.now() % 1_000_000);
     const report = await runChaos({ seed, durationMs: DURATION_MS, nodes: 2, say: () => undefined });
     const { comparison, walletDifferenceMicros, duplicates, negativeBalances } = report;
-    const { openLeases, alarms, crashes, invariants } = report;
+    const { openLeases, overLimits, alarms, crashes, invariants } = report;
     expect(
       {
         ...{ findings: comparison.findings, difference: comparison.differenceMicros },
-        ...{ walletDifferenceMicros, duplicates, negativeBalances, openLeases, alarms, crashes, invariants },
+        ...{
+          walletDifferenceMicros,
+          duplicates,
+          negativeBalances,
+          openLeases,
+          overLimits,
+          alarms,
+          crashes,
+          invariants,
+        },
       },
       tableOf(report),
     ).toEqual({
@@ -28,6 +37,7 @@ test(
       duplicates: 0,
       negativeBalances: 0,
       openLeases: 0,
+      overLimits: 0,
       alarms: 0,
       crashes: [],
       invariants: '',

@@ -13,6 +13,7 @@ export function isClean(report: ChaosReport): boolean {
     report.duplicates === 0 &&
     report.negativeBalances === 0 &&
     report.openLeases === 0 &&
+    report.overLimits === 0 &&
     report.alarms === 0 &&
     report.crashes.length === 0 &&
     report.invariants === '' &&
@@ -47,6 +48,7 @@ export function tableOf(report: ChaosReport): string {
     ['difference client ↔ ledger ↔ usage ↔ upstream, micro-USD', comparison.differenceMicros],
     ['difference of wallets, micro-USD', report.walletDifferenceMicros],
     ['duplicates, negative balances', `${report.duplicates}, ${report.negativeBalances}`],
+    ['keys beyond their limit', report.overLimits],
     ['open leases, alarms, crashes', `${report.openLeases}, ${report.alarms}, ${report.crashes.length}`],
     ['invariants', report.invariants === '' ? 'hold' : 'BROKEN'],
     ['seconds to drain', report.drainSeconds],

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { formatDollars } from '@gateway/shared/money';
 import { addCustomer, addKey, topUp } from '../house.ts';
 import type { Customer } from '../house.ts';
 import { runClient } from './clients.ts';
@@ -43,6 +44,8 @@ export interface ChaosReport {
   duplicates: number;
   negativeBalances: number;
   openLeases: number;
+  /** Keys that spent more than their limit. */
+  overLimits: number;
   alarms: number;
   crashes: string[];
   /** What the invariants command printed; empty when all hold. */
@@ -55,6 +58,8 @@ const PRICE = 30_000n;
 const CLIENTS_PER_WALLET = 5;
 /** One rich wallet, and poor ones that are topped up again and again, in dollars. */
 const BALANCES = ['100000', '1.5', '0.6'] as const;
+/** In micro-USD: reached early in a long run. */
+const KEY_LIMIT = 3_000_000n;
 const TOP_UP = '0.30';
 const TOP_UP_EVERY_MS = 1_000;
 const DRAIN_WITHIN_MS = 90_000;
@@ -74,7 +79,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     const seen: Attempt[] = [];
     let running = true;
     const startedAt = Date.now();
-    const clients = await startClients({ stage, buyers, random, seen, running: () => running });
+    const hasLimits = options.plan !== 'outage';
+    const clients = await startClients({ stage, buyers, random, seen, running: () => running, hasLimits });
     const topUps = buyers.map((buyer, at) => (at === 0 ? undefined : keepAlive(stage, buyer, () => running)));
     const faults =
       options.plan === 'outage'
@@ -113,12 +119,23 @@ interface Traffic {
   random: Random;
   seen: Attempt[];
   running(): boolean;
+  /** One key of each wallet may spend so much and no more. */
+  hasLimits: boolean;
 }
 
-async function startClients({ stage, buyers, random, seen, running }: Traffic): Promise<Promise<void>[]> {
+async function startClients({
+  stage,
+  buyers,
+  random,
+  seen,
+  running,
+  hasLimits,
+}: Traffic): Promise<Promise<void>[]> {
   const clients: Promise<void>[] = [];
   for (const buyer of buyers) {
     const keys = [{ key: buyer.key, keyId: buyer.keyId }];
+    const limit = hasLimits ? { spendLimit: formatDollars(KEY_LIMIT) } : {};
+    keys.push(await addKey(stage.house, buyer, limit));
     while (keys.length < CLIENTS_PER_WALLET) keys.push(await addKey(stage.house, buyer));
     for (const key of keys) {
       const setting = { ...key, nodes: stage.house.nodes, random: random.fork(`client ${clients.length}`) };
@@ -134,7 +151,7 @@ async function keepAlive({ house }: Stage, buyer: Buyer, running: () => boolean)
     const once = `${buyer.userId} ${number}`;
     for (;;) {
       try {
-        await topUp(house, buyer.userId, TOP_UP, once);
+        await topUp(house, buyer.userId, TOP_UP, { once, bucket: number % 2 === 0 ? 'GIFT' : 'CASH' });
         break;
       } catch {
         await sleep(200);
@@ -209,6 +226,11 @@ async function judge(
     openLeases: await count(
       stage,
       "select count(*)::int as count from wallet_lease where state in ('ACTIVE', 'ORPHANED')",
+    ),
+    overLimits: await count(
+      stage,
+      `select count(*)::int as count from api_key k where k.spend_limit < (select coalesce(sum(amount), 0)
+        from usage_charge join usage_entry e using (request_id) where e.key_id = k.id)`,
     ),
     alarms: await count(stage, 'select count(*)::int as count from settlement_alarm'),
     crashes: stage.crashes,
