@@ -1,4 +1,4 @@
-/** A charge that the control plane cannot read, or does not believe, through both planes: others are settled. */
+/** Charges that the control plane cannot read or does not believe, through both planes: others are settled. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -112,7 +112,7 @@ test('the API calls the report invalid; the node parks the one charge and settle
   await control.stop();
 }, 60_000);
 
-test('a charge beyond its price is rejected and alarmed; the lease closes without it, and no cent is gone', async () => {
+test('a charge beyond its price is rejected and alarmed, and the customer has the money back', async () => {
   const { ledger, control, errors } = await node('node-2');
   const { journalId } = ledger;
   const walletId = await wallet();

@@ -22,8 +22,8 @@ export async function makeMonths(em: EntityManager): Promise<number> {
 
 /**
  * Drops months that ended more than `retentionDays` ago (30 at least; null keeps all) and returns their
- * names. Sums by hour, charges and the ledger stay; `usage_partition` says what a dropped month held. `here` is
- * this process's clock.
+ * names. Sums by hour, charges and the ledger stay; `usage_partition` says what a dropped month held. `here`
+ * is this process's clock.
  */
 export async function dropMonths(
   em: EntityManager,

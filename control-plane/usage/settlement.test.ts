@@ -234,7 +234,7 @@ describe('settlement', () => {
     expect(await walletById(money.em(), of.walletId)).toMatchObject({ cash: PRICE, held: 0n });
   });
 
-  it('gives nothing for an amount at odds with its own price, however large or small, and says so', async () => {
+  it('gives nothing for an amount at odds with its own price, huge or small, and says so', async () => {
     const of = await setting({ cash: 1_000n * PRICE });
     const amounts: Partial<ReportedUsage>[] = [
       { cost: 900n * PRICE, basePrice: PRICE },

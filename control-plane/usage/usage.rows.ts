@@ -55,10 +55,11 @@ export async function insertUsage(
         jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (
         request_id text, id text, lease_id text, reported_at timestamptz, key_id text, wallet_id text,
         pool_id text, billing_group text, source text, model_name text, family text, route_id text,
-        base_price bigint, ratio text, cost bigint, input_tokens bigint, output_tokens bigint, cached_tokens bigint,
-        reasoning_tokens bigint, status text, outcome text, http_status smallint, error_code text,
-        streamed boolean, latency_ms integer, ttft_ms integer, ip inet, losses_in_answer integer,
-        attempts jsonb, attempts_omitted integer) left join wallet_lease l on l.id = r.lease_id
+        base_price bigint, ratio text, cost bigint, input_tokens bigint, output_tokens bigint,
+        cached_tokens bigint, reasoning_tokens bigint, status text, outcome text, http_status smallint,
+        error_code text, streamed boolean, latency_ms integer, ttft_ms integer, ip inet,
+        losses_in_answer integer, attempts jsonb, attempts_omitted integer)
+      left join wallet_lease l on l.id = r.lease_id
     ), settled as (
       insert into usage_request (request_id, at) select request_id, at from reported
       on conflict (request_id) do nothing returning request_id

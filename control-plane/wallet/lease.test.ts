@@ -224,7 +224,7 @@ describe('leases', () => {
     },
   );
 
-  it('of a lost node come back in their time though the clock of PostgreSQL fell back ten years', async () => {
+  it('of a lost node come back in time though the clock of PostgreSQL fell back ten years', async () => {
     const request = await setting({ cash: 60n * PRICE });
     const lease = await requestLease(money.em(), request);
     await query(
