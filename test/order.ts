@@ -22,6 +22,7 @@ const LONGEST = [
   'test/outage.test.ts',
   'test/api-scripts.test.ts',
   'test/upgrade.test.ts',
+  'data-plane/ledger/journal-torn.test.ts',
   'test/backup/backup.test.ts',
   'console/secrets.test.ts',
   'test/sdk/cut.test.ts',

@@ -1,5 +1,9 @@
-/** The journal cut at every byte, every bit flipped, killed in the middle: what it promised stays. */
+/**
+ * The journal cut at every byte, every bit flipped, killed in the middle, wanted by two: what it promised
+ * stays. Whole folders torn in the middle of a write: journal-torn.test.ts.
+ */
 import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -73,4 +77,38 @@ test('a process killed in the middle of commits finds every acknowledged charge 
     await journal.close();
     rmSync(path, { recursive: true });
   }
+});
+
+interface Said {
+  journalId?: string;
+  refusal?: string;
+}
+
+/** A process of its own that opens the ledger of the folder, and what it says. */
+async function startOpener(path: string): Promise<{ child: ChildProcess; said: Said }> {
+  const child = fork(join(import.meta.dirname, 'model', 'opener.ts'), [path], { stdio: 'inherit' });
+  const [said] = (await once(child, 'message')) as [Said];
+  return { child, said };
+}
+
+test('of two processes that start on one folder at once exactly one has it, until it is dead', async () => {
+  const path = mkdtempSync(join(tmpdir(), 'gateway-journal-'));
+  let journalId: string | undefined;
+  for (let round = 0; round < 3; round += 1) {
+    const both = await Promise.all([startOpener(path), startOpener(path)]);
+    const [holder, ...more] = both.filter(({ said }) => said.journalId !== undefined);
+    expect([
+      more.length,
+      both.filter(({ said }) => said.refusal?.includes('in use by another node')).length,
+    ]).toEqual([0, 1]);
+    if (!holder) throw new Error('neither process has the folder');
+    journalId ??= holder.said.journalId;
+    // What the other one was refused is what the next one finds after a death without a farewell.
+    expect(holder.said.journalId).toBe(journalId);
+    const late = await startOpener(path);
+    expect(late.said.refusal).toContain('in use by another node');
+    holder.child.kill('SIGKILL');
+    await once(holder.child, 'close');
+  }
+  rmSync(path, { recursive: true });
 });

@@ -187,6 +187,45 @@ test('a lease is not charged once it may be taken back, whichever clock says so'
   }
 });
 
+test('a wall clock that jumps ten years in the middle of holds costs no cent, back or forward', async () => {
+  const TEN_YEARS_MS = 10 * 365 * 24 * 3_600_000;
+  for (const jump of [-TEN_YEARS_MS, TEN_YEARS_MS]) {
+    const bank = new Bank({ wallet_a: PRICE * 1_000n }, { deadlineMs: 3_600_000 });
+    let now = { mono: 1_000, wall: 1_795_000_000_000 };
+    const path = folder();
+    const ledger = await open(bank, { folder: path, clock: () => now });
+    ledger.connect('node_1');
+    const hold = () => ledger.hold(keyOf('wallet_a'), PRICE);
+    const [first, second, given] = [await hold(), await hold(), await hold()];
+    await first.commit(usageOf('request_1', PRICE));
+    now = { mono: now.mono + 1_000, wall: now.wall + jump };
+    // Forward, the lease may have been taken back: what is not durable by then is free.
+    const late = await codeOf(second.commit(usageOf('request_2', PRICE)));
+    expect(late).toBe(jump < 0 ? 'held' : 'unavailable');
+    given.release();
+    // The clock is set right again; a lease that was given up stays so, and new ones are asked for.
+    now = { mono: now.mono + 1_000, wall: now.wall - jump };
+    ledger.confirm(now);
+    await (await hold()).commit(usageOf('request_3', PRICE));
+    await ledger.drain(5_000);
+    const sold = jump < 0 ? 3n : 2n;
+    await expect.poll(() => bank.openLeases).toBe(0);
+    expect(bank.balances.get('wallet_a')).toBe(PRICE * (1_000n - sold));
+    expect(bank.total('wallet_a')).toBe(PRICE * 1_000n);
+  }
+});
+
+test('a lease that was taken back by the monotonic clock is not charged, though the wall clock went back', async () => {
+  const bank = new Bank({ wallet_a: PRICE * 1_000n }, { deadlineMs: 3_600_000 });
+  let now = { mono: 1_000, wall: 1_795_000_000_000 };
+  const ledger = await open(bank, { clock: () => now });
+  ledger.connect('node_1');
+  const hold = await ledger.hold(keyOf('wallet_a'), PRICE);
+  now = { mono: now.mono + 3_600_001, wall: 1_480_000_000_000 };
+  expect(await codeOf(hold.commit(usageOf('request_1', PRICE)))).toBe('unavailable');
+  expect(ledger.usageBacklog).toBe(0);
+});
+
 test('an answered heartbeat keeps leases alive, but never wakes one that had expired', async () => {
   const bank = new Bank({ wallet_a: PRICE * 1_000n }, { deadlineMs: 1_000 });
   let now = { mono: 0, wall: 0 };
