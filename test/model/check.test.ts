@@ -8,7 +8,7 @@ import { MUTANTS } from './mutants.ts';
 import { copyWorld, newWorld } from './state.ts';
 import { Mover, PRODUCTION } from './world.ts';
 
-/** Of each of the four worlds. */
+/** Of each world. */
 const STATES = 65_000;
 const MUTANT_STATES = 30_000;
 const LIMIT_MS = 240_000;
@@ -16,9 +16,10 @@ const LIMIT_MS = 240_000;
 test.each(Object.entries(WORLDS))(
   `the money rules hold in the first ${STATES} states that are reached with %s`,
   (_, bounds) => {
-    const { states, violation } = explore({ bounds, rules: PRODUCTION, limit: STATES, restEvery: 11 });
-    expect(violation).toBe(undefined);
-    expect(states).toBe(STATES);
+    const result = explore({ bounds, rules: PRODUCTION, limit: STATES, restEvery: 11 });
+    expect(result.violation).toBe(undefined);
+    // One of the worlds has a few less.
+    expect(result.exhausted ? STATES : result.states).toBe(STATES);
   },
   LIMIT_MS,
 );

@@ -24,6 +24,7 @@ export const WORLDS: Record<string, Bounds> = {
   'a crash': { ...SMALL, crashes: 1 },
   'a lost disk': { ...SMALL, total: 1, requests: 2, diskLosses: 1 },
   'a lease that runs out': { ...SMALL, nodes: 1, reclaims: 1 },
+  'a control plane of an earlier release': { ...SMALL, nodes: 1, crashes: 1, formerControl: true },
   'a crash, a lost disk and a lease that runs out': {
     ...SMALL,
     nodes: 1,

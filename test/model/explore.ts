@@ -111,37 +111,52 @@ function wrongInNodes(world: World): string {
   return '';
 }
 
-/** Each old copy of a question may get a lease, one after the other, which comes back a round later. */
-const ROUNDS_TO_REST = 60;
+/** What was decided by then has come to its end after a few rounds. */
+const ROUNDS_TO_REST = 30;
 
 /**
- * Heals everything, lets all messages arrive, all questions be answered and all waits end, and compares the
- * books with what the clients saw.
+ * Heals everything and compares the books with what the clients saw: once when all that was under way arrives
+ * late, and once when all of it is lost. From then on only what production sends again is sent.
  */
 export function wrongAtRest(before: World, rules: Rules, bounds: Bounds): string {
+  for (const lost of [false, true]) {
+    const what = wrongWhenHealed(before, { rules, bounds, lost });
+    if (what) return `at rest, ${lost ? 'all' : 'nothing'} under way lost: ${what}`;
+  }
+  return '';
+}
+
+function wrongWhenHealed(before: World, how: { rules: Rules; bounds: Bounds; lost: boolean }): string {
+  const { rules, bounds, lost } = how;
   const world = copyWorld(before);
   const mover = new Mover(world, rules, { ...bounds, leases: Infinity });
   for (const [number, node] of world.nodes.entries()) if (!node.up) mover.restart(number);
   for (const number of world.requests.keys()) finish(mover, number);
-  const encoding = new Encoding();
-  for (let round = 0, last = ''; round < ROUNDS_TO_REST; round += 1) {
-    settleDown(mover);
-    const text = encoding.write(world);
-    if (text === last) break;
-    last = text;
+  const underWay = world.messages.splice(0);
+  if (!lost) for (const message of underWay) deliver(mover, message);
+  for (const number of world.nodes.keys()) hangUp(mover, number);
+  settleDown(mover);
+  // Of what was called back nothing waits for its clients to go away.
+  const kept = world.leases.find(
+    ({ state, recalled, heard }) => state === 'open' && (bounds.formerControl === true ? heard : recalled),
+  );
+  mover.idle = true;
+  settleDown(mover);
+  const what = wrongIn(world, bounds) || wrongForClients(world);
+  if (what || world.diskLosses > 0 || world.reclaims > 0) return what;
+  if (kept) return `${kept.id} was recalled and is kept`;
+  const stuck = world.leases.find(({ state }) => state === 'open');
+  if (stuck && bounds.formerControl !== true) return `${stuck.id} is stuck`;
+  return world.writtenOff > 0 ? 'money was written off' : '';
+}
+
+function wrongForClients(world: World): string {
+  for (const [number, { seen, left, phase }] of world.requests.entries()) {
+    const delivered = seen === 'all' || (left && phase === 'done');
+    if (delivered && !world.charged.includes(number) && !world.lost.includes(number))
+      return `r${number} was delivered and never charged`;
   }
-  const what = wrongIn(world, bounds);
-  if (what) return `at rest: ${what}`;
-  for (const [number, { seen, left }] of world.requests.entries()) {
-    const delivered = seen === 'all' || (left && world.requests[number]?.phase === 'done');
-    if (delivered && !world.charged.includes(number) && !world.lost.includes(number)) {
-      return `at rest: r${number} was delivered and never charged`;
-    }
-  }
-  if (world.diskLosses > 0 || world.reclaims > 0) return '';
-  const stuck = world.leases.find((lease) => lease.state === 'open');
-  if (stuck) return `at rest: ${stuck.id} is stuck`;
-  return world.writtenOff > 0 ? 'at rest: money was written off' : '';
+  return '';
 }
 
 function finish(mover: Mover, number: number): void {
@@ -153,14 +168,32 @@ function finish(mover: Mover, number: number): void {
   if (request.phase === 'committed') Object.assign(request, { phase: 'done', seen: 'all' });
 }
 
+/** Calls that are under way end without an answer, as they do when a connection is lost. */
+function hangUp(mover: Mover, number: number): void {
+  const { leases, recalled, requests } = mover.at(number).ledger;
+  for (const [no, { resendAt }] of [...requests])
+    if (resendAt === null) mover.tell(number, { type: 'UNANSWERED', no });
+  for (const [leaseId, { closing }] of [...leases, ...recalled])
+    if (closing) mover.tell(number, { type: 'NOT_CLOSED', leaseId });
+}
+
+/** Lets nodes and control plane do what they do again and again, until nothing comes of it. */
 function settleDown(mover: Mover): void {
   const { world } = mover;
-  for (const lease of world.leases) if (lease.state === 'open') mover.send(`recall ${lease.id}`);
-  for (const message of [...world.messages]) deliver(mover, message);
-  for (const number of world.nodes.keys()) {
-    mover.flush(number);
-    mover.report(number);
-    mover.tell(number, { type: 'RETRY', purseId: 'w' });
-    mover.tell(number, { type: 'TICK' });
+  const encoding = new Encoding();
+  for (let round = 0, last = ''; round < ROUNDS_TO_REST; round += 1) {
+    if (mover.retells)
+      for (const lease of world.leases)
+        if (lease.state === 'open' && lease.recalled) mover.send(`recall ${lease.id}`);
+    for (const number of world.nodes.keys()) {
+      mover.flush(number);
+      mover.report(number);
+      mover.tell(number, { type: 'RETRY', purseId: 'w' });
+      mover.tell(number, { type: 'TICK' });
+    }
+    while (world.messages.length > 0) for (const message of world.messages.splice(0)) deliver(mover, message);
+    const text = encoding.write(world);
+    if (text === last) return;
+    last = text;
   }
 }

@@ -1,7 +1,6 @@
 /** Everything that can happen next in the world of the model check. */
-import { planSettlement } from '../../control-plane/usage/settlement.rules.ts';
-import { decideGrant, judgeClosing, judgeShortage } from '../../control-plane/wallet/lease.rules.ts';
-import type { ModelLease } from './state.ts';
+import { close, grant, settle } from './control.ts';
+import { DEADLINE_MS } from './world.ts';
 import type { Mover } from './world.ts';
 
 /** One thing that can happen: a name for the trace, and what it does. */
@@ -46,7 +45,7 @@ function answer(mover: Mover, kind: string, [at, journal, what = '', amount]: st
       no: Number(no),
       leaseId,
       amount: BigInt(amount ?? 0),
-      deadlineMs: 500,
+      deadlineMs: DEADLINE_MS,
     });
   } else if (kind === 'refused') {
     mover.tell(number, { type: 'REFUSED', no: Number(what), code: 'insufficient_funds' });
@@ -64,95 +63,13 @@ function answer(mover: Mover, kind: string, [at, journal, what = '', amount]: st
   }
 }
 
-function grant(mover: Mover, number: number, words: string[]): void {
-  const { world, rules, bounds } = mover;
-  const [, journal = '', no = '', need = '1', want = '1', waiting = '0'] = words;
-  const known = world.granted[`${journal} ${no}`];
-  if (known !== undefined) {
-    const isOpen = world.leases.some(({ id, state }) => id === known && state === 'open');
-    return isOpen
-      ? sendGrant(mover, number, { no, id: known })
-      : mover.send(`ended ${number} ${journal} ${no}`);
-  }
-  const free = BigInt(world.balance);
-  const asked = { balance: free, need: BigInt(need), want: BigInt(want), waiting: BigInt(waiting) };
-  const granted = rules.guardsBalance ? decideGrant(asked) : BigInt(bounds.chunk);
-  if (granted === undefined) {
-    const open = world.leases.filter((lease) => lease.state === 'open');
-    const parked = BigInt(open.reduce((sum, lease) => sum + lease.amount - lease.charged, 0));
-    const answer = judgeShortage({ free, parked, need: asked.need });
-    if (answer === 'ASK_AGAIN') for (const lease of open) mover.send(`recall ${lease.id}`);
-    mover.send(`${answer === 'ASK_AGAIN' ? 'conflict' : 'refused'} ${number} ${journal} ${no}`);
-    return;
-  }
-  if (world.leases.length >= bounds.leases) return;
-  const id = `l${world.leases.length}`;
-  const amount = Number(granted);
-  world.balance -= amount;
-  const { late } = mover.at(number);
-  world.leases.push({ id, journal, node: number, amount, charged: 0, state: 'open', late });
-  world.granted[`${journal} ${no}`] = id;
-  sendGrant(mover, number, { no, id });
-}
-
-function sendGrant(mover: Mover, number: number, { no, id }: { no: string; id: string }): void {
-  const lease = mover.world.leases.find((each) => each.id === id);
-  mover.send(`granted ${number} ${lease?.journal} ${no}=${id} ${lease?.amount}`);
-}
-
-function settle(mover: Mover, words: string[]): void {
-  const { world, rules } = mover;
-  const [number = '', request = '', leaseId = ''] = words;
-  const lease = world.leases.find(({ id }) => id === leaseId);
-  if (!lease) return;
-  const times = world.charged.filter((charged) => charged === Number(request)).length;
-  if (times < (rules.dedupes ? 1 : 2)) {
-    world.charged.push(Number(request));
-    world.charged.sort((one, other) => one - other);
-    world.revenue += 1;
-    if (isCovered(lease)) lease.charged += 1;
-    else if (lease.state === 'open') world.bad = 'a lease was overspent';
-    else if (world.balance >= 1) world.balance -= 1;
-    else world.writtenOff += 1;
-  }
-  mover.send(`settled ${number} ${lease.journal} ${request}`);
-}
-
-/** Whether the lease pays one more charge, by the rule of the control plane. */
-function isCovered(lease: ModelLease): boolean {
-  const left = { cash: BigInt(lease.amount - lease.charged), gift: 0n, open: lease.state === 'open' };
-  const charge = { requestId: '', journalId: '', seq: 1, leaseId: lease.id, walletId: '', amount: 1n };
-  return planSettlement([charge], new Map([[lease.id, left]])).covered.length === 1;
-}
-
-function close(mover: Mover, words: string[]): void {
-  const { world, rules } = mover;
-  const [number = '', journal = '', leaseId = '', count = ''] = words;
-  const lease = world.leases.find(({ id }) => id === leaseId);
-  if (!lease) return;
-  const verdict = judgeClosing(
-    {
-      journalId: rules.checksJournal ? lease.journal : journal,
-      state: STATES[lease.state],
-      chargeCount: rules.closesExactly ? lease.charged : Number(count),
-      chargeSum: BigInt(rules.closesExactly ? lease.charged : count),
-    },
-    { journalId: journal, count: Number(count), sum: BigInt(count) },
-  );
-  if (verdict === 'UNKNOWN') return;
-  if (verdict === 'TOO_EARLY') return mover.send(`not-closed ${number} ${journal} ${leaseId}`);
-  if (verdict === 'CLOSE') {
-    lease.state = 'closed';
-    world.balance += lease.amount - lease.charged;
-  }
-  mover.send(`closed ${number} ${journal} ${leaseId}`);
-}
-
-const STATES = { open: 'ACTIVE', closed: 'CLOSED', reclaimed: 'RECLAIMED' } as const;
-
 function recall(mover: Mover, leaseId: string): void {
   const lease = mover.world.leases.find(({ id }) => id === leaseId);
-  if (lease && mover.at(lease.node).up) mover.tell(lease.node, { type: 'RECALL', leaseId });
+  if (!lease) return;
+  const { up, book } = mover.at(lease.node);
+  if (!up) return;
+  if (book.journalId === lease.journal) lease.heard = true;
+  mover.tell(lease.node, { type: 'RECALL', leaseId });
 }
 
 function timeMoves({ world, rules, bounds }: Mover): Move[] {

@@ -1,7 +1,7 @@
 /** Rules with one error each. A check that does not find every one of them proves nothing. */
 import type { LedgerEffect } from '../../data-plane/ledger/events.ts';
 import type { LedgerState } from '../../data-plane/ledger/state.ts';
-import { PRODUCTION } from './world.ts';
+import { DEADLINE_MS, PRODUCTION } from './world.ts';
 import type { Bounds } from './state.ts';
 import type { Rules } from './world.ts';
 
@@ -61,7 +61,12 @@ export const MUTANTS: Record<string, Mutant> = {
       beginWith: (book) => {
         const state = PRODUCTION.beginWith(book);
         for (const lease of state.leases.values()) {
-          Object.assign(lease, { draining: false, expired: false, deadlineMs: 500, remaining: lease.amount });
+          Object.assign(lease, {
+            draining: false,
+            expired: false,
+            deadlineMs: DEADLINE_MS,
+            remaining: lease.amount,
+          });
         }
         return state;
       },
@@ -120,6 +125,18 @@ export const MUTANTS: Record<string, Mutant> = {
       step: (state, event, now) =>
         event.type === 'RECALL' && !state.leases.has(event.leaseId) ? [] : PRODUCTION.step(state, event, now),
     },
+    { ...ONE_NODE, requests: 2, formerControl: true },
+  ),
+  'the closing of a lease that is nobody’s is ordered once': mutant(
+    stepThen((state, effects) => {
+      for (const [id, { closing }] of state.recalled) if (closing) state.recalled.delete(id);
+      return effects;
+    }),
+    { ...ONE_NODE, requests: 2, formerControl: true },
+  ),
+  'a recall is told once': mutant({ retells: false }, { total: 1 }),
+  'a question that was refused gets a lease when it comes again': mutant(
+    { remembersRefusals: false },
     { ...ONE_NODE, requests: 2 },
   ),
 };

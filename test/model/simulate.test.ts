@@ -18,6 +18,7 @@ const history = fc.record({
     crashes: fc.integer({ min: 0, max: 4 }),
     diskLosses: fc.integer({ min: 0, max: 1 }),
     reclaims: fc.integer({ min: 0, max: 1 }),
+    formerControl: fc.boolean(),
   }),
   picks: fc.array(fc.nat(), { minLength: 20, maxLength: 120 }),
 });
@@ -62,6 +63,9 @@ const COMMON: readonly string[] = [
   'a release gives back twice',
   'a grant is not written down',
   'a draining lease is never closed',
+  'a lease that came while nobody asked is kept for ever',
+  'a recall is told once',
+  'a question that was refused gets a lease when it comes again',
 ];
 
 test.each(COMMON)('the simulation finds the error, too: %s', (name) => {

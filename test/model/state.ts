@@ -14,6 +14,11 @@ export interface Bounds {
   crashes: number;
   diskLosses: number;
   reclaims: number;
+  /**
+   * The control plane is of an earlier release: it tells of a recall once, and grants a lease to a copy of a
+   * question that it refused.
+   */
+  formerControl?: boolean;
 }
 
 /** A lease as the control plane knows it. */
@@ -26,6 +31,9 @@ export interface ModelLease {
   state: 'open' | 'closed' | 'reclaimed';
   /** Granted after the time had passed. */
   late: boolean;
+  /** The control plane wants it back; and the process that runs has heard so. */
+  recalled: boolean;
+  heard: boolean;
 }
 /** What the client of a request saw of it. */
 export type Seen = 'nothing' | 'part' | 'all' | 'error';
@@ -55,6 +63,8 @@ export interface World {
   leases: ModelLease[];
   /** Answers by journal and request number. */
   granted: Record<string, string>;
+  /** The last question of each journal that was refused. */
+  refused: Record<string, number>;
   charged: number[];
   nodes: ModelNode[];
   requests: ModelRequest[];
@@ -74,6 +84,7 @@ export function newWorld({ nodes, requests, total }: Bounds): World {
     writtenOff: 0,
     leases: [],
     granted: {},
+    refused: {},
     charged: [],
     nodes: Array.from({ length: nodes }, (_, at) => {
       const book = emptyBook(`j${at}`);
@@ -104,6 +115,7 @@ export function copyWorld(world: World): World {
     ...world,
     leases: world.leases.map((lease) => ({ ...lease })),
     granted: { ...world.granted },
+    refused: { ...world.refused },
     charged: [...world.charged],
     nodes: [...world.nodes],
     requests: world.requests.map((request) => ({ ...request })),
@@ -126,7 +138,7 @@ export function copyNode(node: ModelNode): ModelNode {
       })),
       leases: copyMap(ledger.leases, (lease) => ({ ...lease })),
       requests: copyMap(ledger.requests, (request) => ({ ...request })),
-      recalled: new Map(ledger.recalled),
+      recalled: copyMap(ledger.recalled, (unknown) => ({ ...unknown })),
     },
     book: {
       ...book,

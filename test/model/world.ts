@@ -23,6 +23,10 @@ export interface Rules {
   checksJournal: boolean;
   reclaimsAfterDeadline: boolean;
   guardsBalance: boolean;
+  /** The control plane tells of a recall again until the lease is back. */
+  retells: boolean;
+  /** … and gives no lease to a question that it refused. */
+  remembersRefusals: boolean;
   /** The journal comes before the last byte, and only after success. */
   commits: 'before-last-byte' | 'after-last-byte' | 'at-start';
 }
@@ -36,10 +40,15 @@ export const PRODUCTION: Rules = {
   checksJournal: true,
   reclaimsAfterDeadline: true,
   guardsBalance: true,
+  retells: true,
+  remembersRefusals: true,
   commits: 'before-last-byte',
 };
 
-const DEADLINE_MS = 500;
+/** Nobody has used a wallet for so long that its leases go back. */
+const IDLE_MS = 60_000;
+/** How long leases last without a word from the control plane. */
+export const DEADLINE_MS = 2 * IDLE_MS;
 const WALLET = 'w';
 
 /**
@@ -50,12 +59,22 @@ export class Mover {
   readonly world: World;
   readonly rules: Rules;
   readonly bounds: Bounds;
+  /** Whether clients have been away for long. */
+  idle = false;
   readonly #own = new Set<number>();
 
   constructor(world: World, rules: Rules, bounds: Bounds) {
     this.world = world;
     this.rules = rules;
     this.bounds = bounds;
+  }
+
+  /** Whether the control plane does so, which those of earlier releases do not. */
+  get retells(): boolean {
+    return this.rules.retells && this.bounds.formerControl !== true;
+  }
+  get remembersRefusals(): boolean {
+    return this.rules.remembersRefusals && this.bounds.formerControl !== true;
   }
 
   at(number: number): ModelNode {
@@ -69,7 +88,7 @@ export class Mover {
   }
 
   now(number: number): Moment {
-    const mono = this.at(number).late ? DEADLINE_MS + 1 : 0;
+    const mono = (this.at(number).late ? DEADLINE_MS + 1 : 0) + (this.idle ? IDLE_MS : 0);
     return { mono, wall: mono };
   }
 
@@ -135,6 +154,7 @@ export class Mover {
     node.up = false;
     node.noted = [];
     for (const request of this.world.requests) if (request.node === number) crashRequest(request);
+    for (const lease of this.world.leases) if (lease.node === number) lease.heard = false;
     if (!diskLost) return;
     this.world.lost.push(...node.charges.map(([request]) => request));
     node.lives += 1;
@@ -247,5 +267,6 @@ function forgetTimes(ledger: LedgerState): void {
   }
   for (const lease of ledger.leases.values())
     Object.assign(lease, { closeAfter: 0, closeAttempts: 0, deadlineMs: DEADLINE_MS });
+  for (const unknown of ledger.recalled.values()) Object.assign(unknown, { closeAfter: 0, closeAttempts: 0 });
   for (const request of ledger.requests.values()) Object.assign(request, { attempts: 0 });
 }
