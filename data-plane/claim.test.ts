@@ -152,7 +152,7 @@ function claimsOver(control: Partial<ClaimParts['control']>, self: ClaimParts['s
   return { claims, asked };
 }
 
-it('before the node is registered there is no answer; then it asks as this process of this node', async () => {
+it('before the node is registered there is no answer; then it asks as this process', async () => {
   let self: typeof SELF | undefined;
   const { claims, asked } = claimsOver({}, () => self);
   await expect(claims.claim(CLAIM)).rejects.toThrow('not registered yet');

@@ -1,5 +1,4 @@
 /** A node's life: settings → journal → kept configuration → control plane → listening → draining → gone. */
-import { randomUUID } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Compiler } from './config/compile.ts';
@@ -10,6 +9,7 @@ import { claimFolder, loadNodeKeys } from './config/identity.ts';
 import { createStore } from './config/store.ts';
 import type { WritableStore } from './config/store.ts';
 import { NodeClaims } from './claim.ts';
+import type { ClaimParts } from './claim.ts';
 import { connectControl } from './control.ts';
 import type { Control } from './control.ts';
 import { COMPLETIONS, DIALECTS } from './dialects/index.ts';
@@ -61,8 +61,6 @@ interface Node {
   oldSecrets: OldSecrets;
   server: ReturnType<typeof buildServer>;
   traffic: { inflight: number; served: number };
-  /** Of this process alone. */
-  instanceId: string;
   /** The node's id, once the control plane knows this process: before that, no credit. */
   id: string | undefined;
   draining: boolean;
@@ -101,10 +99,7 @@ async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
   });
   const mark = new AloneMark(settings.dataDir);
   const permits = new NodePermits({ control, mark, log, store, ownId: () => whole.id, ...REAL });
-  const claims = new NodeClaims({
-    control,
-    self: () => (whole.id === undefined ? undefined : { nodeId: whole.id, instanceId: whole.instanceId }),
-  });
+  const claims = new NodeClaims({ control, self: () => selfOf(whole) });
   const node: Omit<Node, 'server'> = {
     settings,
     log,
@@ -117,7 +112,6 @@ async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
     upstreamStates: new UpstreamStates(REAL),
     oldSecrets: new OldSecrets(REAL.now),
     traffic: { inflight: 0, served: 0 },
-    instanceId: randomUUID(),
     id: undefined,
     draining: false,
     leave: async () => undefined,
@@ -139,6 +133,10 @@ async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
   const whole: Node = Object.assign(node, { server });
   countTraffic(whole);
   return whole;
+}
+
+function selfOf({ id, ledger }: Node): ReturnType<ClaimParts['self']> {
+  return id === undefined ? undefined : { nodeId: id, instanceId: ledger.instanceId };
 }
 
 function countTraffic({ server, traffic }: Node): void {
@@ -171,7 +169,7 @@ function enterService(node: Node): Node['leave'] {
       publicKey: loadNodeKeys(settings.dataDir).publicKey,
       journalId: ledger.journalId,
       start: ledger.start,
-      instanceId: node.instanceId,
+      instanceId: ledger.instanceId,
     },
     vitals: () => ({
       ...traffic,

@@ -88,7 +88,7 @@ test('each heartbeat names the process, and the last one says that no other foll
   ]);
 });
 
-test('a node that is refused says why as soon as the reason changes, and is let in without a restart', async () => {
+test('a node that is refused says why when the reason changes, and is let in without a restart', async () => {
   const reasons = ['away', 'away', 'another process', 'another process'];
   const said: unknown[] = [];
   await new Promise<void>((resolve) => {

@@ -1,6 +1,6 @@
 /**
- * Messages between node and control plane that come late or not at all, and processes that share a token, with
- * real processes: a key is charged once, and is free as soon as its request is known to have ended.
+ * Messages between node and control plane that come late or not at all, and processes that share a token,
+ * with real processes: a key is charged once, and is free as soon as its request is known to have ended.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -133,7 +133,7 @@ test('a key that a killed process had is free once the next one has settled, und
     .toBe(200);
 }, 60_000);
 
-test('a second process on a token is refused while the first one lives, and let in when it leaves', async () => {
+test('a second process on a token is refused while the first lives, and let in when it leaves', async () => {
   const { token } = await house.admin.mutate<{ token: string }>(
     'adminNodeCreate',
     { name: 'twin', reason: 'test' },

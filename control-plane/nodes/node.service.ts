@@ -105,7 +105,8 @@ export async function touchJournal(
   const touched = await queryOne(
     em,
     sql`
-    update node_journal set last_contact_at = clock_timestamp() where id = ${journalId} and node_id = ${nodeId}
+    update node_journal set last_contact_at = clock_timestamp()
+    where id = ${journalId} and node_id = ${nodeId}
       and (${instanceId}::text is null or instance_id = ${instanceId}) returning id`,
   );
   if (!touched)
@@ -151,7 +152,7 @@ export async function heartbeat(em: EntityManager, nodeId: string, beat: Heartbe
     if (!isNode)
       throw new UserFailure(
         'CONFLICT',
-        'Another process has taken the place of this node: end, and start with a token and a DATA_DIR of your own.',
+        'Another process has taken the place of this one. Start with a token and a DATA_DIR of your own.',
         'journalId',
       );
     if (beat.formerSettled === true)

@@ -27,7 +27,8 @@ export interface Announced {
 
 /**
  * BEGINS: a process that is the node from now on. KNOWN: it is the node already, and this a repetition. OLD:
- * what it says is late, or a later process has its journal or a copy of it. OTHER_LIVES: another one is the node.
+ * what it says is late, or a later process has its journal or a copy of it. OTHER_LIVES: another process is
+ * the node.
  */
 export type StartVerdict = 'BEGINS' | 'KNOWN' | 'OLD' | 'OTHER_LIVES';
 

@@ -1,4 +1,4 @@
-/** Processes that announce themselves as a node: one at a time is it, and what the dead sent counts no more. */
+/** Processes that announce themselves as a node: one at a time is it, and a late word changes nothing. */
 import { createPublicKey } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { OFFLINE_AFTER_MS } from '@gateway/shared/node-api';
@@ -16,8 +16,8 @@ const REFUSED = {
     'A later process, or one on a copy of this DATA_DIR, has gone on with this journal, or another one has ' +
     'taken the place of this one. Let each process have a node, a token and a DATA_DIR of its own.',
   OTHER_LIVES:
-    'Another process has served with this token in the last 20 seconds. Give each process a node, a token and ' +
-    'a DATA_DIR of its own. If the other one is gone, wait: this one is let in by itself.',
+    'Another process has served with this token in the last 20 seconds. Give each process a node, a token ' +
+    'and a DATA_DIR of its own. If the other one is gone, wait: this one is let in by itself.',
 };
 
 /** What a starting process says of itself. */
@@ -58,8 +58,9 @@ async function judge(em: EntityManager, nodeId: string, announced: Registration)
   const node = await queryOne<{ journal_id: string | null; heard: boolean }>(
     em,
     sql`
-    select journal_id, coalesce(last_seen_at > clock_timestamp() - ${OFFLINE_AFTER_MS} * interval '1 millisecond',
-      false) as heard from data_plane_node where id = ${nodeId} for update`,
+    select journal_id, coalesce(
+        last_seen_at > clock_timestamp() - ${OFFLINE_AFTER_MS} * interval '1 millisecond', false) as heard
+    from data_plane_node where id = ${nodeId} for update`,
   );
   const journal = await queryOne<{ start: number; instance_id: string | null }>(
     em,

@@ -144,7 +144,7 @@ describe('a process that lives', () => {
     expect((await nodeById(money.em(), nodeId)).state).toBe('DRAINING');
   });
 
-  it('is the node alone: another one on its token is refused, and let in when the first is silent', async () => {
+  it('is the node alone: another one on its token is refused, and let in when it is silent', async () => {
     const { nodeId, journalId } = await money.node();
     const [first, second] = [processOf(nodeId, journalId, 3), processOf(nodeId, `${journalId} b`, 1)];
     const claim = await claims();

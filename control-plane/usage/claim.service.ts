@@ -151,8 +151,10 @@ async function take(em: EntityManager, claim: Claim): Promise<void> {
   const taken = await query(
     em,
     sql`
-    insert into request_claim (wallet_id, route, key_digest, fingerprint, request_id, node_id, journal_id, start)
-    select w.id, ${claim.route}, ${claim.keyDigest}, ${claim.fingerprint}, ${claim.requestId}, n.id, j.id, j.start
+    insert into request_claim
+      (wallet_id, route, key_digest, fingerprint, request_id, node_id, journal_id, start)
+    select w.id, ${claim.route}, ${claim.keyDigest}, ${claim.fingerprint}, ${claim.requestId}, n.id, j.id,
+      j.start
     from data_plane_node n join wallet w on w.id = ${walletId}
       left join node_journal j on j.node_id = n.id
         and (j.instance_id = ${instanceId} or ${instanceId}::text is null and j.id = n.journal_id)

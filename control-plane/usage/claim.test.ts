@@ -95,7 +95,7 @@ describe('an Idempotency-Key', () => {
     expect(await claim({ ...logged.claim, requestId: 'later too' })).toMatchObject({ state: 'CLAIMED' });
   });
 
-  it('is free at once when its request was released before its claim came: nobody would free it later', async () => {
+  it('is free when its request was released before its claim came: nobody would free it later', async () => {
     const { claim: late } = await setting();
     await releaseClaim(money.em(), late.nodeId, late.requestId);
     await expect(claim(late)).rejects.toMatchObject({ code: 'CONFLICT' });

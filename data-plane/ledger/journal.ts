@@ -137,10 +137,7 @@ export class Journal {
     this.#startFlush();
   }
 
-  /**
-   * Appends a record that nobody waits for. It is kept through failures, and comes before all that is
-   * appended later.
-   */
+  /** Appends a record that nobody waits for: kept through failures, before all that is appended later. */
   note(record: NoteRecord): void {
     this.#queue.push({ record });
     this.#startFlush();

@@ -32,6 +32,8 @@ export interface Hold {
 /** A ledger at work, as the process that runs it sees it. */
 export interface OpenLedger extends Ledger {
   readonly journalId: string;
+  /** Of this process alone. */
+  readonly instanceId: string;
   /** Which of the processes that have had the journal this is, counted upwards. */
   readonly start: number;
   /** Whether all charges are settled that stood in the journal when this process began. */

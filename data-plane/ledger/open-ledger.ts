@@ -68,6 +68,7 @@ interface Waiting {
 }
 
 class NodeLedger implements OpenLedger {
+  readonly instanceId = randomUUID();
   readonly #options: LedgerOptions;
   readonly #journal: Journal;
   readonly #settler: Settler;
