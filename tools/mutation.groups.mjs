@@ -100,11 +100,13 @@ export const GROUPS = {
   /** Leases, settlement and claims in PostgreSQL. */
   database: {
     mutate: [
+      'control-plane/watch.ts',
       'control-plane/wallet/{lease.service,lease.end,lease.recall,lease.refusals}.ts',
       'control-plane/usage/{settlement.service,admission.service,late.service,claim.service}.ts',
     ],
     // Without interleaving.test.ts: ten seconds for each error, and longer than any test may take here.
     tests: [
+      'control-plane/watch.test.ts',
       'control-plane/usage/{claim,late}.test.ts',
       'control-plane/wallet/{lease,lease-words,lease.refusals,owed}.test.ts',
       'control-plane/usage/settlement.test.ts',
