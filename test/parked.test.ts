@@ -1,4 +1,4 @@
-/** Charges that the control plane cannot read or does not believe, through both planes: others are settled. */
+/** Charges that the control plane cannot read or does not believe, over both planes: others are settled. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
