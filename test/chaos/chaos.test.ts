@@ -14,7 +14,7 @@ test(
     const seed = Number(process.env['CHAOS_SEED'] ?? Date.now() % 1_000_000);
     const report = await runChaos({ seed, durationMs: DURATION_MS, nodes: 2, say: () => undefined });
     const { comparison, walletDifferenceMicros, duplicates, negativeBalances } = report;
-    const { openLeases, overLimits, alarms, crashes, invariants } = report;
+    const { openLeases, keptLeases, overLimits, alarms, crashes, invariants } = report;
     expect(
       {
         ...{ findings: comparison.findings, difference: comparison.differenceMicros },
@@ -23,6 +23,7 @@ test(
           duplicates,
           negativeBalances,
           openLeases,
+          keptLeases,
           overLimits,
           alarms,
           crashes,
@@ -37,6 +38,7 @@ test(
       duplicates: 0,
       negativeBalances: 0,
       openLeases: 0,
+      keptLeases: [],
       overLimits: 0,
       alarms: 0,
       crashes: [],

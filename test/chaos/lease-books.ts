@@ -1,4 +1,5 @@
-/** Reads from the ledger what the proof of an outage needs: leases, charges, and whose keys were used. */
+/** Reads from the ledger what became of leases, and what the proof of an outage needs. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Attempt } from './clients.ts';
 import { coverageOf } from './coverage.ts';
 import type { Coverage } from './coverage.ts';
@@ -58,4 +59,36 @@ export async function coverageOfOutage(stage: Stage, past: PastOutage): Promise<
     charges: charges.map((charge) => ({ ...charge, at: charge.at.getTime() })),
     wallets: new Map(keys.map(({ id, walletId }) => [id, walletId])),
   });
+}
+
+/** What nodes still hold when everything has healed and all of them run. */
+export interface LeasesOfRunning {
+  /** Called back and not back in time: each with its node, and how long ago that was. */
+  keptLeases: string[];
+  /** Not called back: their nodes may keep them. */
+  idleLeases: number;
+}
+
+/** Leases are back long before nodes would give them back by themselves, which is after a minute. */
+const BACK_WITHIN_MS = 20_000;
+
+/** Waits until all that was called back is back, and says what is open then. */
+export async function leasesWhileRunning(stage: Stage): Promise<LeasesOfRunning> {
+  const until = Date.now() + BACK_WITHIN_MS;
+  for (;;) {
+    const open = await rowsOf<{ id: string; name: string; recalled: string | null }>(
+      stage,
+      `select l.id, n.name, extract(epoch from clock_timestamp() - l.recalled_at)::text as recalled
+        from wallet_lease l join data_plane_node n on n.id = l.node_id
+        where l.state in ('ACTIVE', 'ORPHANED')`,
+    );
+    const kept = open.filter(({ recalled }) => recalled !== null);
+    if (kept.length === 0 || Date.now() > until) {
+      const keptLeases = kept.map(
+        ({ id, name, recalled }) => `${id} of ${name}, called back ${recalled} s ago`,
+      );
+      return { keptLeases, idleLeases: open.length - kept.length };
+    }
+    await sleep(200);
+  }
 }

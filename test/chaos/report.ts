@@ -13,6 +13,7 @@ export function isClean(report: ChaosReport): boolean {
     report.duplicates === 0 &&
     report.negativeBalances === 0 &&
     report.openLeases === 0 &&
+    report.keptLeases.length === 0 &&
     report.overLimits === 0 &&
     report.alarms === 0 &&
     report.crashes.length === 0 &&
@@ -50,6 +51,10 @@ export function tableOf(report: ChaosReport): string {
     ['duplicates, negative balances', `${report.duplicates}, ${report.negativeBalances}`],
     ['keys beyond their limit', report.overLimits],
     ['open leases, alarms, crashes', `${report.openLeases}, ${report.alarms}, ${report.crashes.length}`],
+    [
+      'leases kept though called back; held unasked, while nodes ran',
+      `${report.keptLeases.length}, ${report.idleLeases}`,
+    ],
     ['invariants', report.invariants === '' ? 'hold' : 'BROKEN'],
     ['seconds to drain', report.drainSeconds],
     ...(report.coverage ? outageRows(report.coverage) : []),
@@ -61,6 +66,7 @@ export function tableOf(report: ChaosReport): string {
     ...[
       ...comparison.findings.slice(0, FINDINGS_SHOWN),
       ...(report.coverage?.findings.slice(0, FINDINGS_SHOWN) ?? []),
+      ...report.keptLeases.slice(0, FINDINGS_SHOWN),
       ...report.crashes,
       report.invariants,
     ].filter(Boolean),

@@ -13,7 +13,8 @@ import type { BookedCharge, Comparison } from './compare.ts';
 import type { Coverage } from './coverage.ts';
 import { breakThings, outage } from './faults.ts';
 import type { Fault } from './faults.ts';
-import { coverageOfOutage } from './lease-books.ts';
+import { coverageOfOutage, leasesWhileRunning } from './lease-books.ts';
+import type { LeasesOfRunning } from './lease-books.ts';
 import { randomOf } from './random.ts';
 import type { Random } from './random.ts';
 import { openStage, rowsOf } from './stage.ts';
@@ -31,7 +32,7 @@ export interface ChaosOptions {
   say(line: string): void;
 }
 
-export interface ChaosReport {
+export interface ChaosReport extends LeasesOfRunning {
   seed: number;
   seconds: number;
   faults: Fault[];
@@ -92,13 +93,14 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
     await faults.ended;
     await Promise.all([...clients, ...topUps]);
     const drainFrom = Date.now();
-    await drain(stage);
+    const { keptLeases, idleLeases } = await drain(stage);
     const drainSeconds = Math.round((Date.now() - drainFrom) / 1_000);
     const report = await judge(stage, { buyers, seen, faults: faults.done });
     const past = { seen, faults: faults.done, price: PRICE, durationMs: options.durationMs };
     const coverage = options.plan === 'outage' ? await coverageOfOutage(stage, past) : undefined;
     const seconds = Math.round((Date.now() - startedAt) / 1_000);
-    return { seed: options.seed, seconds, drainSeconds, coverage, ...report };
+    const drained = { drainSeconds, keptLeases, idleLeases };
+    return { seed: options.seed, seconds, coverage, ...drained, ...report };
   } finally {
     await stage.close();
   }
@@ -162,8 +164,11 @@ async function keepAlive({ house }: Stage, buyer: Buyer, running: () => boolean)
   }
 }
 
-/** Waits until every node has settled everything, then stops the nodes, which gives all leases back. */
-async function drain(stage: Stage): Promise<void> {
+/**
+ * Waits until every node has settled everything and given back what was called back, then stops the nodes,
+ * which gives back all other leases. Says which leases were kept all the same, and how many were not wanted.
+ */
+async function drain(stage: Stage): Promise<LeasesOfRunning> {
   const until = Date.now() + DRAIN_WITHIN_MS;
   for (;;) {
     const rows = await rowsOf<{ waiting: number }>(
@@ -175,8 +180,10 @@ async function drain(stage: Stage): Promise<void> {
     if (Date.now() > until) throw new Error(`the nodes did not settle: ${JSON.stringify(rows)}`);
     await sleep(200);
   }
+  const leases = await leasesWhileRunning(stage);
   stage.closing();
   await Promise.all(stage.house.nodes.map((node) => node.process.stop()));
+  return leases;
 }
 
 interface Evidence {
@@ -188,7 +195,7 @@ interface Evidence {
 async function judge(
   stage: Stage,
   { buyers, seen, faults }: Evidence,
-): Promise<Omit<ChaosReport, 'seed' | 'seconds' | 'drainSeconds' | 'coverage'>> {
+): Promise<Omit<ChaosReport, 'seed' | 'seconds' | 'coverage' | 'drainSeconds' | keyof LeasesOfRunning>> {
   const rows = await rowsOf<{
     request_id: string;
     key_id: string;
