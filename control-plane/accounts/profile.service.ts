@@ -79,7 +79,7 @@ export async function deleteAccount(em: EntityManager, id: string, actor: Actor)
     // What hangs on a chat goes with it; without a switch nothing is stored again.
     await query(inner, sql`delete from conversation where user_id = ${id}`);
     await query(inner, sql`delete from personal_switch where user_id = ${id}`);
-    await announceAccount(inner, await ensureWallet(inner, id));
+    await announceAccount(inner, await ensureWallet(inner, id), { closed: true });
   });
 }
 

@@ -71,10 +71,13 @@ describe('users, for administrators', () => {
     expect(await toldOf(id)).toEqual([{ suspended: 'true', closed: 'false' }]);
   });
 
-  it('are reported to the nodes as closed by themselves where they were', async () => {
+  it('are reported to the nodes as closed by themselves only where they were', async () => {
     const id = await idOf(await test.user('dora@example.com'));
     await deleteAccount(test.orm.em.fork(), id, SYSTEM_ACTOR);
     expect(await toldOf(id)).toEqual([{ suspended: 'true', closed: 'true' }]);
+    const other = await idOf(await test.user('dirk@example.com'));
+    await update({ id: other, state: 'DELETED' });
+    expect(await toldOf(other)).toEqual([{ suspended: 'true', closed: 'false' }]);
   });
 
   it('lose the one session that an administrator ends, and keep the others', async () => {

@@ -5,15 +5,19 @@ import { announce } from '../config-log.ts';
 import { queryOne, sql } from '../sql.ts';
 
 /**
- * Tells the nodes whether the wallet's owner may spend. Call it in the transaction that changed the wallet
- * or the user.
+ * Tells the nodes whether the wallet's owner may spend, and where it is so that it was the owner who closed
+ * the account. Call it in the transaction that changed the wallet or the user.
  */
-export async function announceAccount(em: EntityManager, walletId: string): Promise<number> {
+export async function announceAccount(
+  em: EntityManager,
+  walletId: string,
+  { closed = false }: { closed?: boolean } = {},
+): Promise<number> {
   await em.flush();
-  const row = await queryOne<{ frozen: boolean; suspended: boolean; closed: boolean }>(
+  const row = await queryOne<{ frozen: boolean; suspended: boolean }>(
     em,
     sql`
-    select w.frozen, u.state <> 'ACTIVE' as suspended, u.state = 'DELETED' as closed
+    select w.frozen, u.state <> 'ACTIVE' as suspended
     from wallet w join users u on u.id = w.user_id where w.id = ${walletId}`,
   );
   if (!row) return 0;
@@ -23,7 +27,7 @@ export async function announceAccount(em: EntityManager, walletId: string): Prom
     walletId,
     frozen: row.frozen,
     suspended: row.suspended,
-    closed: row.closed,
+    closed,
   };
   return announce(em, { upsert: [record] });
 }

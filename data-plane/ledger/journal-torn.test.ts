@@ -1,6 +1,6 @@
 /**
- * A process that dies in the middle of a write, at every byte of a megabyte: its next start replays the folder
- * to exactly what was acknowledged, and to the group that was being written only where that is whole.
+ * A process that dies in the middle of a write, at every byte of a megabyte: its next start replays the
+ * folder to exactly what was acknowledged.
  */
 import { expect, test } from 'vitest';
 import { openJournal } from './journal.ts';
@@ -53,7 +53,7 @@ function tornAt(files: Files, path: string, bytes: Buffer): { files: Files; cut(
   return { files: torn, cut: (length) => void torn.set(path, after.subarray(0, before.length + length)) };
 }
 
-test('torn at every byte of a megabyte, the whole replay finds what was acknowledged and invents nothing', async () => {
+test('torn at every byte of a megabyte, the whole replay finds what was acknowledged, no more', async () => {
   let cuts = 0;
   let known = { nextSeq: 1, settledSeq: 0, sum: 0n };
   const atEveryByte: BeforeWrite = async (files, path, bytes) => {
@@ -83,7 +83,7 @@ test('torn at every byte of a megabyte, the whole replay finds what was acknowle
   expect(known.sum).toBe(BigInt(known.nextSeq - 1));
 }, 300_000);
 
-test('torn in any write, the journal that is opened again charges on: no charge twice, none lost', async () => {
+test('torn in any write, a journal opened again charges on: no charge twice, none lost', async () => {
   let writes = 0;
   let known = { nextSeq: 1, settledSeq: 0 };
   const inEveryWrite: BeforeWrite = async (files, path, bytes) => {

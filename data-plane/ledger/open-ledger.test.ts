@@ -215,7 +215,7 @@ test('a wall clock that jumps ten years in the middle of holds costs no cent, ba
   }
 });
 
-test('a lease that was taken back by the monotonic clock is not charged, though the wall clock went back', async () => {
+test('a lease past its deadline is not charged, though the wall clock went back', async () => {
   const bank = new Bank({ wallet_a: PRICE * 1_000n }, { deadlineMs: 3_600_000 });
   let now = { mono: 1_000, wall: 1_795_000_000_000 };
   const ledger = await open(bank, { clock: () => now });

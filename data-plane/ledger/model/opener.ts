@@ -9,5 +9,5 @@ const said = await openLedger({ folder, control: new Bank({}), log }).then(
   (error: unknown) => ({ refusal: error instanceof Error ? error.message : String(error) }),
 );
 process.send?.(said);
-if ('refusal' in said) process.disconnect();
+if ('refusal' in said) process.exit();
 else setInterval(() => undefined, 1_000);
