@@ -60,7 +60,8 @@ export async function runClient(
     if (!node) return;
     // Repeated under a key, the question must be the same.
     if (once === null) format = random.pick(FORMATS);
-    if (once === null && random.between(1, ONCE_EVERY) === 1) once = randomBytes(8).toString('hex');
+    if (once === null && random.between(1, ONCE_EVERY) === 1)
+      [once, repeated] = [randomBytes(8).toString('hex'), 0];
     const attempt: Attempt = {
       once,
       keyId: setting.keyId,
