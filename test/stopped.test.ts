@@ -1,6 +1,6 @@
 /**
- * A key or an account that stops in the middle of an answer, through the whole house: what the owner asked for
- * is charged, what an administrator did is free, and the answer is cut at once either way.
+ * A key or an account that stops in the middle of an answer, through the whole house: what the owner asked
+ * for is charged, what an administrator did is free, and the answer is cut at once either way.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

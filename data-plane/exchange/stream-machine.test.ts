@@ -155,7 +155,7 @@ const messages = fc
       { maxLength: 12 },
     ),
   )
-  .map(([start, rest]) => [start, ...rest].map((event) => `event: ${event.type}\n${frame(event)}`));
+  .map(([start, rest]) => [start, ...rest].map((event) => `event: ${textOf(event.type)}\n${frame(event)}`));
 
 const item = { id: 'i', type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'x' }] };
 const responses = fc.oneof(
