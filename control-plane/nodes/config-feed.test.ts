@@ -326,7 +326,7 @@ describe('the configuration feed', () => {
     await node.stream.return?.();
   });
 
-  it('tells a node again and again what it has not given back, however much it is, until it has', async () => {
+  it('tells a node again and again what it has not given back, however much, until it has', async () => {
     const holder = await registered('forgetful');
     const { walletId } = await money.wallet({ cash: 1n });
     // As if each of the notifications were lost. They are more than may wait for a slow node.
@@ -371,7 +371,11 @@ describe('the configuration feed', () => {
       ...{ version: '1', region: null, publicKey: exportPublicKey(keys.publicKey), journalId },
     });
     const kept = await requestLease(money.em(), { ...request, ...holder, journalId, requestNo: 1 });
-    await recallLeases(money.em(), walletId);
+    // Without a notification, which every node would hear that listens by then.
+    await query(
+      money.em(),
+      sql`update wallet_lease set recalled_at = clock_timestamp() where wallet_id = ${walletId}`,
+    );
     const node = new Holder(feed.follow(holder.nodeId, null));
     await node.until(() => node.recalls.length >= 2);
     expect(node.recalls).not.toContain(lost.id);

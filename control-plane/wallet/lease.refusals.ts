@@ -41,7 +41,8 @@ export async function noteRefusal(em: EntityManager, question: Question): Promis
     select j.id, w.id, ${question.keyId ?? ''}, ${question.requestNo} from node_journal j, wallet w
     where j.id = ${question.journalId} and j.node_id = ${question.nodeId} and w.id = ${question.walletId}
     on conflict (journal_id, wallet_id, key_id) do update
-      set request_no = greatest(lease_refusal.request_no, excluded.request_no), refused_at = clock_timestamp()`,
+      set request_no = greatest(lease_refusal.request_no, excluded.request_no),
+        refused_at = clock_timestamp()`,
   );
 }
 

@@ -48,7 +48,8 @@ export function noteUnknown({ state }: Turn, leaseId: string): void {
 
 /**
  * Gives back leases that turned out to be nobody's: once all that was asked before the recall is answered,
- * the grant is not to come any more, and nothing was ever spent of it. Again and again, until they are closed.
+ * the grant is not to come any more, and nothing was ever spent of it. Again and again, until they are
+ * closed.
  */
 export function closeUnknown({ state, now, effects }: Turn): void {
   // They stand in the order of their numbers.

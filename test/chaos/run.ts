@@ -196,23 +196,7 @@ async function judge(
   stage: Stage,
   { buyers, seen, faults }: Evidence,
 ): Promise<Omit<ChaosReport, 'seed' | 'seconds' | 'coverage' | 'drainSeconds' | keyof LeasesOfRunning>> {
-  const rows = await rowsOf<{
-    request_id: string;
-    key_id: string;
-    amount: string;
-    at: Date;
-    outcome: string;
-  }>(
-    stage,
-    'select request_id, key_id, amount, at, outcome from usage_charge join usage_entry using (request_id)',
-  );
-  const charges: BookedCharge[] = rows.map((row) => ({
-    requestId: row.request_id,
-    keyId: row.key_id,
-    amount: BigInt(row.amount),
-    at: row.at.getTime(),
-    outcome: row.outcome,
-  }));
+  const charges = await bookedCharges(stage);
   const freed = await rowsOf<{ request_id: string; outcome: string }>(
     stage,
     'select request_id, outcome from usage_entry where cost = 0',
@@ -244,6 +228,26 @@ async function judge(
     invariants: await brokenInvariants(stage),
     statuses: tally(seen),
   };
+}
+
+async function bookedCharges(stage: Stage): Promise<BookedCharge[]> {
+  const rows = await rowsOf<{
+    request_id: string;
+    key_id: string;
+    amount: string;
+    at: Date;
+    outcome: string;
+  }>(
+    stage,
+    'select request_id, key_id, amount, at, outcome from usage_charge join usage_entry using (request_id)',
+  );
+  return rows.map((row) => ({
+    requestId: row.request_id,
+    keyId: row.key_id,
+    amount: BigInt(row.amount),
+    at: row.at.getTime(),
+    outcome: row.outcome,
+  }));
 }
 
 /** What was paid in must be what was charged and what is left. */
