@@ -210,6 +210,7 @@ describe('a debt', () => {
       kind: 'ACCOUNT',
       id: walletId,
       walletId,
+      closed: false,
       frozen: false,
       suspended: false,
     });
