@@ -12,9 +12,9 @@ import { replayFolder } from './replay.ts';
 
 const FOLDER = '/journal';
 const MEGABYTE = 1024 * 1024;
-const SEGMENT_BYTES = 16 * 1024;
+const SEGMENT_BYTES = 8 * 1024;
 /** Charges that come together and share a write. */
-const GROUP = 20;
+const GROUP = 6;
 /** Writes that are torn in a few places, and the journal opened again each time. */
 const WRITES = 50;
 

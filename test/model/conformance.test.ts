@@ -16,7 +16,7 @@ import type { Bounds, World } from './state.ts';
 import { Mover, PRODUCTION } from './world.ts';
 import type { Rules } from './world.ts';
 
-const HISTORIES = 300;
+const HISTORIES = 160;
 const SEED = Number(process.env['CONFORMANCE_SEED'] ?? Date.now() % 1_000_000);
 
 /** All that the real one is asked and can answer. */
