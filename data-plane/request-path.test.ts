@@ -52,6 +52,21 @@ afterEach(async () => {
   await upstream.close();
 });
 
+/** A streamed answer whose client has content, and whose upstream says no more. */
+async function answerUnderWay() {
+  upstream.play = () => ({ ...stream(FIRST, ...WORDS), hang: 'after-chunks' });
+  let seen = '';
+  const answer = node.call({
+    body: STREAMED,
+    leaveWhen: (text) => {
+      seen = text;
+      return false;
+    },
+  });
+  await until(() => seen.includes('lo'));
+  return { answer };
+}
+
 function expectFree(): void {
   expect(node.ledger.charges).toEqual([]);
   expect(node.ledger.open).toBe(0);
@@ -195,16 +210,7 @@ describe('a stream', () => {
   });
 
   it('is cut and free when the operator stops its key or account after content', async () => {
-    upstream.play = () => ({ ...stream(FIRST, ...WORDS), hang: 'after-chunks' });
-    let seen = '';
-    const answer = node.call({
-      body: STREAMED,
-      leaveWhen: (text) => {
-        seen = text;
-        return false;
-      },
-    });
-    await until(() => seen.includes('lo'));
+    const { answer } = await answerUnderWay();
     node.store.stop('key-1', 'OPERATOR');
     const { text, broken } = await answer;
     expect(broken).toBe(true);
@@ -215,16 +221,7 @@ describe('a stream', () => {
   });
 
   it('is cut and charged when its owner disables its key after content', async () => {
-    upstream.play = () => ({ ...stream(FIRST, ...WORDS), hang: 'after-chunks' });
-    let seen = '';
-    const answer = node.call({
-      body: STREAMED,
-      leaveWhen: (text) => {
-        seen = text;
-        return false;
-      },
-    });
-    await until(() => seen.includes('lo'));
+    const { answer } = await answerUnderWay();
     node.store.stop('key-1');
     const { text, broken } = await answer;
     expect(broken).toBe(true);
@@ -233,16 +230,7 @@ describe('a stream', () => {
   });
 
   it('is cut with an error and free when the node stops', async () => {
-    upstream.play = () => ({ ...stream(FIRST, ...WORDS), hang: 'after-chunks' });
-    let seen = '';
-    const answer = node.call({
-      body: STREAMED,
-      leaveWhen: (text) => {
-        seen = text;
-        return false;
-      },
-    });
-    await until(() => seen.includes('lo'));
+    const { answer } = await answerUnderWay();
     await node.stop();
     const { text, broken } = await answer;
     expect(broken).toBe(true);

@@ -227,6 +227,9 @@ describe('the rule', () => {
   });
 });
 
+/** Enough that, were a dead process heard, four runs of five find it; the tests above find it always. */
+const RUNS = 150;
+
 /** Journals, their processes one after the other, and one key that they all ask for. */
 class World {
   readonly charged: string[] = [];
@@ -244,8 +247,10 @@ class World {
   async act([what, at]: readonly [Action, number]): Promise<void> {
     const journal = this.#journals[at % this.#journals.length] as Journal;
     const { process } = journal;
-    if (what === 'copy')
-      return void (await this.#sent[at % Math.max(1, this.#sent.length)]?.().catch(() => null));
+    if (what === 'copies') {
+      for (const message of [...this.#sent]) await message().catch(() => null);
+      return;
+    }
     if (what === 'silence') return void (await silence(this.#nodeId));
     if (what === 'start') return this.#start(journal);
     if (!process) return;
@@ -325,8 +330,19 @@ interface Journal {
   former: number;
 }
 
-const ACTIONS = ['start', 'kill', 'beat', 'claim', 'charge', 'fail', 'settle', 'copy', 'silence'] as const;
-type Action = (typeof ACTIONS)[number];
+type Action = 'start' | 'kill' | 'beat' | 'claim' | 'charge' | 'fail' | 'settle' | 'copies' | 'silence';
+/** What comes together: single actions in a random order seldom bring a request to its charge. */
+const PHRASES: readonly Action[][] = [
+  ['beat'],
+  ['claim', 'charge'],
+  ['claim', 'fail'],
+  ['claim'],
+  ['charge'],
+  ['kill', 'start'],
+  ['settle', 'beat'],
+  ['copies'],
+  ['kill', 'silence', 'start'],
+];
 
 async function newWorld(): Promise<World> {
   const [{ walletId }, { nodeId, journalId }] = await Promise.all([
@@ -346,20 +362,19 @@ async function newWorld(): Promise<World> {
 }
 
 it('charges a key at most once, whatever dies and whichever messages come again and late', async () => {
-  const action = fc.tuple(fc.constantFrom(...ACTIONS), fc.nat(30));
-  const begin: readonly [Action, number][] = [
-    ['start', 0],
-    ['claim', 0],
-  ];
+  // Mostly the first journal: the other one may begin only after a silence.
+  const journal = fc.constantFrom(0, 0, 0, 1);
+  const phrase = fc.tuple(fc.constantFrom(...PHRASES), journal);
   await fc.assert(
-    fc.asyncProperty(fc.array(action, { minLength: 10, maxLength: 40 }), async (actions) => {
+    fc.asyncProperty(fc.array(phrase, { minLength: 8, maxLength: 20 }), async (phrases) => {
       const world = await newWorld();
-      for (const each of [...begin, ...actions]) {
-        await world.act(each);
+      await world.act(['start', 0]);
+      for (const [actions, at] of phrases) {
+        for (const what of actions) await world.act([what, at]);
         expect(world.charges).toBeLessThanOrEqual(1);
       }
     }),
-    { numRuns: 40 },
+    { numRuns: RUNS, endOnFailure: true },
   );
   const row = await queryOne<{ count: number }>(money.em(), sql`select count(*)::int from usage_charge`);
   expect(row?.count).toBeGreaterThan(0);
