@@ -42,6 +42,7 @@ function admitFirst(turn: PermitTurn, meter: Meter): boolean {
     if (!state.marked) effects.push({ type: 'MARK', alone: true });
     state.marked = true;
     meter.usesAlone.add(now);
+    meter.lastAloneAt = now;
   }
   meter.uses.add(now);
   effects.push({ type: 'ADMIT', waiter, poolId: meter.poolId, grantId: grant?.id ?? null });
@@ -113,8 +114,10 @@ export function onAnswer(turn: PermitTurn, meter: Meter, { sentAt, answer }: Ans
   meter.asking = false;
   meter.telling = [];
   meter.known = { at: now, remaining, resetAt: now + resetMs };
+  // Asked for before the node acted alone, it comes too late: what was admitted since may stand in its place.
+  const left = meter.lastAloneAt >= sentAt ? 0 : granted;
   if (grantId !== null)
-    meter.grants.push({ id: grantId, left: granted, used: 0, lastUseAt: now, expiresAt: sentAt + ttlMs });
+    meter.grants.push({ id: grantId, left, used: 0, lastUseAt: now, expiresAt: sentAt + ttlMs });
   // Nothing granted although there was something: this node's promise is over, and the next one is under way.
   if (meter.wanted > 0 && granted === 0 && remaining > 0) {
     turn.state.promiseAfter = now;

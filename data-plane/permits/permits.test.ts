@@ -46,16 +46,11 @@ class Played {
     this.promised(true, place);
   }
 
-  answer(granted: number, rest: Partial<NodePermitAnswer> = {}): PermitEffect[] {
+  answer(granted: number, rest: Partial<NodePermitAnswer> = {}, sentAt: number = this.now): PermitEffect[] {
     this.#grants += 1;
     const grantId = granted > 0 ? `grant ${this.#grants}` : null;
     const said = { ttlMs: PERMIT_TTL_MS, resetMs: 0, remaining: 0, userErrors: [], ...rest };
-    return this.send({
-      type: 'ANSWERED',
-      poolId: POOL,
-      sentAt: this.now,
-      answer: { grantId, granted, ...said },
-    });
+    return this.send({ type: 'ANSWERED', poolId: POOL, sentAt, answer: { grantId, granted, ...said } });
   }
 }
 
@@ -224,6 +219,21 @@ describe('a node that hears nothing', () => {
     const node = silent(15, { nodes: 1, index: 0 });
     node.now += PROMISE_MS;
     expect(admitted(node, 100)).toBe(45);
+  });
+
+  it('uses no permits that it asked for before it went on alone, and says so', () => {
+    const node = silent(15, { nodes: 1, index: 0 });
+    node.now += PROMISE_MS - 100;
+    const sentAt = node.now;
+    expect(found(node.arrive(), 'ASK')).toMatchObject({ want: 1 });
+    node.now += 100;
+    expect(admitted(node, 100)).toBe(44);
+    node.now += 1_000;
+    const effects = node.answer(1, { remaining: 1 }, sentAt);
+    expect(found(effects, 'ADMIT')).toBeUndefined();
+    expect(found(node.arrive(), 'ADMIT')).toBeUndefined();
+    node.promised(false);
+    expect(found(node.promised(), 'ASK')?.finished.at(-1)).toMatchObject({ grantId: 'grant 3', used: 0 });
   });
 
   it('never goes on alone where no promise of this process was accepted, nor after a day', () => {

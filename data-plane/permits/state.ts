@@ -34,6 +34,8 @@ export interface Meter {
   refusals: SlidingCount;
   uses: SlidingCount;
   usesAlone: SlidingCount;
+  /** When a request was last admitted without a permit. */
+  lastAloneAt: number;
   /** What the last answer said, and when it came. */
   known: { at: number; remaining: number; resetAt: number } | undefined;
   lastArrivalAt: number;
@@ -134,6 +136,7 @@ export function meterFor(state: PermitState, { poolId, cap }: { poolId: string; 
     // The minute before the node began to act alone is looked at for another minute.
     uses: new SlidingCount(2 * WINDOW_MS, BUCKET_MS),
     usesAlone: new SlidingCount(WINDOW_MS, BUCKET_MS),
+    lastAloneAt: Number.NEGATIVE_INFINITY,
     known: undefined,
     lastArrivalAt: 0,
     lastSentAt: 0,
