@@ -50,7 +50,7 @@ export const GROUPS = {
   node: {
     mutate: ['data-plane/ledger/{open-ledger,lock,disk}.ts'],
     tests: [
-      'data-plane/ledger/ledger-trouble.test.ts',
+      'data-plane/ledger/{ledger-trouble,ledger-ends}.test.ts',
       'data-plane/ledger/open-ledger.test.ts',
       'data-plane/ledger/{journal-files,journal}.test.ts',
       'data-plane/ledger/parked-charge.test.ts',
@@ -77,8 +77,14 @@ export const GROUPS = {
   },
   /** What watches over the ledger. */
   check: {
-    mutate: ['control-plane/wallet/{invariants,check-ledger}.ts'],
-    tests: ['control-plane/wallet/{invariants,ledger}.test.ts'],
+    mutate: ['control-plane/wallet/{invariants,check-ledger,scheduled-check}.ts'],
+    tests: ['control-plane/wallet/{invariants,ledger,scheduled-check}.test.ts'],
+    database: true,
+  },
+  /** What becomes of leases and charges when the database is an older one. */
+  restore: {
+    mutate: ['control-plane/wallet/after-restore.ts'],
+    tests: ['control-plane/wallet/after-restore.test.ts'],
     database: true,
   },
   /** What becomes void of a gift, in the wallet and in leases. */
@@ -97,17 +103,31 @@ export const GROUPS = {
     ],
     database: true,
   },
-  /** Leases, settlement and claims in PostgreSQL. */
+  /** Which process is a node and what it is told, and the Idempotency-Keys that processes claim and leave. */
+  processes: {
+    mutate: [
+      'control-plane/nodes/{start.rules,start.service,recalls}.ts',
+      'control-plane/usage/claim.service.ts',
+    ],
+    // Last what plays long histories: twelve seconds for what nothing else has noticed.
+    tests: [
+      'control-plane/nodes/recalls.test.ts',
+      'control-plane/usage/{claim,late}.test.ts',
+      'control-plane/nodes/start.test.ts',
+    ],
+    database: true,
+  },
+  /** Leases and settlement in PostgreSQL. */
   database: {
     mutate: [
       'control-plane/watch.ts',
       'control-plane/wallet/{lease.service,lease.end,lease.recall,lease.refusals}.ts',
-      'control-plane/usage/{settlement.service,admission.service,late.service,claim.service}.ts',
+      'control-plane/usage/{settlement.service,admission.service,late.service}.ts',
     ],
     // Without interleaving.test.ts: ten seconds for each error, and longer than any test may take here.
     tests: [
       'control-plane/watch.test.ts',
-      'control-plane/usage/{claim,late}.test.ts',
+      'control-plane/usage/late.test.ts',
       'control-plane/wallet/{lease,lease-words,lease.refusals,owed}.test.ts',
       'control-plane/usage/settlement.test.ts',
     ],

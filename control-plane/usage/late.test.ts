@@ -159,6 +159,21 @@ it('writes off a whole charge rather than a part of it: what the wallet has stay
   expect((await booksOf(of.nodeId))[0]?.lines).toContain(`writeoff ${-PRICE}`);
 });
 
+it('lets gift and cash pay a late charge together, where neither does alone', async () => {
+  for (const missing of [0n, 1n]) {
+    const of = await setting({ cash: PRICE });
+    await lose(of.leaseId);
+    await spend(of.walletId, 40n);
+    const gift = { walletId: of.walletId, amount: 40n - missing, actor: SYSTEM_ACTOR, description: 'test' };
+    await creditGift(money.em(), { ...gift, kind: 'GIFT_ADMIN', reference: `both:${of.walletId}` });
+    expect(await report(of.nodeId, [charge(of, 1)])).toMatchObject({ accepted: 1 });
+    const left = missing === 0n ? { cash: 0n, gift: 0n } : { cash: PRICE - 40n, gift: 39n };
+    expect(await walletById(money.em(), of.walletId)).toMatchObject(left);
+    const [kind] = missing === 0n ? ['LATE'] : ['WRITEOFF'];
+    expect(await alarmsOf(of.nodeId)).toMatchObject([{ kind, seq: 1 }]);
+  }
+});
+
 it('settles charges of a silent node from their lease, and of a closed one from the wallet', async () => {
   const of = await setting({ cash: 10n * PRICE }, 2n);
   await query(money.em(), sql`update wallet_lease set state = 'ORPHANED' where id = ${of.leaseId}`);
@@ -217,6 +232,21 @@ it('of two requests that name one place in one batch the first is charged', asyn
     rejected: [two.requestId],
   });
   expect(await alarmsOf(of.nodeId)).toMatchObject([{ reason: expect.stringMatching(/has this place/) }]);
+});
+
+it('refuses a charge that is told again under another lease of its journal', async () => {
+  const of = await setting({ cash: 10n * PRICE });
+  const asked = { keyId: null, requestNo: 2, need: PRICE, want: PRICE, waiting: 0n };
+  const { id: leaseId } = await requestLease(money.em(), { ...of, ...asked });
+  const first = charge(of, 1);
+  const moved = { ...first, leaseId };
+  expect((await report(of.nodeId, [first, moved])).rejected).toEqual([first.requestId]);
+  expect((await report(of.nodeId, [moved])).rejected).toEqual([first.requestId]);
+  const counts = await query(
+    money.em(),
+    sql`select charge_count from wallet_lease where wallet_id = ${of.walletId} order by request_no`,
+  );
+  expect(counts).toEqual([{ charge_count: 1 }, { charge_count: 0 }]);
 });
 
 it('takes a place of another journal with the same number for what it is: another one', async () => {
@@ -325,6 +355,32 @@ it('says who has a key and that its cost is open; the request that has it may as
   await releaseClaim(money.em(), asked.nodeId, 'other');
   const third = { ...asked, requestId: `${asked.requestId} again` };
   expect(await claim(third)).toMatchObject({ state: 'MISMATCH', requestId: 'other' });
+});
+
+it('keeps the key of a request that succeeded at no cost', async () => {
+  const asked = await claimOf();
+  await claim(asked);
+  const { walletId, requestId } = asked;
+  const free = { journalId: null, seq: null, leaseId: null, cost: 0n };
+  await report(asked.nodeId, [reported({ ...free, walletId, requestId })]);
+  expect(await claim({ ...asked, requestId: 'another' })).toEqual({ state: 'DONE', requestId, cost: 0n });
+});
+
+it('takes the name of a request of 1 to 512 characters for a release, and says so of others', async () => {
+  const { nodeId } = await money.node();
+  for (const name of ['', 'x'.repeat(513)])
+    await expect(releaseClaim(money.em(), nodeId, name)).rejects.toMatchObject({
+      code: 'INVALID',
+      field: ['input', 'requestId'],
+      message: expect.stringContaining('1 to 512'),
+    });
+  const late = await claimOf({ requestId: 'y'.repeat(512) });
+  await releaseClaim(money.em(), nodeId, late.requestId);
+  await expect(claim(late)).rejects.toMatchObject({
+    code: 'CONFLICT',
+    field: ['input', 'requestId'],
+    message: expect.stringContaining('was released'),
+  });
 });
 
 it('keeps a key for a day to the hour, and counts what it forgets', async () => {

@@ -90,6 +90,17 @@ it('refuses a need of nothing and a wish below the need, with the field and the 
   expect((await ask({ ...request, want: PRICE })).granted).toBe(PRICE);
 });
 
+it('refuses a number that is none: questions are numbered from 0 on', async () => {
+  const request = await setting({ cash: 100n * PRICE });
+  for (const requestNo of [-1, 0.5, 2 ** 53])
+    await expect(ask({ ...request, requestNo })).rejects.toMatchObject({
+      code: 'INVALID',
+      field: ['input', 'requestNo'],
+      message: expect.stringContaining('whole numbers from 0'),
+    });
+  expect((await ask({ ...request, requestNo: 0 })).granted).toBe(10n * PRICE);
+});
+
 it('answers a repeated question with all of the first answer, in silence of the node too', async () => {
   const request = await setting({ cash: 100n * PRICE, gift: 3n * PRICE });
   const first = await ask(request);
@@ -190,6 +201,16 @@ it('cuts from a limit what this month has left: without what was spent and what 
   const unlimited = await keyWithLimit(request.walletId, PRICE);
   await query(money.em(), sql`update api_key set spend_limit = null where id = ${unlimited}`);
   expect((await ask({ ...request, keyId: unlimited, requestNo: 5 })).granted).toBe(99n * PRICE);
+});
+
+it('gives a key the last of its limit, and nothing beyond', async () => {
+  const request = await setting({ cash: 1_000n * PRICE });
+  const keyId = await keyWithLimit(request.walletId, PRICE);
+  expect((await ask({ ...request, keyId })).granted).toBe(PRICE);
+  await expect(ask({ ...request, keyId, requestNo: 2 })).rejects.toMatchObject({
+    code: 'CONFLICT',
+    message: expect.stringContaining('Open leases hold'),
+  });
 });
 
 it('enters grant and return with their node, their lines and words for people', async () => {
