@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { realDisk } from './disk.ts';
+import type { Disk } from './disk.ts';
 import { Bank } from './model/bank.ts';
 import { keyOf, usageOf } from './model/records.ts';
 import { openLedger } from './open-ledger.ts';
@@ -85,6 +86,64 @@ test('a ledger that is closed asks nobody any more: what it meant to ask again i
   expect(vi.getTimerCount()).toBe(0);
   await Promise.allSettled(refused);
   expect(asked).toBe(2);
+});
+
+test('a ledger that is closed has no timer any more', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+  const ledger = await open();
+  ledger.connect('node_1');
+  (await ledger.hold(keyOf('wallet_a'), PRICE)).release();
+  await close(ledger);
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test('what was asked before the node was registered is asked when it is, without a wait', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
+  const ledger = await open({ clock: () => ({ mono: 1_000, wall: 1_000 }) });
+  const held = ledger.hold(keyOf('wallet_a'), PRICE);
+  // Its next attempt waits for a timer, which never ends.
+  await until(() => vi.getTimerCount() === 3);
+  ledger.connect('node_1');
+  (await held).release();
+  expect(bank.requests).toBe(1);
+});
+
+test('a question that is asked again is not written again', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  let writes = 0;
+  const disk: Disk = {
+    ...realDisk,
+    create: async (path) => {
+      const file = await realDisk.create(path);
+      const append = (bytes: Uint8Array): Promise<void> => {
+        writes += 1;
+        return file.append(bytes);
+      };
+      return { ...file, append };
+    },
+  };
+  let asked = 0;
+  bank.requestLease = async () => {
+    asked += 1;
+    throw new Error('away');
+  };
+  const ledger = await open({ disk });
+  ledger.connect('node_1');
+  const refused = ledger.hold(keyOf('wallet_a'), PRICE);
+  refused.catch(() => undefined);
+  await until(() => asked === 1);
+  const before = writes;
+  while (asked < 4) await vi.advanceTimersByTimeAsync(100);
+  expect(writes).toBe(before);
+  await Promise.allSettled([refused]);
+});
+
+test('who is kept out of a folder is told by whom, and why', async () => {
+  await open();
+  await expect(openLedger({ folder, control: bank, log: quiet })).rejects.toMatchObject({
+    message: `${folder} is in use by another node process: stop it, or give this node a DATA_DIR of its own`,
+    cause: expect.any(Error),
+  });
 });
 
 test('who asks while the ledger stops is refused at once, and waits for nothing', async () => {
