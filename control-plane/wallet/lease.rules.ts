@@ -73,16 +73,17 @@ export interface EndingLease {
 
 /**
  * What becomes of the order to close a lease. UNKNOWN: it is another journal's. TOO_EARLY: not exactly these
- * charges are settled in it. ENDED: it has ended before, which is harmless.
+ * charges are settled in it. ENDED: it has ended before, which is harmless whatever its node counts: one that
+ * hears late of its recall counts nothing, and would ask for ever.
  */
 export function judgeClosing(
   lease: EndingLease | undefined,
   closing: { journalId: string; count: number; sum: Micros },
 ): 'CLOSE' | 'ENDED' | 'TOO_EARLY' | 'UNKNOWN' {
   if (lease?.journalId !== closing.journalId) return 'UNKNOWN';
-  if (lease.state === 'RECLAIMED') return 'ENDED';
-  if (lease.chargeCount !== closing.count || lease.chargeSum !== closing.sum) return 'TOO_EARLY';
-  return lease.state === 'CLOSED' ? 'ENDED' : 'CLOSE';
+  if (lease.state === 'CLOSED' || lease.state === 'RECLAIMED') return 'ENDED';
+  const isExact = lease.chargeCount === closing.count && lease.chargeSum === closing.sum;
+  return isExact ? 'CLOSE' : 'TOO_EARLY';
 }
 
 /** Splits an amount over the buckets of a wallet or lease: gift first, the rest in cash. */

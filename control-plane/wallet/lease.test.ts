@@ -11,6 +11,7 @@ import { checkInvariants } from './invariants.ts';
 import { decideGrant } from './lease.rules.ts';
 import { closeLease, reclaimLease, sweepLeases } from './lease.end.ts';
 import { recallLeases } from './lease.recall.ts';
+import { openRecalls } from './lease.rows.ts';
 import { requestLease } from './lease.service.ts';
 import type { LeaseRequest } from './lease.service.ts';
 import { clawBack } from './movements.ts';
@@ -169,6 +170,22 @@ describe('leases', () => {
     await closeLease(money.em(), closing);
     await closeLease(money.em(), closing);
     expect(await walletById(money.em(), request.walletId)).toMatchObject({ cash: 60n * PRICE, held: 0n });
+  });
+
+  it('that has ended is gone, also for a node that has forgotten what it charged', async () => {
+    const request = await setting({ cash: 60n * PRICE });
+    const { nodeId, journalId, walletId } = request;
+    const { id: leaseId } = await requestLease(money.em(), request);
+    const records = [reported({ journalId, seq: 1, leaseId, walletId, cost: PRICE })];
+    await settle(money.em(), { node: { ...SYSTEM_ACTOR, id: nodeId }, records });
+    await recallLeases(money.em(), walletId);
+    const recalled = await openRecalls(money.em(), [{ nodeId, after: '' }], 1);
+    expect(recalled.get(nodeId)).toEqual([leaseId]);
+    const closing = { ...request, leaseId, count: 1, sum: PRICE, actor: SYSTEM_ACTOR };
+    await closeLease(money.em(), closing);
+    // The recall that was read before arrives when the node knows nothing of the lease any more.
+    await closeLease(money.em(), { ...closing, count: 0, sum: 0n });
+    expect(await walletById(money.em(), walletId)).toMatchObject({ cash: 59n * PRICE, held: 0n });
   });
 
   it('is orphaned in silence, revived by contact, reclaimed once the node must have stopped', async () => {
