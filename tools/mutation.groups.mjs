@@ -111,7 +111,7 @@ export const GROUPS = {
     ],
     // Last what plays long histories: twelve seconds for what nothing else has noticed.
     tests: [
-      'control-plane/nodes/recalls.test.ts',
+      'control-plane/nodes/{recalls,start.words}.test.ts',
       'control-plane/usage/{claim,late}.test.ts',
       'control-plane/nodes/start.test.ts',
     ],
