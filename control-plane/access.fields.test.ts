@@ -7,6 +7,7 @@ import { startTestApp } from '../test/control/app.ts';
 import type { TestApp } from '../test/control/app.ts';
 import { everything } from '../test/control/everything.ts';
 import { smallestOf } from '../test/control/smallest.ts';
+import { addNode } from '../test/money-fixture.ts';
 import { Batches } from './batches.ts';
 import { SYSTEM_ACTOR } from './context.ts';
 import type { Context } from './context.ts';
@@ -47,11 +48,7 @@ describe('a node', () => {
 
   async function makeNode(): Promise<{ nodeId: string; journalId: string }> {
     const [nodeId, journalId] = [newId('nod'), `jnl_${newId('nod')}`];
-    await query(
-      em(),
-      sql`insert into data_plane_node (id, name, token_digest) values (${nodeId}, ${nodeId}, ${nodeId})`,
-    );
-    await query(em(), sql`insert into node_journal (id, node_id) values (${journalId}, ${nodeId})`);
+    await addNode(em(), { nodeId, journalId });
     return { nodeId, journalId };
   }
 

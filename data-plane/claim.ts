@@ -5,14 +5,14 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayError } from '@gateway/shared/failures';
-import type { NodeRequestClaimAnswer, NodeRequestClaimInput } from '@gateway/shared/node-api';
+import type { NodeProcess, NodeRequestClaimAnswer, NodeRequestClaimInput } from '@gateway/shared/node-api';
 import type { Call } from './call.ts';
 import type { Control } from './control.ts';
 
 /** What a request needs of the control plane for its key. */
 export interface ClaimOffice {
   /** Rejects when no answer came; the key is given back then, whether the claim arrived or not. */
-  claim(input: Omit<NodeRequestClaimInput, 'nodeId' | 'instanceId'>): Promise<NodeRequestClaimAnswer>;
+  claim(input: Omit<NodeRequestClaimInput, keyof NodeProcess>): Promise<NodeRequestClaimAnswer>;
   /** Gives back the key of a request that cost nothing, as soon as the control plane can hear it. */
   release(requestId: string): void;
 }
@@ -20,7 +20,7 @@ export interface ClaimOffice {
 export interface ClaimParts {
   control: Pick<Control, 'claimRequest' | 'releaseRequest'>;
   /** This process; undefined until the control plane knows it. */
-  self(): Pick<NodeRequestClaimInput, 'nodeId' | 'instanceId'> | undefined;
+  self(): NodeProcess | undefined;
 }
 
 /** Releases that wait to be heard. With so many no key is claimed: it could not be given back. */
@@ -43,7 +43,7 @@ export class NodeClaims implements ClaimOffice {
     this.#parts = parts;
   }
 
-  async claim(input: Omit<NodeRequestClaimInput, 'nodeId' | 'instanceId'>): Promise<NodeRequestClaimAnswer> {
+  async claim(input: Omit<NodeRequestClaimInput, keyof NodeProcess>): Promise<NodeRequestClaimAnswer> {
     const self = this.#parts.self();
     if (!self) throw new Error('the node is not registered yet');
     if (this.#waiting.size >= RELEASES_MAX) throw new Error('too many keys wait to be given back');

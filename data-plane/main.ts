@@ -188,7 +188,7 @@ function enterService(node: Node): Node['leave'] {
       }
       ledger.connect(nodeId);
       node.id = nodeId;
-      feed.follow(nodeId);
+      feed.follow({ nodeId, instanceId: ledger.instanceId });
     },
     onConfirmed: (sentAt) => ledger.confirm(sentAt),
     onDrain: () => void stop(node, settings.drainMs),

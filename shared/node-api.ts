@@ -104,6 +104,12 @@ export interface NodeRegisterInput {
   instanceId: string;
 }
 
+/** A process that is a node: a late word of one that is dead says nothing about the next. */
+export interface NodeProcess {
+  nodeId: string;
+  instanceId: string;
+}
+
 /** Acknowledges a revision as applied, or refuses it with `error`; the old one then serves on. */
 export const NODE_CONFIG_ACK = /* GraphQL */ `
   mutation NodeConfigAck($input: NodeConfigAckInput!) {
@@ -117,8 +123,7 @@ export const NODE_CONFIG_ACK = /* GraphQL */ `
     }
   }
 `;
-export interface NodeConfigAckInput {
-  nodeId: string;
+export interface NodeConfigAckInput extends NodeProcess {
   revision: number;
   checksum: string;
   error?: string;
@@ -210,10 +215,7 @@ export const NODE_REQUEST_CLAIM = /* GraphQL */ `
     }
   }
 `;
-export interface NodeRequestClaimInput {
-  nodeId: string;
-  /** The process, as it registered. */
-  instanceId: string;
+export interface NodeRequestClaimInput extends NodeProcess {
   walletId: string;
   /** The path of the request; the digests are SHA-256 in hex. */
   route: string;
@@ -266,11 +268,8 @@ export const NODE_HEARTBEAT = /* GraphQL */ `
     }
   }
 `;
-export interface NodeHeartbeatInput {
-  nodeId: string;
+export interface NodeHeartbeatInput extends NodeProcess {
   journalId: string;
-  /** The process, as it registered. */
-  instanceId: string;
   /** Whether all charges are settled that stood in the journal when the process began. */
   formerSettled: boolean;
   /** Whether this is its last word: then another process may be the node at once. */

@@ -56,21 +56,38 @@ export async function openMoney(): Promise<Money> {
       return { userId, walletId };
     },
     node: async () => {
-      const nodeId = newId('nod');
-      const journalId = `jnl_${randomUUID()}`;
-      await query(
-        em(),
-        sql`insert into data_plane_node (id, name, token_digest, journal_id)
-          values (${nodeId}, ${nodeId}, ${nodeId}, ${journalId})`,
-      );
-      await query(em(), sql`insert into node_journal (id, node_id) values (${journalId}, ${nodeId})`);
-      return { nodeId, journalId };
+      const node = { nodeId: newId('nod'), journalId: `jnl_${randomUUID()}` };
+      await addNode(em(), node);
+      return node;
     },
     close: async () => {
       await orm.close(true);
       await database.drop();
     },
   };
+}
+
+/** A node, and the journal of the process that is it. */
+export async function addNode(
+  em: EntityManager,
+  { nodeId, journalId }: { nodeId: string; journalId: string },
+): Promise<void> {
+  await query(
+    em,
+    sql`insert into data_plane_node (id, name, token_digest) values (${nodeId}, ${nodeId}, ${nodeId})`,
+  );
+  await addJournal(em, nodeId, journalId);
+  await takePlace(em, nodeId, journalId);
+}
+
+/** One more journal of the node. */
+export async function addJournal(em: EntityManager, nodeId: string, journalId: string): Promise<void> {
+  await query(em, sql`insert into node_journal (id, node_id) values (${journalId}, ${nodeId})`);
+}
+
+/** Makes the process on that journal the node. */
+export async function takePlace(em: EntityManager, nodeId: string, journalId: string): Promise<void> {
+  await query(em, sql`update data_plane_node set journal_id = ${journalId} where id = ${nodeId}`);
 }
 
 /** A successful request that cost `cost` micro-USD, as a node reports it. */

@@ -161,8 +161,8 @@ const LATE_PERMITS = {
   cap: 38,
   nodes: 1,
   perMinute: [220, 0, 0, 0],
-  latencyMs: 900,
-  lostPercent: 30,
+  latencyMs: 900 as const,
+  lostPercent: 30 as const,
   troubles: [],
   kills: [],
 };

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseDollars } from '@gateway/shared/money';
 import { pick, startTestApp } from '../../test/control/app.ts';
 import type { Browser, TestApp } from '../../test/control/app.ts';
-import { reported } from '../../test/money-fixture.ts';
+import { addNode, reported } from '../../test/money-fixture.ts';
 import { SYSTEM_ACTOR } from '../context.ts';
 import { newId } from '../ids.ts';
 import { createOrm } from '../orm.ts';
@@ -61,11 +61,7 @@ describe('downloads', () => {
       reference: `g:${walletId}`,
     });
     const [nodeId, journalId] = [newId('nod'), `jnl_${walletId}`];
-    await query(
-      em(),
-      sql`insert into data_plane_node (id, name, token_digest) values (${nodeId}, ${nodeId}, ${nodeId})`,
-    );
-    await query(em(), sql`insert into node_journal (id, node_id) values (${journalId}, ${nodeId})`);
+    await addNode(em(), { nodeId, journalId });
     const wish = { nodeId, journalId, walletId, keyId: null, need: PRICE };
     const all = 11n * PRICE;
     const lease = await requestLease(em(), { ...wish, requestNo: 1, waiting: all, want: all });

@@ -1,5 +1,6 @@
 /** How far nodes have come with the configuration: their streams and acknowledgements. */
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { UserFailure } from '../errors.ts';
 import { EVERYBODY, publish } from '../events.ts';
 import { inTransaction, query, queryOne, sql } from '../sql.ts';
 
@@ -14,25 +15,33 @@ export const STREAM_FRESH_MS = 12_000;
 const ERROR_LENGTH_MAX = 500;
 
 export interface Acknowledgement {
+  /** The process; absent where an earlier release sends this. */
+  instanceId?: string | null | undefined;
   revision: number;
   checksum: string;
   error: string | null;
 }
 
-/** Notes that the node applied a revision, or why it refused it and serves the old one on. */
+/**
+ * Notes that the node applied a revision, or why it refused it and serves the old one on. Throws CONFLICT
+ * where another process than the one that is named is the node: what that one applied is not what it serves.
+ */
 export async function acknowledge(em: EntityManager, nodeId: string, ack: Acknowledgement): Promise<void> {
   const error = ack.error === null ? null : ack.error.slice(0, ERROR_LENGTH_MAX);
+  const isNode = sql`id = ${nodeId} and (${ack.instanceId ?? null}::text is null or exists (
+    select from node_journal j where j.id = n.journal_id and j.instance_id = ${ack.instanceId ?? null}))`;
   await inTransaction(em, async (inner) => {
-    await query(
+    const noted = await queryOne(
       inner,
       error === null
-        ? sql`update data_plane_node set applied_revision = ${ack.revision}, applied_checksum =
-          ${ack.checksum},
-          applied_at = clock_timestamp(), last_seen_at = clock_timestamp(), last_ack_error = null where id =
-            ${nodeId}`
-        : sql`update data_plane_node set last_seen_at = clock_timestamp(), last_ack_error = ${error} where
-          id = ${nodeId}`,
+        ? sql`update data_plane_node n set applied_revision = ${ack.revision},
+          applied_checksum = ${ack.checksum}, applied_at = clock_timestamp(),
+          last_seen_at = clock_timestamp(), last_ack_error = null where ${isNode} returning id`
+        : sql`update data_plane_node n set last_seen_at = clock_timestamp(), last_ack_error = ${error}
+          where ${isNode} returning id`,
     );
+    if (!noted)
+      throw new UserFailure('CONFLICT', 'Another process is the node. What this one applied does not count.');
     await query(inner, sql`select pg_notify(${ACK_CHANNEL}, ${nodeId})`);
     await publish(inner, 'adminNodeUpdated', { audience: EVERYBODY, id: nodeId });
   });

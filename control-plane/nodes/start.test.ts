@@ -6,7 +6,7 @@ import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exportPublicKey } from '@gateway/shared/sealing';
-import { openMoney, reported } from '../../test/money-fixture.ts';
+import { addJournal, openMoney, takePlace, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
 import { SYSTEM_ACTOR } from '../context.ts';
 import { query, queryOne, sql } from '../sql.ts';
@@ -14,6 +14,7 @@ import { claimRequest, releaseClaim } from '../usage/claim.service.ts';
 import { settle } from '../usage/settlement.service.ts';
 import { requestLease } from '../wallet/lease.service.ts';
 import { drainNode, heartbeat, nodeById } from './node.service.ts';
+import { acknowledge } from './node.stream.ts';
 import { judgeStart } from './start.rules.ts';
 import { registerNode } from './start.service.ts';
 
@@ -67,6 +68,31 @@ async function claims() {
     return (await claimRequest(money.em(), { ...asked, requestId: randomUUID() })).state;
   };
 }
+
+it('what a dead process applied is not what the node serves, however late it says so', async () => {
+  const { nodeId, journalId } = await money.node();
+  const [dead, next] = [processOf(nodeId, journalId, 1), processOf(nodeId, journalId, 2)];
+  const acknowledged = (of: Process, revision: number): Promise<void> =>
+    acknowledge(money.em(), nodeId, { ...of.process, revision, checksum: `of ${revision}`, error: null });
+  const served = async () => {
+    const { appliedRevision, lastAckError } = await nodeById(money.em(), nodeId);
+    return { appliedRevision, lastAckError };
+  };
+  await register(dead);
+  await acknowledged(dead, 8);
+  await register(next);
+  await acknowledged(next, 7);
+  await expect(acknowledged(dead, 9)).rejects.toMatchObject({ code: 'CONFLICT' });
+  await expect(acknowledged(processOf(nodeId, journalId, 2), 9)).rejects.toMatchObject({ code: 'CONFLICT' });
+  const refusal = { ...dead.process, revision: 9, checksum: '', error: 'no' };
+  await expect(acknowledge(money.em(), nodeId, refusal)).rejects.toMatchObject({ code: 'CONFLICT' });
+  expect(await served()).toEqual({ appliedRevision: 7, lastAckError: null });
+  await acknowledged(next, 9);
+  expect(await served()).toEqual({ appliedRevision: 9, lastAckError: null });
+  // One of an earlier release does not say which process it is.
+  await acknowledged({ nodeId, journalId }, 10);
+  expect(await served()).toEqual({ appliedRevision: 10, lastAckError: null });
+});
 
 describe('a key whose process died', () => {
   it('is free once a later process has its journal and has settled what stood in it', async () => {
@@ -350,14 +376,16 @@ async function newWorld(): Promise<World> {
     money.node(),
   ]);
   const other = `${journalId} b`;
-  await query(money.em(), sql`insert into node_journal (id, node_id) values (${other}, ${nodeId})`);
+  await addJournal(money.em(), nodeId, other);
   const journals: Journal[] = [];
   for (const id of [journalId, other]) {
+    await takePlace(money.em(), nodeId, id);
     const asked = { nodeId, journalId: id, walletId, keyId: null, requestNo: 1 };
     const lease = await requestLease(money.em(), { ...asked, need: PRICE, want: 20n * PRICE, waiting: 0n });
     const empty = { process: undefined, start: 0, open: [], durable: [], settled: 0, former: 0 };
     journals.push({ id, leaseId: lease.id, ...empty });
   }
+  await takePlace(money.em(), nodeId, journalId);
   return new World(nodeId, walletId, journals);
 }
 

@@ -57,6 +57,9 @@ export class NodeConfigAckInput {
   @Field(() => ID, { description: 'The node itself.' })
   nodeId!: string;
 
+  @Field(() => ID, { nullable: true, description: 'The process; null from earlier releases.' })
+  instanceId?: string | null;
+
   @Field(() => Int, { description: 'The revision.' })
   revision!: number;
 

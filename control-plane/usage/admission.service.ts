@@ -5,7 +5,7 @@ import { query, sql } from '../sql.ts';
 import { lockLeases } from '../wallet/lease.rows.ts';
 import type { Lease } from '../wallet/lease.rows.ts';
 import { beyondGrant, chargeOf, malformation, refusalOf } from './settlement.rules.ts';
-import type { ReportedUsage } from './settlement.rules.ts';
+import type { KnownToSettlement, ReportedUsage } from './settlement.rules.ts';
 import { earlierCharges } from './usage.rows.ts';
 import type { EarlierCharge } from './usage.rows.ts';
 
@@ -54,16 +54,8 @@ async function sortOutForeign(
   admission: Admission,
   { nodeId, records }: { nodeId: string; records: readonly ReportedUsage[] },
 ): Promise<void> {
-  const { leases, refusals } = admission;
-  const journals = await idsIn(
-    em,
-    sql`select id from node_journal where node_id = ${nodeId}
-    and id = any(${unique(records.map((usage) => usage.journalId))}::text[])`,
-  );
-  const wallets = await idsIn(
-    em,
-    sql`select id from wallet where id = any(${unique(records.map((usage) => usage.walletId))}::text[])`,
-  );
+  const { refusals } = admission;
+  const known = await knownTo(em, admission, { nodeId, records });
   const places = await earlierCharges(em, { places: records.flatMap((usage) => chargeOf(usage) ?? []) });
   const byPlace = new Map(places.map((place) => [placeKey(place), place.requestId]));
   const candidates = new Map<string, ReportedUsage>();
@@ -72,7 +64,7 @@ async function sortOutForeign(
     const place = chargeOf(usage);
     const holder = place && byPlace.get(placeKey(place));
     const reason =
-      refusalOf(usage, { journals, leases, wallets }) ??
+      refusalOf(usage, known) ??
       (holder !== undefined && holder !== usage.requestId
         ? 'another request has this place in the journal'
         : undefined) ??
@@ -83,6 +75,29 @@ async function sortOutForeign(
     if (place && !reason) byPlace.set(placeKey(place), usage.requestId);
   }
   admission.candidates = [...candidates.values()];
+}
+
+/** What of that which the records name there is, as far as the node may name it. */
+async function knownTo(
+  em: EntityManager,
+  { leases }: Admission,
+  { nodeId, records }: { nodeId: string; records: readonly ReportedUsage[] },
+): Promise<KnownToSettlement> {
+  const journals = await idsIn(
+    em,
+    sql`select id from node_journal where node_id = ${nodeId}
+    and id = any(${unique(records.map((usage) => usage.journalId))}::text[])`,
+  );
+  const wallets = await idsIn(
+    em,
+    sql`select id from wallet where id = any(${unique(records.map((usage) => usage.walletId))}::text[])`,
+  );
+  const keys = await query<{ id: string; wallet_id: string }>(
+    em,
+    sql`select id, wallet_id from api_key
+    where id = any(${unique(records.map((usage) => usage.keyId))}::text[])`,
+  );
+  return { journals, leases, wallets, walletsOfKeys: new Map(keys.map((key) => [key.id, key.wallet_id])) };
 }
 
 /**

@@ -5,12 +5,13 @@ import type { AttemptRecord, Tried, UsageRecord } from '@gateway/shared/records'
 import { reportBody, usageText } from '@gateway/shared/usage-report';
 import { pick, startTestApp } from '../../test/control/app.ts';
 import type { Browser, TestApp } from '../../test/control/app.ts';
+import { addNode } from '../../test/money-fixture.ts';
 import { createToken } from '../accounts/token.service.ts';
 import { UserSchema } from '../accounts/account.entity.ts';
 import { SYSTEM_ACTOR } from '../context.ts';
 import type { AccessScope } from '../enums.ts';
 import { newId } from '../ids.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import { queryOne, sql } from '../sql.ts';
 import { requestLease } from '../wallet/lease.service.ts';
 import { creditCash } from '../wallet/movements.ts';
 import { allTried, storableTried } from './attempt.rules.ts';
@@ -56,11 +57,7 @@ describe('what was tried', () => {
     const movement = { walletId, actor: SYSTEM_ACTOR, description: 'test', kind: 'ADJUSTMENT' as const };
     await creditCash(em(), { ...movement, amount: 10_000_000n, reference: 'cash' });
     const journalId = 'jnl_1';
-    await query(
-      em(),
-      sql`insert into data_plane_node (id, name, token_digest) values (${nodeId}, 'one', 'digest')`,
-    );
-    await query(em(), sql`insert into node_journal (id, node_id) values (${journalId}, ${nodeId})`);
+    await addNode(em(), { nodeId, journalId });
     const wish = { nodeId, journalId, walletId, keyId: null, requestNo: 1, need: 1n, waiting: 0n };
     place = { journalId, leaseId: (await requestLease(em(), { ...wish, want: 9_000_000n })).id };
     routeId = await makeRoute();

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pick, startTestApp } from '../../test/control/app.ts';
 import type { Browser, TestApp } from '../../test/control/app.ts';
-import { reported } from '../../test/money-fixture.ts';
+import { addNode, reported } from '../../test/money-fixture.ts';
 import { SYSTEM_ACTOR } from '../context.ts';
 import { newId } from '../ids.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import { queryOne, sql } from '../sql.ts';
 import { requestLease } from '../wallet/lease.service.ts';
 import { creditCash } from '../wallet/movements.ts';
 import { adjust } from '../wallet/wallet.service.ts';
@@ -34,11 +34,7 @@ describe('a receipt', () => {
     const movement = { walletId, actor: SYSTEM_ACTOR, description: 'test', kind: 'ADJUSTMENT' as const };
     await creditCash(em(), { ...movement, amount: 1_000_000n, reference: 'cash' });
     const [nodeId, journalId] = [newId('nod'), 'jnl_1'];
-    await query(
-      em(),
-      sql`insert into data_plane_node (id, name, token_digest) values (${nodeId}, ${nodeId}, ${nodeId})`,
-    );
-    await query(em(), sql`insert into node_journal (id, node_id) values (${journalId}, ${nodeId})`);
+    await addNode(em(), { nodeId, journalId });
     const wish = { nodeId, journalId, walletId, keyId: null, requestNo: 1, need: 1n };
     const lease = await requestLease(em(), { ...wish, waiting: 900_000n, want: 900_000n });
     const place = { journalId, leaseId: lease.id, walletId };

@@ -138,6 +138,10 @@ const known = (more: Partial<Lease> = {}) => ({
   journals: new Set(['j1']),
   leases: new Map([['l1', lease(more)]]),
   wallets: new Set(['w1', 'w2']),
+  walletsOfKeys: new Map([
+    ['k1', 'w1'],
+    ['k2', 'w2'],
+  ]),
 });
 
 const refusal = (record: ReportedUsage, about = known()): string | undefined =>
@@ -188,9 +192,19 @@ describe('a record', () => {
     ['unknown wallet', { walletId: 'w9' }],
     ['journal of another node', { journalId: 'j2' }],
     ['lease of another journal', { leaseId: 'l9' }],
-    ['lease of another wallet', { walletId: 'w2' }],
+    ['lease of another wallet', { walletId: 'w2', keyId: 'k2' }],
+    ['key of another wallet', { walletId: 'w2' }],
+    ['key of another wallet', { keyId: 'k2' }],
   ])('is refused: %s (%#)', (reason, more) => {
     expect(refusal(usage(more))).toContain(reason);
+  });
+
+  test('of a key that nobody knows any more is settled, since its lease says who pays', () => {
+    expect(refusal(usage({ keyId: 'k9' }))).toBe(undefined);
+  });
+
+  test('that cost nothing does not go into the log of a stranger’s key', () => {
+    expect(refusal(free({ keyId: 'k2' }))).toBe('key of another wallet');
   });
 
   test('of a negative cost is refused although it has no place', () => {

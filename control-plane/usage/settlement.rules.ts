@@ -43,6 +43,14 @@ export interface ReportedUsage {
   tried?: Tried | undefined;
 }
 
+/** What the node that reports may name, of what it names. */
+export interface KnownToSettlement {
+  journals: ReadonlySet<string>;
+  leases: ReadonlyMap<string, Lease>;
+  wallets: ReadonlySet<string>;
+  walletsOfKeys: ReadonlyMap<string, string>;
+}
+
 /** A reported request that cost money, with its place. */
 export interface Charge {
   requestId: string;
@@ -119,14 +127,12 @@ export function beyondGrant(charges: readonly Charge[], rooms: ReadonlyMap<strin
 }
 
 /**
- * Why a well-formed record can never be settled, or undefined. `journals`, `leases`, `wallets`: what the
- * reporting node may name.
+ * Why a well-formed record can never be settled, or undefined. A key that nobody knows any more is no reason.
  */
-export function refusalOf(
-  usage: ReportedUsage,
-  known: { journals: ReadonlySet<string>; leases: ReadonlyMap<string, Lease>; wallets: ReadonlySet<string> },
-): string | undefined {
+export function refusalOf(usage: ReportedUsage, known: KnownToSettlement): string | undefined {
   if (!known.wallets.has(usage.walletId)) return 'unknown wallet';
+  if ((known.walletsOfKeys.get(usage.keyId) ?? usage.walletId) !== usage.walletId)
+    return 'key of another wallet';
   const charge = chargeOf(usage);
   if (!charge) return undefined;
   if (!known.journals.has(charge.journalId)) return 'journal of another node';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AMOUNT_MAX } from '@gateway/shared/money';
-import { openMoney, reported } from '../../test/money-fixture.ts';
+import { addJournal, openMoney, takePlace, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
 import { SYSTEM_ACTOR } from '../context.ts';
 import { query, sql } from '../sql.ts';
@@ -266,10 +266,8 @@ describe('settlement', () => {
     const of = await setting({ cash: 1_000n * PRICE });
     const onItsWay = [charge(of, 1), charge(of, 2)];
     const wiped = { ...of, journalId: `${of.journalId}_new` };
-    await query(
-      money.em(),
-      sql`insert into node_journal (id, node_id) values (${wiped.journalId}, ${of.nodeId})`,
-    );
+    await addJournal(money.em(), of.nodeId, wiped.journalId);
+    await takePlace(money.em(), of.nodeId, wiped.journalId);
     const closing = { ...wiped, count: 0, sum: 0n, actor: SYSTEM_ACTOR };
     await expect(closeLease(money.em(), closing)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     const invented = [charge(wiped, 1), charge(wiped, 2)];

@@ -1,6 +1,7 @@
 /** A question for a lease that was refused is answered for good, whenever another copy of it arrives. */
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openMoney } from '../../test/money-fixture.ts';
+import { addJournal, openMoney, takePlace } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
 import { SYSTEM_ACTOR } from '../context.ts';
 import { newId } from '../ids.ts';
@@ -56,6 +57,20 @@ it('a late copy of a refused question gets no lease, which its node would not kn
   expect(await ask({ ...request, requestNo: 6 })).toBe('GRANTED');
   expect(await ask({ ...request, requestNo: 6 })).toBe('GRANTED');
   expect(await leasesIn(request)).toBe(1);
+});
+
+it('a late question of a lost journal gets no lease, but is told of one that it has already', async () => {
+  const { request, fill } = await poor();
+  await fill();
+  expect(await ask(request)).toBe('GRANTED');
+  const takenBy = `jnl_${randomUUID()}`;
+  await addJournal(money.em(), request.nodeId, takenBy);
+  await takePlace(money.em(), request.nodeId, takenBy);
+  expect(await ask({ ...request, requestNo: 6 })).toBe('NOT_FOUND');
+  expect(await ask(request)).toBe('GRANTED');
+  expect(await leasesIn(request)).toBe(1);
+  expect(await ask({ ...request, journalId: takenBy, requestNo: 1 })).toBe('GRANTED');
+  expect(await leasesIn(request)).toBe(2);
 });
 
 it('of copies that arrive at once while money comes in, all are refused or all get one lease', async () => {

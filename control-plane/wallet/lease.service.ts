@@ -70,10 +70,12 @@ async function grantOrRefuse(em: EntityManager, request: LeaseRequest): Promise<
   const accounts = { cash: walletAccount(walletId, 'CASH'), gift: walletAccount(walletId, 'GIFT') };
   const balances = await lockAccounts(em, [accounts.cash, accounts.gift]);
   // Asked under the lock: of two requests with one number, the second one waited here.
-  const refusal = await refusalOf(em, request);
-  if (refusal) return refusal;
+  const asking = await standingOf(em, request);
+  if (asking instanceof UserFailure) return asking;
   const known = await earlierLease(em, request);
   if (known) return known;
+  if (!asking.isPresent)
+    return new UserFailure('NOT_FOUND', 'Another journal has taken the place of this one.', 'journalId');
   if (wasRefused(request.requestNo, await lastRefusal(em, request)))
     return new UserFailure('CONFLICT', 'This question was answered. Ask again under a new number.');
   const gift = balances.get(accounts.gift) ?? 0n;
@@ -91,22 +93,28 @@ async function grantOrRefuse(em: EntityManager, request: LeaseRequest): Promise<
   return openLease(em, request, giftFirst(granted, gift));
 }
 
-/** Why the wallet or the journal gets no lease, whatever the balance. */
-async function refusalOf(
+/**
+ * Why the wallet or the journal gets no lease, whatever the balance; else whether the journal is the one of
+ * the process that is the node now. Of one that was lost, a late question would get a lease of which nobody
+ * knows.
+ */
+async function standingOf(
   em: EntityManager,
   { walletId, nodeId, journalId }: LeaseRequest,
-): Promise<UserFailure | undefined> {
-  const row = await queryOne<{ frozen: boolean; registered: boolean }>(
+): Promise<{ isPresent: boolean } | UserFailure> {
+  const row = await queryOne<{ frozen: boolean; present: boolean | null }>(
     em,
     sql`
     select frozen,
-      exists (select from node_journal where id = ${journalId} and node_id = ${nodeId}) as registered
+      (select n.journal_id is not distinct from j.id from node_journal j
+        join data_plane_node n on n.id = j.node_id
+        where j.id = ${journalId} and j.node_id = ${nodeId}) as present
     from wallet where id = ${walletId}`,
   );
   if (!row) return new UserFailure('NOT_FOUND', 'There is no such wallet.', 'walletId');
-  if (!row.registered)
+  if (row.present === null)
     return new UserFailure('NOT_FOUND', 'Register this journal first: the node has none such.', 'journalId');
-  return row.frozen ? new UserFailure('WALLET_FROZEN', 'The wallet is frozen.') : undefined;
+  return row.frozen ? new UserFailure('WALLET_FROZEN', 'The wallet is frozen.') : { isPresent: row.present };
 }
 
 /**

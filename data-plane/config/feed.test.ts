@@ -68,6 +68,7 @@ const SCHEMA = buildSchema(/* GraphQL */ `
   union ConfigEvent = ConfigSnapshot | ConfigDelta | ConfigHeartbeat | LeaseRecall
   input NodeConfigAckInput {
     nodeId: ID!
+    instanceId: ID!
     revision: Int!
     checksum: String!
     error: String
@@ -286,7 +287,7 @@ async function startHouse(): Promise<House> {
   const plane = await startPlane();
   cleanups.push(() => plane.close());
   const house = startFeed(plane);
-  house.feed.follow('node_1');
+  house.feed.follow({ nodeId: 'node_1', instanceId: 'process_1' });
   return house;
 }
 
@@ -385,7 +386,7 @@ test('an acknowledgement that was not answered is repeated at the next heartbeat
   expect(plane.acks).toEqual([]);
   for (let time = 0; time < 2; time += 1)
     first.push({ __typename: 'ConfigHeartbeat', revision: 2, at: new Date().toISOString() });
-  await expect.poll(() => plane.acks).toMatchObject([{ revision: 2 }]);
+  await expect.poll(() => plane.acks).toMatchObject([{ revision: 2, instanceId: 'process_1' }]);
 });
 
 function upstreamRecords(publicKey: string): [ConfigRecord, ConfigRecord, ConfigRecord] {

@@ -2,7 +2,7 @@
  * Keeps the configuration current: follows the control plane, swaps what is good, refuses what is not,
  * acknowledges.
  */
-import type { ConfigEvent } from '@gateway/shared/node-api';
+import type { ConfigEvent, NodeProcess } from '@gateway/shared/node-api';
 import type { Control } from '../control.ts';
 import type { Log } from '../log.ts';
 import { confirmedConfig, keysStopped } from './compile.ts';
@@ -38,8 +38,8 @@ export interface FeedOptions {
 export interface Feed {
   /** Puts the kept configuration in use, when there is a good one. Never rejects. */
   startFromFile(): Promise<void>;
-  /** Follows the control plane from here on, for ever. */
-  follow(nodeId: string): void;
+  /** Follows the control plane from here on, for ever, as this process of this node. */
+  follow(self: NodeProcess): void;
   /** Revision in use; 0 before the first. */
   readonly revision: number;
   /** Whether the stream is open and has said something. */
@@ -62,7 +62,7 @@ interface Revision {
 class ConfigFeed implements Feed {
   readonly #options: FeedOptions;
   #tables: Tables = NO_TABLES;
-  #nodeId = '';
+  #self: NodeProcess = { nodeId: '', instanceId: '' };
   #unfollow: (() => void) | undefined;
   #retry: NodeJS.Timeout | undefined;
   #silence: NodeJS.Timeout | undefined;
@@ -98,8 +98,8 @@ class ConfigFeed implements Feed {
     }
   }
 
-  follow(nodeId: string): void {
-    this.#nodeId = nodeId;
+  follow(self: NodeProcess): void {
+    this.#self = self;
     this.#connect(this.#tables.revision);
   }
 
@@ -114,7 +114,7 @@ class ConfigFeed implements Feed {
   #connect(fromRevision: number): void {
     if (this.#stopped) return;
     this.#hangUp();
-    const from = fromRevision > 0 ? { nodeId: this.#nodeId, fromRevision } : { nodeId: this.#nodeId };
+    const from = { nodeId: this.#self.nodeId, ...(fromRevision > 0 && { fromRevision }) };
     this.#listen(fromRevision);
     this.#unfollow = this.#options.control.follow(from, {
       event: (event) => {
@@ -270,7 +270,7 @@ class ConfigFeed implements Feed {
     if (!error && revision < this.#tables.revision) return;
     this.#acknowledged = 0;
     const answer = await this.#options.control.acknowledge({
-      nodeId: this.#nodeId,
+      ...this.#self,
       revision,
       checksum,
       ...(error && { error }),

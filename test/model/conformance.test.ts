@@ -152,7 +152,10 @@ async function playBoth(
       // The world is full: the model takes no further lease.
       continue;
     } else {
-      const answer = kind === 'ask' ? await real.ask(words) : await real.close(words);
+      const answer =
+        kind === 'ask'
+          ? await real.ask(words, world.nodes[Number(words[0])]?.registered ?? '')
+          : await real.close(words);
       expect(answer === undefined ? [] : [answer], where).toEqual(answers);
       count(answer?.split(' ')[0] ?? 'silence');
     }

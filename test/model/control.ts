@@ -18,6 +18,8 @@ export function grant(mover: Mover, number: number, words: string[]): void {
     const isOpen = world.leases.some(({ id, state }) => id === known && state === 'open');
     return isOpen ? sendGrant(mover, number, { no, id: known }) : refuse(mover, 'ended', words);
   }
+  if (mover.remembersRefusals && mover.at(number).registered !== journal)
+    return refuse(mover, 'ended', words);
   if (mover.remembersRefusals && wasRefused(Number(no), world.refused[journal]))
     return refuse(mover, 'conflict', words);
   const free = BigInt(world.balance);

@@ -9,7 +9,7 @@ import { query, queryOne, sql } from '../../control-plane/sql.ts';
 import { settle } from '../../control-plane/usage/settlement.service.ts';
 import { closeLease, reclaimLease } from '../../control-plane/wallet/lease.end.ts';
 import { requestLease } from '../../control-plane/wallet/lease.service.ts';
-import { reported } from '../money-fixture.ts';
+import { addJournal, takePlace, reported } from '../money-fixture.ts';
 import type { Money } from '../money-fixture.ts';
 
 /** Where a charge stands in its journal. */
@@ -34,6 +34,7 @@ const WORDS: Partial<Record<UserErrorCode, string>> = {
   CONFLICT: 'conflict',
   INSUFFICIENT_BALANCE: 'refused',
   INVALID: 'ended',
+  NOT_FOUND: 'ended',
 };
 const ENDED = { ACTIVE: 'open', ORPHANED: 'open', CLOSED: 'closed', RECLAIMED: 'reclaimed' } as const;
 
@@ -62,9 +63,13 @@ export class RealBooks {
     return new RealBooks(money, walletId, nodes);
   }
 
-  /** `ask`: grants or refuses. */
-  async ask([node, journal, no, need, want, waiting]: readonly string[]): Promise<RealAnswer> {
+  /** `ask`: grants or refuses. `registered`: the journal by which the node is known at that moment. */
+  async ask(
+    [node, journal, no, need, want, waiting]: readonly string[],
+    registered: string,
+  ): Promise<RealAnswer> {
     const nodeId = this.#nodeId(node);
+    await takePlace(this.#money.em(), nodeId, await this.#journalId(nodeId, registered));
     try {
       const lease = await requestLease(this.#money.em(), {
         nodeId,
@@ -177,7 +182,7 @@ export class RealBooks {
     const known = this.#journals.get(name);
     if (known !== undefined) return known;
     const id = `jnl_${this.#run}_${name.replace('/', '_')}`;
-    await query(this.#money.em(), sql`insert into node_journal (id, node_id) values (${id}, ${nodeId})`);
+    await addJournal(this.#money.em(), nodeId, id);
     this.#journals.set(name, id);
     return id;
   }

@@ -55,6 +55,8 @@ export interface ModelNode {
   /** Charges on the disk, in order: request and lease. */
   charges: [number, string][];
   lives: number;
+  /** The journal by which the control plane knows the node. */
+  registered: string;
 }
 export interface World {
   balance: number;
@@ -88,7 +90,9 @@ export function newWorld({ nodes, requests, total }: Bounds): World {
     charged: [],
     nodes: Array.from({ length: nodes }, (_, at) => {
       const book = emptyBook(`j${at}`);
-      return { up: true, late: false, ledger: beginWith(book), book, noted: [], charges: [], lives: 0 };
+      const registered = book.journalId;
+      const none = { noted: [], charges: [], lives: 0 };
+      return { up: true, late: false, ledger: beginWith(book), book, ...none, registered };
     }),
     requests: Array.from({ length: requests }, () => ({
       phase: 'new' as const,

@@ -25,7 +25,7 @@ export interface Rules {
   guardsBalance: boolean;
   /** The control plane tells of a recall again until the lease is back. */
   retells: boolean;
-  /** … and gives no lease to a question that it refused. */
+  /** … and gives no lease to a question that it refused, or of a journal that another one has followed. */
   remembersRefusals: boolean;
   /** The journal comes before the last byte, and only after success. */
   commits: 'before-last-byte' | 'after-last-byte' | 'at-start';
@@ -166,6 +166,7 @@ export class Mover {
     const node = this.at(number);
     node.up = true;
     node.ledger = this.rules.beginWith(node.book);
+    node.registered = node.book.journalId;
     this.tell(number, { type: 'TICK' });
   }
 
