@@ -1,7 +1,7 @@
 /** Guarantees of what both planes share: money, secrets, sealing, the checksum of the configuration. */
 import fc from 'fast-check';
 import { generateKeyPairSync } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { ConfigChecksum } from './checksum.ts';
 import { asGatewayError, FAILURES, GatewayError } from './failures.ts';
 import {
@@ -28,6 +28,18 @@ describe('moments', () => {
       }),
     );
     expect(() => new TimeTexts().of(Number.NaN)).toThrow(RangeError);
+  });
+
+  it('are put into words once where they are the same, their second once for all in it', () => {
+    const [second, moment] = [
+      vi.spyOn(Date.prototype, 'toISOString'),
+      vi.spyOn(String.prototype, 'padStart'),
+    ];
+    const times = new TimeTexts();
+    for (const ms of [1, 1, 999, 999]) times.of(1_795_000_000_000 + ms);
+    const counts = [second.mock.calls.length, moment.mock.calls.length];
+    vi.restoreAllMocks();
+    expect(counts).toEqual([1, 2]);
   });
 });
 

@@ -151,6 +151,11 @@ it.each([
   expect(await foundAfter(forgery)).toContain(rule);
 });
 
+it('each rule has a number of its own, and says in words what it promises', () => {
+  expect(new Set(INVARIANTS.map(({ rule }) => rule)).size).toBe(INVARIANTS.length);
+  for (const { promise } of INVARIANTS) expect(promise).toMatch(/^[a-z]+ .+ .+/);
+});
+
 it('no rule finds anything in books that are right', async () => {
   expect(await foundAfter('select 1')).toEqual([]);
 });

@@ -186,6 +186,7 @@ describe('a wallet', () => {
     expect(await main(money.url, (line) => lines.push(line))).toBe(0);
     expect(lines).toEqual([`The ledger keeps all ${INVARIANTS.length} invariants.`]);
     expect(await main(undefined, (line) => lines.push(line))).toBe(1);
+    expect(lines[1]).toMatch(/^DATABASE_URL is not set\./);
     const owner = await createOrm(money.url, { asOwner: true, connectionsMax: 1 });
     try {
       const forge = (sign: string): Promise<unknown> =>
@@ -193,6 +194,7 @@ describe('a wallet', () => {
       await forge('+');
       expect(await main(money.url, (line) => lines.push(line))).toBe(1);
       expect(lines.join()).toMatch(/"rule":"I2".*"rule":"I6"/);
+      expect(lines.at(-1)).toBe('The ledger breaks invariants: 2 found.');
       await forge('-');
     } finally {
       await owner.close(true);
