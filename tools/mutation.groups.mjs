@@ -106,7 +106,7 @@ export const GROUPS = {
   /** Which process is a node and what it is told, and the Idempotency-Keys that processes claim and leave. */
   processes: {
     mutate: [
-      'control-plane/nodes/{start.rules,start.service,recalls}.ts',
+      'control-plane/nodes/{start.rules,start.service,contact.service,recalls}.ts',
       'control-plane/usage/claim.service.ts',
     ],
     // Last what plays long histories: twelve seconds for what nothing else has noticed.

@@ -6,6 +6,7 @@ import { openMoney } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
 import { Listener } from '../listener.ts';
 import { query, sql } from '../sql.ts';
+import { heartbeat, touchJournal } from './contact.service.ts';
 import { judgeStart } from './start.rules.ts';
 import { registerNode } from './start.service.ts';
 import type { Registration } from './start.service.ts';
@@ -106,6 +107,30 @@ it('tells the pages of administrators that a node began, once for each process',
     heard.filter((line) => line.includes('adminNodeUpdated') && line.includes(id)).length;
   await expect.poll(() => told(last.nodeId)).toBe(1);
   expect(told(nodeId)).toBe(2);
+});
+
+it('says to a process without its journal, or without its place, what to start anew', async () => {
+  const [one, other] = [await money.node(), await money.node()];
+  const unknown = said('NOT_FOUND', 'journalId', 'is not known with this journal');
+  await expect(touchJournal(money.em(), one.nodeId, other)).rejects.toMatchObject(unknown);
+  await touchJournal(money.em(), one.nodeId, one);
+  const stranger = { journalId: one.journalId, instanceId: 'another' };
+  await expect(touchJournal(money.em(), one.nodeId, stranger)).rejects.toMatchObject(unknown);
+  await query(money.em(), sql`update data_plane_node set journal_id = null where id = ${one.nodeId}`);
+  const { journalId } = one;
+  const state = { appliedRevision: 0, rps: '0', inflight: 0, eventLoopP99Ms: 0, usageBacklog: 0 };
+  await expect(heartbeat(money.em(), one.nodeId, { journalId, ...state })).rejects.toMatchObject(
+    said('CONFLICT', 'journalId', 'has taken the place of this one'),
+  );
+});
+
+it('tells the pages of administrators of each heartbeat that counts', async () => {
+  const { nodeId, journalId } = await money.node();
+  const state = { appliedRevision: 0, rps: '0', inflight: 0, eventLoopP99Ms: 0, usageBacklog: 0 };
+  await heartbeat(money.em(), nodeId, { journalId, ...state });
+  const told = () =>
+    heard.filter((line) => line.includes('adminNodeUpdated') && line.includes(nodeId)).length;
+  await expect.poll(told).toBe(1);
 });
 
 it('knows a process by its journal, its start and itself, all three', () => {
