@@ -1,5 +1,6 @@
 /** Each rule of the ledger's check finds what breaks it: forged by the database's owner, all guards off. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { IsolationLevel } from '@mikro-orm/core';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
@@ -154,6 +155,17 @@ it.each([
 it('each rule has a number of its own, and says in words what it promises', () => {
   expect(new Set(INVARIANTS.map(({ rule }) => rule)).size).toBe(INVARIANTS.length);
   for (const { promise } of INVARIANTS) expect(promise).toMatch(/^[a-z]+ .+ .+/);
+});
+
+it('all rules are read at one moment, in which nothing can be written', async () => {
+  const em = money.em();
+  const inner = em.fork();
+  vi.spyOn(em, 'fork').mockReturnValue(inner);
+  const begin = vi.spyOn(inner, 'transactional');
+  expect(await checkInvariants(em)).toEqual([]);
+  expect(begin.mock.calls.map(([, options]) => options)).toMatchObject([
+    { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true },
+  ]);
 });
 
 it('no rule finds anything in books that are right', async () => {

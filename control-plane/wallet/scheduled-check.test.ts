@@ -38,7 +38,13 @@ it('the check goes on: what breaks a rule is measured and logged until it is men
     expect([await found(), lines]).toEqual([{}, []]);
     await forge('+');
     await expect.poll(found, WITHIN).toEqual({ I2: 1, I6: 1 });
-    expect(lines).toContainEqual(expect.objectContaining({ level: 'error', rule: 'I2', subject: 'funding' }));
+    const line = {
+      level: 'error',
+      message: 'The ledger breaks an invariant.',
+      rule: 'I2',
+      subject: 'funding',
+    };
+    expect(lines).toContainEqual(expect.objectContaining(line));
     await forge('-');
     await expect.poll(found, WITHIN).toEqual({});
     expect(troubles).toEqual([]);
