@@ -101,6 +101,7 @@ test.each([
     '{"errors":[{"message":"no","extensions":{"code":"UNAUTHENTICATED"}}]}',
     'UNAUTHENTICATED',
   ],
+  ['an error whose code is no text', '{"errors":[{"message":"no","extensions":{"code":7}}]}'],
   [
     'data beside an error',
     `{"data":{"nodeUsageReport":${JSON.stringify(done)}},"errors":[{"message":"no"}]}`,
@@ -137,6 +138,14 @@ test('why there was no answer is told, and the next report goes to the next cont
   const moving = { ...other, addresses };
   await expect(sendReport(moving, report)).rejects.toThrow(/nodeUsageReport got no answer: .*127\.0\.0\.1:9/);
   expect(await sendReport(moving, report)).toEqual(done);
+});
+
+test('whoever does not speak TLS at an address with https hears nothing of a report', async () => {
+  const { target, seen } = await answering(JSON.stringify({ data: { nodeUsageReport: done } }));
+  const addresses = new Addresses([target.addresses.current.replace('http:', 'https:')]);
+  const failure = sendReport({ ...target, addresses }, report);
+  await expect(failure).rejects.toThrow(/got no answer: .*(EPROTO|SSL|TLS)/);
+  expect(seen).toEqual([]);
 });
 
 test('an answer that begins and never ends is none, and harms nothing else', async () => {
