@@ -11,7 +11,7 @@ import { requestError } from './errors.ts';
 import { serveSockets } from './socket.ts';
 
 const RECHECK_MS = 60_000;
-const WITHIN = { timeout: 5_000, interval: 10 };
+const WITHIN = { timeout: 20_000, interval: 10 };
 
 let server: Server;
 let sockets: { close(): Promise<void> };

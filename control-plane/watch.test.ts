@@ -87,7 +87,8 @@ it('of several control planes it never shows more than has passed, nor goes back
     }),
     { numRuns: 50 },
   );
-});
+  // Time to find the smallest example where one fails.
+}, 120_000);
 
 it('of several that look in turn it loses nothing', async () => {
   const all = [processAt(0), processAt(1e9)];

@@ -82,7 +82,7 @@ it('lists models and counts tokens, answers 503 to what is paid, and serves agai
   // Once the node knows, it asks no upstream for what it could not charge.
   expect(upstream.seen.length).toBe(asked);
   full = false;
-  await expect.poll(() => ledger.writable, { timeout: 5_000 }).toBe(true);
+  await expect.poll(() => ledger.writable).toBe(true);
   expect(await ask()).toBe(200);
   await ledger.drain(5_000);
   expect(bank.charges.size).toBe(2);

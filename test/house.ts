@@ -13,7 +13,7 @@ import { startProcess } from './house/process.ts';
 import type { HouseProcess } from './house/process.ts';
 
 export const ADMIN = { email: 'admin@example.com', password: 'correct horse battery staple' };
-const APPLIED_WITHIN_MS = 10_000;
+const APPLIED_WITHIN_MS = 20_000;
 
 export interface HouseOptions {
   databaseUrl: string;

@@ -13,7 +13,7 @@ import type { Customer, House } from './house.ts';
 const UNSTORED = 'canary-unstored-8841';
 const TEMPORARY = 'canary-temporary-5527';
 const STORED = 'canary-stored-3196';
-const SETTLED_WITHIN_MS = 10_000;
+const SETTLED_WITHIN_MS = 20_000;
 
 let database: TestDatabase;
 let house: House;

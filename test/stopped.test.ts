@@ -11,7 +11,7 @@ import type { Customer, House } from './house.ts';
 import { startUpstream } from './upstream.ts';
 import type { FakeUpstream } from './upstream.ts';
 
-const SETTLED_WITHIN_MS = 10_000;
+const SETTLED_WITHIN_MS = 20_000;
 const CUT_WITHIN_MS = 10_000;
 const REASON = 'seen in abuse reports';
 const PRICE_MICROS = 30_000;

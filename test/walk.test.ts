@@ -10,7 +10,7 @@ import type { Customer, House } from './house.ts';
 
 /** Planted into prompt and answer; must be found nowhere afterwards. */
 const MARKER = 'xylophone-quartz-7431';
-const SETTLED_WITHIN_MS = 10_000;
+const SETTLED_WITHIN_MS = 20_000;
 
 let database: TestDatabase;
 let house: House;

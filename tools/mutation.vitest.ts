@@ -34,6 +34,7 @@ export default defineConfig({
     // Longer than any of these tests takes on a busy machine, shorter than what waits for an answer in vain.
     testTimeout: 8_000,
     hookTimeout: group.database ? 30_000 : 8_000,
+    expect: { poll: { timeout: 7_000, interval: 20 } },
     globalSetup: group.database ? ['test/postgres.ts'] : [],
   },
 });

@@ -74,7 +74,7 @@ describe('the embedded PostgreSQL', () => {
     const first = await start();
     await query(first.url, 'create table kept as select 42 as answer');
     process.kill(first.pid, 'SIGKILL');
-    await expect.poll(() => first.isRunning(), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => first.isRunning()).toBe(false);
     const second = await start();
     expect(await query(second.url, 'select answer from kept')).toEqual([{ answer: 42 }]);
   });

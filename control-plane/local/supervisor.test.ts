@@ -93,7 +93,7 @@ describe('npm start', () => {
     const pids = [planeOf('control-plane').pid, planeOf('data-plane').pid, planeOf('demo-upstream').pid];
     const database = postgresPid();
     await first.end('SIGKILL');
-    await expect.poll(() => pids.map(isAlive), { timeout: 10_000 }).toEqual([false, false, false]);
+    await expect.poll(() => pids.map(isAlive)).toEqual([false, false, false]);
     await start().ready();
     expect(postgresPid()).toBe(database);
   });
@@ -138,7 +138,7 @@ describe('npm start', () => {
     const started = await start().ready();
     const { pid } = planeOf('data-plane');
     process.kill(pid, 'SIGKILL');
-    await expect.poll(() => planeOf('data-plane').pid, { timeout: 10_000 }).not.toBe(pid);
+    await expect.poll(() => planeOf('data-plane').pid).not.toBe(pid);
     expect(started.output).toContain('The data plane ended (SIGKILL); starting it again.');
   });
 

@@ -407,4 +407,4 @@ it('charges a key at most once, whatever dies and whichever messages come again 
   );
   const row = await queryOne<{ count: number }>(money.em(), sql`select count(*)::int from usage_charge`);
   expect(row?.count).toBeGreaterThan(0);
-}, 120_000);
+}, 240_000);

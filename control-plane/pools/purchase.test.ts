@@ -212,7 +212,7 @@ describe('a purchase whose cash nodes hold', () => {
         );
         expect(row?.recalled).toBe(true);
       },
-      { timeout: 10_000 },
+      { timeout: 20_000 },
     );
     await closeLease(market.em(), { ...node, leaseId: lease.id, count: 0, sum: 0n, actor: SYSTEM_ACTOR });
     expect(await bought).toBe('done');
@@ -315,6 +315,6 @@ async function waitForLock(): Promise<void> {
       );
       expect(row?.waiting).toBeGreaterThan(0);
     },
-    { timeout: 10_000 },
+    { timeout: 20_000 },
   );
 }

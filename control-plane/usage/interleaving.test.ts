@@ -46,7 +46,8 @@ describe('any interleaving of grant, settle, close, reclaim, purchase and adjust
       ),
       { numRuns: 25 },
     );
-  });
+    // Time to find the smallest example where one fails.
+  }, 120_000);
 });
 
 /** Leases that paid more than they were granted, themselves or by their wallets after their end. */

@@ -19,6 +19,8 @@ const SPREAD_HOURS = 30 * 24;
 const ROWS = 300;
 const MODELS = ['swift', 'budget', 'coder'];
 const STATUSES = ['SUCCEEDED', 'FAILED', 'CANCELLED'] as const;
+/** Time to find the smallest example where one fails. */
+const FOR_EXAMPLES_MS = 120_000;
 
 let money: Money;
 let users: string[];
@@ -80,7 +82,7 @@ async function counted(wanted: UsageConditions, range: { from: Date; to: Date })
   );
 }
 
-describe('a summary', () => {
+describe('a summary', { timeout: FOR_EXAMPLES_MS }, () => {
   it('from sums by hour is what the rows of the log add up to, for any span and filter', async () => {
     const dimensions: Dimension[] = ['MODEL', 'KEY', 'POOL', 'SOURCE', 'STATUS', 'GROUP', 'USER'];
     await fc.assert(

@@ -165,7 +165,7 @@ async function startPlane(port = 0): Promise<Plane> {
     });
   };
   const follower = async (number: number): Promise<Follower> => {
-    await expect.poll(() => followers.length, { timeout: 10_000 }).toBeGreaterThanOrEqual(number);
+    await expect.poll(() => followers.length).toBeGreaterThanOrEqual(number);
     return followers[number - 1] as Follower;
   };
   return { url: `http://127.0.0.1:${at}`, port: at, acks, lost, followers, follower, close };

@@ -93,7 +93,8 @@ for (const dialect of Object.values(DIALECTS))
         }),
         { numRuns: 5 },
       );
-    });
+      // Long answers have many cuts.
+    }, 120_000);
 
     it('reads its own streams of several choices', () => {
       fc.assert(

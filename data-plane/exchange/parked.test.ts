@@ -32,7 +32,8 @@ describe('an uploaded file', () => {
       }),
       { numRuns: 50 },
     );
-  });
+    // Time to find the smallest example where one fails.
+  }, 120_000);
 
   it('has no name on the disk', async () => {
     const path = folder();

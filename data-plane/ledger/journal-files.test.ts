@@ -281,7 +281,7 @@ test('a failed write is told with its cause, and so is the end of the trouble', 
   ]);
   journal.note({ type: 'requested', no: 2, walletId: 'wallet_b', keyId: null, want: '5', need: '5' });
   full = false;
-  await expect.poll(() => journal.writable, { timeout: 5_000 }).toBe(true);
+  await expect.poll(() => journal.writable).toBe(true);
   // What waited meanwhile is written without anybody asking for it.
   await expect.poll(() => journal.book.requests.has(2)).toBe(true);
   expect(told.slice(1)).toEqual([{ fields: {}, message: expect.stringMatching(/writable again/) }]);
@@ -314,7 +314,7 @@ test('a new segment that fails is tried for again, then charges are taken as bef
   await expect(journal.append(charge(2))).rejects.toThrow('EIO');
   failing.append = false;
   failing.rename = 2;
-  await expect.poll(() => journal.writable, { timeout: 6_000 }).toBe(true);
+  await expect.poll(() => journal.writable).toBe(true);
   await journal.append(charge(2, 3));
   expect(opened).toBe(1);
   expect(readdirSync(path).toSorted()).toEqual([segmentName(1), segmentName(2)]);

@@ -181,7 +181,7 @@ test('a failed write that cannot be cut off does not count once the journal has 
   broken.sync = true;
   await expect(journal.append(charge(2))).rejects.toThrow('EIO');
   broken.sync = false;
-  await expect.poll(() => journal.writable, { timeout: 5_000 }).toBe(true);
+  await expect.poll(() => journal.writable).toBe(true);
   await journal.close();
   const again = await open(path);
   expect((await unsettledIn(again, 10)).map(({ requestId }) => requestId)).toEqual(['request_1']);
@@ -203,7 +203,7 @@ test.each(['sync', 'write'] as const)(
     // What nobody waits for is kept until it can be written.
     journal.note({ type: 'requested', no: 2, walletId: 'wallet_b', keyId: null, want: '5', need: '5' });
     broken[kind] = false;
-    await expect.poll(() => journal.writable, { timeout: 5_000 }).toBe(true);
+    await expect.poll(() => journal.writable).toBe(true);
     await journal.append(charge(2, 4));
     await journal.close();
     expect(reused.size).toBe(0);

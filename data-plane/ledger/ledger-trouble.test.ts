@@ -155,7 +155,7 @@ test('leases of an earlier process are not closed before the node is registered,
   await after.drain(20);
   expect(bank.openLeases).toBe(1);
   after.connect('node_1');
-  await expect.poll(() => bank.openLeases, { timeout: 5_000 }).toBe(0);
+  await expect.poll(() => bank.openLeases).toBe(0);
   expect(bank.balances.get('wallet_a')).toBe(FULL);
 });
 
@@ -174,7 +174,7 @@ test('a lease that was not closed because nobody answered, or too early, is clos
     early += 1;
     return { ok: false, userErrors: [{ code: 'CONFLICT', message: 'not settled yet' }] };
   };
-  await expect.poll(() => bank.openLeases, { timeout: 5_000 }).toBe(0);
+  await expect.poll(() => bank.openLeases).toBe(0);
   expect(warnings).toEqual([{ leaseId: 'lease_1', count: 0, reason: 'not settled yet' }]);
   expect(bank.balances.get('wallet_a')).toBe(FULL);
 });
@@ -241,7 +241,7 @@ test('who waits while another node gives its lease back has it as soon as that i
   (await other.hold(keyOf('wallet_a'), PRICE)).release();
   void one.drain(5_000);
   void other.drain(5_000);
-  await expect.poll(() => bank.openLeases, { timeout: 5_000 }).toBe(0);
+  await expect.poll(() => bank.openLeases).toBe(0);
   expect(bank.balances.get('wallet_a')).toBe(PRICE);
 });
 

@@ -124,7 +124,7 @@ test('without the control plane a lease at hand is spent on; without one it is 5
   expect(await codeOf(ledger.hold(keyOf('wallet_b'), PRICE))).toBe('unavailable');
   expect(ledger.usageBacklog).toBe(2);
   bank.away = false;
-  await expect.poll(() => bank.charges.size, { timeout: 10_000 }).toBe(2);
+  await expect.poll(() => bank.charges.size).toBe(2);
 });
 
 test('a process that died settles and closes its old leases, and never spends from them', async () => {
@@ -140,7 +140,7 @@ test('a process that died settles and closes its old leases, and never spends fr
   const after = await open(bank, { folder: path });
   expect(after.journalId).toBe(before.journalId);
   after.connect('node_1');
-  await expect.poll(() => bank.leases.get('lease_1')?.open, { timeout: 5_000 }).toBe(false);
+  await expect.poll(() => bank.leases.get('lease_1')?.open).toBe(false);
   expect(bank.charges.has('request_1')).toBe(true);
   await (await after.hold(keyOf('wallet_a'), PRICE)).commit(usageOf('request_2', PRICE));
   await after.drain(5_000);
@@ -166,7 +166,7 @@ test('a lease whose answer was lost in a crash is found by its number and closed
   expect(bank.openLeases).toBe(1);
   const after = await open(bank, { folder: path });
   after.connect('node_1');
-  await expect.poll(() => bank.openLeases, { timeout: 5_000 }).toBe(0);
+  await expect.poll(() => bank.openLeases).toBe(0);
   expect(bank.balances.get('wallet_a')).toBe(PRICE * 1_000n);
   expect(bank.leases.size).toBe(1);
 });

@@ -53,7 +53,7 @@ test('all others are settled; its lease stays open with its price in it; the log
   ledger.connect('node_1');
   bank.unreadable.add('request_17');
   await chargeWhileAway(bank, ledger, NAMES);
-  await expect.poll(() => [...bank.charges.keys()].sort(), { timeout: 15_000 }).toEqual(OTHERS.sort());
+  await expect.poll(() => [...bank.charges.keys()].sort()).toEqual(OTHERS.sort());
   await expect.poll(() => bank.free).toEqual(['free_1']);
   await expect.poll(() => ledger.tally.parked).toBe(1);
   await expect.poll(() => ledger.usageBacklog).toBe(1);
@@ -74,8 +74,8 @@ test('it survives a restart, and is settled as soon as the control plane can rea
   before.connect('node_1');
   bank.unreadable.add('request_17');
   await chargeWhileAway(bank, before, NAMES);
-  await expect.poll(() => before.tally.parked, { timeout: 15_000 }).toBe(1);
-  await expect.poll(() => bank.charges.size, { timeout: 15_000 }).toBe(OTHERS.length);
+  await expect.poll(() => before.tally.parked).toBe(1);
+  await expect.poll(() => bank.charges.size).toBe(OTHERS.length);
   await before.close();
   const still = await open(bank, path);
   expect(still.tally.parked).toBe(1);
@@ -86,8 +86,8 @@ test('it survives a restart, and is settled as soon as the control plane can rea
   const after = await open(bank, path);
   cleanups.push(() => after.close());
   after.connect('node_1');
-  await expect.poll(() => bank.charges.has('request_17'), { timeout: 15_000 }).toBe(true);
-  await expect.poll(() => bank.openLeases, { timeout: 15_000 }).toBe(0);
+  await expect.poll(() => bank.charges.has('request_17')).toBe(true);
+  await expect.poll(() => bank.openLeases).toBe(0);
   expect(after.tally.parked).toBe(0);
   expect(after.usageBacklog).toBe(0);
   expect(bank.balances.get('wallet_a')).toBe(PRICE * BigInt(100_000 - NAMES.length));
@@ -101,7 +101,7 @@ test('a free record that cannot be read is dropped, counted and told, and nothin
   bank.unreadable.add('free_2');
   for (const name of ['free_1', 'free_2', 'free_3']) ledger.report(usageOf(name, 0n));
   ledger.connect('node_1');
-  await expect.poll(() => bank.free.toSorted(), { timeout: 15_000 }).toEqual(['free_1', 'free_3']);
+  await expect.poll(() => bank.free.toSorted()).toEqual(['free_1', 'free_3']);
   await expect.poll(() => ledger.usageDropped).toBe(1);
   expect(told).toMatchObject([{ fields: { requestId: 'free_2' } }]);
   await expect.poll(() => ledger.usageBacklog).toBe(0);
@@ -117,7 +117,7 @@ test('where nothing can be read a hundred charges are parked, and all others wai
   await chargeWhileAway(bank, ledger, names);
   await expect.poll(() => ledger.tally.parked, { timeout: 20_000 }).toBe(100);
   const { reports } = bank;
-  await expect.poll(() => bank.reports, { timeout: 10_000 }).toBeGreaterThan(reports + 2);
+  await expect.poll(() => bank.reports).toBeGreaterThan(reports + 2);
   expect(ledger.tally.parked).toBe(100);
   expect(ledger.usageBacklog).toBe(130 + 1);
   expect(bank.charges.size).toBe(0);

@@ -29,7 +29,7 @@ export interface Round {
 }
 
 const PRICE_MICROS = 30_000;
-const SETTLED_WITHIN_MS = 15_000;
+const SETTLED_WITHIN_MS = 30_000;
 const PROOF_ROUNDS = 5;
 
 const ANSWER = JSON.stringify({
