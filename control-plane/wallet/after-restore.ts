@@ -26,12 +26,12 @@ export async function beginAgain(em: EntityManager): Promise<{ revision: number;
       sql`update config_head set revision = revision + ${REVISIONS_LEAPT},
         pruned_to = revision + ${REVISIONS_LEAPT} returning revision`,
     );
+    await query(inner, sql`update wallet_lease set state = 'ORPHANED' where state = 'ACTIVE'`);
     const open = await query<{ id: string }>(
       inner,
-      sql`update wallet_lease set state = 'ORPHANED' where state in ('ACTIVE', 'ORPHANED') returning id`,
+      sql`select id from wallet_lease where state = 'ORPHANED' order by id`,
     );
-    for (const { id } of open.toSorted((one, other) => (one.id < other.id ? -1 : 1)))
-      await reclaimLease(inner, id);
+    for (const { id } of open) await reclaimLease(inner, id);
     return { revision: head?.revision ?? 0, leases: open.length };
   });
 }
