@@ -3,6 +3,7 @@
  * must not get a lease: the node would not know of it.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { surelyNow } from '../prune.ts';
 import { query, queryOne, sql } from '../sql.ts';
 
 /** No copy of a question is under way for longer, in hours. */
@@ -46,11 +47,13 @@ export async function noteRefusal(em: EntityManager, question: Question): Promis
   );
 }
 
-/** Forgets those of which no copy can arrive any more. */
-export async function forgetRefusals(em: EntityManager): Promise<void> {
+/**
+ * Forgets those of which no copy can arrive any more, found by their index: `clock_timestamp()` would read
+ * them all. `here` is this process's clock.
+ */
+export async function forgetRefusals(em: EntityManager, here?: Date): Promise<void> {
   await query(
     em,
-    sql`
-    delete from lease_refusal where refused_at < clock_timestamp() - ${KEEP_HOURS} * interval '1 hour'`,
+    sql`delete from lease_refusal where refused_at < ${surelyNow(here)} - ${KEEP_HOURS} * interval '1 hour'`,
   );
 }
