@@ -32,8 +32,8 @@ export const GROUPS = {
   },
   /** How a node reports what it charged, and what a hold is. */
   settle: {
-    mutate: ['data-plane/ledger/{settle,holds,lease-calls}.ts'],
-    tests: ['data-plane/ledger/{settle,holds,lease-calls}.test.ts'],
+    mutate: ['data-plane/ledger/{settle,holds,lease-calls,turns}.ts'],
+    tests: ['data-plane/ledger/{settle,holds,lease-calls,turns}.test.ts'],
     database: false,
   },
   /** What a charge says on the disk and on the wire, and how a report is sent. */
@@ -48,7 +48,7 @@ export const GROUPS = {
   },
   /** The ledger of a node put together, what keeps a second process out of it, and its files. */
   node: {
-    mutate: ['data-plane/ledger/{open-ledger,lock,disk}.ts'],
+    mutate: ['data-plane/ledger/{open-ledger,lease-desk,lock,disk}.ts'],
     tests: [
       'data-plane/ledger/{ledger-trouble,ledger-ends}.test.ts',
       'data-plane/ledger/open-ledger.test.ts',

@@ -248,11 +248,13 @@ function onTick(turn: Turn): void {
     expireIfDue(turn, lease);
     closeIfDone(turn, lease);
   }
+  // Looked up: a control plane that is away leaves as many questions open as there are purses.
+  const asked = new Set<string>();
+  for (const { purseId } of turn.state.requests.values()) asked.add(purseId);
   for (const purse of turn.state.purses.values()) {
     if (turn.now.mono - purse.lastHoldAt < IDLE_MS || purse.waiters.length > 0) continue;
     for (const id of purse.leaseIds) drain(turn, turn.state.leases.get(id));
-    const asked = [...turn.state.requests.values()].some((request) => request.purseId === purse.id);
-    if (purse.leaseIds.length === 0 && !asked) turn.state.purses.delete(purse.id);
+    if (purse.leaseIds.length === 0 && !asked.has(purse.id)) turn.state.purses.delete(purse.id);
   }
 }
 

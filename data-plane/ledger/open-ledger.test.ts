@@ -12,6 +12,7 @@ import type { LedgerOptions, OpenLedger } from './open-ledger.ts';
 import type { Hold } from './ledger.ts';
 
 const PRICE = 100_000n;
+const WALLETS = Array.from({ length: 100 }, (_, number) => `wallet_${number}`);
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const cleanups: (() => Promise<void> | void)[] = [];
 
@@ -72,6 +73,41 @@ test('a charge is settled, the lease is closed, and the wallet has what is left'
   expect(bank.charges.get('request_1')).toMatchObject({ cost: PRICE, seq: '1' });
   expect(bank.balances.get('wallet_a')).toBe(10_000_000n - PRICE);
   expect(bank.openLeases).toBe(0);
+});
+
+test('of many wallets, few are asked for again or given back at once, and all in the end', async () => {
+  const bank = new Bank(Object.fromEntries(WALLETS.map((walletId) => [walletId, 10n * PRICE])));
+  const most = { asked: 0, closed: 0 };
+  let away = true;
+  const counted = (what: keyof typeof most) => {
+    let underWay = 0;
+    return async <Answer>(answer: () => Promise<Answer>): Promise<Answer> => {
+      underWay += 1;
+      // What is asked for the first time has clients that wait, and as many as these.
+      if (!away || what === 'closed') most[what] = Math.max(most[what], underWay);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      underWay -= 1;
+      if (away) throw new Error('away');
+      return answer();
+    };
+  };
+  const [asking, closing] = [counted('asked'), counted('closed')];
+  const ledger = await open(bank, {
+    control: {
+      requestLease: (input) => asking(() => bank.requestLease(input)),
+      closeLease: (input) => closing(() => bank.closeLease(input)),
+      reportUsage: (report) => bank.reportUsage(report),
+    },
+  });
+  ledger.connect('node_1');
+  const refused = await Promise.all(WALLETS.map((walletId) => codeOf(ledger.hold(keyOf(walletId), PRICE))));
+  expect(new Set(refused)).toEqual(new Set(['unavailable']));
+  away = false;
+  ledger.confirm(ledger.now());
+  await expect.poll(() => ledger.tally.leases).toBe(WALLETS.length);
+  await ledger.drain(10_000);
+  expect(bank.openLeases).toBe(0);
+  expect(most).toEqual({ asked: 8, closed: 32 });
 });
 
 test('200 requests at once on money for 7 get exactly 7 holds, the others a final 402', async () => {

@@ -17,8 +17,7 @@ import type { HoldActions } from './holds.ts';
 import { openJournal } from './journal.ts';
 import type { Journal } from './journal.ts';
 import type { Hold, OpenLedger } from './ledger.ts';
-import { askForLease, closeLease } from './lease-calls.ts';
-import type { LeaseCaller } from './lease-calls.ts';
+import { LeaseDesk } from './lease-desk.ts';
 import { mayCommit, step } from './leases.ts';
 import { chargeAt } from './lines.ts';
 import { lockFolder } from './lock.ts';
@@ -79,6 +78,7 @@ class NodeLedger implements OpenLedger {
   readonly #waiting = new Map<number, Waiting>();
   readonly #ticking: NodeJS.Timeout;
   readonly #retries = new Set<NodeJS.Timeout>();
+  readonly #desk: LeaseDesk;
   readonly #times = new TimeTexts();
   readonly #actions: HoldActions = {
     commit: (leaseId, price, usage) => this.#commit(leaseId, price, usage),
@@ -101,6 +101,12 @@ class NodeLedger implements OpenLedger {
       reportUsage: (report) => options.control.reportUsage(report),
       onSettled: (leases) => this.#dispatch({ type: 'SETTLED', leases }),
       log: options.log,
+    });
+    this.#desk = new LeaseDesk({
+      caller: () => ({ ...options, journalId: this.journalId, nodeId: this.#nodeId }),
+      write: (record) => journal.append(record),
+      purseOf: (leaseId) => this.#state.purses.get(this.#state.leases.get(leaseId)?.purseId ?? ''),
+      tell: (event) => this.#dispatch(event),
     });
     this.#ticking = setInterval(() => this.#dispatch({ type: 'TICK' }), TICK_MS);
   }
@@ -183,6 +189,7 @@ class NodeLedger implements OpenLedger {
     this.#closed = true;
     clearInterval(this.#ticking);
     for (const timer of this.#retries) clearTimeout(timer);
+    this.#desk.stop();
     await this.#settler.stop();
     await this.#journal.close();
     this.#unlock();
@@ -241,9 +248,9 @@ class NodeLedger implements OpenLedger {
       case 'SETTLE':
         return this.#settler.hurry();
       case 'REQUEST':
-        return void this.#request(effect);
+        return this.#desk.request(effect);
       case 'CLOSE':
-        return void this.#closeLease(effect);
+        return this.#desk.close(effect);
       case 'RETRY':
         return this.#retryLater(effect);
     }
@@ -263,26 +270,5 @@ class NodeLedger implements OpenLedger {
       this.#dispatch({ type: 'RETRY', purseId });
     }, afterMs);
     this.#retries.add(timer);
-  }
-
-  async #request(effect: Extract<LedgerEffect, { type: 'REQUEST' }>): Promise<void> {
-    const { no, want, need } = effect.request;
-    const { walletId, keyId } = effect.purse;
-    const asked = { no, walletId, keyId, want: String(want), need: String(need) };
-    try {
-      if (effect.fresh) await this.#journal.append({ type: 'requested', ...asked });
-    } catch {
-      return this.#dispatch({ type: 'UNSENT', no });
-    }
-    this.#dispatch(await askForLease(this.#caller, effect));
-  }
-
-  async #closeLease(effect: Extract<LedgerEffect, { type: 'CLOSE' }>): Promise<void> {
-    this.#dispatch(await closeLease(this.#caller, effect));
-  }
-
-  get #caller(): LeaseCaller {
-    const { control, log } = this.#options;
-    return { control, log, journalId: this.journalId, nodeId: this.#nodeId };
   }
 }

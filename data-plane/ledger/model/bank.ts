@@ -76,7 +76,7 @@ export class Bank implements Pick<Control, 'requestLease' | 'closeLease' | 'repo
     const lease = this.leases.get(input.leaseId);
     if (lease?.journalId !== input.journalId)
       return { ok: false, userErrors: [{ code: 'NOT_FOUND', message: 'no such lease' }] };
-    if (lease.count !== input.count || lease.sum !== parseDollars(input.sum))
+    if (lease.open && (lease.count !== input.count || lease.sum !== parseDollars(input.sum)))
       return { ok: false, userErrors: [{ code: 'CONFLICT', message: 'not settled yet' }] };
     if (lease.open)
       this.balances.set(lease.walletId, (this.balances.get(lease.walletId) ?? 0n) + lease.amount - lease.sum);
