@@ -68,6 +68,55 @@ test('a node whose place another process has taken ends, and says which mistake 
   });
 });
 
+test('a node that the control plane knows no more, its database put back, registers again', async () => {
+  const unknown = refusal('nodeHeartbeat', [{ code: 'NOT_FOUND', message: 'Not known.' }]);
+  const said: string[] = [];
+  await new Promise<void>((resolve) => {
+    const leave = member(async () => ({ draining: false }), {
+      control: {
+        register: async ({ start, instanceId }) => {
+          said.push(`${instanceId} registers with start ${start}`);
+          return { id: NODE_ID, name: 'node' };
+        },
+        heartbeat: async () => {
+          if (said.length === 1) throw unknown;
+          return { draining: false };
+        },
+      },
+      onConfirmed: () => {
+        said.push('confirmed');
+        void leave(0);
+        resolve();
+      },
+      onDrain: () => said.push('drain'),
+    });
+  });
+  const announced = 'process registers with start 3';
+  expect(said).toEqual([announced, announced, 'confirmed']);
+});
+
+test('a node whose journal a later process has taken meanwhile ends', async () => {
+  const unknown = refusal('nodeHeartbeat', [{ code: 'NOT_FOUND', message: 'Not known.' }]);
+  const taken = refusal('nodeRegister', [{ code: 'CONFLICT', message: 'A later process.' }]);
+  let isKnown = false;
+  await new Promise<void>((resolve) => {
+    const leave = member(async () => Promise.reject(unknown), {
+      control: {
+        register: async () => {
+          if (isKnown) throw taken;
+          isKnown = true;
+          return { id: NODE_ID, name: 'node' };
+        },
+        heartbeat: async () => Promise.reject(unknown),
+      },
+      onDrain: () => {
+        void leave(0);
+        resolve();
+      },
+    });
+  });
+});
+
 test('each heartbeat names the process, and the last one says that no other follows', async () => {
   const beats: NodeHeartbeatInput[] = [];
   let first: () => void;

@@ -133,8 +133,23 @@ class Heartbeats {
     } catch (error) {
       if (!this.#failing) log.warn({ reason: messageOf(error) }, 'a heartbeat was not answered');
       this.#failing = true;
-      const isReplaced = error instanceof ControlError && error.code === 'CONFLICT';
-      if (isReplaced && !this.#leaving) onDrain();
+      if (!this.#leaving && (await this.#isReplaced(error))) onDrain();
+    }
+  }
+
+  /**
+   * Whether another process is the node now. A control plane that does not know this one any more, since its
+   * database was put back, is told of it again.
+   */
+  async #isReplaced(error: unknown): Promise<boolean> {
+    const { control, self, log } = this.#options;
+    if (codeOf(error) !== 'NOT_FOUND') return codeOf(error) === 'CONFLICT';
+    try {
+      await control.register(self);
+      log.warn({}, 'registered anew: the control plane did not know this process');
+      return false;
+    } catch (refused) {
+      return codeOf(refused) === 'CONFLICT';
     }
   }
 
@@ -165,6 +180,10 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
       { once: true },
     );
   });
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof ControlError ? error.code : undefined;
 }
 
 function messageOf(error: unknown): string {

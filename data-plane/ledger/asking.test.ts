@@ -214,6 +214,17 @@ describe('what is wanted', () => {
       want: AMOUNT_MAX,
       need: AMOUNT_MAX,
     });
+    node.hold(2, AMOUNT_MAX);
+    node.tell({ type: 'REFUSED', no: 1, code: 'unavailable' });
+    node.hold(3, PRICE);
+    for (const waiter of [4, 5]) node.hold(waiter, AMOUNT_MAX);
+    node.tell({ type: 'CONFLICT', no: 2 });
+    node.time += 20;
+    expect(questionOf(node.hold(6, PRICE))?.request).toMatchObject({
+      want: AMOUNT_MAX,
+      need: PRICE,
+      waiting: AMOUNT_MAX,
+    });
   });
 });
 

@@ -53,7 +53,7 @@ function ask(turn: Turn, purse: Purse, need: Micros): void {
     purseId: purse.id,
     want: wanted(turn, purse, { need, waiting }),
     need,
-    waiting,
+    waiting: atMost(waiting),
     sentAt: turn.now,
     attempts: 0,
     resendAt: null,
@@ -88,8 +88,12 @@ function wanted(turn: Turn, purse: Purse, { need, waiting }: { need: Micros; wai
   noteSpending(turn, purse, 0n);
   const perMinute = purse.spentNow > purse.spentBefore ? purse.spentNow : purse.spentBefore;
   const amounts = [need * PRICES_WANTED, waiting, perMinute * MINUTES_WANTED];
-  const most = amounts.reduce((one, other) => (one > other ? one : other));
-  return most > AMOUNT_MAX ? AMOUNT_MAX : most;
+  return atMost(amounts.reduce((one, other) => (one > other ? one : other)));
+}
+
+/** More than this the control plane does not read as an amount. */
+function atMost(amount: Micros): Micros {
+  return amount > AMOUNT_MAX ? AMOUNT_MAX : amount;
 }
 
 /** Counts spending by the minute. */

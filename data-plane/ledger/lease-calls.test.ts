@@ -1,6 +1,7 @@
 /** Each word of the control plane on a lease, and its silence, means one thing to the money. */
 import { expect, test } from 'vitest';
 import type { NodeLeaseAnswer } from '@gateway/shared/node-api';
+import { ControlError } from '../control-error.ts';
 import { askForLease, closeLease, understand } from './lease-calls.ts';
 import type { LeaseCaller } from './lease-calls.ts';
 import { PRICE, WALLET } from './model/desk.ts';
@@ -112,6 +113,17 @@ test('who gets no answer keeps question and lease, and so does a node that nobod
     expect(await askForLease(who, question(null))).toEqual({ type: 'UNANSWERED', no: 7 });
     expect(await closeLease(who, CLOSE)).toEqual({ type: 'NOT_CLOSED', leaseId: 'lease_1' });
   }
+});
+
+test('a question that cannot be read is refused, and stands in the way of no other', async () => {
+  const unreadable = new ControlError('nodeLeaseRequest got no answer', 'BAD_USER_INPUT', undefined);
+  const { who, told } = caller({ requestLease: () => Promise.reject(unreadable) });
+  expect(await askForLease(who, question(null))).toEqual({ type: 'REFUSED', no: 7, code: 'unavailable' });
+  expect(told).toEqual([{ reason: unreadable.message }]);
+  const away = new ControlError('nodeLeaseRequest got no answer', undefined, undefined);
+  const silence = caller({ requestLease: () => Promise.reject(away) });
+  expect(await askForLease(silence.who, question(null))).toEqual({ type: 'UNANSWERED', no: 7 });
+  expect(silence.told).toEqual([]);
 });
 
 test.each([

@@ -2,6 +2,7 @@
 import { formatDollars, parseDollars } from '@gateway/shared/money';
 import type { NodeLeaseAnswer, NodeLeaseRequestInput } from '@gateway/shared/node-api';
 import type { Control } from '../control.ts';
+import { ControlError } from '../control-error.ts';
 import type { LedgerEffect, LedgerEvent } from './events.ts';
 
 /** GraphQL's Int ends here. */
@@ -36,9 +37,16 @@ export async function askForLease(
       waiting: formatDollars(waiting),
     });
     return understand(no, answer, log);
-  } catch {
-    return { type: 'UNANSWERED', no };
+  } catch (error) {
+    if (!isUnreadable(error)) return { type: 'UNANSWERED', no };
+    // It would be answered the same each time, and stand in the way of all other questions of the wallet.
+    log.warn({ reason: error.message }, 'the control plane cannot read a question for a lease');
+    return { type: 'REFUSED', no, code: 'unavailable' };
   }
+}
+
+function isUnreadable(error: unknown): error is ControlError {
+  return error instanceof ControlError && error.code === 'BAD_USER_INPUT';
 }
 
 /** A journal may ask more often than an Int counts: of small wallets, leases are single requests. */
