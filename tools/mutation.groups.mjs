@@ -97,7 +97,7 @@ export const GROUPS = {
   rows: {
     mutate: ['control-plane/wallet/lease.rows.ts', 'control-plane/usage/usage.rows.ts'],
     tests: [
-      'control-plane/usage/settlement.test.ts',
+      'control-plane/usage/{settlement,usage.rows}.test.ts',
       'control-plane/wallet/{owed,lease}.test.ts',
       'control-plane/usage/{late,attempts}.test.ts',
     ],

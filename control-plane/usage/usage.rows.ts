@@ -43,8 +43,7 @@ export async function insertUsage(
   records: readonly ReportedUsage[],
 ): Promise<Set<string>> {
   if (records.length === 0) return new Set();
-  // Sorted, so that two batches with the same requests wait for each other in one order.
-  const rows = [...records].sort((one, other) => (one.requestId < other.requestId ? -1 : 1)).map(toRow);
+  // Taken in one order, which no join keeps: of two batches with the same requests one waits, and not both.
   const inserted = await query<{ request_id: string }>(
     em,
     sql`
@@ -52,7 +51,7 @@ export async function insertUsage(
       select r.*, case when r.reported_at < now - ${AT_PAST_HOURS} * interval '1 hour' then now
         else least(now, greatest(r.reported_at, l.granted_at)) end as at
       from (select clock_timestamp() as now) as clock,
-        jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (
+        jsonb_to_recordset(${JSON.stringify(records.map(toRow))}::jsonb) as r (
         request_id text, id text, lease_id text, reported_at timestamptz, key_id text, wallet_id text,
         pool_id text, billing_group text, source text, model_name text, family text, route_id text,
         base_price bigint, ratio text, cost bigint, input_tokens bigint, output_tokens bigint,
@@ -61,7 +60,7 @@ export async function insertUsage(
         losses_in_answer integer, attempts jsonb, attempts_omitted integer)
       left join wallet_lease l on l.id = r.lease_id
     ), settled as (
-      insert into usage_request (request_id, at) select request_id, at from reported
+      insert into usage_request (request_id, at) select request_id, at from reported order by request_id
       on conflict (request_id) do nothing returning request_id
     )
     insert into usage_entry (
