@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
 import { SYSTEM_ACTOR } from '../context.ts';
+import { newId } from '../ids.ts';
 import { Listener } from '../listener.ts';
 import { query, sql } from '../sql.ts';
 import { closeLease, reclaimLease } from '../wallet/lease.end.ts';
@@ -188,6 +189,43 @@ it('settles charges of a silent node from their lease, and of a closed one from 
   expect(rows).toEqual([
     { settlement: 'LEASE', transaction: true },
     { settlement: 'WALLET', transaction: true },
+  ]);
+});
+
+it('never takes more than a lease was granted after it was closed, whatever comes late', async () => {
+  const of = await setting({ cash: 10n * PRICE });
+  await closeLease(money.em(), { ...of, count: 0, sum: 0n, actor: SYSTEM_ACTOR });
+  const [one, two] = [charge(of, 1), charge(of, 2)];
+  expect(await report(of.nodeId, [one])).toMatchObject({ accepted: 1, rejected: [] });
+  expect(await report(of.nodeId, [one, two])).toEqual({
+    accepted: 0,
+    duplicates: 1,
+    rejected: [two.requestId],
+  });
+  expect(await walletById(money.em(), of.walletId)).toMatchObject({ cash: 9n * PRICE, held: 0n });
+});
+
+it('refuses a charge in the name of a key of another wallet, and takes one of its own', async () => {
+  const [of, other] = [await setting({ cash: 10n * PRICE }, 2n), await setting({ cash: PRICE })];
+  const keyIn = async ({ walletId }: Setting): Promise<string> => {
+    const keyId = newId('key');
+    await query(
+      money.em(),
+      sql`insert into api_key (id, owner_id, wallet_id, name, billing_group, state, disabled_reason)
+        select ${keyId}, user_id, id, 'named', 'default', 'DISABLED', 'NOT_REVEALED' from wallet
+        where id = ${walletId}`,
+    );
+    return keyId;
+  };
+  const foreign = charge(of, 1, { keyId: await keyIn(other) });
+  const own = charge(of, 2, { keyId: await keyIn(of) });
+  expect(await report(of.nodeId, [foreign, own])).toEqual({
+    accepted: 1,
+    duplicates: 0,
+    rejected: [foreign.requestId],
+  });
+  expect(await alarmsOf(of.nodeId)).toMatchObject([
+    { seq: 1, reason: expect.stringMatching(/^key of another wallet$/) },
   ]);
 });
 
