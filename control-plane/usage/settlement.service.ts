@@ -14,6 +14,7 @@ import { walletChanged } from '../wallet/wallet.events.ts';
 import { admit, isSame, REPLAYED_ELSEWHERE } from './admission.service.ts';
 import type { Refusal } from './admission.service.ts';
 import { settleLate } from './late.service.ts';
+import { makeMonths } from './retention.service.ts';
 import { chargeOf, planSettlement, storableText } from './settlement.rules.ts';
 import type { Charge, LeaseHolding, ReportedUsage } from './settlement.rules.ts';
 import { earlierCharges, insertCharges, insertUsage } from './usage.rows.ts';
@@ -37,26 +38,49 @@ export interface ReportAnswer {
  * two reports can race for. https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 const REFUSED_VALUE = /^(22...|2350[23]|23514)$/;
+/** A check that a table declares: it has a name. */
+const BROKEN_CHECK = '23514';
 
 /**
  * Settles a batch in one transaction. Records known under the same place are duplicates and harmless; those
  * known under another place, of a foreign journal or lease, malformed, at odds with their own price, or
- * beyond what their lease was granted are rejected and alarmed. Throws LIMIT_REACHED beyond 500 records, and
- * INVALID where the database refuses some record of the batch for what it holds: sent in smaller batches, all
- * others can be settled.
+ * beyond what their lease was granted are rejected and alarmed. Months of the log that are missing around now
+ * are made. Throws LIMIT_REACHED beyond 500 records, and INVALID where the database refuses some record of
+ * the batch for what it holds: sent in smaller batches, all others can be settled.
  */
 export async function settle(em: EntityManager, report: Report): Promise<ReportAnswer> {
   if (report.records.length > USAGE_BATCH_MAX) {
     throw new UserFailure('LIMIT_REACHED', `A batch has at most ${USAGE_BATCH_MAX} records.`, 'records');
   }
   try {
+    return await settleOrBlame(em, report);
+  } catch (error) {
+    if (!isMissingMonth(error)) throw error;
+  }
+  // The database's clock leapt to where no month is: the job that makes them has not run since.
+  await makeMonths(em);
+  return settleOrBlame(em, report);
+}
+
+/** Says INVALID where a record is at fault. */
+async function settleOrBlame(em: EntityManager, report: Report): Promise<ReportAnswer> {
+  try {
     return await settleAll(em, report);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    if (!REFUSED_VALUE.test(code)) throw error;
+    if (!REFUSED_VALUE.test(code) || isMissingMonth(error)) throw error;
     const message = `The database refuses a record of this batch (${code}). Report its records one by one.`;
     throw new UserFailure('INVALID', message, 'records');
   }
+}
+
+/**
+ * Whether the usage log has no part for the time of a row. PostgreSQL reports it as a broken check without a
+ * name. The database chose that time itself, near its own now: no record is at fault.
+ */
+function isMissingMonth(error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error) || error.code !== BROKEN_CHECK) return false;
+  return !('constraint' in error) || error.constraint === undefined;
 }
 
 function settleAll(em: EntityManager, report: Report): Promise<ReportAnswer> {
