@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
 import { SYSTEM_ACTOR } from '../context.ts';
+import { query, sql } from '../sql.ts';
 import { settle } from '../usage/settlement.service.ts';
 import { voidGift } from './gift.void.ts';
 import { checkInvariants } from './invariants.ts';
@@ -23,8 +24,18 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   expect(await checkInvariants(money.em())).toEqual([]);
+  expect(await notes()).toEqual([]);
   await money.close();
 });
+
+/** The leases that are noted as holding what became void. */
+async function notes(): Promise<string[]> {
+  const rows = await query<{ name: string }>(
+    money.em(),
+    sql`select name from installation where name like 'void:%' order by name`,
+  );
+  return rows.map(({ name }) => name);
+}
 
 /** A node, and what it has numbered so far. */
 type Node = Awaited<ReturnType<Money['node']>> & { leases: number; charges: number };
@@ -235,6 +246,21 @@ describe('a gift that becomes void', () => {
     await first.spend(1);
     await first.close();
     expect(await has()).toEqual({ free: 18n, held: 0n });
+  });
+
+  it.each([
+    ['some of', 1],
+    ['all of', 10],
+  ])('is noted no longer than a node holds it, where %s it was spent', async (_what, spent) => {
+    const { give, voidIt, lease } = await opened();
+    const before = await notes();
+    await give('demo', 20n);
+    const held = await lease(10n);
+    await voidIt('demo');
+    expect(await notes()).toHaveLength(before.length + 1);
+    await held.spend(spent);
+    await held.close();
+    expect(await notes()).toEqual(before);
   });
 
   it('under an unknown reference is nothing', async () => {

@@ -66,8 +66,8 @@ export async function voidedAccounts(em: EntityManager, leaseId: string): Promis
 
 /**
  * Takes back what is void of the gift credit that the lease has just returned to its wallet, with the
- * `locked` accounts. Throws Overtaken where something became void after these were locked: to lock more now
- * would be out of order.
+ * `locked` accounts, and forgets what was noted of it: the lease ends. Throws Overtaken where something
+ * became void after these were locked: to lock more now would be out of order.
  */
 export async function voidReturned(
   em: EntityManager,
@@ -77,6 +77,7 @@ export async function voidReturned(
   const note = await noteOf(em, lease.id);
   if (note === undefined) return;
   if (!locked.includes(GIFTS)) throw new Overtaken('Gift credit became void while its lease ended.');
+  await query(em, sql`delete from installation where name = ${nameOf(lease.id)}`);
   const [part = 0n, younger = 0n] = note.split(' ').map(BigInt);
   // What was spent meanwhile was the oldest; the younger part is the last to go.
   const amount = least(part, greatest(0n, gift - younger));

@@ -110,10 +110,10 @@ async function endLease(
       ],
     });
     if (outcome !== 'POSTED') throw new Error(`The end of lease ${lease.id} was not posted: ${outcome}.`);
-    await voidReturned(em, lease, { gift, locked });
-    if (cash > 0n)
-      await repayDebt(em, { walletId, reference: `lease-repaid:${lease.id}`, actor: ending.actor });
   }
+  await voidReturned(em, lease, { gift, locked });
+  if (cash > 0n)
+    await repayDebt(em, { walletId, reference: `lease-repaid:${lease.id}`, actor: ending.actor });
   await query(
     em,
     sql`update wallet_lease set state = ${ending.state}, released = ${cash + gift}, ended_at =
