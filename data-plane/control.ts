@@ -87,7 +87,9 @@ export interface Control {
   /** Rejects also where the request was not judged. */
   requestPermits(input: NodePermitRequestInput): Promise<NodePermitAnswer>;
   /** Rejects also where the promise was not judged. */
-  promisePermits(input: NodePermitPromiseInput): Promise<{ clock: string; accepted: boolean }>;
+  promisePermits(
+    input: NodePermitPromiseInput,
+  ): Promise<{ clock: string; accepted: boolean; hasRoom: boolean }>;
   /** Follows the configuration from a revision, or from a snapshot without one. Returns how to stop. */
   follow(from: { nodeId: string; fromRevision?: number }, sink: ConfigSink): () => void;
   /** Closes the socket. Never rejects. */
@@ -167,9 +169,9 @@ function controlOver(client: Client, socket: SocketClient, reports: ReportTarget
     },
     async promisePermits(input) {
       const answer = await call<NodePermitPromiseAnswer>('nodePermitPromise', NODE_PERMIT_PROMISE, input);
-      const { clock, accepted, userErrors } = answer;
+      const { clock, accepted, hasRoom, userErrors } = answer;
       if (clock === null) throw refusal('nodePermitPromise', userErrors);
-      return { clock, accepted };
+      return { clock, accepted, hasRoom };
     },
     // graphql-ws rejects with {code: 1000} when it is disposed of while it connects.
     stop: async () => {

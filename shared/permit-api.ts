@@ -51,6 +51,7 @@ export const NODE_PERMIT_PROMISE = /* GraphQL */ `
     nodePermitPromise(input: $input) {
       clock
       accepted
+      hasRoom
       userErrors {
         code
         message
@@ -82,5 +83,7 @@ export interface NodePermitPromiseInput {
 export interface NodePermitPromiseAnswer {
   clock: string | null;
   accepted: boolean;
+  /** Whether the node may act by this place when it hears nothing. */
+  hasRoom: boolean;
   userErrors: { code: string; message: string }[];
 }

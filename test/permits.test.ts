@@ -50,6 +50,11 @@ const trouble = fc.record({
   kind: fc.constantFrom('away' as const, 'frozen' as const),
 });
 
+const moments = fc.record({
+  at: fc.integer({ min: 0, max: 4 * MINUTE_MS }),
+  node: fc.integer({ min: 0, max: 3 }),
+});
+
 describe('60 requests a minute over three nodes', () => {
   it('under double load: never more than 60 in any 60 s, and at least 57 a minute on average', async () => {
     for (const perMinute of [
@@ -103,6 +108,40 @@ describe('60 requests a minute over three nodes', () => {
     expect(during).toBeGreaterThan(37);
     expect(during).toBeLessThanOrEqual(40);
     expect(admitted.filter((at) => at > 8 * MINUTE_MS).length / 2).toBeGreaterThanOrEqual(57);
+  });
+});
+
+describe('nodes that come and go', () => {
+  const away = (from: number, node?: number): Trouble => ({
+    ...{ kind: 'away', from, until: 10 * MINUTE_MS },
+    ...(node === undefined ? {} : { node }),
+  });
+
+  it('one that is added while another is cut off takes no part that the other may use', async () => {
+    const { admitted } = await run({
+      ...{ nodes: 2, perMinute: [200, 200], joins: [{ at: 3 * MINUTE_MS, node: 1 }] },
+      troubles: [away(2 * MINUTE_MS, 0), away(4 * MINUTE_MS)],
+    });
+    expect(worstMinute(admitted)).toBe(CAP);
+  });
+
+  it('the last one that is left does not take again what the others used a moment ago', async () => {
+    const left = 2 * MINUTE_MS + 20_000;
+    const { admitted } = await run({
+      ...{ nodes: 2, perMinute: [200, 200], leaves: [{ at: left, node: 1 }] },
+      troubles: [away(left + 3_000)],
+    });
+    expect(worstMinute(admitted)).toBe(CAP);
+    expect(admitted.filter((at) => at > left + 2 * MINUTE_MS).length / 5).toBeGreaterThanOrEqual(57);
+  });
+
+  it('one that was killed when it had the whole cap counts with all of it for a minute', async () => {
+    const { admitted } = await run({
+      ...{ nodes: 2, perMinute: [200, 200], joins: [{ at: 3 * MINUTE_MS, node: 1 }] },
+      troubles: [{ kind: 'away', node: 0, from: 2 * MINUTE_MS, until: 3 * MINUTE_MS + 10_000 }],
+      kills: [{ at: 3 * MINUTE_MS + 9_500, node: 0 }],
+    });
+    expect(worstMinute(admitted)).toBe(CAP);
   });
 });
 
@@ -165,6 +204,8 @@ const LATE_PERMITS = {
   lostPercent: 30 as const,
   troubles: [],
   kills: [],
+  joins: [],
+  leaves: [],
 };
 
 describe('whatever befalls nodes and control plane', () => {
@@ -172,6 +213,8 @@ describe('whatever befalls nodes and control plane', () => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({
+          joins: fc.uniqueArray(moments, { maxLength: 3, selector: ({ node }) => node }),
+          leaves: fc.array(moments, { maxLength: 2 }),
           seed: fc.integer(),
           cap: fc.integer({ min: 1, max: 90 }),
           nodes: fc.integer({ min: 1, max: 4 }),
@@ -179,13 +222,7 @@ describe('whatever befalls nodes and control plane', () => {
           latencyMs: fc.constantFrom(2, 50, 900),
           lostPercent: fc.constantFrom(0, 2, 30),
           troubles: fc.array(trouble, { maxLength: 4 }),
-          kills: fc.array(
-            fc.record({
-              at: fc.integer({ min: 0, max: 4 * MINUTE_MS }),
-              node: fc.integer({ min: 0, max: 3 }),
-            }),
-            { maxLength: 3 },
-          ),
+          kills: fc.array(moments, { maxLength: 3 }),
         }),
         async ({ seed, troubles, ...rest }) => {
           const until = troubles.map(({ from, length, node, kind }): Trouble => ({

@@ -116,6 +116,12 @@ export class NodePermitPromisePayload {
   @Field(() => Boolean, { description: 'False where it promised nothing, or was heard too late.' })
   accepted!: boolean;
 
+  @Field(() => Boolean, {
+    description:
+      'Whether the node may act by its place when it hears nothing: the shares of all leave it room.',
+  })
+  hasRoom!: boolean;
+
   @Field(() => [UserError], { description: 'Why it was not judged.' })
   userErrors!: UserError[];
 }
@@ -147,14 +153,14 @@ export class PermitResolver {
     input: NodePermitPromiseInput,
   ): Promise<NodePermitPromisePayload> {
     const nodeId = ownId(context, input.nodeId);
-    return outcome({ clock: null, accepted: false }, async () => {
+    return outcome({ clock: null, accepted: false, hasRoom: false }, async () => {
       const { nodes, place: index, leaving, alone = null } = input;
       const heard = clockIn(input.heard ?? null);
       if (nodes < 0 || index < -1 || (alone?.length ?? 0) > ALONE_USES_MAX)
         throw new UserFailure('INVALID', 'A place counts from 0, or is -1; the list of uses is limited.');
       const promise = { nodeId, heard, place: { nodes, index }, alone, leaving };
-      const { clock, accepted } = await acceptPromise(context.em, promise);
-      return { clock: String(clock), accepted };
+      const { clock, ...verdict } = await acceptPromise(context.em, promise);
+      return { ...verdict, clock: String(clock) };
     });
   }
 }

@@ -9,6 +9,11 @@ export async function lockPool(em: EntityManager, poolId: string): Promise<void>
   await query(em, sql`select pg_advisory_xact_lock(hashtextextended(${`permits ${poolId}`}, 0))`);
 }
 
+/** Until the transaction ends, no other node is given a place. */
+export async function lockPlaces(em: EntityManager): Promise<void> {
+  await query(em, sql`select pg_advisory_xact_lock(hashtextextended('permit places', 0))`);
+}
+
 /** Everything that counts at that time (ms of the clock of permits). The pool must be locked. */
 export async function readLog(
   em: EntityManager,

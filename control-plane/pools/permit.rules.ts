@@ -135,6 +135,36 @@ export function useAt(at: number, used: number): Use {
   return { at: Math.ceil(at / BUCKET_MS) * BUCKET_MS, used };
 }
 
+/**
+ * Whether the node may take the share of this place by itself: with those of all others that may act alone,
+ * now or later, it comes to no more than the cap, whichever that is. Nodes that know of different numbers of
+ * nodes divide it differently.
+ */
+export function hasRoom(
+  place: Place,
+  nodeId: string,
+  { nodes, now }: { nodes: readonly Standing[]; now: number },
+): boolean {
+  const places = nodes
+    .filter((node) => node.nodeId !== nodeId && mayActAlone(node, now))
+    .map((node) => node.place);
+  const dividing = [place, ...places].filter((each) => each.index >= 0 && each.index < each.nodes);
+  // Of a cap above all of these numbers each share is at most an equal part.
+  const most = Math.max(0, ...dividing.map((each) => each.nodes));
+  const caps = Array.from({ length: most }, (_, at) => at + 1);
+  const isWithin = (cap: number): boolean =>
+    dividing.reduce((sum, each) => sum + shareOf(cap, each), 0) <= cap;
+  return caps.every(isWithin) && dividing.reduce((sum, each) => sum + 1 / each.nodes, 0) < 1 + TINY;
+}
+
+/** Of a sum of parts that make a whole. */
+const TINY = 1e-9;
+
+/** Whether the node may come to admit requests by itself when it hears nothing any more. */
+function mayActAlone({ freeUntil }: Standing, now: number): boolean {
+  return freeUntil !== GONE && freeUntil + ALONE_MAX_MS + WINDOW_MS > now;
+}
+
 /** What a node promises: to admit nothing without permits for some time after the answer that it heard. */
 export interface PermitPromise {
   nodeId: string;
@@ -156,10 +186,22 @@ export function promised(
   const until = Math.min(heard, now) + PROMISE_MS;
   if (until <= now) return undefined;
   const mayHaveActed = !remembers && before !== undefined && before.freeUntil <= now;
+  const suspectUntil = mayHaveActed ? now : (before?.suspectUntil ?? 0);
+  const isSuspect = suspectUntil + WINDOW_MS > now;
   return {
     nodeId,
     freeUntil: leaving ? GONE : until,
-    suspectUntil: mayHaveActed ? now : (before?.suspectUntil ?? 0),
-    place,
+    suspectUntil,
+    place: before && keepsPlace(before, place, { until, isSuspect }) ? before.place : place,
   };
+}
+
+/** A copy that comes late changes no place; and the greater share counts as long as it may be used up. */
+function keepsPlace(
+  before: Standing,
+  place: Place,
+  { until, isSuspect }: { until: number; isSuspect: boolean },
+): boolean {
+  const isLate = before.freeUntil !== GONE && until < before.freeUntil;
+  return isLate || (isSuspect && before.place.index >= 0 && before.place.nodes <= place.nodes);
 }

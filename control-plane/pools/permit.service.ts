@@ -7,9 +7,9 @@ import { FINISHED_MAX, PERMIT_TTL_MS, WINDOW_MS } from '@gateway/shared/permits'
 import { UserFailure } from '../errors.ts';
 import { newId } from '../ids.ts';
 import { inTransaction, query, queryOne, sql } from '../sql.ts';
-import { judge, promised, useAt, usesOf, writtenOff } from './permit.rules.ts';
+import { hasRoom, judge, promised, useAt, usesOf, writtenOff } from './permit.rules.ts';
 import type { Finished, PermitPromise, Use, Verdict } from './permit.rules.ts';
-import { lockPool, readLog, saveStanding, standings, toGrant } from './permit.rows.ts';
+import { lockPlaces, lockPool, readLog, saveStanding, standings, toGrant } from './permit.rows.ts';
 import type { GrantRow } from './permit.rows.ts';
 
 /** Steps of the history of a pool's use, in ms. */
@@ -87,10 +87,14 @@ export interface PromiseRequest extends Omit<PermitPromise, 'heard' | 'remembers
   alone: readonly AloneUse[] | null;
 }
 
-/** The clock to echo in the next promise, and whether this one holds. */
+/**
+ * The clock to echo in the next promise, whether this one holds, and whether the node may act by its place
+ * once the promise is over. Said once of a place, that stands.
+ */
 export interface PromiseAnswer {
   clock: number;
   accepted: boolean;
+  hasRoom: boolean;
 }
 
 /**
@@ -103,18 +107,27 @@ export async function acceptPromise(
   clock: PermitClock = databaseClock,
 ): Promise<PromiseAnswer> {
   const { heard, nodeId, alone } = request;
-  if (heard === null) return { clock: await clock(em), accepted: false };
+  if (heard === null) return { clock: await clock(em), accepted: false, hasRoom: false };
   return inTransaction(em, async (inner) => {
     for (const poolId of new Set((alone ?? []).map((use) => use.poolId).toSorted()))
       await lockPool(inner, poolId);
     const now = await clock(inner);
-    const [before] = await standings(inner, nodeId);
+    // Two that come at once must know of each other's share.
+    await lockPlaces(inner);
+    const nodes = await standings(inner);
+    const before = nodes.find((node) => node.nodeId === nodeId);
     const standing = promised({ ...request, heard, remembers: alone !== null }, before, now);
-    if (!standing) return { clock: now, accepted: false };
+    if (!standing) return { clock: now, accepted: false, hasRoom: false };
     for (const { poolId, used, agoMs } of alone ?? [])
       if (used > 0) await noteUses(inner, poolId, [useAt(now - Math.max(0, agoMs), used)]);
     await saveStanding(inner, standing);
-    return { clock: now, accepted: true };
+    // Where another place counts for the node, nothing is said of the one that it asked for.
+    const isItsOwn = standing.place === request.place;
+    return {
+      clock: now,
+      accepted: true,
+      hasRoom: isItsOwn && hasRoom(standing.place, nodeId, { nodes, now }),
+    };
   });
 }
 

@@ -236,8 +236,8 @@ describe('a node that is not heard', () => {
     const heard = pool.now;
     pool.now += PROMISE_MS;
     await pool.promise(0);
-    expect(await pool.promise(1, [], heard)).toEqual({ clock: pool.now, accepted: false });
-    expect(await pool.promise(1, [], null)).toEqual({ clock: pool.now, accepted: false });
+    expect(await pool.promise(1, [], heard)).toMatchObject({ clock: pool.now, accepted: false });
+    expect(await pool.promise(1, [], null)).toMatchObject({ clock: pool.now, accepted: false });
     expect((await pool.ask(0)).remaining).toBe(30);
   });
 
@@ -249,6 +249,82 @@ describe('a node that is not heard', () => {
     expect(await pool.granted(5, 1)).toBe(5);
     await pool.promise(1);
     expect(await pool.granted(5, 0)).toBe(5);
+  });
+});
+
+describe('a place', () => {
+  /** Promises by a place that is not the pool's own, as nodes do that have not heard of each other yet. */
+  const promiseAt = (pool: Pool, node: number, [index, nodes]: readonly [number, number], rest = {}) =>
+    acceptPromise(
+      money.em(),
+      {
+        ...{ nodeId: pool.nodeId(node), heard: pool.now, alone: [], leaving: false },
+        ...rest,
+        place: { nodes, index },
+      },
+      async () => pool.now,
+    );
+
+  it('has room only where no other node may use the same part of the cap', async () => {
+    const pool = await Pool.open(3);
+    await query(money.em(), sql`delete from permit_node`);
+    const roomAt = async (node: number, place: readonly [number, number]) =>
+      (await promiseAt(pool, node, place)).hasRoom;
+    expect(await roomAt(0, [0, 1])).toBe(true);
+    expect(await roomAt(1, [1, 2])).toBe(false);
+    // The first one is cut off, and may use the whole cap for a day.
+    pool.now += PROMISE_MS + WINDOW_MS;
+    expect(await roomAt(1, [1, 2])).toBe(false);
+    expect(await roomAt(0, [0, 2])).toBe(true);
+    expect(await roomAt(1, [1, 2])).toBe(true);
+    expect(await roomAt(2, [2, 3])).toBe(false);
+    expect(await roomAt(1, [1, 3])).toBe(false);
+    expect(await roomAt(0, [0, 3])).toBe(true);
+    expect(await roomAt(1, [1, 3])).toBe(true);
+    expect(await roomAt(2, [2, 3])).toBe(true);
+    // Of a cap of one, two that both believe to be the first would take it twice.
+    expect(await roomAt(2, [0, 3])).toBe(false);
+    expect(await roomAt(2, [-1, 3])).toBe(true);
+    await promiseAt(pool, 0, [0, 3], { leaving: true });
+    await pool.writeOff(1);
+    expect(await roomAt(2, [0, 1])).toBe(false);
+    pool.now += PROMISE_MS;
+    await pool.writeOff(1);
+    expect(await roomAt(2, [0, 1])).toBe(true);
+  });
+
+  it('of two that come at once is given to one', async () => {
+    const pool = await Pool.open(3);
+    await query(money.em(), sql`delete from permit_node`);
+    await promiseAt(pool, 0, [0, 2]);
+    const both = await Promise.all([promiseAt(pool, 1, [1, 3]), promiseAt(pool, 2, [2, 3])]);
+    expect(both.filter(({ hasRoom }) => hasRoom)).toHaveLength(1);
+  });
+
+  it('that was greater counts for a minute where the node may have used it up', async () => {
+    const pool = await Pool.open(2);
+    await query(money.em(), sql`delete from permit_node`);
+    await promiseAt(pool, 0, [0, 1]);
+    pool.now += 30_000;
+    expect(await promiseAt(pool, 0, [0, 2], { alone: null })).toMatchObject({
+      accepted: true,
+      hasRoom: false,
+    });
+    await promiseAt(pool, 1, [1, 2]);
+    expect((await pool.ask(0, { node: 1 })).remaining).toBe(0);
+    pool.now += WINDOW_MS;
+    expect(await promiseAt(pool, 0, [0, 2])).toMatchObject({ hasRoom: true });
+    await promiseAt(pool, 1, [1, 2]);
+    expect((await pool.ask(0, { node: 1 })).remaining).toBe(CAP);
+  });
+
+  it('is not changed by a copy that comes late', async () => {
+    const pool = await Pool.open(2);
+    const heard = pool.now - 1_000;
+    await promiseAt(pool, 0, [0, 1], { heard });
+    pool.now += PROMISE_MS;
+    await pool.promise(1);
+    expect((await pool.ask(0, { node: 1 })).remaining).toBe(30);
   });
 });
 

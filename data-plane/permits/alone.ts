@@ -7,8 +7,8 @@ import { ALONE_MAX_MS, PROMISE_MS, WINDOW_MS, shareOf } from '@gateway/shared/pe
 import type { Meter, PermitState } from './state.ts';
 
 /** When the node begins to act alone; undefined where it may not at all. */
-function aloneFrom({ accepted, answeredAt }: PermitState): number | undefined {
-  return accepted && answeredAt !== null ? answeredAt + PROMISE_MS : undefined;
+function aloneFrom({ hasRoom, answeredAt }: PermitState): number | undefined {
+  return hasRoom && answeredAt !== null ? answeredAt + PROMISE_MS : undefined;
 }
 
 /** Whether the node acts alone: everything that it promised is over. */
@@ -35,8 +35,8 @@ function shareIn({ places }: PermitState, { cap }: Meter): number {
 
 function limitOf(state: PermitState, meter: Meter, { from, now }: { from: number; now: number }): number {
   const share = shareIn(state, meter);
-  const isOnly = state.places.every(({ nodes }) => nodes === 1);
-  // The only node knows all that was used, once it has looked on for a minute.
-  if (now >= from + WINDOW_MS || (isOnly && now - state.startedAt >= WINDOW_MS)) return share;
+  // Who has been the only node for a minute knows all that was used.
+  const knowsAll = state.onlySince !== null && now - state.onlySince >= WINDOW_MS;
+  if (now >= from + WINDOW_MS || knowsAll) return share;
   return Math.min(share, meter.uses.between(from - WINDOW_MS, from));
 }

@@ -11,6 +11,7 @@ import { NodePermits } from './permits.ts';
 interface Heard {
   clock: string;
   accepted: boolean;
+  hasRoom: boolean;
 }
 
 const log = { warn: () => undefined, info: () => undefined, error: () => undefined };
@@ -27,7 +28,9 @@ function open() {
   const said: NodePermitPromiseInput[] = [];
   const clock = { now: 1_000 };
   let answer = async (input: NodePermitPromiseInput): Promise<Heard> =>
-    input.heard === null ? { clock: '5000', accepted: false } : { clock: '5000', accepted: true };
+    input.heard === null
+      ? { clock: '5000', accepted: false, hasRoom: true }
+      : { clock: '5000', accepted: true, hasRoom: true };
   const config = { hasPools: true, settings: { ...SETTINGS, nodeIds: ['node_1', 'node_2'] } };
   const permits = new NodePermits({
     control: {
@@ -68,7 +71,7 @@ it('are said after the promise under way was answered, so that it cannot overtak
   const { permits, said, until, answerWith, clock } = open();
   await until(() => kinds(said).includes('promise'));
   const gate = Promise.withResolvers<Heard>();
-  const accepted = { clock: '6000', accepted: true };
+  const accepted = { clock: '6000', accepted: true, hasRoom: true };
   answerWith(() => gate.promise);
   const before = said.length;
   clock.now += 1_100;
@@ -88,7 +91,7 @@ it('are said again until they are heard, with a fresh clock where the last one i
   let failures = 2;
   answerWith(async ({ heard }) => {
     if ((failures -= 1) >= 0) throw new Error('away');
-    return { clock: '90000', accepted: heard === '90000' };
+    return { clock: '90000', accepted: heard === '90000', hasRoom: true };
   });
   await permits.leave();
   expect(kinds(said).slice(-4)).toEqual(['leaving', 'leaving', 'leaving', 'leaving']);
@@ -104,7 +107,7 @@ it('tell what was admitted without permits, and nothing is admitted so any more'
   // It looks on for a minute as long as it is heard no more; then its whole share is safe.
   clock.now += PROMISE_MS + 61_000;
   await permits.admit(pool);
-  answerWith(async ({ heard }) => ({ clock: '70000', accepted: heard === '70000' }));
+  answerWith(async ({ heard }) => ({ clock: '70000', accepted: heard === '70000', hasRoom: true }));
   await permits.leave();
   const told = said.at(-1);
   expect(told).toMatchObject({ leaving: true, alone: [{ poolId: pool.id, used: 1 }] });

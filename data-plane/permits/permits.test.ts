@@ -34,9 +34,9 @@ class Played {
     return this.send({ type: 'TICK', place });
   }
 
-  promised(accepted = true, place: Place = { nodes: 1, index: 0 }): PermitEffect[] {
+  promised(accepted = true, place: Place = { nodes: 1, index: 0 }, hasRoom = accepted): PermitEffect[] {
     const clock = String(this.now);
-    return this.send({ type: 'PROMISED', sentAt: this.now, place, clock, accepted });
+    return this.send({ type: 'PROMISED', sentAt: this.now, place, clock, accepted, hasRoom });
   }
 
   /** The first two messages of a node: it asks for the clock, then promises. */
@@ -172,6 +172,7 @@ describe('a node that hears nothing', () => {
   /** Has used `used` permits when the control plane falls silent. */
   function silent(used: number, place: Place): Played {
     const node = new Played();
+    node.join(place);
     node.now += 2 * WINDOW_MS;
     node.join(place);
     for (let at = 0; at < used; at += 1) node.arrive();
@@ -219,6 +220,33 @@ describe('a node that hears nothing', () => {
     const node = silent(15, { nodes: 1, index: 0 });
     node.now += PROMISE_MS;
     expect(admitted(node, 100)).toBe(45);
+  });
+
+  it('repeats what it used before where it has not been the only one for a minute', () => {
+    const node = silent(15, { nodes: 2, index: 0 });
+    node.tick();
+    node.now += 1_000;
+    node.tick();
+    node.promised();
+    node.now += PROMISE_MS;
+    expect(admitted(node, 100)).toBe(0);
+    node.now += WINDOW_MS;
+    expect(admitted(node, 100)).toBe(60);
+  });
+
+  it('takes no share for which there was no room, and keeps to the least where there was', () => {
+    const fresh = new Played();
+    fresh.tick({ nodes: 2, index: 1 });
+    fresh.promised(false, { nodes: 2, index: 1 });
+    fresh.promised(true, { nodes: 2, index: 1 }, false);
+    fresh.now += 10 * WINDOW_MS;
+    expect(admitted(fresh, 100)).toBe(0);
+    const node = silent(1, { nodes: 3, index: 0 });
+    node.now += 1_000;
+    node.tick({ nodes: 2, index: 0 });
+    node.promised(true, { nodes: 2, index: 0 }, false);
+    node.now += 2 * WINDOW_MS;
+    expect(admitted(node, 100)).toBe(20);
   });
 
   it('uses no permits that it asked for before it went on alone, and says so', () => {

@@ -195,7 +195,7 @@ export class NodePermits implements Permits {
     const { control, now, ownId } = this.#parts;
     const sentAt = now();
     try {
-      const { clock, accepted } = await control.promisePermits({
+      const { clock, accepted, hasRoom } = await control.promisePermits({
         nodeId: ownId() ?? '',
         heard,
         nodes: place.nodes,
@@ -203,7 +203,7 @@ export class NodePermits implements Permits {
         alone,
         leaving: false,
       });
-      this.#step({ type: 'PROMISED', sentAt, place, clock, accepted });
+      this.#step({ type: 'PROMISED', sentAt, place, clock, accepted, hasRoom });
     } catch {
       this.#step({ type: 'UNPROMISED' });
     }

@@ -45,8 +45,6 @@ export interface Meter {
 /** The node's standing with the control plane. */
 export interface PermitState {
   meters: Map<string, Meter>;
-  /** When this process began to meter. */
-  startedAt: number;
   place: Place;
   /** The clock of the last answer, and when that came. */
   clock: string | null;
@@ -55,6 +53,10 @@ export interface PermitState {
   places: Place[];
   /** Whether the control plane accepted a promise of this process. */
   accepted: boolean;
+  /** Whether it ever said to this process that there is room for its share. */
+  hasRoom: boolean;
+  /** Since when this node is the only one, as far as it knows. */
+  onlySince: number | null;
   promising: boolean;
   promiseAfter: number;
   /** False from the start until a promise was accepted, where the last process may have acted alone. */
@@ -70,7 +72,7 @@ export type PermitEvent =
   | { type: 'GIVE_BACK'; poolId: string; grantId: string }
   | { type: 'ANSWERED'; poolId: string; sentAt: number; answer: NodePermitAnswer }
   | { type: 'UNANSWERED'; poolId: string }
-  | { type: 'PROMISED'; sentAt: number; place: Place; clock: string; accepted: boolean }
+  | { type: 'PROMISED'; sentAt: number; place: Place; clock: string; accepted: boolean; hasRoom: boolean }
   | { type: 'UNPROMISED' }
   | { type: 'UNMARKED' }
   | { type: 'TICK'; place: Place };
@@ -99,12 +101,13 @@ const SECOND_MS = 1_000;
 export function newPermitState(startedAt: number, remembers: boolean): PermitState {
   return {
     meters: new Map(),
-    startedAt,
     place: { nodes: 0, index: -1 },
     clock: null,
     answeredAt: null,
     places: [],
     accepted: false,
+    hasRoom: false,
+    onlySince: null,
     promising: false,
     promiseAfter: startedAt,
     remembers,

@@ -3,6 +3,7 @@
  * changed in place and nothing else is.
  */
 import { ALONE_USES_MAX } from '@gateway/shared/permits';
+import type { Place } from '@gateway/shared/permits';
 import type { NodePermitAloneUse } from '@gateway/shared/permit-api';
 import { isAlone } from './alone.ts';
 import { onAnswer, onSilence, refuse, serve } from './asking.ts';
@@ -77,10 +78,23 @@ function onPromised(turn: PermitTurn, event: Extract<PermitEvent, { type: 'PROMI
   if (event.accepted) {
     state.accepted = true;
     state.remembers = true;
-    state.places = [event.place];
+    takePlace(state, event, now);
     unmark(turn, event.sentAt);
     for (const meter of state.meters.values()) serve(turn, meter);
   } else promise(turn);
+}
+
+/** Where there is no room for the place yet, the least share of all that may be known counts as before. */
+function takePlace(
+  state: PermitState,
+  { place, hasRoom }: { place: Place; hasRoom: boolean },
+  now: number,
+): void {
+  if (hasRoom) {
+    state.hasRoom = true;
+    state.places = [place];
+  }
+  state.onlySince = hasRoom && place.nodes === 1 ? (state.onlySince ?? now) : null;
 }
 
 /** What was told is told once. */
@@ -119,9 +133,14 @@ function promise(turn: PermitTurn): void {
   if (state.promising || now < state.promiseAfter || state.leaving) return;
   const heard = isAlone(state, now) ? null : state.clock;
   const { place } = state;
-  if (heard !== null) state.places.push(place);
+  if (heard !== null && !isSame(state.places.at(-1), place)) state.places.push(place);
+  if (place.nodes !== 1) state.onlySince = null;
   state.promising = true;
   effects.push({ type: 'PROMISE', heard, place, alone: heard === null ? [] : aloneUses(state, now) });
+}
+
+function isSame(one: Place | undefined, other: Place): boolean {
+  return one?.nodes === other.nodes && one.index === other.index;
 }
 
 /** What was admitted without permits in the last minute, as promises tell it; null where nobody knows. */

@@ -4,24 +4,29 @@
  */
 import { WINDOW_MS } from '@gateway/shared/permits';
 import type { Place } from '@gateway/shared/permits';
-import { judge, promised, useAt, usesOf, writtenOff } from '../../control-plane/pools/permit.rules.ts';
+import {
+  hasRoom,
+  judge,
+  promised,
+  useAt,
+  usesOf,
+  writtenOff,
+} from '../../control-plane/pools/permit.rules.ts';
 import type { Grant, Standing, Use } from '../../control-plane/pools/permit.rules.ts';
 import type {
   PermitAnswer,
   PermitRequest,
+  PromiseAnswer,
   PromiseRequest,
 } from '../../control-plane/pools/permit.service.ts';
 import { newPermitState } from '../../data-plane/permits/state.ts';
 import type { PermitEffect, PermitEvent, PermitState } from '../../data-plane/permits/state.ts';
-import { step } from '../../data-plane/permits/step.ts';
+import { aloneUses, step } from '../../data-plane/permits/step.ts';
 
 /** The control plane of a run: the service on a database, or its rules in memory. */
 export interface Office {
   request(request: PermitRequest, now: number): Promise<PermitAnswer> | PermitAnswer;
-  promise(
-    request: PromiseRequest,
-    now: number,
-  ): Promise<{ clock: number; accepted: boolean }> | { clock: number; accepted: boolean };
+  promise(request: PromiseRequest, now: number): Promise<PromiseAnswer> | PromiseAnswer;
   /** An administrator says that a node is gone for good. */
   writeOff(nodeId: string, now: number): Promise<void> | void;
 }
@@ -45,6 +50,10 @@ export interface Plan {
   /** Moments at which a node is killed and starts again a second later. */
   kills?: readonly { at: number; node: number }[];
   /** Moments at which a node is killed for good, and an administrator says so, so many ms later. */
+  /** Moments at which a node is registered and starts; the others are there from the beginning. */
+  joins?: readonly { at: number; node: number }[];
+  /** Moments at which a node is told to end, and ends in good order. */
+  leaves?: readonly { at: number; node: number }[];
   losses?: readonly { at: number; node: number; saidAfterMs: number }[];
   latencyMs?: number;
   /** How many of 100 messages, and as many answers, are lost. */
@@ -99,13 +108,17 @@ export function memoryOffice(cap: () => number): Office {
     },
     promise(request, now) {
       const { heard, nodeId, alone } = request;
-      if (heard === null) return { clock: now, accepted: false };
+      if (heard === null) return { clock: now, accepted: false, hasRoom: false };
       const before = nodes.find((node) => node.nodeId === nodeId);
       const standing = promised({ ...request, heard, remembers: alone !== null }, before, now);
-      if (!standing) return { clock: now, accepted: false };
+      if (!standing) return { clock: now, accepted: false, hasRoom: false };
       for (const { used, agoMs } of alone ?? []) uses.push(useAt(now - agoMs, used));
       nodes = [...nodes.filter((node) => node !== before), standing];
-      return { clock: now, accepted: true };
+      return {
+        clock: now,
+        accepted: true,
+        hasRoom: standing.place === request.place && hasRoom(standing.place, nodeId, { nodes, now }),
+      };
     },
     writeOff(nodeId, now) {
       nodes = nodes.map((node) => (node.nodeId === nodeId ? writtenOff(node, now) : node));
@@ -123,6 +136,8 @@ interface SimulatedNode {
   /** Messages of a process that was killed find nobody. */
   life: number;
   lost: boolean;
+  /** The registered nodes, as far as it knows. */
+  known: readonly number[];
 }
 
 const POOL = 'pool_simulated';
@@ -141,6 +156,7 @@ class Simulation {
   readonly #plan: Plan;
   readonly #office: Office;
   readonly #nodes: SimulatedNode[];
+  readonly #registered = new Set<number>();
   readonly #outcome: Outcome = { admitted: [], refused: { rate_limited: 0, unavailable: 0 }, messages: 0 };
   readonly #queue: { at: number; order: number; work: () => void | Promise<void> }[] = [];
   #order = 0;
@@ -154,15 +170,16 @@ class Simulation {
       const offset = Math.floor(plan.random() * 1e6) + 0.5;
       // A machine that has run for a while: its first minute is not what is looked at.
       const state = newPermitState(offset - 2 * WINDOW_MS, true);
-      return { id: `node_${index}`, index, state, offset, marked: false, life: 0, lost: false };
+      return { id: `node_${index}`, index, state, offset, marked: false, life: 0, lost: false, known: [] };
     });
   }
 
   async run(): Promise<Outcome> {
     for (const node of this.#nodes) {
-      this.#tick(node, node.life);
-      this.#arrivals(node);
+      const joined = this.#plan.joins?.find((each) => each.node === node.index);
+      this.#at(joined?.at ?? 0, () => this.#start(node, joined !== undefined));
     }
+    for (const { at, node } of this.#plan.leaves ?? []) this.#at(at, () => this.#leave(node));
     for (const { at, node } of this.#plan.kills ?? []) this.#at(at, () => this.#kill(node));
     for (const loss of this.#plan.losses ?? []) this.#at(loss.at, () => this.#lose(loss));
     for (let next = this.#queue.shift(); next && next.at < this.#plan.forMs; next = this.#queue.shift()) {
@@ -180,15 +197,41 @@ class Simulation {
     this.#queue.splice(place, 0, item);
   }
 
+  #start(node: SimulatedNode, isNew: boolean): void {
+    if (isNew) node.state = newPermitState(this.#now + node.offset, true);
+    this.#registered.add(node.index);
+    this.#tick(node, node.life);
+    this.#arrivals(node);
+  }
+
+  /** It is said whatever befalls the network: until it has arrived, the node goes on saying it. */
+  #leave(index: number): void {
+    const node = this.#nodes[index];
+    if (!node || !this.#registered.has(index) || node.lost) return;
+    this.#registered.delete(index);
+    node.life += 1;
+    node.lost = true;
+    this.#sayLeaving(node, node.life);
+  }
+
+  #sayLeaving(node: SimulatedNode, life: number): void {
+    if (node.life !== life) return;
+    if (this.#isAway(node)) return this.#after(REFUSED_MS, () => this.#sayLeaving(node, life));
+    const alone = aloneUses(node.state, this.#now + node.offset)?.map((use) => ({ ...use })) ?? null;
+    const promise = { nodeId: node.id, heard: this.#clock(), place: node.state.place, alone, leaving: true };
+    void this.#office.promise(promise, this.#clock());
+  }
+
   #after(ms: number, work: () => void | Promise<void>): void {
     this.#at(this.#now + ms, work);
   }
 
   #kill(index: number): void {
     const node = this.#nodes[index];
-    if (!node) return;
+    if (!node || node.lost || !this.#registered.has(index)) return;
     node.life += 1;
     this.#after(DOWN_MS, () => {
+      if (node.lost) return;
       node.state = newPermitState(this.#now + node.offset, !node.marked);
       this.#tick(node, node.life);
     });
@@ -196,10 +239,13 @@ class Simulation {
 
   #lose({ node: index, saidAfterMs }: { node: number; saidAfterMs: number }): void {
     const node = this.#nodes[index];
-    if (!node) return;
+    if (!node || !this.#registered.has(index)) return;
     node.life += 1;
     node.lost = true;
-    this.#after(saidAfterMs, () => this.#office.writeOff(node.id, this.#clock()));
+    this.#after(saidAfterMs, () => {
+      this.#registered.delete(index);
+      return this.#office.writeOff(node.id, this.#clock());
+    });
   }
 
   /** The control plane's. */
@@ -231,8 +277,10 @@ class Simulation {
     this.#after(TICK_MS, () => this.#tick(node, life));
   }
 
-  #place({ index }: SimulatedNode): Place {
-    return { nodes: this.#plan.nodes, index };
+  /** As the last configuration says that the node has heard. */
+  #place(node: SimulatedNode): Place {
+    if (!this.#isAway(node)) node.known = [...this.#registered].sort((one, other) => one - other);
+    return { nodes: node.known.length, index: node.known.indexOf(node.index) };
   }
 
   #send(node: SimulatedNode, event: PermitEvent): void {
@@ -298,8 +346,8 @@ class Simulation {
     const { place, alone } = effect;
     const heard = effect.heard === null ? null : Number(effect.heard);
     const promise = { nodeId: node.id, heard, place, alone, leaving: false };
-    const { clock, accepted } = await this.#office.promise(promise, now);
-    return { type: 'PROMISED', sentAt, place, clock: String(clock), accepted };
+    const { clock, ...verdict } = await this.#office.promise(promise, now);
+    return { type: 'PROMISED', sentAt, place, clock: String(clock), ...verdict };
   }
 
   #isAway(node: SimulatedNode): boolean {
