@@ -2,10 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { realDisk } from './ledger/disk.ts';
-import type { Disk } from './ledger/disk.ts';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { Bank } from './ledger/model/bank.ts';
+import { HangingDisk } from './ledger/model/hanging-disk.ts';
 import { openLedger } from './ledger/open-ledger.ts';
 import type { OpenLedger } from './ledger/open-ledger.ts';
 import { makeModel, makeRoute, startNode } from '../test/request-path.ts';
@@ -21,29 +20,17 @@ const ANSWER = JSON.stringify({
 });
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-let full: boolean;
+let disk: HangingDisk;
 let folder: string;
 let bank: Bank;
 let ledger: OpenLedger;
 let upstream: FakeUpstream;
 let node: TestNode;
 
-/** Takes nothing while it is full. */
-const disk: Disk = {
-  ...realDisk,
-  create: async (path) => {
-    if (full) throw new Error('ENOSPC');
-    const file = await realDisk.create(path);
-    return {
-      append: (bytes) => (full ? Promise.reject(new Error('ENOSPC')) : file.append(bytes)),
-      cut: (length) => file.cut(length),
-      close: () => file.close(),
-    };
-  },
-};
-
 beforeEach(async () => {
-  full = false;
+  // Whether the disk hangs is looked at when the test says so.
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  disk = new HangingDisk();
   folder = mkdtempSync(join(tmpdir(), 'gateway-sick-'));
   bank = new Bank({ 'wallet-1': 10_000_000n });
   ledger = await openLedger({ folder, control: bank, log: quiet, disk });
@@ -57,7 +44,9 @@ beforeEach(async () => {
 afterEach(async () => {
   await node.close();
   await upstream.close();
-  full = false;
+  vi.useRealTimers();
+  disk.fails = false;
+  disk.goOn();
   await ledger.close();
   rmSync(folder, { recursive: true });
 });
@@ -74,16 +63,32 @@ const free = async (): Promise<number[]> => {
 
 it('lists models and counts tokens, answers 503 to what is paid, and serves again once it can', async () => {
   expect([await ask(), ...(await free())]).toEqual([200, 200, 200, 200]);
-  full = true;
+  disk.fails = true;
   expect([await ask(), ...(await free())]).toEqual([503, 200, 200, 200]);
   expect(ledger.writable).toBe(false);
   const asked = upstream.seen.length;
   expect([await ask(), ...(await free())]).toEqual([503, 200, 200, 200]);
   // Once the node knows, it asks no upstream for what it could not charge.
   expect(upstream.seen.length).toBe(asked);
-  full = false;
+  disk.fails = false;
   await expect.poll(() => ledger.writable).toBe(true);
   expect(await ask()).toBe(200);
   await ledger.drain(5_000);
   expect(bank.charges.size).toBe(2);
+});
+
+it('begins nothing that is paid while the disk hangs, and ends what was begun when it answers', async () => {
+  expect(await ask()).toBe(200);
+  disk.hangs = 'append';
+  const begun = ask();
+  await vi.waitFor(() => expect(disk.waiting).toBe(1));
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(ledger.writable).toBe(false);
+  const asked = upstream.seen.length;
+  expect([await ask(), ...(await free())]).toEqual([503, 200, 200, 200]);
+  expect(upstream.seen.length).toBe(asked);
+  disk.goOn();
+  expect([await begun, await ask()]).toEqual([200, 200]);
+  await ledger.drain(5_000);
+  expect(bank.charges.size).toBe(3);
 });

@@ -20,8 +20,11 @@ export const GROUPS = {
   },
   /** What a node promises on its disk. */
   journal: {
-    mutate: ['data-plane/ledger/journal.ts'],
-    tests: ['data-plane/ledger/{journal-files,journal}.test.ts', 'data-plane/ledger/open-ledger.test.ts'],
+    mutate: ['data-plane/ledger/{journal,write-watch}.ts'],
+    tests: [
+      'data-plane/ledger/{journal-files,journal,hanging-disk}.test.ts',
+      'data-plane/ledger/open-ledger.test.ts',
+    ],
     database: false,
   },
   /** The bytes of the journal, and how they are read back. */
@@ -50,7 +53,7 @@ export const GROUPS = {
   node: {
     mutate: ['data-plane/ledger/{open-ledger,lease-desk,lock,disk}.ts'],
     tests: [
-      'data-plane/ledger/{ledger-trouble,ledger-ends}.test.ts',
+      'data-plane/ledger/{ledger-trouble,ledger-ends,hanging-disk}.test.ts',
       'data-plane/ledger/open-ledger.test.ts',
       'data-plane/ledger/{journal-files,journal}.test.ts',
       'data-plane/ledger/parked-charge.test.ts',

@@ -2,6 +2,7 @@
 import { constants, write } from 'node:fs';
 import { mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
+import { dirname } from 'node:path';
 
 /** An open file that only grows. */
 export interface GrowingFile {
@@ -29,6 +30,20 @@ export interface Disk {
   rename(from: string, to: string): Promise<void>;
   remove(path: string): Promise<void>;
   syncFolder(folder: string): Promise<void>;
+}
+
+/** A new file that gets its name only when these first bytes are durable. Throws when the disk refuses. */
+export async function createWhole(disk: Disk, path: string, bytes: Uint8Array): Promise<GrowingFile> {
+  const file = await disk.create(`${path}.tmp`);
+  try {
+    await file.append(bytes);
+    await disk.rename(`${path}.tmp`, path);
+    await disk.syncFolder(dirname(path));
+    return file;
+  } catch (error) {
+    await file.close().catch(() => undefined);
+    throw error;
+  }
 }
 
 const OWNER_ONLY = 0o600;

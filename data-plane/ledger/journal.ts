@@ -1,11 +1,9 @@
-/**
- * The append-only journal of a node's money. Many commits share one durable write; a segment that failed
- * once is never written again; what is settled is removed.
- */
+/** The append-only journal of a node's money: commits share durable writes, what is settled is removed. */
 import { join } from 'node:path';
 import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { bookToJson, emptyBook, enter } from './book.ts';
 import type { Book, JournalRecord, NoteRecord, SettledRecord } from './book.ts';
+import { createWhole } from './disk.ts';
 import type { Disk, GrowingFile } from './disk.ts';
 import { encodeFrame } from './frames.ts';
 import { payloadOf } from './pages.ts';
@@ -13,6 +11,7 @@ import type { Page } from './pages.ts';
 import { replayFolder, segmentName } from './replay.ts';
 import type { Segment } from './replay.ts';
 import { Unsettled } from './unsettled.ts';
+import { WriteWatch } from './write-watch.ts';
 
 /** A segment is followed by a new one at this size, in bytes. */
 const SEGMENT_BYTES = 16 * 1024 * 1024;
@@ -64,6 +63,8 @@ export class Journal {
   readonly book: Book;
   /** Numbers the processes on this journal upwards: that of the first segment of this one. */
   start = 0;
+  /** Looks whether the disk hangs when it is told to. */
+  readonly watch: WriteWatch;
   readonly #options: JournalOptions;
   readonly #segments: Segment[];
   #file: GrowingFile | undefined;
@@ -86,10 +87,16 @@ export class Journal {
     this.#segments = segments;
     this.#nextSeq = book.nextSeq;
     this.#unsettled = new Unsettled(options.disk, { book, segments });
+    this.watch = new WriteWatch(options.log);
   }
 
-  /** Whether a charge could be made durable now. */
+  /** Whether a charge could be made durable now: nothing should be begun that ends with one while not. */
   get writable(): boolean {
+    return this.#takes && !this.watch.hangs;
+  }
+
+  /** What comes while the disk hangs waits as well: the write under way may still become durable. */
+  get #takes(): boolean {
     return !this.#sick && this.#queue.length < QUEUE_MAX;
   }
 
@@ -127,7 +134,7 @@ export class Journal {
 
   /** The same for who needs no promise of its own: each charge of a busy node. */
   enqueue(record: JournalRecord, outcome: Outcome): void {
-    if (!this.writable || this.#closed) return outcome.reject(new Error('the journal is not writable'));
+    if (!this.#takes || this.#closed) return outcome.reject(new Error('the journal is not writable'));
     if (record.type === 'charge') {
       if (record.seq !== this.#nextSeq)
         return outcome.reject(new Error(`charge ${record.seq} came where ${this.#nextSeq} was due`));
@@ -180,11 +187,14 @@ export class Journal {
       // What is appended in the same turn of the event loop, by whichever request, shares one write.
       await endOfTurn();
       const group = this.#queue.splice(0, GROUP_MAX);
+      this.watch.begin();
       try {
         await this.#write(group.map(({ record }) => record));
       } catch (error) {
         await this.#refuse(group, error);
         continue;
+      } finally {
+        this.watch.end();
       }
       for (const { outcome } of group) outcome?.resolve();
     }
@@ -229,21 +239,12 @@ export class Journal {
     await old?.close().catch(() => undefined);
     const number = (this.#segments.at(-1)?.number ?? 0) + 1;
     const path = join(folder, segmentName(number));
-    const file = await disk.create(`${path}.tmp`);
-    try {
-      const frame = encodeFrame(0, [JSON.stringify(bookToJson(this.book))]);
-      await file.append(frame);
-      await disk.rename(`${path}.tmp`, path);
-      await disk.syncFolder(folder);
-      this.#segments.push({ number, path, endSeq: this.book.nextSeq, size: frame.length });
-      this.#group = 1;
-      this.#file = file;
-      this.#sick = false;
-      return number;
-    } catch (error) {
-      await file.close().catch(() => undefined);
-      throw error;
-    }
+    const frame = encodeFrame(0, [JSON.stringify(bookToJson(this.book))]);
+    this.#file = await createWhole(disk, path, frame);
+    this.#segments.push({ number, path, endSeq: this.book.nextSeq, size: frame.length });
+    this.#group = 1;
+    this.#sick = false;
+    return number;
   }
 
   /**
@@ -259,8 +260,6 @@ export class Journal {
     const file = this.#file;
     this.#file = undefined;
     this.#sick = true;
-    // A disk that hangs holds up this file alone.
-    this.#heal();
     try {
       await file?.cut(this.#segments.at(-1)?.size ?? 0);
     } catch (error) {
@@ -270,6 +269,8 @@ export class Journal {
       );
     }
     await file?.close().catch(() => undefined);
+    // Not before: what is taken in between would wait behind a cut that hangs, and be refused with the rest.
+    this.#heal();
   }
 
   #heal(): void {

@@ -38,7 +38,7 @@ export interface OpenLedger extends Ledger {
   readonly start: number;
   /** Whether all charges are settled that stood in the journal when this process began. */
   readonly formerSettled: boolean;
-  /** False while the disk refuses charges: paid requests are answered with 503. */
+  /** False while the disk refuses charges, or does not answer: paid requests are answered with 503. */
   readonly writable: boolean;
   /** Charges and free records that the control plane does not have yet. */
   readonly usageBacklog: number;

@@ -108,7 +108,10 @@ class NodeLedger implements OpenLedger {
       purseOf: (leaseId) => this.#state.purses.get(this.#state.leases.get(leaseId)?.purseId ?? ''),
       tell: (event) => this.#dispatch(event),
     });
-    this.#ticking = setInterval(() => this.#dispatch({ type: 'TICK' }), TICK_MS);
+    this.#ticking = setInterval(() => {
+      journal.watch.look();
+      this.#dispatch({ type: 'TICK' });
+    }, TICK_MS);
   }
 
   get journalId(): string {
