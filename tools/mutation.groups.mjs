@@ -53,7 +53,7 @@ export const GROUPS = {
   node: {
     mutate: ['data-plane/ledger/{open-ledger,lease-desk,lock,disk}.ts'],
     tests: [
-      'data-plane/ledger/{ledger-trouble,ledger-ends,hanging-disk}.test.ts',
+      'data-plane/ledger/{lease-desk,ledger-trouble,ledger-ends,hanging-disk}.test.ts',
       'data-plane/ledger/open-ledger.test.ts',
       'data-plane/ledger/{journal-files,journal}.test.ts',
       'data-plane/ledger/parked-charge.test.ts',
