@@ -30,6 +30,7 @@ import { ChatSizes } from './027-chat-sizes.ts';
 import { ProcessStarts } from './028-process-starts.ts';
 import { Watch } from './029-watch.ts';
 import { RefusedQuestions } from './030-refused-questions.ts';
+import { MonthsAgain } from './031-months-again.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -64,4 +65,5 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '028-process-starts', class: ProcessStarts },
   { name: '029-watch', class: Watch },
   { name: '030-refused-questions', class: RefusedQuestions },
+  { name: '031-months-again', class: MonthsAgain },
 ];

@@ -1,4 +1,4 @@
-/** Settlement where the month of now is not there: the database's clock leapt, or the job was away for long. */
+/** Settlement where the log has no part for now: the database's clock leapt, or the job was away for long. */
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openMoney, reported } from '../../test/money-fixture.ts';
@@ -6,7 +6,7 @@ import type { Money } from '../../test/money-fixture.ts';
 import { SYSTEM_ACTOR } from '../context.ts';
 import { UserFailure } from '../errors.ts';
 import { query, sql } from '../sql.ts';
-import { checkInvariants } from '../wallet/invariants.ts';
+import { checkInvariants, INVARIANTS } from '../wallet/invariants.ts';
 import { requestLease } from '../wallet/lease.service.ts';
 import { walletById } from '../wallet/wallet.service.ts';
 import { makeMonths } from './retention.service.ts';
@@ -67,6 +67,29 @@ async function unmakeMonths(): Promise<void> {
   await owner.query('delete from usage_partition');
 }
 
+/**
+ * Drops all months as the owner's function does, which would not yet: as if the clocks of all had been years
+ * ahead for a while.
+ */
+async function dropAllMonths(): Promise<void> {
+  const { rows } = await owner.query<{ name: string }>(
+    'select name from usage_partition where dropped_at is null',
+  );
+  for (const { name } of rows) {
+    await owner.query(`delete from usage_request r using ${name} u
+      where r.request_id = u.request_id and u.cost = 0`);
+    await owner.query(
+      `update usage_partition p set dropped_at = clock_timestamp(), requests = u.requests,
+        charges = u.charges, cost = u.cost
+      from (select count(*) as requests, count(*) filter (where cost > 0) as charges,
+        coalesce(sum(cost), 0) as cost from ${name}) u where p.name = $1`,
+      [name],
+    );
+    await owner.query(`alter table usage_entry detach partition ${name}`);
+    await owner.query(`drop table ${name}`);
+  }
+}
+
 async function heldBy(at: Place): Promise<bigint | undefined> {
   return (await walletById(money.em(), at.walletId))?.held;
 }
@@ -99,6 +122,35 @@ describe('settlement in a month that was not made', () => {
     expect(await makeMonths(money.em())).toBe(0);
     expect(await monthsThere()).toEqual(made);
     expect(await heldBy(at)).toBe(6n * PRICE);
+  });
+
+  it('makes it again, and again, where it was dropped, and charges nothing twice', async () => {
+    const at = await place();
+    const records = [charge(at, 1), charge(at, 2), free(at)];
+    await settleAt(at, records);
+    for (const seq of [3, 4]) {
+      await dropAllMonths();
+      expect(await checkInvariants(money.em())).toEqual([]);
+      expect(await settleAt(at, [charge(at, seq), free(at)])).toMatchObject({ accepted: 2, rejected: [] });
+      expect(await settleAt(at, records.slice(0, 2))).toMatchObject({ accepted: 0, duplicates: 2 });
+      expect(await checkInvariants(money.em())).toEqual([]);
+    }
+    expect(await heldBy(at)).toBe(6n * PRICE);
+  });
+
+  it.each([
+    ['I8', 'update usage_partition set cost = cost + 1, charges = charges + 1 where dropped_at is not null'],
+    ['I10', 'update usage_hour set requests = requests + 1'],
+  ])('keeps what it held before in the books: %s finds what is at odds with it', async (rule, forgery) => {
+    const at = await place();
+    await settleAt(at, [charge(at, 1), free(at)]);
+    await dropAllMonths();
+    await settleAt(at, [charge(at, 2), free(at)]);
+    await owner.query('begin');
+    await owner.query(forgery);
+    const found = INVARIANTS.find((one) => one.rule === rule)?.find ?? '';
+    expect((await owner.query(found)).rowCount).toBe(1);
+    await owner.query('rollback');
   });
 
   it('blames no record where the month cannot be made, and settles when it is there again', async () => {

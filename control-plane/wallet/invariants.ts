@@ -90,11 +90,18 @@ export const INVARIANTS: readonly Invariant[] = [
         join usage_partition p on r.at >= p.lower_at and r.at < p.upper_at
         where r.request_id = c.request_id and p.dropped_at is not null))
       union all
-      select p.name, 'dropped with ' || p.cost || ' in ' || p.charges || ', charged ' || coalesce(c.sum, 0)
-        || ' in ' || c.count from usage_partition p
-      join lateral (select sum(c.amount) as sum, count(*) as count from usage_request r
-        join usage_charge c using (request_id) where r.at >= p.lower_at and r.at < p.upper_at) c on true
-      where p.dropped_at is not null and (p.cost <> coalesce(c.sum, 0) or p.charges <> c.count)
+      select 'dropped months', 'dropped with ' || p.cost || ' in ' || p.charges || ', charged '
+        || coalesce(c.sum, 0) || ' in ' || c.count
+      from (select sum(cost) as cost, sum(charges) as charges from usage_partition
+        where dropped_at is not null) p
+      join lateral (select sum(c.amount) as sum, count(*) as count
+        from usage_charge c join usage_request r using (request_id)
+        where p.charges is not null
+          and exists (select from usage_partition d
+            where d.dropped_at is not null and r.at >= d.lower_at and r.at < d.upper_at)
+          and not exists (select from usage_entry u where u.request_id = r.request_id and u.at = r.at)) c
+        on true
+      where p.cost <> coalesce(c.sum, 0) or p.charges <> c.count
       union all
       select t.id, 'revenue ' || coalesce(e.sum, 0) || ' is not charges ' || coalesce(c.sum, 0) from
         ledger_transaction t
@@ -117,15 +124,20 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     rule: 'I10',
-    promise: 'the sums by hour are those of the usage log',
-    find: `select coalesce(u.month, h.month)::text as subject, coalesce(u.requests, 0) || ' for ' ||
+    promise: 'the sums by hour are those of the usage log, with what months held that were dropped',
+    find: `with dropped as (select coalesce(max(upper_at), '-infinity') as until, sum(requests) as requests,
+        sum(cost) as cost from usage_partition where dropped_at is not null)
+      select coalesce(u.month, h.month)::text as subject, coalesce(u.requests, 0) || ' for ' ||
         coalesce(u.cost, 0) || ', summed up ' || coalesce(h.requests, 0) || ' for ' || coalesce(h.cost, 0)
         as detail
-      from (select date_trunc('month', at, 'UTC') as month, count(*) as requests, sum(cost) as cost
-        from usage_entry group by 1) u
-      full join (select date_trunc('month', hour, 'UTC') as month, sum(requests) as requests,
-        sum(cost) as cost from usage_hour where hour >= (select coalesce(max(upper_at), '-infinity')
-          from usage_partition where dropped_at is not null) group by 1) h using (month)
+      from (select month, sum(requests) as requests, sum(cost) as cost
+        from (select case when e.at < d.until then '-infinity' else date_trunc('month', e.at, 'UTC') end
+            as month, count(*) as requests, sum(e.cost) as cost
+          from usage_entry e cross join dropped d group by 1
+          union all select '-infinity', requests, cost from dropped where requests > 0) kept group by 1) u
+      full join (select case when s.hour < d.until then '-infinity' else date_trunc('month', s.hour, 'UTC')
+            end as month, sum(s.requests) as requests, sum(s.cost) as cost
+          from usage_hour s cross join dropped d group by 1) h using (month)
       where u.requests is distinct from h.requests or u.cost is distinct from h.cost`,
   },
   {
