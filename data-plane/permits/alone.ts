@@ -3,7 +3,7 @@
  * own share of it, and in the first minute no more than it used in the minute before, because what others
  * used then is not known here.
  */
-import { ALONE_MAX_MS, PROMISE_MS, WINDOW_MS, shareOf } from '@gateway/shared/permits';
+import { ALONE_MAX_MS, PERMIT_TTL_MS, PROMISE_MS, WINDOW_MS, shareOf } from '@gateway/shared/permits';
 import type { Meter, PermitState } from './state.ts';
 
 /** When the node begins to act alone; undefined where it may not at all. */
@@ -37,6 +37,7 @@ function limitOf(state: PermitState, meter: Meter, { from, now }: { from: number
   const share = shareIn(state, meter);
   // Who has been the only node for a minute knows all that was used.
   const knowsAll = state.onlySince !== null && now - state.onlySince >= WINDOW_MS;
-  if (now >= from + WINDOW_MS || knowsAll) return share;
+  // What others were granted while the promise held they may use a little later.
+  if (now >= from + PERMIT_TTL_MS + WINDOW_MS || knowsAll) return share;
   return Math.min(share, meter.uses.between(from - WINDOW_MS, from));
 }

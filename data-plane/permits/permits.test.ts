@@ -207,6 +207,14 @@ describe('a node that hears nothing', () => {
     expect(admitted(node, 50)).toBe(20);
   });
 
+  it('waits for the permits that others had when its promise ended', () => {
+    const node = silent(5, { nodes: 3, index: 0 });
+    node.now += PROMISE_MS + WINDOW_MS + PERMIT_TTL_MS - 1;
+    expect(admitted(node, 50)).toBe(5);
+    node.now += 1;
+    expect(admitted(node, 50)).toBe(15);
+  });
+
   it('is 503 while too little is known, 429 once its share is used', () => {
     const node = silent(1, { nodes: 3, index: 0 });
     node.now += PROMISE_MS;
@@ -230,7 +238,7 @@ describe('a node that hears nothing', () => {
     node.promised();
     node.now += PROMISE_MS;
     expect(admitted(node, 100)).toBe(0);
-    node.now += WINDOW_MS;
+    node.now += PERMIT_TTL_MS + WINDOW_MS;
     expect(admitted(node, 100)).toBe(60);
   });
 

@@ -1,5 +1,5 @@
 /** What a node knows about the permits of its pools, and the events and effects that move it. */
-import { BUCKET_MS, WINDOW_MS } from '@gateway/shared/permits';
+import { BUCKET_MS, PERMIT_TTL_MS, WINDOW_MS } from '@gateway/shared/permits';
 import type { Place } from '@gateway/shared/permits';
 import type { NodePermitAloneUse, NodePermitAnswer, NodePermitUse } from '@gateway/shared/permit-api';
 import { SlidingCount } from './window.ts';
@@ -137,7 +137,7 @@ export function meterFor(state: PermitState, { poolId, cap }: { poolId: string; 
     arrivals: new SlidingCount(SECOND_MS, BUCKET_MS),
     refusals: new SlidingCount(SECOND_MS, BUCKET_MS),
     // The minute before the node began to act alone is looked at for another minute.
-    uses: new SlidingCount(2 * WINDOW_MS, BUCKET_MS),
+    uses: new SlidingCount(2 * WINDOW_MS + PERMIT_TTL_MS, BUCKET_MS),
     usesAlone: new SlidingCount(WINDOW_MS, BUCKET_MS),
     lastAloneAt: Number.NEGATIVE_INFINITY,
     known: undefined,
