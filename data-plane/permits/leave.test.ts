@@ -1,7 +1,7 @@
 /** The last words of a node that takes nothing new: they are heard, and nothing is heard after them. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, expect, it } from 'vitest';
-import { PROMISE_MS } from '@gateway/shared/permits';
+import { PERMIT_TTL_MS, PROMISE_MS } from '@gateway/shared/permits';
 import type { NodePermitPromiseInput } from '@gateway/shared/permit-api';
 import type { PoolRecord } from '@gateway/shared/records';
 import { SETTINGS } from '../../test/request-path.ts';
@@ -105,7 +105,7 @@ it('tell what was admitted without permits, and nothing is admitted so any more'
     throw new Error('away');
   });
   // It looks on for a minute as long as it is heard no more; then its whole share is safe.
-  clock.now += PROMISE_MS + 61_000;
+  clock.now += PROMISE_MS + PERMIT_TTL_MS + 61_000;
   await permits.admit(pool);
   answerWith(async ({ heard }) => ({ clock: '70000', accepted: heard === '70000', hasRoom: true }));
   await permits.leave();
