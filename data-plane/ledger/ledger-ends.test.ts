@@ -184,6 +184,8 @@ test('a lease that waits to be closed has its charges reported at once', async (
   const ledger = await open();
   ledger.connect('node_1');
   const hold = await ledger.hold(keyOf('wallet_a'), PRICE);
+  // It gathers what is to be reported.
+  await until(() => vi.getTimerCount() === 1);
   ledger.recall('lease_1');
   await hold.commit(usageOf('request_1', PRICE));
   // No timer ends, so nothing that gathers is ever sent.
