@@ -130,7 +130,7 @@ export const GROUPS = {
     // Without interleaving.test.ts: ten seconds for each error, and longer than any test may take here.
     tests: [
       'control-plane/watch.test.ts',
-      'control-plane/usage/late.test.ts',
+      'control-plane/usage/{late,missing-months}.test.ts',
       'control-plane/wallet/{lease,lease-words,lease.refusals,owed}.test.ts',
       'control-plane/usage/settlement.test.ts',
     ],

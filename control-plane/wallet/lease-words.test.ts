@@ -1,6 +1,6 @@
 /** Leases: what each refusal says, what stands in the books and who hears of it. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openMoney, reported } from '../../test/money-fixture.ts';
+import { addJournal, openMoney, reported, takePlace } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
 import { SYSTEM_ACTOR } from '../context.ts';
 import { newId } from '../ids.ts';
@@ -154,6 +154,25 @@ it('says which of wallet, journal and key there is not', async () => {
       message: expect.stringContaining(words),
     });
   }
+});
+
+it('says that a question was answered before, or that its journal has no node any more', async () => {
+  const request = await setting({ cash: PRICE });
+  await expect(ask({ ...request, need: 2n * PRICE, requestNo: 5 })).rejects.toMatchObject({
+    code: 'INSUFFICIENT_BALANCE',
+  });
+  await expect(ask({ ...request, requestNo: 4 })).rejects.toMatchObject({
+    code: 'CONFLICT',
+    message: expect.stringContaining('was answered'),
+  });
+  const other = `${request.journalId} b`;
+  await addJournal(money.em(), request.nodeId, other);
+  await takePlace(money.em(), request.nodeId, other);
+  await expect(ask({ ...request, requestNo: 6 })).rejects.toMatchObject({
+    code: 'NOT_FOUND',
+    field: ['input', 'journalId'],
+    message: expect.stringContaining('taken the place'),
+  });
 });
 
 it('says to add credit, to raise the limit, to ask the operator or to ask again', async () => {
