@@ -133,23 +133,25 @@ class Heartbeats {
     } catch (error) {
       if (!this.#failing) log.warn({ reason: messageOf(error) }, 'a heartbeat was not answered');
       this.#failing = true;
-      if (!this.#leaving && (await this.#isReplaced(error))) onDrain();
+      if (this.#leaving) return;
+      const code = codeOf(error) === 'NOT_FOUND' ? await this.#registerAgain() : codeOf(error);
+      // Another process is the node now.
+      if (code === 'CONFLICT') onDrain();
     }
   }
 
   /**
-   * Whether another process is the node now. A control plane that does not know this one any more, since its
-   * database was put back, is told of it again.
+   * Tells a control plane of this process that does not know it any more, since its database was put back.
+   * Returns the code of a refusal.
    */
-  async #isReplaced(error: unknown): Promise<boolean> {
+  async #registerAgain(): Promise<string | undefined> {
     const { control, self, log } = this.#options;
-    if (codeOf(error) !== 'NOT_FOUND') return codeOf(error) === 'CONFLICT';
     try {
       await control.register(self);
       log.warn({}, 'registered anew: the control plane did not know this process');
-      return false;
+      return undefined;
     } catch (refused) {
-      return codeOf(refused) === 'CONFLICT';
+      return codeOf(refused);
     }
   }
 
