@@ -133,6 +133,16 @@ test('a key that a killed process had is free once the next one has settled, und
     .toBe(200);
 }, 60_000);
 
+test('a node that a database put back does not know registers again, and serves on', async () => {
+  await house.database.query(
+    `with journal as (update node_journal set start = 0, instance_id = 'of the backup')
+      update data_plane_node set journal_id = null, last_seen_at = last_seen_at - interval '1 hour'`,
+  );
+  customer = await addCustomer(house, '10');
+  await expect.poll(async () => (await ask('restored')).status, PATIENCE).toBe(200);
+  await expect.poll(charges, PATIENCE).toBe(1);
+});
+
 test('a second process on a token is refused while the first lives, and let in when it leaves', async () => {
   const { token } = await house.admin.mutate<{ token: string }>(
     'adminNodeCreate',
