@@ -1,47 +1,44 @@
+/** The tests: which belong to which tier, and which share their modules in one process. */
 import path from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/order.ts';
 
-// What one process has compiled serves the others: workers, and planes that are started a hundred times.
+// Code compiled by one process serves the others: workers, and planes that are started a hundred times.
 process.env['NODE_COMPILE_CACHE'] ??= path.join(import.meta.dirname, 'node_modules', '.cache', 'compiled');
 
-/** A test that mocks a module needs modules of its own. */
-const MOCKS = ['control-plane/accounts/mail-ways.test.ts'];
-const TOGETHER = '{shared,control-plane,data-plane}/**/*.test.ts';
+const TESTS = '{shared,control-plane,data-plane,console,test}/**/*.test.{ts,tsx}';
+/** Tests of the proof tier: long, and with seeds that change. */
+const PROOFS = '**/*.proof.test.ts';
+/** Tests that mock a module need modules of their own. */
+const MOCKS = ['control-plane/accounts/mail-delivery.test.ts'];
+const PACKAGES = '**/node_modules/**';
 
-// type-graphql loads graphql as CommonJS; two copies of it in one process refuse each other's types.
-const resolve = { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] };
-// What a poll waits for may take its time where three workers share two cores with others.
+const resolve = {
+  alias: [
+    // type-graphql loads graphql as CommonJS; two copies of it in one process refuse each other's types.
+    { find: /^graphql$/, replacement: 'graphql/index.js' },
+    { find: /^@node-rs\/argon2$/, replacement: path.join(import.meta.dirname, 'test/quick-argon2.ts') },
+  ],
+};
+// Limits for a machine whose two cores are shared with other work.
 const expect = { poll: { timeout: 20_000, interval: 20 } };
 const limits = { testTimeout: 30_000, hookTimeout: 60_000, expect };
+// No module keeps state between two apps. Loading the modules for each file takes longer than most tests.
+const together = { ...limits, isolate: false };
 
 export default defineConfig({
   test: {
     globalSetup: ['test/postgres.ts'],
-    // Most tests wait for real processes and sockets: three of them keep two cores busy.
-    maxWorkers: 3,
+    // Many tests wait for processes, sockets and pages: four workers keep two cores busy.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     projects: [
+      { resolve, test: { ...limits, name: 'mocks', include: MOCKS } },
       {
         resolve,
-        test: {
-          ...limits,
-          name: 'alone',
-          include: ['{console,test}/**/*.test.{ts,tsx}', ...MOCKS],
-          exclude: ['**/node_modules/**'],
-        },
+        test: { ...together, name: 'push', include: [TESTS], exclude: [PACKAGES, PROOFS, ...MOCKS] },
       },
-      {
-        resolve,
-        test: {
-          ...limits,
-          name: 'together',
-          include: [TOGETHER],
-          exclude: ['**/node_modules/**', ...MOCKS],
-          // These modules keep nothing between two apps: loading them for each file takes longer than most tests.
-          isolate: false,
-        },
-      },
+      { resolve, test: { ...together, name: 'proof', include: [PROOFS], exclude: [PACKAGES] } },
     ],
   },
 });

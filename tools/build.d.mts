@@ -1,9 +1,9 @@
-/** What the tests ask of the build. */
+/** Types of build.mjs for the tests. */
 
 export interface Product {
-  /** The folder that it is built into, from the root. */
+  /** Output folder, relative to the root. */
   result: string;
 }
 
-/** The products that have to be built again. */
+/** The products whose inputs have changed. */
 export function findStaleProducts(): Product[];

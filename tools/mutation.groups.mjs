@@ -1,69 +1,74 @@
 /**
- * What is mutated, and which tests have to notice. Small groups with the tests that are about them: else each
- * mutant would wait for tests that merely pass through.
+ * The files that are mutated, and the tests that must notice the errors. Each group has only the tests about
+ * its files: otherwise each mutant would wait for tests that only pass through the code.
  */
 export const GROUPS = {
-  /** Decisions without effects: whom to give how much, what counts, what may end. */
+  /** Pure rules of the ledger on both planes: holds, leases, settlement. */
   rules: {
     mutate: [
       'shared/money.ts',
-      'data-plane/ledger/{leases,asking,closing,state,events,book}.ts',
+      'data-plane/ledger/{leases,requesting,closing,state,events,journal-state}.ts',
       'control-plane/wallet/lease.rules.ts',
-      'control-plane/usage/{settlement,claim}.rules.ts',
+      'control-plane/usage/{settlement,idempotency}.rules.ts',
     ],
     tests: [
       'shared/shared.test.ts',
-      'data-plane/ledger/{asking,closing,book}.test.ts',
+      'data-plane/ledger/{requesting,closing,journal-state}.test.ts',
       'control-plane/{wallet,usage}/*.rules.test.ts',
     ],
     database: false,
   },
-  /** What a node promises on its disk. */
+  /** Durability of the journal. */
   journal: {
-    mutate: ['data-plane/ledger/{journal,write-watch}.ts'],
+    mutate: ['data-plane/ledger/{journal,write-stall}.ts'],
     tests: [
       'data-plane/ledger/{journal-files,journal,hanging-disk}.test.ts',
       'data-plane/ledger/open-ledger.test.ts',
     ],
     database: false,
   },
-  /** The bytes of the journal, and how they are read back. */
+  /** Encoding and reading of the journal's bytes. */
   files: {
     mutate: ['data-plane/ledger/{frames,lines,pages,replay,unsettled}.ts'],
     tests: ['data-plane/ledger/{frames,pages}.test.ts', 'data-plane/ledger/{journal-files,journal}.test.ts'],
     database: false,
   },
-  /** How a node reports what it charged, and what a hold is. */
+  /** Usage reports, holds and lease messages of a node. */
   settle: {
-    mutate: ['data-plane/ledger/{settle,holds,lease-calls,turns}.ts'],
-    tests: ['data-plane/ledger/{settle,holds,lease-calls,turns}.test.ts'],
+    mutate: ['data-plane/ledger/{settle,holds,lease-requests,message-queue}.ts'],
+    tests: ['data-plane/ledger/{settle,holds,lease-requests,message-queue}.test.ts'],
     database: false,
   },
-  /** What a charge says on the disk and on the wire, and how a report is sent. */
+  /** The encoding of charges, and how reports are sent. */
   texts: {
-    mutate: ['shared/{usage-report,time-texts}.ts', 'data-plane/report-usage.ts'],
+    mutate: ['shared/{usage-report,timestamps}.ts', 'data-plane/control/report-usage.ts'],
     tests: [
       'shared/shared.test.ts',
-      'data-plane/report-usage.test.ts',
-      'data-plane/ledger/{tried,settle,pages}.test.ts',
+      'data-plane/control/report-usage.test.ts',
+      'data-plane/ledger/{attempts,settle,pages}.test.ts',
     ],
     database: false,
   },
-  /** The ledger of a node put together, what keeps a second process out of it, and its files. */
+  /** The whole ledger of a node, its lock and its file operations. */
   node: {
-    mutate: ['data-plane/ledger/{open-ledger,lease-desk,lock,disk}.ts'],
+    mutate: ['data-plane/ledger/{open-ledger,lease-client,lock,disk}.ts'],
     tests: [
-      'data-plane/ledger/{lease-desk,ledger-trouble,ledger-ends,hanging-disk}.test.ts',
+      'data-plane/ledger/{lease-client,ledger-trouble,ledger-ends,hanging-disk}.test.ts',
       'data-plane/ledger/open-ledger.test.ts',
       'data-plane/ledger/{journal-files,journal}.test.ts',
-      'data-plane/ledger/parked-charge.test.ts',
+      'data-plane/ledger/quarantined-charge.test.ts',
     ],
     database: false,
   },
-  /** What one request of a customer costs, when it is charged, and what stands in its way. */
+  /** The price of a request, when it is charged, and what prevents a charge. */
   bill: {
-    mutate: ['data-plane/{bill,claim,cut}.ts'],
-    tests: ['data-plane/{bill,claim,cut}.test.ts', 'data-plane/{leaving,request-path}.test.ts'],
+    mutate: ['data-plane/bill.ts', 'data-plane/admission/idempotency.ts', 'data-plane/call/cut.ts'],
+    tests: [
+      'data-plane/bill.test.ts',
+      'data-plane/admission/idempotency.test.ts',
+      'data-plane/call/cut.test.ts',
+      'data-plane/endpoints/{disconnects,chat}.test.ts',
+    ],
     database: false,
   },
   /** The one place where price × ratio is computed for nodes. */
@@ -72,25 +77,25 @@ export const GROUPS = {
     tests: ['control-plane/catalog/catalog.test.ts'],
     database: true,
   },
-  /** The posting of entries: what comes in, goes out, is owed and is changed by hand. */
+  /** Posting of entries: top-ups, charges, debts and corrections. */
   posting: {
     mutate: ['control-plane/wallet/{ledger,movements,wallet.service,account.record}.ts'],
-    tests: ['control-plane/wallet/{movements,ledger,owed}.test.ts'],
+    tests: ['control-plane/wallet/{movements,ledger,debt}.test.ts'],
     database: true,
   },
-  /** What watches over the ledger. */
+  /** The checks of the ledger. */
   check: {
     mutate: ['control-plane/wallet/{invariants,check-ledger,scheduled-check}.ts'],
     tests: ['control-plane/wallet/{invariants,ledger,scheduled-check}.test.ts'],
     database: true,
   },
-  /** What becomes of leases and charges when the database is an older one. */
+  /** Leases and charges after the database was restored from a backup. */
   restore: {
     mutate: ['control-plane/wallet/after-restore.ts'],
     tests: ['control-plane/wallet/after-restore.test.ts'],
     database: true,
   },
-  /** What becomes void of a gift, in the wallet and in leases. */
+  /** Voiding of gift credit, in the wallet and in leases. */
   gifts: {
     mutate: ['control-plane/wallet/gift.void.ts'],
     tests: ['control-plane/wallet/gift.void.test.ts'],
@@ -101,38 +106,63 @@ export const GROUPS = {
     mutate: ['control-plane/wallet/lease.rows.ts', 'control-plane/usage/usage.rows.ts'],
     tests: [
       'control-plane/usage/{settlement,usage.rows}.test.ts',
-      'control-plane/wallet/{owed,lease}.test.ts',
-      'control-plane/usage/{late,attempts}.test.ts',
+      'control-plane/wallet/{debt,lease}.test.ts',
+      'control-plane/usage/{settlement-effects,attempts}.test.ts',
     ],
     database: true,
   },
-  /** Which process is a node and what it is told, and the Idempotency-Keys that processes claim and leave. */
+  /** Registration and contact of node processes, lease recalls, and idempotency records. */
   processes: {
     mutate: [
-      'control-plane/nodes/{start.rules,start.service,contact.service,recalls}.ts',
-      'control-plane/usage/claim.service.ts',
+      'control-plane/nodes/{registration.rules,registration.service,contact.service,recalls}.ts',
+      'control-plane/usage/idempotency.service.ts',
     ],
-    // Last what plays long histories: twelve seconds for what nothing else has noticed.
+    // The last test takes twelve seconds, so it runs only for errors that the others missed.
     tests: [
-      'control-plane/nodes/{recalls,start.words}.test.ts',
-      'control-plane/usage/{claim,late}.test.ts',
-      'control-plane/nodes/start.test.ts',
+      'control-plane/nodes/{recalls,registration.messages}.test.ts',
+      'control-plane/usage/idempotency.test.ts',
+      'control-plane/nodes/registration.test.ts',
     ],
     database: true,
   },
   /** Leases and settlement in PostgreSQL. */
   database: {
     mutate: [
-      'control-plane/watch.ts',
+      'control-plane/database/uptime-clock.ts',
       'control-plane/wallet/{lease.service,lease.end,lease.recall,lease.refusals}.ts',
-      'control-plane/usage/{settlement.service,admission.service,late.service}.ts',
+      'control-plane/usage/{settlement.service,admission.service,late-charge.service}.ts',
     ],
-    // Without interleaving.test.ts: ten seconds for each error, and longer than any test may take here.
+    // Without interleaving.test.ts, which takes ten seconds: longer than the time limit of these tests.
     tests: [
-      'control-plane/watch.test.ts',
-      'control-plane/usage/{late,missing-months}.test.ts',
-      'control-plane/wallet/{lease,lease-words,lease.refusals,owed}.test.ts',
+      'control-plane/database/uptime-clock.test.ts',
+      'control-plane/usage/{settlement-effects,missing-months}.test.ts',
+      'control-plane/wallet/{lease,lease-messages,lease.refusals,debt}.test.ts',
       'control-plane/usage/settlement.test.ts',
+    ],
+    database: true,
+  },
+  /** Pure rules of payments: the life of a top-up, what the processor says, amounts, automatic top-ups. */
+  payments: {
+    mutate: [
+      'control-plane/payments/{topup,amount}.rules.ts',
+      'control-plane/payments/card/{auto.rules,facts}.ts',
+    ],
+    tests: [
+      'control-plane/payments/{topup,amount}.rules.test.ts',
+      'control-plane/payments/card/{auto.rules,facts}.test.ts',
+    ],
+    database: false,
+  },
+  /** Payments in PostgreSQL: events, their movements, refunds, and automatic top-ups. */
+  'payments-database': {
+    mutate: [
+      'control-plane/payments/{topup.service,topup.rows,refund.service}.ts',
+      'control-plane/payments/card/{events.service,auto.service,reconcile}.ts',
+    ],
+    tests: [
+      'control-plane/payments/card/{checkout,reconcile,webhook}.test.ts',
+      'control-plane/payments/card/events.permutations.test.ts',
+      'control-plane/payments/card/auto.proof.test.ts',
     ],
     database: true,
   },

@@ -1,8 +1,8 @@
-/** Writes each error that the tests missed, or that made them hang, as soon as it is known. */
+/** Writes each error that the tests missed, or that made them time out, as soon as it is known. */
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { PluginKind, declareClassPlugin } from '@stryker-mutator/api/plugin';
 
-const TOLD = new Set(['Survived', 'NoCoverage', 'Timeout', 'RuntimeError']);
+const REPORTED = new Set(['Survived', 'NoCoverage', 'Timeout', 'RuntimeError']);
 
 class Missed {
   #file = `.bench/mutation-missed-${process.env.MUTATION_GROUP}.txt`;
@@ -13,7 +13,7 @@ class Missed {
   }
 
   onMutantTested({ fileName, location, mutatorName, replacement, status }) {
-    if (!TOLD.has(status)) return;
+    if (!REPORTED.has(status)) return;
     const { line, column } = location.start;
     const place = `${fileName.slice(process.cwd().length + 1)}:${line}:${column}`;
     const error = String(replacement).replace(/\s+/g, ' ').slice(0, 80);

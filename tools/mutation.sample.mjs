@@ -1,6 +1,6 @@
 /**
- * Where `MUTATION_SAMPLE` is n every n-th error alone is tried: the same ones each time, in all files.
- * `MUTATION_OFFSET` (0 to n-1) takes others: all offsets together are all errors, in n pieces.
+ * Selects errors: with `MUTATION_SAMPLE=n`, only every n-th error is tried, the same ones in each run.
+ * `MUTATION_OFFSET` (0 to n-1) selects others. All offsets together cover all errors.
  */
 import { PluginKind, declareClassPlugin } from '@stryker-mutator/api/plugin';
 
@@ -10,7 +10,7 @@ class Sample {
 
   async init() {}
 
-  /** What is left out counts neither as noticed nor as missed. */
+  /** An error that is not in the sample counts neither as noticed nor as missed. */
   async check(mutants) {
     const leftOut = { status: 'compileError', reason: 'not in the sample' };
     const verdict = (id) => (Number(id) % this.#every === this.#offset ? { status: 'passed' } : leftOut);

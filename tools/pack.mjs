@@ -1,16 +1,16 @@
-/** Packs built files, so that whoever serves them need not: beside each that becomes smaller a .br and a .gz. */
+/** Compresses built files at build time: writes a .br and a .gz next to each text file above SIZE_MIN. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
-/** Texts; pictures and fonts are packed by themselves. */
+/** Text formats. Pictures and fonts are compressed already. */
 const TEXTS = /\.(?:js|css|svg|json|map)$/;
-/** Below this a packet holds the file anyway; bytes. */
+/** Minimum size in bytes: a smaller file fits into one packet anyway. */
 const SIZE_MIN = 1_024;
-/** One more takes a build ten times as long, for 6 % less. */
+/** Brotli quality. The next level takes ten times as long, for 6 % fewer bytes. */
 const QUALITY = 9;
 
-/** Packs all files below a folder. */
+/** Compresses all text files below a folder. */
 export function packFiles(folder) {
   for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
     if (!entry.isFile() || !TEXTS.test(entry.name)) continue;

@@ -1,7 +1,7 @@
 /**
- * Makes the checkout ready to run: packages as the lock file says, then what has to be compiled. With a
- * workspace as its argument (`data-plane`), only that one's packages, and nothing is compiled. Plain
- * JavaScript for the system's own Node (20 or later).
+ * Prepares the checkout: installs the packages of the lock file, then compiles what has changed. With a
+ * workspace as argument (`data-plane`), installs only its packages and compiles nothing. Plain JavaScript for
+ * the system's own Node (20 or later).
  */
 import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
@@ -29,7 +29,7 @@ async function prepare() {
   if (isStale()) await build();
 }
 
-/** A bare system may lack what the packaged Node is linked to; the linker's own words name no package. */
+/** Fails with advice if the packaged Node does not start, e.g. because the system lacks a library. */
 function checkNode() {
   const node = path.join(ROOT, 'node_modules', '.bin', 'node');
   const { status, stderr } = spawnSync(node, ['--version'], { encoding: 'utf8' });
@@ -38,14 +38,14 @@ function checkNode() {
   fail(`The packaged Node does not start. ${(stderr ?? '').trim()}\n${advice}`);
 }
 
-/** A workspace by itself runs as it is. */
+/** Whether something must be compiled. A single workspace runs without compilation. */
 function isStale() {
   return WORKSPACE === undefined && findStaleProducts().length > 0;
 }
 
 /**
- * Compares by content what the lock file wants with what npm noted as installed: times of files say nothing
- * after a checkout.
+ * Compares the versions of the lock file with those that npm has recorded as installed. File times would be
+ * useless after a checkout.
  */
 function isInstalled() {
   const noted = path.join(ROOT, 'node_modules', '.package-lock.json');
@@ -101,7 +101,7 @@ function npm(command) {
 }
 
 function takeLock() {
-  for (let told = false; ; told = true) {
+  for (let announced = false; ; announced = true) {
     try {
       const file = openSync(LOCK, 'wx');
       writeSync(file, String(process.pid));
@@ -112,7 +112,7 @@ function takeLock() {
         fail(`Cannot write to ${ROOT} (${error.code}); run this once as the owner of the folder.`);
     }
     if (!isHeld()) rmSync(LOCK, { force: true });
-    else if (!told) console.error('Another command is installing or building here; waiting for it …');
+    else if (!announced) console.error('Another command is installing or building here; waiting for it …');
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_POLL_MS);
   }
 }
@@ -120,7 +120,7 @@ function takeLock() {
 function isHeld() {
   try {
     const owner = Number(readFileSync(LOCK, 'utf8'));
-    // Empty for the moment between making the file and writing the number.
+    // The file is empty between its creation and the writing of the number.
     if (owner > 0) process.kill(owner, 0);
     return true;
   } catch (error) {

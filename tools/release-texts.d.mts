@@ -1,0 +1,6 @@
+/** Types of release-texts.mjs for the tests. */
+
+export function isNewer(version: string | undefined, current: string): boolean;
+export function withVersion(manifest: string, current: string, version: string): string;
+export function withLockVersion(lock: string, version: string): string;
+export function withReleasedSection(changelog: string, version: string, date: Date): string | undefined;
