@@ -1,0 +1,113 @@
+/** Calls of the card processor's API, with the address and the key of the settings. */
+import type { EntityManager } from '@mikro-orm/postgresql';
+import Stripe from 'stripe';
+import { UserFailure } from '../../graphql/errors.ts';
+import { query, sql } from '../../database/sql.ts';
+import { processorCalls } from '../payment.metrics.ts';
+import { apiKeyOf, paymentSettings } from '../settings.service.ts';
+import type { PaymentSettingsRow } from '../settings.entity.ts';
+
+/** Time for one call, in ms. The processor's slowest calls, off-session payments, take some ten seconds. */
+const CALL_MS = 20_000;
+/** Further attempts after a lost connection. They carry the same idempotency key. */
+const RETRIES = 1;
+
+/** The processor's API, and the settings with which it is called. */
+export interface CardProcessor {
+  stripe: Stripe;
+  settings: PaymentSettingsRow;
+}
+
+/**
+ * A call that the processor refused (`refused`: repeating it changes nothing), or that may or may not have
+ * been executed.
+ */
+export class ProcessorFailure extends UserFailure {
+  readonly refused: boolean;
+  /** Type, code and status of the processor's error. */
+  readonly reason: string;
+  /** The processor's code alone, e.g. `card_declined`; empty without one. */
+  readonly processorCode: string;
+
+  constructor(error: unknown) {
+    const isRefused = isRefusal(error);
+    super(
+      'PAYMENT_PROVIDER_ERROR',
+      isRefused
+        ? 'The card processor refused this. Try another amount or card, or ask the operator.'
+        : 'The card processor does not answer. Try again in a moment.',
+    );
+    this.refused = isRefused;
+    this.reason = codeOf(error);
+    this.processorCode = error instanceof Stripe.errors.StripeError ? (error.code ?? '') : '';
+  }
+}
+
+/** The processor; null if payments by card are not configured. */
+export async function openProcessor(em: EntityManager, secretKey: string): Promise<CardProcessor | null> {
+  const settings = await paymentSettings(em);
+  const key = apiKeyOf(settings, secretKey);
+  return key === null ? null : { stripe: clientOf(settings.apiAddress, key), settings };
+}
+
+/** The processor. Throws CONFLICT if payments by card are not configured or switched off. */
+export async function requireProcessor(em: EntityManager, secretKey: string): Promise<CardProcessor> {
+  const processor = await openProcessor(em, secretKey);
+  if (processor?.settings.cardEnabled) return processor;
+  throw new UserFailure('CONFLICT', 'Payments by card are not offered now. Choose another method.');
+}
+
+/**
+ * Runs a call, and notes its result for the health of the processor. Throws ProcessorFailure. The text of the
+ * processor's error may quote input, so that only its type, code and status are kept.
+ */
+export async function callProcessor<T>(em: EntityManager, call: () => Promise<T>): Promise<T> {
+  try {
+    const result = await call();
+    processorCalls.inc({ result: 'ok' });
+    await note(em, null);
+    return result;
+  } catch (error) {
+    const failure = new ProcessorFailure(error);
+    processorCalls.inc({ result: failure.refused ? 'refused' : 'failed' });
+    // A declined card says nothing about the health of the processor.
+    await note(em, error instanceof Stripe.errors.StripeCardError ? null : codeOf(error));
+    throw failure;
+  }
+}
+
+function clientOf(address: string, key: string): Stripe {
+  const { hostname, port, protocol } = new URL(address);
+  const isPlain = protocol === 'http:';
+  return new Stripe(key, {
+    host: hostname,
+    port: port || (isPlain ? 80 : 443),
+    protocol: isPlain ? 'http' : 'https',
+    timeout: CALL_MS,
+    maxNetworkRetries: RETRIES,
+    telemetry: false,
+  });
+}
+
+/** Whether the processor has decided that the call is not executed. */
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof Stripe.errors.StripeError)) return false;
+  const { statusCode = 0 } = error;
+  return statusCode >= 400 && statusCode < 500 && statusCode !== 409 && statusCode !== 429;
+}
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Stripe.errors.StripeError)) return 'unknown';
+  return [error.type, error.code, error.statusCode].filter(Boolean).join(' ');
+}
+
+async function note(em: EntityManager, error: string | null): Promise<void> {
+  // At most once in ten seconds, so that many payments do not write one row again and again.
+  const statement =
+    error === null
+      ? sql`update payment_settings set last_success_at = now()
+          where last_success_at is null or last_success_at < now() - interval '10 seconds'
+            or last_error_at > last_success_at`
+      : sql`update payment_settings set last_error = ${error}, last_error_at = now()`;
+  await query(em.fork(), statement);
+}

@@ -1,0 +1,180 @@
+/** Tests of the comparison with the processor: lost events are found, corrected and reported. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { newKey, openPayments } from '../../../test/control/payments.ts';
+import type { PaymentHouse } from '../../../test/control/payments.ts';
+import { query, queryOne, sql } from '../../database/sql.ts';
+import { checkInvariants } from '../../wallet/invariants.ts';
+import { comparePayments, runPayments } from '../payment.jobs.ts';
+
+let house: PaymentHouse;
+beforeAll(async () => {
+  house = await openPayments();
+});
+afterAll(async () => {
+  expect(await checkInvariants(em())).toEqual([]);
+  await house.close();
+});
+
+const MINUTE_MS = 60_000;
+const em = () => house.test.orm.em.fork();
+const at = (minutes: number): Date => new Date(Date.now() + minutes * MINUTE_MS);
+const lines: Record<string, unknown>[] = [];
+
+/** Runs the jobs of a control plane, some minutes from now. */
+const run = (minutes: number) =>
+  runPayments({ em, settings: house.test.settings, now: at(minutes), log: (line) => void lines.push(line) });
+const compare = (minutes: number) =>
+  comparePayments({
+    em,
+    settings: house.test.settings,
+    now: at(minutes),
+    log: (line) => void lines.push(line),
+  });
+
+async function correctionsOf(id: string): Promise<string[]> {
+  const rows = await query<{ amount: string }>(
+    em(),
+    sql`select amount::text from payment_correction where top_up_id = ${id} order by id`,
+  );
+  return rows.map(({ amount }) => amount);
+}
+
+async function rowOf(id: string) {
+  return queryOne<{ issue: string | null; check_at: string | null; session_id: string | null }>(
+    em(),
+    sql`select issue, check_at, session_id from top_up where id = ${id}`,
+  );
+}
+
+beforeEach(() => {
+  lines.length = 0;
+});
+
+describe('an open top-up', () => {
+  it('whose event was lost is credited once by the first comparison after ten minutes', async () => {
+    const customer = await house.customer();
+    const { topUp, session } = await customer.open('25');
+    house.processor.pay(session.id);
+    await run(9);
+    expect((await customer.wallet()).cash).toBe('0.00');
+    await run(10.1);
+    expect(await customer.topUp(topUp.id)).toMatchObject({ state: 'CREDITED', credited: '25.00' });
+    expect((await customer.topUp(topUp.id)).receiptUrl).toMatch(/receipts/);
+    expect(await correctionsOf(topUp.id)).toEqual(['25000000']);
+    expect(lines).toEqual([expect.objectContaining({ level: 'warn', topUpId: topUp.id })]);
+    await house.report('checkout.session.completed', session.id);
+    await run(30);
+    expect((await customer.wallet()).cash).toBe('25.00');
+    expect((await rowOf(topUp.id))?.check_at).toBeNull();
+  });
+
+  it('that expired at the processor expires, and one that waits is compared again', async () => {
+    const customer = await house.customer();
+    const [gone, waiting] = [await customer.open('25'), await customer.open('30')];
+    gone.session['status'] = 'expired';
+    await run(10.1);
+    expect((await customer.topUp(gone.topUp.id)).state).toBe('EXPIRED');
+    expect((await customer.topUp(waiting.topUp.id)).state).toBe('AWAITING_PAYMENT');
+    house.processor.pay(waiting.session.id);
+    await run(20.5);
+    expect((await customer.topUp(waiting.topUp.id)).state).toBe('CREDITED');
+    expect(await correctionsOf(gone.topUp.id)).toEqual([]);
+  });
+
+  it('whose page was never opened gets the page, with the same session', async () => {
+    const customer = await house.customer();
+    house.processor.mood = 'lost';
+    const failed = await customer.begin('25', { idempotencyKey: newKey() });
+    house.processor.mood = 'ok';
+    expect(failed.errors).toEqual([]);
+    const stored = await queryOne<{ id: string }>(
+      em(),
+      sql`select id from top_up where user_id = ${customer.userId}`,
+    );
+    const id = stored?.id ?? '';
+    expect((await customer.topUp(id)).state).toBe('CREATED');
+    await run(10.1);
+    expect((await customer.topUp(id)).state).toBe('AWAITING_PAYMENT');
+    const sessions = [...house.processor.things.values()].filter(
+      (thing) => thing['client_reference_id'] === id,
+    );
+    expect(sessions.map((session) => session.id)).toEqual([(await rowOf(id))?.session_id]);
+  });
+
+  it('is named to administrators while the processor does not answer or does not know it', async () => {
+    const customer = await house.customer();
+    const { topUp, session } = await customer.open('25');
+    house.processor.mood = 'down';
+    await run(10.1);
+    expect((await rowOf(topUp.id))?.issue).toBe('PROCESSOR_UNREACHABLE');
+    house.processor.mood = 'ok';
+    await run(20.5);
+    expect((await rowOf(topUp.id))?.issue).toBeNull();
+    house.processor.things.delete(session.id);
+    await run(31);
+    expect((await rowOf(topUp.id))?.issue).toBe('NOT_AT_PROCESSOR');
+  });
+
+  it('is compared once when two control planes run at once', async () => {
+    const customer = await house.customer();
+    const { topUp, session } = await customer.open('25');
+    house.processor.pay(session.id);
+    await Promise.all([run(10.1), run(10.1)]);
+    expect(await correctionsOf(topUp.id)).toEqual(['25000000']);
+    expect((await customer.wallet()).cash).toBe('25.00');
+  });
+});
+
+describe('a refund', () => {
+  it('that only its charge reported is read from the processor', async () => {
+    const customer = await house.customer();
+    const { topUp, payment } = await customer.paid('25');
+    await run(0.1);
+    house.processor.refund(payment.id, 700);
+    const charge = payment['latest_charge'] as { id: string };
+    await house.report('charge.refunded', charge.id);
+    await run(0.1);
+    expect(await customer.topUp(topUp.id)).toMatchObject({ state: 'PARTIALLY_REFUNDED', refunded: '7.00' });
+  });
+});
+
+describe('the daily comparison of the balance', () => {
+  it('finds a payment, a refund and a dispute whose events were lost, once a day', async () => {
+    const customer = await house.customer();
+    const [first, second] = [await customer.open('25'), await customer.paid('30')];
+    house.processor.pay(first.session.id);
+    house.processor.refund(second.payment.id, 1000);
+    const dispute = house.processor.dispute(second.payment.id, 2000);
+    house.processor.things.set('txn_dispute', {
+      ...{ id: 'txn_dispute', object: 'balance_transaction', type: 'adjustment', source: dispute },
+    });
+    await query(em(), sql`update payment_settings set balance_checked_to = null`);
+    await compare(0);
+    expect((await customer.topUp(first.topUp.id)).state).toBe('CREDITED');
+    expect((await customer.topUp(second.topUp.id)).state).toBe('DISPUTED');
+    expect((await customer.wallet()).cash).toBe('25.00');
+    expect(await correctionsOf(first.topUp.id)).toEqual(['25000000']);
+    expect(await correctionsOf(second.topUp.id)).toEqual(['-20000000', '-10000000']);
+    const calls = house.processor.calls.length;
+    await compare(23 * 60);
+    expect(house.processor.calls.length).toBe(calls);
+    await compare(24 * 60 + 1);
+    expect(house.processor.calls.length).toBeGreaterThan(calls);
+    expect(await correctionsOf(first.topUp.id)).toHaveLength(1);
+  });
+
+  it('names a credited top-up whose payment the processor does not have', async () => {
+    const customer = await house.customer();
+    const { topUp, payment } = await customer.paid('25');
+    for (const [id, thing] of house.processor.things)
+      if (
+        thing['object'] === 'balance_transaction' &&
+        (thing['source'] as { payment_intent: string }).payment_intent === payment.id
+      )
+        house.processor.things.delete(id);
+    await query(em(), sql`update payment_settings set balance_checked_to = null`);
+    await compare(36 * 60);
+    expect((await rowOf(topUp.id))?.issue).toBe('NOT_AT_PROCESSOR');
+    expect((await customer.wallet()).cash).toBe('25.00');
+  });
+});

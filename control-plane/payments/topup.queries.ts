@@ -1,0 +1,146 @@
+/** Reads top-ups: one, pages of an owner or of all users, their refunds and disputes. */
+import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
+import type { Lookup } from '../database/batches.ts';
+import { query, queryOne, sql, toDate } from '../database/sql.ts';
+import { TopUpSchema } from './topup.entity.ts';
+import type { TopUpRow } from './topup.entity.ts';
+import type { DisputeStatus, RefundStatus, TopUpMethod, TopUpState } from './topup.rules.ts';
+
+/**
+ * A payment that is open for longer than this counts as stuck, in ms. A checkout page closes within an hour.
+ */
+const STUCK_MS = 2 * 60 * 60_000;
+const OPEN: readonly TopUpState[] = ['CREATED', 'AWAITING_PAYMENT', 'SEEN', 'CONFIRMING', 'ORPHANED'];
+
+/** Which top-ups a list holds; null conditions hold for all. */
+export interface TopUpFilter {
+  walletId?: string | null;
+  userId?: string | null;
+  states?: readonly TopUpState[] | null;
+  method?: TopUpMethod | null;
+  stuck?: boolean | null;
+}
+
+/** A refund as the API shows it. */
+export interface RefundView {
+  id: string;
+  amount: bigint;
+  status: RefundStatus;
+  reason: string | null;
+  createdAt: Date;
+}
+
+/** A dispute as the API shows it. */
+export interface DisputeView {
+  id: string;
+  amount: bigint;
+  status: DisputeStatus;
+  createdAt: Date;
+}
+
+/** The top-up with this id; null if there is none. The caller has to check access. */
+export function topUpById(em: EntityManager, id: string): Promise<TopUpRow | null> {
+  return em.findOne(TopUpSchema, { id }, { refresh: true });
+}
+
+/** Top-ups by their ids. The caller has to check access. */
+export const topUpsByIds: Lookup<TopUpRow> = async (em, ids) =>
+  new Map((await em.find(TopUpSchema, { id: { $in: [...ids] } })).map((row) => [row.id, row]));
+
+/** Top-ups that match the filter, newest first, with ids below `before`. */
+export function topUpsPage(
+  em: EntityManager,
+  filter: TopUpFilter,
+  { before, limit }: { before: string | undefined; limit: number },
+): Promise<TopUpRow[]> {
+  const where = { $and: [conditionOf(filter), before ? { id: { $lt: before } } : {}] };
+  return em.find(TopUpSchema, where, { orderBy: { id: 'desc' }, limit });
+}
+
+/** Number of top-ups that match the filter. */
+export function countTopUps(em: EntityManager, filter: TopUpFilter): Promise<number> {
+  return em.count(TopUpSchema, conditionOf(filter));
+}
+
+/** Refunds by top-up, oldest first. */
+export const refundsOfTopUps: Lookup<RefundView[]> = async (em, ids) => {
+  const rows = await query<FactRow<RefundStatus>>(
+    em,
+    sql`select id, top_up_id, amount::text, status, reason, created_at from top_up_refund
+      where top_up_id = any(${[...ids]}::text[]) order by created_at, id`,
+  );
+  return Map.groupBy(rows.map(viewOf), ({ topUpId }) => topUpId);
+};
+
+/** Disputes by top-up, oldest first. */
+export const disputesOfTopUps: Lookup<DisputeView[]> = async (em, ids) => {
+  const rows = await query<FactRow<DisputeStatus>>(
+    em,
+    sql`select id, top_up_id, amount::text, status, reason, created_at from top_up_dispute
+      where top_up_id = any(${[...ids]}::text[]) order by created_at, id`,
+  );
+  return Map.groupBy(rows.map(viewOf), ({ topUpId }) => topUpId);
+};
+
+/** What a user began to pay by card within 24 hours, without what failed or expired, and how often. */
+export async function cardUseOfDay(
+  em: EntityManager,
+  userId: string,
+): Promise<{ sum: bigint; count: number; open: number }> {
+  const row = await queryOne<{ sum: string; count: number; open: number }>(
+    em,
+    sql`select coalesce(sum(amount) filter (where state not in ('FAILED', 'EXPIRED')), 0)::text as sum,
+      count(*)::integer as count,
+      (count(*) filter (where state in ('CREATED', 'AWAITING_PAYMENT')))::integer as open
+    from top_up where user_id = ${userId} and method = 'CARD' and created_at > now() - interval '24 hours'`,
+  );
+  return { sum: BigInt(row?.sum ?? '0'), count: row?.count ?? 0, open: row?.open ?? 0 };
+}
+
+/** Number of top-ups by issue; those that are open for too long count as OVERDUE. */
+export async function stuckCounts(em: EntityManager): Promise<Map<string, number>> {
+  const rows = await query<{ issue: string; count: number }>(
+    em,
+    sql`select coalesce(issue, 'OVERDUE') as issue, count(*)::integer as count from top_up
+    where issue is not null
+      or (state = any(${[...OPEN]}::text[]) and created_at < ${new Date(Date.now() - STUCK_MS)})
+    group by 1`,
+  );
+  return new Map(rows.map(({ issue, count }) => [issue, count]));
+}
+
+function conditionOf({ walletId, userId, states, method, stuck }: TopUpFilter): FilterQuery<TopUpRow> {
+  const overdue = { state: { $in: [...OPEN] }, createdAt: { $lt: new Date(Date.now() - STUCK_MS) } };
+  return {
+    ...(walletId && { walletId }),
+    ...(userId && { userId }),
+    ...(states?.length && { state: { $in: [...states] } }),
+    ...(method && { method }),
+    ...(stuck && { $or: [{ issue: { $ne: null } }, overdue] }),
+  };
+}
+
+interface FactRow<Status> {
+  id: string;
+  top_up_id: string;
+  amount: string;
+  status: Status;
+  reason: string | null;
+  created_at: string;
+}
+
+function viewOf<Status>({ id, status, reason, ...row }: FactRow<Status>): {
+  id: string;
+  topUpId: string;
+  amount: bigint;
+  status: Status;
+  reason: string | null;
+  createdAt: Date;
+} {
+  return {
+    ...{ id, status, reason },
+    topUpId: row.top_up_id,
+    amount: BigInt(row.amount),
+    createdAt: toDate(row.created_at),
+  };
+}
