@@ -1,4 +1,7 @@
-/** One request's money: held, charged once or given back; its places and permit returned; one row told. */
+/**
+ * The bill of a request: its price is held, then charged once or released; one usage record; permits and
+ * counts.
+ */
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -7,11 +10,20 @@ import type { FailureCode } from '@gateway/shared/failures';
 import type { PoolRecord } from '@gateway/shared/records';
 import { openBill } from './bill.ts';
 import type { Bill } from './bill.ts';
-import { Bulkhead } from './bulkhead.ts';
-import { Cut } from './cut.ts';
+import { Bulkhead } from './admission/bulkhead.ts';
+import { RepeatedRefusals } from './admission/repeated-refusals.ts';
+import { Slot } from './admission/slot.ts';
+import { Cut } from './call/cut.ts';
 import { Metrics } from './metrics.ts';
-import { Reply } from './reply.ts';
-import { FakeLedger, FakePermits, FakeStore, makeKey, makeModel } from '../test/request-path.ts';
+import { Reply } from './call/reply.ts';
+import {
+  FakeLedger,
+  FakePermits,
+  FakeStore,
+  makeIncoming,
+  makeKey,
+  makeModel,
+} from '../test/request-path.ts';
 
 const POOL: PoolRecord = {
   ...{ kind: 'POOL', id: 'pool-1', name: 'Ours', subdomain: 'ours', models: [], rpmCap: 60, paidUntil: 0 },
@@ -20,23 +32,25 @@ const POOL: PoolRecord = {
 let store: FakeStore;
 let ledger: FakeLedger;
 let permits: FakePermits;
+let refusals: RepeatedRefusals;
 let wallets: Bulkhead;
 let keys: Bulkhead;
 beforeEach(() => {
   store = new FakeStore();
   ledger = new FakeLedger();
   permits = new FakePermits();
+  refusals = new RepeatedRefusals({ now: () => 0, ledger });
   wallets = new Bulkhead(2);
   keys = new Bulkhead(1);
 });
 
 let last = 0;
-interface Wish {
+interface BillOptions {
   pool?: PoolRecord;
   keyId?: string;
 }
 
-async function open({ pool, keyId = 'key-1' }: Wish = {}): Promise<{
+async function open({ pool, keyId = 'key-1' }: BillOptions = {}): Promise<{
   bill: Bill;
   headers: Record<string, string>;
 }> {
@@ -50,15 +64,17 @@ async function open({ pool, keyId = 'key-1' }: Wish = {}): Promise<{
     ...{ id: `request-${last}`, method: 'POST', path: '/', query: new URLSearchParams(), headers: {} },
     ...{ address: '192.0.2.7', at: 7, startedAt: performance.now(), config: current, cut: new Cut(), reply },
     body: async () => Buffer.alloc(0),
-    incoming: () => incoming,
+    incoming: makeIncoming(),
+    identified: () => undefined,
     onEnd: () => undefined,
   };
   const { record: key } = makeKey({ id: keyId, group: 'vip' });
-  const caller = { key, pool, source: 'API_KEY' as const, address: '192.0.2.7', byOldSecret: false };
+  const caller = { key, pool, source: 'API_KEY' as const, address: '192.0.2.7', usedPreviousSecret: false };
   const price = { base: '100000', ratio: '0.9', price: '90000' };
   const sale = { model: makeModel(), price, family: 'messages' as const, streamed: true };
-  const till = { ledger, permits, wallets, keys, metrics: new Metrics() };
-  const bill = await openBill(call, caller, { sale, till });
+  const slot = new Slot(caller, current, { wallets, keys, ledger });
+  const limits = { ledger, permits, metrics: new Metrics(), refusals };
+  const bill = await openBill(call, caller, { sale, slot, limits });
   return { bill, headers };
 }
 
@@ -70,7 +86,7 @@ const codeOf = (promise: Promise<unknown>): Promise<string> =>
 const failure = (code: FailureCode): GatewayError => new GatewayError(code, 'Try again.');
 
 describe('a bill', () => {
-  it('names its price, holds it, and is charged once with what stands on it', async () => {
+  it('names and holds its price, and is charged once with all of its figures', async () => {
     const { bill, headers } = await open();
     expect([headers['x-gateway-price-usd'], ledger.open, bill.charged]).toEqual(['0.09', 1, false]);
     expect(permits.admitted).toBe(0);
@@ -94,6 +110,14 @@ describe('a bill', () => {
     ]);
   });
 
+  it('leaves out token counts that a usage report cannot carry', async () => {
+    const { bill } = await open();
+    bill.count({ input: 0.5, output: -1, cached: 2 ** 31, reasoning: 0 }, 0);
+    await bill.commit('DELIVERED');
+    bill.close();
+    expect(ledger.charges[0]?.tokens).toEqual({ input: null, output: null, cached: null, reasoning: 0 });
+  });
+
   it.each([
     ['client_closed', true, 'CLIENT_LEFT'],
     ['key_disabled', true, 'KEY_CUT'],
@@ -101,7 +125,7 @@ describe('a bill', () => {
     ['key_disabled', false, undefined],
     ['upstream_failed', true, undefined],
     ['unavailable', true, undefined],
-  ] as const)('that is cut by %s (content: %s) is charged as %s', async (code, relayed, outcome) => {
+  ] as const)('cut by %s (content relayed: %s) is charged as %s', async (code, relayed, outcome) => {
     const { bill } = await open();
     const error = new GatewayError(code, 'Try again.', code === 'key_disabled' ? { byOwner: true } : {});
     await bill.cut(error, relayed);
@@ -116,24 +140,27 @@ describe('a bill', () => {
   it.each([
     [true, 'OPERATOR_CUT'],
     [false, 'NO_CONTENT'],
-  ] as const)('that the operator cuts (content: %s) is free, and told as %s', async (relayed, outcome) => {
-    const { bill } = await open();
-    await bill.cut(failure('key_disabled'), relayed);
-    bill.close(failure('key_disabled'));
-    expect([ledger.open, ledger.charges]).toEqual([0, []]);
-    expect(ledger.free).toMatchObject([
-      { outcome, status: 'CANCELLED', cost: '0', errorCode: 'key_disabled' },
-    ]);
-  });
+  ] as const)(
+    'cut by the operator (content relayed: %s) is free and reported as %s',
+    async (relayed, outcome) => {
+      const { bill } = await open();
+      await bill.cut(failure('key_disabled'), relayed);
+      bill.close(failure('key_disabled'));
+      expect([ledger.open, ledger.charges]).toEqual([0, []]);
+      expect(ledger.free).toMatchObject([
+        { outcome, status: 'CANCELLED', cost: '0', errorCode: 'key_disabled' },
+      ]);
+    },
+  );
 
-  it('that was charged is not charged again by a client that leaves', async () => {
+  it('is not charged again if the client leaves after the charge', async () => {
     const { bill } = await open();
     await bill.commit('DELIVERED');
     await bill.cut(failure('client_closed'), true);
     expect(ledger.charges).toHaveLength(1);
   });
 
-  it('whose charge does not become durable costs nothing, and its row says so', async () => {
+  it('costs nothing and reports that if its charge does not become durable', async () => {
     const { bill } = await open();
     ledger.failCommit = failure('unavailable');
     await expect(bill.commit('DELIVERED')).rejects.toThrow('Try again.');
@@ -150,7 +177,7 @@ describe('a bill', () => {
     ['upstream_timeout', 'UPSTREAM_FAILED', 'FAILED'],
     ['internal', 'UPSTREAM_FAILED', 'FAILED'],
     ['insufficient_funds', 'REFUSED', 'FAILED'],
-  ] as const)('that ends with %s is told as %s, %s, at no cost', async (code, outcome, status) => {
+  ] as const)('that ends with %s is reported as %s, %s, at no cost', async (code, outcome, status) => {
     const { bill } = await open();
     const error = failure(code);
     bill.close(error);
@@ -159,7 +186,7 @@ describe('a bill', () => {
     expect([ledger.open, ledger.charges]).toEqual([0, []]);
   });
 
-  it('that ends with an error of ours, or without any, is told as our failure, once', async () => {
+  it('that ends with an unexpected error or none is reported once as an internal failure', async () => {
     for (const error of [new Error('bug'), undefined]) {
       const { bill } = await open();
       bill.close(error);
@@ -169,7 +196,7 @@ describe('a bill', () => {
     expect(ledger.free).toMatchObject([row, row]);
   });
 
-  it('lists the turn of the upstream that answered behind those in vain', async () => {
+  it('lists the attempt that was answered after the failed ones', async () => {
     const tried = {
       routeId: 'route-0',
       outcome: 'FAILED',
@@ -178,7 +205,7 @@ describe('a bill', () => {
       ms: 3,
     };
     const charged = await open();
-    charged.bill.tried({ ...tried, outcome: 'FAILED' });
+    charged.bill.attempted({ ...tried, outcome: 'FAILED' });
     charged.bill.routeId = 'route-1';
     await charged.bill.commit('DELIVERED');
     charged.bill.close();
@@ -186,11 +213,11 @@ describe('a bill', () => {
     const ms = expect.any(Number);
     expect(ledger.charges[0]?.tried).toEqual({ attempts: [tried, { ...last, ms }], omitted: 0 });
     const refused = await open();
-    refused.bill.tried({ ...tried, outcome: 'FAILED' });
+    refused.bill.attempted({ ...tried, outcome: 'FAILED' });
     refused.bill.close(failure('upstream_busy'));
     expect(ledger.free[0]?.tried).toEqual({ attempts: [tried], omitted: 0 });
     const broken = await open();
-    broken.bill.tried({ ...tried, outcome: 'FAILED' });
+    broken.bill.attempted({ ...tried, outcome: 'FAILED' });
     broken.bill.routeId = 'route-1';
     broken.bill.close(failure('upstream_failed'));
     const broke = { ...last, outcome: 'BROKE_OFF', errorCode: 'upstream_failed' };
@@ -198,8 +225,8 @@ describe('a bill', () => {
   });
 });
 
-describe('what a bill holds besides', () => {
-  it('a place of the wallet and of the key is free again after its end, however it ended', async () => {
+describe('the limits of a bill', () => {
+  it('count a request for wallet and key until its end, however it ends', async () => {
     const { bill } = await open();
     expect(await codeOf(open())).toBe('too_many_concurrent');
     bill.close(failure('client_closed'));
@@ -209,7 +236,7 @@ describe('what a bill holds besides', () => {
     await open();
   });
 
-  it('a refusal for want of a place takes none: not of the wallet where the key has none left', async () => {
+  it('do not count a refused request, neither for the key nor for the wallet', async () => {
     await open({ keyId: 'key-1' });
     for (let count = 0; count < 3; count += 1)
       expect(await codeOf(open({ keyId: 'key-1' }))).toBe('too_many_concurrent');
@@ -218,17 +245,18 @@ describe('what a bill holds besides', () => {
     expect([ledger.open, ledger.free]).toEqual([2, []]);
   });
 
-  it('who has no money is refused, told once, and keeps neither place nor permit', async () => {
+  it('keep neither count nor permit of requests refused for lack of money, and report one row', async () => {
     store.settings = { ...store.settings, poolRequestsFree: false };
     ledger.refuse = failure('insufficient_funds');
     for (let count = 0; count < 3; count += 1)
       expect(await codeOf(open({ pool: POOL }))).toBe('insufficient_funds');
     expect([permits.admitted, ledger.open, ledger.charges]).toEqual([0, 0, []]);
     const row = { outcome: 'REFUSED', poolId: 'pool-1', cost: '0' };
-    expect(ledger.free).toMatchObject([row, row, row]);
+    refusals.flush();
+    expect(ledger.free).toMatchObject([row, { ...row, repeats: 1 }]);
   });
 
-  it('who has no permit of the pool is refused before any money is held', async () => {
+  it('refuse a request without a permit before money is held', async () => {
     store.settings = { ...store.settings, poolRequestsFree: false };
     permits.refuse = failure('rate_limited');
     expect(await codeOf(open({ pool: POOL }))).toBe('rate_limited');
@@ -236,7 +264,7 @@ describe('what a bill holds besides', () => {
     expect(ledger.free).toMatchObject([{ outcome: 'THROTTLED', errorCode: 'rate_limited' }]);
   });
 
-  it('a pool’s requests cost nothing, are told as served, and keep their permit', async () => {
+  it('report a pool’s request as delivered at no cost, and keep its permit', async () => {
     const { bill, headers } = await open({ pool: POOL });
     expect([headers['x-gateway-price-usd'], ledger.open, permits.admitted]).toEqual(['0.00', 0, 1]);
     await bill.commit('DELIVERED');
@@ -245,7 +273,7 @@ describe('what a bill holds besides', () => {
     expect(ledger.free).toMatchObject([{ outcome: 'DELIVERED', cost: '0', poolId: 'pool-1' }]);
   });
 
-  it('a pool’s requests cost the price where the operator says so', async () => {
+  it('charge a pool’s request if the operator does not make them free', async () => {
     store.settings = { ...store.settings, poolRequestsFree: false };
     const { bill, headers } = await open({ pool: POOL });
     expect([headers['x-gateway-price-usd'], ledger.open]).toEqual(['0.09', 1]);
@@ -253,7 +281,7 @@ describe('what a bill holds besides', () => {
     expect(ledger.charges).toMatchObject([{ cost: '90000', poolId: 'pool-1' }]);
   });
 
-  it('a bill for nothing gives money and permit back and leaves no row', async () => {
+  it('get money and permit back from a discarded bill, without a report', async () => {
     store.settings = { ...store.settings, poolRequestsFree: false };
     const { bill } = await open({ pool: POOL });
     bill.discard();

@@ -1,111 +1,89 @@
-/** One request's money and usage row: a price is held, then charged exactly once or given back. */
-import { lastOutcome, withAttempt } from '@gateway/shared/attempts';
+/** The money and the usage row of one request: its price is held, then charged exactly once or released. */
+import { relayedOutcome, withAttempt } from '@gateway/shared/attempts';
 import { GatewayError } from '@gateway/shared/failures';
-import type { Family } from '@gateway/shared/catalog';
 import { formatDollars } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
 import type {
   AttemptRecord,
-  GroupPriceRecord,
   TokenCounts,
-  Tried,
+  AttemptList,
   UsageOutcome,
   UsageRecord,
   UsageStatus,
 } from '@gateway/shared/records';
-import type { Caller } from './authenticate.ts';
-import type { Call } from './call.ts';
-import type { SoldModel } from './config/config.ts';
-import type { Bulkhead } from './bulkhead.ts';
+import type { Sale } from './admission/admit.ts';
+import type { Caller } from './admission/authenticate.ts';
+import type { RepeatedRefusals } from './admission/repeated-refusals.ts';
+import type { Slot } from './admission/slot.ts';
+import type { Call } from './call/call.ts';
 import type { Permit, Permits } from './permits/permits.ts';
+import { withWalletPage } from './ledger/holds.ts';
 import type { Hold, Ledger } from './ledger/ledger.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Outcomes that cost the price. */
 export type ChargedOutcome = 'DELIVERED' | 'CLIENT_LEFT' | 'KEY_CUT';
 
-/** What is bought: found by the pipeline before the bill is opened. */
-export interface Sale {
-  model: SoldModel;
-  price: GroupPriceRecord;
-  family: Family;
-  streamed: boolean;
-}
-
-/** Where money and places are taken from. */
-export interface Till {
+/** What limits a request, and where its result is reported. */
+interface BillLimits {
   ledger: Ledger;
   permits: Permits;
-  wallets: Bulkhead;
-  keys: Bulkhead;
   metrics: Metrics;
+  refusals: RepeatedRefusals;
 }
 
 /**
- * Takes a place among the wallet's and the key's requests in flight, a permit of the pool, and holds the
- * price. Throws `insufficient_funds` and its kin, `unavailable`, `rate_limited` or `too_many_concurrent`; a
- * refusal is reported for the usage log and costs nothing.
+ * Takes a permit of the pool, and holds the price. Throws `rate_limited`, `insufficient_funds` and other
+ * refusals of the ledger, or `unavailable`. A refusal costs nothing and is reported for the usage log. The
+ * bill leaves the slot when it closes.
  */
 export async function openBill(
   call: Call,
   caller: Caller,
-  { sale, till }: { sale: Sale; till: Till },
+  { sale, slot, limits }: { sale: Sale; slot: Slot; limits: BillLimits },
 ): Promise<Bill> {
   const free = caller.pool !== undefined && call.config.settings.poolRequestsFree;
   const cost: Micros = free ? 0n : BigInt(sale.price.price);
   call.reply.header('x-gateway-price-usd', formatDollars(cost));
-  const leave = enter(caller, till);
-  const bill = new Bill({ call, caller, sale, cost, till, leave });
+  const bill = new Bill({ call, caller, sale, slot, cost, limits });
   try {
-    if (caller.pool) bill.permit = await till.permits.admit(caller.pool);
-    if (cost > 0n) bill.hold = await till.ledger.hold(caller.key, cost);
+    if (caller.pool) bill.permit = await limits.permits.admit(caller.pool);
+    if (cost > 0n) bill.hold = await limits.ledger.hold(caller.key, cost);
     return bill;
   } catch (error) {
     bill.permit?.giveBack();
     bill.close(error);
-    throw error;
+    throw withWalletPage(error, call.config.settings.consoleUrl);
   }
-}
-
-function enter({ key }: Caller, { wallets, keys }: Till): () => void {
-  wallets.enter(key.walletId);
-  try {
-    keys.enter(key.id);
-  } catch (error) {
-    wallets.leave(key.walletId);
-    throw error;
-  }
-  return () => {
-    wallets.leave(key.walletId);
-    keys.leave(key.id);
-  };
 }
 
 interface BillParts {
   call: Call;
   caller: Caller;
   sale: Sale;
+  slot: Slot;
   cost: Micros;
-  till: Till;
-  leave: () => void;
+  limits: BillLimits;
 }
 
 const UNKNOWN_TOKENS: TokenCounts = { input: null, output: null, cached: null, reasoning: null };
+/** Largest token count that a usage report can carry. */
+const TOKENS_MAX = 2 ** 31 - 1;
 
-/** Open until `commit` or `close`; `close` always comes last, whatever happened. */
+/** The bill of one request. `close` must be called last, however the request ended. */
 export class Bill {
   hold: Hold | undefined;
   permit: Permit | undefined;
   routeId: string | null = null;
   readonly #parts: BillParts;
-  /** Undefined while no turn was in vain: most requests have nothing to tell. */
-  #tried: Tried | undefined;
-  /** When the last of these turns ended, in ms of the monotonic clock. */
-  #triedAt = 0;
+  /** Failed and skipped attempts; undefined for most requests, which have none. */
+  #tried: AttemptList | undefined;
+  /** When the last of these attempts ended, in ms of the monotonic clock. */
+  #attemptedAt = 0;
   #tokens = UNKNOWN_TOKENS;
   #losses = 0;
   #firstContentMs: number | null = null;
-  /** Content was relayed, and then the request was cut. */
+  /** Whether the request was cut after content was relayed. */
   #brokeOff = false;
   #charged = false;
   #closed = false;
@@ -119,20 +97,20 @@ export class Bill {
     return this.#charged;
   }
 
-  /** Notes an upstream's turn that brought no answer. */
-  tried(attempt: AttemptRecord): void {
+  /** Notes a failed or skipped attempt. */
+  attempted(attempt: AttemptRecord): void {
     this.#tried = withAttempt(this.#tried, attempt);
-    this.#triedAt = performance.now();
+    this.#attemptedAt = performance.now();
   }
 
-  /** Notes that content was relayed for the first time. */
+  /** Notes that the first content was relayed. */
   firstContent(): void {
     this.#firstContentMs = this.#elapsedMs();
   }
 
-  /** Notes what the answer amounted to. */
+  /** Notes the token counts and the number of losses of the answer. */
   count(tokens: TokenCounts, losses: number): void {
-    this.#tokens = tokens;
+    this.#tokens = countable(tokens);
     this.#losses = losses;
   }
 
@@ -142,7 +120,7 @@ export class Bill {
     this.hold = undefined;
     const status = outcome === 'DELIVERED' ? 'SUCCEEDED' : 'CANCELLED';
     const usage = this.#usage({ outcome, status, httpStatus: 200, errorCode: null });
-    const { ledger, metrics } = this.#parts.till;
+    const { ledger, metrics } = this.#parts.limits;
     if (hold) {
       const from = performance.now();
       await hold.commit(usage);
@@ -152,8 +130,8 @@ export class Bill {
   }
 
   /**
-   * Charges a stream that the customer cut after content was relayed, by leaving or by disabling the key;
-   * every other failure is free, and so is a key or an account that the operator stopped.
+   * Charges an answer that the customer cut after content was relayed, by leaving or by disabling the key.
+   * Every other failure is free, also if the operator stopped the key or its account.
    */
   async cut(error: GatewayError, relayed: boolean): Promise<void> {
     if (!relayed || this.#charged) return;
@@ -162,23 +140,21 @@ export class Bill {
     else if (error.code === 'key_disabled' && error.details.byOwner) await this.commit('KEY_CUT');
   }
 
-  /** Gives price and permit back without a row in the usage log: nothing was asked for. */
+  /** Releases price and permit without a row in the usage log, because there was no request. */
   discard(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#parts.leave();
+    this.#parts.slot.leave();
     this.permit?.giveBack();
     this.hold?.release();
     this.hold = undefined;
   }
 
-  /**
-   * Gives back what was not charged, reports a request that cost nothing, and makes room for the next one.
-   */
+  /** Ends the request: releases a price that was not charged, and reports a request that cost nothing. */
   close(failure?: unknown): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#parts.leave();
+    this.#parts.slot.leave();
     this.hold?.release();
     this.hold = undefined;
     if (!this.#charged) this.#reportFree(failure);
@@ -187,8 +163,8 @@ export class Bill {
   #reportFree(failure: unknown): void {
     const error = failure instanceof GatewayError ? failure : undefined;
     const code = error?.code ?? 'internal';
-    const { outcome, status } = verdictOf(code, this.#brokeOff);
-    this.#parts.till.ledger.report(
+    const { outcome, status } = freeOutcomeOf(code, this.#brokeOff);
+    this.#parts.limits.refusals.report(
       this.#usage({ outcome, status, httpStatus: error?.status ?? 500, errorCode: code }),
     );
   }
@@ -217,20 +193,20 @@ export class Bill {
       firstContentMs: this.#firstContentMs,
       ip: caller.address,
       lossesInAnswer: this.#losses,
-      tried: this.#tried && this.#allTurns(this.#tried, end),
+      tried: this.#tried && this.#withLastAttempt(this.#tried, end),
     };
   }
 
-  /** The turn of the upstream whose answer was to be delivered is the last one. */
-  #allTurns(tried: Tried, end: Pick<UsageRecord, 'outcome' | 'errorCode'>): Tried {
+  /** The attempts with that of the upstream whose answer was delivered, or was about to be. */
+  #withLastAttempt(tried: AttemptList, end: Pick<UsageRecord, 'outcome' | 'errorCode'>): AttemptList {
     if (this.routeId === null) return tried;
-    const outcome = lastOutcome(end.outcome);
+    const outcome = relayedOutcome(end.outcome);
     return withAttempt(tried, {
       routeId: this.routeId,
       outcome,
       errorCode: outcome === 'ANSWERED' ? null : end.errorCode,
       httpStatus: null,
-      ms: Math.round(performance.now() - this.#triedAt),
+      ms: Math.round(performance.now() - this.#attemptedAt),
     });
   }
 
@@ -239,12 +215,29 @@ export class Bill {
   }
 }
 
-function verdictOf(code: string, brokeOff: boolean): { outcome: UsageOutcome; status: UsageStatus } {
+/** Outcome and status of a request that cost nothing. */
+function freeOutcomeOf(code: string, brokeOff: boolean): { outcome: UsageOutcome; status: UsageStatus } {
   if (code === 'key_disabled' && brokeOff) return { outcome: 'OPERATOR_CUT', status: 'CANCELLED' };
   if (code === 'client_closed' || code === 'key_disabled')
     return { outcome: 'NO_CONTENT', status: 'CANCELLED' };
   if (code === 'rate_limited' || code === 'too_many_concurrent')
     return { outcome: 'THROTTLED', status: 'THROTTLED' };
-  const ours = code.startsWith('upstream_') || code === 'internal';
-  return { outcome: ours ? 'UPSTREAM_FAILED' : 'REFUSED', status: 'FAILED' };
+  const isOurs = code.startsWith('upstream_') || code === 'internal';
+  return { outcome: isOurs ? 'UPSTREAM_FAILED' : 'REFUSED', status: 'FAILED' };
+}
+
+/** The counts that a usage report can carry: an upstream may send fractions, negative or enormous numbers. */
+function countable(tokens: TokenCounts): TokenCounts {
+  const { input, output, cached, reasoning } = tokens;
+  if (isCount(input) && isCount(output) && isCount(cached) && isCount(reasoning)) return tokens;
+  return {
+    input: isCount(input) ? input : null,
+    output: isCount(output) ? output : null,
+    cached: isCount(cached) ? cached : null,
+    reasoning: isCount(reasoning) ? reasoning : null,
+  };
+}
+
+function isCount(value: number | null): boolean {
+  return value === null || (Number.isInteger(value) && value >= 0 && value <= TOKENS_MAX);
 }

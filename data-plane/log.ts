@@ -1,13 +1,15 @@
-/** The node's own log: one JSON line an event on standard output, in the form of the server's log. */
+/**
+ * The node's log outside of requests: one JSON line per event, in the same format as the HTTP server's log.
+ */
 
-/** Fields must never hold secrets or what clients and upstreams sent. */
+/** Fields must never hold secrets, or content of clients and upstreams. */
 export interface Log {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }
 
-/** Writes to standard output. `levels` below the given one are left out. */
+/** A log that writes to standard output and omits levels below `lowest`. */
 export function createLog(lowest: string): Log {
   const from = LEVELS[lowest] ?? LEVELS['info'] ?? 0;
   const write = (level: number) => (fields: object, message: string) => {

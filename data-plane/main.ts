@@ -1,51 +1,54 @@
-/** A node's life: settings → journal → kept configuration → control plane → listening → draining → gone. */
+/**
+ * Starts a node: settings → journal → saved configuration → control plane → listening. Stops it: drain →
+ * exit.
+ */
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Compiler } from './config/compile.ts';
 import { createFeed } from './config/feed.ts';
 import type { Feed } from './config/feed.ts';
 import { ConfigFile } from './config/file.ts';
-import { claimFolder, loadNodeKeys } from './config/identity.ts';
+import { bindFolder, loadNodeKeys } from './config/identity.ts';
 import { createStore } from './config/store.ts';
 import type { WritableStore } from './config/store.ts';
-import { NodeClaims } from './claim.ts';
-import type { ClaimParts } from './claim.ts';
-import { connectControl } from './control.ts';
-import type { Control } from './control.ts';
+import { RemoteIdempotencyStore } from './admission/idempotency.ts';
+import type { IdempotencyStoreParts } from './admission/idempotency.ts';
+import { connectControl } from './control/client.ts';
+import type { Control } from './control/client.ts';
 import { COMPLETIONS, DIALECTS } from './dialects/index.ts';
 import { openLedger } from './ledger/open-ledger.ts';
 import type { OpenLedger } from './ledger/open-ledger.ts';
 import { createLog } from './log.ts';
 import type { Log } from './log.ts';
-import { joinNodes } from './membership.ts';
+import { startMembership } from './node/membership.ts';
 import type { Vitals } from './metrics.ts';
-import { AloneMark } from './permits/marker.ts';
-import { OldSecrets } from './old-secrets.ts';
+import { AloneMark } from './permits/alone-mark.ts';
+import { RotatedKeys } from './admission/rotated-keys.ts';
 import { NodePermits } from './permits/permits.ts';
-import { readNodeSettings } from './node-settings.ts';
-import type { NodeSettings } from './node-settings.ts';
-import { buildServer } from './server.ts';
+import { readNodeSettings } from './node/node-settings.ts';
+import type { NodeSettings } from './node/node-settings.ts';
+import { buildServer } from './http/server.ts';
 import { readServerSettings } from './settings.ts';
 import { UpstreamStates } from './upstreams/states.ts';
 
 /**
- * How long a start waits for the control plane and a configuration before it says that it is ready without,
- * in ms.
+ * Time that the start waits for the control plane and a configuration before it reports ready anyway, in
+ * ms.
  */
 const FIRST_CONFIG_MS = 3_000;
 /**
- * How long the leases may take to close at the end, in ms; with nothing to drain, somebody waits for the
- * exit.
+ * Time that the leases have to close at shutdown, in ms: little if the node does not drain, as under `npm
+ * start`.
  */
 const CLOSING_MS = { patient: 5_000, hasty: 300 };
 
-/** How long the control plane may take at the end to hear each of the last words of this node, in ms. */
+/** Time that the control plane has at shutdown to acknowledge each of the node's last messages, in ms. */
 const LEAVING_MS = { patient: 2_000, hasty: 300 };
 
-/** How long the answers that are still open then may take to say that they were cut, in ms. */
+/** Time that the remaining requests have at shutdown to send the error that cuts them, in ms. */
 const CUTTING_MS = 300;
 
-/** Clock and chance as they are outside of tests. */
+/** Clock and random numbers outside of tests. */
 const REAL = { now: () => performance.now(), random: Math.random };
 
 interface Node {
@@ -55,16 +58,16 @@ interface Node {
   store: WritableStore;
   ledger: OpenLedger;
   permits: NodePermits;
-  claims: NodeClaims;
+  idempotency: RemoteIdempotencyStore;
   feed: Feed;
   upstreamStates: UpstreamStates;
-  oldSecrets: OldSecrets;
+  rotatedKeys: RotatedKeys;
   server: ReturnType<typeof buildServer>;
   traffic: { inflight: number; served: number };
-  /** The node's id, once the control plane knows this process: before that, no credit. */
+  /** The node's id; undefined until the control plane has registered this process. */
   id: string | undefined;
   draining: boolean;
-  /** Says goodbye, which takes so long at most. */
+  /** Tells the control plane that the node leaves. Takes at most `limitMs`. */
   leave(limitMs: number): Promise<void>;
 }
 
@@ -73,14 +76,14 @@ await main().catch((error: unknown) => fatal(error));
 async function main(): Promise<void> {
   const settings = readNodeSettings(process.env);
   const node = await buildNode(settings, createLog(settings.logLevel));
-  stopWhenTold(node);
+  stopOnSignals(node);
   await node.feed.startFromFile();
-  node.leave = enterService(node);
+  node.leave = joinNodeRegistry(node);
   await node.server.listen({ host: settings.host, port: settings.port });
-  await firstConfig(node);
+  await waitForConfig(node);
   const address = node.server.server.address();
   const port = typeof address === 'object' && address ? address.port : settings.port;
-  node.log.info({ port, revision: node.feed.revision }, 'the node listens');
+  node.log.info({ port, revision: node.feed.revision }, 'node is listening');
   process.send?.({ type: 'ready', port, revision: node.feed.revision });
 }
 
@@ -99,7 +102,7 @@ async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
   });
   const mark = new AloneMark(settings.dataDir);
   const permits = new NodePermits({ control, mark, log, store, ownId: () => whole.id, ...REAL });
-  const claims = new NodeClaims({ control, self: () => selfOf(whole) });
+  const idempotency = new RemoteIdempotencyStore({ control, self: () => selfOf(whole) });
   const node: Omit<Node, 'server'> = {
     settings,
     log,
@@ -107,10 +110,10 @@ async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
     store,
     ledger,
     permits,
-    claims,
+    idempotency,
     feed,
     upstreamStates: new UpstreamStates(REAL),
-    oldSecrets: new OldSecrets(REAL.now),
+    rotatedKeys: new RotatedKeys(REAL.now),
     traffic: { inflight: 0, served: 0 },
     id: undefined,
     draining: false,
@@ -119,7 +122,7 @@ async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
   const server = buildServer({
     store,
     ledger,
-    claims,
+    idempotency,
     permits,
     dialects: DIALECTS,
     completions: COMPLETIONS,
@@ -128,17 +131,18 @@ async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
     draining: () => whole.draining,
     vitals: () => vitalsOf(whole),
     upstreamStates: node.upstreamStates,
-    oldSecrets: node.oldSecrets,
+    rotatedKeys: node.rotatedKeys,
   });
   const whole: Node = Object.assign(node, { server });
   countTraffic(whole);
   return whole;
 }
 
-function selfOf({ id, ledger }: Node): ReturnType<ClaimParts['self']> {
+function selfOf({ id, ledger }: Node): ReturnType<IdempotencyStoreParts['self']> {
   return id === undefined ? undefined : { nodeId: id, instanceId: ledger.instanceId };
 }
 
+/** Counts the requests and upgrades in progress and those served. */
 function countTraffic({ server, traffic }: Node): void {
   const count = (work: { on(event: 'close', listener: () => void): unknown }): void => {
     traffic.inflight += 1;
@@ -152,15 +156,15 @@ function countTraffic({ server, traffic }: Node): void {
 }
 
 function vitalsOf({ ledger, feed, store }: Node): Vitals {
-  const { writable: journalWritable, usageBacklog, usageDropped, tally } = ledger;
+  const { writable: journalWritable, usageBacklog, usageDropped, totals } = ledger;
   const { confirmedAt } = store.current ?? {};
-  return { revision: feed.revision, confirmedAt, journalWritable, usageBacklog, usageDropped, ...tally };
+  return { revision: feed.revision, confirmedAt, journalWritable, usageBacklog, usageDropped, ...totals };
 }
 
-/** Joins the other nodes; from then on configuration and money flow. Returns how to leave. */
-function enterService(node: Node): Node['leave'] {
-  const { settings, control, ledger, feed, log, traffic, upstreamStates, oldSecrets } = node;
-  return joinNodes({
+/** Registers the node, and starts to receive configuration and credit. Returns the function to leave. */
+function joinNodeRegistry(node: Node): Node['leave'] {
+  const { settings, control, ledger, feed, log, traffic, upstreamStates, rotatedKeys } = node;
+  return startMembership({
     control,
     log,
     self: {
@@ -171,10 +175,10 @@ function enterService(node: Node): Node['leave'] {
       start: ledger.start,
       instanceId: ledger.instanceId,
     },
-    vitals: () => ({
+    status: () => ({
       ...traffic,
       ...upstreamStates.report(),
-      oldSecrets: oldSecrets.report(),
+      oldSecrets: rotatedKeys.report(),
       appliedRevision: feed.revision,
       usageBacklog: ledger.usageBacklog,
       formerSettled: ledger.formerSettled,
@@ -182,7 +186,7 @@ function enterService(node: Node): Node['leave'] {
     now: () => ledger.now(),
     onRegistered: (nodeId) => {
       try {
-        claimFolder(settings.dataDir, nodeId);
+        bindFolder(settings.dataDir, nodeId);
       } catch (error) {
         fatal(error);
       }
@@ -190,28 +194,31 @@ function enterService(node: Node): Node['leave'] {
       node.id = nodeId;
       feed.follow({ nodeId, instanceId: ledger.instanceId });
     },
-    onConfirmed: (sentAt) => ledger.confirm(sentAt),
+    onHeartbeatAnswered: (sentAt) => ledger.confirmLeases(sentAt),
     onDrain: () => void stop(node, settings.drainMs),
   });
 }
 
-async function firstConfig(node: Node): Promise<void> {
+/** Waits until the node is registered and has a configuration, at most `FIRST_CONFIG_MS`. */
+async function waitForConfig(node: Node): Promise<void> {
   const until = performance.now() + FIRST_CONFIG_MS;
   while (!(node.store.current && node.id !== undefined) && performance.now() < until) await pause(10);
 }
 
-function stopWhenTold(node: Node): void {
+function stopOnSignals(node: Node): void {
   process.on('SIGTERM', () => void stop(node, node.settings.drainMs));
   process.on('SIGINT', () => void stop(node, node.settings.drainMs));
-  // Whoever started this process is gone: nobody would stop it any more.
+  // The parent process has exited and can no longer stop this one.
   process.on('disconnect', () => void stop(node, 0));
 }
 
-/** Lets open answers end, gives the leases back, and exits. What is still open then is cut, and free. */
+/**
+ * Waits at most `drainMs` for the open requests, cuts the others at no cost, returns the leases, and exits.
+ */
 async function stop(node: Node, drainMs: number): Promise<void> {
   if (node.draining) return;
   node.draining = true;
-  node.log.info({ inflight: node.traffic.inflight, drainMs }, 'stopping');
+  node.log.info({ inflight: node.traffic.inflight, drainMs }, 'node is stopping');
   const until = performance.now() + drainMs;
   void node.permits.leave();
   while (node.traffic.inflight > 0 && performance.now() < until) await pause(20);
@@ -219,7 +226,7 @@ async function stop(node: Node, drainMs: number): Promise<void> {
   const isPatient = drainMs > 1_000;
   const leavingMs = isPatient ? LEAVING_MS.patient : LEAVING_MS.hasty;
   await node.permits.stop(leavingMs);
-  await node.claims.drain(leavingMs);
+  await node.idempotency.drain(leavingMs);
   await node.ledger.drain(isPatient ? CLOSING_MS.patient : CLOSING_MS.hasty);
   await node.leave(leavingMs);
   await node.ledger.close();
@@ -243,6 +250,6 @@ function pause(ms: number): Promise<void> {
 
 function fatal(error: unknown): never {
   const reason = error instanceof Error ? error.message : String(error);
-  process.stderr.write(`The node cannot go on: ${reason}\n`);
+  process.stderr.write(`The node stops: ${reason}\n`);
   process.exit(1);
 }

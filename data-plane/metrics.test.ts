@@ -1,9 +1,10 @@
+/** The metrics of a node's state. */
 import { describe, expect, it } from 'vitest';
 import { Metrics } from './metrics.ts';
 import type { Vitals } from './metrics.ts';
 
 describe('the metrics of a node', () => {
-  it('show money, journal, usage and configuration as they are when asked', async () => {
+  it('show charges, journal, usage and configuration as of the scrape', async () => {
     const vitals: Vitals = {
       revision: 7,
       confirmedAt: 1_760_000_000_000,
@@ -13,7 +14,7 @@ describe('the metrics of a node', () => {
       leases: 4,
       charges: 5,
       chargedMicros: 1_250_000n,
-      parked: 1,
+      quarantined: 1,
     };
     const { registry } = new Metrics(() => vitals);
     const read = async (): Promise<string[]> => (await registry.metrics()).split('\n');

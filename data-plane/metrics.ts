@@ -1,4 +1,4 @@
-/** What a node counts for Prometheus. Labels come from closed lists, and providers from the configuration. */
+/** The Prometheus metrics of a node. Label values come from closed lists or from the configuration. */
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { Family } from '@gateway/shared/catalog';
 import { CIRCUIT_STATES } from '@gateway/shared/upstream-health';
@@ -7,17 +7,17 @@ import type { CircuitState, Fault } from '@gateway/shared/upstream-health';
 /** Upper bounds of the latency buckets, in seconds. */
 const LATENCY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** Upper bounds of the buckets of the wait for a commit, in seconds: fine around the millisecond it takes. */
+/** Upper bounds of the buckets for commits, in seconds: fine around the usual millisecond. */
 const COMMIT_BUCKETS = [
   0.0001, 0.0002, 0.0003, 0.0005, 0.00075, 0.001, 0.0015, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.025,
   0.05, 0.1, 0.25, 1,
 ];
 
-/** How the node is, asked when the metrics are read. */
+/** The state of the node at the moment of a scrape. */
 export interface Vitals {
-  /** The revision of the configuration that is served; 0 for none. */
+  /** Revision of the served configuration; 0 without one. */
   revision: number;
-  /** When the control plane confirmed it for the last time, in ms since 1970. */
+  /** When the control plane last confirmed the configuration, in ms since 1970. */
   confirmedAt: number | undefined;
   journalWritable: boolean;
   usageBacklog: number;
@@ -26,23 +26,25 @@ export interface Vitals {
   charges: number;
   chargedMicros: bigint;
   /** Charges that the control plane cannot read. */
-  parked: number;
+  quarantined: number;
 }
 
-/** Who hears of every turn of an upstream. */
-export interface UpstreamCounter {
-  upstreamEnded(providerId: string, fault: Fault | undefined): void;
-  upstreamAnswered(providerId: string, ms: number): void;
+/** Is notified of every attempt at an upstream. */
+export interface UpstreamObserver {
+  /** An attempt ended with this fault; undefined: with success. */
+  attemptEnded(providerId: string, fault: Fault | undefined): void;
+  /** An answer began `ms` after its attempt started. */
+  answerBegan(providerId: string, ms: number): void;
 }
 
-/** The upstreams as the metrics see them. */
-export interface WatchedUpstreams {
-  countWith(counter: UpstreamCounter): void;
+/** The upstreams as the metrics need them. */
+export interface ObservableUpstreams {
+  observe(observer: UpstreamObserver): void;
   /** The circuit of every upstream that was ever asked. */
   circuits(): { providerId: string; circuit: CircuitState }[];
 }
 
-/** What is shown of the vitals: name, kind, help, value. */
+/** The metrics of the vitals: name, kind, help, value. */
 const SHOWN: readonly [string, 'gauge' | 'counter', string, (vitals: Vitals) => number][] = [
   ['gateway_config_revision', 'gauge', 'The revision of the configuration served.', (v) => v.revision],
   [
@@ -51,50 +53,70 @@ const SHOWN: readonly [string, 'gauge' | 'counter', string, (vitals: Vitals) => 
     'When the control plane last confirmed the configuration; 0 for never.',
     (v) => (v.confirmedAt ?? 0) / 1_000,
   ],
-  ['gateway_journal_writable', 'gauge', '1 while charges can be recorded.', (v) => Number(v.journalWritable)],
-  ['gateway_usage_backlog', 'gauge', 'Usage records that the control plane lacks.', (v) => v.usageBacklog],
-  ['gateway_usage_dropped_total', 'counter', 'Free usage records given up.', (v) => v.usageDropped],
+  [
+    'gateway_journal_writable',
+    'gauge',
+    '1 while charges can be written to the journal.',
+    (v) => Number(v.journalWritable),
+  ],
+  [
+    'gateway_usage_backlog',
+    'gauge',
+    'Usage records that the control plane has not acknowledged.',
+    (v) => v.usageBacklog,
+  ],
+  [
+    'gateway_usage_dropped_total',
+    'counter',
+    'Usage records of free requests that were dropped.',
+    (v) => v.usageDropped,
+  ],
   [
     'gateway_charges_parked',
     'gauge',
-    'Charges that the control plane cannot read; look for their request ids in the log.',
-    (v) => v.parked,
+    'Quarantined charges, which the control plane cannot read; the log names their request ids.',
+    (v) => v.quarantined,
   ],
   ['gateway_leases', 'gauge', 'Leases held.', (v) => v.leases],
-  ['gateway_charges_total', 'counter', 'Charges made durable.', (v) => v.charges],
-  ['gateway_charged_usd_total', 'counter', 'Their sum in USD.', (v) => Number(v.chargedMicros) / 1e6],
+  ['gateway_charges_total', 'counter', 'Charges written to the journal.', (v) => v.charges],
+  [
+    'gateway_charged_usd_total',
+    'counter',
+    'Sum of these charges in USD.',
+    (v) => Number(v.chargedMicros) / 1e6,
+  ],
 ];
 
-/** The node's counters; one set per server, so that several in one process do not mix. */
+/** The metrics of one server. Each server has its own registry, because tests run several in one process. */
 export class Metrics {
   readonly registry = new Registry();
   readonly #requests: Counter<'family' | 'code'>;
   readonly #latency: Histogram<'family'>;
   readonly #inFlight: Gauge;
   readonly #commit: Histogram;
-  readonly #upstreamTurns: Counter<'provider' | 'fault'>;
+  readonly #upstreamAttempts: Counter<'provider' | 'fault'>;
   readonly #upstreamLatency: Histogram<'provider'>;
 
-  constructor(vitals?: () => Vitals, upstreams?: WatchedUpstreams) {
+  constructor(vitals?: () => Vitals, upstreams?: ObservableUpstreams) {
     const registers = [this.registry];
     if (vitals) showVitals(this.registry, vitals);
     collectDefaultMetrics({ register: this.registry });
     this.#requests = new Counter({
       name: 'gateway_requests_total',
-      help: 'Finished requests by family and failure code (ok: none).',
+      help: 'Finished requests by family and failure code (ok: success).',
       labelNames: ['family', 'code'],
       registers,
     });
     this.#latency = new Histogram({
       name: 'gateway_request_seconds',
-      help: 'Time from arrival to the last byte.',
+      help: 'Time from the arrival of a request to the last byte of its answer.',
       labelNames: ['family'],
       buckets: LATENCY_BUCKETS,
       registers,
     });
     this.#commit = new Histogram({
       name: 'gateway_commit_seconds',
-      help: 'How long the end of an answer waited for its charge to be durable.',
+      help: 'Time that the end of an answer waited for its charge to be durable.',
       buckets: COMMIT_BUCKETS,
       registers,
     });
@@ -103,27 +125,27 @@ export class Metrics {
       help: 'Requests being served.',
       registers,
     });
-    this.#upstreamTurns = new Counter({
+    this.#upstreamAttempts = new Counter({
       name: 'gateway_upstream_turns_total',
-      help: 'Turns of upstreams that ended, by provider and kind of fault (none: well).',
+      help: 'Finished attempts at upstreams, by provider and kind of fault (none: success).',
       labelNames: ['provider', 'fault'],
       registers,
     });
     this.#upstreamLatency = new Histogram({
       name: 'gateway_upstream_answer_seconds',
-      help: 'Time until the answer of an upstream began.',
+      help: 'Time from the start of an attempt to the beginning of the answer.',
       labelNames: ['provider'],
       buckets: LATENCY_BUCKETS,
       registers,
     });
-    if (upstreams) this.#follow(upstreams);
+    if (upstreams) this.#observe(upstreams);
   }
 
-  /** Shows the upstreams: their circuits as they are when asked, and every turn from now on. */
-  #follow(states: WatchedUpstreams): void {
-    states.countWith({
-      upstreamEnded: (provider, fault) => this.#upstreamEnded(provider, fault),
-      upstreamAnswered: (provider, ms) => this.#upstreamLatency.labels(provider).observe(ms / 1_000),
+  /** Counts every attempt from now on, and reads the circuits at each scrape. */
+  #observe(states: ObservableUpstreams): void {
+    states.observe({
+      attemptEnded: (provider, fault) => this.#attemptEnded(provider, fault),
+      answerBegan: (provider, ms) => this.#upstreamLatency.labels(provider).observe(ms / 1_000),
     });
     new Gauge({
       name: 'gateway_upstream_circuit',
@@ -137,21 +159,21 @@ export class Metrics {
     });
   }
 
-  #upstreamEnded(provider: string, fault: Fault | undefined): void {
-    this.#upstreamTurns.labels(provider, fault?.toLowerCase() ?? 'none').inc();
+  #attemptEnded(provider: string, fault: Fault | undefined): void {
+    this.#upstreamAttempts.labels(provider, fault?.toLowerCase() ?? 'none').inc();
   }
 
-  /** Counts how long the end of an answer waited for its charge to be durable, in ms. */
+  /** Counts the ms that the end of an answer waited for its charge to be durable. */
   committed(waitedMs: number): void {
     this.#commit.observe(waitedMs / 1_000);
   }
 
-  /** Counts a request that began. */
+  /** Counts a request that starts. */
   began(): void {
     this.#inFlight.inc();
   }
 
-  /** Counts a request that ended; `code` is the failure's, `ok` where there was none. */
+  /** Counts a request that has ended; `code` is the failure code, or `ok`. */
   ended(family: Family | 'free', code: string, elapsedMs: number): void {
     this.#inFlight.dec();
     this.#requests.labels(family, code).inc();

@@ -1,36 +1,38 @@
-/**
- * Counting tokens before a request: asked of the upstream where it speaks the client's format, else
- * estimated. Free.
- */
+/** Answers token counts for free: from an upstream of the client's format if there is one, else estimated. */
 import { GatewayError } from '@gateway/shared/failures';
-import { callerOf } from '../rate.ts';
-import { findSold } from '../pipeline.ts';
-import type { Call } from '../call.ts';
+import { admitFree } from '../admission/admit.ts';
+import type { Caller } from '../admission/authenticate.ts';
+import { findPricedModel } from '../admission/find-model.ts';
+import { Slot } from '../admission/slot.ts';
+import type { Call } from '../call/call.ts';
 import type { Services } from '../services.ts';
 import type { CompiledRoute } from '../config/config.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { isObject } from '../dialects/fields.ts';
-import type { Question } from '../exchange/exchange.ts';
-import { mirrorBody, mirrorHeaders } from '../exchange/mirror.ts';
+import { refuseLosses } from '../exchange/dropped.ts';
+import { mirrored, refuseStored } from '../exchange/mirror.ts';
 import { parseRequestBody } from '../exchange/request-body.ts';
 import type { RequestBody } from '../exchange/request-body.ts';
-import { addressOf } from '../upstreams/pools.ts';
+import type { ForwardedRequest } from '../upstreams/attempt.ts';
+import { addressOf } from '../upstreams/connections.ts';
 
+/** Maximum size of a request, in bytes. */
 const BODY_BYTES = 32 * 1024 * 1024;
+/** Maximum size of an upstream's answer, in bytes. */
 const ANSWER_BYTES = 64 * 1024;
-/** English prose in the tokenizers of today; the estimate is documented as such. */
+/** Average of English prose in current tokenizers. */
 const CHARACTERS_PER_TOKEN = 4;
-/** What an image or a document counts in the estimate, whatever its size, in tokens. */
+/** Estimate for an image or a document of any size, in tokens. */
 const MEDIA_TOKENS = 1_000;
-/** Base64 of media is longer than any word or id. */
+/** Length from which on a text without white space counts as base64 of media, in characters. */
 const MEDIA_CHARACTERS = 4_096;
 
-/** How one format asks for a count and answers with it. */
+/** The token count in one format. */
 export interface CountFormat {
   credentials: 'messages' | 'generative';
-  /** Path after the upstream's base URL. */
+  /** Path below the upstream's base URL. */
   path(model: string): string;
-  /** The name under which the answer carries the number. */
+  /** Member of the answer that holds the number. */
   field: string;
 }
 
@@ -47,69 +49,102 @@ export const GENERATIVE_COUNT: CountFormat = {
   field: 'totalTokens',
 };
 
-/** What is counted: by which format's rules, and the model where the path names it. */
-export interface CountTarget {
+/** The format of a request for a count, and its model if the path names it. */
+interface CountTarget {
   format: CountFormat;
   dialect: Dialect;
   model?: string;
 }
 
-/**
- * Answers with the upstream's own count, or with an estimate that the header `x-gateway-estimated: 1`
- * marks.
- */
+/** Answers with the upstream's count, or with an estimate and the header `x-gateway-estimated: 1`. */
 export async function answerTokenCount(call: Call, services: Services, target: CountTarget): Promise<void> {
-  const caller = callerOf(call, target.format.credentials, services);
-  services.freeRequests.take(caller.key.id);
-  const body = parseRequestBody(await call.body(BODY_BYTES));
+  const caller = admitFree(call, target.format.credentials, services);
+  const slot = new Slot(caller, call.config, services);
+  call.incoming.payer = slot;
+  try {
+    await answerCount(call, services, { ...target, caller });
+  } finally {
+    slot.leave();
+  }
+}
+
+async function answerCount(
+  call: Call,
+  services: Services,
+  { caller, ...target }: CountTarget & { caller: Caller },
+): Promise<void> {
+  const body = parseRequestBody(await call.body(BODY_BYTES), target.dialect.inbound.mirror?.members);
+  refuseStored(body);
   const name = target.model ?? body.value.model;
-  const { model } = findSold(call.config, caller, typeof name === 'string' ? name : '');
+  const { model } = findPricedModel(call.config, caller, typeof name === 'string' ? name : '');
   const family = target.format.credentials === 'messages' ? 'messages' : 'generative_language';
   const native = call.config
     .routesFor(model.id, family)
     .filter(({ provider }) => provider.protocols.includes(target.dialect.name));
-  const counted = await askNative(call, services, { ...target, body, native });
+  const { walletId } = caller.key;
+  const counted = await askNative(call, services, {
+    ...target,
+    walletId,
+    body,
+    native,
+    passUnknown: model.passUnknown,
+  });
   if (counted === undefined) call.reply.header('x-gateway-estimated', '1');
   const answer = { [target.format.field]: counted ?? estimateTokens(body.value) };
   call.reply.whole(200, 'application/json', JSON.stringify(answer));
 }
 
 interface NativeCount extends CountTarget {
+  walletId: string;
   body: RequestBody;
+  passUnknown: boolean;
   native: readonly CompiledRoute[];
 }
 
-/** Undefined where no upstream can tell: the estimate is then better than a failure. */
+/**
+ * The count of an upstream; undefined if none can be reached, because an estimate is better than a failure.
+ */
 async function askNative(call: Call, services: Services, count: NativeCount): Promise<number | undefined> {
   if (count.native.length === 0) return undefined;
   try {
-    return await services.upstreams.ask(call, countQuestion(call, count), { routes: count.native });
+    return await services.upstreams.ask(call, countRequest(call, count), {
+      walletId: count.walletId,
+      routes: count.native,
+    });
   } catch (error) {
-    const passes = error instanceof GatewayError && !error.code.startsWith('upstream_');
-    if (passes) throw error;
+    const isUpstreams = !(error instanceof GatewayError) || error.code.startsWith('upstream_');
+    if (!isUpstreams) throw error;
     return undefined;
   }
 }
 
-function countQuestion(call: Call, { format, dialect, body }: NativeCount): Question<number> {
+function countRequest(call: Call, count: NativeCount): ForwardedRequest<number> {
+  const { format, dialect, body, passUnknown } = count;
   return {
     preferred: dialect.name,
-    outgoing: ({ provider, route, credential }) => ({
-      method: 'POST',
-      path: addressOf(provider).prefix + format.path(route.upstreamModel),
-      body: mirrorBody(body, { dialect: dialect.name, model: route.upstreamModel, streamed: false }),
-      headers: {
-        'content-type': 'application/json',
-        'accept-encoding': 'identity',
-        ...(credential ? dialect.outbound.authorize(credential.secret) : {}),
-        ...mirrorHeaders(call.headers, dialect.name),
-      },
-    }),
+    outgoing: ({ provider, route, credential }) => {
+      const { name, inbound, outbound } = dialect;
+      const model = route.upstreamModel;
+      const options = { dialect: name, model, streamed: false, tables: inbound.mirror, passUnknown };
+      const request = mirrored(body, call.headers, options);
+      refuseLosses(request.dropped, call.headers);
+      return {
+        method: 'POST',
+        path: addressOf(provider).prefix + format.path(model),
+        body: request.body,
+        headers: {
+          'content-type': 'application/json',
+          'accept-encoding': 'identity',
+          ...(credential ? outbound.authorize(credential.secret) : {}),
+          ...request.headers,
+        },
+      };
+    },
     receive: async ({ answer, settle }) => {
       const value: unknown = JSON.parse((await answer.whole(ANSWER_BYTES)).toString('utf8'));
       const tokens = isObject(value) ? value[format.field] : undefined;
       if (typeof tokens !== 'number')
-        throw new GatewayError('upstream_failed', 'The model could not count. Try again.');
+        throw new GatewayError('upstream_failed', 'The upstream sent no token count. Try again.');
       settle();
       return tokens;
     },
@@ -117,10 +152,10 @@ function countQuestion(call: Call, { format, dialect, body }: NativeCount): Ques
 }
 
 /**
- * A quarter of the characters of all texts, and a flat amount for each medium: within some 20 % for English
- * prose.
+ * An estimate: a quarter of the characters of all texts, and a fixed number for each medium. For English
+ * prose it is within about 20 %.
  */
-export function estimateTokens(value: unknown): number {
+function estimateTokens(value: unknown): number {
   if (typeof value === 'string') {
     const isMedia = value.length > MEDIA_CHARACTERS && !/\s/.test(value.slice(0, MEDIA_CHARACTERS));
     return isMedia ? MEDIA_TOKENS : Math.ceil(value.length / CHARACTERS_PER_TOKEN);

@@ -1,23 +1,26 @@
-/** Whether the node lives, and whether it should be sent requests. */
+/** Decides whether a node is ready to serve requests. */
 import { GatewayError } from '@gateway/shared/failures';
 import type { Config, ConfigStore } from '../config/config.ts';
 
-/** What readiness depends on. */
-export interface Readiness {
+/** The state on which readiness depends. */
+interface Readiness {
   store: ConfigStore;
+  /** Maximum time since the control plane last confirmed the configuration. */
   maxConfigAgeMs: number;
   draining: () => boolean;
 }
 
 /**
- * The configuration to serve with. Throws `unavailable` while draining, without one, or when it is too old.
+ * The configuration to serve with. Throws `unavailable` during shutdown, without one, or if it is too old.
  */
 export function readyConfig({ store, maxConfigAgeMs, draining }: Readiness, now: number): Config {
-  if (draining()) throw notReady('This node is stopping. Send the request again.');
+  if (draining()) throw notReady('This node is being stopped. Send the request again.');
   const config = store.current;
   if (!config) throw notReady('The gateway is starting. Try again in a moment.');
   if (now - config.confirmedAt > maxConfigAgeMs) {
-    throw notReady('The gateway has lost touch with its control plane. Try again later.');
+    throw notReady(
+      'The gateway cannot reach its control plane, and its configuration is too old. Try again later.',
+    );
   }
   return config;
 }

@@ -1,25 +1,25 @@
-/** The models lists, in the style of whoever asks: free, and only what the key may use on this host. */
+/** Answers model lists for free, in the client's style, with the models that the key may use on this host. */
 import { isChatFamily } from '@gateway/shared/catalog';
 import { GatewayError } from '@gateway/shared/failures';
-import { hasGenerativeKey } from '../authenticate.ts';
-import type { Caller, Credentials } from '../authenticate.ts';
-import { callerOf } from '../rate.ts';
-import type { Call } from '../call.ts';
+import { hasGenerativeKey } from '../admission/authenticate.ts';
+import type { Credentials } from '../admission/authenticate.ts';
+import { admitFree } from '../admission/admit.ts';
+import { usableModels } from '../admission/find-model.ts';
+import type { Call } from '../call/call.ts';
 import type { SoldModel } from '../config/config.ts';
 import type { Services } from '../services.ts';
 
 type Style = 'chat' | 'chat-with-messages' | 'messages' | 'generative';
 
-/** Items that one page of the messages style holds when the client names no limit, and at most. */
+/** Default and maximum length of a page in the messages style. */
 const PAGE_DEFAULT = 20;
 const PAGE_MAX = 1_000;
 
-/** Answers with all models, or with one where the path names it. */
+/** Answers with all models, or with the one that the path names. Throws `model_not_found`. */
 export async function answerModels(call: Call, services: Services, target: ModelsTarget): Promise<void> {
-  const caller = callerOf(call, target.credentials, services);
-  services.freeRequests.take(caller.key.id);
+  const caller = admitFree(call, target.credentials, services);
   const style = target.credentials === 'generative' ? 'generative' : styleOf(call);
-  const models = usableModels(call, caller);
+  const models = usableModels(call.config, caller);
   if (target.model === undefined) return send(call, listOf(style, models, call.query));
   const name = target.model;
   const model = models.find((candidate) => candidate.name === name);
@@ -28,25 +28,18 @@ export async function answerModels(call: Call, services: Services, target: Model
   send(call, itemOf(style, model));
 }
 
-/** Which models are asked for, and how the route takes its key. */
-export interface ModelsTarget {
+/** Where the endpoint takes its key, and the model that the path names. */
+interface ModelsTarget {
   credentials: Credentials;
   model?: string;
 }
 
+/** The style of the header that carries the key. */
 function styleOf(call: Call): Style {
   if (hasGenerativeKey(call)) return 'generative';
   if (call.headers['x-api-key'] !== undefined) return 'messages';
-  // The current Anthropic SDK sends its key as Bearer; its models.list() needs the fields of both styles.
+  // Anthropic's current SDK sends its key as Bearer, so the answer needs the fields of both styles.
   return call.headers['anthropic-version'] === undefined ? 'chat' : 'chat-with-messages';
-}
-
-function usableModels({ config }: Call, { key, pool }: Caller): SoldModel[] {
-  const sold: Iterable<SoldModel> = pool ? pool.models : config.models();
-  return [...sold].filter(
-    ({ name, prices }) =>
-      prices[key.group] !== undefined && (key.allowedModels === null || key.allowedModels.includes(name)),
-  );
 }
 
 function listOf(style: Style, models: readonly SoldModel[], query: URLSearchParams): unknown {
@@ -63,11 +56,12 @@ function listOf(style: Style, models: readonly SoldModel[], query: URLSearchPara
   }
 }
 
-/** https://docs.anthropic.com/en/api/models-list */
+/** One page of the messages style: https://docs.anthropic.com/en/api/models-list */
 function pageOf(style: Style, models: readonly SoldModel[], query: URLSearchParams): Record<string, unknown> {
   const after = models.findIndex(({ name }) => name === query.get('after_id'));
-  const wished = Number(query.get('limit') ?? PAGE_DEFAULT);
-  const limit = Number.isInteger(wished) && wished > 0 ? Math.min(wished, PAGE_MAX) : PAGE_DEFAULT;
+  const requested = Number(query.get('limit') ?? PAGE_DEFAULT);
+  const isValid = Number.isInteger(requested) && requested > 0;
+  const limit = isValid ? Math.min(requested, PAGE_MAX) : PAGE_DEFAULT;
   const page = models.slice(after + 1, after + 1 + limit);
   return {
     data: page.map((model) => itemOf(style, model)),
@@ -111,7 +105,7 @@ function itemOf(style: Style, model: SoldModel): Record<string, unknown> {
   }
 }
 
-/** https://ai.google.dev/api/models#Model */
+/** Generative-language methods of a model: https://ai.google.dev/api/models#Model */
 function methodsOf({ families }: SoldModel): string[] {
   return [
     ...(families.some(isChatFamily) ? ['generateContent', 'streamGenerateContent', 'countTokens'] : []),

@@ -1,13 +1,10 @@
-/**
- * Endpoint families that are known but not offered: a clear 501, after authentication, without reading the
- * body.
- */
+/** Answers 501 to callers with a valid key on paths that SDKs know and the gateway does not offer. */
 import { GatewayError } from '@gateway/shared/failures';
-import { callerOf } from '../rate.ts';
-import type { Call } from '../call.ts';
+import { admitFree } from '../admission/admit.ts';
+import type { Call } from '../call/call.ts';
 import type { Services } from '../services.ts';
 
-/** What SDKs call beside what the gateway offers; each also with anything below it. */
+/** Paths that SDKs call and the gateway does not offer, each with everything below it. */
 export const UNIMPLEMENTED_PATHS = [
   '/v1/files',
   '/v1/fine_tuning',
@@ -31,7 +28,9 @@ export const UNIMPLEMENTED_PATHS = [
 
 /** Always throws: `not_implemented` to a caller with a valid key. */
 export async function answerUnimplemented(call: Call, services: Services): Promise<void> {
-  const caller = callerOf(call, 'models', services);
-  services.freeRequests.take(caller.key.id);
-  throw new GatewayError('not_implemented', `${call.path} is not offered by this gateway. Do without it.`);
+  admitFree(call, 'models', services);
+  throw new GatewayError(
+    'not_implemented',
+    `This gateway does not offer ${call.path}. Use another endpoint.`,
+  );
 }

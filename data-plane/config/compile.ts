@@ -1,4 +1,4 @@
-/** Turns the tables of the configuration into what requests ask: immutable look-ups, credentials unsealed. */
+/** Compiles configuration tables into immutable look-ups for requests, with unsealed credentials. */
 import type { KeyObject } from 'node:crypto';
 import { canServe } from '@gateway/shared/catalog';
 import type { Family } from '@gateway/shared/catalog';
@@ -20,8 +20,8 @@ import { tableOf } from './tables.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * Compiles tables into configurations. It remembers what it made of the last ones, so that disabling one of
- * 100,000 keys neither touches the others nor unseals every credential again.
+ * Compiles tables into configurations. It reuses look-ups and credentials of the last configuration, so that
+ * a change of one of 100,000 keys costs only that key.
  */
 export class Compiler {
   readonly #privateKey: KeyObject;
@@ -38,17 +38,17 @@ export class Compiler {
   }
 
   /**
-   * The configuration of the tables, confirmed at that time (ms of the wall clock).
-   * Throws when the settings are missing or a credential does not open: then the tables may not be served.
+   * Compiles the tables; `confirmedAt` is in ms of the wall clock. Throws if the settings are missing or a
+   * credential cannot be unsealed: such tables must not be used.
    */
   compile(tables: Tables, confirmedAt: number): Config {
     const settings = recordsOf(tables, 'SETTINGS').next().value;
-    if (!settings) throw new Error('the settings are missing');
+    if (!settings) throw new Error('the configuration has no settings');
     return new CompiledConfig({
       revision: tables.revision,
       confirmedAt,
       settings,
-      // What can fail comes first: the look-ups then never run ahead of what is served.
+      // Routes can fail, so they come first: the look-ups must not run ahead of the configuration in use.
       routes: this.#routes(tables),
       keys: this.#keys.of(tables),
       rotatedKeys: this.#rotatedKeys.of(tables),
@@ -65,7 +65,7 @@ export class Compiler {
     const byModel = new Map<string, CompiledRoute[]>();
     for (const route of recordsOf(tables, 'ROUTE')) {
       const provider = providers.get(route.providerId);
-      // A provider that was switched off is not told; its routes lead nowhere until it comes back.
+      // Providers that are switched off are not in the configuration; their routes are skipped.
       if (!provider) continue;
       const routes = byModel.get(route.modelId) ?? [];
       routes.push({ route, provider, credentials: credentials.get(provider.id) ?? [] });
@@ -80,14 +80,14 @@ export class Compiler {
     const byProvider = new Map<string, CompiledCredential[]>();
     for (const entry of tableOf(tables, 'CREDENTIAL').values()) {
       const record = recordOf(entry, 'CREDENTIAL');
-      const compiled = this.#secrets.get(entry) ?? this.#open(record);
+      const compiled = this.#secrets.get(entry) ?? this.#unseal(record);
       this.#secrets.set(entry, compiled);
       byProvider.set(record.providerId, [...(byProvider.get(record.providerId) ?? []), compiled]);
     }
     return byProvider;
   }
 
-  #open(record: CredentialRecord): CompiledCredential {
+  #unseal(record: CredentialRecord): CompiledCredential {
     try {
       return {
         id: record.id,
@@ -95,7 +95,7 @@ export class Compiler {
         secret: unseal(record.sealed, this.#privateKey, record.id),
       };
     } catch (cause) {
-      throw new Error(`credential ${record.id} does not open with this node's key`, { cause });
+      throw new Error(`credential ${record.id} cannot be unsealed with this node's key`, { cause });
     }
   }
 }
@@ -105,7 +105,7 @@ interface Lookups {
   confirmedAt: number;
   settings: SettingsRecord;
   keys: PersistentMap<KeyRecord>;
-  /** By the digest that a rotation replaced. */
+  /** Keys by the digest that a rotation replaced. */
   rotatedKeys: PersistentMap<KeyRecord>;
   models: PersistentMap<ModelRecord>;
   pools: PersistentMap<PoolRecord>;
@@ -176,13 +176,13 @@ export function confirmedConfig(config: Config, confirmedAt: number): Config {
   return config instanceof CompiledConfig ? config.confirmed(confirmedAt) : config;
 }
 
-/** Why a key is disabled where its owner asked for it. */
+/** Reasons of keys that their owner disabled. */
 const OWNERS_REASONS: ReadonlySet<string | null | undefined> = new Set(['OWNER', 'LEAKED', 'REVOKED']);
 
 /**
- * Ids of the keys that could be used before and cannot any more: gone, disabled, or of an account now
- * suspended; and who did it: the operator, unless it is told that the owner did. Running out of time is not
- * seen here; the request path checks it.
+ * Ids of the keys that became unusable with the new tables, because they were removed or disabled or their
+ * account was suspended, and who did it: the operator, unless the records name the owner. Expiry is not
+ * included; the request path checks it.
  */
 export function keysStopped(before: Tables, after: Tables): Map<string, StoppedBy> {
   const stopped = new Map<string, StoppedBy>();
@@ -199,7 +199,7 @@ export function keysStopped(before: Tables, after: Tables): Map<string, StoppedB
     if (now?.suspended && !old?.suspended) suspended.set(now.walletId, now.closed ? 'OWNER' : 'OPERATOR');
   }
   if (suspended.size === 0) return stopped;
-  // Keys are not found by their wallet, and a suspension is rare: all of them are looked at.
+  // There is no look-up of keys by wallet, and suspensions are rare: all keys are scanned.
   for (const key of recordsOf(before, 'API_KEY')) {
     const by = key.enabled ? suspended.get(key.walletId) : undefined;
     if (by && !stopped.has(key.id)) stopped.set(key.id, by);

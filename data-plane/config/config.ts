@@ -1,6 +1,6 @@
 /**
- * The compiled configuration of a node: immutable, swapped as a whole. A request pins the one it started
- * with.
+ * The compiled configuration of a node: immutable and replaced as a whole. A request keeps the one it
+ * started with.
  */
 import type { Family } from '@gateway/shared/catalog';
 import type {
@@ -15,23 +15,24 @@ import type {
   SettingsRecord,
 } from '@gateway/shared/records';
 
-/** A model as it is sold on a host: one of the catalog, or the copy that was frozen for a pool. */
+/** A model as it is sold on a host: one of the catalog, or the frozen copy of a pool. */
 export type SoldModel = FrozenModelRecord;
 
-/** A route with the provider it leads to. */
+/** A route with its provider and the credentials of that provider. */
 export interface CompiledRoute {
   route: RouteRecord;
   provider: ProviderRecord;
   credentials: readonly CompiledCredential[];
 }
 
-/** A credential whose secret was unsealed with this node's private key. Bound to one origin. */
+/** A credential whose secret is unsealed. It may only be sent to its origin. */
 export interface CompiledCredential {
   id: string;
   origin: CredentialRecord['origin'];
   secret: string;
 }
 
+/** Look-ups that are undefined for unknown names. */
 export interface Config {
   readonly revision: number;
   /** When the control plane last confirmed that this is current, in ms of the wall clock. */
@@ -41,26 +42,28 @@ export interface Config {
   modelByName(name: string): ModelRecord | undefined;
   models(): Iterable<ModelRecord>;
   /**
-   * Routes of a model that can serve the family: for a chat family every chat route, else those that name it.
+   * Routes of a model that can serve the family: every chat route for a chat family, else those that name
+   * it.
    */
   routesFor(modelId: string, family: Family): readonly CompiledRoute[];
   poolBySubdomain(subdomain: string): PoolRecord | undefined;
-  /** Whether there is any pool. */
+  /** Whether any pool exists. */
   readonly hasPools: boolean;
   poolById(id: string): PoolRecord | undefined;
   accountByWallet(walletId: string): AccountRecord | undefined;
 }
 
-/** Who stopped a key: its owner, who pays for what was relayed by then, or the operator, who has it free. */
+/**
+ * Who made a key unusable. A stream that is cut is charged if the owner did, and free if the operator did.
+ */
 export type StoppedBy = 'OWNER' | 'OPERATOR';
 
-/** Holds the current configuration; only the feed writes it. */
+/** Holds the current configuration. Only the feed changes it. */
 export interface ConfigStore {
-  /** Undefined until a first configuration came from the file or from the control plane. */
+  /** Undefined until the first configuration arrives from the file or the control plane. */
   readonly current: Config | undefined;
   /**
-   * Called after each swap with the ids of the keys that stopped being valid, so that their streams are cut,
-   * and who stopped each.
+   * Registers a listener for keys that became unusable, and who stopped each, so that their streams are cut.
    */
   onKeysStopped(listener: (keys: ReadonlyMap<string, StoppedBy>) => void): void;
 }

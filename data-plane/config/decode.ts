@@ -1,11 +1,8 @@
-/**
- * Reads what the control plane says about the configuration: unknown values in, typed records out, or an
- * error.
- */
+/** Validates configuration records of the control plane: unknown values in, typed records or an error out. */
 import { DIALECTS, FAMILIES, GROUPS } from '@gateway/shared/catalog';
 import type { ConfigKind, ConfigRecord, FrozenModelRecord } from '@gateway/shared/records';
 
-/** A value that does not have the shape it must have. The message names the place, never the value. */
+/** A value has the wrong shape. The message names the field and the expected shape, never the value. */
 export class DecodeError extends Error {
   constructor(place: string, expected: string) {
     super(`${place} is not ${expected}`);
@@ -28,13 +25,15 @@ const text: Decoder<string> = (value, place) => {
   return value;
 };
 const name: Decoder<string> = (value, place) => {
-  if (text(value, place) === '') throw new DecodeError(place, 'a text with something in it');
+  if (text(value, place) === '') throw new DecodeError(place, 'a non-empty text');
   return value as string;
 };
 const flag: Decoder<boolean> = (value, place) => {
   if (typeof value !== 'boolean') throw new DecodeError(place, 'true or false');
   return value;
 };
+/** False if it is absent: an older control plane does not send it. */
+const flagOrFalse: Decoder<boolean> = (value, place) => (value === undefined ? false : flag(value, place));
 const whole: Decoder<number> = (value, place) => {
   if (!Number.isSafeInteger(value) || (value as number) < 0)
     throw new DecodeError(place, 'a whole number ≥ 0');
@@ -60,15 +59,15 @@ function nullable<Value>(decode: Decoder<Value>): Decoder<Value | null> {
   return (value, place) => (value === null || value === undefined ? null : decode(value, place));
 }
 
-/** Shared by all lists without anything in them: most keys have one, and a node knows 100,000 keys. */
-const NOTHING: never[] = [];
-Object.freeze(NOTHING);
+/** Shared by all empty lists, to save memory: most of 100,000 keys have one. */
+const EMPTY_LIST: never[] = [];
+Object.freeze(EMPTY_LIST);
 
 function list<Value>(decode: Decoder<Value>): Decoder<Value[]> {
   return (value, place) => {
     if (!Array.isArray(value) || value.length > LIST_LIMIT)
       throw new DecodeError(place, `a list of ≤ ${LIST_LIMIT}`);
-    if (value.length === 0) return NOTHING;
+    if (value.length === 0) return EMPTY_LIST;
     return value.map((item: unknown, at) => decode(item, `${place}/${at}`));
   };
 }
@@ -81,16 +80,15 @@ function oneOf<const Word extends string>(words: readonly Word[]): Decoder<Word>
   };
 }
 
-/**
- * Fields that the shape does not name are left out: a newer control plane may send more than this node knows.
- */
+/** Ignores fields that the shape does not name: a newer control plane may send more than this node knows. */
 function object<Value>(shape: Shape<Value>): Decoder<Value> {
   const fields = Object.entries(shape) as [string, Decoder<unknown>][];
   return (value, place) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value))
       throw new DecodeError(place, 'an object');
     const source = value as Record<string, unknown>;
-    // A snapshot has 100,000 of them: nothing is made in between, and all have one shape.
+    // A snapshot has 100,000 objects, so no intermediate objects are created, and all get the same hidden
+    // class.
     const result: Record<string, unknown> = {};
     for (const [field, decode] of fields) result[field] = decode(source[field], `${place}/${field}`);
     return result as Value;
@@ -130,6 +128,7 @@ const frozenModel = {
   families,
   prices,
   limits,
+  passUnknown: flagOrFalse,
   createdAt: whole,
 };
 
@@ -196,7 +195,7 @@ const RECORDS: { [Kind in ConfigKind]: Decoder<RecordOf<Kind>> } = {
     walletId: name,
     frozen: flag,
     suspended: flag,
-    // What an older control plane tells, or an older node kept on its disk, has none yet.
+    // Absent in records of older control planes, and in files of older nodes.
     closed: (value, place) => (value === undefined ? false : flag(value, place)),
   }),
   SETTINGS: object<RecordOf<'SETTINGS'>>({
@@ -206,15 +205,12 @@ const RECORDS: { [Kind in ConfigKind]: Decoder<RecordOf<Kind>> } = {
     consoleUrl: address,
     poolRequestsFree: flag,
     playgroundKey: nullable(name),
-    // What an older node kept on its disk has none yet.
+    // Absent in files of older nodes.
     nodeIds: (value, place) => (value === undefined ? [] : list(name)(value, place)),
   }),
 };
 
-/**
- * A record of the given kind, rebuilt field by field from an unknown value. Throws DecodeError naming the bad
- * field.
- */
+/** Decodes an unknown value as a record of the given kind. Throws DecodeError, which names the bad field. */
 export function decodeRecord(kind: ConfigKind, value: unknown, place: string): ConfigRecord {
   const decode: Decoder<ConfigRecord> | undefined = Object.hasOwn(RECORDS, kind) ? RECORDS[kind] : undefined;
   if (!decode) throw new DecodeError(place, 'of a kind that this node knows');

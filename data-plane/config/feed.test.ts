@@ -12,8 +12,8 @@ import { ConfigChecksum } from '@gateway/shared/checksum';
 import type { ConfigEntry, ConfigEvent } from '@gateway/shared/node-api';
 import type { ConfigRecord, KeyRecord } from '@gateway/shared/records';
 import { seal } from '@gateway/shared/sealing';
-import { connectControl } from '../control.ts';
-import { keyOf } from '../ledger/model/records.ts';
+import { connectControl } from '../control/client.ts';
+import { keyOf } from '../../test/ledger/records.ts';
 import { Compiler } from './compile.ts';
 import { createFeed } from './feed.ts';
 import type { Feed } from './feed.ts';
@@ -107,10 +107,10 @@ interface Plane {
   url: string;
   port: number;
   acks: Ack[];
-  /** So many of the next acknowledgements are answered by nothing but an error. */
+  /** Number of the next acknowledgements that fail with an error. */
   lost: { acks: number };
   followers: Follower[];
-  /** The newest subscription; waits for the nth. */
+  /** Waits for the n-th subscription. */
   follower(number: number): Promise<Follower>;
   close(): Promise<void>;
 }
@@ -243,7 +243,7 @@ function delta(
   };
 }
 
-interface House {
+interface RunningFeed {
   plane: Plane;
   feed: Feed;
   store: WritableStore;
@@ -252,7 +252,7 @@ interface House {
   warnings: string[];
 }
 
-function startFeed(plane: Plane, folder = newFolder()): House {
+function startFeed(plane: Plane, folder = newFolder()): RunningFeed {
   const control = connectControl({ urls: [plane.url], token: 'gnt_test' });
   const store = createStore();
   const recalls: string[] = [];
@@ -283,19 +283,19 @@ function newFolder(): string {
   return folder;
 }
 
-async function startHouse(): Promise<House> {
+async function startPlaneAndFeed(): Promise<RunningFeed> {
   const plane = await startPlane();
   cleanups.push(() => plane.close());
-  const house = startFeed(plane);
-  house.feed.follow({ nodeId: 'node_1', instanceId: 'process_1' });
-  return house;
+  const running = startFeed(plane);
+  running.feed.follow({ nodeId: 'node_1', instanceId: 'process_1' });
+  return running;
 }
 
 const KEY: KeyRecord = keyOf('wallet_a', { digest: 'a'.repeat(64) });
 const FIRST = [entry(SETTINGS, 1), entry(KEY, 2)];
 
-test('a snapshot in parts is served, kept for its owner alone, and acknowledged; deltas follow', async () => {
-  const { plane, store, folder, recalls } = await startHouse();
+test('the feed applies snapshots and deltas, stores them for the owner only, and acknowledges', async () => {
+  const { plane, store, folder, recalls } = await startPlaneAndFeed();
   const follower = await plane.follower(1);
   expect(follower.fromRevision).toBe(null);
   const checksum = checksumOf(FIRST);
@@ -314,8 +314,8 @@ test('a snapshot in parts is served, kept for its owner alone, and acknowledged;
   await expect.poll(() => recalls).toEqual(['lease_1']);
 });
 
-test('a bad record is refused with its place; the old configuration serves on until a good one', async () => {
-  const { plane, store } = await startHouse();
+test('the feed refuses a bad record with its place, and keeps the last configuration', async () => {
+  const { plane, store } = await startPlaneAndFeed();
   const first = await plane.follower(1);
   first.push(snapshot(2, FIRST));
   await expect.poll(() => store.current?.revision).toBe(2);
@@ -329,11 +329,11 @@ test('a bad record is refused with its place; the old configuration serves on un
   await expect.poll(() => store.current?.revision).toBe(4);
 });
 
-test('a wrong checksum, a gap, or parts that do not fit lead to a new snapshot', async () => {
-  const { plane, store } = await startHouse();
+test('the feed requests a snapshot after a wrong checksum, a gap or parts that do not fit', async () => {
+  const { plane, store } = await startPlaneAndFeed();
   (await plane.follower(1)).push(snapshot(2, FIRST));
   await expect.poll(() => store.current?.revision).toBe(2);
-  const doubts: ConfigEvent[] = [
+  const events: ConfigEvent[] = [
     {
       __typename: 'ConfigDelta',
       fromRevision: 2,
@@ -345,15 +345,15 @@ test('a wrong checksum, a gap, or parts that do not fit lead to a new snapshot',
     delta(7, 8, { upserts: [], all: FIRST }),
     snapshot(9, FIRST, { chunk: 3, chunks: 5 }),
   ];
-  for (const [at, doubt] of doubts.entries()) {
-    (await plane.follower(at + 1)).push(doubt);
+  for (const [at, event] of events.entries()) {
+    (await plane.follower(at + 1)).push(event);
     expect((await plane.follower(at + 2)).fromRevision).toBe(null);
     expect(store.current?.revision).toBe(2);
   }
 });
 
-test('a lost connection goes on from the revision at hand, after REVISION_GAP from a snapshot', async () => {
-  const { plane, store } = await startHouse();
+test('the feed reconnects from its revision, and from a snapshot after REVISION_GAP', async () => {
+  const { plane, store } = await startPlaneAndFeed();
   const first = await plane.follower(1);
   first.push(snapshot(2, FIRST));
   await expect.poll(() => store.current?.revision).toBe(2);
@@ -364,8 +364,8 @@ test('a lost connection goes on from the revision at hand, after REVISION_GAP fr
   expect((await plane.follower(3)).fromRevision).toBe(null);
 });
 
-test('a heartbeat confirms the revision; two that name a later one mean that a delta was lost', async () => {
-  const { plane, store } = await startHouse();
+test('a heartbeat confirms the revision; two with a later one make the feed request a snapshot', async () => {
+  const { plane, store } = await startPlaneAndFeed();
   const first = await plane.follower(1);
   first.push(snapshot(2, FIRST));
   await expect.poll(() => store.current?.revision).toBe(2);
@@ -377,12 +377,12 @@ test('a heartbeat confirms the revision; two that name a later one mean that a d
   expect((await plane.follower(2)).fromRevision).toBe(null);
 });
 
-test('an acknowledgement that was not answered is repeated at the next heartbeat', async () => {
-  const { plane, warnings } = await startHouse();
+test('the feed repeats an unanswered acknowledgement at the next heartbeat', async () => {
+  const { plane, warnings } = await startPlaneAndFeed();
   const first = await plane.follower(1);
   plane.lost.acks = 1;
   first.push(snapshot(2, FIRST));
-  await expect.poll(() => warnings.join()).toMatch(/could not be kept or acknowledged/);
+  await expect.poll(() => warnings.join()).toMatch(/could not be stored or acknowledged/);
   expect(plane.acks).toEqual([]);
   for (let time = 0; time < 2; time += 1)
     first.push({ __typename: 'ConfigHeartbeat', revision: 2, at: new Date().toISOString() });
@@ -421,7 +421,7 @@ function upstreamRecords(publicKey: string): [ConfigRecord, ConfigRecord, Config
 }
 
 test('a node starts from its file while the control plane is away', async () => {
-  const { plane, feed, folder, store } = await startHouse();
+  const { plane, feed, folder, store } = await startPlaneAndFeed();
   const follower = await plane.follower(1);
   const { publicKey } = loadNodeKeys(folder);
   const [credential, provider, route] = upstreamRecords(publicKey);
@@ -444,8 +444,8 @@ test('a node starts from its file while the control plane is away', async () => 
   );
 });
 
-test('a damaged file is told and ignored; a torn last line only costs itself', async () => {
-  const { plane, feed, folder } = await startHouse();
+test('a damaged file is logged and ignored; a torn last line loses only itself', async () => {
+  const { plane, feed, folder } = await startPlaneAndFeed();
   const follower = await plane.follower(1);
   follower.push(snapshot(2, FIRST));
   const later = entry({ ...KEY, enabled: false }, 3);
@@ -465,8 +465,8 @@ test('a damaged file is told and ignored; a torn last line only costs itself', a
   expect(torn.store.current?.revision).toBe(2);
 });
 
-test('a control plane that comes back is followed again, and stopping never throws', async () => {
-  const { plane, store, feed } = await startHouse();
+test('the feed follows a control plane that comes back, and stopping never throws', async () => {
+  const { plane, store, feed } = await startPlaneAndFeed();
   (await plane.follower(1)).push(snapshot(2, FIRST));
   await expect.poll(() => store.current?.revision).toBe(2);
   await plane.close();

@@ -1,59 +1,57 @@
 /**
- * Keeps the configuration current: follows the control plane, swaps what is good, refuses what is not,
- * acknowledges.
+ * Keeps the configuration current: follows the control plane and applies, acknowledges or refuses changes.
  */
 import type { ConfigEvent, NodeProcess } from '@gateway/shared/node-api';
-import type { Control } from '../control.ts';
+import type { Control } from '../control/client.ts';
 import type { Log } from '../log.ts';
 import { confirmedConfig, keysStopped } from './compile.ts';
 import type { Compiler } from './compile.ts';
-import type { ConfigFile, KeptConfig } from './file.ts';
+import type { ConfigFile, StoredConfig } from './file.ts';
 import { SnapshotParts } from './snapshot-parts.ts';
 import type { WholeSnapshot } from './snapshot-parts.ts';
 import type { WritableStore } from './store.ts';
 import { NO_TABLES, changed } from './tables.ts';
 import type { TableChange, Tables } from './tables.ts';
 
-/** The control plane sends something every 5 s; a stream that is silent for longer is given up, in ms. */
+/** A stream without an event for this time is abandoned, in ms. The control plane sends one every 5 s. */
 const SILENCE_MS = 20_000;
 const RETRY_BASE_MS = 100;
 const RETRY_MAX_MS = 5_000;
-/** How often a mere confirmation is written to the file, in ms. */
+/** Shortest interval at which confirmations are written to the file, in ms. */
 const CONFIRMED_EVERY_MS = 60_000;
-/**
- * Heartbeats that name a later revision before the node stops believing that its delta is still on its way.
- */
+/** After this many heartbeats with a later revision, its delta counts as lost. */
 const LAGGING_HEARTBEATS = 2;
 
-export interface FeedOptions {
+interface FeedOptions {
   control: Pick<Control, 'follow' | 'acknowledge'>;
   compiler: Compiler;
   store: WritableStore;
   file: ConfigFile;
   log: Pick<Log, 'info' | 'warn'>;
-  /** Called when the control plane wants a lease back. */
+  /** Called when the control plane recalls a lease. */
   onRecall(leaseId: string): void;
 }
 
+/** The configuration feed of a node. */
 export interface Feed {
-  /** Puts the kept configuration in use, when there is a good one. Never rejects. */
+  /** Puts the stored configuration in use if there is a good one. Never rejects. */
   startFromFile(): Promise<void>;
-  /** Follows the control plane from here on, for ever, as this process of this node. */
+  /** Starts to follow the control plane as this process of this node, until `stop`. */
   follow(self: NodeProcess): void;
-  /** Revision in use; 0 before the first. */
+  /** Revision in use; 0 if there is none. */
   readonly revision: number;
-  /** Whether the stream is open and has said something. */
+  /** Whether the stream is open and an event has arrived. */
   readonly connected: boolean;
-  /** Stops following and waits for the file. */
+  /** Stops following; resolves when the file is written. */
   stop(): Promise<void>;
 }
 
-/** A feed that does nothing yet. */
+/** Creates a feed. It does nothing before `startFromFile` or `follow`. */
 export function createFeed(options: FeedOptions): Feed {
   return new ConfigFeed(options);
 }
 
-/** A state of the configuration, as the control plane names it. */
+/** The name of a state of the configuration. */
 interface Revision {
   revision: number;
   checksum: string;
@@ -68,9 +66,9 @@ class ConfigFeed implements Feed {
   #silence: NodeJS.Timeout | undefined;
   #attempts = 0;
   #parts: SnapshotParts | undefined;
-  /** The revision that was refused: heartbeats that name it do not mean that something is missing. */
+  /** The last refused revision: heartbeats that name it do not mean that a delta was lost. */
   #refused = 0;
-  /** The last revision that the control plane knows to be in use here. */
+  /** The last revision whose acknowledgement was accepted. */
   #acknowledged = 0;
   #lagging = 0;
   #writtenAt = 0;
@@ -89,12 +87,12 @@ class ConfigFeed implements Feed {
   async startFromFile(): Promise<void> {
     const { file, log } = this.#options;
     try {
-      const kept = await file.load();
-      if (!kept) return;
-      this.#use(kept.tables, kept.confirmedAt);
-      log.info({ revision: kept.tables.revision }, 'started from the kept configuration');
+      const stored = await file.load();
+      if (!stored) return;
+      this.#use(stored.tables, stored.confirmedAt);
+      log.info({ revision: stored.tables.revision }, 'started with the stored configuration');
     } catch (error) {
-      log.warn({ reason: messageOf(error) }, 'the kept configuration cannot be used');
+      log.warn({ reason: messageOf(error) }, 'the stored configuration is ignored: it cannot be used');
     }
   }
 
@@ -105,39 +103,39 @@ class ConfigFeed implements Feed {
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#hangUp();
+    this.#unsubscribe();
     clearTimeout(this.#retry);
     await this.#work;
   }
 
-  /** Subscribes; revision 0 asks for a snapshot. */
+  /** Subscribes from a revision; 0 asks for a snapshot. */
   #connect(fromRevision: number): void {
     if (this.#stopped) return;
-    this.#hangUp();
+    this.#unsubscribe();
     const from = { nodeId: this.#self.nodeId, ...(fromRevision > 0 && { fromRevision }) };
-    this.#listen(fromRevision);
+    this.#restartSilenceTimer(fromRevision);
     this.#unfollow = this.#options.control.follow(from, {
-      event: (event) => {
+      onEvent: (event) => {
         this.connected = true;
-        this.#listen(this.#tables.revision);
-        this.#take(event);
+        this.#restartSilenceTimer(this.#tables.revision);
+        this.#handleEvent(event);
       },
-      ended: ({ code, message }) => {
-        this.#options.log.warn({ code, reason: message }, 'the configuration stream ended');
-        this.#again(code === 'REVISION_GAP' ? 0 : this.#tables.revision);
+      onEnd: ({ code, message }) => {
+        this.#options.log.warn({ code, reason: message }, 'the configuration stream ended; retrying');
+        this.#reconnectLater(code === 'REVISION_GAP' ? 0 : this.#tables.revision);
       },
     });
   }
 
-  #listen(fromRevision: number): void {
+  #restartSilenceTimer(fromRevision: number): void {
     clearTimeout(this.#silence);
     this.#silence = setTimeout(() => {
-      this.#options.log.warn({ silenceMs: SILENCE_MS }, 'the configuration stream is silent');
-      this.#again(fromRevision);
+      this.#options.log.warn({ silenceMs: SILENCE_MS }, 'the configuration stream is silent; retrying');
+      this.#reconnectLater(fromRevision);
     }, SILENCE_MS);
   }
 
-  #hangUp(): void {
+  #unsubscribe(): void {
     clearTimeout(this.#silence);
     this.#unfollow?.();
     this.#unfollow = undefined;
@@ -146,44 +144,44 @@ class ConfigFeed implements Feed {
     this.connected = false;
   }
 
-  /** Follows again after a wait with full jitter, so that nodes do not come back in step. */
-  #again(fromRevision: number): void {
-    this.#hangUp();
+  /** Subscribes again after a back-off with full jitter, so that nodes do not return together. */
+  #reconnectLater(fromRevision: number): void {
+    this.#unsubscribe();
     clearTimeout(this.#retry);
     const waitMs = Math.random() * Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** this.#attempts);
     this.#attempts = Math.min(this.#attempts + 1, 10);
     if (!this.#stopped) this.#retry = setTimeout(() => this.#connect(fromRevision), waitMs);
   }
 
-  /** What the node holds may not be what it should: only a snapshot ends that. */
-  #doubt(reason: string): void {
-    this.#options.log.warn({ reason, revision: this.#tables.revision }, 'asking for a new snapshot');
-    this.#again(0);
+  /** Requests a snapshot, because the tables of this node may be wrong. */
+  #requestSnapshot(reason: string): void {
+    this.#options.log.warn({ reason, revision: this.#tables.revision }, 'requesting a new snapshot');
+    this.#reconnectLater(0);
   }
 
-  #take(event: ConfigEvent): void {
+  #handleEvent(event: ConfigEvent): void {
     switch (event.__typename) {
       case 'ConfigSnapshot':
-        return this.#takeChunk(event);
+        return this.#handleSnapshotPart(event);
       case 'ConfigDelta':
-        return this.#takeDelta(event);
+        return this.#handleDelta(event);
       case 'ConfigHeartbeat':
-        return this.#takeHeartbeat(event.revision);
+        return this.#handleHeartbeat(event.revision);
       case 'LeaseRecall':
         return this.#options.onRecall(event.leaseId);
       default:
-        return this.#doubt('an event of unknown type came');
+        return this.#requestSnapshot('an event of unknown type arrived');
     }
   }
 
-  #takeChunk(event: Extract<ConfigEvent, { __typename: 'ConfigSnapshot' }>): void {
+  #handleSnapshotPart(event: Extract<ConfigEvent, { __typename: 'ConfigSnapshot' }>): void {
     if (event.chunk === 0) this.#parts = new SnapshotParts(event);
-    if (!this.#parts?.add(event)) return this.#doubt('the parts of a snapshot do not fit together');
+    if (!this.#parts?.add(event)) return this.#requestSnapshot('the parts of a snapshot do not fit together');
     const { whole } = this.#parts;
-    if (whole) this.#takeSnapshot(whole);
+    if (whole) this.#applySnapshot(whole);
   }
 
-  #takeSnapshot(whole: WholeSnapshot): void {
+  #applySnapshot(whole: WholeSnapshot): void {
     this.#parts = undefined;
     try {
       this.#swap(whole.tables(), whole);
@@ -192,47 +190,48 @@ class ConfigFeed implements Feed {
     }
   }
 
-  #takeDelta(event: Extract<ConfigEvent, { __typename: 'ConfigDelta' }>): void {
+  #handleDelta(event: Extract<ConfigEvent, { __typename: 'ConfigDelta' }>): void {
     const { fromRevision, revision, checksum, upserts, removals } = event;
     if (revision <= this.#tables.revision) return;
     if (this.#parts || fromRevision !== this.#tables.revision) {
-      return this.#doubt(`a delta from revision ${fromRevision} came`);
+      return this.#requestSnapshot(`a delta from revision ${fromRevision} arrived`);
     }
     const change = { revision, checksum, upserts, removals };
     try {
       this.#swap(changed(this.#tables, change), change);
     } catch (error) {
       this.#refuse(change, messageOf(error));
-      // It may only have been wrong together with what it was put upon.
-      this.#doubt('a delta was refused');
+      // The delta may be right and the tables of this node wrong.
+      this.#requestSnapshot('a delta was refused');
     }
   }
 
-  #takeHeartbeat(revision: number): void {
+  #handleHeartbeat(revision: number): void {
     if (revision === this.#tables.revision) {
       this.#lagging = 0;
       this.#confirm();
-      // The answer to an acknowledgement can get lost like any other; nobody else would ever repeat it.
-      if (this.#acknowledged !== revision) this.#then(() => this.#acknowledgeAgain());
+      // The last acknowledgement may have been lost; nothing else repeats it.
+      if (this.#acknowledged !== revision) this.#enqueue(() => this.#acknowledgeAgain());
     } else if (revision !== this.#refused && !this.#parts) {
       this.#lagging += 1;
-      if (this.#lagging >= LAGGING_HEARTBEATS) this.#doubt(`the control plane is at revision ${revision}`);
+      if (this.#lagging >= LAGGING_HEARTBEATS)
+        this.#requestSnapshot(`the control plane is at revision ${revision}`);
     }
   }
 
   /**
-   * Swaps at once; the file and the acknowledgement follow in order behind. Throws where the tables may not
-   * be served.
+   * Puts the tables in use at once; then writes the file and acknowledges, in this order. Throws if the
+   * tables must not be used.
    */
-  #swap(tables: Tables, told: Revision | TableChange): void {
+  #swap(tables: Tables, received: Revision | TableChange): void {
     const confirmedAt = Date.now();
     this.#use(tables, confirmedAt);
     this.#attempts = 0;
     this.#refused = 0;
     this.#lagging = 0;
-    const kept = { tables, confirmedAt };
-    this.#then(() => this.#keep('upserts' in told ? told : undefined, kept));
-    this.#then(() => this.#acknowledge(told));
+    const stored = { tables, confirmedAt };
+    this.#enqueue(() => this.#writeFile('upserts' in received ? received : undefined, stored));
+    this.#enqueue(() => this.#acknowledge(received));
   }
 
   #use(tables: Tables, confirmedAt: number): void {
@@ -245,8 +244,8 @@ class ConfigFeed implements Feed {
 
   #refuse({ revision, checksum }: Revision, reason: string): void {
     this.#refused = revision;
-    this.#options.log.warn({ revision, reason }, 'a configuration was refused; the old one serves on');
-    this.#then(() => this.#acknowledge({ revision, checksum }, reason));
+    this.#options.log.warn({ revision, reason }, 'a configuration was refused; the last one stays in use');
+    this.#enqueue(() => this.#acknowledge({ revision, checksum }, reason));
   }
 
   #confirm(): void {
@@ -255,18 +254,18 @@ class ConfigFeed implements Feed {
     if (store.current) store.swap(confirmedConfig(store.current, confirmedAt), new Map());
     if (confirmedAt - this.#writtenAt < CONFIRMED_EVERY_MS && confirmedAt >= this.#writtenAt) return;
     this.#writtenAt = confirmedAt;
-    const kept = { tables: this.#tables, confirmedAt };
-    this.#then(() => this.#options.file.writeConfirmed(kept));
+    const stored = { tables: this.#tables, confirmedAt };
+    this.#enqueue(() => this.#options.file.writeConfirmed(stored));
   }
 
-  async #keep(change: TableChange | undefined, kept: KeptConfig): Promise<void> {
-    this.#writtenAt = kept.confirmedAt;
-    if (change) await this.#options.file.writeDelta(change, kept);
-    else await this.#options.file.writeSnapshot(kept);
+  async #writeFile(change: TableChange | undefined, stored: StoredConfig): Promise<void> {
+    this.#writtenAt = stored.confirmedAt;
+    if (change) await this.#options.file.writeDelta(change, stored);
+    else await this.#options.file.writeSnapshot(stored);
   }
 
   async #acknowledge({ revision, checksum }: Revision, error?: string): Promise<void> {
-    // A later revision is acknowledged right behind, and says the same of this one.
+    // A later revision is already in use, and its acknowledgement covers this one.
     if (!error && revision < this.#tables.revision) return;
     this.#acknowledged = 0;
     const answer = await this.#options.control.acknowledge({
@@ -284,11 +283,12 @@ class ConfigFeed implements Feed {
     if (this.#acknowledged !== this.#tables.revision) await this.#acknowledge(this.#tables);
   }
 
-  #then(work: () => Promise<void>): void {
+  /** Runs work after all queued work. Failures are logged. */
+  #enqueue(work: () => Promise<void>): void {
     this.#work = this.#work.then(work).catch((error: unknown) => {
       this.#options.log.warn(
         { reason: messageOf(error) },
-        'the configuration could not be kept or acknowledged',
+        'the configuration could not be stored or acknowledged',
       );
     });
   }

@@ -1,7 +1,7 @@
 /**
- * The last configuration that was good, on disk, so that a node starts while the control plane is away. Lines
- * of `crc32 json`: first a snapshot in parts, then the deltas and confirmations since. Rewritten when these
- * are as long as the snapshot was.
+ * The file of the last good configuration, with which a node can start while the control plane is away. Each
+ * line is `crc32 json`: first a snapshot in parts, then the deltas and confirmations since. The file is
+ * rewritten when the lines after the snapshot are as long as the snapshot.
  */
 import { open, readFile, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -10,13 +10,13 @@ import type { ConfigEntry } from '@gateway/shared/node-api';
 import { NO_TABLES, TablesDraft, changed, entriesOf } from './tables.ts';
 import type { TableChange, Tables } from './tables.ts';
 
-/** A short file is not written anew before this much was added to its snapshot, in bytes. */
+/** The file is not rewritten before this many bytes were added to its snapshot. */
 const ADDED_BYTES_MIN = 1 << 20;
-/** Entries of one line of a snapshot: requests are answered between two lines. */
+/** Maximum entries per line of a snapshot: requests are served between two lines. */
 const LINE_ENTRIES = 1_000;
 const OWNER_ONLY = 0o600;
 
-/** A snapshot ends with the line that brings its last entries; `left` counts those of the lines behind. */
+/** A line of the file. `left` is the number of snapshot entries in the lines that follow. */
 type Line =
   | {
       type: 'snapshot';
@@ -30,14 +30,14 @@ type Line =
   | { type: 'delta'; change: TableChange; confirmedAt: number }
   | { type: 'confirmed'; confirmedAt: number };
 
-/** What the file holds: the tables, and when the control plane last confirmed them (ms of the wall clock). */
-export interface KeptConfig {
+/** Content of the file: the tables, and when the control plane last confirmed them (ms of the wall clock). */
+export interface StoredConfig {
   tables: Tables;
   confirmedAt: number;
 }
 
-/** The content of the file is not what was written. The message names the file and the line. */
-export class DamagedConfigFile extends Error {
+/** The file is damaged. The message names the file and the line. */
+class DamagedConfigFile extends Error {
   constructor(path: string, line: number, cause: unknown) {
     super(
       `${path} is damaged at line ${line}; it is ignored until the control plane sends the configuration`,
@@ -47,19 +47,19 @@ export class DamagedConfigFile extends Error {
   }
 }
 
-/** The file at one path. Its writes come one after another; the caller sees to that. */
+/** The configuration file at one path. The caller must not write concurrently. */
 export class ConfigFile {
   readonly #path: string;
   #snapshotBytes = 0;
-  /** Infinite until the file is known to be whole: then the next write starts a new one. */
+  /** Infinity while the file may be damaged; the next write then replaces it. */
   #addedBytes = Infinity;
 
   constructor(path: string) {
     this.#path = path;
   }
 
-  /** What was kept, or undefined when there is no file yet. Throws DamagedConfigFile. */
-  async load(): Promise<KeptConfig | undefined> {
+  /** Reads the file; undefined if there is none. Throws DamagedConfigFile, or the error of the disk. */
+  async load(): Promise<StoredConfig | undefined> {
     let content: string;
     try {
       content = await readFile(this.#path, 'utf8');
@@ -70,14 +70,14 @@ export class ConfigFile {
     return replay(this.#path, content);
   }
 
-  /** Replaces the file: written beside it in parts, synced, renamed, folder synced. */
-  async writeSnapshot(kept: KeptConfig): Promise<void> {
+  /** Replaces the file durably: writes and syncs a temporary file, renames it and syncs the folder. */
+  async writeSnapshot(stored: StoredConfig): Promise<void> {
     const next = `${this.#path}.tmp`;
     const file = await open(next, 'w', OWNER_ONLY);
     let bytes = 0;
     try {
       await file.chmod(OWNER_ONLY);
-      for (const line of snapshotLines(kept)) bytes += (await file.write(encode(line))).bytesWritten;
+      for (const line of snapshotLines(stored)) bytes += (await file.write(encode(line))).bytesWritten;
       await file.sync();
     } finally {
       await file.close();
@@ -88,18 +88,18 @@ export class ConfigFile {
     this.#addedBytes = 0;
   }
 
-  /** Adds one change durably; `kept` is the state with it, in case the file must be written anew. */
-  async writeDelta(change: TableChange, kept: KeptConfig): Promise<void> {
-    await this.#append({ type: 'delta', change, confirmedAt: kept.confirmedAt }, kept);
+  /** Appends a change durably. `stored` is the state after it, in case the file must be rewritten. */
+  async writeDelta(change: TableChange, stored: StoredConfig): Promise<void> {
+    await this.#append({ type: 'delta', change, confirmedAt: stored.confirmedAt }, stored);
   }
 
-  /** Remembers that the tables were confirmed. */
-  async writeConfirmed(kept: KeptConfig): Promise<void> {
-    await this.#append({ type: 'confirmed', confirmedAt: kept.confirmedAt }, kept);
+  /** Appends the time of a confirmation. */
+  async writeConfirmed(stored: StoredConfig): Promise<void> {
+    await this.#append({ type: 'confirmed', confirmedAt: stored.confirmedAt }, stored);
   }
 
-  async #append(line: Line, kept: KeptConfig): Promise<void> {
-    if (this.#addedBytes >= Math.max(ADDED_BYTES_MIN, this.#snapshotBytes)) return this.writeSnapshot(kept);
+  async #append(line: Line, stored: StoredConfig): Promise<void> {
+    if (this.#addedBytes >= Math.max(ADDED_BYTES_MIN, this.#snapshotBytes)) return this.writeSnapshot(stored);
     const bytes = encode(line);
     const added = this.#addedBytes + bytes.length;
     this.#addedBytes = Infinity;
@@ -114,7 +114,7 @@ export class ConfigFile {
   }
 }
 
-function* snapshotLines({ tables, confirmedAt }: KeptConfig): Generator<Line, undefined> {
+function* snapshotLines({ tables, confirmedAt }: StoredConfig): Generator<Line, undefined> {
   const { revision, checksum } = tables;
   let left = 0;
   for (const table of tables.byKind.values()) left += table.size;
@@ -128,7 +128,7 @@ function* snapshotLines({ tables, confirmedAt }: KeptConfig): Generator<Line, un
   return undefined;
 }
 
-/** Lists of at most `LINE_ENTRIES`; at least one. */
+/** Splits entries into lists of at most `LINE_ENTRIES`. Yields at least one list. */
 function* parts(all: Iterable<ConfigEntry>): Generator<ConfigEntry[], undefined> {
   let part: ConfigEntry[] = [];
   for (const entry of all) {
@@ -147,10 +147,8 @@ function encode(line: Line): Buffer {
   return Buffer.from(`${crc32(json).toString(16).padStart(8, '0')} ${json}\n`);
 }
 
-/**
- * A cut last line was never acknowledged to anybody and is left out; anything else that is wrong is damage.
- */
-function replay(path: string, content: string): KeptConfig | undefined {
+/** An incomplete last line was never acknowledged and is ignored; any other error is damage. */
+function replay(path: string, content: string): StoredConfig | undefined {
   const lines = content.split('\n');
   lines.pop();
   const reader = new Reader();
@@ -161,8 +159,8 @@ function replay(path: string, content: string): KeptConfig | undefined {
       throw new DamagedConfigFile(path, at + 1, cause);
     }
   }
-  if (!reader.kept && content !== '') throw new DamagedConfigFile(path, lines.length + 1, undefined);
-  return reader.kept;
+  if (!reader.stored && content !== '') throw new DamagedConfigFile(path, lines.length + 1, undefined);
+  return reader.stored;
 }
 
 function decode(text: string): Line {
@@ -171,35 +169,35 @@ function decode(text: string): Line {
   return JSON.parse(json) as Line;
 }
 
-/** Follows the lines in order. */
+/** Replays the lines in order. */
 class Reader {
-  kept: KeptConfig | undefined;
+  stored: StoredConfig | undefined;
   #draft: { tables: TablesDraft; revision: number; checksum: string; confirmedAt: number } | undefined;
 
-  /** Throws where the line does not fit to those before it. */
+  /** Throws if the line does not fit the lines before it. */
   take(line: Line): void {
     if (line.type === 'snapshot') {
       const { revision, checksum, confirmedAt } = line;
       this.#draft = { tables: new TablesDraft(NO_TABLES), revision, checksum, confirmedAt };
-      // Nodes of an earlier release wrote a snapshot as one line, without saying that nothing is left.
+      // Earlier releases wrote a snapshot as one line without `left`.
       this.#fill(line.entries, line.left ?? 0);
     } else if (line.type === 'entries') {
       this.#fill(line.entries, line.left);
     } else {
       const { confirmedAt } = line;
-      if (!this.kept || this.#draft) throw new Error('there is no whole snapshot before it');
-      const { tables } = this.kept;
-      this.kept = { tables: line.type === 'delta' ? changed(tables, line.change) : tables, confirmedAt };
+      if (!this.stored || this.#draft) throw new Error('there is no complete snapshot before it');
+      const { tables } = this.stored;
+      this.stored = { tables: line.type === 'delta' ? changed(tables, line.change) : tables, confirmedAt };
     }
   }
 
   #fill(entries: readonly ConfigEntry[], left: number): void {
-    if (!this.#draft) throw new Error('there is no snapshot that it belongs to');
+    if (!this.#draft) throw new Error('there is no snapshot before it');
     const { tables, revision, checksum, confirmedAt } = this.#draft;
     tables.put(entries);
     if (left > 0) return;
     this.#draft = undefined;
-    this.kept = { tables: tables.finish(revision, checksum), confirmedAt };
+    this.stored = { tables: tables.finish(revision, checksum), confirmedAt };
   }
 }
 

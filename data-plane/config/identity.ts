@@ -1,4 +1,6 @@
-/** Who this node is: its X25519 key pair and its id, kept in the data folder for its owner's eyes only. */
+/**
+ * The identity of a node in its data folder: an X25519 key pair and the node id, readable only by the owner.
+ */
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -7,13 +9,13 @@ import { exportPublicKey } from '@gateway/shared/sealing';
 
 const OWNER_ONLY = 0o600;
 
-/** The key pair that credentials are sealed for. */
-export interface NodeKeys {
+/** The key pair for which the control plane seals credentials. */
+interface NodeKeys {
   privateKey: KeyObject;
   publicKey: string;
 }
 
-/** The key pair of this data folder, made at the first call. */
+/** Loads the key pair of a data folder; creates it on the first call. */
 export function loadNodeKeys(folder: string): NodeKeys {
   const path = join(folder, 'node.key');
   if (!existsSync(path)) {
@@ -25,10 +27,10 @@ export function loadNodeKeys(folder: string): NodeKeys {
 }
 
 /**
- * Remembers the node that this data folder belongs to. Throws when it belongs to another one: its journal
- * holds charges and leases that only that node may settle.
+ * Binds a data folder to a node on the first call. Later calls throw if the node is another one: only the
+ * first node may settle the charges and leases in the journal of the folder.
  */
-export function claimFolder(folder: string, nodeId: string): void {
+export function bindFolder(folder: string, nodeId: string): void {
   const path = join(folder, 'node.id');
   if (!existsSync(path)) {
     writeWhole(folder, path, nodeId);

@@ -1,24 +1,24 @@
 /**
- * A map that never changes: the next one shares everything with it but what is different. For tables of
- * 100,000 entries of which one changes, and of which somebody still reads the state before.
+ * An immutable map whose changed copies share all unchanged parts. It is made for tables of 100,000 entries
+ * in which few change while requests still read the previous state.
  */
 
-/** A map has so many shards that a shard holds this many entries at most on average. */
+/** Maximum average number of entries per shard. */
 const SHARD_ENTRIES_MAX = 128;
-/** Ids, digests and names differ at their ends. */
+/** Number of characters at the end of a key that are hashed: ids, digests and names differ there. */
 const HASHED_CHARACTERS = 8;
 
 type Shard<Value> = ReadonlyMap<string, Value>;
 
-/** What stands under a key in one map and in another; undefined where it is in one of them alone. */
+/** The values of a key in two maps; undefined in the map that lacks the key. */
 export interface Difference<Value> {
   before: Value | undefined;
   after: Value | undefined;
 }
 
-/** Small ones keep the order in which keys came; large ones have an order, but none that means anything. */
+/** Maps with one shard keep the order of insertion. The order of larger maps is fixed but arbitrary. */
 export class PersistentMap<Value> {
-  /** How many entries it has. */
+  /** Number of entries. */
   readonly size: number;
   readonly #shards: readonly Shard<Value>[];
 
@@ -27,7 +27,7 @@ export class PersistentMap<Value> {
     this.size = size;
   }
 
-  /** A map of these entries; of two under one key the later one. */
+  /** A map with these entries. */
   static from<Value>(entries: ReadonlyMap<string, Value>): PersistentMap<Value> {
     const shards = Array.from({ length: shardsFor(entries.size) }, () => new Map<string, Value>());
     for (const [key, value] of entries) shards[placeOf(key, shards.length)]?.set(key, value);
@@ -43,7 +43,7 @@ export class PersistentMap<Value> {
     return undefined;
   }
 
-  /** The map with these changes: a value is put in the place of what was there, undefined takes it away. */
+  /** A copy with these changes. A value is set under its key; undefined removes the key. */
   with(changes: ReadonlyMap<string, Value | undefined>): PersistentMap<Value> {
     const shards = [...this.#shards];
     const copies = new Map<number, Map<string, Value>>();
@@ -63,8 +63,8 @@ export class PersistentMap<Value> {
   }
 
   /**
-   * Where it differs from an earlier one by identity of values. What two maps share is not looked at, so a
-   * map and the one that was made of it are compared at once.
+   * The differences from an earlier map, by identity of values. Shared shards are skipped, so comparing a map
+   * with its changed copy is fast.
    */
   *since(earlier: PersistentMap<Value>): Generator<Difference<Value>, undefined> {
     if (earlier.#shards.length === this.#shards.length) {
@@ -92,7 +92,7 @@ function joined<Value>(shards: readonly Shard<Value>[]): Shard<Value> {
   return new Map(shards.flatMap((shard) => [...shard]));
 }
 
-/** A power of two: each time a map outgrows its shards it gets twice as many, so that this is rare. */
+/** Number of shards, a power of two, so that a growing map is rebuilt rarely. */
 function shardsFor(size: number): number {
   let count = 1;
   while (size > count * SHARD_ENTRIES_MAX) count *= 2;

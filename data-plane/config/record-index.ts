@@ -1,4 +1,4 @@
-/** Finds records by something else than their names, and follows a table for what changed in it alone. */
+/** Indexes records by a field, and updates the index from the changes of a table. */
 import type { ConfigEntry } from '@gateway/shared/node-api';
 import type { ConfigKind, ConfigRecord } from '@gateway/shared/records';
 import { PersistentMap } from './persistent-map.ts';
@@ -8,7 +8,7 @@ import type { EntryTable, Tables } from './tables.ts';
 /** A record of one kind. */
 export type RecordOf<Kind extends ConfigKind> = Extract<ConfigRecord, { kind: Kind }>;
 
-/** The records of one kind by what `keyOf` names; null leaves a record out. */
+/** The records of one kind by the key that `keyOf` returns. Records with null are left out. */
 export class RecordIndex<Kind extends ConfigKind> {
   readonly #kind: Kind;
   readonly #keyOf: (record: RecordOf<Kind>) => string | null;
@@ -20,13 +20,13 @@ export class RecordIndex<Kind extends ConfigKind> {
     this.#keyOf = keyOf;
   }
 
-  /** The look-up over these tables; work in proportion to what differs from the tables of the last call. */
+  /** The index of these tables. The work is proportional to the changes since the tables of the last call. */
   of(tables: Tables): PersistentMap<RecordOf<Kind>> {
     const table = tableOf(tables, this.#kind);
     if (table === this.#table) return this.#lookup;
     const changes = new Map<string, RecordOf<Kind> | undefined>();
     const differences = this.#table ? [...table.since(this.#table)] : differencesOf(table);
-    // What goes, goes first: a name may pass from one record to another in one change.
+    // Removals come first, because a key may move from one record to another in one change.
     for (const { before } of differences) {
       const record = this.#recordOf(before);
       const key = record && this.#keyOf(record);
@@ -47,7 +47,7 @@ export class RecordIndex<Kind extends ConfigKind> {
   }
 }
 
-/** The records of a kind. */
+/** All records of a kind. */
 export function* recordsOf<Kind extends ConfigKind>(
   tables: Tables,
   kind: Kind,
@@ -56,7 +56,7 @@ export function* recordsOf<Kind extends ConfigKind>(
   return undefined;
 }
 
-/** Entries are decoded as records of their kind before they get into a table. */
+/** The record of a table entry. Entries are validated before they enter a table, so the kind is certain. */
 export function recordOf<Kind extends ConfigKind>(entry: ConfigEntry, _kind: Kind): RecordOf<Kind> {
   return entry.payload as RecordOf<Kind>;
 }

@@ -1,4 +1,6 @@
-/** Puts a snapshot together that comes in parts, so that requests are answered between two of them. */
+/**
+ * Assembles a snapshot from its parts. Parts are decoded one by one, so that requests are served in between.
+ */
 import type { ConfigEvent } from '@gateway/shared/node-api';
 import { NO_TABLES, TablesDraft } from './tables.ts';
 import type { Tables } from './tables.ts';
@@ -7,27 +9,27 @@ const CHUNKS_MAX = 10_000;
 
 type SnapshotEvent = Extract<ConfigEvent, { __typename: 'ConfigSnapshot' }>;
 
-/** A snapshot of which all parts have come. */
+/** A complete snapshot. */
 export interface WholeSnapshot {
   revision: number;
   checksum: string;
-  /** Throws where a part could not be read, or where the whole is not what was announced. */
+  /** Throws if a part could not be decoded or the checksum differs. */
   tables(): Tables;
 }
 
-/** The parts of one snapshot. */
+/** The parts of a snapshot that have arrived so far. */
 export class SnapshotParts {
   readonly #first: SnapshotEvent;
   readonly #draft = new TablesDraft(NO_TABLES);
   #next = 0;
   #failure: unknown;
 
-  /** `first`: the part that begins it; still to be added. */
+  /** `first`: the first part. It must still be added. */
   constructor(first: SnapshotEvent) {
     this.#first = { ...first, entries: [] };
   }
 
-  /** Adds the next part; false where it does not belong there. A part that cannot be read belongs there. */
+  /** Adds the next part. Returns false if it is not the next part; errors in its records are thrown later. */
   add({ revision, checksum, chunk, chunks, entries }: SnapshotEvent): boolean {
     const first = this.#first;
     const fits =
@@ -47,7 +49,7 @@ export class SnapshotParts {
     return true;
   }
 
-  /** The snapshot once its last part was added. */
+  /** The snapshot, once its last part was added. */
   get whole(): WholeSnapshot | undefined {
     const { revision, checksum, chunks } = this.#first;
     if (this.#next < chunks) return undefined;

@@ -1,9 +1,9 @@
-/** Holds the configuration in use. One swap replaces it whole; requests keep the one they started with. */
+/** Holds the configuration in use. A swap replaces it as a whole; requests keep the one they started with. */
 import type { Config, ConfigStore, StoppedBy } from './config.ts';
 
-/** The store as the feed sees it: the only writer. */
+/** The store with write access, for the feed. */
 export interface WritableStore extends ConfigStore {
-  /** Puts a configuration in use, then tells the listeners which keys it stopped. */
+  /** Puts a configuration in use, then calls the listeners with the keys that became unusable. */
   swap(config: Config, keysStopped: ReadonlyMap<string, StoppedBy>): void;
 }
 

@@ -1,4 +1,4 @@
-/** Tables of many entries, of which few change: what follows the changes equals what is made anew. */
+/** Tables with many entries and few changes: updated structures equal newly built ones. */
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { crc32 } from 'node:zlib';
 import { ConfigChecksum } from '@gateway/shared/checksum';
 import type { ConfigEntry } from '@gateway/shared/node-api';
 import type { AccountRecord, ConfigKind, KeyRecord } from '@gateway/shared/records';
-import { keyOf } from '../ledger/model/records.ts';
+import { keyOf } from '../../test/ledger/records.ts';
 import { keysStopped } from './compile.ts';
 import { ConfigFile } from './file.ts';
 import { PersistentMap } from './persistent-map.ts';
@@ -26,7 +26,7 @@ const changesOf = (key: fc.Arbitrary<string>): fc.Arbitrary<Map<string, number |
     .array(fc.tuple(key, fc.option(fc.nat(), { nil: undefined })), { maxLength: 300 })
     .map((all) => new Map(all));
 
-test('a persistent map is what a map would be after any changes, and earlier ones stay as they were', () => {
+test('a persistent map behaves like a map, and earlier versions never change', () => {
   const key = fc.nat(2000).map((number) => `key_${number}`);
   fc.assert(
     fc.property(fc.array(changesOf(key), { maxLength: 8 }), (batches) => {
@@ -70,7 +70,7 @@ function digestOf(number: number): string {
   return number.toString(16).padStart(64, '0');
 }
 
-/** The tables after a change, with the checksum that is due. */
+/** The tables after a change, with the right checksum. */
 function after(
   tables: Tables,
   upserts: ConfigEntry[],
@@ -85,7 +85,7 @@ function after(
   return changed(tables, { revision, checksum: sum.value, upserts, removals });
 }
 
-test('an index that follows changes finds what one made anew finds, also where names change hands', () => {
+test('an index that follows changes equals a new one, even when keys move between records', () => {
   const step = fc.record({ id: fc.nat(5), digest: fc.option(fc.nat(7), { nil: null }) });
   fc.assert(
     fc.property(fc.array(fc.array(step, { maxLength: 6 }), { maxLength: 10 }), (batches) => {
@@ -99,7 +99,7 @@ test('an index that follows changes finds what one made anew finds, also where n
         const removals: { kind: ConfigKind; key: string }[] = [];
         for (const [id, number] of wanted) {
           const digest = number === null ? null : digestOf(number);
-          // Digests are unique among live keys, as those of secrets are.
+          // Digests are unique among live keys.
           if (digest === null || [...owners.values()].includes(digest)) {
             removals.push({ kind: 'API_KEY', key: id });
             continue;
@@ -117,7 +117,7 @@ test('an index that follows changes finds what one made anew finds, also where n
   );
 });
 
-test('a suspended owner stops every enabled key of the wallet, and nobody elseâ€™s', () => {
+test('a suspended account stops every enabled key of its wallet, and no other key', () => {
   const keys = ['a', 'b', 'c'].map((name, at) =>
     entry(keyOf(name === 'c' ? 'wallet_2' : 'wallet_1', { id: name, digest: digestOf(at) }), 1),
   );
@@ -127,7 +127,7 @@ test('a suspended owner stops every enabled key of the wallet, and nobody elseâ€
   expect([...keysStopped(suspended, suspended)]).toEqual([]);
 });
 
-test('who stopped a key is its owner only where the control plane says so', () => {
+test('a key was stopped by its owner only if the control plane says so', () => {
   const key = keyOf('wallet_1', { id: 'a', digest: digestOf(0) });
   const before = after(NO_TABLES, [entry(key, 1), account('wallet_1')]);
   const by = (...entries: ConfigEntry[]) => keysStopped(before, after(before, entries)).get('a');
@@ -150,7 +150,7 @@ function account(walletId: string, changes: Partial<AccountRecord> = {}): Config
   return { kind: 'ACCOUNT', key: walletId, revision: changes.suspended ? 2 : 1, payload };
 }
 
-/** A file in a folder of its own. */
+/** The path of a file in a new folder. */
 function newFile(): string {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-tables-'));
   folders.push(folder);
@@ -166,14 +166,14 @@ function many(count: number): Tables {
   );
 }
 
-test('a snapshot of many lines is read back whole; one that lacks a line is damage', async () => {
+test('a snapshot of many lines is read back; a missing line is damage', async () => {
   const path = newFile();
   const tables = many(2500);
   await new ConfigFile(path).writeSnapshot({ tables, confirmedAt: 7 });
-  const kept = await new ConfigFile(path).load();
-  expect(kept?.confirmedAt).toBe(7);
-  expect(kept?.tables.checksum).toBe(tables.checksum);
-  expect([...entriesOf(kept?.tables ?? NO_TABLES)].length).toBe(2500);
+  const stored = await new ConfigFile(path).load();
+  expect(stored?.confirmedAt).toBe(7);
+  expect(stored?.tables.checksum).toBe(tables.checksum);
+  expect([...entriesOf(stored?.tables ?? NO_TABLES)].length).toBe(2500);
   const lines = readFileSync(path, 'utf8').split('\n');
   expect(lines.length).toBe(4);
   writeFileSync(path, [...lines.slice(0, 1), ...lines.slice(2)].join('\n'));
@@ -182,7 +182,7 @@ test('a snapshot of many lines is read back whole; one that lacks a line is dama
   await expect(new ConfigFile(path).load()).rejects.toThrow(/damaged/);
 });
 
-test('a snapshot of one line, as earlier releases wrote it, is read', async () => {
+test('a snapshot in one line, as earlier releases wrote it, is read', async () => {
   const path = newFile();
   const tables = many(3);
   const { revision, checksum } = tables;
@@ -197,7 +197,7 @@ test('a snapshot of one line, as earlier releases wrote it, is read', async () =
   expect((await new ConfigFile(path).load())?.tables.checksum).toBe(checksum);
 });
 
-test('changes are added to the file up to the length of its snapshot, then it is written anew', async () => {
+test('the file is rewritten when its changes are as long as its snapshot', async () => {
   const path = newFile();
   const file = new ConfigFile(path);
   let tables = many(6000);

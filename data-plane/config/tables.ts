@@ -1,5 +1,6 @@
 /**
- * The entries of the configuration by kind and key: what snapshots fill, deltas change, and checksums prove.
+ * The entries of the configuration by kind and key. Snapshots fill them, deltas change them, checksums
+ * verify them.
  */
 import { ConfigChecksum } from '@gateway/shared/checksum';
 import type { ConfigEntry } from '@gateway/shared/node-api';
@@ -9,14 +10,14 @@ import { PersistentMap } from './persistent-map.ts';
 
 export type EntryTable = PersistentMap<ConfigEntry>;
 
-/** One consistent state of the configuration. Never changed; `changed` makes the next one. */
+/** One consistent state of the configuration. Immutable; `changed` returns the next one. */
 export interface Tables {
   readonly revision: number;
   readonly checksum: string;
   readonly byKind: ReadonlyMap<ConfigKind, EntryTable>;
 }
 
-/** What a delta changes; keys as the control plane names entries. */
+/** The changes of a delta. */
 export interface TableChange {
   revision: number;
   checksum: string;
@@ -32,7 +33,7 @@ export function tableOf(tables: Tables, kind: ConfigKind): EntryTable {
   return tables.byKind.get(kind) ?? NO_ENTRIES;
 }
 
-/** The next state while it is put together, a part at a time. The state it starts from is left alone. */
+/** Builds the next state part by part. The state that it starts from is not changed. */
 export class TablesDraft {
   readonly #base: Tables;
   readonly #checksum: ConfigChecksum;
@@ -43,7 +44,7 @@ export class TablesDraft {
     this.#checksum = ConfigChecksum.from(base.checksum);
   }
 
-  /** Puts entries in place of those of the same name. Throws DecodeError for a bad record. */
+  /** Adds or replaces entries. Throws DecodeError for a bad record. */
   put(entries: readonly ConfigEntry[]): void {
     for (const each of entries) {
       const entry = decodeEntry(each);
@@ -55,7 +56,7 @@ export class TablesDraft {
     for (const { kind, key } of names) this.#set(kind, key, undefined);
   }
 
-  /** The state that came out. Throws Error when it does not have the announced checksum. */
+  /** Returns the new state. Throws if its checksum is not the announced one. */
   finish(revision: number, checksum: string): Tables {
     if (this.#checksum.value !== checksum)
       throw new Error(`revision ${revision} does not have the announced checksum`);
@@ -75,8 +76,8 @@ export class TablesDraft {
 }
 
 /**
- * The state after the change, for work in proportion to the change alone.
- * Throws DecodeError for a bad record, and Error when the result does not have the announced checksum.
+ * The state after a change. The work is proportional to the change. Throws DecodeError for a bad record, and
+ * Error if the result does not have the announced checksum.
  */
 export function changed(tables: Tables, { revision, checksum, upserts, removals }: TableChange): Tables {
   const draft = new TablesDraft(tables);
@@ -91,12 +92,12 @@ export function* entriesOf(tables: Tables): Generator<ConfigEntry, undefined> {
   return undefined;
 }
 
-/** An entry as it may be trusted: its payload has the shape of its kind. Throws DecodeError. */
+/** Validates an entry: its payload must have the shape of its kind. Throws DecodeError. */
 function decodeEntry(entry: ConfigEntry): ConfigEntry {
   const { kind, key, revision } = entry;
   const place = `${kind} ${key}`;
-  if (!Number.isSafeInteger(revision)) throw new DecodeError(place, 'of a whole revision');
+  if (!Number.isSafeInteger(revision)) throw new DecodeError(place, 'an entry with an integer revision');
   const payload = decodeRecord(kind, entry.payload, place);
-  // Most entries are named by their record's id: one text in memory instead of two.
+  // The key of most entries is the id of the record: sharing the string saves memory.
   return { kind, key: payload.id === key ? payload.id : key, revision, payload };
 }

@@ -1,11 +1,11 @@
-/** Answers as streams and as wholes: `collect(replay(answer))` is the answer. */
+/** Converts between whole answers and events: `collect(replay(answer))` equals the answer. */
 import { GatewayError } from '@gateway/shared/failures';
 import { NO_TOKENS } from './canonical.ts';
 import type { Block, ChatEvent, ChatResponse, Choice, Usage } from './canonical.ts';
 
 /**
- * The whole answer that a stream tells. Throws the error of an `error` event, and `upstream_failed` when the
- * stream does not reach `done` or brings no finished choice.
+ * Collects events into a whole answer. Throws the error of an `error` event, and `upstream_failed` if the
+ * events lack `done`, have no choice or an unfinished one.
  */
 export function collect(events: Iterable<ChatEvent>): ChatResponse {
   const collector = new Collector();
@@ -13,14 +13,12 @@ export function collect(events: Iterable<ChatEvent>): ChatResponse {
   return collector.response();
 }
 
-/** Collects an answer event by event; `response` may be asked once `done` was pushed. */
-export class Collector {
+class Collector {
   #head = { id: '', model: '' };
   #usage: Usage = { tokens: NO_TOKENS };
   #done = false;
   readonly #choices = new Map<number, { blocks: Block[]; end?: Pick<Choice, 'finish' | 'stopSequence'> }>();
 
-  /** Throws the error of an `error` event. */
   push(event: ChatEvent): void {
     switch (event.type) {
       case 'start':
@@ -50,12 +48,12 @@ export class Collector {
 
   response(): ChatResponse {
     const choices = [...this.#choices.entries()].sort(([a], [b]) => a - b).map(([, choice]) => choice);
-    if (!this.#done || choices.length === 0) throw brokenOff();
+    if (!this.#done || choices.length === 0) throw incompleteAnswer();
     return {
       ...this.#head,
       ...this.#usage,
       choices: choices.map(({ blocks, end }) => {
-        if (!end) throw brokenOff();
+        if (!end) throw incompleteAnswer();
         return { blocks, ...end };
       }),
     };
@@ -82,16 +80,19 @@ export class Collector {
   }
 }
 
-/** The failure of an answer that ended before it was complete. */
-export function brokenOff(cause?: unknown): GatewayError {
-  return new GatewayError(
-    'upstream_failed',
-    'The model broke off before its answer was complete. Try again.',
-    { cause },
-  );
+/** The failure of an answer that ended before it was complete. `cause` goes to the log. */
+export function incompleteAnswer(cause?: unknown): GatewayError {
+  return new GatewayError('upstream_failed', INCOMPLETE, { cause });
 }
 
-/** The events of a whole answer: `collect(replay(answer))` is the answer again. */
+/** Whether the failure only says that the answer's end is missing. */
+export function isIncomplete(error: GatewayError): boolean {
+  return error.message === INCOMPLETE;
+}
+
+const INCOMPLETE = 'The upstream ended its answer before it was complete. Try again.';
+
+/** Returns the events of a whole answer. */
 export function* replay(response: ChatResponse): Generator<ChatEvent> {
   yield { type: 'start', id: response.id, model: response.model };
   for (const [choice, { blocks, finish, stopSequence }] of response.choices.entries()) {

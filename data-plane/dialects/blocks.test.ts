@@ -1,15 +1,15 @@
-/** Interleaved blocks leave in a row. */
+/** BlockSequence serialises interleaved blocks; `collect` checks that an answer is complete. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { brokenOff, collect, replay } from './answer.ts';
+import { incompleteAnswer, collect, replay } from './answer.ts';
 import { BlockSequence } from './blocks.ts';
 import { NO_TOKENS } from './canonical.ts';
 import type { ChatEvent, ChatResponse } from './canonical.ts';
 
 const call = (name: string) => ({ kind: 'tool-call' as const, id: `id_${name}`, name });
 
-/** The answer that consists of these events of choice 0. */
-function whole(events: ChatEvent[]): ChatResponse {
+/** The answer whose only choice has these events. */
+function answerOf(events: ChatEvent[]): ChatResponse {
   return collect([
     { type: 'start', id: 'a', model: 'm' },
     ...events,
@@ -18,8 +18,8 @@ function whole(events: ChatEvent[]): ChatResponse {
   ]);
 }
 
-describe('a block sequence', () => {
-  it('keeps every text with its block and never overlaps, however the deltas are interleaved', () => {
+describe('BlockSequence', () => {
+  it('keeps the text of each block and never overlaps blocks, however the deltas are interleaved', () => {
     const steps = fc.array(fc.record({ key: fc.nat(3), text: fc.string({ minLength: 1 }) }), {
       minLength: 1,
     });
@@ -40,7 +40,7 @@ describe('a block sequence', () => {
           open += type === 'block-start' ? 1 : type === 'block-end' ? -1 : 0;
           expect(open === 0 || open === 1).toBe(true);
         }
-        const blocks = whole(events).choices[0]?.blocks ?? [];
+        const blocks = answerOf(events).choices[0]?.blocks ?? [];
         const got = blocks.map((block) => [block.kind === 'tool-call' ? block.name : '', block.text]);
         const want = [...texts].map(([name, text]) => [name, text.trim() === '' ? `${text}{}` : text]);
         expect(got).toEqual(want);
@@ -48,7 +48,7 @@ describe('a block sequence', () => {
     );
   });
 
-  it('lets the first block pass at once and holds back what comes after it', () => {
+  it('returns events of the first block at once and holds back those of later blocks', () => {
     const sequence = new BlockSequence(0);
     expect(sequence.open('a', call('a'))).toHaveLength(1);
     expect(sequence.open('b', call('b'))).toEqual([]);
@@ -65,16 +65,16 @@ describe('a block sequence', () => {
     ]);
   });
 
-  it('gives a call without arguments an empty object', () => {
+  it('gives a tool call without arguments an empty object', () => {
     const sequence = new BlockSequence(0);
     const events = [...sequence.open('a', call('a')), ...sequence.closeAll()];
-    expect(whole(events).choices[0]?.blocks[0]?.text).toBe('{}');
+    expect(answerOf(events).choices[0]?.blocks[0]?.text).toBe('{}');
   });
 });
 
-describe('collecting a stream', () => {
-  it('refuses one that ends before done, or with an open choice', () => {
-    expect(() => collect([{ type: 'start', id: 'a', model: 'm' }])).toThrow('broke off');
+describe('collect', () => {
+  it('throws if the events end before done or a choice has no finish', () => {
+    expect(() => collect([{ type: 'start', id: 'a', model: 'm' }])).toThrow('before it was complete');
     const answer: ChatResponse = {
       id: 'a',
       model: 'm',
@@ -83,11 +83,11 @@ describe('collecting a stream', () => {
     };
     const events = [...replay(answer)];
     expect(collect(events)).toEqual(answer);
-    expect(() => collect(events.filter(({ type }) => type !== 'finish'))).toThrow('broke off');
+    expect(() => collect(events.filter(({ type }) => type !== 'finish'))).toThrow('before it was complete');
   });
 
-  it('throws the error that a stream ends with', () => {
-    const error = brokenOff('test');
+  it('throws the error of an error event', () => {
+    const error = incompleteAnswer('test');
     expect(() =>
       collect([
         { type: 'start', id: 'a', model: 'm' },

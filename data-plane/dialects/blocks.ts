@@ -1,23 +1,23 @@
-/** Puts the interleaved blocks of one choice in a row, as the canonical events demand. */
-import { brokenOff } from './answer.ts';
+/** Serialises interleaved blocks of one choice, as the rules of canonical events require. */
+import { incompleteAnswer } from './answer.ts';
 import type { BlockHead, ChatEvent, Citation, Seal, TokenLogprob } from './canonical.ts';
 
-/** Text that may wait for an earlier block to end, in characters. */
+/** Maximum text that waits for an earlier block to end, in characters. */
 const MAX_WAITING_CHARACTERS = 8 * 1024 * 1024;
 
 interface Entry {
   key: string;
   head: BlockHead;
-  /** What was written to it, where it is a call: only arguments have to be whole JSON in the end. */
+  /** The arguments so far, kept only for tool calls: decoders check whether they are complete JSON. */
   text: string;
   waiting: ChatEvent[];
   closed: boolean;
 }
 
 /**
- * The first block is live: its events pass at once. Events of later blocks wait until every earlier one was
- * closed. The decoder names blocks by a key of its own (a tool call's index, an item's id) and says when each
- * one closes.
+ * The blocks of one choice. Events of the oldest open block are returned at once; events of later blocks
+ * wait until all earlier blocks are closed. The decoder identifies blocks by keys of its own (a tool call's
+ * index, an item's id) and closes each of them. Throws `upstream_failed` if too much text waits.
  */
 export class BlockSequence {
   readonly #choice: number;
@@ -28,7 +28,7 @@ export class BlockSequence {
     this.#choice = choice;
   }
 
-  /** Blocks that are not closed yet, oldest first; calls with their arguments so far. */
+  /** The open blocks, oldest first; `text` holds the arguments so far of tool calls. */
   get unclosed(): { key: string; head: BlockHead; text: string }[] {
     return this.#entries.filter((entry) => !entry.closed);
   }
@@ -37,7 +37,7 @@ export class BlockSequence {
     return this.#entries.some((entry) => entry.key === key && !entry.closed);
   }
 
-  /** `seal`: where it is known already; `close` wants it again. */
+  /** Opens a block. A seal that is known already is passed to `close` again. */
   open(key: string, head: BlockHead, seal?: Seal): ChatEvent[] {
     this.#entries.push({ key, head, text: '', waiting: [], closed: false });
     return this.#emit(this.#entries.at(-1), {
@@ -48,7 +48,7 @@ export class BlockSequence {
     });
   }
 
-  /** Nothing happens for a key that is not open. */
+  /** Adds text to a block; does nothing if the block is not open. */
   delta(key: string, text: string, logprobs?: TokenLogprob[]): ChatEvent[] {
     const entry = this.#find(key);
     if (!entry || (!text && !logprobs)) return [];
@@ -65,7 +65,9 @@ export class BlockSequence {
     return this.#emit(this.#find(key), { type: 'citation', choice: this.#choice, citation });
   }
 
-  /** A call without arguments gets `{}`, so that its text is always a JSON object's. */
+  /**
+   * Closes a block. A function call without arguments gets `{}`, so that its text is always a JSON object.
+   */
   close(key: string, seal?: Seal): ChatEvent[] {
     const entry = this.#find(key);
     if (!entry) return [];
@@ -80,7 +82,7 @@ export class BlockSequence {
     return this.unclosed.flatMap(({ key }) => this.close(key));
   }
 
-  /** Lets the next blocks pass after the live one was closed. */
+  /** Releases the events of the next blocks after the oldest one was closed. */
   #advance(): ChatEvent[] {
     const events: ChatEvent[] = [];
     while (this.#entries[0]?.closed) {
@@ -102,7 +104,7 @@ export class BlockSequence {
     entry.waiting.push(event);
     this.#waitingCharacters += event.type === 'block-delta' ? event.text.length : 0;
     if (this.#waitingCharacters > MAX_WAITING_CHARACTERS)
-      throw brokenOff('too much text of interleaved blocks');
+      throw incompleteAnswer('too much text of interleaved blocks');
     return [];
   }
 }

@@ -1,7 +1,7 @@
 /**
- * The one canonical model of a chat exchange, the most structured of the formats: encoders drop boundaries
- * and invent none. What a target may have to drop knows its JSON pointer in the client's request: messages,
- * parts and tools by `at`, scalars by `pointers`, unknown fields by `extras`.
+ * The canonical model of chat requests and answers, between all wire formats. It is more structured than any
+ * of them: encoders may drop boundaries but never invent them. Everything that may be dropped carries its
+ * JSON pointer: messages, parts and tools as `at`, scalars in `pointers`, unknown fields in `extras`.
  */
 import type { DialectName } from '@gateway/shared/catalog';
 import type { TokenCounts } from '@gateway/shared/records';
@@ -13,14 +13,14 @@ import type { JsonObject } from './fields.ts';
 export interface ChatRequest {
   model: string;
   stream: boolean;
-  /** How many answers are asked for (`n`, `candidateCount`). */
+  /** Number of alternative outputs requested (`n`, `candidateCount`). */
   choices: number;
-  /** In the client's order. Top-level instructions come first, as a message of role system. */
+  /** In the client's order. Top-level instructions come first, as a message with role system. */
   messages: Message[];
   tools: Tool[];
-  /** Absent: the client said nothing (every format then means auto). */
+  /** Absent if the client sent none; every format then means auto. */
   toolChoice?: ToolChoice;
-  /** False: at most one tool call per answer. */
+  /** False allows at most one tool call per answer. */
   parallelToolCalls?: boolean;
   maxOutputTokens?: number;
   temperature?: number;
@@ -30,24 +30,24 @@ export interface ChatRequest {
   seed?: number;
   presencePenalty?: number;
   frequencyPenalty?: number;
-  /** Log probabilities of the sampled tokens are asked for, with this many alternatives each. */
+  /** Requests log probabilities of the sampled tokens, each with `top` alternatives. */
   logprobs?: { top: number };
   reasoning?: Reasoning;
   format?: AnswerFormat;
   verbosity?: string;
-  /** What the answer may consist of, where the client said so: text, audio, image. */
+  /** Permitted kinds of output: text, audio, image. Absent if the client sent none. */
   modalities?: string[];
-  /** The end user as the client names them. */
+  /** The client's identifier of its end user. */
   user?: string;
   metadata?: Record<string, string>;
   serviceTier?: string;
   cacheKey?: string;
   cacheRetention?: string;
-  /** JSON pointer of each scalar above that the client sent, e.g. `maxOutputTokens: '/max_tokens'`. */
+  /** JSON pointer of each scalar above that the client sent, for example `maxOutputTokens: '/max_tokens'`. */
   pointers: Partial<Record<ScalarName, string>>;
-  /** Fields that this model has no word for: only their dialect gives them back, every other drops them. */
+  /** Fields that this model does not know. Only their own dialect sends them on; all others drop them. */
   extras: Extra[];
-  /** How the client wants the answer written; only the client's own dialect reads it. */
+  /** How the client wants its answer encoded. Read only by the client's own dialect. */
   shape: AnswerShape;
 }
 
@@ -56,27 +56,27 @@ export type ScalarName = Exclude<
   'model' | 'stream' | 'messages' | 'tools' | 'pointers' | 'extras' | 'shape'
 >;
 
-/** `dialect` is null for what no upstream format has a word for. */
+/** A field unknown to the canonical model. `dialect` is null if no upstream format knows the field. */
 export interface Extra {
   dialect: DialectName | null;
   pointer: string;
   value: unknown;
 }
 
-export interface AnswerShape {
-  /** Chat: the stream ends with a usage chunk (`stream_options.include_usage`). */
+interface AnswerShape {
+  /** Chat and completions: the stream ends with a usage chunk (`stream_options.include_usage`). */
   usageInStream?: boolean;
-  /** Chat: the deprecated `functions` were used, so calls are answered as `function_call`. */
+  /** Chat: the client sent the deprecated `functions`, so tool calls are encoded as `function_call`. */
   legacyFunctions?: boolean;
-  /** Generative: the stream is one JSON array instead of server-sent events. */
+  /** Generative language: the stream is one JSON array instead of server-sent events. */
   jsonArray?: boolean;
-  /** Legacy completions: the prompt is to be repeated before the text. */
+  /** Completions: the prompt to repeat before the text. */
   echo?: string;
-  /** Responses: the answer is a summary, written as a `compaction` item. */
+  /** Responses: the answer is a summary, encoded as a `compaction` item. */
   compaction?: boolean;
 }
 
-/** Tool results are parts of user messages, whatever role their format gives them. */
+/** One message. Tool results are parts of user messages, whichever role the wire format gives them. */
 export interface Message {
   role: 'system' | 'developer' | 'user' | 'assistant';
   parts: Part[];
@@ -87,7 +87,7 @@ export interface Message {
 interface Located {
   /** JSON pointer into the client's request. */
   at: string;
-  /** The prompt up to here is worth caching. */
+  /** Marks the end of a prompt prefix that the provider should cache. */
   cache?: { ttl?: string };
 }
 
@@ -101,15 +101,15 @@ export type PartBody =
   | { kind: 'media'; media: Media; seal?: Seal }
   | NativeBody;
 
-/** Visible thinking (`text`, may be empty) and what proves it. `redacted`: there never was a visible text. */
-export interface ReasoningBody {
+/** Visible thinking (`text`, may be empty) with its seal. `redacted`: the provider never showed a text. */
+interface ReasoningBody {
   kind: 'reasoning';
   text: string;
   redacted?: boolean;
   seal?: Seal;
 }
 
-/** `text` is the arguments as JSON text (an object, `{}` where there are none); free text where `custom`. */
+/** `text` holds the arguments as the JSON text of an object, or free text if the tool is `custom`. */
 export interface ToolCallBody {
   kind: 'tool-call';
   id: string;
@@ -119,19 +119,19 @@ export interface ToolCallBody {
   seal?: Seal;
 }
 
-/** `id` and `name` are those of the call; `name` is '' where no call of that id is in the request. */
+/** `id` and `name` are those of the tool call; `name` is '' if the request holds no call with that id. */
 export interface ToolResultBody {
   kind: 'tool-result';
   id: string;
   name: string;
   custom?: boolean;
-  /** Where the client says that the call failed; absent: it did not. */
+  /** JSON pointer of the client's mark that the call failed; absent if there is none. */
   errorAt?: string;
   /** Text and media parts, and native ones. */
   parts: Part[];
 }
 
-/** What only one dialect understands: a block of its server-side tools, an item of unknown kind. */
+/** A part that only one dialect understands, such as a block of a server-side tool. */
 export interface NativeBody {
   kind: 'native';
   dialect: DialectName;
@@ -140,16 +140,16 @@ export interface NativeBody {
 
 export interface Media {
   type: 'image' | 'audio' | 'video' | 'file';
-  /** Empty where unknown (a URL need not tell). */
+  /** MIME type; '' if unknown. */
   mediaType: string;
-  /** Base64 without `data:` prefix, a URL, or plain text (Anthropic's text documents). */
+  /** Base64 without `data:` prefix, a URL, or plain text (as in Anthropic's text documents). */
   source: { base64: string } | { url: string } | { text: string };
   /** Image detail: auto, low, high. */
   detail?: string;
   name?: string;
 }
 
-/** What its own provider must see again, unchanged; other wires carry it wrapped (seals.ts). */
+/** Signature or encrypted reasoning that clients send back to its provider. seals.ts wraps it. */
 export interface Seal {
   dialect: DialectName;
   value: string;
@@ -166,18 +166,19 @@ export interface Citation {
 
 export type Tool = Located & (FunctionTool | CustomTool | BuiltinTool);
 
-/** `name` is unique: a tool of a namespace is called `<namespace>__<name>` where its own name is taken. */
+/** `name` is unique: if it is taken, a tool of a namespace is named `<namespace>__<name>`. */
 export interface FunctionTool {
   kind: 'function';
   name: string;
   description: string;
-  /** JSON Schema; absent where the client gave none. */
+  /** JSON Schema; absent if the client sent none. */
   parameters?: JsonObject;
   strict?: boolean;
+  /** The namespace that declares the tool, and the tool's name within it. */
   namespace?: { name: string; description: string; tool: string };
 }
 
-/** A tool whose input is free text. `format` is OpenAI's grammar. */
+/** A tool whose input is free text, restricted by OpenAI's grammar `format` if given. */
 export interface CustomTool {
   kind: 'custom';
   name: string;
@@ -185,7 +186,7 @@ export interface CustomTool {
   format?: JsonObject;
 }
 
-/** A provider's own server-side tool: `value` for its own dialect, `builtin` where others know it, too. */
+/** A provider's server-side tool: `value` for its own dialect, `builtin` if others have one like it. */
 export interface BuiltinTool {
   kind: 'builtin';
   dialect: DialectName;
@@ -202,16 +203,17 @@ export type ToolChoice =
   | { name: string }
   | { allowed: string[]; mode: 'auto' | 'required' };
 
-/** `effort` and `budget` are two ways to say how much: effort.ts turns one into the other. */
+/** How much the model should think: `effort` or `budget`, which effort.ts converts into each other. */
 export interface Reasoning {
   effort?: Effort;
-  /** Tokens; 0 is off. */
+  /** Thinking budget in tokens; 0 switches thinking off. */
   budget?: number;
-  /** The model decides how much. */
+  /** True if the model decides how much to think. */
   adaptive?: boolean;
-  /** Whether the thinking is to be shown; a word is the wished kind of summary (auto, concise, detailed). */
+  /** Whether the thinking is shown; a string is the requested kind of summary (auto, concise, detailed). */
   visible?: boolean | string;
 }
+/** Efforts from weakest to strongest. */
 export const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const;
 export type Effort = (typeof EFFORTS)[number];
 
@@ -222,23 +224,20 @@ export type AnswerFormat =
 
 // ------------------------------------------------------------------------------------------------ answer
 
-/** `filter`: the provider stopped it; `refusal`: the model declined; `pause`: a server-side turn goes on. */
+/** `filter`: a filter stopped the choice. `refusal`: the model declined. `pause`: the turn goes on later. */
 export type FinishReason = 'stop' | 'length' | 'tool' | 'filter' | 'pause' | 'refusal' | 'error' | 'other';
 
 /**
- * An answer in time. Rules that decoders keep and encoders rely on:
- * - `start` first, once. Then blocks and finishes of each choice; events of different choices may interleave.
- * - Within one choice blocks never overlap: each ends before the next starts, and deltas, citations and the
- *   end belong to the open block. Decoders put interleaved parallel tool calls in order (blocks.ts).
- * - The seal stands at a block's end; where it is known at the start, there too.
- * - Media and native blocks have no deltas but a transcript; they are whole at their start.
- * - `finish` comes once per choice, as soon as the upstream says it, after the choice's last block ended, and
- *   nothing of that choice follows. From a finish on that may be the last, the bytes of a stream are held
- *   back until the charge is durable (ending.ts).
- * - `usage` may come at any time after `start` and repeatedly; each replaces the one before.
- * - `done` is last: the upstream's own terminal event was seen, or its body ended cleanly after every choice
- *   had finished, where the format allows that. A stream that ends otherwise yields `error`, which is last
- *   too.
+ * One event of an answer. Decoders guarantee these rules and encoders rely on them:
+ * - `start` comes first and once. Events of different choices may interleave.
+ * - Blocks of one choice never overlap: each ends before the next starts, and deltas, citations and the end
+ *   belong to the open block. Decoders serialise interleaved parallel tool calls (blocks.ts).
+ * - A block's seal is given at its end, and also at its start if it is known then.
+ * - Media and native blocks are complete at their start. Only a transcript of a medium comes as deltas.
+ * - `finish` comes once per choice, as soon as the upstream sends it, and is the last event of the choice.
+ * - `usage` may come at any time after `start`, repeatedly; each replaces the one before.
+ * - `done` comes last, after the upstream's own terminal event or, if the format allows that, after a clean
+ *   end of the body when every choice has finished. Otherwise `error` comes last.
  */
 export type ChatEvent =
   | { type: 'start'; id: string; model: string }
@@ -251,6 +250,7 @@ export type ChatEvent =
   | { type: 'done' }
   | { type: 'error'; error: GatewayError };
 
+/** What is known of a block when it starts. */
 export type BlockHead =
   | { kind: 'text' }
   | { kind: 'reasoning'; redacted?: boolean }
@@ -259,7 +259,7 @@ export type BlockHead =
   | { kind: 'media'; media: Media }
   | NativeBody;
 
-/** `text`: prose, thinking, refusal, a tool call's arguments, a medium's transcript; '' for native blocks. */
+/** A whole block. `text` is prose, thinking, refusal, arguments or transcript; '' in native blocks. */
 export type Block = BlockHead & {
   text: string;
   citations?: Citation[];
@@ -274,20 +274,21 @@ export interface TokenLogprob {
   top: { token: string; logprob: number; bytes?: number[] | null }[];
 }
 
-/** `tokens` goes to the usage row, the rest only to the client. The tier is the one that really served. */
+/** `tokens` goes to the usage row, the rest only to the client. `serviceTier` is the tier that was used. */
 export interface Usage {
   tokens: TokenCounts;
   counters?: { cacheWrite?: number; inputAudio?: number; outputAudio?: number };
   serviceTier?: string;
 }
 
+/** One of the alternative outputs of an answer. */
 export interface Choice {
   blocks: Block[];
   finish: FinishReason;
   stopSequence?: string;
 }
 
-/** A whole answer. `choices[k]` is choice k; there is at least one. */
+/** A whole answer. `choices[k]` is the choice with index k; there is at least one. */
 export interface ChatResponse extends Usage {
   id: string;
   model: string;

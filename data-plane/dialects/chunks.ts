@@ -1,4 +1,4 @@
-/** Streams of flat chunks: each may speak of several choices, and none says when a choice begins. */
+/** Decodes streams of flat chunks (chat completions, generateContent), whose choices have no start event. */
 import { GatewayError } from '@gateway/shared/failures';
 import type { ChatEvent } from './canonical.ts';
 import { parseObject } from './fields.ts';
@@ -6,52 +6,52 @@ import type { JsonObject } from './fields.ts';
 import type { SseFrame } from './sse.ts';
 import { unreadableAnswer } from './upstream-errors.ts';
 
-/** One answer of several. */
-interface ChunkedChoice {
+/** The decoder of one choice. */
+interface ChoiceDecoder {
   readonly finished: boolean;
-  /** Its finish was told, though it may go on; a finished one may be over as well. */
-  readonly mayBeOver: boolean;
+  /** Whether the upstream has sent a finish, even if it may go on; true for finished choices. */
+  readonly mayBeComplete: boolean;
 }
 
-/** The answer that the chunks tell: started by the first one, its choices opened as they are spoken of. */
-export class ChunkedAnswer<Choice extends ChunkedChoice> {
-  /** How many choices were asked for. */
-  readonly asked: number;
-  /** Nothing more is read. */
+/** A streamed answer. The first chunk starts it; the first chunk of each choice opens that choice. */
+export class ChunkedAnswer<Decoder extends ChoiceDecoder> {
+  /** Number of choices requested. */
+  readonly requested: number;
+  /** True after the last event; further chunks are ignored. */
   ended = false;
-  readonly #open: (index: number, answerId: string) => Choice;
-  readonly #choices = new Map<number, Choice>();
+  readonly #openChoice: (index: number, answerId: string) => Decoder;
+  readonly #choices = new Map<number, Decoder>();
   #id = '';
   #started = false;
 
-  /** `open` makes the state of a choice that is spoken of for the first time. */
-  constructor(asked: number, open: (index: number, answerId: string) => Choice) {
-    this.asked = asked;
-    this.#open = open;
+  /** `openChoice` creates the decoder of a choice. */
+  constructor(requested: number, openChoice: (index: number, answerId: string) => Decoder) {
+    this.requested = requested;
+    this.#openChoice = openChoice;
   }
 
   /**
-   * Whether nothing that was begun is open, however many choices were asked for: some upstreams give fewer.
-   * Enough is also what was asked for, whatever else was begun.
+   * Whether all choices that were opened may be complete, or as many as requested. Fewer than requested are
+   * enough, because some upstreams send fewer.
    */
-  get mayBeOver(): boolean {
-    let over = 0;
-    for (const choice of this.#choices.values()) if (choice.mayBeOver) over += 1;
-    return over > 0 && (over === this.#choices.size || over >= this.asked);
+  get mayBeComplete(): boolean {
+    let complete = 0;
+    for (const choice of this.#choices.values()) if (choice.mayBeComplete) complete += 1;
+    return complete > 0 && (complete === this.#choices.size || complete >= this.requested);
   }
 
-  /** The choices so far. */
-  get choices(): Choice[] {
+  /** The decoders of the choices opened so far. */
+  get choices(): Decoder[] {
     return [...this.#choices.values()];
   }
 
-  /** Whether every one of at least so many choices has finished. */
-  hasFinished(atLeast: number): boolean {
+  /** Whether there are at least `minimum` choices and all of them have finished. */
+  hasFinished(minimum: number): boolean {
     const { choices } = this;
-    return choices.length >= atLeast && choices.every(({ finished }) => finished);
+    return choices.length >= minimum && choices.every(({ finished }) => finished);
   }
 
-  /** The events of one chunk; what is no chunk, and every failure thrown, ends the answer as an error. */
+  /** Decodes one chunk with `read`. A frame that is no JSON object and a GatewayError end the answer. */
   push(frame: SseFrame, read: (chunk: JsonObject) => ChatEvent[]): ChatEvent[] {
     if (this.ended) return [];
     try {
@@ -65,7 +65,7 @@ export class ChunkedAnswer<Choice extends ChunkedChoice> {
     }
   }
 
-  /** The start of the answer, once. */
+  /** The `start` event for the first chunk, nothing for later ones. */
   start(id: string, model: string): ChatEvent[] {
     if (this.#started) return [];
     this.#started = true;
@@ -73,10 +73,11 @@ export class ChunkedAnswer<Choice extends ChunkedChoice> {
     return [{ type: 'start', id, model }];
   }
 
-  choice(index: number): Choice {
+  /** The decoder of a choice, created at its first chunk. */
+  choice(index: number): Decoder {
     const known = this.#choices.get(index);
     if (known) return known;
-    const opened = this.#open(index, this.#id);
+    const opened = this.#openChoice(index, this.#id);
     this.#choices.set(index, opened);
     return opened;
   }

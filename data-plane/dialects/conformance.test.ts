@@ -1,66 +1,47 @@
-/**
- * One suite for every dialect of the registry: what is encoded is decoded again, whole and streamed, however
- * cut.
- */
+/** The conformance suite of all dialects: each decodes what it encoded, whole and streamed. */
 import { FAILURES, GatewayError } from '@gateway/shared/failures';
 import type { FailureCode } from '@gateway/shared/failures';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { collect, replay } from './answer.ts';
-import type { ChatEvent, ChatRequest, ChatResponse } from './canonical.ts';
-import { meaningOfRequest, meaningOfResponse, requests, responses } from '../../test/dialect-samples.ts';
-import type { Dialect, RequestPath } from './dialect.ts';
+import type { ChatEvent, ChatResponse } from './canonical.ts';
+import {
+  BARE_REQUEST,
+  meaningOfRequest,
+  meaningOfResponse,
+  pathOf,
+  requests,
+  responses,
+} from '../../test/dialect-samples.ts';
+import type { Dialect } from './dialect.ts';
 import { DIALECTS } from './index.ts';
-import { SseParser } from './sse.ts';
+import { SseParser } from '../../test/sse-parser.ts';
 import type { SseFrame } from './sse.ts';
 
-const ASKED: ChatRequest = {
-  model: 'm',
-  stream: true,
-  choices: 1,
-  messages: [],
-  tools: [],
-  stop: [],
-  pointers: {},
-  extras: [],
-  shape: { usageInStream: true },
-};
-
-/** Where the model's name and the verb stand in a path, as the server reads them. */
-function pathOf(path: string): RequestPath {
-  const url = new URL(path, 'http://gateway');
-  const [, model, verb] = /models\/(.+):([a-zA-Z]+)$/.exec(decodeURIComponent(url.pathname)) ?? [];
-  return {
-    ...(model === undefined ? {} : { model }),
-    query: url.searchParams,
-    ...(verb === undefined ? {} : { stream: verb.startsWith('stream') }),
-  };
-}
-
-/** The frames of these bytes, which arrive cut at `cut`. */
+/** Parses bytes that arrive in two chunks, cut at `cut`. */
 function framesOf(bytes: Uint8Array, cut: number): SseFrame[] {
   const parser = new SseParser();
   return [...parser.push(bytes.subarray(0, cut)), ...parser.push(bytes.subarray(cut)), ...parser.end()];
 }
 
-/** The events that a dialect reads out of its own bytes, which arrive cut at `cut`. */
+/** Decodes a stream of this dialect that arrives in two chunks, cut at `cut`. */
 function read(dialect: Dialect, bytes: Uint8Array, options: { cut: number; choices?: number }): ChatEvent[] {
   const decoder = dialect.outbound.streamDecoder(options.choices ?? 1);
   const frames = framesOf(bytes, options.cut);
   return [...frames.flatMap((frame) => decoder.push(frame)), ...decoder.end()];
 }
 
-function write(dialect: Dialect, response: ChatResponse, request = ASKED): Uint8Array {
+function write(dialect: Dialect, response: ChatResponse, request = BARE_REQUEST): Uint8Array {
   const encoder = dialect.inbound.streamEncoder(request);
   return Buffer.from([...replay(response)].map((event) => encoder.push(event)).join(''));
 }
 
-/** Keeps the choices that the format can say. */
-function sayable(response: ChatResponse, dialect: Dialect): ChatResponse {
+/** The answer with only the choices that the format can carry. */
+function carried(response: ChatResponse, dialect: Dialect): ChatResponse {
   return dialect.inbound.losses.choices ? { ...response, choices: response.choices.slice(0, 1) } : response;
 }
 
-it('collecting a replayed answer gives the answer', () => {
+it('collecting the events of a replayed answer returns the answer', () => {
   fc.assert(
     fc.property(responses(2), (response) => {
       expect(collect(replay(response))).toEqual(response);
@@ -70,44 +51,46 @@ it('collecting a replayed answer gives the answer', () => {
 
 for (const dialect of Object.values(DIALECTS))
   describe(dialect.name, () => {
-    it('reads its own whole answers', () => {
+    it('decodes its own whole answers', () => {
       fc.assert(
         fc.property(responses(2), (response) => {
-          const wire: unknown = JSON.parse(JSON.stringify(dialect.inbound.encodeResponse(response, ASKED)));
+          const wire: unknown = JSON.parse(
+            JSON.stringify(dialect.inbound.encodeResponse(response, BARE_REQUEST)),
+          );
           const decoded = dialect.outbound.decodeResponse(wire);
-          expect(meaningOfResponse(decoded)).toEqual(meaningOfResponse(sayable(response, dialect)));
+          expect(meaningOfResponse(decoded)).toEqual(meaningOfResponse(carried(response, dialect)));
         }),
       );
     });
 
-    it('reads its own streams, cut at every byte', () => {
+    it('decodes its own streams, cut at every byte', () => {
       fc.assert(
         fc.property(responses(1), (response) => {
           const bytes = write(dialect, response);
           const whole = read(dialect, bytes, { cut: 0 });
           expect(meaningOfResponse(collect(whole))).toEqual(meaningOfResponse(response));
-          // What a decoder says depends on its frames alone.
+          // The decoder's events depend only on the frames.
           const frames = JSON.stringify(framesOf(bytes, 0));
           const isSame = (cut: number): boolean => JSON.stringify(framesOf(bytes, cut)) === frames;
           for (let cut = 1; cut < bytes.length; cut += 1) if (!isSame(cut)) expect.fail(`cut at ${cut}`);
         }),
         { numRuns: 5 },
       );
-      // Long answers have many cuts.
+      // A long answer takes many cuts.
     }, 120_000);
 
-    it('reads its own streams of several choices', () => {
+    it('decodes its own streams of several choices', () => {
       fc.assert(
         fc.property(responses(3), (response) => {
-          const said = sayable(response, dialect);
-          const bytes = write(dialect, response, { ...ASKED, choices: 3 });
-          const events = read(dialect, bytes, { cut: 0, choices: said.choices.length });
-          expect(meaningOfResponse(collect(events))).toEqual(meaningOfResponse(said));
+          const expected = carried(response, dialect);
+          const bytes = write(dialect, response, { ...BARE_REQUEST, choices: 3 });
+          const events = read(dialect, bytes, { cut: 0, choices: expected.choices.length });
+          expect(meaningOfResponse(collect(events))).toEqual(meaningOfResponse(expected));
         }),
       );
     });
 
-    it('keeps the order of events: start first, blocks never overlap, done or error last', () => {
+    it('keeps the rules of events: start first, no overlapping blocks, done last', () => {
       fc.assert(
         fc.property(responses(2), (response) => {
           const events = read(dialect, write(dialect, response), { cut: 7 });
@@ -127,7 +110,7 @@ for (const dialect of Object.values(DIALECTS))
       );
     });
 
-    it('never takes a stream that was cut off before its finish for a whole answer', () => {
+    it('reports a stream that was cut off before its finish as an error', () => {
       fc.assert(
         fc.property(responses(1), fc.double({ min: 0, max: 1, noNaN: true }), (response, share) => {
           const bytes = write(dialect, response);
@@ -139,10 +122,10 @@ for (const dialect of Object.values(DIALECTS))
       );
     });
 
-    it('says no word after an error inside a stream, and reads the error as one', () => {
+    it('ends a failed stream with an error, which its decoder reports', () => {
       fc.assert(
         fc.property(responses(1), (response) => {
-          const encoder = dialect.inbound.streamEncoder(ASKED);
+          const encoder = dialect.inbound.streamEncoder(BARE_REQUEST);
           const begun = [...replay(response)]
             .slice(0, 3)
             .map((event) => encoder.push(event))
@@ -156,7 +139,7 @@ for (const dialect of Object.values(DIALECTS))
       );
     });
 
-    it('reads its own requests but for what it reports as dropped', () => {
+    it('decodes its own requests, except for the drops', () => {
       fc.assert(
         fc.property(requests, (request) => {
           const { path, body, dropped } = dialect.outbound.encodeRequest(request, 'm');
@@ -169,7 +152,7 @@ for (const dialect of Object.values(DIALECTS))
       );
     });
 
-    it('names every scalar that it does not carry', () => {
+    it('names every scalar that it drops', () => {
       fc.assert(
         fc.property(requests, (request) => {
           const { path, body, dropped } = dialect.outbound.encodeRequest({ ...request, choices: 1 }, 'm');
@@ -182,19 +165,19 @@ for (const dialect of Object.values(DIALECTS))
       );
     });
 
-    it('gives back unknown fields to its own upstreams alone, and names them for all others', () => {
+    it('passes unknown fields to its own upstreams and drops them for all others', () => {
       const extras = [{ dialect: dialect.name, pointer: '/new_field', value: { a: 1 } }];
       const messages = [
         { role: 'user' as const, at: '/m', parts: [{ kind: 'text' as const, text: 'hi', at: '/m' }] },
       ];
       for (const other of Object.values(DIALECTS)) {
-        const { body, dropped } = other.outbound.encodeRequest({ ...ASKED, messages, extras }, 'm');
+        const { body, dropped } = other.outbound.encodeRequest({ ...BARE_REQUEST, messages, extras }, 'm');
         expect(body.new_field).toEqual(other === dialect ? { a: 1 } : undefined);
         expect(dropped).toEqual(other === dialect ? [] : ['/new_field']);
       }
     });
 
-    it('tells every failure of the table in its own shape', () => {
+    it('encodes and decodes every failure code in its own error format', () => {
       for (const code of Object.keys(FAILURES) as FailureCode[]) {
         const failure = new GatewayError(code, `It failed: ${code}.`);
         const body = JSON.stringify(dialect.inbound.encodeError(failure));
@@ -205,7 +188,7 @@ for (const dialect of Object.values(DIALECTS))
       }
     });
 
-    it('keeps the operator’s account to itself: of upstream errors only 400, 413 and 422 pass', () => {
+    it('passes only upstream errors 400, 413 and 422 on, and none about the operator’s account', () => {
       const body = JSON.stringify(
         dialect.inbound.encodeError(new GatewayError('internal', 'Your credit is used up.')),
       );
@@ -219,7 +202,7 @@ for (const dialect of Object.values(DIALECTS))
       expect(dialect.outbound.decodeError(500, '<html>').code).toBe('upstream_failed');
     });
 
-    it('takes garbage for a failure of the upstream', () => {
+    it('reports an unreadable answer as a failure of the upstream', () => {
       const garbage: unknown[] = [null, 7, 'text', [], {}, { error: { message: 'no', type: 'x' } }];
       for (const wire of garbage) expect(() => dialect.outbound.decodeResponse(wire)).toThrow(GatewayError);
       for (const data of ['{', '7', '{"error":{"message":"no","type":"overloaded_error","code":529}}']) {
@@ -229,13 +212,13 @@ for (const dialect of Object.values(DIALECTS))
       }
     });
 
-    it('refuses requests of a wrong shape, naming the place', () => {
+    it('refuses requests with fields of the wrong type', () => {
       for (const wire of [{}, { model: 7 }, { model: 'm', messages: 'x', input: 7, contents: 7 }]) {
         expect(() => dialect.inbound.decodeRequest(wire, {})).toThrow(GatewayError);
       }
     });
 
-    it('gives a reason for each of its losses', () => {
+    it('states a reason for each of its losses', () => {
       for (const reason of Object.values(dialect.inbound.losses)) expect(reason.length).toBeGreaterThan(10);
     });
   });

@@ -1,4 +1,4 @@
-/** Bad input that is well typed: refused in every format with the place named, before anything is sent. */
+/** Well-typed but invalid requests are refused in every format, with the pointer of the offending part. */
 import type { DialectName } from '@gateway/shared/catalog';
 import { GatewayError } from '@gateway/shared/failures';
 import { describe, expect, it } from 'vitest';
@@ -10,7 +10,7 @@ const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const NO_IMAGE = Buffer.from('hello, this is no image').toString('base64');
 
-/** Requests in every format around the same content. */
+/** Wraps content in a request of each format. */
 const FORMATS: Record<DialectName, (content: unknown) => JsonObject> = {
   'openai-chat': (messages) => ({ model: 'm', messages }),
   'openai-responses': (input) => ({ model: 'm', input }),
@@ -18,6 +18,7 @@ const FORMATS: Record<DialectName, (content: unknown) => JsonObject> = {
   'google-generate': (contents) => ({ contents }),
 };
 
+/** The pointer that the refusal names, or 'accepted'. */
 function refusedAt(name: DialectName, body: JsonObject): string {
   try {
     const request = DIALECTS[name].inbound.decodeRequest(body, { model: 'm' });
@@ -57,7 +58,7 @@ const CASES: { title: string; bodies: [DialectName, unknown, string][] }[] = [
     ],
   },
   {
-    title: 'the result of a call that nobody made',
+    title: 'the result of an unknown tool call',
     bodies: [
       ['openai-chat', [{ role: 'tool', tool_call_id: 'a', content: 'x' }], '/messages/0'],
       ['openai-responses', [{ type: 'function_call_output', call_id: 'a', output: 'x' }], '/input/0'],
@@ -98,43 +99,43 @@ function withImage(data: string): [DialectName, unknown, string][] {
   ];
 }
 
-describe('well typed nonsense', () => {
+describe('an invalid conversation', () => {
   for (const { title, bodies } of [
     ...CASES,
-    { title: 'an image that is none', bodies: withImage(NO_IMAGE) },
+    { title: 'image data in no image format', bodies: withImage(NO_IMAGE) },
   ]) {
     for (const [name, content, at] of bodies) {
-      it(`${title} is refused in ${name}, naming the place`, () => {
+      it(`is refused in ${name} for ${title}, with its pointer`, () => {
         expect(refusedAt(name, FORMATS[name](content))).toBe(at);
       });
     }
   }
 
-  it('an address of an image that is no address is refused', () => {
+  it('is refused for an image URL without a scheme', () => {
     const image = { type: 'image_url', image_url: { url: 'picture.png' } };
     expect(refusedAt('openai-chat', FORMATS['openai-chat']([{ role: 'user', content: [image] }]))).toBe(
       '/messages/0/content/0',
     );
   });
 
-  it('a real image passes, whatever its type says', () => {
+  it('is accepted with image data in a known format', () => {
     for (const [name, content] of withImage(PNG))
       expect(refusedAt(name, FORMATS[name](content))).toBe('accepted');
   });
 
-  it('a field in both spellings is refused: what is checked must be what is sent', () => {
+  it('is refused for a field in both spellings, of which only one would be checked', () => {
     const fileData = { fileUri: 'https://example.com/a.png', file_uri: 'files/abc', mimeType: 'image/png' };
     expect(refusedAt('google-generate', FORMATS['google-generate']([{ parts: [{ fileData }] }]))).toBe(
       '/contents/0/parts/0/fileData/file_uri',
     );
   });
 
-  it('what is stored at a provider is refused wherever it is named', () => {
+  it('is refused for any reference to an object stored at a provider', () => {
     const user = [{ role: 'user', content: 'Hi' }];
     const tools = (tool: JsonObject): JsonObject => ({ ...FORMATS['openai-responses'](user), tools: [tool] });
-    const spoken = [...user, { role: 'assistant', audio: { id: 'audio_1' } }];
-    const found: [DialectName, JsonObject, string][] = [
-      ['openai-chat', FORMATS['openai-chat'](spoken), '/messages/1/audio'],
+    const withAudio = [...user, { role: 'assistant', audio: { id: 'audio_1' } }];
+    const cases: [DialectName, JsonObject, string][] = [
+      ['openai-chat', FORMATS['openai-chat'](withAudio), '/messages/1/audio'],
       [
         'openai-responses',
         tools({ type: 'file_search', vector_store_ids: ['vs_1'] }),
@@ -155,6 +156,6 @@ describe('well typed nonsense', () => {
         '/tools/0/fileSearch',
       ],
     ];
-    for (const [name, body, at] of found) expect(refusedAt(name, body)).toBe(at);
+    for (const [name, body, at] of cases) expect(refusedAt(name, body)).toBe(at);
   });
 });

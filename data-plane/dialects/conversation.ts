@@ -1,14 +1,14 @@
-/** What no format of a request can rule out by its types, and no upstream would take. */
+/** Checks of a decoded request that types cannot express; upstreams would refuse what these checks refuse. */
 import type { ChatRequest, Media, Part } from './canonical.ts';
-import { wrong } from './fields.ts';
+import { fieldError } from './fields.ts';
 
-/** Bytes that are enough to know an image by. */
+/** Number of leading bytes that identify an image format. */
 const SIGNATURE_BYTES = 16;
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 
 /**
- * Throws `invalid_request` naming the part for a tool result without its call, an inline image that is none,
- * and an address that is none.
+ * Throws `invalid_request` with the pointer of the part for a tool result without an earlier tool call, for
+ * inline image data in no known format, and for a URL without a scheme.
  */
 export function checkConversation({ messages }: ChatRequest): void {
   const called = new Set<string>();
@@ -21,19 +21,19 @@ function checkPart(part: Part, called: Set<string>): void {
   if (part.kind === 'tool-call') called.add(part.id);
   if (part.kind === 'media') checkMedia(part.media, part.at);
   if (part.kind !== 'tool-result') return;
-  if (!called.has(part.id)) throw wrong(part.at, 'the result of a tool call that stands before it');
+  if (!called.has(part.id)) throw fieldError(part.at, 'the result of an earlier tool call');
   for (const inner of part.parts) checkPart(inner, called);
 }
 
 function checkMedia({ type, mediaType, source }: Media, at: string): void {
-  if ('url' in source && !SCHEME.test(source.url)) throw wrong(at, 'a URL or inline data');
+  if ('url' in source && !SCHEME.test(source.url)) throw fieldError(at, 'a URL or inline data');
   if (type !== 'image' || !('base64' in source) || mediaType.includes('svg')) return;
   const length = Math.ceil(SIGNATURE_BYTES / 3) * 4;
   const bytes = Buffer.from(source.base64.slice(0, length), 'base64');
-  if (!isImage(bytes)) throw wrong(at, 'an image in base64, as PNG, JPEG, GIF or WebP');
+  if (!isImage(bytes)) throw fieldError(at, 'an image in base64, as PNG, JPEG, GIF or WebP');
 }
 
-/** PNG, JPEG, GIF, WebP, BMP, TIFF, and what HEIC and AVIF have in common. */
+/** Whether the bytes start like PNG, JPEG, GIF, BMP, TIFF, WebP, or HEIC and AVIF (`ftyp`). */
 function isImage(bytes: Buffer): boolean {
   const hex = bytes.toString('hex');
   const text = bytes.toString('latin1');

@@ -1,16 +1,16 @@
 /**
- * Free-text tools for formats that only know functions: the text travels as the one argument of a wrapped
- * function, and is unwrapped again on the way back to a client that knows such tools.
+ * Carries free-text tools through formats that only know functions: the tool is wrapped as a function with
+ * the text as its only argument, and its calls are unwrapped for clients that know free-text tools.
  */
 import type { Block, ChatEvent, ChatRequest, CustomTool, FunctionTool } from './canonical.ts';
-import { parseObject, textOf } from './fields.ts';
+import { objectOf, parseObject, textOf } from './fields.ts';
 
 const ARGUMENT = 'input';
 
-/** The function that stands for a free-text tool. A grammar can only be told in words. */
+/** The function that replaces a free-text tool. The description carries the tool's grammar, if it has one. */
 export function wrapCustomTool(tool: CustomTool): FunctionTool {
   const { name, format } = tool;
-  const grammar = textOf(format?.definition) || textOf(parseGrammar(format));
+  const grammar = textOf(format?.definition) || textOf(objectOf(format?.grammar).definition);
   const description = grammar
     ? `${tool.description}\n\nThe input must follow this grammar:\n${grammar}`
     : tool.description;
@@ -23,22 +23,13 @@ export function wrapCustomTool(tool: CustomTool): FunctionTool {
   return { kind: 'function', name, description, parameters };
 }
 
-function parseGrammar(format: CustomTool['format']): unknown {
-  const grammar = format?.grammar;
-  return typeof grammar === 'object' && grammar !== null && 'definition' in grammar
-    ? grammar.definition
-    : undefined;
-}
-
-/**
- * The free text in the arguments of a wrapped call; the arguments themselves where they are of another shape.
- */
+/** The free text in the arguments of a wrapped call; the arguments themselves if they have another shape. */
 function unwrap(text: string): string {
   const input = parseObject(text)?.[ARGUMENT];
   return typeof input === 'string' ? input : text;
 }
 
-/** The blocks with calls of free-text tools unwrapped. */
+/** Unwraps the calls of free-text tools among the blocks of a whole answer. */
 export function unwrapBlocks(blocks: Block[], request: ChatRequest): Block[] {
   const names = customNames(request);
   return blocks.map((block) =>
@@ -46,9 +37,10 @@ export function unwrapBlocks(blocks: Block[], request: ChatRequest): Block[] {
   );
 }
 
-/** Unwraps calls of free-text tools in a stream: their text passes whole, at the block's end. */
+/** Unwraps calls of free-text tools in a stream. Their text comes as one delta at the end of the block. */
 export class CustomCallUnwrapper {
   readonly #names: ReadonlySet<string>;
+  /** The arguments so far of the wrapped call that is open, by choice. */
   readonly #waiting = new Map<number, string>();
 
   constructor(request: ChatRequest) {

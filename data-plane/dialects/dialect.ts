@@ -1,52 +1,57 @@
 /**
- * What a chat wire format is to the gateway: an inbound half that faces clients and an outbound half that
- * faces upstreams, around one canonical model. Everything here is synchronous and pure: bytes in, bytes out,
- * no I/O.
+ * The interface of a dialect: an inbound half for clients and an outbound half for upstreams, both around
+ * the canonical model. All functions are synchronous and pure, without I/O.
  */
 import type { DialectName } from '@gateway/shared/catalog';
 import type { GatewayError } from '@gateway/shared/failures';
 import type { BlockHead, ChatEvent, ChatRequest, ChatResponse } from './canonical.ts';
 import type { JsonObject } from './fields.ts';
+import type { HeaderTable } from './header-table.ts';
+import type { MemberTable } from './member-table.ts';
 import type { SseFrame } from './sse.ts';
 
-export type { JsonObject } from './fields.ts';
-
+/** A chat wire format that clients and upstreams can speak. */
 export interface Dialect {
   name: DialectName;
   inbound: Inbound;
   outbound: Outbound;
 }
 
-/** Where the model's name and the verb come from when the path, not the body, carries them. */
+/** Model, verb and query of formats that carry them in the path instead of the body. */
 export interface RequestPath {
   model?: string;
   stream?: boolean;
   query?: URLSearchParams;
 }
 
-/** Facing the client: its request in, our answer out. */
+/** The half for clients: decodes requests, encodes answers. */
 export interface Inbound {
-  /** Reads a client's request. Throws `invalid_request` naming the parameter. */
+  /** Decodes a client's request. Throws `invalid_request` with the JSON pointer of the offending field. */
   decodeRequest(wire: JsonObject, path: RequestPath): ChatRequest;
-  /** A whole answer in this format, as a JSON value. */
+  /** Encodes a whole answer as a JSON value. */
   encodeResponse(response: ChatResponse, request: ChatRequest): unknown;
-  /** A streamed answer in this format. */
+  /** Returns an encoder for one streamed answer. */
   streamEncoder(request: ChatRequest): StreamEncoder;
-  /** The body of an error answer. */
+  /** Encodes the body of an error answer. */
   encodeError(error: GatewayError): unknown;
-  /** The last bytes of a stream that failed after it began; the socket is destroyed after them. */
+  /** Encodes the last bytes of a stream that failed after it began. The socket is destroyed after them. */
   encodeStreamError(error: GatewayError): string;
-  /** Sent between events after 15 s of silence. */
+  /** Bytes that are sent between events after 15 s of silence. */
   keepAlive: string;
-  /**
-   * What this format cannot say of an answer, with the reason: the documented losses (`lossesOf` counts
-   * them).
-   */
+  /** The features of an answer that this format cannot carry, with the reason. Counted by `lossesOf`. */
   losses: Losses;
+  /** What passes on a mirror. Absent if the format is never mirrored. */
+  mirror?: MirrorTables;
 }
 
-/** Parts of an answer that some format has no place for. */
-export type AnswerFeature =
+/** What of a client's request passes to an upstream of the same format. */
+export interface MirrorTables {
+  members: MemberTable;
+  headers: HeaderTable;
+}
+
+/** Features of an answer that some format cannot carry. */
+type AnswerFeature =
   | 'reasoning'
   | 'seal'
   | 'refusal'
@@ -60,8 +65,7 @@ export type AnswerFeature =
 export type Losses = Partial<Record<AnswerFeature, string>>;
 
 /**
- * How many parts of this event a format with these losses cannot say. Further choices count once, by their
- * finish.
+ * Number of losses in this event for a format with these losses. A lost choice counts once, at its finish.
  */
 export function lossesOf(event: ChatEvent, losses: Losses): number {
   if ('choice' in event && event.choice > 0 && losses.choices) return event.type === 'finish' ? 1 : 0;
@@ -90,18 +94,22 @@ function featureOf(block: BlockHead): AnswerFeature[] {
   return block.kind === 'text' ? [] : [block.kind];
 }
 
-/** Facing the upstream: our request out, its answer in. */
-export interface Outbound {
-  /** The same request for an upstream of this format that knows the model as `model`. */
+/** The half for upstreams: encodes requests, decodes answers. */
+interface Outbound {
+  /** Encodes a request; `model` is the upstream's name of the model. */
   encodeRequest(request: ChatRequest, model: string): UpstreamRequest;
-  /** The path (after the upstream's base URL) that a mirrored request goes to. */
+  /** The path of a mirrored request, relative to the upstream's base URL. */
   pathFor(model: string, stream: boolean): string;
-  /** The header that carries a credential. */
+  /** The header that carries the credential. */
   authorize(secret: string): Record<string, string>;
+  /**
+   * Decodes a whole answer. Throws `upstream_failed` or `upstream_busy` if the body is an error or no
+   * answer.
+   */
   decodeResponse(wire: unknown): ChatResponse;
-  /** `choices` is how many answers the client asked for. */
+  /** Returns a decoder for one streamed answer; `choices` is the number of choices requested. */
   streamDecoder(choices: number): StreamDecoder;
-  /** What an upstream's error answer means to the client; see the design on which bodies pass. */
+  /** Turns an upstream's error answer into the failure for the client (see upstream-errors.ts). */
   decodeError(status: number, body: string): GatewayError;
 }
 
@@ -109,28 +117,33 @@ export interface UpstreamRequest {
   path: string;
   body: JsonObject;
   headers: Record<string, string>;
-  /** JSON pointers into the client's request of what this format cannot carry. */
+  /** JSON pointers, into the client's request, of everything that this format cannot carry. */
   dropped: string[];
 }
 
-/** Feed it frames as they come, take events; `end` is called at the clean end of the upstream's body. */
+/** Decodes a stream frame by frame. `end` is called after the clean end of the upstream's body. */
 export interface StreamDecoder {
   /**
-   * Whether the upstream has said something that events tell only later, or never: a client that gets its
-   * bytes as they are has it already.
+   * Whether the frames held content that no event has carried yet, or ever will. A mirrored client already
+   * has that content.
    */
-  readonly withheld: boolean;
+  readonly hasUnreportedContent: boolean;
   /**
-   * Whether the last frame may have been the end of the answer to whoever reads it as it is: nothing that was
-   * begun is left to be said, or as much was said as was asked for. Such bytes are held back until more is
-   * said, if it is.
+   * Whether a mirrored client may take the last frame for the end of the answer: no choice that was begun is
+   * unfinished, or as many choices as requested have finished. Such a frame is held back until another one
+   * follows or the charge is durable.
    */
-  readonly mayBeOver: boolean;
+  readonly mayBeComplete: boolean;
+  /**
+   * Whether the last frame only said that the answer goes on. Such frames may come often, or repeat the whole
+   * request, before there is any output. Absent if the format has none.
+   */
+  readonly isProgress?: boolean;
   push(frame: SseFrame): ChatEvent[];
   end(): ChatEvent[];
 }
 
-/** Feed it events, take bytes (text) to write. The text that follows a `done` event ends the stream. */
+/** Encodes a stream event by event, as text. The text for a `done` event ends the stream. */
 export interface StreamEncoder {
   push(event: ChatEvent): string;
 }

@@ -1,30 +1,29 @@
-/**
- * The list of what a target format cannot carry of a request: nothing is left out without being named here.
- */
+/** The list of everything in a request that the target format cannot carry. */
 import type { DialectName } from '@gateway/shared/catalog';
 import type { ChatRequest, ScalarName } from './canonical.ts';
 import type { JsonObject } from './fields.ts';
 
-/** Collects JSON pointers into the client's request, each once, in the order of their discovery. */
+/** Collects the JSON pointers of drops, each once, in the order in which they are added. */
 export class Drops {
   readonly #pointers = new Set<string>();
 
+  /** Adds a pointer; does nothing for undefined. */
   add(pointer: string | undefined): void {
     if (pointer !== undefined) this.#pointers.add(pointer);
   }
 
-  /** Names a scalar of the request, where the client sent it. */
+  /** Adds a scalar of the request, if the client sent it. */
   scalar(request: ChatRequest, name: ScalarName): void {
     this.add(request.pointers[name]);
   }
 
-  /** Names every scalar that the client sent and that is not among the carried ones. */
+  /** Adds every scalar that the client sent and that the format does not carry. */
   allScalarsBut(request: ChatRequest, carried: readonly ScalarName[]): void {
     const kept: ReadonlySet<string> = new Set(carried);
     for (const [name, pointer] of Object.entries(request.pointers)) if (!kept.has(name)) this.add(pointer);
   }
 
-  /** Gives `dialect` its own unknown top-level fields back and names all the others. */
+  /** Returns the unknown top-level fields that belong to `dialect`, and adds all other unknown fields. */
   extras(request: ChatRequest, dialect: DialectName): JsonObject {
     const own: JsonObject = {};
     for (const { dialect: owner, pointer, value } of request.extras) {
@@ -36,6 +35,7 @@ export class Drops {
     return own;
   }
 
+  /** The pointers added so far. */
   get list(): string[] {
     return [...this.#pointers];
   }

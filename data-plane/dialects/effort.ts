@@ -1,7 +1,7 @@
-/** How much a model should think: words and token budgets into each other. */
+/** Converts between the two ways to request thinking: effort levels and token budgets. */
 import type { Effort, Reasoning } from './canonical.ts';
 
-/** Token budgets that stand for the words where a format only counts tokens. */
+/** The token budget that replaces each effort in formats that only know budgets. */
 const BUDGETS: Record<Effort, number> = {
   none: 0,
   minimal: 1024,
@@ -12,29 +12,29 @@ const BUDGETS: Record<Effort, number> = {
   max: 65_536,
 };
 
-/** Whether thinking is asked for at all; false where it is switched off in words or tokens. */
+/** Whether thinking is requested; false if it is switched off by effort or budget. */
 export function isReasoningWanted(reasoning: Reasoning | undefined): boolean {
   return reasoning !== undefined && reasoning.effort !== 'none' && reasoning.budget !== 0;
 }
 
 /**
- * The wish as a word out of those that the target knows (weakest first); undefined where the model is to
- * decide.
+ * The requested effort as the nearest one that the target knows; undefined if the model decides. `known`
+ * lists the target's efforts, weakest first.
  */
 export function effortOf(reasoning: Reasoning, known: readonly Effort[]): Effort | undefined {
-  const wish =
+  const requested =
     reasoning.effort ??
     (reasoning.budget === undefined || reasoning.budget < 0 ? undefined : nearest(reasoning.budget));
-  if (wish === undefined || known.includes(wish)) return wish;
-  const size = BUDGETS[wish];
+  if (requested === undefined || known.includes(requested)) return requested;
+  const size = BUDGETS[requested];
   return known.reduce<Effort | undefined>(
-    (best, word) =>
-      best === undefined || Math.abs(BUDGETS[word] - size) < Math.abs(BUDGETS[best] - size) ? word : best,
+    (best, effort) =>
+      best === undefined || Math.abs(BUDGETS[effort] - size) < Math.abs(BUDGETS[best] - size) ? effort : best,
     undefined,
   );
 }
 
-/** The wish in tokens; undefined where the model is to decide. */
+/** The requested thinking budget in tokens; undefined if the model decides. */
 export function budgetOf(reasoning: Reasoning): number | undefined {
   if (reasoning.budget !== undefined) return reasoning.budget < 0 ? undefined : reasoning.budget;
   return reasoning.effort === undefined ? undefined : BUDGETS[reasoning.effort];

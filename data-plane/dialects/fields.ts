@@ -1,7 +1,4 @@
-/**
- * Reading JSON that others wrote: a strict cursor for clients' requests, lenient readers for upstreams'
- * answers.
- */
+/** Reads untrusted JSON: strictly for clients' requests (`Fields`), leniently for upstreams' answers. */
 import { GatewayError } from '@gateway/shared/failures';
 
 export type JsonObject = { [name: string]: unknown };
@@ -11,27 +8,27 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The value where it is a string, else ''. */
+/** The value if it is a string, else ''. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The value where it is a finite number, else undefined. */
+/** The value if it is a finite number, else undefined. */
 export function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
 
-/** The value where it is an object, else an empty one. */
+/** The value if it is an object, else an empty object. */
 export function objectOf(value: unknown): JsonObject {
   return isObject(value) ? value : {};
 }
 
-/** The objects of a list; empty where it is no list. */
+/** The objects among the items of a list; empty if the value is no list. */
 export function objectsOf(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** The JSON object that a text holds, undefined where it holds anything else. */
+/** The JSON object in the text; undefined if the text is anything else. */
 export function parseObject(text: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(text);
@@ -41,31 +38,38 @@ export function parseObject(text: string): JsonObject | undefined {
   }
 }
 
-/** One more step of a JSON pointer (RFC 6901). */
+/** Leaves out members that are undefined. */
+export function withoutUndefined<T extends object>(value: T): Partial<T> {
+  const present: Partial<T> = {};
+  for (const name in value) if (value[name] !== undefined) present[name] = value[name];
+  return present;
+}
+
+/** Appends one step to a JSON pointer (RFC 6901). */
 export function pointTo(at: string, step: string | number): string {
   const name = String(step);
   return `${at}/${/[~/]/.test(name) ? name.replaceAll('~', '~0').replaceAll('/', '~1') : name}`;
 }
 
-/** The failure for input of a wrong kind: names the pointer. */
-export function wrong(at: string, expectation: string): GatewayError {
+/** The failure for an invalid field: "<pointer> must be <expectation>." */
+export function fieldError(at: string, expectation: string): GatewayError {
   return new GatewayError('invalid_request', `${at || 'The body'} must be ${expectation}.`, {
     parameter: at,
   });
 }
 
 /**
- * The failure for a reference to something stored at a provider, which customers of one account would share.
+ * The failure for a reference to an object stored at a provider. All customers share the operator's account
+ * there, so one customer could read what another one stored. `instead` says what to send.
  */
-export function refuseStored(at: string, instead = 'Send the content itself instead.'): GatewayError {
+export function storedObjectError(at: string, instead = 'Send the content itself instead.'): GatewayError {
   const message = `${at} names something that is stored at a provider. ${instead}`;
   return new GatewayError('invalid_request', message, { parameter: at });
 }
 
 /**
- * A cursor over one object of a request. Reading marks a field; what nobody read is left over and can be
- * named. `null` counts as absent. Every reader throws `invalid_request` naming the pointer when the kind is
- * wrong.
+ * Reads the members of one object of a request. Every reader throws `invalid_request` with the JSON pointer
+ * if the member has the wrong type; null counts as absent. Members that were never read are the leftovers.
  */
 export class Fields {
   readonly value: JsonObject;
@@ -74,81 +78,83 @@ export class Fields {
   readonly #children: Fields[] = [];
 
   constructor(value: unknown, at = '') {
-    if (!isObject(value)) throw wrong(at, 'an object');
+    if (!isObject(value)) throw fieldError(at, 'an object');
     this.value = value;
     this.at = at;
   }
 
+  /** JSON pointer of a member. */
   pointer(name: string): string {
     return pointTo(this.at, name);
   }
 
   has(name: string): boolean {
     const value = this.value[name];
-    // Most fields that are asked for are absent: that is found out first.
+    // Checks the value first: most members that decoders look for are absent.
     return value !== undefined && value !== null && Object.hasOwn(this.value, name);
   }
 
-  /** The raw value, undefined where absent or null. */
+  /** The raw value; undefined if absent or null. */
   take(name: string): unknown {
     if (!this.has(name)) return undefined;
     this.#read.add(name);
     return this.value[name];
   }
 
-  /** Fields that carry nothing the answer depends on. */
+  /** Marks members as read that the answer does not depend on. */
   ignore(...names: string[]): void {
     for (const name of names) this.#read.add(name);
   }
 
   string(name: string): string | undefined {
     const value = this.take(name);
-    if (value !== undefined && typeof value !== 'string') throw wrong(this.pointer(name), 'a string');
+    if (value !== undefined && typeof value !== 'string') throw fieldError(this.pointer(name), 'a string');
     return value;
   }
 
   requiredString(name: string): string {
     const value = this.string(name);
-    if (value === undefined) throw wrong(this.pointer(name), 'a string');
+    if (value === undefined) throw fieldError(this.pointer(name), 'a string');
     return value;
   }
 
   number(name: string): number | undefined {
     const value = this.take(name);
-    if (value !== undefined && typeof value !== 'number') throw wrong(this.pointer(name), 'a number');
+    if (value !== undefined && typeof value !== 'number') throw fieldError(this.pointer(name), 'a number');
     return value;
   }
 
   integer(name: string): number | undefined {
     const value = this.number(name);
     if (value !== undefined && !Number.isSafeInteger(value))
-      throw wrong(this.pointer(name), 'a whole number');
+      throw fieldError(this.pointer(name), 'a whole number');
     return value;
   }
 
   boolean(name: string): boolean | undefined {
     const value = this.take(name);
-    if (value !== undefined && typeof value !== 'boolean') throw wrong(this.pointer(name), 'true or false');
+    if (value !== undefined && typeof value !== 'boolean')
+      throw fieldError(this.pointer(name), 'true or false');
     return value;
   }
 
   list(name: string): unknown[] | undefined {
     const value = this.take(name);
-    if (value !== undefined && !Array.isArray(value)) throw wrong(this.pointer(name), 'a list');
+    if (value !== undefined && !Array.isArray(value)) throw fieldError(this.pointer(name), 'a list');
     return value;
   }
 
   strings(name: string): string[] | undefined {
     return this.list(name)?.map((item, index) => {
-      if (typeof item !== 'string') throw wrong(pointTo(this.pointer(name), index), 'a string');
+      if (typeof item !== 'string') throw fieldError(pointTo(this.pointer(name), index), 'a string');
       return item;
     });
   }
 
-  /** An object that is kept as it is, with everything in it. */
+  /** An object that is kept unchanged: it has no leftovers. */
   whole(name: string): JsonObject | undefined {
     const value = this.take(name);
-    if (value !== undefined && !isObject(value)) throw wrong(this.pointer(name), 'an object');
+    if (value !== undefined && !isObject(value)) throw fieldError(this.pointer(name), 'an object');
     return value;
   }
 
@@ -161,10 +167,7 @@ export class Fields {
     return this.list(name)?.map((item, index) => this.child(item, pointTo(this.pointer(name), index)));
   }
 
-  /**
-   * Pointers and values of everything here and below that nobody read; whole objects where nothing of them
-   * was.
-   */
+  /** Pointers and values of all members that were not read, here and in nested objects that were read. */
   leftovers(): { pointer: string; value: unknown }[] {
     const own = Object.entries(this.value)
       .filter(([name, value]) => !this.#read.has(name) && value !== null && value !== undefined)
@@ -172,13 +175,13 @@ export class Fields {
     return [...own, ...this.#children.flatMap((child) => child.leftovers())];
   }
 
-  /** Marks everything here as read: for objects that are kept as they are. */
+  /** Marks all members as read, nested ones too: for objects that are kept unchanged. */
   ignoreAll(): void {
     this.ignore(...Object.keys(this.value));
     this.#children.length = 0;
   }
 
-  /** A cursor over an object that stands somewhere below; its leftovers are found with ours. */
+  /** A reader of an object further down, at pointer `at`. Its leftovers count as leftovers of this object. */
   child(value: unknown, at: string): Fields {
     const child = new Fields(value, at);
     this.#children.push(child);

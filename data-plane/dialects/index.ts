@@ -1,13 +1,14 @@
-/** The registry: every chat wire format that the gateway speaks, by name. */
+/** The registry of dialects: every chat wire format that the gateway speaks. */
 import type { DialectName } from '@gateway/shared/catalog';
 import { anthropicMessages } from './anthropic-messages/index.ts';
 import type { Dialect } from './dialect.ts';
 import { googleGenerate } from './google-generate/index.ts';
 import { openaiChat } from './openai-chat/index.ts';
 import { openaiCompletions } from './openai-completions/index.ts';
-import { compact, readCompaction } from './openai-responses/compact.ts';
+import { compactInbound, readCompactionUsage } from './openai-responses/compact-endpoint.ts';
 import { openaiResponses } from './openai-responses/index.ts';
 
+/** The dialects of clients and upstreams, by name. */
 export const DIALECTS: Record<DialectName, Dialect> = {
   'openai-chat': openaiChat,
   'openai-responses': openaiResponses,
@@ -15,8 +16,15 @@ export const DIALECTS: Record<DialectName, Dialect> = {
   'google-generate': googleGenerate,
 };
 
-/** What clients speak and no upstream: legacy text completions. */
+/** Legacy text completions, which only clients speak. */
 export const COMPLETIONS = openaiCompletions;
 
-/** Compacting a responses conversation, which any chat upstream can do and some do by themselves. */
-export const COMPACTION = { inbound: compact, path: '/responses/compact', readUsage: readCompaction };
+/**
+ * Compaction of a responses conversation: `inbound` emulates it over any chat upstream; `path` and
+ * `readUsage` are for upstreams that offer the endpoint.
+ */
+export const COMPACTION = {
+  inbound: compactInbound,
+  path: '/responses/compact',
+  readUsage: readCompactionUsage,
+};

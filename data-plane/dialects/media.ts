@@ -1,9 +1,9 @@
-/** Media between formats: data URLs, and kinds by MIME type. */
+/** Converts media between data URLs, URLs and base64, and classifies MIME types. */
 import type { Media } from './canonical.ts';
 
 const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*),/i;
 
-/** What a URL of unknown kind holds: inline base64 where it is a data URL, else the URL. */
+/** The medium at a URL: inline base64 for a data URL, else the URL itself. */
 export function mediaFromUrl(type: Media['type'], url: string): Media {
   const match = DATA_URL.exec(url);
   if (!match) return { type, mediaType: '', source: { url } };
@@ -13,20 +13,20 @@ export function mediaFromUrl(type: Media['type'], url: string): Media {
   return { type, mediaType: mediaType.toLowerCase() || 'text/plain', source: { base64 } };
 }
 
-/** A medium as one URL: the URL itself, or a data URL of what is inline. */
+/** The URL of a medium; a data URL if the medium is inline. */
 export function urlOf({ source, mediaType }: Media): string {
   if ('url' in source) return source.url;
   if ('text' in source) return `data:${mediaType || 'text/plain'};base64,${toBase64(source.text)}`;
   return `data:${mediaType || 'application/octet-stream'};base64,${source.base64}`;
 }
 
-/** The inline bytes as base64; undefined where only a URL is known. */
+/** The inline data in base64; undefined if the medium is a URL. */
 export function base64Of({ source }: Media): string | undefined {
   if ('url' in source) return undefined;
   return 'text' in source ? toBase64(source.text) : source.base64;
 }
 
-/** The kind of medium that a MIME type names. */
+/** The type of medium that a MIME type stands for. */
 export function typeOfMime(mediaType: string): Media['type'] {
   const family = mediaType.split('/')[0]?.toLowerCase();
   return family === 'image' || family === 'audio' || family === 'video' ? family : 'file';

@@ -1,9 +1,10 @@
-/** The error body that all of OpenAI's formats share. https://platform.openai.com/docs/guides/error-codes */
+/** The error body of all OpenAI formats. https://platform.openai.com/docs/guides/error-codes */
 import type { FailureCode, GatewayError } from '@gateway/shared/failures';
 import type { JsonObject } from './fields.ts';
+import { writeJsonFrame } from './sse.ts';
 
-/** Codes that OpenAI's clients know under another word. */
-const CODE_WORDS: Partial<Record<FailureCode, string>> = {
+/** OpenAI's codes for our failure codes, where they differ. */
+const CODES: Partial<Record<FailureCode, string>> = {
   invalid_key: 'invalid_api_key',
   insufficient_funds: 'insufficient_quota',
   rate_limited: 'rate_limit_exceeded',
@@ -25,9 +26,17 @@ const TYPES: Record<number, string> = {
   504: 'timeout_error',
 };
 
-/** The body of an error answer: `{error: {message, type, param, code}}`. */
+/** Encodes the body of an error answer: `{error: {message, type, param, code}}`. */
 export function encodeOpenAiError(error: GatewayError): JsonObject {
   const { code, status, message, details } = error;
   const type = TYPES[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error');
-  return { error: { message, type, param: details.parameter ?? null, code: CODE_WORDS[code] ?? code } };
+  return { error: { message, type, param: details.parameter ?? null, code: CODES[code] ?? code } };
+}
+
+/**
+ * Encodes the last frame of a failed stream. No `[DONE]` follows: official SDKs throw on a frame with
+ * `error`.
+ */
+export function encodeOpenAiStreamError(error: GatewayError): string {
+  return writeJsonFrame(encodeOpenAiError(error));
 }

@@ -1,22 +1,25 @@
-/** The scalars of a client's request as they are read: each is kept together with where it stood. */
+/** Collects the scalars of a client's request together with their JSON pointers. */
 import type { ChatRequest, ScalarName } from './canonical.ts';
 
-/** Keeps one scalar; what the client did not send is left out. */
-export type KeepScalar = <Name extends ScalarName>(
+/** Stores one scalar and its JSON pointer; does nothing if the value is undefined. */
+type KeepScalar = <Name extends ScalarName>(
   name: Name,
   value: ChatRequest[Name] | undefined,
-  place: string,
+  field: string,
 ) => void;
 
-/** Keeps values in `scalars` and their JSON pointers in `pointers`; `pointerTo` makes one of a place. */
+/**
+ * Returns a function that stores values in `scalars` and their JSON pointers in `pointers`. `pointerTo`
+ * turns the field that the function is given into a JSON pointer; by default, the field is one.
+ */
 export function scalarKeeper(
   scalars: Partial<ChatRequest>,
   pointers: ChatRequest['pointers'],
-  pointerTo: (place: string) => string = (place) => place,
+  pointerTo: (field: string) => string = (field) => field,
 ): KeepScalar {
-  return (name, value, place) => {
+  return (name, value, field) => {
     if (value === undefined) return;
     scalars[name] = value;
-    pointers[name] = pointerTo(place);
+    pointers[name] = pointerTo(field);
   };
 }

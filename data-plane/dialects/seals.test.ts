@@ -1,4 +1,4 @@
-/** Seals travel through any format and back to their own. */
+/** Seals survive every other format and come back to their own. */
 import fc from 'fast-check';
 import { DIALECTS } from '@gateway/shared/catalog';
 import { describe, expect, it } from 'vitest';
@@ -12,7 +12,7 @@ const seal = fc
   .map(([dialect, text, id]): Seal => ({ dialect, value: text, ...(id === undefined ? {} : { id }) }));
 
 describe('a seal', () => {
-  it('comes back whole from the signature field of every other format', () => {
+  it('is read unchanged from the signature field of every other format', () => {
     fc.assert(
       fc.property(seal, name, fc.boolean(), (given, wire, next) => {
         fc.pre(given.dialect !== wire || next);
@@ -21,11 +21,11 @@ describe('a seal', () => {
     );
   });
 
-  it('stands bare in its own format', () => {
+  it('is written without an envelope in its own format', () => {
     expect(writeSeal({ dialect: 'anthropic-messages', value: 'abc' }, 'anthropic-messages')).toBe('abc');
   });
 
-  it('is taken as the format’s own where the envelope is not one of ours', () => {
+  it('belongs to the format itself if there is no valid envelope', () => {
     for (const text of ['gwseal1_', 'gwseal1_bm90IGpzb24', 'plain']) {
       expect(openSeal(text, 'anthropic-messages').seal).toEqual({
         dialect: 'anthropic-messages',

@@ -1,7 +1,6 @@
 /**
- * What one provider must see again travels through other formats' signature fields wrapped in an envelope
- * that names its dialect: without one a signature would be shown to a provider that never made it, and
- * refused.
+ * Carries seals through the signature fields of other formats, in an envelope that names the seal's dialect.
+ * Without the envelope a signature would reach a provider that did not make it and would refuse it.
  */
 import { DIALECTS } from '@gateway/shared/catalog';
 import type { DialectName } from '@gateway/shared/catalog';
@@ -11,25 +10,28 @@ import { isObject, parseObject } from './fields.ts';
 const PREFIX = 'gwseal1_';
 const SUMMARY_PREFIX = 'gwsummary1_';
 
-/** Whether a request holds what only the gateway itself can open: no upstream may get it as it is. */
+/**
+ * Whether a request body holds an envelope. Such a request must not be mirrored: only the gateway can open
+ * it.
+ */
 export function holdsEnvelope(bytes: Buffer): boolean {
   return bytes.includes(PREFIX) || bytes.includes(SUMMARY_PREFIX);
 }
 
-/** A summary that the gateway had written, for the opaque field of a `compaction` item. */
+/** Encodes a summary of the gateway for the opaque field of a `compaction` item. */
 export function writeSummary(text: string): string {
   return SUMMARY_PREFIX + Buffer.from(text, 'utf8').toString('base64url');
 }
 
-/** The summary in such a field; undefined where a provider made it. */
+/** Reads the summary in such a field; undefined if a provider wrote the field. */
 export function readSummary(text: string): string | undefined {
   if (!text.startsWith(SUMMARY_PREFIX)) return undefined;
   return Buffer.from(text.slice(SUMMARY_PREFIX.length), 'base64url').toString('utf8');
 }
 
 /**
- * A seal in the signature field of `wire`: bare where it is that dialect's own, else wrapped. `next`: see
- * `openSeal`.
+ * Encodes a seal for the signature field of dialect `wire`: unchanged if the seal is of that dialect, else
+ * in an envelope. For `next` see `openSeal`.
  */
 export function writeSeal(seal: Seal, wire: DialectName, next = false): string {
   if (seal.dialect === wire && !next) return seal.value;
@@ -43,8 +45,8 @@ export function writeSeal(seal: Seal, wire: DialectName, next = false): string {
 }
 
 /**
- * What a signature field of `wire` holds. `next` says that the seal belongs to the part that follows: formats
- * without a signature on text and tool calls carry such seals in an empty reasoning block before them.
+ * Reads the seal in a signature field of dialect `wire`. `next` is true if the seal belongs to the part that
+ * follows: formats without a signature on text and tool calls carry such seals in an empty reasoning block.
  */
 export function openSeal(text: string, wire: DialectName, id?: string): { seal: Seal; next: boolean } {
   const envelope = text.startsWith(PREFIX) ? parseEnvelope(text.slice(PREFIX.length)) : undefined;

@@ -1,7 +1,8 @@
-/** Server-sent events survive any cut, any line end, any neighbour. */
+/** Server-sent events: what the gateway writes, and the parser by which tests read it. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SseParser, writeFrame, writeJsonFrame } from './sse.ts';
+import { SseParser } from '../../test/sse-parser.ts';
+import { writeJsonFrame } from './sse.ts';
 import type { SseFrame } from './sse.ts';
 
 function parse(chunks: Uint8Array[]): SseFrame[] {
@@ -9,15 +10,20 @@ function parse(chunks: Uint8Array[]): SseFrame[] {
   return [...chunks.flatMap((chunk) => parser.push(chunk)), ...parser.end()];
 }
 
-/** Text of any script, line feeds inside allowed (they become several data lines). */
+/** Text of any script, also with line feeds, which become several data lines. */
 const data = fc
   .string({ unit: 'grapheme', minLength: 1 })
   .map((text) => text.replaceAll('\r', '\n'))
   .filter((text) => text.trim() !== '');
 const frame = fc.record({ event: fc.constantFrom('ping', 'message_start', 'error'), data });
 
-describe('server-sent events', () => {
-  it('give back what was written, cut at every byte', () => {
+function writeFrame({ event, data }: SseFrame): string {
+  const lines = data.split('\n').map((line) => `data: ${line}\n`);
+  return `event: ${event}\n${lines.join('')}\n`;
+}
+
+describe('the parser of server-sent events', () => {
+  it('returns what was written, cut at every byte', () => {
     fc.assert(
       fc.property(fc.array(frame, { minLength: 1, maxLength: 4 }), (frames) => {
         const bytes = Buffer.from(frames.map(writeFrame).join(''));
@@ -30,7 +36,7 @@ describe('server-sent events', () => {
     );
   });
 
-  it('take CRLF, LF and CR, comments, a byte order mark and data without a space', () => {
+  it('accepts CRLF, LF and CR, comments, a byte order mark, and data without a space', () => {
     for (const end of ['\r\n', '\n', '\r']) {
       const lines = [
         '\uFEFF: hello',
@@ -51,24 +57,26 @@ describe('server-sent events', () => {
     }
   });
 
-  it('take a last event whose blank line was cut off', () => {
+  it('returns a last event without its blank line', () => {
     expect(parse([Buffer.from('data: [DONE]')])).toEqual([{ data: '[DONE]' }]);
   });
 
-  it('dispatch nothing for comments and names without data', () => {
+  it('returns nothing for comments and for events without data', () => {
     expect(parse([Buffer.from(': keep-alive\n\nevent: ping\n\n')])).toEqual([]);
   });
 
-  it('refuse an event beyond the length limit, wherever the limit is passed', () => {
+  it('throws for an event beyond the maximum length, of one line or many', () => {
     const endless = new SseParser(100);
-    expect(() => endless.push(Buffer.from(`data: ${'x'.repeat(200)}`))).toThrow('length limit');
+    expect(() => endless.push(Buffer.from(`data: ${'x'.repeat(200)}`))).toThrow('maximum length');
     const manyLines = new SseParser(100);
-    expect(() => manyLines.push(Buffer.from('data: 0123456789\n'.repeat(20)))).toThrow('length limit');
+    expect(() => manyLines.push(Buffer.from('data: 0123456789\n'.repeat(20)))).toThrow('maximum length');
     const ordinary = new SseParser(100);
     expect(ordinary.push(Buffer.from('data: 0123456789\n\n'.repeat(20)))).toHaveLength(20);
   });
+});
 
-  it('write JSON on one line', () => {
+describe('writeJsonFrame', () => {
+  it('writes JSON on one line', () => {
     expect(writeJsonFrame({ text: 'a\nb' }, 'delta')).toBe('event: delta\ndata: {"text":"a\\nb"}\n\n');
   });
 });

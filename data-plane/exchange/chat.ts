@@ -1,65 +1,70 @@
-/**
- * Chat in any of the client formats: mirrored to an upstream of the same format, translated to every other.
- */
+/** Chat in every client format: mirrored to an upstream of the same format, translated for every other. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { DialectName } from '@gateway/shared/catalog';
-import { GatewayError } from '@gateway/shared/failures';
 import type { SoldModel } from '../config/config.ts';
 import { replay } from '../dialects/answer.ts';
 import type { ChatRequest, ChatResponse } from '../dialects/canonical.ts';
 import { checkConversation } from '../dialects/conversation.ts';
 import { lossesOf } from '../dialects/dialect.ts';
 import type { Inbound, Losses, RequestPath } from '../dialects/dialect.ts';
+import { isOrdinary } from '../dialects/member-table.ts';
 import { holdsEnvelope } from '../dialects/seals.ts';
-import type { Bill } from '../bill.ts';
-import type { Reply } from '../reply.ts';
-import { addressOf } from '../upstreams/pools.ts';
-import type { Outgoing } from '../upstreams/send.ts';
-import { openStream } from './chat-stream.ts';
-import type { Answer, Attempt, Candidate, Exchange } from './exchange.ts';
+import { invalidRequest } from '../call/refusals.ts';
+import type { AnsweredAttempt, Candidate } from '../upstreams/attempt.ts';
+import { addressOf } from '../upstreams/connections.ts';
+import type { OutgoingRequest } from '../upstreams/send.ts';
+import { openStream } from './stream-delivery.ts';
+import type { Answer, Exchange } from './exchange.ts';
 import { nameDropped, refuseLosses } from './dropped.ts';
-import { mirrorBody, mirrorHeaders } from './mirror.ts';
+import { mirrored, refusePriced, refuseStored, withoutUnknown } from './mirror.ts';
 import { outgoingHeaders } from './outgoing-headers.ts';
 import type { RequestBody } from './request-body.ts';
 import { parseRequestBody } from './request-body.ts';
 import { StreamMachine } from './stream-machine.ts';
+import { asUnreadable } from './unreadable.ts';
+import { wholeAnswer } from './whole-answer.ts';
 
-/** A whole answer may be this long, in bytes. */
+/** Maximum size of a non-streamed answer, in bytes. */
 export const ANSWER_BYTES = 64 * 1024 * 1024;
-/** Service tiers that never cost the operator more than the flat price foresees. */
-const ORDINARY_TIERS: ReadonlySet<string> = new Set(['auto', 'default', 'standard', 'standard_only', 'flex']);
 
-/** How a client comes in: in which format, and whether an upstream can speak it, too. */
-export interface ChatDoor {
+/** A format that clients speak. */
+export interface ClientFormat {
   inbound: Inbound;
+  /** Its name if upstreams speak it too. */
   dialect: DialectName | undefined;
 }
 
-/** What came in. */
+/** A client's request. */
 export interface ChatInput {
   bytes: Buffer;
   path: RequestPath;
   headers: IncomingHttpHeaders;
 }
 
-/** Reads a chat request. Throws `invalid_request` naming what is wrong with it. */
-export function openChat(door: ChatDoor, { bytes, path, headers }: ChatInput): Exchange {
-  return openParsedChat(door, { body: parseRequestBody(bytes), path, headers });
+/** The exchange for a chat request. Throws `invalid_request` naming the parameter. */
+export function openChat(format: ClientFormat, { bytes, path, headers }: ChatInput): Exchange {
+  return openParsedChat(format, {
+    body: parseRequestBody(bytes, format.inbound.mirror?.members),
+    path,
+    headers,
+  });
 }
 
-/** Like `openChat`, where the body was read already. */
+/** Like `openChat`, for a body that is already parsed. */
 export function openParsedChat(
-  door: ChatDoor,
+  format: ClientFormat,
   { body, path, headers }: Omit<ChatInput, 'bytes'> & { body: RequestBody },
 ): Exchange {
-  const request = door.inbound.decodeRequest(body.value, path);
+  const request = format.inbound.decodeRequest(body.value, path);
+  refuseStored(body);
   checkConversation(request);
-  return new ChatExchange({ door, body, request, headers });
+  return new ChatExchange({ format, body, path, request, headers });
 }
 
 interface ChatParts {
-  door: ChatDoor;
+  format: ClientFormat;
   body: RequestBody;
+  path: RequestPath;
   request: ChatRequest;
   headers: IncomingHttpHeaders;
 }
@@ -68,6 +73,7 @@ class ChatExchange implements Exchange {
   readonly #parts: ChatParts;
   #dropped: string[] = [];
   #holdsEnvelope: boolean | undefined;
+  #passUnknown = false;
 
   constructor(parts: ChatParts) {
     this.#parts = parts;
@@ -80,27 +86,35 @@ class ChatExchange implements Exchange {
     return this.#parts.request.stream;
   }
   get preferred(): DialectName | undefined {
-    return this.#parts.door.dialect;
+    return this.#parts.format.dialect;
   }
 
-  checkLimits({ limits, name }: SoldModel): void {
+  checkLimits(model: SoldModel): void {
+    const { limits, name, passUnknown } = model;
     const { request, body } = this.#parts;
+    this.#passUnknown = passUnknown;
     if (request.choices > limits.maxChoices) {
-      throw tooMuch(
-        `${name} gives at most ${limits.maxChoices} answers per request.`,
+      throw invalidRequest(
+        `${name} gives at most ${limits.maxChoices} answers per request. Ask for fewer.`,
         request.pointers.choices,
       );
     }
     if (body.bytes.length > limits.maxBodyBytes) {
-      throw tooMuch(`${name} takes requests of at most ${limits.maxBodyBytes} bytes.`);
+      throw invalidRequest(
+        `${name} takes requests of at most ${limits.maxBodyBytes} bytes. Send a smaller one.`,
+      );
     }
     const tier = request.serviceTier;
-    if (tier !== undefined && !ORDINARY_TIERS.has(tier) && !limits.serviceTiers.includes(tier)) {
-      throw tooMuch(`${name} is not sold in the service tier "${tier}".`, request.pointers.serviceTier);
+    if (tier !== undefined && !isOrdinary(tier) && !limits.serviceTiers.includes(tier)) {
+      throw invalidRequest(
+        `${name} is not sold in the service tier "${tier}". Leave the tier out.`,
+        request.pointers.serviceTier,
+      );
     }
+    refusePriced(body, model);
   }
 
-  outgoing(candidate: Candidate): Outgoing {
+  outgoing(candidate: Candidate): OutgoingRequest {
     const { prefix } = addressOf(candidate.provider);
     const { headers } = this.#parts;
     const { path, body, extra } = this.#mirrors(candidate)
@@ -119,27 +133,25 @@ class ChatExchange implements Exchange {
     };
   }
 
-  async receive(attempt: Attempt): Promise<Answer> {
+  async receive(attempt: AnsweredAttempt): Promise<Answer> {
     if (this.streamed) return openStream(attempt, this.#streamOptions(attempt.candidate));
     const bytes = await attempt.answer.whole(ANSWER_BYTES);
     const response = decodeWhole(attempt.candidate, bytes);
     const mirrored = this.#mirrors(attempt.candidate);
     attempt.settle();
-    const { inbound } = this.#parts.door;
-    const body = mirrored ? bytes : JSON.stringify(inbound.encodeResponse(response, this.#parts.request));
-    return {
-      routeId: attempt.candidate.route.id,
-      deliver: async (reply, bill) => {
-        nameDropped(this.#dropped, reply);
-        bill.count(response.tokens, mirrored ? 0 : countLosses(response, inbound.losses));
-        await deliverWhole(body, reply, bill);
-      },
-    };
+    const { inbound } = this.#parts.format;
+    return wholeAnswer(attempt, {
+      contentType: 'application/json',
+      bytes: mirrored ? bytes : JSON.stringify(inbound.encodeResponse(response, this.#parts.request)),
+      tokens: response.tokens,
+      dropped: this.#dropped,
+      losses: mirrored ? 0 : countLosses(response, inbound.losses),
+    });
   }
 
   /**
-   * A stream as one JSON array is our own framing, an envelope holds what only we can open, and a compaction
-   * is only asked of upstreams that offer it.
+   * Whether the request passes unchanged. Not if the answer is framed as a JSON array, which only the gateway
+   * does, if a seal must be opened, or if the request compacts and the route does not offer compaction.
    */
   #mirrors({ native, route }: Candidate): boolean {
     const { jsonArray, compaction } = this.#parts.request.shape;
@@ -148,55 +160,67 @@ class ChatExchange implements Exchange {
     return !this.#holdsEnvelope;
   }
 
-  #mirrored({ dialect, route }: Candidate): Built {
-    const { body, headers } = this.#parts;
+  #mirrored({ dialect, route }: Candidate): EncodedRequest {
+    const { body, headers, format } = this.#parts;
     const streamed = this.streamed;
-    this.#dropped = [];
-    return {
-      path: dialect.outbound.pathFor(route.upstreamModel, streamed),
-      body: mirrorBody(body, { dialect: dialect.name, model: route.upstreamModel, streamed }),
-      extra: mirrorHeaders(headers, dialect.name),
-    };
+    const request = mirrored(body, headers, {
+      dialect: dialect.name,
+      model: route.upstreamModel,
+      streamed,
+      tables: format.inbound.mirror,
+      passUnknown: this.#passUnknown,
+    });
+    refuseLosses(request.dropped, headers);
+    this.#dropped = request.dropped;
+    const path = dialect.outbound.pathFor(route.upstreamModel, streamed);
+    return { path, body: request.body, extra: request.headers };
   }
 
-  #translated({ dialect, route }: Candidate): Built {
-    const { request, headers } = this.#parts;
-    const {
-      path,
-      body,
-      headers: extra,
-      dropped,
-    } = dialect.outbound.encodeRequest(request, route.upstreamModel);
+  #translated({ dialect, native, route }: Candidate): EncodedRequest {
+    const { headers } = this.#parts;
+    // An upstream of the client's format would get members that only this format has, known or not.
+    const { request, unknown } = native ? this.#knownRequest() : { ...this.#parts, unknown: [] };
+    const encoded = dialect.outbound.encodeRequest(request, route.upstreamModel);
+    const dropped = [...unknown, ...encoded.dropped];
     refuseLosses(dropped, headers);
     this.#dropped = dropped;
-    return { path, body: JSON.stringify(body), extra };
+    return { path: encoded.path, body: JSON.stringify(encoded.body), extra: encoded.headers };
+  }
+
+  /** The request without the members that its table does not know, and the pointers of those. */
+  #knownRequest(): { request: ChatRequest; unknown: string[] } {
+    const { body, format, path, request } = this.#parts;
+    if (this.#passUnknown || body.findings.unknown.length === 0) return { request, unknown: [] };
+    const known = withoutUnknown(body);
+    return { request: format.inbound.decodeRequest(known.value, path), unknown: known.dropped };
   }
 
   #streamOptions(candidate: Candidate): Parameters<typeof openStream>[1] {
-    const { request, door } = this.#parts;
-    const encoder = this.#mirrors(candidate) ? undefined : door.inbound.streamEncoder(request);
+    const { request, format } = this.#parts;
+    const encoder = this.#mirrors(candidate) ? undefined : format.inbound.streamEncoder(request);
     const array = request.shape.jsonArray === true;
     const machine = new StreamMachine({
       choices: request.choices,
       decoder: candidate.dialect.outbound.streamDecoder(request.choices),
       dropUsageFrames: candidate.dialect.name === 'openai-chat' && request.shape.usageInStream !== true,
-      ...(encoder ? { encoder: { stream: encoder, losses: door.inbound.losses } } : {}),
+      ...(encoder ? { encoder: { stream: encoder, losses: format.inbound.losses } } : {}),
     });
     return {
       machine,
       contentType: array ? 'application/json' : 'text/event-stream; charset=utf-8',
-      // White space is all that may stand between the items of an array.
-      keepAlive: array ? '\n' : door.inbound.keepAlive,
+      // Only white space may stand between the items of an array.
+      keepAlive: array ? '\n' : format.inbound.keepAlive,
       streamError: (error) =>
-        encoder?.push({ type: 'error', error }) ?? door.inbound.encodeStreamError(error),
-      beforeHead: (reply) => nameDropped(this.#dropped, reply),
+        encoder?.push({ type: 'error', error }) ?? format.inbound.encodeStreamError(error),
+      beforeHeaders: (reply) => nameDropped(this.#dropped, reply),
     };
   }
 }
 
-interface Built {
+interface EncodedRequest {
   path: string;
   body: Buffer | string;
+  /** Headers of the upstream's format. */
   extra: Record<string, string>;
 }
 
@@ -204,25 +228,13 @@ function decodeWhole({ dialect }: Candidate, bytes: Buffer): ChatResponse {
   try {
     return dialect.outbound.decodeResponse(JSON.parse(bytes.toString('utf8')));
   } catch (cause) {
-    if (cause instanceof GatewayError) throw cause;
-    throw new GatewayError('upstream_failed', 'The model answered with something unreadable. Try again.', {
-      cause,
-    });
+    throw asUnreadable(cause);
   }
 }
 
-/** The charge is durable before the first byte leaves: a whole answer has no end to hold back. */
-async function deliverWhole(body: string | Buffer, reply: Reply, bill: Bill): Promise<void> {
-  await bill.commit('DELIVERED');
-  reply.whole(200, 'application/json', body);
-}
-
+/** Number of parts of the answer that the client's format cannot carry. */
 function countLosses(response: ChatResponse, losses: Losses): number {
   let count = 0;
   for (const event of replay(response)) count += lossesOf(event, losses);
   return count;
-}
-
-function tooMuch(message: string, parameter?: string): GatewayError {
-  return new GatewayError('invalid_request', message, parameter === undefined ? {} : { parameter });
 }

@@ -1,33 +1,39 @@
 /**
- * Compacting a responses conversation: by the upstream itself where a route offers that, else by a chat
- * request for a summary.
+ * Compacts a responses conversation: at the upstream if the route offers that, else by a chat request for a
+ * summary.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { GatewayError } from '@gateway/shared/failures';
 import type { SoldModel } from '../config/config.ts';
 import type { Inbound } from '../dialects/dialect.ts';
+import { pointerOf } from '../dialects/member-table.ts';
 import type { Usage } from '../dialects/canonical.ts';
-import { addressOf } from '../upstreams/pools.ts';
-import type { Outgoing } from '../upstreams/send.ts';
+import type { AnsweredAttempt, Candidate } from '../upstreams/attempt.ts';
+import { addressOf } from '../upstreams/connections.ts';
+import type { OutgoingRequest } from '../upstreams/send.ts';
 import { ANSWER_BYTES, openParsedChat } from './chat.ts';
 import type { ChatInput } from './chat.ts';
-import type { Answer, Attempt, Candidate, Exchange } from './exchange.ts';
+import { refuseLosses } from './dropped.ts';
+import type { Answer, Exchange } from './exchange.ts';
 import { replaceMembers } from './json-members.ts';
+import { unknownOf } from './mirror.ts';
 import { outgoingHeaders } from './outgoing-headers.ts';
 import type { RequestBody } from './request-body.ts';
 import { parseRequestBody } from './request-body.ts';
+import { asUnreadable } from './unreadable.ts';
+import { wholeAnswer } from './whole-answer.ts';
 
-/** How compaction looks to clients (`inbound`) and where and how upstreams offer it. */
-export interface Compaction {
+/** Compaction as clients (`inbound`) and upstreams see it. */
+interface Compaction {
   inbound: Inbound;
+  /** Below the upstream's base URL. */
   path: string;
-  /** The counters of an upstream's own compaction; throws `upstream_failed` where it is none. */
+  /** The token counts of an upstream's compaction. Throws `upstream_failed` for any other answer. */
   readUsage(wire: unknown): Usage;
 }
 
-/** Reads a compaction request. Throws `invalid_request` naming what is wrong with it. */
+/** The exchange for a compaction request. Throws `invalid_request` naming the parameter. */
 export function openCompact(compaction: Compaction, input: ChatInput): Exchange {
-  const body = parseRequestBody(input.bytes);
+  const body = parseRequestBody(input.bytes, compaction.inbound.mirror?.members);
   const { path, headers } = input;
   const summary = openParsedChat(
     { inbound: compaction.inbound, dialect: undefined },
@@ -40,7 +46,7 @@ interface CompactParts {
   compaction: Compaction;
   body: RequestBody;
   headers: IncomingHttpHeaders;
-  /** The same as a chat request for a summary. */
+  /** The chat request for a summary, for upstreams without compaction. */
   summary: Exchange;
 }
 
@@ -48,6 +54,8 @@ class CompactExchange implements Exchange {
   readonly preferred = 'openai-responses';
   readonly streamed = false;
   readonly #parts: CompactParts;
+  #passUnknown = false;
+  #dropped: string[] = [];
 
   constructor(parts: CompactParts) {
     this.#parts = parts;
@@ -59,19 +67,23 @@ class CompactExchange implements Exchange {
 
   checkLimits(model: SoldModel): void {
     this.#parts.summary.checkLimits(model);
+    this.#passUnknown = model.passUnknown;
   }
 
-  outgoing(candidate: Candidate): Outgoing {
+  outgoing(candidate: Candidate): OutgoingRequest {
     const { compaction, body, headers, summary } = this.#parts;
     if (!offersCompaction(candidate)) return summary.outgoing({ ...candidate, native: false });
     const { prefix } = addressOf(candidate.provider);
     const model: [string, string] = ['model', JSON.stringify(candidate.route.upstreamModel)];
     const edits = new Map<string, string | undefined>([model]);
     if ('store' in body.value) edits.set('store', undefined);
+    const removals = this.#passUnknown ? [] : unknownOf(body);
+    this.#dropped = removals.map(pointerOf);
+    refuseLosses(this.#dropped, headers);
     return {
       method: 'POST',
       path: prefix + compaction.path,
-      body: replaceMembers(body.bytes, body.members, edits),
+      body: replaceMembers(body.bytes, body.members, { edits, removals }),
       headers: {
         'content-type': 'application/json',
         ...outgoingHeaders(candidate, headers, 'application/json'),
@@ -79,7 +91,7 @@ class CompactExchange implements Exchange {
     };
   }
 
-  async receive(attempt: Attempt): Promise<Answer> {
+  async receive(attempt: AnsweredAttempt): Promise<Answer> {
     const { compaction, summary } = this.#parts;
     const { candidate } = attempt;
     if (!offersCompaction(candidate)) {
@@ -88,18 +100,11 @@ class CompactExchange implements Exchange {
     const bytes = await attempt.answer.whole(ANSWER_BYTES);
     const { tokens } = compaction.readUsage(parse(bytes));
     attempt.settle();
-    return {
-      routeId: candidate.route.id,
-      deliver: async (reply, bill) => {
-        bill.count(tokens, 0);
-        await bill.commit('DELIVERED');
-        reply.whole(200, 'application/json', bytes);
-      },
-    };
+    return wholeAnswer(attempt, { contentType: 'application/json', bytes, tokens, dropped: this.#dropped });
   }
 }
 
-/** The route offers the family, and its upstream speaks the format that has it. */
+/** Whether the route offers compaction and its upstream speaks the format that has it. */
 function offersCompaction({ native, route }: Candidate): boolean {
   return native && route.families.includes('compact');
 }
@@ -108,7 +113,6 @@ function parse(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch (cause) {
-    const message = 'The model answered with something unreadable. Try again.';
-    throw new GatewayError('upstream_failed', message, { cause });
+    throw asUnreadable(cause);
   }
 }

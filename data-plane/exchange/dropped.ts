@@ -1,26 +1,25 @@
-/** Tells the client which parts of its request the chosen upstream could not carry. */
+/**
+ * Names the parts of a request that the upstream's format cannot carry, or refuses them for strict clients.
+ */
 import type { IncomingHttpHeaders } from 'node:http';
-import { GatewayError } from '@gateway/shared/failures';
-import type { Reply } from '../reply.ts';
+import { invalidRequest } from '../call/refusals.ts';
+import type { Reply } from '../call/reply.ts';
 
-/** JSON pointers named in `x-gateway-dropped`, at most; then `…`. */
-const DROPPED_NAMED = 20;
+/** Maximum number of JSON pointers in `x-gateway-dropped`; `…` follows if there are more. */
+const POINTERS_MAX = 20;
 
-/** Throws `invalid_request` where the client forbade losses with `x-gateway-strict: 1`. */
+/** Throws `invalid_request` if something is dropped and the client sent `x-gateway-strict: 1`. */
 export function refuseLosses(dropped: readonly string[], headers: IncomingHttpHeaders): void {
   const [first] = dropped;
   if (first === undefined || headers['x-gateway-strict'] !== '1') return;
-  throw new GatewayError(
-    'invalid_request',
-    `The model cannot take ${first}. Leave it out, or allow losses.`,
-    { parameter: first },
-  );
+  const message = `The model cannot take ${first}. Leave it out, or do not send x-gateway-strict.`;
+  throw invalidRequest(message, first);
 }
 
-/** Names what was dropped in the answer's header, percent-encoded. */
+/** Sets `x-gateway-dropped` to the dropped JSON pointers, percent-encoded. */
 export function nameDropped(dropped: readonly string[], reply: Reply): void {
   if (dropped.length === 0) return;
-  const named = dropped.slice(0, DROPPED_NAMED).map((pointer) => encodeURI(pointer).replaceAll(',', '%2C'));
-  if (dropped.length > DROPPED_NAMED) named.push(encodeURI('…'));
+  const named = dropped.slice(0, POINTERS_MAX).map((pointer) => encodeURI(pointer).replaceAll(',', '%2C'));
+  if (dropped.length > POINTERS_MAX) named.push(encodeURI('…'));
   reply.header('x-gateway-dropped', named.join(', '));
 }

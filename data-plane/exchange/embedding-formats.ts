@@ -1,8 +1,7 @@
 /**
- * How each of the two formats writes embeddings, around one model: a list of inputs, a list of vectors.
- * Pure.
+ * OpenAI's and Google's formats of embeddings, around one model: a list of inputs, a list of vectors. Pure.
  */
-import { GatewayError } from '@gateway/shared/failures';
+import { invalidRequest } from '../call/refusals.ts';
 import type { TokenCounts } from '@gateway/shared/records';
 import { NO_TOKENS } from '../dialects/canonical.ts';
 import {
@@ -11,9 +10,9 @@ import {
   numberOf,
   objectOf,
   objectsOf,
-  refuseStored,
+  storedObjectError,
   textOf,
-  wrong,
+  fieldError,
 } from '../dialects/fields.ts';
 import type { JsonObject } from '../dialects/fields.ts';
 import { unreadableAnswer } from '../dialects/upstream-errors.ts';
@@ -23,44 +22,49 @@ import type { RequestBody } from './request-body.ts';
 
 const FLOAT_BYTES = 4;
 
-/** What is to be embedded. */
+/** A request for embeddings in no particular format. */
 export interface EmbeddingRequest {
   model: string;
-  /** Texts, or token numbers of OpenAI's tokenizers. */
+  /** Texts, or lists of token numbers of OpenAI's tokenizers. */
   inputs: (string | number[])[];
-  /** The parameter that holds the inputs. */
+  /** Name of the parameter that holds the inputs, for errors. */
   parameter: string;
   dimensions: number | undefined;
-  /** How OpenAI's clients want the numbers. */
+  /** How OpenAI's clients want each vector written. */
   encoding: 'float' | 'base64';
-  /** Google: one call, one vector. */
+  /** Whether this is a single call of Google's, whose answer holds one vector. */
   single: boolean;
-  /** JSON pointers of what the other format has no word for. */
+  /** JSON pointers of the members that the other format cannot carry. */
   extras: string[];
 }
 
-export interface EmbeddingAnswer {
+/** An answer in no particular format. */
+interface EmbeddingAnswer {
   vectors: number[][];
   tokens: TokenCounts;
   model: string;
 }
 
-export interface EncodedEmbeddings {
+/** A request for one upstream. */
+interface EncodedEmbeddings {
+  /** Below the upstream's base URL. */
   path: string;
   body: Buffer | string;
+  /** JSON pointers of what the upstream's format cannot carry. */
   dropped: string[];
 }
 
+/** One wire format, both towards clients and towards upstreams. */
 export interface EmbeddingFormat {
   /** The protocol whose upstreams speak this format. */
   protocol: 'openai-chat' | 'google-generate';
   /** Throws `invalid_request` naming the parameter. */
   decodeRequest(wire: JsonObject, path?: { model: string; batch: boolean }): EmbeddingRequest;
-  /** The client's own request for an upstream of its format. */
+  /** The client's request for an upstream of the same format. */
   mirrorRequest(body: RequestBody, model: string): EncodedEmbeddings;
   /** Throws `invalid_request` for inputs that this format cannot carry. */
   encodeRequest(request: EmbeddingRequest, model: string): EncodedEmbeddings;
-  /** Throws `upstream_failed` for what is no such answer. */
+  /** Throws `upstream_failed` for an unreadable answer. */
   decodeResponse(wire: JsonObject): EmbeddingAnswer;
   encodeResponse(answer: EmbeddingAnswer, request: EmbeddingRequest): JsonObject;
 }
@@ -72,7 +76,7 @@ export const OPENAI: EmbeddingFormat = {
     const fields = new Fields(wire);
     const model = fields.requiredString('model');
     const encoding = fields.string('encoding_format') ?? 'float';
-    if (encoding !== 'float' && encoding !== 'base64') throw wrong('encoding_format', 'float or base64');
+    if (encoding !== 'float' && encoding !== 'base64') throw fieldError('encoding_format', 'float or base64');
     const request: EmbeddingRequest = {
       model,
       inputs: inputsOf(fields.take('input')),
@@ -87,7 +91,7 @@ export const OPENAI: EmbeddingFormat = {
   },
   mirrorRequest: ({ bytes, members }, model) => ({
     path: '/embeddings',
-    body: replaceMembers(bytes, members, new Map([['model', JSON.stringify(model)]])),
+    body: replaceMembers(bytes, members, { edits: new Map([['model', JSON.stringify(model)]]) }),
     dropped: [],
   }),
   encodeRequest: ({ inputs, dimensions, extras }, model) => ({
@@ -97,7 +101,7 @@ export const OPENAI: EmbeddingFormat = {
   }),
   decodeResponse: (wire) => {
     const items = objectsOf(wire.data);
-    // Some providers answer in their own order; the index says which input a vector belongs to.
+    // Some providers answer in another order; the index names the input of a vector.
     const ordered = items.toSorted((one, other) => (numberOf(one.index) ?? 0) - (numberOf(other.index) ?? 0));
     return {
       vectors: ordered.map(({ embedding }) => vectorOf(embedding)),
@@ -124,10 +128,10 @@ export const GOOGLE: EmbeddingFormat = {
     const fields = new Fields(wire);
     fields.ignore('model');
     const calls = batch ? (fields.objects('requests') ?? []) : [fields];
-    if (calls.length === 0) throw wrong('/requests', 'a list that is not empty');
+    if (calls.length === 0) throw fieldError('/requests', 'a list that is not empty');
     const inputs = calls.map(contentOf);
     const dimensions = calls.map((call) => call.integer('outputDimensionality'));
-    if (new Set(dimensions).size > 1) throw wrong('/requests', 'of the same outputDimensionality');
+    if (new Set(dimensions).size > 1) throw fieldError('/requests', 'of the same outputDimensionality');
     const extras = fields.leftovers().map(({ pointer }) => pointer);
     return {
       model,
@@ -153,8 +157,8 @@ export const GOOGLE: EmbeddingFormat = {
   encodeRequest: ({ inputs, dimensions, extras }, model) => {
     const requests = inputs.map((input) => {
       if (typeof input !== 'string') {
-        const message = 'This model takes texts, not token numbers. Send the texts.';
-        throw new GatewayError('invalid_request', message, { parameter: 'input' });
+        const message = 'This model takes texts, not token numbers. Send texts.';
+        throw invalidRequest(message, 'input');
       }
       return {
         model: `models/${model}`,
@@ -188,32 +192,33 @@ function pathOf(model: string, batch: boolean): { path: string } {
   return { path: `/models/${encodeURIComponent(model)}:${batch ? 'batchEmbedContents' : 'embedContent'}` };
 }
 
-/** One text, several, the tokens of one, or the tokens of several. */
+/** The inputs of OpenAI's format: one text, several texts, the tokens of one text, or of several. */
 function inputsOf(input: unknown): EmbeddingRequest['inputs'] {
   if (typeof input === 'string') return [input];
-  if (!Array.isArray(input) || input.length === 0) throw wrong('input', 'a text or a list that is not empty');
+  if (!Array.isArray(input) || input.length === 0)
+    throw fieldError('input', 'a text or a list that is not empty');
   if (input.every((item) => typeof item === 'string')) return input;
   if (input.every((item) => typeof item === 'number')) return [input];
   return input.map((item: unknown) => {
     if (!Array.isArray(item) || !item.every((token) => typeof token === 'number'))
-      throw wrong('input', 'all texts or all token numbers');
+      throw fieldError('input', 'all texts or all token numbers');
     return item;
   });
 }
 
-/** The text of one call. Only texts can be carried over; a mirrored request passes as it is anyway. */
+/** The text of one call of Google's. Only text is translated; a mirrored request keeps all of its parts. */
 function contentOf(call: Fields): string {
   const content = call.object('content');
-  if (!content) throw wrong(call.pointer('content'), 'an object');
+  if (!content) throw fieldError(call.pointer('content'), 'an object');
   content.ignore('role');
   const parts = content.objects('parts') ?? [];
-  if (parts.length === 0) throw wrong(content.pointer('parts'), 'a list that is not empty');
+  if (parts.length === 0) throw fieldError(content.pointer('parts'), 'a list that is not empty');
   call.ignore('model');
-  for (const part of parts) if (part.has('fileData')) throw refuseStored(part.pointer('fileData'));
+  for (const part of parts) if (part.has('fileData')) throw storedObjectError(part.pointer('fileData'));
   return parts.map((part) => part.string('text') ?? '').join('\n');
 }
 
-/** Numbers, or their base64 as little-endian 32-bit floats. Throws `upstream_failed`. */
+/** The numbers of a vector, also from base64 of little-endian 32-bit floats. Throws `upstream_failed`. */
 function vectorOf(value: unknown): number[] {
   if (Array.isArray(value) && value.every((item) => typeof item === 'number')) return value;
   if (typeof value !== 'string') throw unreadableAnswer('an embedding is no list of numbers');
@@ -223,7 +228,7 @@ function vectorOf(value: unknown): number[] {
   );
 }
 
-/** https://platform.openai.com/docs/api-reference/embeddings: what its SDKs ask for by default. */
+/** OpenAI's SDKs ask for this by default: https://platform.openai.com/docs/api-reference/embeddings */
 function base64Of(vector: readonly number[]): string {
   const bytes = Buffer.alloc(vector.length * FLOAT_BYTES);
   vector.forEach((number, at) => bytes.writeFloatLE(number, at * FLOAT_BYTES));

@@ -1,35 +1,37 @@
 /**
- * Embeddings in two formats, each on upstreams of either: OpenAI's list of inputs, and Google's single
- * and batched calls. https://platform.openai.com/docs/api-reference/embeddings
+ * Embeddings in two formats, each on upstreams of either: OpenAI's list of inputs, and Google's single and
+ * batched calls. https://platform.openai.com/docs/api-reference/embeddings
  * https://ai.google.dev/api/embeddings
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { FAMILY_PROTOCOLS } from '@gateway/shared/catalog';
 import type { SoldModel } from '../config/config.ts';
-import { addressOf } from '../upstreams/pools.ts';
-import type { Outgoing } from '../upstreams/send.ts';
+import type { AnsweredAttempt, Candidate } from '../upstreams/attempt.ts';
+import { addressOf } from '../upstreams/connections.ts';
+import type { OutgoingRequest } from '../upstreams/send.ts';
 import { parseObject } from '../dialects/fields.ts';
 import { failureInsideAnswer, unreadableAnswer } from '../dialects/upstream-errors.ts';
-import { nameDropped, refuseLosses } from './dropped.ts';
+import { refuseLosses } from './dropped.ts';
 import { GOOGLE, OPENAI } from './embedding-formats.ts';
 import type { EmbeddingFormat, EmbeddingRequest } from './embedding-formats.ts';
-import type { Answer, Attempt, Candidate, Exchange } from './exchange.ts';
+import type { Answer, Exchange } from './exchange.ts';
 import { outgoingHeaders } from './outgoing-headers.ts';
-import { checkWants, wholeAnswer } from './relay.ts';
+import { checkModelLimits } from './relay.ts';
 import type { RequestBody } from './request-body.ts';
+import { wholeAnswer } from './whole-answer.ts';
 
-/** A whole answer may be this long, in bytes: 2,048 vectors of 3,072 numbers as text. */
+/** Maximum size of an answer, in bytes: 2,048 vectors of 3,072 numbers as text. */
 const ANSWER_BYTES = 128 * 1024 * 1024;
 
-/** What came in. */
-export interface EmbeddingInput {
+/** A client's request. */
+interface EmbeddingInput {
   body: RequestBody;
   headers: IncomingHttpHeaders;
-  /** Google's path names model and verb. */
+  /** Model and verb of Google's path; absent for OpenAI's format. */
   path?: { model: string; batch: boolean };
 }
 
-/** Reads a request of either format. Throws `invalid_request` naming what is wrong with it. */
+/** The exchange for a request of either format. Throws `invalid_request` naming the parameter. */
 export function openEmbeddings({ body, headers, path }: EmbeddingInput): Exchange {
   const own = path ? GOOGLE : OPENAI;
   const request = own.decodeRequest(body.value, path);
@@ -63,10 +65,10 @@ class EmbeddingExchange implements Exchange {
   checkLimits(model: SoldModel): void {
     const { request, body } = this.#parts;
     const inputs = { count: request.inputs.length, parameter: request.parameter };
-    checkWants({ model: request.model, streamed: false, inputs }, body.bytes.length, model);
+    checkModelLimits({ model: request.model, streamed: false, inputs }, body.bytes.length, model);
   }
 
-  outgoing(candidate: Candidate): Outgoing {
+  outgoing(candidate: Candidate): OutgoingRequest {
     const { own, request, body, headers } = this.#parts;
     const { upstreamModel } = candidate.route;
     const target = formatOf(candidate);
@@ -85,7 +87,7 @@ class EmbeddingExchange implements Exchange {
     };
   }
 
-  async receive(attempt: Attempt): Promise<Answer> {
+  async receive(attempt: AnsweredAttempt): Promise<Answer> {
     const { own, request } = this.#parts;
     const target = formatOf(attempt.candidate);
     const bytes = await attempt.answer.whole(ANSWER_BYTES);
@@ -97,16 +99,9 @@ class EmbeddingExchange implements Exchange {
       throw unreadableAnswer(`${answer.vectors.length} vectors for ${request.inputs.length} inputs`);
     attempt.settle();
     const body = target === own ? bytes : JSON.stringify(own.encodeResponse(answer, request));
-    const dropped = this.#dropped;
     const { tokens } = answer;
-    const whole = wholeAnswer(attempt, { contentType: 'application/json', bytes: body, tokens });
-    return {
-      ...whole,
-      deliver: (reply, bill) => {
-        nameDropped(dropped, reply);
-        return whole.deliver(reply, bill);
-      },
-    };
+    const dropped = this.#dropped;
+    return wholeAnswer(attempt, { contentType: 'application/json', bytes: body, tokens, dropped });
   }
 }
 

@@ -1,25 +1,25 @@
-/** What a form is known by: its parts, and nothing of how they travelled. */
+/** Forms are read to their end or refused. Their digest depends on their parts alone. */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { readForm } from './form.ts';
-import { Uploads } from './parked.ts';
-import type { ParkedFile } from './parked.ts';
+import { Spool } from './spool.ts';
+import type { SpooledFile } from './spool.ts';
 
-const uploads = new Uploads(mkdtempSync(join(tmpdir(), 'gateway-forms-')));
+const spool = new Spool(mkdtempSync(join(tmpdir(), 'gateway-forms-')));
 
 type Piece = [name: string, value: string | Blob, filename?: string];
 
-interface Travel {
-  /** Bytes of each chunk. */
+interface SendOptions {
+  /** Size of each chunk, in bytes. */
   chunk?: number;
-  digested?: boolean;
+  withDigest?: boolean;
 }
 
-/** Encodes with a boundary of its own, and reads it in chunks. */
-async function digestOf(pieces: Piece[], { chunk = 100_000, digested = true }: Travel = {}) {
+/** Encodes the form with a new boundary, and reads it in chunks. */
+async function digestOf(pieces: Piece[], { chunk = 100_000, withDigest = true }: SendOptions = {}) {
   const form = new FormData();
   for (const [name, value, filename] of pieces)
     if (typeof value === 'string') form.append(name, value);
@@ -31,10 +31,10 @@ async function digestOf(pieces: Piece[], { chunk = 100_000, digested = true }: T
     bytes.subarray(at * chunk, (at + 1) * chunk),
   );
   const body = Readable.from(chunks, { objectMode: false });
-  const source = { body, contentType, uploads, digested, limitBytes: 10_000_000 };
-  const parked: ParkedFile[] = [];
-  const { digest } = await readForm({ ...source, park: (file) => void parked.push(file) });
-  await Promise.all(parked.map((file) => file.drop()));
+  const source = { body, contentType, walletId: 'wallet-1', spool, withDigest, limitBytes: 10_000_000 };
+  const files: SpooledFile[] = [];
+  const { digest } = await readForm({ ...source, onFile: (file) => void files.push(file) });
+  await Promise.all(files.map((file) => file.drop()));
   return digest;
 }
 
@@ -46,15 +46,47 @@ const FORM: Piece[] = [
   ['language', 'en'],
 ];
 
+/** Reads a form whose chunks and end arrive in separate turns of the event loop. */
+async function readChunks(...chunks: string[]) {
+  const body = (async function* () {
+    for (const chunk of chunks) {
+      yield Buffer.from(chunk);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  })();
+  const contentType = 'multipart/form-data; boundary=bound';
+  const source = { body, contentType, walletId: 'wallet-1', spool, withDigest: false, limitBytes: 10_000 };
+  const { fields } = await readForm({ ...source, onFile: (file) => void file.drop() });
+  return fields;
+}
+
+const part = (head: string): string =>
+  `--bound\r\nContent-Disposition: form-data; name="model"${head}\r\n\r\nswift\r\n--bound--`;
+
+describe('a form', () => {
+  it('is read to its end when bytes follow the closing boundary in later chunks', async () => {
+    expect(await readChunks(part(''), '\r\n', 'epilogue')).toEqual({ model: 'swift' });
+    // The parser finishes while it takes the second chunk, because no part has a readable head.
+    const second = 'und--\r\ns"position: form-data\r\n--bound--\r\n';
+    expect(await readChunks('--bound\r\nContent-Dis"a: form-data\r\n--bo', second)).toEqual({});
+  });
+
+  it('is refused if a part has a transfer encoding, which parsers read in different ways', async () => {
+    const encoded = readChunks(part('\r\nContent-Transfer-Encoding: base64'));
+    await expect(encoded).rejects.toMatchObject({ code: 'invalid_request' });
+    expect(await readChunks(part('\r\nContent-Transfer-Encoding: 8bit'))).toEqual({ model: 'swift' });
+  });
+});
+
 describe('the digest of a form', () => {
-  it('is the same for the same parts under another boundary, in other chunks', async () => {
+  it('is the same for the same parts with another boundary and in other chunks', async () => {
     const digest = await digestOf(FORM);
     expect(digest).toMatch(/^[0-9a-f]{64}$/);
     expect(await digestOf(FORM, { chunk: 7_001 })).toBe(digest);
     expect(await digestOf(FORM, { chunk: 1_000_000 })).toBe(digest);
   });
 
-  it('is another one for any other part: content, name, type, field, order', async () => {
+  it('changes with the content, name, type, field or order of any part', async () => {
     const digests = await Promise.all(
       [
         FORM,
@@ -72,7 +104,7 @@ describe('the digest of a form', () => {
     expect(new Set(digests).size).toBe(digests.length);
   });
 
-  it('is not made where nobody asks for it', async () => {
-    expect(await digestOf(FORM, { digested: false })).toBe(undefined);
+  it('is computed only on request', async () => {
+    expect(await digestOf(FORM, { withDigest: false })).toBe(undefined);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Multipart forms: read as they come, files parked, and written anew for the upstream, so that what is
- * billed is what any upstream's parser reads.
+ * Reads a multipart form as it arrives, spools its files, and writes a new form for the upstream, so that
+ * every upstream's parser reads the model that is billed.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Hash } from 'node:crypto';
@@ -9,70 +9,77 @@ import { Readable } from 'node:stream';
 import { Busboy } from '@fastify/busboy';
 import type { BusboyFileStream, BusboyInstance } from '@fastify/busboy';
 import { GatewayError } from '@gateway/shared/failures';
+import { bodyTooLarge, invalidRequest } from '../call/refusals.ts';
 import type { JsonObject } from '../dialects/fields.ts';
-import type { ParkedFile, Uploads } from './parked.ts';
 import type { Payload } from './relay.ts';
+import type { Spool, SpooledFile } from './spool.ts';
 
-/** Fields and files of one form, at most. */
-export const FORM_PARTS = 16;
-/** One field's value, in bytes: prompts are the longest. */
+/** Maximum number of fields and files in one form. */
+const FORM_PARTS = 16;
+/** Maximum size of a field's value, in bytes: prompts are the longest. */
 const FIELD_BYTES = 256 * 1024;
 const PART_HEADER_BYTES = 8 * 1024;
 const PART_HEADERS = 16;
-const MALFORMED = 'The form is malformed. Check its boundary and its end.';
+const MALFORMED = 'The form is malformed. Check its boundary, and that it is complete.';
 const LINE_END = '\r\n';
+/** Values of content-transfer-encoding that leave the bytes as they are. */
+const PLAIN_ENCODINGS: ReadonlySet<string> = new Set(['7bit', '8bit', 'binary']);
 
 type Part =
   | { name: string; value: string }
-  | { name: string; filename: string; contentType: string; file: ParkedFile; hash: Hash | undefined };
+  | { name: string; filename: string; contentType: string; file: SpooledFile; hash: Hash | undefined };
 
 /** A form that was read to its end. */
 export interface Form {
-  /** The fields' values by name; of a name that came several times (`…[]`), the last. */
+  /** Values by field name; the last one of a repeated name (`…[]`). */
   fields: JsonObject;
   files: { name: string }[];
   payload: Payload;
-  /** Of all parts in their order, in hex; the boundary, which every client makes anew, is no part of it. */
+  /** SHA-256 of all parts in their order, in hex. It ignores the boundary, which differs at every try. */
   digest: string | undefined;
 }
 
 /** A form as it arrives. */
-export interface FormSource {
-  body: Readable;
+interface FormSource {
+  body: AsyncIterable<Buffer>;
   contentType: string;
   limitBytes: number;
-  uploads: Uploads;
-  /** Called with each file at once, so that it is dropped whatever happens. */
-  park(file: ParkedFile): void;
-  /** Whether the content's digest is wanted: it costs the processor a pass over the files. */
-  digested: boolean;
+  /** The wallet that the files count for. */
+  walletId: string;
+  spool: Spool;
+  /** Called with the length of each field, which stays in memory. Throws if there is no room for it. */
+  keep?(characters: number): void;
+  /** Called with each file before it is filled, so that the caller can drop it whatever happens. */
+  onFile(file: SpooledFile): void;
+  /** Whether to compute the digest, which costs CPU time for every byte of the files. */
+  withDigest: boolean;
 }
 
 /**
- * Reads the whole form. Throws `invalid_request` for what is no form or has too many parts, `body_too_large`,
- * `client_closed` when the client leaves meanwhile, and `unavailable` where there is no room for its files.
+ * Reads the whole form. Throws `invalid_request` for a malformed form or too many parts, `body_too_large`,
+ * `client_closed` if the client leaves, and `unavailable` if there is no room for its files.
  */
 export async function readForm(source: FormSource): Promise<Form> {
   const reader = new FormReader(source);
   const size = await reader.run();
   const { parts } = reader;
-  // Defines even a field called __proto__ as an ordinary one.
+  // `fromEntries` defines even a field named __proto__ as an ordinary property.
   const fields: JsonObject = Object.fromEntries(
     parts.flatMap((part) => ('value' in part ? [[part.name, part.value]] : [])),
   );
   const files = parts.flatMap((part) => ('file' in part ? [{ name: part.name }] : []));
-  const digest = source.digested ? digestOf(parts) : undefined;
+  const digest = source.withDigest ? digestOf(parts) : undefined;
   return { fields, files, payload: payloadOf(parts, size), digest };
 }
 
-/** Each file has a hash of its own: files are read while the parser is ahead of them. */
+/** Each file has its own hash, because the parser may reach the next part before a file is spooled. */
 function digestOf(parts: readonly Part[]): string {
-  const said = parts.map((part) =>
+  const described = parts.map((part) =>
     'value' in part
       ? [part.name, part.value]
       : [part.name, part.filename, part.contentType, part.hash?.digest('hex')],
   );
-  return createHash('sha256').update(JSON.stringify(said)).digest('hex');
+  return createHash('sha256').update(JSON.stringify(described)).digest('hex');
 }
 
 class FormReader {
@@ -83,82 +90,97 @@ class FormReader {
   readonly #streams: BusboyFileStream[] = [];
   readonly #failed = Promise.withResolvers<never>();
   readonly #names = new Set<string>();
+  /** The parser finishes at the closing boundary, which may come before the end of the body. */
+  readonly #finished: Promise<unknown>;
   #failure: GatewayError | undefined;
 
   constructor(source: FormSource) {
     this.#source = source;
     this.#parser = parserFor(source);
     this.#failed.promise.catch(() => undefined);
-    const refuse = (message: string) => () => this.#fail(invalid(message));
-    this.#parser.on('partsLimit', refuse(`A form may have at most ${FORM_PARTS} parts.`));
+    this.#finished = once(this.#parser, 'finish');
+    this.#finished.catch(() => undefined);
+    const refuse = (message: string) => () => this.#fail(invalidRequest(message));
+    this.#parser.on('partsLimit', refuse(`A form may have at most ${FORM_PARTS} parts. Send fewer.`));
     this.#parser.on('error', refuse(MALFORMED));
-    this.#parser.on('field', (...[name, value, isNameCut, isValueCut]) => {
-      if (isNameCut || isValueCut) this.#fail(invalid('A field of the form is too long.', name));
+    this.#parser.on('field', (...[name, value, isNameCut, isValueCut, encoding]) => {
+      this.#checkEncoding(encoding);
+      if (isNameCut || isValueCut)
+        this.#fail(invalidRequest('A field of the form is too long. Shorten it.', name));
+      try {
+        this.#source.keep?.(value.length);
+      } catch (error) {
+        this.#fail(asFailure(error));
+      }
       this.#add({ name, value });
     });
-    this.#parser.on('file', (...[name, stream, filename, , contentType]) =>
-      this.#park({ name, filename, contentType }, stream),
-    );
+    this.#parser.on('file', (...[name, stream, filename, encoding, contentType]) => {
+      this.#checkEncoding(encoding);
+      this.#spoolFile({ name, filename, contentType }, stream);
+    });
   }
 
-  /** Resolves with the size of the body. */
+  /** Resolves with the size of the body, in bytes. */
   async run(): Promise<number> {
-    const { body, limitBytes } = this.#source;
+    const { body } = this.#source;
     let size = 0;
     try {
-      for await (const chunk of body.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      for await (const chunk of body) {
         size += chunk.length;
-        if (size > limitBytes) throw tooLarge(limitBytes);
         if (!this.#parser.write(chunk)) await this.#until(once(this.#parser, 'drain'));
         if (this.#failure) throw this.#failure;
       }
-      const finished = once(this.#parser, 'finish');
       this.#parser.end();
-      await this.#until(finished);
+      await this.#until(this.#finished);
       await this.#until(Promise.all(this.#filling));
       if (this.#failure) throw this.#failure;
       return size;
     } catch (cause) {
       for (const stream of this.#streams) stream.destroy();
-      // What still comes is read and thrown away, so that the client gets to see the answer.
-      body.resume();
       throw this.#failure ?? asFailure(cause);
     }
   }
 
-  /** Waits for something that a failed parser would never do. */
+  /** Waits for an event, or rejects with the form's failure: a failed parser emits no further events. */
   async #until(event: Promise<unknown>): Promise<void> {
     event.catch(() => undefined);
     await Promise.race([event, this.#failed.promise]);
   }
 
+  /** Some parsers decode such parts and others do not: https://www.rfc-editor.org/rfc/rfc7578#section-4.7 */
+  #checkEncoding(encoding: string): void {
+    if (!PLAIN_ENCODINGS.has(encoding))
+      this.#fail(invalidRequest('Send the parts of the form without content-transfer-encoding.'));
+  }
+
   #add(part: Part): void {
     const { name } = part;
     if (typeof name !== 'string' || name === '')
-      return this.#fail(invalid('A part of the form has no name.'));
+      return this.#fail(invalidRequest('A part of the form has no name. Name every part.'));
     const isRepeated = this.#names.has(name) && 'value' in part && !name.endsWith('[]');
-    if (isRepeated) this.#fail(invalid(`The field "${name.slice(0, 100)}" comes twice. Send it once.`, name));
-    // Some parser would take another model from these than the one that is billed.
+    if (isRepeated)
+      this.#fail(invalidRequest(`The field "${name.slice(0, 100)}" comes twice. Send it once.`, name));
+    // Some parsers would read another model from such parts than the one that is billed.
     if (name.toLowerCase() === 'model' && (name !== 'model' || 'file' in part))
-      this.#fail(invalid('Write "model" in lower case, as an ordinary field.', name));
+      this.#fail(invalidRequest('Write "model" in lower case, as an ordinary field.', name));
     this.#names.add(name);
     this.parts.push(part);
   }
 
-  #park(head: { name: string; filename: string; contentType: string }, stream: BusboyFileStream): void {
-    const file = this.#source.uploads.file();
-    this.#source.park(file);
-    const hash = this.#source.digested ? createHash('sha256') : undefined;
+  #spoolFile(head: { name: string; filename: string; contentType: string }, stream: BusboyFileStream): void {
+    const file = this.#source.spool.file(this.#source.walletId);
+    this.#source.onFile(file);
+    const hash = this.#source.withDigest ? createHash('sha256') : undefined;
     this.#add({ ...head, file, hash });
     this.#streams.push(stream);
-    stream.on('limit', () => this.#fail(tooLarge(this.#source.limitBytes)));
+    stream.on('limit', () => this.#fail(bodyTooLarge(this.#source.limitBytes)));
     const filled = file.fill(stream, hash).catch((cause: unknown) => {
-      this.#fail(cause instanceof GatewayError ? cause : invalid(MALFORMED));
+      this.#fail(cause instanceof GatewayError ? cause : invalidRequest(MALFORMED));
     });
     this.#filling.push(filled);
   }
 
-  /** The first failure counts. */
+  /** Keeps the first failure. */
   #fail(error: GatewayError): void {
     this.#failure ??= error;
     this.#failed.reject(this.#failure);
@@ -178,18 +200,18 @@ function parserFor({ contentType, limitBytes }: FormSource): BusboyInstance {
       },
     });
   } catch {
-    throw invalid('The content type names no boundary. Let your HTTP library write it.');
+    throw invalidRequest('The content type names no boundary. Let your HTTP library set the content type.');
   }
 }
 
-/** The form written anew: same parts in the same order, the model by the upstream's name. */
+/** The new form: the same parts in the same order, with the upstream's name of the model. */
 function payloadOf(parts: readonly Part[], size: number): Payload {
   const boundary = `gateway-${randomBytes(16).toString('hex')}`;
   const end = Buffer.from(`--${boundary}--${LINE_END}`);
   return {
     size,
     contentType: `multipart/form-data; boundary=${boundary}`,
-    renamed: (model) => {
+    withModel: (model) => {
       const pieces = parts.map((part) => pieceOf(part, boundary, model));
       const total = pieces.reduce((sum, { head, body }) => sum + head.length + sizeOf(body) + 2, end.length);
       return { body: Readable.from(write(pieces, end), { objectMode: false }), size: total };
@@ -199,7 +221,7 @@ function payloadOf(parts: readonly Part[], size: number): Payload {
 
 interface Piece {
   head: Buffer;
-  body: Buffer | ParkedFile;
+  body: Buffer | SpooledFile;
 }
 
 function pieceOf(part: Part, boundary: string, model: string): Piece {
@@ -228,7 +250,7 @@ function sizeOf(body: Piece['body']): number {
   return Buffer.isBuffer(body) ? body.length : body.size;
 }
 
-/** https://html.spec.whatwg.org/#multipart-form-data */
+/** Escapes a name as https://html.spec.whatwg.org/#multipart-form-data says. */
 function escaped(name: string): string {
   return name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
@@ -236,16 +258,4 @@ function escaped(name: string): string {
 function asFailure(cause: unknown): GatewayError {
   if (cause instanceof GatewayError) return cause;
   return new GatewayError('client_closed', 'The request body broke off.', { cause });
-}
-
-function invalid(message: string, parameter?: string): GatewayError {
-  return new GatewayError('invalid_request', message, parameter === undefined ? {} : { parameter });
-}
-
-function tooLarge(limitBytes: number): GatewayError {
-  const megabytes = Math.floor(limitBytes / (1024 * 1024));
-  return new GatewayError(
-    'body_too_large',
-    `The request body is larger than ${megabytes} MB. Send a smaller one.`,
-  );
 }

@@ -1,29 +1,29 @@
 /**
- * Cuts a byte stream of server-sent events into whole events without changing a byte, so that a mirrored
- * stream can be
- * relayed, held back or thinned out event by event. Pure; fed network chunks of any cut.
+ * Splits a byte stream of server-sent events into whole events without changing a byte, so that a mirrored
+ * stream can be relayed, held back or filtered event by event. Pure; chunks may be cut anywhere.
  */
 import { GatewayError } from '@gateway/shared/failures';
 import type { SseFrame } from '../dialects/sse.ts';
 
-/** One event may be this long, in bytes: generated images travel inside single events. */
+/** Maximum size of one event, in bytes: a generated image is sent inside a single event. */
 export const FRAME_BYTES = 16 * 1024 * 1024;
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;
 const SPACE = 0x20;
 
-/** Collects the bytes of the event that is not complete yet. */
+/** Splits a stream into events; keeps the bytes of an incomplete event until the next chunk. */
 export class FrameSplitter {
   #carry: Buffer[] = [];
   #carried = 0;
   #lineEmpty = true;
   #frameEmpty = true;
   #afterReturn = false;
+  #isFirst = true;
 
   /**
-   * The events that this chunk completes, each with the empty line that ends it. Throws `upstream_failed`
-   * when too long.
+   * The events that this chunk completes, each with the empty line that ends it. Throws `upstream_failed` for
+   * an event above the maximum size.
    */
   push(chunk: Buffer): Buffer[] {
     const frames: Buffer[] = [];
@@ -33,7 +33,7 @@ export class FrameSplitter {
     let afterReturn = this.#afterReturn;
     const isPlain = !chunk.includes(CARRIAGE_RETURN);
     for (let at = 0; at < chunk.length; at += 1) {
-      // Without carriage returns only line feeds matter, and the runtime finds those faster than a loop.
+      // Without carriage returns only line feeds matter, and `indexOf` finds them faster than a loop.
       const feed = isPlain ? chunk.indexOf(LINE_FEED, at) : at;
       if (feed !== at) {
         lineEmpty = false;
@@ -54,7 +54,7 @@ export class FrameSplitter {
       } else if (!lineEmpty || frameEmpty) {
         lineEmpty = true;
       } else {
-        // The line feed of a CRLF belongs to the event that it ends, not to the next one.
+        // The line feed of a CRLF belongs to the event that ends here, not to the next one.
         if (byte === CARRIAGE_RETURN && chunk[at + 1] === LINE_FEED) at += 1;
         afterReturn = chunk[at] === CARRIAGE_RETURN;
         frames.push(this.#complete(chunk.subarray(start, at + 1)));
@@ -70,13 +70,17 @@ export class FrameSplitter {
     return frames;
   }
 
-  /**
-   * What the clean end of the body leaves over: an event whose last empty line the upstream saved itself,
-   * or nothing.
-   */
+  /** The last event, if the body ended without the empty line after it; else undefined. */
   end(): Buffer | undefined {
     if (this.#frameEmpty) return undefined;
     return this.#complete(Buffer.alloc(0));
+  }
+
+  /** Name and data of the next event that was returned; undefined for comments and events without data. */
+  read(frame: Buffer): SseFrame | undefined {
+    const isFirst = this.#isFirst;
+    this.#isFirst = false;
+    return readFrame(frame, isFirst);
   }
 
   #complete(tail: Buffer): Buffer {
@@ -92,21 +96,21 @@ export class FrameSplitter {
     this.#carry.push(rest);
     this.#carried += rest.length;
     if (this.#carried > FRAME_BYTES) {
-      throw new GatewayError('upstream_failed', 'The model sent an event that is too long. Try again.');
+      throw new GatewayError('upstream_failed', 'The upstream sent an event that is too long. Try again.');
     }
   }
 }
 
-/** What a whole event says; undefined for comments and other events without data. */
-export function readFrame(frame: Buffer): SseFrame | undefined {
+/** Reads an event. Only the first one of a stream may begin with a byte order mark. */
+function readFrame(frame: Buffer, isFirst: boolean): SseFrame | undefined {
   const text = frame.toString('utf8');
-  // Most events are one `data: …` line; the rest takes the long way.
+  // Fast path: most events are one `data: …` line.
   if (text.startsWith('data: ') && text.indexOf('\n') === text.length - 2 && !text.includes('\r')) {
     return { data: text.slice(6, -2) };
   }
   let event: string | undefined;
   const data: string[] = [];
-  for (const line of text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/)) {
+  for (const line of (isFirst ? text.replace(/^\uFEFF/, '') : text).split(/\r\n|\r|\n/)) {
     const colon = line.indexOf(':');
     const field = colon < 0 ? line : line.slice(0, colon);
     const value = colon < 0 ? '' : line.slice(line.charCodeAt(colon + 1) === SPACE ? colon + 2 : colon + 1);

@@ -1,9 +1,12 @@
-/** The scanner agrees with JSON.parse about every object, and an edit changes nothing but what it names. */
+/**
+ * The scanner agrees with JSON.parse about every object, and an edit changes only the members that it
+ * names.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { replaceMembers, scanMembers } from './json-members.ts';
 
-/** JSON text with spaces in odd places and escapes where none are needed. */
+/** JSON text with unusual white space and needless escapes. */
 function untidy(value: unknown, space: string): string {
   if (Array.isArray(value))
     return `[${space}${value.map((item) => untidy(item, space)).join(`${space},${space}`)}${space}]`;
@@ -34,7 +37,7 @@ describe('the scanner', () => {
         fc.pre(!JSON.stringify(value).includes('__proto__'));
         const bytes = Buffer.from(untidy(value, space));
         const parsed: Record<string, unknown> = JSON.parse(bytes.toString());
-        const members = scanMembers(bytes);
+        const { members } = scanMembers(bytes);
         const found = members.map(({ name, valueStart, valueEnd }) => [
           name,
           JSON.parse(bytes.toString('utf8', valueStart, valueEnd)),
@@ -46,16 +49,30 @@ describe('the scanner', () => {
     );
   });
 
-  it('refuses a name that comes twice, however it is written', () => {
+  it('refuses a duplicate name, also one written with escapes', () => {
     for (const text of ['{"a":1,"a":2}', '{"a":1,"\\u0061":2}', '{"a":{"a":1},"b":[],"a":0}']) {
       expect(() => scanMembers(Buffer.from(text))).toThrow('comes twice');
     }
-    expect(scanMembers(Buffer.from('{"a":{"b":1},"b":{"a":1}}'))).toHaveLength(2);
   });
 
-  it('refuses what is nested too deep, and takes what is just not', () => {
+  it('counts the members of all levels, whatever colons and braces stand in texts', () => {
+    const count = (value: unknown): number => {
+      if (typeof value !== 'object' || value === null) return 0;
+      const inner = Object.values(value).reduce<number>((sum, member) => sum + count(member), 0);
+      return inner + (Array.isArray(value) ? 0 : Object.keys(value).length);
+    };
+    fc.assert(
+      fc.property(objects, spaces, (value, space) => {
+        fc.pre(!JSON.stringify(value).includes('__proto__'));
+        const bytes = Buffer.from(untidy(value, space));
+        expect(scanMembers(bytes).names).toBe(count(JSON.parse(bytes.toString())));
+      }),
+    );
+  });
+
+  it('accepts 64 levels of nesting and refuses 65', () => {
     const nested = (levels: number) => Buffer.from(`{"x":${'['.repeat(levels)}${']'.repeat(levels)}}`);
-    expect(scanMembers(nested(63))).toHaveLength(1);
+    expect(scanMembers(nested(63)).members).toHaveLength(1);
     expect(() => scanMembers(nested(64))).toThrow('deeper');
   });
 });
@@ -63,7 +80,7 @@ describe('the scanner', () => {
 describe('an edit', () => {
   const names = ['model', 'store', 'stream_options'];
 
-  it('replaces, appends and leaves out exactly the members that it names', () => {
+  it('replaces, appends and removes exactly the members that it names', () => {
     const edits = fc.dictionary(fc.constantFrom(...names), fc.option(fc.jsonValue(), { nil: undefined }));
     const bodies = fc
       .tuple(objects, fc.dictionary(fc.constantFrom(...names), fc.jsonValue()))
@@ -79,7 +96,9 @@ describe('an edit', () => {
             change === undefined ? undefined : JSON.stringify(change),
           ]),
         );
-        const after = JSON.parse(replaceMembers(bytes, scanMembers(bytes), texts).toString());
+        const after = JSON.parse(
+          replaceMembers(bytes, scanMembers(bytes).members, { edits: texts }).toString(),
+        );
         const expected = new Map(Object.entries(before));
         for (const [name, text] of texts) {
           if (text === undefined) expected.delete(name);
@@ -90,10 +109,78 @@ describe('an edit', () => {
     );
   });
 
-  it('keeps every byte outside the value that it replaces', () => {
+  it('keeps every byte outside the replaced value', () => {
     const text = ' {\n "x" : 1e2 , "model":\t"swift" ,"emoji":"\\ud83d\\ude00 😀" }\n';
     const bytes = Buffer.from(text);
-    const edited = replaceMembers(bytes, scanMembers(bytes), new Map([['model', '"other"']]));
+    const edited = replaceMembers(bytes, scanMembers(bytes).members, {
+      edits: new Map([['model', '"other"']]),
+    });
     expect(edited.toString()).toBe(text.replace('"swift"', '"other"'));
   });
+
+  it('removes members and items on any level, and nothing else', () => {
+    const steps = fc.array(
+      fc.array(fc.oneof(fc.nat(3), fc.constantFrom('a', 'b', 'c')), { maxLength: 4, minLength: 1 }),
+    );
+    const { tree } = fc.letrec((tie) => ({
+      tree: fc.oneof(
+        { maxDepth: 4 },
+        fc.constantFrom(1, 'a,b}', null),
+        fc.array(tie('tree'), { maxLength: 4 }),
+        fc.dictionary(fc.constantFrom('a', 'b', 'c'), tie('tree')),
+      ),
+    }));
+    fc.assert(
+      fc.property(
+        fc.dictionary(fc.constantFrom('a', 'b', 'c'), tree),
+        steps,
+        spaces,
+        (value, removals, space) => {
+          const bytes = Buffer.from(untidy(value, space));
+          const before: unknown = JSON.parse(bytes.toString());
+          const present = removals.filter((path) => find(before, path) !== undefined);
+          const sent = replaceMembers(bytes, scanMembers(bytes).members, {
+            edits: new Map(),
+            removals: present,
+          });
+          expect(JSON.parse(sent.toString())).toEqual(without(before, present));
+        },
+      ),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it('keeps the white space around what it removes', () => {
+    const text = ' {"a" : [ {"x":1 , "y" : 2} , 3 ,\n 4 ] ,"b":1} ';
+    const edited = (...removals: (string | number)[][]) =>
+      String(
+        replaceMembers(Buffer.from(text), scanMembers(Buffer.from(text)).members, {
+          edits: new Map(),
+          removals,
+        }),
+      );
+    expect(edited(['a', 0, 'y'])).toBe(text.replace(' , "y" : 2', ''));
+    expect(edited(['a', 0, 'x'])).toBe(text.replace('"x":1 , ', ''));
+    expect(edited(['a', 1], ['a', 2])).toBe(text.replace(' , 3 ,\n 4', ''));
+    expect(edited(['a', 0, 'x'], ['a', 0], ['b'])).toBe(' {"a" : [ 3 ,\n 4 ]} ');
+  });
 });
+
+/** The value at these steps. */
+function find(value: unknown, steps: readonly (string | number)[]): unknown {
+  return steps.reduce<unknown>((at, step) => {
+    const isList = Array.isArray(at);
+    if (typeof at !== 'object' || at === null || isList !== (typeof step === 'number')) return undefined;
+    return Object.getOwnPropertyDescriptor(at, step)?.value;
+  }, value);
+}
+
+/** The value without what is at these steps. */
+function without(value: unknown, removals: readonly (readonly (string | number)[])[]): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).flatMap(([name, member]): [string, unknown][] => {
+    const own = removals.filter(([step]) => String(step) === name).map((steps) => steps.slice(1));
+    return own.some((steps) => steps.length === 0) ? [] : [[name, without(member, own)]];
+  });
+  return Array.isArray(value) ? entries.map(([, item]) => item) : Object.fromEntries(entries);
+}

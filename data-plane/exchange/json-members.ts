@@ -1,13 +1,15 @@
 /**
- * Finds the byte ranges of a JSON object's top-level members, so that single values can be replaced and
- * every other
- * byte stays what the client sent. Reads only text that JSON.parse accepted, and agrees with it about every
- * name.
+ * Finds the byte ranges of a JSON object's members, so that single values can be replaced or removed and
+ * every other byte stays as the client sent it. The text must be valid JSON; names are read as JSON.parse
+ * reads them.
  */
-import { GatewayError } from '@gateway/shared/failures';
+import type { GatewayError } from '@gateway/shared/failures';
+import { invalidRequest } from '../call/refusals.ts';
+import { pointerOf } from '../dialects/member-table.ts';
+import type { Steps } from '../dialects/member-table.ts';
 
-/** Objects and arrays inside each other, at most. */
-export const JSON_DEPTH = 64;
+/** Maximum nesting of objects and arrays. */
+const JSON_DEPTH = 64;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;
@@ -28,18 +30,35 @@ export interface Member {
   valueEnd: number;
 }
 
+/** One member or item of a container. The index of an item is its name. */
+interface Entry {
+  name: string | number;
+  start: number;
+  valueStart: number;
+  valueEnd: number;
+}
+
+/** The members of a body's top level, and the number of members on all levels. */
+export interface Scanned {
+  members: Member[];
+  names: number;
+}
+
 /**
- * The members of the top-level object, in their order. Throws `invalid_request` for a name that comes
- * twice, for more
- * than 64 levels, and for a member named `__proto__` on any level.
+ * The members of the top-level object, in their order. Throws `invalid_request` for a duplicate name, for
+ * more than 64 levels, and for a member named `__proto__` on any level. Duplicates below the top level are
+ * only counted, because a set of names for each object would cost more than the rest of the scan: see
+ * `refuseDuplicates`.
  */
-export function scanMembers(bytes: Buffer): Member[] {
+export function scanMembers(bytes: Buffer): Scanned {
   const members: Member[] = [];
   const names = new Set<string>();
+  const nested: Nested = { names: 0 };
   let at = bytes.indexOf(OPEN_OBJECT) + 1;
   for (;;) {
     at = skipSpace(bytes, at);
-    if (at >= bytes.length || bytes[at] === CLOSE_OBJECT) return members;
+    if (at >= bytes.length || bytes[at] === CLOSE_OBJECT)
+      return { members, names: members.length + nested.names };
     if (bytes[at] === COMMA) {
       at += 1;
       continue;
@@ -47,63 +66,147 @@ export function scanMembers(bytes: Buffer): Member[] {
     const start = at;
     at = endOfString(bytes, start);
     const name = nameOf(bytes, start, at);
-    if (names.has(name)) throw invalid(`The member "${name}" comes twice. Send it once.`, name);
+    if (names.has(name)) throw duplicate(name, name);
     names.add(name);
     const valueStart = skipSpace(bytes, skipSpace(bytes, at) + 1);
-    at = endOfValue(bytes, valueStart);
+    at = endOfValue(bytes, valueStart, nested);
     members.push({ name, start, valueStart, valueEnd: at });
   }
 }
 
 /**
- * The object with other values for some members: JSON text replaces or appends a member, undefined leaves
- * it out. Where
- * nothing is left out, every byte outside the replaced values is kept.
+ * Throws `invalid_request` if a name comes twice in an object. JSON.parse keeps one member of each name, so
+ * its value then has fewer members than the text: `inValue` is their number in the value.
+ */
+export function refuseDuplicates(bytes: Buffer, { names }: Scanned, inValue: number): void {
+  if (names !== inValue) findDuplicate(bytes, bytes.indexOf(OPEN_OBJECT), []);
+}
+
+/** Throws for the first duplicate in the container that begins at `at`. */
+function findDuplicate(bytes: Buffer, at: number, steps: Steps): void {
+  const isObject = bytes[at] === OPEN_OBJECT;
+  if (!isObject && bytes[at] !== OPEN_ARRAY) return;
+  const names = new Set<string | number>();
+  for (const { name, valueStart } of entriesOf(bytes, at)) {
+    const own = [...steps, name];
+    if (names.has(name)) throw duplicate(String(name), pointerOf(own));
+    names.add(name);
+    findDuplicate(bytes, valueStart, own);
+  }
+}
+
+function duplicate(name: string, parameter: string): GatewayError {
+  return invalidRequest(`The member "${name}" comes twice. Send it once.`, parameter);
+}
+
+/** A change of the text: the bytes from `from` to `to` become `text`. */
+interface Splice {
+  from: number;
+  to: number;
+  text: string;
+}
+
+/**
+ * The object with edited members: JSON text replaces or appends a member, undefined removes it. `removals`
+ * are further members and items, on any level, that are removed. Every other byte is kept.
  */
 export function replaceMembers(
   bytes: Buffer,
   members: readonly Member[],
-  edits: ReadonlyMap<string, string | undefined>,
+  { edits, removals = [] }: { edits: ReadonlyMap<string, string | undefined>; removals?: readonly Steps[] },
 ): Buffer {
-  const kept = members.filter((member) => !edits.has(member.name) || edits.get(member.name) !== undefined);
-  const present = new Set(kept.map((member) => member.name));
+  const tree: Removals = new Map();
+  for (const [name, value] of edits) if (value === undefined) tree.set(name, undefined);
+  for (const steps of removals) addRemoval(tree, steps);
+  const splices: Splice[] = [];
+  for (const { name, valueStart, valueEnd } of members) {
+    const text = edits.get(name);
+    if (text !== undefined) splices.push({ from: valueStart, to: valueEnd, text });
+  }
+  if (tree.size > 0) pushRemovals(splices, bytes, { entries: members, tree });
+  const present = new Set(members.map((member) => member.name));
   const appended = [...edits].filter(([name, value]) => value !== undefined && !present.has(name));
+  if (appended.length > 0) {
+    const at = members.at(-1)?.valueEnd ?? bytes.indexOf(OPEN_OBJECT) + 1;
+    const isFirst = members.every(({ name }) => tree.has(name) && tree.get(name) === undefined);
+    const text = appended.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',');
+    splices.push({ from: at, to: at, text: isFirst ? text : `,${text}` });
+  }
+  return spliced(bytes, splices);
+}
+
+/** What to remove of a container, by name or index: undefined for the whole value, else parts of it. */
+type Removals = Map<string | number, Removals | undefined>;
+
+function addRemoval(tree: Removals, steps: Steps): void {
+  let at = tree;
+  for (const [depth, step] of steps.entries()) {
+    if (at.has(step) && at.get(step) === undefined) return;
+    if (depth === steps.length - 1) {
+      at.set(step, undefined);
+      return;
+    }
+    const next: Removals = at.get(step) ?? new Map();
+    at.set(step, next);
+    at = next;
+  }
+}
+
+/**
+ * Adds the removals from one container. A removed entry takes the comma before it along, or the one after it
+ * if nothing before it is kept.
+ */
+function pushRemovals(
+  splices: Splice[],
+  bytes: Buffer,
+  { entries, tree }: { entries: readonly Entry[]; tree: Removals },
+): void {
+  let hasKept = false;
+  for (const [index, { name, start, valueStart, valueEnd }] of entries.entries()) {
+    if (!tree.has(name)) {
+      hasKept = true;
+      continue;
+    }
+    const inner = tree.get(name);
+    if (inner) {
+      hasKept = true;
+      pushRemovals(splices, bytes, { entries: entriesOf(bytes, valueStart), tree: inner });
+    } else {
+      const from = hasKept ? (entries[index - 1]?.valueEnd ?? start) : start;
+      const to = hasKept ? valueEnd : (entries[index + 1]?.start ?? valueEnd);
+      splices.push({ from, to, text: '' });
+    }
+  }
+}
+
+function spliced(bytes: Buffer, splices: Splice[]): Buffer {
+  splices.sort((one, other) => one.from - other.from || one.to - other.to);
   const parts: Buffer[] = [];
-  if (kept.length === members.length) pushInPlace(parts, { bytes, members, edits });
-  else pushJoined(parts, { bytes, members: kept, edits });
-  const last = kept.at(-1)?.valueEnd ?? bytes.indexOf(OPEN_OBJECT) + 1;
-  const extra = appended.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',');
-  if (extra) parts.push(Buffer.from(kept.length > 0 ? `,${extra}` : extra));
-  parts.push(kept.length === members.length ? bytes.subarray(last) : Buffer.from('}'));
+  let at = 0;
+  for (const { from, to, text } of splices) {
+    parts.push(bytes.subarray(at, from), Buffer.from(text));
+    at = to;
+  }
+  parts.push(bytes.subarray(at));
   return Buffer.concat(parts);
 }
 
-interface Edit {
-  bytes: Buffer;
-  members: readonly Member[];
-  edits: ReadonlyMap<string, string | undefined>;
-}
-
-/** Everything up to the end of the last value, with the replaced values in place. */
-function pushInPlace(parts: Buffer[], { bytes, members, edits }: Edit): void {
-  let from = 0;
-  for (const member of members) {
-    const value = edits.get(member.name);
-    if (value === undefined) continue;
-    parts.push(bytes.subarray(from, member.valueStart), Buffer.from(value));
-    from = member.valueEnd;
+/** The members of the object, or the items of the list, that begins at `at`. */
+function entriesOf(bytes: Buffer, at: number): Entry[] {
+  const isObject = bytes[at] === OPEN_OBJECT;
+  const entries: Entry[] = [];
+  const nested: Nested = { names: 0 };
+  let from = skipSpace(bytes, at + 1);
+  while (from < bytes.length && bytes[from] !== CLOSE_OBJECT && bytes[from] !== CLOSE_ARRAY) {
+    const nameEnd = isObject ? endOfString(bytes, from) : from;
+    const valueStart = isObject ? skipSpace(bytes, skipSpace(bytes, nameEnd) + 1) : from;
+    const valueEnd = endOfValue(bytes, valueStart, nested);
+    const name = isObject ? nameOf(bytes, from, nameEnd) : entries.length;
+    entries.push({ name, start: from, valueStart, valueEnd });
+    from = skipSpace(bytes, valueEnd);
+    if (bytes[from] === COMMA) from = skipSpace(bytes, from + 1);
   }
-  parts.push(bytes.subarray(from, members.at(-1)?.valueEnd ?? bytes.indexOf(OPEN_OBJECT) + 1));
-}
-
-function pushJoined(parts: Buffer[], { bytes, members, edits }: Edit): void {
-  parts.push(Buffer.from('{'));
-  members.forEach((member, index) => {
-    const value = edits.get(member.name);
-    if (index > 0) parts.push(Buffer.from(','));
-    parts.push(bytes.subarray(member.start, value === undefined ? member.valueEnd : member.valueStart));
-    if (value !== undefined) parts.push(Buffer.from(value));
-  });
+  return entries;
 }
 
 function skipSpace(bytes: Buffer, from: number): number {
@@ -113,7 +216,7 @@ function skipSpace(bytes: Buffer, from: number): number {
 }
 
 /** The byte after the closing quote of the string that opens at `from`. */
-function endOfString(bytes: Buffer, from: number): number {
+export function endOfString(bytes: Buffer, from: number): number {
   let at = from;
   for (;;) {
     at = bytes.indexOf(QUOTE, at + 1);
@@ -128,26 +231,33 @@ function endOfString(bytes: Buffer, from: number): number {
 function nameOf(bytes: Buffer, start: number, end: number): string {
   const raw = bytes.toString('utf8', start + 1, end - 1);
   const name = raw.includes('\\') ? String(JSON.parse(`"${raw}"`)) : raw;
-  if (name === FORBIDDEN_NAME) throw invalid('A member may not be named __proto__. Leave it out.', name);
+  if (name === FORBIDDEN_NAME)
+    throw invalidRequest('A member may not be named __proto__. Leave it out.', name);
   return name;
 }
 
+/** Counts the names of all members that were passed over. */
+interface Nested {
+  names: number;
+}
+
 /** The byte after the value that begins at `from`. */
-function endOfValue(bytes: Buffer, from: number): number {
+function endOfValue(bytes: Buffer, from: number, nested: Nested): number {
   const first = bytes[from];
   if (first === QUOTE) return endOfString(bytes, from);
-  if (first === OPEN_OBJECT || first === OPEN_ARRAY) return endOfNested(bytes, from);
+  if (first === OPEN_OBJECT || first === OPEN_ARRAY) return endOfNested(bytes, from, nested);
   let at = from;
   while (at < bytes.length) {
     const byte = bytes[at] ?? 0;
-    if (byte === COMMA || byte === CLOSE_OBJECT || byte <= SPACE) return at;
+    if (byte === COMMA || byte === CLOSE_OBJECT || byte === CLOSE_ARRAY || byte <= SPACE) return at;
     at += 1;
   }
   return at;
 }
 
-function endOfNested(bytes: Buffer, from: number): number {
+function endOfNested(bytes: Buffer, from: number, nested: Nested): number {
   let depth = 1;
+  let names = 0;
   let at = from;
   while (at < bytes.length) {
     const byte = bytes[at];
@@ -160,25 +270,24 @@ function endOfNested(bytes: Buffer, from: number): number {
     if (byte === OPEN_OBJECT || byte === OPEN_ARRAY) {
       depth += 1;
       if (depth > JSON_DEPTH)
-        throw invalid(`The JSON is nested deeper than ${JSON_DEPTH} levels. Flatten it.`);
+        throw invalidRequest(`The JSON is nested deeper than ${JSON_DEPTH} levels. Flatten it.`);
     } else if (byte === CLOSE_OBJECT || byte === CLOSE_ARRAY) {
       depth -= 1;
-      if (depth === 1) return at + 1;
-    }
+      if (depth === 1) {
+        nested.names += names;
+        return at + 1;
+      }
+    } else if (byte === COLON) names += 1;
     at += 1;
   }
   return at;
 }
 
-/** Only a string before a colon is a name; the cheap length test spares all others. */
+/** Only a string before a colon is a name. The length is tested first, because that is cheap. */
 function refuseForbiddenName(bytes: Buffer, start: number, end: number): void {
   const length = end - start - 2;
-  // Nine characters, each of which may be an escape of six.
+  // Each of the nine characters may be written as an escape of six.
   if (length < FORBIDDEN_NAME.length || length > FORBIDDEN_NAME.length * 6) return;
   if (bytes[start + 1] !== 0x5f && bytes[start + 1] !== BACKSLASH) return;
   if (bytes[skipSpace(bytes, end)] === COLON) nameOf(bytes, start, end);
-}
-
-function invalid(message: string, parameter?: string): GatewayError {
-  return new GatewayError('invalid_request', message, parameter === undefined ? {} : { parameter });
 }

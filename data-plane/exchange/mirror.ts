@@ -1,9 +1,18 @@
 /**
- * What changes in a request whose upstream speaks the client's format: a few members, and no byte besides.
+ * Mirrors a request to an upstream of the same format: replaces a few members, leaves out those that its
+ * table does not know, and keeps every other byte.
  */
 import type { DialectName } from '@gateway/shared/catalog';
 import type { IncomingHttpHeaders } from 'node:http';
-import { objectOf } from '../dialects/fields.ts';
+import { invalidRequest } from '../call/refusals.ts';
+import type { SoldModel } from '../config/config.ts';
+import type { MirrorTables } from '../dialects/dialect.ts';
+import { objectOf, storedObjectError } from '../dialects/fields.ts';
+import type { JsonObject } from '../dialects/fields.ts';
+import { sentHeaders } from '../dialects/header-table.ts';
+import { pointerOf } from '../dialects/member-table.ts';
+import type { Steps } from '../dialects/member-table.ts';
+import { UNKNOWN_MEMBERS } from '../limits.ts';
 import { replaceMembers } from './json-members.ts';
 import type { RequestBody } from './request-body.ts';
 
@@ -14,18 +23,46 @@ interface MirrorOptions {
   dialect: DialectName;
   model: string;
   streamed: boolean;
+  /** What passes. Without tables all members pass, and no header. */
+  tables: MirrorTables | undefined;
+  /** Whether members, headers and flags that the tables do not know pass, too. */
+  passUnknown: boolean;
 }
 
-/** The client's bytes with the upstream's name of the model, nothing stored, and usage asked for. */
-export function mirrorBody(body: RequestBody, options: MirrorOptions): Buffer {
-  return replaceMembers(body.bytes, body.members, editsOf(body, options));
+/** A mirrored request. */
+interface Mirrored {
+  body: Buffer;
+  headers: Record<string, string>;
+  /** What was left out: JSON pointers into the body, and `header:<name>`. */
+  dropped: string[];
 }
 
-/** Customers share the operator's account: nothing of theirs may be stored there. */
-function editsOf({ value }: RequestBody, { dialect, model, streamed }: MirrorOptions): Edits {
+/** The client's body and headers for the upstream: with its name of the model, and storage switched off. */
+export function mirrored(
+  body: RequestBody,
+  client: IncomingHttpHeaders,
+  { tables, passUnknown, ...options }: MirrorOptions,
+): Mirrored {
+  const removals = passUnknown ? [] : unknownOf(body);
+  const sent = tables ? sentHeaders(client, tables.headers, passUnknown) : { headers: {}, dropped: [] };
+  // Upstreams of messages refuse a request without a version. The client's own version replaces this one.
+  const version: Record<string, string> =
+    options.dialect === 'anthropic-messages' ? { 'anthropic-version': '2023-06-01' } : {};
+  return {
+    body: replaceMembers(body.bytes, body.members, { edits: editsOf(body, options), removals }),
+    headers: { ...version, ...sent.headers },
+    dropped: [...removals.map(pointerOf), ...sent.dropped],
+  };
+}
+
+/** All customers share the operator's account, so nothing of theirs may be stored there. */
+function editsOf(
+  { value }: RequestBody,
+  { dialect, model, streamed }: Pick<MirrorOptions, 'dialect' | 'model' | 'streamed'>,
+): Edits {
   const edits: Edits = new Map();
   if (dialect === 'google-generate') {
-    // The path names the model; one in the body would contradict it.
+    // The path names the model. A model in the body would contradict it.
     if ('model' in value) edits.set('model', undefined);
     return edits;
   }
@@ -39,13 +76,32 @@ function editsOf({ value }: RequestBody, { dialect, model, streamed }: MirrorOpt
   return edits;
 }
 
-/** Headers of the client that belong to its format and go along with a mirrored request. */
-export function mirrorHeaders(headers: IncomingHttpHeaders, dialect: DialectName): Record<string, string> {
-  if (dialect !== 'anthropic-messages') return {};
-  // Upstreams refuse a request without a version; a client that names one overrides ours.
-  const kept: Record<string, string> = { 'anthropic-version': '2023-06-01' };
-  for (const [name, value] of Object.entries(headers)) {
-    if (name.startsWith('anthropic-') && typeof value === 'string') kept[name] = value;
+/** The body's value without the members that its table does not know, and the JSON pointers of those. */
+export function withoutUnknown(body: RequestBody): { value: JsonObject; dropped: string[] } {
+  const removals = unknownOf(body);
+  const bytes = replaceMembers(body.bytes, body.members, { edits: new Map(), removals });
+  return { value: objectOf(JSON.parse(bytes.toString('utf8'))), dropped: removals.map(pointerOf) };
+}
+
+/** The members to leave out. Throws `invalid_request` if there are too many. */
+export function unknownOf({ findings: { unknown } }: RequestBody): readonly Steps[] {
+  const [first = []] = unknown;
+  if (unknown.length <= UNKNOWN_MEMBERS) return unknown;
+  const message = `More than ${UNKNOWN_MEMBERS} members are unknown to the model. Leave them out.`;
+  throw invalidRequest(message, pointerOf(first));
+}
+
+/** Throws `invalid_request` if a member names an object that is stored at a provider. */
+export function refuseStored({ findings }: RequestBody): void {
+  const [first] = findings.stored;
+  if (first) throw storedObjectError(pointerOf(first));
+}
+
+/** Throws `invalid_request` if a member asks for more than the flat price of the model covers. */
+export function refusePriced({ findings }: RequestBody, { name, limits }: SoldModel): void {
+  for (const { steps, tier } of findings.priced) {
+    if (limits.serviceTiers.includes(tier)) continue;
+    const pointer = pointerOf(steps);
+    throw invalidRequest(`${name} is not sold with "${tier}". Leave ${pointer} out.`, pointer);
   }
-  return kept;
 }

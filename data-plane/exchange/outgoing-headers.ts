@@ -1,13 +1,13 @@
 /**
- * The headers that every request to an upstream has, built from scratch: nothing of the client's slips
- * through.
+ * The headers of every request to an upstream. Of the client's headers, only the trace context is passed
+ * on.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Candidate } from './exchange.ts';
+import type { Candidate } from '../upstreams/attempt.ts';
 
 const TRACE_HEADERS = ['traceparent', 'tracestate'] as const;
 
-/** Credential, identity and trace context; `accept` is what the client can take. */
+/** Credential, identity and trace context. `accept` names the media types that the client can take. */
 export function outgoingHeaders(
   { credential, dialect }: Candidate,
   client: IncomingHttpHeaders,

@@ -1,22 +1,22 @@
-/** Whether an answer that is relayed as it is was a success, and where its end begins. Pure. */
+/** Judges answers that are relayed unchanged: whether they succeeded, and where their end begins. Pure. */
 import { GatewayError } from '@gateway/shared/failures';
 import type { TokenCounts } from '@gateway/shared/records';
 import { NO_TOKENS } from '../dialects/canonical.ts';
 import { isObject, numberOf, objectOf, objectsOf, parseObject, textOf } from '../dialects/fields.ts';
 import { failureInsideAnswer, unreadableAnswer } from '../dialects/upstream-errors.ts';
-import type { AnswerMachine } from './chat-stream.ts';
-import { FrameSplitter, readFrame } from './frames.ts';
+import type { AnswerMachine } from './stream-delivery.ts';
+import { FrameSplitter } from './frames.ts';
 import { HELD_BYTES } from './stream-machine.ts';
 
-/** What whole answers of a family are. */
+/** Content type of the non-streamed answers of a family. */
 export type AnswerKind = 'json' | 'json-or-text' | 'audio';
 
 const EMPTY = Buffer.alloc(0);
 const DONE = '[DONE]';
 
 /**
- * What a whole answer says it cost, in tokens. Throws `upstream_failed` for one that is not what its family
- * promises, and `upstream_…` for an error that came with a success status.
+ * The token counts of a non-streamed answer. Throws `upstream_failed` for an answer of another kind, and
+ * `upstream_…` for an error that came with a success status.
  */
 export function checkWhole(kind: AnswerKind, contentType: string, bytes: Buffer): TokenCounts {
   const isJson = contentType.startsWith('application/json');
@@ -28,11 +28,11 @@ export function checkWhole(kind: AnswerKind, contentType: string, bytes: Buffer)
     if (kind === 'audio') throw unreadableAnswer('the answer is JSON instead of audio');
     return tokensOf(value.usage);
   }
-  if (contentType.startsWith('text/html')) throw unreadableAnswer('the answer is a page');
+  if (contentType.startsWith('text/html')) throw unreadableAnswer('the answer is an HTML page');
   return NO_TOKENS;
 }
 
-/** Counts in any of the spellings of `usage`; null where unknown. */
+/** The token counts of a `usage` object in any of its spellings; null for unknown counts. */
 export function tokensOf(usage: unknown): TokenCounts {
   if (!isObject(usage)) return NO_TOKENS;
   const details = objectOf(
@@ -49,10 +49,9 @@ export function tokensOf(usage: unknown): TokenCounts {
 }
 
 /**
- * Events pass untouched. From a terminal event on they are held back until more is said, from the last one on
- * until the charge is durable; the answer is done with its clean end or `[DONE]` after that. A stream
- * that ends either way before every terminal event is a failure: whatever it carried until then, what was
- * asked for is not there.
+ * Relays events unchanged. A terminal event is held back until another event follows, the last one until
+ * the charge is durable. The answer is done if the body ends cleanly, or with `[DONE]`, after every
+ * terminal event. A stream that ends earlier is a failure, because the answer is incomplete.
  */
 export class EventMachine implements AnswerMachine {
   readonly losses = 0;
@@ -62,15 +61,16 @@ export class EventMachine implements AnswerMachine {
   failure: GatewayError | undefined;
   tokens: TokenCounts = NO_TOKENS;
   readonly #splitter = new FrameSplitter();
-  readonly #ends: readonly string[];
+  readonly #endEvents: readonly string[];
+  /** Terminal events that have not come. */
   #missing: number;
-  #mayBeOver = false;
+  #mayBeComplete = false;
   #held: Buffer[] = [];
   #heldBytes = 0;
 
-  /** `ends` are the types of terminal events, `answers` how many of them end the stream. */
-  constructor({ ends, answers }: { ends: readonly string[]; answers: number }) {
-    this.#ends = ends;
+  /** `endEvents` are the types of terminal events, `answers` is the number of them that ends the stream. */
+  constructor({ endEvents, answers }: { endEvents: readonly string[]; answers: number }) {
+    this.#endEvents = endEvents;
     this.#missing = answers;
   }
 
@@ -80,7 +80,7 @@ export class EventMachine implements AnswerMachine {
 
   push(chunk: Buffer): Buffer {
     try {
-      return this.#pass(this.#splitter.push(chunk));
+      return this.#takeFrames(this.#splitter.push(chunk));
     } catch (cause) {
       this.failure = cause instanceof GatewayError ? cause : unreadableAnswer('an event cannot be read');
       return EMPTY;
@@ -89,24 +89,25 @@ export class EventMachine implements AnswerMachine {
 
   end(): Buffer {
     const rest = this.#splitter.end();
-    const out = rest ? this.#pass([rest]) : EMPTY;
+    const out = rest ? this.#takeFrames([rest]) : EMPTY;
     this.#finish();
     return out;
   }
 
   #finish(): void {
     if (this.#missing <= 0) this.done = true;
-    else this.failure ??= new GatewayError('upstream_failed', 'The model broke off its answer. Try again.');
+    else
+      this.failure ??= new GatewayError('upstream_failed', 'The upstream interrupted its answer. Try again.');
   }
 
-  #pass(frames: readonly Buffer[]): Buffer {
+  #takeFrames(frames: readonly Buffer[]): Buffer {
     const out: Buffer[] = [];
     for (const bytes of frames) {
       if (this.done || this.failure) break;
-      const frame = readFrame(bytes);
+      const frame = this.#splitter.read(bytes);
       if (frame) this.#read(frame.data, frame.event);
       if (this.failure) break;
-      if (this.#mayBeOver) {
+      if (this.#mayBeComplete) {
         this.#hold(bytes);
         continue;
       }
@@ -130,9 +131,9 @@ export class EventMachine implements AnswerMachine {
     }
     this.content = true;
     if (isObject(value.usage)) this.tokens = tokensOf(value.usage);
-    const isEnd = this.#ends.includes(type) || isFinished(value.choices);
+    const isEnd = this.#endEvents.includes(type) || isFinished(value.choices);
     if (isEnd) this.#missing -= 1;
-    this.#mayBeOver = isEnd || this.#missing <= 0;
+    this.#mayBeComplete = isEnd || this.#missing <= 0;
   }
 
   #hold(bytes: Buffer): void {
@@ -143,14 +144,14 @@ export class EventMachine implements AnswerMachine {
 }
 
 /**
- * Some servers stream transcriptions as chunks of a chat:
+ * Whether a chunk finishes a choice. Some servers stream transcriptions as chat chunks:
  * https://docs.vllm.ai/en/latest/serving/openai_compatible_server.html
  */
 function isFinished(choices: unknown): boolean {
   return objectsOf(choices).some((choice) => textOf(choice.finish_reason) !== '');
 }
 
-/** Bytes pass as they come, but for the last chunk: nobody hears the end before it is paid. */
+/** Relays audio, one chunk late: the last chunk is held back until the charge is durable. */
 export class AudioMachine implements AnswerMachine {
   readonly losses = 0;
   readonly tokens = NO_TOKENS;
@@ -176,7 +177,7 @@ export class AudioMachine implements AnswerMachine {
   }
 }
 
-/** The upstream's own word for an error. */
+/** The upstream's own error code, type or message. */
 function kindOf(error: unknown): string {
   if (!isObject(error)) return textOf(error);
   return textOf(error.code) || textOf(error.type) || textOf(error.message);

@@ -1,22 +1,23 @@
-/** The families that are relayed: where they go, what they may weigh, and what a request wants. Pure. */
+/** The relayed endpoints: path, size limits, kind of answer, and how their requests are read. Pure. */
 import type { Family } from '@gateway/shared/catalog';
-import { GatewayError } from '@gateway/shared/failures';
-import { isObject, objectsOf, refuseStored, wrong } from '../dialects/fields.ts';
+import type { GatewayError } from '@gateway/shared/failures';
+import { invalidRequest } from '../call/refusals.ts';
+import { isObject, objectsOf, storedObjectError, fieldError } from '../dialects/fields.ts';
 import type { JsonObject } from '../dialects/fields.ts';
 import type { AnswerKind } from './relay-answer.ts';
 
 const MEGABYTE = 1024 * 1024;
-/** Most bytes of a request that holds only text. */
+/** Maximum size of a request that holds only text, in bytes. */
 const TEXT_BYTES = 4 * MEGABYTE;
 
-/** How many of something are asked for, and by which parameter. */
-export interface Amount {
+/** A number of inputs or choices, and the parameter that holds it. */
+interface Amount {
   count: number;
   parameter: string;
 }
 
-/** What of a request decides about its price and its answer. */
-export interface Wants {
+/** The parts of a request that decide about its price and its answer. */
+export interface RelayRequest {
   /** The catalog name that the client sent. */
   model: string;
   streamed: boolean;
@@ -24,29 +25,31 @@ export interface Wants {
   choices?: Amount;
 }
 
-/** A file of a form; `name` is that of its field. */
-export interface FileField {
+/** A file of a form. */
+interface FileField {
+  /** Name of the form field. */
   name: string;
 }
 
+/** One relayed endpoint. */
 export interface RelayKind {
   family: Family;
-  /** Ours below `/v1`, and the upstream's below its base URL. */
+  /** Below the gateway's `/v1`, and below the upstream's base URL. */
   path: string;
-  /** Largest body, in bytes. */
+  /** Maximum size of the body, in bytes. */
   bodyBytes: number;
   body: 'json' | 'form' | 'json-or-form';
   answer: AnswerKind;
   /** Types of the events that end a streamed answer. */
-  ends: readonly string[];
+  endEvents: readonly string[];
   /**
-   * Reads what a request wants; the fields of a form come as strings. Throws `invalid_request` naming the
-   * parameter that is missing or wrong.
+   * Reads a request; the fields of a form are strings. Throws `invalid_request` naming the parameter that is
+   * missing or wrong.
    */
-  wants(fields: JsonObject, files: readonly FileField[]): Wants;
+  read(fields: JsonObject, files: readonly FileField[]): RelayRequest;
 }
 
-const JSON_WHOLE = { body: 'json', answer: 'json', ends: [] } as const;
+const JSON_WHOLE = { body: 'json', answer: 'json', endEvents: [] } as const;
 
 /** https://docs.cohere.com/reference/rerank and https://jina.ai/reranker use the same names. */
 export const RERANK: RelayKind = {
@@ -54,8 +57,8 @@ export const RERANK: RelayKind = {
   family: 'rerank',
   path: '/rerank',
   bodyBytes: TEXT_BYTES,
-  wants: (fields) => {
-    text(fields, 'query');
+  read: (fields) => {
+    requireText(fields, 'query');
     return { model: modelOf(fields), streamed: false, inputs: list(fields, 'documents') };
   },
 };
@@ -66,7 +69,7 @@ export const MODERATIONS: RelayKind = {
   family: 'moderations',
   path: '/moderations',
   bodyBytes: 32 * MEGABYTE,
-  wants: (fields) => {
+  read: (fields) => {
     const inputs = typeof fields.input === 'string' ? one('input') : list(fields, 'input');
     return { model: modelOf(fields), streamed: false, inputs };
   },
@@ -78,9 +81,9 @@ export const IMAGE_GENERATIONS: RelayKind = {
   family: 'images',
   path: '/images/generations',
   bodyBytes: TEXT_BYTES,
-  ends: ['image_generation.completed'],
-  wants: (fields) => {
-    text(fields, 'prompt');
+  endEvents: ['image_generation.completed'],
+  read: (fields) => {
+    requireText(fields, 'prompt');
     return { model: modelOf(fields), streamed: streamOf(fields), choices: choicesOf(fields) };
   },
 };
@@ -92,12 +95,12 @@ export const IMAGE_EDITS: RelayKind = {
   bodyBytes: 50 * MEGABYTE,
   body: 'json-or-form',
   answer: 'json',
-  ends: ['image_edit.completed'],
-  wants: (fields, files) => {
-    text(fields, 'prompt');
+  endEvents: ['image_edit.completed'],
+  read: (fields, files) => {
+    requireText(fields, 'prompt');
     const images = objectsOf(fields.images);
     for (const image of [...images, ...objectsOf([fields.mask])])
-      if (image.file_id !== undefined) throw refuseStored('file_id');
+      if (image.file_id !== undefined) throw storedObjectError('file_id');
     const count = files.filter(({ name }) => /^image(?:\[\d*\])?$/.test(name)).length + images.length;
     if (count === 0) throw missing('image', 'a picture');
     return {
@@ -116,11 +119,11 @@ export const SPEECH: RelayKind = {
   bodyBytes: TEXT_BYTES,
   body: 'json',
   answer: 'audio',
-  ends: ['speech.audio.done'],
-  wants: (fields) => {
-    text(fields, 'input');
-    // A voice with an id is stored in the account that all customers share.
-    if (isObject(fields.voice)) throw refuseStored('voice');
+  endEvents: ['speech.audio.done'],
+  read: (fields) => {
+    requireText(fields, 'input');
+    // A voice with an id is stored in the operator's account, which all customers share.
+    if (isObject(fields.voice)) throw storedObjectError('voice');
     return { model: modelOf(fields), streamed: fields.stream_format === 'sse' };
   },
 };
@@ -137,53 +140,52 @@ function recording(path: string): RelayKind {
     bodyBytes: 25 * MEGABYTE,
     body: 'form',
     answer: 'json-or-text',
-    ends: ['transcript.text.done'],
-    wants: (fields, files) => {
+    endEvents: ['transcript.text.done'],
+    read: (fields, files) => {
       const count = files.filter(({ name }) => name === 'file').length;
       if (count === 0) throw missing('file', 'a recording');
-      if (count > 1) throw new GatewayError('invalid_request', 'Send one file.', { parameter: 'file' });
+      if (count > 1) throw invalidRequest('Send one file per request.', 'file');
       return { model: modelOf(fields), streamed: streamOf(fields) };
     },
   };
 }
 
-/** The catalog name. Throws `invalid_request` where there is none. */
-export function modelOf(fields: JsonObject): string {
+function modelOf(fields: JsonObject): string {
   const { model } = fields;
   if (typeof model !== 'string' || model === '') throw missing('model', 'the name of a model');
   return model;
 }
 
-/** A list that is not empty. Throws `invalid_request`. */
-export function list(fields: JsonObject, parameter: string): Amount {
+/** The length of a list. Throws `invalid_request` if it is empty or no list. */
+function list(fields: JsonObject, parameter: string): Amount {
   const value = fields[parameter];
-  if (!Array.isArray(value) || value.length === 0) throw wrong(parameter, 'a list that is not empty');
+  if (!Array.isArray(value) || value.length === 0) throw fieldError(parameter, 'a list that is not empty');
   return { count: value.length, parameter };
 }
 
-/** A single input. */
-export function one(parameter: string): Amount {
+function one(parameter: string): Amount {
   return { count: 1, parameter };
 }
 
-function text(fields: JsonObject, parameter: string): void {
+/** Throws `invalid_request` unless the parameter is a non-empty string. */
+function requireText(fields: JsonObject, parameter: string): void {
   const value = fields[parameter];
-  if (typeof value !== 'string' || value === '') throw wrong(parameter, 'a text that is not empty');
+  if (typeof value !== 'string' || value === '') throw fieldError(parameter, 'a text that is not empty');
 }
 
 /** In a form every value is a string. */
 function streamOf({ stream }: JsonObject): boolean {
   if (stream === undefined || stream === null || stream === false || stream === 'false') return false;
   if (stream === true || stream === 'true' || stream === 'True') return true;
-  throw wrong('stream', 'true or false');
+  throw fieldError('stream', 'true or false');
 }
 
 function choicesOf({ n }: JsonObject): Amount {
   const count = n === undefined || n === null ? 1 : Number(n);
-  if (!Number.isInteger(count) || count < 1) throw wrong('n', 'a whole number from 1 on');
+  if (!Number.isInteger(count) || count < 1) throw fieldError('n', 'a whole number from 1 on');
   return { count, parameter: 'n' };
 }
 
 function missing(parameter: string, what: string): GatewayError {
-  return new GatewayError('invalid_request', `Send ${what} as "${parameter}".`, { parameter });
+  return invalidRequest(`Send ${what} as "${parameter}".`, parameter);
 }

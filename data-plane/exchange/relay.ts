@@ -1,50 +1,48 @@
 /**
- * Everything but chat: a request goes to an upstream of its own format with nothing changed but the model's
- * name, and the answer comes back as it is, whole, as events, or as audio while it is being made.
+ * Relays the families beside chat: only the model's name changes in the request, and the answer passes
+ * unchanged, whole, as events, or as streamed audio.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { FAMILY_PROTOCOLS } from '@gateway/shared/catalog';
-import { GatewayError } from '@gateway/shared/failures';
-import type { TokenCounts } from '@gateway/shared/records';
+import { invalidRequest } from '../call/refusals.ts';
 import type { SoldModel } from '../config/config.ts';
-import { addressOf } from '../upstreams/pools.ts';
-import type { Outgoing, UpstreamAnswer } from '../upstreams/send.ts';
-import { openStream } from './chat-stream.ts';
-import type { StreamOptions } from './chat-stream.ts';
-import type { Answer, Attempt, Candidate, Exchange } from './exchange.ts';
+import type { AnsweredAttempt, Candidate } from '../upstreams/attempt.ts';
+import { addressOf } from '../upstreams/connections.ts';
+import type { OutgoingRequest, UpstreamAnswer } from '../upstreams/send.ts';
+import { openStream } from './stream-delivery.ts';
+import type { StreamOptions } from './stream-delivery.ts';
+import type { Answer, Exchange } from './exchange.ts';
 import { outgoingHeaders } from './outgoing-headers.ts';
 import { AudioMachine, EventMachine, checkWhole } from './relay-answer.ts';
-import type { RelayKind, Wants } from './relay-kinds.ts';
+import type { RelayKind, RelayRequest } from './relay-kinds.ts';
+import { wholeAnswer } from './whole-answer.ts';
 
-/** A whole answer may be this long, in bytes: pictures travel inside as base64. */
+/** Maximum size of a non-streamed answer, in bytes: pictures are sent inside as base64. */
 const ANSWER_BYTES = 64 * 1024 * 1024;
-/**
- * Audio whose announced length is at most this is sent whole, in bytes: then its failure can still be
- * told.
- */
+/** Audio up to this `content-length` is sent whole, in bytes, so that a failure is still an error answer. */
 const WHOLE_AUDIO_BYTES = 64 * 1024;
 const KEEP_ALIVE = ': keep-alive\n\n';
 
-/** What a request carries to an upstream. */
+/** The body of a relayed request. */
 export interface Payload {
-  /** Size of what the client sent, in bytes. */
+  /** Size of the client's body, in bytes. */
   readonly size: number;
   readonly contentType: string;
-  /** The body for an upstream that knows the model by this name; may be asked once for each attempt. */
-  renamed(model: string): { body: Outgoing['body']; size: number };
+  /** The body with the upstream's name of the model; called once for each attempt. */
+  withModel(model: string): { body: OutgoingRequest['body']; size: number };
 }
 
 export interface RelayParts {
   kind: RelayKind;
-  wants: Wants;
+  request: RelayRequest;
   payload: Payload;
   headers: IncomingHttpHeaders;
-  /** The bytes with which a streamed answer breaks off, in the client's format. */
+  /** The last bytes of a streamed answer that fails, in the client's format. */
   streamError: StreamOptions['streamError'];
 }
 
 /** The exchange for a request that was read. */
-export function openRelay(parts: RelayParts): Exchange {
+export function relayExchange(parts: RelayParts): Exchange {
   return new RelayExchange(parts);
 }
 
@@ -60,19 +58,19 @@ class RelayExchange implements Exchange {
     return FAMILY_PROTOCOLS[this.#parts.kind.family];
   }
   get model(): string {
-    return this.#parts.wants.model;
+    return this.#parts.request.model;
   }
   get streamed(): boolean {
-    return this.#parts.wants.streamed;
+    return this.#parts.request.streamed;
   }
 
   checkLimits(model: SoldModel): void {
-    checkWants(this.#parts.wants, this.#parts.payload.size, model);
+    checkModelLimits(this.#parts.request, this.#parts.payload.size, model);
   }
 
-  outgoing(candidate: Candidate): Outgoing {
+  outgoing(candidate: Candidate): OutgoingRequest {
     const { kind, payload, headers } = this.#parts;
-    const { body, size } = payload.renamed(candidate.route.upstreamModel);
+    const { body, size } = payload.withModel(candidate.route.upstreamModel);
     return {
       method: 'POST',
       path: addressOf(candidate.provider).prefix + kind.path,
@@ -85,7 +83,7 @@ class RelayExchange implements Exchange {
     };
   }
 
-  async receive(attempt: Attempt): Promise<Answer> {
+  async receive(attempt: AnsweredAttempt): Promise<Answer> {
     const contentType = contentTypeOf(attempt.answer);
     if (contentType.startsWith('text/event-stream')) return openStream(attempt, this.#events());
     if (this.#parts.kind.answer === 'audio' && isLongAudio(attempt.answer, contentType))
@@ -102,43 +100,40 @@ class RelayExchange implements Exchange {
   }
 
   #events(): StreamOptions {
-    const { kind, wants, streamError } = this.#parts;
+    const { kind, request, streamError } = this.#parts;
     return {
-      machine: new EventMachine({ ends: kind.ends, answers: wants.choices?.count ?? 1 }),
+      machine: new EventMachine({ endEvents: kind.endEvents, answers: request.choices?.count ?? 1 }),
       contentType: 'text/event-stream; charset=utf-8',
       keepAlive: KEEP_ALIVE,
       streamError,
-      beforeHead: () => undefined,
+      beforeHeaders: () => undefined,
     };
   }
 }
 
-/** Throws `invalid_request` where a request wants more than one flat price of the model buys. */
-export function checkWants({ inputs, choices }: Wants, size: number, { name, limits }: SoldModel): void {
+/** Throws `invalid_request` if a request asks for more than one flat price of the model includes. */
+export function checkModelLimits(
+  { inputs, choices }: RelayRequest,
+  sizeBytes: number,
+  { name, limits }: SoldModel,
+): void {
   if (inputs && inputs.count > limits.maxInputs)
-    throw tooMuch(`${name} takes at most ${limits.maxInputs} inputs per request.`, inputs.parameter);
+    throw invalidRequest(
+      `${name} takes at most ${limits.maxInputs} inputs per request. Send fewer.`,
+      inputs.parameter,
+    );
   if (choices && choices.count > limits.maxChoices)
-    throw tooMuch(`${name} gives at most ${limits.maxChoices} answers per request.`, choices.parameter);
-  if (size > limits.maxBodyBytes)
-    throw tooMuch(`${name} takes requests of at most ${limits.maxBodyBytes} bytes.`);
+    throw invalidRequest(
+      `${name} gives at most ${limits.maxChoices} answers per request. Ask for fewer.`,
+      choices.parameter,
+    );
+  if (sizeBytes > limits.maxBodyBytes)
+    throw invalidRequest(
+      `${name} takes requests of at most ${limits.maxBodyBytes} bytes. Send a smaller one.`,
+    );
 }
 
-/** An answer that is there already: charged, then sent. */
-export function wholeAnswer(
-  { candidate }: Attempt,
-  { contentType, bytes, tokens }: { contentType: string; bytes: Buffer | string; tokens: TokenCounts },
-): Answer {
-  return {
-    routeId: candidate.route.id,
-    deliver: async (reply, bill) => {
-      bill.count(tokens, 0);
-      await bill.commit('DELIVERED');
-      reply.whole(200, contentType, bytes);
-    },
-  };
-}
-
-/** A media type as the upstream says it; what does not look like one is not passed on. */
+/** The upstream's media type; `application/octet-stream` if its header does not look like one. */
 function contentTypeOf({ headers }: UpstreamAnswer): string {
   const value = headers['content-type'];
   return typeof value === 'string' && /^[\w.+-]+\/[\w.+-]+(?:; ?[\w-]+="?[\w.+-]+"?)*$/.test(value)
@@ -158,10 +153,6 @@ function audio(contentType: string): StreamOptions {
     contentType,
     keepAlive: '',
     streamError: () => undefined,
-    beforeHead: () => undefined,
+    beforeHeaders: () => undefined,
   };
-}
-
-function tooMuch(message: string, parameter?: string): GatewayError {
-  return new GatewayError('invalid_request', message, parameter === undefined ? {} : { parameter });
 }

@@ -1,46 +1,50 @@
-/** Reads a JSON request body strictly: what is billed must be what any upstream's parser reads. */
+/** Parses a JSON request body strictly, so that every upstream's parser reads the model that is billed. */
 import { isUtf8 } from 'node:buffer';
-import { GatewayError } from '@gateway/shared/failures';
+import { invalidRequest } from '../call/refusals.ts';
 import { isObject } from '../dialects/fields.ts';
 import type { JsonObject } from '../dialects/fields.ts';
-import { scanMembers } from './json-members.ts';
+import { inspect } from '../dialects/member-table.ts';
+import type { Findings, MemberTable } from '../dialects/member-table.ts';
+import { refuseDuplicates, scanMembers } from './json-members.ts';
+import { refuseTooManyValues } from './json-size.ts';
 import type { Member } from './json-members.ts';
 
-/** A body both ways: as a value, and as bytes with the places of its members. */
+/** A body as a value, and as bytes with the positions of its members. */
 export interface RequestBody {
   bytes: Buffer;
   value: JsonObject;
   members: readonly Member[];
+  /** What the table of the body's format says about its members. */
+  findings: Findings;
 }
 
 /**
- * Throws `invalid_request` for everything but one JSON object in UTF-8 without duplicate or disguised
- * member names.
+ * The parsed body, compared with the table of its format if there is one. Throws `invalid_request` unless it
+ * is one JSON object in UTF-8 whose names are unique in each object, and whose `model` is in lower case.
+ * Throws `body_too_large` above the limits of values.
  */
-export function parseRequestBody(bytes: Buffer): RequestBody {
-  if (!isUtf8(bytes)) throw invalid('The request body is not valid UTF-8.');
+export function parseRequestBody(bytes: Buffer, table?: MemberTable): RequestBody {
+  if (!isUtf8(bytes)) throw invalidRequest('The request body is not valid UTF-8. Encode it as UTF-8.');
+  refuseTooManyValues(bytes);
   const value = parseJson(bytes);
-  if (!isObject(value)) throw invalid('The request body must be a JSON object.');
-  const members = scanMembers(bytes);
+  if (!isObject(value)) throw invalidRequest('The request body is not a JSON object. Send one.');
+  const scanned = scanMembers(bytes);
+  const findings = inspect(value, table);
+  refuseDuplicates(bytes, scanned, findings.names);
+  const { members } = scanned;
   for (const { name } of members) {
-    // Parsers that ignore case would read another model than the one that is billed.
+    // A parser that ignores case would read another model than the one that is billed.
     if (name !== 'model' && name.toLowerCase() === 'model') {
-      throw new GatewayError('invalid_request', 'Write the member "model" in lower case.', {
-        parameter: name,
-      });
+      throw invalidRequest('Write the member "model" in lower case.', name);
     }
   }
-  return { bytes, value, members };
+  return { bytes, value, members, findings };
 }
 
 function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));
   } catch {
-    throw invalid('The request body is not valid JSON.');
+    throw invalidRequest('The request body is not valid JSON. Check its syntax.');
   }
-}
-
-function invalid(message: string): GatewayError {
-  return new GatewayError('invalid_request', message);
 }

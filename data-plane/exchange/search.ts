@@ -1,6 +1,6 @@
 /**
- * Web search as agent CLIs send it: passed on where the upstream offers it, otherwise asked of a model
- * that can search with a tool of its provider.
+ * Web search as agent CLIs send it: passed on if the upstream offers it, else asked of a model that can
+ * search with a tool of its provider.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import { FAMILY_PROTOCOLS } from '@gateway/shared/catalog';
@@ -10,22 +10,24 @@ import type { ChatRequest, ChatResponse, Citation } from '../dialects/canonical.
 import { Fields, parseObject, textOf } from '../dialects/fields.ts';
 import type { JsonObject } from '../dialects/fields.ts';
 import { unreadableAnswer } from '../dialects/upstream-errors.ts';
-import { addressOf } from '../upstreams/pools.ts';
-import type { Outgoing } from '../upstreams/send.ts';
-import type { Answer, Attempt, Candidate, Exchange } from './exchange.ts';
+import type { AnsweredAttempt, Candidate } from '../upstreams/attempt.ts';
+import { addressOf } from '../upstreams/connections.ts';
+import type { OutgoingRequest } from '../upstreams/send.ts';
+import type { Answer, Exchange } from './exchange.ts';
 import { jsonPayload } from './open-relay.ts';
 import { outgoingHeaders } from './outgoing-headers.ts';
-import { checkWants, wholeAnswer } from './relay.ts';
+import { checkModelLimits } from './relay.ts';
 import { checkWhole } from './relay-answer.ts';
 import type { RequestBody } from './request-body.ts';
-import { wishesOf } from './search-wishes.ts';
-import type { SearchWishes } from './search-wishes.ts';
+import { readSearchQuery } from './search-query.ts';
+import type { SearchQuery } from './search-query.ts';
+import { wholeAnswer } from './whole-answer.ts';
 
 const ANSWER_BYTES = 16 * 1024 * 1024;
 const JSON_TYPE = 'application/json';
-/** What a model may write about what it found, thinking included, in tokens. */
+/** Maximum length of a model's report with its reasoning, in tokens. */
 const OUTPUT_TOKENS = 8_000;
-/** Sources named in one answer, at most. */
+/** Maximum number of sources in one answer. */
 const SOURCES = 20;
 
 const INSTRUCTIONS =
@@ -33,15 +35,15 @@ const INSTRUCTIONS =
   'report what you found: facts, figures, dates and short quotes, each with the title and the full URL of ' +
   'its source. Report only what you found. If something cannot be found or opened, say so.';
 
-/** Reads a search request. Throws `invalid_request` naming what is wrong with it. */
+/** The exchange for a search request. Throws `invalid_request` naming the parameter. */
 export function openSearch(body: RequestBody, headers: IncomingHttpHeaders): Exchange {
   const model = new Fields(body.value).requiredString('model');
-  return new SearchExchange({ model, wishes: wishesOf(body.value), body, headers });
+  return new SearchExchange({ model, query: readSearchQuery(body.value), body, headers });
 }
 
 interface SearchParts {
   model: string;
-  wishes: SearchWishes;
+  query: SearchQuery;
   body: RequestBody;
   headers: IncomingHttpHeaders;
 }
@@ -61,31 +63,31 @@ class SearchExchange implements Exchange {
   }
 
   checkLimits(model: SoldModel): void {
-    const { wishes, body } = this.#parts;
-    const inputs = { count: wishes.tasks.length, parameter: 'commands' };
-    checkWants({ model: this.model, streamed: false, inputs }, body.bytes.length, model);
+    const { query, body } = this.#parts;
+    const inputs = { count: query.tasks.length, parameter: 'commands' };
+    checkModelLimits({ model: this.model, streamed: false, inputs }, body.bytes.length, model);
   }
 
-  outgoing(candidate: Candidate): Outgoing {
-    const { wishes, body, headers } = this.#parts;
+  outgoing(candidate: Candidate): OutgoingRequest {
+    const { query, body, headers } = this.#parts;
     const { prefix } = addressOf(candidate.provider);
     const { upstreamModel } = candidate.route;
-    const asked = isNative(candidate)
-      ? { path: '/alpha/search', body: jsonPayload(body).renamed(upstreamModel).body, headers: {} }
-      : emulate(candidate, searchChat(this.model, wishes));
+    const encoded = isNative(candidate)
+      ? { path: '/alpha/search', body: jsonPayload(body).withModel(upstreamModel).body, headers: {} }
+      : encodeChat(candidate, searchChat(this.model, query));
     return {
       method: 'POST',
-      path: prefix + asked.path,
-      body: asked.body,
+      path: prefix + encoded.path,
+      body: encoded.body,
       headers: {
         'content-type': JSON_TYPE,
         ...outgoingHeaders(candidate, headers, JSON_TYPE),
-        ...asked.headers,
+        ...encoded.headers,
       },
     };
   }
 
-  async receive(attempt: Attempt): Promise<Answer> {
+  async receive(attempt: AnsweredAttempt): Promise<Answer> {
     const bytes = await attempt.answer.whole(ANSWER_BYTES);
     if (isNative(attempt.candidate)) {
       const tokens = checkWhole('json', JSON_TYPE, bytes);
@@ -105,20 +107,20 @@ class SearchExchange implements Exchange {
   }
 }
 
-/** A route that names the family speaks it itself where its upstream is of OpenAI's kind. */
+/** Whether the route offers search and its upstream speaks one of OpenAI's formats, so that it can search. */
 function isNative({ route, dialect }: Candidate): boolean {
   return route.families.includes('search') && dialect.name.startsWith('openai-');
 }
 
-function emulate({ dialect, route }: Candidate, request: ChatRequest) {
+function encodeChat({ dialect, route }: Candidate, request: ChatRequest) {
   const { path, body, headers } = dialect.outbound.encodeRequest(request, route.upstreamModel);
   return { path, headers, body: JSON.stringify(body) };
 }
 
-/** The wishes as a chat with a model that has a web-search tool. */
+/** The query as a chat request to a model with a web-search tool. */
 function searchChat(
   model: string,
-  { tasks, allowedDomains, blockedDomains, tool }: SearchWishes,
+  { tasks, allowedDomains, blockedDomains, tool }: SearchQuery,
 ): ChatRequest {
   const text = tasks.map((task, index) => `${index + 1}. ${task}`).join('\n');
   return {
@@ -148,14 +150,14 @@ function searchChat(
   };
 }
 
-/** What agents read: the text, and where it comes from. Throws `upstream_failed` where there is no text. */
+/** The answer for the agent: the report and its sources. Throws `upstream_failed` if there is no report. */
 function reportOf({ choices }: ChatResponse): JsonObject {
   const blocks = (choices[0]?.blocks ?? []).filter(({ kind }) => kind === 'text');
   const output = blocks
     .map(({ text }) => text)
     .join('')
     .trim();
-  if (!output) throw unreadableAnswer('the search brought no text');
+  if (!output) throw unreadableAnswer('the answer to a search has no text');
   const results = sourcesOf(blocks.flatMap(({ citations }) => citations ?? []));
   const sources = results.map(({ title, url }) => `- ${textOf(title) || textOf(url)}: ${textOf(url)}`);
   return { output: sources.length > 0 ? `${output}\n\nSources:\n${sources.join('\n')}` : output, results };

@@ -1,6 +1,6 @@
 /**
- * Whatever an upstream sends, in whatever order: what a client has before the charge is durable is no whole
- * answer to any reader of its format, and everything before a finish reaches it at once.
+ * For random upstream streams: the bytes that a client has before the charge is durable are never a complete
+ * answer in its format, and everything before a finish is relayed at once.
  */
 import type { DialectName } from '@gateway/shared/catalog';
 import fc from 'fast-check';
@@ -17,7 +17,7 @@ const RUNS = 300;
 
 // ------------------------------------------------------------------------------------------------ readers
 
-/** What stands behind `data:` in these events. */
+/** The data of these events. */
 function dataOf(text: string): string[] {
   return text.split(/\r?\n\r?\n/).flatMap((event) => /^data: ?(.*)$/m.exec(event)?.[1] ?? []);
 }
@@ -28,7 +28,7 @@ function objectsIn(text: string): JsonObject[] {
     .filter((value) => value !== undefined);
 }
 
-/** Whether every choice that was begun is over, or as many as were asked for. */
+/** Whether every choice that was begun is over, or as many as the client asked for. */
 function areOver(over: ReadonlyMap<number, boolean>, asked: number): boolean {
   const count = [...over.values()].filter(Boolean).length;
   return count > 0 && (count === over.size || count >= asked);
@@ -43,7 +43,7 @@ function isWholeChat(text: string, asked: number): boolean {
   return dataOf(text).includes('[DONE]') || areOver(over, asked);
 }
 
-/** A finish of a turn with server-side calls is one only where nothing more is said. */
+/** A finish with a `turnToken` (server-side tool calls) counts only if no more content follows. */
 function isWholeGenerate(text: string, asked: number): boolean {
   const over = new Map<number, boolean>();
   const closed = new Set<number>();
@@ -52,9 +52,9 @@ function isWholeGenerate(text: string, asked: number): boolean {
     for (const candidate of objectsOf(chunk.candidates)) {
       const index = numberOf(candidate.index) ?? 0;
       const names = textOf(candidate.finishReason) !== '';
-      const says = objectsOf(objectOf(candidate.content).parts).length > 0;
+      const hasParts = objectsOf(objectOf(candidate.content).parts).length > 0;
       if (names && chunk.turnToken === undefined) closed.add(index);
-      over.set(index, names || (over.get(index) === true && !says));
+      over.set(index, names || (over.get(index) === true && !hasParts));
     }
     if (isObject(chunk.promptFeedback)) closed.add(0);
     for (const index of closed) over.set(index, true);
@@ -62,7 +62,7 @@ function isWholeGenerate(text: string, asked: number): boolean {
   return areOver(over, asked);
 }
 
-/** The chunks of an array that may still be open. */
+/** The chunks of a JSON array that may be unfinished. */
 function arrayOf(text: string): JsonObject[] {
   const value: unknown = JSON.parse(text.endsWith(']') ? text : `${text}]`);
   return objectsOf(value);
@@ -118,7 +118,7 @@ const generate = fc.oneof(
     weight: 8,
     arbitrary: fc
       .tuple(fc.array(candidates, { minLength: 1, maxLength: 2 }), fc.constantFrom({}, { turnToken: 't' }))
-      .map(([given, turn]) => frame({ ...turn, candidates: given })),
+      .map(([given, token]) => frame({ ...token, candidates: given })),
   },
   {
     weight: 1,
@@ -195,7 +195,7 @@ interface Client {
   inbound: Inbound;
   isWhole(text: string, asked: number): boolean;
   jsonArray?: true;
-  /** Of a choice that says nothing in this format the client never hears. */
+  /** The format omits empty choices, so the client must ask for one only. */
   asksForOne?: true;
 }
 
@@ -229,7 +229,7 @@ const PAIRS = Object.values(DIALECTS).flatMap(({ name: upstream, outbound }) =>
   ),
 );
 
-/** Notes are no part of an answer; they are left out where it is held back. */
+/** The stream without comments, which are dropped while the end is held back. */
 const withoutNotes = (events: string) => events.replaceAll(NOTE, '');
 
 function machineFor({ outbound, client, mirrored }: (typeof PAIRS)[number], asked: number): StreamMachine {
@@ -247,7 +247,7 @@ describe.each(PAIRS)('$title', (pair) => {
   const isAsked = upstream === 'openai-chat' || upstream === 'google-generate';
   const askedFor = fc.integer({ min: 1, max: isAsked && !client.asksForOne ? 3 : 1 });
 
-  it('lets nothing leave before the charge that is a whole answer', () => {
+  it('never relays a complete answer before the charge', () => {
     fc.assert(
       fc.property(UPSTREAMS[upstream], askedFor, fc.boolean(), (frames, asked, atOnce) => {
         const machine = machineFor(pair, asked);
@@ -265,7 +265,7 @@ describe.each(PAIRS)('$title', (pair) => {
     );
   });
 
-  it('gives the client in the end what came, and keeps it waiting only where the answer may be over', () => {
+  it('finally relays everything, and holds back only events that may be the last', () => {
     fc.assert(
       fc.property(UPSTREAMS[upstream], askedFor, (frames, asked) => {
         const machine = machineFor(pair, asked);
@@ -286,20 +286,20 @@ describe.each(PAIRS)('$title', (pair) => {
   });
 });
 
-describe('an answer', () => {
+describe('the end of a stream', () => {
   const generateOf = (choices: number) =>
     new StreamMachine({
       choices,
       decoder: DIALECTS['google-generate'].outbound.streamDecoder(choices),
       dropUsageFrames: false,
     });
-  const said = (candidate: object, more: object = {}) =>
+  const frameWith = (candidate: object, more: object = {}) =>
     Buffer.from(frame({ ...more, candidates: [{ index: 0, ...candidate }] }));
   const WORDS = { content: { role: 'model', parts: [{ text: 'all of it' }] } };
 
-  it('of one candidate where two were asked for waits for the charge', () => {
+  it('is held back if the upstream gives fewer candidates than were asked for', () => {
     const machine = generateOf(2);
-    expect(String(machine.push(said({ ...WORDS, finishReason: 'STOP' })))).toBe('');
+    expect(String(machine.push(frameWith({ ...WORDS, finishReason: 'STOP' })))).toBe('');
     expect(String(machine.end())).toBe('');
     expect([machine.done, machine.relayed, String(machine.held)]).toEqual([
       ...[true, false],
@@ -307,11 +307,11 @@ describe('an answer', () => {
     ]);
   });
 
-  it('of a turn with server-side calls waits at each finish, and goes on when more is said', () => {
+  it('is held back at each finish with server-side calls, and released when more content follows', () => {
     const machine = generateOf(1);
-    const turn = { turnToken: 't1' };
-    const first = said({ ...WORDS, finishReason: 'STOP' }, turn);
-    const more = said(WORDS, turn);
+    const token = { turnToken: 't1' };
+    const first = frameWith({ ...WORDS, finishReason: 'STOP' }, token);
+    const more = frameWith(WORDS, token);
     expect(String(machine.push(first))).toBe('');
     expect(String(machine.push(more))).toBe(String(first) + String(more));
     expect(String(machine.push(first))).toBe('');
@@ -319,7 +319,7 @@ describe('an answer', () => {
     expect([machine.done, String(machine.held)]).toEqual([true, String(first)]);
   });
 
-  it('whose only content is still held has relayed none, though its head has left', () => {
+  it('counts no content as relayed while the only content is held back', () => {
     const decoder = DIALECTS['openai-chat'].outbound.streamDecoder(1);
     const machine = new StreamMachine({ choices: 1, decoder, dropUsageFrames: false });
     const role = frame({ id: 'c', choices: [{ index: 0, delta: { role: 'assistant' } }] });
@@ -328,16 +328,16 @@ describe('an answer', () => {
     expect([machine.content, machine.relayed]).toEqual([true, false]);
   });
 
-  it('of a turn that ends in the middle of what follows a finish is a failure', () => {
+  it('is a failure if it comes after a finish and more content, without another finish', () => {
     const machine = generateOf(1);
-    machine.push(said({ ...WORDS, finishReason: 'STOP' }, { turnToken: 't1' }));
-    machine.push(said(WORDS, { turnToken: 't1' }));
+    machine.push(frameWith({ ...WORDS, finishReason: 'STOP' }, { turnToken: 't1' }));
+    machine.push(frameWith(WORDS, { turnToken: 't1' }));
     machine.end();
     expect([machine.done, machine.failure?.code]).toEqual([false, 'upstream_failed']);
   });
 
-  it('of pictures waits with each until more is said: one of two is none, and nothing of it is free', () => {
-    const machine = new EventMachine({ ends: ['image_generation.completed'], answers: 2 });
+  it('is held back at each picture until more follows, and fails after one of two pictures', () => {
+    const machine = new EventMachine({ endEvents: ['image_generation.completed'], answers: 2 });
     const picture = frame({ type: 'image_generation.completed', b64_json: 'QUJD' });
     const sketch = frame({ type: 'image_generation.partial_image', b64_json: 'QUI=' });
     expect(String(machine.push(Buffer.from(picture)))).toBe('');
@@ -345,7 +345,7 @@ describe('an answer', () => {
     expect(String(machine.push(Buffer.from(picture)))).toBe('');
     machine.end();
     expect([machine.done, String(machine.held)]).toEqual([true, picture]);
-    const half = new EventMachine({ ends: ['image_generation.completed'], answers: 2 });
+    const half = new EventMachine({ endEvents: ['image_generation.completed'], answers: 2 });
     expect(String(half.push(Buffer.from(picture)))).toBe('');
     expect(String(half.end())).toBe('');
     expect(half.failure?.code).toBe('upstream_failed');

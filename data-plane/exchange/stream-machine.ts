@@ -1,140 +1,149 @@
 /**
- * Turns an upstream's stream into the client's: mirrored byte for byte or translated event by event, with
- * the end held
- * back. Pure and synchronous; fed network chunks of any cut.
+ * Turns an upstream's chat stream into the client's: mirrored byte for byte or translated event by event,
+ * with its end held back. Pure and synchronous; chunks may be cut anywhere.
  */
 import { GatewayError } from '@gateway/shared/failures';
 import type { TokenCounts } from '@gateway/shared/records';
+import { isIncomplete } from '../dialects/answer.ts';
 import { NO_TOKENS } from '../dialects/canonical.ts';
 import type { ChatEvent } from '../dialects/canonical.ts';
 import { lossesOf } from '../dialects/dialect.ts';
 import type { Losses, StreamDecoder, StreamEncoder } from '../dialects/dialect.ts';
-import { mayBeOver, observe, openEnding } from './ending.ts';
-import type { Ending } from './ending.ts';
-import { FrameSplitter, readFrame } from './frames.ts';
+import { afterEvent, initialProgress, mayBeComplete } from './answer-progress.ts';
+import type { AnswerProgress } from './answer-progress.ts';
+import { FrameSplitter } from './frames.ts';
+import { UNKNOWN_STREAM_BYTES } from '../limits.ts';
+import { asUnreadable } from './unreadable.ts';
 
 /**
- * What a stream may hold back from a finish on that may be its last, in bytes: a terminal event may repeat
- * the whole answer.
+ * Maximum number of bytes held back after a finish that may be the last: a terminal event may repeat the
+ * whole answer.
  */
 export const HELD_BYTES = 32 * 1024 * 1024;
 
-export interface StreamMachineOptions {
-  /** How many answers were asked for. */
+interface StreamMachineOptions {
+  /** Number of choices that the client asked for. */
   choices: number;
   decoder: StreamDecoder;
-  /** Absent where the client speaks the upstream's format: then its bytes pass untouched. */
+  /** Absent if the client speaks the upstream's format: then the upstream's bytes pass unchanged. */
   encoder?: { stream: StreamEncoder; losses: Losses };
-  /**
-   * Leave events out that carry nothing but usage, because the gateway asked for them and the client did
-   * not.
-   */
+  /** Whether to drop events with nothing but usage, because only the gateway asked for them. */
   dropUsageFrames: boolean;
 }
 
-/** One stream on its way. After a failure or `done` further bytes are ignored. */
+/** One stream. After `done` or a failure, further bytes are ignored. */
 export class StreamMachine {
   readonly #options: StreamMachineOptions;
   readonly #splitter = new FrameSplitter();
-  #ending: Ending;
+  #progress: AnswerProgress;
   #held: Buffer[] = [];
   #heldBytes = 0;
   #losses = 0;
   #relayed = false;
+  /** Bytes of events without output, while there was none. */
+  #unknownBytes = 0;
 
   constructor(options: StreamMachineOptions) {
     this.#options = options;
-    this.#ending = openEnding(options.choices);
+    this.#progress = initialProgress(options.choices);
   }
 
-  /** Whether the model has said something, to a mirrored client also what no event tells yet. */
+  /** Whether there was any output. For a mirrored client this includes output that no event reports yet. */
   get content(): boolean {
     const { decoder, encoder } = this.#options;
-    return this.#ending.content || (!encoder && decoder.withheld);
+    return this.#progress.content || (!encoder && (decoder.hasUnreportedContent || this.#isUnknown));
   }
-  /** Whether some of that is among the bytes that may leave. */
+  /** Whether some output is among the bytes that were returned for the client. */
   get relayed(): boolean {
     return this.#relayed;
   }
   /** Whether the upstream's own end was seen. */
   get done(): boolean {
-    return this.#ending.done;
+    return this.#progress.done;
   }
   get failure(): GatewayError | undefined {
-    return this.#ending.failure;
+    return this.#progress.failure;
   }
   get tokens(): TokenCounts {
-    return this.#ending.tokens ?? NO_TOKENS;
+    return this.#progress.tokens ?? NO_TOKENS;
   }
-  /** Parts of the answer that the client's format could not carry. */
+  /** Number of parts of the answer that the client's format could not carry. */
   get losses(): number {
     return this.#losses;
   }
-  /** The end of the answer: to be written once the charge is durable. */
+  /** The end of the answer, to be written once the charge is durable. */
   get held(): Buffer {
     return joinSlices(this.#held);
   }
 
-  /** Takes a network chunk; returns the bytes that may leave now. */
+  /** Takes a network chunk; returns the bytes for the client. */
   push(chunk: Buffer): Buffer {
-    return this.#guard(() => this.#pass(this.#splitter.push(chunk)));
+    return this.#guard(() => this.#takeFrames(this.#splitter.push(chunk)));
   }
 
   /** Takes the clean end of the upstream's body; afterwards the machine is done or failed. */
   end(): Buffer {
     return this.#guard(() => {
       const rest = this.#splitter.end();
-      const out = rest ? [this.#pass([rest])] : [];
-      if (!this.#closed) out.push(this.#take(this.#options.decoder.end(), undefined));
+      const out = rest ? [this.#takeFrames([rest])] : [];
+      if (!this.#closed) out.push(this.#takeEvents(this.#options.decoder.end(), undefined));
       if (!this.#closed)
-        throw new GatewayError('upstream_failed', 'The model broke off its answer. Try again.');
+        throw new GatewayError('upstream_failed', 'The upstream interrupted its answer. Try again.');
       return joinSlices(out);
     });
   }
 
-  get #closed(): boolean {
-    return this.#ending.done || this.#ending.failure !== undefined;
+  /**
+   * Whether a mirrored client has so much that the gateway cannot read that it counts as output: a provider
+   * may send events that the gateway does not know yet.
+   */
+  get #isUnknown(): boolean {
+    return this.#unknownBytes > UNKNOWN_STREAM_BYTES;
   }
 
+  get #closed(): boolean {
+    return this.#progress.done || this.#progress.failure !== undefined;
+  }
+
+  /** Turns an exception into the stream's failure. */
   #guard(step: () => Buffer): Buffer {
     if (this.#closed) return EMPTY;
     try {
       return step();
     } catch (cause) {
-      const error =
-        cause instanceof GatewayError
-          ? cause
-          : new GatewayError('upstream_failed', 'The model answered with something unreadable. Try again.', {
-              cause,
-            });
-      this.#ending = observe(this.#ending, { type: 'error', error });
+      this.#progress = afterEvent(this.#progress, { type: 'error', error: asUnreadable(cause) });
       return EMPTY;
     }
   }
 
-  #pass(frames: readonly Buffer[]): Buffer {
+  #takeFrames(frames: readonly Buffer[]): Buffer {
     const out: Buffer[] = [];
     for (const bytes of frames) {
       if (this.#closed) break;
-      const frame = readFrame(bytes);
-      if (frame) out.push(this.#take(this.#options.decoder.push(frame), bytes));
-      // Comments of a mirrored upstream pass, unless the end is being held back.
-      else if (!this.#options.encoder && !this.#isEnding) out.push(bytes);
+      const frame = this.#splitter.read(bytes);
+      if (frame) out.push(this.#takeEvents(this.#options.decoder.push(frame), bytes));
+      // A mirrored client gets the upstream's comments, unless the end is being held back.
+      else if (!this.#options.encoder && !this.#mayBeComplete) out.push(bytes);
     }
     return joinSlices(out);
   }
 
-  /** Whether what the client would read last may be the end: in a mirror that is the upstream's own word. */
-  get #isEnding(): boolean {
+  /**
+   * Whether the client may take the last event for the end; a mirrored client reads the upstream's format.
+   */
+  get #mayBeComplete(): boolean {
     const { encoder, decoder } = this.#options;
-    return encoder ? mayBeOver(this.#ending) : decoder.mayBeOver;
+    return encoder ? mayBeComplete(this.#progress) : decoder.mayBeComplete || this.#progress.done;
   }
 
-  /** The bytes that these events let go: none while the answer may be over, else what was kept, too. */
-  #take(events: readonly ChatEvent[], mirrored: Buffer | undefined): Buffer {
-    const bytes = this.#write(events, mirrored);
-    if (this.#ending.failure || bytes.length === 0) return EMPTY;
-    if (this.#isEnding) {
+  /**
+   * The bytes for the client: none while the answer may be over, else the bytes held back and the new ones.
+   */
+  #takeEvents(events: readonly ChatEvent[], mirrored: Buffer | undefined): Buffer {
+    const bytes = this.#encode(events, mirrored);
+    this.#countUnknown(mirrored);
+    if (this.#progress.failure || bytes.length === 0) return EMPTY;
+    if (this.#mayBeComplete) {
       this.#hold(bytes);
       return EMPTY;
     }
@@ -146,13 +155,13 @@ export class StreamMachine {
     return all;
   }
 
-  /** What the client is to read of these events. */
-  #write(events: readonly ChatEvent[], mirrored: Buffer | undefined): Buffer {
+  /** These events in the client's format. */
+  #encode(events: readonly ChatEvent[], mirrored: Buffer | undefined): Buffer {
     const { encoder, dropUsageFrames } = this.#options;
     let text = '';
     for (const event of events) {
-      this.#ending = observe(this.#ending, event);
-      if (this.#ending.failure) return EMPTY;
+      this.#progress = afterEvent(this.#progress, this.#asEnd(event));
+      if (this.#progress.failure) return EMPTY;
       if (!encoder) continue;
       this.#losses += lossesOf(event, encoder.losses);
       text += encoder.stream.push(event);
@@ -161,13 +170,24 @@ export class StreamMachine {
     return !mirrored || (dropUsageFrames && isUsageOnly(events)) ? EMPTY : mirrored;
   }
 
+  /** The end of an answer that the gateway cannot read is its end all the same. */
+  #asEnd(event: ChatEvent): ChatEvent {
+    const isEnd = event.type === 'error' && !this.#progress.content && this.#isUnknown;
+    return isEnd && isIncomplete(event.error) ? { type: 'done' } : event;
+  }
+
+  #countUnknown(bytes: Buffer | undefined): void {
+    if (this.#progress.content || this.#options.encoder || this.#options.decoder.isProgress) return;
+    this.#unknownBytes += bytes?.length ?? 0;
+  }
+
   #hold(bytes: Buffer): void {
     this.#held.push(bytes);
     this.#heldBytes += bytes.length;
     if (this.#heldBytes > HELD_BYTES) {
       throw new GatewayError(
         'upstream_failed',
-        'The model did not come to an end after it had finished. Try again.',
+        'The upstream finished its answer but did not end its stream. Try again.',
       );
     }
   }
@@ -179,7 +199,7 @@ function isUsageOnly(events: readonly ChatEvent[]): boolean {
   return events.length > 0 && events.every((event) => event.type === 'usage');
 }
 
-/** One buffer of several; neighbours in the same memory are joined without a copy. */
+/** The slices as one buffer. Slices that are adjacent in memory are joined without a copy. */
 function joinSlices(slices: readonly Buffer[]): Buffer {
   if (slices.length === 1 && slices[0]) return slices[0];
   const parts = slices.filter((slice) => slice.length > 0);

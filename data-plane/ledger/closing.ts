@@ -1,71 +1,71 @@
-/** How leases end. */
-import { growing } from './events.ts';
-import type { Turn } from './events.ts';
+/** Rules for returning leases to the control plane. */
+import { backoffMs } from './events.ts';
+import type { Step } from './events.ts';
 import { isExpired } from './state.ts';
 import type { Lease } from './state.ts';
 
-const CLOSE_AGAIN_MS = { first: 200, most: 60_000 };
-const RECALLED_MAX = 1_000;
+const CLOSE_RETRY_MS = { first: 200, most: 60_000 };
+const UNKNOWN_RECALLS_MAX = 1_000;
 
-/** Nothing new is held from the lease; it closes when it can. */
-export function drain(turn: Turn, lease: Lease | undefined): void {
+/** Holds nothing new from the lease and closes it as soon as possible. */
+export function drainLease(step: Step, lease: Lease | undefined): void {
   if (!lease) return;
   lease.draining = true;
-  closeIfDone(turn, lease);
+  closeIfDone(step, lease);
 }
 
-/** Notes that the control plane may have taken the lease back. */
-export function expireIfDue(turn: Turn, lease: Lease): void {
-  if (lease.expired || !isExpired(lease, turn.now)) return;
+/** Marks the lease as expired if the control plane may have reclaimed it by now. */
+export function expireIfDue(step: Step, lease: Lease): void {
+  if (lease.expired || !isExpired(lease, step.now)) return;
   lease.expired = true;
   lease.draining = true;
 }
 
-/** Closes a lease that nothing more comes from: used up or draining, without holds, every charge settled. */
-export function closeIfDone(turn: Turn, lease: Lease): void {
-  if (lease.closing || lease.holds > 0 || (!lease.draining && lease.remaining > 0n)) return;
+/** Closes a lease that is used up or draining, once it has no holds and all its charges are settled. */
+export function closeIfDone(step: Step, lease: Lease): void {
+  if (lease.closeInFlight || lease.holds > 0 || (!lease.draining && lease.remaining > 0n)) return;
   lease.draining = true;
   if (lease.settled < lease.count) {
-    turn.effects.push({ type: 'SETTLE' });
+    step.effects.push({ type: 'SETTLE' });
     return;
   }
-  if (turn.now.mono < lease.closeAfter) return;
-  lease.closing = true;
-  turn.effects.push({ type: 'CLOSE', leaseId: lease.id, count: lease.count, sum: lease.sum });
+  if (step.now.mono < lease.closeAfter) return;
+  lease.closeInFlight = true;
+  step.effects.push({ type: 'CLOSE', leaseId: lease.id, count: lease.count, sum: lease.sum });
 }
 
 /**
- * Notes that the control plane wants back a lease that is not known here. It tells so again, so that one
- * which is forgotten here is not lost.
+ * Remembers the recall of a lease that this node does not know. The oldest one is forgotten beyond the limit;
+ * the control plane repeats recalls, so nothing is lost.
  */
-export function noteUnknown({ state }: Turn, leaseId: string): void {
-  const { recalled, nextRequestNo: before } = state;
-  if (recalled.has(leaseId)) return;
-  recalled.set(leaseId, { before, closing: false, closeAttempts: 0, closeAfter: 0 });
-  const [oldest] = recalled.keys();
-  if (recalled.size > RECALLED_MAX && oldest !== undefined) recalled.delete(oldest);
+export function recordUnknownRecall({ state }: Step, leaseId: string): void {
+  const { unknownRecalls, nextRequestNo: firstLaterRequestNo } = state;
+  if (unknownRecalls.has(leaseId)) return;
+  unknownRecalls.set(leaseId, { firstLaterRequestNo, closeInFlight: false, closeAttempts: 0, closeAfter: 0 });
+  const [oldest] = unknownRecalls.keys();
+  if (unknownRecalls.size > UNKNOWN_RECALLS_MAX && oldest !== undefined) unknownRecalls.delete(oldest);
 }
 
 /**
- * Gives back leases that turned out to be nobody's: once all that was asked before the recall is answered,
- * the grant is not to come any more, and nothing was ever spent of it. Again and again, until they are
- * closed.
+ * Returns unknown leases unused: once all requests from before the recall are answered, no grant of the lease
+ * can arrive any more. Repeats this until each of them is closed.
  */
-export function closeUnknown({ state, now, effects }: Turn): void {
-  // They stand in the order of their numbers.
-  const [oldest = Infinity] = state.requests.keys();
-  for (const [leaseId, unknown] of state.recalled) {
-    if (oldest < unknown.before || unknown.closing || now.mono < unknown.closeAfter) continue;
-    unknown.closing = true;
+export function closeUnknownLeases({ state, now, effects }: Step): void {
+  // The map is in the order of request numbers.
+  const [oldestRequestNo = Infinity] = state.requests.keys();
+  for (const [leaseId, recall] of state.unknownRecalls) {
+    if (oldestRequestNo < recall.firstLaterRequestNo) continue;
+    if (recall.closeInFlight || now.mono < recall.closeAfter) continue;
+    recall.closeInFlight = true;
     effects.push({ type: 'CLOSE', leaseId, count: 0, sum: 0n });
   }
 }
 
-/** The order to close a lease failed, or was not answered: the next one comes later, and ever later. */
-export function closeLater({ state, now }: Turn, leaseId: string): void {
-  const lease = state.leases.get(leaseId) ?? state.recalled.get(leaseId);
+/** Schedules the next close attempt of a lease whose close message failed, with exponential back-off. */
+export function retryCloseLater({ state, now }: Step, leaseId: string): void {
+  const lease = state.leases.get(leaseId) ?? state.unknownRecalls.get(leaseId);
   if (!lease) return;
-  lease.closing = false;
-  lease.closeAfter = now.mono + growing(CLOSE_AGAIN_MS, lease.closeAttempts);
+  lease.closeInFlight = false;
+  lease.closeAfter = now.mono + backoffMs(CLOSE_RETRY_MS, lease.closeAttempts);
   lease.closeAttempts += 1;
 }

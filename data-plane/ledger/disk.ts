@@ -1,39 +1,40 @@
-/** The few things the journal does with files, so that tests can make each of them fail. */
+/** The file operations of the journal, behind an interface so that tests can make each of them fail. */
 import { constants, write } from 'node:fs';
 import { mkdir, open, readdir, rename, unlink } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** An open file that only grows. */
-export interface GrowingFile {
+/** An open file to which bytes are appended. */
+export interface AppendFile {
   /**
-   * Writes all bytes at the end; resolves when they would survive a power failure. After a failure nobody
-   * knows what the file holds: it must not be used.
+   * Appends all bytes; resolves when they would survive a power failure. After a failure the content of the
+   * file is unknown: call nothing but `truncate` and `close`.
    */
   append(bytes: Uint8Array): Promise<void>;
-  /** Leaves only its first bytes, durably: after a failed `append`, what that may have left behind. */
-  cut(length: number): Promise<void>;
+  /** Durably shortens the file to `length` bytes, to remove what a failed `append` may have written. */
+  truncate(length: number): Promise<void>;
   close(): Promise<void>;
 }
 
+/** Errors are those of the file system. */
 export interface Disk {
   makeFolder(path: string): Promise<void>;
   /** Names in the folder. */
   list(folder: string): Promise<string[]>;
-  /** A new empty file for its owner alone; one that is there is emptied. */
-  create(path: string): Promise<GrowingFile>;
-  /** At most `length` bytes from a position; fewer at the end of the file. */
+  /** Opens an empty file that only its owner can read. An existing file is emptied. */
+  create(path: string): Promise<AppendFile>;
+  /** Reads `length` bytes from a position, or fewer at the end of the file. */
   read(path: string, position: number, length: number): Promise<Buffer>;
   size(path: string): Promise<number>;
-  /** Makes what an earlier process wrote to the file survive a power failure. */
+  /** Makes everything that earlier processes wrote to the file survive a power failure. */
   syncFile(path: string): Promise<void>;
   rename(from: string, to: string): Promise<void>;
   remove(path: string): Promise<void>;
   syncFolder(folder: string): Promise<void>;
 }
 
-/** A new file that gets its name only when these first bytes are durable. Throws when the disk refuses. */
-export async function createWhole(disk: Disk, path: string, bytes: Uint8Array): Promise<GrowingFile> {
+/** Creates a file that gets its name only when its first bytes are durable. Throws if the disk refuses. */
+export async function createAtomically(disk: Disk, path: string, bytes: Uint8Array): Promise<AppendFile> {
   const file = await disk.create(`${path}.tmp`);
   try {
     await file.append(bytes);
@@ -48,10 +49,10 @@ export async function createWhole(disk: Disk, path: string, bytes: Uint8Array): 
 
 const OWNER_ONLY = 0o600;
 /**
- * On Linux a write to a file opened with O_DSYNC ends like a write and its fdatasync, in one call. Elsewhere
- * the flag is missing, or leaves the bytes in the drive's cache.
+ * On Linux a write with O_DSYNC does the work of write and fdatasync in one call. Elsewhere the flag is
+ * missing, or leaves the bytes in the cache of the drive.
  */
-const IN_ONE_CALL = process.platform === 'linux';
+const HAS_DSYNC = process.platform === 'linux';
 const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC;
 
 /** The real file system. */
@@ -61,7 +62,7 @@ export const realDisk: Disk = {
   },
   list: (folder) => readdir(folder),
   create: async (path) =>
-    growing(await open(path, IN_ONE_CALL ? NEW_FILE | constants.O_DSYNC : NEW_FILE, OWNER_ONLY)),
+    appendFile(await open(path, HAS_DSYNC ? NEW_FILE | constants.O_DSYNC : NEW_FILE, OWNER_ONLY)),
   read: (path, position, length) =>
     withFile(path, 'r', async (file) => {
       const buffer = Buffer.allocUnsafe(length);
@@ -79,23 +80,23 @@ export const realDisk: Disk = {
   syncFolder: (folder) => withFile(folder, 'r', (file) => file.sync()),
 };
 
-function growing(file: FileHandle): GrowingFile {
+function appendFile(file: FileHandle): AppendFile {
   return {
     append: async (bytes) => {
       let written = 0;
       while (written < bytes.length) written += await writeSome(file.fd, bytes, written);
-      if (!IN_ONE_CALL) await file.datasync();
+      if (!HAS_DSYNC) await file.datasync();
     },
-    cut: async (length) => {
+    truncate: async (length) => {
       await file.truncate(length);
-      // The flag speaks of writes alone.
+      // O_DSYNC covers writes, not truncation.
       await file.datasync();
     },
     close: () => file.close(),
   };
 }
 
-/** The plain call: the one with promises costs a charge more CPU than all else in the journal. */
+/** Uses the callback API: the promise API costs more CPU per charge than the rest of the journal. */
 function writeSome(fd: number, bytes: Uint8Array, from: number): Promise<number> {
   return new Promise((resolve, reject) => {
     write(fd, bytes, from, bytes.length - from, null, (error, count) => {

@@ -1,10 +1,10 @@
-/** Frames of the journal to the byte: what is read back, what is a cut tail, what is damage. */
+/** Frames of the journal byte by byte: round trips, interrupted writes and damage. */
 import { expect, test } from 'vitest';
 import { PAYLOAD_MAX, encodeFrame, frameLength, readFrame } from './frames.ts';
 
 const HEADER_BYTES = 16;
 
-test('a frame is its header and its payload, begins with its mark, and is read back as it was', () => {
+test('a frame has a header with its magic and length, and decodes to the same lines', () => {
   const lines = ['{"a":1}', '{"b":"ü€"}'];
   const bytes = encodeFrame(7, lines);
   const payload = Buffer.byteLength(lines.join('\n'));
@@ -15,7 +15,7 @@ test('a frame is its header and its payload, begins with its mark, and is read b
   expect(readFrame(bytes, 0, 7)).toEqual({ kind: 'frame', frame: { group: 7, lines, end } });
 });
 
-test('a frame is read where it stands, and ends where the next one begins', () => {
+test('a frame is read at its offset and ends where the next one starts', () => {
   const [one, two] = [encodeFrame(0, ['one']), encodeFrame(1, ['two'])];
   const bytes = Buffer.concat([one, two]);
   expect(readFrame(bytes, one.length, 1)).toEqual({
@@ -25,36 +25,36 @@ test('a frame is read where it stands, and ends where the next one begins', () =
   expect(frameLength(bytes, one.length)).toBe(two.length);
 });
 
-test('a whole frame of another number is damage: one before it is missing, or stands twice', () => {
+test('a valid frame with an unexpected group number is damage', () => {
   const bytes = encodeFrame(3, ['three']);
   for (const group of [2, 4]) expect(readFrame(bytes, 0, group)).toEqual({ kind: 'damaged' });
 });
 
-test('nothing more, or a part of a frame, is the end', () => {
+test('no bytes, or a part of a frame, are the end of the journal', () => {
   const bytes = encodeFrame(0, ['one']);
   for (let cut = 0; cut < bytes.length; cut += 1)
     expect(readFrame(bytes.subarray(0, cut), 0, 0)).toEqual({ kind: 'end' });
   expect(readFrame(bytes, bytes.length, 1)).toEqual({ kind: 'end' });
 });
 
-test('a broken frame with a whole one behind it is damage, wherever that one stands', () => {
+test('a broken frame is damage if a valid frame follows anywhere behind it', () => {
   const broken = encodeFrame(0, ['one']);
   broken[HEADER_BYTES] = (broken[HEADER_BYTES] ?? 0) ^ 1;
   const whole = encodeFrame(1, ['two']);
   expect(readFrame(broken, 0, 0)).toEqual({ kind: 'end' });
   expect(readFrame(Buffer.concat([broken, whole]), 0, 0)).toEqual({ kind: 'damaged' });
-  // One byte of rest, and a mark that leads nowhere in front of it.
+  // A single leftover byte, and magics without a frame, before the valid frame.
   expect(readFrame(Buffer.concat([Buffer.from([0]), whole]), 0, 0)).toEqual({ kind: 'damaged' });
-  const mark = whole.subarray(0, 4);
-  expect(readFrame(Buffer.concat([broken, mark, mark, whole]), 0, 0)).toEqual({ kind: 'damaged' });
-  // A mark alone is no frame, nor is one whose payload was cut, nor one that is broken itself.
-  for (const rest of [mark, whole.subarray(0, -1), broken])
+  const magic = whole.subarray(0, 4);
+  expect(readFrame(Buffer.concat([broken, magic, magic, whole]), 0, 0)).toEqual({ kind: 'damaged' });
+  // A magic alone, an interrupted frame and another broken frame are not valid frames.
+  for (const rest of [magic, whole.subarray(0, -1), broken])
     expect(readFrame(Buffer.concat([broken, rest]), 0, 0)).toEqual({ kind: 'end' });
-  // What stands before the place that is read is no matter.
+  // Frames before the offset do not matter.
   expect(readFrame(Buffer.concat([whole, broken]), whole.length, 0)).toEqual({ kind: 'end' });
 });
 
-test('a header alone, cut at its last byte or of no length, is told from nothing', () => {
+test('the length is known only from a complete header at the offset', () => {
   const empty = encodeFrame(0, ['']);
   expect(empty.length).toBe(HEADER_BYTES);
   expect(frameLength(empty, 0)).toBe(HEADER_BYTES);
@@ -63,7 +63,7 @@ test('a header alone, cut at its last byte or of no length, is told from nothing
   expect(frameLength(Buffer.concat([Buffer.alloc(1), empty]), 0)).toBeUndefined();
 });
 
-test('the largest payload is written and read; a larger one is neither', () => {
+test('a payload up to the maximum is written and read; a larger one is neither', () => {
   const largest = encodeFrame(0, ['x'.repeat(PAYLOAD_MAX)]);
   expect(frameLength(largest, 0)).toBe(HEADER_BYTES + PAYLOAD_MAX);
   expect(readFrame(largest, 0, 0).kind).toBe('frame');

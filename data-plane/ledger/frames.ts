@@ -1,38 +1,38 @@
 /**
- * The bytes of a journal segment: one frame per group commit.
- * A frame is magic (4) · length (4) · group (4) · CRC32 over length, group and payload (4) · payload: JSON
- * lines, some of which end with a comma. A frame is written only after the one before it was synced. So a
- * bad frame with a good one behind it cannot be a write that was cut: it is damage to something that had
- * been promised.
+ * Encodes and decodes the bytes of a journal segment: one frame per group commit.
+ * A frame is magic (4 bytes) · length (4) · group number (4) · CRC32 over length, group and payload (4) ·
+ * payload: JSON lines, some of which end with a comma. A frame is written only after the previous one was
+ * synced. So a bad frame before a good one is not an interrupted write: durable data is damaged.
  */
 import { crc32 } from 'node:zlib';
 
-/** Begins with a NUL, which JSON text never contains: a payload cannot look like a frame. */
+/** Starts with NUL, which JSON text never contains, so a payload cannot look like a frame. */
 const MAGIC = Buffer.from([0x00, 0x47, 0x57, 0x4a]);
 const HEADER_BYTES = 16;
-/** No JSON text ends with a comma. */
+/** End of a line. The comma is not part of the record: no JSON text ends with one. */
 const LINE_END = /,?\n/;
-/** The largest payload, in bytes: a book of 150,000 open leases, which stands at the head of a segment. */
+/** Maximum payload in bytes: room for the checkpoint of a journal with 150,000 open leases. */
 export const PAYLOAD_MAX = 32 * 1024 * 1024;
 
 export interface Frame {
   group: number;
   lines: string[];
+  /** Offset of the byte after the frame. */
   end: number;
 }
 export type Reading =
   | { kind: 'frame'; frame: Frame }
-  /** Nothing more, or the rest of a write that was cut. */
+  /** End of the data, or of an interrupted write. */
   | { kind: 'end' }
   | { kind: 'damaged' };
 
-/** One frame of one or more JSON lines, in the room that is given where it fits there. */
-export function encodeFrame(group: number, lines: readonly string[], room?: Buffer): Buffer {
+/** Encodes JSON lines as a frame, inside `buffer` if the frame fits. Throws if the frame is too large. */
+export function encodeFrame(group: number, lines: readonly string[], buffer?: Buffer): Buffer {
   const payload = lines.join('\n');
   const length = Buffer.byteLength(payload);
   if (length > PAYLOAD_MAX) throw new Error('a group of records is too large for one frame');
   const whole = HEADER_BYTES + length;
-  const frame = room && room.length >= whole ? room.subarray(0, whole) : Buffer.allocUnsafe(whole);
+  const frame = buffer && buffer.length >= whole ? buffer.subarray(0, whole) : Buffer.allocUnsafe(whole);
   MAGIC.copy(frame);
   frame.writeUInt32LE(length, 4);
   frame.writeUInt32LE(group, 8);
@@ -41,17 +41,17 @@ export function encodeFrame(group: number, lines: readonly string[], room?: Buff
   return frame;
 }
 
-/** Reads the frame of the given group number at an offset; tells a cut tail from damage. Never throws. */
+/** Reads the frame at an offset, and tells an interrupted write from damage. Never throws. */
 export function readFrame(bytes: Buffer, offset: number, group: number): Reading {
-  const frame = goodFrame(bytes, offset);
+  const frame = validFrame(bytes, offset);
   if (frame) return frame.group === group ? { kind: 'frame', frame } : { kind: 'damaged' };
   for (let at = bytes.indexOf(MAGIC, offset + 1); at >= 0; at = bytes.indexOf(MAGIC, at + 1)) {
-    if (goodFrame(bytes, at)) return { kind: 'damaged' };
+    if (validFrame(bytes, at)) return { kind: 'damaged' };
   }
   return { kind: 'end' };
 }
 
-/** How many bytes the frame at an offset has by its own header, or undefined when no header is there. */
+/** Length in bytes of the frame at an offset, by its header; undefined if there is no valid header. */
 export function frameLength(bytes: Buffer, offset: number): number | undefined {
   if (offset + HEADER_BYTES > bytes.length || bytes.compare(MAGIC, 0, 4, offset, offset + 4) !== 0)
     return undefined;
@@ -59,7 +59,7 @@ export function frameLength(bytes: Buffer, offset: number): number | undefined {
   return length <= PAYLOAD_MAX ? HEADER_BYTES + length : undefined;
 }
 
-function goodFrame(bytes: Buffer, offset: number): Frame | undefined {
+function validFrame(bytes: Buffer, offset: number): Frame | undefined {
   const length = frameLength(bytes, offset);
   if (length === undefined || offset + length > bytes.length) return undefined;
   const whole = bytes.subarray(offset, offset + length);

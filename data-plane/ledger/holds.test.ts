@@ -1,8 +1,8 @@
-/** A hold ends once, and clients are told why they have none. */
+/** Holds end exactly once, and refusals tell clients what to do. */
 import { expect, test } from 'vitest';
 import { GatewayError } from '@gateway/shared/failures';
-import { LeaseHold, refusal, unavailable } from './holds.ts';
-import { usageOf } from './model/records.ts';
+import { LeaseHold, refusalError, unavailableError, withWalletPage } from './holds.ts';
+import { usageOf } from '../../test/ledger/records.ts';
 
 const PRICE = 100_000n;
 
@@ -15,26 +15,26 @@ function hold() {
   return { done, held };
 }
 
-test('a hold is committed once with its price; neither a second charge nor a release follows', async () => {
+test('a committed hold can be neither committed again nor released', async () => {
   const { done, held } = hold();
   await held.commit(usageOf('request_1', PRICE));
-  await expect(held.commit(usageOf('request_2', PRICE))).rejects.toThrow('ended twice');
-  expect(() => held.release()).toThrow('ended twice');
+  await expect(held.commit(usageOf('request_2', PRICE))).rejects.toThrow('already committed or released');
+  expect(() => held.release()).toThrow('already committed or released');
   expect(done).toEqual([`request_1 lease_1 ${PRICE}`]);
 });
 
-test('a hold that was released is never charged', async () => {
+test('a released hold cannot be committed', async () => {
   const { done, held } = hold();
   held.release();
-  await expect(held.commit(usageOf('request_1', PRICE))).rejects.toThrow('ended twice');
+  await expect(held.commit(usageOf('request_1', PRICE))).rejects.toThrow('already committed or released');
   expect(done).toEqual([`released lease_1 ${PRICE}`]);
 });
 
-test('a charge of another price is none: the hold goes back, and both amounts are named', async () => {
+test('a charge of another price is rejected with both amounts, and the hold is released', async () => {
   for (const cost of [PRICE - 1n, PRICE + 1n, 0n]) {
     const { done, held } = hold();
     await expect(held.commit(usageOf('request_1', cost))).rejects.toThrow(
-      `a charge of ${cost} was made for a hold of ${PRICE}`,
+      `A charge of ${cost} micro-USD does not match its hold of ${PRICE} micro-USD.`,
     );
     expect(done).toEqual([`released lease_1 ${PRICE}`]);
   }
@@ -44,8 +44,8 @@ test.each([
   ['insufficient_funds', 402, /too little credit.*Add credit/],
   ['spend_limit_reached', 402, /spend limit.*Raise it/],
   ['wallet_frozen', 403, /frozen.*operator/],
-] as const)('a client is told of %s with %i and what to do, and not to try again', (code, status, words) => {
-  const error = refusal(code);
+] as const)('the refusal %s is answered with %i and advice, without a retry time', (code, status, words) => {
+  const error = refusalError(code);
   expect(error).toBeInstanceOf(GatewayError);
   expect(error.message).toMatch(words);
   expect(error).toMatchObject({ code, status });
@@ -56,15 +56,26 @@ test.each([
 test.each([
   ['all_in_use', /in flight.*Try again/],
   ['unavailable', /cannot reach its billing.*Try again/],
-] as const)('%s is no word on the balance: 503, and when to try again', (code, words) => {
-  const error = refusal(code);
-  expect(error).toMatchObject({ code: 'unavailable', status: 503, details: { retryAfterMs: 1_000 } });
-  expect(error.message).toMatch(words);
+] as const)(
+  'the refusal %s is answered with 503 and a retry time, and says nothing about the balance',
+  (code, words) => {
+    const error = refusalError(code);
+    expect(error).toMatchObject({ code: 'unavailable', status: 503, details: { retryAfterMs: 1_000 } });
+    expect(error.message).toMatch(words);
+  },
+);
+
+test('the refusal of an empty wallet names the wallet page, and others stay as they are', () => {
+  const empty = withWalletPage(refusalError('insufficient_funds'), 'https://console.example');
+  expect(empty).toMatchObject({ code: 'insufficient_funds', status: 402 });
+  expect(String(empty)).toContain('Add credit at https://console.example/wallet and try again.');
+  for (const other of [refusalError('wallet_frozen'), refusalError('unavailable'), new Error('x')])
+    expect(withWalletPage(other, 'https://console.example')).toBe(other);
 });
 
-test('what the disk said is the cause of the refusal, for the log, and not part of its text', () => {
+test('the disk error is the cause of the refusal, and not part of its message', () => {
   const cause = new Error('ENOSPC');
-  const error = unavailable('The gateway could not record the charge.', cause);
+  const error = unavailableError('The gateway could not record the charge.', cause);
   expect(error).toMatchObject({ code: 'unavailable', details: { retryAfterMs: 1_000, cause } });
   expect(error.message).not.toContain('ENOSPC');
 });

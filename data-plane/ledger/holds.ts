@@ -1,19 +1,19 @@
-/** One reserved price in the hands of a request, and how refusals read. */
+/** A reserved price in the hands of one request, and the errors that clients get for refused holds. */
 import { GatewayError } from '@gateway/shared/failures';
 import type { Micros } from '@gateway/shared/money';
 import type { UsageRecord } from '@gateway/shared/records';
 import type { Refusal } from './events.ts';
 import type { Hold } from './ledger.ts';
 
-/** What becomes of a price that was held from a lease. */
+/** The two ways in which the ledger ends a hold. */
 export interface HoldActions {
   commit(leaseId: string, price: Micros, usage: UsageRecord): Promise<void>;
   release(leaseId: string, price: Micros): void;
 }
 
-const ENDED_TWICE = 'a hold was ended twice';
+const ENDED_TWICE = 'This hold was already committed or released.';
 
-/** Sees to it that a hold is ended once, and with the price that was held. */
+/** Ensures that a hold is committed or released exactly once, and only with the price that was held. */
 export class LeaseHold implements Hold {
   readonly #leaseId: string;
   readonly #price: Micros;
@@ -31,7 +31,7 @@ export class LeaseHold implements Hold {
     this.#ended = true;
     if (BigInt(usage.cost) === this.#price) return this.#actions.commit(this.#leaseId, this.#price, usage);
     this.#actions.release(this.#leaseId, this.#price);
-    const reason = `a charge of ${usage.cost} was made for a hold of ${this.#price}`;
+    const reason = `A charge of ${usage.cost} micro-USD does not match its hold of ${this.#price} micro-USD.`;
     return Promise.reject(new Error(reason));
   }
 
@@ -42,7 +42,7 @@ export class LeaseHold implements Hold {
   }
 }
 
-const REFUSALS: Record<Refusal, string> = {
+const REFUSAL_MESSAGES: Record<Refusal, string> = {
   insufficient_funds:
     'The wallet has too little credit for this request. Add credit in the console and try again.',
   spend_limit_reached: 'This key has reached its spend limit. Raise it in the console or use another key.',
@@ -54,13 +54,20 @@ const REFUSALS: Record<Refusal, string> = {
 
 const RETRY_AFTER_MS = 1_000;
 
-/** The failure that a client gets for a refusal of the money rules. */
-export function refusal(code: Refusal): GatewayError {
-  if (code === 'unavailable' || code === 'all_in_use') return unavailable(REFUSALS[code]);
-  return new GatewayError(code, REFUSALS[code]);
+/** The client error for a refusal of the money rules. */
+export function refusalError(code: Refusal): GatewayError {
+  if (code === 'unavailable' || code === 'all_in_use') return unavailableError(REFUSAL_MESSAGES[code]);
+  return new GatewayError(code, REFUSAL_MESSAGES[code]);
 }
 
-/** Paid requests cannot be served at the moment; nothing was charged. */
-export function unavailable(message: string, cause?: unknown): GatewayError {
+/** The error with the address of the wallet page, if the wallet has too little credit; any other as it is. */
+export function withWalletPage(error: unknown, consoleUrl: string): unknown {
+  if (!(error instanceof GatewayError) || error.code !== 'insufficient_funds') return error;
+  const message = `The wallet has too little credit for this request. Add credit at ${consoleUrl}/wallet`;
+  return new GatewayError(error.code, `${message} and try again.`, error.details);
+}
+
+/** A 503 for a paid request of which nothing was charged, with a retry time. `cause` goes to the log only. */
+export function unavailableError(message: string, cause?: unknown): GatewayError {
   return new GatewayError('unavailable', message, { retryAfterMs: RETRY_AFTER_MS, cause });
 }

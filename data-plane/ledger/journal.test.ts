@@ -1,21 +1,24 @@
-/** The journal: what it promises, and what it does when the disk refuses. Damage: journal-damage.test.ts. */
+/**
+ * The journal: durability, group commit, write failures, settled charges. For damage:
+ * journal-damage.test.ts.
+ */
 import { cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
 import { usageText } from '@gateway/shared/usage-report';
-import { bookFromJson, bookToJson, emptyBook, enter } from './book.ts';
-import type { Book, JournalRecord } from './book.ts';
+import { fromCheckpoint, toCheckpoint, emptyJournalState, applyRecord } from './journal-state.ts';
+import type { JournalState, JournalRecord } from './journal-state.ts';
 import { realDisk } from './disk.ts';
-import type { Disk, GrowingFile } from './disk.ts';
+import type { Disk, AppendFile } from './disk.ts';
 import { openJournal } from './journal.ts';
 import type { Journal } from './journal.ts';
 import { lineOf, recordOf } from './lines.ts';
-import { chargeOf, usageOf, unsettledIn } from './model/records.ts';
-import { segmentOf } from './model/segment.ts';
+import { chargeOf, requestedRecord, unsettledIn, usageOf } from '../../test/ledger/records.ts';
+import { segmentOf } from '../../test/ledger/segment.ts';
 import { DamagedJournal, replaySegment } from './replay.ts';
-import { KEPT_MAX } from './unsettled.ts';
+import { IN_MEMORY_MAX } from './unsettled.ts';
 
 const quiet = { warn: () => undefined };
 const cleanups: (() => Promise<void> | void)[] = [];
@@ -43,35 +46,35 @@ async function open(path: string, more: { disk?: Disk; segmentBytes?: number } =
 }
 
 function granted(journal: Journal): void {
-  journal.note({ type: 'requested', no: 1, walletId: 'wallet_a', keyId: null, want: '1000', need: '1' });
-  journal.note({ type: 'granted', no: 1, leaseId: 'lease_1', amount: '1000000' });
+  journal.appendInBackground(requestedRecord(1));
+  journal.appendInBackground({ type: 'granted', no: 1, leaseId: 'lease_1', amount: '1000000' });
 }
 
 const charge = (seq: number, number = seq) => chargeOf(`request_${number}`, 1n, { leaseId: 'lease_1', seq });
 
-test('a cut segment replays to exactly the charges that were whole', () => {
+test('a segment cut at any byte replays to exactly the charges of its whole frames', () => {
   const { bytes, starts } = segmentOf(40, 100);
   fc.assert(
     fc.property(fc.integer({ min: starts[1] ?? 0, max: bytes.length }), (cut) => {
       const wholeGroups = [...starts.slice(1), bytes.length].filter((end) => end <= cut).length;
-      expect(replaySegment('segment', bytes.subarray(0, cut)).book.nextSeq).toBe(wholeGroups);
+      expect(replaySegment('segment', bytes.subarray(0, cut)).state.nextSeq).toBe(wholeGroups);
     }),
     { numRuns: 300 },
   );
 });
 
-test('a flipped bit in any byte is refused, or costs the last group', () => {
+test('a flipped bit in any byte is refused or costs the last group', () => {
   const { bytes, starts } = segmentOf(8, 20);
   const last = starts.at(-1) ?? 0;
   for (let at = 0; at < bytes.length; at += 1) {
     const flipped = Buffer.from(bytes);
     flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 8));
     if (at < last) expect(() => replaySegment('segment', flipped)).toThrow(DamagedJournal);
-    else expect(replaySegment('segment', flipped)).toMatchObject({ end: last, book: { nextSeq: 7 } });
+    else expect(replaySegment('segment', flipped)).toMatchObject({ end: last, state: { nextSeq: 7 } });
   }
 });
 
-test('a damaged folder is refused with the file, the byte and what to do', async () => {
+test('a damaged folder is refused with the file, the offset and what to do', async () => {
   const path = folder();
   const journal = await open(path);
   granted(journal);
@@ -86,7 +89,7 @@ test('a damaged folder is refused with the file, the byte and what to do', async
   );
 });
 
-test('an older segment that lost its end is refused: the newer one says how far it went', async () => {
+test('an older segment that lost its last byte is refused: the newer one names its last charge', async () => {
   const path = folder();
   const journal = await open(path);
   granted(journal);
@@ -100,7 +103,7 @@ test('an older segment that lost its end is refused: the newer one says how far 
   await expect(open(path)).rejects.toThrow(DamagedJournal);
 });
 
-test('commits that come together share one durable write', async () => {
+test('charges appended together share one durable write', async () => {
   let writes = 0;
   const disk: Disk = {
     ...realDisk,
@@ -120,13 +123,11 @@ test('commits that come together share one durable write', async () => {
   const before = writes;
   await Promise.all(Array.from({ length: 500 }, (_, number) => journal.append(charge(number + 1))));
   expect(writes - before).toBeLessThanOrEqual(3);
-  expect(journal.book.nextSeq).toBe(501);
+  expect(journal.state.nextSeq).toBe(501);
 });
 
-/**
- * A disk whose files fail on demand; a failed file refuses everything afterwards, as the kernel might not.
- */
-function brokenDisk(broken: { sync: boolean; write: boolean; cut: boolean }, used: Set<number>): Disk {
+/** A disk whose files fail on demand. `used` collects the files that are written to after a failure. */
+function brokenDisk(broken: { sync: boolean; write: boolean; truncate: boolean }, used: Set<number>): Disk {
   let files = 0;
   return {
     ...realDisk,
@@ -135,14 +136,14 @@ function brokenDisk(broken: { sync: boolean; write: boolean; cut: boolean }, use
       const file = await realDisk.create(path);
       const number = ++files;
       let failed = false;
-      const guarded: GrowingFile = {
+      const guarded: AppendFile = {
         append: async (bytes) => {
           if (failed) used.add(number);
           failed = broken.write || broken.sync;
           await file.append(broken.write ? bytes.subarray(0, bytes.length >> 1) : bytes);
           if (failed) throw new Error(broken.write ? 'ENOSPC' : 'EIO');
         },
-        cut: (length) => (broken.cut ? Promise.reject(new Error('EIO')) : file.cut(length)),
+        truncate: (length) => (broken.truncate ? Promise.reject(new Error('EIO')) : file.truncate(length)),
         close: () => file.close(),
       };
       return guarded;
@@ -153,28 +154,25 @@ function brokenDisk(broken: { sync: boolean; write: boolean; cut: boolean }, use
 test.each([
   ['that reached the disk', { sync: true, write: false }],
   ['half of which reached the disk', { sync: false, write: true }],
-])(
-  'a failed write %s does not count when the process dies before the journal has healed',
-  async (_name, how) => {
-    const path = folder();
-    const broken = { sync: false, write: false, cut: false };
-    const journal = await open(path, { disk: brokenDisk(broken, new Set()) });
-    granted(journal);
-    await journal.append(charge(1));
-    Object.assign(broken, how);
-    await expect(journal.append(charge(2))).rejects.toThrow(/EIO|ENOSPC/);
-    // The files as they stand now are what a process that dies here leaves behind.
-    const left = folder();
-    cpSync(path, left, { recursive: true });
-    const again = await open(left);
-    expect((await unsettledIn(again, 10)).map(({ requestId }) => requestId)).toEqual(['request_1']);
-    expect(again.book.nextSeq).toBe(2);
-  },
-);
-
-test('a failed write that cannot be cut off does not count once the journal has healed', async () => {
+])('a failed write %s does not count if the process dies before the journal recovers', async (_name, how) => {
   const path = folder();
-  const broken = { sync: false, write: false, cut: true };
+  const broken = { sync: false, write: false, truncate: false };
+  const journal = await open(path, { disk: brokenDisk(broken, new Set()) });
+  granted(journal);
+  await journal.append(charge(1));
+  Object.assign(broken, how);
+  await expect(journal.append(charge(2))).rejects.toThrow(/EIO|ENOSPC/);
+  // A process that dies now leaves these files behind.
+  const left = folder();
+  cpSync(path, left, { recursive: true });
+  const again = await open(left);
+  expect((await unsettledIn(again, 10)).map(({ requestId }) => requestId)).toEqual(['request_1']);
+  expect(again.state.nextSeq).toBe(2);
+});
+
+test('a failed write that cannot be truncated does not count after the journal recovers', async () => {
+  const path = folder();
+  const broken = { sync: false, write: false, truncate: true };
   const journal = await open(path, { disk: brokenDisk(broken, new Set()) });
   granted(journal);
   await journal.append(charge(1));
@@ -188,10 +186,10 @@ test('a failed write that cannot be cut off does not count once the journal has 
 });
 
 test.each(['sync', 'write'] as const)(
-  'a failed %s stops commits, is never tried on that file again, and heals by itself',
+  'a failed %s refuses charges, is never retried on that file, and is recovered from',
   async (kind) => {
     const path = folder();
-    const broken = { sync: false, write: false, cut: false };
+    const broken = { sync: false, write: false, truncate: false };
     const reused = new Set<number>();
     const journal = await open(path, { disk: brokenDisk(broken, reused) });
     granted(journal);
@@ -200,16 +198,16 @@ test.each(['sync', 'write'] as const)(
     await expect(journal.append(charge(2))).rejects.toThrow(kind === 'sync' ? 'EIO' : 'ENOSPC');
     expect(journal.writable).toBe(false);
     await expect(journal.append(charge(3))).rejects.toThrow('not writable');
-    // What nobody waits for is kept until it can be written.
-    journal.note({ type: 'requested', no: 2, walletId: 'wallet_b', keyId: null, want: '5', need: '5' });
+    // Background records are kept until they can be written.
+    journal.appendInBackground(requestedRecord(2, 'wallet_b'));
     broken[kind] = false;
     await expect.poll(() => journal.writable).toBe(true);
     await journal.append(charge(2, 4));
     await journal.close();
     expect(reused.size).toBe(0);
     const again = await open(path);
-    expect(again.book.nextSeq).toBe(3);
-    expect(again.book.requests.has(2)).toBe(true);
+    expect(again.state.nextSeq).toBe(3);
+    expect(again.state.requests.has(2)).toBe(true);
     expect((await unsettledIn(again, 10)).map(({ seq, requestId }) => [seq, requestId])).toEqual([
       [1, 'request_1'],
       [2, 'request_4'],
@@ -217,7 +215,7 @@ test.each(['sync', 'write'] as const)(
   },
 );
 
-test('unsettled charges are read in order over many segments, which go when settled', async () => {
+test('unsettled charges are read in order over many segments, which are removed when settled', async () => {
   const path = folder();
   const journal = await open(path, { segmentBytes: 4_096 });
   granted(journal);
@@ -236,11 +234,11 @@ test('unsettled charges are read in order over many segments, which go when sett
   await journal.close();
   const again = await open(path);
   expect(again.backlog).toBe(0);
-  expect(again.book.leases.get('lease_1')).toMatchObject({ count: 60, settled: 60, sum: 60n });
+  expect(again.state.leases.get('lease_1')).toMatchObject({ count: 60, settled: 60, sum: 60n });
   expect(readdirSync(path)).toHaveLength(1);
 });
 
-test('more charges than memory keeps are read back: in order, none twice, none missing', async () => {
+test('charges beyond the limit in memory are read back in order, each exactly once', async () => {
   const path = folder();
   const journal = await open(path, { segmentBytes: 1_000_000 });
   granted(journal);
@@ -248,7 +246,7 @@ test('more charges than memory keeps are read back: in order, none twice, none m
   let appended = 0;
   const append = (count: number) =>
     Promise.all(Array.from({ length: count }, () => journal.append(charge(++appended))));
-  for (const count of [10_000, 10_000, 10_000, KEPT_MAX - 30_500, 1_500]) await append(count);
+  for (const count of [10_000, 10_000, 10_000, IN_MEMORY_MAX - 30_500, 1_500]) await append(count);
   const found: number[] = [];
   for (;;) {
     const batch = await unsettledIn(journal, 500);
@@ -256,14 +254,14 @@ test('more charges than memory keeps are read back: in order, none twice, none m
     if (!last) break;
     found.push(...batch.map(({ seq }) => seq));
     const leases = [{ leaseId: 'lease_1', count: batch.length, rejected: 0, rejectedSum: '0' }];
-    // Some come while others are settled, until all of them fit into memory again.
+    // Some charges are appended while others are settled, until all of them fit into memory.
     await Promise.all([journal.settle({ seq: last.seq, leases }), append(found.length < 9_000 ? 350 : 0)]);
   }
   expect(found).toEqual(Array.from({ length: appended }, (_, at) => at + 1));
-  expect(appended).toBeGreaterThan(KEPT_MAX + 5_000);
+  expect(appended).toBeGreaterThan(IN_MEMORY_MAX + 5_000);
 });
 
-test('a charge reads back from its line or an older one; without its record it is refused', () => {
+test('a charge is read from its line and from older formats, and refused without its usage record', () => {
   const record = charge(7, 1);
   const read = (line: string) => recordOf(line, 'journal_1');
   expect(read(lineOf(record))).toEqual(record);
@@ -271,10 +269,10 @@ test('a charge reads back from its line or an older one; without its record it i
   const usage = usageOf('request_1', 1n);
   expect(read(JSON.stringify({ ...place, usage }))).toEqual(record);
   expect(read(JSON.stringify({ ...place, report: JSON.parse(usageText(usage)) }))).toEqual(record);
-  expect(() => read(JSON.stringify(place))).toThrow('charge 7 has no record');
+  expect(() => read(JSON.stringify(place))).toThrow('charge 7 has no complete usage record');
 });
 
-test('a book survives JSON, whatever stands in it', () => {
+test('any journal state is equal after a round trip through its checkpoint', () => {
   const money = fc.bigInt({ min: 0n, max: 10n ** 18n });
   const records = fc.array(
     fc.oneof(
@@ -293,26 +291,31 @@ test('a book survives JSON, whatever stands in it', () => {
   );
   fc.assert(
     fc.property(records, (all) => {
-      const book: Book = emptyBook('journal_1');
-      for (const record of all) enter(book, record);
-      expect(bookFromJson(JSON.parse(JSON.stringify(bookToJson(book))))).toEqual(book);
+      const state: JournalState = emptyJournalState('journal_1');
+      for (const record of all) applyRecord(state, record);
+      expect(fromCheckpoint(JSON.parse(JSON.stringify(toCheckpoint(state))))).toEqual(state);
     }),
   );
 });
 
-test('a book of sixty thousand open leases fits into a segment, and is read at the next start', async () => {
+test('sixty thousand open leases fit into a segment and are read at the next start', async () => {
   const path = folder();
   const journal = await open(path);
   for (let no = 1; no <= 60_000; no += 1) {
     const walletId = `wlt_01ARZ3NDEKTSV4RRFFQ69G5${no}`;
-    journal.note({ type: 'requested', no, walletId, keyId: null, want: '1000000', need: '1000000' });
-    journal.note({ type: 'granted', no, leaseId: `lse_01ARZ3NDEKTSV4RRFFQ69G5${no}`, amount: '1000000' });
+    journal.appendInBackground(requestedRecord(no, walletId));
+    journal.appendInBackground({
+      type: 'granted',
+      no,
+      leaseId: `lse_01ARZ3NDEKTSV4RRFFQ69G5${no}`,
+      amount: '1000000',
+    });
   }
-  await vi.waitFor(() => expect(journal.book.leases.size).toBe(60_000), { timeout: 60_000 });
+  await vi.waitFor(() => expect(journal.state.leases.size).toBe(60_000), { timeout: 60_000 });
   await journal.append(chargeOf('request_1', 1n, { seq: 1, leaseId: 'lse_01ARZ3NDEKTSV4RRFFQ69G560000' }));
   await journal.close();
   const after = await open(path);
-  expect(after.book.leases.size).toBe(60_000);
+  expect(after.state.leases.size).toBe(60_000);
   await after.append(chargeOf('request_2', 1n, { seq: 2, leaseId: 'lse_01ARZ3NDEKTSV4RRFFQ69G51' }));
   expect(after.backlog).toBe(2);
 }, 120_000);

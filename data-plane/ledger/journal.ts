@@ -1,130 +1,127 @@
-/** The append-only journal of a node's money: commits share durable writes, what is settled is removed. */
+/** The append-only journal that makes charges durable. Charges that come together share one write. */
 import { join } from 'node:path';
-import { setImmediate as endOfTurn } from 'node:timers/promises';
-import { bookToJson, emptyBook, enter } from './book.ts';
-import type { Book, JournalRecord, NoteRecord, SettledRecord } from './book.ts';
-import { createWhole } from './disk.ts';
-import type { Disk, GrowingFile } from './disk.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { applyRecord, emptyJournalState, toCheckpoint } from './journal-state.ts';
+import type { JournalState, JournalRecord, BookkeepingRecord, SettledRecord } from './journal-state.ts';
+import { createAtomically } from './disk.ts';
+import type { Disk, AppendFile } from './disk.ts';
 import { encodeFrame } from './frames.ts';
 import { payloadOf } from './pages.ts';
 import type { Page } from './pages.ts';
 import { replayFolder, segmentName } from './replay.ts';
 import type { Segment } from './replay.ts';
-import { Unsettled } from './unsettled.ts';
-import { WriteWatch } from './write-watch.ts';
+import { UnsettledCharges } from './unsettled.ts';
+import { WriteStallDetector } from './write-stall.ts';
 
-/** A segment is followed by a new one at this size, in bytes. */
+/** A new segment is started when the current one has this size, in bytes. */
 const SEGMENT_BYTES = 16 * 1024 * 1024;
-/** Records in one group commit. */
+/** Maximum number of records in one group commit. */
 const GROUP_MAX = 1_000;
-/** Frames up to this size need no memory of their own, in bytes. */
-const ROOM_BYTES = 1024 * 1024;
-/** Records that may wait for the disk; more are refused. */
+/** Size of the reused frame buffer in bytes; larger frames are allocated. */
+const FRAME_BUFFER_BYTES = 1024 * 1024;
+/** Maximum number of records that wait for the disk; more charges are refused. */
 const QUEUE_MAX = 20_000;
-/** Pause between attempts to get a writable segment after a failure, in ms. */
-const HEAL_EVERY_MS = 500;
+/** Interval of the attempts to start a new segment after a failed write, in ms. */
+const RECOVERY_EVERY_MS = 500;
 
 export interface JournalOptions {
   folder: string;
   disk: Disk;
-  /** Names a new journal when the folder holds none. */
+  /** Id of a new journal, for a folder without one. */
   newId(): string;
   log: { warn(fields: object, message: string): void };
   segmentBytes?: number;
 }
 
-/** Who is told what became of a record, once. Neither may throw. */
-interface Outcome {
+/** Exactly one of these is called, once, when a record is durable or has failed. Neither may throw. */
+interface Completion {
   resolve(): void;
   reject(error: unknown): void;
 }
 
 interface Pending {
   record: JournalRecord;
-  /** Absent for what must stand in the journal sooner or later, after a failure too. */
-  outcome?: Outcome;
+  /** Absent for background records, which are kept after a failure and written later. */
+  completion?: Completion;
 }
 
-/**
- * Opens the journal of the folder, or begins one. Throws DamagedJournal. The caller holds the folder's lock.
- */
+/** Opens or creates the journal of a folder. The caller must hold its lock. Throws DamagedJournal. */
 export async function openJournal(options: JournalOptions): Promise<Journal> {
   const { disk, folder } = options;
   await disk.makeFolder(folder);
-  const { book, segments } = await replayFolder(disk, folder);
-  const journal = new Journal(options, book ?? emptyBook(options.newId()), segments);
-  await journal.begin();
+  const { state, segments } = await replayFolder(disk, folder);
+  const journal = new Journal(options, state ?? emptyJournalState(options.newId()), segments);
+  await journal.startFirstSegment();
   return journal;
 }
 
-/** Appends records durably, and hands out what is not settled. Made by `openJournal`. */
+/** Appends records durably and returns unsettled charges. Create it with `openJournal`. */
 export class Journal {
-  /** What the durable records add up to. */
-  readonly book: Book;
-  /** Numbers the processes on this journal upwards: that of the first segment of this one. */
+  /** The state that the durable records add up to. */
+  readonly state: JournalState;
+  /** Number of the first segment of this process. Later processes on the journal have higher numbers. */
   start = 0;
-  /** Looks whether the disk hangs when it is told to. */
-  readonly watch: WriteWatch;
+  /** Call its `check` once a second. */
+  readonly stallDetector: WriteStallDetector;
   readonly #options: JournalOptions;
   readonly #segments: Segment[];
-  #file: GrowingFile | undefined;
+  #file: AppendFile | undefined;
   /** True from a failed write until a new segment is durable. */
-  #sick = true;
+  #failed = true;
   #group = 0;
-  /** Where groups become frames: each is written before the next is made. */
-  readonly #room = Buffer.allocUnsafeSlow(ROOM_BYTES);
+  /** Buffer for frames: each frame is written before the next one is encoded. */
+  readonly #frameBuffer = Buffer.allocUnsafeSlow(FRAME_BUFFER_BYTES);
   #queue: Pending[] = [];
   #nextSeq: number;
   #flushing: Promise<void> | undefined;
-  #healing: NodeJS.Timeout | undefined;
-  #restarting: Promise<void> | undefined;
+  #recoveryTimer: NodeJS.Timeout | undefined;
+  #recovering: Promise<void> | undefined;
   #closed = false;
-  readonly #unsettled: Unsettled;
+  readonly #unsettled: UnsettledCharges;
 
-  constructor(options: JournalOptions, book: Book, segments: Segment[]) {
+  constructor(options: JournalOptions, state: JournalState, segments: Segment[]) {
     this.#options = options;
-    this.book = book;
+    this.state = state;
     this.#segments = segments;
-    this.#nextSeq = book.nextSeq;
-    this.#unsettled = new Unsettled(options.disk, { book, segments });
-    this.watch = new WriteWatch(options.log);
+    this.#nextSeq = state.nextSeq;
+    this.#unsettled = new UnsettledCharges(options.disk, { state, segments });
+    this.stallDetector = new WriteStallDetector(options.log);
   }
 
-  /** Whether a charge could be made durable now: nothing should be begun that ends with one while not. */
+  /** Whether a charge can be made durable now. While false, start no request that would be charged. */
   get writable(): boolean {
-    return this.#takes && !this.watch.hangs;
+    return this.#accepts && !this.stallDetector.isStalled;
   }
 
-  /** What comes while the disk hangs waits as well: the write under way may still become durable. */
-  get #takes(): boolean {
-    return !this.#sick && this.#queue.length < QUEUE_MAX;
+  /** True while a write is stalled: it may still succeed, and charges can queue behind it. */
+  get #accepts(): boolean {
+    return !this.#failed && this.#queue.length < QUEUE_MAX;
   }
 
   get journalId(): string {
-    return this.book.journalId;
+    return this.state.journalId;
   }
 
-  /** The number of the charge that is appended next. A charge that does not become durable leaves it free. */
+  /** Number for the next charge. The number of a charge that fails is used again. */
   get nextSeq(): number {
     return this.#nextSeq;
   }
 
-  /** Charges that no report has settled, those included that are parked. */
+  /** Number of unsettled charges, including quarantined ones. */
   get backlog(): number {
-    return this.book.nextSeq - 1 - this.book.settledSeq + this.book.parked.size;
+    return this.state.nextSeq - 1 - this.state.settledSeq + this.state.quarantined.size;
   }
 
-  /** Starts the first segment of this process: files of former processes are only read. */
-  async begin(): Promise<void> {
+  /** Starts the first segment of this process. Files of earlier processes are only read. */
+  async startFirstSegment(): Promise<void> {
     this.start = await this.#startSegment();
     await this.#removeSettled();
   }
 
   /**
-   * Appends a record; resolves when it is durable. Rejects when it is not: then it does not count, now or
-   * after a restart. One case is beyond us: the failed write reached the disk after all, the disk refuses to
-   * have it cut off, and the process dies before a new segment says that it does not count. A charge bears
-   * `nextSeq`.
+   * Appends a record and resolves when it is durable. If it rejects, the record does not count, now or after
+   * a restart. One case cannot be excluded: the failed write reached the disk, the disk refuses to truncate
+   * it, and the process dies before a new segment discards it. The `seq` of a charge must be `nextSeq`.
    */
   append(record: JournalRecord): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -132,105 +129,109 @@ export class Journal {
     });
   }
 
-  /** The same for who needs no promise of its own: each charge of a busy node. */
-  enqueue(record: JournalRecord, outcome: Outcome): void {
-    if (!this.#takes || this.#closed) return outcome.reject(new Error('the journal is not writable'));
+  /** Like `append`, with callbacks: cheaper than a promise for each charge of a busy node. */
+  enqueue(record: JournalRecord, completion: Completion): void {
+    if (!this.#accepts || this.#closed) return completion.reject(new Error('the journal is not writable'));
     if (record.type === 'charge') {
       if (record.seq !== this.#nextSeq)
-        return outcome.reject(new Error(`charge ${record.seq} came where ${this.#nextSeq} was due`));
+        return completion.reject(new Error(`got charge ${record.seq} where charge ${this.#nextSeq} is due`));
       this.#nextSeq += 1;
     }
-    this.#queue.push({ record, outcome });
+    this.#queue.push({ record, completion });
     this.#startFlush();
   }
 
-  /** Appends a record that nobody waits for: kept through failures, before all that is appended later. */
-  note(record: NoteRecord): void {
+  /** Appends a record without waiting. The record is kept after a failed write, in its place. */
+  appendInBackground(record: BookkeepingRecord): void {
     this.#queue.push({ record });
     this.#startFlush();
   }
 
-  /** The oldest unsettled charges, in order, at most `limit`. Does not move: `settle` does. */
+  /** The oldest unsettled charges, in order, at most `limit`; the same ones until `settle` is called. */
   unsettled(limit: number): Promise<readonly Page[]> {
     return this.#unsettled.next(limit);
   }
 
-  /** Notes durably what became of all charges up to `seq`, and removes segments that nobody needs. */
+  /** Records durably that all charges up to `seq` are reported, and removes segments without open charges. */
   async settle(settled: Omit<SettledRecord, 'type'>): Promise<void> {
     await this.append({ type: 'settled', ...settled });
     this.#unsettled.drop(settled.seq);
-    // A file that cannot be removed is only old: the next start removes it.
+    // A file that cannot be removed does no harm: the next start removes it.
     await this.#removeSettled().catch((error: unknown) => {
-      this.#options.log.warn({ reason: String(error) }, 'a settled segment could not be removed');
+      this.#options.log.warn(
+        { reason: String(error) },
+        'a settled journal segment could not be removed; the next start tries again',
+      );
     });
   }
 
-  /** Writes what waits, then closes. */
+  /** Writes all queued records, then closes the file. Charges are refused from the call on. */
   async close(): Promise<void> {
     this.#closed = true;
-    clearTimeout(this.#healing);
-    // Else a segment could begin after the folder was let go.
-    await this.#restarting;
+    clearTimeout(this.#recoveryTimer);
+    // Otherwise a segment could be started after the folder is unlocked.
+    await this.#recovering;
     await this.#flushing;
     await this.#file?.close();
     this.#file = undefined;
   }
 
-  /** Writes what waits, unless that goes on already. Where nothing waits no write may seem to go on. */
+  /** Starts to write the queue unless it is empty or being written. */
   #startFlush(): void {
-    if (this.#flushing || this.#sick || this.#queue.length === 0) return;
+    if (this.#flushing || this.#failed || this.#queue.length === 0) return;
     this.#flushing = this.#flush();
   }
 
   async #flush(): Promise<void> {
-    while (this.#queue.length > 0 && !this.#sick) {
-      // What is appended in the same turn of the event loop, by whichever request, shares one write.
-      await endOfTurn();
+    while (this.#queue.length > 0 && !this.#failed) {
+      // All records that are appended in the same turn of the event loop share one write.
+      await nextTurn();
       const group = this.#queue.splice(0, GROUP_MAX);
-      this.watch.begin();
+      this.stallDetector.writeStarted();
       try {
         await this.#write(group.map(({ record }) => record));
       } catch (error) {
-        await this.#refuse(group, error);
+        await this.#rejectGroup(group, error);
         continue;
       } finally {
-        this.watch.end();
+        this.stallDetector.writeEnded();
       }
-      for (const { outcome } of group) outcome?.resolve();
+      for (const { completion } of group) completion?.resolve();
     }
     this.#flushing = undefined;
   }
 
-  /** Nothing of a group, or of what came after it, is durable; what nobody waits for is kept. */
-  async #refuse(group: readonly Pending[], error: unknown): Promise<void> {
-    await this.#giveUp(error);
+  /** Rejects a failed group and everything queued behind it. Background records stay in the queue. */
+  async #rejectGroup(group: readonly Pending[], error: unknown): Promise<void> {
+    await this.#abandonFile(error);
     const all = [...group, ...this.#queue];
-    this.#queue = all.filter(({ outcome }) => !outcome);
-    this.#nextSeq = this.book.nextSeq;
-    for (const { outcome } of all) outcome?.reject(error);
+    this.#queue = all.filter(({ completion }) => !completion);
+    this.#nextSeq = this.state.nextSeq;
+    for (const { completion } of all) completion?.reject(error);
   }
 
-  /** Writes one group; once it is durable it counts in the book, and its charges wait for their report. */
+  /** Writes one group. When it is durable, applies its records and keeps its charges for their report. */
   async #write(records: readonly JournalRecord[]): Promise<void> {
     const active = this.#segments.at(-1);
     if (active && active.size >= (this.#options.segmentBytes ?? SEGMENT_BYTES)) await this.#startSegment();
     const file = this.#file;
     const segment = this.#segments.at(-1);
     if (!file || !segment) throw new Error('the journal is not writable');
-    const place = { segment: segment.number, offset: segment.size, group: this.#group };
+    const position = { segment: segment.number, offset: segment.size, group: this.#group };
     const { texts, pages } = payloadOf(records);
-    const frame = encodeFrame(place.group, texts, this.#room);
+    const frame = encodeFrame(position.group, texts, this.#frameBuffer);
     await file.append(frame);
     this.#group += 1;
-    for (const record of records) enter(this.book, record);
+    for (const record of records) applyRecord(this.state, record);
     segment.size += frame.length;
-    segment.endSeq = this.book.nextSeq;
-    this.#unsettled.add(pages, place);
+    segment.endSeq = this.state.nextSeq;
+    this.#unsettled.add(pages, position);
   }
 
   /**
-   * A new segment begins with the whole book, so that older ones can go. It gets its name only when it is
-   * durable, and from then on nothing that stands behind the counted end of the one before it counts.
+   * Starts a segment, whose first frame is a checkpoint of the state, so that older segments can be removed.
+   * The file gets its name when the checkpoint is durable. From then on, bytes after the valid end of the
+   * previous segment are ignored. Returns the number of the segment.
    */
   async #startSegment(): Promise<number> {
     const { disk, folder } = this.#options;
@@ -239,58 +240,58 @@ export class Journal {
     await old?.close().catch(() => undefined);
     const number = (this.#segments.at(-1)?.number ?? 0) + 1;
     const path = join(folder, segmentName(number));
-    const frame = encodeFrame(0, [JSON.stringify(bookToJson(this.book))]);
-    this.#file = await createWhole(disk, path, frame);
-    this.#segments.push({ number, path, endSeq: this.book.nextSeq, size: frame.length });
+    const frame = encodeFrame(0, [JSON.stringify(toCheckpoint(this.state))]);
+    this.#file = await createAtomically(disk, path, frame);
+    this.#segments.push({ number, path, endSeq: this.state.nextSeq, size: frame.length });
     this.#group = 1;
-    this.#sick = false;
+    this.#failed = false;
     return number;
   }
 
   /**
-   * After a failed write nobody knows what the file holds: what does not count is cut off before anybody is
-   * told of the failure, then the file is left alone, and a new one is tried for.
+   * Handles a failed write, after which the content of the file is unknown: truncates the file to its valid
+   * length before the failure is reported, closes it, and schedules a new segment.
    */
-  async #giveUp(cause: unknown): Promise<void> {
+  async #abandonFile(cause: unknown): Promise<void> {
     const { log } = this.#options;
     log.warn(
       { reason: String(cause) },
-      'the journal cannot be written; paid requests are refused until it can',
+      'the journal cannot be written; paid requests are refused until it can: check the disk',
     );
     const file = this.#file;
     this.#file = undefined;
-    this.#sick = true;
+    this.#failed = true;
     try {
-      await file?.cut(this.#segments.at(-1)?.size ?? 0);
+      await file?.truncate(this.#segments.at(-1)?.size ?? 0);
     } catch (error) {
       log.warn(
         { reason: String(error) },
-        'what the failed write left cannot be cut off: let this node run until its journal is writable',
+        'the failed write could not be truncated; do not stop this node before its journal is writable again',
       );
     }
     await file?.close().catch(() => undefined);
-    // Not before: what is taken in between would wait behind a cut that hangs, and be refused with the rest.
-    this.#heal();
+    // Not earlier: records accepted meanwhile would wait behind a stalled truncation and then be rejected.
+    this.#scheduleRecovery();
   }
 
-  #heal(): void {
-    clearTimeout(this.#healing);
+  #scheduleRecovery(): void {
+    clearTimeout(this.#recoveryTimer);
     if (this.#closed) return;
-    this.#healing = setTimeout(() => {
-      this.#restarting = this.#startSegment().then(
+    this.#recoveryTimer = setTimeout(() => {
+      this.#recovering = this.#startSegment().then(
         () => {
           this.#options.log.warn({}, 'the journal is writable again');
           this.#startFlush();
         },
-        () => this.#heal(),
+        () => this.#scheduleRecovery(),
       );
-    }, HEAL_EVERY_MS);
+    }, RECOVERY_EVERY_MS);
   }
 
   async #removeSettled(): Promise<void> {
     while (this.#segments.length > 1) {
       const [oldest] = this.#segments;
-      if (!oldest || oldest.endSeq - 1 > this.book.settledSeq) return;
+      if (!oldest || oldest.endSeq - 1 > this.state.settledSeq) return;
       this.#segments.shift();
       await this.#options.disk.remove(oldest.path);
     }

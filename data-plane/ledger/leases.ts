@@ -1,36 +1,45 @@
 /**
- * The node's money rules: (state, event, now) → effects. No clock, no network, no disk, no chance; the state
- * is changed in place and nothing else is, so the same events give the same effects.
+ * The node's money rules, as a reducer: (state, event, now) → effects. It changes the state in place and uses
+ * no clock, network, disk or randomness, so the same events give the same effects.
  */
 import type { Micros } from '@gateway/shared/money';
 import {
-  answered,
-  noteSpending,
-  refuse,
-  renew,
+  holdForWaiters,
+  holdOrEnqueue,
+  recordSpending,
+  refuseWaiters,
+  removeAnsweredRequest,
+  renewEarly,
+  requestAgainLater,
   resend,
   resendIfDue,
-  serve,
-  waitAndAsk,
-  welcome,
-} from './asking.ts';
-import type { SettledLease } from './book.ts';
-import { closeIfDone, closeLater, closeUnknown, drain, expireIfDue, noteUnknown } from './closing.ts';
-import { growing } from './events.ts';
-import type { LedgerEffect, LedgerEvent, Turn } from './events.ts';
-import { isExpired, purseFor, unusedLease } from './state.ts';
-import type { LedgerState, Moment, Purse } from './state.ts';
+} from './requesting.ts';
+import type { SettledLease } from './journal-state.ts';
+import {
+  closeIfDone,
+  closeUnknownLeases,
+  drainLease,
+  expireIfDue,
+  recordUnknownRecall,
+  retryCloseLater,
+} from './closing.ts';
+import { backoffMs } from './events.ts';
+import type { LedgerEffect, LedgerEvent, Step } from './events.ts';
+import { budgetFor, isExpired, unusedLease } from './state.ts';
+import type { LedgerState, Moment, WalletBudget } from './state.ts';
 
+/** No lease is requested early for this long after a refusal, in ms. */
 const RENEW_PAUSE_MS = 5_000;
-/** Without a hold for so long, the wallet gets its leases back. */
+/** A wallet gets its leases back after this time without a hold, in ms. */
 const IDLE_MS = 60_000;
+/** Back-off before an unanswered lease request is sent again, in ms. */
 const RESEND_MS = { first: 50, most: 1_000 };
-/** A control plane that was not heard of for so long counts as away; its heartbeats come every 5 s. */
+/** The control plane counts as away after this time without an answer, in ms. Heartbeats come every 5 s. */
 const SILENCE_MS = 6_000;
-/** What requests of clients do: nothing in it lets a lease be closed that is nobody's. */
-const OF_CLIENTS: ReadonlySet<LedgerEvent['type']> = new Set(['HOLD', 'GIVE_UP', 'RELEASE', 'COMMITTED']);
-/** What only an answer of the control plane can have caused. */
-const ANSWERS: ReadonlySet<LedgerEvent['type']> = new Set([
+/** Events caused by client requests. They never make an unknown lease closable, so that scan is skipped. */
+const CLIENT_EVENTS: ReadonlySet<LedgerEvent['type']> = new Set(['HOLD', 'GIVE_UP', 'RELEASE', 'COMMITTED']);
+/** Events that only an answer of the control plane can cause. */
+const ANSWER_EVENTS: ReadonlySet<LedgerEvent['type']> = new Set([
   'GRANTED',
   'REFUSED',
   'CONFLICT',
@@ -40,228 +49,231 @@ const ANSWERS: ReadonlySet<LedgerEvent['type']> = new Set([
 ]);
 
 type Handlers = {
-  [Type in LedgerEvent['type']]: (turn: Turn, event: Extract<LedgerEvent, { type: Type }>) => void;
+  [Type in LedgerEvent['type']]: (step: Step, event: Extract<LedgerEvent, { type: Type }>) => void;
 };
 
-/** Handles one event: changes the state in place and returns what is to be done, in order. Never throws. */
-export function step(state: LedgerState, event: LedgerEvent, now: Moment): LedgerEffect[] {
-  const turn: Turn = { state, now, effects: [] };
-  if (ANSWERS.has(event.type)) state.heardAt = now.mono;
-  const handle = HANDLERS[event.type] as (turn: Turn, event: LedgerEvent) => void;
-  handle(turn, event);
-  if (state.recalled.size > 0 && !OF_CLIENTS.has(event.type)) closeUnknown(turn);
-  return turn.effects;
+/** Handles one event: changes the state in place and returns the effects, in order. Never throws. */
+export function applyEvent(state: LedgerState, event: LedgerEvent, now: Moment): LedgerEffect[] {
+  const step: Step = { state, now, effects: [] };
+  if (ANSWER_EVENTS.has(event.type)) state.lastAnswerAt = now.mono;
+  const handle = HANDLERS[event.type] as (step: Step, event: LedgerEvent) => void;
+  handle(step, event);
+  if (state.unknownRecalls.size > 0 && !CLIENT_EVENTS.has(event.type)) closeUnknownLeases(step);
+  return step.effects;
 }
 
-/** Whether a charge may still be written for a hold of this lease. Asked right before the journal write. */
-export function mayCommit(state: LedgerState, leaseId: string, now: Moment): boolean {
+/** Whether a charge may still be written for a hold of this lease. Check right before the journal write. */
+export function isLeaseChargeable(state: LedgerState, leaseId: string, now: Moment): boolean {
   const lease = state.leases.get(leaseId);
   return lease !== undefined && !isExpired(lease, now);
 }
 
-function onHold(turn: Turn, event: Extract<LedgerEvent, { type: 'HOLD' }>): void {
-  const purse = purseFor(turn.state, event);
-  purse.lastHoldAt = turn.now.mono;
-  purse.lastPrice = event.price;
-  welcome(turn, purse, { id: event.waiter, price: event.price });
-  renew(turn, purse);
+function onHold(step: Step, event: Extract<LedgerEvent, { type: 'HOLD' }>): void {
+  const budget = budgetFor(step.state, event);
+  budget.lastHoldAt = step.now.mono;
+  budget.lastPrice = event.price;
+  holdOrEnqueue(step, budget, { id: event.waiter, price: event.price });
+  renewEarly(step, budget);
 }
 
-function onGiveUp(turn: Turn, event: Extract<LedgerEvent, { type: 'GIVE_UP' }>): void {
-  const { waiter, purseId, final } = event;
-  const purse = turn.state.purses.get(purseId);
-  if (!purse?.waiters.some(({ id }) => id === waiter)) return;
-  const answers = isAnswering(turn);
-  if (answers && !final) return;
-  purse.waiters = purse.waiters.filter(({ id }) => id !== waiter);
-  const code = answers && purse.conflicts > 0 ? 'all_in_use' : 'unavailable';
-  turn.effects.push({ type: 'REFUSE', waiter, code });
+function onGiveUp(step: Step, event: Extract<LedgerEvent, { type: 'GIVE_UP' }>): void {
+  const { waiter, budgetId, final } = event;
+  const budget = step.state.budgets.get(budgetId);
+  if (!budget?.waiters.some(({ id }) => id === waiter)) return;
+  const isAnswering = isControlPlaneAnswering(step);
+  if (isAnswering && !final) return;
+  budget.waiters = budget.waiters.filter(({ id }) => id !== waiter);
+  const code = isAnswering && budget.conflicts > 0 ? 'all_in_use' : 'unavailable';
+  step.effects.push({ type: 'REFUSE', waiter, code });
 }
 
 /**
- * Whether an answer may still come: the last that is known of the control plane is an answer, not a failure.
- * One that is slow is not away.
+ * Whether the control plane is reachable: it answered recently, and no lease request failed since. A slow
+ * control plane counts as reachable.
  */
-function isAnswering({ state: { heardAt, unheardAt }, now }: Turn): boolean {
-  return heardAt !== null && heardAt >= (unheardAt ?? heardAt) && now.mono - heardAt < SILENCE_MS;
+function isControlPlaneAnswering({ state: { lastAnswerAt, lastUnansweredAt }, now }: Step): boolean {
+  if (lastAnswerAt === null || now.mono - lastAnswerAt >= SILENCE_MS) return false;
+  return lastAnswerAt >= (lastUnansweredAt ?? lastAnswerAt);
 }
 
-function onRelease(turn: Turn, { leaseId, price }: { leaseId: string; price: Micros }): void {
-  const lease = turn.state.leases.get(leaseId);
+function onRelease(step: Step, { leaseId, price }: { leaseId: string; price: Micros }): void {
+  const lease = step.state.leases.get(leaseId);
   if (!lease) return;
   lease.holds -= 1;
   lease.remaining += price;
-  serve(turn, turn.state.purses.get(lease.purseId));
-  closeIfDone(turn, lease);
+  holdForWaiters(step, step.state.budgets.get(lease.budgetId));
+  closeIfDone(step, lease);
 }
 
-function onCommitted(turn: Turn, { leaseId, price }: { leaseId: string; price: Micros }): void {
-  const lease = turn.state.leases.get(leaseId);
+function onCommitted(step: Step, { leaseId, price }: { leaseId: string; price: Micros }): void {
+  const lease = step.state.leases.get(leaseId);
   if (!lease) return;
   lease.holds -= 1;
   lease.count += 1;
   lease.sum += price;
-  const purse = turn.state.purses.get(lease.purseId);
-  if (purse) noteSpending(turn, purse, price);
-  closeIfDone(turn, lease);
+  const budget = step.state.budgets.get(lease.budgetId);
+  if (budget) recordSpending(step, budget, price);
+  closeIfDone(step, lease);
 }
 
-function onGranted(turn: Turn, event: Extract<LedgerEvent, { type: 'GRANTED' }>): void {
-  const request = answered(turn, event.no);
-  if (!request || turn.state.leases.has(event.leaseId)) return;
+function onGranted(step: Step, event: Extract<LedgerEvent, { type: 'GRANTED' }>): void {
+  const request = removeAnsweredRequest(step, event.no);
+  if (!request || step.state.leases.has(event.leaseId)) return;
   const { leaseId, amount, deadlineMs } = event;
-  turn.effects.push({
+  step.effects.push({
     type: 'WRITE',
     record: { type: 'granted', no: event.no, leaseId, amount: String(amount) },
   });
-  const purse = turn.state.purses.get(request.purseId);
-  if (!purse) return;
-  const lease = { ...unusedLease(leaseId, purse.id, amount), deadlineMs, confirmed: request.sentAt };
-  if (request.former) Object.assign(lease, { draining: true, expired: true });
-  turn.state.leases.set(leaseId, lease);
-  purse.leaseIds.push(leaseId);
-  purse.conflicts = 0;
-  purse.roomy = amount > request.waiting;
-  // Whoever waited for this lease is served before it goes back, else two nodes could recall from each other
-  // for ever.
-  serve(turn, purse);
-  const recalled = turn.state.recalled.delete(leaseId);
-  if (recalled || turn.state.stopping) lease.draining = true;
-  closeIfDone(turn, lease);
+  const budget = step.state.budgets.get(request.budgetId);
+  if (!budget) return;
+  const lease = { ...unusedLease(leaseId, budget.id, amount), deadlineMs, confirmed: request.sentAt };
+  if (request.fromEarlierProcess) Object.assign(lease, { draining: true, expired: true });
+  step.state.leases.set(leaseId, lease);
+  budget.leaseIds.push(leaseId);
+  budget.conflicts = 0;
+  budget.grantHadSurplus = amount > request.waiting;
+  // A recalled lease still serves waiting requests: else two nodes could recall from each other for ever.
+  holdForWaiters(step, budget);
+  const recalled = step.state.unknownRecalls.delete(leaseId);
+  if (recalled || step.state.stopping) lease.draining = true;
+  closeIfDone(step, lease);
 }
 
-function onRefused(turn: Turn, event: Extract<LedgerEvent, { type: 'REFUSED' }>): void {
-  const request = answered(turn, event.no);
+function onRefused(step: Step, event: Extract<LedgerEvent, { type: 'REFUSED' }>): void {
+  const request = removeAnsweredRequest(step, event.no);
   if (!request) return;
-  turn.effects.push({ type: 'WRITE', record: { type: 'refused', no: event.no } });
-  const purse = turn.state.purses.get(request.purseId);
-  if (!purse) return;
-  purse.renewAfter = turn.now.mono + RENEW_PAUSE_MS;
-  // Money of ours is on its way back to the wallet: the answer was right, and will not be for long.
-  if (event.code !== 'wallet_frozen' && giveBack(turn, purse)) return waitAndAsk(turn, purse);
-  refuse(turn, purse, { code: event.code, from: event.code === 'wallet_frozen' ? 0n : request.need });
-  serve(turn, purse);
+  step.effects.push({ type: 'WRITE', record: { type: 'refused', no: event.no } });
+  const budget = step.state.budgets.get(request.budgetId);
+  if (!budget) return;
+  budget.renewAfter = step.now.mono + RENEW_PAUSE_MS;
+  // Credit of this node is on its way back to the wallet, so the refusal may soon be wrong: request again.
+  if (event.code !== 'wallet_frozen' && drainSpareLeases(step, budget))
+    return requestAgainLater(step, budget);
+  refuseWaiters(step, budget, { code: event.code, from: event.code === 'wallet_frozen' ? 0n : request.need });
+  holdForWaiters(step, budget);
 }
 
-function onConflict(turn: Turn, { no }: { no: number }): void {
-  const request = answered(turn, no);
+function onConflict(step: Step, { no }: { no: number }): void {
+  const request = removeAnsweredRequest(step, no);
   if (!request) return;
-  turn.effects.push({ type: 'WRITE', record: { type: 'refused', no } });
-  const purse = turn.state.purses.get(request.purseId);
-  if (!purse) return;
-  purse.renewAfter = turn.now.mono + RENEW_PAUSE_MS;
-  giveBack(turn, purse);
-  waitAndAsk(turn, purse);
+  step.effects.push({ type: 'WRITE', record: { type: 'refused', no } });
+  const budget = step.state.budgets.get(request.budgetId);
+  if (!budget) return;
+  budget.renewAfter = step.now.mono + RENEW_PAUSE_MS;
+  drainSpareLeases(step, budget);
+  requestAgainLater(step, budget);
 }
 
 /**
- * The wallet is too poor for those that wait: what is left of leases here, and too little for any of them,
- * goes back. Says whether something is on its way.
+ * Drains the budget's leases whose rest is too small for every waiting request, so that the wallet can grant
+ * one larger lease. Returns whether some credit is on its way back.
  */
-function giveBack(turn: Turn, purse: Purse): boolean {
-  if (purse.waiters.length === 0) return false;
+function drainSpareLeases(step: Step, budget: WalletBudget): boolean {
+  if (budget.waiters.length === 0) return false;
   let returning = false;
-  for (const id of purse.leaseIds) {
-    const lease = turn.state.leases.get(id);
+  for (const id of budget.leaseIds) {
+    const lease = step.state.leases.get(id);
     if (!lease) continue;
-    if (lease.remaining > 0n) drain(turn, lease);
+    if (lease.remaining > 0n) drainLease(step, lease);
     returning ||= lease.draining && lease.holds === 0;
   }
   return returning;
 }
 
-function onUnanswered(turn: Turn, { no }: { no: number }): void {
-  const request = turn.state.requests.get(no);
+function onUnanswered(step: Step, { no }: { no: number }): void {
+  const request = step.state.requests.get(no);
   if (!request) return;
-  const afterMs = growing(RESEND_MS, request.attempts);
+  const afterMs = backoffMs(RESEND_MS, request.attempts);
   request.attempts += 1;
-  turn.state.unheardAt = turn.now.mono;
-  request.resendAt = turn.now.mono + afterMs;
-  turn.effects.push({ type: 'RETRY', purseId: request.purseId, afterMs });
+  step.state.lastUnansweredAt = step.now.mono;
+  request.resendAt = step.now.mono + afterMs;
+  step.effects.push({ type: 'RETRY', budgetId: request.budgetId, afterMs });
 }
 
-function onUnsent(turn: Turn, { no }: { no: number }): void {
-  const request = answered(turn, no);
-  const purse = request && turn.state.purses.get(request.purseId);
-  if (purse) refuse(turn, purse, { code: 'unavailable', from: 0n });
+function onUnsent(step: Step, { no }: { no: number }): void {
+  const request = removeAnsweredRequest(step, no);
+  const budget = request && step.state.budgets.get(request.budgetId);
+  if (budget) refuseWaiters(step, budget, { code: 'unavailable', from: 0n });
 }
 
-function onRecall(turn: Turn, { leaseId }: { leaseId: string }): void {
-  const lease = turn.state.leases.get(leaseId);
+function onRecall(step: Step, { leaseId }: { leaseId: string }): void {
+  const lease = step.state.leases.get(leaseId);
   if (lease) {
     lease.draining = true;
-    closeIfDone(turn, lease);
+    closeIfDone(step, lease);
   } else {
-    noteUnknown(turn, leaseId);
+    recordUnknownRecall(step, leaseId);
   }
 }
 
-function onSettled(turn: Turn, { leases }: { leases: readonly SettledLease[] }): void {
+function onSettled(step: Step, { leases }: { leases: readonly SettledLease[] }): void {
   for (const { leaseId, count, rejected, rejectedSum } of leases) {
-    const lease = turn.state.leases.get(leaseId);
+    const lease = step.state.leases.get(leaseId);
     if (!lease) continue;
     lease.settled += count - rejected;
     lease.count -= rejected;
     lease.sum -= BigInt(rejectedSum);
-    closeIfDone(turn, lease);
+    closeIfDone(step, lease);
   }
 }
 
-function onClosed(turn: Turn, { leaseId }: { leaseId: string }): void {
-  turn.state.recalled.delete(leaseId);
-  const lease = turn.state.leases.get(leaseId);
+function onClosed(step: Step, { leaseId }: { leaseId: string }): void {
+  step.state.unknownRecalls.delete(leaseId);
+  const lease = step.state.leases.get(leaseId);
   if (!lease) return;
-  turn.state.leases.delete(leaseId);
-  turn.effects.push({ type: 'WRITE', record: { type: 'closed', leaseId } });
-  const purse = turn.state.purses.get(lease.purseId);
-  if (!purse) return;
-  purse.leaseIds = purse.leaseIds.filter((id) => id !== leaseId);
-  // The wallet is richer now: whoever waits need not wait for the pause to end.
-  purse.askAfter = 0;
-  serve(turn, purse);
+  step.state.leases.delete(leaseId);
+  step.effects.push({ type: 'WRITE', record: { type: 'closed', leaseId } });
+  const budget = step.state.budgets.get(lease.budgetId);
+  if (!budget) return;
+  budget.leaseIds = budget.leaseIds.filter((id) => id !== leaseId);
+  // The wallet has more credit now, so waiting requests need not wait for the back-off.
+  budget.requestAfter = 0;
+  holdForWaiters(step, budget);
 }
 
-function onConfirmed(turn: Turn, { sentAt }: { sentAt: Moment }): void {
-  for (const lease of turn.state.leases.values()) {
-    expireIfDue(turn, lease);
+function onConfirmed(step: Step, { sentAt }: { sentAt: Moment }): void {
+  for (const lease of step.state.leases.values()) {
+    expireIfDue(step, lease);
     lease.closeAfter = 0;
-    closeIfDone(turn, lease);
+    closeIfDone(step, lease);
     if (lease.expired || lease.confirmed.mono >= sentAt.mono) continue;
     lease.confirmed = sentAt;
   }
-  for (const unknown of turn.state.recalled.values()) unknown.closeAfter = 0;
-  // The control plane answers again: what it owes an answer to need not wait longer.
-  for (const request of turn.state.requests.values()) resend(turn, request);
+  for (const recall of step.state.unknownRecalls.values()) recall.closeAfter = 0;
+  // The control plane is reachable, so unanswered requests need not wait for their back-off.
+  for (const request of step.state.requests.values()) resend(step, request);
 }
 
-/** The wait is over, whatever the clock says: a timer may be early by a part of a millisecond. */
-function onRetry(turn: Turn, { purseId }: { purseId: string }): void {
-  for (const request of turn.state.requests.values()) if (request.purseId === purseId) resend(turn, request);
-  const purse = turn.state.purses.get(purseId);
-  if (purse) purse.askAfter = 0;
-  serve(turn, purse);
+/** The back-off is over, whatever the clock says: a timer may fire a fraction of a millisecond early. */
+function onRetry(step: Step, { budgetId }: { budgetId: string }): void {
+  for (const request of step.state.requests.values())
+    if (request.budgetId === budgetId) resend(step, request);
+  const budget = step.state.budgets.get(budgetId);
+  if (budget) budget.requestAfter = 0;
+  holdForWaiters(step, budget);
 }
 
-function onTick(turn: Turn): void {
-  for (const request of turn.state.requests.values()) resendIfDue(turn, request);
-  for (const lease of turn.state.leases.values()) {
-    expireIfDue(turn, lease);
-    closeIfDone(turn, lease);
+function onTick(step: Step): void {
+  for (const request of step.state.requests.values()) resendIfDue(step, request);
+  for (const lease of step.state.leases.values()) {
+    expireIfDue(step, lease);
+    closeIfDone(step, lease);
   }
-  // Looked up: a control plane that is away leaves as many questions open as there are purses.
-  const asked = new Set<string>();
-  for (const { purseId } of turn.state.requests.values()) asked.add(purseId);
-  for (const purse of turn.state.purses.values()) {
-    if (turn.now.mono - purse.lastHoldAt < IDLE_MS || purse.waiters.length > 0) continue;
-    for (const id of purse.leaseIds) drain(turn, turn.state.leases.get(id));
-    if (purse.leaseIds.length === 0 && !asked.has(purse.id)) turn.state.purses.delete(purse.id);
+  // A set, because there may be as many open requests as budgets while the control plane is away.
+  const withRequest = new Set<string>();
+  for (const { budgetId } of step.state.requests.values()) withRequest.add(budgetId);
+  for (const budget of step.state.budgets.values()) {
+    if (step.now.mono - budget.lastHoldAt < IDLE_MS || budget.waiters.length > 0) continue;
+    for (const id of budget.leaseIds) drainLease(step, step.state.leases.get(id));
+    if (budget.leaseIds.length === 0 && !withRequest.has(budget.id)) step.state.budgets.delete(budget.id);
   }
 }
 
-function onStop(turn: Turn): void {
-  turn.state.stopping = true;
-  for (const purse of turn.state.purses.values()) refuse(turn, purse, { code: 'unavailable', from: 0n });
-  for (const lease of turn.state.leases.values()) drain(turn, lease);
+function onStop(step: Step): void {
+  step.state.stopping = true;
+  for (const budget of step.state.budgets.values())
+    refuseWaiters(step, budget, { code: 'unavailable', from: 0n });
+  for (const lease of step.state.leases.values()) drainLease(step, lease);
 }
 
 const HANDLERS: Handlers = {
@@ -277,7 +289,7 @@ const HANDLERS: Handlers = {
   RECALL: onRecall,
   SETTLED: onSettled,
   CLOSED: onClosed,
-  NOT_CLOSED: (turn, { leaseId }) => closeLater(turn, leaseId),
+  NOT_CLOSED: (step, { leaseId }) => retryCloseLater(step, leaseId),
   CONFIRMED: onConfirmed,
   RETRY: onRetry,
   TICK: onTick,

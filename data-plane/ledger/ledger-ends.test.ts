@@ -1,13 +1,13 @@
-/** The ledger of a node at its start and at its end, and what hangs on no clock. */
+/** The ledger of a node at its start and its end, and what it does without waiting for a timer. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { realDisk } from './disk.ts';
 import type { Disk } from './disk.ts';
-import { Bank } from './model/bank.ts';
-import { keyOf, usageOf } from './model/records.ts';
+import { ControlDouble } from '../../test/ledger/control-double.ts';
+import { keyOf, usageOf } from '../../test/ledger/records.ts';
 import { openLedger } from './open-ledger.ts';
 import type { LedgerOptions, OpenLedger } from './open-ledger.ts';
 
@@ -17,12 +17,12 @@ const TEN_YEARS_MS = 10 * 365 * 24 * 3_600_000;
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 let folder: string;
-let bank: Bank;
+let controlPlane: ControlDouble;
 let opened: Set<OpenLedger>;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'gateway-ends-'));
-  bank = new Bank({ wallet_a: FULL });
+  controlPlane = new ControlDouble({ wallet_a: FULL });
   opened = new Set();
 });
 afterEach(async () => {
@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 
 async function open(more: Partial<LedgerOptions> = {}): Promise<OpenLedger> {
-  const ledger = await openLedger({ folder, control: bank, log: quiet, ...more });
+  const ledger = await openLedger({ folder, control: controlPlane, log: quiet, ...more });
   opened.add(ledger);
   return ledger;
 }
@@ -42,53 +42,53 @@ async function close(ledger: OpenLedger): Promise<void> {
   await ledger.close();
 }
 
-/** Lets everything happen that waits for no timer. */
+/** Runs the event loop until the condition holds; timers do not advance. */
 async function until(condition: () => boolean): Promise<void> {
-  while (!condition()) await turn();
+  while (!condition()) await nextTurn();
 }
 
-test('a start says its number, and when all is settled that was charged before it', async () => {
+test('a start reports its number, and whether all charges of earlier processes are settled', async () => {
   const before = await open();
   before.connect('node_1');
   const hold = await before.hold(keyOf('wallet_a'), PRICE);
   expect(before.formerSettled).toBe(true);
-  bank.away = true;
+  controlPlane.away = true;
   await hold.commit(usageOf('request_1', PRICE));
   await close(before);
   const after = await open();
   expect([after.start > before.start, after.formerSettled]).toEqual([true, false]);
-  bank.away = false;
+  controlPlane.away = false;
   after.connect('node_1');
   await expect.poll(() => after.formerSettled).toBe(true);
   const own = await after.hold(keyOf('wallet_a'), PRICE);
-  bank.away = true;
+  controlPlane.away = true;
   await own.commit(usageOf('request_2', PRICE));
   expect([after.usageBacklog, after.formerSettled]).toEqual([1, true]);
 });
 
-test('a ledger that is closed asks nobody any more: what it meant to ask again is not asked', async () => {
+test('a closed ledger sends none of its queued lease requests', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const answer = Promise.withResolvers<never>();
-  let asked = 0;
-  bank.requestLease = () => {
-    asked += 1;
-    return asked === 1 ? Promise.reject(new Error('away')) : answer.promise;
+  let requests = 0;
+  controlPlane.requestLease = () => {
+    requests += 1;
+    return requests === 1 ? Promise.reject(new Error('away')) : answer.promise;
   };
   const ledger = await open();
   ledger.connect('node_1');
   const refused = [ledger.hold(keyOf('wallet_a'), PRICE), ledger.hold(keyOf('wallet_b'), PRICE)];
   for (const each of refused) each.catch(() => undefined);
-  await until(() => asked === 2);
+  await until(() => requests === 2);
   await close(ledger);
-  // The other question is answered, badly, when there is no ledger any more.
+  // The second request fails after the ledger was closed.
   answer.reject(new Error('away'));
-  await turn();
+  await nextTurn();
   expect(vi.getTimerCount()).toBe(0);
   await Promise.allSettled(refused);
-  expect(asked).toBe(2);
+  expect(requests).toBe(2);
 });
 
-test('a ledger that is closed has no timer any more', async () => {
+test('a closed ledger has no timer left', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
   const ledger = await open();
   ledger.connect('node_1');
@@ -97,18 +97,18 @@ test('a ledger that is closed has no timer any more', async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('what was asked before the node was registered is asked when it is, without a wait', async () => {
+test('a lease request from before the registration is sent at once when the node is registered', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] });
   const ledger = await open({ clock: () => ({ mono: 1_000, wall: 1_000 }) });
   const held = ledger.hold(keyOf('wallet_a'), PRICE);
-  // Its next attempt waits for a timer, which never ends.
+  // The back-off before the next attempt is a timer, which never fires here.
   await until(() => vi.getTimerCount() === 3);
   ledger.connect('node_1');
   (await held).release();
-  expect(bank.requests).toBe(1);
+  expect(controlPlane.requests).toBe(1);
 });
 
-test('a question that is asked again is not written again', async () => {
+test('a resent lease request is not written to the journal again', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   let writes = 0;
   const disk: Disk = {
@@ -122,52 +122,52 @@ test('a question that is asked again is not written again', async () => {
       return { ...file, append };
     },
   };
-  let asked = 0;
-  bank.requestLease = async () => {
-    asked += 1;
+  let requests = 0;
+  controlPlane.requestLease = async () => {
+    requests += 1;
     throw new Error('away');
   };
   const ledger = await open({ disk });
   ledger.connect('node_1');
   const refused = ledger.hold(keyOf('wallet_a'), PRICE);
   refused.catch(() => undefined);
-  await until(() => asked === 1);
+  await until(() => requests === 1);
   const before = writes;
-  while (asked < 4) await vi.advanceTimersByTimeAsync(100);
+  while (requests < 4) await vi.advanceTimersByTimeAsync(100);
   expect(writes).toBe(before);
   await Promise.allSettled([refused]);
 });
 
-test('who is kept out of a folder is told by whom, and why', async () => {
+test('the error for a locked folder names the folder and what to do', async () => {
   await open();
-  await expect(openLedger({ folder, control: bank, log: quiet })).rejects.toMatchObject({
+  await expect(openLedger({ folder, control: controlPlane, log: quiet })).rejects.toMatchObject({
     message: `${folder} is in use by another node process: stop it, or give this node a DATA_DIR of its own`,
     cause: expect.any(Error),
   });
 });
 
-test('who asks while the ledger stops is refused at once, and waits for nothing', async () => {
+test('a request during the drain is refused at once', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const ledger = await open();
   ledger.connect('node_1');
   await ledger.drain(5_000);
   await expect(ledger.hold(keyOf('wallet_a'), PRICE)).rejects.toMatchObject({ code: 'unavailable' });
-  expect(bank.requests).toBe(0);
+  expect(controlPlane.requests).toBe(0);
 });
 
-test('a clean stop reports at once what cost nothing, too', async () => {
+test('a drain reports free requests at once', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const ledger = await open();
   ledger.connect('node_1');
   await until(() => vi.getTimerCount() === 1);
   ledger.report(usageOf('request_1', 0n));
   const drained = ledger.drain(5_000);
-  await until(() => bank.free.length === 1);
+  await until(() => controlPlane.free.length === 1);
   await vi.advanceTimersByTimeAsync(10);
   await drained;
 });
 
-test('a charge that comes after the end of its lease says that nothing was charged, and why', async () => {
+test('a charge after the deadline of its lease is refused, and the client gets an error', async () => {
   let now = { mono: 1_000, wall: 1_795_000_000_000 };
   const ledger = await open({ clock: () => now });
   ledger.connect('node_1');
@@ -175,41 +175,41 @@ test('a charge that comes after the end of its lease says that nothing was charg
   now = { ...now, mono: now.mono + TEN_YEARS_MS };
   await expect(hold.commit(usageOf('request_1', PRICE))).rejects.toMatchObject({
     code: 'unavailable',
-    message: 'The gateway lost its contact to billing while it answered; nothing was charged.',
+    message: 'The gateway lost contact with its billing while it answered. You were not charged. Try again.',
   });
 });
 
-test('a lease that waits to be closed has its charges reported at once', async () => {
+test('the charges of a recalled lease are reported at once', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const ledger = await open();
   ledger.connect('node_1');
   const hold = await ledger.hold(keyOf('wallet_a'), PRICE);
-  // It gathers what is to be reported.
+  // The settler now gathers records.
   await until(() => vi.getTimerCount() === 1);
   ledger.recall('lease_1');
   await hold.commit(usageOf('request_1', PRICE));
-  // No timer ends, so nothing that gathers is ever sent.
-  await until(() => bank.openLeases === 0);
-  expect(bank.balances.get('wallet_a')).toBe(FULL - PRICE);
+  // No timer fires, so a report that still gathers would never be sent.
+  await until(() => controlPlane.openLeases === 0);
+  expect(controlPlane.balances.get('wallet_a')).toBe(FULL - PRICE);
 });
 
-test('who waits when a clock is set right has a hold of his own, beside the one who comes then', async () => {
+test('a request that waits while a clock is corrected gets its own hold beside a later one', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   let now = { mono: 1_000, wall: 1_795_000_000_000 };
   const ledger = await open({ clock: () => now });
   ledger.connect('node_1');
   (await ledger.hold(keyOf('wallet_a'), PRICE)).release();
-  bank.away = true;
+  controlPlane.away = true;
   now = { ...now, wall: now.wall + TEN_YEARS_MS };
   const first = ledger.hold(keyOf('wallet_a'), PRICE);
   now = { ...now, wall: now.wall - TEN_YEARS_MS };
   const second = ledger.hold(keyOf('wallet_a'), PRICE);
   await (await first).commit(usageOf('request_1', PRICE));
   await (await second).commit(usageOf('request_2', PRICE));
-  expect(ledger.tally).toMatchObject({ charges: 2, chargedMicros: 2n * PRICE });
+  expect(ledger.totals).toMatchObject({ charges: 2, chargedMicros: 2n * PRICE });
 });
 
-test('what is not there cannot be made durable, and that is told', async () => {
+test('syncing a missing file or folder fails', async () => {
   const missing = join(folder, 'missing');
   await expect(realDisk.syncFile(missing)).rejects.toThrow('ENOENT');
   await expect(realDisk.syncFolder(missing)).rejects.toThrow('ENOENT');

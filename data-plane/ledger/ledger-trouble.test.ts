@@ -1,4 +1,4 @@
-/** The ledger when its disk, its registration or the control plane fails it: no money is lost or kept. */
+/** The ledger when its disk, its registration or the control plane fails: no credit is lost or kept. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,8 +6,8 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { GatewayError } from '@gateway/shared/failures';
 import { realDisk } from './disk.ts';
 import type { Disk } from './disk.ts';
-import { Bank } from './model/bank.ts';
-import { keyOf, usageOf } from './model/records.ts';
+import { ControlDouble } from '../../test/ledger/control-double.ts';
+import { keyOf, usageOf } from '../../test/ledger/records.ts';
 import { openLedger } from './open-ledger.ts';
 import type { LedgerOptions, OpenLedger } from './open-ledger.ts';
 
@@ -16,11 +16,11 @@ const FULL = PRICE * 10_000n;
 
 let folder: string;
 let full: boolean;
-let bank: Bank;
+let controlPlane: ControlDouble;
 let opened: OpenLedger[];
 let warnings: object[];
 
-/** Takes nothing while it is full. */
+/** A disk that refuses writes while `full` is true. */
 const disk: Disk = {
   ...realDisk,
   create: async (path) => {
@@ -30,8 +30,8 @@ const disk: Disk = {
   },
 };
 
-/** Takes everything and keeps nothing: for who must not wait for a real one on a busy machine. */
-const swift: Disk = {
+/** A disk that discards all writes, for tests that must not depend on the speed of a real one. */
+const discarding: Disk = {
   ...realDisk,
   create: async (path) => ({ ...(await realDisk.create(path)), append: async () => undefined }),
 };
@@ -39,7 +39,7 @@ const swift: Disk = {
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'gateway-trouble-'));
   full = false;
-  bank = new Bank({ wallet_a: FULL });
+  controlPlane = new ControlDouble({ wallet_a: FULL });
   opened = [];
   warnings = [];
 });
@@ -55,7 +55,7 @@ async function open(more: Partial<LedgerOptions> = {}): Promise<OpenLedger> {
     warn: (fields: object) => void warnings.push(fields),
     error: () => undefined,
   };
-  const ledger = await openLedger({ folder, control: bank, log, disk, ...more });
+  const ledger = await openLedger({ folder, control: controlPlane, log, disk, ...more });
   opened.push(ledger);
   return ledger;
 }
@@ -69,44 +69,46 @@ async function refusalOf(promise: Promise<unknown>): Promise<{ code: string; mes
   return { code: error.code, message: error.message };
 }
 
-test('a folder whose journal cannot be read is let go: the next attempt may have it', async () => {
-  const sick: Disk = { ...realDisk, list: () => Promise.reject(new Error('EIO')) };
-  await expect(open({ disk: sick })).rejects.toThrow('EIO');
+test('a folder whose journal cannot be read is unlocked, so that the next attempt can open it', async () => {
+  const unreadable: Disk = { ...realDisk, list: () => Promise.reject(new Error('EIO')) };
+  await expect(open({ disk: unreadable })).rejects.toThrow('EIO');
   await expect(open()).resolves.toBeDefined();
 });
 
-test('a charge that the disk does not take counts nowhere, and its price is free again', async () => {
+test('a charge that the disk refuses is not counted, and its price is free again', async () => {
   const ledger = await open();
   ledger.connect('node_1');
   const hold = await ledger.hold(keyOf('wallet_a'), PRICE);
   full = true;
   expect(await refusalOf(hold.commit(usageOf('request_1', PRICE)))).toEqual({
     code: 'unavailable',
-    message: 'The gateway could not record the charge; nothing was charged.',
+    message: 'The gateway could not record the charge. You were not charged. Try again.',
   });
-  expect(ledger.tally).toMatchObject({ charges: 0, chargedMicros: 0n });
+  expect(ledger.totals).toMatchObject({ charges: 0, chargedMicros: 0n });
   full = false;
   await expect.poll(() => ledger.writable).toBe(true);
   await ledger.drain(5_000);
-  expect([bank.openLeases, bank.charges.size, bank.balances.get('wallet_a')]).toEqual([0, 0, FULL]);
+  expect([controlPlane.openLeases, controlPlane.charges.size, controlPlane.balances.get('wallet_a')]).toEqual(
+    [0, 0, FULL],
+  );
 });
 
-test('a charge that cannot be put into words counts nowhere, and its price is free again', async () => {
+test('a charge that cannot be encoded is not counted, and its price is free again', async () => {
   const ledger = await open();
   ledger.connect('node_1');
   const hold = await ledger.hold(keyOf('wallet_a'), PRICE);
   expect(await refusalOf(hold.commit({ ...usageOf('request_1', PRICE), at: Number.NaN }))).toEqual({
     code: 'unavailable',
-    message: 'The gateway could not record the charge; nothing was charged.',
+    message: 'The gateway could not record the charge. You were not charged. Try again.',
   });
   const next = await ledger.hold(keyOf('wallet_a'), PRICE);
   await next.commit(usageOf('request_2', PRICE));
-  expect(ledger.tally).toMatchObject({ charges: 1, chargedMicros: PRICE });
+  expect(ledger.totals).toMatchObject({ charges: 1, chargedMicros: PRICE });
   await ledger.drain(5_000);
-  expect([bank.openLeases, bank.balances.get('wallet_a')]).toEqual([0, FULL - PRICE]);
+  expect([controlPlane.openLeases, controlPlane.balances.get('wallet_a')]).toEqual([0, FULL - PRICE]);
 });
 
-test('while the disk takes nothing what costs something is refused, though a lease has room', async () => {
+test('paid requests are refused while the disk refuses writes, even if a lease has room', async () => {
   const ledger = await open();
   ledger.connect('node_1');
   const [first, second] = [
@@ -119,33 +121,33 @@ test('while the disk takes nothing what costs something is refused, though a lea
   expect(ledger.writable).toBe(false);
   expect(await refusalOf(ledger.hold(keyOf('wallet_a'), PRICE))).toEqual({
     code: 'unavailable',
-    message: 'The gateway cannot record charges at the moment.',
+    message: 'The gateway cannot record charges at the moment. Try again shortly.',
   });
 });
 
-test('a question that the disk does not take is not asked: each lease has a record', async () => {
+test('a lease request that the journal refuses is not sent', async () => {
   const ledger = await open();
   ledger.connect('node_1');
   full = true;
   expect((await refusalOf(ledger.hold(keyOf('wallet_a'), PRICE))).code).toBe('unavailable');
-  expect([bank.requests, bank.openLeases]).toEqual([0, 0]);
+  expect([controlPlane.requests, controlPlane.openLeases]).toEqual([0, 0]);
   full = false;
   await expect.poll(() => ledger.writable).toBe(true);
   (await ledger.hold(keyOf('wallet_a'), PRICE)).release();
-  expect(bank.requests).toBe(1);
+  expect(controlPlane.requests).toBe(1);
 });
 
-test('before the node is registered nobody is asked, who waits is told 503; then it goes on', async () => {
+test('requests get 503 before the node is registered, and are served afterwards', async () => {
   const ledger = await open();
   expect((await refusalOf(ledger.hold(keyOf('wallet_a'), PRICE))).code).toBe('unavailable');
-  expect(bank.requests).toBe(0);
+  expect(controlPlane.requests).toBe(0);
   ledger.connect('node_1');
   await (await ledger.hold(keyOf('wallet_a'), PRICE)).commit(usageOf('request_1', PRICE));
-  expect(bank.requests).toBe(1);
-  expect(ledger.tally).toMatchObject({ leases: 1, charges: 1, chargedMicros: PRICE });
+  expect(controlPlane.requests).toBe(1);
+  expect(ledger.totals).toMatchObject({ leases: 1, charges: 1, chargedMicros: PRICE });
 });
 
-test('leases of an earlier process are not closed before the node is registered, and are then', async () => {
+test('leases of an earlier process are closed once the node is registered', async () => {
   const before = await open();
   before.connect('node_1');
   (await before.hold(keyOf('wallet_a'), PRICE)).release();
@@ -153,125 +155,128 @@ test('leases of an earlier process are not closed before the node is registered,
   opened.length = 0;
   const after = await open();
   await after.drain(20);
-  expect(bank.openLeases).toBe(1);
+  expect(controlPlane.openLeases).toBe(1);
   after.connect('node_1');
-  await expect.poll(() => bank.openLeases).toBe(0);
-  expect(bank.balances.get('wallet_a')).toBe(FULL);
+  await expect.poll(() => controlPlane.openLeases).toBe(0);
+  expect(controlPlane.balances.get('wallet_a')).toBe(FULL);
 });
 
-test('a lease that was not closed because nobody answered, or too early, is closed later', async () => {
+test('a lease whose close message failed or came too early is closed later', async () => {
   const ledger = await open();
   ledger.connect('node_1');
   (await ledger.hold(keyOf('wallet_a'), PRICE)).release();
-  bank.away = true;
+  controlPlane.away = true;
   await ledger.drain(20);
-  expect(bank.openLeases).toBe(1);
-  bank.away = false;
-  const { closeLease } = bank;
+  expect(controlPlane.openLeases).toBe(1);
+  controlPlane.away = false;
+  const { closeLease } = controlPlane;
   let early = 0;
-  bank.closeLease = async (input) => {
-    if (early > 0) return closeLease.call(bank, input);
+  controlPlane.closeLease = async (input) => {
+    if (early > 0) return closeLease.call(controlPlane, input);
     early += 1;
     return { ok: false, userErrors: [{ code: 'CONFLICT', message: 'not settled yet' }] };
   };
-  await expect.poll(() => bank.openLeases).toBe(0);
+  await expect.poll(() => controlPlane.openLeases).toBe(0);
   expect(warnings).toEqual([{ leaseId: 'lease_1', count: 0, reason: 'not settled yet' }]);
-  expect(bank.balances.get('wallet_a')).toBe(FULL);
+  expect(controlPlane.balances.get('wallet_a')).toBe(FULL);
 });
 
-test('a recalled lease that is nobody’s is given back, also when nobody answers at first', async () => {
+test('a recalled lease that the node does not know is closed, even if the first attempts fail', async () => {
   const ledger = await open();
   ledger.connect('node_1');
   const { journalId } = ledger;
-  const asked = { nodeId: 'node_1', journalId, requestNo: 99, walletId: 'wallet_a' };
-  const { leaseId } = await bank.requestLease({ ...asked, want: '1', need: '1', waiting: '0' });
-  bank.away = true;
+  const input = { nodeId: 'node_1', journalId, requestNo: 99, walletId: 'wallet_a' };
+  const { leaseId } = await controlPlane.requestLease({ ...input, want: '1', need: '1', waiting: '0' });
+  controlPlane.away = true;
   ledger.recall(leaseId ?? '');
   await ledger.drain(20);
-  expect(bank.openLeases).toBe(1);
-  bank.away = false;
-  // A clean stop waits for it.
+  expect(controlPlane.openLeases).toBe(1);
+  controlPlane.away = false;
+  // The drain waits for the close.
   await ledger.drain(5_000);
-  expect([bank.openLeases, bank.balances.get('wallet_a')]).toEqual([0, FULL]);
+  expect([controlPlane.openLeases, controlPlane.balances.get('wallet_a')]).toEqual([0, FULL]);
 });
 
-test('a clean stop gives back what a question that is under way still brings', async () => {
+test('a drain returns the lease of a request that was under way', async () => {
   const ledger = await open();
   ledger.connect('node_1');
-  const { requestLease } = bank;
-  const asked = Promise.withResolvers<void>();
+  const { requestLease } = controlPlane;
+  const arrived = Promise.withResolvers<void>();
   const answer = Promise.withResolvers<void>();
-  bank.requestLease = async (input) => {
-    const granted = await requestLease.call(bank, input);
-    asked.resolve();
+  controlPlane.requestLease = async (input) => {
+    const granted = await requestLease.call(controlPlane, input);
+    arrived.resolve();
     await answer.promise;
     return granted;
   };
   const held = refusalOf(ledger.hold(keyOf('wallet_a'), PRICE));
-  await asked.promise;
+  await arrived.promise;
   const drained = ledger.drain(5_000);
   expect((await held).code).toBe('unavailable');
-  expect(bank.openLeases).toBe(1);
+  expect(controlPlane.openLeases).toBe(1);
   answer.resolve();
   await drained;
-  expect([bank.openLeases, bank.balances.get('wallet_a')]).toEqual([0, FULL]);
+  expect([controlPlane.openLeases, controlPlane.balances.get('wallet_a')]).toEqual([0, FULL]);
 });
 
 test('a lease that the control plane does not know any more counts as closed', async () => {
   const ledger = await open();
   ledger.connect('node_1');
   (await ledger.hold(keyOf('wallet_a'), PRICE)).release();
-  bank.closeLease = async () => ({ ok: false, userErrors: [{ code: 'NOT_FOUND', message: 'no such' }] });
+  controlPlane.closeLease = async () => ({
+    ok: false,
+    userErrors: [{ code: 'NOT_FOUND', message: 'no such' }],
+  });
   await ledger.drain(5_000);
-  expect(ledger.tally.leases).toBe(0);
+  expect(ledger.totals.leases).toBe(0);
 });
 
-test('who waits while another node gives its lease back has it as soon as that is back', async () => {
-  bank = new Bank({ wallet_a: PRICE });
-  // Time stands still: nobody gives up, and a timer that is early by the clock ends its wait all the same.
+test('a waiting request gets the credit as soon as another node has returned it', async () => {
+  controlPlane = new ControlDouble({ wallet_a: PRICE });
+  // The clock stands still, so no request gives up, and every timer fires early by that clock.
   const clock = () => ({ mono: 1_000, wall: 1_000 });
   const nodes = [
-    await open({ disk: swift, clock }),
-    await open({ disk: swift, clock, folder: join(folder, 'other') }),
+    await open({ disk: discarding, clock }),
+    await open({ disk: discarding, clock, folder: join(folder, 'other') }),
   ];
-  bank.onRecall = (leaseId) => nodes.forEach((ledger) => ledger.recall(leaseId));
+  controlPlane.onRecall = (leaseId) => nodes.forEach((ledger) => ledger.recall(leaseId));
   for (const [at, ledger] of nodes.entries()) ledger.connect(`node_${at}`);
   const [one, other] = nodes as [OpenLedger, OpenLedger];
   (await one.hold(keyOf('wallet_a'), PRICE)).release();
   (await other.hold(keyOf('wallet_a'), PRICE)).release();
   void one.drain(5_000);
   void other.drain(5_000);
-  await expect.poll(() => bank.openLeases).toBe(0);
-  expect(bank.balances.get('wallet_a')).toBe(PRICE);
+  await expect.poll(() => controlPlane.openLeases).toBe(0);
+  expect(controlPlane.balances.get('wallet_a')).toBe(PRICE);
 });
 
-test('who waits for money that is in use elsewhere waits for three seconds, and not for ever', async () => {
-  bank = new Bank({ wallet_a: PRICE });
+test('a request for credit that another node holds waits three seconds', async () => {
+  controlPlane = new ControlDouble({ wallet_a: PRICE });
   let time = 0;
   const clock = () => ({ mono: time, wall: time });
   const [one, other] = [await open(), await open({ folder: join(folder, 'other'), clock })];
   one.connect('node_1');
   other.connect('node_2');
   const held = await one.hold(keyOf('wallet_a'), PRICE);
-  let told: { code: string; message: string } | undefined;
-  const waiting = refusalOf(other.hold(keyOf('wallet_a'), PRICE)).then((refusal) => (told = refusal));
+  let refusal: { code: string; message: string } | undefined;
+  const waiting = refusalOf(other.hold(keyOf('wallet_a'), PRICE)).then((result) => (refusal = result));
   await new Promise((resolve) => setTimeout(resolve, 700));
-  expect(told).toBeUndefined();
-  // What ends the wait is early by the clock, as timers are.
+  expect(refusal).toBeUndefined();
+  // The timer fires early by the clock, as timers may.
   time = 2_999.5;
   expect((await waiting).code).toBe('unavailable');
   held.release();
 });
 
-test('a key with a limit of its own is told, too, when the control plane is away', async () => {
+test('a key with a spend limit gets 503 while the control plane is away', async () => {
   const ledger = await open();
   ledger.connect('node_1');
-  bank.away = true;
+  controlPlane.away = true;
   const limited = keyOf('wallet_a', { id: 'key_1', hasSpendLimit: true });
   expect((await refusalOf(ledger.hold(limited, PRICE))).code).toBe('unavailable');
 });
 
-test('who has money at once leaves no timer behind', async () => {
+test('a request that is held at once leaves no timer behind', async () => {
   const ledger = await open();
   ledger.connect('node_1');
   (await ledger.hold(keyOf('wallet_a'), PRICE)).release();
@@ -283,8 +288,8 @@ test('who has money at once leaves no timer behind', async () => {
   for (const hold of holds) hold.release();
 });
 
-test('a disk that cannot write says so: nothing counts as written', async () => {
-  // Where there is no such device, nobody may make it.
+test('a write that the disk refuses fails', async () => {
+  // Without this device, creating it must fail as well.
   const write = async () => {
     const device = await realDisk.create('/dev/full');
     try {
@@ -299,12 +304,12 @@ test('a disk that cannot write says so: nothing counts as written', async () => 
   await expect(file.append(Buffer.from('x'))).rejects.toThrow();
 });
 
-test('what is read is the bytes at their place, fewer at the end of the file', async () => {
+test('a read returns the bytes at its position, and fewer at the end of the file', async () => {
   const path = join(folder, 'read');
   const file = await realDisk.create(path);
   await file.append(Buffer.from('0123456789'));
   await file.append(Buffer.from('abc'));
-  await file.cut(11);
+  await file.truncate(11);
   await file.close();
   const read = async (position: number, length: number) =>
     String(await realDisk.read(path, position, length));

@@ -1,60 +1,59 @@
-/** What the pipeline knows of money: hold a price, then commit it once or give it back. */
+/** The ledger of a node as other code uses it: hold a price, then commit or release it exactly once. */
 import type { KeyRecord, UsageRecord } from '@gateway/shared/records';
 import type { Micros } from '@gateway/shared/money';
 import type { Moment } from './state.ts';
 
+/** What the request path needs of the ledger. */
 export interface Ledger {
   /**
-   * Reserves one price from a lease of the key's wallet. Immediate where a lease has room, else asks the
-   * control plane.
-   * Throws `insufficient_funds`, `spend_limit_reached` or `wallet_frozen` when the control plane says so, and
-   * `unavailable`
-   * when it is away (at most 500 ms of waiting once that is known, else 3 s), the journal is not writable, or
-   * the lease is too old.
+   * Reserves one price from a lease of the key's wallet: at once if a lease has room, otherwise after asking
+   * the control plane for a lease.
+   * Throws `insufficient_funds`, `spend_limit_reached` or `wallet_frozen` if the control plane says so.
+   * Throws `unavailable` if the control plane does not answer (after 500 ms if it is known to be away, else
+   * after at most 3 s), or if the journal is not writable.
    */
   hold(key: KeyRecord, price: Micros): Promise<Hold>;
-  /** Records a request that cost nothing, for the usage log. Best effort, bounded, never waits. */
+  /** Queues the usage record of a free request. Never waits; records are dropped when too many are queued. */
   report(usage: UsageRecord): void;
 }
 
-/** One reserved price. Exactly one of `commit` and `release` is called. */
+/** One reserved price. Call exactly one of `commit` and `release`. */
 export interface Hold {
   /**
-   * Makes the charge durable (journal record, fdatasync) and resolves then; the end of the answer may leave
-   * after it.
-   * Throws `unavailable` when the lease expired meanwhile or the disk refuses: then nothing was charged.
+   * Resolves when the charge is durable in the journal; only then may the end of the answer be sent.
+   * Throws `unavailable` if the lease has expired or the disk refuses the write: then nothing was charged.
    */
   commit(usage: UsageRecord): Promise<void>;
-  /** Gives the price back. Nothing was charged. */
+  /** Returns the price to the lease. Nothing was charged. */
   release(): void;
 }
 
-/** A ledger at work, as the process that runs it sees it. */
+/** An open ledger, as the process that runs it sees it. */
 export interface OpenLedger extends Ledger {
   readonly journalId: string;
-  /** Of this process alone. */
+  /** Identifies this process. */
   readonly instanceId: string;
-  /** Which of the processes that have had the journal this is, counted upwards. */
+  /** Number of this process among all that have opened the journal; later ones have higher numbers. */
   readonly start: number;
-  /** Whether all charges are settled that stood in the journal when this process began. */
+  /** Whether all charges of earlier processes on this journal are settled. */
   readonly formerSettled: boolean;
-  /** False while the disk refuses charges, or does not answer: paid requests are answered with 503. */
+  /** False while the disk refuses writes or hangs; then paid requests are answered with 503. */
   readonly writable: boolean;
-  /** Charges and free records that the control plane does not have yet. */
+  /** Number of charges and free usage records that are not settled. */
   readonly usageBacklog: number;
-  /** Free usage records that were dropped because the control plane was away for long. */
+  /** Number of free usage records that were dropped. */
   readonly usageDropped: number;
-  /** Leases held now; charges made durable since the start, their sum; those that are parked. */
-  readonly tally: { leases: number; charges: number; chargedMicros: Micros; parked: number };
+  /** Open leases; charges since the start and their sum; charges in quarantine. */
+  readonly totals: { leases: number; charges: number; chargedMicros: Micros; quarantined: number };
   now(): Moment;
-  /** From here on leases are asked for and usage is reported, as this node. */
+  /** Starts to request leases and to report usage as this node. */
   connect(nodeId: string): void;
-  /** The control plane answered a heartbeat that was sent at that moment. */
-  confirm(sentAt: Moment): void;
-  /** The control plane wants a lease back. */
+  /** Extends all leases: the control plane answered a heartbeat that was sent at `sentAt`. */
+  confirmLeases(sentAt: Moment): void;
+  /** Returns a lease, because the control plane asks for it. */
   recall(leaseId: string): void;
-  /** Refuses new holds, settles and closes every lease; resolves when that is done or the time is over. */
+  /** Refuses new holds, settles all charges and closes all leases. Resolves when done, or after `limitMs`. */
   drain(limitMs: number): Promise<void>;
-  /** Writes what waits, closes the journal and lets the folder go. */
+  /** Writes all queued records, closes the journal and unlocks its folder. */
   close(): Promise<void>;
 }

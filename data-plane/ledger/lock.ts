@@ -1,14 +1,13 @@
-/** Keeps a second process out of a journal folder. The lock dies with the process that holds it. */
+/** Locks a journal folder for one process. The operating system releases the lock when the process ends. */
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** Lets the folder go. */
-export type Unlock = () => void;
+/** Releases the lock. */
+type Unlock = () => void;
 
 /**
- * Takes the folder for this process alone. Throws when another process has it.
- * Node offers no file locks of its own; SQLite's are the operating system's and vanish with their process,
- * however it ends.
+ * Locks the folder. Throws if another process holds the lock.
+ * Node has no API for file locks. SQLite uses those of the operating system, which end with the process.
  */
 export function lockFolder(folder: string): Unlock {
   const database = new DatabaseSync(join(folder, 'lock'));

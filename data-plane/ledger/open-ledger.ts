@@ -1,44 +1,44 @@
-/** The ledger at work: the money rules, the journal, the settler and the control plane put together. */
+/** The ledger of a running node: connects the money rules, the journal, the settler and the control plane. */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import type { GatewayError } from '@gateway/shared/failures';
 import type { Micros } from '@gateway/shared/money';
 import type { KeyRecord, UsageRecord } from '@gateway/shared/records';
-import { TimeTexts } from '@gateway/shared/time-texts';
-import type { Control } from '../control.ts';
+import { TimestampFormatter } from '@gateway/shared/timestamps';
+import type { Control } from '../control/client.ts';
 import type { Log } from '../log.ts';
-import { isSettledTo } from './book.ts';
+import { isSettledUpTo } from './journal-state.ts';
 import { realDisk } from './disk.ts';
 import type { Disk } from './disk.ts';
 import type { LedgerEffect, LedgerEvent } from './events.ts';
-import { LeaseHold, refusal, unavailable } from './holds.ts';
+import { LeaseHold, refusalError, unavailableError } from './holds.ts';
 import type { HoldActions } from './holds.ts';
 import { openJournal } from './journal.ts';
 import type { Journal } from './journal.ts';
 import type { Hold, OpenLedger } from './ledger.ts';
-import { LeaseDesk } from './lease-desk.ts';
-import { mayCommit, step } from './leases.ts';
+import { LeaseClient } from './lease-client.ts';
+import { isLeaseChargeable, applyEvent } from './leases.ts';
 import { chargeAt } from './lines.ts';
 import { lockFolder } from './lock.ts';
 import { Settler } from './settle.ts';
-import { beginWith, isCleared, purseIdOf } from './state.ts';
-import type { LedgerState, Moment, PurseOwner } from './state.ts';
+import { initialLedgerState, isDrained, budgetIdOf } from './state.ts';
+import type { LedgerState, Moment, BudgetOwner } from './state.ts';
 
 export type { OpenLedger } from './ledger.ts';
 
-/**
- * How long a request waits for money while the control plane is away, and at most while it answers, in ms.
- */
-const WAIT_MS = { silent: 500, most: 3_000 };
-const OUT_OF_CONTACT = 'The gateway lost its contact to billing while it answered; nothing was charged.';
-const NOT_RECORDED = 'The gateway could not record the charge; nothing was charged.';
-/** A timer may be early by a part of a millisecond of the clock. */
-const EARLY_MS = 1;
+/** How long a request waits for a hold while the control plane is away, and at most, in ms. */
+const WAIT_MS = { away: 500, most: 3_000 };
+const NOT_WRITABLE = 'The gateway cannot record charges at the moment. Try again shortly.';
+const LEASE_EXPIRED =
+  'The gateway lost contact with its billing while it answered. You were not charged. Try again.';
+const NOT_RECORDED = 'The gateway could not record the charge. You were not charged. Try again.';
+/** A timer may fire a fraction of a millisecond early. */
+const TIMER_EARLY_MS = 1;
 const TICK_MS = 1_000;
 
 export interface LedgerOptions {
-  /** Where the journal lives; this process locks it. */
+  /** Folder of the journal; this process locks it. */
   folder: string;
   control: Pick<Control, 'requestLease' | 'closeLease' | 'reportUsage'>;
   log: Log;
@@ -46,7 +46,7 @@ export interface LedgerOptions {
   clock?(): Moment;
 }
 
-/** Locks the folder, replays its journal and begins. Throws when another process has it or it is damaged. */
+/** Locks the folder and replays its journal. Throws if the folder is in use or the journal is damaged. */
 export async function openLedger(options: LedgerOptions): Promise<OpenLedger> {
   mkdirSync(options.folder, { recursive: true, mode: 0o700 });
   const unlock = lockFolder(options.folder);
@@ -73,13 +73,13 @@ class NodeLedger implements OpenLedger {
   readonly #settler: Settler;
   readonly #state: LedgerState;
   readonly #unlock: () => void;
-  /** The last charge of the processes before this one. */
-  readonly #formerSeq: number;
+  /** Number of the last charge of earlier processes. */
+  readonly #lastEarlierSeq: number;
   readonly #waiting = new Map<number, Waiting>();
-  readonly #ticking: NodeJS.Timeout;
+  readonly #ticker: NodeJS.Timeout;
   readonly #retries = new Set<NodeJS.Timeout>();
-  readonly #desk: LeaseDesk;
-  readonly #times = new TimeTexts();
+  readonly #leaseClient: LeaseClient;
+  readonly #times = new TimestampFormatter();
   readonly #actions: HoldActions = {
     commit: (leaseId, price, usage) => this.#commit(leaseId, price, usage),
     release: (leaseId, price) => this.#dispatch({ type: 'RELEASE', leaseId, price }),
@@ -94,22 +94,22 @@ class NodeLedger implements OpenLedger {
     this.#options = options;
     this.#journal = journal;
     this.#unlock = unlock;
-    this.#formerSeq = journal.nextSeq - 1;
-    this.#state = beginWith(journal.book);
+    this.#lastEarlierSeq = journal.nextSeq - 1;
+    this.#state = initialLedgerState(journal.state);
     this.#settler = new Settler({
       journal,
       reportUsage: (report) => options.control.reportUsage(report),
       onSettled: (leases) => this.#dispatch({ type: 'SETTLED', leases }),
       log: options.log,
     });
-    this.#desk = new LeaseDesk({
-      caller: () => ({ ...options, journalId: this.journalId, nodeId: this.#nodeId }),
+    this.#leaseClient = new LeaseClient({
+      context: () => ({ ...options, journalId: this.journalId, nodeId: this.#nodeId }),
       write: (record) => journal.append(record),
-      purseOf: (leaseId) => this.#state.purses.get(this.#state.leases.get(leaseId)?.purseId ?? ''),
-      tell: (event) => this.#dispatch(event),
+      budgetOf: (leaseId) => this.#state.budgets.get(this.#state.leases.get(leaseId)?.budgetId ?? ''),
+      dispatch: (event) => this.#dispatch(event),
     });
-    this.#ticking = setInterval(() => {
-      journal.watch.look();
+    this.#ticker = setInterval(() => {
+      journal.stallDetector.check();
       this.#dispatch({ type: 'TICK' });
     }, TICK_MS);
   }
@@ -121,7 +121,7 @@ class NodeLedger implements OpenLedger {
     return this.#journal.start;
   }
   get formerSettled(): boolean {
-    return isSettledTo(this.#journal.book, this.#formerSeq);
+    return isSettledUpTo(this.#journal.state, this.#lastEarlierSeq);
   }
   get writable(): boolean {
     return this.#journal.writable;
@@ -133,10 +133,10 @@ class NodeLedger implements OpenLedger {
     return this.#settler.dropped;
   }
 
-  get tally(): OpenLedger['tally'] {
-    const { book } = this.#journal;
+  get totals(): OpenLedger['totals'] {
     const leases = this.#state.leases.size;
-    return { leases, charges: this.#charges, chargedMicros: this.#charged, parked: book.parked.size };
+    const quarantined = this.#journal.state.quarantined.size;
+    return { leases, charges: this.#charges, chargedMicros: this.#charged, quarantined };
   }
 
   now(): Moment {
@@ -146,11 +146,11 @@ class NodeLedger implements OpenLedger {
   connect(nodeId: string): void {
     this.#nodeId = nodeId;
     this.#settler.start(nodeId);
-    this.confirm(this.now());
+    this.confirmLeases(this.now());
     this.#dispatch({ type: 'TICK' });
   }
 
-  confirm(sentAt: Moment): void {
+  confirmLeases(sentAt: Moment): void {
     this.#dispatch({ type: 'CONFIRMED', sentAt });
   }
   recall(leaseId: string): void {
@@ -162,26 +162,30 @@ class NodeLedger implements OpenLedger {
 
   async hold(key: KeyRecord, price: Micros): Promise<Hold> {
     if (price === 0n) return { commit: async (usage) => this.report(usage), release: () => undefined };
-    if (!this.#journal.writable) throw unavailable('The gateway cannot record charges at the moment.');
+    if (!this.#journal.writable) throw unavailableError(NOT_WRITABLE);
     const { walletId } = key;
     const keyId = key.hasSpendLimit ? key.id : null;
     const waiter = ++this.#lastWaiter;
-    let decided: LedgerEffect | undefined;
-    for (const effect of step(this.#state, { type: 'HOLD', waiter, walletId, keyId, price }, this.now())) {
-      if ('waiter' in effect && effect.waiter === waiter) decided = effect;
+    let decision: LedgerEffect | undefined;
+    for (const effect of applyEvent(
+      this.#state,
+      { type: 'HOLD', waiter, walletId, keyId, price },
+      this.now(),
+    )) {
+      if ('waiter' in effect && effect.waiter === waiter) decision = effect;
       else this.#perform(effect);
     }
-    if (decided?.type === 'REFUSE') throw refusal(decided.code);
+    if (decision?.type === 'REFUSE') throw refusalError(decision.code);
     const leaseId =
-      decided?.type === 'HELD' ? decided.leaseId : await this.#wait(waiter, { walletId, keyId });
+      decision?.type === 'HELD' ? decision.leaseId : await this.#wait(waiter, { walletId, keyId });
     return new LeaseHold(leaseId, price, this.#actions);
   }
 
   async drain(limitMs: number): Promise<void> {
     this.#dispatch({ type: 'STOP' });
     const until = this.now().mono + limitMs;
-    while (this.now().mono < until && !(isCleared(this.#state) && this.usageBacklog === 0)) {
-      this.#settler.hurry();
+    while (this.now().mono < until && !(isDrained(this.#state) && this.usageBacklog === 0)) {
+      this.#settler.reportNow();
       await new Promise((resolve) => {
         setTimeout(resolve, 10);
       });
@@ -190,22 +194,22 @@ class NodeLedger implements OpenLedger {
 
   async close(): Promise<void> {
     this.#closed = true;
-    clearInterval(this.#ticking);
+    clearInterval(this.#ticker);
     for (const timer of this.#retries) clearTimeout(timer);
-    this.#desk.stop();
+    this.#leaseClient.stop();
     await this.#settler.stop();
     await this.#journal.close();
     this.#unlock();
   }
 
-  /** Resolves with the lease that the purse has money in, once it has. */
-  #wait(waiter: number, owner: PurseOwner): Promise<string> {
+  /** Resolves with the lease of the hold. Rejects if the hold is refused or takes too long. */
+  #wait(waiter: number, owner: BudgetOwner): Promise<string> {
     return new Promise((resolve, reject) => {
-      const purseId = purseIdOf(owner);
-      const until = this.now().mono + WAIT_MS.most - EARLY_MS;
+      const budgetId = budgetIdOf(owner);
+      const until = this.now().mono + WAIT_MS.most - TIMER_EARLY_MS;
       const timer = setInterval(() => {
-        this.#dispatch({ type: 'GIVE_UP', waiter, purseId, final: this.now().mono >= until });
-      }, WAIT_MS.silent);
+        this.#dispatch({ type: 'GIVE_UP', waiter, budgetId, final: this.now().mono >= until });
+      }, WAIT_MS.away);
       this.#waiting.set(waiter, { resolve, reject, timer });
     });
   }
@@ -215,16 +219,16 @@ class NodeLedger implements OpenLedger {
       const now = this.now();
       const refuse = (message: string, cause?: unknown): void => {
         this.#dispatch({ type: 'RELEASE', leaseId, price });
-        reject(unavailable(message, cause));
+        reject(unavailableError(message, cause));
       };
-      if (!mayCommit(this.#state, leaseId, now)) return refuse(OUT_OF_CONTACT);
+      if (!isLeaseChargeable(this.#state, leaseId, now)) return refuse(LEASE_EXPIRED);
       const { journalId, nextSeq: seq } = this.#journal;
       try {
         this.#journal.enqueue(chargeAt({ journalId, leaseId, seq, cost: price }, usage, this.#times), {
           resolve: () => {
             this.#charges += 1;
             this.#charged += price;
-            // The money rules ask only in which minute that was: the clock is not read again for it.
+            // The money rules use only the minute of this time, so the clock is not read again.
             this.#dispatch({ type: 'COMMITTED', leaseId, price }, now);
             resolve();
           },
@@ -237,40 +241,40 @@ class NodeLedger implements OpenLedger {
   }
 
   #dispatch(event: LedgerEvent, now = this.now()): void {
-    for (const effect of step(this.#state, event, now)) this.#perform(effect);
+    for (const effect of applyEvent(this.#state, event, now)) this.#perform(effect);
   }
 
   #perform(effect: LedgerEffect): void {
     switch (effect.type) {
       case 'HELD':
-        return this.#finish(effect.waiter)?.resolve(effect.leaseId);
+        return this.#takeWaiting(effect.waiter)?.resolve(effect.leaseId);
       case 'REFUSE':
-        return this.#finish(effect.waiter)?.reject(refusal(effect.code));
+        return this.#takeWaiting(effect.waiter)?.reject(refusalError(effect.code));
       case 'WRITE':
-        return this.#journal.note(effect.record);
+        return this.#journal.appendInBackground(effect.record);
       case 'SETTLE':
-        return this.#settler.hurry();
+        return this.#settler.reportNow();
       case 'REQUEST':
-        return this.#desk.request(effect);
+        return this.#leaseClient.request(effect);
       case 'CLOSE':
-        return this.#desk.close(effect);
+        return this.#leaseClient.close(effect);
       case 'RETRY':
         return this.#retryLater(effect);
     }
   }
 
-  #finish(waiter: number): Waiting | undefined {
+  #takeWaiting(waiter: number): Waiting | undefined {
     const waiting = this.#waiting.get(waiter);
     this.#waiting.delete(waiter);
     clearInterval(waiting?.timer);
     return waiting;
   }
 
-  #retryLater({ purseId, afterMs }: { purseId: string; afterMs: number }): void {
+  #retryLater({ budgetId, afterMs }: { budgetId: string; afterMs: number }): void {
     if (this.#closed) return;
     const timer = setTimeout(() => {
       this.#retries.delete(timer);
-      this.#dispatch({ type: 'RETRY', purseId });
+      this.#dispatch({ type: 'RETRY', budgetId });
     }, afterMs);
     this.#retries.add(timer);
   }

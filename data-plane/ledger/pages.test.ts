@@ -1,24 +1,24 @@
-/** Pages say what their charges say, however they came to be and wherever they are split. */
+/** Pages keep the charges and their leases, however the pages are made or split. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { ChargeRecord, JournalRecord } from './book.ts';
+import type { ChargeRecord, JournalRecord } from './journal-state.ts';
 import { encodeFrame, readFrame } from './frames.ts';
 import { pagedChargeOf, recordOf } from './lines.ts';
-import { chargeOf } from './model/records.ts';
+import { chargeOf } from '../../test/ledger/records.ts';
 import { chargesIn, lastSeqOf, pageOf, payloadOf, splitPage } from './pages.ts';
 
 const JOURNAL = 'journal_1';
-/** A name as a client might have sent it, in which a separator may stand. */
+/** Request ids, some of which contain a separator. */
 const name = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(',\n', '"},\n{"', '\n', 'größe', '\\,'));
 const charges = fc
   .array(fc.record({ name, leaseId: fc.constantFrom('lease_1', 'lease_2', 'löse "3",\n') }), { minLength: 1 })
   .map((all) => all.map(({ name: id, leaseId }, at) => chargeOf(id, BigInt(at), { leaseId, seq: at + 7 })));
 
-/** Which lease each charge of a page is counted for. */
+/** The lease of each charge of a page. */
 const leasesOf = ({ runs }: ReturnType<typeof pageOf>): string[] =>
   runs.flatMap(({ leaseId, count }) => Array.from({ length: count }, () => leaseId));
 
-test('the charges of a group stand in its pages and in its frame, and are counted for their leases', () => {
+test('the pages and the frame of a group hold the same charges, with their leases', () => {
   const note = fc.constant<JournalRecord>({ type: 'refused', no: 3 });
   fc.assert(
     fc.property(charges, fc.array(fc.tuple(fc.nat(20), note)), (all, notes) => {
@@ -40,7 +40,7 @@ test('the charges of a group stand in its pages and in its frame, and are counte
   );
 });
 
-test('what a report needs of a charge is read from its line, as from the whole record', () => {
+test('number, lease and text of a charge are read from the start of its line', () => {
   fc.assert(
     fc.property(charges, (all) => {
       for (const { seq, leaseId, text } of all)
@@ -50,7 +50,7 @@ test('what a report needs of a charge is read from its line, as from the whole r
   expect(pagedChargeOf('{"type":"refused","no":1}', JOURNAL)).toBeUndefined();
 });
 
-test('a page is JSON with commas between its records', () => {
+test('the text of a page is a list of JSON records with commas between them', () => {
   fc.assert(
     fc.property(charges, (all) => {
       const values: unknown = JSON.parse(`[${pageOf(all).text}]`);
@@ -59,7 +59,7 @@ test('a page is JSON with commas between its records', () => {
   );
 });
 
-test('a page that is split is two that hold the same charges, each with its own', () => {
+test('a split page becomes two pages with the same charges and leases', () => {
   const split = charges
     .filter(({ length }) => length > 1)
     .chain((all) => fc.tuple(fc.constant(all), cutIn(all)));

@@ -1,36 +1,36 @@
 /**
- * Charges that stand side by side in the journal. The text that went to the disk is the one that goes over
- * the wire: nothing is encoded twice, and no record is kept as an object until its report.
+ * Pages: consecutive charges of the journal, kept as one text. The same text is written to the disk and sent
+ * in usage reports, so charges are neither encoded twice nor kept as objects until they are reported.
  */
-import type { ChargeRecord, JournalRecord } from './book.ts';
+import type { ChargeRecord, JournalRecord } from './journal-state.ts';
 import { chargeOfLine, lineOf } from './lines.ts';
 import type { PagedCharge } from './lines.ts';
 
-/** Stands between two charges of a page: the comma of a JSON array, and the end of a journal line. */
-const BETWEEN = ',\n';
+/** Separator of two charges in a page: the comma of a JSON array and the end of a journal line. */
+const SEPARATOR = ',\n';
 
-/** So many charges of one lease, one after the other. */
-export interface LeaseRun {
+/** A number of consecutive charges of one lease. */
+interface LeaseRun {
   leaseId: string;
   count: number;
 }
 
-/** One or more charges, numbered without a gap. */
+/** One or more charges whose numbers have no gap. */
 export interface Page {
   firstSeq: number;
   count: number;
-  /** Whose charges they are, in their order. */
+  /** The leases of the charges, in the order of the charges. */
   runs: readonly LeaseRun[];
-  /** Their records as `nodeUsageReport` takes them: JSON texts with commas between. */
+  /** The usage records in the form of `nodeUsageReport`: JSON texts, separated by commas. */
   text: string;
 }
 
-/** A group of records as pieces of a frame, in order, and those of them that are pages of charges. */
+/** The texts of a frame for a group of records, in order, and the pages of charges among them. */
 export function payloadOf(records: readonly JournalRecord[]): { texts: string[]; pages: Page[] } {
   const texts: string[] = [];
   const pages: Page[] = [];
   let charges: ChargeRecord[] = [];
-  const endRun = (): void => {
+  const endPage = (): void => {
     if (charges.length === 0) return;
     const page = pageOf(charges);
     pages.push(page);
@@ -41,15 +41,15 @@ export function payloadOf(records: readonly JournalRecord[]): { texts: string[];
     if (record.type === 'charge') {
       charges.push(record);
     } else {
-      endRun();
+      endPage();
       texts.push(lineOf(record));
     }
   }
-  endRun();
+  endPage();
   return { texts, pages };
 }
 
-/** A page of at least one charge. */
+/** A page of these charges, of which there must be at least one. */
 export function pageOf(charges: readonly PagedCharge[]): Page {
   const runs: LeaseRun[] = [];
   let last: LeaseRun | undefined;
@@ -57,29 +57,29 @@ export function pageOf(charges: readonly PagedCharge[]): Page {
     if (last?.leaseId === leaseId) last.count += 1;
     else runs.push((last = { leaseId, count: 1 }));
   }
-  const text = charges.map((charge) => charge.text).join(BETWEEN);
+  const text = charges.map((charge) => charge.text).join(SEPARATOR);
   return { firstSeq: charges[0]?.seq ?? 0, count: charges.length, runs, text };
 }
 
-/** The number of its last charge. */
+/** The number of the last charge of a page. */
 export function lastSeqOf({ firstSeq, count }: Page): number {
   return firstSeq + count - 1;
 }
 
-/** The first charges of a page, so many, and the rest: at least one each. */
+/** Splits a page after its first `at` charges. Both parts must get at least one charge. */
 export function splitPage({ firstSeq, count, runs, text }: Page, at: number): [Page, Page] {
   let end = -1;
-  for (let found = 0; found < at; found += 1) end = text.indexOf(BETWEEN, end + 1);
+  for (let found = 0; found < at; found += 1) end = text.indexOf(SEPARATOR, end + 1);
   const [before, after] = splitRuns(runs, at);
   return [
     { firstSeq, count: at, runs: before, text: text.slice(0, end) },
-    { firstSeq: firstSeq + at, count: count - at, runs: after, text: text.slice(end + BETWEEN.length) },
+    { firstSeq: firstSeq + at, count: count - at, runs: after, text: text.slice(end + SEPARATOR.length) },
   ];
 }
 
-/** The charges of a page, read again: for the few cases that look at one. */
+/** Parses the charges of a page. Rarely needed: reports use the text. */
 export function chargesIn({ text }: Page, journalId: string): ChargeRecord[] {
-  return text.split(BETWEEN).map((line) => chargeOfLine(line, journalId));
+  return text.split(SEPARATOR).map((line) => chargeOfLine(line, journalId));
 }
 
 function splitRuns(runs: readonly LeaseRun[], at: number): [LeaseRun[], LeaseRun[]] {

@@ -1,44 +1,44 @@
-/** What the settler promises the journal and the control plane, against both in memory. */
+/** The settler against an in-memory journal and control plane. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { formatDollars } from '@gateway/shared/money';
 import type { UsageReport } from '@gateway/shared/usage-report';
 import { USAGE_BATCH_MAX } from '@gateway/shared/usage-report';
-import { ControlError } from '../control-error.ts';
-import { emptyBook } from './book.ts';
-import type { ChargeRecord, SettledLease, SettledRecord } from './book.ts';
+import { ControlError } from '../control/error.ts';
+import { emptyJournalState } from './journal-state.ts';
+import type { ChargeRecord, SettledLease, SettledRecord } from './journal-state.ts';
 import { lineOf } from './lines.ts';
-import { chargeOf, recordsIn, usageOf } from './model/records.ts';
+import { chargeOf, recordsIn, usageOf } from '../../test/ledger/records.ts';
 import { pageOf } from './pages.ts';
 import { Settler } from './settle.ts';
 
 const namesIn = (report: UsageReport): string[] => recordsIn(report).map(({ requestId }) => requestId);
 
-/** A journal in memory, a control plane that is what `answer` says, and what was logged. */
-function desk() {
-  const book = emptyBook('journal_1');
+/** A settler with an in-memory journal, a control plane that behaves as `control` says, and its log. */
+function settlerUnderTest() {
+  const state = emptyJournalState('journal_1');
   const charges: ChargeRecord[] = [];
   const notes: Omit<SettledRecord, 'type'>[] = [];
   const sent: UsageReport[] = [];
   const settled: SettledLease[] = [];
-  const told: { level: string; fields: object; message: string }[] = [];
+  const logged: { level: string; fields: object; message: string }[] = [];
   const control = { unreadable: new Set<string>(), rejected: [] as string[], away: false, code: 'INVALID' };
   const log = (level: string) => (fields: object, message: string) =>
-    void told.push({ level, fields, message });
+    void logged.push({ level, fields, message });
   const settler = new Settler({
     journal: {
-      book,
+      state,
       unsettled: (limit) => {
         const first = charges.slice(0, limit);
-        // Pages as they come from a disk: of any length.
+        // Pages may have any length.
         const pages = [first.slice(0, 1), first.slice(1)].filter(({ length }) => length > 0);
         return Promise.resolve(pages.map((page) => pageOf(page)));
       },
       settle: (note) => {
         notes.push(note);
         charges.splice(0, charges.filter(({ seq }) => seq <= note.seq).length);
-        book.settledSeq = note.seq;
-        for (const [seq, line] of note.parked ?? []) book.parked.set(seq, line);
-        for (const seq of note.unparked ?? []) book.parked.delete(seq);
+        state.settledSeq = note.seq;
+        for (const [seq, line] of note.parked ?? []) state.quarantined.set(seq, line);
+        for (const seq of note.unparked ?? []) state.quarantined.delete(seq);
         return Promise.resolve();
       },
     },
@@ -52,13 +52,13 @@ function desk() {
     },
     onSettled: (leases) => settled.push(...leases),
     log: { warn: log('warn'), error: log('error') },
-    parkedAgainMs: 60_000,
+    quarantineRetryMs: 60_000,
   });
   const charge = (seq: number, leaseId = 'lease_1', cost = 100n): void => {
     charges.push(chargeOf(`request_${seq}`, cost, { leaseId, seq }));
   };
   running.push(settler);
-  return { book, charge, charges, control, notes, sent, settled, settler, told };
+  return { state, charge, charges, control, notes, sent, settled, settler, logged };
 }
 
 const running: Settler[] = [];
@@ -70,12 +70,12 @@ afterEach(async () => {
   vi.useRealTimers();
 });
 
-/** So long that what gathers is sent, in ms; short against the time after which parked charges are tried. */
+/** Longer than records are gathered, in ms, and shorter than the retry interval of quarantined charges. */
 const GATHERED = 250;
 const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
 
-test('a report names its node, and of each charge journal, number, lease and cost', async () => {
-  const { charge, sent, settler } = desk();
+test('a report names its node, and the journal, number, lease and cost of each charge', async () => {
+  const { charge, sent, settler } = settlerUnderTest();
   charge(1, 'lease_1', 250_000n);
   settler.addFree(usageOf('free_1', 0n));
   settler.start('node_1');
@@ -95,8 +95,8 @@ test('a report names its node, and of each charge journal, number, lease and cos
   expect(Object.keys(sent.flatMap(recordsIn)[1] ?? {})).not.toContain('leaseId');
 });
 
-test('settled is what was answered: up to the last number, each lease with its count', async () => {
-  const { charge, notes, settled, settler } = desk();
+test('an answered report settles its charges up to the last number, with a count per lease', async () => {
+  const { charge, notes, settled, settler } = settlerUnderTest();
   for (const [seq, lease] of [
     [1, 'lease_1'],
     [2, 'lease_2'],
@@ -113,8 +113,8 @@ test('settled is what was answered: up to the last number, each lease with its c
   expect(settled).toEqual(leases);
 });
 
-test('what was rejected for good is settled with its count and sum, and told with its name', async () => {
-  const { charge, control, notes, settler, told } = desk();
+test('permanently rejected charges are settled with count and sum, and logged', async () => {
+  const { charge, control, notes, settler, logged } = settlerUnderTest();
   control.rejected = ['request_1', 'request_3'];
   charge(1, 'lease_1', 100n);
   charge(2, 'lease_1', 20n);
@@ -124,23 +124,23 @@ test('what was rejected for good is settled with its count and sum, and told wit
   expect(notes).toEqual([
     { seq: 3, leases: [{ leaseId: 'lease_1', count: 3, rejected: 2, rejectedSum: '103' }] },
   ]);
-  expect(told).toMatchObject([{ level: 'error', fields: { requestIds: ['request_1', 'request_3'] } }]);
-  expect(told[0]?.message).toMatch(/rejected/);
+  expect(logged).toMatchObject([{ level: 'error', fields: { requestIds: ['request_1', 'request_3'] } }]);
+  expect(logged[0]?.message).toMatch(/rejected/);
 });
 
-test('nothing is logged where all was taken, nothing sent or settled where nothing waits', async () => {
-  const { charge, notes, sent, settler, told } = desk();
+test('nothing is sent or settled while nothing waits, and nothing is logged on success', async () => {
+  const { charge, notes, sent, settler, logged } = settlerUnderTest();
   settler.start('node_1');
   await pass(2_000);
-  expect([sent, notes, told]).toEqual([[], [], []]);
+  expect([sent, notes, logged]).toEqual([[], [], []]);
   charge(1);
   await pass(GATHERED);
   expect(sent).toHaveLength(1);
-  expect(told).toEqual([]);
+  expect(logged).toEqual([]);
 });
 
-test('free records alone are reported without a word to the journal, and wait until then', async () => {
-  const { notes, sent, settler, settled } = desk();
+test('free records alone are reported without a journal record', async () => {
+  const { notes, sent, settler, settled } = settlerUnderTest();
   settler.addFree(usageOf('free_1', 0n));
   expect(settler.waitingFree).toBe(1);
   settler.start('node_1');
@@ -150,8 +150,8 @@ test('free records alone are reported without a word to the journal, and wait un
   expect([notes, settled]).toEqual([[], []]);
 });
 
-test('what is not answered is sent again just as it was, before anything newer', async () => {
-  const { charge, charges, control, sent, settler, told } = desk();
+test('a report without an answer is sent again unchanged, before newer records', async () => {
+  const { charge, charges, control, sent, settler, logged } = settlerUnderTest();
   control.away = true;
   charge(1);
   settler.addFree(usageOf('free_1', 0n));
@@ -164,9 +164,9 @@ test('what is not answered is sent again just as it was, before anything newer',
   expect(sent.length).toBeGreaterThan(5);
   expect(new Set(sent.map((report) => JSON.stringify(report))).size).toBe(1);
   expect(charges).toHaveLength(2);
-  // It goes on for hours: one line is enough.
-  expect(told).toMatchObject([{ level: 'warn', fields: { reason: 'the control plane is away' } }]);
-  expect(told[0]?.message).toMatch(/kept and sent again/);
+  // One log line per outage is enough.
+  expect(logged).toMatchObject([{ level: 'warn', fields: { reason: 'the control plane is away' } }]);
+  expect(logged[0]?.message).toMatch(/kept and sent again/);
   control.away = false;
   const before = sent.length;
   await pass(2_000);
@@ -177,8 +177,8 @@ test('what is not answered is sent again just as it was, before anything newer',
   expect(sent.at(-1)?.batchId).not.toBe(sent[0]?.batchId);
 });
 
-test('a control plane that went away again is told of again', async () => {
-  const { charge, control, settler, told } = desk();
+test('each outage of the control plane is logged once', async () => {
+  const { charge, control, settler, logged } = settlerUnderTest();
   settler.start('node_1');
   for (const seq of [1, 2]) {
     control.away = true;
@@ -187,24 +187,24 @@ test('a control plane that went away again is told of again', async () => {
     control.away = false;
     await pass(3_000);
   }
-  expect(told.map(({ level }) => level)).toEqual(['warn', 'warn']);
+  expect(logged.map(({ level }) => level)).toEqual(['warn', 'warn']);
 });
 
-test('a control plane that is away is not asked ever more seldom: it is found within seconds', async () => {
-  const { charge, control, sent, settler } = desk();
+test('the retry interval does not grow beyond a second', async () => {
+  const { charge, control, sent, settler } = settlerUnderTest();
   control.away = true;
   charge(1);
   settler.start('node_1');
   await pass(60_000);
-  // Not in a tight loop either: at most about as often as it takes to find it.
+  // And the retries are no tight loop.
   expect(sent.length).toBeLessThan(600);
   const before = sent.length;
   await pass(1_100);
   expect(sent.length).toBeGreaterThan(before);
 });
 
-test('what comes together is gathered into one report; a lease that waits hurries it', async () => {
-  const { charge, sent, settler } = desk();
+test('records are gathered into one report, unless a lease waits to be closed', async () => {
+  const { charge, sent, settler } = settlerUnderTest();
   settler.start('node_1');
   await pass(1);
   charge(1);
@@ -214,24 +214,24 @@ test('what comes together is gathered into one report; a lease that waits hurrie
   await pass(GATHERED);
   expect(sent.map(namesIn)).toEqual([['request_1', 'request_2']]);
   charge(3);
-  settler.hurry();
+  settler.reportNow();
   await pass(0);
   expect(sent.map(namesIn).at(-1)).toEqual(['request_3']);
 });
 
-test('a hurry that comes while a report is under way is not forgotten', async () => {
-  const { charge, sent, settler } = desk();
+test('a call of reportNow during a report is not lost', async () => {
+  const { charge, sent, settler } = settlerUnderTest();
   charge(1);
   settler.start('node_1');
-  // The first report is under way, and not answered yet.
+  // The first report is still under way.
   charge(2);
-  settler.hurry();
+  settler.reportNow();
   await pass(1);
   expect(sent.flatMap(namesIn)).toEqual(['request_1', 'request_2']);
 });
 
-test('a report has a most of records, charges first, and a full one is followed at once', async () => {
-  const { charge, sent, settler } = desk();
+test('a report has a record limit, lists charges first, and if full is followed at once', async () => {
+  const { charge, sent, settler } = settlerUnderTest();
   for (let seq = 1; seq <= USAGE_BATCH_MAX + 10; seq += 1) charge(seq);
   for (let number = 1; number <= 5; number += 1) settler.addFree(usageOf(`free_${number}`, 0n));
   settler.start('node_1');
@@ -243,8 +243,8 @@ test('a report has a most of records, charges first, and a full one is followed 
   expect(new Set(sent.flatMap(namesIn)).size).toBe(USAGE_BATCH_MAX + 15);
 });
 
-test('free records that wait are bounded: the oldest are dropped and counted', async () => {
-  const { sent, settler } = desk();
+test('queued free records are limited: the oldest are dropped and counted', async () => {
+  const { sent, settler } = settlerUnderTest();
   for (let number = 1; number <= 10_000; number += 1) settler.addFree(usageOf(`free_${number}`, 0n));
   expect([settler.waitingFree, settler.dropped]).toEqual([10_000, 0]);
   settler.addFree(usageOf('free_10001', 0n));
@@ -258,9 +258,9 @@ test('free records that wait are bounded: the oldest are dropped and counted', a
 });
 
 test.each(['INVALID', 'BAD_USER_INPUT'])(
-  'of a batch refused with %s all others are settled, and the one that cannot be read is parked',
+  'the unreadable charge of a batch refused with %s is quarantined, and the others are settled',
   async (code) => {
-    const { book, charge, charges, control, notes, sent, settler, told } = desk();
+    const { state, charge, charges, control, notes, sent, settler, logged } = settlerUnderTest();
     control.code = code;
     control.unreadable.add('request_3');
     for (let seq = 1; seq <= 40; seq += 1) charge(seq);
@@ -268,22 +268,24 @@ test.each(['INVALID', 'BAD_USER_INPUT'])(
     settler.start('node_1');
     await pass(1);
     expect(charges).toEqual([]);
-    expect([...book.parked.keys()]).toEqual([3]);
-    expect(book.parked.get(3)).toBe(lineOf(chargeOf('request_3', 100n, { leaseId: 'lease_1', seq: 3 })));
+    expect([...state.quarantined.keys()]).toEqual([3]);
+    expect(state.quarantined.get(3)).toBe(
+      lineOf(chargeOf('request_3', 100n, { leaseId: 'lease_1', seq: 3 })),
+    );
     expect(notes.flatMap(({ leases }) => leases).reduce((sum, { count }) => sum + count, 0)).toBe(39);
-    // Halved, not one by one.
+    // Batches are halved, not sent one record at a time.
     expect(sent.length).toBeLessThan(20);
-    expect(told).toMatchObject([
+    expect(logged).toMatchObject([
       { level: 'error', fields: { requestId: 'request_3', reason: 'bad input', seq: 3, leaseId: 'lease_1' } },
     ]);
-    expect(told[0]?.message).toMatch(/parked/);
+    expect(logged[0]?.message).toMatch(/quarantined/);
     expect(sent.map(namesIn).filter((names) => names.includes('free_1')).length).toBeGreaterThan(0);
     expect([settler.waitingFree, settler.dropped]).toEqual([0, 0]);
   },
 );
 
-test('after a record that cannot be read reports grow again: a backlog is not sent one by one', async () => {
-  const { charge, control, sent, settler } = desk();
+test('reports grow again after an unreadable record', async () => {
+  const { charge, control, sent, settler } = settlerUnderTest();
   control.unreadable.add('request_1');
   for (let seq = 1; seq <= 2_000; seq += 1) charge(seq);
   settler.start('node_1');
@@ -293,49 +295,49 @@ test('after a record that cannot be read reports grow again: a backlog is not se
   expect(sent.length).toBeLessThan(30);
 });
 
-test('an error that is no verdict on the record is tried again, and parks nothing', async () => {
-  const { book, charge, control, sent, settler } = desk();
+test('an error that is not about the record is retried, and quarantines nothing', async () => {
+  const { state, charge, control, sent, settler } = settlerUnderTest();
   control.code = 'UNAUTHENTICATED';
   control.unreadable.add('request_1');
   charge(1);
   settler.start('node_1');
   await pass(20_000);
-  expect(book.parked.size).toBe(0);
+  expect(state.quarantined.size).toBe(0);
   expect(sent.length).toBeGreaterThan(5);
   expect(settler.dropped).toBe(0);
 });
 
-test('a free record that cannot be read is dropped, counted and told; the others arrive', async () => {
-  const { control, notes, sent, settler, told } = desk();
+test('an unreadable free record is dropped, counted and logged; the others are reported', async () => {
+  const { control, notes, sent, settler, logged } = settlerUnderTest();
   control.unreadable.add('free_2');
   for (const name of ['free_1', 'free_2', 'free_3']) settler.addFree(usageOf(name, 0n));
   settler.start('node_1');
   await pass(1);
   expect([settler.dropped, settler.waitingFree]).toEqual([1, 0]);
-  expect(told).toMatchObject([{ level: 'error', fields: { requestId: 'free_2', reason: 'bad input' } }]);
-  expect(told[0]?.message).toMatch(/free request; it is dropped/);
+  expect(logged).toMatchObject([{ level: 'error', fields: { requestId: 'free_2', reason: 'bad input' } }]);
+  expect(logged[0]?.message).toMatch(/free request; it is dropped/);
   const names = sent.map(namesIn).filter((each) => !each.includes('free_2'));
   expect(names.flat().toSorted()).toEqual(['free_1', 'free_3']);
   expect(notes).toEqual([]);
 });
 
-test('a hundred charges are parked at most: then it is the control plane that is at fault', async () => {
-  const { book, charge, charges, control, settler } = desk();
+test('at most a hundred charges are quarantined', async () => {
+  const { state, charge, charges, control, settler } = settlerUnderTest();
   for (let seq = 1; seq <= 103; seq += 1) {
     charge(seq);
     control.unreadable.add(`request_${seq}`);
   }
   settler.start('node_1');
   await pass(30_000);
-  expect(book.parked.size).toBe(100);
+  expect(state.quarantined.size).toBe(100);
   expect(charges.map(({ seq }) => seq)).toEqual([101, 102, 103]);
 });
 
-test('what is parked is tried at each start and from time to time, and settled once it is read', async () => {
-  const { book, charge, control, notes, sent, settled, settler } = desk();
-  book.settledSeq = 9;
+test('quarantined charges are sent at each start and at intervals, and settled once readable', async () => {
+  const { state, charge, control, notes, sent, settled, settler } = settlerUnderTest();
+  state.settledSeq = 9;
   for (const seq of [4, 7])
-    book.parked.set(seq, lineOf(chargeOf(`request_${seq}`, 5n, { leaseId: 'lease_1', seq })));
+    state.quarantined.set(seq, lineOf(chargeOf(`request_${seq}`, 5n, { leaseId: 'lease_1', seq })));
   control.unreadable.add('request_4').add('request_7');
   settler.start('node_1');
   await pass(1);
@@ -357,29 +359,29 @@ test('what is parked is tried at each start and from time to time, and settled o
     { seq: 10, leases: [leases[1]], unparked: [7] },
   ]);
   expect(settled).toEqual(leases);
-  expect(book.parked.size).toBe(0);
+  expect(state.quarantined.size).toBe(0);
 });
 
-test('what is parked and gets no verdict any more holds up no other charge', async () => {
-  const { book, charge, control, settled, settler } = desk();
+test('a quarantined charge without an answer delays no other charge', async () => {
+  const { state, charge, control, settled, settler } = settlerUnderTest();
   control.unreadable.add('request_1');
   charge(1);
   settler.start('node_1');
   await pass(GATHERED);
-  expect([...book.parked.keys()]).toEqual([1]);
+  expect([...state.quarantined.keys()]).toEqual([1]);
   control.code = 'INTERNAL';
   await pass(60_000);
   for (let seq = 2; seq <= 4; seq += 1) {
     charge(seq);
     await pass(5_000);
-    expect(book.settledSeq).toBe(seq);
+    expect(state.settledSeq).toBe(seq);
   }
   expect(settled.map(({ count }) => count)).toEqual([1, 1, 1]);
-  expect([...book.parked.keys()]).toEqual([1]);
+  expect([...state.quarantined.keys()]).toEqual([1]);
 });
 
-test('a settler that is stopped ends the report under way and sends nothing more', async () => {
-  const { charge, notes, sent, settler } = desk();
+test('a stopped settler finishes the report under way and sends nothing more', async () => {
+  const { charge, notes, sent, settler } = settlerUnderTest();
   charge(1);
   settler.start('node_1');
   await settler.stop();
@@ -390,16 +392,16 @@ test('a settler that is stopped ends the report under way and sends nothing more
   expect(sent.map(namesIn)).toEqual([['request_1']]);
 });
 
-test('a settler that waits is stopped at once', async () => {
-  const { settler } = desk();
+test('a settler that gathers records stops at once', async () => {
+  const { settler } = settlerUnderTest();
   settler.start('node_1');
   await pass(1);
   await settler.stop();
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('a node that registers again goes on reporting under its new name, once', async () => {
-  const { charge, sent, settler } = desk();
+test('a node that registers again reports under its new id', async () => {
+  const { charge, sent, settler } = settlerUnderTest();
   settler.start('node_1');
   await pass(1);
   settler.start('node_2');

@@ -1,67 +1,71 @@
 /**
- * Tells the control plane what was charged, in order and at least once, and what cost nothing, as well as it
- * goes.
+ * Reports usage to the control plane: charges in order and at least once, free requests on a best-effort
+ * basis.
  */
 import { randomUUID } from 'node:crypto';
-import { TimeTexts } from '@gateway/shared/time-texts';
+import { TimestampFormatter } from '@gateway/shared/timestamps';
 import { USAGE_BATCH_MAX, usageText } from '@gateway/shared/usage-report';
 import type { NodeUsageReportAnswer, UsageReport } from '@gateway/shared/usage-report';
 import type { UsageRecord } from '@gateway/shared/records';
-import { ControlError } from '../control-error.ts';
-import type { ChargeRecord, SettledLease } from './book.ts';
+import { ControlError } from '../control/error.ts';
+import type { ChargeRecord, SettledLease } from './journal-state.ts';
 import type { Journal } from './journal.ts';
 import { chargeOfLine } from './lines.ts';
 import { chargesIn, lastSeqOf, pageOf } from './pages.ts';
 import type { Page } from './pages.ts';
 
-/** Records gather for so long before they are sent, in ms, unless they fill a report or a lease waits. */
+/**
+ * Pause between reports, in ms, to gather records; skipped if a report was full or a lease must be closed.
+ */
 const GATHER_MS = 200;
 const RETRY_BASE_MS = 100;
 const RETRY_MAX_MS = 1_000;
-/** Free records that wait at most; the oldest are dropped and counted. */
+/** Maximum number of queued free records; beyond it the oldest are dropped and counted. */
 const FREE_MAX = 10_000;
-/** What the control plane says of a report that it will never understand, however often it is sent. */
+/** Error codes of a report that the control plane can never read, however often it is sent. */
 const UNREADABLE: ReadonlySet<string> = new Set(['BAD_USER_INPUT', 'INVALID']);
-/** A control plane that cannot read more charges than this has another fault than a bad record. */
-const PARKED_MAX = 100;
-/** A newer control plane may read what was parked; so often it is tried, in ms, and at each start. */
-const PARKED_AGAIN_MS = 5 * 60_000;
+/** Maximum number of quarantined charges. More of them mean that the control plane is at fault. */
+const QUARANTINE_MAX = 100;
+/** Interval at which quarantined charges are sent again, in ms: an updated control plane may read them. */
+const QUARANTINE_RETRY_MS = 5 * 60_000;
 
-export interface SettlerOptions {
-  journal: Pick<Journal, 'unsettled' | 'settle' | 'book'>;
+interface SettlerOptions {
+  journal: Pick<Journal, 'unsettled' | 'settle' | 'state'>;
   reportUsage(report: UsageReport): Promise<NodeUsageReportAnswer>;
-  /** Called when charges are settled, and durably so. */
+  /** Called after a settlement is durable in the journal. */
   onSettled(leases: readonly SettledLease[]): void;
   log: { warn(fields: object, message: string): void; error(fields: object, message: string): void };
-  parkedAgainMs?: number;
+  /** For tests. */
+  quarantineRetryMs?: number;
 }
 
 interface Batch {
   report: UsageReport;
   pages: readonly Page[];
   free: readonly UsageRecord[];
-  /** How many records it has. */
+  /** Number of records in the report. */
   count: number;
 }
 
 /**
- * Reports one batch after another; what is not acknowledged is sent again just as it was. A batch that the
- * control plane cannot read is halved until the record is alone that it stumbles over: a charge is parked in
- * the journal, and its lease stays open with its price in it; a free record is dropped. Both are told.
+ * Sends one batch after another. A batch without an answer is sent again unchanged. A batch that the control
+ * plane cannot read is halved until the unreadable record is alone. If that record is a charge, it is
+ * quarantined in the journal, and its lease stays open with the price in it. If it is free, it is dropped.
+ * Both are logged.
  */
 export class Settler {
   readonly #options: SettlerOptions;
   readonly #free: UsageRecord[] = [];
   #dropped = 0;
-  /** What was sent and not answered: it is sent again just as it was. */
+  /** The batch that was sent and not answered. */
   #batch: Batch | undefined;
-  /** The most records that the next batch may have. */
+  /** Maximum number of records in the next batch. */
   #size = USAGE_BATCH_MAX;
-  /** When to try what is parked, in ms of the monotonic clock. */
-  #parkedAt = 0;
+  /** In ms of the monotonic clock. */
+  #nextQuarantineRetryAt = 0;
   #nodeId: string | undefined;
   #wake: (() => void) | undefined;
-  #hurry = false;
+  #isHurried = false;
   #attempts = 0;
   #running: Promise<void> | undefined;
   #stopped = false;
@@ -70,22 +74,22 @@ export class Settler {
     this.#options = options;
   }
 
-  /** Free records that were dropped because too many waited. */
+  /** Number of free records that were dropped. */
   get dropped(): number {
     return this.#dropped;
   }
-  /** Free records that the control plane does not have yet, those being reported included. */
+  /** Number of free records that are not reported, including those under way. */
   get waitingFree(): number {
     return this.#free.length + (this.#batch?.free.length ?? 0);
   }
 
-  /** Begins to report as this node. */
+  /** Starts to report as this node, or changes the node id. */
   start(nodeId: string): void {
     this.#nodeId = nodeId;
     this.#running ??= this.#run();
   }
 
-  /** Adds a record that cost nothing. Never waits; drops the oldest when too many do. */
+  /** Queues the record of a free request. Drops the oldest records when too many are queued. */
   addFree(usage: UsageRecord): void {
     this.#free.push(usage);
     if (this.#free.length <= FREE_MAX) return;
@@ -93,13 +97,13 @@ export class Settler {
     this.#dropped += USAGE_BATCH_MAX;
   }
 
-  /** Reports at once instead of gathering: a lease waits to be closed. */
-  hurry(): void {
-    this.#hurry = true;
+  /** Reports without gathering first, because a lease waits to be closed. */
+  reportNow(): void {
+    this.#isHurried = true;
     this.#wake?.();
   }
 
-  /** Ends after the report under way. */
+  /** Stops after the report under way. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#wake?.();
@@ -108,12 +112,12 @@ export class Settler {
 
   async #run(): Promise<void> {
     while (!this.#stopped) {
-      this.#hurry = false;
+      this.#isHurried = false;
       try {
-        const isMore = await this.#reportOnce();
+        const hasMore = await this.#reportOnce();
         this.#attempts = 0;
-        await this.#tryParked();
-        if (!isMore && !this.#hurry) await this.#pause(GATHER_MS);
+        await this.#retryQuarantined();
+        if (!hasMore && !this.#isHurried) await this.#pause(GATHER_MS);
       } catch (error) {
         this.#attempts += 1;
         const reason = error instanceof Error ? error.message : String(error);
@@ -126,7 +130,7 @@ export class Settler {
     }
   }
 
-  /** Waits, unless it was stopped meanwhile; `hurry` and `stop` end it. */
+  /** Waits for `ms`, or until `reportNow` or `stop` is called. */
   #pause(ms: number): Promise<void> {
     if (this.#stopped) return Promise.resolve();
     return new Promise((resolve) => {
@@ -138,7 +142,7 @@ export class Settler {
     });
   }
 
-  /** Sends one batch; says whether there is more to send at once. */
+  /** Sends one batch. Returns whether more records wait. */
   async #reportOnce(): Promise<boolean> {
     this.#batch ??= await this.#nextBatch();
     if (!this.#batch) return false;
@@ -156,20 +160,20 @@ export class Settler {
       this.#options.onSettled(leases);
     }
     this.#batch = undefined;
-    // A full report says that there is more.
+    // More records may wait only if the report was full.
     const isFull = count >= this.#size;
     this.#size = Math.min(USAGE_BATCH_MAX, this.#size * 2);
     return isFull;
   }
 
-  /** The answer, or why the control plane will never read this report. Throws when there was no answer. */
+  /** The answer, or the error if the control plane can never read the report. Throws without an answer. */
   async #send(report: UsageReport): Promise<NodeUsageReportAnswer | ControlError> {
     try {
       const answer = await this.#options.reportUsage(report);
       if (answer.rejected.length > 0)
         this.#options.log.error(
           { requestIds: answer.rejected },
-          'the control plane rejected charges for good',
+          'the control plane rejected charges permanently; compare them with its ledger',
         );
       return answer;
     } catch (error) {
@@ -179,7 +183,7 @@ export class Settler {
     }
   }
 
-  /** Makes the next batch smaller, or puts the one record aside. Throws when too many are already. */
+  /** Halves the batch size, or quarantines the only record. Throws if the quarantine is full. */
   async #isolate({ count, pages, free }: Batch, refusal: ControlError): Promise<void> {
     const { journal, log } = this.#options;
     if (count > 1) {
@@ -187,38 +191,41 @@ export class Settler {
       this.#size = Math.floor(count / 2);
       return;
     }
-    const [charge] = pages.flatMap((page) => chargesIn(page, journal.book.journalId));
+    const [charge] = pages.flatMap((page) => chargesIn(page, journal.state.journalId));
     const fields = { requestId: charge?.requestId ?? free[0]?.requestId, reason: refusal.message };
     if (!charge) {
       this.#dropped += 1;
-      return log.error(fields, 'the control plane cannot read a record of a free request; it is dropped');
+      return log.error(
+        fields,
+        'the control plane cannot read the usage record of a free request; it is dropped',
+      );
     }
-    if (journal.book.parked.size >= PARKED_MAX) throw refusal;
+    if (journal.state.quarantined.size >= QUARANTINE_MAX) throw refusal;
     const { seq, leaseId } = charge;
     log.error(
       { ...fields, seq, leaseId },
-      'the control plane cannot read a charge; it is parked, and its lease stays open until it can',
+      'a charge is quarantined and its lease stays open, because the control plane cannot read it: update it',
     );
     await journal.settle({ seq, leases: [], parked: [[seq, charge.text]] });
   }
 
-  /** Reports what is parked, one by one, from time to time. One without a verdict holds up no other. */
-  async #tryParked(): Promise<void> {
-    const { journal, onSettled, parkedAgainMs = PARKED_AGAIN_MS } = this.#options;
-    if (performance.now() < this.#parkedAt) return;
-    this.#parkedAt = performance.now() + parkedAgainMs;
-    for (const line of [...journal.book.parked.values()]) {
-      const charge = chargeOfLine(line, journal.book.journalId);
+  /** Sends quarantined charges again from time to time, one per report. Throws if one gets no answer. */
+  async #retryQuarantined(): Promise<void> {
+    const { journal, onSettled, quarantineRetryMs = QUARANTINE_RETRY_MS } = this.#options;
+    if (performance.now() < this.#nextQuarantineRetryAt) return;
+    this.#nextQuarantineRetryAt = performance.now() + quarantineRetryMs;
+    for (const line of [...journal.state.quarantined.values()]) {
+      const charge = chargeOfLine(line, journal.state.journalId);
       const pages = [pageOf([charge])];
       const answer = await this.#send(this.#reportOf(pages, []));
       if (answer instanceof ControlError) continue;
       const leases = this.#settledLeases(pages, answer.rejected);
-      await journal.settle({ seq: journal.book.settledSeq, leases, unparked: [charge.seq] });
+      await journal.settle({ seq: journal.state.settledSeq, leases, unparked: [charge.seq] });
       onSettled(leases);
     }
   }
 
-  /** Charges first; what cost nothing fills the report up. */
+  /** The next batch: charges first, then free records up to the limit. Undefined if nothing waits. */
   async #nextBatch(): Promise<Batch | undefined> {
     const pages = await this.#options.journal.unsettled(this.#size);
     const charges = pages.reduce((sum, page) => sum + page.count, 0);
@@ -228,13 +235,13 @@ export class Settler {
   }
 
   #reportOf(pages: readonly Page[], free: readonly UsageRecord[]): UsageReport {
-    const times = new TimeTexts();
+    const times = new TimestampFormatter();
     const pieces = pages.map(({ text }) => text);
     for (const usage of free) pieces.push(usageText(usage, undefined, times));
     return { nodeId: this.#nodeId ?? '', batchId: randomUUID(), pieces };
   }
 
-  /** What a report of these charges settled, lease by lease. */
+  /** The settled and rejected charges of a report, per lease. */
   #settledLeases(pages: readonly Page[], rejected: readonly string[]): SettledLease[] {
     const leases = new Map<string, { count: number; rejected: number; rejectedSum: bigint }>();
     for (const { leaseId, count } of pages.flatMap(({ runs }) => runs)) {
@@ -242,7 +249,7 @@ export class Settler {
       leases.set(leaseId, lease);
       lease.count += count;
     }
-    for (const { leaseId, cost } of this.#named(rejected, pages)) {
+    for (const { leaseId, cost } of this.#chargesOfRequests(rejected, pages)) {
       const lease = leases.get(leaseId);
       if (!lease) continue;
       lease.rejected += 1;
@@ -255,11 +262,11 @@ export class Settler {
     }));
   }
 
-  /** The charges of these requests. */
-  #named(requestIds: readonly string[], pages: readonly Page[]): ChargeRecord[] {
+  /** The charges on these pages that belong to the given requests. */
+  #chargesOfRequests(requestIds: readonly string[], pages: readonly Page[]): ChargeRecord[] {
     if (requestIds.length === 0) return [];
     const names = new Set(requestIds);
-    const { journalId } = this.#options.journal.book;
+    const { journalId } = this.#options.journal.state;
     const charges = pages.flatMap((page) => chargesIn(page, journalId));
     return charges.filter(({ requestId }) => names.has(requestId));
   }

@@ -1,140 +1,139 @@
-/**
- * What a node remembers about money while it runs: plain data, so that it can be copied, compared and
- * checked.
- */
+/** State of the money rules while a node runs: plain data, so that tests can copy, compare and check it. */
 import type { Micros } from '@gateway/shared/money';
-import type { Book } from './book.ts';
+import type { JournalState } from './journal-state.ts';
 
-/**
- * One instant on two clocks, in ms: the monotonic one may sleep with the machine, the wall clock may jump.
- */
+/** One instant on two clocks, in ms. The monotonic clock may pause in sleep; the wall clock may jump. */
 export interface Moment {
   mono: number;
   wall: number;
 }
 
-/** How giving a lease back goes. */
-export interface Closing {
-  /** Whether the order to close it is on its way. */
-  closing: boolean;
+/** Progress of closing a lease. */
+interface CloseProgress {
+  /** Whether a close message is under way. */
+  closeInFlight: boolean;
   closeAttempts: number;
-  /** Earliest next attempt to close, on the monotonic clock. */
+  /** Earliest next close message, on the monotonic clock. */
   closeAfter: number;
 }
 
 /**
- * A lease that was recalled and is not known here: its grant is still to come, or its question was answered
- * otherwise, and it is nobody's.
+ * The recall of a lease that this node does not know. Either its grant is still to come, or its request got
+ * another answer and the lease must be returned unused.
  */
-export interface UnknownLease extends Closing {
-  /** The number after the last question by then. */
-  before: number;
+interface UnknownRecall extends CloseProgress {
+  /** Number of the first request after the recall: only earlier requests can still bring this lease. */
+  firstLaterRequestNo: number;
 }
 
 /** Credit that this node may spend. */
-export interface Lease extends Closing {
+export interface Lease extends CloseProgress {
   id: string;
-  purseId: string;
+  budgetId: string;
   amount: Micros;
-  /** Neither charged nor held. */
+  /** Credit that is neither charged nor held. */
   remaining: Micros;
-  /** Open holds, those being written to the journal included. */
+  /** Open holds, including those whose charge is being written to the journal. */
   holds: number;
-  /** Charges in the journal. */
+  /** Number of charges in the journal, and their sum. */
   count: number;
   sum: Micros;
-  /** How many of them the control plane has. */
+  /** Number of these charges that are settled. */
   settled: number;
-  /** Nothing new is held from it; it closes as soon as its holds are done and its charges settled. */
+  /** Nothing new is held from the lease; it closes once its holds have ended and its charges are settled. */
   draining: boolean;
-  /** The control plane may have taken it back: nothing may be charged to it any more. */
+  /** The control plane may have reclaimed the lease: no charge may be written for it. */
   expired: boolean;
-  /** How long it lasts without a word from the control plane, in ms. */
+  /** How long the lease stays valid after `confirmed`, in ms. */
   deadlineMs: number;
-  /** When the control plane was last known to have counted it as this node's. */
+  /** Last moment at which the control plane certainly counted the lease as this node's. */
   confirmed: Moment;
 }
 
-/** A request of a client that waits for money. */
+/** A client request that waits for a hold. */
 export interface Waiter {
   id: number;
   price: Micros;
 }
 
-/** A question for a lease that is not answered yet. It keeps its number until it is. */
+/** A lease request that is not answered yet. It is sent again under the same number until it is. */
 export interface LeaseRequest {
   no: number;
-  purseId: string;
+  budgetId: string;
+  /** Amount that the node would like. */
   want: Micros;
+  /** Smallest amount that is of use: one price. */
   need: Micros;
-  /** What those that waited when it was asked need together. */
+  /** Sum of the prices of all client requests that waited when the request was made. */
   waiting: Micros;
-  /** The first time it was sent: the lease's deadline counts from there. */
+  /** When the request was first sent: the deadline of the lease counts from there. */
   sentAt: Moment;
   attempts: number;
-  /** When to send it again, on the monotonic clock; null while an answer may come. */
+  /** When to send the request again, on the monotonic clock; null while it is under way. */
   resendAt: number | null;
-  /** Asked by an earlier process of this node: its lease is closed unused. */
-  former: boolean;
+  /** Sent by an earlier process on this journal: the lease is returned unused. */
+  fromEarlierProcess: boolean;
 }
 
-/** The money of one wallet on this node, or of one key where the key has a spend limit. */
-export interface Purse {
+/** Leases and waiting requests of one wallet on this node, or of one key that has a spend limit. */
+export interface WalletBudget {
   id: string;
   walletId: string;
   keyId: string | null;
   leaseIds: string[];
   waiters: Waiter[];
+  /** Number of the unanswered lease request; null if there is none. */
   requestNo: number | null;
-  /** Earliest next question, on the monotonic clock. */
-  askAfter: number;
-  /** Earliest next question for which nobody waits. */
+  /** Earliest next lease request, on the monotonic clock. */
+  requestAfter: number;
+  /** Earliest next lease request for which no client waits, on the monotonic clock. */
   renewAfter: number;
+  /** Consecutive CONFLICT answers. */
   conflicts: number;
-  /** The last grant was more than was waited for: the wallet has enough to ask for the next one early. */
-  roomy: boolean;
+  /** Whether the last grant exceeded the waiting prices: then the next lease may be requested early. */
+  grantHadSurplus: boolean;
   lastPrice: Micros;
   lastHoldAt: number;
-  /** Spending in the minute that runs and in the one before it. */
+  /** Number of the current minute of the monotonic clock, and the spending in it and in the one before. */
   minute: number;
-  spentNow: Micros;
-  spentBefore: Micros;
+  spentThisMinute: Micros;
+  spentLastMinute: Micros;
 }
 
 export interface LedgerState {
   nextRequestNo: number;
   stopping: boolean;
-  purses: Map<string, Purse>;
+  budgets: Map<string, WalletBudget>;
   leases: Map<string, Lease>;
   requests: Map<number, LeaseRequest>;
-  /** Leases that were recalled and are not known here, in the order of their recalls. */
-  recalled: Map<string, UnknownLease>;
-  /** When the control plane last answered anything, and when a question last got no answer; monotonic. */
-  heardAt: number | null;
-  unheardAt: number | null;
+  /** Recalls of leases that this node does not know, by lease id, in the order of the recalls. */
+  unknownRecalls: Map<string, UnknownRecall>;
+  /** When the control plane last answered, and when a lease request last got no answer; monotonic. */
+  lastAnswerAt: number | null;
+  lastUnansweredAt: number | null;
 }
 
 /**
- * The state of a process that begins with this book. Leases of an earlier process are never spent from again:
- * they drain, and its unanswered questions are asked once more only to close what they gave.
+ * The state of a process that starts with this journal. Leases of an earlier process are never spent again,
+ * only drained. Its unanswered lease requests are sent again only to return the leases that they brought.
  */
-export function beginWith(book: Book): LedgerState {
+export function initialLedgerState(journal: JournalState): LedgerState {
   const state: LedgerState = {
-    nextRequestNo: book.nextRequestNo,
+    nextRequestNo: journal.nextRequestNo,
     stopping: false,
-    purses: new Map(),
+    budgets: new Map(),
     leases: new Map(),
     requests: new Map(),
-    recalled: new Map(),
-    heardAt: null,
-    unheardAt: null,
+    unknownRecalls: new Map(),
+    lastAnswerAt: null,
+    lastUnansweredAt: null,
   };
-  for (const [id, old] of book.leases) {
-    const purse = purseFor(state, old);
-    purse.leaseIds.push(id);
+  for (const [id, old] of journal.leases) {
+    const budget = budgetFor(state, old);
+    budget.leaseIds.push(id);
     const { amount, count, sum, settled } = old;
     state.leases.set(id, {
-      ...unusedLease(id, purse.id, amount),
+      ...unusedLease(id, budget.id, amount),
       remaining: amount - sum,
       count,
       sum,
@@ -143,34 +142,34 @@ export function beginWith(book: Book): LedgerState {
       expired: true,
     });
   }
-  for (const [no, old] of book.requests) {
-    const purse = purseFor(state, old);
+  for (const [no, old] of journal.requests) {
+    const budget = budgetFor(state, old);
     const { want, need } = old;
     state.requests.set(no, {
       no,
-      purseId: purse.id,
+      budgetId: budget.id,
       want,
       need,
       waiting: 0n,
       sentAt: { mono: 0, wall: 0 },
       attempts: 0,
       resendAt: 0,
-      former: true,
+      fromEarlierProcess: true,
     });
   }
   return state;
 }
 
-/** Whether the node has no credit, and no question that may still bring it some. */
-export function isCleared({ leases, recalled, requests }: LedgerState): boolean {
-  return leases.size === 0 && recalled.size === 0 && requests.size === 0;
+/** Whether the node has no lease, and no lease request or recall that is still open. */
+export function isDrained({ leases, unknownRecalls, requests }: LedgerState): boolean {
+  return leases.size === 0 && unknownRecalls.size === 0 && requests.size === 0;
 }
 
-/** A lease that nothing was taken from. */
-export function unusedLease(id: string, purseId: string, amount: Micros): Lease {
+/** A lease from which nothing was held or charged. */
+export function unusedLease(id: string, budgetId: string, amount: Micros): Lease {
   return {
     id,
-    purseId,
+    budgetId,
     amount,
     remaining: amount,
     holds: 0,
@@ -179,7 +178,7 @@ export function unusedLease(id: string, purseId: string, amount: Micros): Lease 
     settled: 0,
     draining: false,
     expired: false,
-    closing: false,
+    closeInFlight: false,
     closeAttempts: 0,
     closeAfter: 0,
     deadlineMs: 0,
@@ -187,47 +186,47 @@ export function unusedLease(id: string, purseId: string, amount: Micros): Lease 
   };
 }
 
-/** Whose money a purse holds: a wallet's, or one key's of it. */
-export interface PurseOwner {
+/** Owner of a budget: a wallet, or one key of it. */
+export interface BudgetOwner {
   walletId: string;
-  /** The key, where it has a limit of its own. */
+  /** The key, if it has a spend limit of its own; else null. */
   keyId: string | null;
 }
 
-/** What a purse is found by. */
-export function purseIdOf({ walletId, keyId }: PurseOwner): string {
+/** Id of the owner's budget. */
+export function budgetIdOf({ walletId, keyId }: BudgetOwner): string {
   return keyId === null ? walletId : `${walletId} ${keyId}`;
 }
 
-/** The purse of its owner, made at the first use. */
-export function purseFor(state: LedgerState, owner: PurseOwner): Purse {
+/** The owner's budget; created on first use. */
+export function budgetFor(state: LedgerState, owner: BudgetOwner): WalletBudget {
   const { walletId, keyId } = owner;
-  const id = purseIdOf(owner);
-  let purse = state.purses.get(id);
-  if (!purse) {
-    purse = {
+  const id = budgetIdOf(owner);
+  let budget = state.budgets.get(id);
+  if (!budget) {
+    budget = {
       id,
       walletId,
       keyId,
       leaseIds: [],
       waiters: [],
       requestNo: null,
-      askAfter: 0,
+      requestAfter: 0,
       renewAfter: 0,
       conflicts: 0,
-      roomy: false,
+      grantHadSurplus: false,
       lastPrice: 0n,
       lastHoldAt: 0,
       minute: 0,
-      spentNow: 0n,
-      spentBefore: 0n,
+      spentThisMinute: 0n,
+      spentLastMinute: 0n,
     };
-    state.purses.set(id, purse);
+    state.budgets.set(id, budget);
   }
-  return purse;
+  return budget;
 }
 
-/** Whether the control plane may have taken the lease back by now. */
+/** Whether the control plane may have reclaimed the lease by now. Either clock decides. */
 export function isExpired(lease: Lease, now: Moment): boolean {
   const elapsed = Math.max(now.mono - lease.confirmed.mono, now.wall - lease.confirmed.wall);
   return lease.expired || elapsed > lease.deadlineMs;

@@ -1,8 +1,8 @@
 /**
- * The charges that no report has settled, in order: kept in memory while they are few, read back from the
- * segments a piece at a time where an earlier process wrote them or they are too many.
+ * The unsettled charges of a journal, in order. A limited number is kept in memory; the others, and those of
+ * earlier processes, are read back from the segments a piece at a time.
  */
-import type { Book } from './book.ts';
+import type { JournalState } from './journal-state.ts';
 import type { Disk } from './disk.ts';
 import { frameLength, readFrame } from './frames.ts';
 import { pagedChargeOf } from './lines.ts';
@@ -11,83 +11,83 @@ import { lastSeqOf, pageOf, splitPage } from './pages.ts';
 import type { Page } from './pages.ts';
 import type { Segment } from './replay.ts';
 
-/** So many charges are kept in memory while they wait for their report, of about 0.7 kB each. */
-export const KEPT_MAX = 40_000;
-/** How much of a segment is read at once, in bytes. */
+/** Maximum number of charges that are kept in memory, of about 0.7 kB each. */
+export const IN_MEMORY_MAX = 40_000;
+/** Size of one read from a segment, in bytes. */
 const READ_BYTES = 1024 * 1024;
 
-/** Where a frame begins: its segment, the byte in it, its group number. */
-export interface Place {
+/** Position of a frame: segment number, offset in bytes, group number. */
+interface FramePosition {
   segment: number;
   offset: number;
   group: number;
 }
 
-/** Follows a journal that goes on being written and shortened meanwhile. */
-export class Unsettled {
+/** Follows a journal while records are appended and segments removed. */
+export class UnsettledCharges {
   readonly #disk: Disk;
-  readonly #journal: { book: Book; segments: readonly Segment[] };
-  /** The oldest unsettled charges, without a gap. */
-  readonly #kept: Page[] = [];
-  /** Where charges begin that are not kept; undefined while all of them are. */
-  #unread: Place | undefined = { segment: 0, offset: 0, group: 0 };
+  readonly #journal: { state: JournalState; segments: readonly Segment[] };
+  /** The oldest unsettled charges, without gaps. */
+  readonly #inMemory: Page[] = [];
+  /** Position of the first charge that is not in memory; undefined if all are. */
+  #unread: FramePosition | undefined = { segment: 0, offset: 0, group: 0 };
 
-  constructor(disk: Disk, journal: { book: Book; segments: readonly Segment[] }) {
+  constructor(disk: Disk, journal: { state: JournalState; segments: readonly Segment[] }) {
     this.#disk = disk;
     this.#journal = journal;
   }
 
   /**
-   * Takes the charges of a frame that has become durable at this place. Called in the same turn in which the
-   * segment's size counts it.
+   * Adds the charges of a frame that became durable at this position. Call it in the same turn of the event
+   * loop in which the size of the segment is updated.
    */
-  add(pages: readonly Page[], at: Place): void {
+  add(pages: readonly Page[], at: FramePosition): void {
     if (this.#unread) return;
     const count = pages.reduce((sum, page) => sum + page.count, 0);
-    if (this.#keptCount() + count > KEPT_MAX) this.#unread = at;
-    else this.#kept.push(...pages);
+    if (this.#inMemoryCount() + count > IN_MEMORY_MAX) this.#unread = at;
+    else this.#inMemory.push(...pages);
   }
 
-  /** The oldest unsettled charges, as many as there are up to `limit`; the same until they are dropped. */
+  /** The oldest unsettled charges, at most `limit`; the same ones until they are dropped. */
   async next(limit: number): Promise<readonly Page[]> {
-    while (this.#unread && this.#keptCount() < limit) await this.#readOn(this.#unread);
+    while (this.#unread && this.#inMemoryCount() < limit) await this.#readNextPiece(this.#unread);
     let room = limit;
     let taken = 0;
-    for (let page = this.#kept[0]; page && room > 0; page = this.#kept[taken]) {
-      if (page.count > room) this.#kept.splice(taken, 1, ...splitPage(page, room));
+    for (let page = this.#inMemory[0]; page && room > 0; page = this.#inMemory[taken]) {
+      if (page.count > room) this.#inMemory.splice(taken, 1, ...splitPage(page, room));
       room -= Math.min(room, page.count);
       taken += 1;
     }
-    return this.#kept.slice(0, taken);
+    return this.#inMemory.slice(0, taken);
   }
 
-  /** Forgets the charges up to `seq`. */
+  /** Removes the charges up to `seq`. */
   drop(seq: number): void {
-    const rest = this.#kept.findIndex((page) => lastSeqOf(page) > seq);
-    this.#kept.splice(0, rest < 0 ? this.#kept.length : rest);
-    const [first] = this.#kept;
-    if (first && first.firstSeq <= seq) [, this.#kept[0]] = splitPage(first, seq - first.firstSeq + 1);
+    const rest = this.#inMemory.findIndex((page) => lastSeqOf(page) > seq);
+    this.#inMemory.splice(0, rest < 0 ? this.#inMemory.length : rest);
+    const [first] = this.#inMemory;
+    if (first && first.firstSeq <= seq) [, this.#inMemory[0]] = splitPage(first, seq - first.firstSeq + 1);
   }
 
-  #keptCount(): number {
-    const [first, last] = [this.#kept[0], this.#kept.at(-1)];
+  #inMemoryCount(): number {
+    const [first, last] = [this.#inMemory[0], this.#inMemory.at(-1)];
     return first && last ? lastSeqOf(last) - first.firstSeq + 1 : 0;
   }
 
-  /** Reads a piece; after the last one all unsettled charges are kept. */
-  async #readOn(place: Place): Promise<void> {
+  /** Reads one piece. After the last piece, all unsettled charges are in memory. */
+  async #readNextPiece(position: FramePosition): Promise<void> {
     const { segments } = this.#journal;
-    const segment = segments.find(({ number }) => number >= place.segment);
-    if (segment?.number === place.segment && place.offset < segment.size) {
-      this.#unread = await this.#readFrom(segment, place);
+    const segment = segments.find(({ number }) => number >= position.segment);
+    if (segment?.number === position.segment && position.offset < segment.size) {
+      this.#unread = await this.#readFrom(segment, position);
       return;
     }
-    const next = segments.find(({ number }) => number > place.segment);
+    const next = segments.find(({ number }) => number > position.segment);
     this.#unread = next && { segment: next.number, offset: 0, group: 0 };
   }
 
-  async #readFrom(segment: Segment, { offset, group }: Place): Promise<Place> {
-    // The end as it is now: it moves while the disk is read.
+  async #readFrom(segment: Segment, { offset, group }: FramePosition): Promise<FramePosition> {
+    // Taken before the read, because the segment may grow meanwhile.
     const { size, endSeq } = segment;
     let bytes = await this.#disk.read(segment.path, offset, Math.min(READ_BYTES, size - offset));
     const needed = frameLength(bytes, 0) ?? 0;
@@ -97,7 +97,7 @@ export class Unsettled {
     for (;;) {
       const reading = readFrame(bytes, read, at);
       if (reading.kind !== 'frame') break;
-      if (at > 0) this.#notice(reading.frame.lines, endSeq);
+      if (at > 0) this.#collect(reading.frame.lines, endSeq);
       read = reading.frame.end;
       at += 1;
     }
@@ -105,13 +105,13 @@ export class Unsettled {
     return { segment: segment.number, offset: offset + read, group: at };
   }
 
-  #notice(lines: readonly string[], endSeq: number): void {
-    const { journalId, settledSeq } = this.#journal.book;
+  #collect(lines: readonly string[], endSeq: number): void {
+    const { journalId, settledSeq } = this.#journal.state;
     const charges: PagedCharge[] = [];
     for (const line of lines) {
       const charge = pagedChargeOf(line, journalId);
       if (charge && charge.seq > settledSeq && charge.seq < endSeq) charges.push(charge);
     }
-    if (charges.length > 0) this.#kept.push(pageOf(charges));
+    if (charges.length > 0) this.#inMemory.push(pageOf(charges));
   }
 }

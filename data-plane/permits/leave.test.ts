@@ -1,6 +1,6 @@
-/** The last words of a node that takes nothing new: they are heard, and nothing is heard after them. */
+/** How a node that shuts down announces to the control plane that it leaves. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { PERMIT_TTL_MS, PROMISE_MS } from '@gateway/shared/permits';
 import type { NodePermitPromiseInput } from '@gateway/shared/permit-api';
 import type { PoolRecord } from '@gateway/shared/records';
@@ -8,7 +8,7 @@ import { SETTINGS } from '../../test/request-path.ts';
 import type { Config } from '../config/config.ts';
 import { NodePermits } from './permits.ts';
 
-interface Heard {
+interface PromiseAnswer {
   clock: string;
   accepted: boolean;
   hasRoom: boolean;
@@ -23,11 +23,11 @@ const opened: NodePermits[] = [];
 
 afterEach(() => Promise.all(opened.splice(0).map((permits) => permits.stop(0))));
 
-/** A control plane that answers by hand, with permits for everybody, and a node of it. */
+/** A node, and a control plane whose answers to promises can be set. */
 function open() {
-  const said: NodePermitPromiseInput[] = [];
+  const promises: NodePermitPromiseInput[] = [];
   const clock = { now: 1_000 };
-  let answer = async (input: NodePermitPromiseInput): Promise<Heard> =>
+  let answer = async (input: NodePermitPromiseInput): Promise<PromiseAnswer> =>
     input.heard === null
       ? { clock: '5000', accepted: false, hasRoom: true }
       : { clock: '5000', accepted: true, hasRoom: true };
@@ -35,14 +35,14 @@ function open() {
   const permits = new NodePermits({
     control: {
       promisePermits: (input) => {
-        said.push(input);
+        promises.push(input);
         return answer(input);
       },
       requestPermits: async () => {
         throw new Error('away');
       },
     },
-    mark: { isClear: true, write: () => undefined },
+    mark: { saysNotAlone: true, write: () => undefined },
     log,
     now: () => clock.now,
     random: () => 0,
@@ -55,69 +55,69 @@ function open() {
   };
   return {
     permits,
-    said,
+    promises,
     clock,
     until,
-    answerWith: (next: typeof answer) => {
+    setAnswer: (next: typeof answer) => {
       answer = next;
     },
   };
 }
 
-const kinds = (said: readonly NodePermitPromiseInput[]): string[] =>
-  said.map(({ heard, leaving }) => (leaving ? 'leaving' : heard === null ? 'clock' : 'promise'));
+const kindsOf = (promises: readonly NodePermitPromiseInput[]): string[] =>
+  promises.map(({ heard, leaving }) => (leaving ? 'leaving' : heard === null ? 'clock' : 'promise'));
 
-it('are said after the promise under way was answered, so that it cannot overtake them', async () => {
-  const { permits, said, until, answerWith, clock } = open();
-  await until(() => kinds(said).includes('promise'));
-  const gate = Promise.withResolvers<Heard>();
+test('a leaving node announces it only after the promise under way is answered', async () => {
+  const { permits, promises, until, setAnswer, clock } = open();
+  await until(() => kindsOf(promises).includes('promise'));
+  const gate = Promise.withResolvers<PromiseAnswer>();
   const accepted = { clock: '6000', accepted: true, hasRoom: true };
-  answerWith(() => gate.promise);
-  const before = said.length;
+  setAnswer(() => gate.promise);
+  const before = promises.length;
   clock.now += 1_100;
-  await until(() => said.length > before);
+  await until(() => promises.length > before);
   const left = permits.leave();
   await pause(30);
-  expect(kinds(said)).not.toContain('leaving');
-  answerWith(async () => accepted);
+  expect(kindsOf(promises)).not.toContain('leaving');
+  setAnswer(async () => accepted);
   gate.resolve(accepted);
   await left;
-  expect(said.at(-1)).toMatchObject({ leaving: true, heard: '6000', alone: [], nodes: 2, place: 0 });
+  expect(promises.at(-1)).toMatchObject({ leaving: true, heard: '6000', alone: [], nodes: 2, place: 0 });
 });
 
-it('are said again until they are heard, with a fresh clock where the last one is too old', async () => {
-  const { permits, said, until, answerWith } = open();
-  await until(() => kinds(said).includes('promise'));
+test('a leaving node repeats the announcement until it is accepted, with a new clock if needed', async () => {
+  const { permits, promises, until, setAnswer } = open();
+  await until(() => kindsOf(promises).includes('promise'));
   let failures = 2;
-  answerWith(async ({ heard }) => {
+  setAnswer(async ({ heard }) => {
     if ((failures -= 1) >= 0) throw new Error('away');
     return { clock: '90000', accepted: heard === '90000', hasRoom: true };
   });
   await permits.leave();
-  expect(kinds(said).slice(-4)).toEqual(['leaving', 'leaving', 'leaving', 'leaving']);
-  expect(said.at(-1)?.heard).toBe('90000');
+  expect(kindsOf(promises).slice(-4)).toEqual(['leaving', 'leaving', 'leaving', 'leaving']);
+  expect(promises.at(-1)?.heard).toBe('90000');
 });
 
-it('tell what was admitted without permits, and nothing is admitted so any more', async () => {
-  const { permits, said, until, answerWith, clock } = open();
-  await until(() => kinds(said).includes('promise'));
-  answerWith(async () => {
+test('a leaving node reports the requests admitted alone, and admits no further ones', async () => {
+  const { permits, promises, until, setAnswer, clock } = open();
+  await until(() => kindsOf(promises).includes('promise'));
+  setAnswer(async () => {
     throw new Error('away');
   });
-  // It looks on for a minute as long as it is heard no more; then its whole share is safe.
+  // After this time without the control plane the node may use its whole share.
   clock.now += PROMISE_MS + PERMIT_TTL_MS + 61_000;
   await permits.admit(pool);
-  answerWith(async ({ heard }) => ({ clock: '70000', accepted: heard === '70000', hasRoom: true }));
+  setAnswer(async ({ heard }) => ({ clock: '70000', accepted: heard === '70000', hasRoom: true }));
   await permits.leave();
-  const told = said.at(-1);
-  expect(told).toMatchObject({ leaving: true, alone: [{ poolId: pool.id, used: 1 }] });
+  const announcement = promises.at(-1);
+  expect(announcement).toMatchObject({ leaving: true, alone: [{ poolId: pool.id, used: 1 }] });
   await expect(permits.admit(pool)).rejects.toThrow('cannot count');
 });
 
-it('take no longer than the end may take', async () => {
-  const { permits, said, until, answerWith } = open();
-  await until(() => kinds(said).includes('promise'));
-  answerWith(() => new Promise(() => undefined));
+test('a leaving node stops within its time limit even if nobody answers', async () => {
+  const { permits, promises, until, setAnswer } = open();
+  await until(() => kindsOf(promises).includes('promise'));
+  setAnswer(() => new Promise(() => undefined));
   await permits.stop(20);
-  expect(kinds(said)).toContain('leaving');
+  expect(kindsOf(promises)).toContain('leaving');
 });

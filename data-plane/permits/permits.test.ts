@@ -1,28 +1,28 @@
-/** What a node does with permits: asks ahead, accounts for them, and keeps to its share alone. */
+/** The permit rules of a node: requesting ahead, reporting, and admitting within its share while alone. */
 import { describe, expect, it } from 'vitest';
 import { ALONE_MAX_MS, PERMIT_TTL_MS, PROMISE_MS, WINDOW_MS } from '@gateway/shared/permits';
 import type { Place } from '@gateway/shared/permits';
 import type { NodePermitAnswer } from '@gateway/shared/permit-api';
 import { newPermitState } from './state.ts';
 import type { PermitEffect, PermitEvent } from './state.ts';
-import { step } from './step.ts';
+import { applyEvent } from './step.ts';
 
 const POOL = 'pool_1';
 
-/** A node's rules with a clock of their own; what it asked for is answered by hand. */
-class Played {
+/** The permit rules of a node with a clock of its own. The test gives the answers. */
+class NodeUnderTest {
   now = 1_000;
   readonly state;
   cap = 60;
   #waiter = 0;
   #grants = 0;
 
-  constructor({ remembers = true }: { remembers?: boolean } = {}) {
-    this.state = newPermitState(this.now, remembers);
+  constructor({ knowsAloneUses = true }: { knowsAloneUses?: boolean } = {}) {
+    this.state = newPermitState(this.now, knowsAloneUses);
   }
 
   send(event: PermitEvent): PermitEffect[] {
-    return step(this.state, event, this.now);
+    return applyEvent(this.state, event, this.now);
   }
 
   arrive(): PermitEffect[] {
@@ -36,10 +36,10 @@ class Played {
 
   promised(accepted = true, place: Place = { nodes: 1, index: 0 }, hasRoom = accepted): PermitEffect[] {
     const clock = String(this.now);
-    return this.send({ type: 'PROMISED', sentAt: this.now, place, clock, accepted, hasRoom });
+    return this.send({ type: 'PROMISE_ANSWERED', sentAt: this.now, place, clock, accepted, hasRoom });
   }
 
-  /** The first two messages of a node: it asks for the clock, then promises. */
+  /** Sends the first two messages of a node, a request for the clock and a promise, and answers them. */
   join(place: Place = { nodes: 1, index: 0 }): void {
     this.tick(place);
     this.promised(false, place);
@@ -49,8 +49,8 @@ class Played {
   answer(granted: number, rest: Partial<NodePermitAnswer> = {}, sentAt: number = this.now): PermitEffect[] {
     this.#grants += 1;
     const grantId = granted > 0 ? `grant ${this.#grants}` : null;
-    const said = { ttlMs: PERMIT_TTL_MS, resetMs: 0, remaining: 0, userErrors: [], ...rest };
-    return this.send({ type: 'ANSWERED', poolId: POOL, sentAt, answer: { grantId, granted, ...said } });
+    const details = { ttlMs: PERMIT_TTL_MS, resetMs: 0, remaining: 0, userErrors: [], ...rest };
+    return this.send({ type: 'ANSWERED', poolId: POOL, sentAt, answer: { grantId, granted, ...details } });
   }
 }
 
@@ -59,75 +59,75 @@ const found = <Type extends PermitEffect['type']>(effects: PermitEffect[], type:
   effects.find((effect): effect is Extract<PermitEffect, { type: Type }> => effect.type === type);
 
 describe('permits', () => {
-  it('are asked for by the first request, which waits for the answer', () => {
-    const node = new Played();
+  it('are requested by the first request, which waits for the answer', () => {
+    const node = new NodeUnderTest();
     node.join();
-    expect(node.arrive()).toMatchObject([{ type: 'ASK', want: 1, finished: [] }]);
+    expect(node.arrive()).toMatchObject([{ type: 'REQUEST', want: 1, finished: [] }]);
     expect(node.arrive()).toEqual([]);
-    expect(types(node.answer(1, { remaining: 59 }))).toEqual(['ADMIT', 'ASK']);
+    expect(types(node.answer(1, { remaining: 59 }))).toEqual(['ADMIT', 'REQUEST']);
   });
 
-  it('are asked for ahead at the rate of the last second, and nobody waits any more', () => {
-    const node = new Played();
+  it('are requested ahead at the rate of the last second, so that no request waits', () => {
+    const node = new NodeUnderTest();
     node.join();
     for (let at = 0; at < 10; at += 1) node.arrive();
     node.answer(1, { remaining: 1_000 });
     const effects = node.answer(10, { remaining: 989 });
     expect(effects.filter(({ type }) => type === 'ADMIT')).toHaveLength(9);
-    expect(found(effects, 'ASK')).toMatchObject({ want: 9 });
+    expect(found(effects, 'REQUEST')).toMatchObject({ want: 9 });
     node.answer(9, { remaining: 980 });
     expect(types(node.arrive())).toContain('ADMIT');
   });
 
-  it('are not hoarded where few are left', () => {
-    const node = new Played();
+  it('are not requested ahead when few are left', () => {
+    const node = new NodeUnderTest();
     node.join();
     for (let at = 0; at < 10; at += 1) node.arrive();
     node.answer(1, { remaining: 9 });
-    expect(found(node.answer(9, { remaining: 0 }), 'ASK')).toBeUndefined();
+    expect(found(node.answer(9, { remaining: 0 }), 'REQUEST')).toBeUndefined();
   });
 
-  it('end 2 s after their request was sent; what was not used is told, once', () => {
-    const node = new Played();
+  it('expire 2 s after they were requested, and their uses are reported once', () => {
+    const node = new NodeUnderTest();
     node.join();
     node.arrive();
     node.answer(3);
     node.now += PERMIT_TTL_MS - 1;
     expect(types(node.arrive())).toEqual(['ADMIT']);
     node.now += 1;
-    const told = found(node.promised(), 'ASK');
-    expect(told).toMatchObject({ want: 0, finished: [{ grantId: 'grant 1', used: 2, agoMs: 1 }] });
+    const report = found(node.promised(), 'REQUEST');
+    expect(report).toMatchObject({ want: 0, finished: [{ grantId: 'grant 1', used: 2, agoMs: 1 }] });
     node.answer(0, { remaining: 58 });
     node.now += 5_000;
-    expect(found(node.tick(), 'ASK')).toBeUndefined();
+    expect(found(node.tick(), 'REQUEST')).toBeUndefined();
   });
 
-  it('told of without an answer are told of again', () => {
-    const node = new Played();
+  it('of a report without an answer are reported again', () => {
+    const node = new NodeUnderTest();
     node.join();
     node.arrive();
     node.answer(1);
     node.now += 1_000;
-    expect(found(node.tick(), 'ASK')?.finished).toHaveLength(1);
+    expect(found(node.tick(), 'REQUEST')?.finished).toHaveLength(1);
     node.send({ type: 'UNANSWERED', poolId: POOL });
     node.now += 1_000;
-    expect(found(node.promised(), 'ASK')?.finished).toMatchObject([
+    expect(found(node.promised(), 'REQUEST')?.finished).toMatchObject([
       { grantId: 'grant 1', used: 1, agoMs: 2_000 },
     ]);
   });
 
-  it('given back by a request that went no further are used by the next', () => {
-    const node = new Played();
+  it('that are given back are used by the next request', () => {
+    const node = new NodeUnderTest();
     node.join();
     node.arrive();
     const { grantId } = found(node.answer(2), 'ADMIT') ?? {};
     node.arrive();
-    node.send({ type: 'GIVE_BACK', poolId: POOL, grantId: grantId ?? '' });
+    node.send({ type: 'PERMIT_RETURNED', poolId: POOL, grantId: grantId ?? '' });
     expect(types(node.arrive())).toEqual(['ADMIT']);
   });
 
-  it('refused mean 429 for those that wait, and nobody asks for a while', () => {
-    const node = new Played();
+  it('that are refused mean 429 for waiting requests, and a pause before the next permit request', () => {
+    const node = new NodeUnderTest();
     node.join();
     node.arrive();
     node.arrive();
@@ -136,11 +136,11 @@ describe('permits', () => {
     expect(refused).toMatchObject([{ type: 'REFUSE', code: 'rate_limited', waitMs: 1_000 }]);
     expect(node.arrive()).toMatchObject([{ type: 'REFUSE', code: 'rate_limited' }]);
     node.now += 700;
-    expect(found(node.arrive(), 'ASK')).toMatchObject({ want: 1 });
+    expect(found(node.arrive(), 'REQUEST')).toMatchObject({ want: 1 });
   });
 
-  it('refused to many spread them over the time that their permits take', () => {
-    const node = new Played();
+  it('that are refused to many clients spread the retries over a longer time', () => {
+    const node = new NodeUnderTest();
     node.join();
     node.arrive();
     node.answer(0, { resetMs: 1_000 });
@@ -149,29 +149,29 @@ describe('permits', () => {
     expect(found(last, 'REFUSE')?.spreadMs).toBe(16_000);
   });
 
-  it('are not asked for without a promise that holds', () => {
-    const node = new Played();
+  it('are not requested before a promise is accepted', () => {
+    const node = new NodeUnderTest();
     node.tick();
     expect(node.arrive()).toEqual([]);
     expect(types(node.promised(false))).toEqual(['PROMISE']);
-    expect(types(node.promised(true))).toEqual(['ASK']);
+    expect(types(node.promised(true))).toEqual(['REQUEST']);
     const effects = node.answer(0, { remaining: 60 });
     expect(types(effects)).toEqual(['PROMISE']);
   });
 
-  it('that do not come in time mean 503, not 429', () => {
-    const node = new Played();
+  it('that do not arrive in time mean 503, not 429', () => {
+    const node = new NodeUnderTest();
     node.join();
     node.arrive();
-    const effects = node.send({ type: 'GIVE_UP', poolId: POOL, waiter: 1 });
+    const effects = node.send({ type: 'WAIT_TIMED_OUT', poolId: POOL, waiter: 1 });
     expect(effects).toMatchObject([{ type: 'REFUSE', code: 'unavailable' }]);
   });
 });
 
-describe('a node that hears nothing', () => {
-  /** Has used `used` permits when the control plane falls silent. */
-  function silent(used: number, place: Place): Played {
-    const node = new Played();
+describe('a node without an answer of the control plane', () => {
+  /** A node that has used `used` permits and gets no further answer. */
+  function withoutAnswers(used: number, place: Place): NodeUnderTest {
+    const node = new NodeUnderTest();
     node.join(place);
     node.now += 2 * WINDOW_MS;
     node.join(place);
@@ -179,25 +179,25 @@ describe('a node that hears nothing', () => {
     node.answer(1);
     if (used > 1) node.answer(used - 1);
     node.tick(place);
-    node.send({ type: 'UNPROMISED' });
+    node.send({ type: 'PROMISE_UNANSWERED' });
     node.promised(true, place);
     return node;
   }
 
-  function admitted(node: Played, asked: number): number {
+  function admitted(node: NodeUnderTest, asked: number): number {
     let count = 0;
     for (let at = 0; at < asked; at += 1) if (found(node.arrive(), 'ADMIT')) count += 1;
     return count;
   }
 
   it('admits nothing alone before its promise is over', () => {
-    const node = silent(5, { nodes: 3, index: 0 });
+    const node = withoutAnswers(5, { nodes: 3, index: 0 });
     node.now += PROMISE_MS - 1;
     expect(admitted(node, 10)).toBe(0);
   });
 
-  it('repeats in the first minute at most what it used before, then takes its share', () => {
-    const node = silent(5, { nodes: 3, index: 0 });
+  it('admits in the first minute at most as much as in the minute before, and its share afterwards', () => {
+    const node = withoutAnswers(5, { nodes: 3, index: 0 });
     node.now += WINDOW_MS;
     expect(admitted(node, 50)).toBe(5);
     node.now += WINDOW_MS + 100;
@@ -207,16 +207,16 @@ describe('a node that hears nothing', () => {
     expect(admitted(node, 50)).toBe(20);
   });
 
-  it('waits for the permits that others had when its promise ended', () => {
-    const node = silent(5, { nodes: 3, index: 0 });
+  it('waits until permits of other nodes have expired before it uses its whole share', () => {
+    const node = withoutAnswers(5, { nodes: 3, index: 0 });
     node.now += PROMISE_MS + WINDOW_MS + PERMIT_TTL_MS - 1;
     expect(admitted(node, 50)).toBe(5);
     node.now += 1;
     expect(admitted(node, 50)).toBe(15);
   });
 
-  it('is 503 while too little is known, 429 once its share is used', () => {
-    const node = silent(1, { nodes: 3, index: 0 });
+  it('answers 503 while it may not use its share yet, and 429 once the share is used', () => {
+    const node = withoutAnswers(1, { nodes: 3, index: 0 });
     node.now += PROMISE_MS;
     expect(found(node.arrive(), 'REFUSE')).toMatchObject({ code: 'unavailable' });
     node.now += 2 * WINDOW_MS;
@@ -224,14 +224,14 @@ describe('a node that hears nothing', () => {
     expect(found(node.arrive(), 'REFUSE')).toMatchObject({ code: 'rate_limited' });
   });
 
-  it('that is the only one goes on at once with what is left of the cap', () => {
-    const node = silent(15, { nodes: 1, index: 0 });
+  it('uses the rest of the cap at once if it is the only node', () => {
+    const node = withoutAnswers(15, { nodes: 1, index: 0 });
     node.now += PROMISE_MS;
     expect(admitted(node, 100)).toBe(45);
   });
 
-  it('repeats what it used before where it has not been the only one for a minute', () => {
-    const node = silent(15, { nodes: 2, index: 0 });
+  it('admits only as much as before if it has not been the only node for a minute', () => {
+    const node = withoutAnswers(15, { nodes: 2, index: 0 });
     node.tick();
     node.now += 1_000;
     node.tick();
@@ -242,14 +242,14 @@ describe('a node that hears nothing', () => {
     expect(admitted(node, 100)).toBe(60);
   });
 
-  it('takes no share for which there was no room, and keeps to the least where there was', () => {
-    const fresh = new Played();
+  it('uses no share without room for it, and the smallest share of its possible places', () => {
+    const fresh = new NodeUnderTest();
     fresh.tick({ nodes: 2, index: 1 });
     fresh.promised(false, { nodes: 2, index: 1 });
     fresh.promised(true, { nodes: 2, index: 1 }, false);
     fresh.now += 10 * WINDOW_MS;
     expect(admitted(fresh, 100)).toBe(0);
-    const node = silent(1, { nodes: 3, index: 0 });
+    const node = withoutAnswers(1, { nodes: 3, index: 0 });
     node.now += 1_000;
     node.tick({ nodes: 2, index: 0 });
     node.promised(true, { nodes: 2, index: 0 }, false);
@@ -257,11 +257,11 @@ describe('a node that hears nothing', () => {
     expect(admitted(node, 100)).toBe(20);
   });
 
-  it('uses no permits that it asked for before it went on alone, and says so', () => {
-    const node = silent(15, { nodes: 1, index: 0 });
+  it('does not use permits that were requested before it was alone, and reports them', () => {
+    const node = withoutAnswers(15, { nodes: 1, index: 0 });
     node.now += PROMISE_MS - 100;
     const sentAt = node.now;
-    expect(found(node.arrive(), 'ASK')).toMatchObject({ want: 1 });
+    expect(found(node.arrive(), 'REQUEST')).toMatchObject({ want: 1 });
     node.now += 100;
     expect(admitted(node, 100)).toBe(44);
     node.now += 1_000;
@@ -269,39 +269,42 @@ describe('a node that hears nothing', () => {
     expect(found(effects, 'ADMIT')).toBeUndefined();
     expect(found(node.arrive(), 'ADMIT')).toBeUndefined();
     node.promised(false);
-    expect(found(node.promised(), 'ASK')?.finished.at(-1)).toMatchObject({ grantId: 'grant 3', used: 0 });
+    expect(found(node.promised(), 'REQUEST')?.finished.at(-1)).toMatchObject({ grantId: 'grant 3', used: 0 });
   });
 
-  it('never goes on alone where no promise of this process was accepted, nor after a day', () => {
-    const fresh = new Played();
+  it('never admits alone without an accepted promise, or after a day', () => {
+    const fresh = new NodeUnderTest();
     fresh.tick();
     fresh.promised(false);
     fresh.now += 10 * WINDOW_MS;
     expect(admitted(fresh, 3)).toBe(0);
-    const old = silent(1, { nodes: 1, index: 0 });
+    const old = withoutAnswers(1, { nodes: 1, index: 0 });
     old.now += ALONE_MAX_MS;
     expect(admitted(old, 3)).toBe(0);
   });
 
-  it('marks the disk before the first request, and tells all it admitted when it is heard again', () => {
-    const node = silent(30, { nodes: 1, index: 0 });
+  it('writes the mark before it admits alone, and reports all such requests later', () => {
+    const node = withoutAnswers(30, { nodes: 1, index: 0 });
     node.now += PROMISE_MS;
     expect(types(node.arrive())).toEqual(['MARK', 'ADMIT']);
     node.now += 20_000;
     expect(types(node.arrive())).toEqual(['ADMIT']);
     const probe = found(node.tick(), 'PROMISE');
-    expect(probe).toMatchObject({ heard: null, alone: [] });
+    expect(probe).toMatchObject({ clock: null, aloneUses: [] });
     const promise = found(node.promised(false), 'PROMISE');
-    expect(promise).toMatchObject({ heard: String(node.now), alone: [{ used: 1 }, { used: 1, agoMs: 0 }] });
+    expect(promise).toMatchObject({
+      clock: String(node.now),
+      aloneUses: [{ used: 1 }, { used: 1, agoMs: 0 }],
+    });
     expect(found(node.promised(true), 'MARK')).toMatchObject({ alone: false });
     node.now += 1_000;
-    expect(found(node.tick(), 'PROMISE')).toMatchObject({ alone: [] });
+    expect(found(node.tick(), 'PROMISE')).toMatchObject({ aloneUses: [] });
   });
 
-  it('does not know what it did before a crash, and says so', () => {
-    const node = new Played({ remembers: false });
+  it('reports after a crash that it does not know what was admitted alone', () => {
+    const node = new NodeUnderTest({ knowsAloneUses: false });
     node.tick();
-    expect(found(node.promised(false), 'PROMISE')).toMatchObject({ alone: null });
+    expect(found(node.promised(false), 'PROMISE')).toMatchObject({ aloneUses: null });
     expect(found(node.promised(true), 'MARK')).toMatchObject({ alone: false });
   });
 });

@@ -1,57 +1,57 @@
-/** Permits of this node: who waits for one, what is asked of the control plane, and what it answered. */
+/** Permits of a node: connects the permit rules with waiting requests, the control plane and the disk. */
 import { GatewayError } from '@gateway/shared/failures';
 import { WINDOW_MS } from '@gateway/shared/permits';
 import type { Place } from '@gateway/shared/permits';
 import type { PoolRecord } from '@gateway/shared/records';
 import type { ConfigStore } from '../config/config.ts';
-import type { Control } from '../control.ts';
+import type { Control } from '../control/client.ts';
 import type { Log } from '../log.ts';
-import { leftIn } from './asking.ts';
-import type { AloneMark } from './marker.ts';
+import { permitsLeft } from './requesting.ts';
+import type { AloneMark } from './alone-mark.ts';
 import { newPermitState } from './state.ts';
 import type { PermitEffect, PermitEvent, PermitState } from './state.ts';
-import { aloneUses, step } from './step.ts';
+import { applyEvent, recentAloneUses } from './step.ts';
 
 /** How long a request waits for a permit, in ms. */
-export const PERMIT_WAIT_MS = 1_000;
+const PERMIT_WAIT_MS = 1_000;
 const TICK_MS = 100;
-/** Between two tries of a node that ends to be heard, in ms. */
-const LEAVE_AGAIN_MS = 300;
+/** Back-off before a node announces again that it leaves, in ms. */
+const LEAVE_RETRY_MS = 300;
 
-/** The right to ask an upstream once. */
+/** Permission to admit one request of a pool. */
 export interface Permit {
-  /** For a request that went no further: then it does not count. */
+  /** Returns the permit of a request that asked no upstream. */
   giveBack(): void;
 }
 
-/** What a client of a pool is told. */
-export interface RateStanding {
-  /** This node's part of what is free, as far as it knows. */
+/** Rate limit of a pool, for the headers of an answer. */
+export interface RateLimitStatus {
+  /** Permits that this node has, and its part of the free ones as of the last answer. */
   remaining: number;
-  /** Until more is free, in ms. */
+  /** Time until more permits are free, in ms. */
   resetMs: number;
 }
 
 /** What the request path needs of permits. */
 export interface Permits {
   /**
-   * Waits for a permit, at most a second. Throws `rate_limited` where the pool's cap is reached, and
-   * `unavailable` where the control plane is away and this node may not admit the request by itself.
+   * Waits for a permit, at most a second. Throws `rate_limited` if the cap of the pool is reached, and
+   * `unavailable` if the control plane is away and this node may not admit the request alone.
    */
   admit(pool: PoolRecord): Promise<Permit>;
-  /** How the pool stands, for the headers of an answer; undefined where the node has not asked lately. */
-  standing(pool: PoolRecord): RateStanding | undefined;
+  /** The rate limit of a pool; undefined if the last answer is older than a minute. */
+  rateLimitStatus(pool: PoolRecord): RateLimitStatus | undefined;
 }
 
-export interface PermitParts {
+interface NodePermitsOptions {
   control: Pick<Control, 'requestPermits' | 'promisePermits'>;
-  mark: Pick<AloneMark, 'isClear' | 'write'>;
+  mark: Pick<AloneMark, 'saysNotAlone' | 'write'>;
   log: Log;
-  /** Monotonic, in ms. */
+  /** Monotonic clock in ms. */
   now(): number;
-  /** Between 0 and 1. */
+  /** Random number from 0 to below 1. */
   random(): number;
-  /** Undefined until the control plane knows this process. */
+  /** Id of this node; undefined until it is registered. */
   ownId(): string | undefined;
   store: Pick<ConfigStore, 'current'>;
 }
@@ -62,22 +62,22 @@ interface Waiter {
   timer: NodeJS.Timeout;
 }
 
-/** Permits over a control plane. Call `leave` when the process takes nothing new, `stop` at its end. */
+/** Permits of a running node. Call `leave` when the process admits nothing new, and `stop` at its end. */
 export class NodePermits implements Permits {
-  readonly #parts: PermitParts;
+  readonly #options: NodePermitsOptions;
   readonly #state: PermitState;
   readonly #waiters = new Map<number, Waiter>();
   readonly #timer: NodeJS.Timeout;
   #lastWaiter = 0;
   #inUse = false;
-  /** The promise under way: what is said after it must not be overtaken by it. */
-  #promising: Promise<void> = Promise.resolve();
+  /** The promise under way. It must not arrive after the announcement that the node leaves. */
+  #promise: Promise<void> = Promise.resolve();
   #leaving: Promise<void> | undefined;
   #stopped = false;
 
-  constructor(parts: PermitParts) {
-    this.#parts = parts;
-    this.#state = newPermitState(parts.now(), parts.mark.isClear);
+  constructor(options: NodePermitsOptions) {
+    this.#options = options;
+    this.#state = newPermitState(options.now(), options.mark.saysNotAlone);
     this.#timer = setInterval(() => this.#tick(), TICK_MS);
     this.#timer.unref();
   }
@@ -86,113 +86,132 @@ export class NodePermits implements Permits {
     this.#lastWaiter += 1;
     const waiter = this.#lastWaiter;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.#step({ type: 'GIVE_UP', poolId, waiter }), PERMIT_WAIT_MS);
+      const timer = setTimeout(
+        () => this.#dispatch({ type: 'WAIT_TIMED_OUT', poolId, waiter }),
+        PERMIT_WAIT_MS,
+      );
       this.#waiters.set(waiter, { resolve, reject, timer });
-      this.#step({ type: 'ARRIVE', poolId, cap, waiter });
+      this.#dispatch({ type: 'ARRIVE', poolId, cap, waiter });
     });
   }
 
-  standing({ id }: PoolRecord): RateStanding | undefined {
-    const now = this.#parts.now();
+  rateLimitStatus({ id }: PoolRecord): RateLimitStatus | undefined {
+    const now = this.#options.now();
     const meter = this.#state.meters.get(id);
-    if (!meter?.known || now - meter.known.at > WINDOW_MS) return undefined;
-    const { remaining, resetAt } = meter.known;
+    if (!meter?.lastAnswer || now - meter.lastAnswer.at > WINDOW_MS) return undefined;
+    const { remaining, resetAt } = meter.lastAnswer;
     const part = Math.floor(remaining / Math.max(1, this.#state.place.nodes));
-    return { remaining: leftIn(meter, now) + part, resetMs: Math.max(0, resetAt - now) };
+    return { remaining: permitsLeft(meter, now) + part, resetMs: Math.max(0, resetAt - now) };
   }
 
   /**
-   * From now on nothing is admitted without permits, and the control plane is told so until it has heard it:
-   * others then have this node's share. Resolves then, or after `stop`; never rejects.
+   * Admits nothing alone from now on, and announces that to the control plane until it accepts, so that other
+   * nodes get this node's share. Resolves then, or after `stop`; never rejects.
    */
   leave(): Promise<void> {
-    this.#leaving ??= this.#sayLeaving();
+    this.#leaving ??= this.#announceLeaving();
     return this.#leaving;
   }
 
-  /** Leaves, and ends. Takes `limitMs` at most. */
+  /** Leaves and stops all timers. Takes at most `limitMs`. */
   async stop(limitMs: number): Promise<void> {
     await Promise.race([this.leave(), pause(limitMs)]);
     this.#stopped = true;
     clearInterval(this.#timer);
   }
 
-  async #sayLeaving(): Promise<void> {
-    const { control, now, ownId } = this.#parts;
+  async #announceLeaving(): Promise<void> {
+    const { control, now, ownId } = this.#options;
     const state = this.#state;
     state.leaving = true;
-    await this.#promising;
+    await this.#promise;
     const nodeId = ownId();
     if (nodeId === undefined || !this.#inUse) return;
     const { nodes, index: place } = state.place;
-    let heard = state.clock;
+    let clock = state.clock;
     while (!this.#stopped) {
-      const alone = heard === null ? [] : aloneUses(state, now());
+      const alone = clock === null ? [] : recentAloneUses(state, now());
       try {
-        const leaving = heard !== null;
-        const answer = await control.promisePermits({ nodeId, heard, nodes, place, alone, leaving });
+        const promise = { nodeId, heard: clock, nodes, place, alone, leaving: clock !== null };
+        const answer = await control.promisePermits(promise);
         if (answer.accepted) return;
-        heard = answer.clock;
+        clock = answer.clock;
       } catch {
-        await pause(LEAVE_AGAIN_MS);
+        await pause(LEAVE_RETRY_MS);
       }
     }
   }
 
   #tick(): void {
-    this.#inUse ||= this.#parts.store.current?.hasPools === true;
-    if (this.#inUse && this.#parts.ownId() !== undefined) this.#step({ type: 'TICK', place: this.#place() });
+    this.#inUse ||= this.#options.store.current?.hasPools === true;
+    if (this.#inUse && this.#options.ownId() !== undefined)
+      this.#dispatch({ type: 'TICK', place: this.#place() });
   }
 
   #place(): Place {
-    const ids = this.#parts.store.current?.settings.nodeIds ?? [];
-    return { nodes: ids.length, index: ids.indexOf(this.#parts.ownId() ?? '') };
+    const ids = this.#options.store.current?.settings.nodeIds ?? [];
+    return { nodes: ids.length, index: ids.indexOf(this.#options.ownId() ?? '') };
   }
 
-  #step(event: PermitEvent): void {
-    let isMarked = true;
-    for (const effect of step(this.#state, event, this.#parts.now())) {
-      if (effect.type === 'MARK') isMarked = this.#mark(effect.alone);
-      else if (effect.type === 'ADMIT' && effect.grantId === null && !isMarked)
+  #dispatch(event: PermitEvent): void {
+    let isMarkDurable = true;
+    for (const effect of applyEvent(this.#state, event, this.#options.now())) {
+      if (effect.type === 'MARK') isMarkDurable = this.#mark(effect.alone);
+      else if (effect.type === 'ADMIT' && effect.grantId === null && !isMarkDurable)
         this.#refuseUnmarked(effect.waiter);
-      else this.#do(effect);
+      else this.#perform(effect);
     }
   }
 
-  #do(effect: Exclude<PermitEffect, { type: 'MARK' }>): void {
-    if (effect.type === 'ASK') void this.#ask(effect);
-    else if (effect.type === 'PROMISE') this.#promising = this.#promise(effect);
-    else if (effect.type === 'ADMIT') this.#admitted(effect);
-    else this.#refused(effect);
+  #perform(effect: Exclude<PermitEffect, { type: 'MARK' }>): void {
+    if (effect.type === 'REQUEST') void this.#requestPermits(effect);
+    else if (effect.type === 'PROMISE') this.#promise = this.#sendPromise(effect);
+    else if (effect.type === 'ADMIT') this.#admit(effect);
+    else this.#refuse(effect);
   }
 
+  /** Writes the mark. Returns whether it is durable. */
   #mark(alone: boolean): boolean {
     try {
-      this.#parts.mark.write(alone);
+      this.#options.mark.write(alone);
       if (alone)
-        this.#parts.log.warn({}, 'pools are served without the control plane, within this node’s share');
+        this.#options.log.warn(
+          {},
+          'the control plane is away: pools are served within the share of this node',
+        );
       return true;
     } catch (error) {
-      this.#parts.log.warn({ reason: reasonOf(error) }, 'the mark of acting alone could not be written');
-      if (alone) step(this.#state, { type: 'UNMARKED' }, this.#parts.now());
+      this.#options.log.warn(
+        { reason: reasonOf(error) },
+        'the mark of a node that is alone could not be written: check the disk of DATA_DIR',
+      );
+      if (alone) applyEvent(this.#state, { type: 'MARK_FAILED' }, this.#options.now());
       return false;
     }
   }
 
-  async #ask({ poolId, want, finished }: Extract<PermitEffect, { type: 'ASK' }>): Promise<void> {
-    const { control, now, ownId } = this.#parts;
+  async #requestPermits({
+    poolId,
+    want,
+    finished,
+  }: Extract<PermitEffect, { type: 'REQUEST' }>): Promise<void> {
+    const { control, now, ownId } = this.#options;
     const sentAt = now();
     try {
       const answer = await control.requestPermits({ nodeId: ownId() ?? '', poolId, want, finished });
-      this.#step({ type: 'ANSWERED', poolId, sentAt, answer });
+      this.#dispatch({ type: 'ANSWERED', poolId, sentAt, answer });
     } catch {
-      // The heartbeat says in the log that the control plane is away.
-      this.#step({ type: 'UNANSWERED', poolId });
+      // Failed heartbeats log that the control plane is away.
+      this.#dispatch({ type: 'UNANSWERED', poolId });
     }
   }
 
-  async #promise({ heard, place, alone }: Extract<PermitEffect, { type: 'PROMISE' }>): Promise<void> {
-    const { control, now, ownId } = this.#parts;
+  async #sendPromise({
+    clock: heard,
+    place,
+    aloneUses,
+  }: Extract<PermitEffect, { type: 'PROMISE' }>): Promise<void> {
+    const { control, now, ownId } = this.#options;
     const sentAt = now();
     try {
       const { clock, accepted, hasRoom } = await control.promisePermits({
@@ -200,33 +219,33 @@ export class NodePermits implements Permits {
         heard,
         nodes: place.nodes,
         place: place.index,
-        alone,
+        alone: aloneUses,
         leaving: false,
       });
-      this.#step({ type: 'PROMISED', sentAt, place, clock, accepted, hasRoom });
+      this.#dispatch({ type: 'PROMISE_ANSWERED', sentAt, place, clock, accepted, hasRoom });
     } catch {
-      this.#step({ type: 'UNPROMISED' });
+      this.#dispatch({ type: 'PROMISE_UNANSWERED' });
     }
   }
 
-  #admitted({ waiter, poolId, grantId }: Extract<PermitEffect, { type: 'ADMIT' }>): void {
+  #admit({ waiter, poolId, grantId }: Extract<PermitEffect, { type: 'ADMIT' }>): void {
     const giveBack = (): void => {
-      if (grantId !== null) this.#step({ type: 'GIVE_BACK', poolId, grantId });
+      if (grantId !== null) this.#dispatch({ type: 'PERMIT_RETURNED', poolId, grantId });
     };
-    this.#settle(waiter)?.resolve({ giveBack });
+    this.#takeWaiter(waiter)?.resolve({ giveBack });
   }
 
-  #refused({ waiter, code, waitMs, spreadMs }: Extract<PermitEffect, { type: 'REFUSE' }>): void {
-    const retryAfterMs = Math.round(waitMs + this.#parts.random() * spreadMs);
-    this.#settle(waiter)?.reject(new GatewayError(code, MESSAGES[code], { retryAfterMs }));
+  #refuse({ waiter, code, waitMs, spreadMs }: Extract<PermitEffect, { type: 'REFUSE' }>): void {
+    const retryAfterMs = Math.round(waitMs + this.#options.random() * spreadMs);
+    this.#takeWaiter(waiter)?.reject(new GatewayError(code, MESSAGES[code], { retryAfterMs }));
   }
 
   #refuseUnmarked(waiter: number): void {
     const error = new GatewayError('unavailable', MESSAGES.unavailable, { retryAfterMs: PERMIT_WAIT_MS });
-    this.#settle(waiter)?.reject(error);
+    this.#takeWaiter(waiter)?.reject(error);
   }
 
-  #settle(id: number): Waiter | undefined {
+  #takeWaiter(id: number): Waiter | undefined {
     const waiter = this.#waiters.get(id);
     this.#waiters.delete(id);
     clearTimeout(waiter?.timer);

@@ -1,10 +1,10 @@
-/** What a node knows about the permits of its pools, and the events and effects that move it. */
+/** What a node knows about the permits of its pools, and the events and effects of the permit rules. */
 import { BUCKET_MS, PERMIT_TTL_MS, WINDOW_MS } from '@gateway/shared/permits';
 import type { Place } from '@gateway/shared/permits';
 import type { NodePermitAloneUse, NodePermitAnswer, NodePermitUse } from '@gateway/shared/permit-api';
 import { SlidingCount } from './window.ts';
 
-/** Permits that may be used until `expiresAt`. Times are ms of the node's monotonic clock. */
+/** Permits that may be used until `expiresAt`. All times are ms of the node's monotonic clock. */
 export interface HeldGrant {
   id: string;
   left: number;
@@ -13,83 +13,106 @@ export interface HeldGrant {
   expiresAt: number;
 }
 
-/** One pool on this node. */
+/** The permits and counters of one pool on this node. */
 export interface Meter {
   poolId: string;
+  /** Requests per minute over all nodes. */
   cap: number;
   grants: HeldGrant[];
-  /** Grants that are over and were not told to the control plane yet. */
-  over: { id: string; used: number; lastUseAt: number }[];
-  /** What the request under way tells; it stays until that is answered. */
-  telling: Meter['over'];
-  asking: boolean;
-  /** What the request under way wants. */
-  wanted: number;
-  /** Before that no permit can be had, and nobody asks. */
+  /** Used up or expired grants that are not yet reported to the control plane. */
+  finishedGrants: { id: string; used: number; lastUseAt: number }[];
+  /** The grants that the permit request under way reports; kept until it is answered. */
+  reportedGrants: Meter['finishedGrants'];
+  requestInFlight: boolean;
+  /** Number of permits in the permit request under way. */
+  requested: number;
+  /** Until then no permit is available, so none is requested. */
   deniedUntil: number;
-  /** Before that the control plane is not asked again, because it did not answer well. */
-  askAfter: number;
+  /** Earliest next permit request after a failed one. */
+  requestAfter: number;
+  /** Ids of the requests that wait for a permit. */
   waiters: number[];
   arrivals: SlidingCount;
   refusals: SlidingCount;
+  /** Admitted requests. */
   uses: SlidingCount;
-  usesAlone: SlidingCount;
+  /** Requests admitted without a permit. */
+  aloneUses: SlidingCount;
   /** When a request was last admitted without a permit. */
-  lastAloneAt: number;
+  lastAloneUseAt: number;
   /** What the last answer said, and when it came. */
-  known: { at: number; remaining: number; resetAt: number } | undefined;
+  lastAnswer: { at: number; remaining: number; resetAt: number } | undefined;
   lastArrivalAt: number;
   lastSentAt: number;
 }
 
-/** The node's standing with the control plane. */
+/** The node's permits, and its promise to the control plane to admit nothing without permits. */
 export interface PermitState {
   meters: Map<string, Meter>;
   place: Place;
-  /** The clock of the last answer, and when that came. */
+  /** Clock value in the last answer to a promise. */
   clock: string | null;
+  /** When that answer came. */
   answeredAt: number | null;
-  /** Places that the control plane may know, by which this node may act alone: the least share counts. */
-  places: Place[];
-  /** Whether the control plane accepted a promise of this process. */
-  accepted: boolean;
-  /** Whether it ever said to this process that there is room for its share. */
+  /** Places that the control plane may assume for this node. Alone, the node uses the smallest share. */
+  possiblePlaces: Place[];
+  /** Whether the control plane has accepted a promise of this process. */
+  hasAcceptedPromise: boolean;
+  /** Whether the control plane has ever said to this process that there is room for its share. */
   hasRoom: boolean;
-  /** Since when this node is the only one, as far as it knows. */
-  onlySince: number | null;
-  promising: boolean;
-  promiseAfter: number;
-  /** False from the start until a promise was accepted, where the last process may have acted alone. */
-  remembers: boolean;
-  /** Whether the disk says that this node acts alone. */
-  marked: boolean;
+  /** Since when this node is the only one, as far as it knows; null if it is not. */
+  onlyNodeSince: number | null;
+  promiseInFlight: boolean;
+  /** Earliest time of the next promise. */
+  nextPromiseAt: number;
+  /**
+   * False after a start, until a promise is accepted, if the last process may have admitted requests without
+   * permits.
+   */
+  knowsAloneUses: boolean;
+  /** Whether the mark on disk says that this node admits requests without permits. */
+  isMarked: boolean;
   leaving: boolean;
 }
 
 export type PermitEvent =
   | { type: 'ARRIVE'; poolId: string; cap: number; waiter: number }
-  | { type: 'GIVE_UP'; poolId: string; waiter: number }
-  | { type: 'GIVE_BACK'; poolId: string; grantId: string }
+  /** A request has waited too long for a permit. */
+  | { type: 'WAIT_TIMED_OUT'; poolId: string; waiter: number }
+  /** A request that has a permit asked no upstream. */
+  | { type: 'PERMIT_RETURNED'; poolId: string; grantId: string }
+  /** The control plane answered a permit request. */
   | { type: 'ANSWERED'; poolId: string; sentAt: number; answer: NodePermitAnswer }
   | { type: 'UNANSWERED'; poolId: string }
-  | { type: 'PROMISED'; sentAt: number; place: Place; clock: string; accepted: boolean; hasRoom: boolean }
-  | { type: 'UNPROMISED' }
-  | { type: 'UNMARKED' }
+  /** The control plane answered a promise. */
+  | {
+      type: 'PROMISE_ANSWERED';
+      sentAt: number;
+      place: Place;
+      clock: string;
+      accepted: boolean;
+      hasRoom: boolean;
+    }
+  | { type: 'PROMISE_UNANSWERED' }
+  /** The mark could not be written. */
+  | { type: 'MARK_FAILED' }
   | { type: 'TICK'; place: Place };
 
 export type PermitRefusal = 'rate_limited' | 'unavailable';
 
 export type PermitEffect =
-  /** `grantId` is null where the node acts alone. */
+  /** `grantId` is null if the request is admitted without a permit. */
   | { type: 'ADMIT'; waiter: number; poolId: string; grantId: string | null }
   | { type: 'REFUSE'; waiter: number; poolId: string; code: PermitRefusal; waitMs: number; spreadMs: number }
-  | { type: 'ASK'; poolId: string; want: number; finished: NodePermitUse[] }
-  | { type: 'PROMISE'; heard: string | null; place: Place; alone: NodePermitAloneUse[] | null }
-  /** Durable before what follows it. */
+  /** Request `want` permits and report finished grants. */
+  | { type: 'REQUEST'; poolId: string; want: number; finished: NodePermitUse[] }
+  /** Send a promise, or only ask for the clock if `clock` is null. */
+  | { type: 'PROMISE'; clock: string | null; place: Place; aloneUses: NodePermitAloneUse[] | null }
+  /** Write the mark; it must be durable before the effects after it. */
   | { type: 'MARK'; alone: boolean };
 
-/** One event being handled. */
-export interface PermitTurn {
+/** One event being handled: the state to change, the time, and the effects so far. */
+export interface PermitStep {
   state: PermitState;
   now: number;
   effects: PermitEffect[];
@@ -97,50 +120,53 @@ export interface PermitTurn {
 
 const SECOND_MS = 1_000;
 
-/** The state of a node that just started. `remembers`: it is known that it did not act alone before. */
-export function newPermitState(startedAt: number, remembers: boolean): PermitState {
+/**
+ * The state of a node that has just started. `knowsAloneUses`: whether its last process certainly left
+ * no unreported requests without permits.
+ */
+export function newPermitState(startedAt: number, knowsAloneUses: boolean): PermitState {
   return {
     meters: new Map(),
     place: { nodes: 0, index: -1 },
     clock: null,
     answeredAt: null,
-    places: [],
-    accepted: false,
+    possiblePlaces: [],
+    hasAcceptedPromise: false,
     hasRoom: false,
-    onlySince: null,
-    promising: false,
-    promiseAfter: startedAt,
-    remembers,
-    marked: !remembers,
+    onlyNodeSince: null,
+    promiseInFlight: false,
+    nextPromiseAt: startedAt,
+    knowsAloneUses,
+    isMarked: !knowsAloneUses,
     leaving: false,
   };
 }
 
-/** The pool's meter, with the cap as it is now. */
+/** The meter of a pool with its present cap; created on first use. */
 export function meterFor(state: PermitState, { poolId, cap }: { poolId: string; cap: number }): Meter {
-  const known = state.meters.get(poolId);
-  if (known) {
-    known.cap = cap;
-    return known;
+  const existing = state.meters.get(poolId);
+  if (existing) {
+    existing.cap = cap;
+    return existing;
   }
   const meter: Meter = {
     poolId,
     cap,
     grants: [],
-    over: [],
-    telling: [],
-    asking: false,
-    wanted: 0,
+    finishedGrants: [],
+    reportedGrants: [],
+    requestInFlight: false,
+    requested: 0,
     deniedUntil: 0,
-    askAfter: 0,
+    requestAfter: 0,
     waiters: [],
     arrivals: new SlidingCount(SECOND_MS, BUCKET_MS),
     refusals: new SlidingCount(SECOND_MS, BUCKET_MS),
-    // The minute before the node began to act alone is looked at for another minute.
+    // The minute before the node became alone is needed for another minute.
     uses: new SlidingCount(2 * WINDOW_MS + PERMIT_TTL_MS, BUCKET_MS),
-    usesAlone: new SlidingCount(WINDOW_MS, BUCKET_MS),
-    lastAloneAt: Number.NEGATIVE_INFINITY,
-    known: undefined,
+    aloneUses: new SlidingCount(WINDOW_MS, BUCKET_MS),
+    lastAloneUseAt: Number.NEGATIVE_INFINITY,
+    lastAnswer: undefined,
     lastArrivalAt: 0,
     lastSentAt: 0,
   };

@@ -1,57 +1,57 @@
-/** Counts what happened in the last while, in steps: what a node knows of its own use of a pool. */
+/** Counts events over a sliding time span: a node's own requests and permits of a pool. */
 
-interface Step {
-  /** The end of the step: whatever is counted in it happened then or before. */
+interface Bucket {
+  /** End of the bucket: its events happened at this moment or earlier. */
   at: number;
   count: number;
 }
 
-/** What happened in the last `spanMs`, by a monotonic clock in ms. */
+/** Number of events in the last `spanMs`, by a monotonic clock in ms, in buckets of `bucketMs`. */
 export class SlidingCount {
   readonly #spanMs: number;
-  readonly #stepMs: number;
-  #steps: Step[] = [];
+  readonly #bucketMs: number;
+  #buckets: Bucket[] = [];
 
-  constructor(spanMs: number, stepMs: number) {
+  constructor(spanMs: number, bucketMs: number) {
     this.#spanMs = spanMs;
-    this.#stepMs = stepMs;
+    this.#bucketMs = bucketMs;
   }
 
-  /** Counts something that happens now. */
+  /** Counts an event that happens now. */
   add(now: number): void {
-    const at = Math.ceil(now / this.#stepMs) * this.#stepMs;
-    const last = this.#steps.at(-1);
+    const at = Math.ceil(now / this.#bucketMs) * this.#bucketMs;
+    const last = this.#buckets.at(-1);
     if (last && last.at >= at) last.count += 1;
-    else this.#steps.push({ at, count: 1 });
-    this.#steps = this.#recent(now);
+    else this.#buckets.push({ at, count: 1 });
+    this.#buckets = this.#recent(now);
   }
 
-  /** How much happened in the last while, at most. */
+  /** Upper bound of the number of events in the last `spanMs`. */
   count(now: number, spanMs = this.#spanMs): number {
-    return this.#steps.reduce((sum, { at, count }) => (at > now - spanMs ? sum + count : sum), 0);
+    return this.#buckets.reduce((sum, { at, count }) => (at > now - spanMs ? sum + count : sum), 0);
   }
 
-  /** How much happened between two moments, at least. */
+  /** Lower bound of the number of events between two moments. */
   between(from: number, to: number): number {
-    const isInside = ({ at }: Step): boolean => at - this.#stepMs >= from && at <= to;
-    return this.#steps.reduce((sum, step) => (isInside(step) ? sum + step.count : sum), 0);
+    const isInside = ({ at }: Bucket): boolean => at - this.#bucketMs >= from && at <= to;
+    return this.#buckets.reduce((sum, bucket) => (isInside(bucket) ? sum + bucket.count : sum), 0);
   }
 
-  /** What happened in the last while, in spans of so many ms, each with the age of its latest part. */
-  ages(now: number, spanMs: number): { count: number; agoMs: number }[] {
-    const spans = Map.groupBy(this.#recent(now), ({ at }) => Math.floor(at / spanMs));
-    return [...spans.values()].map((steps) => ({
-      count: steps.reduce((sum, { count }) => sum + count, 0),
-      agoMs: Math.max(0, Math.floor(now - Math.max(...steps.map(({ at }) => at)))),
+  /** The recent events in groups of `groupMs`, each with the age of its latest event in ms. */
+  ages(now: number, groupMs: number): { count: number; agoMs: number }[] {
+    const groups = Map.groupBy(this.#recent(now), ({ at }) => Math.floor(at / groupMs));
+    return [...groups.values()].map((buckets) => ({
+      count: buckets.reduce((sum, { count }) => sum + count, 0),
+      agoMs: Math.max(0, Math.floor(now - Math.max(...buckets.map(({ at }) => at)))),
     }));
   }
 
-  /** Forgets what happened until then. */
+  /** Removes all events up to a moment. */
   forget(until: number): void {
-    this.#steps = this.#steps.filter(({ at }) => at > until);
+    this.#buckets = this.#buckets.filter(({ at }) => at > until);
   }
 
-  #recent(now: number): Step[] {
-    return this.#steps.filter(({ at }) => at > now - this.#spanMs);
+  #recent(now: number): Bucket[] {
+    return this.#buckets.filter(({ at }) => at > now - this.#spanMs);
   }
 }

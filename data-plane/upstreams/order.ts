@@ -1,44 +1,53 @@
-/** In which order the upstreams of a model are asked. Pure. */
+/** The order in which the upstreams of a model are asked. Pure. */
 import type { DialectName } from '@gateway/shared/catalog';
 import type { CompiledRoute } from '../config/config.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 
-/** A route together with the format it will be asked in. */
-export interface Choice {
+/** A route and the format in which its upstream is asked. */
+export interface RankedRoute {
   compiled: CompiledRoute;
   dialect: Dialect;
+  /** Whether that is the client's own format. */
   native: boolean;
 }
 
-export interface OrderOptions {
+interface RankOptions {
   dialects: Partial<Record<DialectName, Dialect>>;
-  /** The client's own format: upstreams that speak it need no translation and come first among equals. */
+  /**
+   * The client's own format: upstreams that speak it need no translation and come first at equal priority.
+   */
   preferred: DialectName | undefined;
-  /** The formats that can serve the request at all, the best first; absent: every one. */
+  /** The formats that can serve the request, the best first; absent: all of them. */
   capable?: readonly DialectName[] | undefined;
   /** Random numbers from 0 to 1. */
   random: () => number;
 }
 
 /**
- * Lower priority number first, native before translated, then by weighted lot. Routes we speak no format of
- * are left out.
+ * The routes whose upstream speaks a usable format: the lowest priority number first, then native before
+ * translated, then at random in proportion to the weights.
  */
-export function inOrder(routes: readonly CompiledRoute[], options: OrderOptions): Choice[] {
-  const choices = routes.flatMap((compiled) => choose(compiled, options) ?? []);
-  // Most models have one route: nothing is drawn then.
-  if (choices.length < 2) return choices;
-  const drawn = choices.map((choice) => ({ choice, lot: lot(choice.compiled.route.weight, options.random) }));
+export function rankRoutes(routes: readonly CompiledRoute[], options: RankOptions): RankedRoute[] {
+  const usable = routes.flatMap((compiled) => withFormat(compiled, options) ?? []);
+  // Most models have one route: then there is nothing to draw.
+  if (usable.length < 2) return usable;
+  const drawn = usable.map((ranked) => ({
+    ranked,
+    lot: drawLot(ranked.compiled.route.weight, options.random),
+  }));
   drawn.sort(
     (a, b) =>
-      a.choice.compiled.route.priority - b.choice.compiled.route.priority ||
-      Number(b.choice.native) - Number(a.choice.native) ||
+      a.ranked.compiled.route.priority - b.ranked.compiled.route.priority ||
+      Number(b.ranked.native) - Number(a.ranked.native) ||
       b.lot - a.lot,
   );
-  return drawn.map(({ choice }) => choice);
+  return drawn.map(({ ranked }) => ranked);
 }
 
-function choose(compiled: CompiledRoute, { dialects, preferred, capable }: OrderOptions): Choice | undefined {
+function withFormat(
+  compiled: CompiledRoute,
+  { dialects, preferred, capable }: RankOptions,
+): RankedRoute | undefined {
   const { protocols } = compiled.provider;
   const native = preferred !== undefined && protocols.includes(preferred);
   const name = native
@@ -52,6 +61,6 @@ function choose(compiled: CompiledRoute, { dialects, preferred, capable }: Order
  * Efraimidis and Spirakis: sorting by random^(1/weight) draws without replacement in proportion to the
  * weights.
  */
-function lot(weight: number, random: () => number): number {
+function drawLot(weight: number, random: () => number): number {
   return weight > 0 ? random() ** (1 / weight) : 0;
 }

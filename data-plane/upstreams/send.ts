@@ -1,152 +1,160 @@
-/**
- * Sends one request to an upstream and hands its answer over chunk by chunk, with pause, resume and abort.
- */
+/** Sends one request to an upstream and delivers its answer chunk by chunk, with pause, resume and abort. */
 import type { Readable } from 'node:stream';
 import { GatewayError } from '@gateway/shared/failures';
 import type { TimeoutsRecord } from '@gateway/shared/records';
 import type { Dispatcher } from 'undici';
-import type { Cut } from '../cut.ts';
+import type { Cut } from '../call/cut.ts';
+import { Slab, isChunkingFair } from '../call/slab.ts';
+import { CHUNKS_PER_BODY, INTERIM_RESPONSES } from '../limits.ts';
 
-/** What an upstream may send before somebody listens, in bytes; then it is paused. */
+/** Limit of the bytes that are buffered before a consumer is attached. Above it, reading pauses. */
 const EARLY_BYTES = 64 * 1024;
 
-/** A request as it leaves. */
-export interface Outgoing {
+/** The HTTP request to an upstream. */
+export interface OutgoingRequest {
   method: 'POST' | 'GET';
   path: string;
   headers: Record<string, string>;
-  /** A stream is read once; its length is in the headers. */
+  /** A stream can be sent only once. For a stream, the caller sets `content-length`. */
   body: Buffer | string | Readable | null;
 }
 
-/** Who takes the body: `data` per network chunk, then exactly one of `end` and `fail`. */
-export interface Consumer {
+/** Receives the body: `data` per network chunk, then exactly one of `end` and `fail`. */
+interface Consumer {
   data(chunk: Buffer): void;
   end(): void;
   fail(error: GatewayError): void;
 }
 
 /**
- * Resolves with the answer when its status and headers are there, whatever the status. Rejects with
- * `upstream_failed`,
+ * Resolves when status and headers have arrived, whatever the status. Rejects with `upstream_failed`,
  * `upstream_timeout`, or the reason of the cut.
  */
 export function send(
   dispatcher: Dispatcher,
-  outgoing: Outgoing,
-  limits: { timeouts: TimeoutsRecord; cut: Cut },
+  outgoing: OutgoingRequest,
+  options: { timeouts: TimeoutsRecord; cut: Cut },
 ): Promise<UpstreamAnswer> {
   return new Promise((resolve, reject) => {
-    const answer = new UpstreamAnswer({ resolve, reject }, limits);
+    const answer = new UpstreamAnswer({ resolve, reject }, options);
     dispatcher.dispatch(
-      { ...outgoing, headersTimeout: limits.timeouts.headersMs, bodyTimeout: limits.timeouts.idleMs },
+      { ...outgoing, headersTimeout: options.timeouts.headersMs, bodyTimeout: options.timeouts.idleMs },
       answer,
     );
   });
 }
 
-interface Settle {
+/** Settles the promise of `send`. */
+interface PendingAnswer {
   resolve(answer: UpstreamAnswer): void;
   reject(error: GatewayError): void;
 }
 
-/** An upstream's answer. Its body waits until somebody consumes it. */
+/** An upstream's answer. Until `consume` is called, up to EARLY_BYTES are buffered; then reading pauses. */
 export class UpstreamAnswer implements Dispatcher.DispatchHandler {
   status = 0;
   headers: Record<string, string | string[] | undefined> = {};
-  readonly #settle: Settle;
-  readonly #stopListening: () => void;
+  readonly #pending: PendingAnswer;
+  /** Undefined while the constructor runs: the request may have been cut already. */
+  readonly #stopListening: (() => void) | undefined;
   readonly #totalMs: number;
   readonly #startedAt = performance.now();
   #totalTimer: NodeJS.Timeout;
-  /** How long the client held the answer up, in ms, and since when it does so now. */
-  #heldUpMs = 0;
-  #heldUpSince: number | undefined;
+  /** Sum of the ended pauses for a slow client, in ms. */
+  #pausedMs = 0;
+  /** Start of the present pause; undefined if reading is not paused. */
+  #pausedSince: number | undefined;
   readonly #closeListeners: (() => void)[] = [];
   #controller: Dispatcher.DispatchController | undefined;
   #consumer: Consumer | undefined;
+  #chunks = 0;
+  #bytes = 0;
+  /** Number of 1xx responses so far. */
+  #interim = 0;
   #early: Buffer[] = [];
   #earlyBytes = 0;
-  #over: { error: GatewayError | undefined } | undefined;
+  #ended: { error: GatewayError | undefined } | undefined;
 
-  constructor(settle: Settle, { timeouts, cut }: { timeouts: TimeoutsRecord; cut: Cut }) {
-    this.#settle = settle;
+  constructor(pending: PendingAnswer, { timeouts, cut }: { timeouts: TimeoutsRecord; cut: Cut }) {
+    this.#pending = pending;
     this.#totalMs = timeouts.totalMs;
-    this.#totalTimer = setTimeout(() => this.#timeUp(), timeouts.totalMs);
+    this.#totalTimer = setTimeout(() => this.#checkTotalTime(), timeouts.totalMs);
     this.#stopListening = cut.onCut((reason) => this.abort(reason));
   }
 
-  /** Gives the body to one consumer, beginning with what has come already. */
+  /** Delivers the body to this consumer, beginning with the buffered chunks. Called once. */
   consume(consumer: Consumer): void {
     this.#consumer = consumer;
     const early = this.#early;
     this.#early = [];
     for (const chunk of early) consumer.data(chunk);
-    if (this.#over) this.#finish(this.#over.error);
+    if (this.#ended) this.#finish(this.#ended.error);
     else if (this.#earlyBytes > EARLY_BYTES) this.resume();
   }
 
-  /** The whole body. Rejects when it is longer than `limitBytes` or breaks off. */
+  /** The whole body. Rejects if it exceeds `limitBytes` or CHUNKS_PER_BODY, or is not complete. */
   whole(limitBytes: number): Promise<Buffer> {
     return new Promise((resolve, reject) => {
-      const chunks: Buffer[] = [];
-      let size = 0;
+      const announced = Number(this.headers['content-length'] ?? limitBytes);
+      const slab = new Slab(Math.min(announced, limitBytes));
       this.consume({
         data: (chunk) => {
-          chunks.push(chunk);
-          size += chunk.length;
-          if (size > limitBytes) this.abort(failed('The answer is too long.'));
+          slab.append(chunk);
+          if (slab.length > limitBytes) this.abort(failed('The answer of the upstream is too long.'));
+          if (this.#chunks > CHUNKS_PER_BODY) this.abort(tooManyChunks());
         },
-        end: () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, size)),
+        end: () => resolve(slab.bytes()),
         fail: reject,
       });
     });
   }
 
-  /** Stops reading until `resume`, because the client is slower: the upstream then waits, too. */
+  /** Stops reading because the client is slower than the upstream; TCP then slows the upstream down. */
   pause(): void {
-    this.#heldUpSince ??= performance.now();
+    this.#pausedSince ??= performance.now();
     this.#controller?.pause();
   }
+
+  /** Continues reading after `pause`. */
   resume(): void {
-    this.#heldUpMs = this.#heldUp();
-    this.#heldUpSince = undefined;
+    this.#pausedMs = this.#totalPausedMs();
+    this.#pausedSince = undefined;
     this.#controller?.resume();
   }
 
-  #heldUp(): number {
-    return this.#heldUpMs + (this.#heldUpSince === undefined ? 0 : performance.now() - this.#heldUpSince);
+  #totalPausedMs(): number {
+    return this.#pausedMs + (this.#pausedSince === undefined ? 0 : performance.now() - this.#pausedSince);
   }
 
   /**
-   * The upstream has its whole time beside what the client holds it up, and the client as much. Who used up
-   * the time decides about the charge: else whoever reads slowly enough would get nearly everything for
-   * nothing.
+   * Checks the total timeout, separately for the upstream's time and for the time paused for the client. The
+   * client's slowness is not the upstream's failure, which would be free: otherwise a client that reads very
+   * slowly would get nearly the whole answer without a charge.
    */
-  #timeUp(): void {
-    const heldUpMs = this.#heldUp();
-    const ownMs = performance.now() - this.#startedAt - heldUpMs;
-    const leftMs = this.#totalMs - Math.max(ownMs, heldUpMs);
-    if (leftMs > 0) this.#totalTimer = setTimeout(() => this.#timeUp(), Math.ceil(leftMs));
-    else this.abort(heldUpMs > ownMs ? tooSlow() : timedOut());
+  #checkTotalTime(): void {
+    const clientMs = this.#totalPausedMs();
+    const upstreamMs = performance.now() - this.#startedAt - clientMs;
+    const leftMs = this.#totalMs - Math.max(upstreamMs, clientMs);
+    if (leftMs > 0) this.#totalTimer = setTimeout(() => this.#checkTotalTime(), Math.ceil(leftMs));
+    else this.abort(clientMs > upstreamMs ? clientTooSlow() : timedOut());
   }
 
-  /** Closes the connection; whoever consumes gets the error. Does nothing once the answer is over. */
+  /** Closes the connection and passes the error to the consumer. Does nothing after the end of the answer. */
   abort(error: GatewayError): void {
-    if (this.#over) return;
+    if (this.#ended) return;
     this.#finish(error);
     this.#controller?.abort(error);
   }
 
-  /** Calls the listener once when the answer is over, however it ended. */
+  /** Calls the listener once, when the answer ends for any reason; immediately if it has already ended. */
   onClose(listener: () => void): void {
-    if (this.#over) listener();
+    if (this.#ended) listener();
     else this.#closeListeners.push(listener);
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#over) controller.abort(this.#over.error ?? failed('The request was stopped.'));
+    if (this.#ended) controller.abort(this.#ended.error ?? failed('The request was stopped.'));
   }
 
   onResponseStart(
@@ -154,15 +162,18 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler {
     status: number,
     headers: UpstreamAnswer['headers'],
   ): void {
-    // 1xx answers come before the real one.
-    if (status < 200 || this.#over) return;
+    if (this.#ended) return;
+    if (status < 200) return this.#countInterim();
     this.status = status;
     this.headers = headers;
-    this.#settle.resolve(this);
+    this.#pending.resolve(this);
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    if (this.#over) return;
+    if (this.#ended) return;
+    this.#chunks += 1;
+    this.#bytes += chunk.length;
+    if (!isChunkingFair(this.#chunks, this.#bytes)) return this.abort(tooManyChunks());
     if (this.#consumer) {
       this.#consumer.data(chunk);
       return;
@@ -172,21 +183,29 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler {
     if (this.#earlyBytes > EARLY_BYTES) controller.pause();
   }
 
+  /** Counts a 1xx response. Aborts if there are too many. */
+  #countInterim(): void {
+    this.#interim += 1;
+    if (this.#interim > INTERIM_RESPONSES)
+      this.abort(failed('The upstream sent too many interim responses.'));
+  }
+
   onResponseEnd(): void {
-    if (!this.#over) this.#finish(undefined);
+    if (!this.#ended) this.#finish(undefined);
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    if (!this.#over) this.#finish(asFailure(error));
+    if (!this.#ended) this.#finish(asConnectionFailure(error));
   }
 
+  /** Ends the answer once, and informs the consumer: now, or when `consume` is called. */
   #finish(error: GatewayError | undefined): void {
-    if (!this.#over) {
-      this.#over = { error };
+    if (!this.#ended) {
+      this.#ended = { error };
       clearTimeout(this.#totalTimer);
       this.#stopListening?.();
       for (const listener of this.#closeListeners) listener();
-      if (this.status === 0) this.#settle.reject(error ?? failed('The upstream closed the connection.'));
+      if (this.status === 0) this.#pending.reject(error ?? failed('The upstream closed the connection.'));
     }
     const consumer = this.#consumer;
     if (!consumer) return;
@@ -196,21 +215,28 @@ export class UpstreamAnswer implements Dispatcher.DispatchHandler {
   }
 }
 
-/** The connection's failure as the client may hear of it; what really happened stays in the cause. */
-export function asFailure(cause: Error): GatewayError {
+/** A connection error as a failure that the client may see; the real reason stays in the cause. */
+export function asConnectionFailure(cause: Error): GatewayError {
   if (cause instanceof GatewayError) return cause;
   const code = 'code' in cause ? String(cause.code) : '';
-  return code.endsWith('_TIMEOUT') ? timedOut(cause) : failed('The connection to the model broke.', cause);
+  return code.endsWith('_TIMEOUT') ? timedOut(cause) : failed('The connection to the upstream broke.', cause);
 }
 
 function failed(message: string, cause?: Error): GatewayError {
   return new GatewayError('upstream_failed', `${message} Try again.`, { cause });
 }
 
-function tooSlow(): GatewayError {
-  return new GatewayError('client_closed', 'The client took its answer too slowly.');
+function tooManyChunks(): GatewayError {
+  return failed('The answer of the upstream came in too many small chunks.');
+}
+
+function clientTooSlow(): GatewayError {
+  return new GatewayError(
+    'client_closed',
+    'The client read the answer too slowly. Read it without long pauses.',
+  );
 }
 
 function timedOut(cause?: Error): GatewayError {
-  return new GatewayError('upstream_timeout', 'The model took too long to answer. Try again.', { cause });
+  return new GatewayError('upstream_timeout', 'The upstream took too long to answer. Try again.', { cause });
 }

@@ -1,38 +1,38 @@
-/** What the node knows of each upstream: circuit, requests in flight, how it did lately, credentials. */
+/** The health of each upstream on this node: circuit, requests in flight, recent results, credentials. */
 import type { GatewayError } from '@gateway/shared/failures';
 import type { ProviderRecord } from '@gateway/shared/records';
 import { CREDENTIALS_MAX, UPSTREAMS_MAX } from '@gateway/shared/upstream-health';
 import type { CircuitState, CredentialReport, Fault, UpstreamReport } from '@gateway/shared/upstream-health';
-import type { Candidate } from '../exchange/exchange.ts';
-import type { UpstreamCounter, WatchedUpstreams } from '../metrics.ts';
+import type { ObservableUpstreams, UpstreamObserver } from '../metrics.ts';
+import type { Candidate } from './attempt.ts';
 import {
   CLOSED_CIRCUIT,
-  admission,
   afterFailure,
-  afterNothing,
+  afterInconclusive,
   afterStart,
   afterSuccess,
+  allowedRequests,
 } from './circuit.ts';
 import type { Circuit } from './circuit.ts';
-import { isElsewhere } from './verdict.ts';
+import { isUpstreamFailure } from './verdict.ts';
 import { HealthWindow, WINDOW_SPAN_MS } from './window.ts';
 
-export interface StatesOptions {
+interface StatesOptions {
   /** ms of a monotonic clock. */
   now: () => number;
   /** Random numbers from 0 to 1. */
   random: () => number;
 }
 
-/** How an upstream's turn ended. Without an error: well. */
-export interface Ending {
+/** How an attempt ended. Without an error it was a success. */
+export interface AttemptResult {
   error?: GatewayError | undefined;
-  /** The upstream's error status; what it means for the upstream's circuit is then said by `unwell`. */
+  /** The error status that the upstream sent, and whether it means that the upstream is unwell. */
   refusal?: { status: number; unwell: boolean };
 }
 
 /** What nodes report of all their upstreams. */
-export interface UpstreamsReport {
+interface UpstreamsReport {
   upstreams: UpstreamReport[];
   credentials: CredentialReport[];
 }
@@ -52,67 +52,67 @@ interface CredentialUse {
   faultAt: number;
 }
 
-/** Local, in memory, gone at a restart. */
-export class UpstreamStates implements WatchedUpstreams {
+/** Kept in memory and lost at a restart. */
+export class UpstreamStates implements ObservableUpstreams {
   readonly #options: StatesOptions;
   readonly #states = new Map<string, State>();
-  /** The same by record, looked up several times for each request. */
+  /** The same states by record, because each request looks them up several times. */
   readonly #byRecord = new WeakMap<ProviderRecord, State>();
   readonly #credentials = new Map<string, CredentialUse>();
-  #counter: UpstreamCounter | undefined;
+  #observer: UpstreamObserver | undefined;
 
   constructor(options: StatesOptions) {
     this.#options = options;
   }
 
-  /** Lets this counter count, too, from now on. */
-  countWith(counter: UpstreamCounter): void {
-    this.#counter = counter;
+  /** Notifies this observer from now on, instead of an earlier one. */
+  observe(observer: UpstreamObserver): void {
+    this.#observer = observer;
   }
 
-  /** Whether the upstream is to be left alone. */
+  /** Whether the upstream failed so often that it gets no requests at the moment. */
   isEjected(provider: ProviderRecord, now: number): boolean {
-    return admission(this.#of(provider).circuit, now) === 'ejected';
+    return allowedRequests(this.#stateOf(provider).circuit, now) === 'none';
   }
 
-  /** Requests that it is busy with. */
+  /** Number of requests that the upstream is working on. */
   inFlight(provider: ProviderRecord): number {
-    return this.#of(provider).inFlight;
+    return this.#stateOf(provider).inFlight;
   }
 
-  /** Counts a turn; the returned function says once how it ended. */
-  start({ provider, credential }: Candidate, at: number): (ending?: Ending) => void {
-    const state = this.#of(provider);
+  /** Counts an attempt that starts. The returned function reports its result; only the first call counts. */
+  start({ provider, credential }: Candidate, at: number): (result?: AttemptResult) => void {
+    const state = this.#stateOf(provider);
     state.circuit = afterStart(state.circuit, at);
     state.usedAt = at;
     if (credential) this.#use(credential.id, at);
     let settled = false;
-    return (ending = {}) => {
+    return (result = {}) => {
       if (settled) return;
       settled = true;
       const now = this.#options.now();
-      this.#judge(state, ending, now);
-      // What the client did wrong, or left early, says nothing about the upstream.
-      if (ending.error && !isElsewhere(ending.error)) return;
-      const fault = faultOf(ending);
-      state.window.ended(fault, now);
-      this.#counter?.upstreamEnded(state.providerId, fault);
+      this.#updateCircuit(state, result, now);
+      // A wrong request and a client that left are no evidence about the upstream.
+      if (result.error && !isUpstreamFailure(result.error)) return;
+      const fault = faultOf(result);
+      state.window.countAttempt(fault, now);
+      this.#observer?.attemptEnded(state.providerId, fault);
       const use = credential && this.#credentials.get(credential.id);
       if (use && fault) [use.fault, use.faultAt] = [fault, now];
     };
   }
 
-  /** Notes that an answer to what was asked at `askedAt` began well. */
-  answered(provider: ProviderRecord, askedAt: number): void {
+  /** Notes that the answer to an attempt has begun; `startedAt` is when the attempt started. */
+  answered(provider: ProviderRecord, startedAt: number): void {
     const now = this.#options.now();
-    const state = this.#of(provider);
-    state.window.answered(now - askedAt, now);
-    this.#counter?.upstreamAnswered(state.providerId, now - askedAt);
+    const state = this.#stateOf(provider);
+    state.window.countLatency(now - startedAt, now);
+    this.#observer?.answerBegan(state.providerId, now - startedAt);
   }
 
-  /** Counts a request in flight until the returned function is called; further calls change nothing. */
+  /** Counts a request in flight until the returned function is called for the first time. */
   enter(provider: ProviderRecord): () => void {
-    const state = this.#of(provider);
+    const state = this.#stateOf(provider);
     state.inFlight += 1;
     let left = false;
     return () => {
@@ -122,7 +122,10 @@ export class UpstreamStates implements WatchedUpstreams {
     };
   }
 
-  /** Upstreams that were asked in the window or are not closed, and credentials that were used in it. */
+  /**
+   * The upstreams that were asked within the window or whose circuit is not closed, and the credentials used
+   * within the window; the last used first.
+   */
   report(): UpstreamsReport {
     const now = this.#options.now();
     const known = [...this.#states.values()].sort((one, other) => other.usedAt - one.usedAt);
@@ -154,11 +157,11 @@ export class UpstreamStates implements WatchedUpstreams {
     }));
   }
 
-  #judge(state: State, { error, refusal }: Ending, now: number): void {
+  #updateCircuit(state: State, { error, refusal }: AttemptResult, now: number): void {
     const { circuit } = state;
     if (!error || refusal?.unwell === false) state.circuit = afterSuccess(circuit, now);
-    else if (isElsewhere(error)) state.circuit = afterFailure(circuit, now, this.#options.random());
-    else state.circuit = afterNothing(circuit);
+    else if (isUpstreamFailure(error)) state.circuit = afterFailure(circuit, now, this.#options.random());
+    else state.circuit = afterInconclusive(circuit);
   }
 
   #use(credentialId: string, at: number): void {
@@ -167,8 +170,8 @@ export class UpstreamStates implements WatchedUpstreams {
     else this.#credentials.set(credentialId, { usedAt: at, fault: undefined, faultAt: 0 });
   }
 
-  /** A provider whose address was changed is another upstream. */
-  #of(provider: ProviderRecord): State {
+  /** A provider whose base URL was changed counts as another upstream. */
+  #stateOf(provider: ProviderRecord): State {
     const known = this.#byRecord.get(provider);
     if (known) return known;
     const { id, baseUrl } = provider;
@@ -185,7 +188,7 @@ function newState(providerId: string, baseUrl: string): State {
   return { providerId, baseUrl, window, circuit: CLOSED_CIRCUIT, inFlight: 0, usedAt: 0 };
 }
 
-function faultOf({ error, refusal }: Ending): Fault | undefined {
+function faultOf({ error, refusal }: AttemptResult): Fault | undefined {
   if (!error) return undefined;
   if (refusal?.status === 401 || refusal?.status === 403) return 'REFUSED';
   if (error.code === 'upstream_busy') return 'BUSY';

@@ -1,80 +1,84 @@
 /**
- * What an upstream's error status means: for the client, for the credential, and for asking elsewhere.
+ * What an upstream's error status means: for the client, for the credential, and for the upstream's health.
  * Pure.
  */
 import { GatewayError } from '@gateway/shared/failures';
-import type { Candidate } from '../exchange/exchange.ts';
+import type { Candidate } from './attempt.ts';
 
-/** How long a throttled credential rests when the upstream names no time, in ms. */
-export const COOL_DOWN_MS = 5_000;
-/** No upstream may rest a credential longer than this, in ms. */
+/** How long a throttled credential is suspended if the upstream names no time, in ms. */
+const COOL_DOWN_MS = 5_000;
+/** The longest suspension that an upstream may ask for, in ms. */
 const COOL_DOWN_MAX_MS = 300_000;
-/** A refused credential is tried again after this long, in ms: somebody may have paid the bill meanwhile. */
+/** How long a refused credential is suspended, in ms: the operator may have paid the bill by then. */
 export const CREDENTIAL_REFUSED_MS = 300_000;
 
+/** What follows from an error status. */
 export interface Verdict {
+  /** The failure as the client sees it. */
   error: GatewayError;
-  /** Another upstream may do better. */
-  elsewhere: boolean;
-  /** The upstream itself is unwell: counts towards its ejection. */
+  /** Whether the upstream itself is unwell: this counts towards its ejection. */
   unwell: boolean;
-  /** How long this credential is not to be used, in ms. */
-  restCredentialMs: number;
+  /** How long this credential is suspended, in ms; 0 for not at all. */
+  suspendCredentialMs: number;
+  /**
+   * What the refusal may mean, if others meet it, too: that the credential is no longer valid, or that it may
+   * not use this route. It may as well be about an object that only this request names.
+   */
+  doubt?: 'credential' | 'route';
 }
 
-export interface Refusal {
+interface ErrorResponse {
   status: number;
   body: string;
   retryAfterMs: number | undefined;
 }
 
-/** Only 400, 413 and 422 speak about the client's own request; everything else is the operator's business. */
-export function judge({ status, body, retryAfterMs }: Refusal, { dialect, native }: Candidate): Verdict {
+/** Only 400, 413 and 422 are about the client's own request; every other status concerns the operator. */
+export function judge(
+  { status, body, retryAfterMs }: ErrorResponse,
+  { dialect, native }: Candidate,
+): Verdict {
   const error = dialect.outbound.decodeError(status, body);
-  if (status === 400 || status === 413 || status === 422) {
-    return {
-      error: native ? error : withoutBody(error),
-      elsewhere: false,
-      unwell: false,
-      restCredentialMs: 0,
-    };
-  }
+  if (status === 400 || status === 413 || status === 422)
+    return { error: native ? error : withoutBody(error), unwell: false, suspendCredentialMs: 0 };
   if (status === 429 || status === 529) {
-    const rest = Math.min(retryAfterMs ?? COOL_DOWN_MS, COOL_DOWN_MAX_MS);
+    const suspendCredentialMs = Math.min(retryAfterMs ?? COOL_DOWN_MS, COOL_DOWN_MAX_MS);
     const busy = new GatewayError('upstream_busy', error.message, {
       cause: error.details.cause,
-      retryAfterMs: rest,
+      retryAfterMs: suspendCredentialMs,
     });
-    return { error: busy, elsewhere: true, unwell: false, restCredentialMs: rest };
+    return { error: busy, unwell: false, suspendCredentialMs };
   }
-  const refused = status === 401 || status === 403;
-  const unwell = status === 408 || status >= 500;
   return {
-    error: error.code.startsWith('upstream_') ? error : withCode(error),
-    elsewhere: true,
-    unwell,
-    restCredentialMs: refused ? CREDENTIAL_REFUSED_MS : 0,
+    error: error.code.startsWith('upstream_') ? error : asUpstreamFailure(error),
+    unwell: status === 408 || status >= 500,
+    suspendCredentialMs: 0,
+    ...(status === 401 ? { doubt: 'credential' } : {}),
+    ...(status === 403 ? { doubt: 'route' } : {}),
   };
 }
 
 /**
- * Whether a failure lets another upstream be asked: never after a cut, and never for the client's own
- * mistake.
+ * Whether the upstream failed, rather than the client's request or because of a cut. Only then another
+ * upstream may be asked, and only then the failure counts against this one.
  */
-export function isElsewhere(error: GatewayError): boolean {
+export function isUpstreamFailure(error: GatewayError): boolean {
   return (
     error.code === 'upstream_failed' || error.code === 'upstream_busy' || error.code === 'upstream_timeout'
   );
 }
 
-/** Whether the connection broke without a word of answer. */
+/** Whether the connection broke before the upstream sent anything. */
 export function isBrokenConnection(error: GatewayError): boolean {
   const { cause } = error.details;
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
   return code === 'UND_ERR_SOCKET' || code === 'ECONNRESET' || code === 'EPIPE';
 }
 
-/** `retry-after-ms` or `retry-after` (seconds or a date) as ms from `now` (ms of the wall clock). */
+/**
+ * The wait that an upstream asks for by `retry-after-ms` or `retry-after` (seconds or a date), in ms from
+ * `now` (ms of the wall clock); undefined without a readable header.
+ */
 export function retryAfterOf(
   headers: Record<string, string | string[] | undefined>,
   now: number,
@@ -87,7 +91,7 @@ export function retryAfterOf(
   return Number.isFinite(wait) ? Math.max(0, wait) : undefined;
 }
 
-/** The body is in another format than the client's; its message is translated. */
+/** The error without the upstream's body, which is in another format than the client's. */
 function withoutBody(error: GatewayError): GatewayError {
   const { cause, parameter } = error.details;
   return new GatewayError(error.code, error.message, {
@@ -96,8 +100,8 @@ function withoutBody(error: GatewayError): GatewayError {
   });
 }
 
-function withCode(error: GatewayError): GatewayError {
-  return new GatewayError('upstream_failed', 'The model could not answer. Try again later.', {
+function asUpstreamFailure(error: GatewayError): GatewayError {
+  return new GatewayError('upstream_failed', 'The upstream could not answer. Try again later.', {
     cause: error,
   });
 }

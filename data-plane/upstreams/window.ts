@@ -1,51 +1,54 @@
-/** Counts turns and latencies of the last five minutes, in a fixed piece of memory and without allocating. */
+/** Counts the results and latencies of the last five minutes of one upstream, in a fixed amount of memory. */
 import { FAULTS } from '@gateway/shared/upstream-health';
 import type { Fault } from '@gateway/shared/upstream-health';
 
-/** The window is a ring of slots: the oldest one is emptied for the next. */
+/** The window is a ring of slots: the oldest slot is cleared for the next. */
 const SLOT_MS = 30_000;
 const SLOTS = 10;
-/** How far the window reaches back, in ms. */
+/** Length of the window, in ms. */
 export const WINDOW_SPAN_MS = SLOT_MS * SLOTS;
-/** Bounds of latencies grow from the first, in ms, by this factor: a figure is at most a fifth too high. */
+/**
+ * Upper bounds of the latency buckets: the first in ms, each further one larger by the factor, so that a
+ * reported latency is at most a fifth too high.
+ */
 const FIRST_BOUND_MS = 10;
 const BOUND_FACTOR = 1.2;
-/** The last bound is above ten minutes; what takes longer counts there. */
+/** Number of buckets. The last bound is above ten minutes; longer latencies count there. */
 const BOUNDS = 62;
 
-/** Where counts stand in a slot: successes, each kind of fault, then the latencies. */
+/** Layout of a slot: successes, each kind of fault, latency buckets. */
 const LATENCIES_AT = 1 + FAULTS.length;
 const SLOT_SIZE = LATENCIES_AT + BOUNDS;
 
-/** Counts of a window: successes, and faults in the order of `FAULTS`. */
-export interface Counts {
+/** Results within the window: successes, and faults in the order of `FAULTS`. */
+interface Counts {
   succeeded: number;
   faults: readonly number[];
 }
 
-/** What one upstream did lately. Times are ms of one monotonic clock. */
+/** Recent results of one upstream. Counting allocates nothing. Times are ms of one monotonic clock. */
 export class HealthWindow {
   readonly #counts = new Uint32Array(SLOTS * SLOT_SIZE);
   #slot = 0;
 
-  /** Counts a turn that ended well, or with a fault. */
-  ended(fault: Fault | undefined, now: number): void {
+  /** Counts an attempt that ended with this fault; undefined: with success. */
+  countAttempt(fault: Fault | undefined, now: number): void {
     this.#add(fault === undefined ? 0 : 1 + FAULTS.indexOf(fault), now);
   }
 
-  /** Counts an answer that began after so many ms. */
-  answered(ms: number, now: number): void {
+  /** Counts an answer that began after `ms`. */
+  countLatency(ms: number, now: number): void {
     const above = Math.ceil(Math.log(Math.max(ms, FIRST_BOUND_MS) / FIRST_BOUND_MS) / Math.log(BOUND_FACTOR));
     this.#add(LATENCIES_AT + Math.min(above, BOUNDS - 1), now);
   }
 
-  /** What was counted in the window that ends now. */
+  /** The results within the window that ends at `now`. */
   counts(now: number): Counts {
     this.#advance(now);
     return { succeeded: this.#sum(0), faults: FAULTS.map((_, index) => this.#sum(1 + index)) };
   }
 
-  /** The time in ms within which this share (0 to 1) of the answers began; null where there were none. */
+  /** The time in ms within which this share (0 to 1) of the answers began; null without answers. */
   quantile(share: number, now: number): number | null {
     this.#advance(now);
     const latencies = Array.from({ length: BOUNDS }, (_, index) => this.#sum(LATENCIES_AT + index));

@@ -1,4 +1,4 @@
-/** Messages: thinking and its signatures, the order of turns, and what the format can and cannot carry. */
+/** The messages dialect: thinking and signatures, the order of messages, and what the format cannot carry. */
 import { describe, expect, it } from 'vitest';
 import { collect } from '../answer.ts';
 import { NO_TOKENS } from '../canonical.ts';
@@ -9,7 +9,9 @@ import { openaiChat } from '../openai-chat/index.ts';
 import { anthropicMessages } from './index.ts';
 
 const { inbound, outbound } = anthropicMessages;
+/** A model that takes thinking budgets. */
 const OLD = 'claude-sonnet-4-5';
+/** A model that takes adaptive thinking. */
 const NEW = 'claude-opus-4-7';
 
 function request(given: Partial<ChatRequest>): ChatRequest {
@@ -63,7 +65,7 @@ describe('thinking', () => {
     toolChoice: '/tool_choice',
   };
 
-  it('is a budget for older models, below max_tokens, and adaptive with an effort for newer ones', () => {
+  it('is a budget below max_tokens for older models, and adaptive with an effort for newer ones', () => {
     const given = request({ reasoning: { effort: 'high' }, maxOutputTokens: 10_000 });
     expect(outbound.encodeRequest(given, OLD).body.thinking).toEqual({
       type: 'enabled',
@@ -77,7 +79,7 @@ describe('thinking', () => {
     expect(off.thinking).toEqual({ type: 'disabled' });
   });
 
-  it('is left out and named where max_tokens leaves no room for it', () => {
+  it('is dropped if max_tokens leaves no room for it', () => {
     const { body, dropped } = outbound.encodeRequest(
       request({ reasoning: { effort: 'high' }, maxOutputTokens: 500, pointers }),
       OLD,
@@ -86,7 +88,7 @@ describe('thinking', () => {
     expect(dropped).toContain('/reasoning_effort');
   });
 
-  it('takes no temperature and no forced call beside it: both are named', () => {
+  it('drops temperature and a forced tool call', () => {
     const given = request({
       reasoning: { effort: 'low' },
       temperature: 0.3,
@@ -101,7 +103,7 @@ describe('thinking', () => {
     expect(dropped.toSorted()).toEqual(['/temperature', '/tool_choice']);
   });
 
-  it('is not switched on in the middle of a chain of calls that began without it', () => {
+  it('is dropped within a chain of tool calls that began without it', () => {
     const messages = [
       message('user', text('q')),
       message('assistant', call('a')),
@@ -115,7 +117,7 @@ describe('thinking', () => {
     expect(dropped).toContain('/reasoning_effort');
   });
 
-  it('comes back with its signature in the next turn, through a client of another format', () => {
+  it('comes back with its signature in the next request of a client of another format', () => {
     const thinking = { type: 'thinking', thinking: 'hm', signature: 'signed' };
     const wire = {
       id: 'a',
@@ -125,17 +127,17 @@ describe('thinking', () => {
       usage: {},
     };
     const toChat = objectOf(openaiChat.inbound.encodeResponse(outbound.decodeResponse(wire), request({})));
-    const said = objectOf(objectsOf(toChat.choices)[0]?.message);
+    const reply = objectOf(objectsOf(toChat.choices)[0]?.message);
     const next = {
       model: 'm',
-      messages: [{ role: 'user', content: 'q' }, said, { role: 'tool', tool_call_id: 'x', content: '1' }],
+      messages: [{ role: 'user', content: 'q' }, reply, { role: 'tool', tool_call_id: 'x', content: '1' }],
     };
     const { body, dropped } = outbound.encodeRequest(openaiChat.inbound.decodeRequest(next, {}), OLD);
     expect(objectsOf(objectsOf(body.messages)[1]?.content)[0]).toEqual(thinking);
     expect(dropped).toEqual([]);
   });
 
-  it('carries the seal of another provider’s call to the client and back', () => {
+  it('carries the seal of another provider’s tool call to the client and back', () => {
     const seal = { dialect: 'google-generate' as const, value: 'thought' };
     const sealed: Block = { kind: 'tool-call', id: 'x', name: 'f', text: '{}', seal };
     const whole = objectsOf(objectOf(inbound.encodeResponse(answer(sealed), request({}))).content);
@@ -153,7 +155,7 @@ describe('thinking', () => {
     expect(decoded.messages[0]?.parts).toMatchObject([{ kind: 'tool-call', id: 'x', seal }]);
   });
 
-  it('of another provider is no thinking here: it is named, not sent', () => {
+  it('of another provider is dropped', () => {
     const foreign: Part = {
       kind: 'reasoning',
       text: 'hm',
@@ -176,7 +178,7 @@ describe('thinking', () => {
 });
 
 describe('conversations', () => {
-  it('have their instructions hoisted, from the middle, too', () => {
+  it('have all instructions moved to the system text', () => {
     const messages = [
       message('system', text('A')),
       message('user', text('q')),
@@ -190,7 +192,7 @@ describe('conversations', () => {
     expect(objectsOf(body.messages).map(({ role }) => role)).toEqual(['user']);
   });
 
-  it('begin with the user, join neighbours of one role and put results first', () => {
+  it('start with the user, merge consecutive messages of one role, and put tool results first', () => {
     const messages = [
       message('assistant', text('hello')),
       message('assistant', call('a.b')),
@@ -198,11 +200,11 @@ describe('conversations', () => {
       message('user', text('more')),
     ];
     const { body } = outbound.encodeRequest(request({ messages }), OLD);
-    const turns = objectsOf(body.messages).map(({ role, content }) => [
+    const contents = objectsOf(body.messages).map(({ role, content }) => [
       role,
       objectsOf(content).map(({ type }) => type),
     ]);
-    expect(turns).toEqual([
+    expect(contents).toEqual([
       ['user', ['text']],
       ['assistant', ['text', 'tool_use']],
       ['user', ['tool_result', 'text', 'text']],
@@ -213,7 +215,7 @@ describe('conversations', () => {
     expect(ids.filter(Boolean)).toEqual(['a_b', 'a_b']);
   });
 
-  it('may hold system messages, as Claude Code sends them', () => {
+  it('may hold system messages in the middle, as Claude Code sends them', () => {
     const wire = {
       model: 'm',
       max_tokens: 5,
@@ -232,7 +234,7 @@ describe('conversations', () => {
     expect(decoded.extras).toEqual([]);
   });
 
-  it('with references to stored objects are refused, naming the place', () => {
+  it('are refused if they refer to stored objects', () => {
     const source = { type: 'file', file_id: 'f' };
     const content = [{ type: 'document', source }];
     expect(() => inbound.decodeRequest({ model: 'm', messages: [{ role: 'user', content }] }, {})).toThrow(
@@ -245,12 +247,12 @@ describe('conversations', () => {
 });
 
 describe('requests', () => {
-  it('bring a limit of tokens that the model can take where the client set none', () => {
+  it('get a max_tokens that the model accepts if the client sent none', () => {
     expect(outbound.encodeRequest(request({}), OLD).body.max_tokens).toBe(32_000);
     expect(outbound.encodeRequest(request({}), 'claude-3-haiku-20240307').body.max_tokens).toBe(4096);
   });
 
-  it('close the objects of a wished schema, and name the wish where limits on values were lost', () => {
+  it('close the objects of a schema, and name the schema if limits on values were removed', () => {
     const schema = { type: 'object', properties: { minimum: { type: 'integer', minimum: 1 } } };
     const given = request({ format: { kind: 'schema', schema }, pointers: { format: '/response_format' } });
     const { body, dropped } = outbound.encodeRequest(given, NEW);
@@ -262,7 +264,7 @@ describe('requests', () => {
     expect(dropped).toEqual(['/response_format']);
   });
 
-  it('offer the allowed tools alone, search for another provider’s search, free-text tools wrapped', () => {
+  it('offer only allowed tools, replace another provider’s search, and wrap free-text tools', () => {
     const tools: Tool[] = [
       tool,
       { ...tool, name: 'g' },
@@ -281,7 +283,7 @@ describe('requests', () => {
     expect(dropped.toSorted()).toEqual(['/tool_choice', '/tools/4']);
   });
 
-  it('keep temperature within the range of this format, and name what was cut', () => {
+  it('limit the temperature to 1, and name it if it was higher', () => {
     const { body, dropped } = outbound.encodeRequest(
       request({ temperature: 1.6, pointers: { temperature: '/t' } }),
       OLD,
@@ -292,7 +294,7 @@ describe('requests', () => {
 });
 
 describe('streams', () => {
-  it('count the cache into the input', () => {
+  it('count cached tokens as input', () => {
     const usage = {
       input_tokens: 5,
       cache_read_input_tokens: 100,
@@ -310,7 +312,7 @@ describe('streams', () => {
     });
   });
 
-  it('may bring a whole call in message_start, and no message_delta', () => {
+  it('may hold a whole tool call in message_start, without message_delta', () => {
     const content = [{ type: 'tool_use', id: 'x', name: 'f', input: { a: 1 } }];
     const events = decode([
       { type: 'message_start', message: { ...start.message, content, stop_reason: 'tool_use' } },
@@ -322,7 +324,7 @@ describe('streams', () => {
     });
   });
 
-  it('end with message_stop alone', () => {
+  it('are complete only with message_stop', () => {
     const finished = { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: {} };
     expect(decode([start, finished]).at(-1)?.type).toBe('error');
     expect(
@@ -330,7 +332,7 @@ describe('streams', () => {
     ).toMatchObject({ type: 'error', error: { code: 'upstream_busy' } });
   });
 
-  it('tell a refusal with its explanation', () => {
+  it('report a refusal with its explanation', () => {
     const delta = { stop_reason: 'refusal', stop_details: { type: 'refusal', explanation: 'No.' } };
     const events = decode([start, { type: 'message_delta', delta, usage: {} }, { type: 'message_stop' }]);
     expect(collect(events).choices[0]).toEqual({
@@ -339,7 +341,7 @@ describe('streams', () => {
     });
   });
 
-  it('keep blocks of server-side tools whole, for their own format', () => {
+  it('keep blocks of server-side tools unchanged', () => {
     const block = { type: 'server_tool_use', id: 's', name: 'web_search', input: {} };
     const events = decode([
       start,
@@ -358,7 +360,7 @@ describe('streams', () => {
     ]);
   });
 
-  it('name every event and give the input’s tokens at the start where they are known', () => {
+  it('are encoded with event names, and with the input tokens at the start if known', () => {
     const encoder = inbound.streamEncoder(request({}));
     const tokens = { input: 7, output: 3, cached: 2, reasoning: null };
     const written = (

@@ -1,4 +1,4 @@
-/** Errors of the messages format, both ways. https://platform.claude.com/docs/en/api/errors */
+/** Encodes and decodes errors of the messages format. https://platform.claude.com/docs/en/api/errors */
 import type { GatewayError } from '@gateway/shared/failures';
 import { isObject, parseObject, textOf } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
@@ -17,18 +17,19 @@ const TYPES: Record<number, string> = {
   504: 'timeout_error',
 };
 
-/** The body of an error answer: `{type: 'error', error: {type, message}}`. */
-export function encodeError({ status, message }: GatewayError): JsonObject {
+/** Encodes the body of an error answer: `{type: 'error', error: {type, message}}`, perhaps with details. */
+export function encodeError({ status, message, details: { formatCode } }: GatewayError): JsonObject {
   const type = TYPES[status] ?? (status >= 500 ? 'api_error' : 'invalid_request_error');
-  return { type: 'error', error: { type, message } };
+  const details = formatCode === undefined ? {} : { details: { error_code: formatCode } };
+  return { type: 'error', error: { type, message, ...details } };
 }
 
-/** The last event of a stream that failed. */
+/** Encodes the last event of a failed stream. */
 export function encodeStreamError(error: GatewayError): string {
   return writeJsonFrame(encodeError(error), 'error');
 }
 
-/** What an upstream's error answer means to the client. */
+/** Turns an upstream's error answer into the failure for the client. */
 export function decodeError(status: number, body: string): GatewayError {
   const error = parseObject(body)?.error;
   return upstreamFailure({ status, message: isObject(error) ? textOf(error.message) : '', body });

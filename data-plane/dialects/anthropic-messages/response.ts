@@ -1,54 +1,53 @@
-/** Whole answers of the messages format, both ways. */
+/** Encodes and decodes whole answers of the messages format. */
 import type { Block, ChatRequest, ChatResponse, Usage } from '../canonical.ts';
 import { isObject, objectOf, objectsOf, textOf } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 import { openSeal, writeSeal } from '../seals.ts';
+import { argumentsOf } from '../tool-calls.ts';
 import { failureInsideAnswer, unreadableAnswer } from '../upstream-errors.ts';
 import {
   NAME,
-  finishReason,
-  inputOf,
   readCitation,
+  readFinish,
   readUsage,
   safeId,
-  stopWord,
   writeCitation,
+  writeFinish,
   writeUsage,
 } from './wire.ts';
 
-/** The answer as a `message` object. Only the first choice can be said. */
+/** Encodes the first choice of an answer as a `message` object; this format has no others. */
 export function encodeResponse(response: ChatResponse, request: ChatRequest): JsonObject {
   const [choice = { blocks: [], finish: 'stop' as const }] = response.choices;
   return {
     ...messageHead(response, request),
     content: choice.blocks.flatMap(writeBlock),
-    stop_reason: stopWord(choice),
+    stop_reason: writeFinish(choice),
     stop_sequence: choice.stopSequence ?? null,
     usage: writeUsage(response),
   };
 }
 
-/** What a `message` object begins with, whole or streamed. */
+/** The first fields of a `message` object, whole or streamed. */
 export function messageHead({ id, model }: { id: string; model: string }, request: ChatRequest): JsonObject {
   return { id: id || 'msg_0', type: 'message', role: 'assistant', model: model || request.model };
 }
 
 function writeBlock(block: Block): JsonObject[] {
-  const carried = carrier(block);
+  const carrier = sealCarrier(block);
   switch (block.kind) {
     case 'text':
-      return block.text ? [...carried, writeText(block)] : carried;
+      return block.text ? [...carrier, writeText(block)] : carrier;
     case 'refusal':
-      return block.text ? [{ type: 'text', text: block.text }] : [];
-    // A medium can only be said by its transcript.
+    // Of a medium only the transcript can be encoded.
     case 'media':
       return block.text ? [{ type: 'text', text: block.text }] : [];
     case 'reasoning':
       return [writeReasoning(block)];
     case 'tool-call':
       return [
-        ...carried,
-        { type: 'tool_use', id: safeId(block.id), name: block.name, input: inputOf(block) },
+        ...carrier,
+        { type: 'tool_use', id: safeId(block.id), name: block.name, input: argumentsOf(block) },
       ];
     case 'native':
       return block.dialect === NAME ? [block.value] : [];
@@ -66,16 +65,16 @@ function writeReasoning({ text, seal, ...head }: Block): JsonObject {
 }
 
 /**
- * The redacted block that carries the seal of a text or a call: clients give such blocks back untouched
- * (seals.ts).
+ * The redacted block that carries the seal of a text or a tool call, if it has one. Clients send such blocks
+ * back unchanged (seals.ts).
  */
-export function carrier({ kind, seal }: Pick<Block, 'kind' | 'seal'>): JsonObject[] {
+export function sealCarrier({ kind, seal }: Pick<Block, 'kind' | 'seal'>): JsonObject[] {
   if (!seal || (kind !== 'text' && kind !== 'tool-call')) return [];
   return [{ type: 'redacted_thinking', data: writeSeal(seal, NAME, true) }];
 }
 
 /**
- * Reads an upstream's answer. Throws `upstream_failed` or `upstream_busy` for an error body or one that is no
+ * Decodes an upstream's answer. Throws `upstream_failed` or `upstream_busy` if the body is an error or no
  * answer.
  */
 export function decodeResponse(wire: unknown): ChatResponse {
@@ -84,7 +83,7 @@ export function decodeResponse(wire: unknown): ChatResponse {
   if (!Array.isArray(body.content)) throw unreadableAnswer('no content');
   const blocks = [...objectsOf(body.content).map(readBlock), ...readRefusal(body)];
   const stopSequence = textOf(body.stop_sequence);
-  const finish = finishReason(textOf(body.stop_reason), new Set(blocks.map(({ kind }) => kind)));
+  const finish = readFinish(textOf(body.stop_reason), new Set(blocks.map(({ kind }) => kind)));
   const usage: Usage = readUsage(objectOf(body.usage));
   return {
     id: textOf(body.id),
@@ -94,13 +93,13 @@ export function decodeResponse(wire: unknown): ChatResponse {
   };
 }
 
-/** The explanation of a refusal, which stands apart from the content. */
+/** The explanation of a refusal, which this format keeps outside the content. */
 export function readRefusal({ stop_details: details }: JsonObject): Block[] {
   const { explanation } = objectOf(details);
   return typeof explanation === 'string' && explanation ? [{ kind: 'refusal', text: explanation }] : [];
 }
 
-/** A whole block of an upstream's answer. Kinds that we do not know stay as they are. */
+/** Decodes a whole block of an upstream's answer. Blocks of unknown types become native. */
 export function readBlock(wire: JsonObject): Block {
   switch (wire.type) {
     case 'text': {

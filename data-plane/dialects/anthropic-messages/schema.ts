@@ -1,11 +1,11 @@
 /**
- * The subset of JSON Schema that structured output takes here.
+ * Reduces JSON Schemas to the subset that the provider accepts for structured output.
  * https://platform.claude.com/docs/en/build-with-claude/structured-outputs
  */
 import { isObject } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 
-/** Limits on values, which are refused. */
+/** Keywords that limit values, which the provider refuses. */
 const REFUSED: ReadonlySet<string> = new Set([
   'minimum',
   'maximum',
@@ -19,12 +19,14 @@ const REFUSED: ReadonlySet<string> = new Set([
   'maxProperties',
   'uniqueItems',
 ]);
-/** Keywords that hold schemas by name: their names are no keywords. */
+/** Keywords whose members are schemas under names of the client's choice. */
 const NAMED: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions']);
-/** Keywords whose values are data. */
+/** JSON Schema keywords whose values are not schemas. */
 const DATA: ReadonlySet<string> = new Set(['enum', 'const', 'default', 'examples', 'required']);
 
-/** The schema as it is accepted: objects closed, limits on values gone. `isChanged`: limits were lost. */
+/**
+ * Closes all objects of the schema and removes limits on values. `isChanged` tells whether limits were lost.
+ */
 export function strictSchema(schema: JsonObject): { schema: JsonObject; isChanged: boolean } {
   let isChanged = false;
   const close = (node: unknown): unknown => {

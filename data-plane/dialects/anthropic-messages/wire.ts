@@ -1,12 +1,12 @@
-/** The words of the messages format. https://platform.claude.com/docs/en/api/messages */
+/** Values of the messages format and their conversions. https://platform.claude.com/docs/en/api/messages */
 import type { Block, ChatRequest, Choice, Citation, FinishReason, Media, Usage } from '../canonical.ts';
-import { isObject, numberOf, parseObject, textOf } from '../fields.ts';
+import { isObject, numberOf, textOf } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 import { base64Of } from '../media.ts';
 
 export const NAME = 'anthropic-messages';
 
-const STOP_WORDS: Record<FinishReason, string> = {
+const STOP_REASONS: Record<FinishReason, string> = {
   stop: 'end_turn',
   length: 'max_tokens',
   tool: 'tool_use',
@@ -28,18 +28,18 @@ const FINISH_REASONS: Record<string, FinishReason> = {
   refusal: 'refusal',
 };
 
-/** The `stop_reason` of a choice. */
-export function stopWord({ finish, stopSequence }: Pick<Choice, 'finish' | 'stopSequence'>): string {
-  return finish === 'stop' && stopSequence !== undefined ? 'stop_sequence' : STOP_WORDS[finish];
+/** Encodes the finish of a choice as `stop_reason`. */
+export function writeFinish({ finish, stopSequence }: Pick<Choice, 'finish' | 'stopSequence'>): string {
+  return finish === 'stop' && stopSequence !== undefined ? 'stop_sequence' : STOP_REASONS[finish];
 }
 
-/** The finish of an upstream's answer; a stop with calls present is a tool finish. */
-export function finishReason(word: string, kinds: ReadonlySet<Block['kind']>): FinishReason {
-  const reason = word === '' ? 'stop' : (FINISH_REASONS[word] ?? 'other');
+/** Decodes `stop_reason`. A plain stop of an answer with tool calls becomes `tool`. */
+export function readFinish(stopReason: string, kinds: ReadonlySet<Block['kind']>): FinishReason {
+  const reason = stopReason === '' ? 'stop' : (FINISH_REASONS[stopReason] ?? 'other');
   return reason === 'stop' && kinds.has('tool-call') ? 'tool' : reason;
 }
 
-/** Reads `usage`, whose input count leaves out what was read from or written to the cache. */
+/** Decodes `usage`, whose `input_tokens` exclude tokens read from and written to the cache. */
 export function readUsage(value: JsonObject): Usage {
   const input = numberOf(value.input_tokens);
   const read = numberOf(value.cache_read_input_tokens);
@@ -58,7 +58,7 @@ export function readUsage(value: JsonObject): Usage {
   };
 }
 
-/** `usage` as this format counts. */
+/** Encodes `usage`. */
 export function writeUsage({ tokens, counters, serviceTier }: Usage): JsonObject {
   const read = tokens.cached ?? 0;
   const written = counters?.cacheWrite ?? 0;
@@ -72,7 +72,7 @@ export function writeUsage({ tokens, counters, serviceTier }: Usage): JsonObject
   };
 }
 
-/** Reads a citation of the web or of a document. */
+/** Decodes a citation of a web page or a document. */
 export function readCitation(wire: JsonObject): Citation {
   const title = textOf(wire.title) || textOf(wire.document_title);
   const start = numberOf(wire.start_char_index);
@@ -86,7 +86,7 @@ export function readCitation(wire: JsonObject): Citation {
   };
 }
 
-/** Other formats cite the web; a place in a document comes back as one. */
+/** Encodes a citation: of a web page if it has a URL, else of a document. */
 export function writeCitation({ url, title, text, start, end }: Citation): JsonObject {
   if (url !== undefined) {
     return {
@@ -107,18 +107,12 @@ export function writeCitation({ url, title, text, start, end }: Citation): JsonO
   };
 }
 
-/** A call's arguments as the object that this format wants; what is no object goes under `input`. */
-export function inputOf({ text, custom }: { text: string; custom?: boolean }): JsonObject {
-  const parsed = custom ? undefined : parseObject(text);
-  return parsed ?? { input: text };
-}
-
-/** `tool_use.id` takes these characters alone; a call and its result are changed alike. */
+/** Replaces characters that `tool_use.id` does not allow, in the same way for a tool call and its result. */
 export function safeId(id: string): string {
   return id.replaceAll(/[^a-zA-Z0-9_-]/g, '_') || 'call';
 }
 
-/** `source` of an image or document; undefined for addresses that only another provider can read. */
+/** Encodes `source` of an image or document; undefined for URLs that this provider cannot read. */
 export function writeSource(media: Media): JsonObject | undefined {
   const { source, mediaType } = media;
   if ('url' in source) return /^https?:/i.test(source.url) ? { type: 'url', url: source.url } : undefined;
@@ -137,7 +131,9 @@ function defaultMime({ type }: Media): string {
   return type === 'image' ? 'image/png' : 'application/pdf';
 }
 
-/** How a Claude model takes the wish to think. Others that speak this format know budgets. */
+/**
+ * Whether the model takes adaptive thinking. Older Claude models and models of other vendors take budgets.
+ */
 export function thinksAdaptively(model: string): boolean {
   return (
     /claude/i.test(model) &&
@@ -146,23 +142,23 @@ export function thinksAdaptively(model: string): boolean {
 }
 
 /**
- * What `max_tokens` is where the client set no limit: this format demands one, and models refuse more than
- * they can.
+ * `max_tokens` for requests without a limit. This format requires one, and models refuse values above their
+ * own maximum.
  */
 export function defaultMaxTokens(model: string): number {
   if (/claude-3-[57]/.test(model)) return 8192;
   return /claude-(3|2|instant)/.test(model) ? 4096 : 32_000;
 }
 
-/** The tool choice and whether calls may be parallel, as one value here. */
+/** Encodes `tool_choice`, which in this format also says whether tool calls may be parallel. */
 export function writeToolChoice(request: ChatRequest): JsonObject | undefined {
   const { toolChoice, parallelToolCalls } = request;
-  const alone = parallelToolCalls === undefined ? {} : { disable_parallel_tool_use: !parallelToolCalls };
+  const parallel = parallelToolCalls === undefined ? {} : { disable_parallel_tool_use: !parallelToolCalls };
   if (toolChoice === undefined)
-    return parallelToolCalls === undefined ? undefined : { type: 'auto', ...alone };
+    return parallelToolCalls === undefined ? undefined : { type: 'auto', ...parallel };
   if (toolChoice === 'none') return { type: 'none' };
-  if (toolChoice === 'auto') return { type: 'auto', ...alone };
-  if (toolChoice === 'required') return { type: 'any', ...alone };
-  if ('name' in toolChoice) return { type: 'tool', name: toolChoice.name, ...alone };
-  return { type: toolChoice.mode === 'required' ? 'any' : 'auto', ...alone };
+  if (toolChoice === 'auto') return { type: 'auto', ...parallel };
+  if (toolChoice === 'required') return { type: 'any', ...parallel };
+  if ('name' in toolChoice) return { type: 'tool', name: toolChoice.name, ...parallel };
+  return { type: toolChoice.mode === 'required' ? 'any' : 'auto', ...parallel };
 }

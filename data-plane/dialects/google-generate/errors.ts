@@ -1,10 +1,12 @@
-/** Errors of the generative language format, both ways. https://cloud.google.com/apis/design/errors */
+/**
+ * Encodes and decodes errors of the generative language format. https://cloud.google.com/apis/design/errors
+ */
 import type { GatewayError } from '@gateway/shared/failures';
 import { isObject, textOf } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 import { upstreamFailure } from '../upstream-errors.ts';
 
-const WORDS: Record<number, string> = {
+const STATUSES: Record<number, string> = {
   401: 'UNAUTHENTICATED',
   402: 'FAILED_PRECONDITION',
   403: 'PERMISSION_DENIED',
@@ -19,27 +21,30 @@ const WORDS: Record<number, string> = {
   504: 'DEADLINE_EXCEEDED',
 };
 
-/** The body of an error answer: `{error: {code, message, status}}`. */
+/** Encodes the body of an error answer: `{error: {code, message, status}}`. */
 export function encodeError({ status, message }: GatewayError): JsonObject {
   return {
     error: {
       code: status,
       message,
-      status: WORDS[status] ?? (status >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT'),
+      status: STATUSES[status] ?? (status >= 500 ? 'INTERNAL' : 'INVALID_ARGUMENT'),
     },
   };
 }
 
 /**
- * A bare JSON chunk, without which the js-genai SDK takes no notice of the error; then the same as an event,
- * for readers that know events alone.
+ * Encodes the end of a failed stream: a bare JSON chunk, without which the js-genai SDK ignores the error,
+ * then the same error as an event for clients that only read events.
  */
 export function encodeStreamError(error: GatewayError): string {
   const json = JSON.stringify(encodeError(error));
   return `${json}\r\n\r\ndata: ${json}\r\n\r\n`;
 }
 
-/** What an upstream's error answer means to the client. Streams without `alt=sse` wrap theirs in a list. */
+/**
+ * Turns an upstream's error answer into the failure for the client. Without `alt=sse` the error is in a
+ * list.
+ */
 export function decodeError(status: number, body: string): GatewayError {
   return upstreamFailure({ status, message: textOf(errorIn(body).message), body });
 }

@@ -1,4 +1,4 @@
-/** The generative language format: both spellings, pairing of results, signatures, candidates. */
+/** The generative language dialect: both spellings, matching of tool results, signatures, and candidates. */
 import { GatewayError } from '@gateway/shared/failures';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -6,7 +6,7 @@ import { collect, replay } from '../answer.ts';
 import type { Block, ChatEvent, ChatRequest, ChatResponse, Part } from '../canonical.ts';
 import { objectOf, objectsOf, parseObject } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
-import { SseParser } from '../sse.ts';
+import { SseParser } from '../../../test/sse-parser.ts';
 import { googleGenerate } from './index.ts';
 import { fitsOpenApi, toJsonSchema } from './schema.ts';
 
@@ -17,8 +17,8 @@ function decode(wire: JsonObject, query = 'alt=sse'): ChatRequest {
   return inbound.decodeRequest(wire, { model: 'm', stream: true, query: new URLSearchParams(query) });
 }
 
-/** The request that an upstream of the same format gets. */
-function again(wire: JsonObject, model = 'up'): JsonObject {
+/** Decodes a request and encodes it for an upstream of the same format. */
+function roundTrip(wire: JsonObject, model = 'up'): JsonObject {
   return outbound.encodeRequest(decode(wire), model).body;
 }
 
@@ -49,7 +49,7 @@ function written(response: ChatResponse, request: ChatRequest): string {
 const partsOf = (request: ChatRequest): Part[] => request.messages.flatMap(({ parts }) => parts);
 
 describe('requests', () => {
-  it('camel case and snake case say the same', () => {
+  it('mean the same in camel case and snake case', () => {
     const camel = {
       ...ASK,
       systemInstruction: { parts: [{ text: 'Be kind.' }] },
@@ -64,7 +64,7 @@ describe('requests', () => {
       tool_config: { function_calling_config: { mode: 'ANY', allowed_function_names: ['f'] } },
       tools: [{ function_declarations: [{ name: 'f', parameters_json_schema: { type: 'object' } }] }],
     };
-    expect(again(snake)).toEqual(again(camel));
+    expect(roundTrip(snake)).toEqual(roundTrip(camel));
     expect(decode(snake).pointers.maxOutputTokens).toBe('/generation_config/max_output_tokens');
     expect(decode(camel)).toMatchObject({
       toolChoice: { name: 'f' },
@@ -73,7 +73,7 @@ describe('requests', () => {
     });
   });
 
-  it('results without an id meet their calls by name and order', () => {
+  it('match tool results without an id to their calls by name and order', () => {
     const call = (n: number): JsonObject => ({ functionCall: { name: 'f', args: { n } } });
     const result = (n: number): JsonObject => ({
       functionResponse: { name: 'f', response: { result: `r${n}` } },
@@ -91,23 +91,23 @@ describe('requests', () => {
     expect(new Set(ids('tool-call')).size).toBe(2);
   });
 
-  it('a thought signature stays on the part where it came', () => {
+  it('keep a thought signature on its part', () => {
     const parts = [
       { text: 'thinking', thought: true, thoughtSignature: 's1' },
       { functionCall: { id: 'c1', name: 'f', args: { a: 1 } }, thoughtSignature: 's2' },
       { text: 'after', thoughtSignature: 's3' },
     ];
-    const body = again({ contents: [...ASK.contents, { role: 'model', parts }] });
+    const body = roundTrip({ contents: [...ASK.contents, { role: 'model', parts }] });
     expect(objectsOf(body.contents)[1]?.parts).toEqual(parts);
   });
 
-  it('another provider’s call gets what stands for a signature, where models insist on one', () => {
+  it('get a placeholder signature on tool calls of other providers, for models that require one', () => {
     const contents = [
       ...ASK.contents,
       { role: 'model', parts: [{ functionCall: { id: 'c', name: 'f', args: {} } }] },
     ];
     const signatureFor = (model: string): unknown =>
-      objectsOf(objectsOf(again({ contents }, model).contents)[1]?.parts)[0]?.thoughtSignature;
+      objectsOf(objectsOf(roundTrip({ contents }, model).contents)[1]?.parts)[0]?.thoughtSignature;
     expect(signatureFor('gemini-3-pro')).toBe('skip_thought_signature_validator');
     expect(signatureFor('gemini-2.5-pro')).toBeUndefined();
   });
@@ -118,7 +118,7 @@ describe('requests', () => {
       '/contents/0/parts/0/fileData/fileUri',
       { contents: [{ parts: [{ fileData: { fileUri: 'gs://bucket/file', mimeType: 'image/png' } }] }] },
     ],
-  ])('%s refers to something stored and is refused', (parameter, wire) => {
+  ])('are refused for %s, which refers to a stored object', (parameter, wire) => {
     const error = (() => {
       try {
         return decode({ ...ASK, ...wire });
@@ -129,15 +129,15 @@ describe('requests', () => {
     expect(error).toMatchObject({ code: 'invalid_request', details: { parameter } });
   });
 
-  it('safety settings are its own: they go back to it and are named for everybody else', () => {
+  it('keep safety settings as an extra, which only upstreams of this format get', () => {
     const safetySettings = [{ category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_NONE' }];
-    expect(again({ ...ASK, safetySettings }).safetySettings).toEqual(safetySettings);
+    expect(roundTrip({ ...ASK, safetySettings }).safetySettings).toEqual(safetySettings);
     expect(decode({ ...ASK, safetySettings }).extras).toMatchObject([{ pointer: '/safetySettings' }]);
   });
 });
 
 describe('schemas', () => {
-  it('types become lower case, nullable a type, counts numbers, and order is kept', () => {
+  it('become JSON Schemas with types in lower case, nullable as a type, and numeric counts, in order', () => {
     const schema = {
       type: 'OBJECT',
       properties: {
@@ -157,7 +157,7 @@ describe('schemas', () => {
     expect(Object.keys(objectOf(objectOf(converted).properties))).toEqual(['a', 'b']);
   });
 
-  it('a JSON Schema that fits is left as it is by the way back', () => {
+  it('are unchanged by the conversion if they fit the OpenAPI subset', () => {
     const leaf = fc.record({ type: fc.constantFrom('string', 'number', 'boolean', 'integer') });
     const object = fc
       .dictionary(fc.stringMatching(/^[a-z]{1,8}$/), leaf, { minKeys: 1 })
@@ -170,7 +170,7 @@ describe('schemas', () => {
     );
   });
 
-  it('what the subset cannot say does not fit', () => {
+  it('do not fit the OpenAPI subset if it lacks one of their keywords', () => {
     for (const schema of [{ type: ['string', 'null'] }, { $ref: '#/a' }, { type: 'object' }, { enum: [1] }]) {
       expect(fitsOpenApi(schema)).toBe(false);
     }
@@ -178,14 +178,14 @@ describe('schemas', () => {
 });
 
 describe('answers of upstreams', () => {
-  it('STOP with calls is a tool finish, and calls without an id get unique ones', () => {
+  it('finish for tool calls after STOP, and get unique ids for tool calls without one', () => {
     const call = { functionCall: { name: 'f', args: { a: 1 } } };
     const [choice] = collect(events([chunk([call, call], { finishReason: 'STOP' })])).choices;
     expect(choice?.finish).toBe('tool');
     expect(new Set(choice?.blocks.map((block) => ('id' in block ? block.id : ''))).size).toBe(2);
   });
 
-  it('arguments that come in pieces are put together', () => {
+  it('have their tool call arguments assembled from pieces', () => {
     const piece = (more: JsonObject): JsonObject => chunk([{ functionCall: more }]);
     const list = events([
       piece({ name: 'f', willContinue: true }),
@@ -199,7 +199,7 @@ describe('answers of upstreams', () => {
     expect(collect(list).choices[0]?.blocks).toMatchObject([{ name: 'f', text: '{"city":"Berlin"}' }]);
   });
 
-  it('a signature is known at the start of the block that it seals', () => {
+  it('report a signature at the start of its tool call', () => {
     const call = { functionCall: { name: 'f', args: {} }, thoughtSignature: 's' };
     const starts = events([chunk([{ text: 'a' }, call], { finishReason: 'STOP' })]).filter(
       ({ type }) => type === 'block-start',
@@ -210,9 +210,9 @@ describe('answers of upstreams', () => {
     ]);
   });
 
-  it('candidates are told apart, also where their chunks interleave', () => {
-    const of = (index: number, said: string, more: JsonObject = {}): JsonObject =>
-      chunk([{ text: said }], { index, ...more });
+  it('may interleave chunks of several candidates', () => {
+    const of = (index: number, text: string, more: JsonObject = {}): JsonObject =>
+      chunk([{ text }], { index, ...more });
     const list = events(
       [
         of(0, 'a'),
@@ -228,7 +228,7 @@ describe('answers of upstreams', () => {
     ]);
   });
 
-  it('a blocked prompt is an answer: it finished by a filter', () => {
+  it('finish by a filter if the prompt was blocked', () => {
     const list = events([
       { promptFeedback: { blockReason: 'SAFETY' }, usageMetadata: { promptTokenCount: 3 } },
     ]);
@@ -236,7 +236,7 @@ describe('answers of upstreams', () => {
     expect(list[1]).toMatchObject({ reason: 'filter' });
   });
 
-  it('prompts of server-side tools count into the input, thoughts into the output', () => {
+  it('count prompts of server-side tools as input and thoughts as output', () => {
     const usageMetadata = {
       promptTokenCount: 10,
       toolUsePromptTokenCount: 5,
@@ -249,7 +249,7 @@ describe('answers of upstreams', () => {
     expect(outbound.decodeResponse([wire]).tokens.input).toBe(15);
   });
 
-  it('a stream without a finish, and an error in the middle, are errors', () => {
+  it('fail without a finish, and at an error in the stream', () => {
     expect(events([chunk([{ text: 'a' }])]).at(-1)).toMatchObject({ type: 'error' });
     const error = { error: { code: 503, status: 'UNAVAILABLE', message: 'overloaded' } };
     expect(events([chunk([{ text: 'a' }]), error]).at(-1)).toMatchObject({
@@ -261,14 +261,16 @@ describe('answers of upstreams', () => {
 describe('answers to clients', () => {
   const call: Block = { kind: 'tool-call', id: 'c1', name: 'f', text: '{"a":1}' };
 
-  it('a stream has no end mark, and its last chunk brings finish and counts', () => {
+  it('stream without an end marker, with finish and counts in the last chunk', () => {
     const frames = new SseParser().push(
       Buffer.from(written(answer({ kind: 'text', text: 'a' }, call), decode(ASK))),
     );
     const chunks = frames.map(({ data }) => parseObject(data) ?? {});
     expect(frames.some(({ data }) => data === '[DONE]')).toBe(false);
     expect(
-      chunks.filter(({ candidates }) => objectsOf(candidates).some((one) => 'finishReason' in one)),
+      chunks.filter(({ candidates }) =>
+        objectsOf(candidates).some((candidate) => 'finishReason' in candidate),
+      ),
     ).toHaveLength(1);
     expect(chunks.at(-1)).toMatchObject({
       usageMetadata: {
@@ -280,20 +282,20 @@ describe('answers to clients', () => {
     });
   });
 
-  it('without alt=sse the stream is one JSON array of the same chunks', () => {
+  it('stream the same chunks as one JSON array without alt=sse', () => {
     const response = answer({ kind: 'text', text: 'a' }, call);
     const array: unknown = JSON.parse(written(response, decode(ASK, '')));
     const frames = new SseParser().push(Buffer.from(written(response, decode(ASK))));
     expect(array).toEqual(frames.map(({ data }) => parseObject(data)));
   });
 
-  it('every error is code, message and status', () => {
+  it('encode an error as code, message and status', () => {
     expect(inbound.encodeError(new GatewayError('invalid_key', 'No such key.'))).toEqual({
       error: { code: 401, message: 'No such key.', status: 'UNAUTHENTICATED' },
     });
   });
 
-  it('an error inside a stream starts with a bare JSON chunk, which is all that some SDKs notice', () => {
+  it('start an error in a stream with a bare JSON chunk, for SDKs that ignore error events', () => {
     const [first = ''] = inbound.encodeStreamError(new GatewayError('internal', 'It broke.')).split('\r\n');
     expect(parseObject(first)).toMatchObject({ error: { code: 500, message: 'It broke.' } });
   });

@@ -1,19 +1,19 @@
 /**
- * Arguments of a call that come in pieces, each at a JSON path.
+ * Assembles tool call arguments that Vertex sends in pieces, each at a JSON path.
  * https://cloud.google.com/vertex-ai/generative-ai/docs
  */
 import { isObject, textOf } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 
-/** A path is followed this deep at most. */
+/** Maximum number of steps that are followed in a path. */
 const MAX_STEPS = 64;
-/** The largest index that a list is grown to. */
+/** The largest list index that is accepted. */
 const MAX_INDEX = 10_000;
 const STEP = /\.([^.[\]]+)|\[(\d+)\]|\['([^']*)'\]/g;
 
 type Step = string | number;
 
-/** Puts the pieces where they belong; a text that is there already is continued. */
+/** Writes the pieces into `target`. A string piece is appended to a string that is there already. */
 export function applyPartialArguments(target: JsonObject, pieces: JsonObject[]): void {
   for (const piece of pieces) put(target, stepsOf(textOf(piece.jsonPath)), piece);
 }

@@ -1,14 +1,14 @@
-/** Whole answers of the generative language format, both ways. */
+/** Encodes and decodes whole answers of the generative language format. */
 import { collect } from '../answer.ts';
 import type { Block, ChatRequest, ChatResponse, Choice } from '../canonical.ts';
-import { parseObject } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 import { writeSeal } from '../seals.ts';
+import { argumentsOf } from '../tool-calls.ts';
 import { unreadableAnswer } from '../upstream-errors.ts';
-import { streamDecoder } from './upstream-stream.ts';
-import { NAME, finishWord, writeCitation, writeLogprobs, writeMedia, writeUsage } from './wire.ts';
+import { streamDecoder } from './decode-stream.ts';
+import { NAME, writeCitation, writeFinish, writeLogprobs, writeMedia, writeUsage } from './wire.ts';
 
-/** The answer as a `GenerateContentResponse`. */
+/** Encodes an answer as a `GenerateContentResponse`. */
 export function encodeResponse(response: ChatResponse, request: ChatRequest): JsonObject {
   return {
     candidates: response.choices.map((choice, index) => writeCandidate(choice, index)),
@@ -23,14 +23,14 @@ function writeCandidate({ blocks, finish }: Choice, index: number): JsonObject {
   const citations = blocks.flatMap((block) => block.citations ?? []);
   return {
     content: { parts: blocks.flatMap(writeBlock), role: 'model' },
-    finishReason: finishWord(finish),
+    finishReason: writeFinish(finish),
     index,
     ...(citations.length > 0 ? { groundingMetadata: { groundingChunks: citations.map(writeCitation) } } : {}),
     ...(logprobs.length > 0 ? { logprobsResult: writeLogprobs(logprobs) } : {}),
   };
 }
 
-/** The parts that say a whole block. */
+/** Encodes a whole block as parts. */
 export function writeBlock(block: Block): JsonObject[] {
   const signature = block.seal ? { thoughtSignature: writeSeal(block.seal, NAME) } : {};
   switch (block.kind) {
@@ -39,22 +39,18 @@ export function writeBlock(block: Block): JsonObject[] {
       return block.text || block.seal ? [{ text: block.text, ...signature }] : [];
     case 'reasoning':
       return [{ text: block.text, thought: true, ...signature }];
-    case 'tool-call': {
-      const args = (block.custom ? undefined : parseObject(block.text)) ?? { input: block.text };
-      return [{ functionCall: { id: block.id, name: block.name, args }, ...signature }];
-    }
-    case 'media': {
-      const media = writeMedia(block.media);
-      return [...(media ? [{ ...media, ...signature }] : []), ...(block.text ? [{ text: block.text }] : [])];
-    }
+    case 'tool-call':
+      return [{ functionCall: { id: block.id, name: block.name, args: argumentsOf(block) }, ...signature }];
+    case 'media':
+      return [{ ...writeMedia(block.media), ...signature }, ...(block.text ? [{ text: block.text }] : [])];
     case 'native':
       return block.dialect === NAME ? [block.value] : [];
   }
 }
 
 /**
- * Reads an upstream's answer, which is a stream of one chunk; a list of chunks is what streams without
- * `alt=sse` are. Throws `upstream_failed` or `upstream_busy` for an error body or one that is no answer.
+ * Decodes an upstream's answer as a stream of one chunk, or of several if it is a list (streams without
+ * `alt=sse`). Throws `upstream_failed` or `upstream_busy` if the body is an error or no answer.
  */
 export function decodeResponse(wire: unknown): ChatResponse {
   const chunks: unknown[] = Array.isArray(wire) ? wire : [wire];

@@ -1,10 +1,12 @@
 /**
- * Schemas between JSON Schema (what every other format speaks) and the OpenAPI subset of Google's
- * `parameters` and `responseSchema`. https://ai.google.dev/api/caching#Schema
+ * Converts between JSON Schema, which all other formats use, and the OpenAPI subset of Google's `parameters`
+ * and `responseSchema`.
+ * https://ai.google.dev/api/caching#Schema
  */
-import type { JsonObject } from '../dialect.ts';
+import { isObject } from '../fields.ts';
+import type { JsonObject } from '../fields.ts';
 
-/** How deep a schema is converted; what lies deeper is taken as it is. */
+/** Maximum depth to which a schema is converted; deeper schemas stay unchanged. */
 const MAX_SCHEMA_DEPTH = 64;
 
 const SNAKE_CASE_KEYWORDS: Readonly<Record<string, string>> = {
@@ -18,15 +20,15 @@ const SNAKE_CASE_KEYWORDS: Readonly<Record<string, string>> = {
   property_ordering: 'propertyOrdering',
 };
 
-/** Keywords that are 64-bit integers, hence decimal strings, in Google's JSON. */
+/** Keywords whose values are 64-bit integers, which Google's JSON writes as decimal strings. */
 const COUNTS = new Set(['minItems', 'maxItems', 'minLength', 'maxLength', 'minProperties', 'maxProperties']);
 
-/** The keywords that `parameters` and JSON Schema read alike; anything else travels as JSON Schema. */
+/** Keywords with the same meaning in `parameters` and JSON Schema. */
 const SHARED_KEYWORDS = new Set(['type', 'description', 'properties', 'required', 'items', 'enum']);
 
 /**
- * An OpenAPI-subset schema as JSON Schema: lower-case types, null as a type, properties in their stated
- * order.
+ * Converts a schema of the OpenAPI subset to JSON Schema: types in lower case, `nullable` as type null,
+ * properties in the order of `propertyOrdering`.
  */
 export function toJsonSchema(schema: unknown, depth = 0): unknown {
   if (!isObject(schema) || depth > MAX_SCHEMA_DEPTH) return schema;
@@ -82,9 +84,9 @@ function withNull(schema: JsonObject): JsonObject {
 }
 
 /**
- * True where a JSON Schema means the same in Google's own `parameters`, which every model and every
- * compatible server reads; all others go to `parametersJsonSchema`. An object without properties is refused
- * there.
+ * Whether a JSON Schema has the same meaning in `parameters`, which all models and compatible servers read.
+ * Other schemas go to `parametersJsonSchema`; so do objects without properties, which `parameters` does not
+ * allow.
  */
 export function fitsOpenApi(schema: unknown, depth = 0): boolean {
   if (!isObject(schema) || depth > MAX_SCHEMA_DEPTH) return false;
@@ -100,11 +102,7 @@ export function fitsOpenApi(schema: unknown, depth = 0): boolean {
   });
 }
 
-/** True where a schema names at least one property. */
+/** Whether a schema has at least one property. */
 export function hasProperties(schema: JsonObject): boolean {
   return isObject(schema.properties) && Object.keys(schema.properties).length > 0;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

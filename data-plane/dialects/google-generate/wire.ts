@@ -1,14 +1,19 @@
-/** The words of the generative language format. https://ai.google.dev/api/generate-content */
+/**
+ * Values of the generative language format and their conversions. https://ai.google.dev/api/generate-content
+ */
 import type { Block, Citation, Effort, FinishReason, Media, TokenLogprob, Usage } from '../canonical.ts';
-import { Fields, isObject, numberOf, objectOf, objectsOf, textOf, wrong } from '../fields.ts';
-import type { JsonObject } from '../fields.ts';
+import { fieldError, isObject, numberOf, objectOf, objectsOf, textOf } from '../fields.ts';
+import type { Fields, JsonObject } from '../fields.ts';
 
 export const NAME = 'google-generate';
 
-/** What this format can say in `thinkingLevel`, weakest first. */
+/** Replaces the signature of tool calls that have none. Gemini CLI sends this value, too. */
+export const NO_SIGNATURE = 'skip_thought_signature_validator';
+
+/** Values of `thinkingLevel`, weakest first. */
 export const LEVELS: readonly Effort[] = ['minimal', 'low', 'medium', 'high'];
 
-const FINISH_WORDS: Record<FinishReason, string> = {
+const WIRE_FINISHES: Record<FinishReason, string> = {
   stop: 'STOP',
   tool: 'STOP',
   pause: 'STOP',
@@ -39,18 +44,18 @@ const FINISH_REASONS: Record<string, FinishReason> = {
   MALFORMED_RESPONSE: 'error',
 };
 
-/** The `finishReason` of a candidate. */
-export function finishWord(reason: FinishReason): string {
-  return FINISH_WORDS[reason];
+/** Encodes the finish of a choice as `finishReason`. */
+export function writeFinish(finish: FinishReason): string {
+  return WIRE_FINISHES[finish];
 }
 
-/** Google says STOP with calls present, too; that is a tool finish. */
-export function finishReason(word: string, kinds: ReadonlySet<Block['kind']>): FinishReason {
-  const reason = FINISH_REASONS[word] ?? 'other';
+/** Decodes `finishReason`. STOP of an answer with tool calls becomes `tool`. */
+export function readFinish(finishReason: string, kinds: ReadonlySet<Block['kind']>): FinishReason {
+  const reason = FINISH_REASONS[finishReason] ?? 'other';
   return reason === 'stop' && kinds.has('tool-call') ? 'tool' : reason;
 }
 
-/** Reads `usageMetadata`: thoughts are counted apart, and so are the prompts of server-side tools. */
+/** Decodes `usageMetadata`, which counts thoughts and the prompts of server-side tools separately. */
 export function readUsage(value: JsonObject): Usage {
   const prompt = numberOf(value.promptTokenCount);
   const tools = numberOf(value.toolUsePromptTokenCount);
@@ -68,7 +73,7 @@ export function readUsage(value: JsonObject): Usage {
   };
 }
 
-/** `usageMetadata` as this format counts. */
+/** Encodes `usageMetadata`. */
 export function writeUsage({ tokens }: Usage): JsonObject {
   const input = tokens.input ?? 0;
   const output = tokens.output ?? 0;
@@ -83,18 +88,18 @@ export function writeUsage({ tokens }: Usage): JsonObject {
 }
 
 /**
- * The spelling of a field in this object: the service takes camel case and snake case alike. Throws
- * `invalid_request` where both stand there: what is checked must be what is sent.
+ * The spelling of a field that the object uses: the service accepts camel case and snake case. Throws
+ * `invalid_request` if both are present, because only one of them would be checked.
  */
 export function spelling(fields: Fields, name: string): string {
   const snake = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   if (!fields.has(snake)) return name;
-  if (snake !== name && fields.has(name)) throw wrong(fields.pointer(snake), 'written once');
+  if (snake !== name && fields.has(name)) throw fieldError(fields.pointer(snake), 'written once');
   return snake;
 }
 
-/** `inlineData` or `fileData` of a part. */
-export function writeMedia(media: Media): JsonObject | undefined {
+/** Encodes a medium as `inlineData` or `fileData`. */
+export function writeMedia(media: Media): JsonObject {
   const { source, mediaType } = media;
   if ('base64' in source)
     return { inlineData: { mimeType: mediaType || DEFAULT_TYPES[media.type], data: source.base64 } };
@@ -135,7 +140,7 @@ function typeOfUrl(url: string): string | undefined {
   return EXTENSIONS[/\.([a-z0-9]+)(?:[?#]|$)/i.exec(url)?.[1]?.toLowerCase() ?? ''];
 }
 
-/** Reads `logprobsResult`: chosen tokens and their alternatives in two lists beside each other. */
+/** Decodes `logprobsResult`, two parallel lists of chosen tokens and their alternatives. */
 export function readLogprobs(value: unknown): TokenLogprob[] | undefined {
   const { chosenCandidates, topCandidates } = objectOf(value);
   const chosen = objectsOf(chosenCandidates);
@@ -151,7 +156,7 @@ function readToken({ token, logProbability }: JsonObject): { token: string; logp
   return { token: textOf(token), logprob: numberOf(logProbability) ?? 0 };
 }
 
-/** Writes `logprobsResult`. */
+/** Encodes `logprobsResult`. */
 export function writeLogprobs(logprobs: TokenLogprob[]): JsonObject {
   const write = ({ token, logprob }: { token: string; logprob: number }): JsonObject => ({
     token,
@@ -163,7 +168,7 @@ export function writeLogprobs(logprobs: TokenLogprob[]): JsonObject {
   };
 }
 
-/** The citations of a candidate: what its search and its documents gave, and what it quotes. */
+/** Decodes all citations of a candidate: from search, documents and maps, and quotations. */
 export function readCitations(candidate: JsonObject): Citation[] {
   const grounding = objectsOf(objectOf(candidate.groundingMetadata).groundingChunks).map(
     (chunk) => [chunk.web, chunk.retrievedContext, chunk.maps].find(isObject) ?? {},
@@ -184,7 +189,7 @@ export function readCitations(candidate: JsonObject): Citation[] {
   });
 }
 
-/** A citation as a chunk of `groundingMetadata`: of the web where it has an address, else of a document. */
+/** Encodes a citation as a grounding chunk: of the web if it has a URL, else of a document. */
 export function writeCitation({ url, title, text }: Citation): JsonObject {
   const titled = title === undefined ? {} : { title };
   if (url !== undefined) return { web: { uri: url, ...titled } };

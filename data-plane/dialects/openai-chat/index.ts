@@ -1,15 +1,15 @@
 /**
- * The chat completions format of OpenAI and of everybody who copied it.
+ * The dialect of chat completions, as OpenAI and compatible providers speak it.
  * https://platform.openai.com/docs/api-reference/chat
  */
 import type { Dialect } from '../dialect.ts';
-import { encodeOpenAiError } from '../openai-errors.ts';
-import { decodeError, encodeStreamError } from './errors.ts';
-import { decodeRequest } from './request.ts';
+import { decodeError, encodeError, encodeStreamError } from './errors.ts';
+import { decodeRequest } from './decode-request.ts';
 import { decodeResponse, encodeResponse } from './response.ts';
-import { streamEncoder } from './stream.ts';
-import { PATH, encodeRequest } from './upstream-request.ts';
-import { streamDecoder } from './upstream-stream.ts';
+import { streamEncoder } from './encode-stream.ts';
+import { PATH, encodeRequest } from './encode-request.ts';
+import { streamDecoder } from './decode-stream.ts';
+import { MIRROR } from './members.ts';
 import { NAME } from './wire.ts';
 
 export const openaiChat: Dialect = {
@@ -18,13 +18,14 @@ export const openaiChat: Dialect = {
     decodeRequest,
     encodeResponse,
     streamEncoder,
+    encodeError,
     encodeStreamError,
-    encodeError: encodeOpenAiError,
     keepAlive: ': keep-alive\n\n',
     losses: {
-      native: 'there is no place for blocks of another provider’s server-side tools',
+      native: 'the format has no blocks for server-side tools of other providers',
       'stop-sequence': 'the finish reason is `stop`, whichever sequence matched',
     },
+    mirror: MIRROR,
   },
   outbound: {
     encodeRequest,

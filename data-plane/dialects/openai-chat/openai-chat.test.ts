@@ -1,4 +1,4 @@
-/** Chat completions: the oddities of real providers, and what the format can and cannot carry. */
+/** The chat completions dialect: deviations of real providers, and what the format cannot carry. */
 import { GatewayError } from '@gateway/shared/failures';
 import { describe, expect, it } from 'vitest';
 import { collect } from '../answer.ts';
@@ -53,7 +53,7 @@ function message(role: Message['role'], ...parts: Part[]): Message {
 const text = (value: string, at = '/t'): Part => ({ kind: 'text', text: value, at });
 
 describe('streams of real providers', () => {
-  it('a finish that is sent twice is told once (OpenRouter)', () => {
+  it('may send their finish twice (OpenRouter)', () => {
     const events = decode([
       chunk({ content: 'hi' }),
       chunk({}, 'stop'),
@@ -64,20 +64,20 @@ describe('streams of real providers', () => {
     expect(events.at(-1)?.type).toBe('done');
   });
 
-  it('an opening chunk without id and choices says nothing (Azure)', () => {
+  it('may start with a chunk without id and choices (Azure)', () => {
     const opening = { id: '', model: '', choices: [], prompt_filter_results: [{ prompt_index: 0 }] };
     const [first] = decode([opening, chunk({ content: 'hi' }, 'stop'), 'DONE']);
     expect(first).toEqual({ type: 'start', id: 'c1', model: 'm' });
   });
 
-  it('a clean end without [DONE] is enough once every answer finished (Groq), and not before', () => {
+  it('may end without [DONE], but only after every choice has finished (Groq)', () => {
     expect(decode([chunk({ content: 'hi' }, 'stop')]).at(-1)?.type).toBe('done');
     expect(decode([chunk({ content: 'hi' })]).at(-1)?.type).toBe('error');
     expect(decode([chunk({ content: 'hi' }, 'stop')], 2).at(-1)?.type).toBe('error');
     expect(decode([chunk({ content: 'hi' }), 'DONE']).at(-1)?.type).toBe('error');
   });
 
-  it('tool deltas without index belong to the call of their id (Mistral)', () => {
+  it('may send tool call deltas without an index (Mistral)', () => {
     const call = { id: 'a', function: { name: 'f', arguments: '{"x":1}' } };
     const other = { id: 'b', function: { name: 'g', arguments: '{}' } };
     const answer = collect(decode([toolDelta(call), toolDelta(other), chunk({}, 'tool_calls'), 'DONE']));
@@ -87,19 +87,19 @@ describe('streams of real providers', () => {
     ]);
   });
 
-  it('content in parts is text and thinking (Mistral)', () => {
+  it('may send content as parts of text and thinking (Mistral)', () => {
     const content = [
       { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] },
       { type: 'text', text: 'hi' },
     ];
     const [choice] = collect(decode([chunk({ content }, 'stop'), 'DONE'])).choices;
-    expect(choice?.blocks.map(({ kind, text: said }) => [kind, said])).toEqual([
+    expect(choice?.blocks.map((block) => [block.kind, block.text])).toEqual([
       ['reasoning', 'hm'],
       ['text', 'hi'],
     ]);
   });
 
-  it('several calls under one index are several calls (Cerebras)', () => {
+  it('may send several tool calls with one index (Cerebras)', () => {
     const one = { index: 0, id: 'a', function: { name: 'f', arguments: '{}' } };
     const two = { index: 0, id: 'b', function: { name: 'g', arguments: '{}' } };
     const answer = collect(decode([toolDelta(one), toolDelta(two), chunk({}, 'tool_calls'), 'DONE']));
@@ -109,7 +109,7 @@ describe('streams of real providers', () => {
     ]);
   });
 
-  it('interleaved parallel calls keep their arguments', () => {
+  it('may interleave the deltas of parallel tool calls', () => {
     const deltas = [
       { index: 0, id: 'a', function: { name: 'f', arguments: '{"x"' } },
       { index: 1, id: 'b', function: { name: 'g', arguments: '{"y"' } },
@@ -123,7 +123,7 @@ describe('streams of real providers', () => {
     ]);
   });
 
-  it('parallel calls one after the other stream without waiting for the finish', () => {
+  it('report each of several consecutive tool calls at once', () => {
     const first = toolDelta({ index: 0, id: 'a', function: { name: 'f', arguments: '{"x":1}' } });
     const second = toolDelta({ index: 1, id: 'b', function: { name: 'g', arguments: '' } });
     const decoder = outbound.streamDecoder(1);
@@ -132,14 +132,14 @@ describe('streams of real providers', () => {
     expect(types).toEqual(['block-end', 'block-start']);
   });
 
-  it('a stop with calls present is a tool finish, as when a function was forced', () => {
+  it('finish for tool calls after stop, which is sent for forced functions', () => {
     const call = { index: 0, id: 'a', function: { name: 'f', arguments: '' } };
     const answer = collect(decode([toolDelta(call), chunk({}, 'stop'), 'DONE']));
     expect(answer.choices[0]?.finish).toBe('tool');
     expect(callsOf(answer)).toEqual([['a', 'f', {}]]);
   });
 
-  it('reasoning that is left out of the completion tokens is counted in (xAI)', () => {
+  it('may exclude reasoning from the completion tokens (xAI)', () => {
     const usage = {
       prompt_tokens: 10,
       completion_tokens: 5,
@@ -150,7 +150,7 @@ describe('streams of real providers', () => {
     expect(answer.tokens).toEqual({ input: 10, output: 25, cached: null, reasoning: 20 });
   });
 
-  it('an error chunk or an error inside a choice ends the stream, and says nothing of the account', () => {
+  it('fail at an error chunk or an error in a choice, without a word about the account', () => {
     const error = {
       message: 'You exceeded your quota',
       type: 'insufficient_quota',
@@ -162,7 +162,7 @@ describe('streams of real providers', () => {
     }
   });
 
-  it('several choices interleave, each with its own finish', () => {
+  it('may interleave several choices, each with its own finish', () => {
     const one = (index: number, delta: JsonObject, finish: string | null): JsonObject => ({
       id: 'c',
       model: 'm',
@@ -188,7 +188,7 @@ describe('streams of real providers', () => {
 });
 
 describe('requests', () => {
-  it('a reference to a stored file is refused with its place', () => {
+  it('are refused for a reference to a stored file', () => {
     const content = [
       { type: 'text', text: 'x' },
       { type: 'file', file: { file_id: 'file-1' } },
@@ -197,7 +197,7 @@ describe('requests', () => {
     expect(() => inbound.decodeRequest(wire, {})).toThrow('/messages/0/content/1/file/file_id');
   });
 
-  it('kinds are checked, and the place of the first wrong one is named', () => {
+  it('are refused for fields of the wrong type, with the pointer of the first one', () => {
     const good = { model: 'm', messages: [{ role: 'user', content: 'x' }] };
     const wrong: [JsonObject, string][] = [
       [{ ...good, model: undefined }, '/model'],
@@ -217,7 +217,7 @@ describe('requests', () => {
     }
   });
 
-  it('unknown fields are kept, wherever they stand, with their places', () => {
+  it('keep unknown fields at any depth as extras, with their pointers', () => {
     const wire = {
       model: 'm',
       brand_new: 1,
@@ -230,7 +230,7 @@ describe('requests', () => {
     ]);
   });
 
-  it('deprecated functions are tools, called and answered by name', () => {
+  it('may use the deprecated functions, which become tools matched by name', () => {
     const wire = {
       model: 'm',
       functions: [{ name: 'f', parameters: {} }],
@@ -251,7 +251,7 @@ describe('requests', () => {
     expect(objectOf(choice?.message).function_call).toEqual({ name: 'f', arguments: '{}' });
   });
 
-  it('results stand right after their calls, their images as a message of the user behind them', () => {
+  it('encode tool results first, and their images in a user message after them', () => {
     const image: Part = {
       kind: 'media',
       media: { type: 'image', mediaType: 'image/png', source: { base64: 'AA' } },
@@ -277,7 +277,7 @@ describe('requests', () => {
     ]);
   });
 
-  it('what has no place is named by its pointer', () => {
+  it('name everything that is dropped', () => {
     const video: Part = {
       kind: 'media',
       media: { type: 'video', mediaType: 'video/mp4', source: { base64: 'AA' } },
@@ -313,7 +313,7 @@ describe('requests', () => {
     expect(body).toEqual({ model: 'up', messages: [{ role: 'user', content: 'x' }] });
   });
 
-  it('thinking goes back to its upstream within a chain of tool calls, and only there', () => {
+  it('return thinking to its upstream only within a chain of tool calls', () => {
     const thinking: Part = {
       kind: 'reasoning',
       text: 'hm',
@@ -345,7 +345,7 @@ describe('answers to clients', () => {
   };
   const asked = request({ tools: [{ kind: 'custom', name: 'patch', description: '', at: '/tools/0' }] });
 
-  it('a free-text tool that was wrapped as a function is unwrapped, whole and streamed', () => {
+  it('unwrap calls of free-text tools that were wrapped as functions, whole and streamed', () => {
     const [choice] = objectsOf(objectOf(inbound.encodeResponse(answer, asked)).choices);
     const [call] = objectsOf(objectOf(choice?.message).tool_calls);
     expect(call).toEqual({ id: 'x', type: 'custom', custom: { name: 'patch', input: '*** Begin' } });
@@ -360,7 +360,7 @@ describe('answers to clients', () => {
     expect(events.map((event) => encoder.push(event)).join('')).toContain('"custom":{"input":"*** Begin"}');
   });
 
-  it('usage is streamed only to those who asked for it', () => {
+  it('stream usage only if the client requested it', () => {
     const usage: ChatEvent = { type: 'usage', tokens: { input: 1, output: 2, cached: 0, reasoning: 0 } };
     for (const usageInStream of [true, false]) {
       const encoder = inbound.streamEncoder(request({ shape: { usageInStream } }));

@@ -1,24 +1,24 @@
 /**
- * Thinking in the chat format. OpenAI has no place for it; `reasoning_content` (DeepSeek and others) carries
- * the visible text, `reasoning_details` (OpenRouter) what a provider must see again with the next turn.
+ * Encodes and decodes thinking in chat completions. OpenAI has no fields for it: `reasoning_content`
+ * (DeepSeek and others) carries the visible text, `reasoning_details` (OpenRouter) the seals.
  * https://openrouter.ai/docs/use-cases/reasoning-tokens
  */
 import type { Seal } from '../canonical.ts';
-import { isObject, objectsOf, textOf } from '../fields.ts';
+import { objectsOf, textOf } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 import { openSeal, writeSeal } from '../seals.ts';
 import { NAME } from './wire.ts';
 
-/** Marks the details that we wrote, so that their data is read as an envelope. */
+/** `format` of the details that the gateway writes. Their data is a seal's envelope. */
 const FORMAT = 'gateway-v1';
 
-export interface WireReasoning {
+interface WireReasoning {
   text: string;
-  /** What goes back to a chat upstream unchanged; '' where the upstream gave text alone. */
+  /** The upstream's `reasoning_details`, which must be sent back unchanged. */
   details: JsonObject[];
 }
 
-/** The thinking that a message or a delta of a chat upstream holds, in whatever field it stands. */
+/** Decodes the thinking in a message or delta of a chat upstream, from any of the fields in use. */
 export function readReasoning(message: JsonObject): WireReasoning {
   const details = objectsOf(message.reasoning_details);
   const visible = textOf(message.reasoning_content) || textOf(message.reasoning);
@@ -32,19 +32,28 @@ export function readReasoning(message: JsonObject): WireReasoning {
   };
 }
 
-/** The seal of thinking that came from a chat upstream. */
+/** Joins Mistral's thinking: a text, or a list of text parts. */
+export function thinkingText(value: unknown): string {
+  return typeof value === 'string'
+    ? value
+    : objectsOf(value)
+        .map(({ text }) => textOf(text))
+        .join('');
+}
+
+/** The seal of a chat upstream's thinking; its value is '' if there are no details. */
 export function sealOf(details: JsonObject[]): Seal {
   return { dialect: NAME, value: details.length > 0 ? JSON.stringify(details) : '' };
 }
 
-/** The fields of an upstream message that give back what `sealOf` sealed. */
-export function unsealed(text: string, seal: Seal): JsonObject {
+/** Encodes thinking, with the details that `sealOf` put into its seal, as fields of an upstream message. */
+export function writeReasoning(text: string, seal: Seal): JsonObject {
   const details = detailsIn(seal.value);
   if (details.length === 0) return { reasoning_content: text };
   return { ...(text ? { reasoning: text } : {}), reasoning_details: details };
 }
 
-/** The details that `sealOf` wrote; clients can forge a seal, so it may hold anything. */
+/** The details in a seal of `sealOf`. Empty if the value is invalid, because clients can forge seals. */
 function detailsIn(value: string): JsonObject[] {
   try {
     return objectsOf(JSON.parse(value));
@@ -54,8 +63,7 @@ function detailsIn(value: string): JsonObject[] {
 }
 
 /**
- * The detail that carries a seal to a chat client; `callId` says which tool call it belongs to, else the
- * reasoning.
+ * Encodes a seal as a detail for chat clients: of the tool call `callId`, or of the reasoning if undefined.
  */
 export function writeDetail(seal: Seal, callId?: string): JsonObject {
   const data = writeSeal(seal, NAME, true);
@@ -67,26 +75,31 @@ export function writeDetail(seal: Seal, callId?: string): JsonObject {
   };
 }
 
-export interface KnownSeals {
+interface ReceivedSeals {
+  /** Seals of reasoning that the gateway wrote. */
   reasoning: Seal[];
+  /** Seals of tool calls that the gateway wrote, by call id. */
   byCall: Map<string, Seal>;
-  foreign: JsonObject[];
+  /** Details that a chat upstream wrote. */
+  upstream: JsonObject[];
 }
 
-/** The seals among the details that a client sent back; `foreign` are details that are not ours. */
-export function readDetails(value: unknown): KnownSeals {
-  const known: KnownSeals = { reasoning: [], byCall: new Map(), foreign: [] };
-  for (const detail of Array.isArray(value) ? value.filter(isObject) : []) {
-    if (detail.format !== FORMAT || typeof detail.data !== 'string') known.foreign.push(detail);
-    else if (typeof detail.id === 'string') known.byCall.set(detail.id, openSeal(detail.data, NAME).seal);
-    else known.reasoning.push(openSeal(detail.data, NAME).seal);
+/** Decodes the `reasoning_details` that a client sent back. */
+export function readDetails(value: unknown): ReceivedSeals {
+  const seals: ReceivedSeals = { reasoning: [], byCall: new Map(), upstream: [] };
+  for (const detail of objectsOf(value)) {
+    if (detail.format !== FORMAT || typeof detail.data !== 'string') seals.upstream.push(detail);
+    else if (typeof detail.id === 'string') seals.byCall.set(detail.id, openSeal(detail.data, NAME).seal);
+    else seals.reasoning.push(openSeal(detail.data, NAME).seal);
   }
-  return known;
+  return seals;
 }
 
-/** Details arrive in pieces that share an index: their texts, summaries, data and signatures are joined. */
-export function mergeDetails(known: JsonObject[], pieces: JsonObject[]): JsonObject[] {
-  const merged = [...known];
+/**
+ * Adds streamed pieces to the details so far. Texts, summaries and data of pieces with one index are joined.
+ */
+export function mergeDetails(details: JsonObject[], pieces: JsonObject[]): JsonObject[] {
+  const merged = [...details];
   for (const piece of pieces) {
     const at = merged.findIndex(
       ({ index, type }) => index !== undefined && index === piece.index && type === piece.type,

@@ -1,26 +1,35 @@
-/** Whole answers of the chat completions format, both ways. */
-import type { Block, BlockHead, ChatRequest, ChatResponse, Choice, Citation } from '../canonical.ts';
+/** Encodes and decodes whole answers of chat completions. */
 import { NO_TOKENS } from '../canonical.ts';
+import type {
+  Block,
+  BlockHead,
+  ChatRequest,
+  ChatResponse,
+  Choice,
+  Citation,
+  FinishReason,
+} from '../canonical.ts';
 import { unwrapBlocks } from '../custom-tools.ts';
 import { isObject, numberOf, objectsOf, textOf } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
 import { mediaFromUrl, urlOf } from '../media.ts';
-import { nowSeconds, writeUsage } from '../openai-usage.ts';
+import { nowSeconds, writeUsage } from '../openai-answers.ts';
+import { generatedCallId } from '../tool-calls.ts';
 import { failureInsideAnswer, unreadableAnswer } from '../upstream-errors.ts';
-import { readReasoning, sealOf, writeDetail } from './reasoning.ts';
+import { readReasoning, sealOf, thinkingText, writeDetail } from './reasoning.ts';
 import {
   NAME,
-  finishReason,
-  finishWord,
   readCitation,
+  readFinish,
   readLogprobs,
   readUsage,
   writeCitation,
+  writeFinish,
   writeLogprobs,
 } from './wire.ts';
 import type { WireMessage, WireToolCall } from './wire.ts';
 
-/** The answer as a `chat.completion` object. */
+/** Encodes an answer as a `chat.completion` object. */
 export function encodeResponse(response: ChatResponse, request: ChatRequest): JsonObject {
   const usage = writeUsage(response);
   return {
@@ -32,12 +41,10 @@ export function encodeResponse(response: ChatResponse, request: ChatRequest): Js
       index,
       message: writeMessage(unwrapBlocks(choice.blocks, request), request),
       logprobs: writeLogprobs(choice.blocks.find(({ logprobs }) => logprobs)?.logprobs),
-      finish_reason: legacyWord(
-        finishWord(
-          choice.finish,
-          choice.blocks.some(({ kind }) => kind === 'refusal'),
-        ),
+      finish_reason: writeFinishFor(
         request,
+        choice.finish,
+        choice.blocks.some(({ kind }) => kind === 'refusal'),
       ),
     })),
     ...(usage ? { usage } : {}),
@@ -45,9 +52,13 @@ export function encodeResponse(response: ChatResponse, request: ChatRequest): Js
   };
 }
 
-/** Clients of the deprecated `functions` wait for their own word. */
-export function legacyWord(word: string, request: ChatRequest): string {
-  return word === 'tool_calls' && request.shape.legacyFunctions ? 'function_call' : word;
+/**
+ * Encodes `finish_reason`: like `writeFinish`, but `function_call` for clients of the deprecated
+ * `functions`.
+ */
+export function writeFinishFor(request: ChatRequest, finish: FinishReason, hasRefusalText: boolean): string {
+  const finishReason = writeFinish(finish, hasRefusalText);
+  return finishReason === 'tool_calls' && request.shape.legacyFunctions ? 'function_call' : finishReason;
 }
 
 function writeMessage(blocks: Block[], request: ChatRequest): WireMessage {
@@ -57,10 +68,7 @@ function writeMessage(blocks: Block[], request: ChatRequest): WireMessage {
       .map(({ text }) => text)
       .join('');
   const calls = blocks.flatMap((block) => (block.kind === 'tool-call' ? [writeCall(block)] : []));
-  const spoken = ofKind('media')
-    .map(({ text }) => text)
-    .join('');
-  const content = join('text') + spoken;
+  const content = join('text') + join('media');
   const thinking = ofKind('reasoning')
     .map(({ text }) => text)
     .filter(Boolean)
@@ -82,13 +90,13 @@ function writeMessage(blocks: Block[], request: ChatRequest): WireMessage {
   };
 }
 
-/** The `reasoning_details` that carry a block's seal, if it has one. */
+/** Encodes the seal of a reasoning block or tool call as `reasoning_details`; empty if it has none. */
 export function writeSeal(block: Pick<Block, 'kind' | 'seal'> & { id?: string }): JsonObject[] {
   if (!block.seal || (block.kind !== 'reasoning' && block.kind !== 'tool-call')) return [];
   return [writeDetail(block.seal, block.kind === 'tool-call' ? block.id : undefined)];
 }
 
-/** An image as OpenRouter's clients know it; nothing for other media. */
+/** Encodes an image as OpenRouter's clients expect it; empty for other blocks. */
 export function writeImage(block: BlockHead): JsonObject[] {
   if (block.kind !== 'media' || block.media.type !== 'image') return [];
   return [{ type: 'image_url', image_url: { url: urlOf(block.media) } }];
@@ -101,7 +109,7 @@ function writeCall({ id, name, text, custom }: Extract<Block, { kind: 'tool-call
 }
 
 /**
- * Reads an upstream's answer. Throws `upstream_failed` or `upstream_busy` for an error body or one that is no
+ * Decodes an upstream's answer. Throws `upstream_failed` or `upstream_busy` if the body is an error or no
  * answer.
  */
 export function decodeResponse(wire: unknown): ChatResponse {
@@ -111,7 +119,7 @@ export function decodeResponse(wire: unknown): ChatResponse {
     throw isObject(body.error) ? failureInsideAnswer(errorKind(body.error)) : unreadableAnswer('no choices');
   }
   const id = textOf(body.id);
-  const citations = topCitations(body.citations);
+  const citations = topLevelCitations(body.citations);
   const serviceTier = textOf(body.service_tier);
   const ordered = choices.toSorted((a, b) => (numberOf(a.index) ?? 0) - (numberOf(b.index) ?? 0));
   return {
@@ -123,13 +131,13 @@ export function decodeResponse(wire: unknown): ChatResponse {
   };
 }
 
-/** The provider's word for an error object inside an answer. */
+/** Type and code of an error object inside an answer. */
 export function errorKind(error: JsonObject): string {
   return `${textOf(error.type)} ${numberOf(error.code) ?? textOf(error.code)}`.trim();
 }
 
-/** Perplexity lists the cited addresses beside the choices. */
-export function topCitations(value: unknown): Citation[] {
+/** Decodes Perplexity's citations, a list of URLs beside the choices. */
+export function topLevelCitations(value: unknown): Citation[] {
   const entries: unknown[] = Array.isArray(value) ? value : [];
   return entries.flatMap((entry) => {
     const url = typeof entry === 'string' ? entry : isObject(entry) ? textOf(entry.url) : '';
@@ -156,7 +164,7 @@ function readChoice(choice: JsonObject, about: { id: string; index: number; cita
   if (target && logprobs) target.logprobs = logprobs;
   return {
     blocks,
-    finish: finishReason(textOf(choice.finish_reason), new Set(blocks.map(({ kind }) => kind))),
+    finish: readFinish(textOf(choice.finish_reason), new Set(blocks.map(({ kind }) => kind))),
   };
 }
 
@@ -165,7 +173,7 @@ function readThinking(message: JsonObject): Block[] {
   return text || details.length > 0 ? [{ kind: 'reasoning', text, seal: sealOf(details) }] : [];
 }
 
-/** `content` as text, or as the list of parts that Mistral sends; then the refusal. */
+/** Decodes `content`, a text or Mistral's list of parts, and the refusal. */
 function readContent({ content, refusal }: JsonObject): Block[] {
   const parts: unknown[] = Array.isArray(content) ? content : [content];
   const blocks = parts.flatMap(readContentPart);
@@ -181,16 +189,7 @@ function readContentPart(part: unknown): Block[] {
   return typeof part.text === 'string' ? [{ kind: 'text', text: part.text }] : [];
 }
 
-/** Mistral's thinking: a text, or a list of text parts. */
-export function thinkingText(value: unknown): string {
-  return typeof value === 'string'
-    ? value
-    : objectsOf(value)
-        .map(({ text }) => textOf(text))
-        .join('');
-}
-
-/** Images of OpenRouter; a spoken answer with its transcript; Groq's own tools. */
+/** Decodes OpenRouter's images, a spoken answer with its transcript, and Groq's server-side tools. */
 export function readMedia({ images, audio, executed_tools: executed }: JsonObject): Block[] {
   const blocks = objectsOf(images).flatMap((image): Block[] => {
     const url = isObject(image.image_url) ? textOf(image.image_url.url) : '';
@@ -206,7 +205,7 @@ export function readMedia({ images, audio, executed_tools: executed }: JsonObjec
 
 function readCalls(message: JsonObject, about: { id: string; index: number }): Block[] {
   const calls = objectsOf(message.tool_calls).map((call, index): Block => {
-    const id = textOf(call.id) || madeUpId(about.id, about.index, index);
+    const id = textOf(call.id) || generatedCallId(about.id, about.index, index);
     if (isObject(call.custom)) {
       return {
         kind: 'tool-call',
@@ -217,23 +216,21 @@ function readCalls(message: JsonObject, about: { id: string; index: number }): B
       };
     }
     const called = isObject(call.function) ? call.function : {};
-    return { kind: 'tool-call', id, name: textOf(called.name), text: argumentText(called.arguments) || '{}' };
+    return {
+      kind: 'tool-call',
+      id,
+      name: textOf(called.name),
+      text: argumentsText(called.arguments) || '{}',
+    };
   });
   const legacy = message.function_call;
   if (!isObject(legacy)) return calls;
-  const text = argumentText(legacy.arguments) || '{}';
-  return [
-    ...calls,
-    { kind: 'tool-call', id: madeUpId(about.id, about.index, calls.length), name: textOf(legacy.name), text },
-  ];
+  const id = generatedCallId(about.id, about.index, calls.length);
+  const text = argumentsText(legacy.arguments) || '{}';
+  return [...calls, { kind: 'tool-call', id, name: textOf(legacy.name), text }];
 }
 
-/** Arguments as JSON text; some providers send them as an object. */
-export function argumentText(value: unknown): string {
+/** The arguments of a tool call as JSON text; some providers send them as an object. */
+export function argumentsText(value: unknown): string {
   return isObject(value) ? JSON.stringify(value) : textOf(value);
-}
-
-/** An id for a call that came without one: unique among the calls of all answers. */
-export function madeUpId(answerId: string, choice: number, call: number): string {
-  return `call_${answerId.replaceAll(/[^A-Za-z0-9_-]/g, '_')}_${choice}_${call}`;
 }

@@ -1,17 +1,19 @@
-/** The words of the chat completions format. https://platform.openai.com/docs/api-reference/chat */
+/** Values of chat completions and their conversions. https://platform.openai.com/docs/api-reference/chat */
 import type { Block, Citation, Effort, FinishReason, TokenLogprob, Usage } from '../canonical.ts';
-import { isObject, numberOf, objectOf, objectsOf, textOf } from '../fields.ts';
+import { isObject, numberOf, objectOf, textOf } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
+import { readTokenLogprobs } from '../openai-answers.ts';
 
 export const NAME = 'openai-chat';
 
-/** What this format can say in `reasoning_effort`, weakest first. */
-export const EFFORT_WORDS: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'];
+/** Values of `reasoning_effort`, weakest first. */
+export const EFFORT_VALUES: readonly Effort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'];
+/** Values of `service_tier`. */
 export const SERVICE_TIERS: readonly string[] = ['auto', 'default', 'flex', 'scale', 'priority'];
 /** The longest `user` that OpenAI accepts, in characters. */
 export const USER_MAX = 64;
 
-/** An answer's message, as we write it. */
+/** The message of an encoded choice. */
 export interface WireMessage {
   role: 'assistant';
   content: string | null;
@@ -25,6 +27,7 @@ export interface WireMessage {
   audio?: JsonObject;
 }
 
+/** An encoded tool call. */
 export interface WireToolCall {
   id: string;
   type: 'function' | 'custom';
@@ -32,7 +35,7 @@ export interface WireToolCall {
   custom?: { name: string; input: string };
 }
 
-const FINISH_WORDS: Record<FinishReason, string> = {
+const WIRE_FINISHES: Record<FinishReason, string> = {
   stop: 'stop',
   length: 'length',
   tool: 'tool_calls',
@@ -43,7 +46,7 @@ const FINISH_WORDS: Record<FinishReason, string> = {
   other: 'stop',
 };
 
-/** `model_length`, `eos` and `end_turn` are words of Mistral, Together and others. */
+/** `model_length`, `eos` and `end_turn` come from Mistral, Together and others. */
 const FINISH_REASONS: Record<string, FinishReason> = {
   stop: 'stop',
   length: 'length',
@@ -57,30 +60,32 @@ const FINISH_REASONS: Record<string, FinishReason> = {
 };
 
 /**
- * The `finish_reason` of a choice. A refusal without refusal text would pass for an ordinary end: the filter
- * says it.
+ * Encodes the finish of a choice as `finish_reason`. A refusal without refusal text becomes
+ * `content_filter`, because it would look like an ordinary end.
  */
-export function finishWord(reason: FinishReason, hasRefusalText: boolean): string {
-  return reason === 'refusal' && !hasRefusalText ? 'content_filter' : FINISH_WORDS[reason];
+export function writeFinish(finish: FinishReason, hasRefusalText: boolean): string {
+  return finish === 'refusal' && !hasRefusalText ? 'content_filter' : WIRE_FINISHES[finish];
 }
 
-/** OpenAI says `stop` when one function was forced; with calls present that is a tool finish. */
-export function finishReason(word: string, kinds: ReadonlySet<Block['kind']>): FinishReason {
-  const reason = FINISH_REASONS[word] ?? 'other';
+/**
+ * Decodes `finish_reason`. `stop` becomes `tool` if there are tool calls: OpenAI sends it for forced calls.
+ */
+export function readFinish(finishReason: string, kinds: ReadonlySet<Block['kind']>): FinishReason {
+  const reason = FINISH_REASONS[finishReason] ?? 'other';
   if (reason === 'stop' && kinds.has('tool-call')) return 'tool';
   return reason === 'stop' && kinds.has('refusal') ? 'refusal' : reason;
 }
 
-/** Reads `usage`. xAI leaves reasoning out of the completion tokens, which the total gives away. */
+/** Decodes `usage`. xAI's completion tokens exclude reasoning, which shows in the total. */
 export function readUsage(value: unknown): Usage | undefined {
   if (!isObject(value)) return undefined;
   const input = numberOf(value.prompt_tokens);
   const prompt = objectOf(value.prompt_tokens_details);
   const completion = objectOf(value.completion_tokens_details);
   const reasoning = numberOf(completion.reasoning_tokens) ?? numberOf(value.reasoning_tokens);
-  const said = numberOf(value.completion_tokens);
+  const completed = numberOf(value.completion_tokens);
   const isReasoningOutside =
-    reasoning !== undefined && value.total_tokens === (input ?? 0) + (said ?? 0) + reasoning;
+    reasoning !== undefined && value.total_tokens === (input ?? 0) + (completed ?? 0) + reasoning;
   const counters = {
     ...counter('cacheWrite', prompt.cache_write_tokens),
     ...counter('inputAudio', prompt.audio_tokens),
@@ -89,7 +94,7 @@ export function readUsage(value: unknown): Usage | undefined {
   return {
     tokens: {
       input: input ?? null,
-      output: isReasoningOutside ? (said ?? 0) + reasoning : (said ?? null),
+      output: isReasoningOutside ? (completed ?? 0) + reasoning : (completed ?? null),
       cached: numberOf(prompt.cached_tokens) ?? numberOf(value.prompt_cache_hit_tokens) ?? null,
       reasoning: reasoning ?? null,
     },
@@ -102,7 +107,7 @@ function counter(name: 'cacheWrite' | 'inputAudio' | 'outputAudio', value: unkno
   return count ? { [name]: count } : {};
 }
 
-/** Reads an annotation; undefined where it cites no address. */
+/** Decodes an annotation; undefined if it cites no URL. */
 export function readCitation(annotation: JsonObject): Citation | undefined {
   const cited = annotation.url_citation;
   if (!isObject(cited)) return undefined;
@@ -116,7 +121,7 @@ export function readCitation(annotation: JsonObject): Citation | undefined {
   };
 }
 
-/** A citation as an annotation. */
+/** Encodes a citation as an annotation. */
 export function writeCitation({ url, title, start, end }: Citation): JsonObject {
   return {
     type: 'url_citation',
@@ -124,27 +129,13 @@ export function writeCitation({ url, title, start, end }: Citation): JsonObject 
   };
 }
 
-/** Reads `logprobs.content` or `logprobs.refusal`. */
+/** Decodes `logprobs` of a choice, from its `content` or `refusal`; undefined if there are none. */
 export function readLogprobs(value: unknown): TokenLogprob[] | undefined {
   const { content, refusal } = objectOf(value);
-  const entries = objectsOf(content ?? refusal);
-  return entries.length === 0
-    ? undefined
-    : entries.map((entry) => ({ ...readToken(entry), top: objectsOf(entry.top_logprobs).map(readToken) }));
+  return readTokenLogprobs(content ?? refusal);
 }
 
-function readToken({ token, logprob, bytes }: JsonObject): {
-  token: string;
-  logprob: number;
-  bytes?: number[] | null;
-} {
-  const list = Array.isArray(bytes)
-    ? bytes.filter((byte): byte is number => typeof byte === 'number')
-    : undefined;
-  return { token: textOf(token), logprob: numberOf(logprob) ?? 0, ...(list ? { bytes: list } : {}) };
-}
-
-/** Writes `logprobs` of a choice; null where there are none. */
+/** Encodes `logprobs` of a choice; null if there are none. */
 export function writeLogprobs(logprobs: TokenLogprob[] | undefined): JsonObject | null {
   if (!logprobs) return null;
   return {
@@ -156,4 +147,13 @@ export function writeLogprobs(logprobs: TokenLogprob[] | undefined): JsonObject 
     })),
     refusal: null,
   };
+}
+
+/** Whether a choice has no value but its role: some providers send such chunks while a model reasons. */
+export function isEmptyChoice({ delta, index: _index, ...rest }: JsonObject): boolean {
+  if (!isObject(delta)) return false;
+  const { role: _role, ...values } = delta;
+  return [...Object.values(rest), ...Object.values(values)].every(
+    (value) => value === null || value === '' || (Array.isArray(value) && value.length === 0),
+  );
 }

@@ -1,4 +1,4 @@
-/** Legacy completions over any chat upstream. */
+/** The inbound half for legacy completions, over a chat upstream. */
 import { describe, expect, it } from 'vitest';
 import type { ChatEvent, ChatResponse } from '../canonical.ts';
 import { objectOf, objectsOf } from '../fields.ts';
@@ -23,7 +23,7 @@ const answer: ChatResponse = {
 };
 
 describe('legacy completions', () => {
-  it('are a chat of one message for the upstream', () => {
+  it('become a chat with one message', () => {
     const wire = {
       model: 'm',
       prompt: ['Tell'],
@@ -49,7 +49,7 @@ describe('legacy completions', () => {
     expect(dropped).toEqual(['/best_of']);
   });
 
-  it('refuse several prompts, token numbers and negative limits, naming the place', () => {
+  it('are refused for several prompts, token ids and values out of range', () => {
     const wrong: [object, string][] = [
       [{ prompt: ['a', 'b'] }, '/prompt'],
       [{ prompt: [1, 2] }, '/prompt'],
@@ -57,12 +57,12 @@ describe('legacy completions', () => {
       [{ prompt: 'a', max_tokens: -1 }, '/max_tokens'],
       [{ prompt: 'a', n: 0 }, '/n'],
     ];
-    for (const [given, place] of wrong) {
-      expect(() => openaiCompletions.decodeRequest({ model: 'm', ...given }, {})).toThrow(place);
+    for (const [given, pointer] of wrong) {
+      expect(() => openaiCompletions.decodeRequest({ model: 'm', ...given }, {})).toThrow(pointer);
     }
   });
 
-  it('are answered by text alone, after the prompt where its echo was asked for', () => {
+  it('are answered with text only, after the prompt if the client requested an echo', () => {
     const request = openaiCompletions.decodeRequest({ model: 'm', prompt: 'Say: ', echo: true }, {});
     const wire = objectOf(openaiCompletions.encodeResponse(answer, request));
     expect(wire).toMatchObject({ object: 'text_completion', model: 'up', usage: { total_tokens: 7 } });
@@ -77,7 +77,7 @@ describe('legacy completions', () => {
     ]);
   });
 
-  it('stream as chunks, with usage where it was asked for, and [DONE]', () => {
+  it('stream as chunks, with usage if the client requested it, and [DONE]', () => {
     const wire = { model: 'm', prompt: 'x', stream: true, stream_options: { include_usage: true } };
     const encoder = openaiCompletions.streamEncoder(openaiCompletions.decodeRequest(wire, {}));
     const events: ChatEvent[] = [

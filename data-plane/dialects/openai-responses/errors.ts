@@ -1,4 +1,4 @@
-/** Errors of the responses format: inside streams, and those of upstreams. */
+/** Encodes and decodes errors of the responses format. */
 import type { GatewayError } from '@gateway/shared/failures';
 import { objectOf, parseObject, textOf } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
@@ -7,21 +7,23 @@ import { writeJsonFrame } from '../sse.ts';
 import { upstreamFailure } from '../upstream-errors.ts';
 import type { OutputItem, ResponseProgress } from './wire.ts';
 
+export { encodeOpenAiError as encodeError } from '../openai-errors.ts';
+
 /**
- * Numbers of the events that end a stream whose own count is unknown. They are beyond any that came before,
- * and fit into the 32 bits of clients that are strict about integers.
+ * Sequence numbers of the last events of a stream whose count is unknown. They exceed all earlier numbers
+ * and fit into 32 bits, as strict clients require.
  */
 const LAST_SEQUENCE_NUMBERS = { error: 2_147_483_646, failed: 2_147_483_647 };
 
-/** The fields of an `error` event. */
+/** Encodes the fields of an `error` event. */
 export function streamErrorEvent(error: GatewayError): JsonObject {
   const { code, param } = objectOf(encodeOpenAiError(error).error);
   return { code, message: error.message, param };
 }
 
-/** What of a `response` object changes when it fails. Codex reads its code: some it takes for final. */
+/** Encodes the fields of a failed `response` object that changed. Codex does not retry some of the codes. */
 export function failedProgress(error: GatewayError, output: OutputItem[]): ResponseProgress & JsonObject {
-  const code = WORDS[error.status] ?? 'server_error';
+  const code = CODES[error.status] ?? 'server_error';
   return {
     status: 'failed',
     output,
@@ -31,15 +33,15 @@ export function failedProgress(error: GatewayError, output: OutputItem[]): Respo
   };
 }
 
-const WORDS: Record<number, string> = {
+const CODES: Record<number, string> = {
   402: 'insufficient_quota',
   429: 'rate_limit_exceeded',
   503: 'server_is_overloaded',
 };
 
 /**
- * The end of a failed stream, where nobody knows how far it had come: the `error` event that SDKs throw on,
- * and `response.failed`, without which Codex only says that the stream was closed.
+ * Encodes the end of a failed stream, without knowledge of its earlier events: the `error` event, on which
+ * SDKs throw, and `response.failed`, without which Codex only reports a closed stream.
  */
 export function encodeStreamError(error: GatewayError): string {
   const { error: first, failed } = LAST_SEQUENCE_NUMBERS;
@@ -51,7 +53,9 @@ export function encodeStreamError(error: GatewayError): string {
   );
 }
 
-/** What an upstream's error answer means to the client. Some providers send `error` as a plain text. */
+/**
+ * Turns an upstream's error answer into the failure for the client. Some providers send `error` as a string.
+ */
 export function decodeError(status: number, body: string): GatewayError {
   const wire = parseObject(body) ?? {};
   const message =

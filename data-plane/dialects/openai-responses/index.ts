@@ -1,40 +1,43 @@
-/** The responses dialect: what Codex, the OpenAI SDK and the AI SDK speak. */
+/** The dialect of OpenAI's responses format, which Codex, the OpenAI SDK and the AI SDK speak. */
 import type { ChatRequest } from '../canonical.ts';
 import type { Dialect, StreamEncoder } from '../dialect.ts';
-import { encodeOpenAiError } from '../openai-errors.ts';
-import { decodeError, encodeStreamError } from './errors.ts';
-import { decodeRequest, encodeRequest } from './request.ts';
+import { CompactionEncoder } from './compaction.ts';
+import { decodeRequest } from './decode-request.ts';
+import { streamDecoder } from './decode-stream.ts';
+import { PATH, encodeRequest } from './encode-request.ts';
+import { streamEncoder } from './encode-stream.ts';
+import { decodeError, encodeError, encodeStreamError } from './errors.ts';
 import { decodeResponse, encodeResponse } from './response.ts';
-import { ResponsesStreamEncoder } from './stream-encoder.ts';
-import { ResponsesStreamDecoder } from './stream.ts';
-import { CompactionEncoder } from './summary.ts';
+import { MIRROR } from './members.ts';
+import { NAME } from './wire.ts';
 
 export const openaiResponses: Dialect = {
-  name: 'openai-responses',
+  name: NAME,
   inbound: {
     decodeRequest,
     encodeResponse,
-    streamEncoder,
-    encodeError: encodeOpenAiError,
+    streamEncoder: answerEncoder,
+    encodeError,
     encodeStreamError,
     keepAlive: ': keep-alive\n\n',
     losses: {
-      choices: 'an answer is one list of items: further choices have no place',
-      native: "items of another format's server-side tools have no counterpart",
+      choices: 'an answer is a single list of items: further choices are dropped',
+      native: 'the format has no blocks for server-side tools of other providers',
       'stop-sequence': 'the format does not say which stop sequence ended the answer',
     },
+    mirror: MIRROR,
   },
   outbound: {
     encodeRequest,
-    pathFor: () => '/responses',
-    authorize: (secret) => ({ authorization: `Bearer ${secret}` }),
     decodeResponse,
-    streamDecoder: () => new ResponsesStreamDecoder(),
+    streamDecoder,
     decodeError,
+    pathFor: () => PATH,
+    authorize: (secret) => ({ authorization: `Bearer ${secret}` }),
   },
 };
 
-function streamEncoder(request: ChatRequest): StreamEncoder {
-  const encoder = new ResponsesStreamEncoder(request);
+function answerEncoder(request: ChatRequest): StreamEncoder {
+  const encoder = streamEncoder(request);
   return request.shape.compaction ? new CompactionEncoder(encoder) : encoder;
 }

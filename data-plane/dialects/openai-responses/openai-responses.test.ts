@@ -1,11 +1,11 @@
-/** Responses: items, the full event sequence, what Codex needs, and the oddities of compatible providers. */
+/** The responses dialect: items, the sequence of events, what Codex needs, and deviations of providers. */
 import { GatewayError } from '@gateway/shared/failures';
 import { describe, expect, it } from 'vitest';
 import { collect, replay } from '../answer.ts';
 import type { Block, ChatEvent, ChatRequest, ChatResponse, Part } from '../canonical.ts';
 import { objectOf, objectsOf, parseObject } from '../fields.ts';
 import type { JsonObject } from '../fields.ts';
-import { SseParser } from '../sse.ts';
+import { SseParser } from '../../../test/sse-parser.ts';
 import { openaiResponses } from './index.ts';
 
 const { inbound, outbound } = openaiResponses;
@@ -14,8 +14,8 @@ function decode(wire: JsonObject): ChatRequest {
   return inbound.decodeRequest({ model: 'm', ...wire }, {});
 }
 
-/** The request that an upstream of the same format gets. */
-function again(wire: JsonObject): JsonObject {
+/** Decodes a request and encodes it for an upstream of the same format. */
+function roundTrip(wire: JsonObject): JsonObject {
   return outbound.encodeRequest(decode(wire), 'up').body;
 }
 
@@ -30,7 +30,7 @@ function answer(...blocks: Block[]): ChatResponse {
   return { id: 'a1', model: 'up', tokens, choices: [{ blocks, finish: 'stop' }] };
 }
 
-/** The events that a client receives. */
+/** The events that a client receives for a streamed answer. */
 function written(response: ChatResponse, request = decode({ input: 'hi', stream: true })): JsonObject[] {
   const encoder = inbound.streamEncoder(request);
   const text = [...replay(response)].map((event) => encoder.push(event)).join('');
@@ -48,7 +48,7 @@ const CREATED = { type: 'response.created', response: { id: 'resp_1', model: 'up
 const text = (value: string): Block => ({ kind: 'text', text: value });
 
 describe('requests', () => {
-  it('items of the assistant are one message, results of tools another, in their order', () => {
+  it('join consecutive items of the assistant into one message, and tool results into another', () => {
     const request = decode({
       instructions: 'Be kind.',
       input: [
@@ -73,7 +73,7 @@ describe('requests', () => {
     expect(results.map(({ at }) => at)).toEqual(['/input/4', '/input/5']);
   });
 
-  it('encrypted reasoning, compaction and unknown items come back as they were', () => {
+  it('keep encrypted reasoning, compaction and unknown items unchanged', () => {
     const input = [
       { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'go' }] },
       { type: 'compaction', id: 'cmp_1', encrypted_content: 'sealed' },
@@ -85,10 +85,10 @@ describe('requests', () => {
       },
       { type: 'brand_new_item', value: { a: [1] } },
     ];
-    expect(again({ input }).input).toEqual(input);
+    expect(roundTrip({ input }).input).toEqual(input);
   });
 
-  it('tools of a namespace get names that are free, and are written with their namespace again', () => {
+  it('give tools of a namespace unique names, and encode them with their namespace', () => {
     const inner = { type: 'function', name: 'wait', description: 'in', parameters: { type: 'object' } };
     const tools = [
       { ...inner, description: 'out', strict: false },
@@ -107,7 +107,7 @@ describe('requests', () => {
       'spawn',
     ]);
     expect(partsOf(request)).toMatchObject([{ kind: 'tool-call', name: 'agents__wait' }]);
-    expect(objectsOf(again({ input: [call], tools }).input)).toEqual([call]);
+    expect(objectsOf(roundTrip({ input: [call], tools }).input)).toEqual([call]);
     const body = inbound.encodeResponse(
       answer({ kind: 'tool-call', id: 'c2', name: 'agents__wait', text: '{}' }),
       request,
@@ -115,8 +115,8 @@ describe('requests', () => {
     expect(objectsOf(objectOf(body).output)).toMatchObject([{ name: 'wait', namespace: 'agents' }]);
   });
 
-  it('nothing is stored, and encrypted reasoning is asked for', () => {
-    const body = again({ input: 'hi', store: true, include: ['web_search_call.action.sources'] });
+  it('store nothing and ask for encrypted reasoning', () => {
+    const body = roundTrip({ input: 'hi', store: true, include: ['web_search_call.action.sources'] });
     expect(body).toMatchObject({
       store: false,
       include: ['reasoning.encrypted_content', 'web_search_call.action.sources'],
@@ -135,7 +135,7 @@ describe('requests', () => {
     ],
     ['/tools/0/vector_store_ids', { tools: [{ type: 'file_search', vector_store_ids: ['vs_1'] }] }],
     ['/tools/0/container', { tools: [{ type: 'code_interpreter', container: 'cntr_1' }] }],
-  ])('%s is refused', (parameter, wire) => {
+  ])('are refused for %s', (parameter, wire) => {
     const error = (() => {
       try {
         return decode({ input: 'hi', ...wire });
@@ -147,7 +147,7 @@ describe('requests', () => {
     expect(error).toMatchObject({ code: 'invalid_request', details: { parameter } });
   });
 
-  it('names what it cannot carry for a client of another format', () => {
+  it('name everything that is dropped for clients of other formats', () => {
     const request: ChatRequest = {
       ...decode({ input: 'hi' }),
       choices: 2,
@@ -173,10 +173,10 @@ describe('requests', () => {
     expect(new Set(dropped)).toEqual(new Set(['/messages/0/content/1', '/n', '/stop', '/top_k']));
   });
 
-  it('an id that is too long becomes the same short one in call and result', () => {
+  it('shorten a long call id in the same way for tool call and result', () => {
     const id = `call_${'x'.repeat(100)}`;
     const [call, result] = objectsOf(
-      again({
+      roundTrip({
         input: [
           { type: 'function_call', call_id: id, name: 'f', arguments: '{}' },
           { type: 'function_call_output', call_id: id, output: 'ok' },
@@ -189,7 +189,7 @@ describe('requests', () => {
 });
 
 describe('answers to clients', () => {
-  it('tells the whole sequence of events, numbered, and ends with the whole response', () => {
+  it('stream the full sequence of numbered events, and the whole response at the end', () => {
     const list = written(
       answer({ kind: 'reasoning', text: 'hm' }, text('hello'), {
         kind: 'tool-call',
@@ -228,7 +228,7 @@ describe('answers to clients', () => {
     });
   });
 
-  it('an item keeps its id and place from its announcement to the end', () => {
+  it('keep id and index of an item from its start to its end', () => {
     const list = written(answer({ kind: 'reasoning', text: 'hm' }, text('a'), text('b')));
     const added = list.filter(({ type }) => type === 'response.output_item.added');
     const done = list.filter(({ type }) => type === 'response.output_item.done');
@@ -241,13 +241,13 @@ describe('answers to clients', () => {
     ['length', 'response.incomplete', 'max_output_tokens'],
     ['filter', 'response.incomplete', 'content_filter'],
     ['refusal', 'response.incomplete', 'content_filter'],
-  ] as const)('a finish for %s is %s', (finish, type, reason) => {
+  ] as const)('encode the finish %s as %s', (finish, type, reason) => {
     const { choices: _choices, ...head } = answer();
     const last = written({ ...head, choices: [{ blocks: [text('a')], finish }] }).at(-1);
     expect(last).toMatchObject({ type, response: { incomplete_details: { reason } } });
   });
 
-  it('the seal of a call travels in a reasoning item before it, and finds its call again', () => {
+  it('carry the seal of a tool call in a reasoning item before it, and decode it from there', () => {
     const seal = { dialect: 'google-generate', value: 'signed' } as const;
     const call: Block = { kind: 'tool-call', id: 'c1', name: 'f', text: '{}', seal };
     const completed = objectOf(written(answer(call)).at(-1)?.response);
@@ -257,7 +257,7 @@ describe('answers to clients', () => {
     expect(objectOf(inbound.encodeResponse(answer(call), decode({ input: 'x' }))).output).toHaveLength(2);
   });
 
-  it('an error inside a stream ends in response.failed with its message', () => {
+  it('end a failed stream with response.failed and the message', () => {
     const failure = new GatewayError('upstream_failed', 'It broke.');
     const encoder = inbound.streamEncoder(decode({ input: 'x' }));
     encoder.push({ type: 'start', id: 'a', model: 'm' });
@@ -272,7 +272,7 @@ describe('answers to clients', () => {
 });
 
 describe('answers of upstreams', () => {
-  it('items that come interleaved are told one after the other', () => {
+  it('have interleaved items serialised', () => {
     const item = (index: number): JsonObject => ({
       type: 'function_call',
       id: `fc_${index}`,
@@ -306,11 +306,11 @@ describe('answers of upstreams', () => {
     ]);
   });
 
-  it('what deltas left out is taken from the finished item, and what items left out from the end', () => {
-    const message = (id: string, said: string): JsonObject => ({
+  it('are completed from finished items and the final response if deltas are missing', () => {
+    const message = (id: string, content: string): JsonObject => ({
       type: 'message',
       id,
-      content: [{ type: 'output_text', text: said }],
+      content: [{ type: 'output_text', text: content }],
     });
     const place = { output_index: 0, content_index: 0 };
     const output = [message('m0', 'hello there'), message('m1', ' again')];
@@ -323,7 +323,7 @@ describe('answers of upstreams', () => {
     expect(collect(list).choices[0]?.blocks.map((block) => block.text)).toEqual(['hello there', ' again']);
   });
 
-  it('a failed response, an error event and a missing end are errors', () => {
+  it('fail at a failed response, an error event and a missing end', () => {
     const failed = {
       type: 'response.failed',
       response: { status: 'failed', error: { code: 'server_error' } },
@@ -342,7 +342,7 @@ describe('answers of upstreams', () => {
     );
   });
 
-  it('a marker of the chat format and events of unknown kinds say nothing', () => {
+  it('may hold the marker of chat completions and events of unknown types, which are ignored', () => {
     const decoder = outbound.streamDecoder(1);
     decoder.push({ data: JSON.stringify(CREATED) });
     expect(decoder.push({ data: '[DONE]' })).toEqual([]);

@@ -1,0 +1,85 @@
+/** Admits a request: finds the caller and the model, and checks what one flat price of the model includes. */
+import type { Family } from '@gateway/shared/catalog';
+import type { Call } from '../call/call.ts';
+import type { CompiledRoute, SoldModel } from '../config/config.ts';
+import type { Services } from '../services.ts';
+import type { Caller, Credentials } from './authenticate.ts';
+import { identifyCaller } from './caller.ts';
+import { findModel } from './find-model.ts';
+import type { PricedModel } from './find-model.ts';
+import { Slot } from './slot.ts';
+
+/** A billed request, read just far enough to know what it asks for. */
+export interface BilledRequest {
+  /** The catalog name that the client sent. */
+  readonly model: string;
+  readonly streamed: boolean;
+  /** Throws `invalid_request` if the request asks for more than one flat price of this model includes. */
+  checkLimits(model: SoldModel): void;
+}
+
+/** A billed endpoint: its family, where its clients send the key, and how its requests are read. */
+export interface BilledEndpoint<R extends BilledRequest> {
+  family: Family;
+  credentials: Credentials;
+  /** Throws `invalid_request` and other refusals of the request itself. */
+  open(call: Call, services: Services): Promise<R>;
+}
+
+/** What is sold to the caller. */
+export interface Sale extends PricedModel {
+  family: Family;
+  streamed: boolean;
+}
+
+/** A request that may be billed and sent to one of these routes. */
+export interface Admitted<R extends BilledRequest> {
+  caller: Caller;
+  /** The caller who admitted the request leaves it when the request has ended. */
+  slot: Slot;
+  request: R;
+  sale: Sale;
+  routes: readonly CompiledRoute[];
+}
+
+/**
+ * Identifies the caller, counts the request as concurrent, reads it, finds its model and checks the model's
+ * limits. Throws the first refusal. Adds the call to `services.streams`, so that stopping the key cuts it;
+ * after a success the code that called `admit` must call `endAdmission` at the end of the request.
+ */
+export async function admit<R extends BilledRequest>(
+  call: Call,
+  { family, credentials, open }: BilledEndpoint<R>,
+  services: Services,
+): Promise<Admitted<R>> {
+  const caller = identifyCaller(call, credentials, services);
+  const slot = new Slot(caller, call.config, services);
+  call.incoming.payer = slot;
+  services.streams.add(caller.key.id, call.cut);
+  try {
+    const request = await open(call, services);
+    const { model, price, routes } = findModel(call, caller, { name: request.model, family });
+    request.checkLimits(model);
+    return { caller, slot, request, sale: { model, price, family, streamed: request.streamed }, routes };
+  } catch (error) {
+    endAdmission(call, { caller, slot }, services);
+    throw error;
+  }
+}
+
+/** Ends what `admit` began. May be called more than once. */
+export function endAdmission(
+  { cut }: Pick<Call, 'cut'>,
+  { caller, slot }: Pick<Admitted<BilledRequest>, 'caller' | 'slot'>,
+  { streams }: Pick<Services, 'streams'>,
+): void {
+  streams.remove(caller.key.id, cut);
+  slot.leave();
+}
+
+/** Identifies the caller of a free endpoint and counts the request. Throws `rate_limited` above the limit. */
+export function admitFree(call: Call, credentials: Credentials, services: Services): Caller {
+  const caller = identifyCaller(call, credentials, services);
+  services.freeRequests.take(caller.key.id);
+  return caller;
+}

@@ -1,0 +1,149 @@
+/** Limits of concurrent and of free requests, and the requests in progress that stopping a key cuts. */
+import { GatewayError } from '@gateway/shared/failures';
+import {
+  CONCURRENT_REQUESTS,
+  FREE_REQUESTS_PER_MINUTE,
+  SESSIONS_PER_ADDRESS,
+  SESSIONS_PER_KEY,
+  SESSIONS_PER_WALLET,
+} from '../limits.ts';
+import type { StoppedBy } from '../config/config.ts';
+import type { Cut } from '../call/cut.ts';
+import { networkOf } from './addresses.ts';
+import type { KeyRecord } from '@gateway/shared/records';
+
+/** Counts concurrent requests by id, and refuses those above the limit instead of queuing them. */
+export class Bulkhead {
+  readonly #limit: number;
+  readonly #counted: string;
+  readonly #inFlight = new Map<string, number>();
+
+  /** `counted` is the plural noun for the refusal's message. */
+  constructor(limit: number = CONCURRENT_REQUESTS, counted = 'requests') {
+    this.#limit = limit;
+    this.#counted = counted;
+  }
+
+  /** Counts a request that starts. Throws `too_many_concurrent`, else `leave` must follow. */
+  enter(id: string): void {
+    const count = this.#inFlight.get(id) ?? 0;
+    if (count >= this.#limit) {
+      throw new GatewayError(
+        'too_many_concurrent',
+        `At most ${this.#limit} ${this.#counted} may run at once. Wait for one to finish, then try again.`,
+        { retryAfterMs: 1_000 },
+      );
+    }
+    this.#inFlight.set(id, count + 1);
+  }
+
+  /** Counts a request that has ended. */
+  leave(id: string): void {
+    const count = this.#inFlight.get(id) ?? 0;
+    if (count <= 1) this.#inFlight.delete(id);
+    else this.#inFlight.set(id, count - 1);
+  }
+}
+
+/** Counts concurrent realtime sessions by key, wallet and address. */
+export class Sessions {
+  readonly #keys = new Bulkhead(SESSIONS_PER_KEY, 'sessions');
+  readonly #wallets = new Bulkhead(SESSIONS_PER_WALLET, 'sessions');
+  readonly #addresses = new Bulkhead(SESSIONS_PER_ADDRESS, 'sessions');
+
+  /** Counts a session that starts. Throws `too_many_concurrent`, else returns the function that ends it. */
+  enter(address: string, key: Pick<KeyRecord, 'id' | 'walletId'>): () => void {
+    const entered: [Bulkhead, string][] = [];
+    const leave = (): void => {
+      for (const [bulkhead, id] of entered.splice(0)) bulkhead.leave(id);
+    };
+    const places: [Bulkhead, string][] = [
+      [this.#keys, key.id],
+      [this.#wallets, key.walletId],
+      [this.#addresses, networkOf(address)],
+    ];
+    try {
+      for (const [bulkhead, id] of places) {
+        bulkhead.enter(id);
+        entered.push([bulkhead, id]);
+      }
+    } catch (error) {
+      leave();
+      throw error;
+    }
+    return leave;
+  }
+}
+
+const STOPPED: Record<StoppedBy, string> = {
+  OWNER: 'This API key was disabled. Use another key.',
+  OPERATOR: 'The operator stopped this API key. This answer costs nothing. Contact support.',
+};
+
+/** The requests in progress of each key, so that stopping a key cuts them. */
+export class StreamsByKey {
+  readonly #cuts = new Map<string, Set<Cut>>();
+
+  /** Adds a request that starts. */
+  add(keyId: string, cut: Cut): void {
+    const cuts = this.#cuts.get(keyId);
+    if (cuts) cuts.add(cut);
+    else this.#cuts.set(keyId, new Set([cut]));
+  }
+
+  /** Removes a request that has ended. */
+  remove(keyId: string, cut: Cut): void {
+    const cuts = this.#cuts.get(keyId);
+    if (!cuts) return;
+    cuts.delete(cut);
+    if (cuts.size === 0) this.#cuts.delete(keyId);
+  }
+
+  /** Cuts every request of these keys with `key_disabled`. */
+  stop(keys: ReadonlyMap<string, StoppedBy>): void {
+    for (const [keyId, by] of keys) {
+      for (const cut of [...(this.#cuts.get(keyId) ?? [])]) {
+        cut.trigger(new GatewayError('key_disabled', STOPPED[by], { byOwner: by === 'OWNER' }));
+      }
+    }
+  }
+
+  /** Cuts every request because the node stops. They cost nothing and may be sent again. */
+  stopAll(): void {
+    for (const cuts of this.#cuts.values()) {
+      for (const cut of [...cuts]) {
+        cut.trigger(new GatewayError('unavailable', 'This node is being stopped. Send the request again.'));
+      }
+    }
+  }
+}
+
+const MINUTE_MS = 60_000;
+
+/** Limits the free requests of each key, in fixed windows of one minute. */
+export class FreeRequests {
+  readonly #now: () => number;
+  readonly #counts = new Map<string, number>();
+  #windowStart = 0;
+
+  /** `now` is a monotonic clock in ms. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Counts one request, or throws `rate_limited`. */
+  take(keyId: string): void {
+    const now = this.#now();
+    if (now - this.#windowStart >= MINUTE_MS) {
+      this.#windowStart = now;
+      this.#counts.clear();
+    }
+    const count = (this.#counts.get(keyId) ?? 0) + 1;
+    if (count > FREE_REQUESTS_PER_MINUTE) {
+      throw new GatewayError('rate_limited', 'Too many free requests in a minute. Wait, then try again.', {
+        retryAfterMs: this.#windowStart + MINUTE_MS - now,
+      });
+    }
+    this.#counts.set(keyId, count);
+  }
+}

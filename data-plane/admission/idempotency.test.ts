@@ -1,0 +1,240 @@
+/** Idempotency keys on a node: what is sent to the control plane, how requests are refused, and releases. */
+import { createHash } from 'node:crypto';
+import { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import { Socket } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { asGatewayError } from '@gateway/shared/failures';
+import type { NodeRequestClaimAnswer, NodeRequestClaimInput } from '@gateway/shared/node-api';
+import type { Call } from '../call/call.ts';
+import { fingerprintBody, RemoteIdempotencyStore, reserveKey } from './idempotency.ts';
+import type { FingerprintedCall, IdempotencyStore, IdempotencyStoreParts } from './idempotency.ts';
+import { Cut } from '../call/cut.ts';
+import { Reply } from '../call/reply.ts';
+import { FakeStore, makeIncoming } from '../../test/request-path.ts';
+
+const BODY = '{"model":"swift"}';
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+function callWith(headers: IncomingHttpHeaders): Call {
+  const { current } = new FakeStore();
+  if (!current) throw new Error('no configuration');
+  const incoming = new IncomingMessage(new Socket());
+  return {
+    ...{ id: 'request-1', method: 'POST', path: '/v1/chat/completions', query: new URLSearchParams() },
+    ...{ headers, address: '192.0.2.7', at: 0, startedAt: 0, config: current, cut: new Cut() },
+    reply: new Reply(new ServerResponse(incoming), {}),
+    body: async () => Buffer.from(BODY),
+    incoming: makeIncoming(),
+    identified: () => undefined,
+    onEnd: () => undefined,
+  };
+}
+
+/** A call with this key whose body was not read yet. */
+function unreadCall(key: string): FingerprintedCall {
+  const unread = fingerprintBody(callWith({ 'idempotency-key': key }));
+  if (!unread) throw new Error('the call has no key');
+  return unread;
+}
+
+/** A call with this key whose body was read. */
+async function readCall(key: string): Promise<FingerprintedCall> {
+  const read = unreadCall(key);
+  await read.call.body(100);
+  return read;
+}
+
+/** A store that gives every reservation this answer, and remembers its calls. */
+function storeOf(answer: Partial<NodeRequestClaimAnswer> | Error) {
+  const reservations: object[] = [];
+  const releases: string[] = [];
+  const store: IdempotencyStore = {
+    reserve: async (input) => {
+      reservations.push(input);
+      if (answer instanceof Error) throw answer;
+      return { state: null, requestId: null, cost: null, ...answer };
+    },
+    release: (requestId) => void releases.push(requestId),
+  };
+  return { store, reservations, releases };
+}
+
+describe('fingerprintBody', () => {
+  it('returns nothing for a request without a key', () => {
+    expect(fingerprintBody(callWith({}))).toBeUndefined();
+  });
+
+  it('passes the body on and returns its digest', async () => {
+    const { call, fingerprint } = unreadCall('order-7');
+    expect(String(await call.body(100))).toBe(BODY);
+    expect(fingerprint()).toBe(digest(BODY));
+  });
+
+  it('takes the digest of a streamed body from the code that reads the stream', () => {
+    const { call, fingerprint } = unreadCall('order-7');
+    call.fingerprint?.('digest of a stream');
+    expect(fingerprint()).toBe('digest of a stream');
+  });
+
+  it('throws for a body that was not read', () => {
+    const { fingerprint } = unreadCall('order-7');
+    expect(() => fingerprint()).toThrow('the body of /v1/chat/completions was not read');
+  });
+});
+
+describe('reserveKey', () => {
+  it('sends the digests of key and body and the path, never the key itself', async () => {
+    const { store, reservations } = storeOf({ state: 'CLAIMED' });
+    await reserveKey(await readCall('order-7'), 'wallet-1', store);
+    expect(reservations).toEqual([
+      {
+        walletId: 'wallet-1',
+        fingerprint: digest(BODY),
+        route: '/v1/chat/completions',
+        keyDigest: digest('order-7'),
+        requestId: 'request-1',
+      },
+    ]);
+  });
+
+  it('keeps the key of a charged request and releases the key of any other', async () => {
+    const { store, releases } = storeOf({ state: 'CLAIMED' });
+    (await reserveKey(await readCall('order-7'), 'wallet-1', store)).end(true);
+    expect(releases).toEqual([]);
+    (await reserveKey(await readCall('order-7'), 'wallet-1', store)).end(false);
+    expect(releases).toEqual(['request-1']);
+  });
+
+  it.each([
+    [{ state: 'IN_FLIGHT', requestId: 'other' }, 'idempotency_in_flight', /Request other has this/, true],
+    [
+      { state: 'DONE', requestId: 'other', cost: '0.30' },
+      'idempotency_done',
+      /Request other .* 0.30 USD/,
+      false,
+    ],
+    [{ state: 'MISMATCH' }, 'idempotency_mismatch', /with another body/, false],
+    [{ state: null }, 'unavailable', /cannot check/, true],
+    [new Error('away'), 'unavailable', /cannot check/, true],
+    [undefined, 'unavailable', /cannot check/, true],
+  ] as const)('refuses the request after the answer %o with %s', async (answer, code, words, mayRetry) => {
+    const store = answer === undefined ? undefined : storeOf(answer).store;
+    const error = await reserveKey(await readCall('order-7'), 'wallet-1', store).then(
+      () => undefined,
+      (reason: unknown) => asGatewayError(reason),
+    );
+    expect(error).toMatchObject({ code, message: expect.stringMatching(words) });
+    expect(error?.details.retryAfterMs).toBe(mayRetry ? 2_000 : undefined);
+    expect(error?.details.cause).toBe(answer instanceof Error ? answer : undefined);
+  });
+
+  it.each(['', 'x'.repeat(256), 'with space', 'ümlaut', 'line\nbreak'])(
+    'refuses the malformed key %j with 400 and sends nothing',
+    async (key) => {
+      const { store, reservations } = storeOf({ state: 'CLAIMED' });
+      await expect(reserveKey(await readCall(key), 'wallet-1', store)).rejects.toMatchObject({
+        code: 'invalid_request',
+        details: { parameter: 'Idempotency-Key' },
+      });
+      expect(reservations).toEqual([]);
+    },
+  );
+
+  it.each(['x', 'x'.repeat(255), '!~'])('accepts the key %j', async (key) => {
+    const { store } = storeOf({ state: 'CLAIMED' });
+    expect(await reserveKey(await readCall(key), 'wallet-1', store)).toBeDefined();
+  });
+});
+
+describe('the remote idempotency store', () => {
+  const SELF = { nodeId: 'node-1', instanceId: 'process-1' };
+  const INPUT = {
+    ...{ walletId: 'wallet-1', fingerprint: 'print' },
+    ...{ route: '/v1/messages', keyDigest: 'digest', requestId: 'request-1' },
+  };
+
+  /** A store over this control plane, and every message that it sends. */
+  function storeOver(
+    control: Partial<IdempotencyStoreParts['control']>,
+    self: IdempotencyStoreParts['self'] = () => SELF,
+  ) {
+    const sent: object[] = [];
+    const store = new RemoteIdempotencyStore({
+      self,
+      control: {
+        reserveIdempotencyKey: (input: NodeRequestClaimInput) => {
+          sent.push(input);
+          return (
+            control.reserveIdempotencyKey?.(input) ??
+            Promise.resolve({ state: 'CLAIMED', requestId: null, cost: null })
+          );
+        },
+        releaseIdempotencyKey: (input) => {
+          sent.push(input);
+          return control.releaseIdempotencyKey?.(input) ?? Promise.resolve({ ok: true, userErrors: [] });
+        },
+      },
+    });
+    return { store, sent };
+  }
+
+  it('rejects before the node is registered, and afterwards names node and process', async () => {
+    let self: typeof SELF | undefined;
+    const { store, sent } = storeOver({}, () => self);
+    await expect(store.reserve(INPUT)).rejects.toThrow('not registered yet');
+    expect(sent).toEqual([]);
+    self = SELF;
+    await store.reserve(INPUT);
+    store.release('request-1');
+    await store.drain(1_000);
+    expect(sent).toEqual([
+      { ...INPUT, ...SELF },
+      { nodeId: 'node-1', requestId: 'request-1' },
+    ]);
+  });
+
+  it('releases an unanswered reservation, and retries until the release is acknowledged', async () => {
+    let unanswered = 3;
+    const { store, sent } = storeOver({
+      reserveIdempotencyKey: async () => Promise.reject(new Error('no answer')),
+      releaseIdempotencyKey: async () => {
+        if ((unanswered -= 1) >= 0) throw new Error('no answer');
+        return { ok: true, userErrors: [] };
+      },
+    });
+    await expect(store.reserve(INPUT)).rejects.toThrow('no answer');
+    await store.drain(10_000);
+    expect(sent.slice(1)).toEqual(Array(4).fill({ nodeId: 'node-1', requestId: 'request-1' }));
+  });
+
+  it('does not delay a release behind others that fail', async () => {
+    const acknowledged = new Set<string>();
+    const { store } = storeOver({
+      releaseIdempotencyKey: async ({ requestId }) => {
+        if (requestId.startsWith('lost')) throw new Error('no answer');
+        acknowledged.add(requestId);
+        return { ok: true, userErrors: [] };
+      },
+    });
+    for (let at = 0; at < 20; at += 1) store.release(`lost ${at}`);
+    store.release('other');
+    await expect.poll(() => [...acknowledged]).toEqual(['other']);
+    await store.drain(1);
+  });
+
+  it('reserves no key while too many releases are unacknowledged', async () => {
+    let isAway = true;
+    const { store } = storeOver({
+      releaseIdempotencyKey: async () => {
+        if (isAway) throw new Error('no answer');
+        return { ok: true, userErrors: [] };
+      },
+    });
+    for (let at = 0; at < 10_000; at += 1) store.release(`request ${at}`);
+    await expect(store.reserve(INPUT)).rejects.toThrow('too many Idempotency-Keys');
+    isAway = false;
+    await store.drain(10_000);
+    expect(await store.reserve(INPUT)).toMatchObject({ state: 'CLAIMED' });
+  });
+});

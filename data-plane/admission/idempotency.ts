@@ -1,0 +1,195 @@
+/**
+ * The Idempotency-Key of a billed request. The control plane records the key before money is held, so that a
+ * key is charged at most once over all nodes. A request that costs nothing releases its key.
+ */
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { GatewayError } from '@gateway/shared/failures';
+import type { NodeProcess, NodeRequestClaimAnswer, NodeRequestClaimInput } from '@gateway/shared/node-api';
+import type { Call } from '../call/call.ts';
+import type { Control } from '../control/client.ts';
+
+/** The idempotency records of all nodes, kept by the control plane. */
+export interface IdempotencyStore {
+  /** Reserves a key for a request. After a rejection the store releases the key by itself. */
+  reserve(input: Omit<NodeRequestClaimInput, keyof NodeProcess>): Promise<NodeRequestClaimAnswer>;
+  /** Releases the key of a request that cost nothing, as soon as the control plane can be reached. */
+  release(requestId: string): void;
+}
+
+export interface IdempotencyStoreParts {
+  control: Pick<Control, 'reserveIdempotencyKey' | 'releaseIdempotencyKey'>;
+  /** This process; undefined until the control plane knows it. */
+  self(): NodeProcess | undefined;
+}
+
+/**
+ * Maximum number of unacknowledged releases. Above it no key is reserved, because it could not be released.
+ */
+const PENDING_RELEASES_MAX = 10_000;
+const RELEASES_AT_ONCE = 8;
+/** Back-off after an unacknowledged release, in ms. */
+const RETRY_BASE_MS = 100;
+const RETRY_MAX_MS = 1_000;
+
+/**
+ * The records over a control plane. A release is retried until it is acknowledged: a request that has ended
+ * keeps its key only if its process dies, and then the next start releases it.
+ */
+export class RemoteIdempotencyStore implements IdempotencyStore {
+  readonly #parts: IdempotencyStoreParts;
+  /** Ids of the requests whose release is not acknowledged, in the order of their last attempt. */
+  readonly #pending = new Set<string>();
+  #releasing: Promise<void> | undefined;
+
+  constructor(parts: IdempotencyStoreParts) {
+    this.#parts = parts;
+  }
+
+  async reserve(input: Omit<NodeRequestClaimInput, keyof NodeProcess>): Promise<NodeRequestClaimAnswer> {
+    const self = this.#parts.self();
+    if (!self) throw new Error('this node is not registered yet, so it cannot reserve an Idempotency-Key');
+    if (this.#pending.size >= PENDING_RELEASES_MAX)
+      throw new Error('too many Idempotency-Keys wait for their release; is the control plane reachable?');
+    try {
+      return await this.#parts.control.reserveIdempotencyKey({ ...input, ...self });
+    } catch (error) {
+      // The message may have arrived although no answer came.
+      this.release(input.requestId);
+      throw error;
+    }
+  }
+
+  release(requestId: string): void {
+    this.#pending.add(requestId);
+    this.#releasing ??= this.#releaseAll();
+  }
+
+  /** Resolves when every release is acknowledged, or after `limitMs`. */
+  async drain(limitMs: number): Promise<void> {
+    await Promise.race([this.#releasing, sleep(limitMs, undefined, { ref: false })]);
+  }
+
+  async #releaseAll(): Promise<void> {
+    for (let failures = 0; this.#pending.size > 0;) {
+      const batch = [...this.#pending].slice(0, RELEASES_AT_ONCE);
+      const acknowledged = await Promise.all(batch.map((requestId) => this.#tryRelease(requestId)));
+      failures = acknowledged.every(Boolean) ? 0 : failures + 1;
+      const maxMs = Math.min(RETRY_MAX_MS, RETRY_BASE_MS * 2 ** Math.min(failures, 10));
+      if (failures > 0) await sleep(Math.random() * maxMs, undefined, { ref: false });
+    }
+    this.#releasing = undefined;
+  }
+
+  /**
+   * Whether the control plane acknowledged. A failed release moves to the end, so that it delays no other.
+   */
+  async #tryRelease(requestId: string): Promise<boolean> {
+    const nodeId = this.#parts.self()?.nodeId ?? '';
+    const isAcknowledged = await this.#parts.control.releaseIdempotencyKey({ nodeId, requestId }).then(
+      () => true,
+      () => false,
+    );
+    this.#pending.delete(requestId);
+    if (!isAcknowledged) this.#pending.add(requestId);
+    return isAcknowledged;
+  }
+}
+
+/** The record that reserves a key for this request. */
+export interface IdempotencyRecord {
+  /** Keeps the key if the request was charged, else releases it. Called once, when the request has ended. */
+  end(charged: boolean): void;
+}
+
+const KEY = /^[\x21-\x7e]{1,255}$/;
+const RETRY_AFTER_MS = 2_000;
+
+/** A call with an Idempotency-Key, which computes the digest of its body while the body is read. */
+export interface FingerprintedCall {
+  call: Call;
+  /** SHA-256 of the body in hex. Throws if the body was not read. */
+  fingerprint(): string;
+}
+
+/** The call with its body's digest; undefined if the client sent no Idempotency-Key. */
+export function fingerprintBody(call: Call): FingerprintedCall | undefined {
+  if (call.headers['idempotency-key'] === undefined) return undefined;
+  let digest: string | undefined;
+  const body = async (limitBytes: number): Promise<Buffer> => {
+    const bytes = await call.body(limitBytes);
+    digest = sha256(bytes);
+    return bytes;
+  };
+  const setFingerprint = (value: string): void => {
+    digest = value;
+  };
+  return {
+    call: { ...call, body, fingerprint: setFingerprint },
+    fingerprint: () => {
+      if (digest === undefined) throw new Error(`the body of ${call.path} was not read`);
+      return digest;
+    },
+  };
+}
+
+/**
+ * Reserves the key for this request. Throws `idempotency_in_flight`, `idempotency_done` or
+ * `idempotency_mismatch` if another request has the key, `unavailable` if the control plane is away, and
+ * `invalid_request` for a malformed key.
+ */
+export async function reserveKey(
+  { call, fingerprint }: FingerprintedCall,
+  walletId: string,
+  store: IdempotencyStore | undefined,
+): Promise<IdempotencyRecord> {
+  const key = call.headers['idempotency-key'];
+  if (typeof key !== 'string' || !KEY.test(key)) {
+    const message = 'The Idempotency-Key must have 1 to 255 visible ASCII characters. Send another one.';
+    throw new GatewayError('invalid_request', message, { parameter: 'Idempotency-Key' });
+  }
+  const keyDigest = sha256(key);
+  const input = { walletId, fingerprint: fingerprint(), route: call.path, keyDigest, requestId: call.id };
+  const answer = await store?.reserve(input).catch((cause: unknown) => ({ cause, state: null }));
+  if (answer?.state !== 'CLAIMED') throw refusalOf(answer);
+  return {
+    end: (charged) => {
+      if (!charged) store?.release(call.id);
+    },
+  };
+}
+
+type ReserveAnswer = NodeRequestClaimAnswer | { cause: unknown; state: null } | undefined;
+
+function refusalOf(answer: ReserveAnswer): GatewayError {
+  const requestId = answer && 'requestId' in answer ? answer.requestId : null;
+  switch (answer?.state) {
+    case 'IN_FLIGHT':
+      return new GatewayError(
+        'idempotency_in_flight',
+        `Request ${requestId} has this Idempotency-Key and is in progress. Try again when it has ended.`,
+        { retryAfterMs: RETRY_AFTER_MS },
+      );
+    case 'DONE':
+      return new GatewayError(
+        'idempotency_done',
+        `Request ${requestId} had this Idempotency-Key, was answered and cost ${answer.cost} USD. ` +
+          'Answers are not kept. Use a new key for a new request.',
+      );
+    case 'MISMATCH':
+      return new GatewayError(
+        'idempotency_mismatch',
+        'This Idempotency-Key was used with another body. Use a new key.',
+      );
+    default:
+      return new GatewayError(
+        'unavailable',
+        'The gateway cannot check the Idempotency-Key at the moment. Try again shortly.',
+        { retryAfterMs: RETRY_AFTER_MS, cause: answer && 'cause' in answer ? answer.cause : undefined },
+      );
+  }
+}
+
+function sha256(text: string | Buffer): string {
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,76 @@
+/** Limits what an address may take without a valid key: connections, and failed authentications. */
+import type { Server, Socket } from 'node:net';
+import { GatewayError } from '@gateway/shared/failures';
+import { isListed, networkOf, plainAddress } from './addresses.ts';
+import { COUNTED_ADDRESSES, FAILED_KEYS_PER_MINUTE, STRANGERS_PER_ADDRESS } from '../limits.ts';
+
+const MINUTE_MS = 60_000;
+
+interface StrangersOptions {
+  /** A monotonic clock in ms. */
+  now: () => number;
+  trustedProxies: readonly string[];
+}
+
+/** The connections without a valid key by address, and the failed authentications of the last minute. */
+export class Strangers {
+  readonly #options: StrangersOptions;
+  /** The network of each connection that has not sent a valid key. */
+  readonly #sockets = new Map<Socket, string>();
+  readonly #connections = new Map<string, number>();
+  readonly #failed = new Map<string, number>();
+  #windowStart = 0;
+
+  constructor(options: StrangersOptions) {
+    this.#options = options;
+  }
+
+  /** Counts the connections of this server, and closes those above the limit. */
+  watch(server: Server): void {
+    server.on('connection', (socket: Socket) => {
+      const address = plainAddress(socket.remoteAddress ?? '');
+      if (isListed(address, this.#options.trustedProxies)) return;
+      const network = networkOf(address);
+      const count = (this.#connections.get(network) ?? 0) + 1;
+      if (count > STRANGERS_PER_ADDRESS) return void socket.destroy();
+      this.#connections.set(network, count);
+      this.#sockets.set(socket, network);
+      socket.once('close', () => this.identified(socket));
+    });
+  }
+
+  /** No longer counts this connection, because it sent a valid key or was closed. */
+  identified(socket: Socket): void {
+    const network = this.#sockets.get(socket);
+    if (network === undefined) return;
+    this.#sockets.delete(socket);
+    const count = (this.#connections.get(network) ?? 0) - 1;
+    if (count > 0) this.#connections.set(network, count);
+    else this.#connections.delete(network);
+  }
+
+  /** Counts a failed authentication. The failure to answer with: the given one, or `rate_limited`. */
+  failed(address: string, failure: GatewayError): GatewayError {
+    const now = this.#options.now();
+    if (now - this.#windowStart >= MINUTE_MS) {
+      this.#windowStart = now;
+      this.#failed.clear();
+    }
+    const network = networkOf(address);
+    const count = (this.#failed.get(network) ?? 0) + 1;
+    if (count === 1) this.#forgetOldest();
+    this.#failed.set(network, count);
+    if (count <= FAILED_KEYS_PER_MINUTE) return failure;
+    return new GatewayError(
+      'rate_limited',
+      'Too many requests without a valid API key came from this address. Check the key, then wait.',
+      { retryAfterMs: this.#windowStart + MINUTE_MS - now },
+    );
+  }
+
+  #forgetOldest(): void {
+    if (this.#failed.size < COUNTED_ADDRESSES) return;
+    const [oldest] = this.#failed.keys();
+    if (oldest !== undefined) this.#failed.delete(oldest);
+  }
+}

@@ -1,0 +1,37 @@
+/** Limits the idle connections of one wallet. */
+import type { Socket } from 'node:net';
+import { CONNECTIONS_PER_WALLET } from '../limits.ts';
+import { isListed, plainAddress } from './addresses.ts';
+
+/** Counts connections by the wallet whose key they sent last. */
+export class WalletConnections {
+  readonly #trustedProxies: readonly string[];
+  readonly #wallets = new WeakMap<Socket, string>();
+  readonly #counts = new Map<string, number>();
+
+  constructor(trustedProxies: readonly string[]) {
+    this.#trustedProxies = trustedProxies;
+  }
+
+  /**
+   * Counts the connection for the wallet until it closes. False if the wallet has too many: then the
+   * connection must be closed after the answer. Proxies share connections, so theirs do not count.
+   */
+  belongs(socket: Socket, walletId: string): boolean {
+    const known = this.#wallets.get(socket);
+    if (known !== walletId) {
+      if (isListed(plainAddress(socket.remoteAddress ?? ''), this.#trustedProxies)) return true;
+      if (known === undefined) socket.once('close', () => this.#remove(this.#wallets.get(socket)));
+      else this.#remove(known);
+      this.#wallets.set(socket, walletId);
+      this.#counts.set(walletId, (this.#counts.get(walletId) ?? 0) + 1);
+    }
+    return (this.#counts.get(walletId) ?? 0) <= CONNECTIONS_PER_WALLET;
+  }
+
+  #remove(walletId = ''): void {
+    const count = (this.#counts.get(walletId) ?? 0) - 1;
+    if (count > 0) this.#counts.set(walletId, count);
+    else this.#counts.delete(walletId);
+  }
+}

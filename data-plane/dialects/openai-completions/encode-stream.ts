@@ -1,0 +1,80 @@
+/** Encodes streamed answers for clients of legacy completions. */
+import type { ChatEvent, ChatRequest, Usage } from '../canonical.ts';
+import type { StreamEncoder } from '../dialect.ts';
+import type { JsonObject } from '../fields.ts';
+import { nowSeconds, writeUsage } from '../openai-answers.ts';
+import { writeJsonFrame } from '../sse.ts';
+import { encodeStreamError } from './errors.ts';
+import { TEXT_KINDS, writeFinish, writeLogprobs } from './wire.ts';
+
+/** Returns an encoder that writes `text_completion` chunks and `[DONE]`. */
+export function streamEncoder(request: ChatRequest): StreamEncoder {
+  return new CompletionsStreamEncoder(request);
+}
+
+class CompletionsStreamEncoder implements StreamEncoder {
+  readonly #request: ChatRequest;
+  readonly #created = nowSeconds();
+  /** Whether the open block of each choice is part of the completion. */
+  readonly #isText = new Map<number, boolean>();
+  readonly #echoed = new Set<number>();
+  #head = { id: '', model: '' };
+  #usage: Usage | undefined;
+
+  constructor(request: ChatRequest) {
+    this.#request = request;
+  }
+
+  push(event: ChatEvent): string {
+    switch (event.type) {
+      case 'start':
+        this.#head = { id: event.id || 'cmpl-0', model: event.model || this.#request.model };
+        return '';
+      case 'block-start':
+        this.#isText.set(event.choice, TEXT_KINDS.has(event.block.kind));
+        return this.#echo(event.choice);
+      case 'block-delta':
+        if (!this.#isText.get(event.choice)) return '';
+        return this.#chunk(event.choice, {
+          text: event.text,
+          logprobs: writeLogprobs(event.logprobs ?? []),
+          finish_reason: null,
+        });
+      case 'finish':
+        return (
+          this.#echo(event.choice) +
+          this.#chunk(event.choice, { text: '', logprobs: null, finish_reason: writeFinish(event.reason) })
+        );
+      case 'usage':
+        this.#usage = event;
+        return '';
+      case 'done':
+        return `${this.#usageChunk()}data: [DONE]\n\n`;
+      case 'error':
+        return encodeStreamError(event.error);
+      default:
+        return '';
+    }
+  }
+
+  #echo(choice: number): string {
+    const { echo } = this.#request.shape;
+    if (echo === undefined || this.#echoed.has(choice)) return '';
+    this.#echoed.add(choice);
+    return this.#chunk(choice, { text: echo, logprobs: null, finish_reason: null });
+  }
+
+  #usageChunk(): string {
+    const usage = this.#usage && this.#request.shape.usageInStream ? writeUsage(this.#usage) : undefined;
+    return usage ? this.#frame([], { usage }) : '';
+  }
+
+  #chunk(index: number, { text, ...rest }: JsonObject): string {
+    return this.#frame([{ text, index, ...rest }]);
+  }
+
+  #frame(choices: JsonObject[], more: JsonObject = {}): string {
+    const { id, model } = this.#head;
+    return writeJsonFrame({ id, object: 'text_completion', created: this.#created, model, choices, ...more });
+  }
+}

@@ -1,0 +1,224 @@
+/** The endpoint table: every path that a node serves to API clients. Other paths answer 404. */
+import type { DialectName, Family } from '@gateway/shared/catalog';
+import { GatewayError } from '@gateway/shared/failures';
+import { GENERATIVE_COUNT, MESSAGES_COUNT, answerTokenCount } from '../answers/count-tokens.ts';
+import type { CountFormat } from '../answers/count-tokens.ts';
+import { answerModels } from '../answers/models.ts';
+import { UNIMPLEMENTED_PATHS, answerUnimplemented } from '../answers/unimplemented.ts';
+import type { Credentials } from '../admission/authenticate.ts';
+import type { Call } from '../call/call.ts';
+import { dialectOf, notFound } from './endpoint.ts';
+import type { Endpoint, Method } from './endpoint.ts';
+import { embed, embeddings, realtime, relayed, search } from './relayed.ts';
+import type { Services } from '../services.ts';
+import type { RequestPath } from '../dialects/dialect.ts';
+import { COMPACTION } from '../dialects/index.ts';
+import { openChat } from '../exchange/chat.ts';
+import type { ClientFormat } from '../exchange/chat.ts';
+import {
+  IMAGE_EDITS,
+  IMAGE_GENERATIONS,
+  MODERATIONS,
+  RERANK,
+  SPEECH,
+  TRANSCRIPTIONS,
+  TRANSLATIONS,
+} from '../exchange/relay-kinds.ts';
+import { openCompact } from '../exchange/compact.ts';
+import type { Exchange } from '../exchange/exchange.ts';
+import { serve } from '../pipeline.ts';
+
+/** Maximum size of a chat request, in bytes: images are sent inside. */
+const CHAT_BODY_BYTES = 32 * 1024 * 1024;
+
+/** All rows of the table. */
+export const ENDPOINTS: readonly Endpoint[] = [
+  chat('/v1/chat/completions', { family: 'chat_completions', credentials: 'bearer', dialect: 'openai-chat' }),
+  chat('/v1/messages', { family: 'messages', credentials: 'messages', dialect: 'anthropic-messages' }),
+  chat('/v1/responses', { family: 'responses', credentials: 'bearer', dialect: 'openai-responses' }),
+  { method: 'POST', path: '/v1/responses/compact', family: 'compact', body: 'json', answer: serveCompact },
+  {
+    method: 'POST',
+    path: '/v1/completions',
+    family: 'completions',
+    body: 'json',
+    answer: (call, services) =>
+      serveChat(call, services, {
+        family: 'completions',
+        credentials: 'bearer',
+        path: {},
+        format: () => ({ inbound: services.completions, dialect: undefined }),
+      }),
+  },
+  embeddings('/v1/embeddings'),
+  ...[TRANSCRIPTIONS, TRANSLATIONS, SPEECH, IMAGE_GENERATIONS, IMAGE_EDITS, RERANK, MODERATIONS].map(relayed),
+  search('/v1/alpha/search'),
+  realtime('/v1/realtime'),
+  generative('/v1beta/models/*'),
+  // Google's current SDK uses /v1 for these verbs.
+  generative('/v1/models/*'),
+  {
+    method: 'POST',
+    path: '/v1/messages/count_tokens',
+    family: 'free',
+    body: 'json',
+    answer: (call, services) =>
+      countTokens(call, services, { format: MESSAGES_COUNT, dialect: 'anthropic-messages' }),
+  },
+  models('/v1/models', 'models'),
+  models('/v1/models/*', 'models'),
+  models('/v1beta/models', 'generative'),
+  models('/v1beta/models/*', 'generative'),
+  {
+    // Codex tries a WebSocket first, and only a 426 makes it use plain requests at once.
+    method: 'GET',
+    path: '/v1/responses',
+    family: 'free',
+    body: 'any',
+    answer: async (call) => {
+      call.reply.header('upgrade', 'websocket');
+      throw new GatewayError(
+        'upgrade_required',
+        'WebSocket sessions are not offered on this path. Use POST /v1/responses.',
+      );
+    },
+  },
+  ...UNIMPLEMENTED_PATHS.flatMap((path) => [...unimplemented(path), ...unimplemented(`${path}/*`)]),
+];
+
+interface ChatRow {
+  family: Family;
+  credentials: Credentials;
+  dialect: DialectName;
+}
+
+function chat(path: string, { family, credentials, dialect }: ChatRow): Endpoint {
+  return {
+    method: 'POST',
+    path,
+    family,
+    body: 'json',
+    answer: (call, services) =>
+      serveChat(call, services, {
+        family,
+        credentials,
+        path: {},
+        format: () => {
+          const { inbound } = dialectOf(services, dialect, call);
+          return { inbound, dialect };
+        },
+      }),
+  };
+}
+
+interface ChatCall {
+  family: Family;
+  credentials: Credentials;
+  path: RequestPath;
+  format: () => ClientFormat;
+}
+
+function serveChat(
+  call: Call,
+  services: Services,
+  { family, credentials, path, format }: ChatCall,
+): Promise<void> {
+  return serve(
+    call,
+    {
+      family,
+      credentials,
+      open: async (read) =>
+        openChat(format(), { bytes: await read.body(CHAT_BODY_BYTES), path, headers: read.headers }),
+    },
+    services,
+  );
+}
+
+function serveCompact(call: Call, services: Services): Promise<void> {
+  const open = async (read: Call): Promise<Exchange> =>
+    openCompact(COMPACTION, { bytes: await read.body(CHAT_BODY_BYTES), path: {}, headers: read.headers });
+  return serve(call, { family: 'compact', credentials: 'bearer', open }, services);
+}
+
+/** A row for `models/{model}:{verb}`. The model's name may contain colons, the verb may not. */
+function generative(path: string): Endpoint {
+  return {
+    method: 'POST',
+    path,
+    family: 'generative_language',
+    body: 'json',
+    answer: (call, services, rest) => {
+      const colon = rest.lastIndexOf(':');
+      const model = rest.slice(0, Math.max(colon, 0));
+      const verb = rest.slice(colon + 1);
+      if (verb === 'countTokens') {
+        return countTokens(call, services, { format: GENERATIVE_COUNT, dialect: 'google-generate', model });
+      }
+      if (verb === 'embedContent' || verb === 'batchEmbedContents')
+        return embed(call, services, { model, batch: verb === 'batchEmbedContents' });
+      if (colon < 0 || (verb !== 'generateContent' && verb !== 'streamGenerateContent'))
+        throw notFound(call.path);
+      return serveChat(call, services, {
+        family: 'generative_language',
+        credentials: 'generative',
+        path: { model, stream: verb === 'streamGenerateContent', query: call.query },
+        format: () => {
+          const { inbound, name } = dialectOf(services, 'google-generate', call);
+          return { inbound, dialect: name };
+        },
+      });
+    },
+  };
+}
+
+function models(path: string, credentials: Credentials): Endpoint {
+  return {
+    method: 'GET',
+    path,
+    family: 'free',
+    body: 'any',
+    answer: (call, services, rest) =>
+      answerModels(call, services, rest ? { credentials, model: rest } : { credentials }),
+  };
+}
+
+function countTokens(
+  call: Call,
+  services: Services,
+  target: { format: CountFormat; dialect: DialectName; model?: string },
+): Promise<void> {
+  return answerTokenCount(call, services, { ...target, dialect: dialectOf(services, target.dialect, call) });
+}
+
+function unimplemented(path: string): Endpoint[] {
+  const methods: Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+  return methods.map((method) => ({
+    method,
+    path,
+    family: 'free',
+    body: 'any',
+    answer: answerUnimplemented,
+  }));
+}
+
+const GENERATIVE_VERB =
+  /^\/v1\/models\/.+:(?:(?:g|streamG)enerateContent|countTokens|(?:e|batchE)mbedContents?)$/;
+
+/** The format of error answers: that of the path, else by the header that carries the key, else chat. */
+export function errorFormatOf(
+  request: Pick<Call, 'path' | 'headers' | 'query'> & { generativeKey: boolean },
+): DialectName {
+  const { path, headers, generativeKey } = request;
+  if (isBelow(path, '/v1/messages')) return 'anthropic-messages';
+  if (isBelow(path, '/v1/responses')) return 'openai-responses';
+  if (path.startsWith('/v1beta/') || path.startsWith('/upload/v1beta/')) return 'google-generate';
+  if (GENERATIVE_VERB.test(path)) return 'google-generate';
+  if (isBelow(path, '/v1/chat') || path === '/v1/completions') return 'openai-chat';
+  if (generativeKey) return 'google-generate';
+  return headers['x-api-key'] === undefined ? 'openai-chat' : 'anthropic-messages';
+}
+
+function isBelow(path: string, root: string): boolean {
+  return path === root || path.startsWith(`${root}/`);
+}

@@ -1,0 +1,9 @@
+/** What a codec throws when it reads an upstream's answer becomes a failure of the upstream. */
+import { GatewayError } from '@gateway/shared/failures';
+
+/** The exception itself if it is a failure, else `upstream_failed` with the exception as its cause. */
+export function asUnreadable(cause: unknown): GatewayError {
+  if (cause instanceof GatewayError) return cause;
+  const message = 'The upstream sent an answer that cannot be read. Try again.';
+  return new GatewayError('upstream_failed', message, { cause });
+}

@@ -1,0 +1,29 @@
+/** Delivers an answer that has arrived completely: charged first, then sent in one piece. */
+import type { TokenCounts } from '@gateway/shared/records';
+import type { AnsweredAttempt } from '../upstreams/attempt.ts';
+import { nameDropped } from './dropped.ts';
+import type { Answer } from './exchange.ts';
+
+/** An answer in the client's format. */
+interface WholeAnswer {
+  contentType: string;
+  bytes: Buffer | string;
+  tokens: TokenCounts;
+  /** JSON pointers of the parts of the request that the upstream's format could not carry. */
+  dropped?: readonly string[];
+  /** Number of parts of the answer that the client's format could not carry. */
+  losses?: number;
+}
+
+/** The answer, ready to be delivered: the charge is durable before its first byte is sent. */
+export function wholeAnswer({ candidate }: AnsweredAttempt, answer: WholeAnswer): Answer {
+  return {
+    routeId: candidate.route.id,
+    deliver: async (reply, bill) => {
+      if (answer.dropped) nameDropped(answer.dropped, reply);
+      bill.count(answer.tokens, answer.losses ?? 0);
+      await bill.commit('DELIVERED');
+      reply.whole(200, answer.contentType, answer.bytes);
+    },
+  };
+}

@@ -1,0 +1,82 @@
+/** Builds the objects that all requests of a node share. */
+import { Bulkhead, FreeRequests, Sessions, StreamsByKey } from '../admission/bulkhead.ts';
+import type { IdempotencyStore } from '../admission/idempotency.ts';
+import { RepeatedRefusals } from '../admission/repeated-refusals.ts';
+import { RotatedKeys } from '../admission/rotated-keys.ts';
+import { Strangers } from '../admission/strangers.ts';
+import { WalletConnections } from '../admission/wallet-connections.ts';
+import type { BodyParts } from '../call/body.ts';
+import { SharedBudget } from '../call/shared-budget.ts';
+import { SlowBodies } from '../call/slow-bodies.ts';
+import { Spool } from '../exchange/spool.ts';
+import { BODY_FLOOR_BYTES, BODY_MEMORY_BYTES, BODY_RESERVE_BYTES } from '../limits.ts';
+import { Metrics } from '../metrics.ts';
+import type { Vitals } from '../metrics.ts';
+import type { Services } from '../services.ts';
+import type { ServerSettings } from '../settings.ts';
+import { Upstreams } from '../upstreams/ask.ts';
+import { UpstreamStates } from '../upstreams/states.ts';
+
+/** The parts from which a node's server is built. */
+export interface ServerDependencies extends Pick<
+  Services,
+  'store' | 'ledger' | 'permits' | 'dialects' | 'completions'
+> {
+  idempotency?: IdempotencyStore;
+  settings: ServerSettings;
+  /** Whether the node is shutting down. Then it is not ready, and refuses new requests. */
+  draining?: () => boolean;
+  /** The state of the node for `/metrics`. */
+  vitals?: () => Vitals;
+  /** Health of the upstreams. Pass it to share it with other code; by default a new one. */
+  upstreamStates?: UpstreamStates;
+  /** Uses of key secrets from before a rotation. Pass it to share it with other code; default: a new one. */
+  rotatedKeys?: RotatedKeys;
+  /** A monotonic clock in ms, for limits per minute and realtime sessions. */
+  now?: () => number;
+  /** Limit of all request bodies in memory together, in bytes. By default BODY_MEMORY_BYTES. */
+  bodyMemoryBytes?: number;
+  /** The level of the log, as LOG_LEVEL names it. */
+  logLevel?: string;
+}
+
+/** Builds the services of one server. Cuts the requests in progress of keys that become unusable. */
+export function buildServices(dependencies: ServerDependencies): Services {
+  const { store, ledger, idempotency, permits, dialects, completions, vitals } = dependencies;
+  const now = dependencies.now ?? (() => performance.now());
+  const states = dependencies.upstreamStates ?? new UpstreamStates({ now, random: Math.random });
+  const { trustedProxies } = dependencies.settings;
+  const streams = new StreamsByKey();
+  store.onKeysStopped((keys) => streams.stop(keys));
+  return {
+    now,
+    store,
+    ledger,
+    idempotency,
+    permits,
+    dialects,
+    completions,
+    streams,
+    upstreams: new Upstreams({ dialects, random: Math.random, now, states }),
+    wallets: new Bulkhead(),
+    keys: new Bulkhead(),
+    sessions: new Sessions(),
+    strangers: new Strangers({ now, trustedProxies }),
+    walletConnections: new WalletConnections(trustedProxies),
+    refusals: new RepeatedRefusals({ now, ledger }),
+    freeRequests: new FreeRequests(now),
+    metrics: new Metrics(vitals, states),
+    rotatedKeys: dependencies.rotatedKeys ?? new RotatedKeys(now),
+    spool: new Spool(),
+  };
+}
+
+/** Builds what all request bodies of one server share: the memory budget and the tracker of slow bodies. */
+export function buildBodies(
+  { bodyMemoryBytes }: Pick<ServerDependencies, 'bodyMemoryBytes'>,
+  { now }: Pick<Services, 'now'>,
+): BodyParts {
+  const total = bodyMemoryBytes ?? BODY_MEMORY_BYTES;
+  const memory = new SharedBudget({ total, reserve: BODY_RESERVE_BYTES, floor: BODY_FLOOR_BYTES });
+  return { memory, slow: new SlowBodies(now) };
+}

@@ -1,0 +1,265 @@
+/**
+ * The node's HTTP server: serves the endpoint table, and answers every failure in the caller's own format.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import fastify, { LogController } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { GatewayError, asGatewayError } from '@gateway/shared/failures';
+import type { FailureCode } from '@gateway/shared/failures';
+import { LineLimit } from '@gateway/shared/line-limit';
+import { networkOf } from '../admission/addresses.ts';
+import { readyConfig } from '../answers/health.ts';
+import { CORS_HEADERS, openCall, unknownExpectation, wrongHost } from './arrival.ts';
+import { hasGenerativeKey } from '../admission/authenticate.ts';
+import type { BodyParts } from '../call/body.ts';
+import type { OpenCall } from '../call/call.ts';
+import { checkContentType, wrongContentType } from './content-type.ts';
+import type { Services } from '../services.ts';
+import { notFound } from '../endpoints/endpoint.ts';
+import type { Endpoint, Method } from '../endpoints/endpoint.ts';
+import { ENDPOINTS, errorFormatOf } from '../endpoints/table.ts';
+import { sendFailure } from './failure-answer.ts';
+import {
+  HEADERS_TIMEOUT_MS,
+  HEADER_BYTES,
+  KEEP_ALIVE_MS,
+  LOG_LINES_PER_MINUTE,
+  LOG_LINES_PER_WALLET,
+  REQUESTS_PER_SOCKET,
+  REQUEST_TIMEOUT_MS,
+  SOCKET_BUFFER_BYTES,
+  TIMEOUT_CHECK_MS,
+} from '../limits.ts';
+import { answerMalformed } from './malformed.ts';
+import { buildBodies, buildServices } from './build-services.ts';
+import type { ServerDependencies } from './build-services.ts';
+import { siteRoutes } from './site.ts';
+import type { SiteRoute } from './site.ts';
+import { isUpgrade, pathOf, serveUpgrade } from './upgrade.ts';
+import type { UpgradeParts } from './upgrade.ts';
+
+const METHODS: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+/** Methods that no row of the table has. They answer 405 on known paths. */
+const OTHER_METHODS = ['HEAD', 'TRACE'] as const;
+const PREFLIGHT_HEADERS = {
+  'access-control-allow-methods': METHODS.join(', '),
+  'access-control-max-age': '86400',
+};
+
+const TIMEOUTS = { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS };
+const PARSING = {
+  maxHeaderSize: HEADER_BYTES,
+  highWaterMark: SOCKET_BUFFER_BYTES,
+  headersTimeout: HEADERS_TIMEOUT_MS,
+  connectionsCheckingInterval: TIMEOUT_CHECK_MS,
+  // Node would answer without a body, so a hook checks the header.
+  requireHostHeader: false,
+};
+
+/**
+ * The server, ready to listen. Its `close` cuts the requests in progress and closes all upstream
+ * connections.
+ */
+export function buildServer(dependencies: ServerDependencies): FastifyInstance {
+  const app = fastify({
+    logger: { level: dependencies.logLevel ?? 'info' },
+    logController: new LogController({ disableRequestLogging: true }),
+    // Avoids one logger object per request, because no request logs through Fastify.
+    childLoggerFactory: (logger) => logger,
+    ...TIMEOUTS,
+    maxRequestsPerSocket: REQUESTS_PER_SOCKET,
+    forceCloseConnections: 'idle',
+    exposeHeadRoutes: false,
+    clientErrorHandler: answerMalformed,
+    http: { ...PARSING, shouldUpgradeCallback: isUpgrade },
+    frameworkErrors: (error, request, reply) => failOutside(error, request, reply),
+  });
+  const services = buildServices(dependencies);
+  const bodies = buildBodies(dependencies, services);
+  const node: Node = { services, dependencies, bodies, log: app.log, lines: linesOf(services, app.log) };
+  services.strangers.watch(app.server);
+  /** Answers a failure outside of the endpoint table. */
+  const failOutside = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
+    fail(node, openCallOf(node, { request, reply }), asClientFailure(error));
+  };
+  // Endpoints read bodies themselves, once the caller is known.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  app.setErrorHandler(failOutside);
+  app.setNotFoundHandler((request, reply) => failOutside(notFound(pathOf(request.raw.url)), request, reply));
+  app.addHook('onRequest', (request, reply, done) => {
+    const refusal = wrongHost(request.raw);
+    if (refusal) failOutside(refusal, request, reply);
+    else if (request.method === 'OPTIONS') answerPreflight(request, reply);
+    else done();
+  });
+  registerTable(app, node);
+  registerUpgrades(app, node);
+  app.server.on('checkExpectation', (request, response) => {
+    fail(node, openOf(node, request, response), unknownExpectation());
+  });
+  app.addHook('preClose', (done) => {
+    services.streams.stopAll();
+    services.refusals.flush();
+    done();
+  });
+  app.addHook('onClose', () => services.upstreams.close());
+  return app;
+}
+
+interface Node {
+  /** Limits the log lines that a wallet can cause. */
+  lines: LineLimit;
+  services: Services;
+  dependencies: ServerDependencies;
+  bodies: BodyParts;
+  log: FastifyBaseLogger;
+}
+
+interface Http {
+  request: FastifyRequest;
+  reply: FastifyReply;
+}
+
+function answerPreflight(request: FastifyRequest, reply: FastifyReply): void {
+  const asked = request.headers['access-control-request-headers'];
+  const headers = { ...CORS_HEADERS, ...PREFLIGHT_HEADERS, 'access-control-allow-headers': asked ?? '*' };
+  reply.code(204).headers(headers).send();
+}
+
+function registerTable(app: FastifyInstance, node: Node): void {
+  const { store, settings } = node.dependencies;
+  const { metricsToken } = settings;
+  const ready = () => readyNow(node.dependencies);
+  for (const route of siteRoutes({ store, metrics: node.services.metrics, metricsToken, ready })) {
+    const { method, path: url } = route;
+    app.route({ method, url, handler: (request, reply) => visit(node, route, { request, reply }) });
+  }
+  const methodsOf = new Map<string, Set<Method>>();
+  for (const endpoint of ENDPOINTS) {
+    const { method, path: url } = endpoint;
+    methodsOf.set(url, (methodsOf.get(url) ?? new Set<Method>()).add(method));
+    app.route({ method, url, handler: (request, reply) => handle(node, endpoint, { request, reply }) });
+  }
+  for (const [url, methods] of methodsOf) {
+    const others = [...METHODS.filter((method) => !methods.has(method)), ...OTHER_METHODS];
+    app.route({
+      method: others,
+      url,
+      handler: (request, reply) => {
+        const call = openCallOf(node, { request, reply });
+        call.reply.header('allow', [...methods].join(', '));
+        const message = `Use ${[...methods].join(' or ')} on this path.`;
+        fail(node, call, new GatewayError('method_not_allowed', message));
+      },
+    });
+  }
+}
+
+function registerUpgrades(app: FastifyInstance, node: Node): void {
+  const { services, dependencies } = node;
+  const parts: UpgradeParts = {
+    services,
+    open: (request, response) => openOf(node, request, response),
+    config: () => readyNow(dependencies),
+    fail: (call, error) => fail(node, call, error),
+    draining: () => dependencies.draining?.() ?? false,
+  };
+  app.server.on('upgrade', (request, socket, head) => void serveUpgrade(parts, request, { socket, head }));
+}
+
+/** Serves one request of the site. Never rejects. */
+async function visit(node: Node, route: SiteRoute, http: Http): Promise<void> {
+  const call = openCallOf(node, http);
+  try {
+    await route.answer(call);
+  } catch (error) {
+    fail(node, call, asGatewayError(error));
+  }
+}
+
+/** Serves one request of the table, and counts it. Never rejects. */
+async function handle(node: Node, endpoint: Endpoint, http: Http): Promise<void> {
+  const { services } = node;
+  const call = openCallOf(node, http);
+  let code: FailureCode | 'ok' = 'ok';
+  services.metrics.began();
+  try {
+    const config = readyNow(node.dependencies);
+    checkContentType(call, endpoint.body);
+    await endpoint.answer({ ...call, config }, services, restOf(http.request.params));
+  } catch (cause) {
+    const error = asGatewayError(cause);
+    code = error.code;
+    fail(node, call, error);
+  } finally {
+    services.metrics.ended(endpoint.family, code, performance.now() - call.startedAt);
+  }
+}
+
+function openCallOf(node: Node, { request, reply }: Http): OpenCall {
+  reply.hijack();
+  return openOf(node, request.raw, reply.raw);
+}
+
+function openOf(node: Node, request: IncomingMessage, response: ServerResponse): OpenCall {
+  const { trustedProxies } = node.dependencies.settings;
+  const { bodies, services } = node;
+  const { strangers, walletConnections } = services;
+  return openCall(request, response, { bodies, strangers, walletConnections, trustedProxies });
+}
+
+function readyNow({ store, settings, draining }: ServerDependencies) {
+  const { maxConfigAgeMs } = settings;
+  return readyConfig({ store, maxConfigAgeMs, draining: draining ?? (() => false) }, Date.now());
+}
+
+/** The limit of log lines about failed requests. */
+function linesOf({ now }: Services, log: FastifyBaseLogger): LineLimit {
+  return new LineLimit({
+    perCaller: LOG_LINES_PER_WALLET,
+    total: LOG_LINES_PER_MINUTE,
+    now,
+    omitted: (lines) => log.warn({ lines }, 'lines about failed requests were omitted; see the metrics'),
+  });
+}
+
+/** Sends the failure to the client if no answer has begun, and logs it if it is not the client's fault. */
+function fail(node: Node, call: OpenCall, error: GatewayError): void {
+  if (error.status >= 500 && node.lines.allows(call.incoming.payer?.walletId ?? networkOf(call.address))) {
+    const level = error.code === 'internal' ? 'error' : 'warn';
+    node.log[level](
+      { requestId: call.id, path: call.path, code: error.code, cause: causeOf(error) },
+      'request failed',
+    );
+  }
+  if (node.dependencies.draining?.()) call.reply.header('connection', 'close');
+  const format = errorFormatOf({ ...call, generativeKey: hasGenerativeKey(call) });
+  const { dialects } = node.services;
+  const dialect = dialects[format] ?? dialects['openai-chat'];
+  sendFailure(call.reply, error, dialect?.inbound);
+}
+
+/** Stack or message only: other fields of an error may hold content of a client or an upstream. */
+function causeOf(error: GatewayError): string | undefined {
+  const { cause } = error.details;
+  if (error.code === 'internal' && cause instanceof Error) return cause.stack;
+  return cause instanceof Error ? cause.message : textOf(cause);
+}
+
+/** Fastify's errors as failures. */
+function asClientFailure(error: unknown): GatewayError {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code.startsWith('FST_ERR_CTP')) return wrongContentType();
+  if (code === 'FST_ERR_BAD_URL')
+    return new GatewayError('invalid_request', 'The URL is malformed. Check its percent-encoding.');
+  return asGatewayError(error);
+}
+
+function restOf(params: unknown): string {
+  return typeof params === 'object' && params !== null && '*' in params ? (textOf(params['*']) ?? '') : '';
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}

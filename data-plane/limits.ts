@@ -1,0 +1,151 @@
+/** What one caller may take of a node. Every limit says what is counted, for whom, and why so much. */
+
+const KILOBYTE = 1_024;
+const MEGABYTE = 1_024 * KILOBYTE;
+
+/**
+ * Concurrent requests per wallet and per key. An agent with subtasks keeps some ten requests open; the limit
+ * leaves room for a team, and bounds what one customer holds of the node.
+ */
+export const CONCURRENT_REQUESTS = 64;
+
+/** Concurrent realtime sessions per key: as many conversations as one application holds. */
+export const SESSIONS_PER_KEY = 10;
+/** Concurrent realtime sessions per wallet, whatever the number of its keys. */
+export const SESSIONS_PER_WALLET = 30;
+/** Concurrent realtime sessions per address (IPv6: per /64), whatever the number of wallets. */
+export const SESSIONS_PER_ADDRESS = 60;
+
+/**
+ * Frames and pings per second of each side of a realtime session, on average. Audio has 50 per second. A side
+ * that sends more is read more slowly.
+ */
+export const FRAMES_PER_SECOND = 200;
+/** Frames and pings that one side may send at once. */
+export const FRAMES_AT_ONCE = 2_000;
+/** Frames that one message of a realtime session may consist of: 15 MiB in pieces of 16 KiB. */
+export const FRAGMENTS_PER_MESSAGE = 1_024;
+/** Network chunks of one frame of a realtime session that is not complete: 16 MiB in TCP segments. */
+export const CHUNKS_PER_FRAME = 16_384;
+
+/** Free requests (lists, token counts, 501s) per key and minute. */
+export const FREE_REQUESTS_PER_MINUTE = 600;
+
+/**
+ * Bytes of a request body that are read without asking who pays. Longer bodies are counted, and read only if
+ * the wallet can pay. Concurrency alone bounds bodies below: 64 of 64 KiB are 4 MiB per wallet.
+ */
+export const SMALL_BODY_BYTES = 64 * KILOBYTE;
+/**
+ * Bytes of all longer bodies in the memory of one node together. A wallet may hold as much of them as is
+ * still free, so that one wallet gets at most a half, two a third each, and another one always finds room.
+ */
+export const BODY_MEMORY_BYTES = 512 * MEGABYTE;
+/** Bytes beyond that sum for wallets that hold less than this share each: the first body of a wallet. */
+export const BODY_RESERVE_BYTES = 64 * MEGABYTE;
+export const BODY_FLOOR_BYTES = 1 * MEGABYTE;
+/** Bytes that a body costs the heap beside its content: the chunk in flight and the objects around it. */
+export const CHUNK_COST_BYTES = 512;
+/** Largest first buffer of a body, in bytes. It grows with what arrives, not with what was announced. */
+export const FIRST_BUFFER_BYTES = 64 * KILOBYTE;
+
+/**
+ * Network chunks of one body, of a client or of an upstream that sends a whole answer: a chunk costs some 350
+ * bytes of heap, however few bytes it has.
+ */
+export const CHUNKS_PER_BODY = 100_000;
+/** Chunks of a body after which they must have `CHUNK_AVERAGE_BYTES` on average. */
+export const FREE_CHUNKS = 1_000;
+/** Smallest average size of the chunks of one body, in bytes. SDKs send kilobytes. */
+export const CHUNK_AVERAGE_BYTES = 16;
+/** Bytes that a connection buffers while nobody reads, in each direction; Node's default until version 20. */
+export const SOCKET_BUFFER_BYTES = 16 * KILOBYTE;
+
+/** Time after which a body must have arrived with `BODY_BYTES_PER_SECOND` on average, in ms. */
+export const SLOW_BODY_GRACE_MS = 10_000;
+/** Smallest average speed of a body: below that of any modem, above that of an attack with many sockets. */
+export const BODY_BYTES_PER_SECOND = 1_000;
+/** Interval at which the speed of long bodies is checked, in ms. */
+export const SLOW_BODY_CHECK_MS = 1_000;
+
+/**
+ * Bytes and time that the rest of a refused body may take before the connection is closed. The client can
+ * read its answer only if the node goes on reading.
+ */
+export const DRAIN_BYTES = 4 * MEGABYTE;
+export const DRAIN_MS = 2_000;
+
+/** Time that a client has to send its whole request, in ms. */
+export const REQUEST_TIMEOUT_MS = 120_000;
+/** Time that a client has to send its headers, in ms. */
+export const HEADERS_TIMEOUT_MS = 10_000;
+/** How often these timeouts are checked, in ms. */
+export const TIMEOUT_CHECK_MS = 2_000;
+/** Idle time of a connection, in ms: longer than that of load balancers, so that they close first. */
+export const KEEP_ALIVE_MS = 72_000;
+/** Size of a request's headers, in bytes. */
+export const HEADER_BYTES = 16 * KILOBYTE;
+/** Requests per connection. */
+export const REQUESTS_PER_SOCKET = 10_000;
+
+/**
+ * Connections per address (IPv6: per /64) on which no valid key was sent. Connections of customers do not
+ * count, nor those of the proxies in TRUST_PROXY.
+ */
+export const STRANGERS_PER_ADDRESS = 256;
+/**
+ * Connections per wallet that stay open between requests, eight for each concurrent request. Above it, each
+ * connection is closed after its answer. Those of the proxies in TRUST_PROXY do not count.
+ */
+export const CONNECTIONS_PER_WALLET = 512;
+/** Log lines about failed requests per wallet and minute; the metrics count all of them. */
+export const LOG_LINES_PER_WALLET = 60;
+/** Log lines about failed requests of all wallets per minute. */
+export const LOG_LINES_PER_MINUTE = 1_200;
+/** Requests without a valid key per address (IPv6: per /64) and minute that are answered with 401. */
+export const FAILED_KEYS_PER_MINUTE = 120;
+/** Addresses whose failed authentications are counted at once; the oldest one is forgotten first. */
+export const COUNTED_ADDRESSES = 10_000;
+
+/** Responses with a 1xx status before the final one, per answer of an upstream. */
+export const INTERIM_RESPONSES = 16;
+
+/** Time in which a second request must meet a 401 to suspend the credential, in ms. */
+export const CONFIRMATION_MS = 600_000;
+/** Wallets whose requests must meet a 403 of a route within that time to suspend the route's credential. */
+export const REFUSED_WALLETS = 3;
+/** Suspensions and unconfirmed refusals that are remembered at once; the oldest one is forgotten first. */
+export const SUSPENSIONS_MAX = 10_000;
+
+/** Interval in which repeated refusals of one key, code and model make one usage row, in ms. */
+export const REFUSAL_INTERVAL_MS = 60_000;
+/** Kinds of refusals that are counted at once; the oldest one is reported first. */
+export const COUNTED_REFUSALS = 10_000;
+
+/** Size up to which an uploaded file stays in memory, in bytes. */
+export const FILE_MEMORY_BYTES = 256 * KILOBYTE;
+/** Size of all files in memory together, in bytes; shared among wallets like the memory of bodies. */
+export const SPOOL_MEMORY_BYTES = 64 * MEGABYTE;
+/** Size of all files on disk together, in bytes; shared among wallets like the memory of bodies. */
+export const SPOOL_DISK_BYTES = 8 * KILOBYTE * MEGABYTE;
+
+/**
+ * Unknown members that one mirrored request may hold: they are cut out of its bytes one by one. Clients newer
+ * than the tables send one or two in each message; the limit bounds the work for a made-up request.
+ */
+export const UNKNOWN_MEMBERS = 10_000;
+/**
+ * Bytes of a mirrored stream without an event that the gateway knows, per stream, after which they count as
+ * content: a customer who leaves then is charged. The events before the first content of known formats are
+ * known, and an unknown one among them is shorter than this.
+ */
+export const UNKNOWN_STREAM_BYTES = 2_048;
+
+/** Size of a JSON body from which its values are counted, in bytes: smaller ones cannot hold too many. */
+export const JSON_COUNTED_BYTES = 256 * KILOBYTE;
+/**
+ * Objects and lists in one JSON body. Each takes some hundred bytes of heap once it is parsed and decoded.
+ */
+export const JSON_CONTAINERS = 100_000;
+/** Values in one JSON body. Embedding requests hold up to 300,000 token numbers. */
+export const JSON_VALUES = 2_000_000;

@@ -1,0 +1,82 @@
+/** Connects to an upstream for a realtime session. */
+import { WebSocket } from 'ws';
+import type { Call } from '../call/call.ts';
+import { outgoingHeaders } from '../exchange/outgoing-headers.ts';
+import { CHUNKS_PER_FRAME, FRAGMENTS_PER_MESSAGE } from '../limits.ts';
+import type { Candidate } from '../upstreams/attempt.ts';
+import { addressOf, lookupFor } from '../upstreams/connections.ts';
+import { asConnectionFailure } from '../upstreams/send.ts';
+import type { RefusedResponse, UpstreamSession } from '../upstreams/session.ts';
+
+/** Maximum size of an upstream's frame, in bytes. */
+const FRAME_BYTES = 16 * 1024 * 1024;
+/** Size of an error response above which the rest is discarded, in bytes. */
+const ERROR_BODY_BYTES = 64 * 1024;
+
+/** An open session with an upstream. Its socket is paused. */
+interface RealtimeConnection extends UpstreamSession {
+  socket: WebSocket;
+  upstreamModel: string;
+  routeId: string;
+}
+
+/** A function that connects to one candidate. It rejects with `upstream_…` or the reason of the cut. */
+export function dialRealtime(
+  call: Call,
+): (candidate: Candidate) => Promise<RealtimeConnection | RefusedResponse> {
+  return async (candidate) => {
+    const socket = connect(call, candidate);
+    const { upstreamModel, id: routeId } = candidate.route;
+    return new Promise((resolve, reject) => {
+      const stopListening = call.cut.onCut((reason) => {
+        reject(reason);
+        socket.terminate();
+      });
+      socket.on('open', () => {
+        // The upstream's first event may have arrived together with the handshake.
+        socket.pause();
+        stopListening();
+        resolve({ socket, upstreamModel, routeId, onClose: (listener) => socket.once('close', listener) });
+      });
+      socket.on('unexpected-response', (_request, response) => {
+        const { statusCode = 0, headers } = response;
+        let body = '';
+        response.setEncoding('utf8');
+        response.on('data', (text: string) => {
+          if (body.length < ERROR_BODY_BYTES) body += text;
+        });
+        response.on('close', () => {
+          stopListening();
+          resolve({ status: statusCode, headers, body });
+          socket.terminate();
+        });
+      });
+      socket.on('error', (cause) => {
+        stopListening();
+        reject(asConnectionFailure(cause));
+      });
+    });
+  };
+}
+
+function connect(call: Call, candidate: Candidate): WebSocket {
+  const { provider, route } = candidate;
+  const { origin, prefix } = addressOf(provider);
+  const intent = call.query.get('intent') === 'transcription' ? '&intent=transcription' : '';
+  const query = `?model=${encodeURIComponent(route.upstreamModel)}${intent}`;
+  const beta = call.headers['openai-beta'];
+  const lookup = lookupFor(provider);
+  return new WebSocket(`${origin.replace(/^http/, 'ws')}${prefix}/realtime${query}`, {
+    headers: {
+      ...outgoingHeaders(candidate, call.headers, '*/*'),
+      ...(typeof beta === 'string' ? { 'openai-beta': beta } : {}),
+    },
+    handshakeTimeout: provider.timeouts.headersMs,
+    maxPayload: FRAME_BYTES,
+    maxFragments: FRAGMENTS_PER_MESSAGE,
+    maxBufferedChunks: CHUNKS_PER_FRAME,
+    perMessageDeflate: false,
+    followRedirects: false,
+    ...(lookup ? { lookup } : {}),
+  });
+}

@@ -1,0 +1,275 @@
+/** Asks the upstreams of a model in order until one answers, and keeps what is known of their health. */
+import { GatewayError, asGatewayError } from '@gateway/shared/failures';
+import type { DialectName } from '@gateway/shared/catalog';
+import type { Call } from '../call/call.ts';
+import type { CompiledCredential, CompiledRoute } from '../config/config.ts';
+import type { Dialect } from '../dialects/dialect.ts';
+import { failedAttempt, skippedAttempt } from './attempt.ts';
+import type {
+  Attempt,
+  AttemptFailure,
+  AttemptObserver,
+  AttemptOptions,
+  Candidate,
+  ForwardedRequest,
+} from './attempt.ts';
+import { FRESH_BUDGET, afterRequest, afterRetry } from './circuit.ts';
+import { Connections, addressOf } from './connections.ts';
+import { rankRoutes } from './order.ts';
+import type { RankedRoute } from './order.ts';
+import { send } from './send.ts';
+import type { RefusedResponse, SessionRequest, UpstreamSession } from './session.ts';
+import type { AttemptResult, UpstreamStates } from './states.ts';
+import { Suspensions } from './suspensions.ts';
+import { isBrokenConnection, isUpstreamFailure, judge, retryAfterOf } from './verdict.ts';
+
+/** Maximum number of upstreams asked for one request. */
+const ATTEMPTS = 3;
+/** Maximum size of an upstream's error response, in bytes. */
+const ERROR_BODY_BYTES = 1024 * 1024;
+
+interface UpstreamsOptions {
+  dialects: Partial<Record<DialectName, Dialect>>;
+  /** Random numbers from 0 to 1. */
+  random: () => number;
+  /** ms of a monotonic clock. */
+  now: () => number;
+  /** The health of each upstream, by the same clock. */
+  states: UpstreamStates;
+}
+
+/** The routes of one request in the order in which they are tried. */
+interface AttemptPlan {
+  walletId: string;
+  ranked: readonly RankedRoute[];
+  observer: AttemptObserver | undefined;
+}
+
+/** All upstreams of this node. Their state is in memory and lost at a restart. */
+export class Upstreams {
+  readonly #options: UpstreamsOptions;
+  readonly #connections = new Connections();
+  readonly #suspensions = new Suspensions();
+  #retryBudget = FRESH_BUDGET;
+
+  constructor(options: UpstreamsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The first answer that may be delivered. Tries the next upstream if nothing was relayed yet, the failure
+   * is not the client's, and the retry budget allows it. Throws the last failure.
+   */
+  ask<A>(call: Call, request: ForwardedRequest<A>, options: AttemptOptions): Promise<A> {
+    return this.#tryInOrder(call, this.#plan(request, options), (attempt) =>
+      this.#askOne(call, request, attempt),
+    );
+  }
+
+  /**
+   * The first session that an upstream accepts; tries them like `ask`. The session counts as a request in
+   * flight until it closes.
+   */
+  openSession<S extends UpstreamSession>(
+    call: Call,
+    request: SessionRequest<S>,
+    options: AttemptOptions,
+  ): Promise<S> {
+    return this.#tryInOrder(call, this.#plan(request, options), (attempt) =>
+      this.#openOne(call, request, attempt),
+    );
+  }
+
+  /** Closes all connections. */
+  close(): Promise<void> {
+    return this.#connections.close();
+  }
+
+  #plan(
+    { preferred, capable }: Pick<ForwardedRequest<unknown>, 'preferred' | 'capable'>,
+    { walletId, routes, observer }: AttemptOptions,
+  ): AttemptPlan {
+    const { dialects, random } = this.#options;
+    return { ranked: rankRoutes(routes, { dialects, random, preferred, capable }), walletId, observer };
+  }
+
+  async #tryInOrder<A>(
+    call: Call,
+    { ranked, walletId, observer }: AttemptPlan,
+    perform: (attempt: Attempt) => Promise<A>,
+  ): Promise<A> {
+    let startedAt = this.#options.now();
+    this.#retryBudget = afterRequest(this.#retryBudget, startedAt);
+    const healthy = this.#healthy(ranked, startedAt);
+    let failure: GatewayError | undefined;
+    let attempts = 0;
+    for (const route of ranked) {
+      if (!healthy.includes(route)) {
+        observer?.attempted(skippedAttempt(route, 'unavailable'));
+        continue;
+      }
+      if (attempts > 0 && (attempts >= ATTEMPTS || !this.#takeRetry())) break;
+      call.cut.throwIfCut();
+      try {
+        const candidate = this.#candidate(route, observer);
+        attempts += 1;
+        return await perform({ candidate, walletId, startedAt, observer });
+      } catch (cause) {
+        failure = asGatewayError(cause);
+        if (!isUpstreamFailure(failure)) throw failure;
+        startedAt = this.#options.now();
+      }
+      if (ranked.length > 1 || !isBrokenConnection(failure) || !this.#takeRetry()) continue;
+      // The only upstream closed an idle connection while it was being reused, before it read the request.
+      return perform({ candidate: this.#candidate(route, observer), walletId, startedAt, observer });
+    }
+    throw failure ?? noUpstreamFree();
+  }
+
+  /** The routes whose upstream is not ejected; if all are, the best one, because it may answer after all. */
+  #healthy(ranked: readonly RankedRoute[], now: number): RankedRoute[] {
+    const { states } = this.#options;
+    const healthy = ranked.filter(({ compiled }) => !states.isEjected(compiled.provider, now));
+    return healthy.length > 0 ? healthy : ranked.slice(0, 1);
+  }
+
+  #takeRetry(): boolean {
+    const next = afterRetry(this.#retryBudget, this.#options.now());
+    if (next) this.#retryBudget = next;
+    return next !== undefined;
+  }
+
+  /**
+   * The route with a random credential that is not suspended and is bound to the upstream's origin. Throws
+   * `upstream_busy` or `upstream_failed`, and records the skipped attempt, if there is none or the upstream
+   * has reached its limit of concurrent requests.
+   */
+  #candidate(ranked: RankedRoute, observer: AttemptObserver | undefined): Candidate {
+    const { compiled, dialect, native } = ranked;
+    const { route, provider, credentials } = compiled;
+    const { origin } = addressOf(provider);
+    const now = this.#options.now();
+    const bound = credentials.filter((credential) => credential.origin === origin);
+    const usable = bound.filter((credential) => this.#suspensions.until(credential, route.id) <= now);
+    const credential = usable[Math.floor(this.#options.random() * usable.length)];
+    if (!credential && credentials.length > 0) {
+      observer?.attempted(skippedAttempt(ranked, bound.length > 0 ? 'upstream_busy' : 'upstream_failed'));
+      throw this.#noCredential(bound, { route, now });
+    }
+    const { concurrencyLimit } = provider;
+    if (concurrencyLimit !== null && this.#options.states.inFlight(provider) >= concurrencyLimit) {
+      observer?.attempted(skippedAttempt(ranked, 'too_many_concurrent'));
+      throw noUpstreamFree();
+    }
+    return { route, provider, credential, dialect, native };
+  }
+
+  #noCredential(
+    bound: readonly CompiledCredential[],
+    { route, now }: Pick<CompiledRoute, 'route'> & { now: number },
+  ): GatewayError {
+    if (bound.length === 0) return noBoundCredential();
+    const until = Math.min(...bound.map((credential) => this.#suspensions.until(credential, route.id)));
+    return new GatewayError('upstream_busy', 'The upstream is busy. Try again in a moment.', {
+      retryAfterMs: until - now,
+    });
+  }
+
+  async #askOne<A>(call: Call, request: ForwardedRequest<A>, attempt: Attempt): Promise<A> {
+    const { candidate, startedAt } = attempt;
+    const { provider } = candidate;
+    const outgoing = request.outgoing(candidate);
+    const { states } = this.#options;
+    const settle = states.start(candidate, startedAt);
+    const leave = states.enter(provider);
+    let status: number | null = null;
+    try {
+      const limits = { timeouts: provider.timeouts, cut: call.cut };
+      const answer = await send(this.#connections.poolOf(provider), outgoing, limits);
+      ({ status } = answer);
+      answer.onClose(leave);
+      if (answer.status < 200 || answer.status > 299) {
+        const body = (await answer.whole(ERROR_BODY_BYTES)).toString('utf8');
+        throw this.#refused(
+          call,
+          { status: answer.status, headers: answer.headers, body },
+          { attempt, settle },
+        );
+      }
+      states.answered(provider, startedAt);
+      this.#suspensions.accepted(candidate);
+      return await request.receive({ answer, candidate, settle: (error) => settle({ error }) });
+    } catch (cause) {
+      const error = asGatewayError(cause);
+      leave();
+      settle({ error });
+      this.#record(call, attempt, { error, status });
+      throw error;
+    }
+  }
+
+  async #openOne<S extends UpstreamSession>(
+    call: Call,
+    request: SessionRequest<S>,
+    attempt: Attempt,
+  ): Promise<S> {
+    const { candidate, startedAt } = attempt;
+    const { states } = this.#options;
+    const settle = states.start(candidate, startedAt);
+    const leave = states.enter(candidate.provider);
+    let status: number | null = null;
+    try {
+      const opened = await request.open(candidate);
+      if ('status' in opened) {
+        ({ status } = opened);
+        throw this.#refused(call, opened, { attempt, settle });
+      }
+      states.answered(candidate.provider, startedAt);
+      this.#suspensions.accepted(candidate);
+      opened.onClose(leave);
+      settle();
+      return opened;
+    } catch (cause) {
+      const error = asGatewayError(cause);
+      leave();
+      settle({ error });
+      this.#record(call, attempt, { error, status });
+      throw error;
+    }
+  }
+
+  #record(
+    { cut }: Call,
+    attempt: Attempt,
+    { error, status }: Pick<AttemptFailure, 'error' | 'status'>,
+  ): void {
+    const failure = { error, status, cut: cut.reason !== undefined, at: this.#options.now() };
+    attempt.observer?.attempted(failedAttempt(attempt, failure));
+  }
+
+  /** Settles an attempt that the upstream refused, suspends the credential if needed, returns the failure. */
+  #refused(
+    { id: requestId }: Call,
+    { status, headers, body }: RefusedResponse,
+    { attempt, settle }: { attempt: Attempt; settle: (result: AttemptResult) => void },
+  ): GatewayError {
+    const { candidate, walletId } = attempt;
+    const retryAfterMs = retryAfterOf(headers, Date.now());
+    const verdict = judge({ status, body, retryAfterMs }, candidate);
+    this.#suspensions.refused(verdict, candidate, { requestId, walletId, now: this.#options.now() });
+    settle({ error: verdict.error, refusal: { status, unwell: verdict.unwell } });
+    return verdict.error;
+  }
+}
+
+function noUpstreamFree(): GatewayError {
+  return new GatewayError('upstream_busy', 'No upstream of this model is free. Try again in a moment.', {
+    retryAfterMs: 1_000,
+  });
+}
+
+function noBoundCredential(): GatewayError {
+  return new GatewayError('upstream_failed', 'The upstream is not reachable. Try again later.', {
+    cause: new Error('no credential is bound to the origin of the base URL'),
+  });
+}

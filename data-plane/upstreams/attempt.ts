@@ -1,0 +1,99 @@
+/**
+ * An attempt is one try of one upstream for one request: what it needs, what it gives, how it is recorded.
+ */
+import type { SkipCode } from '@gateway/shared/attempts';
+import type { DialectName } from '@gateway/shared/catalog';
+import type { GatewayError } from '@gateway/shared/failures';
+import type { AttemptRecord, ProviderRecord, RouteRecord } from '@gateway/shared/records';
+import type { CompiledCredential, CompiledRoute } from '../config/config.ts';
+import type { Dialect } from '../dialects/dialect.ts';
+import type { RankedRoute } from './order.ts';
+import type { OutgoingRequest, UpstreamAnswer } from './send.ts';
+
+/** A request for upstreams: how it is written for each of them, and how a success of type `A` is read. */
+export interface ForwardedRequest<A> {
+  /** The format that needs no translation. */
+  readonly preferred: DialectName | undefined;
+  /** The upstream formats that can serve the request; absent: all of them. */
+  readonly capable?: readonly DialectName[];
+  /**
+   * The request for one upstream. Throws `invalid_request` if the client forbade losses and there are some.
+   */
+  outgoing(candidate: Candidate): OutgoingRequest;
+  /**
+   * Waits until the answer may be delivered: it is whole and valid, or its first content has arrived. Throws
+   * `upstream_…` if another upstream may still be asked.
+   */
+  receive(attempt: AnsweredAttempt): Promise<A>;
+}
+
+/** A route with the credential to use, ready for an attempt. */
+export interface Candidate {
+  route: RouteRecord;
+  provider: ProviderRecord;
+  /** Undefined for upstreams that need none. */
+  credential: CompiledCredential | undefined;
+  dialect: Dialect;
+  /** Whether the upstream speaks the client's format. */
+  native: boolean;
+}
+
+/** The routes that may be tried for whom, and who is notified of failed and skipped attempts. */
+export interface AttemptOptions {
+  walletId: string;
+  routes: readonly CompiledRoute[];
+  observer?: AttemptObserver | undefined;
+}
+
+/** Is notified of every attempt but the one whose answer is delivered. */
+export interface AttemptObserver {
+  attempted(attempt: AttemptRecord): void;
+}
+
+/** One try of one upstream. */
+export interface Attempt {
+  candidate: Candidate;
+  /** The wallet whose request is sent. */
+  walletId: string;
+  /** ms of the monotonic clock. */
+  startedAt: number;
+  observer: AttemptObserver | undefined;
+}
+
+/** An attempt to which the upstream answered with a success status. */
+export interface AnsweredAttempt {
+  answer: UpstreamAnswer;
+  candidate: Candidate;
+  /** Reports the result of the attempt, a success without an error. Only the first call counts. */
+  settle(error?: GatewayError): void;
+}
+
+/** Why an attempt failed, and when. */
+export interface AttemptFailure {
+  error: GatewayError;
+  /** Whether the request was stopped from outside: by its client, its key or the node's shutdown. */
+  cut: boolean;
+  /** The HTTP status that the upstream sent; null if it sent none. */
+  status: number | null;
+  /** ms of the monotonic clock. */
+  at: number;
+}
+
+/** The record of an attempt that brought no answer. */
+export function failedAttempt(
+  { candidate, startedAt }: Attempt,
+  { error, cut, status, at }: AttemptFailure,
+): AttemptRecord {
+  return {
+    routeId: candidate.route.id,
+    outcome: cut ? 'CUT' : 'FAILED',
+    errorCode: error.code,
+    httpStatus: status,
+    ms: Math.round(at - startedAt),
+  };
+}
+
+/** The record of an upstream that was skipped for this reason. */
+export function skippedAttempt({ compiled }: RankedRoute, errorCode: SkipCode): AttemptRecord {
+  return { routeId: compiled.route.id, outcome: 'SKIPPED', errorCode, httpStatus: null, ms: 0 };
+}
