@@ -1,3 +1,4 @@
+/** The HTTP and WebSocket server of the control plane as a whole: limits, error codes and authentication. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { getIntrospectionQuery } from 'graphql';
@@ -10,7 +11,7 @@ import type { TestApp } from '../test/control/app.ts';
 const NODE = { id: 'nod_01ARZ3NDEKTSV4RRFFQ69G5FAV', name: 'node-1' };
 const TOKEN = `gnt_${'a'.repeat(42)}`;
 
-/** How an upgrade ends: `open`, or the status that refused it. */
+/** The result of an upgrade: `open`, or the HTTP status of the refusal. */
 function upgrade(url: string, options: WebSocket.ClientOptions): Promise<string> {
   return new Promise((resolve) => {
     const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', options);
@@ -33,13 +34,13 @@ describe('the control plane over HTTP', () => {
   const codeOf = async (query: string, variables?: Record<string, unknown>) =>
     (await test.browser().send(query, variables)).errors[0]?.extensions.code;
 
-  it('says that it lives, is ready, and how it does', async () => {
+  it('answers the health checks and serves metrics', async () => {
     expect((await fetch(`${test.url}/livez`)).status).toBe(200);
     expect((await fetch(`${test.url}/readyz`)).status).toBe(200);
     expect(await (await fetch(`${test.url}/metrics`)).text()).toContain('gateway_control_http_seconds');
   });
 
-  it('refuses what is no JSON with a stable code', async () => {
+  it('answers BAD_USER_INPUT for a body that is not JSON', async () => {
     const headers = { 'content-type': 'application/json' };
     for (const body of ['{"query":', '']) {
       const answer = await fetch(`${test.url}/graphql`, { method: 'POST', headers, body });
@@ -49,34 +50,34 @@ describe('the control plane over HTTP', () => {
     }
   });
 
-  it('is introspected by the standard query of tools', async () => {
+  it('answers the standard introspection query', async () => {
     const answer = await test.browser().send(getIntrospectionQuery());
     expect(answer.errors).toEqual([]);
   });
 
-  it('refuses what is nested too deeply, aliased too often, too long or too dear', async () => {
+  it('refuses operations that are too deep, too long, too expensive or have too many aliases', async () => {
     const [down, up] = ['owner { apiKeys { nodes { '.repeat(4), '} } } '.repeat(4)];
     const deep = `{ viewer { apiKeys { nodes { ${down} id ${up} } } } }`;
     expect(await codeOf(deep)).toBe('QUERY_TOO_COMPLEX');
     const aliases = Array.from({ length: 31 }, (_, at) => `a${at}: __typename`).join(' ');
     expect(await codeOf(`{ viewer { ${aliases} } }`)).toBe('QUERY_TOO_COMPLEX');
-    const dear =
+    const expensive =
       '{ viewer { apiKeys(first: 100) { nodes { owner { apiKeys(first: 100) { nodes { id } } } } } } }';
-    expect(await codeOf(dear)).toBe('QUERY_TOO_COMPLEX');
-    const hidden = `query ($n: Int!) { viewer { apiKeys(first: $n) { nodes { owner {
+    expect(await codeOf(expensive)).toBe('QUERY_TOO_COMPLEX');
+    const byVariable = `query ($n: Int!) { viewer { apiKeys(first: $n) { nodes { owner {
         apiKeys(first: $n) { totalCount nodes { id } } } } } } }`;
-    expect(await codeOf(hidden, { n: 100 })).toBe('QUERY_TOO_COMPLEX');
-    expect(await codeOf(hidden, { n: 5 })).toBeUndefined();
-    // A variable that is left out lets the list decide: counted as the most that it may hold.
-    const open = hidden.replace('$n: Int!', '$n: Int');
-    expect(await codeOf(open)).toBe('QUERY_TOO_COMPLEX');
-    expect(await codeOf(hidden.replace('$n: Int!', '$n: Int! = 100'))).toBe('QUERY_TOO_COMPLEX');
+    expect(await codeOf(byVariable, { n: 100 })).toBe('QUERY_TOO_COMPLEX');
+    expect(await codeOf(byVariable, { n: 5 })).toBeUndefined();
+    // A missing variable counts as the maximum page size.
+    const optional = byVariable.replace('$n: Int!', '$n: Int');
+    expect(await codeOf(optional)).toBe('QUERY_TOO_COMPLEX');
+    expect(await codeOf(byVariable.replace('$n: Int!', '$n: Int! = 100'))).toBe('QUERY_TOO_COMPLEX');
     expect(await codeOf(`{ ${'__typename '.repeat(5001)} }`)).toBe('GRAPHQL_PARSE_FAILED');
     const types = `{ __schema { types { ${'ofType { '.repeat(20)} name ${'} '.repeat(20)} } } }`;
     expect(await codeOf(types)).toBe('QUERY_TOO_COMPLEX');
   });
 
-  it('counts fragments of fragments instead of unfolding them', async () => {
+  it('measures nested fragments without expanding them', async () => {
     const fragments = Array.from(
       { length: 40 },
       (_, at) => `fragment f${at} on User { ...f${at + 1} ... { ...f${at + 1} } }`,
@@ -89,7 +90,7 @@ describe('the control plane over HTTP', () => {
     );
   });
 
-  it('refuses bodies beyond its limit, batches, and what is not JSON', async () => {
+  it('refuses too large bodies except from nodes, and batched operations', async () => {
     const post = async (body: string, headers: Record<string, string> = {}) =>
       (
         await fetch(`${test.url}/graphql`, {
@@ -105,7 +106,7 @@ describe('the control plane over HTTP', () => {
     expect(await post('{')).toBe(400);
   });
 
-  it('answers unknown fields, wrong arguments and wrong scalars with stable codes', async () => {
+  it('answers unknown fields, wrong arguments and invalid scalars with stable codes', async () => {
     expect(await codeOf('{ nothing }')).toBe('GRAPHQL_VALIDATION_FAILED');
     expect(await codeOf('{ catalog(first: "x") { totalCount } }')).toBe('GRAPHQL_VALIDATION_FAILED');
     expect(
@@ -115,7 +116,7 @@ describe('the control plane over HTTP', () => {
     expect(await codeOf('mutation { sessionsRevokeOthers { viewer { id } } }')).toBe('UNAUTHENTICATED');
   });
 
-  it('hides failures of its own behind a request id', async () => {
+  it('answers an internal failure with a request id and no details', async () => {
     const owner = new pg.Client({ connectionString: test.settings.databaseUrl });
     await owner.connect();
     await owner.query('alter table group_ratio rename to gone');
@@ -128,7 +129,7 @@ describe('the control plane over HTTP', () => {
     expect(JSON.stringify(errors)).not.toMatch(/group_ratio|select|relation/i);
   });
 
-  it('gives everybody its schema as a file, and once only to who keeps it', async () => {
+  it('serves its schema as a file to everybody, and answers 304 for a matching ETag', async () => {
     const address = `${test.url}/graphql/schema.graphql`;
     const first = await fetch(address);
     expect(await first.text()).toBe(readFileSync('control-plane/schema.graphql', 'utf8'));
@@ -137,7 +138,7 @@ describe('the control plane over HTTP', () => {
     expect((await fetch(address, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
   });
 
-  it('finds objects by id for those alone who may see them', async () => {
+  it('returns objects by id only to callers who may see them', async () => {
     const [ann, bob] = [await test.user('ann@example.com'), await test.user('bob@example.com')];
     const made = await ann.send(
       'mutation { apiKeyCreate(input: { name: "mine", idempotencyKey: "1" }) { apiKey { id } } }',
@@ -149,13 +150,13 @@ describe('the control plane over HTTP', () => {
       'id',
     );
     const query = 'query ($ids: [ID!]!) { nodes(ids: $ids) { __typename id ... on ApiKey { name } } }';
-    const asked = { ids: [id, 'nonsense', model] };
+    const variables = { ids: [id, 'nonsense', model] };
     const own = [{ __typename: 'ApiKey', id, name: 'mine' }, null, { __typename: 'CatalogModel', id: model }];
-    expect(pick(await ann.send(query, asked), 'nodes')).toEqual(own);
-    expect(pick(await bob.send(query, asked), 'nodes')).toEqual([null, ...own.slice(1)]);
+    expect(pick(await ann.send(query, variables), 'nodes')).toEqual(own);
+    expect(pick(await bob.send(query, variables), 'nodes')).toEqual([null, ...own.slice(1)]);
   });
 
-  it('refuses a bearer token that nobody has, instead of going on without it', async () => {
+  it('answers 401 for an unknown bearer token instead of ignoring the token', async () => {
     const answer = await test.browser().send('{ viewer { id } }', {}, { authorization: 'Bearer gnt_nobody' });
     expect(answer.status).toBe(401);
     expect(answer.errors[0]?.extensions.code).toBe('UNAUTHENTICATED');
@@ -186,38 +187,38 @@ describe('the control plane over WebSocket', () => {
       },
     });
 
-  it('is refused to pages of other origins, and on other paths', async () => {
+  it('refuses upgrades from pages of other origins and on other paths', async () => {
     expect(await upgrade(test.url, { origin: 'https://evil.example' })).toBe('403');
     expect(await upgrade(test.url, { origin: 'null' })).toBe('403');
     expect(await upgrade(test.url, { origin: test.url })).toBe('open');
     expect(await upgrade(`${test.url}/other`, {})).toBe('404');
   });
 
-  it('tells owners of their keys, and nobody else', async () => {
+  it('sends changes of keys to their owner only', async () => {
     const ann = await test.user('ann@example.com');
     const bob = await test.user('bob@example.com');
     const [annSocket, bobSocket] = [client(ann.cookie), client(bob.cookie)];
-    const heard = { ann: [] as unknown[], bob: [] as unknown[] };
+    const received = { ann: [] as unknown[], bob: [] as unknown[] };
     const listen = async (socket: typeof annSocket, list: unknown[]) => {
       for await (const event of socket.iterate({ query: 'subscription { apiKeyUpdated { name state } }' }))
         list.push(event.data);
     };
-    const ends = [listen(annSocket, heard.ann), listen(bobSocket, heard.bob)];
+    const ends = [listen(annSocket, received.ann), listen(bobSocket, received.bob)];
     const create =
       'mutation ($k: String!) { apiKeyCreate(input: { name: "mine", idempotencyKey: $k }) { replayed } }';
-    for (let attempt = 0; heard.ann.length === 0 && attempt < 100; attempt += 1) {
+    for (let attempt = 0; received.ann.length === 0 && attempt < 100; attempt += 1) {
       await ann.send(create, { k: String(attempt) });
       await new Promise((resolve) => {
         setTimeout(resolve, 20);
       });
     }
-    expect(heard.ann[0]).toEqual({ apiKeyUpdated: { name: 'mine', state: 'DISABLED' } });
-    expect(heard.bob).toEqual([]);
+    expect(received.ann[0]).toEqual({ apiKeyUpdated: { name: 'mine', state: 'DISABLED' } });
+    expect(received.bob).toEqual([]);
     await Promise.all([annSocket.dispose(), bobSocket.dispose()]);
     await Promise.all(ends);
   });
 
-  it('keeps the limits and rules of HTTP', async () => {
+  it('has the same limits and rules as HTTP', async () => {
     const socket = client(null);
     const first = async (query: string) => {
       for await (const result of socket.iterate({ query })) return result.errors?.[0]?.extensions?.['code'];
@@ -230,9 +231,23 @@ describe('the control plane over WebSocket', () => {
           : String(errors),
       );
     expect(await codeOf('subscription { apiKeyUpdated { id } }')).toBe('UNAUTHENTICATED');
-    expect(await codeOf('mutation { signOut { ok } }')).toBe('BAD_USER_INPUT');
     const aliases = Array.from({ length: 31 }, (_, at) => `a${at}: __typename`).join(' ');
     expect(await codeOf(`{ viewer { ${aliases} } }`)).toBe('QUERY_TOO_COMPLEX');
+    await socket.dispose();
+  });
+
+  it('signs out, and refuses to sign in', async () => {
+    const ann = await test.user('ann.out@example.com');
+    const socket = client(ann.cookie);
+    const once = async (query: string) => {
+      for await (const result of socket.iterate({ query })) return result;
+      return undefined;
+    };
+    expect(await once('mutation { signOut { ok } }')).toMatchObject({ data: { signOut: { ok: true } } });
+    expect((await ann.send('{ viewer { id } }')).data).toEqual({ viewer: null });
+    const input = '{ email: "ann.out@example.com", password: "a long enough password" }';
+    const answer = await once(`mutation { signIn(input: ${input}) { viewer { id } } }`);
+    expect(answer?.errors?.[0]?.extensions).toMatchObject({ code: 'BAD_USER_INPUT' });
     await socket.dispose();
   });
 
@@ -256,16 +271,16 @@ describe('the control plane over WebSocket', () => {
       `query ($at: DateTime!) { usageExport(format: CSV, filter: ${SPAN}) { downloadUrl } }`,
       { at: 'now' },
     ],
-  ])('answers what the caller did wrong with %s, as HTTP does: %#', async (code, query, variables) => {
+  ])('answers errors of the caller with %s, as HTTP does (case %#)', async (code, query, variables) => {
     const socket = client(null);
-    const said = await new Promise<unknown>((resolve) => {
+    const overSocket = await new Promise<unknown>((resolve) => {
       socket.subscribe({ query, variables }, { next: resolve, error: resolve, complete: () => resolve([]) });
     });
     await socket.dispose();
     const { errors } = await test.browser().send(query, variables);
-    expect(said).toMatchObject([{ extensions: { code } }]);
+    expect(overSocket).toMatchObject([{ extensions: { code } }]);
     expect(errors[0]?.extensions.code).toBe(code);
-    expect((said as { message: string }[])[0]?.message).not.toMatch(/call stack|our side/);
-    expect(errors[0]?.message).not.toMatch(/call stack|our side/);
+    expect((overSocket as { message: string }[])[0]?.message).not.toMatch(/call stack|Internal error/);
+    expect(errors[0]?.message).not.toMatch(/call stack|Internal error/);
   });
 });

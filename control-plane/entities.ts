@@ -1,4 +1,4 @@
-/** Every row type that the ORM manages, collected from the domains. */
+/** The entity schemas of all domains, for the ORM. */
 import {
   AccountLinkSchema,
   PolicyAcceptanceSchema,
@@ -11,6 +11,8 @@ import { GroupRatioSchema, ModelSchema } from './catalog/model.entity.ts';
 import { PersonalSwitchSchema } from './intelligence/switch.entity.ts';
 import { KeySchema } from './keys/key.entity.ts';
 import { ConversationMessageSchema, ConversationSchema } from './playground/conversation.entity.ts';
+import { PaymentSettingsSchema } from './payments/settings.entity.ts';
+import { TopUpSchema } from './payments/topup.entity.ts';
 import { PoolModelSchema, PoolPeriodSchema, PoolQuoteSchema, PoolSchema } from './pools/pool.entity.ts';
 import { StorefrontSchema } from './pools/storefront.entity.ts';
 import { CredentialSchema, ProviderSchema, RouteSchema } from './upstreams/upstream.entity.ts';
@@ -36,4 +38,6 @@ export const entities = [
   PoolModelSchema,
   PoolPeriodSchema,
   PoolQuoteSchema,
+  PaymentSettingsSchema,
+  TopUpSchema,
 ];

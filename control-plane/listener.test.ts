@@ -1,88 +1,103 @@
-import { createServer } from 'node:net';
-import type { AddressInfo, Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createEmptyDatabase } from '../test/database.ts';
-import type { TestDatabase } from '../test/database.ts';
-import { startProxy } from '../test/chaos/proxy.ts';
-import { Listener } from './listener.ts';
+/** Tests the separate port for nodes, and the limit of connections per network. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import WebSocket from 'ws';
+import { startTestApp } from '../test/control/app.ts';
+import type { TestApp } from '../test/control/app.ts';
+import { CONNECTIONS } from './limits.ts';
 
-let database: TestDatabase;
+const NODE = { id: 'nod_01ARZ3NDEKTSV4RRFFQ69G5FAV', name: 'node-1' };
+const TOKEN = `gnt_${'a'.repeat(42)}`;
+const AS_NODE = { authorization: `Bearer ${TOKEN}` };
+
+let test: TestApp;
+let nodeUrl: string;
 beforeAll(async () => {
-  database = await createEmptyDatabase();
+  test = await startTestApp({
+    env: { NODE_INTERFACE_PORT: '0' },
+    findNode: async (_em, token) => (token === TOKEN ? NODE : null),
+  });
+  nodeUrl = `http://127.0.0.1:${test.settings.nodePort}`;
 });
-afterAll(async () => {
-  await database.drop();
-});
+afterAll(() => test.close());
 
-async function until(condition: () => boolean): Promise<void> {
-  for (let attempt = 0; attempt < 200 && !condition(); attempt += 1) await sleep(50);
-  expect(condition()).toBe(true);
+async function statusOf(url: string, headers: Record<string, string>): Promise<number> {
+  const { status } = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ query: '{ baseAddress }' }),
+  });
+  return status;
 }
 
-it('hears again after its connection was cut and refused, and never holds a second one', async () => {
-  const url = new URL(database.url);
-  const proxy = await startProxy(Number(url.port));
-  url.port = String(proxy.port);
-  const heard: string[] = [];
-  let returns = 0;
-  const listener = await Listener.start({
-    databaseUrl: url.href,
-    channels: ['gateway_test'],
-    onNotice: (_, payload) => heard.push(payload),
-    onReturn: () => (returns += 1),
+/** The code with which the socket is closed, or the answer to connection_init. */
+async function socketOutcome(url: string, headers: Record<string, string>): Promise<unknown> {
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', { headers });
+  await once(socket, 'open');
+  socket.send(JSON.stringify({ type: 'connection_init' }));
+  const [first] = (await Promise.race([once(socket, 'close'), once(socket, 'message')])) as [unknown];
+  socket.terminate();
+  return typeof first === 'number' ? first : (JSON.parse(String(first)) as { type: string }).type;
+}
+
+describe('NODE_INTERFACE_PORT', () => {
+  it('serves nodes alone, over HTTP and WebSocket', async () => {
+    const { cookie } = await test.user('ann@example.com');
+    expect(await statusOf(nodeUrl, AS_NODE)).toBe(200);
+    expect(await statusOf(nodeUrl, {})).toBe(401);
+    expect(await statusOf(nodeUrl, { cookie: cookie ?? '' })).toBe(401);
+    expect(await socketOutcome(nodeUrl, AS_NODE)).toBe('connection_ack');
+    expect(await socketOutcome(nodeUrl, { cookie: cookie ?? '' })).toBe(4403);
+    expect((await fetch(`${nodeUrl}/sign-in`)).status).toBe(404);
+    expect((await fetch(`${nodeUrl}/readyz`)).status).toBe(200);
   });
-  const client = new pg.Client({ connectionString: database.url });
-  await client.connect();
-  const listeners = async (): Promise<number> => {
-    const { rows } = await client.query<{ count: number }>(
-      "select count(*)::int as count from pg_stat_activity where query = 'listen gateway_test'",
-    );
-    return rows[0]?.count ?? -1;
-  };
-  for (let round = 1; round <= 3; round += 1) {
-    const before = returns;
-    proxy.disturb('cut');
-    await sleep(1_200);
-    proxy.heal('reset');
-    await until(() => returns > before);
-    await client.query('select pg_notify($1, $2)', ['gateway_test', String(round)]);
-    await until(() => heard.includes(String(round)));
-    expect(await listeners()).toBe(1);
-  }
-  expect(returns).toBe(3);
-  await listener.stop();
-  await client.end();
-  await proxy.close();
+
+  it('makes the public port refuse node tokens', async () => {
+    expect(await statusOf(test.url, AS_NODE)).toBe(401);
+    expect(await socketOutcome(test.url, AS_NODE)).toBe(4403);
+    expect(await statusOf(test.url, {})).toBe(200);
+  });
 });
 
-it('makes one attempt after the other at a server that takes connections and closes them', async () => {
-  const open = new Set<Socket>();
-  let most = 0;
-  let attempts = 0;
-  const url = new URL(database.url);
-  const proxy = await startProxy(Number(url.port));
-  url.port = String(proxy.port);
-  const listener = await Listener.start({
-    databaseUrl: url.href,
-    channels: ['gateway_test'],
-    onNotice: () => undefined,
+describe('connections', () => {
+  it('of a network where nobody was verified are closed above their limit', async () => {
+    const fresh = await startTestApp();
+    const open = (): Socket => {
+      const socket = connect(Number(new URL(fresh.url).port), '127.0.0.1');
+      socket.on('error', () => undefined);
+      return socket;
+    };
+    const held = Array.from({ length: CONNECTIONS.anonymous.perCaller }, open);
+    await Promise.all(held.map((socket) => once(socket, 'connect')));
+    const further = open();
+    further.resume();
+    await once(further, 'close');
+    for (const socket of held) socket.destroy();
+    await expect
+      .poll(() =>
+        fetch(`${fresh.url}/livez`).then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      )
+      .toBe(200);
+    await fresh.close();
   });
-  await proxy.close();
-  const server = createServer((socket) => {
-    attempts += 1;
-    open.add(socket);
-    most = Math.max(most, open.size);
-    socket.resume();
-    socket.on('error', () => undefined);
-    socket.on('close', () => open.delete(socket));
-    setTimeout(() => socket.end(), 20);
+});
+
+describe('metrics', () => {
+  it('are served to local peers alone, and to others with METRICS_TOKEN', async () => {
+    const token = 'a token for metrics'.replaceAll(' ', '-');
+    const operated = await startTestApp({ env: { METRICS_TOKEN: token } });
+    const read = (headers: Record<string, string>) =>
+      fetch(`${operated.url}/metrics`, { headers }).then(({ status }) => status);
+    const proxied = { 'x-forwarded-for': '203.0.113.9' };
+    expect(await read({})).toBe(200);
+    expect(await read(proxied)).toBe(403);
+    expect(await read({ ...proxied, authorization: 'Bearer wrong' })).toBe(403);
+    expect(await read({ ...proxied, authorization: `Bearer ${token}` })).toBe(200);
+    await operated.close();
   });
-  await new Promise<void>((resolve) => server.listen(proxy.port, '127.0.0.1', resolve));
-  expect((server.address() as AddressInfo).port).toBe(proxy.port);
-  await until(() => attempts >= 4);
-  expect(most).toBe(1);
-  await listener.stop();
-  server.close();
 });

@@ -1,78 +1,226 @@
-/** Hears what others notify of (`LISTEN`), over one connection that is made again when it is lost. */
-import { Client } from 'pg';
+/**
+ * One listening HTTP server of the control plane with its limits: health, metrics, and GraphQL over HTTP and
+ * WebSocket.
+ */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { LineLimit } from '@gateway/shared/line-limit';
+import type { ApolloServer } from '@apollo/server';
+import { fastifyApolloHandler } from '@as-integrations/fastify';
+import Fastify from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import type { GraphQLSchema } from 'graphql';
+import type { Budget } from './budget/budget.ts';
+import { chargeTo } from './budget/budget.plugin.ts';
+import type { Context } from './graphql/context.ts';
+import { maskError } from './graphql/errors.ts';
+import type { ErrorLog } from './graphql/errors.ts';
+import { serveSockets } from './graphql/socket.ts';
+import {
+  HEADER_BYTES,
+  LARGE_BODY_BYTES,
+  LOG_LINES_PER_MINUTE,
+  LOG_LINES_PER_NETWORK,
+  REQUESTS_PER_SOCKET,
+  SOCKET_BUFFER_BYTES,
+} from './limits.ts';
+import type { TimeLimits } from './limits.ts';
+import { SECURITY_HEADERS, serveExplorer, wantsPage } from './process/console-files.ts';
+import type { ExplorerPage } from './process/console-files.ts';
+import { serveHealth } from './process/health.ts';
+import { networkOf } from './process/network.ts';
+import { httpRequests } from './process/metrics.ts';
+import { admitRequests, refuse } from './request/admission.ts';
+import { BodyRefusal } from './request/body.ts';
+import { Callers } from './request/callers.ts';
+import type { CallerRates } from './request/rates.ts';
+import { boundConnections } from './request/connections.ts';
+import { isOwnOrigin } from './request/identify.ts';
+import { Contexts, freshContext } from './request/request-context.ts';
+import type { ContextParts } from './request/request-context.ts';
 
-const RECONNECT_MS = 500;
-/** A server that takes the connection and says nothing counts as away, in ms. */
-const CONNECT_WITHIN_MS = 3_000;
+const DRAIN_MS = 700;
+const SWEEP_MS = 20;
 
-export interface ListenerOptions {
-  databaseUrl: string;
-  channels: readonly string[];
-  onNotice(channel: string, payload: string): void;
-  /** Listening again after a loss: what was notified meanwhile was not heard. */
-  onReturn?(): void;
-  onTrouble?(error: unknown): void;
+/** What a listener serves. */
+interface ListenerParts extends ContextParts {
+  schema: GraphQLSchema;
+  apollo: ApolloServer<Context>;
+  budget: Budget;
+  rates: CallerRates;
+  /** Folder of the API explorer; null serves none. */
+  explorerFolder: string | null;
+  times: TimeLimits;
+  logError: ErrorLog;
+  log?: ((line: Record<string, unknown>) => void) | undefined;
 }
 
-/** Never holds more than one connection, however often it is lost or refused. */
-export class Listener {
-  readonly #options: ListenerOptions;
-  #client: Client | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #stopped = false;
+/** A server that accepts no connection before `listen`. */
+export interface Listener {
+  server: FastifyInstance;
+  contexts: Contexts;
+  /** Starts to listen, and returns the port. */
+  listen(host: string, port: number): Promise<number>;
+  /** Closes sockets, gives running requests a moment to finish, and stops listening. */
+  close(): Promise<void>;
+}
 
-  private constructor(options: ListenerOptions) {
-    this.#options = options;
-  }
+/** Builds a listener. Further routes may be added to its server. */
+export async function createListener(parts: ListenerParts): Promise<Listener> {
+  const { orm, settings, schema, budget, times, logError } = parts;
+  const server = createServer(times);
+  const contexts = new Contexts(parts);
+  const callers = new Callers({
+    callerOf: (request) => contexts.callerOf(request),
+    addressOf: (request) => contexts.addressOf(request),
+  });
+  boundConnections(server.server, callers, contexts.isProxy);
+  observe(server, parts, (request) => networkOf(contexts.addressOf(request)));
+  admitRequests(server, { times, callers, reading: parts.rates.reading });
+  serveHealth(server, { orm, token: settings.metricsToken });
+  const explorer = parts.explorerFolder === null ? null : await serveExplorer(server, parts.explorerFolder);
+  serveGraphql(server, { apollo: parts.apollo, contexts, explorer });
+  const sockets = serveSockets(server.server, {
+    schema,
+    rates: parts.rates,
+    connectionInitMs: times.connectionInitMs,
+    claimantOf: (request) => callers.of(request),
+    claimantOfContext: (context) => callers.verified(context, context.ip),
+    isOwnOrigin: (origin) => isOwnOrigin(origin, settings),
+    contextOf: (request, parameters) => contexts.ofSocket(request, parameters),
+    charge: (context, cost) => chargeTo(budget, context, cost),
+    refresh: (context) => freshContext(context, orm.em.fork()),
+    format: (error) => maskError(error.toJSON(), error, logError),
+  });
+  return {
+    server,
+    contexts,
+    listen: async (host, port) => {
+      await server.listen({ host, port });
+      const address = server.server.address();
+      return typeof address === 'object' && address ? address.port : port;
+    },
+    close: async () => {
+      await sockets.close();
+      await drain(server);
+    },
+  };
+}
 
-  /** Resolves when it listens. Throws when the first connection is not made. */
-  static async start(options: ListenerOptions): Promise<Listener> {
-    const listener = new Listener(options);
-    await listener.#connect();
-    return listener;
-  }
+/** The server, with all limits of time and size that Node itself enforces. */
+function createServer(times: TimeLimits): FastifyInstance {
+  return Fastify({
+    logger: false,
+    forceCloseConnections: 'idle',
+    genReqId: () => randomUUID(),
+    bodyLimit: LARGE_BODY_BYTES,
+    requestTimeout: times.requestMs,
+    keepAliveTimeout: times.keepAliveMs,
+    maxRequestsPerSocket: REQUESTS_PER_SOCKET,
+    http: {
+      headersTimeout: times.headersMs,
+      connectionsCheckingInterval: times.checkMs,
+      maxHeaderSize: HEADER_BYTES,
+      highWaterMark: SOCKET_BUFFER_BYTES,
+    },
+  });
+}
 
-  /** Never rejects. */
-  async stop(): Promise<void> {
-    this.#stopped = true;
-    clearTimeout(this.#timer);
-    await this.#client?.end().catch(() => undefined);
-  }
+interface GraphqlParts {
+  apollo: ApolloServer<Context>;
+  contexts: Contexts;
+  explorer: ExplorerPage | null;
+}
 
-  async #connect(): Promise<void> {
-    const { databaseUrl, channels, onNotice, onTrouble } = this.#options;
-    const client = new Client({ connectionString: databaseUrl, connectionTimeoutMillis: CONNECT_WITHIN_MS });
-    // A connection that fails before it listens ends both with an error and with `end`: only one of them may
-    // lead to the next attempt.
-    let listening = false;
-    client.on('notification', ({ channel, payload }) => onNotice(channel, payload ?? ''));
-    client.on('error', (error) => onTrouble?.(error));
-    client.on('end', () => {
-      if (listening) this.#reconnect();
-      listening = false;
+function serveGraphql(server: FastifyInstance, { apollo, contexts, explorer }: GraphqlParts): void {
+  const handle = fastifyApolloHandler(apollo, {
+    context: (request, reply) =>
+      contexts.ofRequest(request.raw, request.id, (cookie) => {
+        reply.header('set-cookie', cookie);
+      }),
+  });
+  server.route({
+    method: ['GET', 'POST', 'OPTIONS'],
+    url: '/graphql',
+    onRequest: async (request, reply) => {
+      if (explorer && wantsPage(request)) return explorer(reply);
+      reply.header('cache-control', 'no-store');
+      return undefined;
+    },
+    handler: handle,
+  });
+}
+
+/** The limit of log lines about requests. */
+function linesOf({ log }: ListenerParts): LineLimit {
+  const message = 'Lines about requests were omitted. The metrics count all requests.';
+  return new LineLimit({
+    perCaller: LOG_LINES_PER_NETWORK,
+    total: LOG_LINES_PER_MINUTE,
+    now: () => performance.now(),
+    omitted: (lines) => log?.({ level: 'warn', message, lines }),
+  });
+}
+
+/**
+ * Measures each request, logs it within the limits without body, query string and cookies, and adds the common
+ * headers.
+ */
+function observe(
+  server: FastifyInstance,
+  parts: ListenerParts,
+  callerOf: (request: IncomingMessage) => string,
+): void {
+  const lines = linesOf(parts);
+  server.addHook('onRequest', async (request, reply) => {
+    reply.header('x-request-id', request.id);
+    reply.headers(SECURITY_HEADERS);
+  });
+  server.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'other';
+    const milliseconds = reply.elapsedTime;
+    httpRequests.observe({ route, status: `${Math.floor(reply.statusCode / 100)}xx` }, milliseconds / 1000);
+    if (!lines.allows(callerOf(request.raw))) return;
+    parts.log?.({
+      level: 'info',
+      requestId: request.id,
+      method: request.method,
+      route,
+      status: reply.statusCode,
+      milliseconds: Math.round(milliseconds * 10) / 10,
     });
-    this.#client = client;
-    try {
-      await client.connect();
-      for (const channel of channels) await client.query(`listen ${channel}`);
-      listening = true;
-    } catch (error) {
-      void client.end().catch(() => undefined);
-      throw error;
-    }
-  }
+  });
+  server.setErrorHandler((error, request, reply) => {
+    if (error instanceof BodyRefusal) return refuse(request, reply, error);
+    const status = isClientError(error) ? error.statusCode : 500;
+    if (status === 500) parts.logError({ requestId: request.id, error });
+    const message =
+      status === 500
+        ? 'Internal error. Try again; if it persists, report the request id.'
+        : 'The request is malformed. Check its headers and body.';
+    const code = status === 500 ? 'INTERNAL_SERVER_ERROR' : 'BAD_USER_INPUT';
+    return reply.code(status).send({ errors: [{ message, extensions: { code, requestId: request.id } }] });
+  });
+}
 
-  #reconnect(): void {
-    if (this.#stopped) return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.#connect().then(
-        () => this.#options.onReturn?.(),
-        (error: unknown) => {
-          this.#options.onTrouble?.(error);
-          this.#reconnect();
-        },
-      );
-    }, RECONNECT_MS);
-  }
+function isClientError(error: unknown): error is { statusCode: number } {
+  return (
+    error instanceof Error &&
+    'statusCode' in error &&
+    typeof error.statusCode === 'number' &&
+    error.statusCode >= 400 &&
+    error.statusCode < 500
+  );
+}
+
+/**
+ * Closes the server. Connections that become idle meanwhile are closed too, and after DRAIN_MS all others.
+ */
+async function drain(server: FastifyInstance): Promise<void> {
+  const sweep = setInterval(() => server.server.closeIdleConnections(), SWEEP_MS);
+  const hard = setTimeout(() => server.server.closeAllConnections(), DRAIN_MS);
+  await server.close().finally(() => {
+    clearInterval(sweep);
+    clearTimeout(hard);
+  });
 }

@@ -1,4 +1,4 @@
-/** What fields of many objects point to, looked up for all of them at once; see batches.ts. */
+/** Lookups by many keys at once, with which GraphQL fields resolve references; see database/batches.ts. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { PolicyVersionSchema, UserSchema } from './accounts/account.entity.ts';
 import type { PolicyVersionRow, UserRow } from './accounts/account.entity.ts';
@@ -28,19 +28,19 @@ export async function modelsByIds(em: EntityManager, ids: readonly string[]): Fo
   return byId(await modelsById(em, ids));
 }
 
-/** Models by their names. */
+/** Models by name. */
 export async function modelsByNames(em: EntityManager, names: readonly string[]): Found<ModelRow> {
   const models = await em.find(ModelSchema, { name: { $in: [...names] } });
   return new Map(models.map((model) => [model.name, model]));
 }
 
-/** All ratios, under each key that is asked for: there are three. */
+/** All group ratios, as the value of every key. */
 export async function ratiosForAll(em: EntityManager, keys: readonly string[]): Found<GroupRatioRow[]> {
   const ratios = await groupRatios(em);
   return new Map(keys.map((key) => [key, ratios]));
 }
 
-/** Keys by id, whoever owns them: the caller checks who asks. */
+/** API keys by id, of any owner; the caller checks access. */
 export async function keysById(em: EntityManager, ids: readonly string[]): Found<KeyRow> {
   return byId(await em.find(KeySchema, { id: { $in: [...ids] } }));
 }
@@ -55,21 +55,21 @@ export async function routesById(em: EntityManager, ids: readonly string[]): Fou
   return byId(await em.find(RouteSchema, { id: { $in: [...ids] } }));
 }
 
-/** The routes to each provider, by model and priority. */
+/** The routes of each provider, sorted by model and priority. */
 export async function routesOfProviders(em: EntityManager, ids: readonly string[]): Found<RouteRow[]> {
   const orderBy = { modelId: 'asc', priority: 'asc', id: 'asc' } as const;
   const routes = await em.find(RouteSchema, { providerId: { $in: [...ids] } }, { orderBy });
   return groupedFor(ids, routes, (route) => route.providerId);
 }
 
-/** The routes of each model, by priority. */
+/** The routes of each model, sorted by priority. */
 export async function routesOfModels(em: EntityManager, ids: readonly string[]): Found<RouteRow[]> {
   const orderBy = { priority: 'asc', id: 'asc' } as const;
   const routes = await em.find(RouteSchema, { modelId: { $in: [...ids] } }, { orderBy });
   return groupedFor(ids, routes, (route) => route.modelId);
 }
 
-/** The credentials of each provider, oldest first; never with a readable secret. */
+/** The credentials of each provider, oldest first, with encrypted secrets. */
 export async function credentialsOfProviders(
   em: EntityManager,
   ids: readonly string[],

@@ -1,41 +1,43 @@
-/** The control plane's process: settings, migrations, seeds, then one port; stops cleanly within a second. */
+/** The program of the control plane: migrates, seeds, serves one port, and stops within a second. */
 import 'reflect-metadata';
-import { composeLetters } from './accounts/letters.ts';
+import { composeLinkMails } from './accounts/link-mails.ts';
 import { createApp } from './app.ts';
 import { bootstrap } from './local/bootstrap.ts';
-import { startPost } from './mail/post.ts';
-import { startBackground } from './nodes/background.ts';
+import { startMailer } from './mail/mailer.ts';
+import { startBackground } from './background.ts';
 import { findNodeByToken } from './nodes/node.service.ts';
-import { createOrm, migrate } from './orm.ts';
+import { createOrm, migrate } from './database/orm.ts';
 import { announceSettings } from './settings-record.ts';
 import { seed } from './seeds.ts';
-import { readSettings } from './settings.ts';
-import type { Settings } from './settings.ts';
-import { credentialOpener } from './upstreams/upstream.service.ts';
+import { readSettings } from './process/settings.ts';
+import type { Settings } from './process/settings.ts';
+import { credentialReader } from './upstreams/upstream.service.ts';
 
-/** After this the process ends even if something still hangs. */
+/** After this time the process exits even if something still hangs. */
 const STOP_WITHIN_MS = 900;
 
 function log(line: Record<string, unknown>): void {
   process.stdout.write(`${JSON.stringify({ time: new Date().toISOString(), ...line })}\n`);
 }
 
+/** Starts everything; the returned function stops it. */
 async function start(settings: Settings): Promise<() => Promise<void>> {
   await migrate(settings.databaseUrl);
   const orm = await createOrm(settings.databaseUrl);
   await seed(orm.em.fork(), settings);
   const bootstrapped = settings.localStart ? await bootstrap(orm, settings, process.env) : undefined;
-  const openCredential = credentialOpener(settings.secretKey);
-  const { databaseUrl, usageRetentionDays } = settings;
-  const background = await startBackground({ orm, databaseUrl, openCredential, usageRetentionDays, log });
-  const app = await createApp({ orm, settings, log, findNode: findNodeByToken });
+  const openCredential = credentialReader(settings.secretKey);
+  const { databaseUrl } = settings;
+  const background = await startBackground({ orm, databaseUrl, openCredential, settings, log });
+  const nodeFeed = background.feed;
+  const app = await createApp({ orm, settings, log, nodeFeed, findNode: findNodeByToken });
   const port = await app.listen();
   await announceSettings(orm.em.fork(), settings);
-  const post = startPost({ orm, settings, compose: composeLetters(settings), log });
+  const mailer = startMailer({ orm, settings, compose: composeLinkMails(settings), log });
   process.send?.({ type: 'ready', port, url: settings.consoleUrl, bootstrap: bootstrapped });
   log({ level: 'info', message: `Control plane ready on ${settings.consoleUrl}.`, port });
   return async () => {
-    await Promise.all([post.stop(), background.stop()]);
+    await Promise.all([mailer.stop(), background.stop()]);
     await app.close();
     await orm.close(true);
   };
@@ -54,7 +56,7 @@ async function main(): Promise<void> {
     );
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, end);
-  // Started by a supervisor that vanished: nobody would stop us any more.
+  // The supervisor that started this process is gone, so nothing else would stop it.
   process.on('disconnect', end);
 }
 

@@ -1,22 +1,21 @@
-/**
- * What every installation starts with: a policy and an administrator. Runs at each start and changes nothing
- * then.
- */
+/** Seeds the database at each start with what is missing: privacy policy, catalog and first administrator. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { seedAdmin } from './accounts/account.service.ts';
 import { seedCatalog } from './catalog/catalog.service.ts';
 import { seedPolicy } from './accounts/policy.service.ts';
-import { UserFailure } from './errors.ts';
-import type { Credentials, Settings } from './settings.ts';
+import { UserFailure } from './graphql/errors.ts';
+import type { Credentials, Settings } from './process/settings.ts';
 
-/** Fills an empty database, from several processes at once, too. Throws what is wrong with ADMIN_PASSWORD. */
+/**
+ * Seeds what is missing; several processes may do so at once. Throws an Error if ADMIN_PASSWORD is refused.
+ */
 export async function seed(em: EntityManager, settings: Settings): Promise<void> {
   await seedPolicy(em.fork());
   await seedCatalog(em.fork());
-  await administrator(em.fork(), settings.administrator);
+  await seedAdministrator(em.fork(), settings.administrator);
 }
 
-async function administrator(em: EntityManager, credentials: Credentials | null): Promise<void> {
+async function seedAdministrator(em: EntityManager, credentials: Credentials | null): Promise<void> {
   try {
     await seedAdmin(em, credentials);
   } catch (cause) {

@@ -1,21 +1,21 @@
-/** What nodes are told of the installation itself: its addresses, and what administrators set for all. */
+/** The configuration record with the settings of the installation, which nodes receive. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { SettingsRecord } from '@gateway/shared/records';
-import { announce } from './config-log.ts';
+import { announce } from './database/config-log.ts';
 import { passKeyOf } from './playground/hidden-key.ts';
-import type { Settings } from './settings.ts';
-import { inTransaction, query, queryOne, sql } from './sql.ts';
+import type { Settings } from './process/settings.ts';
+import { inTransaction, query, queryOne, sql } from './database/sql.ts';
 
 /**
- * Tells the nodes the settings of this installation, where they are others than they were told last. Call it
- * at the start, and in the transaction that changes one of them.
+ * Announces the settings to the nodes if they have changed since the last announcement. Call it at each
+ * start, and in every transaction that changes one of them.
  */
 export async function announceSettings(
   em: EntityManager,
   { publicUrl, consoleUrl, secretKey }: Settings,
 ): Promise<void> {
   await inTransaction(em, async (inner) => {
-    // Of two nodes that register at once, the second announcement must know of the first.
+    // Serialises announcements, so that of two concurrent registrations the second includes the first.
     await query(inner, sql`select pg_advisory_xact_lock(hashtextextended('settings record', 0))`);
     const stored = await queryOne<{ requestsFree: boolean }>(
       inner,
@@ -39,7 +39,7 @@ export async function announceSettings(
   });
 }
 
-/** Nodes that were started at least once and not told to end since, sorted. */
+/** Ids of the nodes that have registered and are not draining, sorted. */
 async function registeredNodes(em: EntityManager): Promise<string[]> {
   const nodes = await query<{ id: string }>(
     em,

@@ -1,4 +1,4 @@
-/** Rows of users, their sessions, the privacy policy and its acceptances, and single-use links. */
+/** Database rows of users, sessions, privacy policy versions and acceptances, and single-use links. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
 import type { Group } from '@gateway/shared/catalog';
@@ -19,7 +19,7 @@ export const UserSchema = defineEntity({
     allowedGroups: p.array<Group>(),
     notifyPoolExpiry: p.boolean().default(true),
     notifyPaymentReceipts: p.boolean().default(true),
-    /** Once, at the next opening of the storefront. */
+    /** Send one mail at the next opening of the storefront; that mail resets the flag. */
     notifyStorefront: p.boolean().default(false),
     createdAt: p.datetime().onCreate(() => new Date()),
   },
@@ -37,7 +37,7 @@ export const SessionSchema = defineEntity({
     ip: p.text().nullable(),
     createdAt: p.datetime().onCreate(() => new Date()),
     lastSeenAt: p.datetime(),
-    /** When a password or a second factor was last proven in it. */
+    /** When the user last signed in or re-authenticated in this session. */
     authenticatedAt: p.datetime().onCreate(() => new Date()),
     expiresAt: p.datetime(),
   },
@@ -81,7 +81,7 @@ export const AccountLinkSchema = defineEntity({
     userId: p.text(),
     tokenDigest: p.text(),
     purpose: p.text().$type<'CLAIM' | 'RESET' | 'VERIFY' | 'CHANGE'>().default('CLAIM'),
-    /** The address that a VERIFY or CHANGE link proves. */
+    /** The address that a VERIFY, CHANGE or RESET link was mailed to. */
     email: p.text().nullable(),
     expiresAt: p.datetime(),
     usedAt: p.datetime().nullable(),

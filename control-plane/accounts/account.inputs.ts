@@ -1,11 +1,11 @@
-/** Inputs and payloads of account mutations. */
+/** GraphQL inputs and payloads of the account mutations. */
 import 'reflect-metadata';
 import { Field, InputType, ObjectType } from 'type-graphql';
-import { UserError } from '../errors.ts';
-import { EmailAddress } from '../scalars.ts';
+import { UserError } from '../graphql/errors.ts';
+import { EmailAddress } from '../graphql/scalars.ts';
 import { Session, User } from './user.type.ts';
 
-/** A new account. */
+/** Input of `register`. */
 @InputType({ description: 'A new account.' })
 export class RegisterInput {
   @Field(() => EmailAddress, { description: 'The address to sign in with.' })
@@ -14,48 +14,54 @@ export class RegisterInput {
   @Field(() => String, { description: 'At least 12 characters.' })
   password!: string;
 
-  @Field(() => String, { nullable: true, description: 'A name to be greeted by.' })
+  @Field(() => String, { nullable: true, description: 'Display name.' })
   displayName?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Language of the console.' })
+  @Field(() => String, { nullable: true, description: 'Language of the console: en or zh-CN.' })
   locale?: string | null;
 
   @Field(() => String, { description: 'Must equal the version of the privacy policy in force.' })
   acceptPolicyVersion!: string;
 }
 
-/** Credentials of an account. */
-@InputType({ description: 'Credentials of an account.' })
-export class SignInInput {
-  @Field(() => EmailAddress, { description: "The account's address." })
-  email!: string;
-
-  @Field(() => String, { description: 'Its password.' })
-  password!: string;
-
+/**
+ * The second factor, which the inputs of all ways to sign in with one share. Not a type of the API itself.
+ */
+@InputType()
+export abstract class SecondFactorInput {
   @Field(() => String, {
     nullable: true,
-    description: 'The code of the authenticator app, where one is in use.',
+    description: 'Code of the authenticator app; needed if the account has one.',
   })
   totpCode?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'A recovery code instead; each works once.' })
+  @Field(() => String, { nullable: true, description: 'Recovery code instead of totpCode. Each works once.' })
   recoveryCode?: string | null;
+}
+
+/** Input of `signIn`. */
+@InputType({ description: 'Credentials of an account.' })
+export class SignInInput extends SecondFactorInput {
+  @Field(() => EmailAddress, { description: 'E-mail address of the account.' })
+  email!: string;
+
+  @Field(() => String, { description: 'Password of the account.' })
+  password!: string;
 
   @Field(() => Boolean, {
     defaultValue: false,
-    description: 'Stay signed in for 14 days without use instead of one day.',
+    description: 'Whether the session ends after 14 days without use (true) or after one day (false).',
   })
   rememberMe!: boolean;
 }
 
-/** Takes over an account by a single-use link. */
-@InputType({ description: 'Takes over an account by a single-use link.' })
+/** Input of `adminClaim`. */
+@InputType({ description: 'Token of a claim link with the new address and password of the account.' })
 export class AdminClaimInput {
-  @Field(() => String, { description: 'The token of the link, from its fragment.' })
+  @Field(() => String, { description: 'The token in the fragment of the link.' })
   token!: string;
 
-  @Field(() => EmailAddress, { description: 'The address to sign in with from now on.' })
+  @Field(() => EmailAddress, { description: 'The new address to sign in with.' })
   email!: string;
 
   @Field(() => String, { description: 'At least 12 characters.' })
@@ -65,24 +71,24 @@ export class AdminClaimInput {
   acceptPolicyVersion!: string;
 }
 
-/** Names an e-mail address. */
-@InputType({ description: 'Names an e-mail address.' })
+/** Input of mutations that need only an e-mail address. */
+@InputType({ description: 'An e-mail address.' })
 export class EmailInput {
   @Field(() => EmailAddress, { description: 'The address.' })
   email!: string;
 }
 
-/** The token of a mailed link. */
+/** Input of mutations that need only the token of a mailed link. */
 @InputType({ description: 'The token of a mailed link.' })
 export class TokenInput {
-  @Field(() => String, { description: 'The token of the link, from its fragment.' })
+  @Field(() => String, { description: 'The token in the fragment of the link.' })
   token!: string;
 }
 
-/** The old password and a new one. */
-@InputType({ description: 'The old password and a new one.' })
+/** Input of `passwordChange`. */
+@InputType({ description: 'The current password and a new one.' })
 export class PasswordChangeInput {
-  @Field(() => String, { description: 'The password in use.' })
+  @Field(() => String, { description: 'The current password.' })
   currentPassword!: string;
 
   @Field(() => String, { description: 'At least 12 characters.' })
@@ -90,48 +96,51 @@ export class PasswordChangeInput {
 
   @Field(() => Boolean, {
     defaultValue: true,
-    description: 'Ends all other sessions. Leave it so wherever somebody else may know the old password.',
+    description:
+      'Whether all other sessions end. Keep the default if somebody else may know the current password.',
   })
   revokeOtherSessions!: boolean;
 }
 
-/** Names the version of the policy that is accepted. */
-@InputType({ description: 'Names the version of the policy that is accepted.' })
+/** Input of `policyAccept`. */
+@InputType({ description: 'The version of the privacy policy to accept.' })
 export class PolicyAcceptInput {
   @Field(() => String, { description: 'Must be the version in force.' })
   version!: string;
 }
 
-/** Who is signed in after a change. */
-@ObjectType({ description: 'Who is signed in after a change.' })
+/** Result of a change of the caller's own account. */
+@ObjectType({ description: "Result of a change of the caller's own account." })
 export class ViewerPayload {
-  @Field(() => User, { nullable: true, description: 'The user; null when the change failed.' })
+  @Field(() => User, { nullable: true, description: 'The user; null if the mutation failed.' })
   viewer?: User | null;
 
   @Field(() => [UserError], { description: 'Empty on success.' })
   userErrors!: UserError[];
 }
 
-/** Result of registering. */
+/** Result of `register`. */
 @ObjectType({ description: 'Result of registering.' })
 export class RegisterPayload extends ViewerPayload {
-  @Field(() => Boolean, { description: 'Whether the address has to be verified by a link that was mailed.' })
+  @Field(() => Boolean, {
+    description: 'Whether a link was mailed that must be opened to create the account.',
+  })
   verificationRequired!: boolean;
 }
 
-/** Result of signing in. */
+/** Result of every mutation that signs in. */
 @ObjectType({ description: 'Result of signing in.' })
 export class SignInPayload extends ViewerPayload {
-  @Field(() => Session, { nullable: true, description: 'The new session; its token is in the cookie alone.' })
+  @Field(() => Session, { nullable: true, description: 'The new session. Its token is only in the cookie.' })
   session?: Session | null;
 
-  @Field(() => Boolean, { description: 'Whether a second factor is needed before the session opens.' })
+  @Field(() => Boolean, { description: 'Whether a second factor is needed to sign in.' })
   secondFactorRequired!: boolean;
 }
 
-/** Result of signing out. */
+/** Result of `signOut`. */
 @ObjectType({ description: 'Result of signing out.' })
 export class SignOutPayload {
-  @Field(() => Boolean, { description: 'True, also when nobody was signed in.' })
+  @Field(() => Boolean, { description: 'Always true, even if nobody was signed in.' })
   ok!: boolean;
 }

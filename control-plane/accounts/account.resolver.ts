@@ -1,12 +1,18 @@
-/** Accounts on the API: who am I, signing in and out, sessions, the privacy policy. */
+/** GraphQL operations of the caller's own account: viewer, sign-in, sign-out, sessions, privacy policy. */
 import 'reflect-metadata';
 import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root } from 'type-graphql';
-import { connectionFrom, decodeCursor, encodeCursor, PageArguments, pageSize } from '../connections.ts';
-import type { Connection } from '../connections.ts';
-import { Authorized, Public, sessionOf, viewerOf } from '../context.ts';
-import type { Context } from '../context.ts';
-import { outcome } from '../errors.ts';
-import { IdInput } from '../inputs.ts';
+import {
+  connectionFrom,
+  decodeCursor,
+  encodeCursor,
+  PageArguments,
+  pageSize,
+} from '../graphql/connections.ts';
+import type { Connection } from '../graphql/connections.ts';
+import { Authorized, Public, sessionOf, viewerOf } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { outcome } from '../graphql/errors.ts';
+import { IdInput } from '../graphql/inputs.ts';
 import { changePassword, claimAccount, signIn, userById } from './account.service.ts';
 import {
   AdminClaimInput,
@@ -17,13 +23,13 @@ import {
   SignOutPayload,
   ViewerPayload,
 } from './account.inputs.ts';
-import { enter } from './enter.ts';
+import { setSessionCookie } from './session-cookie.ts';
 import { START_PATH } from './oidc.routes.ts';
 import { relyingPartyOf } from './passkey.challenge.ts';
 import {
-  accept,
+  recordAcceptance,
   acceptancesOf,
-  checkAcceptable,
+  requireCurrentPolicy,
   currentPolicy,
   policyByVersion,
   policyToAccept,
@@ -38,7 +44,7 @@ import {
   User,
 } from './user.type.ts';
 
-/** Operations on the caller's own account. */
+/** Queries and mutations of the caller's own account. */
 @Resolver(() => User)
 export class AccountResolver {
   @Public()
@@ -48,10 +54,12 @@ export class AccountResolver {
   }
 
   @Public()
-  @Query(() => PolicyVersion, { description: 'The privacy policy in force, or the version asked for.' })
+  @Query(() => PolicyVersion, {
+    description: 'The given version of the privacy policy; the one in force if it is null or unknown.',
+  })
   async privacyPolicy(
     @Ctx() context: Context,
-    @Arg('version', () => String, { nullable: true, description: 'Number of an earlier version.' }) version:
+    @Arg('version', () => String, { nullable: true, description: 'Version number, e.g. 1.0.' }) version:
       | string
       | null,
   ): Promise<PolicyVersion> {
@@ -59,7 +67,7 @@ export class AccountResolver {
   }
 
   @Public()
-  @Query(() => SignInOptions, { description: 'How people can sign in here.' })
+  @Query(() => SignInOptions, { description: 'The ways to sign in that this installation offers.' })
   async signInOptions(@Ctx() context: Context): Promise<SignInOptions> {
     const { settings, oidc } = context;
     const startUrl = `${settings.consoleUrl}${START_PATH}`;
@@ -74,7 +82,7 @@ export class AccountResolver {
   }
 
   @Public()
-  @Mutation(() => SignInPayload, { description: 'Opens a session. Sets the session cookie.' })
+  @Mutation(() => SignInPayload, { description: 'Opens a session and sets the session cookie.' })
   signIn(
     @Ctx() context: Context,
     @Arg('input', () => SignInInput, { description: 'Credentials.' }) input: SignInInput,
@@ -82,7 +90,7 @@ export class AccountResolver {
     const { secretKey } = context.settings;
     return outcome({ viewer: null, session: null, secondFactorRequired: false }, async () => {
       const opened = await signIn(context.em, { ...input, secretKey }, context);
-      const { user, session } = enter(context, opened);
+      const { user, session } = setSessionCookie(context, opened);
       return { viewer: user, session, secondFactorRequired: false };
     }).then((payload) => ({
       ...payload,
@@ -91,13 +99,16 @@ export class AccountResolver {
   }
 
   @Public()
-  @Mutation(() => SignInPayload, { description: 'Claims an account by a single-use link and signs in.' })
+  @Mutation(() => SignInPayload, {
+    description: 'Sets address and password of an account by its claim link, and signs in.',
+  })
   adminClaim(
     @Ctx() context: Context,
-    @Arg('input', () => AdminClaimInput, { description: 'The claim.' }) input: AdminClaimInput,
+    @Arg('input', () => AdminClaimInput, { description: 'Token, address and password.' })
+    input: AdminClaimInput,
   ): Promise<SignInPayload> {
     return outcome({ viewer: null, session: null, secondFactorRequired: false }, async () => {
-      const { user, session } = enter(context, await claimAccount(context.em, input, context));
+      const { user, session } = setSessionCookie(context, await claimAccount(context.em, input, context));
       return { viewer: user, session, secondFactorRequired: false };
     });
   }
@@ -135,7 +146,7 @@ export class AccountResolver {
 
   @Authorized('USER')
   @Mutation(() => ViewerPayload, {
-    description: 'Changes the password and ends all other sessions, unless these are to go on.',
+    description: 'Changes the password and, unless revokeOtherSessions is false, ends all other sessions.',
   })
   passwordChange(
     @Ctx() context: Context,
@@ -160,15 +171,15 @@ export class AccountResolver {
     @Arg('input', () => PolicyAcceptInput, { description: 'The version.' }) input: PolicyAcceptInput,
   ): Promise<ViewerPayload> {
     return outcome({ viewer: null }, async () => {
-      const policy = await checkAcceptable(context.em, input.version);
+      const policy = await requireCurrentPolicy(context.em, input.version);
       const user = await userById(context.em, viewerOf(context).id);
-      await accept(context.em, { user, policy, ip: context.ip });
+      await recordAcceptance(context.em, { user, policy, ip: context.ip });
       return { viewer: user };
     });
   }
 
   @FieldResolver(() => [PolicyAcceptance], {
-    description: 'Versions of the privacy policy that were accepted, newest first.',
+    description: 'Versions of the privacy policy that the user accepted, newest first.',
   })
   policyAcceptances(@Root() user: User, @Ctx() context: Context): Promise<PolicyAcceptance[]> {
     return acceptancesOf(context.em, user.id);
@@ -176,13 +187,13 @@ export class AccountResolver {
 
   @FieldResolver(() => PolicyVersion, {
     nullable: true,
-    description: 'The version still to be accepted, or null.',
+    description: 'The version of the privacy policy that the user must accept; null if none.',
   })
   mustAcceptPolicy(@Root() user: User, @Ctx() context: Context): Promise<PolicyVersion | null> {
     return policyToAccept(context.em, user.id);
   }
 
-  @FieldResolver(() => SessionConnection, { description: 'Browsers that are signed in, newest first.' })
+  @FieldResolver(() => SessionConnection, { description: 'Open sessions of the user, newest first.' })
   async sessions(
     @Root() user: User,
     @Ctx() context: Context,
@@ -201,10 +212,10 @@ export class AccountResolver {
   }
 }
 
-/** What only the session itself knows. */
+/** The field of a session that depends on the request. */
 @Resolver(() => Session)
 export class SessionResolver {
-  @FieldResolver(() => Boolean, { description: 'Whether this request came with it.' })
+  @FieldResolver(() => Boolean, { description: 'Whether this request used this session.' })
   current(@Root() session: Session, @Ctx() context: Context): boolean {
     return context.viewer?.session?.id === session.id;
   }

@@ -1,64 +1,75 @@
-/** Signing in, changing the password, and claiming the first administrator's account. */
+/** Signs in by password, changes passwords, and seeds and claims the first administrator's account. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { UserFailure } from '../errors.ts';
-import { newId } from '../ids.ts';
-import { signInFailures } from '../metrics.ts';
-import type { Credentials } from '../settings.ts';
-import { inTransaction, query, sql } from '../sql.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { newId } from '../database/ids.ts';
+import { signInFailures } from '../process/metrics.ts';
+import type { Credentials } from '../process/settings.ts';
+import { inTransaction, query, sql } from '../database/sql.ts';
+import { anonymousAt } from '../request/callers.ts';
 import { ensureWallet } from '../wallet/wallet.service.ts';
 import { AccountLinkSchema, UserSchema } from './account.entity.ts';
 import type { UserRow } from './account.entity.ts';
-import { attemptSucceeded, beginAttempt } from './attempts.ts';
-import { demandSecondFactor } from './factor.service.ts';
+import { uncountAction, countAction } from './rate-limits.ts';
+import { requireSecondFactor } from './factor.service.ts';
 import type { SecondFactor } from './factor.service.ts';
+import { knownPlace } from './known-places.ts';
 import { mintLink, useLink, voidLinks } from './link.service.ts';
 import type { MintedLink } from './link.service.ts';
-import { notify } from './notices.ts';
-import { removeOtherWays } from './other-ways.ts';
+import { notifyOwner } from './notices.ts';
+import { removeOtherCredentials } from './other-credentials.ts';
 import { checkPassword, hashPassword, passwordMatches } from './password.ts';
-import { accept, checkAcceptable } from './policy.service.ts';
-import { onTaken } from './registration.service.ts';
+import { recordAcceptance, requireCurrentPolicy } from './policy.service.ts';
+import { rethrowAsTaken } from './registration.service.ts';
 import { endSessions, openSession } from './session.service.ts';
 import type { Origin, SignedIn } from './session.service.ts';
 
-/** The address of the seeded administrator until somebody claims the account. */
+/** Placeholder address of the seeded administrator until the account is claimed. */
 const UNCLAIMED_EMAIL = 'admin@localhost';
+/** The start of the process, as limits of hashes see it. */
+const SEED = { rank: 'admin', name: 'start' } as const;
 
 /**
- * A new session. Throws CREDENTIALS_INVALID alike, in words and time, for an unknown account and a wrong
- * password;
- * TOTP_REQUIRED where the right password is not enough; RATE_LIMITED after too many failures.
+ * Checks the credentials and opens a session. Throws CREDENTIALS_INVALID, with the same message and after the
+ * same time for an unknown account and a wrong password; TOTP_REQUIRED if a second factor is missing;
+ * RATE_LIMITED after too many failures.
  */
 export async function signIn(
   em: EntityManager,
   input: { email: string; password: string; rememberMe: boolean } & SecondFactor,
   origin: Origin,
 ): Promise<SignedIn> {
-  const attempt = { purpose: 'sign-in' as const, email: input.email, ip: origin.ip };
-  await beginAttempt(em, attempt);
   const user = await em.findOne(UserSchema, { email: input.email });
-  const matches = await passwordMatches(user?.passwordHash ?? null, input.password);
+  const apart = await knownPlace(em, user?.id ?? null, origin);
+  const action = { purpose: 'sign-in' as const, email: input.email, ip: origin.ip, apart };
+  await countAction(em, action);
+  const stored = user?.passwordHash ?? null;
+  const matches = await passwordMatches(stored, input.password, anonymousAt(origin.ip));
   if (!user || !matches || user.state !== 'ACTIVE') {
     signInFailures.inc({ reason: 'credentials' });
-    throw new UserFailure('CREDENTIALS_INVALID', 'E-mail address or password is not right.');
+    throw new UserFailure(
+      'CREDENTIALS_INVALID',
+      'Wrong e-mail address or password. Try again, or set a new password.',
+    );
   }
-  await demandSecondFactor(em, user.id, input);
-  await attemptSucceeded(em, attempt);
+  await requireSecondFactor(em, user.id, input);
+  await uncountAction(em, action);
   return { user, ...(await openSession(em, user, { ...origin, remember: input.rememberMe })) };
 }
 
+/** A change of the password by its owner. */
 export interface PasswordChange {
   currentPassword: string;
   newPassword: string;
-  /** The session that asks, which goes on. */
+  /** The caller's session, which stays open. */
   sessionId: string;
   revokeOtherSessions: boolean;
   ip: string | null;
 }
 
 /**
- * Changes the password and ends all other sessions, unless these are to go on. Throws CREDENTIALS_INVALID,
- * PASSWORD_WEAK.
+ * Changes the password, voids links for a new password, and ends all other sessions if
+ * `revokeOtherSessions` is set. Returns the user. Throws CREDENTIALS_INVALID, PASSWORD_WEAK,
+ * PASSWORD_BREACHED and RATE_LIMITED.
  */
 export async function changePassword(
   em: EntityManager,
@@ -66,36 +77,42 @@ export async function changePassword(
   input: PasswordChange,
 ): Promise<UserRow> {
   const user = await em.findOneOrFail(UserSchema, { id: userId });
-  const attempt = { purpose: 'sign-in' as const, email: user.email, ip: input.ip };
-  await beginAttempt(em, attempt);
-  if (!(await passwordMatches(user.passwordHash ?? null, input.currentPassword))) {
-    throw new UserFailure('CREDENTIALS_INVALID', 'The current password is not right.', 'currentPassword');
+  const { sessionId, ip } = input;
+  const action = { purpose: 'reauthenticate' as const, email: user.email, ip, apart: sessionId };
+  await countAction(em, action);
+  const claimant = { rank: 'user', name: userId } as const;
+  if (!(await passwordMatches(user.passwordHash ?? null, input.currentPassword, claimant))) {
+    throw new UserFailure(
+      'CREDENTIALS_INVALID',
+      'The current password is wrong. Try again.',
+      'currentPassword',
+    );
   }
-  await attemptSucceeded(em, attempt);
+  await uncountAction(em, action);
   checkPassword(input.newPassword, user.email);
-  const passwordHash = await hashPassword(input.newPassword);
+  const passwordHash = await hashPassword(input.newPassword, claimant);
   return inTransaction(em, async (inner) => {
     const changed = await inner.findOneOrFail(UserSchema, { id: userId });
     changed.passwordHash = passwordHash;
     await inner.flush();
     if (input.revokeOtherSessions) await endSessions(inner, userId, input.sessionId);
     await voidLinks(inner, userId, ['RESET']);
-    const kind = input.revokeOtherSessions ? 'PASSWORD_CHANGED' : 'PASSWORD_CHANGED_ALONE';
-    await notify(inner, changed, { kind, ip: input.ip });
+    const kind = input.revokeOtherSessions ? 'PASSWORD_CHANGED' : 'PASSWORD_CHANGED_SESSIONS_KEPT';
+    await notifyOwner(inner, changed, { kind, ip: input.ip });
     return changed;
   });
 }
 
 /**
- * Makes sure that there is an administrator: by `credentials` where given, which also claim one that still
- * waits for it; else one that waits to be claimed. An administrator with a password is left alone. Throws
- * what is wrong with the password, as everybody else is told.
+ * Ensures that there is an administrator. With `credentials`, creates the account or claims the unclaimed
+ * one; without, creates an account that is to be claimed. Does nothing if an administrator has a password.
+ * Throws PASSWORD_WEAK or PASSWORD_BREACHED.
  */
 export async function seedAdmin(em: EntityManager, credentials: Credentials | null): Promise<void> {
   const admins = { role: 'ADMIN', state: 'ACTIVE' } as const;
   if ((await em.count(UserSchema, { ...admins, passwordHash: { $ne: null } })) > 0) return;
   if (credentials) checkPassword(credentials.password, credentials.email);
-  const passwordHash = credentials ? await hashPassword(credentials.password) : null;
+  const passwordHash = credentials ? await hashPassword(credentials.password, SEED) : null;
   await inTransaction(em, async (inner) => {
     await query(inner, sql`select pg_advisory_xact_lock(hashtextextended('seed-admin', 0))`);
     const admin = await inner.findOne(UserSchema, admins, { orderBy: { createdAt: 'asc' } });
@@ -116,21 +133,20 @@ export async function seedAdmin(em: EntityManager, credentials: Credentials | nu
   });
 }
 
-/** The seeded administrator's user id, whether claimed or not. Throws where `seedAdmin` never ran. */
+/** User id of the oldest active administrator, claimed or not. Throws if there is none. */
 export async function firstAdminId(em: EntityManager): Promise<string> {
   const admin = await em.findOne(
     UserSchema,
     { role: 'ADMIN', state: 'ACTIVE' },
     { orderBy: { createdAt: 'asc' } },
   );
-  if (!admin) throw new Error('There is no administrator.');
+  if (!admin) throw new Error('There is no administrator. Start the control plane once to create one.');
   return admin.id;
 }
 
 /**
- * A new single-use token that claims the seeded administrator's account within 24 hours, and makes earlier
- * ones void;
- * null once the account is claimed. The token belongs into the fragment of a link: /claim#<token>.
+ * Creates the token of a claim link for the seeded administrator's account, valid for 24 hours and one use,
+ * and voids earlier ones. Returns null once the account is claimed. The link is /claim#<token>.
  */
 export async function mintAdminClaim(em: EntityManager): Promise<MintedLink | null> {
   return inTransaction(em, async (inner) => {
@@ -142,6 +158,7 @@ export async function mintAdminClaim(em: EntityManager): Promise<MintedLink | nu
   });
 }
 
+/** Token of a claim link with the new address and password of the account. */
 export interface Claim {
   token: string;
   email: string;
@@ -150,30 +167,32 @@ export interface Claim {
 }
 
 /**
- * Gives an account its address and password by a single-use link. Throws CREDENTIALS_INVALID for a bad link.
+ * Sets address and password of an account by a claim link, ends its sessions and opens a new one. Throws
+ * CREDENTIALS_INVALID for an invalid link, POLICY_*, PASSWORD_WEAK, PASSWORD_BREACHED, TAKEN, RATE_LIMITED.
  */
 export async function claimAccount(em: EntityManager, input: Claim, origin: Origin): Promise<SignedIn> {
-  const policy = await checkAcceptable(em, input.acceptPolicyVersion);
+  const policy = await requireCurrentPolicy(em, input.acceptPolicyVersion);
   checkPassword(input.password, input.email);
-  await beginAttempt(em, { purpose: 'claim', email: null, ip: origin.ip });
-  const passwordHash = await hashPassword(input.password);
+  await countAction(em, { purpose: 'claim', email: null, ip: origin.ip });
+  const passwordHash = await hashPassword(input.password, anonymousAt(origin.ip));
   return inTransaction(em, async (inner) => {
     const { userId } = await useLink(inner, input.token, ['CLAIM']);
     const user = await inner.findOneOrFail(UserSchema, { id: userId });
-    if (user.passwordHash) await notify(inner, user, { kind: 'PASSWORD_RESET', ip: origin.ip });
-    // Nobody has proven the new address yet.
+    if (user.passwordHash) await notifyOwner(inner, user, { kind: 'PASSWORD_RESET', ip: origin.ip });
+    // A new address is not verified yet.
     const emailVerifiedAt = user.email === input.email ? user.emailVerifiedAt : null;
     Object.assign(user, { email: input.email, emailVerifiedAt, passwordHash });
-    await inner.flush().catch(onTaken);
-    await accept(inner, { user, policy, ip: origin.ip });
+    await inner.flush().catch(rethrowAsTaken);
+    await recordAcceptance(inner, { user, policy, ip: origin.ip });
     await endSessions(inner, user.id);
-    // Who may choose the address has the account: an app that is lost must not lock its owner out.
-    await removeOtherWays(inner, user.id);
+    // The holder of a claim link owns the account: credentials of an earlier owner must not remain valid,
+    // and a lost authenticator app must not lock the new owner out.
+    await removeOtherCredentials(inner, user.id);
     return { user, ...(await openSession(inner, user, { ...origin, remember: true })) };
   });
 }
 
-/** The user, for a page of their own. Throws where the row is gone. */
+/** The user with this id. Throws if there is none. */
 export function userById(em: EntityManager, id: string): Promise<UserRow> {
   return em.findOneOrFail(UserSchema, { id });
 }

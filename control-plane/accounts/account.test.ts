@@ -1,9 +1,10 @@
+/** Tests registration, sign-in, sessions and the claim of the first administrator over the API. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN, codesOf, POLICY, REGISTER, SIGN_IN, startTestApp } from '../../test/control/app.ts';
 import type { TestApp } from '../../test/control/app.ts';
 import { seed } from '../seeds.ts';
-import { readSettings } from '../settings.ts';
-import { query, sql } from '../sql.ts';
+import { readSettings } from '../process/settings.ts';
+import { query, sql } from '../database/sql.ts';
 import { mintAdminClaim } from './account.service.ts';
 
 const PASSWORD = 'several quite usual words';
@@ -24,7 +25,7 @@ describe('an account', () => {
       .browser()
       .send(REGISTER, { input: { email, password: PASSWORD, acceptPolicyVersion: POLICY, ...more } });
 
-  it('is made by registering, which signs in and records the accepted policy', async () => {
+  it('is created by registering, which signs in and records the accepted policy', async () => {
     const browser = test.browser();
     const answer = await browser.send(REGISTER, {
       input: { email: 'Ann@Example.com', password: PASSWORD, acceptPolicyVersion: POLICY },
@@ -43,7 +44,7 @@ describe('an account', () => {
     });
   });
 
-  it('is not made without the policy in force, with a weak password, or twice', async () => {
+  it('is not created without the current policy, with a weak password, or a second time', async () => {
     const codes = async (email: string, more: object) => codesOf(await register(email, more), 'register');
     expect(await codes('b@example.com', { acceptPolicyVersion: '' })).toEqual(['POLICY_NOT_ACCEPTED']);
     expect(await codes('b@example.com', { acceptPolicyVersion: '0.9' })).toEqual(['POLICY_VERSION_OUTDATED']);
@@ -52,7 +53,7 @@ describe('an account', () => {
     expect(await codes('B@example.com', {})).toEqual(['TAKEN']);
   });
 
-  it('keeps neither password nor session token', async () => {
+  it('stores neither password nor session token in plain text', async () => {
     const rows = await query<{ row: string }>(
       test.orm.em.fork(),
       sql`
@@ -62,7 +63,7 @@ describe('an account', () => {
     for (const { row } of rows) expect(row).not.toMatch(/several quite|gws_/);
   });
 
-  it('is signed in to with its password; a wrong one and an unknown account look alike', async () => {
+  it('signs in with its password, and fails alike for a wrong password and an unknown account', async () => {
     await register('carl@example.com');
     const browser = test.browser();
     const refuse = async (email: string, password: string) =>
@@ -79,7 +80,7 @@ describe('an account', () => {
     expect((await browser.send('{ viewer { email } }')).data).toEqual({ viewer: null });
   });
 
-  it('cannot be guessed: after ten failures even the right password waits', async () => {
+  it('refuses even the right password after ten failed sign-ins', async () => {
     await register('dora@example.com');
     const attempts = await Promise.all(
       Array.from({ length: 12 }, (_, at) =>
@@ -99,7 +100,7 @@ describe('an account', () => {
     });
   });
 
-  it('shows its sessions and ends the others', async () => {
+  it('lists its sessions and ends all others on request', async () => {
     const first = await test.user('eve@example.com');
     const second = test.browser();
     await second.send(SIGN_IN, { input: { email: 'eve@example.com', password: 'a long enough password' } });
@@ -113,7 +114,7 @@ describe('an account', () => {
     expect((await first.send(sessions)).data?.['viewer']?.['sessions']?.['totalCount']).toBe(1);
   });
 
-  it('lends its cookie to no page of another origin', async () => {
+  it('ignores the session cookie in requests from another origin', async () => {
     const browser = await test.user('fred@example.com');
     const foreign = await browser.send('{ viewer { id } }', {}, { origin: 'https://evil.example' });
     expect(foreign.data).toEqual({ viewer: null });
@@ -130,7 +131,7 @@ describe('an account', () => {
 });
 
 describe('the first administrator', () => {
-  it('comes from the settings', async () => {
+  it('is created from the settings', async () => {
     const test = await startTestApp();
     const admin = await test.admin();
     const { data } = await admin.send('{ viewer { role email mustAcceptPolicy { version } } }');
@@ -143,7 +144,7 @@ describe('the first administrator', () => {
     await test.close();
   });
 
-  it('is asked for a good password like everybody else, and for an address', async () => {
+  it('needs an e-mail address and a strong password in the settings', async () => {
     const test = await startTestApp({ env: { ADMIN_EMAIL: '', ADMIN_PASSWORD: '' } });
     const administrator = { email: 'boss@example.com', password: 'short' };
     await expect(seed(test.orm.em.fork(), { ...test.settings, administrator })).rejects.toThrow(
@@ -153,13 +154,13 @@ describe('the first administrator', () => {
     const given = { DATABASE_URL: 'postgres://db.example/gateway', SECRET_KEY: 'x'.repeat(32) };
     const address = { ADMIN_EMAIL: 'boss@example.com' };
     const password = { ADMIN_PASSWORD: PASSWORD };
-    expect(() => readSettings({ ...given, ...address })).toThrow(/set together/);
-    expect(() => readSettings({ ...given, ...password })).toThrow(/set together/);
+    expect(() => readSettings({ ...given, ...address })).toThrow(/Set both or neither/);
+    expect(() => readSettings({ ...given, ...password })).toThrow(/Set both or neither/);
     expect(() => readSettings({ ...given, ...password, ADMIN_EMAIL: 'boss' })).toThrow(/e-mail address/);
     await test.close();
   });
 
-  it('is otherwise claimed once, by the newest link', async () => {
+  it('is claimed once, by the newest claim link, if the settings name none', async () => {
     const test = await startTestApp({ env: { ADMIN_EMAIL: '', ADMIN_PASSWORD: '' } });
     const older = await mintAdminClaim(test.orm.em.fork());
     const link = await mintAdminClaim(test.orm.em.fork());

@@ -1,4 +1,4 @@
-/** Users on the API, for administrators. */
+/** GraphQL operations with which administrators read and change users. */
 import 'reflect-metadata';
 import {
   Arg,
@@ -14,15 +14,21 @@ import {
   Resolver,
 } from 'type-graphql';
 import type { Group } from '@gateway/shared/catalog';
-import { AdminQuery } from '../admin-query.ts';
-import { connectionFrom, decodeCursor, encodeCursor, LongPageArguments, pageSize } from '../connections.ts';
-import type { Connection } from '../connections.ts';
-import { actorOf, Authorized } from '../context.ts';
-import type { Context } from '../context.ts';
-import { BillingGroup } from '../enums.ts';
-import { outcome, UserError } from '../errors.ts';
-import { AdminReasonInput } from '../inputs.ts';
-import { DateTime, EmailAddress, WebAddress } from '../scalars.ts';
+import { AdminQuery } from '../graphql/admin-query.ts';
+import {
+  connectionFrom,
+  decodeCursor,
+  encodeCursor,
+  LongPageArguments,
+  pageSize,
+} from '../graphql/connections.ts';
+import type { Connection } from '../graphql/connections.ts';
+import { actorOf, Authorized } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { BillingGroup } from '../graphql/enums.ts';
+import { outcome, UserError } from '../graphql/errors.ts';
+import { AdminReasonInput } from '../graphql/inputs.ts';
+import { DateTime, EmailAddress, WebAddress } from '../graphql/scalars.ts';
 import { UserSchema } from './account.entity.ts';
 import {
   countUsers,
@@ -35,21 +41,21 @@ import {
 } from './user.admin.ts';
 import { User, UserConnection, UserRole, UserState } from './user.type.ts';
 
-/** Page and filter of users. */
+/** Arguments of the list of users: page and filters. */
 @ArgsType()
 export class UserListArguments extends LongPageArguments {
-  @Field(() => String, { nullable: true, description: 'Part of the address or name, or an id.' })
+  @Field(() => String, { nullable: true, description: 'Part of the address or the name, or a whole id.' })
   search?: string | null;
 
-  @Field(() => [UserState], { nullable: true, description: 'Only in these states.' })
+  @Field(() => [UserState], { nullable: true, description: 'Only users in these states.' })
   states?: (keyof typeof UserState)[] | null;
 
-  @Field(() => [UserRole], { nullable: true, description: 'Only with these roles.' })
+  @Field(() => [UserRole], { nullable: true, description: 'Only users with these roles.' })
   roles?: (keyof typeof UserRole)[] | null;
 }
 
 /** A new user. */
-@InputType({ description: 'A new user, who sets a password by a link from adminUserLinkCreate.' })
+@InputType({ description: 'A new user. The user sets a password by a link from adminUserLinkCreate.' })
 export class AdminUserCreateInput {
   @Field(() => EmailAddress, { description: 'The address to sign in with.' })
   email!: string;
@@ -59,21 +65,21 @@ export class AdminUserCreateInput {
 
   @Field(() => [BillingGroup], {
     defaultValue: ['default'],
-    description: 'Groups the user may choose for keys.',
+    description: 'Billing groups that the user may choose for keys.',
   })
   allowedGroups!: Group[];
 
-  @Field(() => String, { description: 'Why; kept in the audit log.' })
+  @Field(() => String, { description: 'Reason, kept in the audit log.' })
   reason!: string;
 }
 
-/** Changes of a user: what is left out stays. */
-@InputType({ description: 'Changes of a user: what is left out stays.' })
+/** Changes of a user. */
+@InputType({ description: 'Changes of a user. Fields that are left out stay unchanged.' })
 export class AdminUserUpdateInput {
   @Field(() => ID, { description: 'The user.' })
   id!: string;
 
-  @Field(() => UserState, { nullable: true, description: 'Suspends, closes or opens the account.' })
+  @Field(() => UserState, { nullable: true, description: 'Suspends, closes or reopens the account.' })
   state?: keyof typeof UserState | null;
 
   @Field(() => UserRole, { nullable: true, description: 'What the user may do.' })
@@ -81,58 +87,58 @@ export class AdminUserUpdateInput {
 
   @Field(() => [BillingGroup], {
     nullable: true,
-    description: 'Groups the user may choose; keys in others move to DEFAULT.',
+    description: 'Billing groups that the user may choose. Keys in other groups move to DEFAULT.',
   })
   allowedGroups?: Group[] | null;
 
-  @Field(() => String, { description: 'Why; kept in the audit log.' })
+  @Field(() => String, { description: 'Reason, kept in the audit log.' })
   reason!: string;
 }
 
-/** Result of a change of a user. */
-@ObjectType({ description: 'Result of a change of a user.' })
+/** Result of creating or changing a user. */
+@ObjectType({ description: 'Result of creating or changing a user.' })
 export class AdminUserPayload {
-  @Field(() => User, { nullable: true, description: 'The user.' })
+  @Field(() => User, { nullable: true, description: 'The user; null if the mutation failed.' })
   user?: User | null;
 
   @Field(() => [UserError], { description: 'Empty on success.' })
   userErrors!: UserError[];
 }
 
-/** A single-use link. */
-@ObjectType({ description: 'A single-use link.' })
+/** Result of creating a single-use link. */
+@ObjectType({ description: 'Result of creating a single-use link.' })
 export class AdminUserLinkPayload {
   @Field(() => WebAddress, { nullable: true, description: 'The link, shown once.' })
   url?: string | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'When it ends.' })
+  @Field(() => DateTime, { nullable: true, description: 'When the link expires.' })
   expiresAt?: Date | null;
 
   @Field(() => [UserError], { description: 'Empty on success.' })
   userErrors!: UserError[];
 }
 
-/** Users as administrators read and change them. */
+/** Queries and mutations of users for administrators. */
 @Resolver(() => AdminQuery)
 export class AdminUsersResolver {
   @FieldResolver(() => UserConnection, { description: 'Users, newest first.' })
   async users(
     @Ctx() context: Context,
-    @Args(() => UserListArguments) wanted: UserListArguments,
+    @Args(() => UserListArguments) list: UserListArguments,
   ): Promise<Connection<User>> {
-    const first = pageSize(wanted.first);
-    const [before] = decodeCursor(wanted.after, 1) ?? [];
-    const rows = await findUsers(context.em, wanted, { before, limit: first + 1 });
+    const first = pageSize(list.first);
+    const [before] = decodeCursor(list.after, 1) ?? [];
+    const rows = await findUsers(context.em, list, { before, limit: first + 1 });
     return connectionFrom(rows, {
       first,
-      after: wanted.after,
-      totalCount: () => countUsers(context.em, wanted),
+      after: list.after,
+      totalCount: () => countUsers(context.em, list),
       cursor: (row) => encodeCursor([row.id]),
       node: (row): User => row,
     });
   }
 
-  @FieldResolver(() => User, { nullable: true, description: 'One user.' })
+  @FieldResolver(() => User, { nullable: true, description: 'The user with this id; null if unknown.' })
   user(
     @Ctx() context: Context,
     @Arg('id', () => ID, { description: "The user's id." }) id: string,
@@ -141,7 +147,7 @@ export class AdminUsersResolver {
   }
 
   @Authorized('ADMIN')
-  @Mutation(() => AdminUserPayload, { description: 'Makes a user.' })
+  @Mutation(() => AdminUserPayload, { description: 'Creates a user without a password.' })
   adminUserCreate(
     @Ctx() context: Context,
     @Arg('input', () => AdminUserCreateInput, { description: 'The user.' }) input: AdminUserCreateInput,
@@ -152,7 +158,7 @@ export class AdminUsersResolver {
   }
 
   @Authorized('ADMIN')
-  @Mutation(() => AdminUserPayload, { description: 'Changes state, role or groups of a user.' })
+  @Mutation(() => AdminUserPayload, { description: 'Changes state, role or billing groups of a user.' })
   adminUserUpdate(
     @Ctx() context: Context,
     @Arg('input', () => AdminUserUpdateInput, { description: 'The changes.' }) input: AdminUserUpdateInput,
@@ -187,8 +193,8 @@ export class AdminUsersResolver {
   @Authorized('ADMIN')
   @Mutation(() => AdminUserLinkPayload, {
     description:
-      'A single-use link with which a user sets a new password; for an account that nobody uses yet, the ' +
-      'address too.',
+      'Creates a single-use link with which a user sets a new password. For an account that was never ' +
+      'used, the user chooses the address too.',
   })
   adminUserLinkCreate(
     @Ctx() context: Context,

@@ -1,29 +1,33 @@
-/** What holds for administrators together: one is always left, and no script makes or enters one. */
+/** Rules for administrators: at least one stays active, and scripts cannot create or change one. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Actor } from '../context.ts';
-import { requestError, UserFailure } from '../errors.ts';
-import { query, sql } from '../sql.ts';
+import type { Actor } from '../graphql/context.ts';
+import { requestError, UserFailure } from '../graphql/errors.ts';
+import { query, sql } from '../database/sql.ts';
 import { UserSchema } from './account.entity.ts';
 import type { UserRow } from './account.entity.ts';
 
 /**
- * Throws CONFLICT where the transaction leaves no active administrator. Of two transactions that take one
- * away each, the second one waits here for the end of the first, and then counts without that one.
+ * Throws CONFLICT if no active administrator is left in this transaction. An advisory lock serialises
+ * concurrent transactions, so that two of them cannot remove one administrator each.
  */
-export async function demandAdministrator(em: EntityManager): Promise<void> {
+export async function requireActiveAdministrator(em: EntityManager): Promise<void> {
   await query(em, sql`select pg_advisory_xact_lock(hashtextextended('administrators', 0))`);
   if ((await em.count(UserSchema, { role: 'ADMIN', state: 'ACTIVE' })) > 0) return;
-  throw new UserFailure('CONFLICT', 'This is the last administrator: make another one first.', 'id');
+  throw new UserFailure(
+    'CONFLICT',
+    'This is the last administrator. Make somebody else an administrator first.',
+    'id',
+  );
 }
 
 /**
- * Throws FORBIDDEN where a script would make or change an administrator, or mint a way in as one: its token
- * would then be worth every scope. A browser proves who sits there for the same acts.
+ * Throws FORBIDDEN if the actor is an access token and one of `roles` is ADMIN. Otherwise a token that may
+ * manage users could make its owner an administrator or sign in as one, and so gain every scope.
  */
-export function demandPerson(actor: Actor, ...roles: UserRow['role'][]): void {
+export function refuseScriptForAdmins(actor: Actor, ...roles: UserRow['role'][]): void {
   if (actor.kind !== 'ACCESS_TOKEN' || !roles.includes('ADMIN')) return;
   throw requestError(
     'FORBIDDEN',
-    'Access tokens cannot make, change or let in administrators; use the console.',
+    'Access tokens cannot create or change administrators, or create links for them. Use the console.',
   );
 }

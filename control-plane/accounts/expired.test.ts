@@ -1,10 +1,10 @@
-/** What is forgotten of accounts when it can be used no more, on a real database. */
+/** Tests the deletion of expired rows of accounts, on a real database. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codesOf, pick, startTestApp } from '../../test/control/app.ts';
 import type { Browser, TestApp } from '../../test/control/app.ts';
-import { query, sql } from '../sql.ts';
-import type { Statement } from '../sql.ts';
-import { forgetExpired } from './expired.ts';
+import { query, sql } from '../database/sql.ts';
+import type { Statement } from '../database/sql.ts';
+import { deleteExpired } from './expired.ts';
 
 const MAKE = `mutation ($input: AccessTokenCreateInput!) { accessTokenCreate(input: $input) {
   accessToken { id } secret userErrors { code } } }`;
@@ -20,7 +20,8 @@ beforeAll(async () => {
 afterAll(() => test.close());
 
 const em = () => test.orm.em.fork();
-const later = (minutes: number): Statement => sql`clock_timestamp() + ${minutes} * interval '1 minute'`;
+const minutesFromNow = (minutes: number): Statement =>
+  sql`clock_timestamp() + ${minutes} * interval '1 minute'`;
 const countOf = async (rows: Statement): Promise<number> => (await query(em(), rows)).length;
 
 async function tokenOf(owner: Browser, name: string): Promise<{ id: string; secret: string }> {
@@ -32,12 +33,12 @@ async function tokenOf(owner: Browser, name: string): Promise<{ id: string; secr
 }
 
 const expire = (id: string, minutes: number) =>
-  query(em(), sql`update access_token set expires_at = ${later(minutes)} where id = ${id}`);
+  query(em(), sql`update access_token set expires_at = ${minutesFromNow(minutes)} where id = ${id}`);
 const ask = (secret: string) =>
   test.browser().send('{ viewer { email } }', {}, { authorization: `Bearer ${secret}` });
 
-describe('an access token that ended', () => {
-  it('is listed for 90 days and then forgotten, however it ended; one that works stays', async () => {
+describe('an expired or revoked access token', () => {
+  it('is listed for 90 days and then deleted, while a valid token stays', async () => {
     const owner = await test.user('tokens@example.com');
     await tokenOf(owner, 'works');
     const ended = { young: 5, old: -5 };
@@ -45,9 +46,9 @@ describe('an access token that ended', () => {
       const end = minutes - MINUTES_OF_90_DAYS;
       await expire((await tokenOf(owner, `expired ${age}`)).id, end);
       const { id } = await tokenOf(owner, `revoked ${age}`);
-      await query(em(), sql`update access_token set revoked_at = ${later(end)} where id = ${id}`);
+      await query(em(), sql`update access_token set revoked_at = ${minutesFromNow(end)} where id = ${id}`);
     }
-    await forgetExpired(em());
+    await deleteExpired(em());
     const list = await owner.send(LIST);
     expect(list.data).toMatchObject({
       viewer: {
@@ -59,39 +60,39 @@ describe('an access token that ended', () => {
     });
   });
 
-  it('is refused with what to do next, before and after it is forgotten', async () => {
+  it('is refused with the same advice before and after it is deleted', async () => {
     const owner = await test.user('remedy@example.com');
     const { id, secret } = await tokenOf(owner, 'script');
     await expire(id, -1);
     const expired = await ask(secret);
     expect(expired.status).toBe(401);
     expect(expired.errors[0]?.extensions.code).toBe('UNAUTHENTICATED');
-    expect(expired.errors[0]?.message).toContain('Make a new one in the console: Profile, Access tokens.');
+    expect(expired.errors[0]?.message).toContain('in the console: Profile, Access tokens.');
     await expire(id, -1 - MINUTES_OF_90_DAYS);
-    await forgetExpired(em());
-    const forgotten = await ask(secret);
-    expect([forgotten.status, forgotten.errors[0]?.message]).toEqual([401, expired.errors[0]?.message]);
+    await deleteExpired(em());
+    const deleted = await ask(secret);
+    expect([deleted.status, deleted.errors[0]?.message]).toEqual([401, expired.errors[0]?.message]);
     const revoked = await owner.send(REVOKE, { input: { id } });
     expect(codesOf(revoked, 'accessTokenRevoke')).toEqual(['NOT_FOUND']);
     expect(pick<{ message: string }[]>(revoked, 'accessTokenRevoke', 'userErrors')[0]?.message).toContain(
-      'ended more than 90 days ago are forgotten',
+      'revoked more than 90 days ago',
     );
   });
 
   it.each([
-    ['a key for models', `sk-${'a'.repeat(48)}`, 'This is a key for models.'],
-    ['a token of a node', 'gnt_abc', 'Give the node a new one'],
-    ['anything else', 'abc', 'access tokens are (gqt_…)'],
-  ])('is told from %s, which is refused with other words', async (_what, secret, words) => {
-    expect((await ask(secret)).errors[0]?.message).toContain(words);
+    ['an API key for models', `sk-${'a'.repeat(48)}`, 'This is an API key for models'],
+    ['a node token', 'gnt_abc', 'This node token is not valid.'],
+    ['any other bearer token', 'abc', 'This bearer token is not valid.'],
+  ])('gets another message than %s', async (_what, secret, message) => {
+    expect((await ask(secret)).errors[0]?.message).toContain(message);
   });
 });
 
-describe('what is over', () => {
-  it('goes with its session, link, attempt or place; what still counts stays', async () => {
+describe('deleteExpired', () => {
+  it('deletes only expired sessions, links, rate limit windows and sign-in networks', async () => {
     const owner = await test.user('over@example.com');
     const id = pick<string>(await owner.send('{ viewer { id } }'), 'viewer', 'id');
-    const days = (count: number): Statement => later(count * 24 * 60);
+    const days = (count: number): Statement => minutesFromNow(count * 24 * 60);
     const rows = [
       [sql`session`, sql`insert into session (id, user_id, token_digest, expires_at) values`],
       [sql`account_link`, sql`insert into account_link (id, user_id, token_digest, expires_at) values`],
@@ -101,7 +102,7 @@ describe('what is over', () => {
         em(),
         sql`${insert} ('old', ${id}, 'old', ${days(-1.1)}), ('new', ${id}, 'new', ${days(1)})`,
       );
-      await forgetExpired(em());
+      await deleteExpired(em());
       expect(await countOf(sql`select from ${table} where id = 'old'`)).toBe(0);
       expect(await countOf(sql`select from ${table} where id = 'new'`)).toBe(1);
     }
@@ -115,33 +116,33 @@ describe('what is over', () => {
       sql`insert into sign_in_place (user_id, digest, last_at)
         values (${id}, 'old', ${days(-181)}), (${id}, 'new', ${days(-179)})`,
     );
-    await forgetExpired(em());
-    const attempts = sql`select subject from attempt_window where subject in ('old', 'new')`;
-    const places = sql`select digest from sign_in_place where digest in ('old', 'new')`;
-    expect(await query(em(), attempts)).toEqual([{ subject: 'new' }]);
-    expect(await query(em(), places)).toEqual([{ digest: 'new' }]);
+    await deleteExpired(em());
+    const windows = sql`select subject from attempt_window where subject in ('old', 'new')`;
+    const networks = sql`select digest from sign_in_place where digest in ('old', 'new')`;
+    expect(await query(em(), windows)).toEqual([{ subject: 'new' }]);
+    expect(await query(em(), networks)).toEqual([{ digest: 'new' }]);
   });
 
-  it('goes in bounded batches, once, though several control planes look at the same time', async () => {
+  it('deletes in bounded batches, and each row once when several instances run together', async () => {
     const owner = await test.user('many@example.com');
     const id = pick<string>(await owner.send('{ viewer { id } }'), 'viewer', 'id');
     const fill = (count: number) =>
       query(
         em(),
         sql`insert into session (id, user_id, token_digest, expires_at)
-          select 'many-' || n, ${id}, 'many-' || n, ${later(-5)}
+          select 'many-' || n, ${id}, 'many-' || n, ${minutesFromNow(-5)}
           from generate_series(1, ${count}::integer) n`,
       );
     const left = () => countOf(sql`select from session where id like 'many-%'`);
-    await forgetExpired(em());
+    await deleteExpired(em());
     await fill(7);
-    expect(await forgetExpired(em(), { batchRows: 2, batchesMax: 2 })).toBe(4);
+    expect(await deleteExpired(em(), { batchRows: 2, batchesMax: 2 })).toBe(4);
     expect(await left()).toBe(3);
-    expect(await forgetExpired(em())).toBe(3);
+    expect(await deleteExpired(em())).toBe(3);
     await fill(20);
     const round = { batchRows: 5, batchesMax: 10 };
-    const gone = await Promise.all([1, 2, 3].map(() => forgetExpired(em(), round)));
-    expect(gone.reduce((sum, count) => sum + count, 0)).toBe(20);
+    const deleted = await Promise.all([1, 2, 3].map(() => deleteExpired(em(), round)));
+    expect(deleted.reduce((sum, count) => sum + count, 0)).toBe(20);
     expect(await left()).toBe(0);
     expect(await owner.send(LIST)).toMatchObject({ errors: [] });
   });

@@ -1,17 +1,17 @@
-/** Forgets what nobody can use any more: sessions, tokens, links and registrations past their time. */
+/** Deletes expired sessions, access tokens, links, registrations and other short-lived rows of accounts. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { pruneInBatches } from '../prune.ts';
-import type { PruneRound } from '../prune.ts';
-import { sql } from '../sql.ts';
-import type { Statement } from '../sql.ts';
-import { PLACE_DAYS } from './notices.ts';
+import { pruneInBatches } from '../database/prune.ts';
+import type { PruneRound } from '../database/prune.ts';
+import { sql } from '../database/sql.ts';
+import type { Statement } from '../database/sql.ts';
+import { PLACE_KEPT_DAYS } from './known-places.ts';
 import { TOKEN_KEPT_DAYS } from './token.service.ts';
 
 const PAST = sql`expires_at < now()`;
 
-/** Which rows of which table have had their time. */
+/** Which rows of which tables are to be deleted. */
 const EXPIRED: readonly { table: Statement; where: Statement }[] = [
-  // Used ones are kept for a day, so that a second click can still be looked into.
+  // Kept for a day after they expired, for questions about links that did not work.
   { table: sql`account_link`, where: sql`expires_at < now() - interval '1 day'` },
   { table: sql`pending_registration`, where: PAST },
   { table: sql`passkey_challenge`, where: PAST },
@@ -24,21 +24,23 @@ const EXPIRED: readonly { table: Statement; where: Statement }[] = [
     table: sql`access_token`,
     where: sql`least(revoked_at, expires_at) < now() - ${TOKEN_KEPT_DAYS} * interval '1 day'`,
   },
-  // The next sign-in would forget them, too; some never come back.
-  { table: sql`sign_in_place`, where: sql`last_at < now() - ${PLACE_DAYS} * interval '1 day'` },
+  // A sign-in deletes these rows too, but some users never sign in again.
+  { table: sql`sign_in_place`, where: sql`last_at < now() - ${PLACE_KEPT_DAYS} * interval '1 day'` },
 ];
 
-/** One round over all of it; `round` bounds each table. Returns how many rows went. */
-export async function forgetExpired(em: EntityManager, round?: PruneRound): Promise<number> {
-  let gone = 0;
+/**
+ * Deletes expired rows from every table, at most as many per table as `round` allows. Returns their number.
+ */
+export async function deleteExpired(em: EntityManager, round?: PruneRound): Promise<number> {
+  let deleted = 0;
   for (const { table, where } of EXPIRED) {
-    // By their place, which every table has; one that was written meanwhile stays for the next round.
+    // ctid works for every table, whatever its key. A row updated meanwhile has a new ctid and stays.
     const deletion = (rows: number) => sql`
       with due as materialized (
         select ctid from ${table} where ${where} limit ${rows} for update skip locked
       )
       delete from ${table} t using due where t.ctid = due.ctid returning 1`;
-    gone += await pruneInBatches(em, deletion, round);
+    deleted += await pruneInBatches(em, deletion, round);
   }
-  return gone;
+  return deleted;
 }

@@ -1,33 +1,60 @@
 /**
- * What an export of personal data holds: for each chapter the columns by name, so that a new column, and a
- * secret above all, is in no file until somebody writes it here. Amounts are whole micro-US-dollars.
+ * The contents of an export of personal data. Each chapter names its columns one by one, so that a new
+ * column, above all a secret, is exported only after somebody adds it here. Amounts are whole micro-USD.
  */
-import type { Statement } from '../sql.ts';
-import { sql } from '../sql.ts';
+import type { Statement } from '../database/sql.ts';
+import { sql } from '../database/sql.ts';
 
-/** Where a page of a chapter begins: after this key, null at the start. */
+/** Start of a page of a chapter: after the key `after`, or at the beginning if it is null. */
 export interface PageStart {
   userId: string;
   after: string | null;
 }
 
-/** One list of the file. */
+/** One list of rows in the file. */
 export interface Chapter {
   name: string;
-  /** Rows at most; what lies beyond is named at the end of the file. */
+  /** Maximum number of rows. The end of the file names each chapter that was cut there. */
   rowsMax: number;
   pageSize: number;
-  /** Selects `key` (text, what the next page begins after) and `item` (JSON as text), in order of the key. */
+  /** Selects `key` (text, where the next page starts) and `item` (JSON as text), in order of the key. */
   page: (start: PageStart) => Statement;
 }
 
 const PAGE = 500;
-/** A message may carry pictures of some megabytes. */
+/** Smaller, because one message may hold several megabytes of pictures. */
 const MESSAGES_PAGE = 10;
 const FEW = 10_000;
 const MANY = 200_000;
 
-/** One row: who it is. */
+/** A chapter whose rows are read in order of a unique text column. */
+interface KeyedRows {
+  name: string;
+  /** The unique column, e.g. the id. */
+  key: Statement;
+  /** The column with the id of the user. */
+  owner: Statement;
+  from: Statement;
+  /** Arguments of jsonb_build_object. */
+  item: Statement;
+  rowsMax?: number;
+  pageSize?: number;
+}
+
+function keyedChapter(rows: KeyedRows): Chapter {
+  const { name, key, owner, from, item, rowsMax = FEW, pageSize = PAGE } = rows;
+  return {
+    name,
+    rowsMax,
+    pageSize,
+    page: ({ userId, after }) => sql`
+      select ${key} as key, jsonb_build_object(${item})::text as item from ${from}
+      where ${owner} = ${userId} and ${key} > coalesce(${after}::text, '')
+      order by ${key} limit ${pageSize}`,
+  };
+}
+
+/** A single row. */
 const profile: Chapter = {
   name: 'profile',
   rowsMax: 1,
@@ -44,91 +71,74 @@ const profile: Chapter = {
     from users u where u.id = ${userId} and ${after}::text is null`,
 };
 
-const policyAcceptances: Chapter = {
+const policyAcceptances = keyedChapter({
   name: 'policyAcceptances',
-  rowsMax: FEW,
-  pageSize: PAGE,
-  page: ({ userId, after }) => sql`
-    select a.id as key, jsonb_build_object('version', p.version, 'sha256', a.sha256,
-      'acceptedAt', a.accepted_at, 'ip', a.ip)::text as item
-    from policy_acceptance a join policy_version p on p.id = a.policy_version_id
-    where a.user_id = ${userId} and a.id > coalesce(${after}::text, '') order by a.id limit ${PAGE}`,
-};
+  key: sql`a.id`,
+  owner: sql`a.user_id`,
+  from: sql`policy_acceptance a join policy_version p on p.id = a.policy_version_id`,
+  item: sql`'version', p.version, 'sha256', a.sha256, 'acceptedAt', a.accepted_at, 'ip', a.ip`,
+});
 
-const sessions: Chapter = {
+const sessions = keyedChapter({
   name: 'sessions',
-  rowsMax: FEW,
-  pageSize: PAGE,
-  page: ({ userId, after }) => sql`
-    select s.id as key, jsonb_build_object('userAgent', s.user_agent, 'ip', s.ip, 'createdAt', s.created_at,
-      'lastSeenAt', s.last_seen_at, 'expiresAt', s.expires_at)::text as item
-    from session s where s.user_id = ${userId} and s.id > coalesce(${after}::text, '')
-    order by s.id limit ${PAGE}`,
-};
+  key: sql`s.id`,
+  owner: sql`s.user_id`,
+  from: sql`session s`,
+  item: sql`'userAgent', s.user_agent, 'ip', s.ip, 'createdAt', s.created_at,
+    'lastSeenAt', s.last_seen_at, 'expiresAt', s.expires_at`,
+});
 
-const accessTokens: Chapter = {
+const accessTokens = keyedChapter({
   name: 'accessTokens',
-  rowsMax: FEW,
-  pageSize: PAGE,
-  page: ({ userId, after }) => sql`
-    select t.id as key, jsonb_build_object('name', t.name, 'prefix', t.prefix, 'scopes', t.scopes,
-      'createdAt', t.created_at, 'lastUsedAt', t.last_used_at, 'expiresAt', t.expires_at,
-      'revokedAt', t.revoked_at)::text as item
-    from access_token t where t.user_id = ${userId} and t.id > coalesce(${after}::text, '')
-    order by t.id limit ${PAGE}`,
-};
+  key: sql`t.id`,
+  owner: sql`t.user_id`,
+  from: sql`access_token t`,
+  item: sql`'name', t.name, 'prefix', t.prefix, 'scopes', t.scopes, 'createdAt', t.created_at,
+    'lastUsedAt', t.last_used_at, 'expiresAt', t.expires_at, 'revokedAt', t.revoked_at`,
+});
 
-const passkeys: Chapter = {
+const passkeys = keyedChapter({
   name: 'passkeys',
-  rowsMax: FEW,
-  pageSize: PAGE,
-  page: ({ userId, after }) => sql`
-    select p.id as key, jsonb_build_object('name', p.name, 'createdAt', p.created_at,
-      'lastUsedAt', p.last_used_at)::text as item
-    from passkey p where p.user_id = ${userId} and p.id > coalesce(${after}::text, '')
-    order by p.id limit ${PAGE}`,
-};
+  key: sql`p.id`,
+  owner: sql`p.user_id`,
+  from: sql`passkey p`,
+  item: sql`'name', p.name, 'createdAt', p.created_at, 'lastUsedAt', p.last_used_at`,
+});
 
-const linkedIdentities: Chapter = {
+const linkedIdentities = keyedChapter({
   name: 'linkedIdentities',
-  rowsMax: FEW,
-  pageSize: PAGE,
-  page: ({ userId, after }) => sql`
-    select i.id as key, jsonb_build_object('issuer', i.issuer, 'subject', i.subject, 'email', i.email,
-      'createdAt', i.created_at, 'lastUsedAt', i.last_used_at)::text as item
-    from linked_identity i where i.user_id = ${userId} and i.id > coalesce(${after}::text, '')
-    order by i.id limit ${PAGE}`,
-};
+  key: sql`i.id`,
+  owner: sql`i.user_id`,
+  from: sql`linked_identity i`,
+  item: sql`'issuer', i.issuer, 'subject', i.subject, 'email', i.email,
+    'createdAt', i.created_at, 'lastUsedAt', i.last_used_at`,
+});
 
-/** Nothing of a key's secret but what its owner sees of it anyway. */
-const apiKeys: Chapter = {
+/** Of the secret, only the first and last characters, which the console shows too. */
+const apiKeys = keyedChapter({
   name: 'apiKeys',
-  rowsMax: FEW,
-  pageSize: PAGE,
-  page: ({ userId, after }) => sql`
-    select k.id as key, jsonb_build_object('id', k.id, 'name', k.name, 'prefix', k.prefix,
-      'suffix', k.suffix, 'group', k.billing_group, 'state', k.state, 'disabledReason', k.disabled_reason,
-      'poolId', k.pool_id, 'allowedIps', k.allowed_ips, 'spendLimit', k.spend_limit,
-      'expiresAt', k.expires_at, 'createdAt', k.created_at, 'revealedAt', k.revealed_at)::text as item
-    from api_key k where k.owner_id = ${userId} and k.id > coalesce(${after}::text, '')
-    order by k.id limit ${PAGE}`,
-};
+  key: sql`k.id`,
+  owner: sql`k.owner_id`,
+  from: sql`api_key k`,
+  item: sql`'id', k.id, 'name', k.name, 'prefix', k.prefix, 'suffix', k.suffix, 'group', k.billing_group,
+    'state', k.state, 'disabledReason', k.disabled_reason, 'poolId', k.pool_id, 'allowedIps', k.allowed_ips,
+    'spendLimit', k.spend_limit, 'expiresAt', k.expires_at, 'createdAt', k.created_at,
+    'revealedAt', k.revealed_at`,
+});
 
-const pools: Chapter = {
+const pools = keyedChapter({
   name: 'pools',
-  rowsMax: FEW,
-  pageSize: PAGE,
-  page: ({ userId, after }) => sql`
-    select p.id as key, jsonb_build_object('id', p.id, 'name', p.name, 'subdomain', p.subdomain,
-      'state', p.state, 'autoRenew', p.auto_renew, 'createdAt', p.created_at, 'endsAt', p.ends_at,
-      'models', (select jsonb_agg(m.record ->> 'name' order by m.position) from pool_models m
-        where m.pool_id = p.id),
-      'periods', (select jsonb_agg(jsonb_build_object('startsAt', d.starts_at, 'endsAt', d.ends_at,
-        'paid', d.paid, 'giftGranted', d.gift_granted, 'refunded', d.refunded) order by d.number)
-        from pool_periods d where d.pool_id = p.id))::text as item
-    from pools p where p.owner_id = ${userId} and p.id > coalesce(${after}::text, '')
-    order by p.id limit ${PAGE}`,
-};
+  key: sql`p.id`,
+  owner: sql`p.owner_id`,
+  from: sql`pools p`,
+  item: sql`'id', p.id, 'name', p.name, 'subdomain', p.subdomain, 'state', p.state,
+    'autoRenew', p.auto_renew, 'createdAt', p.created_at, 'endsAt', p.ends_at,
+    'models', (select jsonb_agg(m.record ->> 'name' order by m.position) from pool_models m
+      where m.pool_id = p.id),
+    'periods', (select jsonb_agg(jsonb_build_object('startsAt', d.starts_at, 'endsAt', d.ends_at,
+      'paid', d.paid, 'giftGranted', d.gift_granted, 'refunded', d.refunded) order by d.number)
+      from pool_periods d where d.pool_id = p.id)`,
+});
 
 const wallet: Chapter = {
   name: 'walletEntries',
@@ -143,7 +153,7 @@ const wallet: Chapter = {
     order by e.seq limit ${PAGE}`,
 };
 
-/** Metadata, for there is nothing else; newest first, as the log is indexed. */
+/** Metadata of requests; nothing else is stored. Newest first, like the index of the table. */
 const usage: Chapter = {
   name: 'usage',
   rowsMax: MANY,
@@ -162,43 +172,37 @@ const usage: Chapter = {
     order by u.at desc, u.id desc limit ${PAGE}`,
 };
 
-const switches: Chapter = {
+const switches = keyedChapter({
   name: 'personalIntelligenceSwitches',
-  rowsMax: FEW,
-  pageSize: PAGE,
-  page: ({ userId, after }) => sql`
-    select s.kind as key, jsonb_build_object('kind', s.kind, 'enabled', s.enabled,
-      'changedAt', s.changed_at)::text as item
-    from personal_switch s where s.user_id = ${userId} and s.kind > coalesce(${after}::text, '')
-    order by s.kind limit ${PAGE}`,
-};
+  key: sql`s.kind`,
+  owner: sql`s.user_id`,
+  from: sql`personal_switch s`,
+  item: sql`'kind', s.kind, 'enabled', s.enabled, 'changedAt', s.changed_at`,
+});
 
-const conversations: Chapter = {
+const conversations = keyedChapter({
   name: 'conversations',
+  key: sql`c.id`,
+  owner: sql`c.user_id`,
+  from: sql`conversation c`,
+  item: sql`'id', c.id, 'title', c.title, 'model', c.model_name,
+    'createdAt', c.created_at, 'updatedAt', c.updated_at`,
   rowsMax: MANY,
-  pageSize: PAGE,
-  page: ({ userId, after }) => sql`
-    select c.id as key, jsonb_build_object('id', c.id, 'title', c.title, 'model', c.model_name,
-      'createdAt', c.created_at, 'updatedAt', c.updated_at)::text as item
-    from conversation c where c.user_id = ${userId} and c.id > coalesce(${after}::text, '')
-    order by c.id limit ${PAGE}`,
-};
+});
 
-const messages: Chapter = {
+const messages = keyedChapter({
   name: 'messages',
+  key: sql`m.id`,
+  owner: sql`c.user_id`,
+  from: sql`conversation_message m join conversation c on c.id = m.conversation_id`,
+  item: sql`'id', m.id, 'conversationId', m.conversation_id, 'parentId', m.parent_id, 'role', m.role,
+    'content', m.content, 'reasoning', m.reasoning, 'attachments', m.attachments, 'state', m.state,
+    'model', m.model_name, 'requestId', m.request_id, 'createdAt', m.created_at`,
   rowsMax: MANY,
   pageSize: MESSAGES_PAGE,
-  page: ({ userId, after }) => sql`
-    select m.id as key, jsonb_build_object('id', m.id, 'conversationId', m.conversation_id,
-      'parentId', m.parent_id, 'role', m.role, 'content', m.content, 'reasoning', m.reasoning,
-      'attachments', m.attachments, 'state', m.state, 'model', m.model_name,
-      'requestId', m.request_id, 'createdAt', m.created_at)::text as item
-    from conversation_message m join conversation c on c.id = m.conversation_id
-    where c.user_id = ${userId} and m.id > coalesce(${after}::text, '')
-    order by m.id limit ${MESSAGES_PAGE}`,
-};
+});
 
-/** The file, in this order. */
+/** The chapters in the order in which the file holds them. */
 export const CHAPTERS: readonly Chapter[] = [
   profile,
   policyAcceptances,

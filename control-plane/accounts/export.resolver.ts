@@ -1,27 +1,27 @@
-/** Taking one's data along, on the API. */
+/** GraphQL mutation that prepares a download of the caller's personal data. */
 import 'reflect-metadata';
 import { Ctx, Field, Mutation, ObjectType, Resolver } from 'type-graphql';
-import { actorOf, Authorized, viewerOf } from '../context.ts';
-import type { Context } from '../context.ts';
-import { outcome, UserError } from '../errors.ts';
-import { DateTime, WebAddress } from '../scalars.ts';
+import { actorOf, Authorized, viewerOf } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { outcome, UserError } from '../graphql/errors.ts';
+import { DateTime, WebAddress } from '../graphql/scalars.ts';
 import { exportPath } from './export.routes.ts';
 import { requestExport } from './export.service.ts';
 
-/** A file with the caller's data. */
+/** A download of the caller's personal data. */
 @ObjectType({ description: "A file with the caller's data, as JSON." })
 export class PersonalDataExport {
   @Field(() => WebAddress, {
-    description: "Where this browser downloads it, once; nobody else's session can.",
+    description: "Address of the download. It works once, and only in the caller's session.",
   })
   downloadUrl!: string;
 
-  @Field(() => DateTime, { description: 'Until when the download may be begun.' })
+  @Field(() => DateTime, { description: 'Until when the download must be started.' })
   expiresAt!: Date;
 }
 
-/** Result of asking for it. */
-@ObjectType({ description: 'Result of asking for it.' })
+/** Result of `personalDataExport`. */
+@ObjectType({ description: 'Result of requesting an export of personal data.' })
 export class PersonalDataExportPayload {
   @Field(() => PersonalDataExport, { nullable: true, description: 'The file.' })
   export?: PersonalDataExport | null;
@@ -30,14 +30,15 @@ export class PersonalDataExportPayload {
   userErrors!: UserError[];
 }
 
-/** Personal data as a file. */
+/** Export of personal data. */
 @Resolver()
 export class ExportResolver {
   @Authorized('USER')
   @Mutation(() => PersonalDataExportPayload, {
     description:
-      'Profile, policy acceptances, sessions, tokens, keys without secrets, wallet, usage log, switches ' +
-      'and stored chats of the caller, as one JSON file.',
+      "Prepares a JSON file, without secrets, with the caller's profile, policy acceptances, sessions, " +
+      'access tokens, passkeys, linked identities, API keys, pools, wallet, usage log, switches and stored ' +
+      'chats.',
   })
   personalDataExport(@Ctx() context: Context): Promise<PersonalDataExportPayload> {
     return outcome({ export: null }, async () => {

@@ -1,27 +1,29 @@
-/** Where a browser downloads the personal data of the user who is signed in to it. */
+/** HTTP route with which a signed-in browser downloads its user's personal data. */
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Contexts } from '../request-context.ts';
+import type { Contexts } from '../request/request-context.ts';
 import { beginExport, writeExport } from './export.service.ts';
 
 const PATH = '/exports/personal';
 
-/** The path of a download. It holds no secret: only its owner's session opens it, and once. */
+/** Path of a download. The id is no secret: the download works once, and only in its owner's session. */
 export function exportPath(id: string): string {
   return `${PATH}/${id}`;
 }
 
-/** Registers the download. To everybody else, and a second time, it is not there. */
+/** Registers the route. It answers 404 to other users, and when the download was used or has expired. */
 export function serveExports(server: FastifyInstance, contexts: Contexts): void {
   server.get(
     `${PATH}/:id`,
-    // A HEAD would use up the download and bring nothing.
+    // A HEAD request would use up the download without delivering it.
     { exposeHeadRoute: false },
     async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
       const { em, viewer } = await contexts.ofRequest(request.raw, request.id, () => {});
       const isOwners = viewer?.session && (await beginExport(em, viewer.id, request.params.id));
       if (!isOwners)
-        return reply.code(404).send({ error: 'This download is not there, or was used already.' });
+        return reply
+          .code(404)
+          .send({ error: 'This download is unknown, used or expired. Request a new one in your profile.' });
       const day = new Date().toISOString().slice(0, 10);
       return reply
         .header('cache-control', 'no-store')

@@ -1,29 +1,29 @@
-/** Personal data as a file: asked for by its owner, good for one download, written as it is read. */
+/** Exports the personal data of a user as one JSON file, which its owner can download once. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { audit } from '../audit/audit.service.ts';
-import type { Actor } from '../context.ts';
-import { newId } from '../ids.ts';
-import { inTransaction, query, queryOne, sql } from '../sql.ts';
+import type { Actor } from '../graphql/context.ts';
+import { newId } from '../database/ids.ts';
+import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
 import { UserSchema } from './account.entity.ts';
-import { beginAttempt } from './attempts.ts';
+import { countAction } from './rate-limits.ts';
 import { CHAPTERS } from './export.chapters.ts';
 import type { Chapter } from './export.chapters.ts';
-import { notify } from './notices.ts';
+import { notifyOwner } from './notices.ts';
 
-/** How long a download may wait to be begun, in ms. */
+/** How long a requested download can be started, in ms. */
 const WAIT_MS = 15 * 60_000;
 const FORMAT = 'gateway-personal-data-1';
 
-/** A download that may be begun once, by its owner's browser. */
+/** A download that its owner's browser may start once, before `expiresAt`. */
 export interface ExportTicket {
   id: string;
   expiresAt: Date;
 }
 
-/** Allows one download; audited, and told to the owner. Throws RATE_LIMITED. */
+/** Allows one download, writes it to the audit log and notifies the owner. Throws RATE_LIMITED. */
 export async function requestExport(em: EntityManager, userId: string, actor: Actor): Promise<ExportTicket> {
   const user = await em.findOneOrFail(UserSchema, { id: userId });
-  await beginAttempt(em, { purpose: 'export', email: user.email, ip: actor.ip });
+  await countAction(em, { purpose: 'export', email: user.email, ip: actor.ip });
   return inTransaction(em, async (inner) => {
     const id = newId('exp');
     const expiresAt = new Date(Date.now() + WAIT_MS);
@@ -36,14 +36,14 @@ export async function requestExport(em: EntityManager, userId: string, actor: Ac
       action: 'user.export',
       targetType: 'User',
       targetId: userId,
-      reason: 'Asked for by the owner.',
+      reason: 'Requested by the owner.',
     });
-    await notify(inner, user, { kind: 'DATA_EXPORTED', ip: actor.ip });
+    await notifyOwner(inner, user, { kind: 'DATA_EXPORTED', ip: actor.ip });
     return { id, expiresAt };
   });
 }
 
-/** Takes the download out of use; false where it is somebody else's, was begun or is too old. */
+/** Marks the download as used. False if it belongs to another user, was used or has expired. */
 export async function beginExport(em: EntityManager, userId: string, id: string): Promise<boolean> {
   const begun = await queryOne(
     em,
@@ -54,7 +54,8 @@ export async function beginExport(em: EntityManager, userId: string, id: string)
 }
 
 /**
- * The file as JSON, in pieces: never more than a page of rows is in memory. `fork` gives a session a page.
+ * Yields the JSON file in pieces, with at most one page of rows in memory. `fork` returns a new EntityManager
+ * for each page.
  */
 export async function* writeExport(
   fork: () => EntityManager,
@@ -71,7 +72,7 @@ export async function* writeExport(
   yield `,\n"cutAtTheLimit":${JSON.stringify(cut)}}\n`;
 }
 
-/** Returns whether all rows were written. */
+/** Yields the rows of one chapter. Returns false if the chapter was cut at `rowsMax`. */
 async function* writeChapter(
   fork: () => EntityManager,
   userId: string,

@@ -1,10 +1,11 @@
+/** Tests the export of personal data and the closing of accounts. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { codesOf, pick, startTestApp } from '../../test/control/app.ts';
 import type { Browser, TestApp } from '../../test/control/app.ts';
 import { adjust } from '../wallet/wallet.service.ts';
-import { SYSTEM_ACTOR } from '../context.ts';
-import { newId } from '../ids.ts';
-import { query, sql } from '../sql.ts';
+import { SYSTEM_ACTOR } from '../graphql/context.ts';
+import { newId } from '../database/ids.ts';
+import { query, sql } from '../database/sql.ts';
 import { UserSchema } from './account.entity.ts';
 import type { UserRow } from './account.entity.ts';
 import { writeExport } from './export.service.ts';
@@ -36,7 +37,7 @@ async function pathOf(browser: Browser): Promise<string> {
   return new URL(url).pathname;
 }
 
-/** A user with something of everything; the secrets are what no file may hold. */
+/** Creates a user with data in every chapter. `secrets` must not appear in the file. */
 async function fill(email: string): Promise<{ browser: Browser; secrets: string[] }> {
   const browser = await test.user(email);
   const { id } = await userOf(email);
@@ -113,7 +114,7 @@ async function addPool(userId: string): Promise<void> {
 }
 
 describe('an export of personal data', () => {
-  it('holds what is kept of its owner, every row once, and no secret', async () => {
+  it('contains every stored row of its owner once, and no secret', async () => {
     const { browser, secrets } = await fill('ann@example.com');
     const { id } = await userOf('ann@example.com');
     await addUsage(id, 1203);
@@ -143,7 +144,7 @@ describe('an export of personal data', () => {
     expect(text).not.toMatch(/argon2|digest|sealed|gws_|gqt_\w{20}|sk-\w{20}/i);
   });
 
-  it('holds nothing of anybody else', async () => {
+  it('contains no data of other users', async () => {
     await fill('bob@example.com');
     const { id } = await userOf('bob@example.com');
     const other = await test.user('cem@example.com');
@@ -153,7 +154,7 @@ describe('an export of personal data', () => {
     expect(text).not.toMatch(new RegExp(`${id}|bob@|About cats|Laptop|Team`));
   });
 
-  it('is downloaded once, in time, by its owner alone', async () => {
+  it('can be downloaded once, by its owner, until it expires', async () => {
     const owner = await test.user('dan@example.com');
     const stranger = await test.user('eve@example.com');
     const path = await pathOf(owner);
@@ -166,7 +167,7 @@ describe('an export of personal data', () => {
     expect((await owner.visit(late)).status).toBe(404);
   });
 
-  it('is allowed five times in a quarter of an hour, each in the audit log', async () => {
+  it('is limited to five in 15 minutes, and each is written to the audit log', async () => {
     const owner = await test.user('fay@example.com');
     const { id } = await userOf('fay@example.com');
     const answers = [];
@@ -182,7 +183,7 @@ describe('an export of personal data', () => {
     expect(events).toHaveLength(5);
   });
 
-  it('is written a page at a time, however much there is', async () => {
+  it('is read and written page by page', async () => {
     await test.user('gus@example.com');
     const { id } = await userOf('gus@example.com');
     await addUsage(id, 2000);
@@ -199,7 +200,7 @@ describe('an export of personal data', () => {
 });
 
 describe('closing an account', () => {
-  it('forgets everything but the bookkeeping', async () => {
+  it('deletes all personal data except usage log and ledger', async () => {
     const { browser } = await fill('hal@example.com');
     const { id } = await userOf('hal@example.com');
     await addUsage(id, 3);

@@ -1,13 +1,14 @@
-/** The second factor: an authenticator app with recovery codes, and proving again who sits at a browser. */
+/** The second factor (authenticator app and recovery codes), and re-authentication of a signed-in user. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { digestOf } from '@gateway/shared/secrets';
-import { UserFailure } from '../errors.ts';
-import { signInFailures } from '../metrics.ts';
-import { inTransaction, query, queryOne, sql } from '../sql.ts';
-import { lock, unlock } from '../upstreams/vault.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { signInFailures } from '../process/metrics.ts';
+import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
+import { decryptSecret, encryptSecret } from '../upstreams/stored-secrets.ts';
+import type { SecretLocation } from '../upstreams/stored-secrets.ts';
 import { UserSchema } from './account.entity.ts';
 import type { UserRow } from './account.entity.ts';
-import { attemptSucceeded, beginAttempt } from './attempts.ts';
+import { countAction, uncountAction } from './rate-limits.ts';
 import type { RelyingParty } from './passkey.challenge.ts';
 import { checkPasskey } from './passkey.service.ts';
 import { passwordMatches } from './password.ts';
@@ -16,32 +17,35 @@ import { matchingStep, newRecoveryCode, newTotpSecret, otpauthUri, plainRecovery
 const RECOVERY_CODES = 10;
 const ISSUER = 'Gateway';
 
-/** What a user gave beside the password. */
+/** Second factor as the user entered it. */
 export interface SecondFactor {
   totpCode?: string | null;
   recoveryCode?: string | null;
-  /** Opens the sealed secret of the app. */
+  /** SECRET_KEY, which decrypts the secret of the app. */
   secretKey: string;
 }
 
-/** A proof of who sits there. */
-export interface Proof extends SecondFactor {
+/** Credentials with which a signed-in user re-authenticates. */
+export interface Reauthentication extends SecondFactor {
   password?: string | null;
-  /** What a passkey answered, instead of password and second factor. */
+  /** Response of a passkey, instead of password and second factor. */
   passkey?: unknown;
-  /** Where passkeys are valid; null where they cannot be used. */
+  /** Relying party of passkeys; null if passkeys cannot be used. */
   party: RelyingParty | null;
-  /** Whether the session was opened a moment ago: all that somebody without a password can show. */
+  /** Whether the user signed in recently, which is enough for a user without a password. */
   isFresh: boolean;
   ip: string | null;
+  /** The session of the user, whose failures are counted by themselves. */
+  sessionId: string;
 }
 
+/** State of the second factor, as its owner sees it. */
 export interface FactorView {
   totpEnabled: boolean;
   recoveryCodesLeft: number;
 }
 
-/** What a user has beside the password. */
+/** Whether the user has a confirmed authenticator app, and how many recovery codes are unused. */
 export async function factorsOf(em: EntityManager, userId: string): Promise<FactorView> {
   const row = await queryOne<{ enabled: boolean; codes: number }>(
     em,
@@ -52,27 +56,29 @@ export async function factorsOf(em: EntityManager, userId: string): Promise<Fact
   return { totpEnabled: row?.enabled ?? false, recoveryCodesLeft: row?.codes ?? 0 };
 }
 
-/** A new secret for an app, not in force before `confirmTotp`. Throws CONFLICT where one is in force. */
+/**
+ * Creates a secret for an authenticator app, active after `confirmTotp`. Throws CONFLICT if one is active.
+ */
 export async function enrolTotp(
   em: EntityManager,
   user: { id: string; email: string },
   secretKey: string,
 ): Promise<{ secret: string; otpauthUri: string }> {
   const secret = newTotpSecret();
-  const sealed = lock(secretKey, secret, placeOf(user.id));
+  const sealed = encryptSecret(secretKey, secret, locationOf(user.id));
   const row = await queryOne(
     em,
     sql`insert into totp_factor (user_id, sealed_secret) values (${user.id}, ${sealed})
     on conflict (user_id) do update set sealed_secret = excluded.sealed_secret, last_step = 0
     where totp_factor.confirmed_at is null returning user_id`,
   );
-  if (!row) throw new UserFailure('CONFLICT', 'An authenticator app is in use already. Remove it first.');
+  if (!row) throw new UserFailure('CONFLICT', 'You already have an authenticator app. Remove it first.');
   return { secret, otpauthUri: otpauthUri(secret, { account: user.email, issuer: ISSUER }) };
 }
 
 /**
- * Puts the enrolled app into force and returns fresh recovery codes, which exist in this result alone. Throws
- * CREDENTIALS_INVALID for a wrong code, NOT_FOUND where nothing waits for confirmation.
+ * Activates the enrolled app and returns new recovery codes, of which only digests are stored. Throws
+ * CREDENTIALS_INVALID for a wrong code, NOT_FOUND if no enrolment is pending.
  */
 export async function confirmTotp(
   em: EntityManager,
@@ -80,16 +86,20 @@ export async function confirmTotp(
   { code, secretKey }: { code: string; secretKey: string },
 ): Promise<string[]> {
   return inTransaction(em, async (inner) => {
-    const waiting = await queryOne(
+    const pending = await queryOne(
       inner,
       sql`select from totp_factor where user_id = ${userId} and confirmed_at is null for update`,
     );
-    if (!waiting) throw new UserFailure('NOT_FOUND', 'Enrol an authenticator app first.');
+    if (!pending) throw new UserFailure('NOT_FOUND', 'No authenticator app is pending. Set one up first.');
     if (!(await useTotp(inner, userId, { totpCode: code, secretKey })))
-      throw new UserFailure('CREDENTIALS_INVALID', 'This code is not right. Try the next one.', 'code');
+      throw new UserFailure(
+        'CREDENTIALS_INVALID',
+        'Wrong code. Wait for the next one and enter that.',
+        'code',
+      );
     await query(inner, sql`update totp_factor set confirmed_at = now() where user_id = ${userId}`);
     const codes = Array.from({ length: RECOVERY_CODES }, newRecoveryCode);
-    const digests = codes.map((one) => digestOf(`${userId} ${plainRecoveryCode(one)}`));
+    const digests = codes.map((recoveryCode) => digestOf(`${userId} ${plainRecoveryCode(recoveryCode)}`));
     await query(inner, sql`delete from recovery_code where user_id = ${userId}`);
     await query(
       inner,
@@ -100,17 +110,17 @@ export async function confirmTotp(
   });
 }
 
-/** Takes app and recovery codes away. */
+/** Removes authenticator app and recovery codes of a user. */
 export async function removeTotp(em: EntityManager, userId: string): Promise<void> {
   await query(em, sql`delete from totp_factor where user_id = ${userId}`);
   await query(em, sql`delete from recovery_code where user_id = ${userId}`);
 }
 
 /**
- * Passes where the user has no second factor or showed it. A code and a recovery code work once. Throws
- * TOTP_REQUIRED where none was given, CREDENTIALS_INVALID for a wrong one.
+ * Checks the second factor if the user has one. Each code works once. Throws TOTP_REQUIRED if none was given,
+ * CREDENTIALS_INVALID for a wrong or used one.
  */
-export async function demandSecondFactor(
+export async function requireSecondFactor(
   em: EntityManager,
   userId: string,
   given: SecondFactor,
@@ -120,42 +130,51 @@ export async function demandSecondFactor(
     throw new UserFailure('TOTP_REQUIRED', 'Enter the code of your authenticator app.', 'totpCode');
   if (given.totpCode ? await useTotp(em, userId, given) : await useRecoveryCode(em, userId, given)) return;
   signInFailures.inc({ reason: 'second_factor' });
-  throw new UserFailure('CREDENTIALS_INVALID', 'This code is not right, or was used already.', 'totpCode');
+  throw new UserFailure('CREDENTIALS_INVALID', 'Wrong or used code. Enter the next one.', 'totpCode');
 }
 
 /**
- * Passes where password and second factor, or else a passkey, are the user's. Failures count like those of
- * signing in. Throws CREDENTIALS_INVALID, TOTP_REQUIRED, RATE_LIMITED, and REAUTH_REQUIRED where there is
- * no password to show.
+ * Checks password and second factor, or a passkey, of a signed-in user, and returns the user. Failures are
+ * counted for the session. Throws CREDENTIALS_INVALID, TOTP_REQUIRED, RATE_LIMITED, and REAUTH_REQUIRED
+ * if the user has no password and did not sign in recently.
  */
-export async function prove(em: EntityManager, userId: string, proof: Proof): Promise<UserRow> {
+export async function reauthenticate(
+  em: EntityManager,
+  userId: string,
+  given: Reauthentication,
+): Promise<UserRow> {
   const user = await em.findOneOrFail(UserSchema, { id: userId });
-  const attempt = { purpose: 'sign-in' as const, email: user.email, ip: proof.ip };
-  await beginAttempt(em, attempt);
-  if (proof.passkey && proof.party) {
-    const use = { purpose: 'PROVE' as const, userId, credential: proof.passkey };
-    const proven = await checkPasskey(em, proof.party, use);
-    await attemptSucceeded(em, attempt);
-    return proven;
+  const { ip, sessionId } = given;
+  const action = { purpose: 'reauthenticate' as const, email: user.email, ip, apart: sessionId };
+  await countAction(em, action);
+  if (given.passkey && given.party) {
+    const use = { purpose: 'PROVE' as const, userId, credential: given.passkey };
+    const owner = await checkPasskey(em, given.party, use);
+    await uncountAction(em, action);
+    return owner;
   }
-  const matches = await passwordMatches(user.passwordHash ?? null, proof.password ?? '');
-  if (!user.passwordHash && !proof.isFresh)
-    throw new UserFailure('REAUTH_REQUIRED', 'Sign out and in again at your provider, or use a passkey.');
+  const claimant = { rank: 'user', name: userId } as const;
+  const matches = await passwordMatches(user.passwordHash ?? null, given.password ?? '', claimant);
+  if (!user.passwordHash && !given.isFresh)
+    throw new UserFailure(
+      'REAUTH_REQUIRED',
+      'Sign out, then sign in again at your provider or with a passkey.',
+    );
   if (user.passwordHash && !matches)
-    throw new UserFailure('CREDENTIALS_INVALID', 'The password is not right.', 'password');
-  await demandSecondFactor(em, userId, proof);
-  await attemptSucceeded(em, attempt);
+    throw new UserFailure('CREDENTIALS_INVALID', 'Wrong password. Try again.', 'password');
+  await requireSecondFactor(em, userId, given);
+  await uncountAction(em, action);
   return user;
 }
 
-/** A step counts once, also for two that come at the same moment. */
+/** Whether the code is right. The conditional update accepts each code once, also in concurrent requests. */
 async function useTotp(em: EntityManager, userId: string, given: SecondFactor): Promise<boolean> {
   const row = await queryOne<{ sealed_secret: string }>(
     em,
     sql`select sealed_secret from totp_factor where user_id = ${userId}`,
   );
   if (!row || !given.totpCode) return false;
-  const secret = unlock(given.secretKey, row.sealed_secret, placeOf(userId));
+  const secret = decryptSecret(given.secretKey, row.sealed_secret, locationOf(userId));
   const step = matchingStep(secret, given.totpCode, Date.now());
   if (step === null) return false;
   const used = await queryOne(
@@ -166,6 +185,7 @@ async function useTotp(em: EntityManager, userId: string, given: SecondFactor): 
   return used !== undefined;
 }
 
+/** Whether the recovery code is right and unused. Marks it as used. */
 async function useRecoveryCode(em: EntityManager, userId: string, given: SecondFactor): Promise<boolean> {
   const digest = digestOf(`${userId} ${plainRecoveryCode(given.recoveryCode ?? '')}`);
   const used = await queryOne(
@@ -176,6 +196,6 @@ async function useRecoveryCode(em: EntityManager, userId: string, given: SecondF
   return used !== undefined;
 }
 
-function placeOf(userId: string): { table: string; id: string; field: string } {
+function locationOf(userId: string): SecretLocation {
   return { table: 'totp_factor', id: userId, field: 'secret' };
 }

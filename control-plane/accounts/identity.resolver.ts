@@ -1,53 +1,45 @@
-/** Signing in with an identity provider, and linking identities, on the API. */
+/** GraphQL operations to sign in with an identity provider, and to link and unlink identities. */
 import 'reflect-metadata';
 import { Arg, Ctx, Field, InputType, Mutation, ObjectType, Resolver } from 'type-graphql';
-import { Authorized, Public, sessionOf, viewerOf } from '../context.ts';
-import type { Context } from '../context.ts';
-import { outcome, UserError, UserFailure } from '../errors.ts';
-import { IdInput } from '../inputs.ts';
-import { WebAddress } from '../scalars.ts';
-import { SignInPayload, ViewerPayload } from './account.inputs.ts';
+import { Authorized, Public, sessionOf, viewerOf } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { outcome, UserError, UserFailure } from '../graphql/errors.ts';
+import { IdInput } from '../graphql/inputs.ts';
+import { WebAddress } from '../graphql/scalars.ts';
+import { SecondFactorInput, SignInPayload, ViewerPayload } from './account.inputs.ts';
 import { userById } from './account.service.ts';
-import { beginAttempt } from './attempts.ts';
-import { enter } from './enter.ts';
-import { signInByTicket, unlinkIdentity } from './identity.service.ts';
+import { countAction } from './rate-limits.ts';
+import { setSessionCookie } from './session-cookie.ts';
+import { signInByTicket } from './identity.service.ts';
 import { beginFlow } from './oidc.flow.ts';
-import { markBrowser } from './oidc.routes.ts';
+import { ensureBrowserToken } from './oidc.routes.ts';
+import { removeSignInMethod } from './sign-in-methods.ts';
 
-/** Ends signing in at a provider. */
-@InputType({ description: 'Ends signing in at a provider.' })
-export class OidcSignInInput {
+/** Input of `oidcSignIn`. */
+@InputType({ description: 'Completes a sign-in at the identity provider.' })
+export class OidcSignInInput extends SecondFactorInput {
   @Field(() => String, {
-    description: 'What stands after `#oidc=` where the provider sent the browser back to /sign-in.',
+    description: 'The text after `#oidc=` in the address /sign-in to which the browser came back.',
   })
   ticket!: string;
 
   @Field(() => String, {
     nullable: true,
-    description: 'For somebody new, after POLICY_NOT_ACCEPTED: the version of the privacy policy in force.',
+    description: 'Version of the privacy policy in force. Needed for a new user, after POLICY_NOT_ACCEPTED.',
   })
   acceptPolicyVersion?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Language of the console, for somebody new.' })
+  @Field(() => String, { nullable: true, description: 'Language of the console for a new user.' })
   locale?: string | null;
-
-  @Field(() => String, {
-    nullable: true,
-    description: 'The code of the authenticator app, where one is in use.',
-  })
-  totpCode?: string | null;
-
-  @Field(() => String, { nullable: true, description: 'A recovery code instead; each works once.' })
-  recoveryCode?: string | null;
 
   @Field(() => Boolean, {
     defaultValue: true,
-    description: 'Stay signed in for 14 days without use instead of one day.',
+    description: 'Whether the session ends after 14 days without use (true) or after one day (false).',
   })
   rememberMe!: boolean;
 }
 
-/** Where to send the browser. */
+/** Result of `identityLinkStart`. */
 @ObjectType({ description: 'Where to send the browser to link an identity.' })
 export class IdentityLinkPayload {
   @Field(() => WebAddress, {
@@ -60,14 +52,15 @@ export class IdentityLinkPayload {
   userErrors!: UserError[];
 }
 
-/** Identities at a provider. */
+/** Mutations of identities at the identity provider. */
 @Resolver()
 export class IdentityResolver {
   @Public()
   @Mutation(() => SignInPayload, {
     description:
-      'Opens a session after signing in at a provider. Somebody new is answered POLICY_NOT_ACCEPTED first ' +
-      'and gets an account with the same ticket and the version accepted. Sets the session cookie.',
+      'Opens a session after a sign-in at the identity provider, and sets the session cookie. For a new ' +
+      'user the first call fails with POLICY_NOT_ACCEPTED; a second call with the same ticket and ' +
+      'acceptPolicyVersion creates the account.',
   })
   oidcSignIn(
     @Ctx() context: Context,
@@ -76,7 +69,7 @@ export class IdentityResolver {
     const { em, browserToken, settings } = context;
     return outcome({ viewer: null, session: null, secondFactorRequired: false }, async () => {
       const given = { ...input, browserToken, secretKey: settings.secretKey };
-      const { user, session } = enter(context, await signInByTicket(em, given, context));
+      const { user, session } = setSessionCookie(context, await signInByTicket(em, given, context));
       return { viewer: user, session, secondFactorRequired: false };
     }).then((payload) => ({
       ...payload,
@@ -86,16 +79,17 @@ export class IdentityResolver {
 
   @Authorized('USER')
   @Mutation(() => IdentityLinkPayload, {
-    description: 'Begins to link an identity at the provider to the account of this session.',
+    description: "Starts to link an identity at the provider to the caller's account.",
   })
   identityLinkStart(@Ctx() context: Context): Promise<IdentityLinkPayload> {
     return outcome({ url: null }, async () => {
       const { em, oidc: client, settings, ip } = context;
       const { id: userId, email } = viewerOf(context);
       sessionOf(context);
-      if (!client) throw new UserFailure('CONFLICT', 'There is no identity provider here.');
-      await beginAttempt(em, { purpose: 'oidc', email, ip });
-      const browserToken = markBrowser(context);
+      if (!client)
+        throw new UserFailure('CONFLICT', 'No identity provider is configured. Sign in another way.');
+      await countAction(em, { purpose: 'oidc', email, ip });
+      const browserToken = ensureBrowserToken(context);
       const url = await beginFlow(em, { client, settings, browserToken, userId, next: null });
       return { url };
     });
@@ -103,16 +97,17 @@ export class IdentityResolver {
 
   @Authorized('USER')
   @Mutation(() => ViewerPayload, {
-    description: 'Unlinks an identity; CONFLICT for the only way to sign in.',
+    description: 'Unlinks an identity. Fails with CONFLICT if it is the only way to sign in.',
   })
   identityUnlink(
     @Ctx() context: Context,
     @Arg('input', () => IdInput, { description: 'The identity.' }) input: IdInput,
   ): Promise<ViewerPayload> {
-    const { id } = viewerOf(context);
+    const { em, ip } = context;
+    const { id: userId } = viewerOf(context);
     return outcome({ viewer: null }, async () => {
-      await unlinkIdentity(context.em, id, { id: input.id, ip: context.ip });
-      return { viewer: await userById(context.em, id) };
+      await removeSignInMethod(em, 'identity', { userId, id: input.id, ip });
+      return { viewer: await userById(em, userId) };
     });
   }
 }

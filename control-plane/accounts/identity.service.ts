@@ -1,26 +1,25 @@
 /**
- * Identities at a provider. An account is found by issuer and subject alone: an e-mail address, even a
- * verified one, never opens an account that somebody has already.
+ * Signs in with identities of the identity provider, and links them to accounts. Accounts are found only by
+ * issuer and subject: an e-mail address, even a verified one, never opens an existing account.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { UserFailure } from '../errors.ts';
-import { newId } from '../ids.ts';
-import { inTransaction, query, queryOne, sql, toDate } from '../sql.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { newId } from '../database/ids.ts';
+import { inTransaction, query, queryOne, sql, toDate } from '../database/sql.ts';
 import { UserSchema } from './account.entity.ts';
 import type { UserRow } from './account.entity.ts';
-import { attemptSucceeded, beginAttempt } from './attempts.ts';
-import { demandSecondFactor } from './factor.service.ts';
+import { uncountAction, countAction } from './rate-limits.ts';
+import { requireSecondFactor } from './factor.service.ts';
 import type { SecondFactor } from './factor.service.ts';
-import { notify } from './notices.ts';
+import { notifyOwner } from './notices.ts';
 import type { OidcIdentity } from './oidc.client.ts';
-import { readTicket, useTicket } from './oidc.flow.ts';
-import { demandWayIn } from './passkey.service.ts';
-import { accept, checkAcceptable } from './policy.service.ts';
+import { invalidTicket, readTicket, useTicket } from './oidc.flow.ts';
+import { recordAcceptance, requireCurrentPolicy } from './policy.service.ts';
 import { createAccount, localeFor } from './registration.service.ts';
 import { openSession } from './session.service.ts';
 import type { Origin, SignedIn } from './session.service.ts';
 
-/** Of one user. */
+/** Maximum number of linked identities of one user. */
 const IDENTITIES_MAX = 5;
 
 /** A linked identity as its owner sees it. */
@@ -31,7 +30,7 @@ export interface IdentityView {
   createdAt: Date;
 }
 
-/** The identities that sign in to an account, oldest first. */
+/** The linked identities of a user, oldest first. */
 export async function identitiesOf(em: EntityManager, userId: string): Promise<IdentityView[]> {
   const rows = await query<{ id: string; issuer: string; email: string | null; created_at: string }>(
     em,
@@ -46,47 +45,52 @@ export async function identitiesOf(em: EntityManager, userId: string): Promise<I
   }));
 }
 
-/** What the console sends after the provider sent the browser back. */
+/** Input with which the console completes a sign-in at the provider. */
 export interface TicketInput extends SecondFactor {
   ticket: string;
   browserToken: string | null;
-  /** Needed once, for an account that does not exist yet. */
+  /** Needed only to create an account. */
   acceptPolicyVersion?: string | null;
   locale?: string | null;
   rememberMe: boolean;
 }
 
 /**
- * Signs in as the identity of a ticket. Somebody new gets an account once the policy is accepted, not before.
- * Throws CREDENTIALS_INVALID, POLICY_*, TOTP_REQUIRED; INVALID where the provider has verified no address;
- * CONFLICT where the address has an account, whose owner has to link the identity; RATE_LIMITED.
+ * Signs in as the identity of a ticket, and creates an account for a new user who accepts the policy. Throws
+ * CREDENTIALS_INVALID, POLICY_*, TOTP_REQUIRED, RATE_LIMITED; INVALID if the provider has not verified the
+ * e-mail address; CONFLICT if another account has the address, whose owner must link the identity first.
  */
 export async function signInByTicket(
   em: EntityManager,
   input: TicketInput,
   origin: Origin,
 ): Promise<SignedIn> {
-  const attempt = { purpose: 'oidc' as const, email: null, ip: origin.ip };
-  await beginAttempt(em, attempt);
-  // Before the transaction: guesses count whatever becomes of it, and whoever holds the ticket's row never
-  // waits for a connection that those behind it hold.
+  const action = { purpose: 'oidc' as const, email: null, ip: origin.ip };
+  await countAction(em, action);
+  // Outside the transaction, so that wrong codes count even if the transaction is rolled back, and so that
+  // the holder of the ticket's row lock never waits for a database connection of those that wait for it.
   const proven = await provenUser(em, input, origin.ip);
   const signedIn = await inTransaction(em, async (inner) => {
     const identity = await useTicket(inner, input.ticket, input.browserToken);
     const known = await findUser(inner, identity);
-    // Linked or unlinked meanwhile: then nobody has shown that account's second factor.
-    if (known?.id !== proven?.id)
-      throw new UserFailure('CREDENTIALS_INVALID', 'Sign in at your provider again.', 'ticket');
+    // The identity was linked or unlinked meanwhile: the second factor of this account was not checked.
+    if (known?.id !== proven?.id) throw invalidTicket();
     const user = known ?? (await register(inner, identity, { ...input, ip: origin.ip }));
     if (user.state !== 'ACTIVE')
-      throw new UserFailure('CREDENTIALS_INVALID', 'This account cannot be signed in to.');
+      throw new UserFailure(
+        'CREDENTIALS_INVALID',
+        'This account is suspended or closed. Ask an administrator.',
+      );
     return { user, ...(await openSession(inner, user, { ...origin, remember: input.rememberMe })) };
   });
-  await attemptSucceeded(em, attempt);
+  await uncountAction(em, action);
   return signedIn;
 }
 
-/** Links an identity to the account of the user who asked for it. Throws TAKEN, LIMIT_REACHED. */
+/**
+ * Links an identity to the user's account and notifies the owner. Linking it again changes nothing. Throws
+ * TAKEN if it is linked to another account, LIMIT_REACHED.
+ */
 export async function linkIdentity(
   em: EntityManager,
   identity: OidcIdentity,
@@ -101,37 +105,19 @@ export async function linkIdentity(
         `You have ${IDENTITIES_MAX} linked identities. Unlink one first.`,
       );
     if (await insertIdentity(inner, identity, userId))
-      return notify(inner, user, { kind: 'IDENTITY_LINKED', ip });
+      return notifyOwner(inner, user, { kind: 'IDENTITY_LINKED', ip });
     if ((await findUser(inner, identity))?.id !== userId)
-      throw new UserFailure('TAKEN', 'This identity signs in to another account.');
+      throw new UserFailure('TAKEN', 'This identity is linked to another account. Unlink it there first.');
   });
 }
 
-/** Unlinks an identity of the user. Throws NOT_FOUND; CONFLICT where nobody could sign in any more. */
-export async function unlinkIdentity(
-  em: EntityManager,
-  userId: string,
-  { id, ip }: { id: string; ip: string | null },
-): Promise<void> {
-  await inTransaction(em, async (inner) => {
-    const user = await inner.findOneOrFail(UserSchema, { id: userId });
-    await query(inner, sql`select from users where id = ${userId} for update`);
-    const removed = await queryOne(
-      inner,
-      sql`delete from linked_identity where id = ${id} and user_id = ${userId} returning id`,
-    );
-    if (!removed) throw new UserFailure('NOT_FOUND', 'There is no such identity.', 'id');
-    await demandWayIn(inner, user);
-    await notify(inner, user, { kind: 'IDENTITY_UNLINKED', ip });
-  });
-}
-
-/** Unlinks all of them. */
+/** Unlinks all identities of a user. */
 export async function removeIdentities(em: EntityManager, userId: string): Promise<void> {
   await query(em, sql`delete from linked_identity where user_id = ${userId}`);
   await query(em, sql`delete from oidc_flow where user_id = ${userId}`);
 }
 
+/** The user to whom the identity is linked, and marks the identity as used now. */
 async function findUser(em: EntityManager, { issuer, subject }: OidcIdentity): Promise<UserRow | null> {
   const row = await queryOne<{ user_id: string }>(
     em,
@@ -150,42 +136,47 @@ async function register(
   if (!email)
     throw new UserFailure(
       'INVALID',
-      'Your provider has verified no e-mail address of yours. Verify one there.',
+      'Your provider has not verified your e-mail address. Verify it there, then sign in again.',
     );
   if (await em.count(UserSchema, { email }))
     throw new UserFailure(
       'CONFLICT',
-      'There is an account with this address already. Sign in to it and link this identity in your profile.',
+      'An account with this address exists. Sign in to it and link this identity under Profile, Security.',
     );
-  const policy = await checkAcceptable(em, input.acceptPolicyVersion ?? '');
+  const policy = await requireCurrentPolicy(em, input.acceptPolicyVersion ?? '');
   const locale = localeFor(input.locale);
   const emailVerifiedAt = new Date();
   const user = await createAccount(em, { email, displayName, locale, emailVerifiedAt, passwordHash: null });
-  await accept(em, { user, policy, ip: input.ip });
+  await recordAcceptance(em, { user, policy, ip: input.ip });
   await insertIdentity(em, identity, user.id);
   return user;
 }
 
-/** Whose account the ticket's identity signs in to, with the second factor shown; null for somebody new. */
+/**
+ * The user of the ticket's identity, after the second factor was checked; null if there is no account yet.
+ */
 async function provenUser(em: EntityManager, input: TicketInput, ip: string | null): Promise<UserRow | null> {
   const identity = await readTicket(em, input.ticket, input.browserToken);
   const user = await findUser(em, identity);
-  if (user?.state === 'ACTIVE') await passSecondFactor(em, user, { ...input, ip });
+  if (user?.state === 'ACTIVE') await checkSecondFactor(em, user, { ...input, ip });
   return user;
 }
 
-/** The provider's word stands for the password, never for the app. */
-async function passSecondFactor(
+/** A sign-in at the provider replaces the password, but not the second factor. */
+async function checkSecondFactor(
   em: EntityManager,
   user: UserRow,
   given: SecondFactor & { ip: string | null },
 ): Promise<void> {
-  const attempt = { purpose: 'sign-in' as const, email: user.email, ip: given.ip };
-  await beginAttempt(em, attempt);
-  await demandSecondFactor(em, user.id, given);
-  await attemptSucceeded(em, attempt);
+  // Only those get here who have signed in at the provider, so that strangers cannot use up the attempts.
+  const apart = 'identity provider';
+  const action = { purpose: 'sign-in' as const, email: user.email, ip: given.ip, apart };
+  await countAction(em, action);
+  await requireSecondFactor(em, user.id, given);
+  await uncountAction(em, action);
 }
 
+/** Returns false if the identity is linked already. */
 async function insertIdentity(em: EntityManager, identity: OidcIdentity, userId: string): Promise<boolean> {
   const row = await queryOne(
     em,

@@ -1,31 +1,33 @@
-/** Single-use links: the token stands in the fragment of an address, its digest in the database. */
+/**
+ * Creates and uses single-use links. The token is in the fragment of the address, its digest in the database.
+ */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { digestOf, issueSecret } from '@gateway/shared/secrets';
-import { UserFailure } from '../errors.ts';
-import { newId } from '../ids.ts';
-import { queryOne, query, sql } from '../sql.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { newId } from '../database/ids.ts';
+import { queryOne, query, sql } from '../database/sql.ts';
 import { AccountLinkSchema } from './account.entity.ts';
 
-/** What a link is good for: nothing else. */
+/** The only purpose that a link can be used for. */
 export type LinkPurpose = 'CLAIM' | 'RESET' | 'VERIFY' | 'CHANGE';
 
 const HOUR_MS = 60 * 60 * 1000;
-const LIFE_MS: Record<LinkPurpose, number> = {
+const LIFETIME_MS: Record<LinkPurpose, number> = {
   CLAIM: 24 * HOUR_MS,
   RESET: HOUR_MS,
   VERIFY: 24 * HOUR_MS,
   CHANGE: 24 * HOUR_MS,
 };
 
-/** A new token, which exists in this result alone. */
+/** A new token. Only its digest is stored. */
 export interface MintedLink {
   token: string;
   expiresAt: Date;
 }
 
 /**
- * A single-use link of a user: 24 hours, one hour for a reset. `email` is the address that it proves. Whoever
- * has a CLAIM link sets address and password.
+ * Creates a single-use link of a user, valid for 24 hours (RESET: one hour). `email` is the address that
+ * using the link verifies. The holder of a CLAIM link may set address and password.
  */
 export async function mintLink(
   em: EntityManager,
@@ -33,7 +35,7 @@ export async function mintLink(
   { purpose, email = null }: { purpose: LinkPurpose; email?: string | null } = { purpose: 'CLAIM' },
 ): Promise<MintedLink> {
   const token = issueSecret('gwl');
-  const expiresAt = new Date(Date.now() + LIFE_MS[purpose]);
+  const expiresAt = new Date(Date.now() + LIFETIME_MS[purpose]);
   const row = {
     id: newId('lnk'),
     userId,
@@ -48,7 +50,7 @@ export async function mintLink(
   return { token, expiresAt };
 }
 
-/** Makes links of a user void that were not used yet. */
+/** Deletes the user's unused links of these purposes. */
 export async function voidLinks(
   em: EntityManager,
   userId: string,
@@ -69,8 +71,8 @@ export interface UsedLink {
 }
 
 /**
- * Takes the link out of use, in the transaction of what it allows. Throws CREDENTIALS_INVALID where it is
- * unknown, used, too old or for another purpose.
+ * Marks the link as used. Call it in the transaction of the change that the link allows. Throws
+ * CREDENTIALS_INVALID if the link is unknown, used, expired or for another purpose.
  */
 export async function useLink(
   em: EntityManager,
@@ -84,12 +86,12 @@ export async function useLink(
       and purpose = any(${purposes}::text[])
     returning user_id, purpose, email`,
   );
-  if (!used) throw badLink();
+  if (!used) throw invalidLink();
   return { userId: used.user_id, purpose: used.purpose, email: used.email };
 }
 
-/** What is said of every link that does not work, whatever the reason. */
-export function badLink(): UserFailure {
-  const message = 'This link was used already or is too old. Ask for a new one.';
+/** The failure for every link that does not work. It does not tell the reason. */
+export function invalidLink(): UserFailure {
+  const message = 'This link is invalid, used or expired. Request a new one.';
   return new UserFailure('CREDENTIALS_INVALID', message, 'token');
 }

@@ -1,26 +1,25 @@
 /**
- * Words of the mails about accounts, in the languages of the console. Nothing stands in them that a
- * stranger may choose (no names, no browser): whoever enters somebody else's address must not be able to
- * write to them.
+ * Texts of the mails about accounts, in the languages of the console. They contain nothing that a user can
+ * choose, such as a name: somebody who enters another person's address must not be able to send a message.
  */
 
-/** The languages that mails are written in. */
+/** Languages of the mails. */
 export type MailLocale = 'en' | 'zh-CN';
 
-/** What a mail says. */
-export interface Words {
+/** Subject and body of a mail, as plain text. */
+export interface MailText {
   subject: string;
   text: string;
 }
 
-/** Why a link is mailed, or why none is. */
-export type LetterKind = 'register' | 'taken' | 'reset' | 'verify' | 'change';
+/** Kinds of mails that answer a request; `taken` says that the address already has an account. */
+export type LinkMailKind = 'register' | 'taken' | 'reset' | 'verify' | 'change';
 
-/** What happened to an account that its owner should know of. */
+/** Events of an account that its owner is notified of. */
 export type NoticeKind =
-  | 'NEW_PLACE'
+  | 'NEW_NETWORK'
   | 'PASSWORD_CHANGED'
-  | 'PASSWORD_CHANGED_ALONE'
+  | 'PASSWORD_CHANGED_SESSIONS_KEPT'
   | 'PASSWORD_RESET'
   | 'TOTP_ON'
   | 'TOTP_OFF'
@@ -33,64 +32,82 @@ export type NoticeKind =
   | 'DATA_EXPORTED';
 
 /** Subject and first sentence. */
-type Pair = readonly [string, string];
+type Opening = readonly [string, string];
 
-const LETTERS: Record<LetterKind, Record<MailLocale, Pair>> = {
+const LINK_MAILS: Record<LinkMailKind, Record<MailLocale, Opening>> = {
   register: {
-    en: ['Confirm your address', 'Open this link within 24 hours to finish your registration:'],
-    'zh-CN': ['确认您的邮箱地址', '请在 24 小时内打开此链接以完成注册：'],
+    en: [
+      'Confirm your e-mail address',
+      'Open this link within 24 hours to confirm your e-mail address and finish your registration:',
+    ],
+    'zh-CN': ['确认您的邮箱地址', '请在 24 小时内打开此链接，确认邮箱地址并完成注册：'],
   },
   taken: {
     en: [
       'You already have an account',
-      'This address already belongs to an account. Sign in, or set a new password:',
+      'An account with this e-mail address already exists. Open this page to sign in or set a new password:',
     ],
-    'zh-CN': ['您已有账户', '此邮箱地址已属于一个账户。请直接登录，或设置新密码：'],
+    'zh-CN': ['您已有账户', '使用此邮箱地址的账户已存在。请打开此页面登录，或设置新密码：'],
   },
   reset: {
-    en: ['Set a new password', 'Open this link within one hour to set a new password. It works once:'],
+    en: ['Set a new password', 'Open this link within one hour to set a new password. The link works once:'],
     'zh-CN': ['设置新密码', '请在一小时内打开此链接以设置新密码。链接仅可使用一次：'],
   },
   verify: {
-    en: ['Confirm your address', 'Open this link within 24 hours to confirm the address of your account:'],
+    en: [
+      'Confirm your e-mail address',
+      'Open this link within 24 hours to confirm the e-mail address of your account:',
+    ],
     'zh-CN': ['确认您的邮箱地址', '请在 24 小时内打开此链接以确认账户的邮箱地址：'],
   },
   change: {
     en: [
-      'Confirm your new address',
-      'Open this link within 24 hours to sign in with this address from now on:',
+      'Confirm your new e-mail address',
+      'Open this link within 24 hours. You then sign in to your account with this e-mail address:',
     ],
-    'zh-CN': ['确认您的新邮箱地址', '请在 24 小时内打开此链接，此后即使用此地址登录：'],
+    'zh-CN': [
+      '确认您的新邮箱地址',
+      '请在 24 小时内打开此链接，将此地址设为您账户的邮箱地址；此后请使用此地址登录：',
+    ],
   },
 };
 
-const NOTICES: Record<NoticeKind, Record<MailLocale, Pair>> = {
-  NEW_PLACE: {
-    en: ['New sign-in', 'Somebody signed in to your account from an address that was not used before.'],
-    'zh-CN': ['新的登录', '有人从一个此前未使用过的地址登录了您的账户。'],
+const NOTICES: Record<NoticeKind, Record<MailLocale, Opening>> = {
+  NEW_NETWORK: {
+    en: ['New sign-in', 'Somebody signed in to your account from a network that was not used before.'],
+    'zh-CN': ['新的登录', '有人从一个此前未使用过的网络登录了您的账户。'],
   },
   PASSWORD_CHANGED: {
-    en: ['Your password was changed', 'The password of your account was changed; all other sessions ended.'],
-    'zh-CN': ['您的密码已更改', '您账户的密码已更改，其他会话均已结束。'],
+    en: [
+      'Your password was changed',
+      'The password of your account was changed. All other sessions were signed out.',
+    ],
+    'zh-CN': ['您的密码已更改', '您账户的密码已更改，其他会话均已退出登录。'],
   },
-  PASSWORD_CHANGED_ALONE: {
-    en: ['Your password was changed', 'The password of your account was changed; other sessions go on.'],
-    'zh-CN': ['您的密码已更改', '您账户的密码已更改，其他会话仍然有效。'],
+  PASSWORD_CHANGED_SESSIONS_KEPT: {
+    en: [
+      'Your password was changed',
+      'The password of your account was changed. Other sessions stay signed in.',
+    ],
+    'zh-CN': ['您的密码已更改', '您账户的密码已更改，其他会话仍保持登录。'],
   },
   PASSWORD_RESET: {
-    en: ['Your password was reset', 'A new password was set by a link; all earlier sessions ended.'],
-    'zh-CN': ['您的密码已重置', '已通过链接设置新密码，之前的会话均已结束。'],
+    en: [
+      'Your password was reset',
+      'A new password was set by a link. All earlier sessions were signed out.',
+    ],
+    'zh-CN': ['您的密码已重置', '已通过链接设置新密码，之前的会话均已退出登录。'],
   },
   TOTP_ON: {
-    en: ['Authenticator app added', 'An authenticator app is asked for when you sign in from now on.'],
-    'zh-CN': ['已添加身份验证器', '今后登录时将需要身份验证器应用。'],
+    en: ['Authenticator app added', 'From now on you need a code of your authenticator app to sign in.'],
+    'zh-CN': ['已添加身份验证器', '今后登录时需要输入身份验证器应用的验证码。'],
   },
   TOTP_OFF: {
-    en: ['Authenticator app removed', 'No authenticator app is asked for any more when you sign in.'],
-    'zh-CN': ['已移除身份验证器', '登录时不再需要身份验证器应用。'],
+    en: ['Authenticator app removed', 'You no longer need a code of your authenticator app to sign in.'],
+    'zh-CN': ['已移除身份验证器', '今后登录时不再需要身份验证器应用的验证码。'],
   },
   TOKEN_CREATED: {
-    en: ['Access token created', 'An access token for scripts was made for your account.'],
+    en: ['Access token created', 'An access token for scripts was created for your account.'],
     'zh-CN': ['已创建访问令牌', '已为您的账户创建一个脚本访问令牌。'],
   },
   PASSKEY_ADDED: {
@@ -102,51 +119,54 @@ const NOTICES: Record<NoticeKind, Record<MailLocale, Pair>> = {
     'zh-CN': ['已移除通行密钥', '您的账户已移除一个通行密钥。'],
   },
   IDENTITY_LINKED: {
-    en: ['Sign-in linked', 'Your account can now be signed in to with your identity provider.'],
-    'zh-CN': ['已关联登录方式', '现在可以使用您的身份提供商登录账户。'],
+    en: ['Identity linked', 'You can now sign in to your account with an identity of your provider.'],
+    'zh-CN': ['已关联登录方式', '现在可以使用身份提供商的身份登录您的账户。'],
   },
   IDENTITY_UNLINKED: {
-    en: ['Sign-in unlinked', 'Your identity provider no longer signs in to your account.'],
-    'zh-CN': ['已解除关联', '您的身份提供商不再能登录您的账户。'],
+    en: ['Identity unlinked', 'An identity of your provider can no longer sign in to your account.'],
+    'zh-CN': ['已解除登录方式关联', '身份提供商的一个身份不再能登录您的账户。'],
   },
   EMAIL_CHANGED: {
-    en: ['Your address was changed', 'Your account is signed in to with another address from now on.'],
-    'zh-CN': ['您的邮箱地址已更改', '今后您的账户将使用另一个邮箱地址登录。'],
+    en: [
+      'Your e-mail address was changed',
+      'The e-mail address of your account was changed. You can no longer sign in with this address.',
+    ],
+    'zh-CN': ['您的邮箱地址已更改', '您账户的邮箱地址已更改，此地址不能再用于登录。'],
   },
   DATA_EXPORTED: {
-    en: ['Your data was exported', 'A copy of the data of your account was asked for.'],
-    'zh-CN': ['您的数据已导出', '有人请求了您账户数据的副本。'],
+    en: ['Your data was exported', 'A download of the data of your account was requested.'],
+    'zh-CN': ['您的数据已导出', '有人请求下载您账户的数据。'],
   },
 };
 
 const IGNORE: Record<MailLocale, string> = {
-  en: 'If you did not ask for this, ignore this mail; nothing changes.',
+  en: 'If you did not request this, ignore this mail. Nothing will change.',
   'zh-CN': '如果这不是您的请求，请忽略此邮件；不会发生任何更改。',
 };
 
 const ACT: Record<MailLocale, string> = {
-  en: 'If this was not you, set a new password at once and look through your sessions, tokens and keys:',
+  en: 'If this was not you, set a new password at once, and check your sessions, tokens and keys:',
   'zh-CN': '如果这不是您本人的操作，请立即设置新密码，并检查您的会话、令牌和密钥：',
 };
 
-/** A locale that mails are written in; English for all others. */
+/** The language of mails for a locale; English if mails are not translated into it. */
 export function mailLocaleOf(locale: string): MailLocale {
   return locale === 'zh-CN' ? 'zh-CN' : 'en';
 }
 
-/** A letter around one link. */
-export function letterWords(kind: LetterKind, locale: MailLocale, link: string): Words {
-  const [subject, sentence] = LETTERS[kind][locale];
+/** Text of a mail with one link. */
+export function linkMailText(kind: LinkMailKind, locale: MailLocale, link: string): MailText {
+  const [subject, sentence] = LINK_MAILS[kind][locale];
   return { subject, text: [sentence, link, IGNORE[locale]].join('\n\n') };
 }
 
-/** A notice: what happened, when, from where, and what to do if it was somebody else. */
-export function noticeWords(
+/** Text of a notice: what happened, when (`at`), from which IP, and what to do if it was somebody else. */
+export function noticeText(
   kind: NoticeKind,
   locale: MailLocale,
   { at, ip, link }: { at: string; ip: string | null; link: string },
-): Words {
+): MailText {
   const [subject, sentence] = NOTICES[kind][locale];
-  const where = ip ? `${at} · ${ip}` : at;
-  return { subject, text: [sentence, where, ACT[locale], link].join('\n\n') };
+  const origin = ip ? `${at} · ${ip}` : at;
+  return { subject, text: [sentence, origin, ACT[locale], link].join('\n\n') };
 }

@@ -1,29 +1,30 @@
-/** Tells owners what happened to their accounts, and remembers from where they sign in. */
+/** Notifies owners by mail of events of their accounts, and records where they sign in. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { digestOf } from '@gateway/shared/secrets';
 import { enqueueMail } from '../mail/mail.service.ts';
-import { networkOf } from '../network.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import { queryOne, sql } from '../database/sql.ts';
 import type { UserRow } from './account.entity.ts';
-import { mailLocaleOf, noticeWords } from './mail.texts.ts';
+import { recordPlace } from './known-places.ts';
+import type { Place } from './known-places.ts';
+import { mailLocaleOf, noticeText } from './mail.texts.ts';
 import type { NoticeKind } from './mail.texts.ts';
 
-/** Places that were not used for so long count as new again. */
-export const PLACE_DAYS = 180;
-
-/** Something that happened to an account. */
-export interface Happening {
+/** An event of an account. */
+export interface AccountEvent {
   kind: NoticeKind;
   ip: string | null;
-  /** Where it was told to before an address changed; else the account's own address. */
+  /** Recipient, if it is not the current address of the account. */
   to?: string;
 }
 
 /**
- * Queues the notice in the caller's transaction, in the owner's language and time zone. Notices that
- * concern the safety of an account cannot be switched off. Nothing where no mail is sent here.
+ * Queues a notice in the caller's transaction, in the owner's language and time zone. Owners cannot switch
+ * these notices off. Does nothing if this installation sends no mail.
  */
-export async function notify(em: EntityManager, user: UserRow, { kind, ip, to }: Happening): Promise<void> {
+export async function notifyOwner(
+  em: EntityManager,
+  user: UserRow,
+  { kind, ip, to }: AccountEvent,
+): Promise<void> {
   const outlet = await queryOne<{ console_url: string }>(em, sql`select console_url from mail_outlet`);
   if (!outlet) return;
   const locale = mailLocaleOf(user.locale);
@@ -32,28 +33,15 @@ export async function notify(em: EntityManager, user: UserRow, { kind, ip, to }:
     timeStyle: 'long',
     timeZone: user.timeZone,
   }).format(new Date());
-  const words = noticeWords(kind, locale, { at, ip, link: `${outlet.console_url}/profile/security` });
-  await enqueueMail(em, { to: to ?? user.email, ...words });
+  const text = noticeText(kind, locale, { at, ip, link: `${outlet.console_url}/profile/security` });
+  await enqueueMail(em, { to: to ?? user.email, ...text });
 }
 
-/** Remembers the place of a sign-in, and tells the owner of one that is new. The first one is no news. */
-export async function rememberPlace(em: EntityManager, user: UserRow, ip: string | null): Promise<void> {
-  if (!ip) return;
-  const digest = digestOf(`${user.id} ${networkOf(ip)}`);
-  await query(
-    em,
-    sql`delete from sign_in_place where user_id = ${user.id}
-    and last_at < now() - ${PLACE_DAYS}::integer * interval '1 day'`,
-  );
-  const known = await query<{ digest: string }>(
-    em,
-    sql`select digest from sign_in_place where user_id = ${user.id}`,
-  );
-  await query(
-    em,
-    sql`insert into sign_in_place (user_id, digest) values (${user.id}, ${digest})
-    on conflict (user_id, digest) do update set last_at = now()`,
-  );
-  if (known.length > 0 && !known.some((place) => place.digest === digest))
-    await notify(em, user, { kind: 'NEW_PLACE', ip });
+/**
+ * Records the network and device of a sign-in, and notifies the owner if the network is new. The first
+ * network of an account is recorded without a notice.
+ */
+export async function recordSignInPlace(em: EntityManager, user: UserRow, place: Place): Promise<void> {
+  if (await recordPlace(em, user.id, place))
+    await notifyOwner(em, user, { kind: 'NEW_NETWORK', ip: place.ip });
 }

@@ -1,4 +1,4 @@
-/** Talks to the identity provider of this installation: OpenID Connect with PKCE, state and nonce. */
+/** OpenID Connect client of the configured identity provider, with PKCE, state and nonce. */
 import {
   allowInsecureRequests,
   authorizationCodeGrant,
@@ -12,42 +12,42 @@ import {
   randomState,
 } from 'openid-client';
 import type { Configuration } from 'openid-client';
-import { emailIn } from '../email-address.ts';
-import type { OidcSettings } from '../settings.ts';
+import { parseEmail } from '../process/email-address.ts';
+import type { OidcSettings } from '../process/settings.ts';
 
 const TIMEOUT_SECONDS = 10;
-/** The provider's keys and addresses are read again after this long. */
-const KNOWN_MS = 60 * 60_000;
+/** How long the provider's metadata and keys are cached. */
+const CACHE_MS = 60 * 60_000;
 const NAME_LENGTH_MAX = 100;
 
-/** What has to be kept between leaving for the provider and coming back. */
+/** Secrets that are stored between the redirect to the provider and its callback. */
 export interface OidcSecrets {
   state: string;
   nonce: string;
   verifier: string;
 }
 
-/** Who the provider says somebody is. */
+/** A user as the provider identifies them. */
 export interface OidcIdentity {
   issuer: string;
   subject: string;
-  /** As one could register it, in lower case; null unless the provider itself has verified it. */
+  /** A valid address in lower case; null unless the provider has verified it. */
   email: string | null;
   displayName: string | null;
 }
 
-/** One per process: it keeps what discovery said. */
+/** The client. Use one per process, because it caches the provider's metadata. */
 export class OidcClient {
   readonly label: string;
   readonly #settings: OidcSettings;
-  #known: { configuration: Promise<Configuration>; until: number } | undefined;
+  #cached: { configuration: Promise<Configuration>; until: number } | undefined;
 
   constructor(settings: OidcSettings) {
     this.#settings = settings;
     this.label = settings.label;
   }
 
-  /** Where to send the browser, and what to remember. Rejects while the provider does not answer. */
+  /** The provider's address for the browser, and the secrets to store. Rejects if discovery fails. */
   async begin(redirectUri: string): Promise<{ url: string; secrets: OidcSecrets }> {
     const secrets = { state: randomState(), nonce: randomNonce(), verifier: randomPKCECodeVerifier() };
     const url = buildAuthorizationUrl(await this.#configuration(), {
@@ -63,8 +63,8 @@ export class OidcClient {
   }
 
   /**
-   * Who came back. `callback` is the whole address that the provider sent the browser to. Rejects where
-   * state, nonce, signature, audience or time are wrong, and where the user refused.
+   * The identity of the user. `callback` is the full address to which the provider redirected the browser.
+   * Rejects if state, nonce, signature, audience or time are wrong, and if the user refused.
    */
   async finish(callback: URL, { state, nonce, verifier }: OidcSecrets): Promise<OidcIdentity> {
     const configuration = await this.#configuration();
@@ -75,35 +75,35 @@ export class OidcClient {
       idTokenExpected: true,
     });
     const claims = tokens.claims();
-    if (!claims) throw new Error('The provider sent no ID token.');
-    // With the code flow a provider may keep everything but the subject for its userinfo endpoint.
-    const isWhole = claims['email'] !== undefined || !configuration.serverMetadata().userinfo_endpoint;
-    const about = isWhole ? claims : await fetchUserInfo(configuration, tokens.access_token, claims.sub);
-    const { email, email_verified: isVerified, name } = about;
+    if (!claims) throw new Error('The identity provider sent no ID token. Allow the scope openid there.');
+    // With the code flow a provider may return all claims but the subject only from its userinfo endpoint.
+    const isComplete = claims['email'] !== undefined || !configuration.serverMetadata().userinfo_endpoint;
+    const user = isComplete ? claims : await fetchUserInfo(configuration, tokens.access_token, claims.sub);
+    const { email, email_verified: isVerified, name } = user;
     return {
       issuer: claims.iss,
       subject: claims.sub,
-      email: typeof email === 'string' && isVerified === true ? (emailIn(email) ?? null) : null,
+      email: typeof email === 'string' && isVerified === true ? (parseEmail(email) ?? null) : null,
       displayName: typeof name === 'string' ? name.trim().slice(0, NAME_LENGTH_MAX) || null : null,
     };
   }
 
   #configuration(): Promise<Configuration> {
-    if (!this.#known || this.#known.until < Date.now()) {
+    if (!this.#cached || this.#cached.until < Date.now()) {
       const configuration = this.#discover();
-      this.#known = { configuration, until: Date.now() + KNOWN_MS };
-      // A provider that did not answer is asked again the next time.
+      this.#cached = { configuration, until: Date.now() + CACHE_MS };
+      // Failures are not cached: the next call tries again.
       configuration.catch(() => {
-        this.#known = undefined;
+        this.#cached = undefined;
       });
     }
-    return this.#known.configuration;
+    return this.#cached.configuration;
   }
 
   #discover(): Promise<Configuration> {
     const { issuer, clientId, clientSecret } = this.#settings;
     const server = new URL(issuer);
-    // The settings allow plain http on this machine alone.
+    // The settings accept plain http only for an issuer on this machine.
     const execute = server.protocol === 'http:' ? [allowInsecureRequests] : [];
     const secret = ClientSecretBasic(clientSecret);
     return discovery(server, clientId, undefined, secret, { timeout: TIMEOUT_SECONDS, execute });

@@ -1,78 +1,86 @@
 /**
- * The way to the identity provider and back. It begins and ends in one browser, which is known by a cookie of
- * its own, so that nobody can be signed in to somebody else's account by a link.
+ * The OpenID Connect flow: redirect to the identity provider, callback, and ticket to sign in with. A cookie
+ * binds each flow to one browser, so that a link cannot sign somebody in to another person's account.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { digestOf, issueSecret } from '@gateway/shared/secrets';
-import { UserFailure } from '../errors.ts';
-import type { Settings } from '../settings.ts';
-import { query, queryOne, sql } from '../sql.ts';
-import { lock, unlock } from '../upstreams/vault.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import type { Settings } from '../process/settings.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
+import { decryptSecret, encryptSecret } from '../upstreams/stored-secrets.ts';
+import type { SecretLocation } from '../upstreams/stored-secrets.ts';
 import type { OidcClient, OidcIdentity, OidcSecrets } from './oidc.client.ts';
 
-/** How long somebody may take at the provider, and then for the policy, in ms. */
+/** How long a user may take at the provider, and then to accept the policy, in ms. */
 export const FLOW_MS = 15 * 60_000;
 const NEXT_LENGTH_MAX = 500;
 
-/** Where the provider sends browsers back to. */
+/** Path of the console to which the provider redirects browsers. */
 export const CALLBACK_PATH = '/oidc/callback';
 
-/** One way to the provider. */
-export interface FlowParts {
+/** Start of a flow. */
+export interface FlowStart {
   client: OidcClient;
   settings: Pick<Settings, 'consoleUrl' | 'secretKey'>;
   browserToken: string;
-  /** Who links the identity; null to sign in. */
+  /** The user who links the identity; null to sign in. */
   userId: string | null;
-  /** Page of the console to go on to. */
+  /** Path of the console page to open after signing in. */
   next: string | null;
 }
 
-/** Remembers the way and says where to send the browser. */
-export async function beginFlow(em: EntityManager, parts: FlowParts): Promise<string> {
-  const { url, secrets } = await parts.client.begin(parts.settings.consoleUrl + CALLBACK_PATH);
+/** Stores a new flow, and returns the provider's address for the browser. */
+export async function beginFlow(em: EntityManager, start: FlowStart): Promise<string> {
+  const { client, settings } = start;
+  const { url, secrets } = await client.begin(settings.consoleUrl + CALLBACK_PATH);
   const digest = digestOf(secrets.state);
-  const sealed = lock(parts.settings.secretKey, JSON.stringify(secrets), placeOf(digest));
+  const sealed = encryptSecret(settings.secretKey, JSON.stringify(secrets), locationOf(digest));
   await query(
     em,
     sql`insert into oidc_flow (state_digest, browser_digest, sealed, user_id, next, expires_at)
-    values (${digest}, ${digestOf(parts.browserToken)}, ${sealed}, ${parts.userId},
-      ${ownPath(parts.next)}, ${new Date(Date.now() + FLOW_MS)})`,
+    values (${digest}, ${digestOf(start.browserToken)}, ${sealed}, ${start.userId},
+      ${consolePath(start.next)}, ${new Date(Date.now() + FLOW_MS)})`,
   );
   return url;
 }
 
-/** Who came back, and to what end. */
-export interface Arrival {
+/** Result of a flow: the identity, and the `userId` and `next` that the flow started with. */
+export interface CompletedFlow {
   identity: OidcIdentity;
   userId: string | null;
   next: string | null;
 }
 
-/** The browser that came back. */
-export interface Return {
+/** The callback request of a browser. */
+export interface FlowCallback {
   client: OidcClient;
   settings: Pick<Settings, 'consoleUrl' | 'secretKey'>;
   browserToken: string | null;
-  /** The query string of the callback, with its question mark. */
+  /** Query string of the callback, with the question mark. */
   search: string;
 }
 
-/** Ends the way: it can be ended once, by the browser that began it. Rejects where anything does not fit. */
-export async function endFlow(em: EntityManager, back: Return): Promise<Arrival> {
-  const callback = new URL(`${back.settings.consoleUrl}${CALLBACK_PATH}${back.search}`);
-  const digest = digestOf(callback.searchParams.get('state') ?? '');
+/**
+ * Completes a flow, once, in the browser that started it, and returns the identity. Rejects if the flow is
+ * unknown or the provider's response is invalid.
+ */
+export async function finishFlow(em: EntityManager, callback: FlowCallback): Promise<CompletedFlow> {
+  const { client, settings, browserToken, search } = callback;
+  const url = new URL(`${settings.consoleUrl}${CALLBACK_PATH}${search}`);
+  const digest = digestOf(url.searchParams.get('state') ?? '');
   const row = await queryOne<{ sealed: string; user_id: string | null; next: string | null }>(
     em,
     sql`delete from oidc_flow where state_digest = ${digest} and expires_at > now()
-    and browser_digest = ${digestOf(back.browserToken ?? '')} returning sealed, user_id, next`,
+    and browser_digest = ${digestOf(browserToken ?? '')} returning sealed, user_id, next`,
   );
-  if (!row) throw new Error('This way to the provider is unknown, was ended or began in another browser.');
-  const secrets = JSON.parse(unlock(back.settings.secretKey, row.sealed, placeOf(digest))) as OidcSecrets;
-  return { identity: await back.client.finish(callback, secrets), userId: row.user_id, next: row.next };
+  if (!row)
+    throw new Error('The sign-in flow is unknown, expired, completed or from another browser. Start again.');
+  const text = decryptSecret(settings.secretKey, row.sealed, locationOf(digest));
+  const secrets = JSON.parse(text) as OidcSecrets;
+  return { identity: await client.finish(url, secrets), userId: row.user_id, next: row.next };
 }
 
-/** Lets the browser that came back sign in as this identity once. The token exists in this result alone. */
+/** Creates a ticket with which this browser can sign in as this identity once. Only its digest is stored. */
 export async function issueTicket(
   em: EntityManager,
   { issuer, subject, email, displayName }: OidcIdentity,
@@ -95,7 +103,7 @@ interface TicketRow {
   display_name: string | null;
 }
 
-/** Who the ticket is for; it stays good. Throws CREDENTIALS_INVALID. */
+/** The identity of the ticket, which stays valid. Throws CREDENTIALS_INVALID. */
 export async function readTicket(
   em: EntityManager,
   ticket: string,
@@ -107,12 +115,12 @@ export async function readTicket(
     where digest = ${digestOf(ticket)} and expires_at > now()
     and browser_digest = ${digestOf(browserToken ?? '')}`,
   );
-  return identityIn(row);
+  return identityOf(row);
 }
 
 /**
- * Who the ticket is for, and takes it out of use with the transaction: it stays good where that is rolled
- * back, because the policy was missing. Throws CREDENTIALS_INVALID.
+ * Deletes the ticket and returns its identity. The ticket stays valid if the transaction is rolled back, as
+ * it is while the policy is not accepted. Throws CREDENTIALS_INVALID.
  */
 export async function useTicket(
   em: EntityManager,
@@ -124,20 +132,26 @@ export async function useTicket(
     sql`delete from oidc_ticket where digest = ${digestOf(ticket)} and expires_at > now()
     and browser_digest = ${digestOf(browserToken ?? '')} returning issuer, subject, email, display_name`,
   );
-  return identityIn(row);
+  return identityOf(row);
 }
 
-function identityIn(row: TicketRow | undefined): OidcIdentity {
-  if (!row) throw new UserFailure('CREDENTIALS_INVALID', 'Sign in at your provider again.', 'ticket');
+/** The failure for an unknown, used or expired ticket. */
+export function invalidTicket(): UserFailure {
+  const message = 'This sign-in has expired or was used already. Sign in at your provider again.';
+  return new UserFailure('CREDENTIALS_INVALID', message, 'ticket');
+}
+
+function identityOf(row: TicketRow | undefined): OidcIdentity {
+  if (!row) throw invalidTicket();
   return { issuer: row.issuer, subject: row.subject, email: row.email, displayName: row.display_name };
 }
 
-/** A path of this console; null for everything that a browser could take for another site. */
-function ownPath(next: string | null): string | null {
+/** `next` if it is a path of the console; null for anything that a browser could resolve to another site. */
+function consolePath(next: string | null): string | null {
   if (!next || next.length > NEXT_LENGTH_MAX) return null;
   return /^\/(?![/\\])[\w\-./?=&%]*$/.test(next) ? next : null;
 }
 
-function placeOf(digest: string): { table: string; id: string; field: string } {
+function locationOf(digest: string): SecretLocation {
   return { table: 'oidc_flow', id: digest, field: 'secrets' };
 }

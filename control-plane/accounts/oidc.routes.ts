@@ -1,27 +1,27 @@
 /**
- * The two addresses that a browser visits on its way to the identity provider and back. They set no session:
- * the console does, with the ticket that it finds in the fragment, by the mutation `oidcSignIn`.
+ * HTTP routes for the redirect to the identity provider and its callback. They open no session: the console
+ * does so by the mutation `oidcSignIn`, with the ticket in the fragment of the address.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { issueSecret } from '@gateway/shared/secrets';
-import type { Context } from '../context.ts';
-import { UserFailure } from '../errors.ts';
-import type { Contexts } from '../request-context.ts';
-import { beginAttempt } from './attempts.ts';
+import type { Context } from '../graphql/context.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import type { Contexts } from '../request/request-context.ts';
+import { countAction } from './rate-limits.ts';
 import { linkIdentity } from './identity.service.ts';
 import type { OidcClient } from './oidc.client.ts';
-import { beginFlow, CALLBACK_PATH, endFlow, FLOW_MS, issueTicket } from './oidc.flow.ts';
-import type { Arrival } from './oidc.flow.ts';
+import { beginFlow, CALLBACK_PATH, finishFlow, FLOW_MS, issueTicket } from './oidc.flow.ts';
+import type { CompletedFlow } from './oidc.flow.ts';
 
-/** Where the button leads. */
+/** Path that starts a sign-in at the identity provider. */
 export const START_PATH = '/oidc/start';
 
-/** The page that shows linked identities. */
+/** Console page that lists linked identities. */
 const PROFILE_PATH = '/profile/security';
 
 type Log = ((line: Record<string, unknown>) => void) | undefined;
 
-/** Registers both. Without a provider they answer 404. */
+/** Registers both routes. They answer 404 if no identity provider is configured. */
 export function serveOidc(server: FastifyInstance, contexts: Contexts, log: Log): void {
   const route =
     (
@@ -32,10 +32,11 @@ export function serveOidc(server: FastifyInstance, contexts: Contexts, log: Log)
       const context = await contexts.ofRequest(request.raw, request.id, (cookie) => {
         reply.header('set-cookie', cookie);
       });
-      if (!context.oidc) return reply.code(404).send({ error: 'There is nothing at this address.' });
+      if (!context.oidc)
+        return reply.code(404).send({ error: 'No identity provider is configured. Set OIDC_ISSUER.' });
       reply.header('cache-control', 'no-store');
       const target = await work(context, context.oidc, request).catch((error: unknown) => {
-        const message = 'Signing in at the provider failed.';
+        const message = 'The sign-in at the identity provider failed. Check its settings and availability.';
         log?.({ level: 'warn', requestId: request.id, message, ...reasonOf(error) });
         return failed;
       });
@@ -46,8 +47,8 @@ export function serveOidc(server: FastifyInstance, contexts: Contexts, log: Log)
   server.get(CALLBACK_PATH, once, route(finish, '/sign-in?oidc=failed'));
 }
 
-/** Marks the browser where it is not marked yet, and says how it is. */
-export function markBrowser(context: Context): string {
+/** Sets the cookie that identifies the browser during a flow, and returns its token. */
+export function ensureBrowserToken(context: Context): string {
   const token = context.browserToken ?? issueSecret('gwb');
   context.setBrowser(token, new Date(Date.now() + FLOW_MS));
   return token;
@@ -55,24 +56,24 @@ export function markBrowser(context: Context): string {
 
 async function start(context: Context, client: OidcClient, request: FastifyRequest): Promise<string> {
   const { em, settings, ip } = context;
-  await beginAttempt(em, { purpose: 'oidc', email: null, ip });
+  await countAction(em, { purpose: 'oidc', email: null, ip });
   const { searchParams } = new URL(request.url, settings.consoleUrl);
-  const browserToken = markBrowser(context);
+  const browserToken = ensureBrowserToken(context);
   return beginFlow(em, { client, settings, browserToken, userId: null, next: searchParams.get('next') });
 }
 
 async function finish(context: Context, client: OidcClient, request: FastifyRequest): Promise<string> {
   const { em, settings, browserToken } = context;
   const { search } = new URL(request.url, settings.consoleUrl);
-  const arrival = await endFlow(em, { client, settings, browserToken, search });
-  if (arrival.userId !== null) return link(context, arrival);
-  const ticket = await issueTicket(em, arrival.identity, browserToken ?? '');
-  const next = arrival.next ? `?next=${encodeURIComponent(arrival.next)}` : '';
+  const flow = await finishFlow(em, { client, settings, browserToken, search });
+  if (flow.userId !== null) return link(context, flow);
+  const ticket = await issueTicket(em, flow.identity, browserToken ?? '');
+  const next = flow.next ? `?next=${encodeURIComponent(flow.next)}` : '';
   return `/sign-in${next}#oidc=${ticket}`;
 }
 
-/** The session must still be that of the user who asked for the link. */
-async function link({ em, viewer, ip }: Context, { identity, userId }: Arrival): Promise<string> {
+/** Links the identity if the browser is still signed in as the user who started the flow. */
+async function link({ em, viewer, ip }: Context, { identity, userId }: CompletedFlow): Promise<string> {
   if (!viewer?.session || viewer.id !== userId) return '/sign-in?oidc=failed';
   try {
     await linkIdentity(em, identity, { userId: viewer.id, ip });
@@ -83,7 +84,9 @@ async function link({ em, viewer, ip }: Context, { identity, userId }: Arrival):
   }
 }
 
-/** The library's code, e.g. OAUTH_RESPONSE_BODY_ERROR; messages may quote what the provider sent. */
+/**
+ * The library's error code, e.g. OAUTH_RESPONSE_BODY_ERROR. Its messages may quote the provider's response.
+ */
 function reasonOf(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { reason: 'unknown' };
   return { reason: 'code' in error ? error.code : error.name };

@@ -1,11 +1,12 @@
+/** Tests sign-in with an identity provider and linked identities, against a local OpenID Connect provider. */
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { codesOf, pick, POLICY, startTestApp } from '../../test/control/app.ts';
 import type { Answer, Browser, TestApp } from '../../test/control/app.ts';
-import { CLIENT, startProvider } from '../../test/control/provider.ts';
-import type { Person, TestProvider } from '../../test/control/provider.ts';
-import { lock } from '../upstreams/vault.ts';
-import { query, sql } from '../sql.ts';
+import { CLIENT, startOidcProvider } from '../../test/control/oidc-provider.ts';
+import type { Person, TestProvider } from '../../test/control/oidc-provider.ts';
+import { encryptSecret } from '../upstreams/stored-secrets.ts';
+import { query, sql } from '../database/sql.ts';
 import { UserSchema } from './account.entity.ts';
 import { newTotpSecret, stepAt, totpCode } from './totp.ts';
 
@@ -19,7 +20,7 @@ const LIST = '{ viewer { email securityFactors { hasPassword linkedIdentities { 
 let test: TestApp;
 let provider: TestProvider;
 beforeAll(async () => {
-  provider = await startProvider(() => `${test.settings.consoleUrl}/oidc/callback`);
+  provider = await startOidcProvider(() => `${test.settings.consoleUrl}/oidc/callback`);
   test = await startTestApp({
     env: {
       OIDC_ISSUER: provider.issuer,
@@ -46,10 +47,10 @@ const person = (name: string, more: Partial<Person> = {}): Person => ({
 const locationOf = (response: Response): string => response.headers.get('location') ?? '';
 const pathOf = (url: string): string => url.slice(test.settings.consoleUrl.length);
 
-/** Goes to the provider and back as far as the console. */
+/** Signs in at the provider, and returns the console path to which the browser is redirected. */
 async function visit(browser: Browser, who: Person, next = ''): Promise<string> {
   const start = await browser.visit(`/oidc/start${next}`);
-  return locationOf(await browser.visit(pathOf(await provider.walk(locationOf(start), who))));
+  return locationOf(await browser.visit(pathOf(await provider.signIn(locationOf(start), who))));
 }
 
 async function ticketOf(browser: Browser, who: Person): Promise<string> {
@@ -65,15 +66,15 @@ async function connect(): Promise<pg.Client> {
 const signIn = (browser: Browser, ticket: string, more: object = {}): Promise<Answer> =>
   browser.send(OIDC_SIGN_IN, { input: { ticket, ...more } });
 
-describe('signing in at a provider', () => {
-  it('is offered where one is configured', async () => {
+describe('sign-in with an identity provider', () => {
+  it('is offered if a provider is configured', async () => {
     const options = '{ signInOptions { oidcProviders { id label startUrl } } }';
     expect(pick(await test.browser().send(options), 'signInOptions', 'oidcProviders')).toEqual([
       { id: 'oidc', label: 'Example Company', startUrl: `${test.settings.consoleUrl}/oidc/start` },
     ]);
   });
 
-  it('makes an account once the policy is accepted and none before, and opens it the next time', async () => {
+  it('creates an account when the policy is accepted, and signs in to that account afterwards', async () => {
     const browser = test.browser();
     const ann = person('ann');
     const arrival = await visit(browser, ann, '?next=/keys');
@@ -98,7 +99,7 @@ describe('signing in at a provider', () => {
     });
   });
 
-  it('finds people by their subject, whatever address they have now', async () => {
+  it('finds the account by the subject, even if the address at the provider has changed', async () => {
     const browser = test.browser();
     const bob = person('bob');
     await signIn(browser, await ticketOf(browser, bob), { acceptPolicyVersion: POLICY });
@@ -108,7 +109,7 @@ describe('signing in at a provider', () => {
     expect(pick(answer, 'oidcSignIn', 'viewer', 'email')).toBe('bob@example.com');
   });
 
-  it('never opens an account that somebody has already, though the address is verified', async () => {
+  it('does not open an existing account with the same verified address', async () => {
     await test.user('cat@example.com');
     const browser = test.browser();
     const answer = await signIn(browser, await ticketOf(browser, person('cat')), {
@@ -119,17 +120,13 @@ describe('signing in at a provider', () => {
   });
 
   it.each<[string, Partial<Person>]>([
-    ['did not verify', { email_verified: false }],
-    ['says nothing about', { email: undefined, email_verified: undefined }],
-    ['names together with another', { email: 'eve@example.com, all@example.com' }],
-    ['names with a line of mail behind it', { email: 'eve@example.com\r\nBcc: all@example.com' }],
-    ['names with words around it', { email: 'Eve <eve@example.com>' }],
-    ['names at too great length', { email: `eve@${'a.'.repeat(130)}example` }],
-    ['writes with a second one beside it', { email: 'eve@example.com, all@example.com' }],
-    ['writes with a line of mail in it', { email: 'eve@example.com\r\nBcc: all@example.com' }],
-    ['writes with a name around it', { email: 'Eve <eve@example.com>' }],
-    ['writes longer than any is', { email: `eve@${'a.'.repeat(130)}example` }],
-  ])('makes no account for an address that the provider %s', async (name, more) => {
+    ['is not verified', { email_verified: false }],
+    ['is missing', { email: undefined, email_verified: undefined }],
+    ['is a list of two', { email: 'eve@example.com, all@example.com' }],
+    ['contains a mail header', { email: 'eve@example.com\r\nBcc: all@example.com' }],
+    ['contains a display name', { email: 'Eve <eve@example.com>' }],
+    ['is too long', { email: `eve@${'a.'.repeat(130)}example` }],
+  ])('creates no account if the address from the provider %s', async (name, more) => {
     const browser = test.browser();
     const ticket = await ticketOf(browser, person(`dan-${name.length}`, more));
     const answer = await signIn(browser, ticket, { acceptPolicyVersion: POLICY });
@@ -138,7 +135,7 @@ describe('signing in at a provider', () => {
     expect(kept).toEqual([]);
   });
 
-  it('asks for the authenticator app of an account that has one', async () => {
+  it('requires the second factor of an account that has one', async () => {
     const browser = test.browser();
     await signIn(browser, await ticketOf(browser, person('eve')), { acceptPolicyVersion: POLICY });
     const user = await em().findOneOrFail(UserSchema, { email: 'eve@example.com' });
@@ -147,7 +144,7 @@ describe('signing in at a provider', () => {
     await query(
       em(),
       sql`insert into totp_factor (user_id, sealed_secret, confirmed_at)
-      values (${user.id}, ${lock(test.settings.secretKey, secret, place)}, now())`,
+      values (${user.id}, ${encryptSecret(test.settings.secretKey, secret, place)}, now())`,
     );
     const later = test.browser();
     const ticket = await ticketOf(later, person('eve'));
@@ -160,10 +157,10 @@ describe('signing in at a provider', () => {
     expect(codesOf(right, 'oidcSignIn')).toEqual([]);
   });
 
-  it('ends in the browser that it began in, and once', async () => {
+  it('can be completed only once, in the browser that started it', async () => {
     const [browser, other] = [test.browser(), test.browser()];
     const start = await browser.visit('/oidc/start');
-    const back = pathOf(await provider.walk(locationOf(start), person('fay')));
+    const back = pathOf(await provider.signIn(locationOf(start), person('fay')));
     await other.visit('/oidc/start');
     expect(locationOf(await other.visit(back))).toBe('/sign-in?oidc=failed');
     const ticket = locationOf(await browser.visit(back)).split('#oidc=')[1] ?? '';
@@ -174,7 +171,7 @@ describe('signing in at a provider', () => {
     expect(codesOf(await signIn(browser, ticket, accepted), 'oidcSignIn')).toEqual(['CREDENTIALS_INVALID']);
   });
 
-  it('opens one session where one ticket is shown on every connection at once', async () => {
+  it('opens one session when a ticket is used on every database connection at once', async () => {
     const browser = test.browser();
     await signIn(browser, await ticketOf(browser, person('pat')), { acceptPolicyVersion: POLICY });
     const ticket = await ticketOf(browser, person('pat'));
@@ -193,13 +190,13 @@ describe('signing in at a provider', () => {
   });
 
   it.each([
-    ['a state that we did not make', '/oidc/callback?code=x&state=y'],
-    ['nothing', '/oidc/callback'],
-  ])('fails with a page to go on from when the browser comes back with %s', async (_name, path) => {
+    ['an unknown state', '/oidc/callback?code=x&state=y'],
+    ['no parameters', '/oidc/callback'],
+  ])('redirects to the sign-in page with an error if the callback has %s', async (_name, path) => {
     expect(locationOf(await test.browser().visit(path))).toBe('/sign-in?oidc=failed');
   });
 
-  it('fails likewise where the user refused at the provider, or the code is not the one', async () => {
+  it('redirects to the sign-in page with an error if the user refused or the code is wrong', async () => {
     for (const change of [
       (url: URL) => url.searchParams.set('code', 'another'),
       (url: URL) => {
@@ -209,7 +206,7 @@ describe('signing in at a provider', () => {
     ]) {
       const browser = test.browser();
       const back = new URL(
-        await provider.walk(locationOf(await browser.visit('/oidc/start')), person('gus')),
+        await provider.signIn(locationOf(await browser.visit('/oidc/start')), person('gus')),
       );
       change(back);
       expect(locationOf(await browser.visit(pathOf(back.href)))).toBe('/sign-in?oidc=failed');
@@ -217,28 +214,28 @@ describe('signing in at a provider', () => {
   });
 
   it.each(['https://evil.example', '//evil.example', '/\\evil.example', '/a#b', 'keys'])(
-    'goes on to no page like %s',
+    'ignores the unsafe next path %s',
     async (next) => {
       const arrival = await visit(test.browser(), person('hal'), `?next=${encodeURIComponent(next)}`);
       expect(arrival).toMatch(/^\/sign-in#oidc=/);
     },
   );
 
-  it('is not there without a provider', async () => {
+  it('answers 404 if no provider is configured', async () => {
     const plain = await startTestApp();
     expect((await plain.browser().visit('/oidc/start')).status).toBe(404);
     await plain.close();
   });
 });
 
-describe('an identity', () => {
-  /** Links the person to the account of the browser, and says where the browser ends up. */
+describe('a linked identity', () => {
+  /** Links the person's identity to the browser's account, and returns where the browser is redirected. */
   async function link(browser: Browser, who: Person): Promise<string> {
     const url = pick<string>(await browser.send(LINK), 'identityLinkStart', 'url');
-    return locationOf(await browser.visit(pathOf(await provider.walk(url, who))));
+    return locationOf(await browser.visit(pathOf(await provider.signIn(url, who))));
   }
 
-  it('is linked by the owner of an account, signs in from then on, and is unlinked', async () => {
+  it('signs in to the account of the user who linked it, until it is unlinked', async () => {
     const owner = await test.user('ida@example.com');
     const ida = person('ida-at-work');
     expect(await link(owner, ida)).toBe('/profile/security?oidc=linked');
@@ -260,7 +257,7 @@ describe('an identity', () => {
     expect(codesOf(refused, 'oidcSignIn')).toEqual(['POLICY_NOT_ACCEPTED']);
   });
 
-  it('belongs to one account, and cannot be unlinked where it is the only way in', async () => {
+  it('belongs to one account, and cannot be unlinked if it is the only way to sign in', async () => {
     const browser = test.browser();
     await signIn(browser, await ticketOf(browser, person('kim')), { acceptPolicyVersion: POLICY });
     const other = await test.user('lea@example.com');
@@ -275,10 +272,10 @@ describe('an identity', () => {
     expect(codesOf(await browser.send(unlink, { input: { id } }), 'identityUnlink')).toEqual(['CONFLICT']);
   });
 
-  it('is not linked to the account of somebody who signed in meanwhile in the same browser', async () => {
+  it('is not linked if another user signed in to the same browser meanwhile', async () => {
     const owner = await test.user('mia@example.com');
     const url = pick<string>(await owner.send(LINK), 'identityLinkStart', 'url');
-    const back = pathOf(await provider.walk(url, person('mia-at-work')));
+    const back = pathOf(await provider.signIn(url, person('mia-at-work')));
     owner.cookie = (await test.user('nick@example.com')).cookie;
     expect(locationOf(await owner.visit(back))).toBe('/sign-in?oidc=failed');
     expect(
@@ -286,7 +283,7 @@ describe('an identity', () => {
     ).toEqual([]);
   });
 
-  it('lets its owner close the account after signing in anew, though there is no password', async () => {
+  it('lets a user without a password close the account after a recent sign-in', async () => {
     const browser = test.browser();
     await signIn(browser, await ticketOf(browser, person('olga')), { acceptPolicyVersion: POLICY });
     const close = `mutation { accountDelete(input: {}) { ok ${ERRORS} } }`;

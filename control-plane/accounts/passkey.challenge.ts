@@ -1,41 +1,40 @@
-/**
- * Challenges that passkeys sign: made for one purpose, stored as digests, good for five minutes and one
- * use.
- */
+/** Challenges that passkeys sign: for one purpose and one use, valid for five minutes, stored as digests. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { digestOf, issueSecret } from '@gateway/shared/secrets';
-import { UserFailure } from '../errors.ts';
-import type { Settings } from '../settings.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import type { Settings } from '../process/settings.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
 
-/** How long a browser may take to answer, in ms. */
+/** How long a browser may take to respond, in ms. */
 export const CHALLENGE_MS = 5 * 60_000;
 
-/** What an answer to the challenge does. */
+/** What a signed challenge is used for. */
 export type ChallengePurpose = 'REGISTER' | 'SIGN_IN' | 'PROVE';
 
-/** Whose passkeys are asked for (null: anybody's), and for what. */
+/** What a challenge is for, and whose passkeys may sign it; `userId` null allows everybody's. */
 export interface ChallengeUse {
   purpose: ChallengePurpose;
   userId: string | null;
 }
 
-/** Where passkeys of this installation are valid (WebAuthn's relying party), after CONSOLE_URL. */
+/** WebAuthn relying party of this installation, derived from CONSOLE_URL. */
 export interface RelyingParty {
   id: string;
   origin: string;
 }
 
-/** The relying party of this console; null where browsers offer no passkeys: off https and off localhost. */
+/**
+ * The relying party of this console; null if browsers offer no passkeys there: neither https nor localhost.
+ */
 export function relyingPartyOf({ consoleUrl }: Pick<Settings, 'consoleUrl'>): RelyingParty | null {
   const { protocol, hostname, origin } = new URL(consoleUrl);
   const isSecure = protocol === 'https:' || hostname === 'localhost' || hostname.endsWith('.localhost');
-  // An address of numbers has no domain that a passkey could be bound to.
+  // Passkeys are bound to a domain, so they do not work on an IP address.
   const isDomain = !/^[\d.]+$/.test(hostname) && !hostname.startsWith('[');
   return isSecure && isDomain ? { id: hostname, origin } : null;
 }
 
-/** A new challenge. It exists in this result alone. */
+/** Creates a challenge. Only its digest is stored. */
 export async function issueChallenge(
   em: EntityManager,
   { purpose, userId }: ChallengeUse,
@@ -51,8 +50,8 @@ export async function issueChallenge(
 }
 
 /**
- * Takes the challenge out of use, whether what was signed is right or not. Throws CREDENTIALS_INVALID
- * where it was made for something or somebody else, was used or is too old.
+ * Deletes the challenge, before the signature is checked. Throws CREDENTIALS_INVALID if the challenge has
+ * another purpose or user, was used or has expired.
  */
 export async function useChallenge(em: EntityManager, signed: string, use: ChallengeUse): Promise<void> {
   const text = Buffer.from(signed, 'base64url').toString();
@@ -61,10 +60,14 @@ export async function useChallenge(em: EntityManager, signed: string, use: Chall
     sql`delete from passkey_challenge where digest = ${digestOf(text)} and expires_at > now()
     and purpose = ${use.purpose} and user_id is not distinct from ${use.userId}::text returning digest`,
   );
-  if (!used) throw badPasskey();
+  if (!used) throw invalidPasskey();
 }
 
-/** What is said of every passkey that does not fit, whatever the reason. */
-export function badPasskey(): UserFailure {
-  return new UserFailure('CREDENTIALS_INVALID', 'This passkey did not work here. Try again.', 'credential');
+/** The failure for every passkey that is refused. It does not tell the reason. */
+export function invalidPasskey(): UserFailure {
+  return new UserFailure(
+    'CREDENTIALS_INVALID',
+    'This passkey was not accepted. Try again, or use another one.',
+    'credential',
+  );
 }

@@ -1,14 +1,14 @@
-/** Passkeys on the API. */
+/** GraphQL operations of passkeys: adding, renaming, removing, signing in and re-authenticating with them. */
 import 'reflect-metadata';
 import { Arg, Ctx, Mutation, Resolver } from 'type-graphql';
-import { Authorized, Public, viewerOf } from '../context.ts';
-import type { Context } from '../context.ts';
-import { outcome, requestError } from '../errors.ts';
-import { IdInput } from '../inputs.ts';
+import { Authorized, Public, viewerOf } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { outcome, requestError } from '../graphql/errors.ts';
+import { IdInput } from '../graphql/inputs.ts';
 import { SignInPayload, ViewerPayload } from './account.inputs.ts';
 import { userById } from './account.service.ts';
-import { attemptSucceeded, beginAttempt } from './attempts.ts';
-import { enter } from './enter.ts';
+import { uncountAction, countAction } from './rate-limits.ts';
+import { setSessionCookie } from './session-cookie.ts';
 import { relyingPartyOf } from './passkey.challenge.ts';
 import type { RelyingParty } from './passkey.challenge.ts';
 import {
@@ -16,7 +16,6 @@ import {
   authenticationOptions,
   checkPasskey,
   registrationOptions,
-  removePasskey,
   renamePasskey,
 } from './passkey.service.ts';
 import {
@@ -26,39 +25,41 @@ import {
   PasskeySignInInput,
 } from './passkey.types.ts';
 import { openSession } from './session.service.ts';
+import { removeSignInMethod } from './sign-in-methods.ts';
 
-/** What browsers do with passkeys. */
+/** Mutations of passkeys. */
 @Resolver()
 export class PasskeyResolver {
   @Public()
   @Mutation(() => ChallengePayload, {
-    description: 'Options for navigator.credentials.get with any passkey of this site, also as autofill.',
+    description: 'Options for navigator.credentials.get with any passkey of this site; autofill works too.',
   })
   async passkeySignInOptions(@Ctx() context: Context): Promise<ChallengePayload> {
     const party = partyOf(context);
-    await beginAttempt(context.em, { purpose: 'challenge', email: null, ip: context.ip });
+    await countAction(context.em, { purpose: 'challenge', email: null, ip: context.ip });
     return authenticationOptions(context.em, party, { purpose: 'SIGN_IN', userId: null });
   }
 
   @Public()
   @Mutation(() => SignInPayload, {
     description:
-      'Opens a session by a passkey, which stands for password and second factor. Sets the cookie.',
+      'Opens a session by a passkey, which replaces password and second factor. Sets the session cookie.',
   })
   passkeySignIn(
     @Ctx() context: Context,
-    @Arg('input', () => PasskeySignInInput, { description: 'The answer.' }) input: PasskeySignInInput,
+    @Arg('input', () => PasskeySignInInput, { description: "The passkey's response." })
+    input: PasskeySignInInput,
   ): Promise<SignInPayload> {
     const { em, ip } = context;
     return outcome({ viewer: null, session: null, secondFactorRequired: false }, async () => {
       const party = partyOf(context);
-      const attempt = { purpose: 'passkey' as const, email: null, ip };
-      await beginAttempt(em, attempt);
+      const action = { purpose: 'passkey' as const, email: null, ip };
+      await countAction(em, action);
       const use = { purpose: 'SIGN_IN' as const, userId: null, credential: input.credential };
       const user = await checkPasskey(em, party, use);
-      await attemptSucceeded(em, attempt);
+      await uncountAction(em, action);
       const opened = await openSession(em, user, { ...context, remember: input.rememberMe });
-      const { session } = enter(context, { user, ...opened });
+      const { session } = setSessionCookie(context, { user, ...opened });
       return { viewer: user, session, secondFactorRequired: false };
     });
   }
@@ -70,7 +71,7 @@ export class PasskeyResolver {
   async passkeyProofOptions(@Ctx() context: Context): Promise<ChallengePayload> {
     const party = partyOf(context);
     const { id, email } = viewerOf(context);
-    await beginAttempt(context.em, { purpose: 'challenge', email, ip: context.ip });
+    await countAction(context.em, { purpose: 'challenge', email, ip: context.ip });
     return authenticationOptions(context.em, party, { purpose: 'PROVE', userId: id });
   }
 
@@ -79,12 +80,12 @@ export class PasskeyResolver {
   async passkeyRegisterOptions(@Ctx() context: Context): Promise<ChallengePayload> {
     const party = partyOf(context);
     const viewer = viewerOf(context);
-    await beginAttempt(context.em, { purpose: 'challenge', email: viewer.email, ip: context.ip });
+    await countAction(context.em, { purpose: 'challenge', email: viewer.email, ip: context.ip });
     return registrationOptions(context.em, party, viewer);
   }
 
   @Authorized('USER')
-  @Mutation(() => ViewerPayload, { description: 'Adds a passkey that a browser just made.' })
+  @Mutation(() => ViewerPayload, { description: 'Adds a passkey that the browser created.' })
   passkeyRegister(
     @Ctx() context: Context,
     @Arg('input', () => PasskeyRegisterInput, { description: 'The passkey.' }) input: PasskeyRegisterInput,
@@ -95,21 +96,24 @@ export class PasskeyResolver {
   }
 
   @Authorized('USER')
-  @Mutation(() => ViewerPayload, { description: 'Gives a passkey another name.' })
+  @Mutation(() => ViewerPayload, { description: 'Renames a passkey.' })
   passkeyRename(
     @Ctx() context: Context,
-    @Arg('input', () => PasskeyRenameInput, { description: 'The name.' }) input: PasskeyRenameInput,
+    @Arg('input', () => PasskeyRenameInput, { description: 'The new name.' }) input: PasskeyRenameInput,
   ): Promise<ViewerPayload> {
     return changed(context, (userId) => renamePasskey(context.em, userId, input));
   }
 
   @Authorized('USER')
-  @Mutation(() => ViewerPayload, { description: 'Removes a passkey; CONFLICT for the only way to sign in.' })
+  @Mutation(() => ViewerPayload, {
+    description: 'Removes a passkey. Fails with CONFLICT if it is the only way to sign in.',
+  })
   passkeyDelete(
     @Ctx() context: Context,
     @Arg('input', () => IdInput, { description: 'The passkey.' }) input: IdInput,
   ): Promise<ViewerPayload> {
-    return changed(context, (userId) => removePasskey(context.em, userId, { id: input.id, ip: context.ip }));
+    const { em, ip } = context;
+    return changed(context, (userId) => removeSignInMethod(em, 'passkey', { userId, id: input.id, ip }));
   }
 }
 
@@ -121,9 +125,13 @@ function changed(context: Context, change: (userId: string) => Promise<void>): P
   });
 }
 
-/** Throws BAD_USER_INPUT where passkeys cannot be used: off https. */
+/** The relying party. Throws BAD_USER_INPUT if browsers offer no passkeys at the console's address. */
 function partyOf(context: Context): RelyingParty {
   const party = relyingPartyOf(context.settings);
-  if (!party) throw requestError('BAD_USER_INPUT', 'Passkeys need the console on https or on localhost.');
+  if (!party)
+    throw requestError(
+      'BAD_USER_INPUT',
+      'Passkeys work only on https or localhost. Set CONSOLE_URL to an https address.',
+    );
   return party;
 }

@@ -1,6 +1,6 @@
 /**
- * Passkeys: adding, using, naming and removing them. Each proves possession and, by its own check, the
- * person.
+ * Adds, verifies, renames and removes passkeys. A passkey stands for password and second factor, because the
+ * authenticator verifies its user (PIN or biometrics) too.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import {
@@ -9,22 +9,22 @@ import {
   verifyAuthenticationResponse,
   verifyRegistrationResponse,
 } from '@simplewebauthn/server';
-import { UserFailure } from '../errors.ts';
-import { newId } from '../ids.ts';
-import { signInFailures } from '../metrics.ts';
-import { inTransaction, query, queryOne, sql, toDate } from '../sql.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { newId } from '../database/ids.ts';
+import { signInFailures } from '../process/metrics.ts';
+import { inTransaction, query, queryOne, sql, toDate } from '../database/sql.ts';
 import { UserSchema } from './account.entity.ts';
 import type { UserRow } from './account.entity.ts';
-import { notify } from './notices.ts';
-import { challengeIn, parseAuthentication, parseRegistration } from './passkey.answers.ts';
-import { badPasskey, CHALLENGE_MS, issueChallenge, useChallenge } from './passkey.challenge.ts';
+import { notifyOwner } from './notices.ts';
+import { challengeOf, parseAuthentication, parseRegistration } from './passkey.responses.ts';
+import { invalidPasskey, CHALLENGE_MS, issueChallenge, useChallenge } from './passkey.challenge.ts';
 import type { ChallengeUse, RelyingParty } from './passkey.challenge.ts';
 
 const NAME_LENGTH_MAX = 80;
-/** Of one user. */
+/** Maximum number of passkeys of one user. */
 const PASSKEYS_MAX = 20;
 const SERVICE_NAME = 'Gateway';
-/** EdDSA, ES256 and RS256 (COSE): what all authenticators know, and no experimental one. */
+/** EdDSA, ES256 and RS256 (COSE ids). Every authenticator supports one of them, and none is experimental. */
 const ALGORITHMS = [-8, -7, -257];
 
 /** A passkey as its owner sees it. */
@@ -35,7 +35,7 @@ export interface PasskeyView {
   lastUsedAt: Date | null;
 }
 
-/** What the browser is to be handed, and until when its answer counts. */
+/** WebAuthn options for the browser, and until when its response is accepted. */
 export interface Challenge {
   options: object;
   expiresAt: Date;
@@ -65,7 +65,7 @@ export async function passkeysOf(em: EntityManager, userId: string): Promise<Pas
   }));
 }
 
-/** Options for a new passkey that can sign in without an address and checks its user. */
+/** Options for a new passkey that is discoverable (signs in without an address) and verifies its user. */
 export async function registrationOptions(
   em: EntityManager,
   party: RelyingParty,
@@ -90,19 +90,23 @@ export async function registrationOptions(
   return { options, expiresAt };
 }
 
-/** A passkey that a browser made. */
+/** A passkey that a browser created. */
 export interface NewPasskey {
   userId: string;
+  /** The browser's response, not yet checked. */
   credential: unknown;
   name: string;
   ip: string | null;
 }
 
-/** Keeps a new passkey. Throws CREDENTIALS_INVALID, INVALID for a name, LIMIT_REACHED, TAKEN. */
+/**
+ * Verifies and stores a new passkey, and notifies the owner. Throws CREDENTIALS_INVALID, INVALID for a bad
+ * name, LIMIT_REACHED, TAKEN.
+ */
 export async function addPasskey(em: EntityManager, party: RelyingParty, input: NewPasskey): Promise<void> {
   const name = nameOf(input.name);
   const response = parseRegistration(input.credential);
-  const challenge = challengeIn(response.response.clientDataJSON);
+  const challenge = challengeOf(response.response.clientDataJSON);
   await useChallenge(em, challenge, { purpose: 'REGISTER', userId: input.userId });
   const checked = await verifyRegistrationResponse({
     response,
@@ -112,7 +116,7 @@ export async function addPasskey(em: EntityManager, party: RelyingParty, input: 
     requireUserVerification: true,
     supportedAlgorithmIDs: ALGORITHMS,
   }).catch(refused);
-  if (!checked.verified) throw badPasskey();
+  if (!checked.verified) throw invalidPasskey();
   const { credential } = checked.registrationInfo;
   await inTransaction(em, async (inner) => {
     const user = await inner.findOneOrFail(UserSchema, { id: input.userId });
@@ -127,32 +131,34 @@ export async function addPasskey(em: EntityManager, party: RelyingParty, input: 
         ${response.response.transports ?? []}::text[], ${name})
       on conflict (credential_id) do nothing returning id`,
     );
-    if (!added) throw new UserFailure('TAKEN', 'This passkey is in use already.', 'credential');
-    await notify(inner, user, { kind: 'PASSKEY_ADDED', ip: input.ip });
+    if (!added)
+      throw new UserFailure('TAKEN', 'This passkey is already registered. Use another one.', 'credential');
+    await notifyOwner(inner, user, { kind: 'PASSKEY_ADDED', ip: input.ip });
   });
 }
 
-/** Options for signing in with any passkey, or for proving with one of the user's. */
+/** Options for signing in with any passkey, or for re-authenticating with one of the user's own. */
 export async function authenticationOptions(
   em: EntityManager,
   party: RelyingParty,
   use: ChallengeUse,
 ): Promise<Challenge> {
   const { challenge, expiresAt } = await issueChallenge(em, use);
-  const own = use.userId === null ? [] : await credentialsOf(em, use.userId);
+  const allowed = use.userId === null ? [] : await credentialsOf(em, use.userId);
   const options = await generateAuthenticationOptions({
     rpID: party.id,
     challenge,
     timeout: CHALLENGE_MS,
     userVerification: 'required',
-    allowCredentials: own.map((row) => ({ id: row.credential_id, transports: row.transports })),
+    allowCredentials: allowed.map((row) => ({ id: row.credential_id, transports: row.transports })),
   });
   return { options, expiresAt };
 }
 
 /**
- * The active user whose passkey signed a challenge of this use. Throws CREDENTIALS_INVALID, alike for unknown
- * passkeys, wrong signatures, used challenges, other people's passkeys and closed accounts.
+ * Verifies that a passkey signed a challenge for this use, and returns its active user. Throws the same
+ * CREDENTIALS_INVALID for unknown passkeys, wrong signatures, used challenges, passkeys of other users and
+ * accounts that are not active.
  */
 export async function checkPasskey(
   em: EntityManager,
@@ -160,7 +166,7 @@ export async function checkPasskey(
   { credential, ...use }: ChallengeUse & { credential: unknown },
 ): Promise<UserRow> {
   const response = parseAuthentication(credential);
-  const challenge = challengeIn(response.response.clientDataJSON);
+  const challenge = challengeOf(response.response.clientDataJSON);
   await useChallenge(em, challenge, use);
   const row = await queryOne<Row>(
     em,
@@ -190,7 +196,7 @@ export async function checkPasskey(
   return user;
 }
 
-/** Gives a passkey of the user another name. Throws NOT_FOUND, INVALID. */
+/** Renames a passkey of the user. Throws NOT_FOUND, INVALID. */
 export async function renamePasskey(
   em: EntityManager,
   userId: string,
@@ -200,47 +206,16 @@ export async function renamePasskey(
     em,
     sql`update passkey set name = ${nameOf(name)} where id = ${id} and user_id = ${userId} returning id`,
   );
-  if (!named) throw notFound();
+  if (!named) throw new UserFailure('NOT_FOUND', 'Unknown passkey. It may have been removed already.', 'id');
 }
 
-/** Takes a passkey away from its user. Throws NOT_FOUND; CONFLICT where nobody could sign in any more. */
-export async function removePasskey(
-  em: EntityManager,
-  userId: string,
-  { id, ip }: { id: string; ip: string | null },
-): Promise<void> {
-  await inTransaction(em, async (inner) => {
-    const user = await inner.findOneOrFail(UserSchema, { id: userId });
-    await query(inner, sql`select from users where id = ${userId} for update`);
-    const removed = await queryOne(
-      inner,
-      sql`delete from passkey where id = ${id} and user_id = ${userId} returning id`,
-    );
-    if (!removed) throw notFound();
-    await demandWayIn(inner, user);
-    await notify(inner, user, { kind: 'PASSKEY_REMOVED', ip });
-  });
-}
-
-/** Takes all passkeys of a user away. */
+/** Removes all passkeys of a user. */
 export async function removePasskeys(em: EntityManager, userId: string): Promise<void> {
   await query(em, sql`delete from passkey where user_id = ${userId}`);
   await query(em, sql`delete from passkey_challenge where user_id = ${userId}`);
 }
 
-/** Throws CONFLICT where the user has neither password, passkey nor linked identity left. */
-export async function demandWayIn(em: EntityManager, user: UserRow): Promise<void> {
-  if (user.passwordHash) return;
-  const row = await queryOne<{ open: boolean }>(
-    em,
-    sql`select exists (select from passkey where user_id = ${user.id})
-      or exists (select from linked_identity where user_id = ${user.id}) as open`,
-  );
-  if (!row?.open)
-    throw new UserFailure('CONFLICT', 'This is your only way to sign in. Add another one first.');
-}
-
-/** The user handle is the user's id; passkeys that are no longer discoverable may leave it out. */
+/** The user handle is the user's id. Passkeys that are not discoverable may omit it. */
 function belongsTo(row: Row, userHandle: string | undefined): boolean {
   return userHandle === undefined || Buffer.from(userHandle, 'base64url').toString() === row.user_id;
 }
@@ -253,18 +228,14 @@ function credentialsOf(em: EntityManager, userId: string): Promise<Row[]> {
   );
 }
 
-/** The library's own words speak of what was wrong with the answer; callers learn only that it was. */
+/** Hides the reason of the failure, which the library's error would tell, from the caller. */
 function refused(): never {
   signInFailures.inc({ reason: 'passkey' });
-  throw badPasskey();
+  throw invalidPasskey();
 }
 
 function nameOf(text: string): string {
   const name = text.trim();
   if (name && name.length <= NAME_LENGTH_MAX) return name;
-  throw new UserFailure('INVALID', `A name has 1 to ${NAME_LENGTH_MAX} characters.`, 'name');
-}
-
-function notFound(): UserFailure {
-  return new UserFailure('NOT_FOUND', 'There is no such passkey.', 'id');
+  throw new UserFailure('INVALID', `Enter a name of 1 to ${NAME_LENGTH_MAX} characters.`, 'name');
 }

@@ -1,9 +1,10 @@
+/** Tests passkeys over the API with a software authenticator. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { codesOf, pick, startTestApp } from '../../test/control/app.ts';
 import type { Answer, Browser, TestApp } from '../../test/control/app.ts';
 import { SoftwarePasskey } from '../../test/control/authenticator.ts';
 import type { CredentialOptions, Deviation } from '../../test/control/authenticator.ts';
-import { query, sql } from '../sql.ts';
+import { query, sql } from '../database/sql.ts';
 import { relyingPartyOf } from './passkey.challenge.ts';
 
 const ERRORS = 'userErrors { code message }';
@@ -27,14 +28,14 @@ beforeEach(() => query(test.orm.em.fork(), sql`delete from attempt_window`));
 
 const optionsOf = (answer: Answer, mutation: string) => pick<CredentialOptions>(answer, mutation, 'options');
 
-/** Adds a passkey to the browser's account, right or wrong. */
+/** Adds a passkey to the browser's account; `deviation` makes the response invalid. */
 async function add(browser: Browser, passkey: SoftwarePasskey, deviation: Deviation = {}): Promise<Answer> {
   const options = optionsOf(await browser.send(REGISTER_OPTIONS), 'passkeyRegisterOptions');
   const credential = passkey.create(options, test.settings.consoleUrl, deviation);
   return browser.send(ADD, { input: { credential, name: ' Laptop ' } });
 }
 
-/** Signs a new browser in by a passkey, right or wrong. */
+/** Signs a new browser in by a passkey; `deviation` makes the response invalid. */
 async function enter(passkey: SoftwarePasskey, deviation: Deviation = {}): Promise<[Answer, Browser]> {
   const browser = test.browser();
   const options = optionsOf(await browser.send(SIGN_IN_OPTIONS), 'passkeySignInOptions');
@@ -50,7 +51,7 @@ async function member(email: string): Promise<[Browser, SoftwarePasskey]> {
 }
 
 describe('a passkey', () => {
-  it('is added, signs in without an address, and says when it was used', async () => {
+  it('signs in without an e-mail address, and shows when it was last used', async () => {
     const [owner, passkey] = await member('ann@example.com');
     const [answer, browser] = await enter(passkey);
     expect(pick(answer, 'passkeySignIn', 'viewer', 'email')).toBe('ann@example.com');
@@ -60,7 +61,7 @@ describe('a passkey', () => {
     expect(pick(await owner.send(LIST), 'viewer', 'securityFactors', 'passkeys')).toHaveLength(1);
   });
 
-  it('stands for password and second factor together', async () => {
+  it('replaces password and second factor', async () => {
     const [owner, passkey] = await member('bea@example.com');
     await query(
       test.orm.em.fork(),
@@ -72,7 +73,7 @@ describe('a passkey', () => {
     expect(owner.cookie).not.toBeNull();
   });
 
-  it('is asked for as one that checks its user and needs no address', async () => {
+  it('must be discoverable and verify its user', async () => {
     const browser = await test.user('cem@example.com');
     const creation = optionsOf(await browser.send(REGISTER_OPTIONS), 'passkeyRegisterOptions');
     expect(creation).toMatchObject({
@@ -84,11 +85,11 @@ describe('a passkey', () => {
   });
 
   it.each<[string, Deviation]>([
-    ['of another page', { origin: 'https://evil.example' }],
-    ['of another site', { rpId: 'evil.example' }],
-    ['that did not check its user', { verified: false }],
-    ['over a challenge that we did not make', { challenge: Buffer.from('made up').toString('base64url') }],
-  ])('%s is neither added nor let in', async (name, deviation) => {
+    ['from another origin', { origin: 'https://evil.example' }],
+    ['for another relying party', { rpId: 'evil.example' }],
+    ['without user verification', { verified: false }],
+    ['for an unknown challenge', { challenge: Buffer.from('made up').toString('base64url') }],
+  ])('can neither be added nor sign in with a response %s', async (name, deviation) => {
     const email = `${name.replaceAll(' ', '-')}@example.com`;
     const browser = await test.user(email);
     const refused = await add(browser, new SoftwarePasskey(), deviation);
@@ -100,7 +101,7 @@ describe('a passkey', () => {
     expect(visitor.cookie).toBeNull();
   });
 
-  it('is refused alike when unknown, when of another user, and when its account is suspended', async () => {
+  it('gets the same error if it is unknown, of another user, or of a suspended account', async () => {
     const [, passkey] = await member('dan@example.com');
     const [unknown] = await enter(new SoftwarePasskey());
     const [stolen] = await enter(passkey, { userHandle: Buffer.from('usr_other').toString('base64url') });
@@ -121,7 +122,7 @@ describe('a passkey', () => {
     expect(suspended.data).toEqual(unknown.data);
   });
 
-  it('answers a challenge once, in time, and for what it was made', async () => {
+  it('can use a challenge once, for its purpose, until it expires', async () => {
     const [owner, passkey] = await member('eli@example.com');
     const browser = test.browser();
     const origin = test.settings.consoleUrl;
@@ -141,7 +142,7 @@ describe('a passkey', () => {
     expect(codesOf(answer, 'passkeySignIn')).toEqual(['CREDENTIALS_INVALID']);
   });
 
-  it('proves again who sits there, for its own account alone', async () => {
+  it('re-authenticates the user of its own account only', async () => {
     const [owner, passkey] = await member('flo@example.com');
     const [, others] = await member('gil@example.com');
     const prove = async (used: SoftwarePasskey) => {
@@ -157,7 +158,7 @@ describe('a passkey', () => {
     expect(fresh.errors).toEqual([]);
   });
 
-  it('is renamed and removed by its owner alone', async () => {
+  it('can be renamed and removed by its owner only', async () => {
     const [owner, passkey] = await member('hex@example.com');
     const stranger = await test.user('ivy@example.com');
     const [{ id } = { id: '' }] = pick<{ id: string }[]>(
@@ -181,7 +182,7 @@ describe('a passkey', () => {
     expect(codesOf(answer, 'passkeySignIn')).toEqual(['CREDENTIALS_INVALID']);
   });
 
-  it('cannot be removed where it is the only way in', async () => {
+  it('cannot be removed if it is the only way to sign in', async () => {
     const [owner] = await member('jim@example.com');
     await query(
       test.orm.em.fork(),
@@ -201,7 +202,7 @@ describe('a passkey', () => {
     expect(pick(await owner.send(LIST), 'viewer', 'securityFactors', 'passkeys')).toHaveLength(1);
   });
 
-  it('is refused, not failed upon, whatever a caller sends for one', async () => {
+  it('is refused with CREDENTIALS_INVALID if the credential is malformed', async () => {
     const owner = await test.user('kit@example.com');
     for (const credential of [{}, [], 'text', 1, { type: 'public-key', id: 'x', rawId: 'x', response: {} }]) {
       const added = await owner.send(ADD, { input: { credential, name: 'x' } });
@@ -212,14 +213,14 @@ describe('a passkey', () => {
   });
 });
 
-describe('the relying party', () => {
+describe('relyingPartyOf', () => {
   it.each([
     ['https://console.example.com', { id: 'console.example.com', origin: 'https://console.example.com' }],
     ['http://localhost:4000', { id: 'localhost', origin: 'http://localhost:4000' }],
     ['http://console.example.com', null],
     ['https://192.0.2.1', null],
     ['https://[2001:db8::1]', null],
-  ])('of a console at %s is %o', (consoleUrl, party) => {
+  ])('of the console address %s is %o', (consoleUrl, party) => {
     expect(relyingPartyOf({ consoleUrl })).toEqual(party);
   });
 });

@@ -1,13 +1,13 @@
-/** API types of passkeys and linked identities. */
+/** GraphQL types of passkeys and linked identities. */
 import 'reflect-metadata';
 import { Field, ID, InputType, ObjectType } from 'type-graphql';
-import { NodeInterface } from '../node-interface.ts';
-import { AnyJson, DateTime, EmailAddress } from '../scalars.ts';
+import { GlobalObject } from '../graphql/global-object.ts';
+import { AnyJson, DateTime, EmailAddress } from '../graphql/scalars.ts';
 
 /** A passkey of a user. */
-@ObjectType({ implements: NodeInterface, description: 'A passkey of a user.' })
-export class Passkey extends NodeInterface {
-  @Field(() => String, { description: 'Its name for people.' })
+@ObjectType({ implements: GlobalObject, description: 'A passkey of a user.' })
+export class Passkey extends GlobalObject {
+  @Field(() => String, { description: 'Name that the user gave it.' })
   name!: string;
 
   @Field(() => DateTime, { description: 'When it was added.' })
@@ -17,24 +17,27 @@ export class Passkey extends NodeInterface {
   lastUsedAt?: Date | null;
 }
 
-/** An identity at a provider that signs in to the account. */
+/** An account at the identity provider with which the user can sign in. */
 @ObjectType({
-  implements: NodeInterface,
-  description: 'An identity at a provider that signs in to the account.',
+  implements: GlobalObject,
+  description: 'An account at the identity provider with which the user can sign in.',
 })
-export class LinkedIdentity extends NodeInterface {
-  @Field(() => String, { description: "The provider's address (issuer)." })
+export class LinkedIdentity extends GlobalObject {
+  @Field(() => String, { description: 'Issuer URL of the provider.' })
   provider!: string;
 
-  @Field(() => EmailAddress, { nullable: true, description: 'The address that the provider verified.' })
+  @Field(() => EmailAddress, {
+    nullable: true,
+    description: 'E-mail address that the provider has verified.',
+  })
   email?: string | null;
 
   @Field(() => DateTime, { description: 'When it was linked.' })
   createdAt!: Date;
 }
 
-/** What a browser is to be handed. */
-@ObjectType({ description: 'What a browser is to be handed to make or use a passkey.' })
+/** Options that a browser needs to create or use a passkey. */
+@ObjectType({ description: 'Options that a browser needs to create or use a passkey.' })
 export class ChallengePayload {
   @Field(() => AnyJson, {
     description:
@@ -43,39 +46,39 @@ export class ChallengePayload {
   })
   options!: object;
 
-  @Field(() => DateTime, { description: 'Until when the answer counts; it counts once.' })
+  @Field(() => DateTime, { description: 'Until when the response is accepted. It is accepted once.' })
   expiresAt!: Date;
 }
 
-/** A passkey that the browser just made. */
-@InputType({ description: 'A passkey that the browser just made.' })
+/** Input of `passkeyRegister`. */
+@InputType({ description: 'A passkey that the browser created.' })
 export class PasskeyRegisterInput {
-  @Field(() => AnyJson, { description: 'The credential in its JSON form (its toJSON).' })
+  @Field(() => AnyJson, { description: 'The PublicKeyCredential as JSON (its toJSON).' })
   credential!: unknown;
 
-  @Field(() => String, { description: 'A name for people, at most 80 characters.' })
+  @Field(() => String, { description: 'Name of the passkey, 1 to 80 characters.' })
   name!: string;
 }
 
-/** What a passkey signed. */
-@InputType({ description: 'What a passkey signed.' })
+/** Input of `passkeySignIn`. */
+@InputType({ description: 'The response of a passkey to passkeySignInOptions.' })
 export class PasskeySignInInput {
-  @Field(() => AnyJson, { description: 'The credential in its JSON form (its toJSON).' })
+  @Field(() => AnyJson, { description: 'The PublicKeyCredential as JSON (its toJSON).' })
   credential!: unknown;
 
   @Field(() => Boolean, {
     defaultValue: true,
-    description: 'Stay signed in for 14 days without use instead of one day.',
+    description: 'Whether the session ends after 14 days without use (true) or after one day (false).',
   })
   rememberMe!: boolean;
 }
 
-/** A new name. */
-@InputType({ description: 'A new name.' })
+/** Input of `passkeyRename`. */
+@InputType({ description: 'A new name of a passkey.' })
 export class PasskeyRenameInput {
   @Field(() => ID, { description: 'The passkey.' })
   id!: string;
 
-  @Field(() => String, { description: 'A name for people, at most 80 characters.' })
+  @Field(() => String, { description: 'Name of the passkey, 1 to 80 characters.' })
   name!: string;
 }

@@ -1,30 +1,26 @@
-/** Passwords: what is accepted, and argon2id with a bound on how many are computed at once. */
+/** Checks the strength of passwords, and hashes and verifies them with argon2id, few at a time. */
 import { hash, verify } from '@node-rs/argon2';
-import { requestError, UserFailure } from '../errors.ts';
-import { isLeaked } from './leaked.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import type { Claimant } from '../request/shares.ts';
+import { HashQueue } from './hash-queue.ts';
+import { isLeaked } from './leaked-passwords.ts';
 
-/**
- * 64 MiB and three passes; recommended for interactive sign-in where memory allows (RFC 9106, second choice).
- */
+/** 64 MiB and three passes: the second recommended option of RFC 9106. */
 const ARGON2 = { memoryCost: 64 * 1024, timeCost: 3, parallelism: 1 } as const;
 const LENGTH_MIN = 12;
-/** Longer ones would only be work for us. */
+/** Longer passwords only cost time to hash. */
 const LENGTH_MAX = 256;
 const DISTINCT_MIN = 4;
-/** Each computation takes 64 MiB and a core. */
-const COMPUTING_MAX = 2;
-const WAITING_MAX = 64;
 
-/** A hash of no password, so that unknown accounts cost the same time as known ones. */
+/** Hash that no password matches, so that unknown accounts take the same time as known ones. */
 const DUMMY =
   '$argon2id$v=19$m=65536,t=3,p=1$c29tZXNhbHRzb21lc2FsdA$RdescudvJCsgt3ub+b27dnnHpC2xvyOrYUTHUWqwABE';
 
-let computing = 0;
-const waiting: (() => void)[] = [];
+const queue = new HashQueue();
 
 /**
- * Throws PASSWORD_WEAK where a password is too short, too long, too simple, or part of the address, and
- * PASSWORD_BREACHED where it is on a public list of leaked ones.
+ * Throws PASSWORD_WEAK if a password is too short, too long, too simple or equal to the address or its first
+ * part, and PASSWORD_BREACHED if it is on a public list of leaked passwords.
  */
 export function checkPassword(password: string, email: string): void {
   const refuse = (message: string): never => {
@@ -37,47 +33,30 @@ export function checkPassword(password: string, email: string): void {
     refuse('This password is too simple. Use several different characters.');
   const name = email.split('@')[0] ?? email;
   if (password.toLowerCase() === email || (name.length >= LENGTH_MIN && password.toLowerCase() === name)) {
-    refuse('The password must not be your address.');
+    refuse('The password must not be your e-mail address. Choose another one.');
   }
   if (isLeaked(password)) {
-    const message = 'This password, or one much like it, is on public lists of leaked ones. Choose another.';
+    const message =
+      'This password, or one very similar, is on public lists of leaked passwords. Choose another one.';
     throw new UserFailure('PASSWORD_BREACHED', message, 'password');
   }
 }
 
-/** The stored form of a password. Throws RATE_LIMITED when too many wait already. */
-export function hashPassword(password: string): Promise<string> {
-  return inTurn(() => hash(password, ARGON2));
+/** The argon2id hash of a password. Throws RATE_LIMITED if the caller has too many hashes. */
+export function hashPassword(password: string, claimant: Claimant): Promise<string> {
+  return queue.run(() => hash(password, ARGON2), claimant);
 }
 
 /**
- * Whether the password is right. Takes the same time for an account without one (`stored` null), which never
- * matches.
+ * Whether the password is right. An account without a password (`stored` null) takes the same time and never
+ * matches. Throws RATE_LIMITED if the caller has too many hashes.
  */
-export async function passwordMatches(stored: string | null, password: string): Promise<boolean> {
+export async function passwordMatches(
+  stored: string | null,
+  password: string,
+  claimant: Claimant,
+): Promise<boolean> {
   if (password.length > LENGTH_MAX) return false;
-  const matches = await inTurn(() => verify(stored ?? DUMMY, password));
+  const matches = await queue.run(() => verify(stored ?? DUMMY, password), claimant);
   return matches && stored !== null;
-}
-
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-  if (computing >= COMPUTING_MAX) {
-    if (waiting.length >= WAITING_MAX) {
-      throw requestError('RATE_LIMITED', 'Too many sign-ins at once. Try again in a moment.', {
-        retryAfterMs: 2000,
-      });
-    }
-    await new Promise<void>((resolve) => {
-      waiting.push(resolve);
-    });
-  } else {
-    computing += 1;
-  }
-  try {
-    return await work();
-  } finally {
-    const next = waiting.shift();
-    if (next) next();
-    else computing -= 1;
-  }
 }

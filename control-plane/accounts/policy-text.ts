@@ -1,4 +1,7 @@
-/** The first privacy policy. Later versions are published by administrators; this one is only ever seeded. */
+/**
+ * Text of the first privacy policy, which is seeded into an empty database. Administrators publish later
+ * ones.
+ */
 
 export const POLICY_VERSION = '1.0';
 

@@ -1,4 +1,4 @@
-/** Publishing the privacy policy on the API. */
+/** GraphQL operations that list and publish versions of the privacy policy. */
 import 'reflect-metadata';
 import {
   Arg,
@@ -11,50 +11,52 @@ import {
   Query,
   Resolver,
 } from 'type-graphql';
-import { AdminQuery } from '../admin-query.ts';
-import { actorOf, Authorized, Public } from '../context.ts';
-import type { Context } from '../context.ts';
-import { outcome, UserError } from '../errors.ts';
-import { DateTime } from '../scalars.ts';
+import { AdminQuery } from '../graphql/admin-query.ts';
+import { actorOf, Authorized, Public } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { outcome, UserError } from '../graphql/errors.ts';
+import { DateTime } from '../graphql/scalars.ts';
 import { policyVersions, publicPolicyVersions, publishPolicy } from './policy.service.ts';
 import { PolicyVersion } from './user.type.ts';
 
-/** A new version of the privacy policy. */
+/** Input of `adminPolicyPublish`. */
 @InputType({ description: 'A new version of the privacy policy.' })
 export class AdminPolicyInput {
-  @Field(() => String, { description: 'Its number, e.g. 2.0.' })
+  @Field(() => String, { description: 'Version number, e.g. 2.0.' })
   version!: string;
 
   @Field(() => String, { description: 'The text in Markdown.' })
   markdown!: string;
 
-  @Field(() => String, { description: 'What changed; stands in the audit log too.' })
+  @Field(() => String, { description: 'What changed. Also kept in the audit log.' })
   changeSummary!: string;
 
   @Field(() => String, {
     nullable: true,
-    description: 'Why; kept in the audit log. When left out, what changed is the reason.',
+    description: 'Reason, kept in the audit log. Defaults to changeSummary.',
   })
   reason?: string | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'From when it is in force; at once when left out.' })
+  @Field(() => DateTime, { nullable: true, description: 'From when it is in force. Defaults to now.' })
   effectiveAt?: Date | null;
 
-  @Field(() => Boolean, { description: 'Whether those who accepted an earlier one have to accept this one.' })
+  @Field(() => Boolean, {
+    description: 'Whether users who accepted an earlier version must accept this one.',
+  })
   requireReacceptance!: boolean;
 }
 
-/** Result of publishing. */
-@ObjectType({ description: 'Result of publishing.' })
+/** Result of `adminPolicyPublish`. */
+@ObjectType({ description: 'Result of publishing a version of the privacy policy.' })
 export class PolicyPayload {
-  @Field(() => PolicyVersion, { nullable: true, description: 'The version.' })
+  @Field(() => PolicyVersion, { nullable: true, description: 'The version; null if the mutation failed.' })
   policy?: PolicyVersion | null;
 
   @Field(() => [UserError], { description: 'Empty on success.' })
   userErrors!: UserError[];
 }
 
-/** The policy's history, and what administrators do with it. */
+/** The public history of the policy, and its publication by administrators. */
 @Resolver()
 export class PolicyResolver {
   @Public()
@@ -77,11 +79,11 @@ export class PolicyResolver {
   }
 }
 
-/** Every version, for administrators. */
+/** All versions, for administrators. */
 @Resolver(() => AdminQuery)
 export class PolicyVersionsResolver {
   @FieldResolver(() => [PolicyVersion], {
-    description: 'The latest 100 versions of the privacy policy, newest first; those not yet in force too.',
+    description: 'The latest 100 versions of the privacy policy, newest first, including future ones.',
   })
   policyVersions(@Ctx() context: Context): Promise<PolicyVersion[]> {
     return policyVersions(context.em);

@@ -1,31 +1,33 @@
-/** The privacy policy: which version is in force, who accepted which, and its first text. */
+/** Privacy policy: reads and publishes versions, and records who accepted which. */
 import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { audit } from '../audit/audit.service.ts';
-import type { Actor } from '../context.ts';
-import { UserFailure } from '../errors.ts';
-import { newId } from '../ids.ts';
-import { inTransaction, query, queryOne, sql } from '../sql.ts';
+import type { Actor } from '../graphql/context.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { newId } from '../database/ids.ts';
+import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
 import { PolicyAcceptanceSchema, PolicyVersionSchema } from './account.entity.ts';
 import type { PolicyAcceptanceRow, PolicyVersionRow, UserRow } from './account.entity.ts';
 import { POLICY_TEXT, POLICY_VERSION } from './policy-text.ts';
 
+/** Two or three numbers with dots. */
 const VERSION = /^\d{1,4}(\.\d{1,4}){1,2}$/;
 const TEXT_LENGTH_MAX = 100_000;
 const VERSIONS_MAX = 100;
 const PUBLIC_VERSIONS_MAX = 50;
 
-/** The version in force. Throws where none was ever seeded. */
+/** The version in force. Throws if there is none. */
 export async function currentPolicy(em: EntityManager): Promise<PolicyVersionRow> {
   const effective = { effectiveAt: { $lte: new Date() } };
   const policy = await em.findOne(PolicyVersionSchema, effective, {
     orderBy: { effectiveAt: 'desc', id: 'desc' },
   });
-  if (!policy) throw new Error('There is no privacy policy.');
+  if (!policy)
+    throw new Error('No privacy policy is in force. Restart the control plane to create version 1.0.');
   return policy;
 }
 
-/** The latest versions, newest first; those not yet in force too. */
+/** The latest 100 versions, newest first, including future ones. */
 export function policyVersions(em: EntityManager): Promise<PolicyVersionRow[]> {
   return em.find(
     PolicyVersionSchema,
@@ -34,7 +36,7 @@ export function policyVersions(em: EntityManager): Promise<PolicyVersionRow[]> {
   );
 }
 
-/** The latest versions that are or were in force, newest first: what everybody may read. */
+/** The latest 50 versions that are or were in force, newest first. They are public. */
 export function publicPolicyVersions(em: EntityManager): Promise<PolicyVersionRow[]> {
   return em.find(
     PolicyVersionSchema,
@@ -43,7 +45,7 @@ export function publicPolicyVersions(em: EntityManager): Promise<PolicyVersionRo
   );
 }
 
-/** One version by its number, or the one in force; null for an unknown number. */
+/** The version with this number, or the one in force if none is given. Null for an unknown number. */
 export function policyByVersion(
   em: EntityManager,
   version: string | null | undefined,
@@ -52,22 +54,22 @@ export function policyByVersion(
 }
 
 /**
- * The policy that `version` names, if it is the one in force. Throws POLICY_NOT_ACCEPTED or
- * POLICY_VERSION_OUTDATED.
+ * Returns the version in force if `version` is its number. Throws POLICY_NOT_ACCEPTED for an empty number,
+ * POLICY_VERSION_OUTDATED for another one.
  */
-export async function checkAcceptable(em: EntityManager, version: string): Promise<PolicyVersionRow> {
+export async function requireCurrentPolicy(em: EntityManager, version: string): Promise<PolicyVersionRow> {
   const policy = await currentPolicy(em);
   if (!version.trim())
     throw new UserFailure('POLICY_NOT_ACCEPTED', 'Accept the privacy policy first.', 'acceptPolicyVersion');
   if (version === policy.version) return policy;
   throw new UserFailure(
     'POLICY_VERSION_OUTDATED',
-    `Version ${policy.version} of the privacy policy is in force. Read and accept that one.`,
+    `Version ${policy.version} of the privacy policy is in force. Read and accept that version.`,
     'acceptPolicyVersion',
   );
 }
 
-/** Who accepted what, from where, and when: now unless said otherwise. */
+/** Acceptance of a version by a user, from `ip`, at `at` (default: now). */
 export interface Acceptance {
   user: UserRow;
   policy: PolicyVersionRow;
@@ -75,11 +77,8 @@ export interface Acceptance {
   at?: Date;
 }
 
-/**
- * Records that the user accepted this very text, with its hash, the time and the address. Repeats change
- * nothing.
- */
-export async function accept(
+/** Records an acceptance with the hash of the text. Does nothing if the user accepted this version before. */
+export async function recordAcceptance(
   em: EntityManager,
   { user, policy, ip, at = new Date() }: Acceptance,
 ): Promise<void> {
@@ -91,7 +90,7 @@ export async function accept(
   );
 }
 
-/** The versions that the user accepted, newest first. */
+/** The latest 100 acceptances of the user, newest first, each with its version. */
 export async function acceptancesOf(
   em: EntityManager,
   userId: string,
@@ -111,34 +110,36 @@ export async function acceptancesOf(
 }
 
 /**
- * The version in force, where the user accepted neither it nor any other since the last one that asks for it;
- * else null.
+ * The version in force if the user must accept it; else null. A user must accept it unless they accepted the
+ * last version that requires acceptance or a later one.
  */
 export async function policyToAccept(em: EntityManager, userId: string): Promise<PolicyVersionRow | null> {
-  const row = await queryOne<{ open: boolean }>(
+  const row = await queryOne<{ must_accept: boolean }>(
     em,
     sql`select not exists (
       select from policy_acceptance a join policy_version p on p.id = a.policy_version_id
-      where a.user_id = ${userId} and p.effective_at >= asking.effective_at) as open
-    from policy_version asking where asking.requires_acceptance and asking.effective_at <= now()
-    order by asking.effective_at desc, asking.id desc limit 1`,
+      where a.user_id = ${userId} and p.effective_at >= required.effective_at) as must_accept
+    from policy_version required where required.requires_acceptance and required.effective_at <= now()
+    order by required.effective_at desc, required.id desc limit 1`,
   );
-  return row?.open ? currentPolicy(em) : null;
+  return row?.must_accept ? currentPolicy(em) : null;
 }
 
+/** A version to publish. */
 export interface NewPolicy {
   version: string;
   markdown: string;
   changeSummary: string;
-  /** Why, for the audit log; else `changeSummary`. */
+  /** Reason for the audit log; defaults to `changeSummary`. */
   reason?: string | null;
   effectiveAt?: Date | null;
   requireReacceptance: boolean;
 }
 
 /**
- * Publishes a version, in force at once or from a later moment on; earlier ones stay readable. Throws TAKEN
- * for a number in use, INVALID for an empty or huge text and for a moment before that of the newest version.
+ * Publishes a version that takes effect now or later, and writes it to the audit log. Throws TAKEN for a
+ * number in use; INVALID for a malformed number, an empty or too long text, or an `effectiveAt` that is not
+ * after that of every other version.
  */
 export async function publishPolicy(
   em: EntityManager,
@@ -146,16 +147,21 @@ export async function publishPolicy(
   actor: Actor,
 ): Promise<PolicyVersionRow> {
   const version = input.version.trim();
-  if (!VERSION.test(version)) throw new UserFailure('INVALID', 'A version looks like 2.0.', 'version');
+  if (!VERSION.test(version))
+    throw new UserFailure('INVALID', 'Enter a version number such as 2.0.', 'version');
   if (!input.markdown.trim() || input.markdown.length > TEXT_LENGTH_MAX)
-    throw new UserFailure('INVALID', `The text has 1 to ${TEXT_LENGTH_MAX} characters.`, 'markdown');
+    throw new UserFailure('INVALID', `Enter a text of 1 to ${TEXT_LENGTH_MAX} characters.`, 'markdown');
   return inTransaction(em, async (inner) => {
     await query(inner, sql`select pg_advisory_xact_lock(hashtextextended('policy', 0))`);
     if (await inner.count(PolicyVersionSchema, { version }))
-      throw new UserFailure('TAKEN', 'There is such a version already.', 'version');
+      throw new UserFailure('TAKEN', 'This version exists already. Choose a higher number.', 'version');
     const effectiveAt = input.effectiveAt ?? new Date();
     if (await inner.count(PolicyVersionSchema, { effectiveAt: { $gte: effectiveAt } }))
-      throw new UserFailure('INVALID', 'A version must come after all others.', 'effectiveAt');
+      throw new UserFailure(
+        'INVALID',
+        'Another version takes effect later. Choose a later time.',
+        'effectiveAt',
+      );
     const policy = inner.create(PolicyVersionSchema, {
       id: newId('pol'),
       version,
@@ -183,7 +189,7 @@ export async function publishPolicy(
   });
 }
 
-/** Publishes version 1.0 where no policy exists. */
+/** Inserts version 1.0 if no version exists. */
 export async function seedPolicy(em: EntityManager): Promise<void> {
   const sha256 = createHash('sha256').update(POLICY_TEXT).digest('hex');
   await query(

@@ -1,3 +1,4 @@
+/** Tests publication and acceptance of the privacy policy over the API. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codesOf, pick, POLICY, startTestApp } from '../../test/control/app.ts';
 import type { TestApp } from '../../test/control/app.ts';
@@ -17,13 +18,13 @@ describe('the privacy policy', () => {
     input: {
       version: number,
       markdown: `# ${number}`,
-      changeSummary: 'Said more plainly.',
+      changeSummary: 'Simpler language.',
       requireReacceptance: false,
       ...more,
     },
   });
 
-  it('is published in versions that all can read; users accept again only where asked', async () => {
+  it('has public versions, and must be accepted again only after a version that requires it', async () => {
     const [admin, user] = [await test.admin(), await test.user('reader@example.com')];
     const open = async () => pick(await user.send(OPEN), 'viewer', 'mustAcceptPolicy');
     const publish = async (number: string, more: object = {}) =>
@@ -54,15 +55,15 @@ describe('the privacy policy', () => {
     expect(rows[0]?.sha256).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('stands beside how long the usage log is kept here, for everybody', async () => {
-    const kept = async () => pick(await test.browser().send('{ usageRetentionDays }'), 'usageRetentionDays');
-    expect(await kept()).toBeNull();
+  it('is accompanied by the public retention time of the usage log', async () => {
+    const days = async () => pick(await test.browser().send('{ usageRetentionDays }'), 'usageRetentionDays');
+    expect(await days()).toBeNull();
     test.settings.usageRetentionDays = 400;
-    expect(await kept()).toBe(400);
+    expect(await days()).toBe(400);
     test.settings.usageRetentionDays = null;
   });
 
-  it('refuses a number twice, an empty text, and what comes before another version', async () => {
+  it('refuses a used or malformed number, an empty text, and a time before another version', async () => {
     const admin = await test.admin();
     const wrong = [
       { version: '1.1' },

@@ -1,27 +1,28 @@
-/** Registering, verifying and changing addresses, and new passwords by links, on the API. */
+/** GraphQL operations to register, to verify and change e-mail addresses, and to reset passwords. */
 import 'reflect-metadata';
 import { Arg, Ctx, Mutation, Resolver } from 'type-graphql';
-import { Authorized, Public, viewerOf } from '../context.ts';
-import type { Context } from '../context.ts';
-import { outcome } from '../errors.ts';
-import { AckPayload } from '../inputs.ts';
+import { Authorized, Public, viewerOf } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { outcome } from '../graphql/errors.ts';
+import { AckPayload } from '../graphql/inputs.ts';
 import { EmailInput, RegisterInput, RegisterPayload, SignInPayload, TokenInput } from './account.inputs.ts';
 import { ViewerPayload } from './account.inputs.ts';
-import { enter } from './enter.ts';
+import { setSessionCookie } from './session-cookie.ts';
 import { register, requestRegistration } from './registration.service.ts';
 import type { Registration } from './registration.service.ts';
 import { requestReset, resetPassword } from './reset.service.ts';
 import { PasswordResetInput } from './security.types.ts';
 import { requestEmailChange, requestVerification, verifyEmail } from './verification.service.ts';
 
-/** Ways to an account that do not begin with a session. */
+/** Mutations of registration, verification and password reset. */
 @Resolver()
 export class RegistrationResolver {
   @Public()
   @Mutation(() => RegisterPayload, {
     description:
-      'Makes an account and signs it in. Where mail is sent (signInOptions.mail) the account is made once ' +
-      'its address is verified, and the answer is the same whether the address has an account or not.',
+      'Creates an account and signs it in. If mail is sent (signInOptions.mail), the account is created ' +
+      'only when its address is verified, and the response is the same whether or not the address has an ' +
+      'account.',
   })
   register(
     @Ctx() context: Context,
@@ -29,7 +30,7 @@ export class RegistrationResolver {
   ): Promise<RegisterPayload> {
     return outcome({ viewer: null, verificationRequired: false }, async () => {
       if (context.settings.smtpUrl) return requestByMail(context, input);
-      const { user } = enter(context, await register(context.em, input, context));
+      const { user } = setSessionCookie(context, await register(context.em, input, context));
       return { viewer: user, verificationRequired: false };
     });
   }
@@ -37,8 +38,8 @@ export class RegistrationResolver {
   @Public()
   @Mutation(() => ViewerPayload, {
     description:
-      'Does what a mailed link stands for: makes the registered account, verifies the address, or puts the ' +
-      'new one in its place. The viewer is null, without an error, where the user has yet to sign in.',
+      'Uses a mailed link: creates the registered account, verifies the address of an account, or changes ' +
+      'it. The viewer is null, without an error, if the user must sign in next.',
   })
   emailVerify(
     @Ctx() context: Context,
@@ -46,13 +47,15 @@ export class RegistrationResolver {
   ): Promise<ViewerPayload> {
     return outcome({ viewer: null }, async () => {
       const { user, signedIn } = await verifyEmail(context.em, input.token, context);
-      if (signedIn) enter(context, signedIn);
+      if (signedIn) setSessionCookie(context, signedIn);
       return { viewer: signedIn || context.viewer?.id === user.id ? user : null };
     });
   }
 
   @Authorized('USER')
-  @Mutation(() => AckPayload, { description: 'Mails a link that verifies the address of the account.' })
+  @Mutation(() => AckPayload, {
+    description: "Mails a link that verifies the address of the caller's account.",
+  })
   emailVerificationRequest(@Ctx() context: Context): Promise<AckPayload> {
     return outcome({ ok: false }, async () => {
       await requestVerification(context.em, viewerOf(context).id, context);
@@ -63,8 +66,8 @@ export class RegistrationResolver {
   @Authorized('USER')
   @Mutation(() => AckPayload, {
     description:
-      'Mails a link to a new address, which takes the place of the old one once it is used. The old ' +
-      'address is told. The answer is the same whether somebody has the new address or not.',
+      'Mails a link to a new address. Using the link changes the address of the account and notifies the ' +
+      'old address. The response is the same whether or not another account has the new address.',
   })
   emailChangeRequest(
     @Ctx() context: Context,
@@ -80,8 +83,8 @@ export class RegistrationResolver {
   @Public()
   @Mutation(() => AckPayload, {
     description:
-      'Mails a link for a new password, good for one hour and one use, to an address that has an account. ' +
-      'The answer is the same for every address.',
+      'Mails a link for a new password, valid for one hour and one use, if the address has an account. ' +
+      'The response is the same for every address.',
   })
   passwordResetRequest(
     @Ctx() context: Context,
@@ -95,21 +98,25 @@ export class RegistrationResolver {
 
   @Public()
   @Mutation(() => SignInPayload, {
-    description: 'Sets a new password by a single-use link, ends all sessions and signs in.',
+    description:
+      'Sets a new password by a single-use link and ends all sessions. Opens a new session, unless the ' +
+      'account has a second factor.',
   })
   passwordReset(
     @Ctx() context: Context,
-    @Arg('input', () => PasswordResetInput, { description: 'The link.' }) input: PasswordResetInput,
+    @Arg('input', () => PasswordResetInput, { description: 'Token and new password.' })
+    input: PasswordResetInput,
   ): Promise<SignInPayload> {
     return outcome({ viewer: null, session: null, secondFactorRequired: false }, async () => {
       const opened = await resetPassword(context.em, input, context);
       if (!opened) return { viewer: null, session: null, secondFactorRequired: true };
-      const { user, session } = enter(context, opened);
+      const { user, session } = setSessionCookie(context, opened);
       return { viewer: user, session, secondFactorRequired: false };
     });
   }
 }
 
+/** Mails the registration link, and binds the registration to this browser by a cookie. */
 async function requestByMail(
   context: Context,
   input: Registration,

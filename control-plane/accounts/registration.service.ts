@@ -1,27 +1,30 @@
 /**
- * Registering. Without mail an account is made at once. With mail it is made when its address is verified,
- * and until then nobody learns whether the address has an account already.
+ * Registers new users. Without mail the account is created at once. With mail it is created when the address
+ * is verified; until then the caller does not learn whether the address has an account.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { digestOf, issueSecret } from '@gateway/shared/secrets';
-import { UserFailure } from '../errors.ts';
-import { newId } from '../ids.ts';
-import { enqueueLetter } from '../mail/mail.service.ts';
-import { inTransaction, query, queryOne, sql } from '../sql.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { newId } from '../database/ids.ts';
+import { enqueueDeferredMail } from '../mail/mail.service.ts';
+import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
 import { ensureWallet } from '../wallet/wallet.service.ts';
 import { PolicyVersionSchema, UserSchema } from './account.entity.ts';
 import type { PolicyVersionRow, UserRow } from './account.entity.ts';
-import { beginAttempt } from './attempts.ts';
+import { countAction, uncountAction } from './rate-limits.ts';
+import { anonymousAt } from '../request/callers.ts';
 import { checkPassword, hashPassword } from './password.ts';
-import { accept, checkAcceptable } from './policy.service.ts';
+import { recordAcceptance, requireCurrentPolicy } from './policy.service.ts';
 import { openSession } from './session.service.ts';
 import type { Origin, SignedIn } from './session.service.ts';
 
 const NAME_LENGTH_MAX = 100;
+/** How long a registration waits for its link to be opened. */
 const PENDING_MS = 24 * 60 * 60 * 1000;
 /** Languages of the console. */
 export const LOCALES = ['en', 'zh-CN'];
 
+/** Input of a registration. */
 export interface Registration {
   email: string;
   password: string;
@@ -30,7 +33,7 @@ export interface Registration {
   acceptPolicyVersion: string;
 }
 
-/** What every registration begins with, whatever becomes of it. */
+/** A registration whose input was checked. */
 interface Checked {
   policy: PolicyVersionRow;
   displayName: string | null;
@@ -38,28 +41,36 @@ interface Checked {
   passwordHash: string;
 }
 
-/** A new user with a wallet and a session. Throws POLICY_*, PASSWORD_WEAK, TAKEN, INVALID. */
+/**
+ * Creates a user with a wallet and opens a session. The caller is signed in at once, so that the answer
+ * cannot hide whether the address had an account: a network gets few such answers, all after the same work.
+ * Throws POLICY_*, PASSWORD_WEAK, PASSWORD_BREACHED, TAKEN, INVALID, RATE_LIMITED.
+ */
 export async function register(em: EntityManager, input: Registration, origin: Origin): Promise<SignedIn> {
-  const checked = await check(em, input, origin);
-  return inTransaction(em, async (inner) => {
+  const action = { purpose: 'taken' as const, email: null, ip: origin.ip };
+  const checked = await checkRegistration(em, input, origin);
+  await countAction(em, action);
+  const signedIn = await inTransaction(em, async (inner) => {
     const user = await createAccount(inner, { ...checked, email: input.email });
-    await accept(inner, { user, policy: checked.policy, ip: origin.ip });
+    await recordAcceptance(inner, { user, policy: checked.policy, ip: origin.ip });
     return { user, ...(await openSession(inner, user, { ...origin, remember: true })) };
   });
+  await uncountAction(em, action);
+  return signedIn;
 }
 
 /**
- * Remembers the registration for 24 hours and mails a link, or the news that there is an account already.
- * Does the same work for either: whether the address is known is looked up when the letter is sent. The
- * result is the token of the browser that asked. Throws POLICY_*, PASSWORD_WEAK, INVALID, RATE_LIMITED.
+ * Stores the registration for 24 hours and queues a mail with its link. Does the same work whether or not the
+ * address has an account, which is looked up only when the mail is sent. Returns a token that identifies the
+ * browser. Throws POLICY_*, PASSWORD_WEAK, PASSWORD_BREACHED, INVALID, RATE_LIMITED.
  */
 export async function requestRegistration(
   em: EntityManager,
   input: Registration,
   origin: Origin,
 ): Promise<{ browserToken: string; expiresAt: Date }> {
-  const checked = await check(em, input, origin);
-  await beginAttempt(em, { purpose: 'mail', email: input.email, ip: origin.ip });
+  const checked = await checkRegistration(em, input, origin);
+  await countAction(em, { purpose: 'mail', email: input.email, ip: origin.ip });
   const browserToken = issueSecret('gwb');
   const expiresAt = new Date(Date.now() + PENDING_MS);
   const id = newId('reg');
@@ -71,7 +82,7 @@ export async function requestRegistration(
       values (${id}, ${input.email}, ${checked.passwordHash}, ${checked.displayName}, ${checked.locale},
         ${checked.policy.id}, ${origin.ip}, ${digestOf(browserToken)}, ${expiresAt})`,
     );
-    await enqueueLetter(inner, { to: input.email, letter: 'register', about: { registration: id } });
+    await enqueueDeferredMail(inner, { to: input.email, letter: 'register', about: { registration: id } });
   });
   return { browserToken, expiresAt };
 }
@@ -88,10 +99,9 @@ interface PendingRow {
 }
 
 /**
- * Makes the account that a mailed token stands for; undefined for a token of another kind. A session is
- * opened in the browser alone that registered: who was only mailed a link that somebody else asked for is
- * not let into an account whose password that other one knows. Throws TAKEN where the address has an
- * account since.
+ * Creates the account of a mailed registration token; undefined for another token. Opens a session only in
+ * the browser that registered: if somebody else entered this address, its owner must not be signed in to an
+ * account whose password that person knows. Throws TAKEN if the address got an account meanwhile.
  */
 export async function finishRegistration(
   em: EntityManager,
@@ -112,7 +122,7 @@ export async function finishRegistration(
     emailVerifiedAt: new Date(),
   });
   const policy = await em.findOneOrFail(PolicyVersionSchema, { id: row.policy_version_id });
-  await accept(em, { user, policy, ip: row.ip, at: new Date(row.created_at) });
+  await recordAcceptance(em, { user, policy, ip: row.ip, at: new Date(row.created_at) });
   await query(em, sql`delete from pending_registration where email = ${row.email}`);
   const isSameBrowser =
     browser.browserToken !== null && digestOf(browser.browserToken) === row.browser_digest;
@@ -121,7 +131,7 @@ export async function finishRegistration(
   return { user, signedIn: { user, ...session } };
 }
 
-/** A user in group `default` with a wallet. Throws TAKEN. */
+/** Creates a user in the billing group `default` with a wallet. Throws TAKEN. */
 export async function createAccount(
   em: EntityManager,
   account: {
@@ -132,7 +142,7 @@ export async function createAccount(
     emailVerifiedAt?: Date;
   },
 ): Promise<UserRow> {
-  if (await em.findOne(UserSchema, { email: account.email })) throw taken();
+  if (await em.findOne(UserSchema, { email: account.email })) throw addressTaken();
   const user = em.create(UserSchema, {
     id: newId('usr'),
     email: account.email,
@@ -142,40 +152,40 @@ export async function createAccount(
     allowedGroups: ['default'],
     locale: account.locale,
   });
-  await em.flush().catch(onTaken);
+  await em.flush().catch(rethrowAsTaken);
   await ensureWallet(em, user.id);
   return user;
 }
 
-/** A name without spaces around it; null for none. Throws INVALID for one that is too long. */
-export function nameOf(name: string | null | undefined): string | null {
+/** The trimmed display name; null if empty. Throws INVALID if it is too long. */
+export function displayNameOf(name: string | null | undefined): string | null {
   const trimmed = name?.trim() || null;
   if (trimmed && trimmed.length > NAME_LENGTH_MAX) {
-    throw new UserFailure('INVALID', `A name has at most ${NAME_LENGTH_MAX} characters.`, 'displayName');
+    throw new UserFailure('INVALID', `Enter a name of at most ${NAME_LENGTH_MAX} characters.`, 'displayName');
   }
   return trimmed;
 }
 
-/** A language of the console; English for all others. */
+/** The locale if the console supports it; else English. */
 export function localeFor(locale: string | null | undefined): string {
   return locale && LOCALES.includes(locale) ? locale : 'en';
 }
 
-/** Turns the database's refusal of a second account with one address into TAKEN. */
-export function onTaken(error: unknown): never {
-  if (error instanceof Error && error.name === 'UniqueConstraintViolationException') throw taken();
+/** Throws TAKEN for the unique constraint on addresses; rethrows other errors. */
+export function rethrowAsTaken(error: unknown): never {
+  if (error instanceof Error && error.name === 'UniqueConstraintViolationException') throw addressTaken();
   throw error;
 }
 
-async function check(em: EntityManager, input: Registration, { ip }: Origin): Promise<Checked> {
-  const policy = await checkAcceptable(em, input.acceptPolicyVersion);
+async function checkRegistration(em: EntityManager, input: Registration, { ip }: Origin): Promise<Checked> {
+  const policy = await requireCurrentPolicy(em, input.acceptPolicyVersion);
   checkPassword(input.password, input.email);
-  const displayName = nameOf(input.displayName);
-  await beginAttempt(em, { purpose: 'register', email: null, ip });
-  const passwordHash = await hashPassword(input.password);
+  const displayName = displayNameOf(input.displayName);
+  await countAction(em, { purpose: 'register', email: null, ip });
+  const passwordHash = await hashPassword(input.password, anonymousAt(ip));
   return { policy, displayName, locale: localeFor(input.locale), passwordHash };
 }
 
-function taken(): UserFailure {
-  return new UserFailure('TAKEN', 'There is an account with this address already. Sign in instead.', 'email');
+function addressTaken(): UserFailure {
+  return new UserFailure('TAKEN', 'An account with this address already exists. Sign in instead.', 'email');
 }

@@ -1,20 +1,20 @@
-/** Second factors, proofs, profile and closing of an account on the API. */
+/** GraphQL operations of second factors, re-authentication, profile and closing of the caller's account. */
 import 'reflect-metadata';
 import { Arg, Ctx, FieldResolver, Mutation, Resolver, Root } from 'type-graphql';
-import { freshUntil } from '../access.ts';
-import { actorOf, Authorized, sessionOf, viewerOf } from '../context.ts';
-import type { Context } from '../context.ts';
-import { outcome } from '../errors.ts';
-import { AckPayload } from '../inputs.ts';
-import { inTransaction } from '../sql.ts';
+import { freshUntil } from '../graphql/access.ts';
+import { actorOf, Authorized, sessionOf, viewerOf } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { outcome } from '../graphql/errors.ts';
+import { AckPayload } from '../graphql/inputs.ts';
+import { inTransaction } from '../database/sql.ts';
 import { walletOfUser } from '../wallet/wallet.service.ts';
 import type { UserRow } from './account.entity.ts';
 import { ViewerPayload } from './account.inputs.ts';
 import { userById } from './account.service.ts';
-import { confirmTotp, enrolTotp, factorsOf, prove, removeTotp } from './factor.service.ts';
-import type { Proof } from './factor.service.ts';
+import { confirmTotp, enrolTotp, factorsOf, reauthenticate, removeTotp } from './factor.service.ts';
+import type { Reauthentication } from './factor.service.ts';
 import { identitiesOf } from './identity.service.ts';
-import { notify } from './notices.ts';
+import { notifyOwner } from './notices.ts';
 import { relyingPartyOf } from './passkey.challenge.ts';
 import { passkeysOf } from './passkey.service.ts';
 import { deleteAccount, updateProfile } from './profile.service.ts';
@@ -31,29 +31,29 @@ import {
 import { markAuthenticated } from './session.service.ts';
 import { User } from './user.type.ts';
 
-/** What users do for the safety of their accounts. */
+/** Mutations and fields of account security and profile. */
 @Resolver(() => User)
 export class SecurityResolver {
   @Authorized('USER')
   @Mutation(() => ReauthenticatePayload, {
-    description:
-      'Proves again who sits at this browser, so that sensitive acts pass for a quarter of an hour.',
+    description: 'Checks the credentials again. Sensitive mutations are then allowed for 15 minutes.',
   })
   reauthenticate(
     @Ctx() context: Context,
-    @Arg('input', () => ReauthenticateInput, { description: 'The proof.' }) input: ReauthenticateInput,
+    @Arg('input', () => ReauthenticateInput, { description: 'Credentials.' }) input: ReauthenticateInput,
   ): Promise<ReauthenticatePayload> {
     return outcome({ validUntil: null }, async () => {
       const session = sessionOf(context);
-      // A fresh session proves nothing new, or it would stay fresh for ever.
-      await prove(context.em, viewerOf(context).id, { ...proofOf(context, input), isFresh: false });
+      // A recent sign-in does not count here, or it could be extended without end.
+      const given = { ...credentialsOf(context, input), isFresh: false };
+      await reauthenticate(context.em, viewerOf(context).id, given);
       return { validUntil: freshUntil(await markAuthenticated(context.em, session.id)) };
     });
   }
 
   @Authorized('USER')
   @Mutation(() => TotpEnrolPayload, {
-    description: 'Makes the secret for an authenticator app; not in force before totpConfirm.',
+    description: 'Creates a secret for an authenticator app. totpConfirm activates it.',
   })
   totpEnrol(@Ctx() context: Context): Promise<TotpEnrolPayload> {
     return outcome({ otpauthUri: null, secret: null }, () =>
@@ -63,7 +63,7 @@ export class SecurityResolver {
 
   @Authorized('USER')
   @Mutation(() => TotpConfirmPayload, {
-    description: 'Puts the app into force by one of its codes, and shows the recovery codes once.',
+    description: 'Activates the authenticator app by one of its codes, and returns recovery codes once.',
   })
   totpConfirm(
     @Ctx() context: Context,
@@ -75,30 +75,32 @@ export class SecurityResolver {
       inTransaction(context.em, async (em) => {
         const recoveryCodes = await confirmTotp(em, id, { code: input.code, secretKey });
         const viewer = await userById(em, id);
-        await notify(em, viewer, { kind: 'TOTP_ON', ip: context.ip });
+        await notifyOwner(em, viewer, { kind: 'TOTP_ON', ip: context.ip });
         return { recoveryCodes, viewer };
       }),
     );
   }
 
   @Authorized('USER')
-  @Mutation(() => ViewerPayload, { description: 'Takes the authenticator app away, and its recovery codes.' })
+  @Mutation(() => ViewerPayload, { description: 'Removes the authenticator app and the recovery codes.' })
   totpDisable(
     @Ctx() context: Context,
-    @Arg('input', () => ReauthenticateInput, { description: 'The proof.' }) input: ReauthenticateInput,
+    @Arg('input', () => ReauthenticateInput, { description: 'Credentials.' }) input: ReauthenticateInput,
   ): Promise<ViewerPayload> {
     return outcome({ viewer: null }, async () => {
-      const user = await prove(context.em, viewerOf(context).id, proofOf(context, input));
+      const user = await reauthenticate(context.em, viewerOf(context).id, credentialsOf(context, input));
       await inTransaction(context.em, async (em) => {
         await removeTotp(em, user.id);
-        await notify(em, user, { kind: 'TOTP_OFF', ip: context.ip });
+        await notifyOwner(em, user, { kind: 'TOTP_OFF', ip: context.ip });
       });
       return { viewer: user };
     });
   }
 
   @Authorized('USER')
-  @Mutation(() => ViewerPayload, { description: 'Changes name, language, time zone and notices.' })
+  @Mutation(() => ViewerPayload, {
+    description: 'Changes name, language, time zone and notification preferences.',
+  })
   profileUpdate(
     @Ctx() context: Context,
     @Arg('input', () => ProfileUpdateInput, { description: 'The changes.' }) input: ProfileUpdateInput,
@@ -110,21 +112,22 @@ export class SecurityResolver {
 
   @Authorized('USER')
   @Mutation(() => AckPayload, {
-    description: 'Closes the account for good: forgets address, name and password; its keys stop working.',
+    description:
+      'Closes the account permanently. Deletes address, name, password and chats; keys stop working.',
   })
   accountDelete(
     @Ctx() context: Context,
-    @Arg('input', () => ReauthenticateInput, { description: 'The proof.' }) input: ReauthenticateInput,
+    @Arg('input', () => ReauthenticateInput, { description: 'Credentials.' }) input: ReauthenticateInput,
   ): Promise<AckPayload> {
     return outcome({ ok: false }, async () => {
-      const { id } = await prove(context.em, viewerOf(context).id, proofOf(context, input));
+      const { id } = await reauthenticate(context.em, viewerOf(context).id, credentialsOf(context, input));
       await deleteAccount(context.em, id, actorOf(context));
       context.setSession(null);
       return { ok: true };
     });
   }
 
-  @FieldResolver(() => SecurityFactors, { description: 'How the user signs in.' })
+  @FieldResolver(() => SecurityFactors, { description: 'Credentials with which the user can sign in.' })
   async securityFactors(@Root() user: UserRow, @Ctx() context: Context): Promise<SecurityFactors> {
     return {
       hasPassword: Boolean(user.passwordHash),
@@ -134,7 +137,7 @@ export class SecurityResolver {
     };
   }
 
-  @FieldResolver(() => NotificationPreferences, { description: 'What the user is told about.' })
+  @FieldResolver(() => NotificationPreferences, { description: 'Which mails the user gets.' })
   async notificationPreferences(
     @Root() user: UserRow,
     @Ctx() context: Context,
@@ -150,8 +153,10 @@ export class SecurityResolver {
   }
 }
 
-function proofOf(context: Context, input: ReauthenticateInput): Proof {
+function credentialsOf(context: Context, input: ReauthenticateInput): Reauthentication {
   const { ip, settings } = context;
-  const isFresh = freshUntil(sessionOf(context).authenticatedAt) > new Date();
-  return { ...input, ip, isFresh, secretKey: settings.secretKey, party: relyingPartyOf(settings) };
+  const { id: sessionId, authenticatedAt } = sessionOf(context);
+  const isFresh = freshUntil(authenticatedAt) > new Date();
+  const party = relyingPartyOf(settings);
+  return { ...input, ip, sessionId, isFresh, secretKey: settings.secretKey, party };
 }

@@ -1,8 +1,9 @@
+/** Tests access tokens, second factors, re-authentication, profile and closing of accounts over the API. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN, codesOf, pick, SIGN_IN, startTestApp } from '../../test/control/app.ts';
 import type { Answer, Browser, TestApp } from '../../test/control/app.ts';
-import { newId } from '../ids.ts';
-import { query, sql } from '../sql.ts';
+import { newId } from '../database/ids.ts';
+import { query, sql } from '../database/sql.ts';
 import { stepAt, totpCode } from './totp.ts';
 
 const PASSWORD = 'a long enough password';
@@ -33,7 +34,7 @@ async function tokenOf(browser: Browser, scopes: string[]): Promise<{ id: string
 }
 
 describe('an access token', () => {
-  it('does what its scopes say and nothing else, until it is revoked', async () => {
+  it('allows what its scopes say and nothing else, until it is revoked', async () => {
     const owner = await test.user('script@example.com');
     const { id, secret } = await tokenOf(owner, ['KEYS_READ']);
     const ask = (source: string) => test.browser().send(source, {}, bearer(secret));
@@ -50,13 +51,13 @@ describe('an access token', () => {
     expect(codeOf(await ask('{ viewer { email } }'))).toBe('UNAUTHENTICATED');
   });
 
-  it('of an administrator makes nobody one without a scope of administrators', async () => {
+  it('of an administrator has no ADMIN role without an ADMIN scope', async () => {
     const { secret } = await tokenOf(await test.admin(), ['KEYS_READ', 'WALLET_READ']);
     const { data, errors } = await test.browser().send('{ admin { __typename } }', {}, bearer(secret));
     expect([data, errors]).toEqual([{ admin: null }, []]);
   });
 
-  it('has no power that its owner lost', async () => {
+  it('loses the ADMIN role when its owner loses it', async () => {
     const admin = await test.admin();
     const second = await test.user('second@example.com');
     const grant = (role: string) =>
@@ -70,7 +71,7 @@ describe('an access token', () => {
     expect(pick(await admin.send('{ admin { users { totalCount } } }'), 'admin', 'users')).toBeDefined();
   });
 
-  it('is kept as a digest, ends within a year, and gives no administrator where none is', async () => {
+  it('is stored as a digest, expires within a year, and gets no ADMIN scope from a user', async () => {
     const owner = await test.user('careful@example.com');
     const { secret } = await tokenOf(owner, ['USAGE_READ']);
     const rows = await query<{ row: string }>(
@@ -99,7 +100,7 @@ describe('a second factor', () => {
     const enrol = await browser.send(`mutation { totpEnrol { secret otpauthUri ${ERRORS} } }`);
     const secret = pick<string>(enrol, 'totpEnrol', 'secret');
     const codeAt = (away: number) => totpCode(secret, stepAt(Date.now()) + away);
-    // The present one, and not the one before: a step may end before the code arrives.
+    // The current code, not the previous one: the step may end before the code arrives.
     const confirm = await browser.send(
       `mutation ($input: TotpConfirmInput!) { totpConfirm(input: $input) { recoveryCodes ${ERRORS} } }`,
       { input: { code: codeAt(0) } },
@@ -107,7 +108,7 @@ describe('a second factor', () => {
     return { browser, codeAt, recoveryCodes: pick<string[]>(confirm, 'totpConfirm', 'recoveryCodes') };
   }
 
-  it('is asked for after the right password, and each code works once', async () => {
+  it('is required after the right password, and each code works once', async () => {
     const { codeAt } = await enrolled('totp@example.com');
     const without = await signIn('totp@example.com');
     expect(pick(without, 'signIn', 'secondFactorRequired')).toBe(true);
@@ -122,7 +123,7 @@ describe('a second factor', () => {
     ]);
   });
 
-  it('is replaced by a recovery code, each once, and taken away by a proof', async () => {
+  it('accepts each recovery code once, and is disabled after re-authentication', async () => {
     const { browser, recoveryCodes } = await enrolled('codes@example.com');
     expect(new Set(recoveryCodes).size).toBe(10);
     const recoveryCode = recoveryCodes[0]?.toUpperCase();
@@ -140,7 +141,7 @@ describe('a second factor', () => {
     expect(codesOf(await signIn('codes@example.com'), 'signIn')).toEqual([]);
   });
 
-  it('keeps no secret that the database alone could use', async () => {
+  it('is stored encrypted', async () => {
     await enrolled('sealed@example.com');
     const rows = await query<{ sealed_secret: string }>(
       test.orm.em.fork(),
@@ -151,7 +152,7 @@ describe('a second factor', () => {
 });
 
 describe('an account', () => {
-  it('proves again who sits there once a while has passed', async () => {
+  it('requires re-authentication for sensitive mutations after a while', async () => {
     const owner = await test.user('stale@example.com');
     await query(
       test.orm.em.fork(),
@@ -167,7 +168,7 @@ describe('an account', () => {
     expect(codesOf(await make(), 'accessTokenCreate')).toEqual([]);
   });
 
-  it('gets a new password by a link that an administrator made, once', async () => {
+  it('gets a new password once by a link that an administrator created', async () => {
     const owner = await test.user('forgot@example.com');
     const id = pick<string>(await owner.send('{ viewer { id } }'), 'viewer', 'id');
     const admin = await test.admin();
@@ -205,7 +206,7 @@ describe('an account', () => {
       expect(codesOf(await change(wrong), 'profileUpdate')).toEqual(['INVALID']);
   });
 
-  it('is closed by its owner, who is forgotten; the last administrator stays', async () => {
+  it('is closed by its owner with all personal data, except the last administrator', async () => {
     const close = `mutation ($input: ReauthenticateInput!) { accountDelete(input: $input) { ok ${ERRORS} } }`;
     const owner = await test.user('leaving@example.com');
     const { secret } = await tokenOf(owner, ['KEYS_READ']);

@@ -1,77 +1,71 @@
-/** Inputs and payloads of second factors, proofs and profiles. */
+/** GraphQL types of second factors, re-authentication, password reset and profiles. */
 import 'reflect-metadata';
 import { Field, InputType, Int, ObjectType } from 'type-graphql';
-import { UserError } from '../errors.ts';
-import { AnyJson, DateTime, Money } from '../scalars.ts';
-import { ViewerPayload } from './account.inputs.ts';
+import { UserError } from '../graphql/errors.ts';
+import { AnyJson, DateTime, Money } from '../graphql/scalars.ts';
+import { SecondFactorInput, ViewerPayload } from './account.inputs.ts';
 import { LinkedIdentity, Passkey } from './passkey.types.ts';
 
-/** How a user signs in. */
-@ObjectType({ description: 'How a user signs in.' })
+/** Credentials with which a user can sign in. */
+@ObjectType({ description: 'Credentials with which a user can sign in.' })
 export class SecurityFactors {
   @Field(() => Boolean, { description: 'Whether a password is set.' })
   hasPassword!: boolean;
 
-  @Field(() => Boolean, { description: 'Whether an authenticator app is asked for too.' })
+  @Field(() => Boolean, { description: 'Whether an authenticator app is required too.' })
   totpEnabled!: boolean;
 
-  @Field(() => Int, { description: 'Recovery codes that were not used yet.' })
+  @Field(() => Int, { description: 'Number of unused recovery codes.' })
   recoveryCodesLeft!: number;
 
   @Field(() => [Passkey], { description: 'Passkeys, oldest first.' })
   passkeys!: Passkey[];
 
-  @Field(() => [LinkedIdentity], { description: 'Identities at a provider that sign in, oldest first.' })
+  @Field(() => [LinkedIdentity], { description: 'Linked identities, oldest first.' })
   linkedIdentities!: LinkedIdentity[];
 }
 
-/** What a user is told about. */
-@ObjectType({ description: 'What a user is told about.' })
+/** Which mails a user gets. */
+@ObjectType({ description: 'Which mails a user gets.' })
 export class NotificationPreferences {
-  @Field(() => Money, { nullable: true, description: 'Below this balance; null for never.' })
+  @Field(() => Money, {
+    nullable: true,
+    description: 'Mail when the balance falls below this; null for never.',
+  })
   lowBalanceThreshold?: bigint | null;
 
-  @Field(() => Boolean, { description: 'When a dedicated pool is about to end.' })
+  @Field(() => Boolean, { description: 'Mails before and at the end of a dedicated pool.' })
   poolExpiry!: boolean;
 
-  @Field(() => Boolean, { description: 'When a payment arrived.' })
+  @Field(() => Boolean, { description: 'Mail for each payment received.' })
   paymentReceipts!: boolean;
 
   @Field(() => Boolean, {
-    description: 'When dedicated pools are on sale again; switched off by the one mail that says so.',
+    description: 'One mail when dedicated pools are on sale again. Sending it resets this to false.',
   })
   storefrontOpening!: boolean;
 
-  @Field(() => Boolean, { description: 'What concerns the safety of the account; always.' })
+  @Field(() => Boolean, { description: 'Mails about the security of the account. Always true.' })
   security!: boolean;
 }
 
-/** Proves who sits at the browser. */
-@InputType({ description: 'Proves who sits at the browser.' })
-export class ReauthenticateInput {
+/** Credentials with which a signed-in user re-authenticates. */
+@InputType({ description: 'Credentials of the signed-in user: password and second factor, or a passkey.' })
+export class ReauthenticateInput extends SecondFactorInput {
   @Field(() => String, { nullable: true, description: 'The password.' })
   password?: string | null;
 
-  @Field(() => String, {
-    nullable: true,
-    description: 'The code of the authenticator app, where one is in use.',
-  })
-  totpCode?: string | null;
-
-  @Field(() => String, { nullable: true, description: 'A recovery code instead; each works once.' })
-  recoveryCode?: string | null;
-
   @Field(() => AnyJson, {
     nullable: true,
-    description: 'Instead of all that: the answer of a passkey to passkeyProofOptions, in its JSON form.',
+    description: 'Response of a passkey to passkeyProofOptions as JSON, instead of the other fields.',
   })
   passkey?: unknown;
 }
 
-/** Result of proving it. */
-@ObjectType({ description: 'Result of proving it.' })
+/** Result of `reauthenticate`. */
+@ObjectType({ description: 'Result of re-authenticating.' })
 export class ReauthenticatePayload {
-  @Field(() => DateTime, { nullable: true, description: 'Until when sensitive acts need no further proof.' })
+  @Field(() => DateTime, { nullable: true, description: 'Until when sensitive mutations are allowed.' })
   validUntil?: Date | null;
 
   @Field(() => [UserError], { description: 'Empty on success.' })
@@ -81,68 +75,68 @@ export class ReauthenticatePayload {
 /** Result of enrolling an authenticator app. */
 @ObjectType({ description: 'Result of enrolling an authenticator app.' })
 export class TotpEnrolPayload {
-  @Field(() => String, { nullable: true, description: 'What the app scans as a QR code.' })
+  @Field(() => String, { nullable: true, description: 'URI for the QR code that the app scans.' })
   otpauthUri?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'The same secret in Base32, for typing.' })
+  @Field(() => String, { nullable: true, description: 'The same secret in Base32, to type in.' })
   secret?: string | null;
 
   @Field(() => [UserError], { description: 'Empty on success.' })
   userErrors!: UserError[];
 }
 
-/** Puts an enrolled app into force. */
-@InputType({ description: 'Puts an enrolled app into force.' })
+/** Input of `totpConfirm`. */
+@InputType({ description: 'Activates an enrolled authenticator app.' })
 export class TotpConfirmInput {
-  @Field(() => String, { description: 'A code of the app.' })
+  @Field(() => String, { description: 'The current code of the app.' })
   code!: string;
 }
 
-/** Result of putting an app into force. */
-@ObjectType({ description: 'Result of putting an app into force.' })
+/** Result of `totpConfirm`. */
+@ObjectType({ description: 'Result of activating an authenticator app.' })
 export class TotpConfirmPayload extends ViewerPayload {
   @Field(() => [String], {
     nullable: true,
-    description: 'Codes for the day the app is lost; shown this once.',
+    description: 'Codes to sign in with if the app is lost. They are returned only once.',
   })
   recoveryCodes?: string[] | null;
 }
 
-/** A new password by a link. */
-@InputType({ description: 'A new password by a link.' })
+/** Input of `passwordReset`. */
+@InputType({ description: 'A new password, and the token of the link that allows it.' })
 export class PasswordResetInput {
-  @Field(() => String, { description: 'The token of the link, from its fragment.' })
+  @Field(() => String, { description: 'The token in the fragment of the link.' })
   token!: string;
 
   @Field(() => String, { description: 'At least 12 characters.' })
   newPassword!: string;
 }
 
-/** Which notices to get: what is left out stays. */
-@InputType({ description: 'Which notices to get: what is left out stays.' })
+/** Changes of notification preferences. */
+@InputType({ description: 'Which mails to get. Fields that are left out stay unchanged.' })
 export class NotificationPreferencesInput {
-  @Field(() => Boolean, { nullable: true, description: 'When a dedicated pool is about to end.' })
+  @Field(() => Boolean, { nullable: true, description: 'Mails before and at the end of a dedicated pool.' })
   poolExpiry?: boolean | null;
 
-  @Field(() => Boolean, { nullable: true, description: 'When a payment arrived.' })
+  @Field(() => Boolean, { nullable: true, description: 'Mail for each payment received.' })
   paymentReceipts?: boolean | null;
 
-  @Field(() => Boolean, { nullable: true, description: 'Once, when dedicated pools are on sale again.' })
+  @Field(() => Boolean, { nullable: true, description: 'One mail when dedicated pools are on sale again.' })
   storefrontOpening?: boolean | null;
 }
 
-/** Changes of a profile: what is left out stays. */
-@InputType({ description: 'Changes of a profile: what is left out stays.' })
+/** Input of `profileUpdate`. */
+@InputType({ description: 'Changes of a profile. Fields that are left out stay unchanged.' })
 export class ProfileUpdateInput {
-  @Field(() => String, { nullable: true, description: 'A name to be greeted by; null takes it away.' })
+  @Field(() => String, { nullable: true, description: 'Display name; null removes it.' })
   displayName?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Language of the console, e.g. en or zh-CN.' })
+  @Field(() => String, { nullable: true, description: 'Language of console and mails: en or zh-CN.' })
   locale?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'IANA time zone for times on pages.' })
+  @Field(() => String, { nullable: true, description: 'IANA time zone, e.g. Europe/Vienna.' })
   timeZone?: string | null;
 
-  @Field(() => NotificationPreferencesInput, { nullable: true, description: 'Which notices to get.' })
+  @Field(() => NotificationPreferencesInput, { nullable: true, description: 'Which mails to get.' })
   notifications?: NotificationPreferencesInput | null;
 }

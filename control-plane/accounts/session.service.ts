@@ -1,40 +1,42 @@
-/** Sessions of browsers: an opaque token in a cookie, its digest in the database. */
+/** Opens, extends and ends sessions of browsers. The token is in a cookie, its digest in the database. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { digestOf, issueSecret } from '@gateway/shared/secrets';
-import type { Viewer } from '../context.ts';
-import { newId } from '../ids.ts';
-import { query, sql } from '../sql.ts';
+import type { Viewer } from '../graphql/context.ts';
+import { newId } from '../database/ids.ts';
+import { query, sql } from '../database/sql.ts';
 import { SessionSchema, UserSchema } from './account.entity.ts';
 import type { SessionRow, UserRow } from './account.entity.ts';
-import { rememberPlace } from './notices.ts';
+import { recordSignInPlace } from './notices.ts';
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** A session ends after this long without use … */
+/** With "remember me", a session ends after this long without use. */
 const IDLE_MS = 14 * DAY_MS;
-/** … and after this long in any case. */
-const ABSOLUTE_MS = 90 * DAY_MS;
-/** Without "remember me". */
+/** Maximum lifetime of a session, however often it is used. */
+const LIFETIME_MS = 90 * DAY_MS;
+/** Lifetime of a session without "remember me". */
 const SHORT_MS = DAY_MS;
+/** The last use of a session is written at most this often. */
 const TOUCH_EVERY_MS = 60_000;
 const USER_AGENT_LENGTH_MAX = 300;
+/** The shape of session tokens. Any other text needs no look-up. */
+const TOKEN_SHAPE = /^gws_[0-9A-Za-z]{42}$/;
 
-/** Where a request comes from, as sessions and acceptances keep it. */
+/** Origin of a request, as sessions and acceptances record it. */
 export interface Origin {
   ip: string | null;
   userAgent: string | null;
+  /** Token of the device cookie; absent where no browser signs in. */
+  device?: string | null;
 }
 
-/** A signed-in user with the new session's token, which exists nowhere else. */
+/** A signed-in user with the new session and its token, of which only the digest is stored. */
 export interface SignedIn {
   user: UserRow;
   session: SessionRow;
   token: string;
 }
 
-/**
- * A new session of the user, who is told of a place not used before. The token exists in this result
- * alone.
- */
+/** Opens a session, and notifies the user if the network is new. Only the digest of the token is stored. */
 export async function openSession(
   em: EntityManager,
   user: UserRow,
@@ -52,12 +54,13 @@ export async function openSession(
     expiresAt: new Date(now + (options.remember ? IDLE_MS : SHORT_MS)),
   });
   await em.flush();
-  await rememberPlace(em, user, options.ip);
+  await recordSignInPlace(em, user, options);
   return { session, token };
 }
 
-/** Who a session token belongs to; null for unknown or expired ones and for users who may not sign in. */
+/** The viewer of a session token; null if it is unknown or expired, or the user is not active. */
 export async function viewerOfToken(em: EntityManager, token: string): Promise<Viewer | null> {
+  if (!TOKEN_SHAPE.test(token)) return null;
   const session = await em.findOne(SessionSchema, {
     tokenDigest: digestOf(token),
     expiresAt: { $gt: new Date() },
@@ -76,7 +79,7 @@ export async function viewerOfToken(em: EntityManager, token: string): Promise<V
   };
 }
 
-/** Live sessions of a user, newest first, those before the id `before`. */
+/** A page of the user's open sessions, newest first, older than the id `before` if it is given. */
 export function sessionsOf(
   em: EntityManager,
   userId: string,
@@ -90,24 +93,24 @@ export function sessionsOf(
   );
 }
 
-/** How many live sessions a user has. */
+/** Number of open sessions of a user. */
 export function countSessions(em: EntityManager, userId: string): Promise<number> {
   return em.count(SessionSchema, { userId, expiresAt: { $gt: new Date() } });
 }
 
-/** Remembers that the session's user just proved who sits there, and says when that was. */
+/** Records that the user of the session re-authenticated now, and returns the time. */
 export async function markAuthenticated(em: EntityManager, sessionId: string): Promise<Date> {
   const now = new Date();
   await em.nativeUpdate(SessionSchema, { id: sessionId }, { authenticatedAt: now });
   return now;
 }
 
-/** Ends one session of the user; true when there was one. */
+/** Ends one session of the user. False if there is no such session. */
 export async function endSession(em: EntityManager, userId: string, sessionId: string): Promise<boolean> {
   return (await em.nativeDelete(SessionSchema, { id: sessionId, userId })) > 0;
 }
 
-/** Ends every session of the user but, where named, this one. */
+/** Ends all sessions of the user but `except`. */
 export async function endSessions(
   em: EntityManager,
   userId: string,
@@ -116,13 +119,13 @@ export async function endSessions(
   await em.nativeDelete(SessionSchema, except ? { userId, id: { $ne: except } } : { userId });
 }
 
-/** Use keeps a remembered session alive; written at most once a minute. */
+/** Records the use of a session, at most once a minute, and extends a session with "remember me". */
 async function touch(em: EntityManager, session: SessionRow): Promise<void> {
   const now = Date.now();
   if (now - session.lastSeenAt.getTime() < TOUCH_EVERY_MS) return;
   const remembered = session.expiresAt.getTime() - session.lastSeenAt.getTime() > SHORT_MS;
   const end = remembered
-    ? Math.min(now + IDLE_MS, session.createdAt.getTime() + ABSOLUTE_MS)
+    ? Math.min(now + IDLE_MS, session.createdAt.getTime() + LIFETIME_MS)
     : session.expiresAt.getTime();
   await query(
     em,

@@ -1,7 +1,7 @@
-/** Rows of access tokens: a digest and what it may do, never the token. */
+/** Database rows of access tokens. They hold a digest, never the token. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
-import type { AccessScope } from '../enums.ts';
+import type { AccessScope } from '../graphql/enums.ts';
 
 export const AccessTokenSchema = defineEntity({
   name: 'AccessToken',

@@ -1,4 +1,4 @@
-/** Access tokens on the API: making, listing and revoking them, by their owner in a browser alone. */
+/** GraphQL operations to create, list and revoke access tokens. Only their owner's browser may use them. */
 import 'reflect-metadata';
 import {
   Arg,
@@ -20,45 +20,45 @@ import {
   encodeCursor,
   PageArguments,
   pageSize,
-} from '../connections.ts';
-import type { Connection } from '../connections.ts';
-import { Authorized, viewerOf } from '../context.ts';
-import type { Context } from '../context.ts';
-import { AccessScope } from '../enums.ts';
-import { outcome, UserError } from '../errors.ts';
-import { IdInput } from '../inputs.ts';
-import { NodeInterface } from '../node-interface.ts';
-import { DateTime } from '../scalars.ts';
-import { inTransaction } from '../sql.ts';
+} from '../graphql/connections.ts';
+import type { Connection } from '../graphql/connections.ts';
+import { Authorized, viewerOf } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { AccessScope } from '../graphql/enums.ts';
+import { outcome, UserError } from '../graphql/errors.ts';
+import { IdInput } from '../graphql/inputs.ts';
+import { GlobalObject } from '../graphql/global-object.ts';
+import { DateTime } from '../graphql/scalars.ts';
+import { inTransaction } from '../database/sql.ts';
 import { userById } from './account.service.ts';
-import { notify } from './notices.ts';
+import { notifyOwner } from './notices.ts';
 import { countTokens, createToken, revokeToken, tokensOf } from './token.service.ts';
 import { User } from './user.type.ts';
 
-/** A token for scripts. */
+/** An access token of a script. */
 @ObjectType({
-  implements: NodeInterface,
+  implements: GlobalObject,
   description:
-    "Token of a script for this API (gqt_…). Its power is its scopes within the owner's present role. " +
-    'Not a key of the data plane.',
+    'Token with which a script uses this API (gqt_…). It may do what its scopes allow within the current ' +
+    'role of its owner. It is not an API key for models.',
 })
-export class AccessToken extends NodeInterface {
-  @Field(() => String, { description: 'A name for people.' })
+export class AccessToken extends GlobalObject {
+  @Field(() => String, { description: 'Name that the owner gave it.' })
   name!: string;
 
-  @Field(() => String, { description: 'Its first characters.' })
+  @Field(() => String, { description: 'First characters of the token.' })
   prefix!: string;
 
-  @Field(() => [AccessScope], { description: 'What it may do.' })
+  @Field(() => [AccessScope], { description: 'What the token may do.' })
   scopes!: AccessScope[];
 
-  @Field(() => DateTime, { description: 'When it was made.' })
+  @Field(() => DateTime, { description: 'When it was created.' })
   createdAt!: Date;
 
   @Field(() => DateTime, { nullable: true, description: 'Last use, to the minute.' })
   lastUsedAt?: Date | null;
 
-  @Field(() => DateTime, { description: 'When it ends by itself.' })
+  @Field(() => DateTime, { description: 'When it expires.' })
   expiresAt!: Date;
 
   @Field(() => DateTime, { nullable: true, description: 'When it was revoked.' })
@@ -67,42 +67,44 @@ export class AccessToken extends NodeInterface {
 
 export const AccessTokenConnection = connectionOf('AccessToken', AccessToken);
 
-/** A new token. */
-@InputType({ description: 'A new token.' })
+/** Input of `accessTokenCreate`. */
+@InputType({ description: 'A new access token.' })
 export class AccessTokenCreateInput {
-  @Field(() => String, { description: 'A name for people, at most 80 characters.' })
+  @Field(() => String, { description: 'Name of the token, 1 to 80 characters.' })
   name!: string;
 
-  @Field(() => [AccessScope], { description: 'What it may do; ADMIN scopes for administrators alone.' })
+  @Field(() => [AccessScope], {
+    description: 'What the token may do. Only administrators may choose ADMIN scopes.',
+  })
   scopes!: AccessScope[];
 
-  @Field(() => Int, { defaultValue: 90, description: 'Its life in days, 1 to 365.' })
+  @Field(() => Int, { defaultValue: 90, description: 'Lifetime in days, 1 to 365.' })
   expiresInDays!: number;
 }
 
-/** A token after a change. */
-@ObjectType({ description: 'A token after a change.' })
+/** Result of a change of an access token. */
+@ObjectType({ description: 'Result of a change of an access token.' })
 export class AccessTokenPayload {
-  @Field(() => AccessToken, { nullable: true, description: 'The token.' })
+  @Field(() => AccessToken, { nullable: true, description: 'The token; null if the mutation failed.' })
   accessToken?: AccessToken | null;
 
   @Field(() => [UserError], { description: 'Empty on success.' })
   userErrors!: UserError[];
 }
 
-/** Result of making a token. */
-@ObjectType({ description: 'Result of making a token.' })
+/** Result of `accessTokenCreate`. */
+@ObjectType({ description: 'Result of creating an access token.' })
 export class AccessTokenCreatePayload extends AccessTokenPayload {
-  @Field(() => String, { nullable: true, description: 'The token itself, shown this once.' })
+  @Field(() => String, { nullable: true, description: 'The token itself. It is returned only once.' })
   secret?: string | null;
 }
 
-/** What owners do with their tokens. */
+/** Mutations of access tokens, and their list. */
 @Resolver(() => User)
 export class TokenResolver {
   @Authorized('USER')
   @Mutation(() => AccessTokenCreatePayload, {
-    description: 'Makes an access token; its secret is shown once.',
+    description: 'Creates an access token. Its secret is returned only once.',
   })
   accessTokenCreate(
     @Ctx() context: Context,
@@ -112,14 +114,16 @@ export class TokenResolver {
       inTransaction(context.em, async (em) => {
         const { token, secret } = await createToken(em, viewerOf(context), input);
         const owner = await userById(em, token.userId);
-        await notify(em, owner, { kind: 'TOKEN_CREATED', ip: context.ip });
+        await notifyOwner(em, owner, { kind: 'TOKEN_CREATED', ip: context.ip });
         return { accessToken: token, secret };
       }),
     );
   }
 
   @Authorized('USER')
-  @Mutation(() => AccessTokenPayload, { description: 'Ends an access token at once and for good.' })
+  @Mutation(() => AccessTokenPayload, {
+    description: 'Revokes an access token, immediately and permanently.',
+  })
   accessTokenRevoke(
     @Ctx() context: Context,
     @Arg('input', () => IdInput, { description: 'The token.' }) input: IdInput,
@@ -130,7 +134,7 @@ export class TokenResolver {
   }
 
   @FieldResolver(() => AccessTokenConnection, {
-    description: 'Tokens of scripts, newest first; one that ended is forgotten 90 days later.',
+    description: 'Access tokens, newest first. Expired and revoked tokens are listed for 90 days.',
   })
   async accessTokens(
     @Root() user: User,

@@ -1,11 +1,11 @@
-/** Access tokens of scripts: they may do what their scopes say, within the role that the owner has now. */
+/** Creates, lists, revokes and resolves access tokens of scripts. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { digestOf, issueSecret } from '@gateway/shared/secrets';
-import type { Viewer } from '../context.ts';
-import type { AccessScope } from '../enums.ts';
-import { UserFailure } from '../errors.ts';
-import { newId } from '../ids.ts';
-import { inTransaction, query, sql } from '../sql.ts';
+import type { Viewer } from '../graphql/context.ts';
+import type { AccessScope } from '../graphql/enums.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { newId } from '../database/ids.ts';
+import { inTransaction, query, sql } from '../database/sql.ts';
 import { UserSchema } from './account.entity.ts';
 import { AccessTokenSchema } from './token.entity.ts';
 import type { AccessTokenRow } from './token.entity.ts';
@@ -13,13 +13,15 @@ import type { AccessTokenRow } from './token.entity.ts';
 const DAY_MS = 24 * 60 * 60 * 1000;
 const DAYS_MAX = 365;
 const NAME_LENGTH_MAX = 80;
-/** Live ones of one user. */
+/** Maximum number of valid tokens of one user. */
 const TOKENS_MAX = 50;
-/** How long a token is listed after its end, in days; at most an hour longer. */
+/** How long a token is listed after it expired or was revoked, in days. Deletion runs once an hour. */
 export const TOKEN_KEPT_DAYS = 90;
 const PREFIX_LENGTH = 8;
+/** The last use of a token is written at most this often. */
 const TOUCH_EVERY_MS = 60_000;
 
+/** A token to create. */
 export interface NewToken {
   name: string;
   scopes: AccessScope[];
@@ -27,8 +29,8 @@ export interface NewToken {
 }
 
 /**
- * A new token; the secret exists in this result alone. Throws INVALID for a name, scopes beyond the owner's
- * role or a life of more than a year, and LIMIT_REACHED.
+ * Creates a token. Only the digest of its secret is stored. Throws INVALID for a bad name or lifetime or for
+ * scopes beyond the owner's role, REQUIRED without scopes, LIMIT_REACHED.
  */
 export async function createToken(
   em: EntityManager,
@@ -41,7 +43,7 @@ export async function createToken(
     await query(inner, sql`select pg_advisory_xact_lock(hashtextextended(${`tokens ${owner.id}`}, 0))`);
     const live = { userId: owner.id, revokedAt: null, expiresAt: { $gt: new Date() } };
     if ((await inner.count(AccessTokenSchema, live)) >= TOKENS_MAX)
-      throw new UserFailure('LIMIT_REACHED', `You have ${TOKENS_MAX} tokens. Revoke one first.`);
+      throw new UserFailure('LIMIT_REACHED', `You have ${TOKENS_MAX} access tokens. Revoke one first.`);
     const token = inner.create(AccessTokenSchema, {
       id: newId('tok'),
       userId: owner.id,
@@ -58,24 +60,26 @@ export async function createToken(
   });
 }
 
-/** Ends a token of the user, at once and for good; a second time changes nothing. Throws NOT_FOUND. */
+/** Revokes a token of the user permanently. Repeating it changes nothing. Throws NOT_FOUND. */
 export async function revokeToken(em: EntityManager, userId: string, id: string): Promise<AccessTokenRow> {
   const token = await em.findOne(AccessTokenSchema, { id, userId });
   if (!token) {
-    const forgotten = `Those that ended more than ${TOKEN_KEPT_DAYS} days ago are forgotten.`;
-    throw new UserFailure('NOT_FOUND', `There is no such token. ${forgotten}`, 'id');
+    const message =
+      'Unknown access token. ' +
+      `Tokens that expired or were revoked more than ${TOKEN_KEPT_DAYS} days ago are no longer listed.`;
+    throw new UserFailure('NOT_FOUND', message, 'id');
   }
   token.revokedAt ??= new Date();
   await em.flush();
   return token;
 }
 
-/** Ends every token of the user. */
+/** Revokes all tokens of the user. */
 export async function revokeTokens(em: EntityManager, userId: string): Promise<void> {
   await em.nativeUpdate(AccessTokenSchema, { userId, revokedAt: null }, { revokedAt: new Date() });
 }
 
-/** Tokens of a user, newest first, those before the id `before`; ended ones too. */
+/** A page of the user's tokens, newest first, older than the id `before` if given. Includes expired ones. */
 export function tokensOf(
   em: EntityManager,
   userId: string,
@@ -85,14 +89,14 @@ export function tokensOf(
   return em.find(AccessTokenSchema, { userId, ...older }, { orderBy: { id: 'desc' }, limit: page.limit });
 }
 
-/** How many tokens a user has, those included that ended a while ago. */
+/** Number of tokens of a user, including expired and revoked ones. */
 export function countTokens(em: EntityManager, userId: string): Promise<number> {
   return em.count(AccessTokenSchema, { userId });
 }
 
 /**
- * Who a token speaks for: an administrator only where the owner is one now and a scope asks for it. Null for
- * unknown, expired and revoked tokens and for owners who may not sign in.
+ * The viewer of an access token. Its role is ADMIN only if the owner is an administrator now and the token
+ * has an ADMIN scope. Null if the token is unknown, expired or revoked, or the owner is not active.
  */
 export async function viewerOfAccessToken(em: EntityManager, secret: string): Promise<Viewer | null> {
   const live = { tokenDigest: digestOf(secret), revokedAt: null, expiresAt: { $gt: new Date() } };
@@ -115,13 +119,13 @@ export async function viewerOfAccessToken(em: EntityManager, secret: string): Pr
 function checked(input: NewToken, role: Viewer['role']): { name: string; scopes: AccessScope[] } {
   const name = input.name.trim();
   if (!name || name.length > NAME_LENGTH_MAX)
-    throw new UserFailure('INVALID', `A name has 1 to ${NAME_LENGTH_MAX} characters.`, 'name');
+    throw new UserFailure('INVALID', `Enter a name of 1 to ${NAME_LENGTH_MAX} characters.`, 'name');
   const scopes = [...new Set(input.scopes)];
   if (scopes.length === 0) throw new UserFailure('REQUIRED', 'Choose at least one scope.', 'scopes');
   if (role !== 'ADMIN' && scopes.some(isAdminScope))
-    throw new UserFailure('INVALID', 'Only administrators can give ADMIN scopes.', 'scopes');
+    throw new UserFailure('INVALID', 'Only administrators can choose ADMIN scopes. Remove them.', 'scopes');
   if (input.expiresInDays < 1 || input.expiresInDays > DAYS_MAX)
-    throw new UserFailure('INVALID', `A token lives 1 to ${DAYS_MAX} days.`, 'expiresInDays');
+    throw new UserFailure('INVALID', `Choose a lifetime of 1 to ${DAYS_MAX} days.`, 'expiresInDays');
   return { name, scopes };
 }
 

@@ -1,3 +1,4 @@
+/** Tests one-time passwords against RFC 6238, and recovery codes. */
 import { describe, expect, it } from 'vitest';
 import { matchingStep, newRecoveryCode, newTotpSecret, plainRecoveryCode, stepAt, totpCode } from './totp.ts';
 
@@ -10,11 +11,11 @@ describe('one-time passwords', () => {
     [1_111_111_109, '081804'],
     [1_234_567_890, '005924'],
     [20_000_000_000, '353130'],
-  ])('are those of RFC 6238 at second %i', (seconds, code) => {
+  ])('equal the codes of RFC 6238 at second %i', (seconds, code) => {
     expect(totpCode(RFC_SECRET, stepAt(seconds * 1000))).toBe(code);
   });
 
-  it('match one step around the time, and no further', () => {
+  it('match within one step around the time, and no further', () => {
     const secret = newTotpSecret();
     const time = 1_800_000_000_000;
     const step = stepAt(time);
@@ -25,7 +26,7 @@ describe('one-time passwords', () => {
       expect(matchingStep(secret, wrong, time)).toBeNull();
   });
 
-  it('have recovery codes that may be typed in any way', () => {
+  it('have recovery codes that may be typed with spaces, hyphens or capitals', () => {
     const code = newRecoveryCode();
     expect(code).toMatch(/^([a-z2-7]{4}-){3}[a-z2-7]{4}$/);
     expect(plainRecoveryCode(` ${code.toUpperCase().replaceAll('-', ' ')} `)).toBe(plainRecoveryCode(code));

@@ -1,26 +1,28 @@
-/** Time-based one-time passwords as authenticator apps make them (RFC 6238 with SHA-1, six digits, 30 s). */
+/**
+ * Time-based one-time passwords of authenticator apps (RFC 6238: SHA-1, six digits, 30 s), recovery codes.
+ */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 const SECRET_BYTES = 20;
 const STEP_MS = 30_000;
 const DIGITS = 6;
-/** Clocks may differ by this many steps. */
+/** Maximum difference between the clocks of app and server, in steps. */
 const DRIFT_STEPS = 1;
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 const RECOVERY_CODE_BYTES = 10;
 
-/** A new secret in Base32, as apps take it. */
+/** A new random secret in Base32, the format of authenticator apps. */
 export function newTotpSecret(): string {
   return base32(randomBytes(SECRET_BYTES));
 }
 
-/** The address behind the QR code that apps scan. */
+/** The otpauth URI for the QR code that apps scan. */
 export function otpauthUri(secret: string, { account, issuer }: { account: string; issuer: string }): string {
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(account)}`;
   return `otpauth://totp/${label}?secret=${secret}&issuer=${encodeURIComponent(issuer)}`;
 }
 
-/** The code of a step. */
+/** The six-digit code of a secret for a time step. */
 export function totpCode(secret: string, step: number): string {
   const counter = Buffer.alloc(8);
   counter.writeBigUInt64BE(BigInt(step));
@@ -30,12 +32,12 @@ export function totpCode(secret: string, step: number): string {
   return String(number % 10 ** DIGITS).padStart(DIGITS, '0');
 }
 
-/** The step that time (in ms) lies in. */
+/** The number of the time step that contains `time` (ms since 1970). */
 export function stepAt(time: number): number {
   return Math.floor(time / STEP_MS);
 }
 
-/** The step whose code this is, near the given time (in ms); null for a wrong one. */
+/** The time step near `time` (ms since 1970) that has this code; null for a wrong code. */
 export function matchingStep(secret: string, code: string, time: number): number | null {
   const given = Buffer.from(code.replace(/\s/g, ''));
   const now = stepAt(time);
@@ -52,7 +54,7 @@ export function newRecoveryCode(): string {
   return (text.match(/.{4}/g) ?? []).join('-');
 }
 
-/** A recovery code however it was typed. */
+/** A recovery code without spaces and hyphens, in lower case. */
 export function plainRecoveryCode(code: string): string {
   return code.replace(/[\s-]/g, '').toLowerCase();
 }

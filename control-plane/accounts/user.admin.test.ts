@@ -1,8 +1,9 @@
+/** Tests the operations of administrators on users over the API. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codesOf, pick, POLICY, SIGN_IN, startTestApp } from '../../test/control/app.ts';
 import type { Browser, TestApp } from '../../test/control/app.ts';
-import { SYSTEM_ACTOR } from '../context.ts';
-import { inTransaction, query, queryOne, sql } from '../sql.ts';
+import { SYSTEM_ACTOR } from '../graphql/context.ts';
+import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
 import { deleteAccount } from './profile.service.ts';
 import { updateUser } from './user.admin.ts';
 
@@ -19,7 +20,7 @@ const ONE_USER = `query ($id: ID!) { admin { user(id: $id) { sessions { nodes { 
 const CLAIM = `mutation ($input: AdminClaimInput!) { adminClaim(input: $input) {
   viewer { email role } userErrors { code } } }`;
 
-describe('users, for administrators', () => {
+describe('users', () => {
   let test: TestApp;
   let admin: Browser;
   beforeAll(async () => {
@@ -32,7 +33,7 @@ describe('users, for administrators', () => {
     pick<string>(await browser.send('{ viewer { id } }'), 'viewer', 'id');
   const update = (input: object) => admin.send(UPDATE, { input: { reason: 'test', ...input } });
 
-  it('gain groups for new keys, and lose keys to DEFAULT with the group', async () => {
+  it('can use granted groups for keys, which move to DEFAULT when a group is removed', async () => {
     const ann = await test.user('ann@example.com');
     const id = await idOf(ann);
     await update({ id, allowedGroups: ['DEFAULT', 'VIP'] });
@@ -53,34 +54,34 @@ describe('users, for administrators', () => {
     expect(rows).toEqual([{ group: 'default' }]);
   });
 
-  /** What nodes are told of the user's wallet. */
-  const toldOf = (userId: string) =>
+  /** The configuration record of the user's wallet, as nodes receive it. */
+  const accountRecordOf = (userId: string) =>
     query(
       test.orm.em.fork(),
       sql`select payload->>'suspended' as suspended, payload->>'closed' as closed from config_log c
         join wallet w on w.id = c.key where c.kind = 'ACCOUNT' and w.user_id = ${userId}`,
     );
 
-  it('are signed out and reported to the nodes when suspended', async () => {
+  it('are signed out when suspended, and nodes are informed', async () => {
     const bob = await test.user('bob@example.com');
     const id = await idOf(bob);
     await update({ id, state: 'SUSPENDED' });
     expect((await bob.send('{ viewer { id } }')).data).toEqual({ viewer: null });
     const input = { email: 'bob@example.com', password: 'a long enough password' };
     expect(codesOf(await bob.send(SIGN_IN, { input }), 'signIn')).toEqual(['CREDENTIALS_INVALID']);
-    expect(await toldOf(id)).toEqual([{ suspended: 'true', closed: 'false' }]);
+    expect(await accountRecordOf(id)).toEqual([{ suspended: 'true', closed: 'false' }]);
   });
 
-  it('are reported to the nodes as closed by themselves only where they were', async () => {
+  it('are reported to nodes as closed only if they closed the account themselves', async () => {
     const id = await idOf(await test.user('dora@example.com'));
     await deleteAccount(test.orm.em.fork(), id, SYSTEM_ACTOR);
-    expect(await toldOf(id)).toEqual([{ suspended: 'true', closed: 'true' }]);
+    expect(await accountRecordOf(id)).toEqual([{ suspended: 'true', closed: 'true' }]);
     const other = await idOf(await test.user('dirk@example.com'));
     await update({ id: other, state: 'DELETED' });
-    expect(await toldOf(other)).toEqual([{ suspended: 'true', closed: 'false' }]);
+    expect(await accountRecordOf(other)).toEqual([{ suspended: 'true', closed: 'false' }]);
   });
 
-  it('lose the one session that an administrator ends, and keep the others', async () => {
+  it('lose only the session that an administrator ends', async () => {
     const cora = await test.user('cora@example.com');
     const elsewhere = test.browser();
     const input = { email: 'cora@example.com', password: 'a long enough password' };
@@ -96,12 +97,12 @@ describe('users, for administrators', () => {
     expect(codesOf(await revoke(admin), 'adminSessionRevoke')).toEqual(['NOT_FOUND']);
   });
 
-  it('are made without a password and enter by a link that works once', async () => {
+  it('are created without a password, and set one by a link that works once', async () => {
     const made = await admin.send(CREATE, { input: { email: 'new@example.com', reason: 'new colleague' } });
     const id = pick<string>(made, 'adminUserCreate', 'user', 'id');
     const link = await admin.send(LINK, { input: { id, reason: 'new colleague' } });
     const url = pick<string>(link, 'adminUserLinkCreate', 'url');
-    expect(url.startsWith(`${test.settings.consoleUrl}/claim#gwl_`)).toBe(true);
+    expect(url.startsWith(`${test.settings.consoleUrl}/activate#gwl_`)).toBe(true);
     const input = {
       token: url.split('#')[1],
       email: 'new@example.com',
@@ -115,7 +116,7 @@ describe('users, for administrators', () => {
     expect(codesOf(twice, 'adminUserCreate')).toEqual(['TAKEN']);
   });
 
-  it('never end without an administrator, and are found by administrators alone', async () => {
+  it('include at least one administrator, and are listed and changed by administrators only', async () => {
     expect(codesOf(await update({ id: await idOf(admin), role: 'USER' }), 'adminUserUpdate')).toEqual([
       'CONFLICT',
     ]);
@@ -128,27 +129,27 @@ describe('users, for administrators', () => {
     expect(refused.errors[0]?.extensions.code).toBe('FORBIDDEN');
   });
 
-  it('keep one administrator when two lose the role at once, however they do', async () => {
+  it('keep one administrator when the last two are demoted, suspended or closed at once', async () => {
     const first = await idOf(admin);
     const second = await idOf(await test.user('second-admin@example.com'));
     await update({ id: second, role: 'ADMIN' });
     const em = () => test.orm.em.fork();
     const change = { reason: 'test' };
-    const ways = [
+    const removals = [
       () => updateUser(em(), { ...change, id: second, role: 'USER' }, SYSTEM_ACTOR),
       () => updateUser(em(), { ...change, id: second, state: 'SUSPENDED' }, SYSTEM_ACTOR),
       () => deleteAccount(em(), second, SYSTEM_ACTOR),
     ];
-    for (const way of ways) {
+    for (const remove of removals) {
       const gate = Promise.withResolvers<undefined>();
-      const under = Promise.withResolvers<undefined>();
+      const demoted = Promise.withResolvers<undefined>();
       const demotion = inTransaction(em(), async (inner) => {
         await updateUser(inner, { ...change, id: first, role: 'USER' }, SYSTEM_ACTOR);
-        under.resolve(undefined);
+        demoted.resolve(undefined);
         await gate.promise;
       });
-      await under.promise;
-      const other = way().then(
+      await demoted.promise;
+      const other = remove().then(
         () => 'done',
         (error: unknown) => error,
       );
@@ -160,7 +161,7 @@ describe('users, for administrators', () => {
     }
   });
 
-  it('become no administrators, and none are changed or let in, by a script', async () => {
+  it('cannot become administrators by a script, which cannot change administrators either', async () => {
     const made = await admin.send(
       'mutation { accessTokenCreate(input: { name: "s", scopes: [ADMIN_USERS] }) { secret } }',
     );
@@ -184,7 +185,7 @@ describe('users, for administrators', () => {
       codesOf(await script(UPDATE, { id: bea, role: 'USER', state: 'ACTIVE' }), 'adminUserUpdate'),
     ).toEqual([]);
     const url = pick<string>(await script(LINK, { id: bea }), 'adminUserLinkCreate', 'url');
-    // The link of a user is no way in as the administrator that this user becomes.
+    // A claim link that was created before the promotion no longer works.
     await update({ id: bea, role: 'ADMIN' });
     const input = {
       token: url.split('#')[1],
@@ -196,7 +197,7 @@ describe('users, for administrators', () => {
     expect(codesOf(claimed, 'adminClaim')).toEqual(['CREDENTIALS_INVALID']);
   });
 
-  /** Until a transaction of this database waits for another one. */
+  /** Resolves when one transaction of this database is blocked by another. */
   async function waitingForLock(): Promise<void> {
     const waiting = sql`select 1 as one from pg_locks l join pg_stat_activity a using (pid)
       where not l.granted and a.datname = current_database()`;

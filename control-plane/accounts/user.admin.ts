@@ -1,48 +1,50 @@
-/** What administrators do with users: finding, making, suspending, granting groups. */
+/** Operations of administrators on users: list, create, suspend, change roles and groups, create links. */
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import type { Group } from '@gateway/shared/catalog';
 import { audit } from '../audit/audit.service.ts';
-import type { Actor } from '../context.ts';
-import { UserFailure } from '../errors.ts';
-import { newId } from '../ids.ts';
-import { leaveGroups } from '../keys/key.service.ts';
-import { inTransaction } from '../sql.ts';
+import type { Actor } from '../graphql/context.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { newId } from '../database/ids.ts';
+import { moveKeysToAllowedGroups } from '../keys/key.service.ts';
+import { inTransaction } from '../database/sql.ts';
 import { announceAccount } from '../wallet/account.record.ts';
 import { ensureWallet } from '../wallet/wallet.service.ts';
 import { SessionSchema, UserSchema } from './account.entity.ts';
 import type { UserRow } from './account.entity.ts';
-import { demandAdministrator, demandPerson } from './administrators.ts';
+import { requireActiveAdministrator, refuseScriptForAdmins } from './administrators.ts';
 import { mintLink, voidLinks } from './link.service.ts';
 import type { MintedLink } from './link.service.ts';
 import { isInUse } from './reset.service.ts';
 import { endSession, endSessions } from './session.service.ts';
 
+/** Filters of the list of users. */
 export interface UserQuery {
   search?: string | null;
   states?: UserRow['state'][] | null;
   roles?: UserRow['role'][] | null;
 }
 
-/** Users, newest first, those before the id `before`. */
+/** A page of users, newest first, older than the id `before` if it is given. */
 export function findUsers(
   em: EntityManager,
-  wanted: UserQuery,
+  filter: UserQuery,
   page: { before: unknown; limit: number },
 ): Promise<UserRow[]> {
   const older = typeof page.before === 'string' ? { id: { $lt: page.before } } : {};
   return em.find(
     UserSchema,
-    { $and: [conditionOf(wanted), older] },
+    { $and: [conditionOf(filter), older] },
     { orderBy: { id: 'desc' }, limit: page.limit },
   );
 }
 
-/** How many users match. */
-export function countUsers(em: EntityManager, wanted: UserQuery): Promise<number> {
-  return em.count(UserSchema, conditionOf(wanted));
+/** Number of users that match the filter. */
+export function countUsers(em: EntityManager, filter: UserQuery): Promise<number> {
+  return em.count(UserSchema, conditionOf(filter));
 }
 
+/** A user to create. */
 export interface NewUser {
   email: string;
   role: UserRow['role'];
@@ -51,14 +53,18 @@ export interface NewUser {
 }
 
 /**
- * A user without a password, who sets one by a single-use link. Throws TAKEN, REQUIRED, and FORBIDDEN where a
- * script would make an administrator.
+ * Creates a user without a password, who sets one by a single-use link. Throws TAKEN, REQUIRED without a
+ * reason, and FORBIDDEN if a script would create an administrator.
  */
 export async function createUser(em: EntityManager, input: NewUser, actor: Actor): Promise<UserRow> {
-  demandPerson(actor, input.role);
+  refuseScriptForAdmins(actor, input.role);
   return inTransaction(em, async (inner) => {
     if (await inner.findOne(UserSchema, { email: input.email })) {
-      throw new UserFailure('TAKEN', 'There is an account with this address already.', 'email');
+      throw new UserFailure(
+        'TAKEN',
+        'An account with this address already exists. Choose another address.',
+        'email',
+      );
     }
     const user = inner.create(UserSchema, {
       id: newId('usr'),
@@ -80,6 +86,7 @@ export async function createUser(em: EntityManager, input: NewUser, actor: Actor
   });
 }
 
+/** Changes of a user. Members that are null or undefined stay unchanged. */
 export interface UserChange {
   id: string;
   state?: UserRow['state'] | null;
@@ -89,23 +96,23 @@ export interface UserChange {
 }
 
 /**
- * Changes state, role or groups. Keys in a group that is withdrawn move to `default`; a suspended user's
- * sessions end and the nodes refuse the user's keys. Who becomes an administrator does not do so by a link
- * that was minted before. Throws NOT_FOUND, CONFLICT where no administrator would be left, FORBIDDEN where a
- * script changes one.
+ * Changes state, role or billing groups of a user. Keys in a removed group move to `default`. If the user is
+ * no longer active, sessions end and nodes refuse the user's keys. A promotion to administrator voids claim
+ * links that were created before. Throws NOT_FOUND, CONFLICT if no active administrator would be left,
+ * FORBIDDEN if a script would change an administrator.
  */
 export async function updateUser(em: EntityManager, change: UserChange, actor: Actor): Promise<UserRow> {
   return inTransaction(em, async (inner) => {
     const user = await inner.findOne(UserSchema, { id: change.id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
-    if (!user) throw new UserFailure('NOT_FOUND', 'There is no such user.', 'id');
-    demandPerson(actor, user.role, change.role ?? user.role);
+    if (!user) throw new UserFailure('NOT_FOUND', 'Unknown user. Reload the list of users.', 'id');
+    refuseScriptForAdmins(actor, user.role, change.role ?? user.role);
     const before = summary(user);
     if (change.role === 'ADMIN' && user.role !== 'ADMIN') await voidLinks(inner, user.id, ['CLAIM']);
     if (change.state) user.state = change.state;
     if (change.role) user.role = change.role;
     if (change.allowedGroups) user.allowedGroups = groupsOf(change.allowedGroups);
     await inner.flush();
-    await demandAdministrator(inner);
+    await requireActiveAdministrator(inner);
     await audit(inner, {
       actor,
       action: 'user.update',
@@ -116,20 +123,20 @@ export async function updateUser(em: EntityManager, change: UserChange, actor: A
       reason: change.reason,
     });
     if (user.state !== 'ACTIVE') await endSessions(inner, user.id);
-    await leaveGroups(inner, user.id, user.allowedGroups);
+    await moveKeysToAllowedGroups(inner, user.id, user.allowedGroups);
     await announceAccount(inner, await ensureWallet(inner, user.id));
     return user;
   });
 }
 
-/** Ends all sessions of a user. Throws NOT_FOUND. */
+/** Ends all sessions of an active user. Throws NOT_FOUND. */
 export async function revokeSessions(
   em: EntityManager,
   input: { id: string; reason: string },
   actor: Actor,
 ): Promise<UserRow> {
   return inTransaction(em, async (inner) => {
-    const user = await userFor(inner, input.id);
+    const user = await activeUser(inner, input.id);
     await audit(inner, {
       actor,
       action: 'user.revoke-sessions',
@@ -142,7 +149,7 @@ export async function revokeSessions(
   });
 }
 
-/** Ends one session of whoever has it. Throws NOT_FOUND. */
+/** Ends one session and returns its user. Throws NOT_FOUND. */
 export async function revokeSession(
   em: EntityManager,
   input: { id: string; reason: string },
@@ -150,7 +157,7 @@ export async function revokeSession(
 ): Promise<UserRow> {
   return inTransaction(em, async (inner) => {
     const session = await inner.findOne(SessionSchema, { id: input.id });
-    if (!session) throw new UserFailure('NOT_FOUND', 'There is no such session; it may have ended.', 'id');
+    if (!session) throw new UserFailure('NOT_FOUND', 'Unknown session. It may have ended already.', 'id');
     const user = await inner.findOneOrFail(UserSchema, { id: session.userId });
     await audit(inner, {
       actor,
@@ -165,15 +172,14 @@ export async function revokeSession(
   });
 }
 
-/** A link, and the page of the console that takes it. */
+/** A link, and the console page that it opens. */
 export interface UserLink extends MintedLink {
-  page: 'claim' | 'reset';
+  page: 'activate' | 'reset';
 }
 
 /**
- * A single-use link, where no mail can be sent: whoever opens it sets the password, and the address too of an
- * account that nobody uses yet. Throws NOT_FOUND, and FORBIDDEN where a script asks for one of an
- * administrator.
+ * Creates a single-use link with which a user sets a password without mail; for an account that was never
+ * used, the address too. Throws NOT_FOUND, and FORBIDDEN if a script requests a link of an administrator.
  */
 export async function createUserLink(
   em: EntityManager,
@@ -181,8 +187,8 @@ export async function createUserLink(
   actor: Actor,
 ): Promise<UserLink> {
   return inTransaction(em, async (inner) => {
-    const user = await userFor(inner, input.id);
-    demandPerson(actor, user.role);
+    const user = await activeUser(inner, input.id);
+    refuseScriptForAdmins(actor, user.role);
     await audit(inner, {
       actor,
       action: 'user.create-link',
@@ -190,17 +196,17 @@ export async function createUserLink(
       targetId: user.id,
       reason: input.reason,
     });
-    return { ...(await mintLink(inner, user.id)), page: isInUse(user) ? 'reset' : 'claim' };
+    return { ...(await mintLink(inner, user.id)), page: isInUse(user) ? 'reset' : 'activate' };
   });
 }
 
-async function userFor(em: EntityManager, id: string): Promise<UserRow> {
+async function activeUser(em: EntityManager, id: string): Promise<UserRow> {
   const user = await em.findOne(UserSchema, { id, state: 'ACTIVE' });
-  if (!user) throw new UserFailure('NOT_FOUND', 'There is no such active user.', 'id');
+  if (!user) throw new UserFailure('NOT_FOUND', 'Unknown or inactive user. Reload the list of users.', 'id');
   return user;
 }
 
-/** Everybody is in `default`. */
+/** The groups with `default`, which every user has. */
 function groupsOf(groups: readonly Group[]): Group[] {
   return [...new Set<Group>(['default', ...groups])];
 }

@@ -1,39 +1,39 @@
-/** API types of users, sessions and the privacy policy. */
+/** GraphQL types of users, sessions, the privacy policy and sign-in options. */
 import 'reflect-metadata';
 import { Field, ObjectType } from 'type-graphql';
 import type { Group } from '@gateway/shared/catalog';
-import { connectionOf } from '../connections.ts';
-import { BillingGroup, describeEnum } from '../enums.ts';
-import { NodeInterface } from '../node-interface.ts';
-import { DateTime, EmailAddress, WebAddress } from '../scalars.ts';
+import { connectionOf } from '../graphql/connections.ts';
+import { BillingGroup, describeEnum } from '../graphql/enums.ts';
+import { GlobalObject } from '../graphql/global-object.ts';
+import { DateTime, EmailAddress, WebAddress } from '../graphql/scalars.ts';
 
 export const UserRole = describeEnum('UserRole', 'What a user may do.', {
-  USER: 'Uses the gateway.',
-  ADMIN: 'Operates it too.',
+  USER: 'May use the gateway.',
+  ADMIN: 'May use and administer the gateway.',
 });
 
 export const UserState = describeEnum('UserState', 'Whether a user may sign in and use keys.', {
-  ACTIVE: 'May use everything.',
-  SUSPENDED: 'May neither sign in nor use keys.',
+  ACTIVE: 'May sign in and use keys.',
+  SUSPENDED: 'May neither sign in nor use keys, until an administrator reactivates the account.',
   DELETED: 'The account is closed.',
 });
 
-/** Somebody with an account. */
-@ObjectType({ implements: NodeInterface, description: 'Somebody with an account.' })
-export class User extends NodeInterface {
-  @Field(() => EmailAddress, { description: 'The address that signs in.' })
+/** A user account. */
+@ObjectType({ implements: GlobalObject, description: 'A user account.' })
+export class User extends GlobalObject {
+  @Field(() => EmailAddress, { description: 'E-mail address, with which the user signs in.' })
   email!: string;
 
   @Field(() => DateTime, { nullable: true, description: 'When the address was verified.' })
   emailVerifiedAt?: Date | null;
 
-  @Field(() => String, { nullable: true, description: 'A name to be greeted by.' })
+  @Field(() => String, { nullable: true, description: 'Display name.' })
   displayName?: string | null;
 
-  @Field(() => String, { description: 'Language of the console, e.g. en or zh-CN.' })
+  @Field(() => String, { description: 'Language of console and mails: en or zh-CN.' })
   locale!: string;
 
-  @Field(() => String, { description: 'IANA time zone for times on pages.' })
+  @Field(() => String, { description: 'IANA time zone for times in console and mails.' })
   timeZone!: string;
 
   @Field(() => UserRole, { description: 'What the user may do.' })
@@ -42,39 +42,39 @@ export class User extends NodeInterface {
   @Field(() => UserState, { description: 'Whether the user may sign in and use keys.' })
   state!: keyof typeof UserState;
 
-  @Field(() => DateTime, { description: 'When the account was made.' })
+  @Field(() => DateTime, { description: 'When the account was created.' })
   createdAt!: Date;
 
-  @Field(() => [BillingGroup], { description: 'Billing groups this user may choose for keys.' })
+  @Field(() => [BillingGroup], { description: 'Billing groups that the user may choose for keys.' })
   allowedGroups!: Group[];
 }
 
-/** One signed-in browser. */
-@ObjectType({ implements: NodeInterface, description: 'One signed-in browser.' })
-export class Session extends NodeInterface {
-  @Field(() => String, { nullable: true, description: 'What the browser calls itself.' })
+/** A session of a signed-in browser. */
+@ObjectType({ implements: GlobalObject, description: 'A session of a signed-in browser.' })
+export class Session extends GlobalObject {
+  @Field(() => String, { nullable: true, description: 'User-Agent header of the browser.' })
   userAgent?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'The address it signed in from.' })
+  @Field(() => String, { nullable: true, description: 'IP address of the sign-in.' })
   ip?: string | null;
 
-  @Field(() => DateTime, { description: 'When it signed in.' })
+  @Field(() => DateTime, { description: 'When the session was opened.' })
   createdAt!: Date;
 
   @Field(() => DateTime, { description: 'Last use, to the minute.' })
   lastSeenAt!: Date;
 
-  @Field(() => DateTime, { description: 'When it ends unless used before.' })
+  @Field(() => DateTime, { description: 'When the session ends if it is not used.' })
   expiresAt!: Date;
 }
 
 export const SessionConnection = connectionOf('Session', Session);
 export const UserConnection = connectionOf('User', User);
 
-/** One version of the privacy policy. */
-@ObjectType({ implements: NodeInterface, description: 'One version of the privacy policy.' })
-export class PolicyVersion extends NodeInterface {
-  @Field(() => String, { description: 'Number of the version.' })
+/** A version of the privacy policy. */
+@ObjectType({ implements: GlobalObject, description: 'A version of the privacy policy.' })
+export class PolicyVersion extends GlobalObject {
+  @Field(() => String, { description: 'Version number, e.g. 1.0.' })
   version!: string;
 
   @Field(() => DateTime, { description: 'From when it is in force.' })
@@ -86,60 +86,62 @@ export class PolicyVersion extends NodeInterface {
   @Field(() => String, { description: 'SHA-256 of the text in lower-case hex.' })
   sha256!: string;
 
-  @Field(() => String, { nullable: true, description: 'What changed since the version before.' })
+  @Field(() => String, { nullable: true, description: 'What changed since the previous version.' })
   changeSummary?: string | null;
 }
 
-/** That a user accepted a version of the privacy policy. */
-@ObjectType({ description: 'That a user accepted a version of the privacy policy.' })
+/** Acceptance of a version of the privacy policy by a user. */
+@ObjectType({ description: 'Acceptance of a version of the privacy policy by a user.' })
 export class PolicyAcceptance {
-  @Field(() => PolicyVersion, { name: 'version', description: 'The version accepted.' })
+  @Field(() => PolicyVersion, { name: 'version', description: 'The accepted version.' })
   policy!: PolicyVersion;
 
-  @Field(() => DateTime, { description: 'When.' })
+  @Field(() => DateTime, { description: 'When the user accepted it.' })
   acceptedAt!: Date;
 
-  @Field(() => String, { nullable: true, description: 'From which address.' })
+  @Field(() => String, { nullable: true, description: 'IP address of the user.' })
   ip?: string | null;
 }
 
-/** An identity provider to sign in with. */
-@ObjectType({ description: 'An identity provider to sign in with.' })
+/** An identity provider with which users can sign in. */
+@ObjectType({ description: 'An identity provider with which users can sign in.' })
 export class OidcProvider {
-  @Field(() => String, { description: 'Stable name.' })
+  @Field(() => String, { description: 'Stable id.' })
   id!: string;
 
-  @Field(() => String, { description: 'What its button says.' })
+  @Field(() => String, { description: 'Label of its button.' })
   label!: string;
 
   @Field(() => WebAddress, {
     description:
-      'Where its button leads; takes `next`, a path of the console. The browser comes back to /sign-in ' +
-      'with `#oidc=` and a ticket for oidcSignIn, or with `?oidc=failed` or `?oidc=unavailable`.',
+      'Address that starts the sign-in; the query parameter `next` is the console path to open afterwards. ' +
+      'The browser comes back to /sign-in with `#oidc=` and a ticket for oidcSignIn, or with ' +
+      '`?oidc=failed` or `?oidc=unavailable`.',
   })
   startUrl!: string;
 }
 
-/** How people can sign in here. */
-@ObjectType({ description: 'How people can sign in here.' })
+/** The ways to sign in that this installation offers. */
+@ObjectType({ description: 'The ways to sign in that this installation offers.' })
 export class SignInOptions {
-  @Field(() => Boolean, { description: 'By e-mail address and password.' })
+  @Field(() => Boolean, { description: 'Whether users can sign in with a password.' })
   password!: boolean;
 
   @Field(() => Boolean, {
-    description: 'Whether mail is sent: addresses are verified, and passwords reset by a mailed link.',
+    description:
+      'Whether mail is sent. If so, addresses are verified and passwords are reset by mailed links.',
   })
   mail!: boolean;
 
-  @Field(() => Boolean, { description: 'By passkey.' })
+  @Field(() => Boolean, { description: 'Whether users can sign in with a passkey.' })
   passkeys!: boolean;
 
-  @Field(() => [OidcProvider], { description: 'By an identity provider.' })
+  @Field(() => [OidcProvider], { description: 'Identity providers with which users can sign in.' })
   oidcProviders!: OidcProvider[];
 
-  @Field(() => Boolean, { description: 'Whether new users can register by themselves.' })
+  @Field(() => Boolean, { description: 'Whether new users can register.' })
   registrationOpen!: boolean;
 
-  @Field(() => PolicyVersion, { description: 'The privacy policy to accept.' })
+  @Field(() => PolicyVersion, { description: 'The privacy policy that new users must accept.' })
   currentPolicy!: PolicyVersion;
 }

@@ -1,9 +1,10 @@
+/** The subscription to new audit events, with filters. */
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { startTestApp } from '../../test/control/app.ts';
 import type { Browser, TestApp } from '../../test/control/app.ts';
-import { follow, socketClient } from '../../test/control/follow.ts';
-import { SYSTEM_ACTOR } from '../context.ts';
-import { inTransaction } from '../sql.ts';
+import { follow, socketClient } from '../../test/control/subscribe.ts';
+import { SYSTEM_ACTOR } from '../graphql/context.ts';
+import { inTransaction } from '../database/sql.ts';
 import { audit } from './audit.service.ts';
 
 const PATIENCE = { timeout: 20_000, interval: 50 };
@@ -26,17 +27,17 @@ it.each([
   [null, ['test.one', 'test.two', 'test.three']],
   [{ actions: ['test.two', 'test.three'] }, ['test.two', 'test.three']],
   [{ actions: ['test.three'], targetId: 'target' }, ['test.three']],
-])('a subscription to changes with the filter %j hears %j', async (filter, expected) => {
-  const { heard, client } = await follow(socketClient(test, admin), LIVE, { filter });
+])('adminAuditAdded with the filter %j sends the actions %j', async (filter, expected) => {
+  const { received, client } = await follow(socketClient(test, admin), LIVE, { filter });
   await vi.waitFor(async () => {
     await act(expected[0] ?? '', 'Before.');
-    expect(heard.length).toBeGreaterThan(0);
+    expect(received.length).toBeGreaterThan(0);
   }, PATIENCE);
   for (const action of ['test.one', 'test.two', 'test.three']) await act(action, 'Now.');
   await vi.waitFor(() => {
-    expect(heard.at(-1)).toEqual({ action: 'test.three', reason: 'Now.' });
+    expect(received.at(-1)).toEqual({ action: 'test.three', reason: 'Now.' });
   }, PATIENCE);
-  expect(heard.filter((event) => JSON.stringify(event).includes('Now.'))).toEqual(
+  expect(received.filter((event) => JSON.stringify(event).includes('Now.'))).toEqual(
     expected.map((action) => ({ action, reason: 'Now.' })),
   );
   await client.dispose();

@@ -1,4 +1,4 @@
-/** The audit log on the API. */
+/** The audit log in the API. */
 import 'reflect-metadata';
 import {
   Args,
@@ -13,7 +13,7 @@ import {
   Root,
   Subscription,
 } from 'type-graphql';
-import { AdminQuery } from '../admin-query.ts';
+import { AdminQuery } from '../graphql/admin-query.ts';
 import {
   connectionFrom,
   connectionOf,
@@ -21,20 +21,20 @@ import {
   encodeCursor,
   LongPageArguments,
   pageSize,
-} from '../connections.ts';
-import type { Connection } from '../connections.ts';
-import { Authorized } from '../context.ts';
-import type { Context } from '../context.ts';
-import { describeEnum } from '../enums.ts';
-import { EVERYBODY } from '../events.ts';
-import type { Event } from '../events.ts';
-import { DateRange } from '../inputs.ts';
-import { NodeInterface } from '../node-interface.ts';
-import { AnyJson, DateTime } from '../scalars.ts';
+} from '../graphql/connections.ts';
+import type { Connection } from '../graphql/connections.ts';
+import { Authorized } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { describeEnum } from '../graphql/enums.ts';
+import { EVERYBODY } from '../database/events.ts';
+import type { Event } from '../database/events.ts';
+import { DateRange } from '../graphql/inputs.ts';
+import { GlobalObject } from '../graphql/global-object.ts';
+import { AnyJson, DateTime } from '../graphql/scalars.ts';
 import { auditEvents } from './audit.service.ts';
 import type { AuditFilter, AuditRow } from './audit.service.ts';
 
-export const ActorKind = describeEnum('ActorKind', 'What kind of actor did something.', {
+const ActorKind = describeEnum('ActorKind', 'Kind of an actor.', {
   USER: 'A signed-in user.',
   ACCESS_TOKEN: 'A script with an access token.',
   SYSTEM: 'The gateway itself.',
@@ -42,88 +42,88 @@ export const ActorKind = describeEnum('ActorKind', 'What kind of actor did somet
   WEBHOOK: 'A payment provider.',
 });
 
-/** Who did something. */
-@ObjectType({ description: 'Who did something.' })
+/** The actor of an audit event. */
+@ObjectType({ description: 'The actor of an audit event.' })
 export class AuditActor {
-  @Field(() => ActorKind, { description: 'What kind of actor.' })
+  @Field(() => ActorKind, { description: 'Kind of the actor.' })
   kind!: keyof typeof ActorKind;
 
-  @Field(() => ID, { nullable: true, description: 'Its id; null for the gateway itself.' })
+  @Field(() => ID, { nullable: true, description: 'Id of the actor; null for the gateway itself.' })
   id?: string | null;
 
-  @Field(() => String, { description: 'Its name at that time.' })
+  @Field(() => String, { description: 'Name of the actor at that time.' })
   label!: string;
 }
 
-/** One change by an administrator. */
-@ObjectType({ implements: NodeInterface, description: 'One change by an administrator.' })
-export class AuditEvent extends NodeInterface {
-  @Field(() => DateTime, { description: 'When.' })
+/** One audited change. */
+@ObjectType({ implements: GlobalObject, description: 'One audited change.' })
+export class AuditEvent extends GlobalObject {
+  @Field(() => DateTime, { description: 'Time of the change.' })
   at!: Date;
 
-  @Field(() => AuditActor, { description: 'Who.' })
+  @Field(() => AuditActor, { description: 'Who made the change.' })
   actor!: AuditActor;
 
-  @Field(() => String, { description: 'What was done, e.g. provider.update.' })
+  @Field(() => String, { description: 'The action, e.g. provider.update.' })
   action!: string;
 
-  @Field(() => String, { description: 'Kind of object it was done to.' })
+  @Field(() => String, { description: 'Type of the changed object.' })
   targetType!: string;
 
-  @Field(() => ID, { nullable: true, description: 'Id of that object.' })
+  @Field(() => ID, { nullable: true, description: 'Id of the changed object.' })
   targetId?: string | null;
 
-  @Field(() => AnyJson, { nullable: true, description: 'What changed, as it was. Never a secret.' })
+  @Field(() => AnyJson, { nullable: true, description: 'The changed values before. Never a secret.' })
   before?: unknown;
 
-  @Field(() => AnyJson, { nullable: true, description: 'What changed, as it became. Never a secret.' })
+  @Field(() => AnyJson, { nullable: true, description: 'The changed values afterwards. Never a secret.' })
   after?: unknown;
 
-  @Field(() => String, { nullable: true, description: "Why, in the administrator's words." })
+  @Field(() => String, { nullable: true, description: 'Reason that the administrator gave.' })
   reason?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'From which address.' })
+  @Field(() => String, { nullable: true, description: 'IP address of the caller.' })
   ip?: string | null;
 
-  @Field(() => String, { description: 'Id of the request that did it.' })
+  @Field(() => String, { description: 'Id of the request that made the change.' })
   requestId!: string;
 
   @Field(() => String, { description: 'Hash of the event before.' })
   prevHash!: string;
 
-  @Field(() => String, { description: 'SHA-256 over this event and the hash before.' })
+  @Field(() => String, { description: 'SHA-256 over this event and the hash of the event before.' })
   hash!: string;
 }
 
-export const AuditEventConnection = connectionOf('AuditEvent', AuditEvent, { countable: false });
+const AuditEventConnection = connectionOf('AuditEvent', AuditEvent, { countable: false });
 
-/** Which events to show. */
-@InputType('AuditFilter', { description: 'Which events to show.' })
+/** Filter of audit events; all conditions must hold. */
+@InputType('AuditFilter', { description: 'Filter of audit events; all conditions must hold.' })
 export class AuditFilterInput {
-  @Field(() => DateRange, { nullable: true, description: 'Only from this span.' })
+  @Field(() => DateRange, { nullable: true, description: 'Only events in this range.' })
   range?: DateRange | null;
 
-  @Field(() => ID, { nullable: true, description: 'Only by this actor.' })
+  @Field(() => ID, { nullable: true, description: 'Only events of this actor.' })
   actorId?: string | null;
 
   @Field(() => [String], { nullable: true, description: 'Only these actions.' })
   actions?: string[] | null;
 
-  @Field(() => ID, { nullable: true, description: 'Only about this object.' })
+  @Field(() => ID, { nullable: true, description: 'Only events about this object.' })
   targetId?: string | null;
 }
 
-/** Which events are meant. */
+/** Arguments that select audit events. */
 @ArgsType()
 export class AuditArguments {
-  @Field(() => AuditFilterInput, { nullable: true, description: 'Which ones.' })
+  @Field(() => AuditFilterInput, { nullable: true, description: 'Filter of the events.' })
   filter?: AuditFilterInput | null;
 }
 
-/** The audit log. */
+/** Resolves the audit log. */
 @Resolver(() => AdminQuery)
 export class AuditResolver {
-  @FieldResolver(() => AuditEventConnection, { description: 'Changes by administrators, newest first.' })
+  @FieldResolver(() => AuditEventConnection, { description: 'Audited changes, newest first.' })
   async auditLog(
     @Ctx() context: Context,
     @Args(() => LongPageArguments) page: LongPageArguments,
@@ -147,7 +147,7 @@ export class AuditResolver {
     topicId: () => EVERYBODY,
     filter: async ({ payload, context, args }: { payload: Event; context: Context; args: AuditArguments }) =>
       !args.filter || (await newEvent(context, payload, args.filter)) !== undefined,
-    description: 'Each change by an administrator as it happens.',
+    description: 'Each audited change as it happens.',
   })
   async adminAuditAdded(
     @Root() event: Event,
@@ -155,7 +155,7 @@ export class AuditResolver {
     @Args(() => AuditArguments) { filter }: AuditArguments,
   ): Promise<AuditEvent> {
     const row = await newEvent(context, event, filter);
-    if (!row) throw new Error(`The audit event ${event.id} is not there.`);
+    if (!row) throw new Error(`The audit event ${event.id} is missing or does not match the filter.`);
     return eventOf(row);
   }
 }
@@ -169,7 +169,7 @@ function conditionsOf(filter: AuditFilterInput | null | undefined): AuditFilter 
   };
 }
 
-/** A new event, if it meets the filter, as the log decides it. */
+/** A new event; undefined if it does not match the filter. */
 async function newEvent(
   { em }: Context,
   { id }: Event,
@@ -178,7 +178,7 @@ async function newEvent(
   return (await auditEvents(em, { ...conditionsOf(filter), id }, { limit: 1 }))[0];
 }
 
-/** An event as the API shows it. */
+/** A row of the audit log in the shape of the API. */
 export function eventOf(row: AuditRow): AuditEvent {
   return { ...row, actor: { kind: row.actorKind, id: row.actorId, label: row.actorLabel } };
 }

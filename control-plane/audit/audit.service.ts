@@ -1,23 +1,26 @@
-/** The audit log: every change by an administrator, each event chained to the one before by its hash. */
+/**
+ * The audit log: changes by administrators and the gateway, each event chained to the one before by its hash.
+ */
 import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { Actor } from '../context.ts';
-import { UserFailure } from '../errors.ts';
-import { EVERYBODY, publish } from '../events.ts';
-import { newId } from '../ids.ts';
-import { all, query, queryOne, sql } from '../sql.ts';
-import type { Statement } from '../sql.ts';
+import type { Actor } from '../graphql/context.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { EVERYBODY, publish } from '../database/events.ts';
+import { newId } from '../database/ids.ts';
+import { canonicalJson } from '../process/canonical-json.ts';
+import { all, query, queryOne, sql } from '../database/sql.ts';
+import type { Statement } from '../database/sql.ts';
 
 const REASON_LENGTH_MAX = 500;
-/** The hash before the first event. */
+/** `prevHash` of the first event. */
 const GENESIS = '0'.repeat(64);
-/** Events that a check of the chain holds in memory at a time. */
+/** Number of events per query of a chain check. */
 const CHAIN_BATCH_ROWS = 500;
 
-/** What happened. `before` and `after` must hold nothing secret: they are kept for ever. */
-export interface AuditEntry {
+/** A new event. `before` and `after` must contain no secret, because events are never deleted. */
+interface AuditEntry {
   actor: Actor;
-  /** Noun and verb, e.g. `provider.update`. */
+  /** Object and verb, e.g. `provider.update`. */
   action: string;
   targetType: string;
   targetId: string | null;
@@ -55,12 +58,11 @@ export interface AuditFilter {
 }
 
 /**
- * Adds an event in the caller's transaction, and so exactly when the change itself is kept. Throws REQUIRED
- * without a
- * reason. Call it before `announce`: both hold a lock until the commit, always in this order.
+ * Adds an event in the caller's transaction. Throws REQUIRED without a reason. Call it before `announce`:
+ * both hold a lock until the commit, which must be taken in this order.
  */
 export async function audit(em: EntityManager, entry: AuditEntry): Promise<void> {
-  if (!em.isInTransaction()) throw new Error('audit() needs the transaction of the change it records.');
+  if (!em.isInTransaction()) throw new Error('audit() must run in the transaction of the change.');
   const reason = entry.reason.trim();
   if (!reason || reason.length > REASON_LENGTH_MAX) {
     throw new UserFailure('REQUIRED', `Give a reason of at most ${REASON_LENGTH_MAX} characters.`, 'reason');
@@ -81,8 +83,8 @@ export async function audit(em: EntityManager, entry: AuditEntry): Promise<void>
     action,
     targetType,
     targetId,
-    before: plain(entry.before),
-    after: plain(entry.after),
+    before: jsonOf(entry.before),
+    after: jsonOf(entry.after),
     reason,
     ip: actor.ip,
     requestId: actor.requestId,
@@ -100,7 +102,7 @@ export async function audit(em: EntityManager, entry: AuditEntry): Promise<void>
   await publish(em, 'adminAuditAdded', { audience: EVERYBODY, id: row.id });
 }
 
-/** Events, newest first, from before the sequence number `before`. */
+/** Events that match the filter, newest first, with sequence numbers below `before`. */
 export async function auditEvents(
   em: EntityManager,
   filter: AuditFilter,
@@ -120,24 +122,24 @@ export async function auditEvents(
   );
 }
 
-/** One event by its id. */
+/** One event by id; undefined if there is none. */
 export function auditEvent(em: EntityManager, id: string): Promise<AuditRow | undefined> {
   return queryOne<AuditRow>(em, sql`${COLUMNS} where id = ${id}`);
 }
 
-/** What a check of the chain found. */
-export interface ChainCheck {
-  /** The id of the first event whose content or place was changed; null where all that were checked hold. */
+/** Result of a check of the hash chain. */
+interface ChainCheck {
+  /** Id of the first event whose content or position was changed; null if none was. */
   brokenAt: string | null;
-  /** How many events were checked. */
+  /** Number of events that are unchanged. */
   checked: number;
   /** Whether the check began at the first event of the log. */
   complete: boolean;
 }
 
 /**
- * Computes the hashes anew, a batch at a time: those of the `recent` newest events, each chained to the event
- * before, or of the whole log where `recent` is null. Events that are added meanwhile are checked too.
+ * Recomputes the hashes of the `recent` newest events, or of the whole log if `recent` is null, in batches.
+ * Events that are added meanwhile are checked as well.
  */
 export async function checkChain(em: EntityManager, recent: number | null): Promise<ChainCheck> {
   let last = recent === null ? undefined : await eventBefore(em, recent);
@@ -157,7 +159,7 @@ export async function checkChain(em: EntityManager, recent: number | null): Prom
 
 type Link = Pick<AuditRow, 'seq' | 'hash'>;
 
-/** The event before the `recent` newest ones; undefined where there are no more than those. */
+/** The event before the `recent` newest ones; undefined if there is none. */
 function eventBefore(em: EntityManager, recent: number): Promise<Link | undefined> {
   return queryOne<Link>(
     em,
@@ -179,10 +181,10 @@ function chainAfter(em: EntityManager, seq: string): Promise<ChainRow[]> {
 }
 
 function contentOf(row: ChainRow): Hashed {
-  return { ...row, at: row.atText, before: canonical(row.beforeText), after: canonical(row.afterText) };
+  return { ...row, at: row.atText, before: sorted(row.beforeText), after: sorted(row.afterText) };
 }
 
-// Here seq is a text: sort by audit_event.seq, or 10 comes before 9.
+// `seq` is selected as text, so sort by the column audit_event.seq; otherwise 10 comes before 9.
 const COLUMNS = sql`select seq::text, id, at, actor_kind as "actorKind", actor_id as "actorId",
   actor_label as "actorLabel", action, target_type as "targetType", target_id as "targetId", before, after,
   reason, ip, request_id as "requestId",
@@ -190,7 +192,7 @@ const COLUMNS = sql`select seq::text, id, at, actor_kind as "actorKind", actor_i
 
 type Hashed = Omit<AuditRow, 'seq' | 'hash' | 'at'> & { at: string };
 
-/** Over all fields in a fixed order, the hash of the event before included. */
+/** SHA-256 over all fields in a fixed order, including the hash of the event before. */
 function hashOf(row: Hashed): string {
   const fields = [
     row.prevHash,
@@ -211,16 +213,12 @@ function hashOf(row: Hashed): string {
   return createHash('sha256').update(JSON.stringify(fields)).digest('hex');
 }
 
-/** Canonical JSON text (keys sorted), because the database keeps the value but not the order of keys. */
-function plain(value: unknown): string | null {
-  if (value === undefined || value === null) return null;
-  return JSON.stringify(value, (_key, inner: unknown) => {
-    if (typeof inner === 'bigint') return inner.toString();
-    if (inner === null || typeof inner !== 'object' || Array.isArray(inner)) return inner;
-    return Object.fromEntries(Object.entries(inner).sort(([left], [right]) => (left < right ? -1 : 1)));
-  });
+/** Canonical JSON, because the database does not keep the order of members. */
+function jsonOf(value: unknown): string | null {
+  return value === undefined || value === null ? null : canonicalJson(value);
 }
 
-function canonical(text: string | null): string | null {
-  return text === null ? null : plain(JSON.parse(text));
+/** The canonical form of JSON text from the database. */
+function sorted(text: string | null): string | null {
+  return text === null ? null : jsonOf(JSON.parse(text));
 }

@@ -1,10 +1,11 @@
+/** Checks that administrators run: ledger invariants, the audit chain, and audited wallet adjustments. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { pick, startTestApp } from '../../test/control/app.ts';
 import type { Browser, TestApp } from '../../test/control/app.ts';
 import { announceMail } from '../mail/mail.service.ts';
-import { createOrm } from '../orm.ts';
-import { inTransaction, query, sql } from '../sql.ts';
-import type { Statement } from '../sql.ts';
+import { createOrm } from '../database/orm.ts';
+import { inTransaction, query, sql } from '../database/sql.ts';
+import type { Statement } from '../database/sql.ts';
 import { INVARIANTS } from '../wallet/invariants.ts';
 import { audit, auditEvents, checkChain } from './audit.service.ts';
 
@@ -16,12 +17,12 @@ beforeAll(async () => {
 });
 afterAll(() => test.close());
 
-/** More than one batch of the check. */
+/** More events than one batch of the chain check. */
 const MANY = 505;
 
 const CHECK = '{ admin { ledgerCheck { checkedAt rules { rule promise violations { subject detail } } } } }';
 
-it('the check of the ledger names every rule, and nothing that breaks one', async () => {
+it('ledgerCheck lists every rule, without violations', async () => {
   const rules = pick<{ rule: string; violations: unknown[] }[]>(
     await admin.send(CHECK),
     'admin',
@@ -32,7 +33,7 @@ it('the check of the ledger names every rule, and nothing that breaks one', asyn
   expect(rules.flatMap(({ violations }) => violations)).toEqual([]);
 });
 
-it('the chain of the audit log is whole after changes, and a version published is in the list', async () => {
+it('auditChain is whole after changes, and policyVersions lists a published version', async () => {
   const input = {
     version: '2.0',
     markdown: '# Privacy policy\n\nNew.',
@@ -50,7 +51,7 @@ it('the chain of the audit log is whole after changes, and a version published i
   expect(pick(answer, 'admin', 'policyVersions')).toEqual([{ version: '2.0' }, { version: '1.0' }]);
 });
 
-it('the chain is checked beyond one batch, whole or its newest events alone, and exactly', async () => {
+it('checkChain checks all or the newest events, over several batches, and finds a change', async () => {
   const em = test.orm.em.fork();
   const actor = { kind: 'SYSTEM', id: null, label: 'system', ip: null, requestId: 'req_1' } as const;
   await inTransaction(em, async (inner) => {
@@ -82,7 +83,7 @@ it('the chain is checked beyond one batch, whole or its newest events alone, and
   expect(await checkChain(em, 3)).toMatchObject({ brokenAt: null });
 });
 
-/** The runtime role cannot change what was written; whoever owns the database can. */
+/** Runs statements as the database owner, because the runtime role cannot change audit events. */
 async function asOwner(statements: readonly Statement[]): Promise<void> {
   const owner = await createOrm(test.settings.databaseUrl, { asOwner: true, connectionsMax: 1 });
   try {
@@ -92,7 +93,7 @@ async function asOwner(statements: readonly Statement[]): Promise<void> {
   }
 }
 
-it('an adjustment of a wallet says what the balance was before, and cash is receipted', async () => {
+it('a wallet adjustment is audited with both balances, and cash is confirmed by mail', async () => {
   const em = test.orm.em.fork();
   await announceMail(em, { ...test.settings, smtpUrl: 'smtp://127.0.0.1:1' });
   const userId = pick<string>(await admin.send('{ viewer { id } }'), 'viewer', 'id');
@@ -102,16 +103,16 @@ it('an adjustment of a wallet says what the balance was before, and cash is rece
         wallet { id } userErrors { code } } }`,
       { input: { userId, bucket, amount, idempotencyKey, reason: 'invoice 7' } },
     );
-  const letters = async () =>
+  const mails = async () =>
     (await query<{ count: number }>(em, sql`select count(*)::integer as count from mail_outbox`))[0]?.count ??
     0;
-  const before = await letters();
+  const before = await mails();
   await adjust('CASH', '5', 'one');
   await adjust('CASH', '5', 'one');
-  expect(await letters()).toBe(before + 1);
+  expect(await mails()).toBe(before + 1);
   await adjust('GIFT', '1', 'two');
   await adjust('CASH', '-2', 'three');
-  expect(await letters()).toBe(before + 1);
+  expect(await mails()).toBe(before + 1);
   const log = await admin.send(
     '{ admin { auditLog(filter: { actions: ["wallet.adjust"] }) { nodes { before after } } } }',
   );

@@ -1,18 +1,35 @@
-/** Holds operations over HTTP to their limits and budgets, and tells in each answer what it cost. */
+/** Apollo plugin that enforces the limits and budgets of operations over HTTP, and reports their cost. */
 import type { ApolloServerPlugin } from '@apollo/server';
 import type { GraphQLSchema } from 'graphql';
-import type { Context } from '../context.ts';
-import { weigh } from '../graphql-limits.ts';
+import type { Context } from '../graphql/context.ts';
+import { measureOperation } from '../graphql/graphql-limits.ts';
+import { claimantOf } from '../request/callers.ts';
+import { cpuMs, spendCpu } from '../request/rates.ts';
+import type { Rates } from '../request/rates.ts';
 import { budgetHeaders } from './budget.ts';
 import type { Budget } from './budget.ts';
 
-/** The plugin for Apollo. `extensions.cost` and the RateLimit headers are left out for nodes. */
-export function limitsPlugin(schema: GraphQLSchema, budget: Budget): ApolloServerPlugin<Context> {
+/**
+ * The plugin. Answers carry `extensions.cost` and RateLimit headers, except for nodes, which have no budget.
+ */
+export function limitsPlugin(
+  schema: GraphQLSchema,
+  { budget, reading }: { budget: Budget; reading: Rates },
+): ApolloServerPlugin<Context> {
+  const timeOf = async ({ contextValue }: { contextValue: Context }): Promise<() => Promise<void>> => {
+    const start = cpuMs();
+    return async () => reading.spend(claimantOf(contextValue, contextValue.ip), cpuMs() - start);
+  };
   return {
     requestDidStart: async () => ({
+      parsingDidStart: timeOf,
+      validationDidStart: timeOf,
       didResolveOperation: async ({ document, operationName, request, contextValue }) => {
-        const { cost, broken } = weigh({ schema, document, operationName, variables: request.variables });
-        if (broken[0]) throw broken[0];
+        const { variables } = request;
+        const measure = () => measureOperation({ schema, document, operationName, variables });
+        const caller = claimantOf(contextValue, contextValue.ip);
+        const { cost, errors } = spendCpu(reading, caller, measure);
+        if (errors[0]) throw errors[0];
         await chargeTo(budget, contextValue, cost);
       },
       willSendResponse: async ({ contextValue, response }) => {
@@ -27,8 +44,10 @@ export function limitsPlugin(schema: GraphQLSchema, budget: Budget): ApolloServe
   };
 }
 
-/** Takes the cost from the budget of who asks, and notes in the context what it was. */
+/**
+ * Charges the cost to the caller's budget and stores the result in the context. Rejects with RATE_LIMITED.
+ */
 export async function chargeTo(budget: Budget, context: Context, cost: number): Promise<void> {
-  // Each operation has a context of its own.
+  // Each operation has its own context, so it may be changed.
   Object.assign(context, { budget: await budget.charge(context, cost) });
 }

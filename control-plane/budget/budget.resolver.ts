@@ -1,44 +1,44 @@
-/** What the caller may still ask, on the API. */
+/** The caller's API budget, in the API. */
 import 'reflect-metadata';
 import { Ctx, Field, Int, ObjectType, Query, Resolver } from 'type-graphql';
-import { Public } from '../context.ts';
-import type { Context } from '../context.ts';
-import { COST_MAX, DEPTH_MAX } from '../graphql-limits.ts';
-import { DateTime } from '../scalars.ts';
+import { Public } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { COST_MAX, DEPTH_MAX } from '../limits.ts';
+import { DateTime } from '../graphql/scalars.ts';
 
-/** What an operation costs and what is left. */
+/** Cost of an operation and the budget left. */
 @ObjectType({
   description:
-    "Cost of this operation and what is left of the caller's budget, also in `extensions.cost` of each " +
+    "Cost of this operation and the rest of the caller's budget; also in `extensions.cost` of each " +
     'answer and in RateLimit headers.',
 })
 export class RateLimit {
-  @Field(() => Int, { description: 'What this operation costs: objects that it can make us read.' })
+  @Field(() => Int, { description: 'Cost of this operation: the number of objects that it can read.' })
   cost!: number;
 
-  @Field(() => Int, { description: 'The whole budget. It fills evenly, in an hour from nothing.' })
+  @Field(() => Int, { description: 'The whole budget. An empty budget refills evenly within one hour.' })
   limit!: number;
 
-  @Field(() => Int, { description: 'What is left after this operation.' })
+  @Field(() => Int, { description: 'Budget left after this operation.' })
   remaining!: number;
 
-  @Field(() => DateTime, { description: 'When the whole budget is there again, if nothing more is asked.' })
+  @Field(() => DateTime, { description: 'When the budget is full again, without further operations.' })
   resetAt!: Date;
 
-  @Field(() => Int, { description: 'How deep an operation may be nested.' })
+  @Field(() => Int, { description: 'Maximum depth of an operation.' })
   maxDepth!: number;
 
-  @Field(() => Int, { description: 'What one operation may cost at most.' })
+  @Field(() => Int, { description: 'Maximum cost of one operation.' })
   maxCost!: number;
 }
 
-/** The budget of the caller. */
+/** Resolves the budget of the caller. */
 @Resolver()
 export class RateLimitResolver {
   @Public()
   @Query(() => RateLimit, {
     nullable: true,
-    description: 'What the caller may still ask; null for nodes, which have no budget to keep.',
+    description: 'Budget of the caller; null for nodes, which have none.',
   })
   rateLimit(@Ctx() { budget }: Context): RateLimit | null {
     return budget && { ...budget, maxDepth: DEPTH_MAX, maxCost: COST_MAX };

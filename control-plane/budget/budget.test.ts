@@ -1,9 +1,10 @@
+/** The hourly API budget over several processes, HTTP and WebSocket. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestApp } from '../../test/control/app.ts';
 import type { TestApp } from '../../test/control/app.ts';
-import { socketClient } from '../../test/control/follow.ts';
-import type { Context, Viewer } from '../context.ts';
-import { query, sql } from '../sql.ts';
+import { socketClient } from '../../test/control/subscribe.ts';
+import type { Context, Viewer } from '../graphql/context.ts';
+import { query, sql } from '../database/sql.ts';
 import { Budget, pruneBudgets } from './budget.ts';
 
 const HOURLY = 4000;
@@ -14,7 +15,7 @@ const caller = (id: string): Pick<Context, 'viewer' | 'node' | 'ip'> => {
 };
 const address = (ip: string) => ({ viewer: null, node: null, ip });
 
-describe('the budget of the API', () => {
+describe('the API budget', () => {
   let test: TestApp;
   beforeAll(async () => {
     test = await startTestApp({ env: { QUERY_BUDGET: String(HOURLY) } });
@@ -24,7 +25,7 @@ describe('the budget of the API', () => {
   const budget = (now?: () => number) =>
     new Budget({ em: () => test.orm.em.fork(), hourly: HOURLY, ...(now && { now }) });
 
-  /** How much of many charges of one size is granted. */
+  /** Charges twice the hourly budget in parts of this cost, and returns the sum that was granted. */
   async function granted(budgets: Budget[], who: ReturnType<typeof caller>, cost: number): Promise<number> {
     let sum = 0;
     for (let round = 0; round < (2 * HOURLY) / cost; round += 1) {
@@ -34,14 +35,14 @@ describe('the budget of the API', () => {
     return sum;
   }
 
-  it('is given once by two processes together, and wasted by at most a slice each', async () => {
+  it('is not exceeded by two processes together, and each wastes at most one slice', async () => {
     const sum = await granted([budget(), budget()], caller('usr_two'), 30);
-    // What fills again while the test runs is far below one per cent.
+    // Less than one per cent refills while the test runs.
     expect(sum).toBeLessThanOrEqual(HOURLY * 1.01);
     expect(sum).toBeGreaterThanOrEqual(HOURLY * 0.9);
   });
 
-  it('is a quarter for an address without an account, and one for a whole IPv6 network', async () => {
+  it('of an address without account is a quarter, and is shared by an IPv6 /64 network', async () => {
     expect(await granted([budget()], address('198.51.100.1'), 10)).toBeLessThanOrEqual((HOURLY / 4) * 1.02);
     const here = budget();
     await granted([here], address('2001:db8:1:2::1'), 10);
@@ -49,7 +50,7 @@ describe('the budget of the API', () => {
     expect(await here.charge(address('2001:db8:1:3::1'), 50)).toMatchObject({ cost: 50, limit: HOURLY / 4 });
   });
 
-  it('says when to come back, takes nothing then, and fills evenly', async () => {
+  it('names the time to wait without charging, and has refilled after that time', async () => {
     let clock = 0;
     const here = budget(() => clock);
     await granted([here], caller('usr_fill'), 40);
@@ -67,7 +68,7 @@ describe('the budget of the API', () => {
     expect(await here.charge(caller('usr_fill'), 400)).toMatchObject({ cost: 400 });
   });
 
-  it('is forgotten once nobody touched it for two hours, as it is full then', async () => {
+  it('is deleted after two hours without use', async () => {
     const em = test.orm.em.fork();
     for (const [id, minutes] of Object.entries({ usr_gone: 125, usr_here: 115 })) {
       await budget().charge(caller(id), 40);
@@ -82,15 +83,15 @@ describe('the budget of the API', () => {
     expect(await query(em, left)).toEqual([{ subject: 'user:usr_here' }]);
   });
 
-  it('is told in every answer over HTTP, in headers and as a field', async () => {
-    const user = await test.user('told@example.com');
+  it('is reported over HTTP in headers and in the field rateLimit', async () => {
+    const user = await test.user('limited@example.com');
     const answer = await user.send('{ rateLimit { cost limit remaining maxCost } }');
     expect(answer.data?.['rateLimit']).toMatchObject({ cost: 1, limit: HOURLY, maxCost: 2000 });
     expect(answer.headers.get('ratelimit-policy')).toBe(`"queries";q=${HOURLY};w=3600`);
     expect(answer.headers.get('ratelimit')).toMatch(/^"queries";r=39\d\d;t=\d+$/);
   });
 
-  it('ends in RATE_LIMITED with Retry-After over HTTP, and in the same over WebSocket', async () => {
+  it('ends in RATE_LIMITED over HTTP, with Retry-After, and over WebSocket', async () => {
     const user = await test.user('greedy@example.com');
     const greedy =
       '{ viewer { apiKeys(first: 100) { nodes { id owner { apiKeys(first: 9) { totalCount } } } } } }';

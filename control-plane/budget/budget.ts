@@ -1,56 +1,61 @@
 /**
- * What an account, or an address without one, may ask of the API in an hour, counted in the cost of its
- * operations. The budget stands in the database. A process takes a slice of it ahead and spends that without
- * asking: so two processes never give more than one budget, and waste at most a slice each.
+ * The hourly API budget of an account, or of an address without account, in the cost of operations. The
+ * budget is stored in the database. Each process takes slices of it in advance and spends them without
+ * queries: together the processes never exceed the budget, and each wastes at most one slice.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { requestError } from '../errors.ts';
-import { networkOf } from '../network.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import { requestError } from '../graphql/errors.ts';
+import { networkOf } from '../process/network.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
 
-/** An operation's cost and what is left after it. */
+/** An operation's cost and the budget after it. */
 export interface BudgetState {
   cost: number;
   limit: number;
   remaining: number;
-  /** When the whole budget is there again, if nothing more is asked. */
+  /** When the budget is full again, without further operations. */
   resetAt: Date;
 }
 
-/** Who asks. */
-export interface Caller {
+interface Caller {
   viewer: { id: string } | null;
   node: unknown;
   ip: string | null;
 }
 
-export interface BudgetParts {
+interface BudgetParts {
   em: () => EntityManager;
-  /** Of a signed-in account in an hour. */
+  /** Budget of an account per hour. */
   hourly: number;
-  /** Milliseconds that never go back. */
+  /** A monotonic clock in ms. */
   now?: () => number;
 }
 
-/** Callers without an account share what their address has: a part of an account's. */
-const ANONYMOUS_PART = 4;
-/** A slice is this part of a budget. */
-const SLICE_PART = 40;
-/** What is not spent of a slice after this time is given up, so that nothing is kept of who went away. */
+/** Callers without an account share the budget of their address, which is a quarter of an account's. */
+const ANONYMOUS_DIVISOR = 4;
+/** A slice is a fortieth of a budget. */
+const SLICE_DIVISOR = 40;
+/** The rest of a slice expires after this time, so that slices of inactive callers are freed. */
 const SLICE_MS = 60_000;
+/** Longest time for which a refusal is repeated without a query, in ms. */
+const REFUSAL_MS = 5000;
 const SLICES_MAX = 20_000;
 const HOUR_SECONDS = 3600;
-/** A budget that nobody touched for this long is full. */
-const FORGET_HOURS = 2;
+const HOUR_MS = HOUR_SECONDS * 1000;
+/** Budgets without use for this long are full, and their rows are deleted. */
+const PRUNE_HOURS = 2;
 
 interface Slice {
   left: number;
-  /** What the database still holds, as far as this process knows. */
-  behind: number;
+  /** Budget left in the database when the slice was taken. */
+  stored: number;
+  /** Time at which the slice expires. */
   until: number;
+  /** A cost that was too high, and the time until which it is refused without a query. */
+  refused?: { cost: number; until: number };
 }
 
-/** The budgets, as this process sees them. */
+/** Charges operations to budgets. */
 export class Budget {
   readonly #parts: BudgetParts;
   readonly #slices = new Map<string, Slice>();
@@ -60,18 +65,28 @@ export class Budget {
   }
 
   /**
-   * Takes the cost from the budget of who asks; nodes have none to keep. Rejects with RATE_LIMITED and
-   * `retryAfterMs` where it is used up: then nothing is taken.
+   * Charges the cost to the caller's budget, and returns the result; null for nodes, which have no budget.
+   * Rejects with RATE_LIMITED and `retryAfterMs`, without charging, if the budget is too low.
    */
-  async charge(context: Caller, cost: number): Promise<BudgetState | null> {
-    if (context.node && !context.viewer) return null;
-    const limit = Math.max(1, Math.floor(this.#parts.hourly / (context.viewer ? 1 : ANONYMOUS_PART)));
-    const subject = subjectOf(context);
+  async charge(caller: Caller, cost: number): Promise<BudgetState | null> {
+    if (caller.node && !caller.viewer) return null;
+    const limit = Math.max(1, Math.floor(this.#parts.hourly / (caller.viewer ? 1 : ANONYMOUS_DIVISOR)));
+    const subject = subjectOf(caller);
     const known = this.#sliceOf(subject);
-    const slice = known && known.left >= cost ? known : await this.#take(subject, limit, cost);
-    if (slice.left < cost) throw exhausted({ cost, limit, remaining: slice.left + slice.behind });
+    const isSettled = known && (known.left >= cost || this.#isRefused(known, cost));
+    const slice = isSettled ? known : await this.#take(subject, limit, cost);
+    const remaining = slice.left + slice.stored;
+    if (slice.left < cost) {
+      const waitMs = Math.min(REFUSAL_MS, ((cost - remaining) / limit) * HOUR_MS);
+      if (!isSettled) slice.refused = { cost, until: this.#now() + waitMs };
+      throw exhausted({ cost, limit, remaining });
+    }
     slice.left -= cost;
-    return stateOf({ cost, limit, remaining: slice.left + slice.behind });
+    return stateOf({ cost, limit, remaining: slice.left + slice.stored });
+  }
+
+  #isRefused({ refused }: Slice, cost: number): boolean {
+    return refused !== undefined && cost >= refused.cost && refused.until > this.#now();
   }
 
   #sliceOf(subject: string): Slice | undefined {
@@ -79,23 +94,23 @@ export class Budget {
     return slice && slice.until > this.#now() ? slice : undefined;
   }
 
-  /** Adds the cost at least to what is left of the slice, or nothing where the budget does not hold it. */
+  /** Adds at least the cost to the caller's slice, or nothing if the budget in the database is too low. */
   async #take(subject: string, limit: number, cost: number): Promise<Slice> {
     const row = await queryOne<{ taken: number; available: number }>(
       this.#parts.em(),
       sql`select taken, available from query_budget_take(${subject}, ${cost},
-        ${Math.ceil(limit / SLICE_PART)}, ${limit}, ${limit / HOUR_SECONDS}::double precision)`,
+        ${Math.ceil(limit / SLICE_DIVISOR)}, ${limit}, ${limit / HOUR_SECONDS}::double precision)`,
     );
     if (!row) throw new Error('query_budget_take returned nothing.');
     const left = (this.#sliceOf(subject)?.left ?? 0) + row.taken;
-    const slice = { left, behind: row.available, until: this.#now() + SLICE_MS };
+    const slice = { left, stored: row.available, until: this.#now() + SLICE_MS };
     this.#slices.delete(subject);
     this.#slices.set(subject, slice);
     this.#evict();
     return slice;
   }
 
-  /** The oldest slices go first; they stand in the order in which they were taken. */
+  /** Deletes expired slices, and the oldest ones beyond the limit; the map is ordered by age. */
   #evict(): void {
     for (const [subject, slice] of this.#slices) {
       if (this.#slices.size <= SLICES_MAX && slice.until > this.#now()) return;
@@ -108,12 +123,12 @@ export class Budget {
   }
 }
 
-/** Forgets budgets that are full again. */
+/** Deletes the rows of budgets that are full again. */
 export async function pruneBudgets(em: EntityManager): Promise<void> {
-  await query(em, sql`delete from query_budget where at < now() - ${FORGET_HOURS} * interval '1 hour'`);
+  await query(em, sql`delete from query_budget where at < now() - ${PRUNE_HOURS} * interval '1 hour'`);
 }
 
-/** The headers that tell clients, as draft-ietf-httpapi-ratelimit-headers-11 writes them. */
+/** The RateLimit headers of draft-ietf-httpapi-ratelimit-headers-11. */
 export function budgetHeaders({ limit, remaining, resetAt }: BudgetState): Record<string, string> {
   const seconds = Math.max(0, Math.ceil((resetAt.getTime() - Date.now()) / 1000));
   return {
@@ -126,24 +141,20 @@ function subjectOf({ viewer, ip }: Caller): string {
   return viewer ? `user:${viewer.id}` : `address:${networkOf(ip)}`;
 }
 
-interface Standing {
-  cost: number;
-  limit: number;
-  remaining: number;
-}
+type Charge = Omit<BudgetState, 'resetAt'>;
 
-function stateOf({ cost, limit, remaining }: Standing): BudgetState {
+function stateOf({ cost, limit, remaining }: Charge): BudgetState {
   const missing = Math.max(0, limit - remaining);
-  const resetAt = new Date(Date.now() + (missing / limit) * HOUR_SECONDS * 1000);
+  const resetAt = new Date(Date.now() + (missing / limit) * HOUR_MS);
   return { cost, limit, remaining: Math.max(0, Math.floor(remaining)), resetAt };
 }
 
-function exhausted(standing: Standing): Error {
-  const { cost, limit, remaining } = standing;
+function exhausted({ cost, limit, remaining }: Charge): Error {
   const waitSeconds = Math.max(1, Math.ceil(((cost - remaining) / limit) * HOUR_SECONDS));
   return requestError(
     'RATE_LIMITED',
-    `This costs ${cost}; ${Math.floor(remaining)} of ${limit} are left. Try again in ${waitSeconds} s.`,
+    `This operation costs ${cost}, but ${Math.floor(remaining)} of your hourly ${limit} are left. ` +
+      `Try again in ${waitSeconds} s.`,
     { retryAfterMs: waitSeconds * 1000, cost, limit, http: tooMany(waitSeconds) },
   );
 }

@@ -1,15 +1,21 @@
-/** The catalog on the API: public reading, and changes by administrators. */
+/** GraphQL operations of the catalog: public queries, and mutations for administrators. */
 import 'reflect-metadata';
 import { Arg, Args, Ctx, FieldResolver, Mutation, Query, Resolver, Root, Subscription } from 'type-graphql';
 import { FAMILY_PATHS } from '@gateway/shared/catalog';
 import { formatRatio, parseRatio } from '@gateway/shared/money';
-import { connectionFrom, decodeCursor, encodeCursor, LongPageArguments, pageSize } from '../connections.ts';
-import type { Connection } from '../connections.ts';
-import { actorOf, Authorized, isAdminFor, Public } from '../context.ts';
-import type { Context } from '../context.ts';
-import { outcome, requestError, UserFailure } from '../errors.ts';
-import { EVERYBODY } from '../events.ts';
-import type { Event } from '../events.ts';
+import {
+  connectionFrom,
+  decodeCursor,
+  encodeCursor,
+  LongPageArguments,
+  pageSize,
+} from '../graphql/connections.ts';
+import type { Connection } from '../graphql/connections.ts';
+import { actorOf, Authorized, isAdminFor, Public } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { outcome, requestError, UserFailure } from '../graphql/errors.ts';
+import { EVERYBODY } from '../database/events.ts';
+import type { Event } from '../database/events.ts';
 import { modelsByIds, ratiosForAll } from '../lookups.ts';
 import {
   countModels,
@@ -38,35 +44,38 @@ import type { CatalogQuery } from './catalog.service.ts';
 import type { GroupRatioRow } from './model.entity.ts';
 import { pricesOf } from './model.record.ts';
 
-/** Models, prices and ratios. */
+/** Queries, mutations and fields of models and ratios. */
 @Resolver(() => CatalogModel)
 export class CatalogResolver {
   @Public()
-  @Query(() => CatalogModelConnection, { description: "Models on offer, in the catalog's order." })
+  @Query(() => CatalogModelConnection, { description: 'Models in the order of the catalog.' })
   async catalog(
     @Ctx() context: Context,
     @Args(() => LongPageArguments) page: LongPageArguments,
-    @Arg('filter', () => CatalogFilter, { nullable: true, description: 'Which ones.' })
+    @Arg('filter', () => CatalogFilter, { nullable: true, description: 'Only models that match.' })
     filter: CatalogFilter | null,
   ): Promise<Connection<CatalogModel>> {
     const first = pageSize(page.first);
     const states = visibleStates(context, filter?.states);
-    const wanted: CatalogQuery = Object.assign({}, filter, { states });
-    const rows = await findModels(context.em, wanted, {
+    const where: CatalogQuery = Object.assign({}, filter, { states });
+    const rows = await findModels(context.em, where, {
       after: decodeCursor(page.after, 2),
       limit: first + 1,
     });
     return connectionFrom(rows, {
       first,
       after: page.after,
-      totalCount: () => countModels(context.em, wanted),
+      totalCount: () => countModels(context.em, where),
       cursor: (row) => encodeCursor([row.position, row.id]),
       node: (row) => row,
     });
   }
 
   @Public()
-  @Query(() => CatalogModel, { nullable: true, description: 'One model by its exact name.' })
+  @Query(() => CatalogModel, {
+    nullable: true,
+    description: 'The model with this exact name; null if unknown.',
+  })
   catalogModel(
     @Ctx() context: Context,
     @Arg('name', () => String, { description: 'Exact name.' }) name: string,
@@ -75,7 +84,7 @@ export class CatalogResolver {
   }
 
   @Public()
-  @Query(() => [GroupRatio], { description: 'The ratio of every billing group.' })
+  @Query(() => [GroupRatio], { description: 'Price ratios of all billing groups.' })
   async groupRatios(@Ctx() context: Context): Promise<GroupRatio[]> {
     return (await groupRatios(context.em)).map(ratioOf);
   }
@@ -84,7 +93,7 @@ export class CatalogResolver {
   @Subscription(() => CatalogModel, {
     topics: 'catalogUpdated',
     topicId: () => EVERYBODY,
-    description: 'Each model whose entry or price changed.',
+    description: 'Each model that was changed, or whose price was.',
   })
   async catalogUpdated(@Root() event: Event, @Ctx() context: Context): Promise<CatalogModel> {
     const [model] = await modelsById(context.em, [event.id]);
@@ -93,11 +102,11 @@ export class CatalogResolver {
       visibleStates(context, ['DRAFT', 'PUBLISHED', 'DEPRECATED', 'RETIRED']).includes(model.state)
     )
       return model;
-    throw requestError('FORBIDDEN', 'This model is not on offer.');
+    throw requestError('FORBIDDEN', 'This model is not available.');
   }
 
   @Authorized('ADMIN')
-  @Mutation(() => CatalogModelPayload, { description: 'Makes a model (as a draft) or changes one.' })
+  @Mutation(() => CatalogModelPayload, { description: 'Creates a model as a draft, or changes one.' })
   adminModelUpsert(
     @Ctx() context: Context,
     @Arg('input', () => AdminModelInput, { description: 'The model.' }) input: AdminModelInput,
@@ -120,7 +129,7 @@ export class CatalogResolver {
 
   @Authorized('ADMIN')
   @Mutation(() => GroupRatioPayload, {
-    description: 'Sets the ratio of a group; nodes charge by it within a second.',
+    description: 'Sets the ratio of a group. Nodes use the new prices within a second.',
   })
   adminGroupRatioSet(
     @Ctx() context: Context,
@@ -129,7 +138,7 @@ export class CatalogResolver {
     return outcome({ groupRatio: null }, async () => {
       const ratio = parseRatio(input.ratio);
       if (ratio === undefined)
-        throw new UserFailure('INVALID', 'A ratio has at most four fraction digits.', 'ratio');
+        throw new UserFailure('INVALID', 'Enter a ratio with at most four fraction digits.', 'ratio');
       return {
         groupRatio: ratioOf(
           await setGroupRatio(
@@ -142,7 +151,7 @@ export class CatalogResolver {
     });
   }
 
-  @FieldResolver(() => [GroupPrice], { description: 'What a success costs in each group.' })
+  @FieldResolver(() => [GroupPrice], { description: 'Price of a successful request in each group.' })
   async prices(@Root() model: CatalogModel, @Ctx() context: Context): Promise<GroupPrice[]> {
     const ratios = (await context.batches.load(ratiosForAll, '')) ?? [];
     return pricesOf(model, ratios).map(({ group, ratio, price }) => ({
@@ -152,7 +161,7 @@ export class CatalogResolver {
     }));
   }
 
-  @FieldResolver(() => [ModelEndpoint], { description: 'Endpoints that serve it.' })
+  @FieldResolver(() => [ModelEndpoint], { description: 'Endpoints that serve the model.' })
   endpoints(@Root() model: CatalogModel): ModelEndpoint[] {
     return model.families.flatMap((family) =>
       FAMILY_PATHS[family].map(({ method, path, streaming }) => ({
@@ -166,7 +175,7 @@ export class CatalogResolver {
 
   @FieldResolver(() => ModelDeprecation, {
     nullable: true,
-    description: 'Set when the model is going to be retired.',
+    description: 'Set for deprecated and retired models.',
   })
   async deprecation(@Root() model: CatalogModel, @Ctx() context: Context): Promise<ModelDeprecation | null> {
     if (!model.deprecatedAt) return null;
@@ -184,10 +193,11 @@ export class CatalogResolver {
 
 type State = CatalogModel['state'];
 
-function visibleStates(context: Context, asked: State[] | null | undefined): State[] {
+/** The requested states that the caller may see; all of these if none are requested. */
+function visibleStates(context: Context, requested: State[] | null | undefined): State[] {
   const isAdmin = isAdminFor(context, 'ADMIN_CATALOG');
   const allowed: State[] = isAdmin ? ['DRAFT', 'PUBLISHED', 'DEPRECATED', 'RETIRED'] : PUBLIC_STATES;
-  return asked ? allowed.filter((state) => asked.includes(state)) : allowed;
+  return requested ? allowed.filter((state) => requested.includes(state)) : allowed;
 }
 
 function ratioOf(row: GroupRatioRow): GroupRatio {

@@ -1,16 +1,16 @@
-/** The catalog: which models there are, what they cost in each group, and how administrators change that. */
+/** Reads and changes the catalog: models, their states, and the price ratios of billing groups. */
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import type { Family, Group, Tier, Trait } from '@gateway/shared/catalog';
 import { formatDollars, formatRatio, RATIO_ONE } from '@gateway/shared/money';
 import type { Micros, Ratio } from '@gateway/shared/money';
 import { audit } from '../audit/audit.service.ts';
-import { announce } from '../config-log.ts';
-import type { Actor } from '../context.ts';
-import { UserFailure } from '../errors.ts';
-import { EVERYBODY, publish } from '../events.ts';
-import { newId } from '../ids.ts';
-import { inTransaction, query, sql } from '../sql.ts';
+import { announce } from '../database/config-log.ts';
+import type { Actor } from '../graphql/context.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { EVERYBODY, publish } from '../database/events.ts';
+import { newId } from '../database/ids.ts';
+import { inTransaction, query, sql } from '../database/sql.ts';
 import { GroupRatioSchema, ModelSchema } from './model.entity.ts';
 import type { GroupRatioRow, ModelRow, ModelState } from './model.entity.ts';
 import { isServed, modelRecord } from './model.record.ts';
@@ -18,11 +18,12 @@ import { checkModel, checkNote, checkRetirement, valuesOf } from './model.rules.
 import type { ModelChange, StateChange } from './model.rules.ts';
 import { DEFAULT_LIMITS, familiesOf, modalitiesOf, SEED_MODELS, SEED_RATIOS } from './seed-models.ts';
 
-/** A group may cost at most this much more than the base price. */
+/** Maximum ratio of a group. */
 const RATIO_MAX: Ratio = 10n * RATIO_ONE;
-/** What everybody may see. */
+/** States of the models that everybody may see and use. */
 export const PUBLIC_STATES: ModelState[] = ['PUBLISHED', 'DEPRECATED'];
 
+/** Filters of a list of models. */
 export interface CatalogQuery {
   search?: string | null;
   traits?: Trait[] | null;
@@ -33,7 +34,7 @@ export interface CatalogQuery {
   states: ModelState[];
 }
 
-/** Models in the catalog's own order, after the place of a cursor. */
+/** A page of models by position, after a cursor of position and id. */
 export async function findModels(
   em: EntityManager,
   filter: CatalogQuery,
@@ -51,38 +52,38 @@ export async function findModels(
   );
 }
 
-/** How many models match. */
+/** Number of models that match the filter. */
 export function countModels(em: EntityManager, filter: CatalogQuery): Promise<number> {
   return em.count(ModelSchema, conditionOf(filter));
 }
 
-/** A model by its exact name, if its state is one of these. */
+/** The model with this exact name and one of these states. */
 export function modelByName(em: EntityManager, name: string, states: ModelState[]): Promise<ModelRow | null> {
   return em.findOne(ModelSchema, { name, state: { $in: states } });
 }
 
-/** Models by id, in no particular order; unknown ids are left out. */
+/** The models with these ids, in any order. Unknown ids are ignored. */
 export function modelsById(em: EntityManager, ids: readonly string[]): Promise<ModelRow[]> {
   return ids.length === 0 ? Promise.resolve([]) : em.find(ModelSchema, { id: { $in: [...ids] } });
 }
 
-/** The ratio of every group, the dearest first. */
+/** The ratios of all groups, the highest first. */
 export function groupRatios(em: EntityManager): Promise<GroupRatioRow[]> {
   return em.find(GroupRatioSchema, {}, { orderBy: { ratio: 'desc', name: 'asc' } });
 }
 
-/** Makes a model (a draft) or changes one. Throws INVALID, TAKEN, NOT_FOUND, STALE_VERSION. */
+/** Creates a model as a draft, or changes one. Throws INVALID, TAKEN, NOT_FOUND, STALE_VERSION. */
 export async function upsertModel(em: EntityManager, input: ModelChange, actor: Actor): Promise<ModelRow> {
   checkModel(input);
   return inTransaction(em, async (inner) => {
     const found = input.id ? await modelForChange(inner, input.id, input.version) : null;
     const named = await inner.findOne(ModelSchema, { name: input.name });
     if (named && named.id !== found?.id)
-      throw new UserFailure('TAKEN', 'Another model has this name.', 'name');
+      throw new UserFailure('TAKEN', 'Another model has this name. Choose another one.', 'name');
     if (found && found.name !== input.name && found.state !== 'DRAFT') {
       throw new UserFailure(
         'INVALID',
-        'Clients use the name: it cannot change once published. Make a new model.',
+        'The name of a published model cannot change, because clients use it. Create a new model.',
         'name',
       );
     }
@@ -95,7 +96,7 @@ export async function upsertModel(em: EntityManager, input: ModelChange, actor: 
         state: 'DRAFT',
         position: await nextPosition(inner),
       });
-    if (found) inner.assign(found, valuesOf(input, found.limits));
+    if (found) inner.assign(found, valuesOf(input, found));
     await inner.flush();
     await audit(inner, {
       actor,
@@ -112,8 +113,8 @@ export async function upsertModel(em: EntityManager, input: ModelChange, actor: 
 }
 
 /**
- * Publishes, deprecates or retires a model. Throws NOT_FOUND, CONFLICT, and INVALID for a deprecated one that
- * would be gone already.
+ * Publishes, deprecates or retires a model. Throws NOT_FOUND, CONFLICT if a published model would become a
+ * draft, INVALID if the note is too long or the model would retire in the past.
  */
 export async function setModelState(em: EntityManager, input: StateChange, actor: Actor): Promise<ModelRow> {
   checkRetirement(input, new Date());
@@ -123,20 +124,20 @@ export async function setModelState(em: EntityManager, input: StateChange, actor
     if (model.state !== 'DRAFT' && input.state === 'DRAFT') {
       throw new UserFailure(
         'CONFLICT',
-        'A model that was published cannot become a draft again; retire it.',
+        'A published model cannot become a draft again. Retire it instead.',
         'state',
       );
     }
     if (input.replacementId && !(await inner.findOne(ModelSchema, { id: input.replacementId }))) {
-      throw new UserFailure('NOT_FOUND', 'There is no such replacement.', 'replacementId');
+      throw new UserFailure('NOT_FOUND', 'Unknown replacement. Choose another model.', 'replacementId');
     }
     const before = summary(model);
     model.state = input.state;
-    const leaving = input.state === 'DEPRECATED' || input.state === 'RETIRED';
-    model.deprecatedAt = leaving ? (model.deprecatedAt ?? new Date()) : null;
-    model.retiresAt = leaving ? (input.retiresAt ?? null) : null;
-    model.replacementId = leaving ? (input.replacementId ?? null) : null;
-    model.deprecationNote = leaving ? note : null;
+    const isDeprecated = input.state === 'DEPRECATED' || input.state === 'RETIRED';
+    model.deprecatedAt = isDeprecated ? (model.deprecatedAt ?? new Date()) : null;
+    model.retiresAt = isDeprecated ? (input.retiresAt ?? null) : null;
+    model.replacementId = isDeprecated ? (input.replacementId ?? null) : null;
+    model.deprecationNote = isDeprecated ? note : null;
     await inner.flush();
     await audit(inner, {
       actor,
@@ -152,6 +153,7 @@ export async function setModelState(em: EntityManager, input: StateChange, actor
   });
 }
 
+/** A change of the ratio of a group. */
 export interface RatioChange {
   group: Group;
   ratio: Ratio;
@@ -159,13 +161,15 @@ export interface RatioChange {
   reason: string;
 }
 
-/** Sets a group's ratio and re-prices every model for the nodes. Throws INVALID, STALE_VERSION. */
+/**
+ * Sets a group's ratio and publishes the new prices of all models to nodes. Throws INVALID, STALE_VERSION.
+ */
 export async function setGroupRatio(
   em: EntityManager,
   input: RatioChange,
   actor: Actor,
 ): Promise<GroupRatioRow> {
-  if (input.ratio > RATIO_MAX) throw new UserFailure('INVALID', 'A ratio is at most 10.', 'ratio');
+  if (input.ratio > RATIO_MAX) throw new UserFailure('INVALID', 'Enter a ratio of at most 10.', 'ratio');
   return inTransaction(em, async (inner) => {
     const row = await inner.findOneOrFail(
       GroupRatioSchema,
@@ -190,15 +194,15 @@ export async function setGroupRatio(
   });
 }
 
-/** The models and ratios of a new installation, where there are none. */
+/** Inserts the models and ratios of a new installation, if there are none. */
 export async function seedCatalog(em: EntityManager): Promise<void> {
   await inTransaction(em, async (inner) => {
     await query(inner, sql`select pg_advisory_xact_lock(hashtextextended('seed-catalog', 0))`);
     if ((await inner.count(GroupRatioSchema)) > 0) return;
     for (const ratio of SEED_RATIOS) inner.create(GroupRatioSchema, ratio);
     const groups = SEED_RATIOS.map((ratio) => ratio.name);
-    const models = SEED_MODELS.map(({ besides, ...model }, position) => {
-      const families = familiesOf({ besides });
+    const models = SEED_MODELS.map(({ extraFamilies, ...model }, position) => {
+      const families = familiesOf({ extraFamilies });
       const { input, output } = modalitiesOf(model.traits, families);
       return inner.create(ModelSchema, {
         ...model,
@@ -207,6 +211,7 @@ export async function seedCatalog(em: EntityManager): Promise<void> {
         groups,
         position,
         limits: DEFAULT_LIMITS,
+        passUnknown: false,
         state: 'PUBLISHED',
         inputModalities: input,
         outputModalities: output,
@@ -217,6 +222,7 @@ export async function seedCatalog(em: EntityManager): Promise<void> {
   });
 }
 
+/** Publishes the models to open pages, and their records to nodes. */
 async function announceModels(em: EntityManager, models: readonly ModelRow[]): Promise<void> {
   const ratios = await groupRatios(em);
   for (const model of models) await publish(em, 'catalogUpdated', { audience: EVERYBODY, id: model.id });
@@ -226,14 +232,17 @@ async function announceModels(em: EntityManager, models: readonly ModelRow[]): P
   });
 }
 
-/** `ANY` is for changes that overwrite nothing; whoever read no version cannot know what is overwritten. */
+/**
+ * The model, locked for a change. `version` must be the current one, so that no other change is overwritten;
+ * `ANY` is for changes that do not depend on earlier values. Throws NOT_FOUND, STALE_VERSION.
+ */
 async function modelForChange(
   em: EntityManager,
   id: string,
   version: number | 'ANY' | null | undefined,
 ): Promise<ModelRow> {
   const model = await em.findOne(ModelSchema, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
-  if (!model) throw new UserFailure('NOT_FOUND', 'There is no such model.', 'id');
+  if (!model) throw new UserFailure('NOT_FOUND', 'Unknown model. Reload the catalog.', 'id');
   if (version !== 'ANY' && model.version !== version) throw stale();
   return model;
 }
@@ -258,19 +267,20 @@ async function nextPosition(em: EntityManager): Promise<number> {
   return (last?.position ?? -1) + 1;
 }
 
-/** What the audit log keeps of a model. */
+/** The values of a model that the audit log records. */
 function summary(model: ModelRow): Record<string, unknown> {
   const { name, displayName, tier, traits, contextTokens, groups, families, limits, state } = model;
   const price = formatDollars(model.price);
+  const { passUnknown } = model;
   const { retiresAt = null, replacementId = null } = model;
   const plain = { name, displayName, tier, traits, contextTokens, price, groups, families, limits, state };
-  return { ...plain, retiresAt: retiresAt?.toISOString() ?? null, replacementId };
+  return { ...plain, passUnknown, retiresAt: retiresAt?.toISOString() ?? null, replacementId };
 }
 
 function stale(): UserFailure {
   return new UserFailure(
     'STALE_VERSION',
-    'Somebody changed this meanwhile. Read it again, then repeat the change.',
+    'Somebody else changed this meanwhile. Reload it, then repeat your change.',
     'version',
   );
 }

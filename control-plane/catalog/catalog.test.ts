@@ -1,12 +1,13 @@
+/** Tests the catalog over the API: seed, filters, drafts, retirement, ratios, audit. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { chargeFor } from '@gateway/shared/money';
 import { checkChain } from '../audit/audit.service.ts';
 import { codesOf, pick, startTestApp } from '../../test/control/app.ts';
 import type { Browser, TestApp } from '../../test/control/app.ts';
-import { query, sql } from '../sql.ts';
+import { query, sql } from '../database/sql.ts';
 import { pricesOf } from './model.record.ts';
-import { retireDue } from './retirement.ts';
+import { retireDueModels } from './retirement.ts';
 
 const MODEL = `mutation ($input: AdminModelInput!) { adminModelUpsert(input: $input) {
   model { id name state version pricePerRequest } userErrors { code field } } }`;
@@ -38,13 +39,13 @@ describe('the catalog', () => {
 
   const record = async (id: string) =>
     (
-      await query<{ payload: { prices: object } | null }>(
+      await query<{ payload: { prices: object; passUnknown: boolean } | null }>(
         test.orm.em.fork(),
         sql`select payload from config_log where kind = 'MODEL' and key = ${id}`,
       )
     )[0]?.payload;
 
-  it('begins with ten models at their prices, for everybody to read', async () => {
+  it('starts with ten models and their prices, which everybody can read', async () => {
     const answer = await test
       .browser()
       .send('{ catalog { totalCount nodes { name pricePerRequest groups } } }');
@@ -68,7 +69,7 @@ describe('the catalog', () => {
     for (const node of nodes) expect(node.groups).toEqual(['DEFAULT', 'VIP', 'SVIP']);
   });
 
-  it('is the same after every start', async () => {
+  it('is seeded only once', async () => {
     const { seedCatalog } = await import('./catalog.service.ts');
     await Promise.all([seedCatalog(test.orm.em.fork()), seedCatalog(test.orm.em.fork())]);
     expect(pick(await test.browser().send('{ catalog { totalCount } }'), 'catalog', 'totalCount')).toBe(10);
@@ -113,7 +114,7 @@ describe('the catalog', () => {
     expect(pick(next, 'catalog', 'nodes')).toEqual([{ name: 'reasoner' }]);
   });
 
-  it('takes a new model as a draft that nobody sees until it is published', async () => {
+  it('creates a model as a draft that users do not see until it is published', async () => {
     const made = await admin.send(MODEL, { input: NEW_MODEL });
     expect(codesOf(made, 'adminModelUpsert')).toEqual([]);
     const id = pick<string>(made, 'adminModelUpsert', 'model', 'id');
@@ -126,6 +127,7 @@ describe('the catalog', () => {
       default: { base: '123457', ratio: '1', price: '123457' },
       svip: { base: '123457', ratio: '0.8', price: '98766' },
     });
+    expect(await record(id)).toMatchObject({ passUnknown: false });
     const refuse = async (more: object) =>
       codesOf(await admin.send(MODEL, { input: { ...NEW_MODEL, ...more } }), 'adminModelUpsert');
     expect(await refuse({})).toEqual(['TAKEN']);
@@ -143,7 +145,24 @@ describe('the catalog', () => {
     expect(await record(id)).toBeNull();
   });
 
-  it('retires a deprecated model at the time that was said, once, though several look', async () => {
+  it('lets unknown members of requests pass only for a model that says so, until it is changed', async () => {
+    const input = { ...NEW_MODEL, name: 'passing', passUnknown: true };
+    const made = await admin.send(MODEL, { input });
+    const id = pick<string>(made, 'adminModelUpsert', 'model', 'id');
+    await admin.send(STATE, { input: { id, state: 'PUBLISHED', reason: 'go' } });
+    expect(await record(id)).toMatchObject({ passUnknown: true });
+    const change = async (version: number, more: object) =>
+      admin.send(MODEL, { input: { ...NEW_MODEL, name: 'passing', id, version, ...more } });
+    await change(2, {});
+    expect(await record(id)).toMatchObject({ passUnknown: true });
+    await change(2, { passUnknown: false });
+    expect(await record(id)).toMatchObject({ passUnknown: false });
+    const read = await test.browser().send('{ catalogModel(name: "passing") { passUnknown } }');
+    expect(read.data).toEqual({ catalogModel: { passUnknown: false } });
+    await admin.send(STATE, { input: { id, state: 'RETIRED', reason: 'gone' } });
+  });
+
+  it('retires a deprecated model at its announced time, once if several jobs run together', async () => {
     const { id } = pick<{ id: string }>(
       await admin.send('{ catalogModel(name: "reasoner") { id } }'),
       'catalogModel',
@@ -157,19 +176,19 @@ describe('the catalog', () => {
     const soon = new Date(Date.now() + 3_600_000).toISOString();
     expect(await deprecate(soon, 'x'.repeat(501))).toEqual(['INVALID']);
     expect(await deprecate(soon)).toEqual([]);
-    const anybody = () =>
+    const readByVisitor = () =>
       test
         .browser()
         .send('query ($id: ID!) { node(id: $id) { ... on CatalogModel { deprecation { note } } } }', { id });
-    expect(pick(await anybody(), 'node', 'deprecation')).toEqual({ note: 'Answers become shorter.' });
+    expect(pick(await readByVisitor(), 'node', 'deprecation')).toEqual({ note: 'Answers become shorter.' });
     const em = () => test.orm.em.fork();
     const stateNow = () =>
       query(em(), sql`select state, retires_at <= now() as due from model where id = ${id}`);
-    await retireDue(em());
+    await retireDueModels(em());
     expect(await stateNow()).toEqual([{ state: 'DEPRECATED', due: false }]);
     expect(await record(id)).not.toBeNull();
     await query(em(), sql`update model set retires_at = now() - interval '1 second' where id = ${id}`);
-    await Promise.all([retireDue(em()), retireDue(em()), retireDue(em())]);
+    await Promise.all([retireDueModels(em()), retireDueModels(em()), retireDueModels(em())]);
     expect(await stateNow()).toEqual([{ state: 'RETIRED', due: true }]);
     expect(await record(id)).toBeNull();
     const events = await query(
@@ -182,10 +201,10 @@ describe('the catalog', () => {
       { note: 'Answers become shorter.' },
     ]);
     await admin.send(STATE, { input: { id, state: 'PUBLISHED', reason: 'back' } });
-    expect(pick(await anybody(), 'node', 'deprecation')).toBeNull();
+    expect(pick(await readByVisitor(), 'node', 'deprecation')).toBeNull();
   });
 
-  it('re-prices every model for the nodes when a ratio changes', async () => {
+  it('publishes new prices of all models to nodes when a ratio changes', async () => {
     const set = (input: object) => admin.send(RATIO, { input: { group: 'VIP', reason: 'sale', ...input } });
     expect(codesOf(await set({ ratio: '0.55555', version: 1 }), 'adminGroupRatioSet')).toEqual(['INVALID']);
     expect(codesOf(await set({ ratio: '0.5', version: 9 }), 'adminGroupRatioSet')).toEqual(['STALE_VERSION']);
@@ -198,7 +217,7 @@ describe('the catalog', () => {
     expect(rows.find(({ payload }) => payload.name === 'flagship')?.payload.prices.vip.price).toBe('225000');
   });
 
-  it('is changed by administrators alone, each change in an unbroken chain', async () => {
+  it('can be changed by administrators only, and records each change in the audit chain', async () => {
     const user = await test.user('user@example.com');
     for (const browser of [user, test.browser()]) {
       expect((await browser.send(MODEL, { input: NEW_MODEL })).errors[0]?.extensions.code).toMatch(
@@ -220,8 +239,8 @@ describe('the catalog', () => {
   });
 });
 
-describe('prices', () => {
-  it("are price × ratio in each of the model's groups, and in no other", () => {
+describe('pricesOf', () => {
+  it("returns price × ratio for each of the model's groups, and for no other", () => {
     const groups = fc.subarray(['default', 'vip', 'svip'] as const);
     fc.assert(
       fc.property(fc.bigInt(1n, 10n ** 12n), fc.bigInt(0n, 100_000n), groups, (price, ratio, own) => {

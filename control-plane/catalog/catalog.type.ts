@@ -1,43 +1,47 @@
-/** API types of the catalog: models, prices, limits, and the inputs that change them. */
+/** GraphQL types of the catalog: models, prices, limits, and the inputs that change them. */
 import 'reflect-metadata';
 import { Field, ID, InputType, Int, ObjectType } from 'type-graphql';
 import type { Family, Group, Tier, Trait } from '@gateway/shared/catalog';
-import { connectionOf } from '../connections.ts';
-import { BillingGroup, describeEnum, ModelTier, ModelTrait, WireFamily } from '../enums.ts';
-import { UserError } from '../errors.ts';
-import { NodeInterface } from '../node-interface.ts';
-import { DateTime, Decimal, Money } from '../scalars.ts';
+import { connectionOf } from '../graphql/connections.ts';
+import { BillingGroup, describeEnum, ModelTier, ModelTrait, WireFamily } from '../graphql/enums.ts';
+import { UserError } from '../graphql/errors.ts';
+import { GlobalObject } from '../graphql/global-object.ts';
+import { DateTime, Decimal, Money } from '../graphql/scalars.ts';
 
-export const ModelState = describeEnum('ModelState', 'Life of a model.', {
-  DRAFT: 'Not offered yet.',
-  PUBLISHED: 'Offered.',
-  DEPRECATED: 'Offered, but going to be retired.',
-  RETIRED: 'Not offered any more.',
+export const ModelState = describeEnum('ModelState', 'State of a model.', {
+  DRAFT: 'Not available yet.',
+  PUBLISHED: 'Available.',
+  DEPRECATED: 'Available, but will be retired.',
+  RETIRED: 'No longer available, except in dedicated pools that include it.',
 });
 
-/** What one flat price may buy at most. */
-@ObjectType({ description: 'What one flat price may buy at most; beyond it a request is refused.' })
+/** Limits of one request, which has a flat price. */
+@ObjectType({ description: 'Limits of one request, which has a flat price. Larger requests are refused.' })
 export class ModelLimits {
-  @Field(() => Int, { description: 'Answers to one request (n).' })
+  @Field(() => Int, { description: 'Maximum number of choices (n).' })
   maxChoices!: number;
 
-  @Field(() => Int, { description: 'Inputs of one embeddings, moderation or rerank request.' })
+  @Field(() => Int, {
+    description: 'Maximum number of inputs of an embeddings, moderation or rerank request.',
+  })
   maxInputs!: number;
 
-  @Field(() => Int, { description: 'Size of the request body in bytes.' })
+  @Field(() => Int, { description: 'Maximum size of the request body in bytes.' })
   maxBodyBytes!: number;
 
-  @Field(() => [String], { description: 'Service tiers that may be asked for.' })
+  @Field(() => [String], {
+    description: 'Service tiers and other priced parts that requests may name, such as fast or mcp_servers.',
+  })
   serviceTiers!: string[];
 }
 
-/** What a success costs in one group. */
-@ObjectType({ description: 'What a success costs in one group.' })
+/** Price of a successful request in one billing group. */
+@ObjectType({ description: 'Price of a successful request in one billing group.' })
 export class GroupPrice {
   @Field(() => BillingGroup, { description: 'The group.' })
   group!: Group;
 
-  @Field(() => Decimal, { description: 'Its ratio.' })
+  @Field(() => Decimal, { description: 'Ratio of the group.' })
   ratio!: string;
 
   @Field(() => Money, { description: 'Price × ratio, rounded half up to a whole micro-dollar.' })
@@ -47,7 +51,7 @@ export class GroupPrice {
 /** An endpoint that serves a model. */
 @ObjectType({ description: 'An endpoint that serves a model.' })
 export class ModelEndpoint {
-  @Field(() => WireFamily, { description: 'Its family.' })
+  @Field(() => WireFamily, { description: 'Family of the endpoint.' })
   family!: Family;
 
   @Field(() => String, { description: 'HTTP method.' })
@@ -60,55 +64,65 @@ export class ModelEndpoint {
   streaming!: boolean;
 }
 
-/** A model on offer. */
-@ObjectType({ implements: NodeInterface, description: 'A model on offer.' })
-export class CatalogModel extends NodeInterface {
+/** A model of the catalog. */
+@ObjectType({ implements: GlobalObject, description: 'A model of the catalog.' })
+export class CatalogModel extends GlobalObject {
   @Field(() => String, { description: 'Exact name that clients send as model.' })
   name!: string;
 
-  @Field(() => String, { description: 'Name for people.' })
+  @Field(() => String, { description: 'Display name.' })
   displayName!: string;
 
-  @Field(() => String, { description: 'What it is good for.' })
+  @Field(() => String, { description: 'What the model is suited for.' })
   description!: string;
 
   @Field(() => ModelTier, { description: 'Price tier.' })
   tier!: Tier;
 
-  @Field(() => [ModelTrait], { description: 'What it is good at.' })
+  @Field(() => [ModelTrait], { description: 'Abilities of the model.' })
   traits!: Trait[];
 
-  @Field(() => Int, { description: 'Size of the context in tokens.' })
+  @Field(() => Int, { description: 'Context size in tokens.' })
   contextTokens!: number;
 
-  @Field(() => Int, { nullable: true, description: 'Largest answer in tokens, where there is a bound.' })
+  @Field(() => Int, { nullable: true, description: 'Maximum output in tokens; null if unlimited.' })
   maxOutputTokens?: number | null;
 
-  @Field(() => [String], { description: 'Kinds of content it reads: text, image, file, audio.' })
+  @Field(() => [String], { description: 'Input modalities: text, image, file, audio.' })
   inputModalities!: string[];
 
-  @Field(() => [String], { description: 'Kinds of content it makes: text, image, audio, embedding.' })
+  @Field(() => [String], { description: 'Output modalities: text, image, audio, embedding.' })
   outputModalities!: string[];
 
-  @Field(() => Money, { name: 'pricePerRequest', description: 'Price of one request before any ratio.' })
+  @Field(() => Money, {
+    name: 'pricePerRequest',
+    description: 'Price of one successful request before the ratio of the group.',
+  })
   price!: bigint;
 
-  @Field(() => [BillingGroup], { description: 'Groups whose keys may use it.' })
+  @Field(() => [BillingGroup], { description: 'Billing groups whose keys may use the model.' })
   groups!: Group[];
 
-  @Field(() => ModelLimits, { description: 'What one flat price may buy at most.' })
+  @Field(() => ModelLimits, { description: 'Limits of one request.' })
   limits!: ModelLimits;
 
-  @Field(() => ModelState, { description: 'Life of the model.' })
+  @Field(() => Boolean, {
+    description:
+      'Whether requests in the format of the upstream may have members, headers and beta flags that the ' +
+      'gateway does not know. If false, they are left out and named in x-gateway-dropped.',
+  })
+  passUnknown!: boolean;
+
+  @Field(() => ModelState, { description: 'State of the model.' })
   state!: keyof typeof ModelState;
 
-  @Field(() => DateTime, { description: 'Last change.' })
+  @Field(() => DateTime, { description: 'When it was last changed.' })
   updatedAt!: Date;
 
-  @Field(() => Int, { description: 'Counts changes; send it back with an update.' })
+  @Field(() => Int, { description: 'Number of the version. Send it with adminModelUpsert.' })
   version!: number;
 
-  /** For the endpoints; not a field itself. */
+  /** Used to resolve other fields; these are not fields of the API. */
   families!: Family[];
   deprecatedAt?: Date | null;
   retiresAt?: Date | null;
@@ -116,113 +130,127 @@ export class CatalogModel extends NodeInterface {
   deprecationNote?: string | null;
 }
 
-/** That a model goes away, and what comes in its place. */
-@ObjectType({ description: 'That a model goes away, and what comes in its place.' })
+/** Deprecation of a model. */
+@ObjectType({ description: 'Deprecation of a model, and its replacement.' })
 export class ModelDeprecation {
-  @Field(() => DateTime, { description: 'When it was announced.' })
+  @Field(() => DateTime, { description: 'When the deprecation was announced.' })
   announcedAt!: Date;
 
-  @Field(() => DateTime, { nullable: true, description: 'When the model goes.' })
+  @Field(() => DateTime, { nullable: true, description: 'When the model is retired; null if not decided.' })
   retiresAt?: Date | null;
 
-  @Field(() => CatalogModel, { nullable: true, description: 'What to use instead.' })
+  @Field(() => CatalogModel, { nullable: true, description: 'Model to use instead.' })
   replacement?: CatalogModel | null;
 
-  @Field(() => String, { nullable: true, description: 'What to mind when leaving it, for people.' })
+  @Field(() => String, { nullable: true, description: 'Note on the migration, for people.' })
   note?: string | null;
 }
 
 export const CatalogModelConnection = connectionOf('CatalogModel', CatalogModel);
 
-/** Which models to list. */
-@InputType({ description: 'Which models to list.' })
+/** Filters of a list of models. */
+@InputType({ description: 'Filters of a list of models.' })
 export class CatalogFilter {
   @Field(() => String, { nullable: true, description: 'Part of the name.' })
   search?: string | null;
 
-  @Field(() => [ModelTrait], { nullable: true, description: 'Only with all of these traits.' })
+  @Field(() => [ModelTrait], { nullable: true, description: 'Only models with all of these traits.' })
   traits?: Trait[] | null;
 
-  @Field(() => [ModelTier], { nullable: true, description: 'Only of these tiers.' })
+  @Field(() => [ModelTier], { nullable: true, description: 'Only models of these tiers.' })
   tiers?: Tier[] | null;
 
-  @Field(() => [WireFamily], { nullable: true, description: 'Only with all of these families.' })
+  @Field(() => [WireFamily], { nullable: true, description: 'Only models with all of these families.' })
   families?: Family[] | null;
 
-  @Field(() => Money, { nullable: true, description: 'At most this price before any ratio.' })
+  @Field(() => Money, { nullable: true, description: 'Maximum price before the ratio.' })
   maxPrice?: bigint | null;
 
-  @Field(() => BillingGroup, { nullable: true, description: 'Only what this group may use.' })
+  @Field(() => BillingGroup, { nullable: true, description: 'Only models that this group may use.' })
   group?: Group | null;
 
   @Field(() => [ModelState], {
     nullable: true,
-    description: 'Only in these states; drafts and retired ones for administrators.',
+    description: 'Only models in these states. Only administrators see drafts and retired models.',
   })
   states?: (keyof typeof ModelState)[] | null;
 }
 
-/** Limits to change; what is left out stays. */
-@InputType({ description: 'Limits to change; what is left out stays.' })
+/** Limits to change. */
+@InputType({ description: 'Limits to change. Fields that are left out stay unchanged.' })
 export class ModelLimitsInput {
-  @Field(() => Int, { nullable: true, description: 'Answers to one request (n).' })
+  @Field(() => Int, { nullable: true, description: 'Maximum number of choices (n).' })
   maxChoices?: number;
 
-  @Field(() => Int, { nullable: true, description: 'Inputs of one request.' })
+  @Field(() => Int, { nullable: true, description: 'Maximum number of inputs.' })
   maxInputs?: number;
 
-  @Field(() => Int, { nullable: true, description: 'Size of the body in bytes.' })
+  @Field(() => Int, { nullable: true, description: 'Maximum size of the request body in bytes.' })
   maxBodyBytes?: number;
 
-  @Field(() => [String], { nullable: true, description: 'Service tiers that may be asked for.' })
+  @Field(() => [String], {
+    nullable: true,
+    description: 'Service tiers and other priced parts that requests may name, such as fast or mcp_servers.',
+  })
   serviceTiers?: string[];
 }
 
-/** A new model, or with `id` and `version` a changed one. */
-@InputType({ description: 'A new model, or with id and version a changed one.' })
+/** Input of `adminModelUpsert`. */
+@InputType({ description: 'A new model or, with id and version, a changed one.' })
 export class AdminModelInput {
   @Field(() => ID, { nullable: true, description: 'The model to change.' })
   id?: string | null;
 
-  @Field(() => Int, { nullable: true, description: 'Its version as read; needed with an id.' })
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Version of the model when it was read; required with id.',
+  })
   version?: number | null;
 
-  @Field(() => String, { description: 'Exact name that clients send.' })
+  @Field(() => String, { description: 'Exact name that clients send as model.' })
   name!: string;
 
-  @Field(() => String, { description: 'Name for people.' })
+  @Field(() => String, { description: 'Display name.' })
   displayName!: string;
 
-  @Field(() => String, { description: 'What it is good for.' })
+  @Field(() => String, { description: 'What the model is suited for.' })
   description!: string;
 
   @Field(() => ModelTier, { description: 'Price tier.' })
   tier!: Tier;
 
-  @Field(() => [ModelTrait], { description: 'What it is good at.' })
+  @Field(() => [ModelTrait], { description: 'Abilities of the model.' })
   traits!: Trait[];
 
-  @Field(() => Int, { description: 'Size of the context in tokens.' })
+  @Field(() => Int, { description: 'Context size in tokens.' })
   contextTokens!: number;
 
-  @Field(() => Money, { description: 'Price of one request before any ratio.' })
+  @Field(() => Money, { description: 'Price of one successful request before the ratio of the group.' })
   pricePerRequest!: bigint;
 
-  @Field(() => [BillingGroup], { description: 'Groups whose keys may use it.' })
+  @Field(() => [BillingGroup], { description: 'Billing groups whose keys may use the model.' })
   groups!: Group[];
 
-  @Field(() => [WireFamily], { description: 'Families it serves.' })
+  @Field(() => [WireFamily], { description: 'Families that the model serves.' })
   families!: Family[];
 
-  @Field(() => ModelLimitsInput, { nullable: true, description: 'What one flat price may buy at most.' })
+  @Field(() => ModelLimitsInput, { nullable: true, description: 'Limits of one request.' })
   limits?: ModelLimitsInput | null;
 
-  @Field(() => String, { description: 'Why; kept in the audit log.' })
+  @Field(() => Boolean, {
+    nullable: true,
+    description:
+      'Whether requests in the format of the upstream may have members, headers and beta flags that the ' +
+      'gateway does not know. The provider may charge more for them. False for a new model.',
+  })
+  passUnknown?: boolean | null;
+
+  @Field(() => String, { description: 'Reason, kept in the audit log.' })
   reason!: string;
 }
 
-/** Moves a model through its life. */
-@InputType({ description: 'Moves a model through its life.' })
+/** Input of `adminModelSetState`. */
+@InputType({ description: 'A new state of a model.' })
 export class AdminModelStateInput {
   @Field(() => ID, { description: 'The model.' })
   id!: string;
@@ -232,27 +260,27 @@ export class AdminModelStateInput {
 
   @Field(() => DateTime, {
     nullable: true,
-    description: 'When a deprecated model retires by itself; not in the past.',
+    description: 'When a deprecated model is retired automatically; not in the past.',
   })
   retiresAt?: Date | null;
 
-  @Field(() => ID, { nullable: true, description: 'What to use instead.' })
+  @Field(() => ID, { nullable: true, description: 'Model to use instead.' })
   replacementId?: string | null;
 
   @Field(() => String, {
     nullable: true,
-    description: 'What its users are to mind when leaving it, at most 500 characters. Anybody may read it.',
+    description: 'Public note on the migration for users of the model, at most 500 characters.',
   })
   note?: string | null;
 
-  @Field(() => String, { description: 'Why; kept in the audit log.' })
+  @Field(() => String, { description: 'Reason, kept in the audit log.' })
   reason!: string;
 }
 
 /** Result of a change of a model. */
 @ObjectType({ description: 'Result of a change of a model.' })
 export class CatalogModelPayload {
-  @Field(() => CatalogModel, { nullable: true, description: 'The model.' })
+  @Field(() => CatalogModel, { nullable: true, description: 'The model; null if the mutation failed.' })
   model?: CatalogModel | null;
 
   @Field(() => [UserError], { description: 'Empty on success.' })

@@ -1,36 +1,36 @@
-/** The health of models on the API. */
+/** GraphQL field with the health of a model. */
 import 'reflect-metadata';
 import { Ctx, Field, FieldResolver, Int, ObjectType, Resolver, Root } from 'type-graphql';
-import type { Context } from '../context.ts';
-import { HealthStatus } from '../enums.ts';
-import { Decimal } from '../scalars.ts';
+import type { Context } from '../graphql/context.ts';
+import { HealthStatus } from '../graphql/enums.ts';
+import { Decimal } from '../graphql/scalars.ts';
 import { CatalogModel } from './catalog.type.ts';
 import { healthOf } from './health.service.ts';
 import type { ModelHealthView } from './health.service.ts';
 
-/** How a model did in the last day. */
-@ObjectType({ description: 'How a model did in the last day, for everybody who used it.' })
+/** Health of a model in the last 24 hours. */
+@ObjectType({ description: 'Health of a model in the last 24 hours, over the requests of all users.' })
 export class ModelHealth {
-  @Field(() => HealthStatus, { description: 'In one word.' })
+  @Field(() => HealthStatus, { description: 'Summary.' })
   status!: keyof typeof HealthStatus;
 
   @Field(() => Decimal, {
     nullable: true,
-    description: 'Share of requests that were answered, 0 to 1; null where there were none.',
+    description: 'Share of successful requests, 0 to 1; null if there were none.',
   })
   successRate24h?: string | null;
 
-  @Field(() => Int, { nullable: true, description: 'Half of the answers were complete within this time.' })
+  @Field(() => Int, { nullable: true, description: 'Median time to the complete answer.' })
   p50LatencyMs?: number | null;
 
-  @Field(() => Int, { nullable: true, description: 'Nineteen of twenty answers were complete within it.' })
+  @Field(() => Int, { nullable: true, description: '95th percentile of that time.' })
   p95LatencyMs?: number | null;
 }
 
-/** What the usage log says about a model. */
+/** The health of a model. */
 @Resolver(() => CatalogModel)
 export class ModelHealthResolver {
-  @FieldResolver(() => ModelHealth, { description: 'How it did in the last day.' })
+  @FieldResolver(() => ModelHealth, { description: 'Health in the last 24 hours.' })
   health(@Root() model: CatalogModel, @Ctx() context: Context): Promise<ModelHealthView> {
     return healthOf(context.em, model.name);
   }

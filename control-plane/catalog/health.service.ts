@@ -1,10 +1,11 @@
-/** How models do: shares of success and latencies of the last day, from the usage log. */
+/** Health of models: success rates and latencies of the last 24 hours, from the usage log. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { query, sql } from '../sql.ts';
+import { query, sql } from '../database/sql.ts';
 
+/** Health of a model in the last 24 hours. */
 export interface ModelHealthView {
   status: 'OK' | 'DEGRADED' | 'DOWN' | 'UNKNOWN';
-  /** Between 0 and 1, with four digits; null where nobody asked. */
+  /** 0 to 1 with four fraction digits; null if there were no requests. */
   successRate24h: string | null;
   p50LatencyMs: number | null;
   p95LatencyMs: number | null;
@@ -18,12 +19,12 @@ interface HealthRow {
   p95: number | null;
 }
 
-/** Below these shares of success a model counts as degraded, and as down. */
+/** Success rates below which a model counts as degraded or down. */
 const DEGRADED_BELOW = 0.95;
 const DOWN_BELOW = 0.5;
-/** Of more requests than this only the latest count, so that the question stays cheap. */
+/** Maximum number of requests that are read, the latest first, so that the query stays cheap. */
 const ROWS_MAX = 50_000;
-/** One answer serves everybody for this long: prices and health stand on public pages. */
+/** The result is cached for this long, because public pages show it. */
 const CACHE_MS = 15_000;
 
 const UNKNOWN: ModelHealthView = {
@@ -33,7 +34,7 @@ const UNKNOWN: ModelHealthView = {
   p95LatencyMs: null,
 };
 
-/** Reads the health of all models at most once in `CACHE_MS`, however many ask. */
+/** Caches the health of all models for `CACHE_MS`. */
 class ModelHealthReader {
   #until = 0;
   #reading: Promise<Map<string, ModelHealthView>> | undefined;
@@ -51,10 +52,10 @@ class ModelHealthReader {
   }
 }
 
-/** One reader per database that this process is connected to. */
+/** One cache per database connection. */
 const readers = new WeakMap<object, ModelHealthReader>();
 
-/** The health of one model, at most `CACHE_MS` old; UNKNOWN where nobody used it in the last day. */
+/** The health of one model, at most `CACHE_MS` old; UNKNOWN if it had no requests in the last 24 hours. */
 export function healthOf(em: EntityManager, modelName: string): Promise<ModelHealthView> {
   const database = em.getDriver();
   const reader = readers.get(database) ?? new ModelHealthReader();
@@ -62,10 +63,7 @@ export function healthOf(em: EntityManager, modelName: string): Promise<ModelHea
   return reader.of(em, modelName);
 }
 
-/**
- * Health by model name. What the caller did wrong, or left early, says nothing about the model and does not
- * count.
- */
+/** Health by model name. Requests that failed because of the client, or that it aborted, do not count. */
 export async function readHealth(em: EntityManager): Promise<Map<string, ModelHealthView>> {
   const rows = await query<HealthRow>(
     em,

@@ -1,4 +1,4 @@
-/** Rows of the catalog: models and the ratio of each billing group. */
+/** Database rows of the catalog: models, and the price ratio of each billing group. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
 import type { Family, Group, Tier, Trait } from '@gateway/shared/catalog';
@@ -20,13 +20,15 @@ export const ModelSchema = defineEntity({
     maxOutputTokens: p.integer().nullable(),
     inputModalities: p.array<string>(),
     outputModalities: p.array<string>(),
-    /** Micro-USD of one request, before any ratio. */
+    /** Price of one request in micro-USD, before the group's ratio. */
     price: p.bigint('bigint'),
     groups: p.array<Group>(),
     families: p.array<Family>(),
     limits: p.json<ModelLimitsRecord>(),
+    /** Whether nodes send parts of requests that they do not know to upstreams of the same format. */
+    passUnknown: p.boolean().default(false),
     state: p.text().$type<ModelState>(),
-    /** Place in lists; the catalog has an order of its own. */
+    /** Position in lists of the catalog. */
     position: p.integer(),
     deprecatedAt: p.datetime().nullable(),
     retiresAt: p.datetime().nullable(),

@@ -1,33 +1,35 @@
-/** What nodes are told of a model: the only place where price × ratio is computed for them. */
+/**
+ * The configuration record of a model for nodes. Prices in each group (price × ratio) are computed only here.
+ */
 import type { Group } from '@gateway/shared/catalog';
 import { chargeFor, formatRatio } from '@gateway/shared/money';
 import type { Micros, Ratio } from '@gateway/shared/money';
 import type { GroupPriceRecord, ModelRecord } from '@gateway/shared/records';
 import type { GroupRatioRow, ModelRow } from './model.entity.ts';
 
-/** What one success costs in one group. */
-export interface GroupPriceOf {
+/** Price of one successful request in one group. */
+export interface ModelGroupPrice {
   group: Group;
   ratio: Ratio;
   price: Micros;
 }
 
-/** Prices of a model in each of its groups, in the order of the ratios. */
+/** Prices of a model in each of its groups, in the order of `ratios`. */
 export function pricesOf(
   model: Pick<ModelRow, 'price' | 'groups'>,
   ratios: readonly GroupRatioRow[],
-): GroupPriceOf[] {
+): ModelGroupPrice[] {
   return ratios
     .filter((ratio) => model.groups.includes(ratio.name))
     .map(({ name, ratio }) => ({ group: name, ratio, price: chargeFor(model.price, ratio) }));
 }
 
-/** Whether nodes serve the model: published ones, and deprecated ones until they retire. */
+/** Whether nodes serve the model, that is, whether it is published or deprecated. */
 export function isServed(model: Pick<ModelRow, 'state'>): boolean {
   return model.state === 'PUBLISHED' || model.state === 'DEPRECATED';
 }
 
-/** The record of a model. */
+/** The record of a model with its prices. */
 export function modelRecord(model: ModelRow, ratios: readonly GroupRatioRow[]): ModelRecord {
   const prices = pricesOf(model, ratios).map(({ group, ratio, price }): [Group, GroupPriceRecord] => [
     group,
@@ -44,6 +46,7 @@ export function modelRecord(model: ModelRow, ratios: readonly GroupRatioRow[]): 
     families: model.families,
     prices: Object.fromEntries(prices),
     limits: model.limits,
+    passUnknown: model.passUnknown,
     createdAt: model.createdAt.getTime(),
   };
 }

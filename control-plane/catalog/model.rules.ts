@@ -1,11 +1,12 @@
-/** What a model may look like, checked before anything is stored. */
+/** Validates changes of models before they are stored. */
 import type { Family, Group, Tier, Trait } from '@gateway/shared/catalog';
 import type { Micros } from '@gateway/shared/money';
 import type { ModelLimitsRecord } from '@gateway/shared/records';
-import { UserFailure } from '../errors.ts';
-import type { ModelState } from './model.entity.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import type { ModelRow, ModelState } from './model.entity.ts';
 import { DEFAULT_LIMITS, modalitiesOf } from './seed-models.ts';
 
+/** Names that clients send as `model`. */
 const NAME = /^[a-z0-9][a-z0-9._-]{0,62}$/;
 const TEXT_LENGTH_MAX = 2000;
 const CONTEXT_TOKENS_MAX = 100_000_000;
@@ -15,6 +16,7 @@ const LIMITS_MAX: Omit<ModelLimitsRecord, 'serviceTiers'> = {
   maxBodyBytes: 128 * 1024 * 1024,
 };
 
+/** A new model, or a change of the one with this `id` and `version`. */
 export interface ModelChange {
   id?: string | null;
   version?: number | null;
@@ -28,33 +30,35 @@ export interface ModelChange {
   groups: Group[];
   families: Family[];
   limits?: Partial<ModelLimitsRecord> | null;
+  passUnknown?: boolean | null;
   reason: string;
 }
 
-/** Throws INVALID, with the field, for a model that cannot be. */
+/** Throws INVALID with the name of the field if the input is not valid. */
 export function checkModel(input: ModelChange): void {
   const refuse = (field: string, message: string): never => {
     throw new UserFailure('INVALID', message, field);
   };
   if (!NAME.test(input.name))
-    refuse('name', 'A name has 1 to 63 characters: a–z, 0–9, dot, hyphen and underscore.');
+    refuse('name', 'Enter a name of 1 to 63 characters: a–z, 0–9, dot, hyphen and underscore.');
   if (!input.displayName.trim() || input.displayName.length > 100)
-    refuse('displayName', 'Give a name of at most 100 characters.');
+    refuse('displayName', 'Enter a display name of 1 to 100 characters.');
   if (input.description.length > TEXT_LENGTH_MAX)
-    refuse('description', `At most ${TEXT_LENGTH_MAX} characters.`);
-  if (input.pricePerRequest <= 0n) refuse('pricePerRequest', 'A price is more than zero.');
+    refuse('description', `Enter a description of at most ${TEXT_LENGTH_MAX} characters.`);
+  if (input.pricePerRequest <= 0n) refuse('pricePerRequest', 'Enter a price above zero.');
   if (input.contextTokens < 1 || input.contextTokens > CONTEXT_TOKENS_MAX)
-    refuse('contextTokens', 'Not a size of context.');
-  if (input.groups.length === 0) refuse('groups', 'Name at least one group.');
-  if (input.families.length === 0) refuse('families', 'Name at least one family.');
+    refuse('contextTokens', `Enter a context size of 1 to ${CONTEXT_TOKENS_MAX} tokens.`);
+  if (input.groups.length === 0) refuse('groups', 'Choose at least one group.');
+  if (input.families.length === 0) refuse('families', 'Choose at least one family.');
   for (const [name, maximum] of Object.entries(LIMITS_MAX)) {
     const value = input.limits?.[name as keyof typeof LIMITS_MAX];
     if (value !== undefined && value !== null && (value < 1 || value > maximum)) {
-      refuse('limits', `${name} lies between 1 and ${maximum}.`);
+      refuse('limits', `Set ${name} to a value from 1 to ${maximum}.`);
     }
   }
 }
 
+/** A change of a model's state. */
 export interface StateChange {
   id: string;
   state: ModelState;
@@ -64,29 +68,32 @@ export interface StateChange {
   reason: string;
 }
 
-/** Of the note on a model that goes away. */
+/** Maximum length of the note on a deprecated model. */
 const NOTE_LENGTH_MAX = 500;
 
-/** The note without blanks around it; null for none. Throws INVALID for one that is too long. */
+/** The trimmed note; null if it is empty. Throws INVALID if it is too long. */
 export function checkNote(note: string | null | undefined): string | null {
   const text = note?.trim() ?? '';
   if (text.length > NOTE_LENGTH_MAX)
-    throw new UserFailure('INVALID', `A note has at most ${NOTE_LENGTH_MAX} characters.`, 'note');
+    throw new UserFailure('INVALID', `Enter a note of at most ${NOTE_LENGTH_MAX} characters.`, 'note');
   return text || null;
 }
 
-/** Throws INVALID where a model would be offered until a moment that has passed. */
+/** Throws INVALID if a deprecated model would retire in the past. */
 export function checkRetirement({ state, retiresAt }: StateChange, now: Date): void {
   if (state !== 'DEPRECATED' || !retiresAt || retiresAt > now) return;
   throw new UserFailure(
     'INVALID',
-    'This moment has passed: name a later one, or retire the model.',
+    'The time of retirement is in the past. Choose a later time, or retire the model now.',
     'retiresAt',
   );
 }
 
-/** The columns of a changed model; limits that are not named stay as `limits`. */
-export function valuesOf(input: ModelChange, limits: ModelLimitsRecord = DEFAULT_LIMITS) {
+/** The columns of a new or changed model. What the input may leave out is taken from `earlier`. */
+export function valuesOf(
+  input: ModelChange,
+  earlier: Pick<ModelRow, 'limits' | 'passUnknown'> = { limits: DEFAULT_LIMITS, passUnknown: false },
+) {
   const { name, displayName, description, tier, contextTokens } = input;
   const given = Object.entries(input.limits ?? {}).filter(
     ([, value]) => value !== null && value !== undefined,
@@ -106,6 +113,7 @@ export function valuesOf(input: ModelChange, limits: ModelLimitsRecord = DEFAULT
     outputModalities,
     price: input.pricePerRequest,
     groups: [...new Set(input.groups)],
-    limits: { ...limits, ...Object.fromEntries(given) },
+    passUnknown: input.passUnknown ?? earlier.passUnknown,
+    limits: { ...earlier.limits, ...Object.fromEntries(given) },
   };
 }

@@ -1,10 +1,10 @@
-/** Models that were deprecated until a moment retire when it comes. */
+/** Job that retires deprecated models at their announced time. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { SYSTEM_ACTOR } from '../context.ts';
-import { inTransaction, query, sql, toDate } from '../sql.ts';
+import { SYSTEM_ACTOR } from '../graphql/context.ts';
+import { inTransaction, query, sql, toDate } from '../database/sql.ts';
 import { setModelState } from './catalog.service.ts';
 
-/** So many retire in one round; the others with the next. */
+/** Maximum number of models that one run retires. */
 const ROUND_MAX = 50;
 
 interface DueModel {
@@ -15,10 +15,10 @@ interface DueModel {
 }
 
 /**
- * One round: nodes refuse each of them from now on, as after a change by hand, and the audit log says so.
- * Models in the hands of another control plane are left to it.
+ * Retires the models whose time has come, with audit entries, and publishes the change to nodes. Skips models
+ * that another control plane has locked.
  */
-export async function retireDue(em: EntityManager): Promise<void> {
+export async function retireDueModels(em: EntityManager): Promise<void> {
   await inTransaction(em, async (inner) => {
     const due = await query<DueModel>(
       inner,
@@ -28,7 +28,7 @@ export async function retireDue(em: EntityManager): Promise<void> {
     );
     for (const { id, retires_at, replacement_id: replacementId, deprecation_note: note } of due) {
       const change = { id, replacementId, note, retiresAt: toDate(retires_at) };
-      const reason = 'The time that was announced for it has come.';
+      const reason = 'The announced time of retirement has come.';
       await setModelState(inner, { ...change, state: 'RETIRED', reason }, SYSTEM_ACTOR);
     }
   });

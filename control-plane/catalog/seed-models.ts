@@ -1,9 +1,10 @@
-/** The catalog of a new installation: ten models, three groups. */
+/** The catalog of a new installation: ten models, three billing groups. */
 import { CHAT_FAMILIES } from '@gateway/shared/catalog';
 import type { Family, Group, Tier, Trait } from '@gateway/shared/catalog';
 import type { Micros, Ratio } from '@gateway/shared/money';
 import type { ModelLimitsRecord } from '@gateway/shared/records';
 
+/** A model of a new installation. */
 export interface SeedModel {
   name: string;
   displayName: string;
@@ -12,13 +13,13 @@ export interface SeedModel {
   price: Micros;
   contextTokens: number;
   traits: Trait[];
-  /** Besides the five chat families, which every model has. */
-  besides: Family[];
+  /** Families in addition to the chat families, which every model has. */
+  extraFamilies: Family[];
 }
 
 const MEGABYTE = 1024 * 1024;
 
-/** What one flat price buys at most unless an administrator says otherwise. */
+/** Limits of one request, unless an administrator changes them. */
 export const DEFAULT_LIMITS: ModelLimitsRecord = {
   maxChoices: 1,
   maxInputs: 256,
@@ -26,12 +27,14 @@ export const DEFAULT_LIMITS: ModelLimitsRecord = {
   serviceTiers: ['auto', 'default', 'standard_only'],
 };
 
+/** Price ratios of a new installation, in ten-thousandths. */
 export const SEED_RATIOS: { name: Group; ratio: Ratio; description: string }[] = [
   { name: 'default', ratio: 10_000n, description: 'Everybody.' },
   { name: 'vip', ratio: 9_000n, description: 'Granted by an administrator.' },
   { name: 'svip', ratio: 8_000n, description: 'Granted by an administrator.' },
 ];
 
+/** Models of a new installation, in the order of the catalog. */
 export const SEED_MODELS: SeedModel[] = [
   {
     name: 'flagship-max',
@@ -42,7 +45,7 @@ export const SEED_MODELS: SeedModel[] = [
     description:
       'The most capable: long documents, hard thinking, pictures and tools in one million tokens of context.',
     traits: ['reasoning', 'tools', 'files', 'vision', 'long_context'],
-    besides: ['compact', 'search', 'images'],
+    extraFamilies: ['compact', 'search', 'images'],
   },
   {
     name: 'flagship',
@@ -52,7 +55,7 @@ export const SEED_MODELS: SeedModel[] = [
     contextTokens: 1_000_000,
     description: 'Nearly as capable at a lower price, with the same one million tokens of context.',
     traits: ['reasoning', 'tools', 'files', 'vision', 'long_context'],
-    besides: ['compact', 'search'],
+    extraFamilies: ['compact', 'search'],
   },
   {
     name: 'coder-max',
@@ -62,7 +65,7 @@ export const SEED_MODELS: SeedModel[] = [
     contextTokens: 400_000,
     description: 'For coding agents that plan, think and edit across a large repository.',
     traits: ['agentic_coding', 'reasoning', 'tools', 'files'],
-    besides: ['compact', 'search'],
+    extraFamilies: ['compact', 'search'],
   },
   {
     name: 'coder',
@@ -72,7 +75,7 @@ export const SEED_MODELS: SeedModel[] = [
     contextTokens: 256_000,
     description: 'For coding agents that want short answers and quick tool calls.',
     traits: ['agentic_coding', 'tools', 'files'],
-    besides: ['compact', 'search'],
+    extraFamilies: ['compact', 'search'],
   },
   {
     name: 'reasoner',
@@ -82,7 +85,7 @@ export const SEED_MODELS: SeedModel[] = [
     contextTokens: 256_000,
     description: 'Thinks long before it answers: mathematics, proofs, puzzles, planning.',
     traits: ['hard_reasoning', 'reasoning', 'tools'],
-    besides: ['compact'],
+    extraFamilies: ['compact'],
   },
   {
     name: 'balanced',
@@ -92,7 +95,7 @@ export const SEED_MODELS: SeedModel[] = [
     contextTokens: 256_000,
     description: 'The daily driver: good at most things, reads files and pictures, speaks in realtime.',
     traits: ['balanced', 'tools', 'files', 'vision'],
-    besides: ['realtime'],
+    extraFamilies: ['realtime'],
   },
   {
     name: 'balanced-vision',
@@ -102,7 +105,7 @@ export const SEED_MODELS: SeedModel[] = [
     contextTokens: 256_000,
     description: 'A daily driver that is at home with pictures, reading and making them.',
     traits: ['balanced', 'tools', 'vision'],
-    besides: ['images'],
+    extraFamilies: ['images'],
   },
   {
     name: 'swift',
@@ -112,7 +115,7 @@ export const SEED_MODELS: SeedModel[] = [
     contextTokens: 128_000,
     description: 'Quick and inexpensive, with speech in both directions.',
     traits: ['fast_cheap', 'tools'],
-    besides: ['audio', 'realtime'],
+    extraFamilies: ['audio', 'realtime'],
   },
   {
     name: 'budget',
@@ -122,7 +125,7 @@ export const SEED_MODELS: SeedModel[] = [
     contextTokens: 128_000,
     description: 'The least expensive: classification, extraction, embeddings, moderation.',
     traits: ['budget', 'tools'],
-    besides: ['embeddings', 'moderations'],
+    extraFamilies: ['embeddings', 'moderations'],
   },
   {
     name: 'budget-plus',
@@ -132,33 +135,33 @@ export const SEED_MODELS: SeedModel[] = [
     contextTokens: 128_000,
     description: 'Inexpensive, a little more capable: summaries, embeddings, reranking.',
     traits: ['budget', 'tools'],
-    besides: ['embeddings', 'rerank'],
+    extraFamilies: ['embeddings', 'rerank'],
   },
 ];
 
 /** All families of a seed model. */
-export function familiesOf(model: Pick<SeedModel, 'besides'>): Family[] {
-  return [...CHAT_FAMILIES, ...model.besides];
+export function familiesOf(model: Pick<SeedModel, 'extraFamilies'>): Family[] {
+  return [...CHAT_FAMILIES, ...model.extraFamilies];
 }
 
-/** What goes in and comes out, by traits and families. */
+/** Input and output modalities that follow from traits and families. */
 export function modalitiesOf(
   traits: readonly Trait[],
   families: readonly Family[],
 ): { input: string[]; output: string[] } {
-  const speaks = families.includes('audio') || families.includes('realtime');
-  const draws = families.includes('images');
+  const hasAudio = families.includes('audio') || families.includes('realtime');
+  const hasImages = families.includes('images');
   return {
     input: [
       'text',
-      ...(traits.includes('vision') || draws ? ['image'] : []),
+      ...(traits.includes('vision') || hasImages ? ['image'] : []),
       ...(traits.includes('files') ? ['file'] : []),
-      ...(speaks ? ['audio'] : []),
+      ...(hasAudio ? ['audio'] : []),
     ],
     output: [
       'text',
-      ...(draws ? ['image'] : []),
-      ...(speaks ? ['audio'] : []),
+      ...(hasImages ? ['image'] : []),
+      ...(hasAudio ? ['audio'] : []),
       ...(families.includes('embeddings') ? ['embedding'] : []),
     ],
   };

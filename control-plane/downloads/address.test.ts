@@ -1,3 +1,4 @@
+/** Encoding of downloads as addresses, and of tables as CSV. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { downloadPath, readDownload } from './address.ts';
@@ -49,7 +50,7 @@ const read = (address: string): Download | undefined => {
 };
 
 describe('the address of a download', () => {
-  it('says every condition, and is read as it was written', () => {
+  it('is decoded to the same download, with every filter', () => {
     fc.assert(
       fc.property(downloads, (download) => {
         expect(read(downloadPath(download))).toEqual(download);
@@ -66,11 +67,11 @@ describe('the address of a download', () => {
     'request=a&request=b',
     'model=',
     'kind=USAGE',
-  ])('with %s is refused: a filter that is left out would give away more', (query) => {
+  ])('is refused with the unknown or invalid parameter in %s', (query) => {
     expect(() => read(`/export/usage.csv?${query}`)).toThrow(/The parameter/);
   });
 
-  it('of another table or form leads nowhere', () => {
+  it('is undefined for another table or format', () => {
     expect(read('/export/users.csv')).toBeUndefined();
     expect(read('/export/usage.xlsx')).toBeUndefined();
   });
@@ -83,13 +84,13 @@ describe('a table as CSV', () => {
   ];
   const lineOf = (text: string, amount = '-0.25'): string => linesOf(columns, [{ text, amount }], 'csv');
 
-  it('gives no spreadsheet a formula, and leaves numbers numbers', () => {
+  it('contains no formula for spreadsheets, and keeps numbers', () => {
     for (const start of ['=', '+', '-', '@', '\t', '\r'])
       expect(lineOf(`${start}cmd|' /C calc'!A0`)).toMatch(/^"?'[=+\-@\t\r]/);
     expect(lineOf('-12')).toBe('-12,-0.25\r\n');
   });
 
-  it('reads back as it was, whatever stands in a cell', () => {
+  it('is parsed back to the same cells, whatever their content', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: 'binary' }), { minLength: 1 }), (cells) => {
         const text = headerOf(columns, 'csv') + cells.map((cell) => lineOf(cell, '1')).join('');
@@ -102,7 +103,7 @@ describe('a table as CSV', () => {
   });
 });
 
-/** A plain reader of RFC 4180, written apart from the writer. */
+/** A parser of RFC 4180, independent of the code under test. */
 function parseCsv(text: string): string[][] {
   const rows: string[][] = [];
   let row: string[] = [];

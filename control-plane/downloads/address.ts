@@ -1,18 +1,18 @@
-/** Addresses of downloads: the conditions of the API's lists, written into a query and read again. */
+/** Addresses of downloads: encodes filters of the API's lists into a query string, and decodes them. */
 import { AMOUNT_MAX, formatDollars, parseDollars } from '@gateway/shared/money';
-import { requestError } from '../errors.ts';
+import { requestError } from '../graphql/errors.ts';
 import { UsageSourceEnum, UsageStatusEnum } from '../usage/usage.types.ts';
 import type { UsageConditions } from '../usage/usage.service.ts';
 import { LedgerKind } from '../wallet/wallet.types.ts';
 import type { TableFormat } from './csv.ts';
 
-export type Table = 'usage' | 'ledger';
+type Table = 'usage' | 'ledger';
 
-/** Which table, in which form, of whom, and which lines. `userId` null: everybody, for administrators. */
+/** A table with its format, owner and filters. */
 export interface Download {
   table: Table;
   format: TableFormat;
-  /** Undefined: of who asks. */
+  /** Owner of the rows; undefined for the caller, null for all users (administrators only). */
   userId: string | null | undefined;
   range: { from: Date; to: Date } | null;
   kinds: LedgerKind[] | null;
@@ -22,19 +22,19 @@ export interface Download {
 const NAME = /^(usage|ledger)\.(csv|jsonl)$/;
 const VALUES_MAX = 100;
 const VALUE_LENGTH_MAX = 256;
-/** PostgreSQL's time ends later, and RFC 3339 begins here. */
+/** The range of RFC 3339, which PostgreSQL supports. */
 const BEGINNING = new Date('0001-01-01T00:00:00Z');
 const END = new Date('9999-12-31T23:59:59.999Z');
-const EVERYBODY = 'all';
+const ALL_USERS = 'all';
 
-/** The path and query of a download, below the address of the console. */
+/** The path and query of a download, relative to the console's address. */
 export function downloadPath(download: Download): string {
   const { table, format, userId, range, kinds, usage } = download;
   const query = new URLSearchParams();
   const put = (name: string, values: readonly (string | null | undefined)[]): void => {
     for (const value of values) if (value) query.append(name, value);
   };
-  put('user', [userId === null ? EVERYBODY : userId]);
+  put('user', [userId === null ? ALL_USERS : userId]);
   put('from', [range?.from.toISOString()]);
   put('to', [range?.to.toISOString()]);
   put('kind', kinds ?? []);
@@ -51,8 +51,8 @@ export function downloadPath(download: Download): string {
 }
 
 /**
- * Reads such an address; undefined where no download has this name. Throws BAD_USER_INPUT for a condition
- * that is not understood: a filter that is left out would give away more lines than were asked for.
+ * Decodes the file name and query of a download; undefined for an unknown name. Throws BAD_USER_INPUT for an
+ * unknown or invalid parameter, because ignoring a filter would return too many rows.
  */
 export function readDownload(name: string, query: URLSearchParams): Download | undefined {
   const [, table, format] = NAME.exec(name) ?? [];
@@ -62,7 +62,7 @@ export function readDownload(name: string, query: URLSearchParams): Download | u
   const download: Download = {
     table: table === 'usage' ? 'usage' : 'ledger',
     format: format === 'csv' ? 'csv' : 'jsonl',
-    userId: user === EVERYBODY ? null : (user ?? undefined),
+    userId: user === ALL_USERS ? null : (user ?? undefined),
     range: reader.range(),
     kinds: table === 'ledger' ? reader.members('kind', LedgerKind) : null,
     usage: table === 'usage' ? usageOf(reader) : {},
@@ -84,7 +84,7 @@ function usageOf(reader: Reader): UsageConditions {
   };
 }
 
-/** Takes values out of a query, and remembers which names it knows. */
+/** Reads parameters of a query, and remembers which names were read. */
 class Reader {
   readonly #query: URLSearchParams;
   readonly #known = new Set<string>();
@@ -135,10 +135,12 @@ class Reader {
     return range;
   }
 
-  /** Throws for names that nobody asked for. */
+  /** Throws BAD_USER_INPUT for a parameter that was not read. */
   finish(): void {
     const unknown = [...this.#query.keys()].find((name) => !this.#known.has(name));
-    if (unknown !== undefined) throw refusal(unknown.slice(0, VALUE_LENGTH_MAX), 'left out here');
+    if (unknown === undefined) return;
+    const name = unknown.slice(0, VALUE_LENGTH_MAX);
+    throw requestError('BAD_USER_INPUT', `The parameter ${name} is not supported here. Remove it.`);
   }
 
   #time(name: string): Date | null {
@@ -151,5 +153,5 @@ class Reader {
 }
 
 function refusal(name: string, wanted: string): Error {
-  return requestError('BAD_USER_INPUT', `The parameter ${name} has to be ${wanted}.`);
+  return requestError('BAD_USER_INPUT', `The parameter ${name} must be ${wanted}.`);
 }

@@ -1,26 +1,26 @@
-/** Tables as text: CSV by RFC 4180 that no spreadsheet takes for a formula, or one JSON object a line. */
+/** Writes tables as text: CSV (RFC 4180) without formulas, or one JSON object per line. */
 
 /** Undefined and null are empty cells in CSV and null in JSON. */
 export type Cell = string | number | boolean | Date | null | undefined;
 export type TableFormat = 'csv' | 'jsonl';
 
-/** A column: its name, and what stands in it. */
+/** A column: its name, and the function that returns its cell of a row. */
 export interface Column<Row> {
   name: string;
   value: (row: Row) => Cell;
 }
 
 const NUMBER = /^-?\d+(\.\d+)?$/;
-/** Spreadsheets run what begins like this: https://owasp.org/www-community/attacks/CSV_Injection. */
+/** Spreadsheets run such cells as formulas: https://owasp.org/www-community/attacks/CSV_Injection. */
 const FORMULA = /^[=+\-@\t\r\n]/;
 const QUOTED = /[",\r\n]/;
 
-/** The first line of a table; nothing in JSON, whose lines name their fields. */
+/** The header line of a CSV table; empty for JSON, whose lines name their members. */
 export function headerOf<Row>(columns: readonly Column<Row>[], format: TableFormat): string {
   return format === 'csv' ? `${columns.map(({ name }) => csvCell(name)).join(',')}\r\n` : '';
 }
 
-/** Rows as lines of the table. Times are in UTC, amounts as they were given. */
+/** Rows as lines of the table, with times in UTC. */
 export function linesOf<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
@@ -39,7 +39,7 @@ function jsonLine<Row>(columns: readonly Column<Row>[], row: Row): string {
   return `${JSON.stringify(Object.fromEntries(members))}\n`;
 }
 
-/** Numbers stay numbers, the negative ones too; other text that could be a formula gets an apostrophe. */
+/** Text that a spreadsheet could run as a formula gets an apostrophe in front; negative numbers do not. */
 function csvCell(cell: string | number | boolean | null): string {
   const text = cell === null ? '' : String(cell);
   const safe = FORMULA.test(text) && !NUMBER.test(text) ? `'${text}` : text;

@@ -1,85 +1,85 @@
-/** Where to download tables from, on the API: the same conditions as its lists. */
+/** Links to downloads of the usage log and the ledger in the API, with the filters of its lists. */
 import 'reflect-metadata';
 import { Args, ArgsType, Ctx, Field, ID, InputType, ObjectType, Query, Resolver } from 'type-graphql';
-import { Authorized } from '../context.ts';
-import type { Context } from '../context.ts';
-import { describeEnum } from '../enums.ts';
-import { DateRange } from '../inputs.ts';
-import { WebAddress } from '../scalars.ts';
+import { Authorized } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { describeEnum } from '../graphql/enums.ts';
+import { DateRange } from '../graphql/inputs.ts';
+import { WebAddress } from '../graphql/scalars.ts';
 import { UsageFilter } from '../usage/usage.types.ts';
 import { LedgerKind } from '../wallet/wallet.types.ts';
 import { downloadPath } from './address.ts';
 import type { Download } from './address.ts';
 import type { TableFormat } from './csv.ts';
 
-export const ExportFormat = describeEnum('ExportFormat', 'Forms of a download.', {
-  CSV: 'Comma-separated values, RFC 4180, with a line of names.',
-  JSONL: 'One JSON object a line.',
+const ExportFormat = describeEnum('ExportFormat', 'Format of a download.', {
+  CSV: 'Comma-separated values (RFC 4180) with a header line.',
+  JSONL: 'One JSON object per line.',
 });
 type ExportFormat = keyof typeof ExportFormat;
 
 const FORMATS: Record<ExportFormat, TableFormat> = { CSV: 'csv', JSONL: 'jsonl' };
 
-/** Where a table can be downloaded. */
+/** Link to a download. */
 @ObjectType({
   description:
-    'Where a table can be downloaded: GET it with the session of the browser or with the access token. ' +
-    'It is written while it is read, newest lines first, and permission is checked then.',
+    'Link to a download. GET it with the session cookie of the browser or an access token. The rows are ' +
+    'newest first, and permission is checked at the download.',
 })
 export class ExportLink {
-  @Field(() => WebAddress, { description: 'Its address.' })
+  @Field(() => WebAddress, { description: 'Address of the download.' })
   downloadUrl!: string;
 
-  @Field(() => ExportFormat, { description: 'Its form.' })
+  @Field(() => ExportFormat, { description: 'Format of the download.' })
   format!: ExportFormat;
 }
 
-/** Which entries of the ledger. */
-@InputType({ description: 'Which entries of the ledger; several conditions hold together.' })
+/** Filter of ledger entries; all conditions must hold. */
+@InputType({ description: 'Filter of ledger entries; all conditions must hold.' })
 export class LedgerFilter {
-  @Field(() => DateRange, { nullable: true, description: 'Only from this span.' })
+  @Field(() => DateRange, { nullable: true, description: 'Only entries in this range.' })
   range?: DateRange | null;
 
-  @Field(() => [LedgerKind], { nullable: true, description: 'Only of these kinds.' })
+  @Field(() => [LedgerKind], { nullable: true, description: 'Only these kinds of entries.' })
   kinds?: LedgerKind[] | null;
 
   @Field(() => ID, {
     nullable: true,
-    description: 'Only of this user. For administrators; others see their own alone.',
+    description: 'Only entries of this user. Only administrators may name another user.',
   })
   userId?: string | null;
 }
 
-/** Form of a download, and whether it is about everybody. */
+/** Arguments of all downloads. */
 @ArgsType()
 class ExportArguments {
-  @Field(() => ExportFormat, { description: 'CSV or JSON.' })
+  @Field(() => ExportFormat, { description: 'Format of the download.' })
   format!: ExportFormat;
 
-  @Field(() => Boolean, { defaultValue: false, description: 'Of all users: for administrators.' })
+  @Field(() => Boolean, { defaultValue: false, description: 'Rows of all users; administrators only.' })
   everybody!: boolean;
 }
 
-/** Which part of the usage log, and in which form. */
+/** Arguments of a download of the usage log. */
 @ArgsType()
-export class UsageExportArguments extends ExportArguments {
-  @Field(() => UsageFilter, { nullable: true, description: 'Which requests.' })
+class UsageExportArguments extends ExportArguments {
+  @Field(() => UsageFilter, { nullable: true, description: 'Filter of the requests.' })
   filter?: UsageFilter | null;
 }
 
-/** Which part of the ledger, and in which form. */
+/** Arguments of a download of the ledger. */
 @ArgsType()
-export class LedgerExportArguments extends ExportArguments {
-  @Field(() => LedgerFilter, { nullable: true, description: 'Which entries.' })
+class LedgerExportArguments extends ExportArguments {
+  @Field(() => LedgerFilter, { nullable: true, description: 'Filter of the entries.' })
   filter?: LedgerFilter | null;
 }
 
-/** Links to downloads. */
+/** Resolves links to downloads. */
 @Resolver()
 export class DownloadResolver {
   @Authorized('USER')
   @Query(() => ExportLink, {
-    description: 'The usage log as a file: of the caller, of `userId`, or for administrators of everybody.',
+    description: 'Download of the usage log: of the caller; for administrators, of any user or all users.',
   })
   usageExport(
     @Ctx() context: Context,
@@ -92,7 +92,7 @@ export class DownloadResolver {
 
   @Authorized('USER')
   @Query(() => ExportLink, {
-    description: 'The ledger as a file: of the caller, of `userId`, or for administrators of everybody.',
+    description: 'Download of the ledger: of the caller; for administrators, of any user or all users.',
   })
   ledgerExport(
     @Ctx() context: Context,
@@ -104,7 +104,7 @@ export class DownloadResolver {
   }
 }
 
-/** Permission is checked at the download; a link to what is not allowed leads to 403. */
+/** The link. Permission is checked at the download, which answers 403 without it. */
 function linkTo({ settings }: Context, format: ExportFormat, download: Omit<Download, 'format'>): ExportLink {
   const path = downloadPath({ ...download, format: FORMATS[format] });
   return { downloadUrl: `${settings.consoleUrl}${path}`, format };

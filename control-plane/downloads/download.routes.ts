@@ -1,26 +1,26 @@
 /**
- * Downloads over HTTP: `GET /export/usage.csv` and its like, for the browser's session or an access token.
- * Streamed with backpressure, and ended when the client leaves.
+ * Serves downloads over HTTP, e.g. `GET /export/usage.csv`, for a browser session or an access token. They
+ * are streamed with backpressure, and end when the client disconnects.
  */
 import { Readable } from 'node:stream';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GraphQLError } from 'graphql';
-import { admitToType } from '../access.ts';
-import { isAdminFor, viewerOf } from '../context.ts';
-import type { Context } from '../context.ts';
-import { requestError } from '../errors.ts';
-import type { Contexts } from '../request-context.ts';
+import { requireTypeAccess } from '../graphql/access.ts';
+import { isAdminFor, viewerOf } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { requestError } from '../graphql/errors.ts';
+import type { Contexts } from '../request/request-context.ts';
 import { walletOfUser } from '../wallet/wallet.service.ts';
 import { readDownload } from './address.ts';
 import type { Download } from './address.ts';
 import { downloadText } from './download.service.ts';
-import { Places } from './places.ts';
+import { DownloadSlots } from './download-slots.ts';
 
-export interface DownloadParts {
+interface DownloadParts {
   contexts: Contexts;
   em: () => EntityManager;
-  /** Takes the cost of a download from the caller's budget. Rejects with RATE_LIMITED beyond it. */
+  /** Charges a download to the caller's budget. Rejects with RATE_LIMITED. */
   charge: (context: Context) => Promise<void>;
 }
 
@@ -31,15 +31,15 @@ const STATUS: Readonly<Record<string, number>> = {
   RATE_LIMITED: 429,
 };
 const TYPES = { csv: 'text/csv; charset=utf-8; header=present', jsonl: 'application/jsonl; charset=utf-8' };
-/** What a client has not read yet, in bytes; then no further page is made. */
+/** While more bytes than this are unread, no further page is queried. */
 const BUFFER_BYTES = 64 * 1024;
 
-/** Serves the downloads. */
+/** Registers the route of downloads. */
 export function serveDownloads(server: FastifyInstance, parts: DownloadParts): void {
-  const places = new Places();
+  const slots = new DownloadSlots();
   server.get('/export/:name', { exposeHeadRoute: false }, async (request, reply) => {
     try {
-      return await answer({ request, reply }, parts, places);
+      return await answer({ request, reply }, parts, slots);
     } catch (error) {
       if (!(error instanceof GraphQLError)) throw error;
       return refuse(reply, error);
@@ -55,7 +55,7 @@ interface Exchange {
 async function answer(
   { request, reply }: Exchange,
   parts: DownloadParts,
-  places: Places,
+  slots: DownloadSlots,
 ): Promise<FastifyReply> {
   const { name } = request.params as { name: string };
   const context = await parts.contexts.ofRequest(request.raw, request.id, (cookie) => {
@@ -64,19 +64,20 @@ async function answer(
   const viewer = viewerOf(context);
   const query = new URL(request.url, 'http://localhost').searchParams;
   const download = readDownload(name, query);
-  if (!download) return reply.code(404).send({ error: 'There is nothing at this address.' });
+  if (!download)
+    return reply.code(404).send({ error: 'Unknown download. Use usage or ledger with .csv or .jsonl.' });
   const userId = ownerOf(context, download);
   const walletId = userId === null ? null : ((await walletOfUser(context.em, userId))?.id ?? 'none');
-  const leave = places.take(viewer.id);
+  const freeSlot = slots.take(viewer.id);
   try {
     await parts.charge(context);
   } catch (error) {
-    leave();
+    freeSlot();
     throw error;
   }
   const text = downloadText({ em: parts.em, download, userId, walletId });
   const stream = Readable.from(text, { objectMode: false, highWaterMark: BUFFER_BYTES });
-  stream.once('close', leave);
+  stream.once('close', freeSlot);
   return reply
     .header('cache-control', 'no-store')
     .header('content-disposition', `attachment; filename="${name}"`)
@@ -84,15 +85,18 @@ async function answer(
     .send(stream);
 }
 
-/** Whose lines the caller may have: the own ones, or with an administrator's power those asked for. */
+/** The owner of the rows, null for all users. Throws FORBIDDEN if the caller may not read them. */
 function ownerOf(context: Context, { table, userId }: Download): string | null {
   const viewer = viewerOf(context);
   if (userId === undefined || userId === viewer.id) {
-    admitToType(context, table === 'usage' ? 'UsageEntry' : 'LedgerEntry');
+    requireTypeAccess(context, table === 'usage' ? 'UsageEntry' : 'LedgerEntry');
     return viewer.id;
   }
   if (!isAdminFor(context, table === 'usage' ? 'ADMIN_USERS' : 'ADMIN_WALLET'))
-    throw requestError('FORBIDDEN', 'Leave out `user`: only administrators may ask for others.');
+    throw requestError(
+      'FORBIDDEN',
+      'Only administrators may download rows of other users. Leave out `user`.',
+    );
   return userId;
 }
 

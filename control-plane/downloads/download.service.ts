@@ -1,30 +1,30 @@
-/** The text of a download, made page by page while it is read: nothing is held but one page. */
+/** The text of a download, generated page by page while the client reads it. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { USAGE_COLUMNS, usageLines } from '../usage/usage.table.ts';
-import type { UsagePlace } from '../usage/usage.service.ts';
+import type { UsageCursor } from '../usage/usage.service.ts';
 import { entryLines, ENTRY_COLUMNS } from '../wallet/entries.table.ts';
 import type { Download } from './address.ts';
 import { headerOf, linesOf } from './csv.ts';
 import type { Column } from './csv.ts';
 
-/** About 300 kB of text. */
+/** Rows per query: about 300 kB of text. */
 const PAGE_ROWS = 1000;
 
-/** What is read of the database for a download: `userId` and `walletId` null for everybody's. */
-export interface DownloadSource {
-  /** A new one for each page: no connection is held while a slow client reads. */
+/** The rows of a download. `userId` and `walletId` are null for all users. */
+interface DownloadSource {
+  /** A new session for each page, so that a slow client holds no connection. */
   em: () => EntityManager;
   download: Download;
   userId: string | null;
   walletId: string | null;
 }
 
-/** The chunks of a table. Stops asking the database as soon as nobody asks for chunks. */
+/** The chunks of the table. A page is queried only when its chunk is read. */
 export function downloadText({ em, download, userId, walletId }: DownloadSource): AsyncGenerator<string> {
   const { table, format, usage, range, kinds } = download;
   if (table === 'usage') {
     const conditions = { ...usage, range, userId };
-    return pages(USAGE_COLUMNS, format, (after: UsagePlace | undefined) =>
+    return pages(USAGE_COLUMNS, format, (after: UsageCursor | undefined) =>
       usageLines(em(), conditions, { after, limit: PAGE_ROWS }),
     );
   }

@@ -1,12 +1,13 @@
+/** Downloads of the usage log and the ledger over HTTP: content, filters, access and streaming. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseDollars } from '@gateway/shared/money';
 import { pick, startTestApp } from '../../test/control/app.ts';
 import type { Browser, TestApp } from '../../test/control/app.ts';
 import { addNode, reported } from '../../test/money-fixture.ts';
-import { SYSTEM_ACTOR } from '../context.ts';
-import { newId } from '../ids.ts';
-import { createOrm } from '../orm.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import { SYSTEM_ACTOR } from '../graphql/context.ts';
+import { newId } from '../database/ids.ts';
+import { createOrm } from '../database/orm.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
 import { settle } from '../usage/settlement.service.ts';
 import { reclaimLease } from '../wallet/lease.end.ts';
 import { requestLease } from '../wallet/lease.service.ts';
@@ -44,7 +45,7 @@ describe('downloads', () => {
     return row?.id ?? '';
   }
 
-  /** Charges out of a lease, one after its end, and one that the wallet cannot pay any more. */
+  /** Settles charges of a lease, charges after its end, and one that the wallet cannot pay. */
   async function spend(userId: string, keyId: string): Promise<void> {
     const walletId = await walletOf(userId);
     const movement = { walletId, actor: SYSTEM_ACTOR, description: 'test' };
@@ -62,16 +63,16 @@ describe('downloads', () => {
     });
     const [nodeId, journalId] = [newId('nod'), `jnl_${walletId}`];
     await addNode(em(), { nodeId, journalId });
-    const wish = { nodeId, journalId, walletId, keyId: null, need: PRICE };
+    const request = { nodeId, journalId, walletId, keyId: null, need: PRICE };
     const all = 11n * PRICE;
-    const lease = await requestLease(em(), { ...wish, requestNo: 1, waiting: all, want: all });
+    const lease = await requestLease(em(), { ...request, requestNo: 1, waiting: all, want: all });
     const charge = (seq: number) =>
       reported({ journalId, leaseId: lease.id, walletId, keyId, seq, cost: PRICE, modelName: 'a,b\n"c"' });
     const node = { ...SYSTEM_ACTOR, kind: 'NODE' as const, id: nodeId };
     await settle(em(), { node, records: [1, 2, 3, 4, 5, 6, 7].map(charge) });
     await query(em(), sql`update wallet_lease set state = 'ORPHANED' where id = ${lease.id}`);
     await reclaimLease(em(), lease.id);
-    await requestLease(em(), { ...wish, requestNo: 2, waiting: PRICE, want: PRICE });
+    await requestLease(em(), { ...request, requestNo: 2, waiting: PRICE, want: PRICE });
     await settle(em(), { node, records: [8, 9, 10, 11].map(charge) });
   }
 
@@ -89,7 +90,7 @@ describe('downloads', () => {
   const sum = (rows: Record<string, string>[], column: string): bigint =>
     rows.reduce((total, row) => total + (parseDollars(row[column] ?? '') ?? 0n), 0n);
 
-  it('of usage and of the ledger agree to the micro-dollar with each other and with the wallet', async () => {
+  it('of usage and ledger agree with each other and with the balance to the micro-USD', async () => {
     const usage = await lines('usage.jsonl');
     const ledger = await lines('ledger.jsonl');
     const paid = usage.filter((row) => row['settlement'] === 'LEASE' || row['settlement'] === 'WALLET');
@@ -112,7 +113,7 @@ describe('downloads', () => {
     expect(sum(newest, 'balance_after')).toBe(parseDollars(balance));
   });
 
-  it('as CSV hold the same lines, with names that no spreadsheet runs', async () => {
+  it('as CSV contain the same rows, and no formula for spreadsheets', async () => {
     const answer = await get('usage.csv');
     expect(answer.headers.get('content-type')).toMatch(/^text\/csv/);
     expect(answer.headers.get('content-disposition')).toBe('attachment; filename="usage.csv"');
@@ -123,7 +124,7 @@ describe('downloads', () => {
     expect(text).toContain(',"a,b\n""c""",');
   });
 
-  it('take the filters of the lists', async () => {
+  it('support the filters of the lists', async () => {
     const [first] = await lines('usage.jsonl');
     const of = async (query: string) => (await lines(`usage.jsonl?${query}`)).length;
     expect(await of(`request=${first?.['request_id']}`)).toBe(1);
@@ -134,7 +135,7 @@ describe('downloads', () => {
     expect((await get('usage.csv?statsu=FAILED')).status).toBe(400);
   });
 
-  it('show nobody the lines of others, but all of them to administrators', async () => {
+  it('contain rows of other users for administrators only', async () => {
     expect((await get('usage.csv', null)).status).toBe(401);
     for (const path of ['usage.csv', 'ledger.csv'])
       for (const user of ['all', ownerId])
@@ -148,7 +149,7 @@ describe('downloads', () => {
     expect((await lines('ledger.jsonl?user=all&kind=USAGE', admin)).length).toBeGreaterThan(2);
   });
 
-  it('open to access tokens with the scope alone', async () => {
+  it('are allowed for access tokens with the required scope only', async () => {
     const status = async (scopes: string, path: string): Promise<number> => {
       const made = await owner.send(
         `mutation { accessTokenCreate(input: { name: "t", scopes: [${scopes}], expiresInDays: 1 }) {
@@ -163,7 +164,7 @@ describe('downloads', () => {
     expect(await status('KEYS_READ', 'usage.csv')).toBe(403);
   });
 
-  it('are found by links of the API', async () => {
+  it('are linked by usageExport and ledgerExport', async () => {
     const answer = await owner.send(
       `{ usageExport(format: JSONL, filter: { statuses: [FAILED] }) { downloadUrl }
         ledgerExport(format: CSV, filter: { kinds: [USAGE] }) { downloadUrl } }`,
@@ -176,7 +177,7 @@ describe('downloads', () => {
     );
   });
 
-  it('read a page for each that is written, and stop when the client leaves', async () => {
+  it('query a page only when it is read, and stop when the client disconnects', async () => {
     await addRows(20_000);
     let reads = 0;
     const counted = () => {

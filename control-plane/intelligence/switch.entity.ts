@@ -1,7 +1,7 @@
-/** The row of a switch of Personal Intelligence. No row means off. */
+/** Database row of a switch of Personal Intelligence. No row means off. */
 import { defineEntity, p } from '@mikro-orm/core';
 
-/** What the Playground may learn from chats, each kind with a switch of its own. */
+/** Kinds of information that the Playground may learn from chats. Each has its own switch. */
 export const PERSONAL_KINDS = [
   'DURABLE_ROUTINE',
   'PREFERENCE_PROFILE',

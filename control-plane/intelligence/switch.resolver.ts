@@ -1,10 +1,10 @@
-/** The switches of Personal Intelligence on the API: nobody but the user sees or turns them. */
+/** GraphQL operations of the switches of Personal Intelligence. Only the user can read and change them. */
 import 'reflect-metadata';
 import { Arg, Ctx, FieldResolver, Mutation, Resolver, Root, Subscription } from 'type-graphql';
 import { User } from '../accounts/user.type.ts';
-import { Authorized, viewerOf } from '../context.ts';
-import type { Context } from '../context.ts';
-import { outcome, requestError } from '../errors.ts';
+import { Authorized, viewerOf } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { outcome, requestError } from '../graphql/errors.ts';
 import { setSwitch, switchesOf } from './switch.service.ts';
 import { PersonalIntelligence, PersonalIntelligencePayload, PersonalSwitchInput } from './switch.type.ts';
 
@@ -12,17 +12,17 @@ import { PersonalIntelligence, PersonalIntelligencePayload, PersonalSwitchInput 
 @Resolver(() => User)
 export class PersonalIntelligenceResolver {
   @FieldResolver(() => PersonalIntelligence, {
-    description: 'Personal Intelligence; for the user alone, administrators are refused.',
+    description: 'Personal Intelligence of the user. Only the user may read it; administrators may not.',
   })
   personalIntelligence(@Root() user: User, @Ctx() context: Context): Promise<PersonalIntelligence> {
     if (user.id !== viewerOf(context).id)
-      throw requestError('FORBIDDEN', 'Personal Intelligence is for its user alone.');
+      throw requestError('FORBIDDEN', 'Only the user may read their Personal Intelligence settings.');
     return personalIntelligenceOf(context, user.id);
   }
 
   @Authorized('USER')
   @Mutation(() => PersonalIntelligencePayload, {
-    description: 'Turns a switch. With the last one off, nothing more of the Playground is stored.',
+    description: 'Turns a switch on or off. While all are off, no chats of the Playground are stored.',
   })
   personalSwitchSet(
     @Ctx() context: Context,
@@ -39,7 +39,7 @@ export class PersonalIntelligenceResolver {
   @Subscription(() => PersonalIntelligence, {
     topics: 'personalIntelligenceUpdated',
     topicId: ({ context }: { context: Context }) => viewerOf(context).id,
-    description: "The caller's switches whenever one is turned, in whichever browser.",
+    description: "The caller's switches, whenever one of them is changed in any browser.",
   })
   personalIntelligenceUpdated(@Ctx() context: Context): Promise<PersonalIntelligence> {
     return personalIntelligenceOf(context, viewerOf(context).id);

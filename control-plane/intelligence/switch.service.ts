@@ -1,17 +1,19 @@
-/** The four switches of Personal Intelligence; chats are stored while at least one of them is on. */
+/** Reads and changes the four switches of Personal Intelligence. Chats are stored while one of them is on. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { publish } from '../events.ts';
-import { inTransaction, query, queryOne, sql } from '../sql.ts';
+import { publish } from '../database/events.ts';
+import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
 import { PERSONAL_KINDS, PersonalSwitchSchema } from './switch.entity.ts';
 import type { PersonalKind } from './switch.entity.ts';
 
+/** A switch as its user sees it. */
 export interface SwitchView {
   kind: PersonalKind;
   enabled: boolean;
+  /** Null if it was never changed. */
   changedAt: Date | null;
 }
 
-/** All four switches of a user in a fixed order; those never touched are off. */
+/** The four switches of a user in a fixed order. A switch is off until it is turned on. */
 export async function switchesOf(em: EntityManager, userId: string): Promise<SwitchView[]> {
   const rows = await em.find(PersonalSwitchSchema, { userId }, { refresh: true });
   return PERSONAL_KINDS.map((kind) => {
@@ -20,7 +22,7 @@ export async function switchesOf(em: EntityManager, userId: string): Promise<Swi
   });
 }
 
-/** Whether chats of this user may be stored now. */
+/** Whether chats of this user are stored now: whether any switch is on. */
 export async function isStoring(em: EntityManager, userId: string): Promise<boolean> {
   const on = await queryOne(
     em,
@@ -29,7 +31,7 @@ export async function isStoring(em: EntityManager, userId: string): Promise<bool
   return on !== undefined;
 }
 
-/** Turns a switch; it holds from the next message on. Repeats are harmless. */
+/** Turns a switch on or off, from the next message, and publishes it. Repeating it changes nothing. */
 export async function setSwitch(
   em: EntityManager,
   userId: string,

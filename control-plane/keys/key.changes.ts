@@ -1,42 +1,52 @@
-/**
- * How a key is changed: locked, written, and told to its owner's pages and to the nodes in one transaction.
- */
+/** Steps of every change of a key: lock it, save it, and publish it to its owner's pages and to the nodes. */
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { modelsById } from '../catalog/catalog.service.ts';
-import { announce } from '../config-log.ts';
-import { UserFailure } from '../errors.ts';
-import { publish } from '../events.ts';
+import { announce } from '../database/config-log.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { publish } from '../database/events.ts';
 import { freezesAll } from '../pools/pool.queries.ts';
 import { KeySchema } from './key.entity.ts';
 import type { DisabledReason, KeyRow } from './key.entity.ts';
 import { keyRecord } from './key.record.ts';
 
-/** A key disabled for one of these stays disabled. */
-export const FINAL: ReadonlySet<DisabledReason | null> = new Set<DisabledReason | null>([
+/** Reasons after which a key stays disabled permanently. */
+const FINAL_REASONS: ReadonlySet<DisabledReason | null> = new Set<DisabledReason | null>([
   'LEAKED',
   'REVOKED',
 ]);
 
-/** The owner's own key, locked until the transaction ends. Throws NOT_FOUND for another's, as for none. */
-export async function lockKey(em: EntityManager, ownerId: string, id: string): Promise<KeyRow> {
-  const key = await em.findOne(KeySchema, { id, ownerId }, { lockMode: LockMode.PESSIMISTIC_WRITE });
-  if (!key) throw notFound();
-  return key;
+/** Whether the key is disabled permanently. */
+export function isFinal({ disabledReason }: Pick<KeyRow, 'disabledReason'>): boolean {
+  return FINAL_REASONS.has(disabledReason ?? null);
 }
 
-/** Disables a key, its open rotation too. Returns the revision. */
-export async function disable(em: EntityManager, key: KeyRow, reason: DisabledReason): Promise<number> {
-  Object.assign(key, { state: 'DISABLED', disabledReason: reason, rotationGraceSeconds: null });
-  if (FINAL.has(reason)) Object.assign(key, { previousDigest: null, previousUntil: null });
-  return changed(em, key);
+/** Throws CONFLICT if the key is disabled permanently. */
+export function checkNotFinal(key: KeyRow): void {
+  if (isFinal(key)) throw keyConflict('This key is disabled permanently. Create a new one.');
 }
 
 /**
- * Writes the key, tells its owner's pages and the nodes. Returns the revision, 0 for a key that nodes need
- * not know.
+ * The key of this owner, locked until the transaction ends. Throws NOT_FOUND, also for another user's key.
  */
-export async function changed(em: EntityManager, key: KeyRow): Promise<number> {
+export async function lockKey(em: EntityManager, ownerId: string, id: string): Promise<KeyRow> {
+  const key = await em.findOne(KeySchema, { id, ownerId }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  if (!key) throw unknownKey();
+  return key;
+}
+
+/** Disables a key and cancels its rotation. Returns the configuration revision. */
+export async function disable(em: EntityManager, key: KeyRow, reason: DisabledReason): Promise<number> {
+  Object.assign(key, { state: 'DISABLED', disabledReason: reason, rotationGraceSeconds: null });
+  if (FINAL_REASONS.has(reason)) Object.assign(key, { previousDigest: null, previousUntil: null });
+  return saveKey(em, key);
+}
+
+/**
+ * Saves the key and publishes it to its owner's pages and to the nodes. Returns the configuration revision; 0
+ * for a key without a secret, which nodes do not get.
+ */
+export async function saveKey(em: EntityManager, key: KeyRow): Promise<number> {
   await em.flush();
   await publish(em, 'apiKeyUpdated', { audience: key.ownerId, id: key.id });
   const models = key.allowedModelIds ? await modelsById(em, key.allowedModelIds) : null;
@@ -44,25 +54,33 @@ export async function changed(em: EntityManager, key: KeyRow): Promise<number> {
   return record ? announce(em, { upsert: [record] }) : 0;
 }
 
-/** The ids themselves. Throws NOT_FOUND unless each names a model, and one of the pool where there is one. */
-export async function existing(
+/** Returns `ids`. Throws NOT_FOUND if one of them is no model, or no model of the pool if one is given. */
+export async function checkModelsExist(
   em: EntityManager,
   ids: string[] | null,
   poolId?: string | null,
 ): Promise<string[] | null> {
   if (ids && (await modelsById(em, ids)).length !== ids.length)
-    throw new UserFailure('NOT_FOUND', 'One of these models does not exist.', 'allowedModelIds');
+    throw new UserFailure(
+      'NOT_FOUND',
+      'One of these models does not exist. Reload the list.',
+      'allowedModelIds',
+    );
   if (ids && poolId && !(await freezesAll(em, poolId, ids)))
-    throw new UserFailure('NOT_FOUND', 'The pool does not have one of these models.', 'allowedModelIds');
+    throw new UserFailure(
+      'NOT_FOUND',
+      'One of these models is not in the pool. Remove it.',
+      'allowedModelIds',
+    );
   return ids;
 }
 
-/** What is said of a key that does not exist or belongs to somebody else. */
-export function notFound(): UserFailure {
-  return new UserFailure('NOT_FOUND', 'There is no such key.', 'id');
+/** The failure for a key that does not exist or belongs to somebody else. */
+export function unknownKey(): UserFailure {
+  return new UserFailure('NOT_FOUND', 'Unknown key. Reload your keys.', 'id');
 }
 
-/** What is said when the key's state does not allow it. */
-export function conflict(message: string): UserFailure {
+/** The failure for a change that the key's state does not allow. */
+export function keyConflict(message: string): UserFailure {
   return new UserFailure('CONFLICT', message, 'id');
 }

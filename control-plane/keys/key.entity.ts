@@ -1,4 +1,4 @@
-/** The row of an API key: digests and rules, never a secret. */
+/** Database row of an API key. It holds digests of the secrets, never a secret. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
 import type { Group } from '@gateway/shared/catalog';
@@ -28,20 +28,20 @@ export const KeySchema = defineEntity({
     digest: p.text().nullable(),
     prefix: p.text().nullable(),
     suffix: p.text().nullable(),
-    /** The secret that a rotation replaced, good until `previousUntil`. */
+    /** Digest of the secret that a rotation replaced; it works until `previousUntil`. */
     previousDigest: p.text().nullable(),
     previousSuffix: p.text().nullable(),
     previousUntil: p.datetime().nullable(),
-    /** Set while a rotation waits for its reveal: how long the old secret lives after it, in seconds. */
+    /** Set while a rotation waits for its reveal: how long the old secret works afterwards, in seconds. */
     rotationGraceSeconds: p.integer().nullable(),
     allowedModelIds: p.array<string>().nullable(),
     allowedIps: p.array<string>(),
     poolId: p.text().nullable(),
-    /** Whether its pool is past its end now: computed when the key is read, undefined for a new one. */
+    /** Whether the key's pool has ended. Computed when the key is read; undefined for a new key. */
     poolEnded: p
       .boolean()
       .formula(({ poolId }) => `exists (select from pools where id = ${poolId} and ends_at <= now())`),
-    /** Micro-USD a month. */
+    /** Micro-USD per calendar month (UTC). */
     spendLimit: p.bigint('bigint').nullable(),
     expiresAt: p.datetime().nullable(),
     createdAt: p.datetime().onCreate(() => new Date()),

@@ -1,81 +1,83 @@
-/** Fields of a key that are computed when asked for. */
+/** GraphQL fields of a key that are computed when they are requested. */
 import 'reflect-metadata';
 import { Args, ArgsType, Ctx, Field, FieldResolver, Resolver, Root } from 'type-graphql';
 import { formatRatio } from '@gateway/shared/money';
 import { User } from '../accounts/user.type.ts';
 import { CatalogModel } from '../catalog/catalog.type.ts';
-import type { Context } from '../context.ts';
-import { requestError, UserFailure } from '../errors.ts';
-import { DateRange } from '../inputs.ts';
+import type { Context } from '../graphql/context.ts';
+import { requestError, UserFailure } from '../graphql/errors.ts';
+import { DateRange } from '../graphql/inputs.ts';
 import { modelsByIds, ratiosForAll, usersById } from '../lookups.ts';
-import { DateTime, Decimal, Money } from '../scalars.ts';
+import { DateTime, Decimal, Money } from '../graphql/scalars.ts';
 import type { Summary } from '../usage/summary.service.ts';
 import { UsageBucket, UsageSummary } from '../usage/usage.types.ts';
 import type { DisabledReason, KeyRow, KeyState } from './key.entity.ts';
-import { graceOf } from './key.grace.ts';
-import { reasonOf } from './key.record.ts';
+import { gracePeriodEnd } from './key.grace-period.ts';
+import { currentDisabledReason } from './key.record.ts';
 import {
   oldSecretUsesOfKeys,
   spendsOfKeys,
   summariesByKey,
   summaryKey,
   totalsBeforeByKey,
-  usesOfKeys,
-} from './key.use.ts';
+  lastUsesOfKeys,
+} from './key.usage.ts';
 import { ApiKey, ApiKeyState, KeyDisabledReason, KeyRotation } from './key.type.ts';
 
-/** What a summary of a key is about. */
+/** Arguments of a key's usage summary. */
 @ArgsType()
 export class KeySummaryArguments {
-  @Field(() => DateRange, { description: 'The span, at most 400 days.' })
+  @Field(() => DateRange, { description: 'The time range, at most 400 days.' })
   range!: DateRange;
 
   @Field(() => UsageBucket, { nullable: true, description: 'Width of the points of `series`.' })
   bucket?: UsageBucket | null;
 }
 
-/** What is not a column of the key, or not as it stands there. */
+/** Fields of a key that are not columns, or whose value differs from the column. */
 @Resolver(() => ApiKey)
 export class KeyFields {
-  @FieldResolver(() => String, { description: 'sk- plus the first 4 characters; empty before the reveal.' })
+  @FieldResolver(() => String, {
+    description: 'sk- and the first 4 characters of the secret; empty before the reveal.',
+  })
   prefix(@Root() key: KeyRow): string {
     return key.prefix ?? '';
   }
 
-  @FieldResolver(() => String, { description: 'Last 4 characters; empty before the reveal.' })
+  @FieldResolver(() => String, { description: 'Last 4 characters of the secret; empty before the reveal.' })
   suffix(@Root() key: KeyRow): string {
     return key.suffix ?? '';
   }
 
-  @FieldResolver(() => ApiKeyState, { description: 'Whether it authenticates now.' })
+  @FieldResolver(() => ApiKeyState, { description: 'Whether the key works now.' })
   state(@Root() key: KeyRow): KeyState {
-    return reasonOf(key, new Date()) === null ? 'ENABLED' : 'DISABLED';
+    return currentDisabledReason(key, new Date()) === null ? 'ENABLED' : 'DISABLED';
   }
 
   @FieldResolver(() => KeyDisabledReason, {
     nullable: true,
-    description: 'Why it does not authenticate; null while it does.',
+    description: 'Why the key does not work; null if it works.',
   })
   disabledReason(@Root() key: KeyRow): DisabledReason | null {
-    return reasonOf(key, new Date());
+    return currentDisabledReason(key, new Date());
   }
 
-  @FieldResolver(() => Decimal, { description: 'The ratio of its group.' })
+  @FieldResolver(() => Decimal, { description: "Price ratio of the key's billing group." })
   async groupRatio(@Root() key: KeyRow, @Ctx() context: Context): Promise<string> {
     const ratios = await context.batches.load(ratiosForAll, '');
     const ratio = ratios?.find((row) => row.name === key.group);
-    if (!ratio) throw new Error(`The group ${key.group} has no ratio.`);
+    if (!ratio) throw new Error(`The billing group ${key.group} has no ratio. Set one in the console.`);
     return formatRatio(ratio.ratio);
   }
 
-  @FieldResolver(() => User, { nullable: true, description: 'Whose key it is.' })
+  @FieldResolver(() => User, { nullable: true, description: 'Owner of the key.' })
   async owner(@Root() key: KeyRow, @Ctx() context: Context): Promise<User | null> {
     return (await context.batches.load(usersById, key.ownerId)) ?? null;
   }
 
   @FieldResolver(() => [CatalogModel], {
     nullable: true,
-    description: 'The only models it may use; null means all of its group.',
+    description: 'Models that the key may use; null for all.',
   })
   async allowedModels(@Root() key: KeyRow, @Ctx() context: Context): Promise<CatalogModel[] | null> {
     if (!key.allowedModelIds) return null;
@@ -83,66 +85,71 @@ export class KeyFields {
     return (await Promise.all(models)).filter((model) => model !== undefined);
   }
 
-  @FieldResolver(() => DateTime, { nullable: true, description: 'Last request that a node reported.' })
+  @FieldResolver(() => DateTime, {
+    nullable: true,
+    description: 'Time of the last request that a node reported.',
+  })
   async lastUsedAt(@Root() key: KeyRow, @Ctx() context: Context): Promise<Date | null> {
-    return (await context.batches.load(usesOfKeys, key.id))?.lastUsedAt ?? null;
+    return (await context.batches.load(lastUsesOfKeys, key.id))?.lastUsedAt ?? null;
   }
 
-  @FieldResolver(() => String, { nullable: true, description: 'The address that request came from.' })
+  @FieldResolver(() => String, { nullable: true, description: 'Client IP of the last request.' })
   async lastUsedIp(@Root() key: KeyRow, @Ctx() context: Context): Promise<string | null> {
-    return (await context.batches.load(usesOfKeys, key.id))?.lastUsedIp ?? null;
+    return (await context.batches.load(lastUsesOfKeys, key.id))?.lastUsedIp ?? null;
   }
 
-  @FieldResolver(() => Money, { description: 'What it spent in this calendar month (UTC).' })
+  @FieldResolver(() => Money, { description: 'Spend in this calendar month (UTC).' })
   async spentThisMonth(@Root() key: KeyRow, @Ctx() context: Context): Promise<bigint> {
     return (await context.batches.load(spendsOfKeys, key.id)) ?? 0n;
   }
 
-  @FieldResolver(() => UsageSummary, { description: 'Sums over its requests, and points for a small chart.' })
+  @FieldResolver(() => UsageSummary, {
+    description: 'Totals of the requests with this key, and a series for a chart.',
+  })
   async usageSummary(
     @Root() key: KeyRow,
     @Ctx() context: Context,
     @Args(() => KeySummaryArguments) { range, bucket }: KeySummaryArguments,
   ): Promise<Summary> {
     try {
-      const asked = summaryKey(key.id, { range, bucket: bucket ?? null });
-      const summary = await context.batches.load(summariesByKey, asked);
-      if (!summary) throw new Error(`The key ${key.id} has no summary.`);
-      return { ...summary, before: () => context.batches.load(totalsBeforeByKey, asked) };
+      const batchKey = summaryKey(key.id, { range, bucket: bucket ?? null });
+      const summary = await context.batches.load(summariesByKey, batchKey);
+      if (!summary) throw new Error(`No summary was loaded for the key ${key.id}.`);
+      return { ...summary, before: () => context.batches.load(totalsBeforeByKey, batchKey) };
     } catch (error) {
       if (error instanceof UserFailure) throw requestError('BAD_USER_INPUT', error.message);
       throw error;
     }
   }
 
-  @FieldResolver(() => KeyRotation, { nullable: true, description: 'A rotation that is under way.' })
+  @FieldResolver(() => KeyRotation, { nullable: true, description: 'The rotation in progress, if any.' })
   rotation(@Root() key: KeyRow): KeyRotation | null {
     const keyId = key.id;
     if (typeof key.rotationGraceSeconds === 'number') {
       return { keyId, pendingReveal: true, previousSuffix: key.suffix ?? '', graceEndsAt: null };
     }
-    const until = graceOf(key, new Date());
+    const until = gracePeriodEnd(key, new Date());
     return until
       ? { keyId, pendingReveal: false, previousSuffix: key.previousSuffix ?? '', graceEndsAt: until }
       : null;
   }
 }
 
-/** What of a rotation is looked up where somebody asks for it. */
+/** The field of a rotation that needs a query. */
 @Resolver(() => KeyRotation)
 export class RotationFields {
   @FieldResolver(() => DateTime, {
     nullable: true,
     description:
-      'Last request with the old secret; once the new one is revealed, only those since then count. ' +
-      'Null for none: nobody would miss it.',
+      'Time of the last request with the old secret; after the reveal of the new one, only requests since ' +
+      'then count. Null if there was none, so the old secret seems unused.',
   })
   async previousLastUsedAt(
     @Root() { keyId, pendingReveal }: KeyRotation,
     @Ctx() { batches }: Context,
   ): Promise<Date | null> {
-    // Until the reveal there is no other secret: every request comes with the old one.
-    if (pendingReveal) return (await batches.load(usesOfKeys, keyId))?.lastUsedAt ?? null;
+    // Before the reveal the old secret is the only one, so every request used it.
+    if (pendingReveal) return (await batches.load(lastUsesOfKeys, keyId))?.lastUsedAt ?? null;
     return (await batches.load(oldSecretUsesOfKeys, keyId)) ?? null;
   }
 }

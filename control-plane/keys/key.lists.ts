@@ -1,8 +1,8 @@
-/** Lists of keys: a user's own, and all of them for administrators. */
+/** GraphQL lists of keys: of one user, and of all users for administrators, who can disable them. */
 import 'reflect-metadata';
 import { Arg, Args, ArgsType, Ctx, Field, FieldResolver, Mutation, Resolver, Root } from 'type-graphql';
 import { User } from '../accounts/user.type.ts';
-import { AdminQuery } from '../admin-query.ts';
+import { AdminQuery } from '../graphql/admin-query.ts';
 import { audit } from '../audit/audit.service.ts';
 import {
   connectionFrom,
@@ -11,60 +11,56 @@ import {
   LongPageArguments,
   PageArguments,
   pageSize,
-} from '../connections.ts';
-import type { Connection } from '../connections.ts';
-import { actorOf, Authorized } from '../context.ts';
-import type { Context } from '../context.ts';
-import { outcome } from '../errors.ts';
-import { AdminReasonInput } from '../inputs.ts';
-import { inTransaction } from '../sql.ts';
-import { countKeys, findKeys, placesOfKeys } from './key.queries.ts';
+} from '../graphql/connections.ts';
+import type { Connection } from '../graphql/connections.ts';
+import { actorOf, Authorized } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { outcome } from '../graphql/errors.ts';
+import { AdminReasonInput } from '../graphql/inputs.ts';
+import { inTransaction } from '../database/sql.ts';
+import { countKeys, findKeys, sortValuesOfKeys } from './key.queries.ts';
 import type { KeyQuery } from './key.queries.ts';
 import { disableAnyKey } from './key.service.ts';
 import { ApiKey, ApiKeyConnection, ApiKeyFilter, ApiKeyOrder, ApiKeyPayload } from './key.type.ts';
 
-/** Page, filter and order of a user's keys. */
+/** Arguments of the list of a user's keys: page, filter, order. */
 @ArgsType()
 export class KeyListArguments extends PageArguments {
-  @Field(() => ApiKeyFilter, { nullable: true, description: 'Which ones.' })
+  @Field(() => ApiKeyFilter, { nullable: true, description: 'Only keys that match.' })
   filter?: ApiKeyFilter | null;
 
-  @Field(() => ApiKeyOrder, { nullable: true, description: 'Newest first unless given.' })
+  @Field(() => ApiKeyOrder, { nullable: true, description: 'Order; newest first by default.' })
   orderBy?: ApiKeyOrder | null;
 }
 
-/** The keys of a user. */
+/** The list of a user's keys. */
 @Resolver(() => User)
 export class UserKeysResolver {
   @FieldResolver(() => ApiKeyConnection, { description: "The user's keys." })
   apiKeys(
     @Root() user: User,
     @Ctx() context: Context,
-    @Args(() => KeyListArguments) wanted: KeyListArguments,
+    @Args(() => KeyListArguments) list: KeyListArguments,
   ): Promise<Connection<ApiKey>> {
-    return listKeys(context, Object.assign({}, wanted.filter, { ownerId: user.id }), wanted);
+    return listKeys(context, Object.assign({}, list.filter, { ownerId: user.id }), list);
   }
 }
 
-/** All keys, for administrators. */
+/** The list of all keys for administrators, and the mutation that disables any key. */
 @Resolver(() => AdminQuery)
 export class AdminKeysResolver {
   @FieldResolver(() => ApiKeyConnection, { description: 'Keys of all users.' })
   apiKeys(
     @Ctx() context: Context,
     @Args(() => AdminKeyPage) page: AdminKeyPage,
-    @Args(() => AdminKeyArguments) wanted: AdminKeyArguments,
+    @Args(() => AdminKeyArguments) { filter, secret }: AdminKeyArguments,
   ): Promise<Connection<ApiKey>> {
-    return listKeys(
-      context,
-      Object.assign({}, wanted.filter, { ownerId: null, secret: wanted.secret }),
-      page,
-    );
+    return listKeys(context, Object.assign({}, filter, { ownerId: null, secret }), page);
   }
 
   @Authorized('ADMIN')
   @Mutation(() => ApiKeyPayload, {
-    description: "Disables any user's key; its owner cannot enable it again.",
+    description: "Disables any user's key. Its owner cannot enable it again.",
   })
   adminApiKeyDisable(
     @Ctx() context: Context,
@@ -85,47 +81,47 @@ export class AdminKeysResolver {
   }
 }
 
-/** Page and order of all keys. */
+/** Arguments of the list of all keys: page and order. */
 @ArgsType()
 export class AdminKeyPage extends LongPageArguments {
-  @Field(() => ApiKeyOrder, { nullable: true, description: 'Newest first unless given.' })
+  @Field(() => ApiKeyOrder, { nullable: true, description: 'Order; newest first by default.' })
   orderBy?: ApiKeyOrder | null;
 }
 
-/** Filter of all keys. */
+/** Arguments of the list of all keys: filters. */
 @ArgsType()
 export class AdminKeyArguments {
-  @Field(() => ApiKeyFilter, { nullable: true, description: 'Which ones.' })
+  @Field(() => ApiKeyFilter, { nullable: true, description: 'Only keys that match.' })
   filter?: ApiKeyFilter | null;
 
   @Field(() => String, {
     nullable: true,
-    description: 'Finds a leaked key by its full value; compared by hash, never logged.',
+    description: 'The full secret of a leaked key. It is compared by its hash and never logged.',
   })
   secret?: string | null;
 }
 
-/** A page of keys. The caller says whose: null for every owner is for administrators alone. */
+/** A page of keys. The caller checks access: `ownerId` null, for all owners, is for administrators only. */
 export async function listKeys(
   context: Context,
-  wanted: KeyQuery,
+  filter: KeyQuery,
   page: { first: number; after?: string | null; orderBy?: ApiKeyOrder | null },
 ): Promise<Connection<ApiKey>> {
   const first = pageSize(page.first);
   const order = page.orderBy?.field ?? 'CREATED_AT';
   const descending = (page.orderBy?.direction ?? 'DESC') === 'DESC';
-  const rows = await findKeys(context.em, wanted, {
+  const rows = await findKeys(context.em, filter, {
     after: decodeCursor(page.after, 2),
     limit: first + 1,
     order,
     descending,
   });
-  const places = await placesOfKeys(context.em, rows, order);
+  const sortValues = await sortValuesOfKeys(context.em, rows, order);
   return connectionFrom(rows, {
     first,
     after: page.after,
-    totalCount: () => countKeys(context.em, wanted),
-    cursor: (row) => encodeCursor([places.get(row.id) ?? '', row.id]),
+    totalCount: () => countKeys(context.em, filter),
+    cursor: (row) => encodeCursor([sortValues.get(row.id) ?? '', row.id]),
     node: (row): ApiKey => row,
   });
 }

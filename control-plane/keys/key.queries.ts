@@ -1,33 +1,38 @@
-/** Reading keys: lists with filters, and how a key is being used. */
+/** Reads keys: filtered and sorted lists, counts, and single keys. */
 import { raw } from '@mikro-orm/postgresql';
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import type { Group } from '@gateway/shared/catalog';
 import { digestOf } from '@gateway/shared/secrets';
-import { query } from '../sql.ts';
+import { query } from '../database/sql.ts';
 import { KeySchema } from './key.entity.ts';
 import type { KeyRow, KeyState } from './key.entity.ts';
 
+/** Filters of a list of keys. */
 export interface KeyQuery {
-  /** Null for every owner: administrators only. */
+  /** Null for all owners, which only administrators may see. */
   ownerId: string | null;
   search?: string | null;
   states?: KeyState[] | null;
   groups?: Group[] | null;
   poolId?: string | null;
   mainDomainOnly?: boolean | null;
-  /** Finds the key that this secret is, or was before a rotation. */
+  /** Finds the key with this current or previous secret. */
   secret?: string | null;
 }
 
 export type KeyOrder = 'CREATED_AT' | 'NAME' | 'LAST_USED_AT' | 'SPEND';
+/** A page of a list of keys. */
 export interface KeyPage {
+  /** Decoded cursor: sort value and id of the last key of the previous page. */
   after: (string | number | null)[] | undefined;
   limit: number;
   order: KeyOrder;
   descending: boolean;
 }
 
-/** What keys are sorted by before their ids; ids alone say when keys were made. */
+/**
+ * Sort expression of each order, applied before the id. CREATED_AT needs none, because ids grow with time.
+ */
 const SORTED_BY: Record<KeyOrder, ((alias: string) => string) | 'name' | null> = {
   CREATED_AT: null,
   NAME: 'name',
@@ -39,14 +44,14 @@ const SORTED_BY: Record<KeyOrder, ((alias: string) => string) | 'name' | null> =
       and month = date_trunc('month', transaction_timestamp(), 'UTC')), 0)`,
 };
 
-/** Keys in the order asked for, after the place of a cursor. */
-export function findKeys(em: EntityManager, wanted: KeyQuery, page: KeyPage): Promise<KeyRow[]> {
+/** A page of keys that match the filter, in the requested order. */
+export function findKeys(em: EntityManager, filter: KeyQuery, page: KeyPage): Promise<KeyRow[]> {
   const direction = page.descending ? 'desc' : 'asc';
   const beyond = page.descending ? '$lt' : '$gt';
   const sort = SORTED_BY[page.order];
-  // A fragment of SQL stands for one place of one query.
+  // A raw SQL fragment may be used only once, so each use gets its own.
   const column = (): string => (typeof sort === 'function' ? raw(sort) : 'name');
-  const where: FilterQuery<KeyRow>[] = [conditionOf(wanted)];
+  const where: FilterQuery<KeyRow>[] = [conditionOf(filter)];
   const [value, id] = page.after ?? [];
   if (value !== undefined && typeof id === 'string') {
     where.push(
@@ -60,8 +65,8 @@ export function findKeys(em: EntityManager, wanted: KeyQuery, page: KeyPage): Pr
   return em.find(KeySchema, { $and: where }, { orderBy, limit: page.limit });
 }
 
-/** What each key is sorted by, as a cursor says it. */
-export async function placesOfKeys(
+/** Sort value of each key, for its cursor. */
+export async function sortValuesOfKeys(
   em: EntityManager,
   keys: readonly KeyRow[],
   order: KeyOrder,
@@ -69,23 +74,23 @@ export async function placesOfKeys(
   const sort = SORTED_BY[order];
   if (typeof sort !== 'function')
     return new Map(keys.map((key) => [key.id, order === 'NAME' ? key.name : '']));
-  const text = `select k.id, (${sort('k')})::text as place from api_key k where k.id = any($1::text[])`;
-  const rows = await query<{ id: string; place: string }>(em, { text, values: [keys.map((key) => key.id)] });
-  return new Map(rows.map((row) => [row.id, Number(row.place)]));
+  const text = `select k.id, (${sort('k')})::text as value from api_key k where k.id = any($1::text[])`;
+  const rows = await query<{ id: string; value: string }>(em, { text, values: [keys.map((key) => key.id)] });
+  return new Map(rows.map((row) => [row.id, Number(row.value)]));
 }
 
-/** How many keys match. */
-export function countKeys(em: EntityManager, wanted: KeyQuery): Promise<number> {
-  return em.count(KeySchema, conditionOf(wanted));
+/** Number of keys that match the filter. */
+export function countKeys(em: EntityManager, filter: KeyQuery): Promise<number> {
+  return em.count(KeySchema, conditionOf(filter));
 }
 
-/** A key by its id, whoever owns it: the caller checks who asks. */
-export function anyKey(em: EntityManager, id: string): Promise<KeyRow | null> {
+/** The key with this id, of any owner. The caller checks access. */
+export function keyById(em: EntityManager, id: string): Promise<KeyRow | null> {
   return em.findOne(KeySchema, { id });
 }
 
-function conditionOf(wanted: KeyQuery): FilterQuery<KeyRow> {
-  const { ownerId, search, states, groups, poolId, mainDomainOnly, secret } = wanted;
+function conditionOf(filter: KeyQuery): FilterQuery<KeyRow> {
+  const { ownerId, search, states, groups, poolId, mainDomainOnly, secret } = filter;
   const text = search?.trim();
   const pattern = text ? `%${text.replace(/[\\%_]/g, '\\$&')}%` : undefined;
   const digest = secret ? digestOf(secret) : undefined;

@@ -1,11 +1,8 @@
-/** What nodes are told of a key. */
+/** The configuration record of a key for nodes, and the reason why a key does not work. */
 import type { KeyRecord } from '@gateway/shared/records';
 import type { DisabledReason, KeyRow } from './key.entity.ts';
 
-/**
- * The record of a key that has a secret; undefined for one that was never revealed, which nodes need not
- * know.
- */
+/** The record of a key; undefined if it was never revealed, because nodes do not need it then. */
 export function keyRecord(key: KeyRow, allowedModels: string[] | null): KeyRecord | undefined {
   if (!key.digest) return undefined;
   return {
@@ -27,8 +24,8 @@ export function keyRecord(key: KeyRow, allowedModels: string[] | null): KeyRecor
   };
 }
 
-/** Why the key does not work now, its own expiry and its pool's included; null while it works. */
-export function reasonOf(
+/** Why the key does not work at `now`, including its expiry and the end of its pool; null if it works. */
+export function currentDisabledReason(
   key: Pick<KeyRow, 'disabledReason' | 'expiresAt' | 'poolEnded'>,
   now: Date,
 ): DisabledReason | null {

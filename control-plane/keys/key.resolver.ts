@@ -1,14 +1,13 @@
-/** Keys on the API, for their owners. */
+/** GraphQL mutations and subscription with which owners manage their keys. */
 import 'reflect-metadata';
 import { Arg, Ctx, Mutation, Resolver, Root, Subscription } from 'type-graphql';
-import { waitForAcks } from '../config-log.ts';
-import { actorOf, Authorized, viewerOf } from '../context.ts';
-import type { Context } from '../context.ts';
-import { outcome, requestError } from '../errors.ts';
-import type { Event } from '../events.ts';
-import { IdInput } from '../inputs.ts';
-import { endGrace } from './key.grace.ts';
-import { anyKey } from './key.queries.ts';
+import { actorOf, Authorized, viewerOf } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { outcome, requestError } from '../graphql/errors.ts';
+import type { Event } from '../database/events.ts';
+import { IdInput } from '../graphql/inputs.ts';
+import { endGracePeriod } from './key.grace-period.ts';
+import { keyById } from './key.queries.ts';
 import {
   createKey,
   disableKey,
@@ -30,12 +29,12 @@ import {
   ApiKeyUpdateInput,
 } from './key.type.ts';
 
-/** What owners do with their keys. */
+/** Mutations of the caller's keys, and their updates. */
 @Resolver()
 export class KeyResolver {
   @Authorized('USER')
   @Mutation(() => ApiKeyCreatePayload, {
-    description: 'Makes a key without a secret; reveal it within 7 days to use it.',
+    description: 'Creates a key without a secret. Reveal it within 7 days to use it.',
   })
   apiKeyCreate(
     @Ctx() context: Context,
@@ -49,7 +48,7 @@ export class KeyResolver {
 
   @Authorized('USER')
   @Mutation(() => ApiKeyRevealPayload, {
-    description: 'Makes the secret of a new or rotated key and shows it, this once.',
+    description: 'Creates the secret of a new or rotated key and returns it, only once.',
   })
   apiKeyReveal(
     @Ctx() context: Context,
@@ -74,7 +73,7 @@ export class KeyResolver {
 
   @Authorized('USER')
   @Mutation(() => ApiKeyDisablePayload, {
-    description: 'Disables a key; waits up to one second for the nodes and says how many have applied it.',
+    description: 'Disables a key. Waits up to one second for nodes to apply it and returns how many have.',
   })
   apiKeyDisable(
     @Ctx() context: Context,
@@ -82,7 +81,7 @@ export class KeyResolver {
   ): Promise<ApiKeyDisablePayload> {
     return outcome({ apiKey: null, appliedNodes: 0, pendingNodeIds: [] }, async () => {
       const { key, revision } = await disableKey(context.em, viewerOf(context).id, input);
-      const { appliedNodes, pendingNodes } = await waitForAcks(revision);
+      const { appliedNodes, pendingNodes } = await context.nodeFeed.waitForAcks(revision);
       return { apiKey: key, appliedNodes, pendingNodeIds: pendingNodes };
     });
   }
@@ -100,7 +99,7 @@ export class KeyResolver {
 
   @Authorized('USER')
   @Mutation(() => ApiKeyCreatePayload, {
-    description: 'Opens a rotation; reveal the key to get the new secret.',
+    description: 'Starts a rotation. Reveal the key to get the new secret.',
   })
   apiKeyRotate(
     @Ctx() context: Context,
@@ -115,8 +114,8 @@ export class KeyResolver {
   @Authorized('USER')
   @Mutation(() => ApiKeyDisablePayload, {
     description:
-      'Ends the grace of a rotation: the old secret is refused from now on. Waits up to one second for the ' +
-      'nodes and says how many have applied it. Requests that were let in by it run to their end.',
+      'Ends the grace period of a rotation: nodes refuse the old secret in new requests. Waits up to one ' +
+      'second for nodes to apply it and returns how many have. Requests in progress continue.',
   })
   apiKeyGraceEnd(
     @Ctx() context: Context,
@@ -124,14 +123,14 @@ export class KeyResolver {
   ): Promise<ApiKeyDisablePayload> {
     return outcome({ apiKey: null, appliedNodes: 0, pendingNodeIds: [] }, async () => {
       const owner = { id: viewerOf(context).id, actor: actorOf(context) };
-      const { key, revision } = await endGrace(context.em, owner, input.id);
-      const { appliedNodes, pendingNodes } = await waitForAcks(revision);
+      const { key, revision } = await endGracePeriod(context.em, owner, input.id);
+      const { appliedNodes, pendingNodes } = await context.nodeFeed.waitForAcks(revision);
       return { apiKey: key, appliedNodes, pendingNodeIds: pendingNodes };
     });
   }
 
   @Authorized('USER')
-  @Mutation(() => ApiKeyPayload, { description: 'Disables a key for good.' })
+  @Mutation(() => ApiKeyPayload, { description: 'Disables a key permanently.' })
   apiKeyRevoke(
     @Ctx() context: Context,
     @Arg('input', () => IdInput, { description: 'The key.' }) input: IdInput,
@@ -145,10 +144,10 @@ export class KeyResolver {
   @Subscription(() => ApiKey, {
     topics: 'apiKeyUpdated',
     topicId: ({ context }) => viewerOf(context as Context).id,
-    description: "Each of the caller's keys that was made or changed.",
+    description: "Each of the caller's keys that was created or changed.",
   })
   async apiKeyUpdated(@Root() event: Event, @Ctx() context: Context): Promise<ApiKey> {
-    const key = await anyKey(context.em, event.id);
+    const key = await keyById(context.em, event.id);
     if (key?.ownerId === viewerOf(context).id) return key;
     throw requestError('FORBIDDEN', 'This key belongs to somebody else.');
   }

@@ -1,24 +1,22 @@
-/**
- * What a key may look like: names, groups, addresses, dates and limits, checked before anything is stored.
- */
+/** Validates the inputs of keys: name, group, addresses, expiry, limits, models, grace period. */
 import ipaddr from 'ipaddr.js';
 import type { Group } from '@gateway/shared/catalog';
-import { UserFailure } from '../errors.ts';
+import { UserFailure } from '../graphql/errors.ts';
 
 const NAME_LENGTH_MAX = 80;
 const ADDRESSES_MAX = 50;
 const MODELS_MAX = 100;
-/** A month: after that the old secret would hardly be watched any more. */
-export const GRACE_SECONDS_MAX = 30 * 24 * 60 * 60;
+/** 30 days. */
+const GRACE_SECONDS_MAX = 30 * 24 * 60 * 60;
 
-/** The name without spaces around it. Throws INVALID. */
+/** The trimmed name. Throws INVALID if it is empty or too long. */
 export function checkName(name: string): string {
   const trimmed = name.trim();
   if (trimmed && trimmed.length <= NAME_LENGTH_MAX) return trimmed;
   throw new UserFailure('INVALID', `Give the key a name of at most ${NAME_LENGTH_MAX} characters.`, 'name');
 }
 
-/** Throws GROUP_NOT_ALLOWED unless an administrator granted the group. */
+/** The group. Throws GROUP_NOT_ALLOWED if the account may not use it. */
 export function checkGroup(group: Group, allowed: readonly Group[]): Group {
   if (allowed.includes(group)) return group;
   throw new UserFailure(
@@ -28,51 +26,50 @@ export function checkGroup(group: Group, allowed: readonly Group[]): Group {
   );
 }
 
-/**
- * Addresses and CIDR blocks as CIDR blocks in canonical form, without doubles. Throws INVALID, LIMIT_REACHED.
- */
+/** IP addresses and CIDR blocks as unique CIDR blocks in canonical form. Throws INVALID, LIMIT_REACHED. */
 export function checkAddresses(entries: readonly string[]): string[] {
   if (entries.length > ADDRESSES_MAX)
-    throw new UserFailure('LIMIT_REACHED', `At most ${ADDRESSES_MAX} addresses.`, 'allowedIps');
+    throw new UserFailure('LIMIT_REACHED', `Enter at most ${ADDRESSES_MAX} addresses.`, 'allowedIps');
   return [...new Set(entries.map((entry) => blockOf(entry.trim())))];
 }
 
-/** Throws INVALID for a moment that is past. */
+/** The expiry. Throws INVALID if it is in the past. */
 export function checkExpiry(expiresAt: Date | null): Date | null {
   if (!expiresAt || expiresAt.getTime() > Date.now()) return expiresAt;
-  throw new UserFailure('INVALID', 'The key would expire in the past.', 'expiresAt');
+  throw new UserFailure('INVALID', 'The expiry is in the past. Choose a later time.', 'expiresAt');
 }
 
-/** Throws INVALID unless the limit is more than zero. */
+/** The spend limit in micro-USD. Throws INVALID if it is not positive. */
 export function checkSpendLimit(limit: bigint | null): bigint | null {
   if (limit === null || limit > 0n) return limit;
-  throw new UserFailure('INVALID', 'A spend limit is more than zero.', 'spendLimit');
+  throw new UserFailure('INVALID', 'Enter a spend limit above zero.', 'spendLimit');
 }
 
-/** Throws INVALID for an empty list (leave it out to allow all) or an overlong one. */
+/** The unique ids; null allows all models. Throws INVALID if the list is empty or too long. */
 export function checkModelIds(ids: readonly string[] | null): string[] | null {
   if (ids === null) return null;
   const unique = [...new Set(ids)];
   if (unique.length >= 1 && unique.length <= MODELS_MAX) return unique;
   throw new UserFailure(
     'INVALID',
-    `Name 1 to ${MODELS_MAX} models, or none at all to allow every model.`,
+    `Choose 1 to ${MODELS_MAX} models, or leave the list out to allow every model.`,
     'allowedModelIds',
   );
 }
 
-/** Throws INVALID outside 0 to 30 days. */
+/** The grace period in seconds. Throws INVALID outside 0 to 30 days. */
 export function checkGrace(seconds: number): number {
   if (seconds >= 0 && seconds <= GRACE_SECONDS_MAX) return seconds;
   throw new UserFailure(
     'INVALID',
-    `The grace period lies between 0 and ${GRACE_SECONDS_MAX} seconds.`,
+    `Choose a grace period of 0 to ${GRACE_SECONDS_MAX} seconds (30 days).`,
     'graceSeconds',
   );
 }
 
+/** The CIDR block of an address or block. Throws INVALID. */
 function blockOf(entry: string): string {
-  // ipaddr.js also takes shortened and octal notations, which people misread.
+  // ipaddr.js also accepts short and octal notations such as 010.1, which are easily misread.
   const strict = entry.includes(':') || /^\d{1,3}(\.\d{1,3}){3}(\/\d{1,2})?$/.test(entry);
   if (strict && ipaddr.isValidCIDR(entry)) {
     const [address, bits] = ipaddr.parseCIDR(entry);
@@ -88,7 +85,7 @@ function blockOf(entry: string): string {
   }
   throw new UserFailure(
     'INVALID',
-    `"${entry.slice(0, 60)}" is neither an address nor a CIDR block.`,
+    `"${entry.slice(0, 60)}" is neither an IP address nor a CIDR block. Correct or remove it.`,
     'allowedIps',
   );
 }

@@ -1,24 +1,25 @@
 /**
- * Keys: making, revealing, changing, disabling and rotating them. Every change reaches the nodes in its own
- * transaction.
+ * Creates, reveals, changes, disables, revokes and rotates keys. Each change is written to the configuration
+ * log of the nodes in the same transaction.
  */
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Group } from '@gateway/shared/catalog';
 import { digestOf, issueKey, maskOf } from '@gateway/shared/secrets';
-import { latestRevision } from '../config-log.ts';
-import type { Viewer } from '../context.ts';
-import { UserFailure } from '../errors.ts';
-import { publish } from '../events.ts';
-import { once } from '../idempotency.ts';
-import { newId } from '../ids.ts';
+import { latestRevision } from '../database/config-log.ts';
+import type { Viewer } from '../graphql/context.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { publish } from '../database/events.ts';
+import { once } from '../graphql/idempotency.ts';
+import { newId } from '../database/ids.ts';
 import { poolForKey } from '../pools/pool.queries.ts';
-import { inTransaction } from '../sql.ts';
+import { inTransaction } from '../database/sql.ts';
 import { recallLeases } from '../wallet/lease.recall.ts';
 import { walletIdOf } from '../wallet/wallet.service.ts';
 import { KeySchema } from './key.entity.ts';
 import type { DisabledReason, KeyRow } from './key.entity.ts';
-import { changed, conflict, disable, existing, FINAL, lockKey, notFound } from './key.changes.ts';
+import { checkModelsExist, checkNotFinal, disable, isFinal } from './key.changes.ts';
+import { keyConflict, lockKey, saveKey, unknownKey } from './key.changes.ts';
 import {
   checkAddresses,
   checkExpiry,
@@ -29,7 +30,10 @@ import {
   checkSpendLimit,
 } from './key.rules.ts';
 
+/** Maximum number of keys of one account, without revoked ones. */
 const KEYS_MAX = 200;
+
+/** A key to create. Repeating it with the same `idempotencyKey` returns the first key. */
 export interface KeyDraft {
   name: string;
   group: Group;
@@ -37,13 +41,15 @@ export interface KeyDraft {
   allowedModelIds?: string[] | null;
   allowedIps?: string[] | null;
   expiresAt?: Date | null;
+  /** Micro-USD per calendar month. */
   spendLimit?: bigint | null;
   idempotencyKey: string;
 }
 
 /**
- * A record without a secret: disabled until it is revealed. Throws GROUP_NOT_ALLOWED, LIMIT_REACHED, INVALID,
- * NOT_FOUND, POOL_EXPIRED.
+ * Creates a key without a secret, disabled until it is revealed. `replayed` tells that an earlier call
+ * created it. Throws GROUP_NOT_ALLOWED, LIMIT_REACHED, INVALID, NOT_FOUND, POOL_EXPIRED,
+ * IDEMPOTENCY_MISMATCH.
  */
 export async function createKey(
   em: EntityManager,
@@ -59,9 +65,9 @@ export async function createKey(
 }
 
 /**
- * Mints the secret of a new or rotated key, stores its digest alone, and enables a new key. The secret exists
- * in this
- * result and nowhere else. Throws KEY_ALREADY_REVEALED, NOT_FOUND; of several at once exactly one succeeds.
+ * Creates and returns the secret of a new or rotated key, of which only the digest is stored, and enables a
+ * new key. Exactly one of several concurrent calls succeeds. Throws KEY_ALREADY_REVEALED, NOT_FOUND, CONFLICT
+ * for a key that is disabled permanently.
  */
 export async function revealKey(
   em: EntityManager,
@@ -72,12 +78,11 @@ export async function revealKey(
     const key = await lockKey(inner, ownerId, id);
     const isNew = key.disabledReason === 'NOT_REVEALED';
     const grace = key.rotationGraceSeconds ?? null;
-    if (FINAL.has(key.disabledReason ?? null))
-      throw conflict('This key is disabled for good. Make a new one.');
+    checkNotFinal(key);
     if (!isNew && grace === null) {
       throw new UserFailure(
         'KEY_ALREADY_REVEALED',
-        'This key was shown already and exists nowhere any more. Rotate it to get a new one.',
+        'The secret of this key was already shown and is not stored. Rotate the key to get a new secret.',
       );
     }
     const secret = issueKey();
@@ -92,11 +97,12 @@ export async function revealKey(
     }
     Object.assign(key, { digest: digestOf(secret), ...maskOf(secret), revealedAt: new Date() });
     if (isNew) Object.assign(key, { state: 'ENABLED', disabledReason: null });
-    await changed(inner, key);
+    await saveKey(inner, key);
     return { key, secret };
   });
 }
 
+/** Changes of a key. Members that are undefined stay unchanged. */
 export interface KeyChange {
   id: string;
   version: number;
@@ -109,8 +115,8 @@ export interface KeyChange {
 }
 
 /**
- * Changes what is given; null clears a limit. What nodes hold of a limit that is lowered is recalled. Throws
- * STALE_VERSION, GROUP_NOT_ALLOWED, INVALID, NOT_FOUND.
+ * Applies the given changes; null removes a limit. If the spend limit is lowered, recalls the leases of the
+ * key. Throws STALE_VERSION, GROUP_NOT_ALLOWED, INVALID, LIMIT_REACHED, NOT_FOUND.
  */
 export async function updateKey(em: EntityManager, owner: Viewer, change: KeyChange): Promise<KeyRow> {
   return inTransaction(em, async (inner) => {
@@ -118,7 +124,7 @@ export async function updateKey(em: EntityManager, owner: Viewer, change: KeyCha
     if (key.version !== change.version) {
       throw new UserFailure(
         'STALE_VERSION',
-        'The key changed meanwhile. Read it again, then repeat the change.',
+        'The key was changed meanwhile. Reload it, then repeat your change.',
         'version',
       );
     }
@@ -126,19 +132,20 @@ export async function updateKey(em: EntityManager, owner: Viewer, change: KeyCha
     if (change.group) key.group = checkGroup(change.group, owner.allowedGroups);
     if (change.allowedIps !== undefined) key.allowedIps = checkAddresses(change.allowedIps ?? []);
     if (change.expiresAt !== undefined) key.expiresAt = checkExpiry(change.expiresAt);
-    const isLess = change.spendLimit !== undefined && limitSpend(key, checkSpendLimit(change.spendLimit));
+    const isLower = change.spendLimit !== undefined && setSpendLimit(key, checkSpendLimit(change.spendLimit));
     if (change.allowedModelIds !== undefined) {
-      key.allowedModelIds = await existing(inner, checkModelIds(change.allowedModelIds), key.poolId);
+      key.allowedModelIds = await checkModelsExist(inner, checkModelIds(change.allowedModelIds), key.poolId);
     }
-    await changed(inner, key);
-    if (isLess) await recallLeases(inner, key.walletId, key.id);
+    await saveKey(inner, key);
+    if (isLower) await recallLeases(inner, key.walletId, key.id);
     return key;
   });
 }
 
 /**
- * Disables a key; `leaked` for good, the secret that a rotation replaced included. Returns the revision whose
- * acknowledgement proves that nodes refuse it. Repeats are harmless. Throws NOT_FOUND, CONFLICT.
+ * Disables a key; with `leaked` permanently, and with it a secret that a rotation replaced. Returns the
+ * revision whose acknowledgement proves that a node refuses the key. Repeating it changes nothing. Throws
+ * NOT_FOUND, CONFLICT if the key was never revealed.
  */
 export async function disableKey(
   em: EntityManager,
@@ -148,28 +155,30 @@ export async function disableKey(
   return inTransaction(em, async (inner) => {
     const key = await lockKey(inner, ownerId, input.id);
     if (key.disabledReason === 'NOT_REVEALED')
-      throw conflict('This key has no secret yet, so nobody can use it. Revoke it instead.');
+      throw keyConflict('This key has no secret yet, so nobody can use it. Revoke it if you do not need it.');
     const reason: DisabledReason = input.leaked ? 'LEAKED' : 'OWNER';
-    const upgrades = input.leaked && !FINAL.has(key.disabledReason ?? null);
-    if (key.state === 'DISABLED' && !upgrades) return { key, revision: await latestRevision(inner) };
+    const becomesFinal = input.leaked && !isFinal(key);
+    if (key.state === 'DISABLED' && !becomesFinal) return { key, revision: await latestRevision(inner) };
     return { key, revision: await disable(inner, key, reason) };
   });
 }
 
-/** Enables a key that its owner disabled. Throws CONFLICT after any other reason. */
+/** Enables a key that its owner disabled. Throws NOT_FOUND, CONFLICT if it is disabled for another reason. */
 export async function enableKey(em: EntityManager, ownerId: string, id: string): Promise<KeyRow> {
   return inTransaction(em, async (inner) => {
     const key = await lockKey(inner, ownerId, id);
     if (key.state === 'ENABLED') return key;
     if (key.disabledReason !== 'OWNER')
-      throw conflict(`This key is disabled for ${key.disabledReason} and cannot be enabled by you.`);
+      throw keyConflict(
+        `You cannot enable this key (reason: ${key.disabledReason}). Use or create another one.`,
+      );
     Object.assign(key, { state: 'ENABLED', disabledReason: null });
-    await changed(inner, key);
+    await saveKey(inner, key);
     return key;
   });
 }
 
-/** Disables a key for good, whatever state it is in. */
+/** Disables a key permanently, in any state. Throws NOT_FOUND. */
 export async function revokeKey(em: EntityManager, ownerId: string, id: string): Promise<KeyRow> {
   return inTransaction(em, async (inner) => {
     const key = await lockKey(inner, ownerId, id);
@@ -179,10 +188,9 @@ export async function revokeKey(em: EntityManager, ownerId: string, id: string):
 }
 
 /**
- * Opens a rotation: the next reveal mints a new secret, and only then the grace period of the old one begins,
- * so that an
- * abandoned rotation never breaks a working key. Throws CONFLICT for keys disabled for good or never
- * revealed.
+ * Starts a rotation. The next reveal creates the new secret and starts the grace period of the old one, so
+ * that an abandoned rotation does not break a working key. Throws NOT_FOUND, INVALID, IDEMPOTENCY_MISMATCH,
+ * CONFLICT for keys that are disabled permanently or were never revealed.
  */
 export async function rotateKey(
   em: EntityManager,
@@ -195,32 +203,34 @@ export async function rotateKey(
     const key = await lockKey(inner, ownerId, id);
     const guard = { actor: ownerId, mutation: 'apiKeyRotate', key: idempotencyKey, input: { id, grace } };
     const { replayed } = await once(inner, guard, async () => {
-      if (FINAL.has(key.disabledReason ?? null))
-        throw conflict('This key is disabled for good. Make a new one.');
-      if (!key.digest) throw conflict('This key was never revealed: reveal it instead.');
+      checkNotFinal(key);
+      if (!key.digest) throw keyConflict('This key has no secret yet. Reveal it instead.');
       key.rotationGraceSeconds = grace;
-      await changed(inner, key);
+      await saveKey(inner, key);
       return id;
     });
     return { key, replayed };
   });
 }
 
-/** Disables any user's key, for an administrator. Keys already disabled for good stay as they are. */
+/**
+ * Disables any user's key for an administrator, and returns the revision. Keys that are disabled for another
+ * reason than OWNER stay unchanged. Throws NOT_FOUND.
+ */
 export async function disableAnyKey(
   em: EntityManager,
   id: string,
 ): Promise<{ key: KeyRow; revision: number }> {
   if (!em.isInTransaction()) throw new Error('disableAnyKey() needs the transaction of its audit event.');
   const key = await em.findOne(KeySchema, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
-  if (!key) throw notFound();
+  if (!key) throw unknownKey();
   if (key.state === 'DISABLED' && key.disabledReason !== 'OWNER')
     return { key, revision: await latestRevision(em) };
   return { key, revision: await disable(em, key, 'ADMIN') };
 }
 
-/** Moves a user's keys out of groups that were withdrawn. Call it in the transaction that withdraws. */
-export async function leaveGroups(
+/** Moves a user's keys in other groups to `default`. Call it in the transaction that removes the groups. */
+export async function moveKeysToAllowedGroups(
   em: EntityManager,
   ownerId: string,
   allowed: readonly Group[],
@@ -232,19 +242,19 @@ export async function leaveGroups(
   );
   for (const key of keys) {
     key.group = 'default';
-    await changed(em, key);
+    await saveKey(em, key);
   }
 }
 
-/** The owner's own key. Throws NOT_FOUND for another's, as for none. */
-export async function ownKey(em: EntityManager, ownerId: string, id: string): Promise<KeyRow> {
+/** The key of this owner. Throws NOT_FOUND if it does not exist or belongs to somebody else. */
+async function ownKey(em: EntityManager, ownerId: string, id: string): Promise<KeyRow> {
   const key = await em.findOne(KeySchema, { id, ownerId });
-  if (!key) throw notFound();
+  if (!key) throw unknownKey();
   return key;
 }
 
-/** Sets the limit, and tells whether the key may spend less now than nodes were told. */
-function limitSpend(key: KeyRow, limit: bigint | null): boolean {
+/** Sets the limit and returns whether it is lower than before. */
+function setSpendLimit(key: KeyRow, limit: bigint | null): boolean {
   const before = key.spendLimit ?? null;
   key.spendLimit = limit;
   return limit !== null && (before === null || limit < before);
@@ -261,7 +271,7 @@ async function insertKey(
       $or: [{ disabledReason: null }, { disabledReason: { $ne: 'REVOKED' } }],
     })) >= KEYS_MAX
   ) {
-    throw new UserFailure('LIMIT_REACHED', `An account has at most ${KEYS_MAX} keys. Revoke some first.`);
+    throw new UserFailure('LIMIT_REACHED', `You have ${KEYS_MAX} keys. Revoke some first.`);
   }
   const key = em.create(KeySchema, {
     id: newId('key'),
@@ -272,7 +282,7 @@ async function insertKey(
     state: 'DISABLED',
     disabledReason: 'NOT_REVEALED',
     poolId: input.poolId ? await poolForKey(em, owner.id, input.poolId) : null,
-    allowedModelIds: await existing(em, checkModelIds(input.allowedModelIds ?? null), input.poolId),
+    allowedModelIds: await checkModelsExist(em, checkModelIds(input.allowedModelIds ?? null), input.poolId),
     allowedIps: checkAddresses(input.allowedIps ?? []),
     expiresAt: checkExpiry(input.expiresAt ?? null),
     spendLimit: checkSpendLimit(input.spendLimit ?? null),

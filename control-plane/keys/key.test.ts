@@ -1,13 +1,13 @@
+/** Tests the life of keys over the API: create, reveal, change, rotate, disable, list. */
 import { generateKeyPairSync } from 'node:crypto';
 import { exportPublicKey } from '@gateway/shared/sealing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { digestOf, isWellFormedKey } from '@gateway/shared/secrets';
 import { codesOf, pick, startTestApp } from '../../test/control/app.ts';
 import type { Answer, Browser, TestApp } from '../../test/control/app.ts';
-import { SYSTEM_ACTOR } from '../context.ts';
 import { createNode, findNodeByToken } from '../nodes/node.service.ts';
-import { registerNode } from '../nodes/start.service.ts';
-import { query, sql } from '../sql.ts';
+import { registerNode } from '../nodes/registration.service.ts';
+import { query, sql } from '../database/sql.ts';
 
 const FIELDS = `apiKey { id name prefix suffix state disabledReason group groupRatio version allowedIps
   spentThisMonth lastUsedAt rotation { pendingReveal previousSuffix graceEndsAt } owner { email } }`;
@@ -60,10 +60,10 @@ describe('a key', () => {
       )
     )[0]?.payload;
 
-  /** What a node says with its heartbeat of an old secret. */
+  /** Registers a node, and returns a function that reports the use of an old secret with its heartbeat. */
   const reporter = async (): Promise<(keyId: string, usedMsAgo: number) => Promise<void>> => {
     const em = test.orm.em.fork();
-    const { node, token } = await createNode(em, { name: 'reporter', actor: SYSTEM_ACTOR });
+    const { node, token } = await createNode(em, 'reporter');
     const publicKey = exportPublicKey(generateKeyPairSync('x25519').publicKey);
     await registerNode(em, node.id, { version: '1', region: null, publicKey, journalId: 'journal' });
     const vitals = { appliedRevision: 0, rps: '0', inflight: 0, eventLoopP99Ms: 0, usageBacklog: 0 };
@@ -80,7 +80,7 @@ describe('a key', () => {
     };
   };
 
-  it('walks from its making over the reveal to the end', async () => {
+  it('is created, revealed, disabled, enabled and revoked, and each state reaches the nodes', async () => {
     const id = await make(ann, { name: 'laptop' });
     expect(await record(id)).toBeUndefined();
     const answer = await call(ann, 'apiKeyReveal', { id }, `secret ${FIELDS}`);
@@ -120,7 +120,7 @@ describe('a key', () => {
     });
   });
 
-  it('is shown once: of many reveals at once exactly one gets a secret', async () => {
+  it('returns its secret to exactly one of several concurrent reveals', async () => {
     const id = await make(ann);
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => call(ann, 'apiKeyReveal', { id }, 'secret')),
@@ -134,7 +134,7 @@ describe('a key', () => {
     );
   });
 
-  it('stands in no table', async () => {
+  it('has no secret in any table', async () => {
     const secret = await reveal(ann, await make(ann));
     const tables = await query<{ name: string }>(
       test.orm.em.fork(),
@@ -154,7 +154,7 @@ describe('a key', () => {
     }
   });
 
-  it('is made once per idempotency key, and not at all with another input', async () => {
+  it('is created once per idempotency key, which fails with another input', async () => {
     const send = (name: string) =>
       call(ann, 'apiKeyCreate', { name, idempotencyKey: 'same' }, 'replayed apiKey { id }');
     const [first, second] = await Promise.all([send('one'), send('one')]);
@@ -165,7 +165,7 @@ describe('a key', () => {
     expect(codesOf(await send('two'), 'apiKeyCreate')).toEqual(['IDEMPOTENCY_MISMATCH']);
   });
 
-  it('uses only groups that were granted, real addresses, models that exist and dates to come', async () => {
+  it('is not created with a group, address, model, expiry, limit, name or pool that is invalid', async () => {
     const refusal = async (more: object) => {
       number += 1;
       return codesOf(
@@ -184,7 +184,7 @@ describe('a key', () => {
     expect(await refusal({ poolId: 'pool_1' })).toEqual(['NOT_FOUND']);
   });
 
-  it('changes by version, and tells nodes of its models by name', async () => {
+  it('changes only by its current version, and nodes get its models by name', async () => {
     const models = await ann.send('{ catalog(first: 2) { nodes { id name } } }');
     const { id: modelId, name } = { ...models.data?.['catalog']?.['nodes']?.['0'] };
     const id = await make(ann);
@@ -209,7 +209,7 @@ describe('a key', () => {
     expect(codesOf(await call(ann, 'apiKeyUpdate', change), 'apiKeyUpdate')).toEqual(['STALE_VERSION']);
   });
 
-  it('is rotated: the old secret works until the grace period after the reveal ends', async () => {
+  it('keeps its old secret after a rotation until the grace period ends', async () => {
     const id = await make(ann);
     const old = await reveal(ann, id);
     await call(ann, 'apiKeyRotate', { id, graceSeconds: 3600, idempotencyKey: 'rotate-1' });
@@ -234,7 +234,7 @@ describe('a key', () => {
     expect(await record(id)).toMatchObject({ enabled: false, previousDigest: null });
   });
 
-  it('loses its old secret when the owner ends the grace, with a trace; the new one stays', async () => {
+  it('loses only the old secret when the owner ends the grace period, with an audit entry', async () => {
     const id = await make(ann);
     const end = () => call(ann, 'apiKeyGraceEnd', { id }, `${FIELDS} appliedNodes pendingNodes { id }`);
     await reveal(ann, id);
@@ -248,8 +248,8 @@ describe('a key', () => {
       pendingNodes: [],
       userErrors: [],
     });
-    const told = { digest: digestOf(fresh), previousDigest: null, previousUntil: null, enabled: true };
-    expect(await record(id)).toMatchObject(told);
+    const expected = { digest: digestOf(fresh), previousDigest: null, previousUntil: null, enabled: true };
+    expect(await record(id)).toMatchObject(expected);
     expect((await end()).data).toEqual(ended.data);
     const admin = await test.admin();
     const log = await admin.send(
@@ -260,7 +260,7 @@ describe('a key', () => {
     });
   });
 
-  it('loses the old secret of one rotation while the next waits for its reveal', async () => {
+  it('can lose the old secret of one rotation while the next rotation waits for its reveal', async () => {
     const id = await make(ann);
     await reveal(ann, id);
     await call(ann, 'apiKeyRotate', { id, graceSeconds: 3600, idempotencyKey: 'grace-2' });
@@ -273,7 +273,7 @@ describe('a key', () => {
     expect(codesOf(await call(ann, 'apiKeyGraceEnd', { id }), 'apiKeyGraceEnd')).toEqual(['CONFLICT']);
   });
 
-  it('says in its rotation when nodes saw the old secret last, and nothing of the one before', async () => {
+  it('shows when its old secret was last used, without uses of an earlier secret', async () => {
     const em = () => test.orm.em.fork();
     const id = await make(ann);
     const lastUse = async (): Promise<string | null> => {
@@ -309,7 +309,7 @@ describe('a key', () => {
     expect(rows).toEqual([]);
   });
 
-  it('of somebody else is answered like one that does not exist', async () => {
+  it('of another user gets the same errors as a key that does not exist', async () => {
     const id = await make(ann);
     const bob = await test.user('bob@example.com');
     const none = 'key_01ARZ3NDEKTSV4RRFFQ69G5FAV';
@@ -332,7 +332,7 @@ describe('a key', () => {
     expect(list.data).toEqual({ viewer: { apiKeys: { totalCount: 0 } } });
   });
 
-  it('is listed in pages without gaps or doubles', async () => {
+  it('is listed in pages without gaps or duplicates', async () => {
     const carl = await test.user('carl@example.com');
     for (const name of ['c', 'a', 'e', 'b', 'd']) await make(carl, { name });
     for (const order of ['', 'orderBy: { field: NAME, direction: ASC }']) {
@@ -355,7 +355,7 @@ describe('a key', () => {
     expect(forged.errors[0]?.extensions.code).toBe('BAD_USER_INPUT');
   });
 
-  it('is found by its secret and disabled by an administrator, with a trace', async () => {
+  it('is found by its secret and disabled by an administrator, with an audit entry', async () => {
     const id = await make(ann);
     const secret = await reveal(ann, id);
     const admin = await test.admin();

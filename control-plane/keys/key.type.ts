@@ -1,42 +1,42 @@
-/** API types of keys, and the inputs and payloads of their mutations. */
+/** GraphQL types of keys, and inputs and payloads of their mutations. */
 import 'reflect-metadata';
 import { Field, ID, InputType, Int, ObjectType } from 'type-graphql';
 import type { Group } from '@gateway/shared/catalog';
-import { connectionOf } from '../connections.ts';
-import { BillingGroup, describeEnum, SortDirection } from '../enums.ts';
-import { UserError } from '../errors.ts';
-import { NodeInterface } from '../node-interface.ts';
-import { DateTime, Money } from '../scalars.ts';
+import { connectionOf } from '../graphql/connections.ts';
+import { BillingGroup, describeEnum, SortDirection } from '../graphql/enums.ts';
+import { UserError } from '../graphql/errors.ts';
+import { GlobalObject } from '../graphql/global-object.ts';
+import { DateTime, Money } from '../graphql/scalars.ts';
 
-export const ApiKeyState = describeEnum('ApiKeyState', 'Only an enabled key authenticates.', {
-  ENABLED: 'Works.',
-  DISABLED: 'Is refused; disabledReason says why.',
+export const ApiKeyState = describeEnum('ApiKeyState', 'Whether a key works.', {
+  ENABLED: 'The key works.',
+  DISABLED: 'Requests with the key are refused; see disabledReason.',
 });
 
 export const KeyDisabledReason = describeEnum(
   'KeyDisabledReason',
-  'Owners may enable a key again only after OWNER; LEAKED and REVOKED are final.',
+  'Why a key does not work. Its owner can enable it again only after OWNER. LEAKED and REVOKED are final.',
   {
-    NOT_REVEALED: 'Its secret does not exist yet; one that is not revealed within 7 days is revoked.',
-    OWNER: 'Its owner disabled it.',
+    NOT_REVEALED: 'The secret does not exist yet. A key that is not revealed within 7 days is revoked.',
+    OWNER: 'The owner disabled it.',
     ADMIN: 'An administrator disabled it.',
-    LEAKED: 'Marked as leaked, for good.',
-    REVOKED: 'Revoked, for good: by its owner, or because nobody revealed it within 7 days.',
-    EXPIRED: 'Past its date.',
-    POOL_EXPIRED: 'Its pool is past the paid period.',
-    OWNER_SUSPENDED: 'Its owner is suspended.',
+    LEAKED: 'The owner marked it as leaked. Permanent.',
+    REVOKED: 'The owner revoked it, or it was not revealed within 7 days. Permanent.',
+    EXPIRED: 'expiresAt has passed.',
+    POOL_EXPIRED: 'The paid period of its pool has ended.',
+    OWNER_SUSPENDED: 'The owner is suspended.',
   },
 );
 
 export const ApiKeyOrderField = describeEnum('ApiKeyOrderField', 'What keys are sorted by.', {
-  CREATED_AT: 'When they were made.',
-  NAME: 'Their names.',
-  LAST_USED_AT: 'When they were used last; unused ones count as the oldest.',
-  SPEND: 'What they spent in this calendar month (UTC).',
+  CREATED_AT: 'Time of creation.',
+  NAME: 'Name.',
+  LAST_USED_AT: 'Time of last use. Unused keys count as oldest.',
+  SPEND: 'Spend in this calendar month (UTC).',
 });
 
-/** Set from apiKeyRotate until the old secret stops working. */
-@ObjectType({ description: 'Set from apiKeyRotate until the old secret stops working.' })
+/** A rotation in progress: from apiKeyRotate until the old secret stops working. */
+@ObjectType({ description: 'A rotation in progress: from apiKeyRotate until the old secret stops working.' })
 export class KeyRotation {
   keyId!: string;
 
@@ -53,198 +53,212 @@ export class KeyRotation {
   graceEndsAt?: Date | null;
 }
 
-/** A key for the data plane. */
+/** An API key for models. */
 @ObjectType({
-  implements: NodeInterface,
-  description: 'A key for the data plane. Its secret is shown once and stored nowhere.',
+  implements: GlobalObject,
+  description: 'An API key for models. Its secret is returned once and never stored.',
 })
-export class ApiKey extends NodeInterface {
-  @Field(() => String, { description: 'A name for people.' })
+export class ApiKey extends GlobalObject {
+  @Field(() => String, { description: 'Name that the owner gave it.' })
   name!: string;
 
-  @Field(() => BillingGroup, { description: 'Decides the ratio on every price.' })
+  @Field(() => BillingGroup, { description: 'Billing group, whose ratio multiplies every price.' })
   group!: Group;
 
-  @Field(() => [String], { description: 'CIDR blocks it may be used from; empty means any address.' })
+  @Field(() => [String], {
+    description: 'CIDR blocks from which the key may be used; empty for any address.',
+  })
   allowedIps!: string[];
 
-  @Field(() => DateTime, { nullable: true, description: 'When it stops working by itself.' })
+  @Field(() => DateTime, { nullable: true, description: 'When it expires; null for never.' })
   expiresAt?: Date | null;
 
-  @Field(() => DateTime, { description: 'When it was made.' })
+  @Field(() => DateTime, { description: 'When it was created.' })
   createdAt!: Date;
 
-  @Field(() => DateTime, { nullable: true, description: 'When its present secret was shown.' })
+  @Field(() => DateTime, { nullable: true, description: 'When the current secret was revealed.' })
   revealedAt?: Date | null;
 
-  @Field(() => Money, { nullable: true, description: 'What it may spend in a calendar month (UTC).' })
+  @Field(() => Money, { nullable: true, description: 'Spend limit per calendar month (UTC); null for none.' })
   spendLimit?: bigint | null;
 
-  @Field(() => Int, { description: 'Counts changes; send it back with an update.' })
+  @Field(() => Int, { description: 'Number of the version. Send it with apiKeyUpdate.' })
   version!: number;
 }
 
 export const ApiKeyConnection = connectionOf('ApiKey', ApiKey);
 
-/** Which keys to list. */
-@InputType({ description: 'Which keys to list.' })
+/** Filters of a list of keys. */
+@InputType({ description: 'Filters of a list of keys.' })
 export class ApiKeyFilter {
-  @Field(() => String, { nullable: true, description: 'Part of the name, or of the visible characters.' })
+  @Field(() => String, { nullable: true, description: 'Part of the name, prefix or suffix.' })
   search?: string | null;
 
-  @Field(() => [ApiKeyState], { nullable: true, description: 'Only in these states.' })
+  @Field(() => [ApiKeyState], { nullable: true, description: 'Only keys in these states.' })
   states?: (keyof typeof ApiKeyState)[] | null;
 
-  @Field(() => [BillingGroup], { nullable: true, description: 'Only of these groups.' })
+  @Field(() => [BillingGroup], { nullable: true, description: 'Only keys in these groups.' })
   groups?: Group[] | null;
 
   @Field(() => ID, { nullable: true, description: 'Only keys of this pool.' })
   poolId?: string | null;
 
-  @Field(() => Boolean, { nullable: true, description: 'Only keys of no pool.' })
+  @Field(() => Boolean, { nullable: true, description: 'Only keys without a pool.' })
   mainDomainOnly?: boolean | null;
 }
 
-/** How keys are sorted. */
-@InputType({ description: 'How keys are sorted.' })
+/** Order of a list of keys. */
+@InputType({ description: 'Order of a list of keys.' })
 export class ApiKeyOrder {
-  @Field(() => ApiKeyOrderField, { description: 'By what.' })
+  @Field(() => ApiKeyOrderField, { description: 'What to sort by.' })
   field!: keyof typeof ApiKeyOrderField;
 
-  @Field(() => SortDirection, { description: 'In which direction.' })
+  @Field(() => SortDirection, { description: 'Direction.' })
   direction!: keyof typeof SortDirection;
 }
 
-/** A new key. */
+/** Input of `apiKeyCreate`. */
 @InputType({ description: 'A new key.' })
 export class ApiKeyCreateInput {
-  @Field(() => String, { description: 'A name for people, at most 80 characters.' })
+  @Field(() => String, { description: 'Name, 1 to 80 characters.' })
   name!: string;
 
   @Field(() => BillingGroup, {
     defaultValue: 'default',
-    description: 'One of the groups the account may use.',
+    description: 'One of the billing groups that the account may use.',
   })
   group!: Group;
 
-  @Field(() => ID, { nullable: true, description: "Binds the key to this pool's subdomain." })
+  @Field(() => ID, {
+    nullable: true,
+    description: 'Pool of the key, which then works only on the subdomain of that pool.',
+  })
   poolId?: string | null;
 
-  @Field(() => [ID], { nullable: true, description: 'The only models it may use; all when left out.' })
+  @Field(() => [ID], { nullable: true, description: 'Models that the key may use; all by default.' })
   allowedModelIds?: string[] | null;
 
   @Field(() => [String], {
     nullable: true,
-    description: 'Addresses or CIDR blocks it may be used from; any when left out.',
+    description: 'IP addresses or CIDR blocks from which the key may be used; any by default.',
   })
   allowedIps?: string[] | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'When it stops working by itself.' })
+  @Field(() => DateTime, { nullable: true, description: 'When it expires; null for never.' })
   expiresAt?: Date | null;
 
-  @Field(() => Money, { nullable: true, description: 'What it may spend in a calendar month (UTC).' })
+  @Field(() => Money, { nullable: true, description: 'Spend limit per calendar month (UTC); null for none.' })
   spendLimit?: bigint | null;
 
-  @Field(() => String, { description: 'Repeating the call with the same key makes no second one.' })
+  @Field(() => String, { description: 'Idempotency key: repeating the call with it returns the same key.' })
   idempotencyKey!: string;
 }
 
-/** Changes of a key: what is left out stays, null clears. */
-@InputType({ description: 'Changes of a key: what is left out stays, null clears.' })
+/** Input of `apiKeyUpdate`. */
+@InputType({
+  description: 'Changes of a key. Fields that are left out stay unchanged; null removes a limit.',
+})
 export class ApiKeyUpdateInput {
   @Field(() => ID, { description: 'The key.' })
   id!: string;
 
-  @Field(() => Int, { description: 'Its version as read.' })
+  @Field(() => Int, { description: 'Version of the key when it was read.' })
   version!: number;
 
-  @Field(() => String, { nullable: true, description: 'A new name.' })
+  @Field(() => String, { nullable: true, description: 'New name, 1 to 80 characters.' })
   name?: string | null;
 
-  @Field(() => BillingGroup, { nullable: true, description: 'One of the groups the account may use.' })
+  @Field(() => BillingGroup, {
+    nullable: true,
+    description: 'One of the billing groups that the account may use.',
+  })
   group?: Group | null;
 
-  @Field(() => [ID], { nullable: true, description: 'The only models it may use; null allows all.' })
+  @Field(() => [ID], { nullable: true, description: 'Models that the key may use; null for all.' })
   allowedModelIds?: string[] | null;
 
   @Field(() => [String], {
     nullable: true,
-    description: 'Addresses or CIDR blocks it may be used from; null allows any.',
+    description: 'IP addresses or CIDR blocks from which the key may be used; null for any.',
   })
   allowedIps?: string[] | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'When it stops working by itself; null for never.' })
+  @Field(() => DateTime, { nullable: true, description: 'When it expires; null for never.' })
   expiresAt?: Date | null;
 
-  @Field(() => Money, { nullable: true, description: 'What it may spend in a month; null for no limit.' })
+  @Field(() => Money, { nullable: true, description: 'Spend limit per calendar month (UTC); null for none.' })
   spendLimit?: bigint | null;
 }
 
-/** Names a key to disable. */
-@InputType({ description: 'Names a key to disable.' })
+/** Input of `apiKeyDisable`. */
+@InputType({ description: 'A key to disable.' })
 export class ApiKeyDisableInput {
   @Field(() => ID, { description: 'The key.' })
   id!: string;
 
-  @Field(() => Boolean, { defaultValue: false, description: 'Somebody else has it: disabled for good.' })
+  @Field(() => Boolean, {
+    defaultValue: false,
+    description: 'Whether somebody else knows the secret. If so, the key is disabled permanently.',
+  })
   leaked!: boolean;
 }
 
-/** Opens a rotation. */
-@InputType({ description: 'Opens a rotation.' })
+/** Input of `apiKeyRotate`. */
+@InputType({ description: 'A key to rotate.' })
 export class ApiKeyRotateInput {
   @Field(() => ID, { description: 'The key.' })
   id!: string;
 
   @Field(() => Int, {
     defaultValue: 86_400,
-    description: 'How long the old secret works after the new one is revealed.',
+    description:
+      'How long the old secret works after the reveal of the new one, in seconds; at most 30 days.',
   })
   graceSeconds!: number;
 
-  @Field(() => String, { description: 'Repeating the call with the same key opens no second one.' })
+  @Field(() => String, {
+    description: 'Idempotency key: repeating the call with it starts no second rotation.',
+  })
   idempotencyKey!: string;
 }
 
 /** Result of a change of a key. */
 @ObjectType({ description: 'Result of a change of a key.' })
 export class ApiKeyPayload {
-  @Field(() => ApiKey, { nullable: true, description: 'The key.' })
+  @Field(() => ApiKey, { nullable: true, description: 'The key; null if the mutation failed.' })
   apiKey?: ApiKey | null;
 
   @Field(() => [UserError], { description: 'Empty on success.' })
   userErrors!: UserError[];
 }
 
-/** Result of making or rotating a key. */
+/** Result of creating or rotating a key. */
 @ObjectType({
-  description:
-    'Result of making or rotating a key. The secret does not exist yet: apiKeyReveal makes it and shows it.',
+  description: 'Result of creating or rotating a key. apiKeyReveal then creates and returns its secret.',
 })
 export class ApiKeyCreatePayload extends ApiKeyPayload {
-  @Field(() => Boolean, { description: 'Whether an earlier call with this idempotency key did it.' })
+  @Field(() => Boolean, { description: 'Whether an earlier call with this idempotency key made the change.' })
   replayed!: boolean;
 }
 
-/** Result of a reveal. */
-@ObjectType({ description: 'Result of a reveal.' })
+/** Result of `apiKeyReveal`. */
+@ObjectType({ description: 'Result of revealing a key.' })
 export class ApiKeyRevealPayload extends ApiKeyPayload {
   @Field(() => String, {
     nullable: true,
-    description: 'Shown once; a second call returns KEY_ALREADY_REVEALED.',
+    description: 'The secret, returned only once. A second call fails with KEY_ALREADY_REVEALED.',
   })
   secret?: string | null;
 }
 
-/** Result of disabling a key, or the old secret of one. */
+/** Result of disabling a key or its old secret. */
 @ObjectType({
-  description:
-    'Result of disabling a key, or the old secret of one, after waiting up to one second for the nodes.',
+  description: 'Result of disabling a key or its old secret, after waiting up to one second for nodes.',
 })
 export class ApiKeyDisablePayload extends ApiKeyPayload {
-  @Field(() => Int, { description: 'Connected nodes that have applied it.' })
+  @Field(() => Int, { description: 'Number of connected nodes that have applied the change.' })
   appliedNodes!: number;
 
-  /** For the field `pendingNodes`, which the nodes' own domain adds. */
+  /** Ids for the field `pendingNodes`, which `nodes/` resolves. */
   pendingNodeIds!: string[];
 }

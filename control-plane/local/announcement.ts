@@ -1,17 +1,18 @@
-/** What a start prints when everything serves: the few lines a newcomer needs. */
+/** The text that `npm start` prints when the gateway is ready. */
 import type { BootstrapResult } from './messages.ts';
 
-export interface Addresses {
+interface Addresses {
   consoleUrl: string;
   publicUrl: string;
+  /** Folder of the log files. */
   logs: string;
 }
 
-/** The lines; the curl command stands alone on its line, so that it can be taken whole. */
+/** The text: addresses, first sign-in and, with the demo, a curl command alone on its line. */
 export function announce({ consoleUrl, publicUrl, logs }: Addresses, bootstrap: BootstrapResult): string {
   const lines = [
     '',
-    'The gateway runs.',
+    'The gateway is running.',
     '',
     `  Console        ${consoleUrl}`,
     `  Base address   ${publicUrl}`,
@@ -19,12 +20,12 @@ export function announce({ consoleUrl, publicUrl, logs }: Addresses, bootstrap: 
   if (bootstrap.claimUrl)
     lines.push(
       `  First sign-in  ${bootstrap.claimUrl}`,
-      '                 (works once, for 24 hours: it makes you the administrator)',
+      '                 (valid once, for 24 hours; makes you the administrator)',
     );
   if (bootstrap.demo && bootstrap.demoKey) {
     lines.push(
       '',
-      'No upstream is configured yet, so a demo answers with simulated replies. Try it:',
+      'No upstream is configured yet, so a demo upstream answers with simulated replies. Try it:',
       '',
       curlLine(publicUrl, bootstrap.demoKey),
     );
@@ -32,8 +33,8 @@ export function announce({ consoleUrl, publicUrl, logs }: Addresses, bootstrap: 
   return [...lines, '', `Logs: ${logs}   Stop: Ctrl-C`].join('\n');
 }
 
-/** A streamed chat completion, ready to be pasted into a shell. */
-export function curlLine(publicUrl: string, key: string): string {
+/** A shell command for a streamed chat completion. */
+function curlLine(publicUrl: string, key: string): string {
   const body = '{"model":"swift","stream":true,"messages":[{"role":"user","content":"Hello!"}]}';
   const headers = `-H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json'`;
   return `curl -N ${publicUrl}/v1/chat/completions ${headers} -d '${body}'`;

@@ -1,12 +1,13 @@
+/** The objects that a local start creates in the database and the data folder. */
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../test/database.ts';
 import { findNodeByToken } from '../nodes/node.service.ts';
-import { createOrm } from '../orm.ts';
+import { createOrm } from '../database/orm.ts';
 import { seed } from '../seeds.ts';
-import { readSettings, type Settings } from '../settings.ts';
+import { readSettings, type Settings } from '../process/settings.ts';
 import { bootstrap } from './bootstrap.ts';
 
 type Orm = Awaited<ReturnType<typeof createOrm>>;
@@ -36,7 +37,7 @@ describe('the bootstrap of a local start', () => {
   const tokenFile = (): string => path.join(settings.dataDir, 'node-token');
   const token = (): string => readFileSync(tokenFile(), 'utf8').trim();
 
-  test('makes a token for the node, for the eyes of the owner only, and keeps it', async () => {
+  test('creates a node token in a file that only its owner can read, and keeps the token', async () => {
     await bootstrap(orm, settings, environment);
     const node = await findNodeByToken(orm.em.fork(), token());
     expect(node?.name).toMatch(/^local-/);
@@ -46,7 +47,7 @@ describe('the bootstrap of a local start', () => {
     expect(token()).toBe(first);
   });
 
-  test('replaces a token that the database does not know, without a second node', async () => {
+  test('replaces a token that is unknown to the database, without creating a second node', async () => {
     await bootstrap(orm, settings, environment);
     const node = await findNodeByToken(orm.em.fork(), token());
     writeFileSync(tokenFile(), 'gnt_of_another_database');
@@ -54,14 +55,14 @@ describe('the bootstrap of a local start', () => {
     expect(await findNodeByToken(orm.em.fork(), token())).toEqual(node);
   });
 
-  test('prints a claim link with the token in the fragment until the administrator exists', async () => {
+  test('returns a claim link, with the token in its fragment, until the account is claimed', async () => {
     const { claimUrl } = await bootstrap(orm, settings, environment);
     expect(claimUrl).toMatch(/^http:\/\/localhost:4000\/claim#gwl_\w+$/);
     await orm.em.fork().execute(`update users set password_hash = 'set' where role = 'ADMIN'`);
     expect(await bootstrap(orm, settings, environment)).not.toHaveProperty('claimUrl');
   });
 
-  test('makes the demo once: upstreams behind every model, credit, and a key that is printed', async () => {
+  test('creates the demo once: upstreams for every model, credit, and a key', async () => {
     const { demo, demoKey } = await bootstrap(orm, settings, environment);
     expect(demo).toBe(true);
     expect(demoKey).toMatch(/^sk-\w{48}$/);
@@ -75,7 +76,7 @@ describe('the bootstrap of a local start', () => {
     expect(statSync(path.join(settings.dataDir, 'demo-key')).mode & 0o777).toBe(0o600);
   });
 
-  test('tells nodes where the demo upstream is now', async () => {
+  test('announces a changed address of the demo upstream to the nodes', async () => {
     await bootstrap(orm, settings, environment);
     await bootstrap(orm, settings, { ...environment, DEMO_UPSTREAM_URL: 'http://127.0.0.1:2' });
     const rows = await orm.em.fork()
@@ -87,13 +88,13 @@ describe('the bootstrap of a local start', () => {
     ]);
   });
 
-  test('decides against a demo for good when it was off at the first start', async () => {
+  test('never creates the demo if DEMO was off at the first start', async () => {
     expect(await bootstrap(orm, settings, { ...environment, DEMO: 'off' })).toMatchObject({ demo: false });
     expect(await bootstrap(orm, settings, environment)).toMatchObject({ demo: false });
     expect(await orm.em.fork().execute('select 1 from provider')).toEqual([]);
   });
 
-  test('says that the demo is over when its upstreams are gone, and never makes it again', async () => {
+  test('does not create the demo again after its upstreams were deleted', async () => {
     await bootstrap(orm, settings, environment);
     await orm.em.fork().execute('delete from provider where demo');
     const result = await bootstrap(orm, settings, environment);

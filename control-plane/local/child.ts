@@ -1,7 +1,4 @@
-/**
- * A child process that is watched: its log goes to a file, it says when it is ready, it is restarted when it
- * dies.
- */
+/** Supervises a child process: logs to a file, waits until it is ready, and restarts it when it exits. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import {
   chmodSync,
@@ -19,34 +16,35 @@ import { performance } from 'node:perf_hooks';
 const READY_LIMIT_MS = 60_000;
 const RESTART_FIRST_MS = 200;
 const RESTART_MAX_MS = 10_000;
-/** A child that lived this long starts its series of restarts anew. */
+/** If a child ran longer than this, the delay of restarts starts over. */
 const HEALTHY_AFTER_MS = 30_000;
 const LOG_MAX_BYTES = 20 * 1024 * 1024;
 const LOG_CHECK_MS = 60_000;
 const LOG_TAIL_LINES = 8;
 
-export interface ChildPlan {
-  /** What people call it, e.g. `control plane`. */
+interface ChildPlan {
+  /** Name in messages, e.g. `control plane`. */
   name: string;
-  /** Arguments for node: the program and its own arguments. */
+  /** Arguments for node: the program and its arguments. */
   command: string[];
-  /** Asked at every start, since a restart may need newer values. */
+  /** The environment, read at every start because a restart may need new values. */
   environment: () => NodeJS.ProcessEnv;
   logFile: string;
-  /** Told in one sentence when the child died and is started again. */
+  /** Receives one sentence when the child exited and is restarted. */
   onRestart: (sentence: string) => void;
 }
 
+/** A supervised child process. */
 export interface Child {
-  /** What the child said when it became ready for the first time. Rejects when it ends before that. */
+  /** The ready message of the child's first start. Rejects if the child exits before it is ready. */
   ready: Promise<unknown>;
-  /** Asks the child to end and kills it when it has not after `limitMs`; returns when it is gone. */
+  /** Sends SIGTERM, and SIGKILL after `limitMs`. Resolves when the child has exited. */
   stop(limitMs: number): Promise<void>;
 }
 
 /**
- * Starts the child in a process group of its own, so that Ctrl-C in the terminal reaches us alone and we
- * decide the order of the stop. The child has to end by itself when the channel to us closes, as when we are
+ * Starts the child in its own process group, so that Ctrl-C reaches only this process, which decides the
+ * order of stopping. The child must exit by itself when its IPC channel closes, because this process may be
  * killed.
  */
 export function superviseChild(plan: ChildPlan): Child {
@@ -88,7 +86,7 @@ class SupervisedChild implements Child {
     clearTimeout(kill);
   }
 
-  /** Resolves with the ready message of this very process. */
+  /** Starts one process, and resolves with its ready message. */
   private start(): Promise<unknown> {
     const { plan } = this;
     limitLog(plan.logFile);
@@ -119,7 +117,8 @@ class SupervisedChild implements Child {
         clearTimeout(timer);
         reject(
           new Error(
-            `The ${plan.name} did not start (${signal ?? `code ${code}`}).\n${tailOf(plan.logFile, begin)}`,
+            `The ${plan.name} did not start (${signal ?? `code ${code}`}). The end of ${plan.logFile}:\n` +
+              tailOf(plan.logFile, begin),
           ),
         );
         if (isReady || this.failures > 0) this.restartLater(code, signal, performance.now() - startedAt);
@@ -133,7 +132,7 @@ class SupervisedChild implements Child {
     const waitMs = Math.min(RESTART_FIRST_MS * 2 ** this.failures, RESTART_MAX_MS);
     this.failures += 1;
     const { name, logFile, onRestart } = this.plan;
-    onRestart(`The ${name} ended (${signal ?? `code ${code}`}); starting it again. Why: ${logFile}`);
+    onRestart(`The ${name} exited (${signal ?? `code ${code}`}) and is restarted. See ${logFile}`);
     this.timer = setTimeout(() => {
       this.start().catch(() => undefined);
     }, waitMs);
@@ -148,17 +147,14 @@ function hasEnded(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
-/** Moves a full log aside, once; children append, so they go on at the beginning of the emptied file. */
+/** Copies a full log to `.1` and empties it; the child continues to append to the same file. */
 function limitLog(file: string): void {
   if (!existsSync(file) || statSync(file).size < LOG_MAX_BYTES) return;
   copyFileSync(file, `${file}.1`);
   truncateSync(file);
 }
 
-/**
- * The last lines of the log that were written since it had `begin` bytes, without the places in the code,
- * which say nothing to who reads them in a terminal.
- */
+/** The last lines that were written after the first `begin` bytes, without stack traces. */
 function tailOf(file: string, begin: number): string {
   const lines = readFileSync(file).subarray(begin).toString('utf8').trimEnd().split('\n');
   return lines

@@ -1,4 +1,4 @@
-/** The data folder: made when absent, held by one start at a time, and the place of generated secrets. */
+/** The data folder: creates it, locks it for one start at a time, and stores generated secrets in it. */
 import { createHash, randomBytes } from 'node:crypto';
 import {
   accessSync,
@@ -15,11 +15,11 @@ import { createConnection, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 
-/** The name of a local socket may not be longer than this on any system, in bytes. */
+/** Maximum length of the path of a local socket that every system supports. */
 const SOCKET_PATH_MAX_BYTES = 100;
 const SECRET_BYTES = 32;
 const ANSWER_LIMIT_MS = 500;
-/** Why a folder is of no use, in words. */
+/** Reasons why a folder cannot be used, by error code. */
 const REASONS: Record<string, string> = {
   EACCES: 'this user may not write there',
   EEXIST: 'it is a file',
@@ -28,22 +28,20 @@ const REASONS: Record<string, string> = {
   ENOSPC: 'the disk is full',
 };
 
-/** A data folder that this process holds. */
+/** A data folder that this process has locked. */
 export interface DataFolder {
   path: string;
-  /** Tells a second start what to say about the first, e.g. its addresses. */
+  /** Sets the text that a second start prints about this one, e.g. its addresses. */
   describe(text: string): void;
   release(): void;
 }
 
-/** Thrown when another start holds the folder; the message says where that one is found. */
-export class FolderInUseError extends Error {}
-
 /**
- * Makes the folder and holds it until release or the end of this process, however it ends: the lock is a
- * listening socket, which the system closes. Throws FolderInUseError when another process holds it.
+ * Creates and locks the folder until `release` or the end of this process. The lock is a listening socket,
+ * which the system closes however the process ends. Throws an Error that describes the other start if the
+ * folder is locked.
  */
-export async function holdDataFolder(folder: string): Promise<DataFolder> {
+export async function lockDataFolder(folder: string): Promise<DataFolder> {
   makeFolder(folder);
   const address = socketPath(folder);
   let description = 'It is still starting.';
@@ -52,11 +50,12 @@ export async function holdDataFolder(folder: string): Promise<DataFolder> {
   });
   if (!(await listen(server, address))) {
     const answer = await ask(address);
-    if (answer !== undefined) throw new FolderInUseError(`A gateway already runs on ${folder}: ${answer}`);
-    // Left behind by a process that was killed: nobody listens any more.
+    if (answer !== undefined)
+      throw new Error(`A gateway is already running on ${folder}: ${answer} Stop it, or set DATA_DIR.`);
+    // The socket of a process that was killed; nothing listens on it.
     rmSync(address, { force: true });
     if (!(await listen(server, address)))
-      throw new FolderInUseError(`A gateway is just starting on ${folder}.`);
+      throw new Error(`Another gateway is starting on ${folder}. Wait for it, or set DATA_DIR.`);
   }
   server.unref();
   return {
@@ -71,21 +70,22 @@ export async function holdDataFolder(folder: string): Promise<DataFolder> {
 }
 
 /**
- * A secret of 256 random bits, as hex, kept in a file that only its owner may read; the same at every call.
+ * The secret in the file; if it is missing, 256 random bits as hex are written first. Only the owner can read
+ * it.
  */
 export function readOrMakeSecret(file: string): string {
   if (!existsSync(file)) writeSecret(file, randomBytes(SECRET_BYTES).toString('hex'));
   return readFileSync(file, 'utf8').trim();
 }
 
-/** Writes a secret whole or not at all, readable by its owner only. */
+/** Writes a secret atomically into a file that only its owner can read. */
 export function writeSecret(file: string, secret: string): void {
   const draft = `${file}.${process.pid}.tmp`;
   writeFileSync(draft, `${secret}\n`, { mode: 0o600, flush: true });
   renameSync(draft, file);
 }
 
-/** The secret in a file, or undefined when there is none. */
+/** The secret in a file; undefined without the file. */
 export function readSecret(file: string): string | undefined {
   return existsSync(file) ? readFileSync(file, 'utf8').trim() : undefined;
 }
@@ -99,7 +99,7 @@ function socketPath(folder: string): string {
   );
 }
 
-/** False when the name is taken, by a living or a dead process. */
+/** Listens on the socket. Resolves with false if its path exists, whether or not a process listens on it. */
 function listen(server: Server, address: string): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const refuse = (error: NodeJS.ErrnoException): void => {
@@ -114,35 +114,36 @@ function listen(server: Server, address: string): Promise<boolean> {
   });
 }
 
-/** Makes the folder where it is missing. Throws one line that names the variable to change. */
+/** Creates the folder if it is missing. Throws an Error of one line that names DATA_DIR. */
 function makeFolder(folder: string): void {
   try {
-    // The system's own tree cannot be added to, and Node never returns from trying.
+    // mkdirSync never returns for these folders.
     if (/^\/(proc|sys)(\/|$)/.test(folder)) throw new Error('it belongs to the system');
-    // Asked first: of a read-only disk, making the folder only says that it is not there.
+    // Checked before mkdirSync, whose error does not tell that the file system is read-only.
     accessSync(nearest(folder), constants.W_OK);
-    // A superuser's database runs as somebody else, who has to get through this folder; secrets are 0600.
+    // If root starts the gateway, PostgreSQL runs as another user, who must enter this folder. Secrets are
+    // 0600.
     mkdirSync(folder, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     const reason = REASONS[code ?? ''] ?? code ?? message;
-    throw new Error(`${folder} cannot hold the data: ${reason}; set DATA_DIR to another folder.`, { cause });
+    throw new Error(`${folder} cannot be used: ${reason}. Set DATA_DIR to another folder.`, { cause });
   }
 }
 
-/** The folder itself, or what exists of the path to it. */
+/** The folder, or its nearest parent that exists. */
 function nearest(folder: string): string {
   const above = path.dirname(folder);
   return existsSync(folder) || above === folder ? folder : nearest(above);
 }
 
-/** What the holder says of itself; undefined when nobody listens. */
+/** The text of the process that holds the lock; undefined if no process listens. */
 function ask(address: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket = createConnection(address);
     let text = '';
-    const give = (): void => {
+    const finish = (): void => {
       resolve(text || 'it does not answer.');
     };
     socket.setTimeout(ANSWER_LIMIT_MS, () => {
@@ -153,8 +154,8 @@ function ask(address: string): Promise<string | undefined> {
     });
     socket.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ECONNREFUSED' || error.code === 'ENOENT') resolve(undefined);
-      else give();
+      else finish();
     });
-    socket.once('close', give);
+    socket.once('close', finish);
   });
 }

@@ -1,3 +1,4 @@
+/** The demo upstream answers every endpoint, and says that its answers are simulated. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startDemoUpstream } from './demo-upstream.ts';
 
@@ -33,7 +34,7 @@ describe('the demo upstream', () => {
       { model: 'swift', messages: [{ role: 'user', content: [{ type: 'image_url' }] }] },
     ],
     ['/v1/alpha/search', { query: 'gateways' }],
-  ])('answers %s and says that the answer is simulated', async (path, body) => {
+  ])('answers %s with a text that is marked as simulated', async (path, body) => {
     const response = await post(path, body);
     expect(response.status).toBe(200);
     expect(joinDeltas(await response.text())).toMatch(/simulated/);
@@ -53,7 +54,7 @@ describe('the demo upstream', () => {
     expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(0);
   });
 
-  test('orders documents by the words they share with the query', async () => {
+  test('ranks documents by the words that they share with the query', async () => {
     const response = await post('/v1/rerank', {
       model: 'budget-plus',
       query: 'red gate',
@@ -64,7 +65,7 @@ describe('the demo upstream', () => {
     expect(results.map((result) => result.index)).toEqual([1, 2]);
   });
 
-  test('calls a tool when the caller insists, and answers in JSON when the caller insists', async () => {
+  test('calls a tool or answers in JSON if the request requires it', async () => {
     const tools = [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }];
     const call = await post('/v1/chat/completions', {
       model: 'swift',
@@ -89,7 +90,7 @@ function form(fields: Record<string, string | Blob>): FormData {
   return data;
 }
 
-/** A streamed answer is cut within words: the values of its text fields are put together. */
+/** Joins the values of all text fields, because a stream splits its text within words. */
 function joinDeltas(body: string): string {
   const texts = [...body.matchAll(/"(?:content|text|delta|output)":\s*"((?:[^"\\]|\\.)*)"/g)];
   return texts.map((match) => match[1]).join('');

@@ -1,23 +1,25 @@
 /**
- * The demo upstream: a process of its own that answers like a provider of AI models, in every wire format,
- * and says in every answer that it is simulated. It serves until the first real upstream is configured.
+ * The demo upstream: a separate process that answers like a provider in every wire format, and marks each
+ * answer as simulated. It serves until the first real upstream is configured.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { type ChatCompletionRequest, type FixtureResponse, LLMock } from '@copilotkit/aimock';
 
-/** Pace of the streams: lively, and slow enough to be seen as a stream. */
+/**
+ * Speed of streams, slow enough to be seen as streams: first token in ms, tokens per second, relative jitter.
+ */
 const PACE = { ttft: 180, tps: 45, jitter: 0.3 };
 const CHUNK_CHARACTERS = 6;
 const QUOTE_MAX_CHARACTERS = 120;
-/** The library keeps the last requests to show them to tests; we keep none of what people write. */
-const FORGET_EVERY_MS = 1_000;
+/** How often the requests that the library keeps for tests are deleted: content must not be stored. */
+const CLEAR_EVERY_MS = 1_000;
 /** One red pixel as PNG. */
 const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
 const SIMULATED_TRANSCRIPT = 'This is a simulated transcript: no speech was recognised.';
 
-/** The demo upstream on 127.0.0.1; resolves when it listens. */
+/** Starts the demo upstream on 127.0.0.1. Resolves when it listens; port 0 picks a free port. */
 export async function startDemoUpstream(port: number): Promise<LLMock> {
   const mock = new LLMock({
     host: '127.0.0.1',
@@ -42,7 +44,7 @@ function isChat(request: ChatCompletionRequest): boolean {
   return endpoint === 'chat' || endpoint.startsWith('realtime');
 }
 
-/** A tool call when the caller insists on one, JSON when the caller insists on that, else a few sentences. */
+/** A tool call or JSON if the request requires one, else a short text that quotes the user. */
 function answerChat(request: ChatCompletionRequest): FixtureResponse {
   const tool = forcedTool(request);
   if (tool !== undefined) return { toolCalls: [{ name: tool, arguments: '{}' }] };
@@ -52,8 +54,8 @@ function answerChat(request: ChatCompletionRequest): FixtureResponse {
       content: JSON.stringify({ simulated: true, note: 'The demo upstream answered, not an AI model.' }),
     };
   }
-  const asked = lastUserText(request);
-  const quote = asked ? ` You wrote: “${shorten(asked)}”.` : '';
+  const lastText = lastUserText(request);
+  const quote = lastText ? ` You wrote: “${shorten(lastText)}”.` : '';
   return {
     content:
       `This is a simulated reply: no AI model has read your message.${quote} The request went through the ` +
@@ -86,7 +88,7 @@ function shorten(sentence: string): string {
     : letters.join('');
 }
 
-/** Orders the documents by how many words of the query they hold. */
+/** Ranks the documents by the share of the query's words that they contain. */
 async function answerRerank(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
   const {
     query = '',
@@ -125,7 +127,7 @@ function sendJson(response: ServerResponse, body: object): boolean {
   return true;
 }
 
-/** Half a second of 440 Hz as WAV (mono, 8 kHz, 8 bit), in base64. */
+/** Half a second of 440 Hz as WAV (mono, 8 kHz, 8 bits), in base64. */
 function tone(): string {
   const rate = 8_000;
   const samples = Buffer.from(
@@ -150,12 +152,12 @@ function tone(): string {
   return Buffer.concat([header, samples]).toString('base64');
 }
 
-/** The program: `demo-upstream.js <port>`, started by the supervisor; ends with it. */
+/** The program `demo-upstream.js <port>`, started by the supervisor. Exits when the supervisor is gone. */
 async function main(): Promise<void> {
   const mock = await startDemoUpstream(Number(process.argv[2]));
   setInterval(() => {
     mock.clearRequests();
-  }, FORGET_EVERY_MS);
+  }, CLEAR_EVERY_MS);
   process.once('SIGTERM', () => process.exit(0));
   process.once('disconnect', () => process.exit(0));
   process.send?.({ type: 'ready', port: mock.port });

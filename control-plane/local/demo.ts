@@ -1,5 +1,5 @@
 /**
- * The demo of a first start: simulated upstreams behind every model, some credit and a key for the
+ * Creates the demo at the first start: simulated upstreams for every model, credit and a key of the
  * administrator.
  */
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
@@ -8,12 +8,12 @@ import { MICROS_PER_DOLLAR } from '@gateway/shared/money';
 import { digestOf } from '@gateway/shared/secrets';
 import { firstAdminId, userById } from '../accounts/account.service.ts';
 import { ModelSchema } from '../catalog/model.entity.ts';
-import { announce } from '../config-log.ts';
-import { SYSTEM_ACTOR, type Viewer } from '../context.ts';
-import { newId } from '../ids.ts';
+import { announce } from '../database/config-log.ts';
+import { SYSTEM_ACTOR, type Viewer } from '../graphql/context.ts';
+import { newId } from '../database/ids.ts';
 import { KeySchema } from '../keys/key.entity.ts';
 import { createKey, revealKey } from '../keys/key.service.ts';
-import { inTransaction, query, queryOne, sql } from '../sql.ts';
+import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
 import { ProviderSchema, type ProviderRow, RouteSchema } from '../upstreams/upstream.entity.ts';
 import { providerRecord, routeRecord } from '../upstreams/upstream.record.ts';
 import { creditGift } from '../wallet/movements.ts';
@@ -21,10 +21,7 @@ import { walletIdOf } from '../wallet/wallet.service.ts';
 import { readSecret, writeSecret } from './data-folder.ts';
 import type { BootstrapResult } from './messages.ts';
 
-/**
- * Gift credit, since it can neither be refunded nor buy a pool; the first real route takes back what is
- * left.
- */
+/** Gift credit, which cannot be refunded or spent on pools. The first real route removes what is left. */
 const CREDIT = 25n * MICROS_PER_DOLLAR;
 const CREDIT_REFERENCE = 'demo:credit';
 const TIMEOUTS = {
@@ -35,12 +32,14 @@ const TIMEOUTS = {
   totalMs: 600_000,
 };
 
-/** The demo upstream serves the formats under two version paths, as the real providers do. */
+/** One provider of the demo. There are two, because the wire formats use two version paths. */
 interface Part {
   name: string;
   path: string;
   protocols: DialectName[];
-  /** Whether it serves a family; compaction it does not know, so that is emulated. */
+  /**
+   * Whether the provider serves the family. The gateway emulates `compact`, which the demo does not support.
+   */
   serves: (family: Family) => boolean;
 }
 const PARTS: Part[] = [
@@ -58,29 +57,29 @@ const PARTS: Part[] = [
   },
 ];
 
-export interface DemoOptions {
-  /** Where the demo upstream will listen, e.g. `http://127.0.0.1:40123`. */
+interface DemoOptions {
+  /** Address of the demo upstream, e.g. `http://127.0.0.1:40123`. */
   upstreamUrl: string;
-  /** Whether a first start may decide for a demo. */
+  /** Whether the first start may create the demo. */
   allowed: boolean;
-  /** Where the demo's key is kept. */
+  /** File with the secret of the demo's key. */
   keyFile: string;
 }
 
 /**
- * Decides once for the life of the database whether there is a demo (when it is allowed and no upstream
- * exists), makes it, and says at every start whether it still serves, until the first real route has ended
- * it.
+ * Decides once per database whether there is a demo (if it is allowed and no upstream exists), and creates
+ * it. Returns whether the demo still serves, with its key if that is enabled. The first real route ends the
+ * demo.
  */
 export async function prepareDemo(orm: MikroORM, options: DemoOptions): Promise<BootstrapResult> {
   await inTransaction(orm.em.fork(), (em) => decide(em, options));
   return inTransaction(orm.em.fork(), async (em) => {
     const providers = await em.find(ProviderSchema, { demo: true });
     if (providers.length === 0) return { demo: false };
-    await moveTo(em, providers, options.upstreamUrl);
+    await updateAddress(em, providers, options.upstreamUrl);
     const key = readSecret(options.keyFile);
-    const isGood = key && (await em.count(KeySchema, { digest: digestOf(key), state: 'ENABLED' })) > 0;
-    return isGood ? { demo: true, demoKey: key } : { demo: true };
+    const isEnabled = key && (await em.count(KeySchema, { digest: digestOf(key), state: 'ENABLED' })) > 0;
+    return isEnabled ? { demo: true, demoKey: key } : { demo: true };
   });
 }
 
@@ -106,7 +105,8 @@ async function makeDemo(em: EntityManager, { upstreamUrl, keyFile }: DemoOptions
   });
   const { key } = await createKey(em, owner, { name: 'Demo', group: 'default', idempotencyKey: 'demo' });
   const { secret } = await revealKey(em, id, key.id);
-  // Before the commit: a key without its secret could not be shown, a secret without its key harms nobody.
+  // Written before the commit: a key without its secret would be useless, a secret without its key is
+  // harmless.
   writeSecret(keyFile, secret);
   for (const part of PARTS) await makeUpstream(em, part, upstreamUrl);
 }
@@ -121,7 +121,7 @@ async function makeUpstream(em: EntityManager, part: Part, upstreamUrl: string):
     timeouts: TIMEOUTS,
     demo: true,
   });
-  // The unit of work sees no relation between the two, so the provider is written first.
+  // The ORM knows no relation between provider and routes, so the provider is written first.
   await em.flush();
   const models = await em.find(ModelSchema, { state: 'PUBLISHED' });
   const routes = models.map((model) =>
@@ -140,8 +140,12 @@ async function makeUpstream(em: EntityManager, part: Part, upstreamUrl: string):
   await announce(em, { upsert: [providerRecord(provider), ...routes.map((route) => routeRecord(route))] });
 }
 
-/** The port may be another at each start. */
-async function moveTo(em: EntityManager, providers: ProviderRow[], upstreamUrl: string): Promise<void> {
+/** Stores and announces the present address of the demo upstream, whose port may change between starts. */
+async function updateAddress(
+  em: EntityManager,
+  providers: ProviderRow[],
+  upstreamUrl: string,
+): Promise<void> {
   const moved = providers.filter((provider) => !provider.baseUrl.startsWith(`${upstreamUrl}/`));
   for (const provider of moved) provider.baseUrl = `${upstreamUrl}${new URL(provider.baseUrl).pathname}`;
   if (moved.length === 0) return;

@@ -1,17 +1,17 @@
-/** What the parts of a local start tell each other, and the files of the data folder that they share. */
+/** Messages between the processes of a local start, and the files that they share in the data folder. */
 import path from 'node:path';
 
-/** What the control plane found or made when it started under the supervisor. */
+/** Result of the control plane's bootstrap. */
 export interface BootstrapResult {
-  /** Where the first administrator claims the account, until somebody has. */
+  /** The claim link of the first administrator; absent once the account is claimed. */
   claimUrl?: string;
-  /** Whether models are served by the demo upstream. */
+  /** Whether the demo upstream serves the models. */
   demo: boolean;
-  /** The demo's API key, while it is of use. */
+  /** The demo's API key, if it is enabled. */
   demoKey?: string;
 }
 
-/** Files of secrets in the data folder; each 0600. */
+/** Paths of the files with secrets in the data folder; each has mode 0600. */
 export function secretFiles(dataDir: string): { secretKey: string; nodeToken: string; demoKey: string } {
   return {
     secretKey: path.join(dataDir, 'secret-key'),
@@ -20,9 +20,7 @@ export function secretFiles(dataDir: string): { secretKey: string; nodeToken: st
   };
 }
 
-/**
- * The result inside the ready message of the control plane; a control plane without one has nothing to tell.
- */
+/** The bootstrap result in the control plane's ready message; `{ demo: false }` without one. */
 export function bootstrapOf(message: unknown): BootstrapResult {
   const found =
     typeof message === 'object' && message !== null && 'bootstrap' in message ? message.bootstrap : undefined;

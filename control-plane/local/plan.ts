@@ -1,4 +1,4 @@
-/** What a start decides before it begins: every port, address and secret, and what each process is told. */
+/** The plan of a local start: ports, addresses, secrets, and the environment of each process. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { readOrMakeSecret, readSecret } from './data-folder.ts';
@@ -6,17 +6,12 @@ import { secretFiles } from './messages.ts';
 import { findFreePort, isPortFree } from './ports.ts';
 import type { LocalSettings } from './settings.ts';
 
-/** A node has no business with these. */
-const CONTROL_PLANE_ONLY = new Set([
-  'DATABASE_URL',
-  'SECRET_KEY',
-  'ADMIN_EMAIL',
-  'ADMIN_PASSWORD',
-  'SMTP_URL',
-  'OIDC_CLIENT_SECRET',
-]);
+/** Variables of the system that every process needs: programs, language, certificates, proxies, Node. */
+const SYSTEM = /^(PATH|HOME|TMPDIR|TZ|LANG|LC_\w+|NODE_\w+|SSL_CERT_\w+|(HTTPS?|NO)_PROXY)$/i;
+/** Variables of the node that the operator may set. */
+const NODE = new Set(['LOG_LEVEL', 'MAX_CONFIG_AGE', 'METRICS_TOKEN', 'TRUST_PROXY']);
 
-/** Settings with nothing left open. */
+/** Settings with every value decided. */
 export interface Plan extends LocalSettings {
   secretKey: string;
   publicUrl: string;
@@ -25,9 +20,13 @@ export interface Plan extends LocalSettings {
   logFolder: string;
 }
 
-/** Fills in what the settings leave open, and makes the secret key and the folder for logs when absent. */
+/**
+ * Decides every value that the settings leave open. Creates the secret key and the log folder if they are
+ * missing.
+ */
 export async function makePlan(settings: LocalSettings): Promise<Plan> {
   const controlPort = settings.controlPort || (await findFreePort(settings.host));
+  const { nodePort } = settings;
   const dataPort = settings.dataPort || (await findFreePort(settings.host));
   const logFolder = path.join(settings.dataDir, 'logs');
   mkdirSync(logFolder, { recursive: true, mode: 0o700 });
@@ -35,6 +34,7 @@ export async function makePlan(settings: LocalSettings): Promise<Plan> {
     ...settings,
     controlPort,
     dataPort,
+    ...(nodePort !== undefined && { nodePort: nodePort || (await findFreePort(settings.host)) }),
     demoPort: await keepPort(path.join(settings.dataDir, 'demo-port')),
     logFolder,
     publicUrl: settings.publicUrl ?? `http://localhost:${dataPort}`,
@@ -43,7 +43,7 @@ export async function makePlan(settings: LocalSettings): Promise<Plan> {
   };
 }
 
-/** The variables of the control plane. `inherited` are those of the start itself. */
+/** The environment of the control plane. `inherited` is that of `npm start`. */
 export function controlEnvironment(
   plan: Plan,
   inherited: NodeJS.ProcessEnv,
@@ -57,36 +57,53 @@ export function controlEnvironment(
     DATA_DIR: plan.dataDir,
     HOST: plan.host,
     CONTROL_PORT: String(plan.controlPort),
+    ...(plan.nodePort && { NODE_INTERFACE_PORT: String(plan.nodePort) }),
     PUBLIC_URL: plan.publicUrl,
     CONSOLE_URL: plan.consoleUrl,
     DATA_URL: inherited.DATA_URL ?? localUrl(plan.host, plan.dataPort),
     SECRET_KEY: plan.secretKey,
-    // A demo belongs to the database that comes with us; a database of their own is not ours to fill.
+    // The demo is created only in the embedded database, never in one of the operator.
     DEMO: plan.databaseUrl ? 'off' : plan.demo,
     DEMO_UPSTREAM_URL: `http://127.0.0.1:${plan.demoPort}`,
   };
 }
 
-/** The variables of the node. The token is read at every start: the control plane may have made a new one. */
+/** The environment of the node, with the token that is in its file now. */
 export function nodeEnvironment(plan: Plan, inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const known = Object.entries(inherited).filter(([name]) => !CONTROL_PLANE_ONLY.has(name));
   return {
-    ...Object.fromEntries(known),
+    ...systemVariables(inherited),
+    ...Object.fromEntries(Object.entries(inherited).filter(([name]) => NODE.has(name))),
     ...compileCache(plan),
     DATA_DIR: path.join(plan.dataDir, 'node'),
     HOST: plan.host,
     DATA_PORT: String(plan.dataPort),
-    CONTROL_URL: localUrl(plan.host, plan.controlPort),
+    CONTROL_URL: localUrl(plan.host, plan.nodePort ?? plan.controlPort),
     PUBLIC_URL: plan.publicUrl,
     CONSOLE_URL: plan.consoleUrl,
     NODE_NAME: inherited.NODE_NAME ?? 'local',
     NODE_TOKEN: readSecret(secretFiles(plan.dataDir).nodeToken),
-    // Ctrl-C ends everything at once; who has to drain starts the data plane by itself.
+    // Ctrl-C stops everything at once. To drain nodes, start the data plane separately.
     DRAIN_SECONDS: '0',
   };
 }
 
-/** The port of the last start while it is free: what is told to nodes need not change then. */
+/** The environment of the demo upstream, which needs nothing of the gateway. */
+export function demoEnvironment(plan: Plan, inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return { ...systemVariables(inherited), ...compileCache(plan) };
+}
+
+/** Without the tokens and names of nodes, which begin like variables of Node. */
+function systemVariables(inherited: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const known = Object.entries(inherited).filter(
+    ([name]) => SYSTEM.test(name) && !/^NODE_(TOKEN|NAME|INTERFACE_PORT)$/.test(name),
+  );
+  return Object.fromEntries(known);
+}
+
+/**
+ * The port of the last start if it is free, so that the nodes' configuration need not change; else a free
+ * port.
+ */
 async function keepPort(file: string): Promise<number> {
   const kept = Number(readSecret(file));
   const port = kept > 0 && (await isPortFree(kept)) ? kept : await findFreePort();
@@ -94,12 +111,12 @@ async function keepPort(file: string): Promise<number> {
   return port;
 }
 
-/** Compiled code is kept between starts, which saves a quarter of the time they take. */
+/** Keeps compiled code between starts, which makes them a quarter faster. */
 function compileCache(plan: Plan): NodeJS.ProcessEnv {
   return { NODE_COMPILE_CACHE: path.join(plan.dataDir, 'compile-cache') };
 }
 
-/** How processes of this machine reach what listens on the host setting. */
+/** The address at which processes of this machine reach a server that listens on `host`. */
 function localUrl(host: string, port: number): string {
   const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
   return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`;

@@ -1,12 +1,29 @@
-/** Ports to listen on: a free one, or the assurance that a chosen one is free. */
+/** Finds free ports, and checks whether a port is free. */
+import { randomInt } from 'node:crypto';
 import { createServer } from 'node:net';
 
-/** A port of the host that nobody listened on a moment ago. */
+/**
+ * Systems give ports from 32768 on to outgoing connections (Linux; 49152 on others). A port below stays free
+ * until its server listens.
+ */
+const FIRST_PORT = 20_000;
+const LAST_PORT = 32_767;
+const ATTEMPTS = 50;
+
+/**
+ * A port of the host that is free at this moment and that no outgoing connection takes. Throws the system's
+ * error if the host is not an address of this machine.
+ */
 export async function findFreePort(host = '127.0.0.1'): Promise<number> {
-  return tryPort(host, 0);
+  for (let attempt = 1; ; attempt += 1) {
+    const port = randomInt(FIRST_PORT, LAST_PORT + 1);
+    const failure = await tryPort(host, port).then(() => undefined, codeOf);
+    if (failure === undefined) return port;
+    if (failure !== 'EADDRINUSE' || attempt === ATTEMPTS) return tryPort(host, 0);
+  }
 }
 
-/** Whether a port of 127.0.0.1 can be listened on. */
+/** Whether a port of 127.0.0.1 is free. */
 export function isPortFree(port: number): Promise<boolean> {
   return tryPort('127.0.0.1', port).then(
     () => true,
@@ -14,14 +31,12 @@ export function isPortFree(port: number): Promise<boolean> {
   );
 }
 
-/** Throws one line that names the variable to change when the port cannot be listened on. */
+/** Throws an Error of one line that names the variable to change if the port cannot be used. */
 export async function assertPortIsFree(host: string, port: number, variable: string): Promise<void> {
   try {
     await tryPort(host, port);
   } catch (cause) {
-    throw new Error(`${describe(cause, host, port)}; set ${variable} to another port (0 picks a free one).`, {
-      cause,
-    });
+    throw new Error(`${reasonOf(cause, host, port)} Set ${adviceOf(cause, variable)}.`, { cause });
   }
 }
 
@@ -34,15 +49,26 @@ async function tryPort(host: string, port: number): Promise<number> {
   await new Promise<void>((resolve) => {
     server.close(() => resolve());
   });
-  if (address === null || typeof address === 'string') throw new Error('The system gave no port.');
+  if (address === null || typeof address === 'string') throw new Error('The system returned no port.');
   return address.port;
 }
 
-function describe(cause: unknown, host: string, port: number): string {
-  const code = (cause as NodeJS.ErrnoException).code;
-  if (code === 'EADDRINUSE') return `Port ${port} of ${host} is in use by another program`;
-  if (code === 'EACCES') return `Port ${port} needs rights that this user does not have`;
-  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-    return `${host} is not an address of this machine (HOST)`;
-  return `Port ${port} of ${host} cannot be listened on (${code ?? 'unknown reason'})`;
+function codeOf(cause: unknown): string | undefined {
+  return (cause as NodeJS.ErrnoException).code;
+}
+
+const isForeignHost = (code: string | undefined): boolean => code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND';
+
+function reasonOf(cause: unknown, host: string, port: number): string {
+  const code = codeOf(cause);
+  if (code === 'EADDRINUSE') return `Port ${port} of ${host} is in use by another program.`;
+  if (code === 'EACCES') return `This user may not use port ${port}.`;
+  if (isForeignHost(code)) return `${host} is not an address of this machine.`;
+  return `Port ${port} of ${host} cannot be used (${code ?? 'unknown reason'}).`;
+}
+
+function adviceOf(cause: unknown, variable: string): string {
+  return isForeignHost(codeOf(cause))
+    ? 'HOST to an address of this machine, e.g. 127.0.0.1'
+    : `${variable} to another port (0 picks a free one)`;
 }

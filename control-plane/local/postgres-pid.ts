@@ -1,18 +1,17 @@
-/** Finds the server that runs on a cluster, by the note that it keeps there. */
+/** Finds the PostgreSQL server that runs on a cluster, by its pid file. */
 import { readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
-export interface PidFile {
+interface PidFile {
   pid: number;
   port: number;
-  /** Whether it says that it takes connections. */
+  /** Whether the server accepts connections. */
   ready: boolean;
 }
 
 /**
- * What a running server notes of itself; undefined when there is none.
- * https://www.postgresql.org/docs/18/storage-file-layout.html: line 1 is the process, line 4 the port, line
- * 8 the state.
+ * The content of `postmaster.pid`; undefined without a valid one. Line 1 is the process, line 4 the port,
+ * line 8 the state: https://www.postgresql.org/docs/18/storage-file-layout.html.
  */
 export function readPidFile(cluster: string): PidFile | undefined {
   let lines: string[];
@@ -28,15 +27,15 @@ export function readPidFile(cluster: string): PidFile | undefined {
 }
 
 /**
- * Removes the note of a server that is gone. After a crash of the machine its number may belong to another
- * program, for which PostgreSQL would wait.
+ * Removes the pid file of a server that is gone. After a crash of the machine, the pid may belong to another
+ * program, and PostgreSQL would refuse to start.
  */
 export function removeForeignPidFile(cluster: string): void {
   const found = readPidFile(cluster);
   if (found && !isPostgres(found.pid)) rmSync(path.join(cluster, 'postmaster.pid'), { force: true });
 }
 
-/** Whether the process runs and is a PostgreSQL; where the system does not tell, whether it runs. */
+/** Whether the process runs and is PostgreSQL; on systems other than Linux, whether the process runs. */
 export function isPostgres(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -44,7 +43,7 @@ export function isPostgres(pid: number): boolean {
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
   }
   try {
-    // Empty for a process that has ended but was not waited for.
+    // Empty for a zombie process.
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[0]?.includes('postgres') === true;
   } catch {
     return process.platform !== 'linux';

@@ -1,4 +1,4 @@
-/** Starts, adopts and stops the PostgreSQL that comes with the packages: the same engine as in production. */
+/** Starts, adopts and stops the packaged PostgreSQL, which is the same engine as in production. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import {
   chmodSync,
@@ -22,6 +22,8 @@ import {
   findBinaries,
   findClusterFolder,
   type Identity,
+  chownAll,
+  makerOf,
 } from './postgres-binaries.ts';
 import { readOrMakeSecret } from './data-folder.ts';
 import { findFreePort } from './ports.ts';
@@ -32,32 +34,35 @@ const DATABASE = 'postgres';
 const POLL_MS = 10;
 const START_LIMIT_MS = 60_000;
 const CONNECT_LIMIT_MS = 3_000;
-/** A fast shutdown that takes longer becomes an immediate one (safe: the log is replayed), then a kill. */
+/**
+ * Time for a fast shutdown; then an immediate one follows (safe, because the WAL is replayed), then SIGKILL.
+ */
 const FAST_STOP_MS = 600;
 const IMMEDIATE_STOP_MS = 200;
 const LOG_MAX_BYTES = 10 * 1024 * 1024;
 const LOG_TAIL_LINES = 12;
 
-export interface PostgresOptions {
-  /** The folder of everything we keep; the cluster, its password and its log go into it. Made when absent. */
+interface PostgresOptions {
+  /** The data folder, for the cluster, its password and its log. Created if it is missing. */
   dataDir: string;
   /** The TCP port on 127.0.0.1; 0 or absent picks a free one. */
   port?: number;
-  /** Further server settings, e.g. `{ fsync: 'off' }`. */
+  /** Additional server settings, e.g. `{ fsync: 'off' }`. */
   settings?: Record<string, string>;
-  /** Told, before it begins, of what takes longer than a moment. */
+  /** Receives the name of each slow step before it begins. */
   onProgress?: (step: string) => void;
 }
 
+/** A running PostgreSQL server. */
 export interface Postgres {
-  /** Connects as the owner of the cluster, password included. */
+  /** Address for the owner of the cluster, with the password. */
   url: string;
   pid: number;
   port: number;
-  /** True when a server was found running, left behind by a process that was killed. */
+  /** Whether the server was already running, because the process that started it was killed. */
   adopted: boolean;
   isRunning(): boolean;
-  /** Stops the server, within 2 s; returns when it is gone. */
+  /** Stops the server within 2 s. Resolves when it has exited. */
   stop(): Promise<void>;
 }
 
@@ -70,9 +75,8 @@ interface Site {
 }
 
 /**
- * A running server on the data folder: the one left behind there if there is one, else a new one, whose
- * cluster is made at the first start. Throws with the last lines of the server's log when it does not come
- * up.
+ * A running server on the data folder: an orphaned one if there is one, else a new one. Creates the cluster
+ * at the first start. Throws an Error with the last lines of the server's log if it does not start.
  */
 export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
   const site = openSite(options.dataDir);
@@ -89,7 +93,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
 
 function openSite(folder: string): Site {
   const dataDir = path.resolve(folder);
-  // A superuser's server runs as somebody else, who has to get through this folder; secrets in it are 0600.
+  // If root starts it, the server runs as another user, who must enter this folder. Secrets in it are 0600.
   if (!existsSync(dataDir))
     mkdirSync(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
   const logs = path.join(dataDir, 'logs');
@@ -106,7 +110,7 @@ function openSite(folder: string): Site {
 
 const OPTIONS = ['--auth=scram-sha-256', '--encoding=UTF8', '--no-locale', '--no-instructions', '--no-sync'];
 
-/** Made in a folder beside and renamed when complete: a crash in the middle leaves nothing half made. */
+/** Creates the cluster in a temporary folder and renames it, so that a crash leaves no incomplete cluster. */
 function createCluster(binaries: Binaries, { cluster, identity, password }: Site): void {
   const draft = `${cluster}.init`;
   const passwordFile = `${cluster}.init-password`;
@@ -114,26 +118,28 @@ function createCluster(binaries: Binaries, { cluster, identity, password }: Site
   rmSync(passwordFile, { force: true });
   mkdirSync(draft, { mode: 0o700 });
   writeFileSync(passwordFile, password, { mode: 0o600 });
-  for (const file of [draft, passwordFile])
-    if ('uid' in identity) chownSync(file, identity.uid, identity.gid);
+  const maker = makerOf(identity);
+  for (const file of [draft, passwordFile]) if ('uid' in maker) chownSync(file, maker.uid, maker.gid);
   try {
     execFileSync(binaries.initdb, ['-D', draft, '-U', USER, `--pwfile=${passwordFile}`, ...OPTIONS], {
-      ...identity,
+      ...maker,
       cwd: '/',
       stdio: 'pipe',
       env: serverEnvironment(),
     });
+    if ('uid' in identity) chownAll(draft, identity.uid);
     renameSync(draft, cluster);
   } catch (cause) {
-    throw new Error(`${cluster} cannot be made: ${complaintOf(cause)}. Put it right, then start again.`, {
-      cause,
-    });
+    throw new Error(
+      `The database in ${cluster} cannot be created: ${complaintOf(cause)}. Correct this and start again.`,
+      { cause },
+    );
   } finally {
     rmSync(passwordFile, { force: true });
   }
 }
 
-/** The first complaint of a program of PostgreSQL; what Node says of it where it had none. */
+/** The first error message of a PostgreSQL program, or Node's message if there is none. */
 function complaintOf(failure: unknown): string {
   const { stderr, message } = failure as { stderr?: Buffer; message?: string };
   const complaint = /(?:FATAL|error): +(.+)/.exec(stderr?.toString('utf8') ?? '');
@@ -175,7 +181,7 @@ async function launch({ binaries, site, port, settings }: Launch): Promise<Postg
   return describe({ site, pid, port, adopted: false, isGone: () => hasEnded(child) });
 }
 
-/** No statements, no values and no messages about them in the log: they may hold what people wrote. */
+/** Settings of the server. They keep statements, values and errors about them out of the log. */
 function baseSettings(port: number): Record<string, string> {
   return {
     port: String(port),
@@ -195,7 +201,9 @@ function settingArguments(settings: Record<string, string>): string[] {
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }
 
-/** PG… and locale variables of the caller would change what the server does. */
+/**
+ * The server's environment, without the caller's PG… and locale variables, which would change its behaviour.
+ */
 function serverEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
 }
@@ -212,8 +220,7 @@ function tailOf(file: string): string {
 }
 
 /**
- * The server that a killed process left behind, once it answers to our password; undefined when there is
- * none.
+ * The server that a killed process left running, once it accepts the password; undefined if there is none.
  */
 async function adopt(site: Site): Promise<Postgres | undefined> {
   const deadline = performance.now() + START_LIMIT_MS;
@@ -226,10 +233,10 @@ async function adopt(site: Site): Promise<Postgres | undefined> {
     }
     if (performance.now() > deadline) {
       throw new Error(
-        `Process ${found.pid} holds ${site.cluster} but does not answer; stop it and start again.`,
+        `Process ${found.pid} uses ${site.cluster} but does not answer. Stop it and start again.`,
       );
     }
-    // It is starting or stopping: either ends soon.
+    // The server is starting or stopping.
     await sleep(POLL_MS * 5);
   }
 }

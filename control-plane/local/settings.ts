@@ -1,29 +1,30 @@
-/** The environment variables of `npm start`, parsed and checked once. */
+/** Settings of `npm start`, parsed from environment variables and validated once. */
 import path from 'node:path';
 
 const PORT_MAX = 65_535;
 const SECRET_KEY_MIN_BYTES = 32;
 const DEFAULTS = { dataDir: '.gateway', host: '127.0.0.1', controlPort: 4000, dataPort: 8080 };
 
+/** Validated settings. */
 export interface LocalSettings {
   dataDir: string;
   host: string;
   /** 0 picks a free port. */
   controlPort: number;
+  /** 0 picks a free port. */
   dataPort: number;
-  /** Absent: the embedded PostgreSQL under `dataDir`. */
+  /** Port of the control plane for nodes alone; absent: nodes use `controlPort`. 0 picks a free port. */
+  nodePort?: number;
+  /** Absent: the embedded PostgreSQL in `dataDir` is used. */
   databaseUrl?: string;
-  /** Absent: generated into `dataDir`, with the embedded PostgreSQL only. */
+  /** Absent: generated in `dataDir`; required with `databaseUrl`. */
   secretKey?: string;
   publicUrl?: string;
   consoleUrl?: string;
   demo: 'auto' | 'off';
 }
 
-/** What is wrong with the environment, a line for each variable. */
-export class SettingsError extends Error {}
-
-/** The settings, or a SettingsError that names every variable at fault and what to set it to. */
+/** The settings. Throws an Error with one line per invalid variable, which names its valid values. */
 export function parseSettings(environment: NodeJS.ProcessEnv): LocalSettings {
   const faults: string[] = [];
   const take = <T>(read: () => T, fallback: T): T => {
@@ -45,6 +46,9 @@ export function parseSettings(environment: NodeJS.ProcessEnv): LocalSettings {
     dataPort: take(() => readPort(environment, 'DATA_PORT', DEFAULTS.dataPort), 0),
     demo: take(() => readDemo(environment), 'auto'),
     ...definedOnly({
+      nodePort: environment.NODE_INTERFACE_PORT
+        ? take(() => readPort(environment, 'NODE_INTERFACE_PORT', 0), 0)
+        : undefined,
       databaseUrl,
       secretKey: take(() => readSecretKey(environment), undefined),
       publicUrl: take(() => readUrl(environment, 'PUBLIC_URL', ['http:', 'https:']), undefined),
@@ -52,9 +56,9 @@ export function parseSettings(environment: NodeJS.ProcessEnv): LocalSettings {
     }),
   };
   if (settings.controlPort !== 0 && settings.controlPort === settings.dataPort) {
-    faults.push(`CONTROL_PORT and DATA_PORT are both ${settings.dataPort}: give each its own.`);
+    faults.push(`CONTROL_PORT and DATA_PORT are both ${settings.dataPort}. Set different ports.`);
   }
-  if (faults.length > 0) throw new SettingsError(faults.join('\n'));
+  if (faults.length > 0) throw new Error(faults.join('\n'));
   return settings;
 }
 
@@ -72,7 +76,7 @@ function readUrl(environment: NodeJS.ProcessEnv, name: string, protocols: string
   if (!text) return undefined;
   if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol)) {
     throw new Error(
-      `${name} must be an address that begins with ${protocols.map((name) => `${name}//`).join(' or ')}.`,
+      `${name} must be an address that starts with ${protocols.map((name) => `${name}//`).join(' or ')}.`,
     );
   }
   return text.replace(/\/+$/, '');
@@ -83,11 +87,13 @@ function readSecretKey(environment: NodeJS.ProcessEnv): string | undefined {
   if (!secret) {
     if (!environment.DATABASE_URL) return undefined;
     throw new Error(
-      'SECRET_KEY is required with DATABASE_URL; make one with `openssl rand -hex 32` and keep it.',
+      'SECRET_KEY is required with DATABASE_URL. Generate one with `openssl rand -hex 32` and keep it.',
     );
   }
   if (Buffer.byteLength(secret) < SECRET_KEY_MIN_BYTES)
-    throw new Error(`SECRET_KEY must have at least ${SECRET_KEY_MIN_BYTES} bytes.`);
+    throw new Error(
+      `SECRET_KEY must have at least ${SECRET_KEY_MIN_BYTES} bytes, e.g. from \`openssl rand -hex 32\`.`,
+    );
   return secret;
 }
 
@@ -97,7 +103,7 @@ function readDemo(environment: NodeJS.ProcessEnv): 'auto' | 'off' {
   return text;
 }
 
-/** Absent instead of undefined, so that a spread never overwrites with nothing. */
+/** Without members that are undefined, so that a spread does not overwrite values with undefined. */
 function definedOnly<T extends object>(values: T): { [K in keyof T]?: NonNullable<T[K]> } {
   const entries = Object.entries(values).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> };

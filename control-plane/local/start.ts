@@ -1,4 +1,4 @@
-/** The program behind `npm start`: one gateway in one terminal, until Ctrl-C. */
+/** The program of `npm start`: runs a whole gateway until Ctrl-C. */
 import path from 'node:path';
 import { parseSettings } from './settings.ts';
 import { type Programs, Supervisor } from './supervisor.ts';
@@ -10,9 +10,7 @@ const PROGRAMS: Programs = {
   demo: [path.join(import.meta.dirname, 'demo-upstream.js')],
 };
 
-/**
- * Ends with 0 after a stop that was asked for, and with 1 and one clear message when the gateway cannot run.
- */
+/** Exits with 0 after a requested stop, and with 1 and a message if the gateway cannot run. */
 async function main(): Promise<void> {
   let ending = false;
   const end = async (code: number): Promise<void> => {
@@ -22,11 +20,11 @@ async function main(): Promise<void> {
     process.exit(code);
   };
   const fail = (error: unknown): void => {
-    if (!ending) tell(error instanceof Error ? error.message : String(error));
+    if (!ending) print(error instanceof Error ? error.message : String(error));
     void end(1);
   };
   const environment = { ...process.env, CONSOLE_FOLDER: path.join(ROOT, 'dist', 'console') };
-  const supervisor = new Supervisor({ programs: PROGRAMS, environment, tell, onFailure: fail });
+  const supervisor = new Supervisor({ programs: PROGRAMS, environment, print, onFailure: fail });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => void end(0));
   try {
     const announcement = await supervisor.start(parseSettings(process.env));
@@ -36,7 +34,7 @@ async function main(): Promise<void> {
   }
 }
 
-function tell(sentence: string): void {
+function print(sentence: string): void {
   process.stderr.write(`${sentence}\n`);
 }
 

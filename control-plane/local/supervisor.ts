@@ -1,18 +1,15 @@
-/**
- * Holds a whole gateway on one machine: starts the database, both planes and the demo, watches them, stops
- * them.
- */
+/** Runs a whole gateway on one machine: starts, restarts and stops the database, both planes and the demo. */
 import path from 'node:path';
 import { announce } from './announcement.ts';
 import { type Child, superviseChild } from './child.ts';
-import { type DataFolder, holdDataFolder } from './data-folder.ts';
+import { type DataFolder, lockDataFolder } from './data-folder.ts';
 import { bootstrapOf } from './messages.ts';
-import { controlEnvironment, makePlan, nodeEnvironment, type Plan } from './plan.ts';
+import { controlEnvironment, demoEnvironment, makePlan, nodeEnvironment, type Plan } from './plan.ts';
 import { assertPortIsFree } from './ports.ts';
 import { type Postgres, startPostgres } from './postgres.ts';
 import type { LocalSettings } from './settings.ts';
 
-/** Together with the stop of the database below the 2 s within which everything is gone. */
+/** Time limits for stopping; with the database's limits less than 2 s in total. */
 const NODE_STOP_MS = 500;
 const CONTROL_STOP_MS = 500;
 const DATABASE_CHECK_MS = 500;
@@ -24,16 +21,16 @@ export interface Programs {
   demo: string[];
 }
 
-export interface SupervisorOptions {
+interface SupervisorOptions {
   programs: Programs;
   environment: NodeJS.ProcessEnv;
-  /** Told what is going on, a sentence at a time. */
-  tell: (sentence: string) => void;
-  /** Told when the gateway cannot go on. */
+  /** Receives progress messages, one sentence each. */
+  print: (sentence: string) => void;
+  /** Called when the gateway cannot continue. */
   onFailure: (error: unknown) => void;
 }
 
-/** One gateway: started once, stopped once. Everything it starts is gone when `stop` returns. */
+/** One gateway, which is started once and stopped once. */
 export class Supervisor {
   private readonly options: SupervisorOptions;
   private folder: DataFolder | undefined;
@@ -46,28 +43,28 @@ export class Supervisor {
     this.options = options;
   }
 
-  /**
-   * Resolves with what to print when everything serves. Rejects with a message for people; then call stop.
-   */
+  /** Starts everything, and resolves with the text to print. After a rejection, call `stop`. */
   async start(settings: LocalSettings): Promise<string> {
-    const { environment, tell } = this.options;
-    this.folder = await holdDataFolder(settings.dataDir);
+    const { environment, print } = this.options;
+    this.folder = await lockDataFolder(settings.dataDir);
     await assertPortIsFree(settings.host, settings.controlPort, 'CONTROL_PORT');
     await assertPortIsFree(settings.host, settings.dataPort, 'DATA_PORT');
     const plan = await makePlan(settings);
     const databaseUrl = settings.databaseUrl ?? (await this.startDatabase(settings.dataDir)).url;
-    tell('Starting the control plane …');
+    print('Starting the control plane …');
     const control = this.supervise(plan, 'control', () => controlEnvironment(plan, environment, databaseUrl));
     const bootstrap = bootstrapOf(await control.ready);
-    tell('Starting the data plane …');
+    print('Starting the data plane …');
     const node = this.supervise(plan, 'node', () => nodeEnvironment(plan, environment));
-    const demo = bootstrap.demo ? this.supervise(plan, 'demo', () => environment) : undefined;
+    const demo = bootstrap.demo
+      ? this.supervise(plan, 'demo', () => demoEnvironment(plan, environment))
+      : undefined;
     await Promise.all([node.ready, demo?.ready]);
     this.folder.describe(`Console ${plan.consoleUrl}, base address ${plan.publicUrl}.`);
     return announce({ ...plan, logs: plan.logFolder }, bootstrap);
   }
 
-  /** Customers first, then the control plane, then the database under both; returns when all are gone. */
+  /** Stops the node, then the control plane, then the database. Resolves when all processes have exited. */
   stop(): Promise<void> {
     this.stopping ??= this.stopAll();
     return this.stopping;
@@ -85,7 +82,7 @@ export class Supervisor {
 
   private startDatabase(dataDir: string, port = 0): Promise<Postgres> {
     this.throwWhenStopping();
-    const onProgress = (step: string): void => this.options.tell(`${step} …`);
+    const onProgress = (step: string): void => this.options.print(`${step} …`);
     const database = startPostgres({ dataDir, port, onProgress });
     this.database = database;
     void database.then(
@@ -95,13 +92,13 @@ export class Supervisor {
     return database;
   }
 
-  /** A database that was killed comes back on its port; what was connected to it tries again. */
+  /** Restarts a killed database on its port, so that the planes can reconnect. */
   private watchDatabase(dataDir: string, postgres: Postgres): void {
     if (this.stopping) return;
     this.databaseTimer = setInterval(() => {
       if (postgres.isRunning()) return;
       clearInterval(this.databaseTimer);
-      this.options.tell('The database ended; starting it again.');
+      this.options.print('The database exited and is restarted.');
       this.startDatabase(dataDir, postgres.port).catch(this.options.onFailure);
     }, DATABASE_CHECK_MS);
   }
@@ -112,12 +109,12 @@ export class Supervisor {
     const command = [...this.options.programs[role], ...extra];
     const name = { control: 'control plane', node: 'data plane', demo: 'demo upstream' }[role];
     const logFile = path.join(plan.logFolder, `${name.replace(' ', '-')}.log`);
-    const child = superviseChild({ name, command, environment, logFile, onRestart: this.options.tell });
+    const child = superviseChild({ name, command, environment, logFile, onRestart: this.options.print });
     this.children[role] = child;
     return child;
   }
 
   private throwWhenStopping(): void {
-    if (this.stopping) throw new Error('The start was interrupted.');
+    if (this.stopping) throw new Error('The start was interrupted. Start again.');
   }
 }

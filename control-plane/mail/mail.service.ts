@@ -1,42 +1,43 @@
 /**
- * The outbox: mail is written in the transaction of what it tells of, sealed, and sent by the post
- * afterwards. Without SMTP_URL nothing is ever written.
+ * The outbox of e-mail: a mail is queued, sealed, in the transaction of the event that it reports, and sent
+ * by the mailer after the commit. Without SMTP_URL nothing is queued.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { seal } from '@gateway/shared/sealing';
 import { digestOf } from '@gateway/shared/secrets';
-import { newId } from '../ids.ts';
-import type { Settings } from '../settings.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import { newId } from '../database/ids.ts';
+import type { Settings } from '../process/settings.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
 import { publicMailKey } from './mail.key.ts';
 
 const SUBJECT_LENGTH_MAX = 200;
 const TEXT_LENGTH_MAX = 20_000;
-/** Letters that wait; beyond them new ones are dropped, for the server is gone or somebody floods us. */
-const WAITING_MAX = 10_000;
+/** Maximum number of queued mails; further ones are dropped. Limits the table if the mail server is down. */
+const QUEUED_MAX = 10_000;
 
 /** One mail in plain text. */
 export interface Mail {
-  /** An address of the form that the API accepts. */
+  /** An e-mail address, as the API validates it. */
   to: string;
   subject: string;
   text: string;
 }
 
 /**
- * A mail that is only composed when it is sent: what a request must not take the time to find out, or must
- * not let its asker see. `letter` names the composer.
+ * A mail that is composed only when it is sent: the request neither waits for nor reveals what the text
+ * depends on, such as whether an account exists. The member names are stored in queued mails.
  */
-export interface Letter {
+export interface DeferredMail {
   to: string;
+  /** Name of the composer. */
   letter: string;
-  /** What the composer needs: ids, never a secret. */
+  /** Input of the composer: ids, never a secret. */
   about: Readonly<Record<string, string>>;
 }
 
 /**
- * Says in the database whether mail can be sent here, with which key it is sealed and where its links lead.
- * Runs at each start, once the console's address is known.
+ * Stores whether this installation sends mail, the key that seals it and the address that its links lead to.
+ * Call it at each start, once the console's address is known.
  */
 export async function announceMail(
   em: EntityManager,
@@ -52,25 +53,25 @@ export async function announceMail(
 }
 
 /**
- * Queues a mail in the caller's transaction: it is sent when that commits and never when it is rolled back.
- * False where this installation sends no mail, or more wait than may; nothing is queued then.
+ * Queues a mail in the caller's transaction; it is sent only if that commits. Returns false, and queues
+ * nothing, if this installation sends no mail or the queue is full.
  */
 export function enqueueMail(transaction: EntityManager, { to, subject, text }: Mail): Promise<boolean> {
   const line = subject.replace(/\s+/g, ' ').trim().slice(0, SUBJECT_LENGTH_MAX);
   return enqueue(transaction, { to, subject: line, text: text.slice(0, TEXT_LENGTH_MAX) });
 }
 
-/** Queues a letter, likewise; who it goes to in the end is the composer's decision. */
-export function enqueueLetter(transaction: EntityManager, letter: Letter): Promise<boolean> {
-  return enqueue(transaction, letter);
+/** Queues a deferred mail like `enqueueMail`. The composer decides on the final recipient. */
+export function enqueueDeferredMail(transaction: EntityManager, mail: DeferredMail): Promise<boolean> {
+  return enqueue(transaction, mail);
 }
 
-/** Takes back what waits for an address. */
+/** Deletes the queued mails to an address. */
 export async function forgetMail(em: EntityManager, to: string): Promise<void> {
   await query(em, sql`delete from mail_outbox where recipient_digest = ${digestOf(to)}`);
 }
 
-async function enqueue(em: EntityManager, item: Mail | Letter): Promise<boolean> {
+async function enqueue(em: EntityManager, item: Mail | DeferredMail): Promise<boolean> {
   const outlet = await queryOne<{ public_key: string }>(em, sql`select public_key from mail_outlet`);
   if (!outlet) return false;
   const id = newId('mai');
@@ -79,7 +80,7 @@ async function enqueue(em: EntityManager, item: Mail | Letter): Promise<boolean>
     em,
     sql`insert into mail_outbox (id, recipient_digest, sealed)
     select ${id}, ${digestOf(item.to)}, ${sealed}
-    where (select count(*) from (select from mail_outbox limit ${WAITING_MAX}) as waiting) < ${WAITING_MAX}
+    where (select count(*) from (select from mail_outbox limit ${QUEUED_MAX}) as queued) < ${QUEUED_MAX}
     returning id`,
   );
   return row !== undefined;

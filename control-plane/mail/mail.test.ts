@@ -3,13 +3,13 @@ import { startTestApp } from '../../test/control/app.ts';
 import type { TestApp } from '../../test/control/app.ts';
 import { startMailbox } from '../../test/control/mailbox.ts';
 import type { Mailbox } from '../../test/control/mailbox.ts';
-import { inTransaction, query, sql } from '../sql.ts';
-import { announceMail, enqueueLetter, enqueueMail, forgetMail } from './mail.service.ts';
-import { startPost } from './post.ts';
+import { inTransaction, query, sql } from '../database/sql.ts';
+import { announceMail, enqueueDeferredMail, enqueueMail, forgetMail } from './mail.service.ts';
+import { startMailer } from './mailer.ts';
 
 const MAIL = { to: 'ann@example.com', subject: 'Your pool ends', text: 'See https://c.example/pools#secret' };
 
-describe('mail', () => {
+describe('a queued mail', () => {
   let mailbox: Mailbox;
   let test: TestApp;
   const logged: unknown[] = [];
@@ -29,8 +29,8 @@ describe('mail', () => {
   });
 
   const em = () => test.orm.em.fork();
-  const post = () =>
-    startPost({
+  const mailer = () =>
+    startMailer({
       orm: test.orm,
       settings: test.settings,
       compose: async (_em, { to, about }) =>
@@ -39,14 +39,14 @@ describe('mail', () => {
     });
   const outbox = () => query<{ row: string }>(em(), sql`select mail_outbox::text as row from mail_outbox`);
   const makeDue = () => query(em(), sql`update mail_outbox set next_at = now()`);
-  /** What another round sends. */
+  /** Sends the due mails with a mailer of its own. */
   async function round(): Promise<void> {
-    const one = post();
-    await one.round();
+    const one = mailer();
+    await one.sendDue();
     await one.stop();
   }
 
-  it('goes out after the commit of what it tells of, in plain text, and leaves nothing behind', async () => {
+  it('is sent as plain text after its transaction commits, and then deleted', async () => {
     await expect(
       inTransaction(em(), async (inner) => {
         await enqueueMail(inner, MAIL);
@@ -61,21 +61,21 @@ describe('mail', () => {
     expect(await outbox()).toEqual([]);
   });
 
-  it('arrives whole in Chinese, and a line break cannot add a header', async () => {
+  it('keeps Chinese text intact, and a line break in its subject adds no header', async () => {
     await enqueueMail(em(), { to: MAIL.to, subject: '您的专用池\r\nBcc: spy@example.com', text: '请查看' });
     await round();
     expect(mailbox.mails).toMatchObject([{ subject: '您的专用池 Bcc: spy@example.com', text: '请查看' }]);
     expect(mailbox.mails[0]?.headers).not.toMatch(/^Bcc:/m);
   });
 
-  it('lies sealed while it waits: neither address nor text can be read from the database', async () => {
+  it('is sealed: neither its address nor its text can be read from the database', async () => {
     await enqueueMail(em(), MAIL);
     const [row] = await outbox();
     expect(row?.row).not.toMatch(/ann@|pool|secret/);
     await round();
   });
 
-  it('is sent once by two processes at the same moment', async () => {
+  it('is sent once when two processes run at the same time', async () => {
     for (let at = 0; at < 20; at += 1) await enqueueMail(em(), { ...MAIL, subject: `Mail ${at}` });
     await Promise.all([round(), round()]);
     const subjects = mailbox.mails.map(({ subject }) => subject);
@@ -83,7 +83,7 @@ describe('mail', () => {
     expect(new Set(subjects).size).toBe(20);
   });
 
-  it('is tried again where the server has no time, and given up where it refuses for good', async () => {
+  it('is retried after a temporary refusal and dropped after a permanent one', async () => {
     await enqueueMail(em(), MAIL);
     mailbox.refusals.push(451, 550);
     await round();
@@ -97,28 +97,28 @@ describe('mail', () => {
     expect(JSON.stringify(logged)).not.toMatch(/ann@|pool|secret/);
   });
 
-  it('is dropped once it is a day old: its links work no more', async () => {
+  it('is dropped after a day, when its links have expired', async () => {
     await enqueueMail(em(), MAIL);
     await query(em(), sql`update mail_outbox set created_at = now() - interval '25 hours'`);
     await round();
     expect([mailbox.mails, await outbox()]).toEqual([[], []]);
   });
 
-  it('can be composed when it is sent, for somebody or for nobody', async () => {
-    await enqueueLetter(em(), { to: MAIL.to, letter: 'hello', about: { name: 'Ann' } });
-    await enqueueLetter(em(), { to: MAIL.to, letter: 'hello', about: {} });
+  it('that is deferred is composed when it is sent, and dropped if the composer returns none', async () => {
+    await enqueueDeferredMail(em(), { to: MAIL.to, letter: 'hello', about: { name: 'Ann' } });
+    await enqueueDeferredMail(em(), { to: MAIL.to, letter: 'hello', about: {} });
     await round();
     expect(mailbox.mails).toMatchObject([{ subject: 'Hello', text: 'Ann' }]);
     expect(await outbox()).toEqual([]);
   });
 
-  it('is taken back with the account that it was for', async () => {
+  it('is deleted when its address is forgotten', async () => {
     await enqueueMail(em(), MAIL);
     await forgetMail(em(), MAIL.to);
     expect(await outbox()).toEqual([]);
   });
 
-  it('is never queued without SMTP_URL', async () => {
+  it('is not accepted without SMTP_URL', async () => {
     await announceMail(em(), { ...test.settings, smtpUrl: null });
     expect(await enqueueMail(em(), MAIL)).toBe(false);
     expect(await outbox()).toEqual([]);

@@ -1,7 +1,7 @@
-/** Users and how they sign in, the privacy policy and who accepted it, the audit log, replay protection. */
+/** Creates users, sessions, the privacy policy and its acceptances, idempotency keys, and the audit log. */
 import { Migration } from '@mikro-orm/migrations';
 
-/** Tables of accounts, the audit log and the replay protection. */
+/** Creates the tables of accounts, the audit log and idempotency keys. */
 export class Accounts extends Migration {
   override up(): void {
     this.addUsers();

@@ -1,4 +1,4 @@
-/** Wallets, leases, and the double-entry ledger that only its own functions write. */
+/** Creates wallets, leases, and the double-entry ledger, which only its own functions can write. */
 import { Migration } from '@mikro-orm/migrations';
 
 const WALLETS = `
@@ -83,9 +83,9 @@ const LEDGER = `
 `;
 
 /**
- * Posts one transaction. Locks its accounts in id order, so that two posts never wait for each other in a
- * circle; under the locks it looks for the reference (an earlier post of the same input is answered, not
- * repeated) and for cover. Nothing is written unless the outcome is POSTED.
+ * Posts one transaction. It locks the accounts in id order, so that concurrent posts cannot deadlock. Under
+ * the locks it looks for the reference (a repeated input is REPLAYED, another one a MISMATCH) and checks the
+ * balances. It writes only if the outcome is POSTED.
  */
 const POST = `
   create function ledger_post(
@@ -147,8 +147,8 @@ const POST = `
 `;
 
 /**
- * What the service may do beside posting: open the accounts of a wallet or lease, and lock accounts to
- * decide on amounts.
+ * Further functions for the runtime role: creating the accounts of a wallet or lease, and locking accounts
+ * before deciding on amounts.
  */
 const ACCOUNTS = `
   create function ledger_open_wallet(p_wallet text) returns void
@@ -204,7 +204,7 @@ const GUARDS = `
   end $$;
 `;
 
-/** Makes wallets, leases and the ledger. */
+/** Creates wallets, leases and the ledger. */
 export class Wallet extends Migration {
   override up(): void {
     for (const part of [WALLETS, LEDGER, POST, ACCOUNTS, GUARDS]) this.addSql(part);

@@ -1,7 +1,7 @@
-/** The catalog of models and the ratio of each billing group. */
+/** Creates the catalog of models and the ratios of billing groups. */
 import { Migration } from '@mikro-orm/migrations';
 
-/** Tables of the catalog. */
+/** Creates the tables of the catalog. */
 export class Catalog extends Migration {
   override up(): void {
     this.addSql(`create table model (

@@ -1,7 +1,7 @@
-/** Providers with their sealed credentials, and the routes from models to them. */
+/** Creates providers with their encrypted credentials, and the routes from models to providers. */
 import { Migration } from '@mikro-orm/migrations';
 
-/** Tables of upstreams, and what was decided once for this installation. */
+/** Creates the tables of upstreams, and the table of values that are decided once per installation. */
 export class Upstreams extends Migration {
   override up(): void {
     this.addSql(`create table provider (

@@ -1,7 +1,7 @@
-/** API keys: digests and rules, never a secret. */
+/** Creates API keys: digests and rules, never a secret. */
 import { Migration } from '@mikro-orm/migrations';
 
-/** The table of keys. */
+/** Creates the table of keys. */
 export class Keys extends Migration {
   override up(): void {
     this.addSql(`create table api_key (

@@ -1,4 +1,4 @@
-/** The usage log (metadata only), the charges that stand behind it, and what was refused at settlement. */
+/** Creates the usage log (metadata only), its charges, and the alarms of settlement. */
 import { Migration } from '@mikro-orm/migrations';
 
 const USAGE = `
@@ -71,7 +71,7 @@ const GUARDS = `
     for each statement execute function ledger_refuse();
 `;
 
-/** Makes the usage log, charges and alarms. */
+/** Creates the usage log, charges and alarms. */
 export class Usage extends Migration {
   override up(): void {
     for (const part of [USAGE, GUARDS]) this.addSql(part);

@@ -1,4 +1,4 @@
-/** Data-plane nodes, their journals, and the compacted log of what nodes must know. */
+/** Creates data-plane nodes, their journals, and the compacted configuration log for nodes. */
 import { Migration } from '@mikro-orm/migrations';
 
 const NODES = `
@@ -36,8 +36,7 @@ const NODES = `
 `;
 
 /**
- * One row per (kind, key): the log is compacted as it is written. A removed row is a tombstone until it is
- * pruned.
+ * One row per (kind, key): writing compacts the log. A removed row stays as a tombstone until it is pruned.
  */
 const CONFIG = `
   create table config_log (
@@ -60,7 +59,7 @@ const CONFIG = `
   insert into config_head (id, revision, pruned_to) values (1, 0, 0);
 `;
 
-/** Makes nodes, journals and the config log. */
+/** Creates nodes, journals and the configuration log. */
 export class Nodes extends Migration {
   override up(): void {
     for (const part of [NODES, CONFIG]) this.addSql(part);

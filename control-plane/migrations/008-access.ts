@@ -1,7 +1,10 @@
-/** Access tokens, second factors, when a session last proved who sits there, and what a link is for. */
+/**
+ * Creates access tokens and second factors; adds the last authentication of sessions and mail settings of
+ * users.
+ */
 import { Migration } from '@mikro-orm/migrations';
 
-/** Tables of access tokens and second factors. */
+/** Creates the tables of access tokens and second factors. */
 export class Access extends Migration {
   override up(): void {
     this.addSql(`create table access_token (

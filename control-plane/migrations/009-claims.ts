@@ -1,7 +1,9 @@
-/** Which request has an Idempotency-Key: at most one at a time, over all nodes. */
+/**
+ * Creates idempotency records: each Idempotency-Key belongs to at most one request at a time, over all nodes.
+ */
 import { Migration } from '@mikro-orm/migrations';
 
-/** The key stands as a digest: what customers write into it is theirs. */
+/** The key is stored as a digest, because customers may put anything into it. */
 const CLAIMS = `
   create table request_claim (
     wallet_id text not null references wallet (id),
@@ -16,7 +18,7 @@ const CLAIMS = `
   create index request_claim_age on request_claim (claimed_at);
 `;
 
-/** Makes the claims. */
+/** Creates the table of idempotency records. */
 export class Claims extends Migration {
   override up(): void {
     this.addSql(CLAIMS);

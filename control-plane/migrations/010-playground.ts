@@ -1,7 +1,9 @@
-/** Switches of Personal Intelligence, and the chats of the Playground that may be stored while one is on. */
+/**
+ * Creates the switches of Personal Intelligence, and the Playground chats that are stored while one is on.
+ */
 import { Migration } from '@mikro-orm/migrations';
 
-/** The tables of the Playground. A chat always belongs to a user: no key can be named here. */
+/** Creates the tables of the Playground. A chat belongs to a user and never to an API key. */
 export class Playground extends Migration {
   override up(): void {
     this.addSql(`create table personal_switch (
@@ -37,7 +39,7 @@ export class Playground extends Migration {
       created_at timestamptz not null,
       unique (conversation_id, idempotency_key))`);
     this.addSql('create index on conversation_message (conversation_id, id)');
-    // Whatever a program does: while all four switches are off, nothing new can be stored.
+    // The database itself refuses new messages while all four switches are off.
     this.addSql(`create function refuse_unwanted_storing() returns trigger language plpgsql as $$ begin
       if not exists (select from personal_switch s where s.enabled and s.user_id =
           (select c.user_id from conversation c where c.id = new.conversation_id)) then

@@ -1,7 +1,7 @@
-/** Dedicated pools: the storefront, quotes, pools with their frozen models, paid periods and notices. */
+/** Creates dedicated pools: the storefront, quotes, pools with frozen models, paid periods and notices. */
 import { Migration } from '@mikro-orm/migrations';
 
-/** One row: what is on sale, and on which terms. Amounts are micro-USD. */
+/** A single row: whether pools are on sale, and the terms. Amounts are in micro-USD. */
 const STOREFRONT = `
   create table storefront (
     id integer primary key default 1 check (id = 1),
@@ -25,7 +25,7 @@ const STOREFRONT = `
     values (99000000, 3, 19000000, 30, 60, 10000000, 10);
 `;
 
-/** A pool holds its subdomain until somebody else may have it; two never hold the same one. */
+/** A pool holds its subdomain until another pool may take it. No two pools hold the same subdomain. */
 const POOLS = `
   create table pools (
     id text primary key,
@@ -103,7 +103,7 @@ const MONEY = `
   );
 `;
 
-/** What was paid for does not change in silence: a pool keeps its list of models for as long as it lives. */
+/** The list of models of a pool never changes, because it was paid for. */
 const FROZEN = `
   create function pool_models_refuse() returns trigger language plpgsql as $$
   begin
@@ -113,7 +113,7 @@ const FROZEN = `
     for each statement execute function pool_models_refuse();
 `;
 
-/** Makes all of it; the storefront starts closed. */
+/** Creates the tables of pools; the storefront starts closed. */
 export class Pools extends Migration {
   override up(): void {
     for (const part of [STOREFRONT, POOLS, MONEY, FROZEN]) this.addSql(part);

@@ -1,9 +1,9 @@
-/** The RPM cap of pools: permits that nodes hold, uses of the last minute, and which nodes act alone. */
+/** Creates the log behind the requests-per-minute cap of pools: grants, uses, and promises of nodes. */
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Times are ms of the database's clock: the one clock of all processes of the control plane. A grant stands
- * until its node says what became of it; then its uses stand in `permit_use`, under the end of their 100 ms.
+ * Times are in ms of the database's clock, which all control planes share. A grant is kept until its node
+ * reports it as finished; then its uses are in `permit_use`, with times rounded up to 100 ms.
  */
 const LOG = `
   create table permit_grant (
@@ -23,7 +23,7 @@ const LOG = `
   );
 `;
 
-/** Uses in steps of 10 s, for the peak of a day. */
+/** Uses in steps of 10 s, for the daily peak. */
 const HISTORY = `
   create table permit_history (
     pool_id text not null,
@@ -34,8 +34,8 @@ const HISTORY = `
 `;
 
 /**
- * Until when a node promised to admit nothing without permits, until when it may have done so although nobody
- * remembers, and by which place it would take its share.
+ * `free_until`: until then the node promises to admit nothing without permits. `suspect_until`: until then it
+ * may have admitted requests that it cannot report. `nodes`, `place`: determine its share of a cap.
  */
 const NODES = `
   create table permit_node (
@@ -47,7 +47,7 @@ const NODES = `
   );
 `;
 
-/** Makes the log. */
+/** Creates the tables of permits. */
 export class Permits extends Migration {
   override up(): void {
     for (const part of [LOG, HISTORY, NODES]) this.addSql(part);

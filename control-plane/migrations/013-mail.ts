@@ -1,14 +1,14 @@
-/** The outbox of mail, and the key that seals what lies in it. */
+/** Creates the outbox of mail, and the public key that encrypts its mails. */
 import { Migration } from '@mikro-orm/migrations';
 
-/** Tables of mail. */
+/** Creates the tables of mail. */
 export class Mail extends Migration {
   override up(): void {
-    // One row while mail can be sent. Whoever writes a mail needs this key alone, and cannot read it again.
+    // One row while mail can be sent. The public key encrypts a mail and cannot decrypt it.
     this.addSql(`create table mail_outlet (
       only_one boolean primary key default true check (only_one),
       public_key text not null)`);
-    // To whom, about what and the text itself are sealed; a row is deleted once its mail is sent.
+    // Recipient, subject and text are encrypted. A row is deleted once its mail is sent.
     this.addSql(`create table mail_outbox (
       id text primary key,
       recipient_digest text not null,

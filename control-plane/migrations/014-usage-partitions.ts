@@ -1,12 +1,12 @@
 /**
- * The usage log by months, the ids that say which requests are settled, and the sums that lists and charts
- * read. The table as it was becomes the oldest part, without copying a row.
+ * Partitions the usage log by months, and creates the ids of settled requests and the sums that lists and
+ * charts read. The old table becomes the oldest partition without copying a row.
  */
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * A unique index of a partitioned table has to hold the partition's column, so it cannot say that a request
- * id stands once in all months. This table says so; it outlives the months for everything that was charged.
+ * Makes request ids unique over all months, which a unique index of the partitioned table cannot, because it
+ * has to contain the partition key. Ids of charged requests are kept when their month is dropped.
  */
 const SETTLED = `
   lock table usage_entry in access exclusive mode;
@@ -69,8 +69,9 @@ const PARTITIONED = `
 `;
 
 /**
- * Only the owner of a table may give it parts or take them; the service asks through these two. A lock that
- * is not to be had soon is given up: the next call tries again, and traffic never queues behind it for long.
+ * Only the owner of a table can attach and detach partitions; the runtime role uses these two functions. They
+ * give up if they cannot get a lock within two seconds, so that traffic does not queue behind them; the next
+ * call tries again.
  */
 const FUNCTIONS = `
   create function usage_make_partitions(p_from timestamptz, p_until timestamptz) returns integer
@@ -138,7 +139,7 @@ const FUNCTIONS = `
   select usage_make_partitions(now() - interval '3 days', now() + interval '3 months');
 `;
 
-/** Added up by a trigger in the transaction of the rows, so that no writer can forget it. */
+/** Sums that a trigger updates in the transaction of the rows, so that no writer can forget them. */
 const SUMS = `
   create table usage_hour (
     wallet_id text not null,
@@ -184,7 +185,7 @@ const SUMS = `
   ) with (fillfactor = 80);
 `;
 
-/** What one batch adds; sorted, so that two batches wait for each other in one order. */
+/** SQL that adds a batch of rows to the sums; sorted, so that concurrent batches cannot deadlock. */
 const addUp = (rows: string): string => `
   insert into usage_hour as s (wallet_id, hour, key_id, model_name, pool_id, billing_group, source, status,
       requests, input_tokens, output_tokens, cost)
@@ -224,13 +225,13 @@ const ADDING = `
     for each statement execute function usage_add_up();
 `;
 
-/** Reading the newest entries of a wallet with their balances, without the entries themselves. */
+/** Serves the balances of a wallet's newest ledger entries from the index alone. */
 const LEDGER_INDEX = `
   create index ledger_entry_running on ledger_entry (wallet_id, bucket, seq) include (amount, kind)
     where wallet_id is not null;
 `;
 
-/** Parts the usage log by months and keeps its sums. */
+/** Partitions the usage log by months and creates its sums. */
 export class UsagePartitions extends Migration {
   override up(): void {
     for (const part of [SETTLED, PARTITIONED, FUNCTIONS, SUMS, ADDING, LEDGER_INDEX]) this.addSql(part);

@@ -1,10 +1,10 @@
 /**
- * More ways into an account: verified addresses, links by mail, passkeys, identities elsewhere; data
- * exports.
+ * Creates further ways to sign in (verified addresses, links by mail, passkeys, external identities), and
+ * data exports.
  */
 import { Migration } from '@mikro-orm/migrations';
 
-/** Tables of what proves who somebody is, and of the files in which people take their data along. */
+/** Creates the tables of sign-in methods and of data exports. */
 export class WaysIn extends Migration {
   override up(): void {
     this.addLinks();
@@ -20,13 +20,13 @@ export class WaysIn extends Migration {
   }
 
   private addLinks(): void {
-    // Where the links in mails lead, told by the process that knows its own address.
+    // Base address of the links in mails, stored by the process that knows it.
     this.addSql(`alter table mail_outlet add column console_url text not null default ''`);
     this.addSql(`alter table account_link
       add column purpose text not null default 'CLAIM'
         check (purpose in ('CLAIM', 'RESET', 'VERIFY', 'CHANGE')),
       add column email text`);
-    // An account begins when its address is verified; until then it can be neither used nor occupied.
+    // An account is created when its address is verified; until then the address stays free for others.
     this.addSql(`create table pending_registration (
       id text primary key,
       email text not null,
@@ -41,7 +41,8 @@ export class WaysIn extends Migration {
       expires_at timestamptz not null)`);
     this.addSql('create index on pending_registration (email)');
     this.addSql('create index on pending_registration (expires_at)');
-    // From where an account was used before, as digests: a sign-in from elsewhere is told to its owner.
+    // Networks from which an account was used before, as digests. A sign-in from another network is mailed to
+    // its owner.
     this.addSql(`create table sign_in_place (
       user_id text not null references users on delete cascade,
       digest text not null,

@@ -1,7 +1,9 @@
-/** What accounts and addresses may still ask of the API, shared by all processes of the control plane. */
+/** Creates the query budgets of accounts and addresses for the API, shared by all control planes. */
 import { Migration } from '@mikro-orm/migrations';
 
-/** Lost with a crash of the database, which gives everybody a full budget again: so it costs no journal. */
+/**
+ * Unlogged for speed: after a crash of the database the table is empty and everybody has a full budget again.
+ */
 const BUDGET = `
   create unlogged table query_budget (
     subject text primary key,
@@ -29,7 +31,7 @@ const BUDGET = `
   end $$;
 `;
 
-/** Makes the budgets of the API. */
+/** Creates the query budgets. */
 export class QueryBudget extends Migration {
   override up(): void {
     this.addSql(BUDGET);

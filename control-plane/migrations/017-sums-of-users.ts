@@ -1,7 +1,10 @@
-/** Sums of days and weeks by wallet, and an index that counts the ledger: for what is asked of everybody. */
+/**
+ * Creates daily and weekly sums by wallet, and an index that counts ledger entries, for queries over all
+ * users.
+ */
 import { Migration } from '@mikro-orm/migrations';
 
-/** Ordered by time first: they are read for all wallets at once. */
+/** The primary key starts with the time, because the sums are read for all wallets at once. */
 const SPANS = `
   create table usage_wallet_span (
     width text not null check (width in ('DAY', 'WEEK')),
@@ -17,8 +20,8 @@ const SPANS = `
 `;
 
 /**
- * What there is. No request may be added between this and the trigger for what comes; the memory is for
- * millions of rows that are summed up once.
+ * Sums up the existing rows. The lock prevents new rows until the trigger exists; `work_mem` is raised for
+ * summing up millions of rows.
  */
 const FILLING = `
   lock table usage_entry in share row exclusive mode;
@@ -35,7 +38,7 @@ const FILLING = `
   reset work_mem;
 `;
 
-/** What one batch adds; sorted, so that two batches wait for each other in one order. */
+/** Adds a batch of new rows to the sums; sorted, so that concurrent batches cannot deadlock. */
 const ADDING = `
   create function usage_add_up_spans() returns trigger language plpgsql as $$
   begin
@@ -58,7 +61,7 @@ const LEDGER_COUNT = `
   create index ledger_entry_kind on ledger_entry (kind) where bucket is not null;
 `;
 
-/** Makes the sums and the index. */
+/** Creates the sums and the index. */
 export class SumsOfUsers extends Migration {
   override up(): void {
     for (const part of [SPANS, FILLING, ADDING, LEDGER_COUNT]) this.addSql(part);

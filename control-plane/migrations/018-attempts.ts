@@ -1,12 +1,12 @@
-/** What a request tried before it was answered, or in vain, beside its row of the usage log. */
+/** Adds the attempts of a request to its row of the usage log. */
 import { Migration } from '@mikro-orm/migrations';
 
-/** Absent for most rows, and then without a byte; it goes with its month, as the row does. */
+/** Null for most rows, which then takes no space. */
 const ATTEMPTS = `
   alter table usage_entry add column attempts jsonb, add column attempts_omitted integer;
 `;
 
-/** Makes room for the turns of upstreams. */
+/** Adds the columns of attempts. */
 export class Attempts extends Migration {
   override up(): void {
     this.addSql(ATTEMPTS);

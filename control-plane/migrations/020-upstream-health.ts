@@ -1,7 +1,10 @@
-/** How upstreams do, as nodes report it, and what the last probe of each found. */
+/**
+ * Creates the health of upstreams as nodes report it, the use of credentials, and the last probe of each
+ * upstream.
+ */
 import { Migration } from '@mikro-orm/migrations';
 
-/** The newest word of each node about each upstream; what is old counts no more, so nothing is deleted. */
+/** The newest report of each node about each upstream. Readers ignore old reports, so none is deleted. */
 const HEALTH = `
   create table upstream_health (
     node_id text not null references data_plane_node (id),
@@ -39,7 +42,7 @@ const PROBES = `
   );
 `;
 
-/** Makes room for the reports. */
+/** Creates the tables of upstream health. */
 export class UpstreamHealth extends Migration {
   override up(): void {
     for (const part of [HEALTH, CREDENTIALS, PROBES]) this.addSql(part);

@@ -1,7 +1,7 @@
-/** What users of a model that goes away are told, beside when and what to use instead. */
+/** Adds a note to deprecated models, shown beside the retirement date and the replacement. */
 import { Migration } from '@mikro-orm/migrations';
 
-/** Makes room for it. */
+/** Adds the column of the note. */
 export class DeprecationNote extends Migration {
   override up(): void {
     this.addSql('alter table model add column deprecation_note text');

@@ -1,7 +1,7 @@
-/** When the old secret of a rotated key was used last, as nodes report it. */
+/** Creates the last use of the old secrets of rotated keys, as nodes report it. */
 import { Migration } from '@mikro-orm/migrations';
 
-/** One row for each key that was ever rotated and then used by its old secret. */
+/** One row for each rotated key whose old secret was used after the rotation. */
 const OLD_SECRETS = `
   create table key_old_secret_use (
     key_id text primary key,
@@ -9,7 +9,7 @@ const OLD_SECRETS = `
   );
 `;
 
-/** Makes room for it. */
+/** Creates the table. */
 export class OldSecrets extends Migration {
   override up(): void {
     this.addSql(OLD_SECRETS);

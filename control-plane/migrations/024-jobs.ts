@@ -1,7 +1,7 @@
-/** When each scheduled job ran last and how it ended, whichever control plane ran it. */
+/** Creates the last run of each scheduled job and its result, over all control planes. */
 import { Migration } from '@mikro-orm/migrations';
 
-/** A last run that ended well has no error; `next_at` is when the process that made it makes the next. */
+/** `error` is null after a successful run. `next_at` is the next run of the same process. */
 const JOBS = `
   create table scheduled_job (
     name text primary key,
@@ -13,7 +13,7 @@ const JOBS = `
   );
 `;
 
-/** Makes room for it. */
+/** Creates the table. */
 export class Jobs extends Migration {
   override up(): void {
     this.addSql(JOBS);

@@ -1,7 +1,7 @@
-/** The age of idempotency keys: those past their time are found without a look at all others. */
+/** Adds an index by age to idempotency keys of the API, for pruning. */
 import { Migration } from '@mikro-orm/migrations';
 
-/** Makes them quick to find. */
+/** Creates the index. */
 export class IdempotencyAge extends Migration {
   override up(): void {
     this.addSql('create index idempotency_age on idempotency (created_at)');

@@ -1,7 +1,7 @@
-/** Keys that wait for their reveal, by age: those past their time are found without a look at all others. */
+/** Adds an index by age to keys that were not revealed, for closing old ones. */
 import { Migration } from '@mikro-orm/migrations';
 
-/** Makes them quick to find. */
+/** Creates the index. */
 export class UnrevealedKeys extends Migration {
   override up(): void {
     this.addSql(

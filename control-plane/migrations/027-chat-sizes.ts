@@ -1,9 +1,9 @@
-/** How large stored chats are: their user has so much room, and no more. */
+/** Adds the size of each stored chat in bytes, for the limit per user. */
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * Counted as messages are written: to add all of them up before each new one would read them all. Of those
- * that are there the sizes alone are looked at, so that it is quick.
+ * The size is updated with each new message, so that messages need not be summed up each time. Existing
+ * messages are measured without reading their contents.
  */
 const SIZES = `
   alter table conversation add column bytes bigint not null default 0;
@@ -15,7 +15,7 @@ const SIZES = `
   ) m where m.conversation_id = c.id;
 `;
 
-/** Gives each chat its size. */
+/** Adds the column and fills it for existing chats. */
 export class ChatSizes extends Migration {
   override up(): void {
     this.addSql(SIZES);

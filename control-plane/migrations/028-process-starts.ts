@@ -1,9 +1,9 @@
-/** Starts of processes, and requests that have ended: what frees an Idempotency-Key, and what does not. */
+/** Adds the starts of node processes and the releases of requests, by which Idempotency-Keys become free. */
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * The starts of the processes on one journal are numbered upwards by the journal itself, and one process at a
- * time has its folder: the next start proves that all earlier ones are dead.
+ * Each journal numbers the starts of its processes. Only one process at a time can hold the journal's folder,
+ * so a later start proves that all earlier processes are dead.
  */
 const STARTS = `
   alter table node_journal
@@ -18,7 +18,10 @@ const STARTS = `
     add column start integer;
 `;
 
-/** A request that cost nothing and has ended takes no key any more: its claim may still be on its way. */
+/**
+ * Requests that have ended at no cost. They cannot reserve a key any more, even if their reservation arrives
+ * later.
+ */
 const RELEASES = `
   create table request_release (
     request_id text primary key,
@@ -27,7 +30,7 @@ const RELEASES = `
   create index request_release_age on request_release (released_at);
 `;
 
-/** Makes starts and releases known. */
+/** Creates starts and releases. */
 export class ProcessStarts extends Migration {
   override up(): void {
     for (const part of [STARTS, RELEASES]) this.addSql(part);

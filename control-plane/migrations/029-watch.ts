@@ -1,4 +1,7 @@
-/** How long control planes have watched: what silence, and the age of claims, are counted by. */
+/**
+ * Creates the uptime clock, which measures the silence of nodes and the age of leases and idempotency
+ * records.
+ */
 import { Migration } from '@mikro-orm/migrations';
 
 const WATCH = `
@@ -13,8 +16,8 @@ const WATCH = `
 `;
 
 /**
- * Contacts and claims are noted by triggers, so that a control plane of the release before notes them, too,
- * while both run. What stands there counts as from now.
+ * Triggers store the uptime of contacts and idempotency records, so that a control plane of the previous
+ * release stores it, too, during an update. Existing rows count from now on.
  */
 const NOTES = `
   alter table node_journal add column contact_ms bigint not null default 0;
@@ -41,7 +44,7 @@ const NOTES = `
     for each row execute function note_claim();
 `;
 
-/** Makes the watch, and notes by it when nodes were heard, leases granted and claims made. */
+/** Creates the uptime clock, and adds its time to node contacts, leases and idempotency records. */
 export class Watch extends Migration {
   override up(): void {
     for (const part of [WATCH, NOTES]) this.addSql(part);

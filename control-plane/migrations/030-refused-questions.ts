@@ -1,9 +1,9 @@
-/** Which questions for a lease were refused, and which leases are called back: both are asked for often. */
+/** Creates the refused lease requests, and an index of recalled leases. */
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * A purse is a wallet, or one key of it that has a limit (else `key_id` is empty). A node asks for a purse
- * one question after the other, so the last number that was refused stands for all before it.
+ * One row per journal, wallet and key with a limit (`key_id` is empty for the whole wallet). A node sends
+ * requests for one wallet or key one after the other, so the last refused number covers all lower ones.
  */
 const REFUSALS = `
   create table lease_refusal (
@@ -17,13 +17,13 @@ const REFUSALS = `
   create index lease_refusal_age on lease_refusal (refused_at);
 `;
 
-/** Every control plane looks for these each second. */
+/** Every control plane reads the recalled leases each second. */
 const RECALLED = `
   create index wallet_lease_recalled on wallet_lease (journal_id, id)
     where recalled_at is not null and state in ('ACTIVE', 'ORPHANED');
 `;
 
-/** Makes both. */
+/** Creates the table and the index. */
 export class RefusedQuestions extends Migration {
   override up(): void {
     this.addSql(REFUSALS);

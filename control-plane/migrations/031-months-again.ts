@@ -1,7 +1,7 @@
-/** A month of the usage log that was dropped too early, by a clock that went wrong, can be made again. */
+/** Lets a month of the usage log be created again after it was dropped too early because of a wrong clock. */
 import { Migration } from '@mikro-orm/migrations';
 
-/** What was dropped keeps its row with its sums, so the new part has a name of its own. */
+/** The dropped partition keeps its row with the totals, so the new partition gets another name. */
 const MAKING = `
   create or replace function usage_make_partitions(p_from timestamptz, p_until timestamptz) returns integer
   language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '2s'
@@ -40,7 +40,7 @@ const MAKING = `
   end $$;
 `;
 
-/** Replaces the function that makes months. */
+/** Replaces the function that creates months. */
 export class MonthsAgain extends Migration {
   override up(): void {
     this.addSql(MAKING);

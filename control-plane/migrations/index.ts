@@ -1,4 +1,7 @@
-/** The migrations in the order they run. A released one is never edited: what comes later is a new file. */
+/**
+ * All migrations, in the order in which they run. A released migration is never edited; changes are new
+ * files.
+ */
 import type { Migration } from '@mikro-orm/migrations';
 import { Accounts } from './001-accounts.ts';
 import { Wallet } from './002-wallet.ts';
@@ -31,9 +34,13 @@ import { ProcessStarts } from './028-process-starts.ts';
 import { Watch } from './029-watch.ts';
 import { RefusedQuestions } from './030-refused-questions.ts';
 import { MonthsAgain } from './031-months-again.ts';
+import { RepeatedRefusals } from './032-repeated-refusals.ts';
+import { PassUnknown } from './033-pass-unknown.ts';
+import { Payments } from './034-payments.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
+/** The migrations with the names under which the database records them. */
 export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '001-accounts', class: Accounts },
   { name: '002-wallet', class: Wallet },
@@ -66,4 +73,7 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '029-watch', class: Watch },
   { name: '030-refused-questions', class: RefusedQuestions },
   { name: '031-months-again', class: MonthsAgain },
+  { name: '032-repeated-refusals', class: RepeatedRefusals },
+  { name: '033-pass-unknown', class: PassUnknown },
+  { name: '034-payments', class: Payments },
 ];

@@ -8,25 +8,23 @@ import type { AccountRecord, CredentialRecord } from '@gateway/shared/records';
 import { exportPublicKey, unseal } from '@gateway/shared/sealing';
 import { openMoney } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
-import { announce, latestRevision } from '../config-log.ts';
-import type { ConfigChanges } from '../config-log.ts';
-import { SYSTEM_ACTOR } from '../context.ts';
-import { query, sql } from '../sql.ts';
+import { announce, latestRevision } from '../database/config-log.ts';
+import type { ConfigChanges, LogRow } from '../database/config-log.ts';
+import { query, sql } from '../database/sql.ts';
 import { recallLeases } from '../wallet/lease.recall.ts';
 import { requestLease } from '../wallet/lease.service.ts';
 import { ConfigFeed } from './config-feed.ts';
 import { CHUNK_ENTRIES_MAX, ConfigState } from './config-state.ts';
-import type { LogRow } from './config-state.ts';
 import { EventQueue } from './event-queue.ts';
 import { createNode } from './node.service.ts';
-import { registerNode } from './start.service.ts';
+import { registerNode } from './registration.service.ts';
 import { acknowledge } from './node.stream.ts';
 import { pruneTombstones } from './tombstones.ts';
 
 const keys = generateKeyPairSync('x25519');
 
-/** A node that holds what the feed told it. */
-class Holder {
+/** A stand-in for a node: applies the events of its stream and keeps the entries. */
+class FeedNode {
   readonly entries = new Map<string, { kind: string; key: string; revision: number; payload: unknown }>();
   readonly recalls: string[] = [];
   revision = 0;
@@ -37,7 +35,7 @@ class Holder {
     this.stream = stream;
   }
 
-  /** Follows until `done`, applying what comes. */
+  /** Applies events until `done` returns true. */
   async until(done: () => boolean): Promise<void> {
     while (!done()) {
       const { value, done: ended } = await this.stream.next();
@@ -46,7 +44,7 @@ class Holder {
     }
   }
 
-  /** Follows up to a revision, which a snapshot reaches with its last chunk alone. */
+  /** Applies events up to this revision; a snapshot reaches its revision with the last chunk. */
   reach(revision: number): Promise<void> {
     return this.until(() => this.revision >= revision);
   }
@@ -66,8 +64,8 @@ class Holder {
     }
   }
 
-  /** The checksum over what it really holds. */
-  get held(): string {
+  /** The checksum over the entries that were applied. */
+  get ownChecksum(): string {
     const sum = new ConfigChecksum();
     for (const { kind, key, revision } of this.entries.values()) sum.toggle(kind, key, revision);
     return sum.value;
@@ -106,7 +104,7 @@ function change(changes: ConfigChanges): Promise<number> {
 }
 
 async function registered(name: string): Promise<{ nodeId: string; journalId: string }> {
-  const { node } = await createNode(money.em(), { name, actor: SYSTEM_ACTOR });
+  const { node } = await createNode(money.em(), name);
   const journalId = `jnl_${name}`;
   await registerNode(money.em(), node.id, {
     version: '1',
@@ -117,8 +115,8 @@ async function registered(name: string): Promise<{ nodeId: string; journalId: st
   return { nodeId: node.id, journalId };
 }
 
-describe('the state that snapshots and deltas are cut from', () => {
-  it('gives the same checksum and entries by a snapshot as by any sequence of deltas', () => {
+describe('ConfigState', () => {
+  it('yields the same entries and checksum through a snapshot and through any sequence of deltas', () => {
     const step = fc.record({ key: fc.nat(6), removed: fc.boolean() });
     fc.assert(
       fc.property(
@@ -126,8 +124,8 @@ describe('the state that snapshots and deltas are cut from', () => {
         fc.nat(12),
         (batches, joinAt) => {
           const state = new ConfigState();
-          const early = new Holder(state.snapshot()[Symbol.iterator]() as never);
-          const late = new Holder(state.snapshot()[Symbol.iterator]() as never);
+          const early = new FeedNode(state.snapshot()[Symbol.iterator]() as never);
+          const late = new FeedNode(state.snapshot()[Symbol.iterator]() as never);
           batches.forEach((batch, at) => {
             const rows = new Map(
               batch.map(({ key, removed }): [number, LogRow] => [
@@ -146,10 +144,10 @@ describe('the state that snapshots and deltas are cut from', () => {
             else if (at > joinAt && delta) late.apply(delta);
           });
           if (joinAt >= batches.length) for (const event of state.since(0) ?? []) late.apply(event);
-          const fresh = new Holder(state.snapshot()[Symbol.iterator]() as never);
+          const fresh = new FeedNode(state.snapshot()[Symbol.iterator]() as never);
           for (const event of state.snapshot()) fresh.apply(event);
           for (const holder of [early, late, fresh]) {
-            expect(holder.held).toBe(state.checksum);
+            expect(holder.ownChecksum).toBe(state.checksum);
             expect([...holder.entries.keys()].sort()).toEqual([...fresh.entries.keys()].sort());
           }
         },
@@ -157,7 +155,7 @@ describe('the state that snapshots and deltas are cut from', () => {
     );
   });
 
-  it('cuts large snapshots into chunks of one revision and checksum', () => {
+  it('splits a large snapshot into chunks with the same revision and checksum', () => {
     const state = new ConfigState();
     const count = CHUNK_ENTRIES_MAX * 2 + 1;
     const rows = Array.from({ length: count }, (_, at): LogRow => ({
@@ -178,8 +176,8 @@ describe('the state that snapshots and deltas are cut from', () => {
   });
 });
 
-describe('the queue of a stream', () => {
-  it('ends when its consumer is too slow, instead of growing', async () => {
+describe('EventQueue', () => {
+  it('ends when too many items wait', async () => {
     const queue = new EventQueue<number>(2);
     expect([queue.push(1), queue.push(2), queue.push(3)]).toEqual([true, true, false]);
     expect(await queue.next()).toBeUndefined();
@@ -187,22 +185,22 @@ describe('the queue of a stream', () => {
 });
 
 describe('the configuration feed', () => {
-  it('sends a snapshot, then every change as a delta, to the same checksum', async () => {
+  it('sends a snapshot, then every change as a delta, with matching checksums', async () => {
     const { nodeId } = await registered('follower');
     await change({ upsert: [account('one'), account('two')] });
-    const node = new Holder(feed.follow(nodeId, null));
+    const node = new FeedNode(feed.follow(nodeId, null));
     await node.reach(feed.revision);
     await change({ upsert: [account('three')] });
     const revision = await change({ remove: [{ kind: 'ACCOUNT', id: 'one' }] });
     await node.reach(revision);
     expect([...node.entries.keys()]).toContain('ACCOUNT three');
     expect([...node.entries.keys()]).not.toContain('ACCOUNT one');
-    expect(node.held).toBe(node.checksum);
+    expect(node.ownChecksum).toBe(node.checksum);
     expect(node.checksum).toBe(feed.checksum);
     await node.stream.return?.();
   });
 
-  it('announces nothing of a transaction that rolls back, one revision for each that commits', async () => {
+  it('sends no change of a transaction that rolls back, and one revision per commit', async () => {
     const before = await latestRevision(money.em());
     await expect(
       money.em().transactional(async (em) => {
@@ -218,14 +216,14 @@ describe('the configuration feed', () => {
       revisions.map((_, at) => before + 1 + at),
     );
     const { nodeId } = await registered('late');
-    const node = new Holder(feed.follow(nodeId, null));
+    const node = new FeedNode(feed.follow(nodeId, null));
     await node.reach(before + 8);
     expect([...node.entries.keys()]).not.toContain('ACCOUNT ghost');
-    expect(node.held).toBe(node.checksum);
+    expect(node.ownChecksum).toBe(node.checksum);
     await node.stream.return?.();
   });
 
-  it('resumes from a revision, and demands a snapshot once its tombstones are gone', async () => {
+  it('resumes from a revision, and answers REVISION_GAP once tombstones are deleted', async () => {
     const { nodeId } = await registered('resumer');
     const from = await change({ upsert: [account('gone'), account('stays')] });
     const to = await change({ remove: [{ kind: 'ACCOUNT', id: 'gone' }] });
@@ -248,7 +246,7 @@ describe('the configuration feed', () => {
     });
   });
 
-  it('seals credentials for the node on their way out; the log holds no secret', async () => {
+  it('seals credentials for the node when it sends them; the log has no secret', async () => {
     const credential: CredentialRecord = {
       kind: 'CREDENTIAL',
       id: 'crd_1',
@@ -258,7 +256,7 @@ describe('the configuration feed', () => {
     };
     const revision = await change({ upsert: [credential] });
     const { nodeId } = await registered('sealed');
-    const node = new Holder(feed.follow(nodeId, null));
+    const node = new FeedNode(feed.follow(nodeId, null));
     await node.reach(revision);
     const payload = node.entries.get('CREDENTIAL crd_1')?.payload as CredentialRecord;
     expect(unseal(payload.sealed, keys.privateKey, 'crd_1')).toBe('secret of crd_1');
@@ -270,49 +268,49 @@ describe('the configuration feed', () => {
     await node.stream.return?.();
   });
 
-  it('refuses a node that has no key to seal for', async () => {
-    const { node } = await createNode(money.em(), { name: 'unregistered', actor: SYSTEM_ACTOR });
+  it('refuses a node that has not registered a public key', async () => {
+    const { node } = await createNode(money.em(), 'unregistered');
     await expect(feed.follow(node.id, null).next()).rejects.toMatchObject({
       extensions: { code: 'BAD_USER_INPUT' },
     });
   });
 
-  it('ends the earlier stream of a node that opens another', async () => {
+  it('ends the earlier stream when a node opens another', async () => {
     const { nodeId } = await registered('twice');
-    const first = new Holder(feed.follow(nodeId, null));
+    const first = new FeedNode(feed.follow(nodeId, null));
     await first.reach(feed.revision);
-    const second = new Holder(feed.follow(nodeId, null));
+    const second = new FeedNode(feed.follow(nodeId, null));
     await second.reach(feed.revision);
     await expect(first.until(() => false)).rejects.toThrow('The stream ended.');
     await second.stream.return?.();
   });
 
-  it('brings recalls to the node that holds the lease, also when it connects later', async () => {
+  it('sends a recall to the node with the lease, also if the node connects later', async () => {
     const holder = await registered('holder');
     const other = await registered('other');
     const { walletId } = await money.wallet({ cash: 100n });
     const request = { walletId, keyId: null, requestNo: 1, need: 100n, want: 100n, waiting: 0n };
     const lease = await requestLease(money.em(), { ...request, ...holder });
-    const node = new Holder(feed.follow(holder.nodeId, null));
+    const node = new FeedNode(feed.follow(holder.nodeId, null));
     await node.reach(feed.revision);
     await expect(requestLease(money.em(), { ...request, ...other })).rejects.toMatchObject({
       code: 'CONFLICT',
     });
     await node.until(() => node.recalls.includes(lease.id));
     await node.stream.return?.();
-    const again = new Holder(feed.follow(holder.nodeId, null));
+    const again = new FeedNode(feed.follow(holder.nodeId, null));
     await again.until(() => again.recalls.includes(lease.id));
     await again.stream.return?.();
   });
 
-  it('tells a recall that was notified while nobody listened, without a reconnect of the node', async () => {
-    const holder = await registered('deaf');
+  it('sends a recall whose notification was lost, without a reconnect of the node', async () => {
+    const holder = await registered('unnotified');
     const { walletId } = await money.wallet({ cash: 100n });
     const request = { walletId, keyId: null, requestNo: 1, need: 100n, want: 100n, waiting: 0n };
     const lease = await requestLease(money.em(), { ...request, ...holder });
-    const node = new Holder(feed.follow(holder.nodeId, null));
+    const node = new FeedNode(feed.follow(holder.nodeId, null));
     await node.reach(feed.revision);
-    // As the superuser: the control plane does not see what other connections ask.
+    // Only the superuser sees the queries of other connections.
     const superuser = new Client({ connectionString: money.url });
     await superuser.connect();
     const cut = await superuser.query(
@@ -326,10 +324,10 @@ describe('the configuration feed', () => {
     await node.stream.return?.();
   });
 
-  it('tells a node again and again what it has not given back, however much, until it has', async () => {
+  it('repeats all open recalls until the leases are returned, also more than its queue holds', async () => {
     const holder = await registered('forgetful');
     const { walletId } = await money.wallet({ cash: 1n });
-    // As if each of the notifications were lost. They are more than may wait for a slow node.
+    // Inserted without notifications, and more than the queue of a stream holds.
     await query(
       money.em(),
       sql`
@@ -339,16 +337,16 @@ describe('the configuration feed', () => {
       from generate_series(101, 400) as no`,
     );
     const leases = Array.from({ length: 300 }, (_, at) => `lse_${101 + at}`);
-    const isTold = (node: Holder): boolean => leases.every((id) => node.recalls.includes(id));
-    const node = new Holder(feed.follow(holder.nodeId, null));
-    await node.until(() => isTold(node));
+    const hasAll = (node: FeedNode): boolean => leases.every((id) => node.recalls.includes(id));
+    const node = new FeedNode(feed.follow(holder.nodeId, null));
+    await node.until(() => hasAll(node));
     node.recalls.length = 0;
-    await node.until(() => isTold(node));
+    await node.until(() => hasAll(node));
     await query(
       money.em(),
       sql`update wallet_lease set state = 'CLOSED' where wallet_id = ${walletId} and id <> 'lse_250'`,
     );
-    // What was on its way before may still name the others.
+    // Recalls that were queued before the update may still arrive.
     await node.until(() => node.recalls.slice(-2).every((id) => id === 'lse_250'));
     node.recalls.length = 0;
     await node.until(() => node.recalls.length >= 2);
@@ -356,7 +354,7 @@ describe('the configuration feed', () => {
     await node.stream.return?.();
   });
 
-  it('tells no node of leases of a journal that it lost', async () => {
+  it('sends no recalls of leases on a journal that the node lost', async () => {
     const holder = await registered('bereft');
     const { walletId } = await money.wallet({ cash: 100n });
     const request = { walletId, keyId: null, need: 50n, want: 50n, waiting: 0n };
@@ -371,22 +369,22 @@ describe('the configuration feed', () => {
       ...{ version: '1', region: null, publicKey: exportPublicKey(keys.publicKey), journalId },
     });
     const kept = await requestLease(money.em(), { ...request, ...holder, journalId, requestNo: 1 });
-    // Without a notification, which every node would hear that listens by then.
+    // Without a notification, so that only the repeated recalls are tested.
     await query(
       money.em(),
       sql`update wallet_lease set recalled_at = clock_timestamp() where wallet_id = ${walletId}`,
     );
-    const node = new Holder(feed.follow(holder.nodeId, null));
+    const node = new FeedNode(feed.follow(holder.nodeId, null));
     await node.until(() => node.recalls.length >= 2);
     expect(node.recalls).not.toContain(lost.id);
     expect(node.recalls).toContain(kept.id);
     await node.stream.return?.();
   });
 
-  it('counts a connected node as pending until it acknowledges, a disconnected one not at all', async () => {
+  it('waits for acknowledgements of connected nodes only', async () => {
     const quick = await registered('quick');
     const slow = await registered('slow');
-    const streams = [quick, slow].map(({ nodeId }) => new Holder(feed.follow(nodeId, null)));
+    const streams = [quick, slow].map(({ nodeId }) => new FeedNode(feed.follow(nodeId, null)));
     await Promise.all(streams.map((node) => node.reach(feed.revision)));
     const revision = await change({ upsert: [account('disabled')] });
     await acknowledge(money.em(), quick.nodeId, { revision, checksum: 'x', error: null });
@@ -401,10 +399,10 @@ describe('the configuration feed', () => {
   });
 });
 
-describe('a node', () => {
-  it('keeps its journal to itself', async () => {
+describe('registerNode', () => {
+  it('refuses the journal of another node', async () => {
     const { journalId } = await registered('owner');
-    const { node } = await createNode(money.em(), { name: 'thief', actor: SYSTEM_ACTOR });
+    const { node } = await createNode(money.em(), 'thief');
     await expect(
       registerNode(money.em(), node.id, {
         version: '1',
@@ -415,8 +413,8 @@ describe('a node', () => {
     ).rejects.toMatchObject({ code: 'CONFLICT' });
   });
 
-  it('registers with an X25519 key alone', async () => {
-    const { node } = await createNode(money.em(), { name: 'keyless', actor: SYSTEM_ACTOR });
+  it('refuses a public key that is not X25519', async () => {
+    const { node } = await createNode(money.em(), 'keyless');
     const wrong = exportPublicKey(generateKeyPairSync('ed25519').publicKey);
     for (const publicKey of ['', 'AAAA', wrong]) {
       await expect(

@@ -1,62 +1,57 @@
-/**
- * Pushes the configuration to the nodes that are connected to this process, and waits for their
- * acknowledgements.
- */
+/** Pushes configuration to the nodes that are connected to this process, and collects acknowledgements. */
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { seal } from '@gateway/shared/sealing';
 import type { ConfigEntry, ConfigEvent } from '@gateway/shared/node-api';
-import type { ConfigKind, ConfigRecord } from '@gateway/shared/records';
-import { CONFIG_CHANNEL } from '../config-log.ts';
-import type { Acks } from '../config-log.ts';
-import { requestError } from '../errors.ts';
-import { Listener } from '../listener.ts';
-import { query, sql } from '../sql.ts';
+import { CONFIG_CHANNEL, readLogAfter } from '../database/config-log.ts';
+import type { Acks, LogHead, LogRow, NodeFeed } from '../database/config-log.ts';
+import { requestError } from '../graphql/errors.ts';
+import { Listener } from '../database/listener.ts';
 import { RECALL_CHANNEL } from '../wallet/lease.recall.ts';
 import { ConfigState } from './config-state.ts';
-import type { LogRow } from './config-state.ts';
 import { EventQueue } from './event-queue.ts';
-import { tellRecalls } from './recalls.ts';
-import type { Listening } from './recalls.ts';
+import { resendRecalls } from './recalls.ts';
+import type { RecallTarget } from './recalls.ts';
 import { ACK_CHANNEL, acksOf, endStream, markStreams, publicKeyOf } from './node.stream.ts';
 
-/** Notifications can be lost; the log itself cannot. */
+/** The log is also polled, because notifications can be lost. */
 const POLL_MS = 1_000;
 const HEARTBEAT_MS = 5_000;
-/** Without a look at the log for this long, no heartbeat claims that anything is current. */
+/** No heartbeats are sent if the log was last read longer ago than this: the revision may be outdated. */
 const FRESH_MS = 3_000;
+const ACK_WAIT_MS = 1_000;
 const ACK_POLL_MS = 100;
-/** Events that may wait for a slow node before its stream is ended; it then comes back for a snapshot. */
+/** Events that may wait for a slow node. Beyond it, its stream ends and the node subscribes again. */
 const QUEUE_MAX = 256;
 
-/** Opens a stored credential; undefined where it is gone. */
-export type CredentialOpener = (em: EntityManager, credentialId: string) => Promise<string | undefined>;
+/** Decrypts a stored credential; undefined if it was deleted. */
+type CredentialOpener = (em: EntityManager, credentialId: string) => Promise<string | undefined>;
 
 export interface FeedParts {
   orm: MikroORM;
   databaseUrl: string;
   openCredential: CredentialOpener;
-  /** Told of failures that heal by themselves. */
+  /** Receives failures that are retried. */
   onTrouble?: (error: unknown) => void;
 }
 
-interface Stream extends Listening {
+interface Stream extends RecallTarget {
   streamId: string;
 }
 
-/** One per process: follows the log, and feeds every node that is connected here. */
-export class ConfigFeed {
+/** Follows the configuration log and sends it to every node that is connected here. One per process. */
+export class ConfigFeed implements NodeFeed {
   readonly #parts: FeedParts;
   #state = new ConfigState();
   readonly #streams = new Map<string, Stream>();
   readonly #acks = new EventEmitter();
   #listener: Listener | undefined;
   #timers: NodeJS.Timeout[] = [];
-  #looking: Promise<void> | undefined;
-  #telling: Promise<void> | undefined;
-  #lookAgain = false;
-  #lookedAt = 0;
+  #reading: Promise<void> | undefined;
+  #resending: Promise<void> | undefined;
+  #readAgain = false;
+  #readAt = 0;
   #stopped = false;
 
   private constructor(parts: FeedParts) {
@@ -64,44 +59,47 @@ export class ConfigFeed {
     this.#acks.setMaxListeners(0);
   }
 
-  /** Reads the whole log, then follows it until `stop`. */
+  /** Reads the whole log, then follows it until `stop`. Rejects if the database cannot be reached. */
   static async start(parts: FeedParts): Promise<ConfigFeed> {
     const feed = new ConfigFeed(parts);
     feed.#listener = await feed.#listen();
-    await feed.#look();
+    await feed.#read();
     feed.#timers.push(
       setInterval(() => {
-        void feed.#look();
-        void feed.#tell();
+        void feed.#read();
+        void feed.#resendRecalls();
       }, POLL_MS),
       setInterval(() => {
-        void feed.#beat();
+        void feed.#sendHeartbeats();
       }, HEARTBEAT_MS),
     );
     return feed;
   }
 
+  /** The newest revision that this process has read. */
   get revision(): number {
     return this.#state.revision;
   }
+  /** The checksum of that revision. */
   get checksum(): string {
     return this.#state.checksum;
   }
 
   /**
-   * Everything the node must know, then every change, until the consumer stops or falls too far behind.
-   * Throws REVISION_GAP where the changes since `fromRevision` are no longer known: come back without it.
-   * Credentials are sealed for the node.
+   * The whole configuration, or the changes since `fromRevision`, then every further change, with credentials
+   * sealed for the node. Ends when the consumer falls too far behind or the node opens another stream. Throws
+   * RATE_LIMITED after `stop`. The iterator throws REVISION_GAP if changes since `fromRevision` are missing,
+   * and BAD_USER_INPUT if the node has not registered.
    */
   follow(nodeId: string, fromRevision: number | null): AsyncIterableIterator<ConfigEvent> {
+    if (this.#stopped) throw requestError('RATE_LIMITED', 'The control plane is stopping. Subscribe again.');
     for (const earlier of this.#streams.values()) if (earlier.nodeId === nodeId) earlier.queue.end();
     const queue = new EventQueue<ConfigEvent>(QUEUE_MAX);
-    const stream: Stream = { nodeId, streamId: randomUUID(), queue, toldTo: '' };
+    const stream: Stream = { nodeId, streamId: randomUUID(), queue, lastRecalled: '' };
     const events = this.#events(stream, fromRevision);
     return {
       next: () => events.next(),
-      // A generator that waits for its next event hears of its end only afterwards: so the wait is ended
-      // first.
+      // `return` of a generator takes effect only after its pending `next`, so the queue is ended first.
       return: () => {
         stream.queue.end();
         return events.return();
@@ -112,16 +110,18 @@ export class ConfigFeed {
     };
   }
 
-  /** How far connected nodes have come; waits until all of them have, at most `timeoutMs`. */
-  async waitForAcks(revision: number, timeoutMs: number): Promise<Acks> {
+  /**
+   * Waits until every connected node has applied the revision, at most `timeoutMs`, and returns the
+   * acknowledgements so far. Does not wait after `stop`.
+   */
+  async waitForAcks(revision: number, timeoutMs = ACK_WAIT_MS): Promise<Acks> {
     const deadline = performance.now() + timeoutMs;
     for (;;) {
-      const heard = once(this.#acks, 'ack', { signal: AbortSignal.timeout(ACK_POLL_MS) }).catch(
-        () => undefined,
-      );
+      const signal = AbortSignal.timeout(ACK_POLL_MS);
+      const nextAck = once(this.#acks, 'ack', { signal }).catch(() => undefined);
       const acks = await acksOf(this.#parts.orm.em.fork(), revision);
-      if (acks.pendingNodes.length === 0 || performance.now() >= deadline) return acks;
-      await heard;
+      if (acks.pendingNodes.length === 0 || this.#stopped || performance.now() >= deadline) return acks;
+      await nextAck;
     }
   }
 
@@ -131,27 +131,30 @@ export class ConfigFeed {
     for (const timer of this.#timers) clearTimeout(timer);
     for (const stream of this.#streams.values()) stream.queue.end();
     await this.#listener?.stop();
-    await this.#looking;
-    await this.#telling;
+    await this.#reading;
+    await this.#resending;
   }
 
   async *#events(stream: Stream, fromRevision: number | null): AsyncGenerator<ConfigEvent, void, void> {
     const em = this.#parts.orm.em.fork();
     const publicKey = await publicKeyOf(em, stream.nodeId);
     if (!publicKey)
-      throw requestError('BAD_USER_INPUT', 'Register the node first: it has no key to seal credentials for.');
-    await this.#look();
+      throw requestError(
+        'BAD_USER_INPUT',
+        'The node has no public key. Register it with nodeRegister first.',
+      );
+    await this.#read();
     try {
       await markStreams(em, [stream]);
-      // Nothing is awaited between looking at the state and joining the streams that hear of its changes.
+      // No await between reading the state and adding the stream: a change in between would be lost.
       const first = fromRevision === null ? this.#state.snapshot() : this.#state.since(fromRevision);
       this.#streams.set(stream.streamId, stream);
       if (!first)
         throw requestError(
           'REVISION_GAP',
-          'Deltas from this revision are gone. Subscribe without fromRevision.',
+          'The changes since fromRevision are no longer kept. Subscribe without fromRevision.',
         );
-      await tellRecalls(em, [stream]);
+      await resendRecalls(em, [stream]);
       for (const event of first) yield await this.#sealed(event, publicKey);
       yield this.#heartbeat();
       for (let event = await stream.queue.next(); event; event = await stream.queue.next()) {
@@ -165,60 +168,63 @@ export class ConfigFeed {
     }
   }
 
-  /** Reads what is new in the log; of calls that come while it reads, one more look is made. */
-  #look(): Promise<void> {
-    if (this.#looking) {
-      this.#lookAgain = true;
-      return this.#looking;
+  /** Reads the new rows of the log. Calls during a read cause one more read. Never rejects. */
+  #read(): Promise<void> {
+    if (this.#reading) {
+      this.#readAgain = true;
+      return this.#reading;
     }
-    this.#looking = this.#read()
+    this.#reading = this.#readOn()
       .catch((error: unknown) => this.#parts.onTrouble?.(error))
       .finally(() => {
-        this.#looking = undefined;
+        this.#reading = undefined;
       });
-    return this.#looking;
+    return this.#reading;
   }
 
-  async #read(): Promise<void> {
+  async #readOn(): Promise<void> {
     do {
-      this.#lookAgain = false;
-      const { rows, head } = await readLog(this.#parts.orm.em.fork(), this.#state.revision);
+      this.#readAgain = false;
+      const { rows, head } = await readLogAfter(this.#parts.orm.em.fork(), this.#state.revision);
       if (head.revision < this.#state.revision) this.#startOver();
       else this.#advance(rows, head);
-      this.#lookedAt = performance.now();
-    } while (this.#lookAgain && !this.#stopped);
+      this.#readAt = performance.now();
+    } while (this.#readAgain && !this.#stopped);
   }
 
-  /** Tells nodes again what they were asked to give back; a call that comes meanwhile is left to the next. */
-  #tell(): Promise<void> {
-    this.#telling ??= tellRecalls(this.#parts.orm.em.fork(), this.#streams.values())
+  /** Sends open recalls again; a call during a round does nothing. Never rejects. */
+  #resendRecalls(): Promise<void> {
+    this.#resending ??= resendRecalls(this.#parts.orm.em.fork(), this.#streams.values())
       .catch((error: unknown) => this.#parts.onTrouble?.(error))
       .finally(() => {
-        this.#telling = undefined;
+        this.#resending = undefined;
       });
-    return this.#telling;
+    return this.#resending;
   }
 
-  #advance(rows: readonly LogRow[], head: { revision: number; prunedTo: number }): void {
+  #advance(rows: readonly LogRow[], head: LogHead): void {
     const delta = this.#state.advance(rows, head);
     if (!delta) return;
     const events = this.#state.asEvents(delta);
     for (const stream of this.#streams.values()) for (const event of events) stream.queue.push(event);
   }
 
-  /** The database went back in time (a backup was restored): nothing that was sent holds any more. */
+  /**
+   * After a restored backup the log has older revisions: reads all of it again, and ends the streams of
+   * nodes.
+   */
   #startOver(): void {
     this.#state = new ConfigState();
-    this.#lookAgain = true;
+    this.#readAgain = true;
     for (const stream of this.#streams.values()) {
       stream.queue.end(
-        requestError('REVISION_GAP', 'The configuration was replaced. Subscribe without fromRevision.'),
+        requestError('REVISION_GAP', 'The configuration was restored. Subscribe without fromRevision.'),
       );
     }
   }
 
-  async #beat(): Promise<void> {
-    if (performance.now() - this.#lookedAt > FRESH_MS) return;
+  async #sendHeartbeats(): Promise<void> {
+    if (performance.now() - this.#readAt > FRESH_MS) return;
     const event = this.#heartbeat();
     for (const stream of this.#streams.values()) stream.queue.push(event);
     const streams = [...this.#streams.values()];
@@ -244,9 +250,9 @@ export class ConfigFeed {
     const { payload } = entry;
     if (payload.kind !== 'CREDENTIAL') return entry;
     const secret = await this.#parts.openCredential(this.#parts.orm.em.fork(), payload.id);
-    // Removed since this event was made: what the node would hold is already out of date.
+    // The credential was deleted after this event was created, so the event is outdated.
     if (secret === undefined)
-      throw requestError('REVISION_GAP', 'The configuration changed meanwhile. Subscribe again.');
+      throw requestError('REVISION_GAP', 'The configuration has changed meanwhile. Subscribe again.');
     return { ...entry, payload: { ...payload, sealed: seal(secret, publicKey, payload.id) } };
   }
 
@@ -254,17 +260,17 @@ export class ConfigFeed {
     return Listener.start({
       databaseUrl: this.#parts.databaseUrl,
       channels: [CONFIG_CHANNEL, RECALL_CHANNEL, ACK_CHANNEL],
-      onNotice: (channel, payload) => this.#hear(channel, payload),
-      onReturn: () => {
-        void this.#look();
-        void this.#tell();
+      onNotification: (channel, payload) => this.#onNotification(channel, payload),
+      onReconnect: () => {
+        void this.#read();
+        void this.#resendRecalls();
       },
       ...(this.#parts.onTrouble && { onTrouble: this.#parts.onTrouble }),
     });
   }
 
-  #hear(channel: string, payload: string): void {
-    if (channel === CONFIG_CHANNEL) void this.#look();
+  #onNotification(channel: string, payload: string): void {
+    if (channel === CONFIG_CHANNEL) void this.#read();
     if (channel === ACK_CHANNEL) this.#acks.emit('ack');
     if (channel !== RECALL_CHANNEL) return;
     const [nodeId, leaseId = ''] = payload.split(' ');
@@ -272,28 +278,4 @@ export class ConfigFeed {
       if (stream.nodeId === nodeId) stream.queue.push({ __typename: 'LeaseRecall', leaseId });
     }
   }
-}
-
-/** The rows above a revision and the head they belong to, in one statement: no commit can come between. */
-async function readLog(
-  em: EntityManager,
-  above: number,
-): Promise<{ rows: LogRow[]; head: { revision: number; prunedTo: number } }> {
-  const found = await query<{
-    head: number;
-    pruned_to: number;
-    kind: ConfigKind | null;
-    key: string;
-    revision: number;
-    payload: ConfigRecord | null;
-  }>(
-    em,
-    sql`
-    select h.revision as head, h.pruned_to, c.kind, c.key, c.revision, c.payload
-    from config_head h left join config_log c on c.revision > ${above} order by c.revision`,
-  );
-  const rows = found.flatMap(({ kind, key, revision, payload }) =>
-    kind ? [{ kind, key, revision, payload }] : [],
-  );
-  return { rows, head: { revision: found[0]?.head ?? 0, prunedTo: found[0]?.pruned_to ?? 0 } };
 }

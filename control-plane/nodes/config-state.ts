@@ -1,23 +1,15 @@
-/** The compacted configuration in memory: what a snapshot or a delta for a node is cut from. No I/O. */
+/** The compacted configuration in memory, from which snapshots and deltas for nodes are made. No I/O. */
 import { ConfigChecksum } from '@gateway/shared/checksum';
 import type { ConfigEntry, ConfigEvent } from '@gateway/shared/node-api';
-import type { ConfigKind, ConfigRecord } from '@gateway/shared/records';
+import type { LogHead, LogRow } from '../database/config-log.ts';
 
-/** A row of `config_log`: a live entry, or a tombstone without payload. */
-export interface LogRow {
-  kind: ConfigKind;
-  key: string;
-  revision: number;
-  payload: ConfigRecord | null;
-}
+type SnapshotEvent = Extract<ConfigEvent, { __typename: 'ConfigSnapshot' }>;
+type DeltaEvent = Extract<ConfigEvent, { __typename: 'ConfigDelta' }>;
 
-export type SnapshotEvent = Extract<ConfigEvent, { __typename: 'ConfigSnapshot' }>;
-export type DeltaEvent = Extract<ConfigEvent, { __typename: 'ConfigDelta' }>;
-
-/** A chunk of a snapshot, and the largest delta, have this many entries. */
+/** Maximum number of entries in one chunk of a snapshot and in one delta. */
 export const CHUNK_ENTRIES_MAX = 2000;
 
-/** Live entries and tombstones up to one revision, with their checksum. */
+/** Live entries and tombstones up to one revision, with the checksum of the live entries. */
 export class ConfigState {
   readonly #rows = new Map<string, LogRow>();
   readonly #checksum = new ConfigChecksum();
@@ -32,8 +24,10 @@ export class ConfigState {
     return this.#checksum.value;
   }
 
-  /** Takes rows newer than `revision`, and returns what changed as one delta; undefined where nothing did. */
-  advance(rows: readonly LogRow[], head: { revision: number; prunedTo: number }): DeltaEvent | undefined {
+  /**
+   * Adds rows newer than `revision`, and returns them as one delta; undefined if the revision is unchanged.
+   */
+  advance(rows: readonly LogRow[], head: LogHead): DeltaEvent | undefined {
     const fromRevision = this.#revision;
     for (const row of rows) this.#put(row);
     if (head.prunedTo > this.#prunedTo) this.#forgetTombstones(head.prunedTo);
@@ -41,10 +35,7 @@ export class ConfigState {
     return head.revision > fromRevision ? this.#delta(rows, fromRevision) : undefined;
   }
 
-  /**
-   * All live entries, in chunks that carry the same revision and checksum. Never empty: nothing is one
-   * empty chunk.
-   */
+  /** All live entries, in chunks with the same revision and checksum; one empty chunk if there are none. */
   snapshot(): SnapshotEvent[] {
     const entries: ConfigEntry[] = [];
     for (const row of this.#rows.values()) {
@@ -63,9 +54,8 @@ export class ConfigState {
   }
 
   /**
-   * What changed since a revision; a snapshot where that is too much for one delta, nothing where nothing
-   * changed. Undefined where it cannot be known: tombstones up to there are gone, or the revision lies in
-   * the future.
+   * The changes since a revision: a delta, a snapshot if the delta is too large, or nothing at the newest
+   * revision. Undefined if tombstones since then were deleted, or the revision is newer than this state.
    */
   since(fromRevision: number): ConfigEvent[] | undefined {
     if (fromRevision < this.#prunedTo || fromRevision > this.#revision) return undefined;
@@ -74,7 +64,7 @@ export class ConfigState {
     return this.asEvents(this.#delta(rows, fromRevision));
   }
 
-  /** The delta itself, or a snapshot in its place where it is too large for one message. */
+  /** The delta, or a snapshot if the delta is too large for one message. */
   asEvents(delta: DeltaEvent): ConfigEvent[] {
     return delta.upserts.length + delta.removals.length > CHUNK_ENTRIES_MAX ? this.snapshot() : [delta];
   }

@@ -1,12 +1,12 @@
-/** Contact with the processes of nodes: it confirms their leases, and frees the keys that dead ones left. */
+/** Heartbeats of node processes: they confirm leases and free the Idempotency-Keys of earlier processes. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { UserFailure } from '../errors.ts';
-import { EVERYBODY, publish } from '../events.ts';
-import { inTransaction, query, queryOne, sql } from '../sql.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { EVERYBODY, publish } from '../database/events.ts';
+import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
 
 /**
- * Proves that the process behind the journal lives: its leases are confirmed from the moment it sent this.
- * Throws NOT_FOUND for an unknown journal, and where another process than the one that is named has it.
+ * Records contact with the process that holds the journal, which confirms its leases. Throws NOT_FOUND for an
+ * unknown journal, and if another process than `instanceId` holds it.
  */
 export async function touchJournal(
   em: EntityManager,
@@ -23,18 +23,19 @@ export async function touchJournal(
   if (!touched)
     throw new UserFailure(
       'NOT_FOUND',
-      'This process is not known with this journal. Start it anew, on a DATA_DIR of its own.',
+      'This process is not registered with this journal. Restart it with its own DATA_DIR.',
       'journalId',
     );
 }
 
+/** State that a node reports about itself. */
 export interface Heartbeat {
   journalId: string;
-  /** The process; absent where an earlier release sends this. */
+  /** The process; absent from earlier releases. */
   instanceId?: string | null | undefined;
-  /** Whether all is settled that the processes before it left in the journal. */
+  /** Whether all charges that earlier processes left in the journal are settled. */
   formerSettled?: boolean | null | undefined;
-  /** Whether this is the last word of a process that has ended its work. */
+  /** Whether this is the last message of a process that stops. */
   leaving?: boolean | null | undefined;
   appliedRevision: number;
   rps: string;
@@ -44,9 +45,9 @@ export interface Heartbeat {
 }
 
 /**
- * Takes a node's measurements, confirms its leases, and notes that what earlier processes left is settled:
- * their Idempotency-Keys are free then. Throws NOT_FOUND for a process that is not known with this journal,
- * and CONFLICT where another process has become the node meanwhile.
+ * Stores a node's measurements and confirms its leases. With `formerSettled`, also frees the Idempotency-Keys
+ * of earlier processes. Throws NOT_FOUND for a process that is not registered with this journal, and CONFLICT
+ * if another process has become the node.
  */
 export async function heartbeat(em: EntityManager, nodeId: string, beat: Heartbeat): Promise<void> {
   await inTransaction(em, async (inner) => {
@@ -63,7 +64,7 @@ export async function heartbeat(em: EntityManager, nodeId: string, beat: Heartbe
     if (!isNode)
       throw new UserFailure(
         'CONFLICT',
-        'Another process has taken the place of this one. Start with a token and a DATA_DIR of your own.',
+        'Another process has replaced this one. Give each process its own node, token and DATA_DIR.',
         'journalId',
       );
     if (beat.formerSettled === true)

@@ -1,11 +1,11 @@
-/** How much credit a node holds: for administrators, for it is the sum over all wallets. */
+/** Credit that a node holds over all wallets, for administrators. */
 import 'reflect-metadata';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Ctx, FieldResolver, Int, Resolver, Root } from 'type-graphql';
-import { Authorized } from '../context.ts';
-import type { Context } from '../context.ts';
-import { Money } from '../scalars.ts';
-import { query, sql } from '../sql.ts';
+import { Authorized } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { Money } from '../graphql/scalars.ts';
+import { query, sql } from '../database/sql.ts';
 import { DataPlaneNode } from './node.types.ts';
 
 interface NodeCredit {
@@ -14,11 +14,14 @@ interface NodeCredit {
   held: bigint;
 }
 
-/** Leases and credit of nodes. */
+/** Lease fields of nodes. */
 @Resolver(() => DataPlaneNode)
 export class NodeCreditResolver {
   @Authorized('ADMIN')
-  @FieldResolver(() => Int, { nullable: true, description: 'Open leases that it has; administrators only.' })
+  @FieldResolver(() => Int, {
+    nullable: true,
+    description: 'Number of open leases of the node; administrators only.',
+  })
   async leases(@Root() { id }: DataPlaneNode, @Ctx() { batches }: Context): Promise<number> {
     return (await batches.load(creditOfNodes, id))?.leases ?? 0;
   }
@@ -26,14 +29,14 @@ export class NodeCreditResolver {
   @Authorized('ADMIN')
   @FieldResolver(() => Money, {
     nullable: true,
-    description: 'What is left in its open leases, of all wallets together; administrators only.',
+    description: 'Credit left in its open leases, over all wallets; administrators only.',
   })
   async held(@Root() { id }: DataPlaneNode, @Ctx() { batches }: Context): Promise<bigint> {
     return (await batches.load(creditOfNodes, id))?.held ?? 0n;
   }
 }
 
-/** Open leases of each node that has any, and what the ledger says is left in them. */
+/** Number of open leases and their credit in the ledger, for each node that has any. */
 async function creditOfNodes(
   em: EntityManager,
   ids: readonly string[],

@@ -1,25 +1,23 @@
-/**
- * A bounded queue between one producer and one consumer: whoever cannot follow is cut off instead of kept
- * in memory.
- */
+/** A bounded queue between one producer and one consumer. */
 
+/** Ends when too many items wait, so that a slow consumer does not fill the memory. */
 export class EventQueue<T> {
   readonly #limit: number;
   #items: T[] = [];
   #end: { error?: Error } | undefined;
   #wake: (() => void) | undefined;
 
-  /** `limit`: how many items may wait. */
+  /** `limit`: maximum number of waiting items. */
   constructor(limit: number) {
     this.#limit = limit;
   }
 
-  /** Whether nothing waits for the consumer. */
+  /** Whether no item waits. */
   get isEmpty(): boolean {
     return this.#items.length === 0;
   }
 
-  /** Adds an item; false, and the end of the queue, when too many wait already. */
+  /** Adds an item. Returns false if the queue has ended, or was full and therefore ends now. */
   push(item: T): boolean {
     if (this.#end) return false;
     if (this.#items.length >= this.#limit) {
@@ -31,14 +29,14 @@ export class EventQueue<T> {
     return true;
   }
 
-  /** Ends the queue at once, with an error for the consumer or without. What waits is dropped. */
+  /** Ends the queue and drops its items. The consumer gets the error, if there is one. */
   end(error?: Error): void {
     this.#end ??= error ? { error } : {};
     this.#items = [];
     this.#wake?.();
   }
 
-  /** The next item; undefined at the end. Throws the error the queue was ended with. */
+  /** Waits for the next item; undefined at the end. Throws the error that the queue was ended with. */
   async next(): Promise<T | undefined> {
     while (this.#items.length === 0 && !this.#end) {
       await new Promise<void>((resolve) => {

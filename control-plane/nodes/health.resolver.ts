@@ -1,81 +1,86 @@
-/** How the whole gateway does, for administrators and their monitoring. */
+/** Health of the whole gateway, for administrators and monitoring. */
 import 'reflect-metadata';
 import { Ctx, Field, FieldResolver, Int, ObjectType, Resolver } from 'type-graphql';
-import { AdminQuery } from '../admin-query.ts';
-import type { Context } from '../context.ts';
-import { HealthStatus } from '../enums.ts';
-import { listJobs } from '../jobs.ts';
-import { DateTime } from '../scalars.ts';
-import { queryOne, sql } from '../sql.ts';
-import { JOB_NAMES } from './job-list.ts';
+import { AdminQuery } from '../graphql/admin-query.ts';
+import type { Context } from '../graphql/context.ts';
+import { HealthStatus } from '../graphql/enums.ts';
+import { listJobs } from '../process/jobs.ts';
+import { DateTime } from '../graphql/scalars.ts';
+import { queryOne, sql } from '../database/sql.ts';
+import { processorHealth } from '../payments/health.service.ts';
+import { JOB_NAMES } from '../job-list.ts';
 import { listNodes } from './node.service.ts';
 import type { NodeView } from './node.service.ts';
 import { DataPlaneNode } from './node.types.ts';
 
 type Status = keyof typeof HealthStatus;
 
-/** A database that takes longer for a trivial question is slow, in ms. */
+/** The database counts as slow if a trivial query takes longer than this. */
 const DATABASE_SLOW_MS = 500;
 
-/** Work that control planes do again and again beside requests. */
+/** A job that control planes run at intervals, with its last run. */
 @ObjectType({
   description:
-    'Work that control planes do again and again beside requests. All is null before its first run.',
+    'A job that control planes run at intervals, with its last run. Null fields: it has not run yet.',
 })
 export class ScheduledJob {
-  @Field(() => String, { description: 'What it looks after.' })
+  @Field(() => String, { description: 'Name of the job.' })
   name!: string;
 
   @Field(() => DateTime, { nullable: true, description: 'When its last run began.' })
   lastRunAt!: Date | null;
 
-  @Field(() => Int, { nullable: true, description: 'How long that took, in ms.' })
+  @Field(() => Int, { nullable: true, description: 'Duration of the last run, in milliseconds.' })
   lastDurationMs!: number | null;
 
-  @Field(() => String, { nullable: true, description: 'Why that run failed; null where it ended well.' })
+  @Field(() => String, { nullable: true, description: 'Why the last run failed; null if it succeeded.' })
   lastError!: string | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'When a run failed last.' })
+  @Field(() => DateTime, { nullable: true, description: 'When a run last failed.' })
   lastFailedAt!: Date | null;
 
   @Field(() => DateTime, {
     nullable: true,
-    description: 'When the process that ran it runs it again; others may do so sooner.',
+    description: 'When the same process runs the job again; other processes may run it sooner.',
   })
   nextRunAt!: Date | null;
 }
 
-/** How the whole gateway does. */
-@ObjectType({ description: 'How the whole gateway does.' })
+/** Health of the whole gateway. */
+@ObjectType({ description: 'Health of the whole gateway.' })
 export class SystemHealth {
-  @Field(() => HealthStatus, { description: 'The worst of all parts.' })
+  @Field(() => HealthStatus, { description: 'The worst status of all parts.' })
   status!: Status;
 
-  @Field(() => HealthStatus, { description: 'Whether the database answers in good time.' })
+  @Field(() => HealthStatus, { description: 'DEGRADED if the database answers slowly.' })
   database!: Status;
 
   @Field(() => HealthStatus, {
-    description: 'Whether every node serves that ever started and did not retire.',
+    description: 'Status of the nodes that have started and are not retired; UNKNOWN before the first one.',
   })
   dataPlane!: Status;
 
+  @Field(() => HealthStatus, {
+    description: 'Status of the card processor; UNKNOWN if payments by card are not offered.',
+  })
+  paymentProvider!: Status;
+
   @Field(() => Int, {
-    description:
-      'Records of nodes in the last day that did not settle as they should have; 0 when all is well.',
+    description: 'Usage records of the last 24 hours that were rejected, late or written off; 0 is healthy.',
   })
   settlementAlarms24h!: number;
 
-  @Field(() => [DataPlaneNode], { description: 'All nodes, by name.' })
+  @Field(() => [DataPlaneNode], { description: 'All nodes, sorted by name.' })
   nodes!: DataPlaneNode[];
 
-  @Field(() => [ScheduledJob], { description: 'Work beside requests, and how it went last.' })
+  @Field(() => [ScheduledJob], { description: 'All scheduled jobs with their last runs.' })
   jobs!: ScheduledJob[];
 }
 
-/** What monitoring asks for. */
+/** The health field of administrators. */
 @Resolver(() => AdminQuery)
 export class SystemHealthResolver {
-  @FieldResolver(() => SystemHealth, { description: 'How the whole gateway does.' })
+  @FieldResolver(() => SystemHealth, { description: 'Health of the whole gateway.' })
   async systemHealth(@Ctx() { em }: Context): Promise<SystemHealth> {
     const startedAt = performance.now();
     const row = await queryOne<{ count: number }>(
@@ -88,14 +93,22 @@ export class SystemHealthResolver {
     const jobs = await listJobs(em, JOB_NAMES);
     const isFailing = jobs.some(({ lastError }) => lastError !== null);
     const dataPlane = dataPlaneStatus(nodes);
-    const status = worst([database, dataPlane, settlementAlarms24h > 0 || isFailing ? 'DEGRADED' : 'OK']);
-    return { status, database, dataPlane, settlementAlarms24h, nodes, jobs };
+    const paymentProvider = await processorHealth(em);
+    // Requests are served while the processor is down.
+    const payments = paymentProvider === 'DOWN' || paymentProvider === 'DEGRADED' ? 'DEGRADED' : 'OK';
+    const status = worst([
+      database,
+      dataPlane,
+      payments,
+      settlementAlarms24h > 0 || isFailing ? 'DEGRADED' : 'OK',
+    ]);
+    return { status, database, dataPlane, paymentProvider, settlementAlarms24h, nodes, jobs };
   }
 }
 
 /**
- * UNKNOWN before the first node starts; DOWN when none serves; DEGRADED when some do not, or lag behind. A
- * node that retired is not missed.
+ * UNKNOWN before the first node starts; DOWN if no node serves; DEGRADED if a node does not serve or lags
+ * behind; OK otherwise. Retired nodes are ignored.
  */
 export function dataPlaneStatus(nodes: readonly Pick<NodeView, 'state' | 'retired'>[]): Status {
   const started = nodes.filter(({ state }) => state !== 'JOINING');

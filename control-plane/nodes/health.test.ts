@@ -4,14 +4,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pick, startTestApp } from '../../test/control/app.ts';
 import type { TestApp } from '../../test/control/app.ts';
 import { readHealth } from '../catalog/health.service.ts';
-import { SYSTEM_ACTOR } from '../context.ts';
-import { newId } from '../ids.ts';
-import { query, sql } from '../sql.ts';
+import { newId } from '../database/ids.ts';
+import { query, sql } from '../database/sql.ts';
 import { dataPlaneStatus } from './health.resolver.ts';
 import { createNode, drainNode, nodeById } from './node.service.ts';
-import { registerNode } from './start.service.ts';
+import { registerNode } from './registration.service.ts';
 
-describe('health', () => {
+describe('system health', () => {
   let test: TestApp;
   beforeAll(async () => {
     test = await startTestApp();
@@ -25,7 +24,7 @@ describe('health', () => {
     [['IN_SYNC', 'LAGGING'], 'DEGRADED'],
     [['IN_SYNC', 'OFFLINE'], 'DEGRADED'],
     [['OFFLINE', 'DRAINING'], 'DOWN'],
-  ] as const)('of the data plane with nodes %j is %s', (states, status) => {
+  ] as const)('reports for nodes %j the data plane status %s', (states, status) => {
     expect(dataPlaneStatus(states.map((state) => ({ state, retired: false })))).toBe(status);
   });
 
@@ -34,12 +33,12 @@ describe('health', () => {
     [['IN_SYNC', 'OFFLINE'], 'DEGRADED'],
     [['LAGGING'], 'DEGRADED'],
     [[], 'DOWN'],
-  ] as const)('of the data plane with nodes %j and a retired one is %s', (states, status) => {
+  ] as const)('reports for nodes %j and a retired node the data plane status %s', (states, status) => {
     const others = states.map((state) => ({ state, retired: false }));
     expect(dataPlaneStatus([{ state: 'OFFLINE', retired: true }, ...others])).toBe(status);
   });
 
-  it('of the whole is for administrators', async () => {
+  it('is shown to administrators only', async () => {
     const source = '{ admin { systemHealth { status database settlementAlarms24h nodes { name } } } }';
     expect(pick(await (await test.admin()).send(source), 'admin', 'systemHealth')).toEqual({
       status: 'UNKNOWN',
@@ -50,7 +49,7 @@ describe('health', () => {
     expect((await (await test.user('curious@example.com')).send(source)).data).toEqual({ admin: null });
   });
 
-  it('of a node that is to drain says so until the node starts anew', async () => {
+  it('reports a node as DRAINING until the node starts again', async () => {
     const admin = await test.admin();
     const input = { name: 'leaving', reason: 'Moves.' };
     const made = await admin.send(
@@ -74,11 +73,11 @@ describe('health', () => {
     await expect(drainNode(em, 'nod_01ARZ3NDEKTSV4RRFFQ69G5FAV')).rejects.toThrow('no such node');
   });
 
-  it('misses a node that went away, unless an administrator drained it', async () => {
+  it('is DEGRADED by an offline node, unless an administrator drained it', async () => {
     const em = test.orm.em.fork();
     const admin = await test.admin();
     const start = async (name: string) => {
-      const { node } = await createNode(em, { name, actor: SYSTEM_ACTOR });
+      const { node } = await createNode(em, name);
       const publicKey = exportPublicKey(generateKeyPairSync('x25519').publicKey);
       const again = () =>
         registerNode(em, node.id, { version: '1', region: null, publicKey, journalId: `journal ${name}` });
@@ -107,8 +106,17 @@ describe('health', () => {
     await away(gone.id);
     expect((await ask()).dataPlane).toBe('DEGRADED');
   });
+});
 
-  it('of a model counts what was delivered against what the upstream broke, of the last day', async () => {
+describe('the health of a model', () => {
+  let test: TestApp;
+  beforeAll(async () => {
+    test = await startTestApp();
+    await test.user('owner@example.com');
+  });
+  afterAll(() => test.close());
+
+  it('compares delivered answers with upstream failures of the last 24 hours', async () => {
     const entry = (outcome: string, latency: number, age = '1 hour') =>
       query(
         test.orm.em.fork(),

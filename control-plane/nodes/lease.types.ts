@@ -1,26 +1,26 @@
-/** What nodes send and receive about leases. */
+/** GraphQL types with which nodes request and close leases. */
 import 'reflect-metadata';
 import { Field, ID, InputType, Int, ObjectType } from 'type-graphql';
-import { UserError } from '../errors.ts';
-import { Decimal, Money } from '../scalars.ts';
+import { UserError } from '../graphql/errors.ts';
+import { Decimal, Money } from '../graphql/scalars.ts';
 
-/** Asks for credit of one wallet. */
-@InputType({ description: 'Asks for credit of one wallet.' })
+/** Requests credit of one wallet. */
+@InputType({ description: 'Requests credit of one wallet.' })
 export class NodeLeaseRequestInput {
-  @Field(() => ID, { description: 'The node itself.' })
+  @Field(() => ID, { description: 'The calling node.' })
   nodeId!: string;
 
-  @Field(() => ID, { description: 'Its journal.' })
+  @Field(() => ID, { description: 'The journal of the node.' })
   journalId!: string;
 
   @Field(() => Int, {
-    description: 'Numbers the requests of a journal: the same number gives the same lease.',
+    description: 'Number of the request within the journal; the same number returns the same lease.',
   })
   requestNo!: number;
 
   @Field(() => Decimal, {
     nullable: true,
-    description: 'That number where it is too large for an Int, above 2147483647: then requestNo is 0.',
+    description: 'The number if it exceeds the Int range (above 2147483647); requestNo is then 0.',
   })
   requestNumber?: string | null;
 
@@ -29,19 +29,19 @@ export class NodeLeaseRequestInput {
 
   @Field(() => ID, {
     nullable: true,
-    description: 'The key, where it has a spend limit and so leases of its own.',
+    description: 'The key if it has a spend limit, and therefore its own leases.',
   })
   keyId?: string | null;
 
-  @Field(() => Money, { description: 'As much as the node would like.' })
+  @Field(() => Money, { description: 'Amount that the node prefers.' })
   want!: bigint;
 
-  @Field(() => Money, { description: 'What it cannot do without: the price of one request.' })
+  @Field(() => Money, { description: 'Minimum amount that is of use: the price of one request.' })
   need!: bigint;
 
   @Field(() => Money, {
     nullable: true,
-    description: 'What the requests that wait for it cost together: granted where it is there.',
+    description: 'Total price of the requests that wait for this lease; granted if the wallet holds it.',
   })
   waiting?: bigint | null;
 }
@@ -49,10 +49,10 @@ export class NodeLeaseRequestInput {
 /** Credit for a node. */
 @ObjectType({ description: 'Credit for a node.' })
 export class NodeLeasePayload {
-  @Field(() => ID, { nullable: true, description: 'The lease; null where none was granted.' })
+  @Field(() => ID, { nullable: true, description: 'The lease; null if none was granted.' })
   leaseId!: string | null;
 
-  @Field(() => Money, { description: 'What may be spent.' })
+  @Field(() => Money, { description: 'Amount that the node may spend.' })
   granted!: bigint;
 
   @Field(() => Money, { description: 'The part in cash.' })
@@ -62,32 +62,33 @@ export class NodeLeasePayload {
   gift!: bigint;
 
   @Field(() => Int, {
-    description: 'How long after sending the request the node may spend without contact, in milliseconds.',
+    description:
+      'How long the node may spend without contact, in milliseconds from the moment it sent the request.',
   })
   deadlineMs!: number;
 
   @Field(() => [UserError], {
     description:
-      'INSUFFICIENT_BALANCE, SPEND_LIMIT_REACHED and WALLET_FROZEN are final; CONFLICT means: ask again.',
+      'INSUFFICIENT_BALANCE, SPEND_LIMIT_REACHED and WALLET_FROZEN are final; after CONFLICT, retry.',
   })
   userErrors!: UserError[];
 }
 
-/** Gives a lease back. */
-@InputType({ description: 'Gives a lease back.' })
+/** Returns a lease. */
+@InputType({ description: 'Returns a lease.' })
 export class NodeLeaseCloseInput {
-  @Field(() => ID, { description: 'The node itself.' })
+  @Field(() => ID, { description: 'The calling node.' })
   nodeId!: string;
 
-  @Field(() => ID, { description: 'The journal the lease was granted to.' })
+  @Field(() => ID, { description: 'The journal to which the lease was granted.' })
   journalId!: string;
 
   @Field(() => ID, { description: 'The lease.' })
   leaseId!: string;
 
-  @Field(() => Int, { description: 'How many charges the journal holds of it.' })
+  @Field(() => Int, { description: 'Number of charges on the lease in the journal.' })
   count!: number;
 
-  @Field(() => Money, { description: 'Their sum.' })
+  @Field(() => Money, { description: 'Sum of these charges.' })
   sum!: bigint;
 }

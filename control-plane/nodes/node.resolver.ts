@@ -1,28 +1,29 @@
-/** Nodes for administrators: making them, their tokens, how they do. */
+/** Nodes in the API for administrators: creating and draining them, their tokens and their state. */
 import 'reflect-metadata';
 import { Arg, Ctx, FieldResolver, Int, Mutation, Resolver, Root, Subscription } from 'type-graphql';
-import { AdminQuery } from '../admin-query.ts';
+import { AdminQuery } from '../graphql/admin-query.ts';
 import { audit } from '../audit/audit.service.ts';
-import { latestRevision } from '../config-log.ts';
-import { actorOf, Authorized } from '../context.ts';
-import type { Context } from '../context.ts';
-import { outcome } from '../errors.ts';
-import { EVERYBODY } from '../events.ts';
-import type { Event } from '../events.ts';
-import { AdminReasonInput } from '../inputs.ts';
+import { latestRevision } from '../database/config-log.ts';
+import { actorOf, Authorized } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { outcome } from '../graphql/errors.ts';
+import { EVERYBODY } from '../database/events.ts';
+import type { Event } from '../database/events.ts';
+import { AdminReasonInput } from '../graphql/inputs.ts';
 import { ApiKeyDisablePayload } from '../keys/key.type.ts';
 import { announceSettings } from '../settings-record.ts';
-import { inTransaction } from '../sql.ts';
+import { inTransaction } from '../database/sql.ts';
 import { WalletLease } from '../wallet/wallet.types.ts';
 import { createNode, drainNode, listNodes, nodeById, rotateNodeToken } from './node.service.ts';
 import { AdminNodeCreateInput, AdminNodeTokenPayload, DataPlaneNode, NodePayload } from './node.types.ts';
 
-/** What administrators do with nodes. */
+/** Mutations and subscription of nodes. */
 @Resolver()
 export class NodeResolver {
   @Authorized('ADMIN')
   @Mutation(() => AdminNodeTokenPayload, {
-    description: 'Makes a node and its token: shown once, without expiry, good for this node alone.',
+    description:
+      'Creates a node and its token, which is shown once, does not expire and is valid for this node only.',
   })
   adminNodeCreate(
     @Ctx() context: Context,
@@ -30,10 +31,9 @@ export class NodeResolver {
   ): Promise<AdminNodeTokenPayload> {
     return outcome({ node: null, token: null }, () =>
       inTransaction(context.em, async (em) => {
-        const actor = actorOf(context);
-        const { node, token } = await createNode(em, { name: input.name, actor });
+        const { node, token } = await createNode(em, input.name);
         await audit(em, {
-          actor,
+          actor: actorOf(context),
           action: 'node.create',
           targetType: 'DataPlaneNode',
           targetId: node.id,
@@ -71,9 +71,8 @@ export class NodeResolver {
   @Authorized('ADMIN')
   @Mutation(() => NodePayload, {
     description:
-      'Asks a node to finish what it has and end; within seconds it takes nothing new, and others get its ' +
-      'part of the caps of pools. One that is silent is taken to be gone for good: they get it after a ' +
-      'minute.',
+      'Asks a node to finish its requests and exit. Within seconds it accepts no new ones, and other nodes ' +
+      'get its share of pool limits. An offline node counts as gone for good; its share is free after 1 min.',
   })
   adminNodeDrain(
     @Ctx() context: Context,
@@ -99,17 +98,17 @@ export class NodeResolver {
   @Subscription(() => DataPlaneNode, {
     topics: 'adminNodeUpdated',
     topicId: () => EVERYBODY,
-    description: 'A node that was made, reported, or applied a revision.',
+    description: 'A node that registered, sent a heartbeat, applied a revision or is to drain.',
   })
   adminNodeUpdated(@Root() event: Event, @Ctx() context: Context): Promise<DataPlaneNode> {
     return nodeById(context.em, event.id);
   }
 }
 
-/** What administrators read about nodes. */
+/** Queries of nodes. */
 @Resolver(() => AdminQuery)
 export class AdminNodesResolver {
-  @FieldResolver(() => [DataPlaneNode], { description: 'All nodes, by name.' })
+  @FieldResolver(() => [DataPlaneNode], { description: 'All nodes, sorted by name.' })
   dataPlaneNodes(@Ctx() context: Context): Promise<DataPlaneNode[]> {
     return listNodes(context.em);
   }
@@ -120,11 +119,11 @@ export class AdminNodesResolver {
   }
 }
 
-/** Which nodes have not applied the disabling of a key, or of its old secret, yet. */
+/** The nodes that have not yet applied the disabling of a key or of its old secret. */
 @Resolver(() => ApiKeyDisablePayload)
 export class PendingNodesResolver {
   @FieldResolver(() => [DataPlaneNode], {
-    description: 'Connected nodes that had not applied it after a second.',
+    description: 'Connected nodes that had not applied the change after one second.',
   })
   pendingNodes(@Root() payload: ApiKeyDisablePayload, @Ctx() context: Context): Promise<DataPlaneNode[]> {
     return payload.pendingNodeIds.length > 0
@@ -133,10 +132,10 @@ export class PendingNodesResolver {
   }
 }
 
-/** Which node holds a lease. */
+/** The node of a lease. */
 @Resolver(() => WalletLease)
 export class LeaseNodeResolver {
-  @FieldResolver(() => DataPlaneNode, { description: 'The node that holds it.' })
+  @FieldResolver(() => DataPlaneNode, { description: 'The node that holds the lease.' })
   node(@Root() lease: WalletLease, @Ctx() context: Context): Promise<DataPlaneNode> {
     return nodeById(context.em, lease.nodeId);
   }

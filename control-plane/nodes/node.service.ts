@@ -1,14 +1,14 @@
-/** Data-plane nodes: their tokens, and how they are and how far they have come with the configuration. */
+/** Data-plane nodes: creating them, their tokens, and their state for administrators. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { OFFLINE_AFTER_MS } from '@gateway/shared/node-api';
 import { digestOf, issueSecret } from '@gateway/shared/secrets';
-import type { Lookup } from '../batches.ts';
-import type { Actor, NodeIdentity } from '../context.ts';
-import { UserFailure } from '../errors.ts';
-import { EVERYBODY, publish } from '../events.ts';
-import { newId } from '../ids.ts';
+import type { Lookup } from '../database/batches.ts';
+import type { NodeIdentity } from '../graphql/context.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { EVERYBODY, publish } from '../database/events.ts';
+import { newId } from '../database/ids.ts';
 import { writeOffNode } from '../pools/permit.service.ts';
-import { query, queryOne, sql, toDate } from '../sql.ts';
+import { query, queryOne, sql, toDate } from '../database/sql.ts';
 
 export type NodeState = 'JOINING' | 'IN_SYNC' | 'LAGGING' | 'OFFLINE' | 'DRAINING';
 
@@ -19,11 +19,11 @@ export interface NodeView {
   region: string | null;
   version: string;
   state: NodeState;
-  /** Drained by an administrator, and gone since: nobody waits for it. */
+  /** Whether the node is offline after an administrator drained it; health checks ignore it. */
   retired: boolean;
   appliedRevision: number;
   latestRevision: number;
-  /** How long the node has been behind, in ms; 0 in sync. */
+  /** Time since the node last applied a revision, in ms; 0 in sync. */
   lagMs: number;
   lastSeenAt: Date | null;
   lastAckError: string | null;
@@ -36,13 +36,20 @@ export interface NodeView {
 
 const NAME = /^[\w][\w .:-]{0,63}$/;
 
-/** Makes a node and its token, which exists only in this answer. Throws INVALID or TAKEN for the name. */
+/**
+ * Creates a node and its token. Only a digest of the token is stored. Throws INVALID for a malformed name,
+ * TAKEN if another node has it.
+ */
 export async function createNode(
   em: EntityManager,
-  { name }: { name: string; actor: Actor },
+  name: string,
 ): Promise<{ node: NodeIdentity; token: string }> {
   if (!NAME.test(name))
-    throw new UserFailure('INVALID', 'A name has 1 to 64 letters, digits, spaces, or . : - _', 'name');
+    throw new UserFailure(
+      'INVALID',
+      'Use a name of 1 to 64 letters, digits, spaces or . : - _ that starts with a letter, a digit or _.',
+      'name',
+    );
   const token = issueSecret('gnt');
   const created = await queryOne<NodeIdentity>(
     em,
@@ -50,11 +57,11 @@ export async function createNode(
     insert into data_plane_node (id, name, token_digest) values (${newId('nod')}, ${name}, ${digestOf(token)})
     on conflict (name) do nothing returning id, name`,
   );
-  if (!created) throw new UserFailure('TAKEN', 'Another node has this name.', 'name');
+  if (!created) throw new UserFailure('TAKEN', 'Another node has this name. Choose another one.', 'name');
   return { node: created, token };
 }
 
-/** Replaces a node's token; the old one stops working at once. Throws NOT_FOUND. */
+/** Replaces a node's token; the old one stops working at once. Throws NOT_FOUND for an unknown id. */
 export async function rotateNodeToken(em: EntityManager, nodeId: string): Promise<string> {
   const token = issueSecret('gnt');
   const changed = await queryOne(
@@ -62,25 +69,25 @@ export async function rotateNodeToken(em: EntityManager, nodeId: string): Promis
     sql`
     update data_plane_node set token_digest = ${digestOf(token)} where id = ${nodeId} returning id`,
   );
-  if (!changed) throw new UserFailure('NOT_FOUND', 'There is no such node.', 'id');
+  if (!changed) throw noSuchNode();
   return token;
 }
 
 /**
- * Asks a node to finish what it has, take nothing new and end; it hears of it with its next heartbeat, and
- * serves again once it is started anew. One that is silent is taken to be gone for good. Throws NOT_FOUND.
+ * Asks a node to finish its requests and exit. The node learns of it with its next heartbeat, and serves
+ * again after a restart. A node that is offline counts as gone for good. Throws NOT_FOUND for an unknown id.
  */
 export async function drainNode(em: EntityManager, nodeId: string): Promise<void> {
   const changed = await queryOne(
     em,
     sql`update data_plane_node set draining = true where id = ${nodeId} returning id`,
   );
-  if (!changed) throw new UserFailure('NOT_FOUND', 'There is no such node.', 'id');
+  if (!changed) throw noSuchNode();
   await writeOffNode(em, nodeId);
   await publish(em, 'adminNodeUpdated', { audience: EVERYBODY, id: nodeId });
 }
 
-/** The node that a `gnt_…` token belongs to, or null. Looked up by digest. */
+/** The node that a `gnt_…` token belongs to; null for an unknown token. */
 export async function findNodeByToken(em: EntityManager, token: string): Promise<NodeIdentity | null> {
   const found = await queryOne<NodeIdentity>(
     em,
@@ -90,7 +97,7 @@ export async function findNodeByToken(em: EntityManager, token: string): Promise
   return found ?? null;
 }
 
-/** All nodes by name, or those with the given ids. */
+/** All nodes, or those with the given ids, sorted by name. */
 export async function listNodes(em: EntityManager, ids?: readonly string[]): Promise<NodeView[]> {
   const rows = await query<NodeRow>(
     em,
@@ -109,11 +116,15 @@ export async function listNodes(em: EntityManager, ids?: readonly string[]): Pro
 export const nodesByIds: Lookup<NodeView> = async (em, ids) =>
   new Map((await listNodes(em, ids)).map((node) => [node.id, node]));
 
-/** One node. Throws NOT_FOUND. */
+/** One node. Throws NOT_FOUND for an unknown id. */
 export async function nodeById(em: EntityManager, id: string): Promise<NodeView> {
   const [node] = await listNodes(em, [id]);
-  if (!node) throw new UserFailure('NOT_FOUND', 'There is no such node.', 'id');
+  if (!node) throw noSuchNode();
   return node;
+}
+
+function noSuchNode(): UserFailure {
+  return new UserFailure('NOT_FOUND', 'There is no such node. Choose one of the list of nodes.', 'id');
 }
 
 interface NodeRow {

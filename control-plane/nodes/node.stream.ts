@@ -1,31 +1,29 @@
-/** How far nodes have come with the configuration: their streams and acknowledgements. */
+/** Configuration streams and acknowledgements of nodes, in the database. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { UserFailure } from '../errors.ts';
-import { EVERYBODY, publish } from '../events.ts';
-import { inTransaction, query, queryOne, sql } from '../sql.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import type { Acks } from '../database/config-log.ts';
+import { EVERYBODY, publish } from '../database/events.ts';
+import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
 
-/** The channel on which acknowledgements are heard; its payload is the node's id. */
+/** The channel of acknowledgements; the payload is the node's id. */
 export const ACK_CHANNEL = 'gateway_ack';
 
-/**
- * An open stream confirms itself this often at least, in ms; twice that and a bit later it counts as gone.
- */
-export const STREAM_FRESH_MS = 12_000;
+/** A stream that was not confirmed for this long counts as closed; a feed confirms its streams every 5 s. */
+const STREAM_FRESH_MS = 12_000;
 
 const ERROR_LENGTH_MAX = 500;
 
+/** Whether a node has applied a revision. */
 export interface Acknowledgement {
-  /** The process; absent where an earlier release sends this. */
+  /** The process; absent from earlier releases. */
   instanceId?: string | null | undefined;
   revision: number;
   checksum: string;
+  /** Why the node refused the revision and keeps serving the earlier one; null if it applied it. */
   error: string | null;
 }
 
-/**
- * Notes that the node applied a revision, or why it refused it and serves the old one on. Throws CONFLICT
- * where another process than the one that is named is the node: what that one applied is not what it serves.
- */
+/** Stores that the node applied or refused a revision. Throws CONFLICT if another process is the node. */
 export async function acknowledge(em: EntityManager, nodeId: string, ack: Acknowledgement): Promise<void> {
   const error = ack.error === null ? null : ack.error.slice(0, ERROR_LENGTH_MAX);
   const isNode = sql`id = ${nodeId} and (${ack.instanceId ?? null}::text is null or exists (
@@ -41,13 +39,13 @@ export async function acknowledge(em: EntityManager, nodeId: string, ack: Acknow
           where ${isNode} returning id`,
     );
     if (!noted)
-      throw new UserFailure('CONFLICT', 'Another process is the node. What this one applied does not count.');
+      throw new UserFailure('CONFLICT', 'Another process is the node. Register this process again.');
     await query(inner, sql`select pg_notify(${ACK_CHANNEL}, ${nodeId})`);
     await publish(inner, 'adminNodeUpdated', { audience: EVERYBODY, id: nodeId });
   });
 }
 
-/** Confirms that these configuration streams are open; a node has one, the newest. */
+/** Confirms that these streams are open, each as the only stream of its node. */
 export async function markStreams(
   em: EntityManager,
   streams: readonly { nodeId: string; streamId: string }[],
@@ -62,7 +60,7 @@ export async function markStreams(
   );
 }
 
-/** Notes that a stream ended, unless the node has opened another one since. */
+/** Stores that a stream ended, unless the node has opened another one since. */
 export async function endStream(em: EntityManager, streamId: string): Promise<void> {
   await query(
     em,
@@ -70,14 +68,8 @@ export async function endStream(em: EntityManager, streamId: string): Promise<vo
   );
 }
 
-/**
- * How far connected nodes have come with a revision. Nodes without an open stream do not count: they cannot
- * be reached.
- */
-export async function acksOf(
-  em: EntityManager,
-  revision: number,
-): Promise<{ appliedNodes: number; pendingNodes: string[] }> {
+/** Acknowledgements of a revision by the nodes with an open stream; other nodes cannot be reached. */
+export async function acksOf(em: EntityManager, revision: number): Promise<Acks> {
   const rows = await query<{ id: string; applied: boolean }>(
     em,
     sql`
@@ -90,7 +82,7 @@ export async function acksOf(
   };
 }
 
-/** The key that seals credentials for the node; null until it has registered. */
+/** The public key that seals credentials for the node; null until the node has registered. */
 export async function publicKeyOf(em: EntityManager, nodeId: string): Promise<string | null> {
   const row = await queryOne<{ public_key: string | null }>(
     em,

@@ -1,71 +1,75 @@
-/** Nodes as administrators see them on the API. */
+/** GraphQL types of nodes for administrators. */
 import 'reflect-metadata';
 import { Field, Int, InputType, ObjectType } from 'type-graphql';
-import { describeEnum } from '../enums.ts';
-import { UserError } from '../errors.ts';
-import { NodeInterface } from '../node-interface.ts';
-import { DateTime, Decimal } from '../scalars.ts';
+import { describeEnum } from '../graphql/enums.ts';
+import { UserError } from '../graphql/errors.ts';
+import { GlobalObject } from '../graphql/global-object.ts';
+import { DateTime, Decimal } from '../graphql/scalars.ts';
 import type { NodeState } from './node.service.ts';
 
-export const NodeStateEnum = describeEnum('NodeState', 'How a data-plane node does.', {
-  JOINING: 'Has a token and was never heard of.',
+const NodeStateEnum = describeEnum('NodeState', 'State of a data-plane node.', {
+  JOINING: 'Has a token and has never contacted the control plane.',
   IN_SYNC: 'Serves the newest configuration.',
-  LAGGING: 'Is heard of, and serves an older configuration.',
-  OFFLINE: 'Has not been heard of for 20 seconds; it may still serve.',
-  DRAINING: 'Finishes what it has and takes nothing new.',
+  LAGGING: 'Is online and serves an older configuration.',
+  OFFLINE: 'Has not contacted the control plane for 20 seconds; it may still serve.',
+  DRAINING: 'Finishes its requests and accepts no new ones.',
 });
 
 /** One process of the data plane. */
-@ObjectType({ implements: NodeInterface, description: 'One process of the data plane.' })
-export class DataPlaneNode extends NodeInterface {
-  @Field(() => String, { description: 'The name it was made with.' })
+@ObjectType({ implements: GlobalObject, description: 'One process of the data plane.' })
+export class DataPlaneNode extends GlobalObject {
+  @Field(() => String, { description: 'The name that an administrator gave the node.' })
   name!: string;
 
-  @Field(() => String, { nullable: true, description: 'Where it says it runs.' })
+  @Field(() => String, { nullable: true, description: 'Region that the node reports.' })
   region!: string | null;
 
-  @Field(() => String, { description: 'Version of its software; empty before it first started.' })
+  @Field(() => String, { description: 'Version of its software; empty before its first start.' })
   version!: string;
 
-  @Field(() => NodeStateEnum, { description: 'How it does.' })
+  @Field(() => NodeStateEnum, { description: 'State of the node.' })
   state!: NodeState;
 
   @Field(() => Boolean, {
-    description:
-      'Whether it went away after an administrator drained it: nobody waits for it until it starts again.',
+    description: 'Whether the node is offline after it was drained. Health ignores it until it starts again.',
   })
   retired!: boolean;
 
-  @Field(() => Int, { description: 'The revision of the configuration that it serves.' })
+  @Field(() => Int, { description: 'The configuration revision that the node serves.' })
   appliedRevision!: number;
 
-  @Field(() => Int, { description: 'The newest revision there is.' })
+  @Field(() => Int, { description: 'The newest configuration revision.' })
   latestRevision!: number;
 
   @Field(() => Int, {
-    description: 'How long ago it last applied a revision while it is behind, in milliseconds; 0 in sync.',
+    description: 'Time since the node last applied a revision, in milliseconds; 0 in sync.',
   })
   lagMs!: number;
 
-  @Field(() => DateTime, { nullable: true, description: 'When it was last heard of.' })
+  @Field(() => DateTime, { nullable: true, description: 'When the node last contacted the control plane.' })
   lastSeenAt!: Date | null;
 
-  @Field(() => String, { nullable: true, description: 'Why it refused the newest configuration, or null.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Why the node refused the newest configuration; null if it did not.',
+  })
   lastAckError!: string | null;
 
-  @Field(() => Decimal, { description: 'Requests per second, as it last reported.' })
+  @Field(() => Decimal, { description: 'Requests per second in the last report.' })
   rps!: string;
 
-  @Field(() => Int, { description: 'Requests it is serving, as it last reported.' })
+  @Field(() => Int, { description: 'Requests in progress in the last report.' })
   inflight!: number;
 
-  @Field(() => Int, { description: '99th percentile of the delay of its event loop, in milliseconds.' })
+  @Field(() => Int, { description: '99th percentile of its event loop delay, in milliseconds.' })
   eventLoopP99Ms!: number;
 
-  @Field(() => Int, { description: 'Finished requests it has not settled yet.' })
+  @Field(() => Int, { description: 'Finished requests that are not settled yet.' })
   usageBacklog!: number;
 
-  @Field(() => DateTime, { description: 'When it last started; when it was made, before that.' })
+  @Field(() => DateTime, {
+    description: 'When the node last started; before its first start, when it was created.',
+  })
   startedAt!: Date;
 }
 
@@ -87,7 +91,7 @@ export class AdminNodeTokenPayload {
 
   @Field(() => String, {
     nullable: true,
-    description: 'Shown this once. Good for this node alone, until it is rotated.',
+    description: 'The token, shown only here. Valid for this node until it is rotated.',
   })
   token!: string | null;
 

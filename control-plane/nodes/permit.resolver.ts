@@ -1,41 +1,41 @@
-/** The RPM cap of pools: nodes ask for permits, and promise to admit nothing without. */
+/** Permits of pools in the API: nodes request permits, and promise to admit no requests without them. */
 import 'reflect-metadata';
 import { Arg, Ctx, Field, ID, InputType, Int, Mutation, ObjectType, Resolver } from 'type-graphql';
 import { ALONE_USES_MAX, PERMIT_TTL_MS } from '@gateway/shared/permits';
-import { Authorized } from '../context.ts';
-import type { Context } from '../context.ts';
-import { outcome, UserError, UserFailure } from '../errors.ts';
+import { Authorized } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { outcome, UserError, UserFailure } from '../graphql/errors.ts';
 import { acceptPromise, requestPermits } from '../pools/permit.service.ts';
-import { Decimal } from '../scalars.ts';
+import { Decimal } from '../graphql/scalars.ts';
 import { ownId } from './sync.resolver.ts';
 
-/** What became of an earlier grant. */
-@InputType({ description: 'What became of an earlier grant; what was not used never will be.' })
+/** Use of an earlier grant. */
+@InputType({ description: 'Final use of an earlier grant; its unused permits are returned.' })
 export class NodePermitUseInput {
   @Field(() => ID, { description: 'The grant.' })
   grantId!: string;
 
-  @Field(() => Int, { description: 'How many of its permits were used.' })
+  @Field(() => Int, { description: 'Number of its permits that were used.' })
   used!: number;
 
-  @Field(() => Int, { description: 'How long ago the last of them was used, at least, in milliseconds.' })
+  @Field(() => Int, { description: 'Minimum time since the last of them was used, in milliseconds.' })
   agoMs!: number;
 }
 
-/** Asks for permits of one pool. */
-@InputType({ description: 'Asks for permits of one pool.' })
+/** Requests permits of one pool. */
+@InputType({ description: 'Requests permits of one pool.' })
 export class NodePermitRequestInput {
-  @Field(() => ID, { description: 'The node itself.' })
+  @Field(() => ID, { description: 'The calling node.' })
   nodeId!: string;
 
   @Field(() => ID, { description: 'The pool.' })
   poolId!: string;
 
-  @Field(() => Int, { description: 'How many are wanted; 0 only gives back.' })
+  @Field(() => Int, { description: 'Number of permits requested; 0 only returns finished grants.' })
   want!: number;
 
   @Field(() => [NodePermitUseInput], {
-    description: 'Grants that are over. Saying so again changes nothing.',
+    description: 'Grants that the node no longer uses. Repeating one changes nothing.',
   })
   finished!: NodePermitUseInput[];
 }
@@ -43,95 +43,102 @@ export class NodePermitRequestInput {
 /** Permits of one pool. */
 @ObjectType({ description: 'Permits of one pool.' })
 export class NodePermitPayload {
-  @Field(() => ID, { nullable: true, description: 'The grant; null where nothing was granted.' })
+  @Field(() => ID, { nullable: true, description: 'The grant; null if nothing was granted.' })
   grantId!: string | null;
 
-  @Field(() => Int, { description: 'How many permits it holds.' })
+  @Field(() => Int, { description: 'Number of permits granted.' })
   granted!: number;
 
   @Field(() => Int, {
-    description: 'How long after its request was sent the node may use them, in milliseconds.',
+    description: 'How long the permits are valid, in milliseconds from the moment the node sent its request.',
   })
   ttlMs!: number;
 
   @Field(() => Int, {
-    description: 'Until the next permit comes back, in milliseconds; 0 where all are free.',
+    description: 'Time until the next permit becomes free, in milliseconds; 0 if all are free.',
   })
   resetMs!: number;
 
-  @Field(() => Int, { description: 'What was free beside the grant.' })
+  @Field(() => Int, { description: 'Permits still free after this grant.' })
   remaining!: number;
 
-  @Field(() => [UserError], { description: 'Why nothing was judged.' })
+  @Field(() => [UserError], { description: 'Why the request was refused.' })
   userErrors!: UserError[];
 }
 
 /** Requests that a node admitted without permits. */
-@InputType({ description: 'Requests that a node admitted without permits while it heard nothing.' })
+@InputType({
+  description: 'Requests that a node admitted without permits while it could not reach the control plane.',
+})
 export class NodePermitAloneInput {
   @Field(() => ID, { description: 'The pool.' })
   poolId!: string;
 
-  @Field(() => Int, { description: 'How many.' })
+  @Field(() => Int, { description: 'Number of requests.' })
   used!: number;
 
-  @Field(() => Int, { description: 'How long ago the last of them was admitted, at least, in milliseconds.' })
+  @Field(() => Int, { description: 'Minimum time since the last of them was admitted, in milliseconds.' })
   agoMs!: number;
 }
 
-/** A promise to admit nothing without permits for a while. */
-@InputType({ description: 'Promises to admit nothing to any pool without permits for a while.' })
+/** A promise to admit nothing without permits for a short time. */
+@InputType({ description: 'A promise to admit no request of any pool without permits for the next seconds.' })
 export class NodePermitPromiseInput {
-  @Field(() => ID, { description: 'The node itself.' })
+  @Field(() => ID, { description: 'The calling node.' })
   nodeId!: string;
 
   @Field(() => Decimal, {
     nullable: true,
-    description: 'The clock of the last answer that the node heard. Null promises nothing.',
+    description: '`clock` of the last answer that the node received. Null only asks for the clock.',
   })
   heard?: string | null;
 
-  @Field(() => Int, { description: 'How many nodes there are in the configuration that it serves.' })
+  @Field(() => Int, { description: 'Number of nodes in the configuration that the node serves.' })
   nodes!: number;
 
-  @Field(() => Int, { description: 'Its own place among them, sorted by id, from 0; -1 where it has none.' })
+  @Field(() => Int, {
+    description: 'Its index among these nodes, sorted by id, from 0; -1 if it is not listed.',
+  })
   place!: number;
 
   @Field(() => [NodePermitAloneInput], {
     nullable: true,
-    description: 'What it admitted without permits in the last minute; null where it does not know.',
+    description: 'Requests that it admitted without permits in the last minute; null if unknown.',
   })
   alone?: NodePermitAloneInput[] | null;
 
-  @Field(() => Boolean, { description: 'It ends in good order and admits nothing before it promises again.' })
+  @Field(() => Boolean, { description: 'Whether the node stops, and admits nothing until its next promise.' })
   leaving!: boolean;
 }
 
-/** Whether a promise holds. */
-@ObjectType({ description: 'Whether a promise holds.' })
+/** Answer to a promise. */
+@ObjectType({ description: 'Answer to a promise.' })
 export class NodePermitPromisePayload {
-  @Field(() => Decimal, { nullable: true, description: 'What the next promise gives back as `heard`.' })
+  @Field(() => Decimal, { nullable: true, description: 'Time to send as `heard` in the next promise.' })
   clock!: string | null;
 
-  @Field(() => Boolean, { description: 'False where it promised nothing, or was heard too late.' })
+  @Field(() => Boolean, {
+    description: 'Whether the promise counts; false without `heard` or if it came too late.',
+  })
   accepted!: boolean;
 
   @Field(() => Boolean, {
     description:
-      'Whether the node may act by its place when it hears nothing: the shares of all leave it room.',
+      'Whether the node may admit its share without permits when it cannot reach the control plane.',
   })
   hasRoom!: boolean;
 
-  @Field(() => [UserError], { description: 'Why it was not judged.' })
+  @Field(() => [UserError], { description: 'Why the promise was refused.' })
   userErrors!: UserError[];
 }
 
-/** A node speaks for itself alone. */
+/** Requests and promises. A node may act only for itself. */
 @Resolver()
 export class PermitResolver {
   @Authorized('NODE')
   @Mutation(() => NodePermitPayload, {
-    description: "Permits of a pool's RPM cap, valid for a short time. Never more than the cap in any 60 s.",
+    description:
+      "Requests short-lived permits of a pool's RPM cap. Permits never exceed the cap in any 60 s.",
   })
   nodePermitRequest(
     @Ctx() context: Context,
@@ -145,7 +152,8 @@ export class PermitResolver {
 
   @Authorized('NODE')
   @Mutation(() => NodePermitPromisePayload, {
-    description: 'Promises to admit nothing without permits for a while, so that others may have the share.',
+    description:
+      "Promises to admit nothing without permits for some seconds, so that others may get the node's share.",
   })
   nodePermitPromise(
     @Ctx() context: Context,
@@ -157,7 +165,10 @@ export class PermitResolver {
       const { nodes, place: index, leaving, alone = null } = input;
       const heard = clockIn(input.heard ?? null);
       if (nodes < 0 || index < -1 || (alone?.length ?? 0) > ALONE_USES_MAX)
-        throw new UserFailure('INVALID', 'A place counts from 0, or is -1; the list of uses is limited.');
+        throw new UserFailure(
+          'INVALID',
+          `Send nodes from 0 on, place from -1 on, and at most ${ALONE_USES_MAX} entries in alone.`,
+        );
       const promise = { nodeId, heard, place: { nodes, index }, alone, leaving };
       const { clock, ...verdict } = await acceptPromise(context.em, promise);
       return { ...verdict, clock: String(clock) };
@@ -168,6 +179,7 @@ export class PermitResolver {
 function clockIn(heard: string | null): number | null {
   if (heard === null) return null;
   const clock = Number(heard);
-  if (!Number.isSafeInteger(clock)) throw new UserFailure('INVALID', 'This is no clock of ours.', 'heard');
+  if (!Number.isSafeInteger(clock))
+    throw new UserFailure('INVALID', 'heard is malformed. Send the clock of the last answer.', 'heard');
   return clock;
 }

@@ -1,28 +1,28 @@
 /**
- * What nodes call: registration, acknowledgements, heartbeats, leases, and the stream of their
- * configuration.
+ * Operations that nodes call: registration, acknowledgements, heartbeats, leases and the configuration
+ * stream.
  */
 import 'reflect-metadata';
 import { Arg, Ctx, ID, Int, Mutation, Resolver, Root, Subscription } from 'type-graphql';
 import type { ConfigEvent } from '@gateway/shared/node-api';
-import { actorOf, Authorized, nodeOf } from '../context.ts';
-import type { Context } from '../context.ts';
-import { outcome, requestError } from '../errors.ts';
-import { AckPayload } from '../inputs.ts';
-import { keepOldSecretUses } from '../keys/key.use.ts';
+import { actorOf, Authorized, nodeOf } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { outcome, requestError } from '../graphql/errors.ts';
+import { AckPayload } from '../graphql/inputs.ts';
+import { recordOldSecretUses } from '../keys/key.usage.ts';
 import { announceSettings } from '../settings-record.ts';
-import { inTransaction } from '../sql.ts';
+import { inTransaction } from '../database/sql.ts';
 import { closeLease } from '../wallet/lease.end.ts';
 import { LEASE_OFFLINE_MS } from '../wallet/lease.rules.ts';
 import { requestLease } from '../wallet/lease.service.ts';
-import { keepReports } from '../upstreams/health.service.ts';
+import { recordHealthReports } from '../upstreams/health.service.ts';
 import { heartbeat, touchJournal } from './contact.service.ts';
 import { NodeLeaseCloseInput, NodeLeasePayload, NodeLeaseRequestInput } from './lease.types.ts';
 import { nodeById } from './node.service.ts';
 import { acknowledge } from './node.stream.ts';
 import { NodePayload } from './node.types.ts';
-import { runningFeed } from './running-feed.ts';
-import { registerNode } from './start.service.ts';
+
+import { registerNode } from './registration.service.ts';
 import { ConfigEventUnion, NodeConfigAckInput, NodeHeartbeatInput, NodeRegisterInput } from './sync.types.ts';
 
 /** The arguments of the configuration stream. */
@@ -31,12 +31,13 @@ interface StreamArguments {
   fromRevision?: number | null;
 }
 
-/** A node acts for itself alone; every operation here takes the node from its token. */
+/** Operations of nodes. A node may act only for itself, identified by its token. */
 @Resolver()
 export class SyncResolver {
   @Authorized('NODE')
   @Mutation(() => NodePayload, {
-    description: 'Announces a started node; must succeed before anything else.',
+    description:
+      'Registers a starting process as the node. Must succeed before any other operation of the node.',
   })
   nodeRegister(
     @Ctx() context: Context,
@@ -46,7 +47,7 @@ export class SyncResolver {
     return outcome({ node: null }, async () => {
       await inTransaction(context.em, async (em) => {
         const { start, instanceId } = input;
-        // Both or none: a node of an earlier release says neither.
+        // Nodes of earlier releases send neither.
         const process = start && instanceId ? { start, instanceId } : undefined;
         await registerNode(em, id, { ...input, region: input.region ?? null, process });
         await announceSettings(em, context.settings);
@@ -72,7 +73,7 @@ export class SyncResolver {
 
   @Authorized('NODE')
   @Mutation(() => NodePayload, {
-    description: 'Says that the node lives and how it does; confirms its leases.',
+    description: 'Reports that the node is alive, with its measurements; confirms its leases.',
   })
   nodeHeartbeat(
     @Ctx() context: Context,
@@ -81,15 +82,15 @@ export class SyncResolver {
     const id = ownId(context, input.nodeId);
     return outcome({ node: null }, async () => {
       await heartbeat(context.em, id, input);
-      await keepReports(context.em, id, input);
-      await keepOldSecretUses(context.em, input.oldSecrets ?? []);
+      await recordHealthReports(context.em, id, input);
+      await recordOldSecretUses(context.em, input.oldSecrets ?? []);
       return { node: await nodeById(context.em, id) };
     });
   }
 
   @Authorized('NODE')
   @Mutation(() => NodeLeasePayload, {
-    description: 'Credit for one wallet. The same requestNo of a journal returns the same lease.',
+    description: 'Requests credit of one wallet. The same requestNo of a journal returns the same lease.',
   })
   nodeLeaseRequest(
     @Ctx() context: Context,
@@ -112,7 +113,7 @@ export class SyncResolver {
 
   @Authorized('NODE')
   @Mutation(() => AckPayload, {
-    description: 'Closes a lease. Accepted only when count and sum equal what was settled in it.',
+    description: 'Closes a lease. Accepted only if count and sum equal the charges settled in it.',
   })
   nodeLeaseClose(
     @Ctx() context: Context,
@@ -128,16 +129,17 @@ export class SyncResolver {
   @Authorized('NODE')
   @Subscription(() => ConfigEventUnion, {
     description:
-      'Snapshot, then deltas. Ends with extensions.code=REVISION_GAP where fromRevision is too old.',
+      'A snapshot or the changes since fromRevision, then every further change. Ends with ' +
+      'extensions.code=REVISION_GAP if changes since fromRevision are no longer kept.',
     subscribe: ({ args, context }: { args: StreamArguments; context: Context }) =>
-      runningFeed().follow(ownId(context, args.nodeId), args.fromRevision ?? null),
+      context.nodeFeed.follow(ownId(context, args.nodeId), args.fromRevision ?? null),
   })
   dataPlaneConfig(
     @Root() event: ConfigEvent,
     @Arg('nodeId', () => ID, { description: 'The node itself.' }) _nodeId: string,
     @Arg('fromRevision', () => Int, {
       nullable: true,
-      description: 'The revision it holds; without it a snapshot comes.',
+      description: 'The revision that the node has; without it the stream begins with a snapshot.',
     })
     _fromRevision: number | null,
   ): ConfigEvent {
@@ -145,9 +147,10 @@ export class SyncResolver {
   }
 }
 
-/** The caller's own id. Throws FORBIDDEN where it speaks for another node. */
+/** The id of the calling node. Throws FORBIDDEN if `nodeId` is another node. */
 export function ownId(context: Context, nodeId: string): string {
   const { id } = nodeOf(context);
-  if (nodeId !== id) throw requestError('FORBIDDEN', 'This token belongs to another node.');
+  if (nodeId !== id)
+    throw requestError('FORBIDDEN', 'This token belongs to another node. Send the id of its own node.');
   return id;
 }

@@ -1,60 +1,56 @@
-/** What nodes send and receive: registration, heartbeats, configuration. */
+/** GraphQL types of registration, heartbeats and the configuration stream of nodes. */
 import 'reflect-metadata';
 import { createUnionType, Field, ID, InputType, Int, ObjectType } from 'type-graphql';
 import type { ConfigKind, ConfigRecord } from '@gateway/shared/records';
-import { describeEnum } from '../enums.ts';
-import { AnyJson, DateTime, Decimal } from '../scalars.ts';
+import { describeEnum } from '../graphql/enums.ts';
+import { AnyJson, DateTime, Decimal } from '../graphql/scalars.ts';
 import { NodeCredentialInput, NodeUpstreamInput } from '../upstreams/health.type.ts';
 
-export const ConfigKindEnum = describeEnum<ConfigKind>(
-  'ConfigKind',
-  'Kinds of entries in the configuration of nodes.',
-  {
-    API_KEY: 'A key by its digest.',
-    MODEL: 'A model with its prices.',
-    PROVIDER: 'An upstream.',
-    CREDENTIAL: 'A secret of an upstream, sealed for the node.',
-    ROUTE: 'A way from a model to an upstream.',
-    POOL: 'A dedicated pool.',
-    ACCOUNT: 'Whether a wallet may spend.',
-    SETTINGS: 'What holds for the whole gateway.',
-  },
-);
+const ConfigKindEnum = describeEnum<ConfigKind>('ConfigKind', 'Kind of a configuration entry of nodes.', {
+  API_KEY: 'An API key, by its digest.',
+  MODEL: 'A model with its prices.',
+  PROVIDER: 'An upstream.',
+  CREDENTIAL: 'A credential of an upstream, sealed for the node.',
+  ROUTE: 'Ties a model to an upstream.',
+  POOL: 'A dedicated pool.',
+  ACCOUNT: 'Whether a wallet may spend.',
+  SETTINGS: 'Settings of the whole gateway.',
+});
 
-/** What a starting node says of itself. */
-@InputType({ description: 'What a starting node says of itself.' })
+/** Registration of a starting process. */
+@InputType({ description: 'Registration of a starting process as a node.' })
 export class NodeRegisterInput {
-  @Field(() => String, { description: 'Its name; the node itself is known by its token.' })
+  @Field(() => String, { description: 'Its configured name; the token identifies the node.' })
   name!: string;
 
-  @Field(() => String, { nullable: true, description: 'Where it runs.' })
+  @Field(() => String, { nullable: true, description: 'Region in which it runs.' })
   region?: string | null;
 
   @Field(() => String, { description: 'Version of its software.' })
   version!: string;
 
   @Field(() => String, {
-    description: 'X25519 key that seals CREDENTIAL entries: SPKI in DER form, as base64url.',
+    description: 'X25519 public key that seals CREDENTIAL entries: SPKI in DER form, as base64url.',
   })
   publicKey!: string;
 
-  @Field(() => ID, { description: 'The journal it writes charges to; a lost disk means a new one.' })
+  @Field(() => ID, { description: 'The journal to which it writes charges; new after the loss of a disk.' })
   journalId!: string;
 
   @Field(() => Int, {
     nullable: true,
-    description: 'Numbers the starts of processes on the journal, upwards; null from earlier releases.',
+    description: 'Number of this start on the journal, counted from 1; null from earlier releases.',
   })
   start?: number | null;
 
-  @Field(() => ID, { nullable: true, description: 'Of this process alone; null from earlier releases.' })
+  @Field(() => ID, { nullable: true, description: 'Unique id of the process; null from earlier releases.' })
   instanceId?: string | null;
 }
 
-/** That a revision was applied or refused. */
-@InputType({ description: 'That a revision was applied or refused.' })
+/** Acknowledgement or refusal of a revision. */
+@InputType({ description: 'Acknowledges that a revision was applied, or reports why it was refused.' })
 export class NodeConfigAckInput {
-  @Field(() => ID, { description: 'The node itself.' })
+  @Field(() => ID, { description: 'The calling node.' })
   nodeId!: string;
 
   @Field(() => ID, { nullable: true, description: 'The process; null from earlier releases.' })
@@ -63,27 +59,30 @@ export class NodeConfigAckInput {
   @Field(() => Int, { description: 'The revision.' })
   revision!: number;
 
-  @Field(() => String, { description: 'Checksum over the live entries that the node holds.' })
+  @Field(() => String, { description: 'Checksum over the live entries that the node has.' })
   checksum!: string;
 
-  @Field(() => String, { nullable: true, description: 'Why it was refused; the earlier revision serves on.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Why the revision was refused; the node keeps serving the earlier one.',
+  })
   error?: string | null;
 }
 
-/** When the old secret of a key was used last on the node. */
-@InputType({ description: 'When the old secret of a rotated key was used last on the node.' })
+/** Last use of the old secret of a rotated key on the node. */
+@InputType({ description: 'Last use of the old secret of a rotated key on the node.' })
 export class NodeOldSecretInput {
   @Field(() => ID, { description: 'The key.' })
   keyId!: string;
 
-  @Field(() => Int, { description: 'How long ago that was, in ms.' })
+  @Field(() => Int, { description: 'Time since that use, in milliseconds.' })
   usedMsAgo!: number;
 }
 
-/** That a node lives, and how it does. */
-@InputType({ description: 'That a node lives, and how it does.' })
+/** Heartbeat of a node. */
+@InputType({ description: 'Heartbeat of a node with its measurements.' })
 export class NodeHeartbeatInput {
-  @Field(() => ID, { description: 'The node itself.' })
+  @Field(() => ID, { description: 'The calling node.' })
   nodeId!: string;
 
   @Field(() => ID, { description: 'The journal whose leases this confirms.' })
@@ -94,26 +93,26 @@ export class NodeHeartbeatInput {
 
   @Field(() => Boolean, {
     nullable: true,
-    description: 'Whether all is settled that earlier processes left in the journal.',
+    description: 'Whether all charges that earlier processes left in the journal are settled.',
   })
   formerSettled?: boolean | null;
 
   @Field(() => Boolean, {
     nullable: true,
-    description: 'Whether this is the last word of a process: another one may be the node at once.',
+    description: 'Whether the process stops now, so that another one may register at once.',
   })
   leaving?: boolean | null;
 
-  @Field(() => Int, { description: 'The revision it serves.' })
+  @Field(() => Int, { description: 'The revision that the node serves.' })
   appliedRevision!: number;
 
   @Field(() => Decimal, { description: 'Requests per second.' })
   rps!: string;
 
-  @Field(() => Int, { description: 'Requests being served.' })
+  @Field(() => Int, { description: 'Requests in progress.' })
   inflight!: number;
 
-  @Field(() => Int, { description: '99th percentile of the delay of the event loop, in milliseconds.' })
+  @Field(() => Int, { description: '99th percentile of the event loop delay, in milliseconds.' })
   eventLoopP99Ms!: number;
 
   @Field(() => Int, { description: 'Finished requests that are not settled yet.' })
@@ -121,86 +120,86 @@ export class NodeHeartbeatInput {
 
   @Field(() => [NodeUpstreamInput], {
     nullable: true,
-    description: 'Upstreams that were asked lately or are left alone; at most 200 count.',
+    description: 'Upstreams with recent attempts or an open circuit; at most 200 are stored.',
   })
   upstreams?: NodeUpstreamInput[] | null;
 
   @Field(() => [NodeCredentialInput], {
     nullable: true,
-    description: 'Credentials that were used lately; at most 500 count.',
+    description: 'Recently used credentials; at most 500 are stored.',
   })
   credentials?: NodeCredentialInput[] | null;
 
   @Field(() => [NodeOldSecretInput], {
     nullable: true,
-    description: 'Keys whose old secret was used lately after a rotation; at most 500 count.',
+    description: 'Rotated keys whose old secret was used recently; at most 500 are stored.',
   })
   oldSecrets?: NodeOldSecretInput[] | null;
 }
 
-/** One entry of the configuration. A snapshot has 100,000: nothing is put between fields and graphql. */
+/** One entry of the configuration. Uses simple resolvers because a snapshot may have 100,000 entries. */
 @ObjectType({ simpleResolvers: true, description: 'One entry of the configuration.' })
 export class ConfigEntry {
-  @Field(() => ConfigKindEnum, { description: 'Its kind.' })
+  @Field(() => ConfigKindEnum, { description: 'Kind of the entry.' })
   kind!: ConfigKind;
 
   @Field(() => String, { description: 'Unique within its kind.' })
   key!: string;
 
-  @Field(() => Int, { description: 'The revision that wrote it.' })
+  @Field(() => Int, { description: 'The revision that last changed the entry.' })
   revision!: number;
 
   @Field(() => AnyJson, {
-    description: 'The record, typed per kind. Keys come as digests, credentials sealed for the node.',
+    description: 'The record, typed per kind. Keys are digests; credentials are sealed for the node.',
   })
   payload!: ConfigRecord;
 }
 
-/** Names an entry of the configuration. */
-@ObjectType({ simpleResolvers: true, description: 'Names an entry of the configuration.' })
+/** Identifies an entry of the configuration. */
+@ObjectType({ simpleResolvers: true, description: 'Identifies an entry of the configuration.' })
 export class ConfigKey {
-  @Field(() => ConfigKindEnum, { description: 'Its kind.' })
+  @Field(() => ConfigKindEnum, { description: 'Kind of the entry.' })
   kind!: ConfigKind;
 
   @Field(() => String, { description: 'Unique within its kind.' })
   key!: string;
 }
 
-/** A part of the whole configuration. */
-@ObjectType({ description: 'A part of the whole configuration.' })
+/** One chunk of the whole configuration. */
+@ObjectType({ description: 'One chunk of the whole configuration.' })
 export class ConfigSnapshot {
-  @Field(() => Int, { description: 'The revision that all parts together are.' })
+  @Field(() => Int, { description: 'The revision of all chunks together.' })
   revision!: number;
 
-  @Field(() => String, { description: 'Checksum over all parts.' })
+  @Field(() => String, { description: 'Checksum over the entries of all chunks.' })
   checksum!: string;
 
-  @Field(() => Int, { description: 'Number of this part, from 0.' })
+  @Field(() => Int, { description: 'Number of this chunk, from 0.' })
   chunk!: number;
 
-  @Field(() => Int, { description: 'How many parts there are.' })
+  @Field(() => Int, { description: 'Number of chunks.' })
   chunks!: number;
 
   @Field(() => [ConfigEntry], { description: 'At most 2,000 entries.' })
   entries!: ConfigEntry[];
 }
 
-/** What changed from one revision to another. */
-@ObjectType({ description: 'What changed from one revision to another.' })
+/** Changes from one revision to another. */
+@ObjectType({ description: 'Changes from one revision to another.' })
 export class ConfigDelta {
-  @Field(() => Int, { description: 'The revision it applies to.' })
+  @Field(() => Int, { description: 'The revision to which the changes apply.' })
   fromRevision!: number;
 
-  @Field(() => Int, { description: 'The revision it leads to.' })
+  @Field(() => Int, { description: 'The revision after the changes.' })
   revision!: number;
 
-  @Field(() => String, { description: 'Checksum over all live entries afterwards.' })
+  @Field(() => String, { description: 'Checksum over all live entries after the changes.' })
   checksum!: string;
 
   @Field(() => [ConfigEntry], { description: 'New and changed entries.' })
   upserts!: ConfigEntry[];
 
-  @Field(() => [ConfigKey], { description: 'Entries that are gone.' })
+  @Field(() => [ConfigKey], { description: 'Removed entries.' })
   removals!: ConfigKey[];
 }
 
@@ -210,12 +209,15 @@ export class ConfigHeartbeat {
   @Field(() => Int, { description: 'The newest revision.' })
   revision!: number;
 
-  @Field(() => DateTime, { description: 'When.' })
+  @Field(() => DateTime, { description: 'Time of the confirmation.' })
   at!: string;
 }
 
-/** Calls a lease back. */
-@ObjectType({ description: 'The node stops using the lease, waits for its holds and closes it.' })
+/** Asks the node to return a lease. */
+@ObjectType({
+  description:
+    'Asks the node to return a lease: it stops using the lease, waits for its holds and closes it.',
+})
 export class LeaseRecall {
   @Field(() => ID, { description: 'The lease.' })
   leaseId!: string;
@@ -223,8 +225,7 @@ export class LeaseRecall {
 
 export const ConfigEventUnion = createUnionType({
   name: 'ConfigEvent',
-  description:
-    'What a node hears: the whole configuration, then changes, confirmations, and calls for leases.',
+  description: 'An event of the configuration stream: snapshot, delta, heartbeat or recall of a lease.',
   types: () => [ConfigSnapshot, ConfigDelta, ConfigHeartbeat, LeaseRecall] as const,
   resolveType: (event) => ('__typename' in event ? String(event.__typename) : undefined),
 });

@@ -1,14 +1,14 @@
-/**
- * Removals stay in the log for a while, so that nodes that were away can be told of them; then they are
- * pruned.
- */
+/** Deletes old tombstones (removed entries) from the configuration log. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { inTransaction, queryOne, sql } from '../sql.ts';
+import { inTransaction, queryOne, sql } from '../database/sql.ts';
 
-/** How long a node may be away and still be brought up to date by a delta, in hours. */
+/** How long tombstones are kept, in hours: a node that was away for less can be updated with a delta. */
 const KEEP_HOURS = 24;
 
-/** Deletes old tombstones; from below the newest of them only a snapshot helps. Returns how many went. */
+/**
+ * Deletes tombstones older than `keepHours`, and returns their number. Nodes at a revision below the newest
+ * deleted tombstone then need a snapshot.
+ */
 export async function pruneTombstones(em: EntityManager, keepHours = KEEP_HOURS): Promise<number> {
   return inTransaction(em, async (inner) => {
     const pruned = await queryOne<{ count: number }>(

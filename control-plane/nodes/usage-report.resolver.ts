@@ -1,4 +1,4 @@
-/** Settlement on the API: nodes report finished requests. */
+/** Settlement in the API: nodes report finished requests. */
 import 'reflect-metadata';
 import { Arg, Ctx, Field, ID, InputType, Int, Mutation, ObjectType, Resolver } from 'type-graphql';
 import type { Family, Group } from '@gateway/shared/catalog';
@@ -9,64 +9,69 @@ import type {
   UsageSource,
   UsageStatus,
 } from '@gateway/shared/records';
-import { actorOf, Authorized } from '../context.ts';
-import type { Context } from '../context.ts';
-import { BillingGroup, WireFamily } from '../enums.ts';
-import { outcome, UserError } from '../errors.ts';
-import { DateTime, Decimal, Money } from '../scalars.ts';
+import { actorOf, Authorized } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { BillingGroup, WireFamily } from '../graphql/enums.ts';
+import { outcome, UserError } from '../graphql/errors.ts';
+import { DateTime, Decimal, Money } from '../graphql/scalars.ts';
 import { AttemptOutcomeEnum } from '../usage/attempt.resolver.ts';
 import type { ReportedUsage } from '../usage/settlement.rules.ts';
 import { settle } from '../usage/settlement.service.ts';
 import { UsageOutcomeEnum, UsageSourceEnum, UsageStatusEnum } from '../usage/usage.types.ts';
 import { ownId } from './sync.resolver.ts';
 
-/** One upstream's turn in a request. */
-@InputType({ description: "One upstream's turn in a request." })
+/** One attempt at an upstream. */
+@InputType({ description: 'One attempt at an upstream for a request.' })
 export class NodeAttemptInput {
-  @Field(() => ID, { description: 'The route to it.' })
+  @Field(() => ID, { description: 'The route to the upstream.' })
   routeId!: string;
 
-  @Field(() => AttemptOutcomeEnum, { description: 'What became of it.' })
+  @Field(() => AttemptOutcomeEnum, { description: 'Outcome of the attempt.' })
   outcome!: AttemptOutcome;
 
-  @Field(() => String, { nullable: true, description: 'Code of the failure, or why it was passed over.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Code of the failure, or why the upstream was skipped.',
+  })
   errorCode?: string | null;
 
   @Field(() => Int, {
     nullable: true,
-    description: 'HTTP status of an answer that could not be relayed; null where there was none.',
+    description: 'HTTP status of an answer that could not be relayed; null if there was none.',
   })
   httpStatus?: number | null;
 
-  @Field(() => Int, { description: 'How long it took, in milliseconds.' })
+  @Field(() => Int, { description: 'Duration of the attempt, in milliseconds.' })
   ms!: number;
 }
 
-/** One finished request; one record of a node's journal where it cost something. */
-@InputType({ description: "One finished request; one record of a node's journal where it cost something." })
+/** One finished request. */
+@InputType({
+  description: "One finished request. If it was charged, it is one charge of the node's journal.",
+})
 export class NodeUsageRecordInput {
-  @Field(() => String, { description: 'The x-request-id of the answer: settled once, ever.' })
+  @Field(() => String, { description: 'The x-request-id of the request, which is settled at most once.' })
   requestId!: string;
 
   @Field(() => ID, {
     nullable: true,
-    description: 'The journal of the charge; null where the request was free.',
+    description: 'The journal of the charge; null if the request was free.',
   })
   journalId?: string | null;
 
   @Field(() => Decimal, {
     nullable: true,
-    description: 'Number among the charges of the journal: from 1, without gaps.',
+    description: 'Number of the charge in the journal: from 1, without gaps.',
   })
   seq?: string | null;
 
-  @Field(() => ID, { nullable: true, description: 'The lease that pays; null where the request was free.' })
+  @Field(() => ID, { nullable: true, description: 'The lease that pays; null if the request was free.' })
   leaseId?: string | null;
 
-  @Field(() => DateTime, { description: 'When it finished.' })
+  @Field(() => DateTime, { description: 'When the request finished.' })
   at!: Date;
 
-  @Field(() => ID, { description: 'The key.' })
+  @Field(() => ID, { description: 'The API key.' })
   keyId!: string;
 
   @Field(() => ID, { description: 'The wallet of the key.' })
@@ -75,13 +80,13 @@ export class NodeUsageRecordInput {
   @Field(() => ID, { nullable: true, description: 'The pool of the key.' })
   poolId?: string | null;
 
-  @Field(() => BillingGroup, { description: 'The group of the key.' })
+  @Field(() => BillingGroup, { description: 'The billing group of the key.' })
   group!: Group;
 
-  @Field(() => UsageSourceEnum, { description: 'Where it came from.' })
+  @Field(() => UsageSourceEnum, { description: 'Source of the request.' })
   source!: UsageSource;
 
-  @Field(() => String, { description: 'Catalog name.' })
+  @Field(() => String, { description: 'Catalog name of the model.' })
   modelName!: string;
 
   @Field(() => WireFamily, { description: 'The family of endpoints.' })
@@ -96,7 +101,7 @@ export class NodeUsageRecordInput {
   @Field(() => Decimal, { description: "The group's ratio." })
   ratio!: string;
 
-  @Field(() => Money, { description: 'What was charged.' })
+  @Field(() => Money, { description: 'Amount charged.' })
   cost!: bigint;
 
   @Field(() => Int, { nullable: true, description: 'Input tokens, cached ones included.' })
@@ -111,10 +116,12 @@ export class NodeUsageRecordInput {
   @Field(() => Int, { nullable: true, description: 'Tokens spent on reasoning.' })
   reasoningTokens?: number | null;
 
-  @Field(() => UsageStatusEnum, { description: 'How it ended.' })
+  @Field(() => UsageStatusEnum, { description: 'Status of the request.' })
   status!: UsageStatus;
 
-  @Field(() => UsageOutcomeEnum, { description: 'Why it was charged or not.' })
+  @Field(() => UsageOutcomeEnum, {
+    description: 'Outcome of the request, which decides whether it is charged.',
+  })
   outcome!: UsageOutcome;
 
   @Field(() => Int, { description: 'HTTP status of the answer.' })
@@ -126,63 +133,81 @@ export class NodeUsageRecordInput {
   @Field(() => Boolean, { description: 'Whether the answer was streamed.' })
   streamed!: boolean;
 
-  @Field(() => Int, { description: 'From request to end, in milliseconds.' })
+  @Field(() => Int, { description: 'Time from the request to the end of the answer, in milliseconds.' })
   latencyMs!: number;
 
-  @Field(() => Int, { nullable: true, description: 'From request to first content, in milliseconds.' })
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Time from the request to the first content, in milliseconds.',
+  })
   ttftMs?: number | null;
 
-  @Field(() => String, { nullable: true, description: 'Address of the caller.' })
+  @Field(() => String, { nullable: true, description: 'IP address of the client.' })
   ip?: string | null;
 
-  @Field(() => Int, { description: "Parts of the answer that the client's format could not carry." })
+  @Field(() => Int, {
+    description: "Number of parts of the answer that the client's format could not carry.",
+  })
   lossesInAnswer!: number;
 
   @Field(() => [NodeAttemptInput], {
     nullable: true,
-    description: 'Upstreams in their turns; null where there was none but that of the route.',
+    description: 'Attempts in their order; null if the only attempt was the one of `routeId`.',
   })
   attempts?: NodeAttemptInput[] | null;
 
-  @Field(() => Int, { nullable: true, description: 'Turns before the last one that are not listed.' })
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Number of attempts before the last that are not listed.',
+  })
   attemptsOmitted?: number | null;
+
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Number of other refusals of the same key, code and model that the record stands for.',
+  })
+  repeats?: number | null;
 }
 
 /** A batch of finished requests. */
 @InputType({ description: 'A batch of finished requests.' })
 export class NodeUsageReportInput {
-  @Field(() => ID, { description: 'The node itself.' })
+  @Field(() => ID, { description: 'The calling node.' })
   nodeId!: string;
 
-  @Field(() => ID, { description: 'Names the batch in logs; records alone decide what is new.' })
+  @Field(() => ID, {
+    description: 'Id of the batch. Not used to detect duplicates: each record is checked by itself.',
+  })
   batchId!: string;
 
-  @Field(() => [NodeUsageRecordInput], { description: 'At most 500.' })
+  @Field(() => [NodeUsageRecordInput], { description: 'At most 500 records.' })
   records!: NodeUsageRecordInput[];
 }
 
-/** What became of a batch. */
-@ObjectType({ description: 'What became of a batch.' })
+/** Result of a batch. */
+@ObjectType({ description: 'Result of a batch.' })
 export class NodeUsageReportPayload {
-  @Field(() => Int, { description: 'Records that were new.' })
+  @Field(() => Int, { description: 'Number of new records.' })
   accepted!: number;
 
-  @Field(() => Int, { description: 'Records that were known: harmless.' })
+  @Field(() => Int, { description: 'Number of records that were known already.' })
   duplicates!: number;
 
-  @Field(() => [ID], { description: 'Request ids that can never be settled; each raised an alarm.' })
+  @Field(() => [ID], {
+    description: 'Request ids of records that can never be settled; each raised an alarm.',
+  })
   rejected!: string[];
 
-  @Field(() => [UserError], { description: 'Why the batch was not looked at.' })
+  @Field(() => [UserError], { description: 'Why the whole batch was refused.' })
   userErrors!: UserError[];
 }
 
-/** A node settles its own charges alone. */
+/** Reports. A node may settle only its own charges. */
 @Resolver()
 export class UsageReportResolver {
   @Authorized('NODE')
   @Mutation(() => NodeUsageReportPayload, {
-    description: 'Settles journal records and takes in free requests; idempotent.',
+    description: 'Settles charges and records free requests. May be repeated.',
   })
   nodeUsageReport(
     @Ctx() context: Context,
@@ -195,9 +220,10 @@ export class UsageReportResolver {
   }
 }
 
-function toReported({ attempts, attemptsOmitted, ...record }: NodeUsageRecordInput): ReportedUsage {
+function toReported({ attempts, attemptsOmitted, repeats, ...record }: NodeUsageRecordInput): ReportedUsage {
   return {
     ...record,
+    repeats: repeats ?? 0,
     ...(attempts ? { tried: { attempts: attempts.map(toAttempt), omitted: attemptsOmitted ?? 0 } } : {}),
     journalId: record.journalId ?? null,
     seq: record.seq === null || record.seq === undefined ? null : Number(record.seq),

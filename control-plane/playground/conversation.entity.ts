@@ -1,11 +1,11 @@
-/** Rows of chats that are stored because their user has a switch of Personal Intelligence on. */
+/** Database rows of stored chats and their messages. Chats are stored while a switch of their user is on. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
 
 export type MessageRole = 'USER' | 'ASSISTANT';
 export type MessageState = 'STREAMING' | 'COMPLETE' | 'STOPPED' | 'FAILED';
 
-/** A picture that goes with a message. */
+/** A picture of a message. */
 export interface Attachment {
   mimeType: string;
   dataBase64: string;
@@ -31,7 +31,7 @@ export const ConversationMessageSchema = defineEntity({
   properties: {
     id: p.text().primary(),
     conversationId: p.text(),
-    /** What it follows: messages of a chat are a tree, for an edited or repeated one makes a branch. */
+    /** The previous message. Messages form a tree, because an edited or regenerated one starts a branch. */
     parentId: p.text().nullable(),
     role: p.text().$type<MessageRole>(),
     content: p.text(),
@@ -41,9 +41,9 @@ export const ConversationMessageSchema = defineEntity({
     errorCode: p.text().nullable(),
     error: p.text().nullable(),
     modelName: p.text().nullable(),
-    /** The x-request-id of the answer, which the usage log knows too. */
+    /** x-request-id of the request to the data plane, as in the usage log. */
     requestId: p.text().nullable(),
-    /** On replies: what made them, so that a repeated call makes no second one. */
+    /** On replies: idempotency key and MAC of the input of the send, so that repeating it has no effect. */
     idempotencyKey: p.text().nullable(),
     inputMac: p.text().nullable(),
     createdAt: p.datetime(),

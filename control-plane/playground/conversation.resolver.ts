@@ -1,14 +1,20 @@
-/** Chats on the API: nobody but their user sees them, administrators included. */
+/** GraphQL operations of chats. Only their user can read or change them; administrators cannot. */
 import 'reflect-metadata';
 import { Arg, Args, Ctx, FieldResolver, Float, Int, Mutation, Resolver, Root } from 'type-graphql';
 import { User } from '../accounts/user.type.ts';
 import { findModels, PUBLIC_STATES } from '../catalog/catalog.service.ts';
 import { CatalogModel } from '../catalog/catalog.type.ts';
-import { connectionFrom, decodeCursor, encodeCursor, LongPageArguments, pageSize } from '../connections.ts';
-import type { Connection } from '../connections.ts';
-import { Authorized, viewerOf } from '../context.ts';
-import type { Context } from '../context.ts';
-import { outcome, requestError, UserFailure } from '../errors.ts';
+import {
+  connectionFrom,
+  decodeCursor,
+  encodeCursor,
+  LongPageArguments,
+  pageSize,
+} from '../graphql/connections.ts';
+import type { Connection } from '../graphql/connections.ts';
+import { Authorized, viewerOf } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { outcome, requestError, UserFailure } from '../graphql/errors.ts';
 import { isStoring, switchesOf } from '../intelligence/switch.service.ts';
 import { PersonalIntelligence } from '../intelligence/switch.type.ts';
 import { ModelSchema } from '../catalog/model.entity.ts';
@@ -22,7 +28,7 @@ import {
   renameConversation,
   storedConversations,
 } from './conversation.service.ts';
-import type { Place } from './conversation.service.ts';
+import type { ChatContext } from './conversation.service.ts';
 import {
   Conversation,
   ConversationArguments,
@@ -42,37 +48,38 @@ import { storageUsed } from './storage.ts';
 @Resolver(() => User)
 export class UserPlaygroundResolver {
   @FieldResolver(() => PlaygroundHome, {
-    description: 'The Playground; for the user alone, administrators are refused.',
+    description: 'The Playground of the user. Only the user may read it; administrators may not.',
   })
   async playground(@Root() user: User, @Ctx() context: Context): Promise<PlaygroundHome> {
-    if (user.id !== viewerOf(context).id) throw requestError('FORBIDDEN', 'Chats are for their user alone.');
+    if (user.id !== viewerOf(context).id)
+      throw requestError('FORBIDDEN', 'Only the user may read their chats.');
     return { userId: user.id, storing: await isStoring(context.em, user.id) };
   }
 }
 
-/** What hangs on the Playground. */
+/** Fields of the Playground: stored chats and the default model. */
 @Resolver(() => PlaygroundHome)
 export class PlaygroundHomeResolver {
-  @FieldResolver(() => ConversationConnection, { description: 'Stored chats, the last used first.' })
+  @FieldResolver(() => ConversationConnection, { description: 'Stored chats, the most recently used first.' })
   async conversations(
     @Root() { userId }: PlaygroundHome,
     @Ctx() { em }: Context,
-    @Args(() => ConversationArguments) asked: ConversationArguments,
+    @Args(() => ConversationArguments) list: ConversationArguments,
   ): Promise<Connection<Conversation>> {
-    const first = pageSize(asked.first);
-    const wanted = { userId, search: asked.search ?? null };
-    const [at, id] = decodeCursor(asked.after, 2) ?? [];
+    const first = pageSize(list.first);
+    const filter = { userId, search: list.search ?? null };
+    const [at, id] = decodeCursor(list.after, 2) ?? [];
     const after = typeof at === 'string' && typeof id === 'string' ? { at, id } : undefined;
-    return connectionFrom(await storedConversations(em, wanted, { after, limit: first + 1 }), {
+    return connectionFrom(await storedConversations(em, filter, { after, limit: first + 1 }), {
       first,
-      after: asked.after,
-      totalCount: () => countConversations(em, wanted),
+      after: list.after,
+      totalCount: () => countConversations(em, filter),
       cursor: (row) => encodeCursor([row.updatedAt.toISOString(), row.id]),
       node: (row): Conversation => row,
     });
   }
 
-  @FieldResolver(() => CatalogModel, { nullable: true, description: 'The model a first chat begins with.' })
+  @FieldResolver(() => CatalogModel, { nullable: true, description: 'Model to preselect for a new chat.' })
   async defaultModel(@Ctx() { em }: Context): Promise<CatalogModel | null> {
     const states = PUBLIC_STATES;
     const found = await findModels(em, { states, tiers: ['balanced'], group: 'default' }, { limit: 1 });
@@ -80,29 +87,32 @@ export class PlaygroundHomeResolver {
   }
 }
 
-/** Chats and what changes them. */
+/** Fields and mutations of chats. */
 @Resolver(() => Conversation)
 export class ConversationResolver {
-  @FieldResolver(() => CatalogModel, { nullable: true, description: 'Its model; null when it is gone.' })
+  @FieldResolver(() => CatalogModel, {
+    nullable: true,
+    description: 'Model of the chat; null if it no longer exists.',
+  })
   model(@Root() { modelName }: Conversation, @Ctx() { em }: Context): Promise<CatalogModel | null> {
     return em.findOne(ModelSchema, { name: modelName });
   }
 
   @FieldResolver(() => MessageConnection, {
-    description: 'Messages in the order they were sent; of a chat that is not stored the last two at most.',
+    description: 'Messages, oldest first. For a chat that is not stored, at most the last two.',
   })
   async messages(
     @Root() conversation: Conversation,
     @Ctx() context: Context,
-    @Args(() => LongPageArguments) asked: LongPageArguments,
+    @Args(() => LongPageArguments) page: LongPageArguments,
   ): Promise<Connection<Message>> {
-    const first = pageSize(asked.first);
-    const all = await messagesOf(placeOf(context), conversation.id);
-    const [after] = decodeCursor(asked.after, 1) ?? [];
+    const first = pageSize(page.first);
+    const all = await messagesOf(chatContextOf(context), conversation.id);
+    const [after] = decodeCursor(page.after, 1) ?? [];
     const rest = typeof after === 'string' ? all.filter((message) => message.id > after) : all;
     return connectionFrom(rest, {
       first,
-      after: asked.after,
+      after: page.after,
       totalCount: all.length,
       cursor: (message) => encodeCursor([message.id]),
       node: (message): Message => message,
@@ -111,31 +121,31 @@ export class ConversationResolver {
 
   @Authorized('USER')
   @Mutation(() => ConversationPayload, {
-    description: 'Begins a chat. Nothing of it is stored before its first message.',
+    description: 'Creates a chat. It is not stored before its first message.',
   })
   conversationCreate(
     @Ctx() context: Context,
     @Arg('input', () => ConversationCreateInput, { description: 'The chat.' }) input: ConversationCreateInput,
   ): Promise<ConversationPayload> {
     return outcome({ conversation: null }, async () => ({
-      conversation: await createConversation(placeOf(context), input),
+      conversation: await createConversation(chatContextOf(context), input),
     }));
   }
 
   @Authorized('USER')
-  @Mutation(() => ConversationPayload, { description: 'Gives a chat another title.' })
+  @Mutation(() => ConversationPayload, { description: 'Changes the title of a chat.' })
   conversationRename(
     @Ctx() context: Context,
     @Arg('input', () => RenameInput, { description: 'The title.' }) input: RenameInput,
   ): Promise<ConversationPayload> {
     return outcome({ conversation: null }, async () => ({
-      conversation: await renameConversation(placeOf(context), input),
+      conversation: await renameConversation(chatContextOf(context), input),
     }));
   }
 
   @Authorized('USER')
   @Mutation(() => ConversationDeletePayload, {
-    description: 'Deletes a chat everywhere at once; a reply being written in it is stopped.',
+    description: 'Deletes a chat immediately and permanently, and stops a reply that is being written in it.',
   })
   conversationDelete(
     @Ctx() context: Context,
@@ -143,13 +153,15 @@ export class ConversationResolver {
     { id }: ConversationDeleteInput,
   ): Promise<ConversationDeletePayload> {
     return outcome({ deletedIds: [] }, async () => {
-      await deleteConversation(placeOf(context), id);
+      await deleteConversation(chatContextOf(context), id);
       return { deletedIds: [id], personalIntelligence: await personalIntelligenceOf(context) };
     });
   }
 
   @Authorized('USER')
-  @Mutation(() => ConversationDeletePayload, { description: 'Deletes all chats everywhere at once.' })
+  @Mutation(() => ConversationDeletePayload, {
+    description: 'Deletes all chats of the caller immediately and permanently.',
+  })
   conversationsDeleteAll(
     @Ctx() context: Context,
     @Arg('input', () => ConversationsDeleteAllInput, { description: 'The confirmation.' })
@@ -158,32 +170,32 @@ export class ConversationResolver {
     return outcome({ deletedIds: [] }, async () => {
       if (confirm !== DELETE_ALL_WORD)
         throw new UserFailure('INVALID', `Type ${DELETE_ALL_WORD} to confirm.`, 'confirm');
-      const deletedIds = await deleteAllConversations(placeOf(context));
+      const deletedIds = await deleteAllConversations(chatContextOf(context));
       return { deletedIds, personalIntelligence: await personalIntelligenceOf(context) };
     });
   }
 }
 
-/** What Personal Intelligence says of chats. */
+/** Fields of Personal Intelligence about stored chats. */
 @Resolver(() => PersonalIntelligence)
 export class PersonalChatsResolver {
   @FieldResolver(() => Float, {
     description:
-      'How much of the room for stored chats is taken, from 0 to 1: by their number, at most 1,000, or by ' +
-      'their size, at most 500 MB, whichever is more. Beyond it messages that would be stored are refused.',
+      'Used share of the storage for chats, from 0 to 1: of 1,000 chats or of 500 MB, whichever share is ' +
+      'larger. At 1, messages that would have to be stored are refused.',
   })
   storageUsed(@Root() { userId }: PersonalIntelligence, @Ctx() { em }: Context): Promise<number> {
     return storageUsed(em, userId);
   }
 
-  @FieldResolver(() => Int, { description: 'How many chats are stored now.' })
+  @FieldResolver(() => Int, { description: 'Number of stored chats.' })
   storedConversationCount(@Root() { userId }: PersonalIntelligence, @Ctx() { em }: Context): Promise<number> {
     return countConversations(em, { userId });
   }
 }
 
-/** Whose chats an operation is about, and where they are. */
-export function placeOf(context: Context): Place {
+/** What operations on the caller's chats need. */
+export function chatContextOf(context: Context): ChatContext {
   return { em: context.em, playground: context.playground, userId: viewerOf(context).id };
 }
 

@@ -1,22 +1,23 @@
-/** Chats: opening, finding, renaming and deleting them; stored ones in rows, all others in memory alone. */
+/** Creates, finds, renames and deletes chats: stored ones in the database, others only in memory. */
 import type { EntityManager, FilterQuery } from '@mikro-orm/postgresql';
 import { modelByName, PUBLIC_STATES } from '../catalog/catalog.service.ts';
 import type { ModelRow } from '../catalog/model.entity.ts';
-import { UserFailure } from '../errors.ts';
-import { publish } from '../events.ts';
-import { newId } from '../ids.ts';
-import { inTransaction, query, sql } from '../sql.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { publish } from '../database/events.ts';
+import { newId } from '../database/ids.ts';
+import { inTransaction, query, sql } from '../database/sql.ts';
 import { ConversationMessageSchema, ConversationSchema } from './conversation.entity.ts';
 import type { ConversationMessageRow, ConversationRow } from './conversation.entity.ts';
-import type { MessageView } from './live-reply.ts';
-import type { Playground } from './live.ts';
+import type { MessageView } from './running-reply.ts';
+import type { Playground } from './playground.ts';
 import { CHAT_MESSAGES_MAX } from './storage.ts';
 
 const TITLE_LENGTH_MAX = 80;
+/** Maximum number of chats that a search in messages finds. */
 const FOUND_MAX = 1000;
-/** A reply whose process ended writes no more; no reply takes longer. */
+/** A reply that is still STREAMING after this time was interrupted, because its process ended. */
 const REPLY_MS_MAX = 30 * 60_000;
-/** What has to be typed before all chats are deleted. */
+/** The word to type before all chats are deleted. */
 export const DELETE_ALL_WORD = 'DELETE';
 
 /** A chat as the API shows it. */
@@ -31,15 +32,16 @@ export interface ConversationView {
   updatedAt: Date;
 }
 
-export interface Place {
+/** What operations on a user's chats need. */
+export interface ChatContext {
   em: EntityManager;
   playground: Playground;
   userId: string;
 }
 
-/** A new chat, in memory until its first message is stored. Throws MODEL_UNAVAILABLE. */
+/** Creates a chat in memory. It is stored with its first message, if at all. Throws MODEL_UNAVAILABLE. */
 export async function createConversation(
-  { em, playground, userId }: Place,
+  { em, playground, userId }: ChatContext,
   input: { modelName: string; temporary: boolean },
 ): Promise<ConversationView> {
   await offeredModel(em, input.modelName);
@@ -54,30 +56,30 @@ export async function createConversation(
     begun: false,
     messages: [],
   };
-  playground.open(chat);
+  playground.addChat(chat);
   return { ...chat, stored: false };
 }
 
-/** The chat, if it is this user's. */
+/** The user's chat, stored or not. Undefined if it does not exist or belongs to somebody else. */
 export async function findConversation(
-  { em, playground, userId }: Place,
+  { em, playground, userId }: ChatContext,
   id: string,
 ): Promise<ConversationView | undefined> {
-  const here = playground.chat(userId, id);
-  if (here) return { ...here, stored: false };
+  const local = playground.localChat(userId, id);
+  if (local) return { ...local, stored: false };
   const row = await em.findOne(ConversationSchema, { id, userId });
   if (row) return storedView(row);
-  const live = await playground.findChat(userId, id);
-  return live && { ...live, stored: false };
+  const remote = await playground.findChat(userId, id);
+  return remote && { ...remote, stored: false };
 }
 
-/** Stored chats, the last used first; `search` looks into titles and messages. */
+/** A page of stored chats, the most recently used first; `search` searches titles and messages. */
 export async function storedConversations(
   em: EntityManager,
-  wanted: { userId: string; search?: string | null },
+  filter: { userId: string; search?: string | null },
   page: { after?: { at: string; id: string } | undefined; limit: number },
 ): Promise<ConversationView[]> {
-  const where: FilterQuery<ConversationRow>[] = [await conditionOf(em, wanted)];
+  const where: FilterQuery<ConversationRow>[] = [await conditionOf(em, filter)];
   if (page.after) {
     const updatedAt = new Date(page.after.at);
     where.push({ $or: [{ updatedAt: { $lt: updatedAt } }, { updatedAt, id: { $lt: page.after.id } }] });
@@ -90,25 +92,25 @@ export async function storedConversations(
   return rows.map(storedView);
 }
 
-/** How many stored chats match. */
+/** Number of stored chats that match. */
 export async function countConversations(
   em: EntityManager,
-  wanted: { userId: string; search?: string | null },
+  filter: { userId: string; search?: string | null },
 ): Promise<number> {
-  return em.count(ConversationSchema, await conditionOf(em, wanted));
+  return em.count(ConversationSchema, await conditionOf(em, filter));
 }
 
-/** Messages of a chat in the order they were sent, branches included; of an unstored one the last two. */
+/** Messages of a chat with all branches, oldest first; for an unstored chat, the last question and reply. */
 export async function messagesOf(
-  { em, playground, userId }: Place,
+  { em, playground, userId }: ChatContext,
   conversationId: string,
 ): Promise<MessageView[]> {
-  const live = playground.chat(userId, conversationId);
+  const unstored = playground.localChat(userId, conversationId);
   const current = async (message: MessageView): Promise<MessageView> =>
     message.state === 'STREAMING'
       ? ((await playground.findReply(userId, message.id))?.message ?? message)
       : message;
-  if (live) return Promise.all(live.messages.map(current));
+  if (unstored) return Promise.all(unstored.messages.map(current));
   const rows = await em.find(
     ConversationMessageSchema,
     { conversationId },
@@ -117,7 +119,7 @@ export async function messagesOf(
   return Promise.all(rows.toReversed().map((row) => current(messageView(row))));
 }
 
-/** A stored message of this user. */
+/** A stored message of the user; undefined if there is none. */
 export async function storedMessage(
   em: EntityManager,
   userId: string,
@@ -128,36 +130,36 @@ export async function storedMessage(
   return owned ? messageView(row) : undefined;
 }
 
-/** Gives a chat another title. Throws NOT_FOUND, INVALID. */
+/** Changes the title of a chat, stored or not. Throws NOT_FOUND, INVALID. */
 export async function renameConversation(
-  place: Place,
+  { em, playground, userId }: ChatContext,
   input: { id: string; title: string },
 ): Promise<ConversationView> {
   const title = input.title.trim().replaceAll('\0', '');
   if (!title || title.length > TITLE_LENGTH_MAX)
-    throw new UserFailure('INVALID', `A title has 1 to ${TITLE_LENGTH_MAX} characters.`, 'title');
-  const row = await place.em.findOne(ConversationSchema, { id: input.id, userId: place.userId });
-  const live = row ? undefined : await place.playground.findChat(place.userId, input.id);
-  if (live) return { ...Object.assign(live, { title }), stored: false };
-  if (!row) throw noSuchChat();
+    throw new UserFailure('INVALID', `Enter a title of 1 to ${TITLE_LENGTH_MAX} characters.`, 'title');
+  const row = await em.findOne(ConversationSchema, { id: input.id, userId });
+  const unstored = row ? undefined : await playground.findChat(userId, input.id);
+  if (unstored) return { ...Object.assign(unstored, { title }), stored: false };
+  if (!row) throw unknownChat();
   row.title = title;
-  await place.em.flush();
+  await em.flush();
   return storedView(row);
 }
 
-/** Deletes a chat wherever it is, its running reply included. Throws NOT_FOUND. */
-export async function deleteConversation(place: Place, id: string): Promise<void> {
-  const found = await findConversation(place, id);
-  if (!found) throw noSuchChat();
-  await place.playground.forget(place.userId, [id]);
-  await inTransaction(place.em, async (em) => {
-    await em.nativeDelete(ConversationSchema, { id, userId: place.userId });
-    await publish(em, 'personalIntelligenceUpdated', { audience: place.userId, id: place.userId });
+/** Deletes a chat from database and memory, and stops its running reply. Throws NOT_FOUND. */
+export async function deleteConversation(context: ChatContext, id: string): Promise<void> {
+  const { em, playground, userId } = context;
+  if (!(await findConversation(context, id))) throw unknownChat();
+  await playground.forget(userId, [id]);
+  await inTransaction(em, async (inner) => {
+    await inner.nativeDelete(ConversationSchema, { id, userId });
+    await publish(inner, 'personalIntelligenceUpdated', { audience: userId, id: userId });
   });
 }
 
-/** Deletes every chat of the user, stored or not, and returns the ids of the stored ones. */
-export async function deleteAllConversations({ em, playground, userId }: Place): Promise<string[]> {
+/** Deletes all chats of the user from database and memory. Returns the ids of the stored ones. */
+export async function deleteAllConversations({ em, playground, userId }: ChatContext): Promise<string[]> {
   await playground.forget(userId);
   return inTransaction(em, async (inner) => {
     const rows = await inner.find(ConversationSchema, { userId }, { fields: ['id'] });
@@ -168,27 +170,31 @@ export async function deleteAllConversations({ em, playground, userId }: Place):
   });
 }
 
-/** The model, if the Playground may offer it. Throws MODEL_UNAVAILABLE. */
+/** The model with this name, if the Playground can use it. Throws MODEL_UNAVAILABLE. */
 export async function offeredModel(em: EntityManager, name: string): Promise<ModelRow> {
   const model = await modelByName(em, name, PUBLIC_STATES);
   if (model?.groups.includes('default') && model.families.includes('chat_completions')) return model;
-  throw new UserFailure('MODEL_UNAVAILABLE', 'This model cannot be used here. Choose another.', 'modelName');
+  throw new UserFailure(
+    'MODEL_UNAVAILABLE',
+    'This model is not available in the Playground. Choose another one.',
+    'modelName',
+  );
 }
 
-/** The answer to an id of no chat of this user. */
-export function noSuchChat(): UserFailure {
-  return new UserFailure('NOT_FOUND', 'There is no such chat. Start a new one.', 'conversationId');
+/** The failure for a chat that does not exist or belongs to somebody else. */
+export function unknownChat(): UserFailure {
+  return new UserFailure('NOT_FOUND', 'Unknown chat. Start a new one.', 'conversationId');
 }
 
-/** A title from the first words of a chat. */
+/** A title from the first line of a message, at most 80 characters. */
 export function titleFrom(content: string): string {
   const line = content.trim().split('\n')[0]?.trim() ?? '';
   return line.length <= TITLE_LENGTH_MAX ? line : `${line.slice(0, TITLE_LENGTH_MAX - 1).trimEnd()}…`;
 }
 
-/** A row as the API shows it. */
-export function messageView(row: ConversationMessageRow): MessageView {
-  const lost = row.state === 'STREAMING' && row.createdAt.getTime() + REPLY_MS_MAX < Date.now();
+/** A row as the API shows it. A reply whose process ended is shown as failed. */
+function messageView(row: ConversationMessageRow): MessageView {
+  const isLost = row.state === 'STREAMING' && row.createdAt.getTime() + REPLY_MS_MAX < Date.now();
   return {
     id: row.id,
     conversationId: row.conversationId,
@@ -197,9 +203,9 @@ export function messageView(row: ConversationMessageRow): MessageView {
     content: row.content,
     reasoning: row.reasoning ?? null,
     attachments: row.attachments,
-    state: lost ? 'FAILED' : row.state,
-    errorCode: lost ? 'UPSTREAM_FAILED' : (row.errorCode ?? null),
-    error: lost ? 'The reply broke off. Try again.' : (row.error ?? null),
+    state: isLost ? 'FAILED' : row.state,
+    errorCode: isLost ? 'UPSTREAM_FAILED' : (row.errorCode ?? null),
+    error: isLost ? 'The reply was interrupted. Try again.' : (row.error ?? null),
     modelName: row.modelName ?? null,
     requestId: row.requestId ?? null,
     createdAt: row.createdAt,

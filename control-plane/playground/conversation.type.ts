@@ -1,32 +1,34 @@
-/** API types of chats in the Playground, and the inputs and payloads of their mutations. */
+/** GraphQL types of chats in the Playground, and inputs and payloads of their mutations. */
 import 'reflect-metadata';
 import { ArgsType, Field, ID, InputType, Int, ObjectType } from 'type-graphql';
-import { connectionOf } from '../connections.ts';
-import { UserError } from '../errors.ts';
+import { connectionOf } from '../graphql/connections.ts';
+import { UserError } from '../graphql/errors.ts';
 import { PersonalIntelligence } from '../intelligence/switch.type.ts';
-import { NodeInterface } from '../node-interface.ts';
-import { DateTime } from '../scalars.ts';
+import { GlobalObject } from '../graphql/global-object.ts';
+import { DateTime } from '../graphql/scalars.ts';
 
 /** A chat. */
-@ObjectType({ implements: NodeInterface, description: 'A chat of the Playground.' })
-export class Conversation extends NodeInterface {
-  /** For the model and the messages; no fields themselves. */
+@ObjectType({ implements: GlobalObject, description: 'A chat of the Playground.' })
+export class Conversation extends GlobalObject {
+  /** Used to resolve the model and the messages; not fields of the API. */
   userId!: string;
   modelName!: string;
 
-  @Field(() => String, { description: 'A title, from the first message unless renamed; may be empty.' })
+  @Field(() => String, {
+    description: 'Title; the first line of the first message unless renamed. May be empty.',
+  })
   title!: string;
 
-  @Field(() => Boolean, { description: 'Whether it was begun as one that is never stored.' })
+  @Field(() => Boolean, { description: 'Whether it was created as a chat that is never stored.' })
   temporary!: boolean;
 
   @Field(() => Boolean, { description: 'Whether it is stored.' })
   stored!: boolean;
 
-  @Field(() => DateTime, { description: 'When it was begun.' })
+  @Field(() => DateTime, { description: 'When it was created.' })
   createdAt!: Date;
 
-  @Field(() => DateTime, { description: 'When it was last written in.' })
+  @Field(() => DateTime, { description: 'When its last message was sent.' })
   updatedAt!: Date;
 }
 
@@ -35,64 +37,67 @@ export const ConversationConnection = connectionOf('Conversation', Conversation)
 /** The Playground of a user. */
 @ObjectType({ description: 'The Playground of a user.' })
 export class PlaygroundHome {
-  /** Not a field: whose it is. */
+  /** The user; not a field of the API. */
   userId!: string;
 
   @Field(() => Boolean, { description: 'Whether new chats are stored, unless they are temporary.' })
   storing!: boolean;
 }
 
-/** Page and search of stored chats. */
+/** Arguments of the list of stored chats: page and search. */
 @ArgsType()
 export class ConversationArguments {
-  @Field(() => Int, { defaultValue: 30, description: 'How many items, 1 to 100.' })
+  @Field(() => Int, { defaultValue: 30, description: 'Number of items, 1 to 100.' })
   first!: number;
 
   @Field(() => String, { nullable: true, description: 'Cursor of the item before the page.' })
   after?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Words in the title or in a message.' })
+  @Field(() => String, { nullable: true, description: 'Text in the title or in a message.' })
   search?: string | null;
 }
 
-/** A new chat. */
+/** Input of `conversationCreate`. */
 @InputType({ description: 'A new chat.' })
 export class ConversationCreateInput {
-  @Field(() => String, { description: 'The model that answers unless a message names another.' })
+  @Field(() => String, { description: 'Name of the model for messages that name no other.' })
   modelName!: string;
 
-  @Field(() => Boolean, { defaultValue: false, description: 'Never store it, whatever is switched on.' })
+  @Field(() => Boolean, {
+    defaultValue: false,
+    description: 'Whether the chat is never stored, even if a switch is on.',
+  })
   temporary!: boolean;
 }
 
-/** Renames something. */
-@InputType({ description: 'Renames something.' })
+/** Input of `conversationRename`. */
+@InputType({ description: 'A new title of a chat.' })
 export class RenameInput {
-  @Field(() => ID, { description: 'Its id.' })
+  @Field(() => ID, { description: 'The chat.' })
   id!: string;
 
-  @Field(() => String, { description: 'The new title, at most 80 characters.' })
+  @Field(() => String, { description: 'The new title, 1 to 80 characters.' })
   title!: string;
 }
 
-/** Names a chat to delete. */
-@InputType({ description: 'Names a chat to delete.' })
+/** Input of `conversationDelete`. */
+@InputType({ description: 'A chat to delete.' })
 export class ConversationDeleteInput {
   @Field(() => ID, { description: 'The chat.' })
   id!: string;
 }
 
-/** Deletes all chats. */
-@InputType({ description: 'Deletes all chats.' })
+/** Input of `conversationsDeleteAll`. */
+@InputType({ description: 'Confirms the deletion of all chats.' })
 export class ConversationsDeleteAllInput {
-  @Field(() => String, { description: 'The word DELETE, so that it does not happen by accident.' })
+  @Field(() => String, { description: 'The word DELETE, to prevent an accident.' })
   confirm!: string;
 }
 
 /** Result of a change of a chat. */
 @ObjectType({ description: 'Result of a change of a chat.' })
 export class ConversationPayload {
-  @Field(() => Conversation, { nullable: true, description: 'The chat.' })
+  @Field(() => Conversation, { nullable: true, description: 'The chat; null if the mutation failed.' })
   conversation?: Conversation | null;
 
   @Field(() => [UserError], { description: 'Empty on success.' })
@@ -102,10 +107,13 @@ export class ConversationPayload {
 /** Result of deleting chats. */
 @ObjectType({ description: 'Result of deleting chats.' })
 export class ConversationDeletePayload {
-  @Field(() => [ID], { description: 'Chats that are gone.' })
+  @Field(() => [ID], { description: 'Ids of the deleted chats.' })
   deletedIds!: string[];
 
-  @Field(() => PersonalIntelligence, { nullable: true, description: 'Personal Intelligence after it.' })
+  @Field(() => PersonalIntelligence, {
+    nullable: true,
+    description: 'Personal Intelligence after the deletion.',
+  })
   personalIntelligence?: PersonalIntelligence | null;
 
   @Field(() => [UserError], { description: 'Empty on success.' })

@@ -1,56 +1,59 @@
-/** Asks the data plane for one streamed reply, like any client of chat completions. */
+/** Requests one streamed reply from the data plane, like any client of chat completions. */
 import { PLAYGROUND_PASS_HEADER, writePlaygroundPass } from '@gateway/shared/playground-pass';
-import type { ReplyFailure, ReplyPart } from './live-reply.ts';
+import type { ReplyFailure, ReplyPart } from './running-reply.ts';
 import type { HiddenKey } from './hidden-key.ts';
 
-/** A line of the stream, or the body of a failure, is at most this long. */
+/** Maximum length of a line of the stream, and of the body of an error. */
 const LINE_CHARACTERS_MAX = 4_000_000;
-/** A key that was announced a moment ago may not have reached every node. */
+/**
+ * Maximum number of tries while the node does not know the key, which may have been published a moment ago.
+ */
 const UNKNOWN_KEY_TRIES = 20;
 const UNKNOWN_KEY_WAIT_MS = 150;
 
-export interface ReplyCall {
+/** A request for a reply. */
+export interface ReplyRequest {
   dataUrl: string;
-  /** The HMAC key of the pass. */
+  /** HMAC key of the pass. */
   passKey: string;
   key: HiddenKey;
-  /** Address of the person's browser. */
+  /** IP address of the user's browser. */
   ip: string | null;
-  /** The request as JSON. */
+  /** Body of the chat-completions request as JSON. */
   body: string;
   signal: AbortSignal;
 }
 
+/** Receives the reply. */
 export interface ReplyListener {
-  /** The answer began: its request id. */
-  began(requestId: string | null): void;
-  part(kind: ReplyPart, text: string): void;
+  onStart(requestId: string | null): void;
+  onPart(kind: ReplyPart, text: string): void;
 }
 
-/** Resolves with undefined at the stream's proper end, with the failure otherwise. Rejects on abort alone. */
-export async function askDataPlane(
-  call: ReplyCall,
+/** Resolves with undefined when the reply is complete, else with the failure. Rejects only if aborted. */
+export async function requestReply(
+  request: ReplyRequest,
   listener: ReplyListener,
 ): Promise<ReplyFailure | undefined> {
   try {
-    for (let attempt = 1; ; attempt += 1) {
-      const response = await post(call);
-      if (response.status === 401 && attempt < UNKNOWN_KEY_TRIES) {
+    for (let tries = 1; ; tries += 1) {
+      const response = await sendRequest(request);
+      if (response.status === 401 && tries < UNKNOWN_KEY_TRIES) {
         await response.body?.cancel();
-        await pause(call.signal);
+        await pause(request.signal);
         continue;
       }
-      listener.began(response.headers.get('x-request-id'));
+      listener.onStart(response.headers.get('x-request-id'));
       if (!response.ok) return failureOf(parsed((await response.text()).slice(0, LINE_CHARACTERS_MAX)));
       return await readStream(response, listener);
     }
   } catch (error) {
-    if (call.signal.aborted) throw error;
-    return broken();
+    if (request.signal.aborted) throw error;
+    return incomplete();
   }
 }
 
-function post({ dataUrl, passKey, key, ip, body, signal }: ReplyCall): Promise<Response> {
+function sendRequest({ dataUrl, passKey, key, ip, body, signal }: ReplyRequest): Promise<Response> {
   const pass = writePlaygroundPass(passKey, { source: 'PLAYGROUND', ip, keyId: key.id, at: Date.now() });
   return fetch(`${dataUrl}/v1/chat/completions`, {
     method: 'POST',
@@ -66,36 +69,36 @@ function post({ dataUrl, passKey, key, ip, body, signal }: ReplyCall): Promise<R
 }
 
 async function readStream(response: Response, listener: ReplyListener): Promise<ReplyFailure | undefined> {
-  if (!response.body) return broken();
+  if (!response.body) return incomplete();
   let rest = '';
   for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
     const lines = (rest + text).split(/\r?\n/);
     rest = lines.pop() ?? '';
-    if (rest.length > LINE_CHARACTERS_MAX) return broken();
+    if (rest.length > LINE_CHARACTERS_MAX) return incomplete();
     for (const line of lines) {
       if (!line.startsWith('data:')) continue;
       const data = line.slice('data:'.length).trim();
       if (data === '[DONE]') return undefined;
       const chunk = parsed(data);
       if (at(chunk, 'error') !== undefined) return failureOf(chunk);
-      tell(chunk, listener);
+      reportDelta(chunk, listener);
     }
   }
-  // Without its end a reply is cut, however much of it came.
-  return broken();
+  // The stream ended without [DONE].
+  return incomplete();
 }
 
-function tell(chunk: unknown, listener: ReplyListener): void {
+function reportDelta(chunk: unknown, listener: ReplyListener): void {
   const delta = at(at(at(chunk, 'choices'), 0), 'delta');
   const reasoning = at(delta, 'reasoning_content') ?? at(delta, 'reasoning');
-  if (typeof reasoning === 'string') listener.part('reasoning', reasoning);
+  if (typeof reasoning === 'string') listener.onPart('reasoning', reasoning);
   for (const name of ['content', 'refusal']) {
     const text = at(delta, name);
-    if (typeof text === 'string') listener.part('text', text);
+    if (typeof text === 'string') listener.onPart('text', text);
   }
 }
 
-/** Codes of the data plane that mean something of their own here. */
+/** Failures by error code of the data plane. Other codes are UPSTREAM_FAILED. */
 const CODES: Readonly<Record<string, Omit<ReplyFailure, 'message'>>> = {
   insufficient_quota: { code: 'INSUFFICIENT_BALANCE', retryable: false },
   wallet_frozen: { code: 'WALLET_FROZEN', retryable: false },
@@ -112,14 +115,15 @@ function failureOf(body: unknown): ReplyFailure {
   const code = at(error, 'code');
   const message = at(error, 'message');
   const known = typeof code === 'string' ? CODES[code] : undefined;
-  const words = typeof message === 'string' && code !== 'invalid_api_key' ? message : broken().message;
-  return { ...broken(), ...known, message: words };
+  // The message about an invalid key would confuse users, who do not know the hidden key.
+  const isShown = typeof message === 'string' && code !== 'invalid_api_key';
+  return { ...incomplete(), ...known, ...(isShown && { message }) };
 }
 
-function broken(): ReplyFailure {
+function incomplete(): ReplyFailure {
   return {
     code: 'UPSTREAM_FAILED',
-    message: 'The reply broke off. It was not charged; try again.',
+    message: 'The model stopped before finishing its answer. You were not charged. Try again.',
     retryable: true,
   };
 }

@@ -1,20 +1,20 @@
-/** Messages on the API: sending, stopping, repeating, and following a reply while it is written. */
+/** GraphQL operations of messages: send, regenerate, stop, and follow a reply while it is written. */
 import 'reflect-metadata';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { Arg, Ctx, FieldResolver, ID, Int, Mutation, Resolver, Root, Subscription } from 'type-graphql';
-import { Authorized, viewerOf } from '../context.ts';
-import type { Context } from '../context.ts';
-import { isUserErrorCode, outcome, requestError } from '../errors.ts';
-import { IdInput } from '../inputs.ts';
+import { Authorized, viewerOf } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { isUserErrorCode, outcome, requestError } from '../graphql/errors.ts';
+import { IdInput } from '../graphql/inputs.ts';
 import { usageOfRequests } from '../usage/usage.service.ts';
 import type { UsageView } from '../usage/usage.service.ts';
 import { UsageEntry } from '../usage/usage.types.ts';
-import { placeOf } from './conversation.resolver.ts';
+import { chatContextOf } from './conversation.resolver.ts';
 import { storedMessage } from './conversation.service.ts';
-import { brokenOff } from './elsewhere.ts';
-import type { PartEvent, ReplyEvent } from './live-reply.ts';
-import { repeatReply, sendMessage, stopReply } from './message.service.ts';
-import type { Scene } from './message.service.ts';
+import { interrupted } from './remote-playground.ts';
+import type { PartEvent, ReplyEvent } from './running-reply.ts';
+import { regenerateReply, sendMessage, stopReply } from './message.service.ts';
+import type { MessageContext } from './message.service.ts';
 import {
   Message,
   MessageCompleted,
@@ -30,12 +30,12 @@ import {
 
 const NOTHING_SENT = { userMessage: null, reply: null, price: null, replayed: false };
 
-/** What happens to messages. */
+/** Fields, mutations and subscription of messages. */
 @Resolver(() => Message)
 export class MessageResolver {
   @FieldResolver(() => UsageEntry, {
     nullable: true,
-    description: 'What it cost; null until nodes have reported it, a moment after the end.',
+    description: 'Usage and cost of the reply; null until a node has reported it, shortly after the end.',
   })
   async usage(@Root() message: Message, @Ctx() context: Context): Promise<UsageEntry | null> {
     if (!message.requestId) return null;
@@ -45,51 +45,58 @@ export class MessageResolver {
 
   @Authorized('USER')
   @Mutation(() => MessageSendPayload, {
-    description: 'Sends a message. The reply goes on by itself, also when the browser leaves.',
+    description: 'Sends a message. The reply is written to its end even if the browser disconnects.',
   })
   messageSend(
     @Ctx() context: Context,
     @Arg('input', () => MessageSendInput, { description: 'The message.' }) input: MessageSendInput,
   ): Promise<MessageSendPayload> {
-    return outcome(NOTHING_SENT, () => sendMessage(sceneOf(context), input));
+    return outcome(NOTHING_SENT, () => sendMessage(messageContextOf(context), input));
   }
 
   @Authorized('USER')
-  @Mutation(() => MessageSendPayload, { description: 'Writes another reply to a question of a stored chat.' })
+  @Mutation(() => MessageSendPayload, {
+    description: 'Writes another reply to a question of a stored chat. The earlier reply is kept.',
+  })
   messageRegenerate(
     @Ctx() context: Context,
     @Arg('input', () => MessageRegenerateInput, { description: 'The reply.' }) input: MessageRegenerateInput,
   ): Promise<MessageSendPayload> {
-    return outcome(NOTHING_SENT, () => repeatReply(sceneOf(context), input));
+    return outcome(NOTHING_SENT, () => regenerateReply(messageContextOf(context), input));
   }
 
   @Authorized('USER')
   @Mutation(() => MessagePayload, {
-    description: 'Stops a reply. What was written stays; once it has begun, it is charged.',
+    description: 'Stops a reply. The text so far is kept. A reply that has started is charged.',
   })
   messageStop(
     @Ctx() context: Context,
     @Arg('input', () => IdInput, { description: 'The reply.' }) input: IdInput,
   ): Promise<MessagePayload> {
-    return outcome({ message: null }, async () => ({ message: await stopReply(sceneOf(context), input.id) }));
+    return outcome({ message: null }, async () => ({
+      message: await stopReply(messageContextOf(context), input.id),
+    }));
   }
 
   @Authorized('USER')
   @Subscription(() => MessageStreamEvent, {
     subscribe: ({ args, context }) => follow(context as Context, args as FollowArguments),
-    description: 'Follows one reply. What was written so far comes first, in one piece; the end comes last.',
+    description: 'Events of one reply: first the text so far in one piece, then new text, and last the end.',
   })
   messageStream(
     @Root() event: ReplyEvent,
     @Arg('messageId', () => ID, { description: 'The reply.' }) _messageId: string,
-    @Arg('afterSeq', () => Int, { defaultValue: 0, description: 'The last place already known.' })
+    @Arg('afterSeq', () => Int, {
+      defaultValue: 0,
+      description: 'The seq of the last event already received; 0 for none.',
+    })
     _afterSeq: number,
   ): typeof MessageStreamEvent {
     return eventView(event);
   }
 }
 
-/** The usage of replies, by user and request id: all replies of one operation belong to who asks. */
+/** Usage by `userId requestId`. All keys of one operation have the same user, the caller. */
 async function usageOfReplies(
   em: EntityManager,
   keys: readonly string[],
@@ -105,7 +112,7 @@ interface FollowArguments {
   afterSeq?: number;
 }
 
-/** The events of a reply; of one that ended earlier, its end. */
+/** The events of a reply that ended earlier: only its end. */
 async function* ended(event: ReplyEvent): AsyncGenerator<ReplyEvent> {
   yield event;
 }
@@ -114,12 +121,13 @@ async function follow(
   context: Context,
   { messageId, afterSeq = 0 }: FollowArguments,
 ): Promise<AsyncIterable<ReplyEvent>> {
-  const { em, playground, userId } = placeOf(context);
-  const live = await playground.follow(userId, messageId, afterSeq);
-  if (live) return live;
+  const { em, playground, userId } = chatContextOf(context);
+  const events = await playground.follow(userId, messageId, afterSeq);
+  if (events) return events;
   const message = await storedMessage(em, userId, messageId);
-  if (!message) throw requestError('FORBIDDEN', 'There is no such reply, or it is not kept any more.');
-  if (message.state === 'STREAMING') return ended(brokenOff(message, afterSeq + 1));
+  if (!message)
+    throw requestError('FORBIDDEN', 'Unknown reply, or it is no longer kept. Send the message again.');
+  if (message.state === 'STREAMING') return ended(interrupted(message, afterSeq + 1));
   const { errorCode, error } = message;
   const code = isUserErrorCode(errorCode) ? errorCode : 'UPSTREAM_FAILED';
   const failure = { code, message: error ?? '', retryable: true };
@@ -153,6 +161,7 @@ function partOf({ after, seq, text }: PartEvent): Omit<PartEvent, 'kind'> {
   return { after, seq, text };
 }
 
-function sceneOf(context: Context): Scene {
-  return { ...placeOf(context), settings: context.settings, ip: context.ip };
+function messageContextOf(context: Context): MessageContext {
+  const { settings, nodeFeed, ip } = context;
+  return { ...chatContextOf(context), settings, nodeFeed, ip };
 }

@@ -1,17 +1,17 @@
 /**
- * Rows of stored messages, by plain statements: their values never come into an error's text, and so never
- * into a log.
+ * Reads and writes rows of messages by plain SQL statements, whose errors do not contain the values: the text
+ * of messages must not reach a log.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { inTransaction, query, queryOne, sql } from '../sql.ts';
+import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
 import type { ConversationView } from './conversation.service.ts';
-import type { MessageView, ReplyFailure } from './live-reply.ts';
+import type { MessageView, ReplyFailure } from './running-reply.ts';
 import { bytesOf, checkStorage, storedOf } from './storage.ts';
 
 const UPDATE_TRIES = 5;
 const UPDATE_WAIT_MS = 500;
 
-/** The reply that an earlier call with this key made, while it is stored. */
+/** The stored reply of an earlier send with this idempotency key, and the MAC of its input. */
 export async function earlierReply(
   em: EntityManager,
   userId: string,
@@ -26,21 +26,26 @@ export async function earlierReply(
   return row && { id: row.id, inputMac: row.input_mac };
 }
 
-export interface TurnRows {
+/** A question and its reply to store. */
+export interface QuestionAndReplyRows {
   chat: ConversationView;
   /** Whether the question has no row yet. */
   isNew: boolean;
   question: MessageView;
   reply: MessageView;
-  call: { key: string; mac: string };
+  /** Idempotency key and MAC of the input of the send. */
+  send: { key: string; mac: string };
 }
 
 /**
- * Stores chat, question and the reply to come. False, and nothing stored, where the last switch was turned
- * off a moment ago. Throws CONVERSATION_FULL, STORAGE_FULL.
+ * Stores chat, question and the empty reply. Returns false, and stores nothing, if the last switch was just
+ * turned off. Throws CONVERSATION_FULL, STORAGE_FULL.
  */
-export async function insertTurn(em: EntityManager, turn: TurnRows): Promise<boolean> {
-  const { chat, isNew, question, reply, call } = turn;
+export async function insertQuestionAndReply(
+  em: EntityManager,
+  rows: QuestionAndReplyRows,
+): Promise<boolean> {
+  const { chat, isNew, question, reply, send } = rows;
   return inTransaction(em, async (inner) => {
     const on = await queryOne(
       inner,
@@ -48,7 +53,7 @@ export async function insertTurn(em: EntityManager, turn: TurnRows): Promise<boo
     );
     if (!on) return false;
     const bytes = isNew ? bytesOf(question) : 0;
-    // One message of a user after the other: together they would find the same room.
+    // Serialises the messages of a user, so that two of them cannot use the same remaining storage.
     await query(inner, sql`select pg_advisory_xact_lock(hashtextextended(${`chats ${chat.userId}`}, 0))`);
     checkStorage(await storedOf(inner, chat.userId, chat.id), { messages: isNew ? 2 : 1, bytes });
     await query(
@@ -61,22 +66,25 @@ export async function insertTurn(em: EntityManager, turn: TurnRows): Promise<boo
         bytes = c.bytes + excluded.bytes`,
     );
     if (isNew) await insertMessage(inner, question, null);
-    await insertMessage(inner, reply, call);
+    await insertMessage(inner, reply, send);
     return true;
   });
 }
 
-/** Stores how a reply ended; a chat that was deleted meanwhile stays deleted. Tries again a few times. */
+/**
+ * Stores the text and the end of a reply; does nothing if the chat was deleted. Tries up to five times, then
+ * gives up without an error.
+ */
 export async function updateReply(
   em: EntityManager,
   message: MessageView,
   failure: ReplyFailure | undefined,
 ): Promise<void> {
-  for (let attempt = 1; attempt <= UPDATE_TRIES; attempt += 1) {
+  for (let tries = 1; tries <= UPDATE_TRIES; tries += 1) {
     try {
       await query(
         em,
-        // The chat first, as whoever deletes it locks it first.
+        // Locks the chat before the message, in the same order as a deletion.
         sql`
         with chat as (
           update conversation set bytes = bytes + ${bytesOf(message)} where id = ${message.conversationId}
@@ -100,7 +108,7 @@ export async function updateReply(
 async function insertMessage(
   em: EntityManager,
   message: MessageView,
-  call: { key: string; mac: string } | null,
+  send: { key: string; mac: string } | null,
 ): Promise<void> {
   const { id, conversationId, parentId, role, content, attachments, state, modelName, createdAt } = message;
   await query(
@@ -109,11 +117,11 @@ async function insertMessage(
     insert into conversation_message (id, conversation_id, parent_id, role, content, attachments, state,
       model_name, idempotency_key, input_mac, created_at)
     values (${id}, ${conversationId}, ${parentId}, ${role}, ${content}, ${JSON.stringify(attachments)}::jsonb,
-      ${state}, ${modelName}, ${call?.key ?? null}, ${call?.mac ?? null}, ${createdAt})`,
+      ${state}, ${modelName}, ${send?.key ?? null}, ${send?.mac ?? null}, ${createdAt})`,
   );
 }
 
-/** PostgreSQL has no place for NUL in a text. */
+/** PostgreSQL cannot store NUL in a text. */
 function storable(text: string): string {
   return text.replaceAll('\0', '');
 }

@@ -1,240 +1,255 @@
-/** Sending, repeating and stopping messages of the Playground. */
+/** Sends, regenerates and stops messages of the Playground. */
 import { createHmac } from 'node:crypto';
 import { groupRatios } from '../catalog/catalog.service.ts';
 import type { ModelRow } from '../catalog/model.entity.ts';
 import { pricesOf } from '../catalog/model.record.ts';
-import { UserFailure } from '../errors.ts';
-import { newId } from '../ids.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import type { NodeFeed } from '../database/config-log.ts';
+import { newId } from '../database/ids.ts';
 import { isStoring } from '../intelligence/switch.service.ts';
-import type { Settings } from '../settings.ts';
+import type { Settings } from '../process/settings.ts';
 import type { Attachment } from './conversation.entity.ts';
 import {
   findConversation,
   messagesOf,
-  noSuchChat,
+  unknownChat,
   offeredModel,
   storedMessage,
   titleFrom,
 } from './conversation.service.ts';
-import type { ConversationView, Place } from './conversation.service.ts';
-import { askDataPlane } from './data-plane.ts';
+import type { ConversationView, ChatContext } from './conversation.service.ts';
+import { requestReply } from './data-plane.ts';
 import { announcedKey, passKeyOf } from './hidden-key.ts';
-import { LiveReply } from './live-reply.ts';
-import type { MessageView } from './live-reply.ts';
-import { earlierReply, insertTurn, updateReply } from './message.rows.ts';
-import { mismatch } from './live.ts';
-import type { LiveChat } from './live-chat.ts';
+import { RunningReply } from './running-reply.ts';
+import type { MessageView } from './running-reply.ts';
+import { earlierReply, insertQuestionAndReply, updateReply } from './message.rows.ts';
+import { idempotencyMismatch } from './playground.ts';
+import type { UnstoredChat } from './unstored-chat.ts';
 import { checkAttachments, checkContent, checkHistory, pathTo, requestBody } from './prompt.ts';
-import type { Turn } from './prompt.ts';
+import type { PromptMessage } from './prompt.ts';
 
 const IDEMPOTENCY_KEY_MAX = 64;
 
-export interface Scene extends Place {
+/** What operations on messages need. */
+export interface MessageContext extends ChatContext {
   settings: Settings;
-  /** Address of the person's browser. */
+  nodeFeed: NodeFeed;
+  /** IP address of the user's browser. */
   ip: string | null;
 }
 
+/** A message to send. */
 export interface MessageDraft {
   conversationId: string;
   content: string;
   attachments?: Attachment[] | null;
   modelName?: string | null;
-  /** A message of the user that this one takes the place of: the chat branches there. */
+  /** A message of the user that this one replaces, which starts a branch. */
   replacesId?: string | null;
-  /** The message that this one follows, in a stored chat with branches; the newest one when left out. */
+  /** The message of a stored chat that this one follows; by default the newest. */
   parentId?: string | null;
-  /** What came before, where the chat is not stored. */
-  history?: Turn[] | null;
+  /** Earlier messages of a chat that is not stored. */
+  history?: PromptMessage[] | null;
   idempotencyKey: string;
 }
 
-export interface RepeatDraft {
+/** A reply to write again. */
+export interface RegenerateDraft {
   messageId: string;
   modelName?: string | null;
   idempotencyKey: string;
 }
 
-export interface Sent {
+/** A sent message and its reply, which is being written. */
+export interface SentMessage {
   userMessage: MessageView | null;
   reply: MessageView;
+  /** Micro-USD that the reply costs if it succeeds. */
   price: bigint;
+  /** Whether an earlier send with the same idempotency key created the reply. */
   replayed: boolean;
 }
 
 /**
- * Sends a message and begins its reply, which goes on by itself. Stored only while a switch is on, the chat
- * is not temporary and none of it went unstored. Throws NOT_FOUND, MODEL_UNAVAILABLE, INVALID, LIMIT_REACHED,
- * and CONVERSATION_FULL or STORAGE_FULL where it should be stored and there is no room.
+ * Sends a message and starts its reply, which continues after this call. Both are stored if a switch is on,
+ * the chat is not temporary, and none of its earlier messages were left unstored. Throws NOT_FOUND,
+ * MODEL_UNAVAILABLE, REQUIRED, INVALID, LIMIT_REACHED, IDEMPOTENCY_MISMATCH, CONVERSATION_FULL, STORAGE_FULL.
  */
-export async function sendMessage(scene: Scene, draft: MessageDraft): Promise<Sent> {
+export async function sendMessage(context: MessageContext, draft: MessageDraft): Promise<SentMessage> {
   const attachments = checkAttachments(draft.attachments ?? []);
   checkContent(draft.content, attachments.length > 0);
   const history = checkHistory(draft.history ?? []);
-  return once(scene, draft, async (mac) => {
-    const chat = await chatOf(scene, draft.conversationId);
-    const model = await offeredModel(scene.em, draft.modelName ?? chat.modelName);
-    if (attachments.length > 0) checkSight(model);
-    const known = await messagesOf(scene, chat.id);
-    const replaced = known.find((message) => message.id === draft.replacesId);
-    const followed = known.find((message) => message.id === draft.parentId) ?? known.at(-1);
-    const parentId = replaced ? replaced.parentId : (followed?.id ?? null);
+  return once(context, draft, async (mac) => {
+    const chat = await chatOf(context, draft.conversationId);
+    const model = await offeredModel(context.em, draft.modelName ?? chat.modelName);
+    if (attachments.length > 0) requireImageInput(model);
+    const messages = await messagesOf(context, chat.id);
+    const replaced = messages.find((message) => message.id === draft.replacesId);
+    const previous = messages.find((message) => message.id === draft.parentId) ?? messages.at(-1);
+    const parentId = replaced ? replaced.parentId : (previous?.id ?? null);
     const question: MessageView = {
-      ...blank(chat.id, parentId),
+      ...emptyMessage(chat.id, parentId),
       role: 'USER',
       content: draft.content,
       attachments,
       state: 'COMPLETE',
     };
-    const before = chat.stored && history.length === 0 ? pathTo(known, parentId) : history;
-    const turns: Turn[] = [...before, { role: 'USER', content: draft.content, attachments }];
-    const call = { key: draft.idempotencyKey, mac };
-    return begin(scene, { chat, model, question, isNew: true, turns, call });
+    const earlier = chat.stored && history.length === 0 ? pathTo(messages, parentId) : history;
+    const prompt: PromptMessage[] = [...earlier, { role: 'USER', content: draft.content, attachments }];
+    const send = { key: draft.idempotencyKey, mac };
+    return startReply(context, { chat, model, question, isNew: true, prompt, send });
   });
 }
 
 /**
- * Writes another reply to a stored question, by another model if wanted; the earlier one stays. Throws
- * NOT_FOUND, CONVERSATION_FULL, STORAGE_FULL, CONFLICT where the chat is not stored: then the question has to
- * be sent again.
+ * Starts another reply to a stored question, optionally by another model. The earlier reply is kept. Throws
+ * NOT_FOUND, MODEL_UNAVAILABLE, LIMIT_REACHED, IDEMPOTENCY_MISMATCH, CONVERSATION_FULL, STORAGE_FULL, and
+ * CONFLICT if the chat is not stored.
  */
-export async function repeatReply(scene: Scene, draft: RepeatDraft): Promise<Sent> {
-  return once(scene, draft, async (mac) => {
-    const reply = await messageById(scene, draft.messageId);
-    const chat = await chatOf(scene, reply.conversationId);
-    const known = await messagesOf(scene, chat.id);
-    const question = known.find((message) => message.id === reply.parentId);
-    const model = await offeredModel(scene.em, draft.modelName ?? reply.modelName ?? chat.modelName);
+export async function regenerateReply(context: MessageContext, draft: RegenerateDraft): Promise<SentMessage> {
+  return once(context, draft, async (mac) => {
+    const reply = await messageById(context, draft.messageId);
+    const chat = await chatOf(context, reply.conversationId);
+    const messages = await messagesOf(context, chat.id);
+    const question = messages.find((message) => message.id === reply.parentId);
+    const model = await offeredModel(context.em, draft.modelName ?? reply.modelName ?? chat.modelName);
     if (reply.role !== 'ASSISTANT' || !question || !chat.stored)
-      throw new UserFailure('CONFLICT', 'This chat is not kept. Send the message again.', 'messageId');
-    const turns = pathTo(known, question.id);
-    if (turns.some((turn) => (turn.attachments ?? []).length > 0)) checkSight(model);
-    const call = { key: draft.idempotencyKey, mac };
-    return begin(scene, { chat, model, question, isNew: false, turns, call });
+      throw new UserFailure(
+        'CONFLICT',
+        'This chat is not stored. Send the message again instead.',
+        'messageId',
+      );
+    const prompt = pathTo(messages, question.id);
+    if (prompt.some((message) => (message.attachments ?? []).length > 0)) requireImageInput(model);
+    const send = { key: draft.idempotencyKey, mac };
+    return startReply(context, { chat, model, question, isNew: false, prompt, send });
   });
 }
 
-/** Stops a reply that is being written; what was written stays. Repeats are harmless. Throws NOT_FOUND. */
-export async function stopReply(scene: Scene, messageId: string): Promise<MessageView> {
-  await scene.playground.stop(scene.userId, messageId);
-  return messageById(scene, messageId);
+/** Stops a reply and keeps its text so far. Repeating it changes nothing. Throws NOT_FOUND. */
+export async function stopReply(context: MessageContext, messageId: string): Promise<MessageView> {
+  await context.playground.stop(context.userId, messageId);
+  return messageById(context, messageId);
 }
 
-/** A message of this user, from memory or stored. Throws NOT_FOUND. */
-export async function messageById({ em, playground, userId }: Place, id: string): Promise<MessageView> {
-  const stored = playground.reply(userId, id) ? undefined : await storedMessage(em, userId, id);
-  const live = stored && stored.state !== 'STREAMING' ? undefined : await playground.findReply(userId, id);
-  const found = live?.message ?? stored;
-  if (!found) throw new UserFailure('NOT_FOUND', 'There is no such message, or it is not kept.', 'messageId');
-  return found;
+/** A message of the user, from memory or database. Throws NOT_FOUND. */
+export async function messageById({ em, playground, userId }: ChatContext, id: string): Promise<MessageView> {
+  const stored = playground.localReply(userId, id) ? undefined : await storedMessage(em, userId, id);
+  const running = stored && stored.state !== 'STREAMING' ? undefined : await playground.findReply(userId, id);
+  const message = running?.message ?? stored;
+  if (message) return message;
+  throw new UserFailure('NOT_FOUND', 'Unknown message, or it is no longer kept. Send it again.', 'messageId');
 }
 
-/** What a message to this model costs in the group that the Playground uses. */
-async function priceOf(scene: Place, model: ModelRow): Promise<bigint> {
-  const prices = pricesOf(model, await groupRatios(scene.em));
+/** Price of a reply of this model in the billing group `default`, in micro-USD. */
+async function priceOf(context: ChatContext, model: ModelRow): Promise<bigint> {
+  const prices = pricesOf(model, await groupRatios(context.em));
   return prices.find((item) => item.group === 'default')?.price ?? model.price;
 }
 
-/** An equal call never sends twice: recognised in memory, and by the stored reply itself. */
+/** Executes a send once per idempotency key, which is looked up in memory and in stored replies. */
 async function once(
-  scene: Scene,
-  draft: MessageDraft | RepeatDraft,
+  context: MessageContext,
+  draft: MessageDraft | RegenerateDraft,
   work: (mac: string) => Promise<string>,
-): Promise<Sent> {
+): Promise<SentMessage> {
   const { idempotencyKey, ...input } = draft;
   if (!idempotencyKey || idempotencyKey.length > IDEMPOTENCY_KEY_MAX)
-    throw new UserFailure('INVALID', 'An idempotency key has 1 to 64 characters.', 'idempotencyKey');
-  const mac = createHmac('sha256', scene.settings.secretKey).update(JSON.stringify(input)).digest('hex');
-  const guard = { key: `${scene.userId} ${idempotencyKey}`, mac };
+    throw new UserFailure('INVALID', 'Send an idempotency key of 1 to 64 characters.', 'idempotencyKey');
+  const mac = createHmac('sha256', context.settings.secretKey).update(JSON.stringify(input)).digest('hex');
+  const guard = { key: `${context.userId} ${idempotencyKey}`, mac };
   let stored = false;
-  const { replyId, replayed } = await scene.playground.once(guard, async () => {
-    const earlier = await earlierReply(scene.em, scene.userId, idempotencyKey);
-    if (earlier && earlier.inputMac !== mac) throw mismatch();
+  const { replyId, replayed } = await context.playground.once(guard, async () => {
+    const earlier = await earlierReply(context.em, context.userId, idempotencyKey);
+    if (earlier && earlier.inputMac !== mac) throw idempotencyMismatch();
     stored = earlier !== undefined;
     return earlier?.id ?? work(mac);
   });
-  const reply = await messageById(scene, replyId);
+  const reply = await messageById(context, replyId);
   const userMessage =
-    scene.playground.reply(scene.userId, replyId)?.question ??
-    (await storedMessage(scene.em, scene.userId, reply.parentId ?? '')) ??
-    (await scene.playground.findReply(scene.userId, replyId))?.question;
-  const model = await offeredModel(scene.em, reply.modelName ?? '');
+    context.playground.localReply(context.userId, replyId)?.question ??
+    (await storedMessage(context.em, context.userId, reply.parentId ?? '')) ??
+    (await context.playground.findReply(context.userId, replyId))?.question;
+  const model = await offeredModel(context.em, reply.modelName ?? '');
   return {
     reply,
     userMessage: userMessage ?? null,
-    price: await priceOf(scene, model),
+    price: await priceOf(context, model),
     replayed: replayed || stored,
   };
 }
 
-interface Beginning {
+interface ReplyStart {
   chat: ConversationView;
   model: ModelRow;
   question: MessageView;
   /** Whether the question was not sent before. */
   isNew: boolean;
-  turns: Turn[];
-  call: { key: string; mac: string };
+  /** All messages to send to the model. */
+  prompt: PromptMessage[];
+  /** Idempotency key and MAC of the input. */
+  send: { key: string; mac: string };
 }
 
-async function begin(scene: Scene, beginning: Beginning): Promise<string> {
-  const { chat, model, question, isNew, turns, call } = beginning;
-  const { playground, userId, em, settings } = scene;
-  playground.checkRoom(userId);
-  const key = await announcedKey(em, userId, settings);
-  const live = playground.chat(userId, chat.id);
+/** Stores question and reply if they are to be stored, starts to write the reply, and returns its id. */
+async function startReply(context: MessageContext, start: ReplyStart): Promise<string> {
+  const { chat, model, question, isNew, prompt, send } = start;
+  const { playground, userId, em } = context;
+  playground.checkRunningReplies(userId);
+  const key = await announcedKey(em, userId, context);
+  const unstored = playground.localChat(userId, chat.id);
   const message: MessageView = {
-    ...blank(chat.id, question.id),
+    ...emptyMessage(chat.id, question.id),
     role: 'ASSISTANT',
     state: 'STREAMING',
     modelName: model.name,
   };
-  const wanted = !chat.temporary && !live?.begun && (await isStoring(em, userId));
+  const mayStore = !chat.temporary && !unstored?.begun && (await isStoring(em, userId));
   const rows = {
     chat: { ...chat, title: chat.title || titleFrom(question.content) },
     isNew,
     question,
     reply: message,
-    call,
+    send,
   };
-  const stored = wanted && (await insertTurn(em, rows));
-  if (stored) playground.nowStored(chat.id);
-  // A stored chat whose user turned every switch off stays as it is; it has no place in memory.
-  else if (live) keepInMemory(live, question, message);
-  const body = requestBody(model.name, turns);
-  const reply = new LiveReply({ userId, question, message });
-  playground.run(reply, () => write(reply, { scene, key, body, stored }));
+  const stored = mayStore && (await insertQuestionAndReply(em, rows));
+  if (stored) playground.dropChat(chat.id);
+  // A stored chat whose user turned all switches off keeps its rows and is not held in memory.
+  else if (unstored) updateUnstored(unstored, question, message);
+  const body = requestBody(model.name, prompt);
+  const reply = new RunningReply({ userId, question, message });
+  playground.run(reply, () => writeReply(reply, { context, key, body, stored }));
   return message.id;
 }
 
-/** The chat as it goes on in memory: this question and its reply, nothing older. */
-function keepInMemory(live: LiveChat, question: MessageView, reply: MessageView): void {
-  Object.assign(live, {
+/** Replaces the messages of an unstored chat by the last question and its reply. */
+function updateUnstored(chat: UnstoredChat, question: MessageView, reply: MessageView): void {
+  Object.assign(chat, {
     begun: true,
-    modelName: reply.modelName ?? live.modelName,
+    modelName: reply.modelName ?? chat.modelName,
     updatedAt: new Date(),
     messages: [question, reply],
   });
 }
 
-interface Writing {
-  scene: Scene;
+interface ReplyWriting {
+  context: MessageContext;
   key: { id: string; secret: string };
   body: string;
   stored: boolean;
 }
 
-/** Writes the reply to its end, whatever that is. Never rejects. */
-async function write(reply: LiveReply, { scene, key, body, stored }: Writing): Promise<void> {
-  const { settings, ip, playground } = scene;
-  const call = { dataUrl: settings.dataUrl, passKey: passKeyOf(settings), key, ip, body };
-  const failure = await askDataPlane(
-    { ...call, signal: reply.abort.signal },
+/** Requests the reply, and stores its end. Never rejects. */
+async function writeReply(reply: RunningReply, { context, key, body, stored }: ReplyWriting): Promise<void> {
+  const { settings, ip, playground } = context;
+  const request = { dataUrl: settings.dataUrl, passKey: passKeyOf(settings), key, ip, body };
+  const failure = await requestReply(
+    { ...request, signal: reply.abort.signal },
     {
-      began: (requestId) => {
+      onStart: (requestId) => {
         reply.message.requestId = requestId;
       },
-      part: (kind, text) => reply.append(kind, text),
+      onPart: (kind, text) => reply.append(kind, text),
     },
   ).catch(() => 'stopped' as const);
   const state = failure === undefined ? 'COMPLETE' : failure === 'stopped' ? 'STOPPED' : 'FAILED';
@@ -243,22 +258,22 @@ async function write(reply: LiveReply, { scene, key, body, stored }: Writing): P
   reply.end(state, reason);
 }
 
-async function chatOf(scene: Scene, id: string): Promise<ConversationView> {
-  const chat = await findConversation(scene, id);
-  if (!chat) throw noSuchChat();
+async function chatOf(context: MessageContext, id: string): Promise<ConversationView> {
+  const chat = await findConversation(context, id);
+  if (!chat) throw unknownChat();
   return chat;
 }
 
-function checkSight(model: ModelRow): void {
+function requireImageInput(model: ModelRow): void {
   if (model.inputModalities.includes('image')) return;
   throw new UserFailure(
     'MODEL_UNAVAILABLE',
-    'This model does not see pictures. Choose another.',
+    'This model does not accept pictures. Choose another one.',
     'modelName',
   );
 }
 
-function blank(conversationId: string, parentId: string | null) {
+function emptyMessage(conversationId: string, parentId: string | null) {
   return {
     id: newId('msg'),
     conversationId,

@@ -1,11 +1,11 @@
-/** API types of messages in the Playground, and the events of a reply being written. */
+/** GraphQL types of messages in the Playground, and of the events of a reply that is being written. */
 import 'reflect-metadata';
 import { createUnionType, Field, ID, InputType, Int, ObjectType } from 'type-graphql';
-import { connectionOf } from '../connections.ts';
-import { describeEnum } from '../enums.ts';
-import { UserError } from '../errors.ts';
-import { NodeInterface } from '../node-interface.ts';
-import { DateTime, Money } from '../scalars.ts';
+import { connectionOf } from '../graphql/connections.ts';
+import { describeEnum } from '../graphql/enums.ts';
+import { UserError } from '../graphql/errors.ts';
+import { GlobalObject } from '../graphql/global-object.ts';
+import { DateTime, Money } from '../graphql/scalars.ts';
 import type { MessageRole, MessageState } from './conversation.entity.ts';
 
 export const MessageRoleEnum = describeEnum<MessageRole>('MessageRole', 'Who wrote a message.', {
@@ -13,86 +13,92 @@ export const MessageRoleEnum = describeEnum<MessageRole>('MessageRole', 'Who wro
   ASSISTANT: 'The model.',
 });
 
-export const MessageStateEnum = describeEnum<MessageState>('MessageState', 'How far a message is.', {
-  STREAMING: 'Being written; follow it by messageStream.',
-  COMPLETE: 'Whole.',
-  STOPPED: 'Stopped by the user; what was written stays and is charged.',
-  FAILED: 'Broken off, and not charged.',
+export const MessageStateEnum = describeEnum<MessageState>('MessageState', 'Progress of a message.', {
+  STREAMING: 'The reply is being written. Subscribe to messageStream to follow it.',
+  COMPLETE: 'The message is complete.',
+  STOPPED: 'The user stopped the reply. The text so far is kept, and the request is charged.',
+  FAILED: 'The reply failed and was not charged.',
 });
 
-/** A picture that goes with a message. */
-@ObjectType({ description: 'A picture that goes with a message.' })
+/** A picture with its media type. */
+@ObjectType({ description: 'A picture that is attached to a message.' })
 export class MessageAttachment {
-  @Field(() => String, { description: 'Its type, e.g. image/png.' })
+  @Field(() => String, { description: 'Media type, e.g. image/png.' })
   mimeType!: string;
 
-  @Field(() => String, { description: 'Its bytes in base64.' })
+  @Field(() => String, { description: 'The picture in base64.' })
   dataBase64!: string;
 }
 
-/** One message of a chat. */
-@ObjectType({ implements: NodeInterface, description: 'One message of a chat.' })
-export class Message extends NodeInterface {
-  @Field(() => MessageRoleEnum, { description: 'Who wrote it.' })
+/** A question or a reply of a chat. */
+@ObjectType({ implements: GlobalObject, description: 'A message of a chat.' })
+export class Message extends GlobalObject {
+  @Field(() => MessageRoleEnum, { description: 'Who wrote the message.' })
   role!: MessageRole;
 
-  @Field(() => String, { description: 'Its text so far, in Markdown.' })
+  @Field(() => String, { description: 'The text so far, in Markdown.' })
   content!: string;
 
-  @Field(() => String, { nullable: true, description: 'What the model thought aloud before it answered.' })
+  @Field(() => String, { nullable: true, description: 'Reasoning of the model before its answer.' })
   reasoning?: string | null;
 
-  @Field(() => [MessageAttachment], { description: 'Pictures that go with it.' })
+  @Field(() => [MessageAttachment], { description: 'Pictures of the message.' })
   attachments!: MessageAttachment[];
 
-  @Field(() => MessageStateEnum, { description: 'How far it is.' })
+  @Field(() => MessageStateEnum, { description: 'Progress of the message.' })
   state!: MessageState;
 
-  @Field(() => String, { nullable: true, description: 'Why it failed and what to do, for people.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Why the reply failed and what to do next, as a text to show; null if it did not fail.',
+  })
   error?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Stable code of the failure.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Stable code of the failure; null if the reply did not fail.',
+  })
   errorCode?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'The model that wrote it.' })
+  @Field(() => String, { nullable: true, description: 'Name of the model that wrote the reply.' })
   modelName?: string | null;
 
-  @Field(() => ID, { nullable: true, description: 'The message that it follows.' })
+  @Field(() => ID, { nullable: true, description: 'The previous message; null for the first.' })
   parentId?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'The x-request-id under which it was billed.' })
+  @Field(() => String, { nullable: true, description: 'x-request-id of the request, as in the usage log.' })
   requestId?: string | null;
 
-  @Field(() => DateTime, { description: 'When it was sent or begun.' })
+  @Field(() => DateTime, { description: 'When the message was sent, or the reply was started.' })
   createdAt!: Date;
 }
 
 export const MessageConnection = connectionOf('Message', Message);
 
-/** A picture to send. */
+/** A picture with its media type, to send. */
 @InputType({ description: 'A picture to send.' })
 export class AttachmentInput {
   @Field(() => String, { description: 'image/png, image/jpeg, image/webp or image/gif.' })
   mimeType!: string;
 
-  @Field(() => String, { description: 'Its bytes in base64, at most 1 MB.' })
+  @Field(() => String, { description: 'The picture in base64, at most 1,400,000 characters (about 1 MB).' })
   dataBase64!: string;
 }
 
-/** A message of what came before. */
-@InputType({ description: 'A message of what came before, for chats that are not stored.' })
+/** A question or a reply that the server does not store. */
+@InputType({ description: 'An earlier message of an unstored chat.' })
 export class HistoryMessageInput {
-  @Field(() => MessageRoleEnum, { description: 'Who wrote it.' })
+  @Field(() => MessageRoleEnum, { description: 'Who wrote the message.' })
   role!: MessageRole;
 
-  @Field(() => String, { description: 'Its text.' })
+  @Field(() => String, { description: 'The text.' })
   content!: string;
 
-  @Field(() => [AttachmentInput], { nullable: true, description: 'Pictures that went with it.' })
+  @Field(() => [AttachmentInput], { nullable: true, description: 'Pictures of the message.' })
   attachments?: AttachmentInput[] | null;
 }
 
-/** A message to send. */
+/** Input of `messageSend`. */
 @InputType({ description: 'A message to send.' })
 export class MessageSendInput {
   @Field(() => ID, { description: 'The chat.' })
@@ -104,105 +110,115 @@ export class MessageSendInput {
   @Field(() => [AttachmentInput], { nullable: true, description: 'At most four pictures.' })
   attachments?: AttachmentInput[] | null;
 
-  @Field(() => String, { nullable: true, description: "The model to answer; the chat's own when left out." })
+  @Field(() => String, { nullable: true, description: 'Name of the model; by default that of the chat.' })
   modelName?: string | null;
 
   @Field(() => ID, {
     nullable: true,
-    description: 'A message of the user that this one takes the place of; the chat branches there.',
+    description:
+      'An earlier message of the user that this message replaces. ' +
+      'The replacement starts a branch of the chat.',
   })
   replacesId?: string | null;
 
   @Field(() => ID, {
     nullable: true,
-    description: 'The message of a stored chat that this one follows; the newest one when left out.',
+    description: 'The message of a stored chat that this message follows; by default the newest.',
   })
   parentId?: string | null;
 
   @Field(() => [HistoryMessageInput], {
     nullable: true,
-    description: 'What came before, where the chat is not stored: it is kept nowhere here.',
+    description: 'Earlier messages of an unstored chat, which the server does not keep.',
   })
   history?: HistoryMessageInput[] | null;
 
-  @Field(() => String, { description: 'Repeating the call with the same key sends nothing more.' })
+  @Field(() => String, {
+    description: 'Idempotency key: a repeated mutation with the same key sends no second message.',
+  })
   idempotencyKey!: string;
 }
 
-/** Asks for another reply. */
-@InputType({ description: 'Asks for another reply to the same question of a stored chat.' })
+/** Input of `messageRegenerate`. */
+@InputType({ description: 'Selects a reply of a stored chat that the model writes again.' })
 export class MessageRegenerateInput {
   @Field(() => ID, { description: 'The reply to write again.' })
   messageId!: string;
 
-  @Field(() => String, { nullable: true, description: 'Another model; the same one when left out.' })
+  @Field(() => String, { nullable: true, description: 'Name of the model; by default that of the reply.' })
   modelName?: string | null;
 
-  @Field(() => String, { description: 'Repeating the call with the same key writes no second one.' })
+  @Field(() => String, {
+    description: 'Idempotency key: a repeated mutation with the same key writes no second reply.',
+  })
   idempotencyKey!: string;
 }
 
-/** Result of sending a message. */
+/** Result of `messageSend`. */
 @ObjectType({ description: 'Result of sending a message.' })
 export class MessageSendPayload {
-  @Field(() => Message, { nullable: true, description: 'The message as sent.' })
+  @Field(() => Message, { nullable: true, description: 'The sent message.' })
   userMessage?: Message | null;
 
   @Field(() => Message, {
     nullable: true,
-    description: 'The reply, being written: subscribe to messageStream(messageId:).',
+    description: 'The reply, which is being written: subscribe to messageStream(messageId:).',
   })
   reply?: Message | null;
 
-  @Field(() => Money, { nullable: true, description: 'What the reply costs if it succeeds.' })
+  @Field(() => Money, { nullable: true, description: 'Price of the reply if it succeeds.' })
   price?: bigint | null;
 
-  @Field(() => Boolean, { description: 'Whether an earlier call with this idempotency key did it.' })
+  @Field(() => Boolean, {
+    description: 'Whether an earlier mutation with this idempotency key sent the message.',
+  })
   replayed!: boolean;
 
   @Field(() => [UserError], { description: 'Empty on success.' })
   userErrors!: UserError[];
 }
 
-/** Result of stopping a reply. */
+/** Result of `messageStop`. */
 @ObjectType({ description: 'Result of stopping a reply.' })
 export class MessagePayload {
-  @Field(() => Message, { nullable: true, description: 'The message.' })
+  @Field(() => Message, { nullable: true, description: 'The reply; null if the mutation failed.' })
   message?: Message | null;
 
   @Field(() => [UserError], { description: 'Empty on success.' })
   userErrors!: UserError[];
 }
 
-/** More text of the reply. */
-@ObjectType({ description: 'More text of the reply.' })
+/** Event: text to append to the reply. */
+@ObjectType({ description: 'New text of the reply.' })
 export class MessageTextDelta {
-  @Field(() => Int, { description: 'The place that this text follows; 0 is the beginning.' })
+  @Field(() => Int, { description: 'seq of the event before this text; 0 for the first.' })
   after!: number;
 
-  @Field(() => Int, { description: 'Its place: pass the last one as afterSeq to go on there.' })
+  @Field(() => Int, {
+    description: 'Number of this event. To continue after it, pass it to messageStream as afterSeq.',
+  })
   seq!: number;
 
   @Field(() => String, { description: 'The text to append.' })
   text!: string;
 }
 
-/** More of what the model thinks aloud. */
-@ObjectType({ description: 'More of what the model thinks aloud.' })
+/** Event: text to append to the reasoning. */
+@ObjectType({ description: "New text of the model's reasoning." })
 export class MessageReasoningDelta extends MessageTextDelta {}
 
-/** The reply has ended. */
-@ObjectType({ description: 'The reply has ended, whole or stopped.' })
+/** Event: the reply has ended. */
+@ObjectType({ description: 'The reply is complete or was stopped.' })
 export class MessageCompleted {
-  @Field(() => Int, { description: 'Its place, after the last text.' })
+  @Field(() => Int, { description: 'Number of this event, after the last text.' })
   seq!: number;
 
   @Field(() => Message, { description: 'The reply.' })
   message!: Message;
 }
 
-/** The reply broke off. */
-@ObjectType({ description: 'The reply broke off, and was not charged.' })
+/** Event: the reply has failed. */
+@ObjectType({ description: 'The reply failed and was not charged.' })
 export class MessageFailed extends MessageCompleted {
   @Field(() => String, { description: 'Stable code of the failure, as in `error`.' })
   errorCode!: string;
@@ -216,9 +232,9 @@ export class MessageFailed extends MessageCompleted {
 
 export const MessageStreamEvent = createUnionType({
   name: 'MessageStreamEvent',
-  description: 'What happens to a reply while it is written.',
+  description: 'An event of a reply that is being written.',
   types: () => [MessageTextDelta, MessageReasoningDelta, MessageCompleted, MessageFailed] as const,
-  // The derived ones first: each of them is one of the others too.
+  // Derived classes first, because their objects are instances of the base classes too.
   resolveType: (event) =>
     [MessageReasoningDelta, MessageTextDelta, MessageFailed, MessageCompleted].find(
       (type) => event instanceof type,

@@ -1,4 +1,4 @@
-/** The Playground over the real app, with a data plane that the test plays over a socket. */
+/** Tests the Playground over the real app, with a fake data plane. */
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,18 +10,19 @@ import { readPlaygroundPass } from '@gateway/shared/playground-pass';
 import { digestOf } from '@gateway/shared/secrets';
 import { codesOf, pick, startTestApp } from '../../test/control/app.ts';
 import type { Answer, Browser, TestApp } from '../../test/control/app.ts';
-import { query, sql } from '../sql.ts';
+import { query, sql } from '../database/sql.ts';
 import { hiddenKeyOf, passKeyOf } from './hidden-key.ts';
 
-interface Asked {
+interface DataRequest {
   headers: IncomingMessage['headers'];
   body: { model: string; messages: { role: string; content: unknown }[] };
   response: ServerResponse;
 }
 
-/** Answers each request by the test's own word, in the order of their coming. */
-let asked: Asked[] = [];
-let answer: (request: Asked) => void;
+/** Requests that the fake data plane received, oldest first. */
+let requests: DataRequest[] = [];
+/** Answers each request; set by the tests. */
+let answer: (request: DataRequest) => void;
 let dataPlane: Server;
 let test: TestApp;
 let ann: Browser;
@@ -36,9 +37,10 @@ beforeAll(async () => {
       text += chunk.toString();
     });
     request.on('end', () => {
-      const one = { headers: request.headers, body: JSON.parse(text) as Asked['body'], response };
-      asked.push(one);
-      answer(one);
+      const body = JSON.parse(text) as DataRequest['body'];
+      const received = { headers: request.headers, body, response };
+      requests.push(received);
+      answer(received);
     });
   });
   await new Promise<void>((resolve) => {
@@ -55,8 +57,8 @@ afterAll(async () => {
 });
 
 beforeEach(async () => {
-  asked = [];
-  answer = ({ response }) => whole(response, 'An answer.');
+  requests = [];
+  answer = ({ response }) => sendWhole(response, 'An answer.');
   number += 1;
   ann = await test.user(`ann-${number}@example.com`);
   annId = pick<string>(await ann.send('{ viewer { id } }'), 'viewer', 'id');
@@ -76,13 +78,13 @@ function begin(response: ServerResponse): void {
   response.writeHead(200, { 'content-type': 'text/event-stream', 'x-request-id': `request-${number}` });
 }
 
-function say(response: ServerResponse, content: string): void {
+function sendText(response: ServerResponse, content: string): void {
   response.write(`data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`);
 }
 
-function whole(response: ServerResponse, content: string): void {
+function sendWhole(response: ServerResponse, content: string): void {
   begin(response);
-  for (const word of content.split(/(?<= )/)) say(response, word);
+  for (const word of content.split(/(?<= )/)) sendText(response, word);
   response.end('data: [DONE]\n\n');
 }
 
@@ -144,7 +146,7 @@ async function follow(messageId: string, afterSeq = 0, until = (_event: Event) =
   return events;
 }
 
-const turn = (kind: string, enabled: boolean): Promise<Answer> =>
+const setSwitch = (kind: string, enabled: boolean): Promise<Answer> =>
   call(ann, 'personalSwitchSet', 'PersonalSwitchInput', { kind, enabled });
 
 async function stored(): Promise<{ conversations: number; messages: number }> {
@@ -154,19 +156,19 @@ async function stored(): Promise<{ conversations: number; messages: number }> {
       (select count(*)::int from conversation_message m join conversation c on c.id = m.conversation_id
         where c.user_id = ${annId}) as messages`,
   );
-  if (!row) throw new Error('Nothing counted.');
+  if (!row) throw new Error('The count returned no row.');
   return row;
 }
 
 describe('a message', () => {
-  it('is asked with the hidden key of its user and a pass with source and address', async () => {
+  it('is sent to the data plane with the hidden key of its user and a pass with source and IP', async () => {
     const replyId = await send(await chat(), 'Good day');
     const events = await follow(replyId);
     expect(events.at(-1)).toMatchObject({
       __typename: 'MessageCompleted',
       message: { state: 'COMPLETE', content: 'An answer.' },
     });
-    const [request] = asked;
+    const [request] = requests;
     const key = hiddenKeyOf(annId, test.settings);
     expect(request?.headers.authorization).toBe(`Bearer ${key.secret}`);
     const pass = String(request?.headers['x-gateway-playground-pass']);
@@ -182,7 +184,7 @@ describe('a message', () => {
     });
   });
 
-  it('announces the key as a hidden one of the default group, and no list shows it', async () => {
+  it('publishes the hidden key in the default group to nodes, and no list shows the key', async () => {
     await follow(await send(await chat(), 'Good day'));
     const [row] = await query<{ payload: Record<string, unknown> }>(
       test.orm.em.fork(),
@@ -194,33 +196,33 @@ describe('a message', () => {
     expect(keys.data).toEqual({ viewer: { apiKeys: { totalCount: 0 } } });
   });
 
-  it('says its price, and is sent once however often the call is repeated', async () => {
+  it('returns its price, and is sent once when the mutation is repeated', async () => {
     const input = { conversationId: await chat(), content: 'Good day', idempotencyKey: 'once' };
     const sends = [1, 2, 3].map(() => call(ann, 'messageSend', 'MessageSendInput', input));
     const answers = await Promise.all(sends);
-    const ids = answers.map((one) => pick<string>(one, 'messageSend', 'reply', 'id'));
+    const ids = answers.map((result) => pick<string>(result, 'messageSend', 'reply', 'id'));
     expect(new Set(ids).size).toBe(1);
-    const replayed = answers.filter((one) => pick<boolean>(one, 'messageSend', 'replayed'));
+    const replayed = answers.filter((result) => pick<boolean>(result, 'messageSend', 'replayed'));
     expect(replayed).toHaveLength(2);
     expect(pick(answers[0] as Answer, 'messageSend', 'price')).toBe('0.03');
     await follow(ids[0] ?? '');
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
     const other = await call(ann, 'messageSend', 'MessageSendInput', { ...input, content: 'Another' });
     expect(codesOf(other, 'messageSend')).toEqual(['IDEMPOTENCY_MISMATCH']);
   });
 
-  it('streams while it is written, and a follower who comes back goes on where it was', async () => {
+  it('is streamed while it is written, and a reconnected follower continues where it stopped', async () => {
     answer = ({ response }) => {
       begin(response);
-      say(response, 'One ');
+      sendText(response, 'One ');
     };
     const replyId = await send(await chat(), 'Count');
     const [first] = await follow(replyId, 0, () => true);
     expect(first).toMatchObject({ __typename: 'MessageTextDelta', seq: 1, text: 'One ' });
-    const { response } = asked[0] ?? {};
-    if (!response) throw new Error('Nobody asked.');
-    say(response, 'two ');
-    say(response, 'three.');
+    const { response } = requests[0] ?? {};
+    if (!response) throw new Error('The data plane received no request.');
+    sendText(response, 'two ');
+    sendText(response, 'three.');
     response.end('data: [DONE]\n\n');
     const rest = await follow(replyId, 1);
     expect(
@@ -234,14 +236,14 @@ describe('a message', () => {
     expect(again.at(-1)).toMatchObject({ __typename: 'MessageCompleted', seq: 4 });
   });
 
-  it('is stopped at the data plane too, and keeps what was written', async () => {
+  it('is stopped at the data plane too, and keeps the text so far', async () => {
     answer = ({ response }) => {
       begin(response);
-      say(response, 'Half of');
+      sendText(response, 'Half of');
     };
     const replyId = await send(await chat(), 'Tell');
     await follow(replyId, 0, () => true);
-    const closed = new Promise((resolve) => asked[0]?.response.on('close', resolve));
+    const closed = new Promise((resolve) => requests[0]?.response.on('close', resolve));
     await call(ann, 'messageStop', 'IdInput', { id: replyId });
     await closed;
     expect((await follow(replyId)).at(-1)).toMatchObject({
@@ -251,18 +253,18 @@ describe('a message', () => {
   });
 
   it.each([
-    ['cut', (response: ServerResponse) => response.destroy(), 'UPSTREAM_FAILED'],
-    ['ended without its end', (response: ServerResponse) => response.end(), 'UPSTREAM_FAILED'],
+    ['loses its connection', (response: ServerResponse) => response.destroy(), 'UPSTREAM_FAILED'],
+    ['ends without [DONE]', (response: ServerResponse) => response.end(), 'UPSTREAM_FAILED'],
     [
-      'broken off in words',
+      'ends with an error event',
       (response: ServerResponse) =>
         response.end('data: {"error":{"code":"upstream_failed","message":"It broke."}}\n\n'),
       'UPSTREAM_FAILED',
     ],
-  ])('that is %s has failed', async (_how, end, code) => {
+  ])('fails if its stream %s', async (_how, end, code) => {
     answer = ({ response }) => {
       begin(response);
-      say(response, 'Half');
+      sendText(response, 'Half');
       setTimeout(() => end(response), 50);
     };
     const events = await follow(await send(await chat(), 'Tell'));
@@ -275,7 +277,7 @@ describe('a message', () => {
     });
   });
 
-  it('without money fails with a reason, for good', async () => {
+  it('fails with INSUFFICIENT_BALANCE and is not retryable if the wallet is empty', async () => {
     answer = ({ response }) => {
       response.writeHead(402, { 'content-type': 'application/json' });
       response.end('{"error":{"code":"insufficient_quota","message":"Top up the wallet."}}');
@@ -288,9 +290,9 @@ describe('a message', () => {
     });
   });
 
-  it('waits for nodes that do not know the key yet', async () => {
+  it('is sent again while the node does not know the key yet', async () => {
     answer = ({ response }) => {
-      if (asked.length > 2) return whole(response, 'Now.');
+      if (requests.length > 2) return sendWhole(response, 'Now.');
       response.writeHead(401).end('{}');
     };
     expect((await follow(await send(await chat(), 'Tell'))).at(-1)).toMatchObject({
@@ -298,20 +300,20 @@ describe('a message', () => {
     });
   });
 
-  it('goes with pictures to models that see, and to no others', async () => {
+  it('is sent with pictures only to models that accept images', async () => {
     const attachments = [{ mimeType: 'image/png', dataBase64: 'iVBORw0KGgo=' }];
     const blind = { conversationId: await chat(), content: 'Look', attachments, idempotencyKey: 'blind' };
     expect(codesOf(await call(ann, 'messageSend', 'MessageSendInput', blind), 'messageSend')).toEqual([
       'MODEL_UNAVAILABLE',
     ]);
     await follow(await send(await chat({ modelName: 'balanced' }), 'Look', { attachments }));
-    expect(asked[0]?.body.messages[0]?.content).toEqual([
+    expect(requests[0]?.body.messages[0]?.content).toEqual([
       { type: 'text', text: 'Look' },
       { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } },
     ]);
   });
 
-  it('is refused when it is empty, too long, or to no such chat or model', async () => {
+  it('is refused if it is empty or malformed, or names an unknown chat or model', async () => {
     const id = await chat();
     const code = async (input: object): Promise<string[]> =>
       codesOf(
@@ -328,12 +330,12 @@ describe('a message', () => {
     expect(await code({ modelName: 'nope' })).toEqual(['MODEL_UNAVAILABLE']);
     expect(await code({ conversationId: 'con_01ARZ3NDEKTSV4RRFFQ69G5FAV' })).toEqual(['NOT_FOUND']);
     expect(await code({ attachments: [{ mimeType: 'text/html', dataBase64: 'AAAA' }] })).toEqual(['INVALID']);
-    expect(asked).toHaveLength(0);
+    expect(requests).toHaveLength(0);
   });
 });
 
-describe('storing', () => {
-  it('is off at first: nothing is written, and what came before comes from the client', async () => {
+describe('the storing of chats', () => {
+  it('is off by default: nothing is stored, and the client sends the earlier messages', async () => {
     const id = await chat();
     await follow(await send(id, 'Good day'));
     await follow(
@@ -344,7 +346,7 @@ describe('storing', () => {
         ],
       }),
     );
-    expect(asked[1]?.body.messages.map((message) => message.content)).toEqual([
+    expect(requests[1]?.body.messages.map((message) => message.content)).toEqual([
       'Good day',
       'An answer.',
       'And now?',
@@ -352,34 +354,34 @@ describe('storing', () => {
     expect(await stored()).toEqual({ conversations: 0, messages: 0 });
   });
 
-  it('begins with one switch and ends with the last, from the next message on', async () => {
-    const on = await turn('WORKING_ON', true);
+  it('starts with the first switch and ends with the last, from the next message', async () => {
+    const on = await setSwitch('WORKING_ON', true);
     expect(pick(on, 'personalSwitchSet', 'personalIntelligence')).toMatchObject({ storing: true });
     const id = await chat();
     await follow(await send(id, 'Keep this'));
     await follow(await send(id, 'And this'));
-    expect(asked[1]?.body.messages.map((message) => message.content)).toEqual([
+    expect(requests[1]?.body.messages.map((message) => message.content)).toEqual([
       'Keep this',
       'An answer.',
       'And this',
     ]);
     expect(await stored()).toEqual({ conversations: 1, messages: 4 });
-    await turn('WORKING_ON', false);
+    await setSwitch('WORKING_ON', false);
     await follow(await send(id, 'Not this'));
     await follow(await send(await chat(), 'Nor this'));
     expect(await stored()).toEqual({ conversations: 1, messages: 4 });
   });
 
-  it('leaves out temporary chats, and chats that began unstored', async () => {
+  it('excludes temporary chats, and chats with messages that were not stored', async () => {
     const early = await chat();
     await follow(await send(early, 'Before'));
-    await turn('WORKING_ON', true);
+    await setSwitch('WORKING_ON', true);
     await follow(await send(early, 'After'));
     await follow(await send(await chat({ temporary: true }), 'Whisper'));
     expect(await stored()).toEqual({ conversations: 0, messages: 0 });
   });
 
-  it('is refused by the database itself while all switches are off', async () => {
+  it('is refused by the database while all switches are off', async () => {
     const em = test.orm.em.fork();
     await query(em, sql`insert into conversation values ('con_x', ${annId}, '', 'budget', now(), now())`);
     await expect(
@@ -391,8 +393,8 @@ describe('storing', () => {
     ).rejects.toThrow('nothing is stored');
   });
 
-  it('finds, renames, repeats and deletes, and what is deleted is gone with its running reply', async () => {
-    await turn('PREFERENCE_PROFILE', true);
+  it('lets users search, rename, regenerate and delete, also while a reply is written', async () => {
+    await setSwitch('PREFERENCE_PROFILE', true);
     const id = await chat();
     const replyId = await send(id, 'A quartz question');
     await follow(replyId);
@@ -416,21 +418,21 @@ describe('storing', () => {
     const again = { messageId: replyId, modelName: 'swift', idempotencyKey: 'again' };
     const repeated = await call(ann, 'messageRegenerate', 'MessageRegenerateInput', again);
     await follow(pick<string>(repeated, 'messageRegenerate', 'reply', 'id'));
-    expect(asked[1]?.body).toMatchObject({
+    expect(requests[1]?.body).toMatchObject({
       model: 'swift',
       messages: [{ role: 'user', content: 'A quartz question' }],
     });
     expect(await stored()).toEqual({ conversations: 1, messages: 3 });
     answer = ({ response }) => {
       begin(response);
-      say(response, 'Long');
+      sendText(response, 'Long');
     };
     const running = await send(id, 'More');
     await follow(running, 0, () => true);
     const gone = await call(ann, 'conversationDelete', 'ConversationDeleteInput', { id });
     expect(pick(gone, 'conversationDelete', 'personalIntelligence')).toEqual({ storedConversationCount: 0 });
     expect(await stored()).toEqual({ conversations: 0, messages: 0 });
-    await expect(follow(running)).rejects.toThrow('no such reply');
+    await expect(follow(running)).rejects.toThrow('Unknown reply');
     const [left] = await query<{ count: number }>(
       test.orm.em.fork(),
       sql`select count(*)::int as count from conversation_message where id = ${running}`,
@@ -438,8 +440,8 @@ describe('storing', () => {
     expect(left?.count).toBe(0);
   });
 
-  it('deletes all only after the word', async () => {
-    await turn('WORKING_ON', true);
+  it('deletes all chats only after the word DELETE', async () => {
+    await setSwitch('WORKING_ON', true);
     await follow(await send(await chat(), 'One'));
     await follow(await send(await chat(), 'Two'));
     const all = (confirm: string): Promise<Answer> =>
@@ -450,9 +452,9 @@ describe('storing', () => {
   });
 });
 
-describe('chats of somebody else', () => {
-  it('are answered like chats that do not exist, to administrators too', async () => {
-    await turn('WORKING_ON', true);
+describe('chats of another user', () => {
+  it('get the same errors as chats that do not exist, also for administrators', async () => {
+    await setSwitch('WORKING_ON', true);
     const id = await chat();
     const replyId = await send(id, 'Private');
     await follow(replyId);

@@ -1,57 +1,66 @@
-/** What may be sent from the Playground, and the request that becomes of it. */
-import { UserFailure } from '../errors.ts';
+/** Validates what users send from the Playground, and builds the chat-completions request. */
+import { UserFailure } from '../graphql/errors.ts';
 import type { Attachment, MessageRole } from './conversation.entity.ts';
-import type { MessageView } from './live-reply.ts';
+import type { MessageView } from './running-reply.ts';
 
 const CONTENT_CHARACTERS_MAX = 200_000;
-const HISTORY_TURNS_MAX = 400;
+const HISTORY_MESSAGES_MAX = 400;
 const HISTORY_CHARACTERS_MAX = 1_000_000;
 const ATTACHMENTS_MAX = 4;
 const ATTACHMENT_CHARACTERS_MAX = 1_400_000;
 const PICTURE_TYPES: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/webp', 'image/gif']);
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** One message of what came before. */
-export interface Turn {
+/** A message of a prompt. */
+export interface PromptMessage {
   role: MessageRole;
   content: string;
   attachments?: Attachment[] | null;
 }
 
-/** Throws INVALID unless there is something to send, and not too much. */
+/** Throws REQUIRED for an empty message, LIMIT_REACHED for a too long one, INVALID for NUL characters. */
 export function checkContent(content: string, hasAttachments: boolean): void {
   if (!content.trim() && !hasAttachments)
     throw new UserFailure('REQUIRED', 'Write a message first.', 'content');
   if (content.length > CONTENT_CHARACTERS_MAX)
-    throw new UserFailure('LIMIT_REACHED', `At most ${CONTENT_CHARACTERS_MAX} characters.`, 'content');
-  if (content.includes('\0')) throw new UserFailure('INVALID', 'Remove the NUL characters.', 'content');
+    throw new UserFailure(
+      'LIMIT_REACHED',
+      `Shorten the message to ${CONTENT_CHARACTERS_MAX} characters.`,
+      'content',
+    );
+  if (content.includes('\0'))
+    throw new UserFailure('INVALID', 'Remove the NUL characters from the message.', 'content');
 }
 
-/** Throws INVALID or LIMIT_REACHED unless these are a few pictures of a usual kind. */
+/** The pictures. Throws LIMIT_REACHED if they are too many or too large, INVALID for other formats. */
 export function checkAttachments(attachments: readonly Attachment[]): Attachment[] {
   if (attachments.length > ATTACHMENTS_MAX)
-    throw new UserFailure('LIMIT_REACHED', `At most ${ATTACHMENTS_MAX} pictures.`, 'attachments');
+    throw new UserFailure('LIMIT_REACHED', `Attach at most ${ATTACHMENTS_MAX} pictures.`, 'attachments');
   return attachments.map(({ mimeType, dataBase64 }) => {
     if (!PICTURE_TYPES.has(mimeType))
-      throw new UserFailure('INVALID', 'Only PNG, JPEG, WebP and GIF pictures.', 'attachments');
+      throw new UserFailure('INVALID', 'Attach only PNG, JPEG, WebP or GIF pictures.', 'attachments');
     if (dataBase64.length > ATTACHMENT_CHARACTERS_MAX)
-      throw new UserFailure('LIMIT_REACHED', 'A picture has at most 1 MB.', 'attachments');
+      throw new UserFailure(
+        'LIMIT_REACHED',
+        'A picture is larger than 1 MB. Attach a smaller one.',
+        'attachments',
+      );
     if (!BASE64.test(dataBase64))
-      throw new UserFailure('INVALID', 'A picture is not in base64.', 'attachments');
+      throw new UserFailure('INVALID', 'A picture is not valid base64. Attach it again.', 'attachments');
     return { mimeType, dataBase64 };
   });
 }
 
-/** Throws LIMIT_REACHED or INVALID unless this may go along. */
-export function checkHistory(history: readonly Turn[]): Turn[] {
-  const characters = history.reduce((sum, turn) => sum + turn.content.length, 0);
-  if (history.length > HISTORY_TURNS_MAX || characters > HISTORY_CHARACTERS_MAX)
+/** The earlier messages of an unstored chat. Throws LIMIT_REACHED if they are too long, INVALID. */
+export function checkHistory(history: readonly PromptMessage[]): PromptMessage[] {
+  const characters = history.reduce((sum, message) => sum + message.content.length, 0);
+  if (history.length > HISTORY_MESSAGES_MAX || characters > HISTORY_CHARACTERS_MAX)
     throw new UserFailure('LIMIT_REACHED', 'This chat is too long. Start a new one.', 'history');
-  return history.map((turn) => ({ ...turn, attachments: checkAttachments(turn.attachments ?? []) }));
+  return history.map((message) => ({ ...message, attachments: checkAttachments(message.attachments ?? []) }));
 }
 
-/** The messages from the beginning to this one along its branch, without what failed. */
-export function pathTo(messages: readonly MessageView[], id: string | null): Turn[] {
+/** The messages of the branch from the first one to `id`, without replies that have no text. */
+export function pathTo(messages: readonly MessageView[], id: string | null): PromptMessage[] {
   const byId = new Map(messages.map((message) => [message.id, message]));
   const path: MessageView[] = [];
   for (let at = id === null ? undefined : byId.get(id); at; at = byId.get(at.parentId ?? ''))
@@ -59,12 +68,12 @@ export function pathTo(messages: readonly MessageView[], id: string | null): Tur
   return path.filter((message) => message.role === 'USER' || message.content !== '');
 }
 
-/** The body of a chat-completions request. */
-export function requestBody(model: string, turns: readonly Turn[]): string {
-  return JSON.stringify({ model, stream: true, messages: turns.map(toMessage) });
+/** Body of the chat-completions request as JSON. */
+export function requestBody(model: string, prompt: readonly PromptMessage[]): string {
+  return JSON.stringify({ model, stream: true, messages: prompt.map(toMessage) });
 }
 
-function toMessage({ role, content, attachments }: Turn) {
+function toMessage({ role, content, attachments }: PromptMessage) {
   const pictures = attachments ?? [];
   if (role === 'ASSISTANT' || pictures.length === 0) return { role: role.toLowerCase(), content };
   const parts = pictures.map(({ mimeType, dataBase64 }) => ({

@@ -1,18 +1,19 @@
-/** How much of chats is stored, over the real app and database, with a data plane that answers at once. */
+/** Tests the storage limits of chats over the real app and database, with a fake data plane. */
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { codesOf, pick, startTestApp } from '../../test/control/app.ts';
 import type { Answer, Browser, TestApp } from '../../test/control/app.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
 
 const ERRORS = 'userErrors { code message }';
 const MB = 1_000_000;
 const REPLY = 'Grüße.';
 
 let dataPlane: Server;
-let asked = 0;
+/** Number of requests to the data plane. */
+let requests = 0;
 let test: TestApp;
 let ann: Browser;
 let annId: string;
@@ -20,9 +21,9 @@ let number = 0;
 
 beforeAll(async () => {
   dataPlane = createServer((request, response) => {
-    asked += 1;
+    requests += 1;
     request.resume();
-    response.writeHead(200, { 'content-type': 'text/event-stream', 'x-request-id': `request-${asked}` });
+    response.writeHead(200, { 'content-type': 'text/event-stream', 'x-request-id': `request-${requests}` });
     response.write(`data: ${JSON.stringify({ choices: [{ delta: { content: REPLY } }] })}\n\n`);
     response.end('data: [DONE]\n\n');
   });
@@ -44,7 +45,7 @@ beforeEach(async () => {
   ann = await test.user(`ann-${number}@example.com`);
   annId = pick<string>(await ann.send('{ viewer { id } }'), 'viewer', 'id');
   await ann.send(`mutation { personalSwitchSet(input: { kind: WORKING_ON, enabled: true }) { ${ERRORS} } }`);
-  asked = 0;
+  requests = 0;
 });
 
 const em = () => test.orm.em.fork();
@@ -66,7 +67,7 @@ function send(conversationId: string, content: string, more: object = {}): Promi
   );
 }
 
-/** Chats that are stored besides, of so many bytes each. */
+/** Stores this many other chats of this size each. */
 const fill = (count: number, bytes = 0) =>
   query(
     em(),
@@ -75,7 +76,7 @@ const fill = (count: number, bytes = 0) =>
       from generate_series(1, ${count}::integer) n`,
   );
 
-/** Messages that stand in a stored chat besides. */
+/** Adds this many messages to a stored chat. */
 const lengthen = (conversationId: string, count: number) =>
   query(
     em(),
@@ -96,18 +97,18 @@ const used = async () =>
     ...['viewer', 'personalIntelligence', 'storageUsed'],
   );
 
-describe('the room for stored chats', () => {
-  it('holds 1,000 chats: the next one is refused unasked and unpaid, until one is deleted', async () => {
+describe('the storage of a user', () => {
+  it('holds 1,000 chats, and the next one is refused without a request until one is deleted', async () => {
     await fill(999);
     expect(codesOf(await send(await chat(), 'The last'), 'messageSend')).toEqual([]);
     const id = await chat();
-    expect(asked).toBe(1);
+    expect(requests).toBe(1);
     const refused = await send(id, 'One more');
     expect(codesOf(refused, 'messageSend')).toEqual(['STORAGE_FULL']);
     expect(pick<{ message: string }[]>(refused, 'messageSend', 'userErrors')[0]?.message).toBe(
-      'At most 1000 chats and 500 MB are stored. Delete chats, or begin a temporary one.',
+      'At most 1000 chats and 500 MB are stored. Delete some chats, or use a temporary chat.',
     );
-    expect([asked, await storedCount(), await used()]).toEqual([1, 1_000, 1]);
+    expect([requests, await storedCount(), await used()]).toEqual([1, 1_000, 1]);
     const gone = (await queryOne<{ id: string }>(
       em(),
       sql`select id from conversation where user_id = ${annId} and title = 'filled' limit 1`,
@@ -120,7 +121,7 @@ describe('the room for stored chats', () => {
     expect(await storedCount()).toBe(1_000);
   });
 
-  it('is no matter for chats that are stored already, nor for what is not stored', async () => {
+  it('does not limit chats that are stored already, nor chats that are not stored', async () => {
     const id = await chat();
     await send(id, 'Early');
     await fill(999);
@@ -130,19 +131,19 @@ describe('the room for stored chats', () => {
       `mutation { personalSwitchSet(input: { kind: WORKING_ON, enabled: false }) { ${ERRORS} } }`,
     );
     expect(codesOf(await send(await chat(), 'Unstored'), 'messageSend')).toEqual([]);
-    expect([asked, await storedCount()]).toEqual([4, 1_000]);
+    expect([requests, await storedCount()]).toEqual([4, 1_000]);
   });
 
-  it('is given to one of many chats that begin at the same time', async () => {
+  it('takes one of several chats that start at the same moment if it has room for one', async () => {
     await fill(999);
     const ids = [await chat(), await chat(), await chat()];
     const answers = await Promise.all(ids.map((id) => send(id, 'First')));
     const codes = answers.flatMap((answer) => codesOf(answer, 'messageSend'));
     expect(codes).toEqual(['STORAGE_FULL', 'STORAGE_FULL']);
-    expect([asked, await storedCount()]).toEqual([1, 1_000]);
+    expect([requests, await storedCount()]).toEqual([1, 1_000]);
   });
 
-  it('is told while it lasts, by number or by size, whichever is more', async () => {
+  it('reports its used share, of the number or of the size, whichever is larger', async () => {
     expect(await used()).toBe(0);
     await fill(100, MB);
     expect(await used()).toBeCloseTo(0.2);
@@ -159,7 +160,7 @@ describe('the room for stored chats', () => {
 });
 
 describe('a stored chat', () => {
-  it('holds 500 messages: the next one is refused, and a new chat is open', async () => {
+  it('holds 500 messages, and the next one is refused but accepted in a new chat', async () => {
     const id = await chat();
     await send(id, 'Begun');
     await lengthen(id, 496);
@@ -167,13 +168,13 @@ describe('a stored chat', () => {
     const refused = await send(id, 'One more');
     expect(codesOf(refused, 'messageSend')).toEqual(['CONVERSATION_FULL']);
     expect(pick<{ message: string }[]>(refused, 'messageSend', 'userErrors')[0]?.message).toBe(
-      'A chat holds 500 messages and 20 MB. Go on in a new one.',
+      'A chat holds at most 500 messages and 20 MB. Start a new chat.',
     );
     expect(codesOf(await send(await chat(), 'One more'), 'messageSend')).toEqual([]);
-    expect(asked).toBe(3);
+    expect(requests).toBe(3);
   });
 
-  it('counts what its questions, pictures and replies take, and is full at 20 MB', async () => {
+  it('counts the size of its questions, pictures and replies, and is full at 20 MB', async () => {
     const id = await chat();
     const dataBase64 = 'iVBORw0KGgo=';
     const question = 'Schöne Bücher?';

@@ -1,14 +1,14 @@
-/** Notices about the end of a pool: one row for each pool, period and notice, so that none is given twice. */
+/** Notices about the end of a pool, each at most once per period: a row, and a mail to the owner. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { UserSchema } from '../accounts/account.entity.ts';
 import { enqueueMail } from '../mail/mail.service.ts';
-import { queryOne, sql } from '../sql.ts';
+import { queryOne, sql } from '../database/sql.ts';
 import { noticeMail } from './notice.texts.ts';
 import type { Notice } from './notice.texts.ts';
 import type { PoolRow } from './pool.entity.ts';
 import { DAY_MS } from './quote.rules.ts';
 
-/** The notices before the end, the latest first, and how long before it each is due, in ms. */
+/** The notices before the end, latest first, with the time before the end at which each is due, in ms. */
 const BEFORE_END: readonly [Notice, number][] = [
   ['HOURS_24', DAY_MS],
   ['DAYS_3', 3 * DAY_MS],
@@ -16,8 +16,8 @@ const BEFORE_END: readonly [Notice, number][] = [
 ];
 
 /**
- * The notice that is due now, or null. Only the most pressing one: whoever was not told in time is not told
- * everything at once.
+ * The notice that is due now, or null. If several are due, only the latest, so that a delayed job does not
+ * send all of them at once.
  */
 export function dueNotice(endsAt: Date, now: Date): Notice | null {
   const left = endsAt.getTime() - now.getTime();
@@ -26,26 +26,26 @@ export function dueNotice(endsAt: Date, now: Date): Notice | null {
 }
 
 /**
- * Gives the notice in the caller's transaction, unless it was given for this period: a row, and a mail where
- * mail is sent here and the owner wants it. Returns whether it was given now.
+ * Records the notice in the caller's transaction unless it was recorded for this period, and queues its mail
+ * if this installation sends mail, the owner wants it and is active. Returns whether the notice is new.
  */
-export async function giveNotice(
+export async function recordNotice(
   em: EntityManager,
   pool: PoolRow,
   { notice, detail }: { notice: Notice; detail: string | null },
 ): Promise<boolean> {
-  const given = await queryOne(
+  const recorded = await queryOne(
     em,
     sql`insert into pool_notices (pool_id, period_id, notice, detail)
       select pool_id, id, ${notice}, ${detail} from pool_periods
       where pool_id = ${pool.id} order by number desc limit 1
     on conflict do nothing returning notice`,
   );
-  if (!given) return false;
+  if (!recorded) return false;
   const owner = await em.findOneOrFail(UserSchema, { id: pool.ownerId });
   const outlet = await queryOne<{ console_url: string }>(em, sql`select console_url from mail_outlet`);
   if (!outlet || !owner.notifyPoolExpiry || owner.state !== 'ACTIVE') return true;
-  const words = noticeMail(notice, owner.locale, {
+  const mail = noticeMail(notice, owner.locale, {
     pool: pool.subdomain,
     endsAt: pool.endsAt,
     timeZone: owner.timeZone,
@@ -53,6 +53,6 @@ export async function giveNotice(
     detail,
     link: `${outlet.console_url}/pools/${pool.id}`,
   });
-  await enqueueMail(em, { to: owner.email, ...words });
+  await enqueueMail(em, { to: owner.email, ...mail });
   return true;
 }

@@ -1,33 +1,26 @@
-/** The mails about pools, through the outbox, to a real mail server. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { openPost } from '../../test/control/post.ts';
-import type { TestPost } from '../../test/control/post.ts';
+/** Tests of the mails about pools, delivered through the outbox to a real SMTP server. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { useMailServer } from '../../test/control/mail-server.ts';
 import { BASE, freshName, openMarket } from '../../test/pools-fixture.ts';
 import type { Market } from '../../test/pools-fixture.ts';
-import { query, queryOne, sql } from '../sql.ts';
-import { watchPools } from './pool.jobs.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
+import { runPoolJobs } from './pool.jobs.ts';
 import type { Buyer } from './purchase.service.ts';
 
 let market: Market;
-let post: TestPost;
 beforeAll(async () => {
   market = await openMarket();
-  post = await openPost(market.orm);
 });
-afterAll(async () => {
-  await market.close();
-  await post.mailbox.close();
-});
-beforeEach(() => post.announce());
-afterEach(async () => {
-  post.mailbox.mails.length = 0;
-  await query(market.em(), sql`update pools set ends_at = now() + interval '20 days', auto_renew = false`);
-});
+afterAll(() => market.close());
+const { mails, subjects, deliver, disable } = useMailServer(() => market.orm);
+afterEach(() =>
+  query(market.em(), sql`update pools set ends_at = now() + interval '20 days', auto_renew = false`),
+);
 
-/** One round of the jobs and of the post. */
-async function round(): Promise<void> {
-  await watchPools(market.em());
-  await post.deliver();
+/** Runs the jobs of pools once, then delivers the mails. */
+async function runJobs(): Promise<void> {
+  await runPoolJobs(market.em());
+  await deliver();
 }
 
 async function poolOf(
@@ -44,23 +37,23 @@ async function poolOf(
 }
 
 describe('the mail of a notice', () => {
-  it('goes to the owner once, names the pool and leads to its page', async () => {
+  it('is sent to the owner once, with the name of the pool and a link to its page', async () => {
     const { id, subdomain, email } = await poolOf(await market.buyer(BASE), '6 days');
-    await round();
-    await round();
-    expect(post.mailbox.mails).toMatchObject([{ to: email, subject: `Pool ${subdomain} ends in a week` }]);
-    expect(post.mailbox.mails[0]?.text).toMatch(/^It serves requests until .+\.$/m);
-    expect(post.mailbox.mails[0]?.text).toContain(`https://console.example/pools/${id}`);
+    await runJobs();
+    await runJobs();
+    expect(mails()).toMatchObject([{ to: email, subject: `Pool ${subdomain} ends in a week` }]);
+    expect(mails()[0]?.text).toMatch(/^It serves requests until .+\.$/m);
+    expect(mails()[0]?.text).toContain(`https://console.example/pools/${id}`);
   });
 
-  it('is one for each step towards the end, also when jobs of two processes meet', async () => {
+  it('is sent once for each step towards the end, although two processes run the job', async () => {
     const { id, subdomain } = await poolOf(await market.buyer(BASE), '6 days');
     for (const endIn of ['6 days', '2 days', '3 hours', '-1 minute']) {
       await market.endIn(id, endIn);
-      await watchPools(market.em());
-      await Promise.all([round(), watchPools(market.em())]);
+      await runPoolJobs(market.em());
+      await Promise.all([runJobs(), runPoolJobs(market.em())]);
     }
-    expect(post.mailbox.mails.map(({ subject }) => subject)).toEqual([
+    expect(subjects()).toEqual([
       `Pool ${subdomain} ends in a week`,
       `Pool ${subdomain} ends in three days`,
       `Pool ${subdomain} ends within a day`,
@@ -68,37 +61,37 @@ describe('the mail of a notice', () => {
     ]);
   });
 
-  it('says why an automatic renewal failed, and what is missing', async () => {
+  it('says why an automatic renewal failed, and which amount is missing', async () => {
     const { id, subdomain } = await poolOf(await market.buyer(BASE), '23 hours');
     await query(market.em(), sql`update pools set auto_renew = true where id = ${id}`);
-    await round();
+    await runJobs();
     const wanted = `Pool ${subdomain} could not be renewed yet`;
-    const failed = post.mailbox.mails.find(({ subject }) => subject === wanted);
+    const failed = mails().find(({ subject }) => subject === wanted);
     expect(failed?.text).toContain('The wallet lacks $99');
   });
 
-  it('is written in the language and the time of its owner', async () => {
+  it('is written in the language and time zone of the owner', async () => {
     const buyer = await market.buyer(BASE);
     await query(
       market.em(),
       sql`update users set locale = 'zh-CN', time_zone = 'Asia/Shanghai' where id = ${buyer.userId}`,
     );
     const { subdomain } = await poolOf(buyer, '-1 minute');
-    await round();
-    expect(post.mailbox.mails).toMatchObject([{ subject: `专属池 ${subdomain} 已到期` }]);
-    expect(post.mailbox.mails[0]?.text).toContain('子域名和密钥将保留 14 天');
+    await runJobs();
+    expect(mails()).toMatchObject([{ subject: `专属池 ${subdomain} 已到期` }]);
+    expect(mails()[0]?.text).toContain('子域名和密钥将保留 14 天');
   });
 
-  it('is not sent to owners who do not want it, who are suspended, or where no mail is sent', async () => {
+  it('is not sent to owners who opted out or are suspended, nor while mail is disabled', async () => {
     const [quiet, suspended] = [await market.buyer(BASE), await market.buyer(BASE)];
     const pools = [await poolOf(quiet, '6 days'), await poolOf(suspended, '6 days')];
     await query(market.em(), sql`update users set notify_pool_expiry = false where id = ${quiet.userId}`);
     await query(market.em(), sql`update users set state = 'SUSPENDED' where id = ${suspended.userId}`);
-    await round();
-    await post.renounce();
+    await runJobs();
+    await disable();
     pools.push(await poolOf(await market.buyer(BASE), '6 days'));
-    await round();
-    expect(post.mailbox.mails).toEqual([]);
+    await runJobs();
+    expect(mails()).toEqual([]);
     const given = await query(
       market.em(),
       sql`select from pool_notices where pool_id = any(${pools.map(({ id }) => id)}::text[])`,
@@ -107,11 +100,11 @@ describe('the mail of a notice', () => {
   });
 });
 
-describe('the opening of the storefront', () => {
-  const wishes = () => query(market.em(), sql`select from users where notify_storefront`);
-  const turn = (state: string) => query(market.em(), sql`update storefront set state = ${state}`);
+describe('the mail about the reopened storefront', () => {
+  const subscribers = () => query(market.em(), sql`select from users where notify_storefront`);
+  const setState = (state: string) => query(market.em(), sql`update storefront set state = ${state}`);
 
-  it('is told once to each who waits for it and may sign in; before that the wish stays', async () => {
+  it('is sent once to each active subscriber, and only while the storefront is open', async () => {
     const [eager, suspended] = [await market.buyer(BASE), await market.buyer(BASE)];
     await market.buyer(BASE);
     await query(
@@ -120,23 +113,23 @@ describe('the opening of the storefront', () => {
         state = case when id = ${suspended.userId} then 'SUSPENDED' else state end
       where id = any(${[eager.userId, suspended.userId]}::text[])`,
     );
-    await turn('CLOSED');
-    await round();
-    expect(post.mailbox.mails).toEqual([]);
-    expect(await wishes()).toHaveLength(2);
-    await turn('OPEN');
-    await Promise.all([round(), watchPools(market.em())]);
-    await round();
-    expect(post.mailbox.mails).toMatchObject([{ subject: '专属池重新开售' }]);
-    expect(post.mailbox.mails[0]?.text).toContain('https://console.example/pools');
-    expect(await wishes()).toHaveLength(1);
+    await setState('CLOSED');
+    await runJobs();
+    expect(mails()).toEqual([]);
+    expect(await subscribers()).toHaveLength(2);
+    await setState('OPEN');
+    await Promise.all([runJobs(), runPoolJobs(market.em())]);
+    await runJobs();
+    expect(mails()).toMatchObject([{ subject: '专属池重新开售' }]);
+    expect(mails()[0]?.text).toContain('https://console.example/pools');
+    expect(await subscribers()).toHaveLength(1);
   });
 
-  it('keeps the wish where no mail is sent', async () => {
+  it('keeps its subscribers while mail is disabled', async () => {
     const { userId } = await market.buyer(BASE);
     await query(market.em(), sql`update users set notify_storefront = id = ${userId}`);
-    await post.renounce();
-    await round();
-    expect(await wishes()).toHaveLength(1);
+    await disable();
+    await runJobs();
+    expect(await subscribers()).toHaveLength(1);
   });
 });

@@ -1,33 +1,39 @@
-/** Paying for a period from cash alone, recalled from nodes where they hold it, and the gift for it. */
+/** Pays for a period of a pool from cash, recalling leases if needed, and credits the period's gift. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { formatDollars } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
-import type { Actor } from '../context.ts';
-import { UserFailure } from '../errors.ts';
-import { queryOne, sql } from '../sql.ts';
+import type { Actor } from '../graphql/context.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { queryOne, sql } from '../database/sql.ts';
 import { recallLeases } from '../wallet/lease.recall.ts';
 import { GIFTS, lockAccounts, revenueAccount, walletAccount } from '../wallet/ledger.ts';
 import type { Bucket } from '../wallet/ledger.ts';
 import { creditGift, payFromCash } from '../wallet/movements.ts';
 
-/** How long a purchase waits for recalled leases, in ms: nodes keep what requests are spending. */
+/** How long to wait for recalled leases, in ms. Nodes keep a lease while its requests run. */
 const RECALL_WAIT_MS = 5_000;
 const RECALL_POLL_MS = 100;
 
+/** The payment of a period; amounts are in micro-USD. */
 export interface PeriodPayment {
   walletId: string;
+  /** Price of the period, paid from cash. */
   total: Micros;
+  /** Gift credit that comes with the period. */
   gift: Micros;
   kind: 'POOL_PURCHASE' | 'POOL_RENEWAL';
   poolId: string;
-  /** The number of the period: what is paid and given for it stands in the ledger once for all time. */
+  /**
+   * Number of the period within its pool. It is part of the ledger references, so that no period is paid
+   * twice.
+   */
   number: number;
   actor: Actor;
   description: string;
 }
 
-/** The ledger references under which a period was paid, and its gift given. */
+/** Ledger references of a period's payment and gift. */
 export function referencesOf({ poolId, number }: Pick<PeriodPayment, 'poolId' | 'number'>): {
   paid: string;
   gift: string;
@@ -35,23 +41,24 @@ export function referencesOf({ poolId, number }: Pick<PeriodPayment, 'poolId' | 
   return { paid: `pool:${poolId}:${number}:paid`, gift: `pool:${poolId}:${number}:gift` };
 }
 
-/** The ledger references under which a cancelled pool's gift was taken back, and cash given back. */
+/** Ledger references of the gift debited and the cash refunded when a pool is cancelled. */
 export function refundReferences(poolId: string): [gift: string, cash: string] {
   return [`pool:${poolId}:cancelled:gift`, `pool:${poolId}:cancelled:cash`];
 }
 
 /**
- * Takes the price from cash and gives the gift, in the caller's transaction. Throws WALLET_FROZEN, and
- * INSUFFICIENT_BALANCE beyond the cash that no node holds.
+ * Debits the price from cash and credits the gift, in the caller's transaction. Throws WALLET_FROZEN, and
+ * INSUFFICIENT_BALANCE if the price exceeds the cash not in leases.
  */
 export async function payForPeriod(em: EntityManager, payment: PeriodPayment): Promise<void> {
   const { walletId, total, gift, kind, actor, description } = payment;
   const cash = walletAccount(walletId, 'CASH');
   const accounts = [cash, walletAccount(walletId, 'GIFT'), revenueAccount(walletId), GIFTS];
   const free = (await lockAccounts(em, accounts)).get(cash) ?? 0n;
-  // A clawback freezes the wallet under the lock on its cash, so that this cannot be overtaken by one.
+  // A clawback freezes the wallet while it holds the lock on its cash, so the wallet cannot be frozen after
+  // this check.
   await refuseFrozen(em, walletId);
-  if (free < total) throw shortOf(total - free);
+  if (free < total) throw shortfallFailure(total - free);
   const references = referencesOf(payment);
   if (total > 0n) {
     const paid = { walletId, amount: total, kind, reference: references.paid, actor, description };
@@ -72,10 +79,10 @@ export async function payForPeriod(em: EntityManager, payment: PeriodPayment): P
 }
 
 /**
- * Runs `attempt`, a transaction of its own. Where it fails because nodes hold the cash, their leases are
- * recalled and it is tried again, until the cash is there or five seconds have passed.
+ * Runs `attempt`, which is a transaction of its own. If it throws INSUFFICIENT_BALANCE while leases hold the
+ * missing cash, recalls the leases and tries again for up to five seconds.
  */
-export async function recallingCash<T>(
+export async function withRecalledCash<T>(
   em: EntityManager,
   need: { walletId: string; amount: Micros },
   attempt: () => Promise<T>,
@@ -95,7 +102,10 @@ export async function recallingCash<T>(
   }
 }
 
-/** Calls back what nodes hold of the bucket until so much is free, or nothing more is held, or time is up. */
+/**
+ * Recalls leases until the amount is free in the bucket, no lease holds any of it, or five seconds have
+ * passed.
+ */
 export async function recallUntilFree(
   em: EntityManager,
   walletId: string,
@@ -110,7 +120,7 @@ export async function recallUntilFree(
   }
 }
 
-/** What a wallet has of a bucket: free, and in leases that could be recalled. */
+/** Credit in a bucket of a wallet, in micro-USD: free, and in leases that can be recalled. */
 export async function creditOf(
   em: EntityManager,
   walletId: string,
@@ -127,7 +137,7 @@ export async function creditOf(
   return { free: BigInt(row?.free ?? '0'), held: BigInt(row?.held ?? '0') };
 }
 
-/** The cash that a purchase could be paid from, what nodes would give back included; 0 while frozen. */
+/** Cash in micro-USD that can pay for a purchase, including leases that can be recalled; 0 while frozen. */
 export async function payableCash(em: EntityManager, walletId: string): Promise<Micros> {
   const { free, held } = await creditOf(em, walletId, 'CASH');
   return (await isFrozen(em, walletId)) ? 0n : free + held;
@@ -137,7 +147,7 @@ async function refuseFrozen(em: EntityManager, walletId: string): Promise<void> 
   if (!(await isFrozen(em, walletId))) return;
   throw new UserFailure(
     'WALLET_FROZEN',
-    'The wallet is frozen until what it owes is repaid. Add credit first.',
+    'The wallet is frozen until its debt is repaid. Add credit to repay it.',
   );
 }
 
@@ -146,9 +156,9 @@ async function isFrozen(em: EntityManager, walletId: string): Promise<boolean> {
   return row?.frozen ?? true;
 }
 
-function shortOf(shortfall: Micros): UserFailure {
+function shortfallFailure(shortfall: Micros): UserFailure {
   return new UserFailure(
     'INSUFFICIENT_BALANCE',
-    `The wallet lacks $${formatDollars(shortfall)} of cash that no request uses. Add credit and try again.`,
+    `The wallet lacks $${formatDollars(shortfall)} of free cash. Add credit, then try again.`,
   );
 }

@@ -1,12 +1,12 @@
-/** What stands in the ledger of a pool's periods. */
+/** Reads the ledger entries of a pool's periods. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { query, sql } from '../sql.ts';
+import { query, sql } from '../database/sql.ts';
 import { entryOfTransaction } from '../wallet/entries.service.ts';
 import type { EntryView } from '../wallet/entries.service.ts';
 import { refundReferences, referencesOf } from './payment.ts';
 import type { PoolPeriodRow } from './pool.entity.ts';
 
-/** The entries of a period: payment and gift, and what came back where the pool was cancelled. */
+/** The entries of a period: its payment and gift, and the refund if the pool was cancelled. */
 export async function entriesOfPeriod(
   em: EntityManager,
   { poolId, number }: Pick<PoolPeriodRow, 'poolId' | 'number'>,

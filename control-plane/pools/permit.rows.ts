@@ -1,20 +1,20 @@
-/** The rows behind a pool's cap: grants, uses and what nodes promised. */
+/** Reads and writes the rows behind a pool's cap: grants, uses, and promises of nodes. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { WINDOW_MS } from '@gateway/shared/permits';
-import { query, sql } from '../sql.ts';
-import type { Grant, PoolLog, Standing, Use } from './permit.rules.ts';
+import { query, sql } from '../database/sql.ts';
+import type { Grant, PermitNode, PoolLog, Use } from './permit.rules.ts';
 
-/** Until the transaction ends, no other one sees or changes what counts in this pool. */
+/** Serialises permit requests of the pool until the transaction ends. */
 export async function lockPool(em: EntityManager, poolId: string): Promise<void> {
   await query(em, sql`select pg_advisory_xact_lock(hashtextextended(${`permits ${poolId}`}, 0))`);
 }
 
-/** Until the transaction ends, no other node is given a place. */
+/** Serialises promises of all nodes until the transaction ends. */
 export async function lockPlaces(em: EntityManager): Promise<void> {
   await query(em, sql`select pg_advisory_xact_lock(hashtextextended('permit places', 0))`);
 }
 
-/** Everything that counts at that time (ms of the clock of permits). The pool must be locked. */
+/** Everything that counts towards the cap at `now` (ms of the permit clock). The pool has to be locked. */
 export async function readLog(
   em: EntityManager,
   { poolId, cap }: { poolId: string; cap: number },
@@ -32,7 +32,7 @@ export async function readLog(
     cap,
     grants: grants.map(toGrant),
     uses: uses.map(({ at, used }): Use => ({ at: Number(at), used })),
-    nodes: await standings(em),
+    nodes: await permitNodes(em),
   };
 }
 
@@ -45,7 +45,7 @@ export interface GrantRow {
   expires_at: string;
 }
 
-/** The grant in a row. */
+/** The grant of a row. */
 export function toGrant(row: GrantRow): Grant {
   return {
     id: row.id,
@@ -56,21 +56,21 @@ export function toGrant(row: GrantRow): Grant {
   };
 }
 
-/** What the nodes that ever promised something may do by themselves; of one node only where it is named. */
-export async function standings(em: EntityManager, nodeId?: string): Promise<Standing[]> {
-  const rows = await query<StandingRow>(
+/** All nodes that have ever promised; or only the named one. */
+export async function permitNodes(em: EntityManager, nodeId?: string): Promise<PermitNode[]> {
+  const rows = await query<PermitNodeRow>(
     em,
     sql`select * from permit_node where ${nodeId === undefined ? sql`true` : sql`node_id = ${nodeId}`}`,
   );
   return rows.map((row) => ({
     nodeId: row.node_id,
-    freeUntil: Number(row.free_until),
-    suspectUntil: Number(row.suspect_until),
+    promisedUntil: Number(row.free_until),
+    uncountedUntil: Number(row.suspect_until),
     place: { nodes: row.nodes, index: row.place },
   }));
 }
 
-interface StandingRow {
+interface PermitNodeRow {
   node_id: string;
   free_until: string;
   suspect_until: string;
@@ -78,13 +78,13 @@ interface StandingRow {
   place: number;
 }
 
-/** Notes what a node may do by itself from now on. */
-export async function saveStanding(em: EntityManager, standing: Standing): Promise<void> {
-  const { nodeId, freeUntil, suspectUntil, place } = standing;
+/** Inserts or replaces the row of a node. */
+export async function savePermitNode(em: EntityManager, node: PermitNode): Promise<void> {
+  const { nodeId, promisedUntil, uncountedUntil, place } = node;
   await query(
     em,
     sql`insert into permit_node (node_id, free_until, suspect_until, nodes, place)
-      values (${nodeId}, ${freeUntil}, ${suspectUntil}, ${place.nodes}, ${place.index})
+      values (${nodeId}, ${promisedUntil}, ${uncountedUntil}, ${place.nodes}, ${place.index})
       on conflict (node_id) do update set free_until = excluded.free_until,
         suspect_until = excluded.suspect_until, nodes = excluded.nodes, place = excluded.place`,
   );

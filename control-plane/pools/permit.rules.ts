@@ -1,11 +1,11 @@
 /**
- * The RPM cap of a pool: never more than the cap in any sliding 60 s, over all nodes. No clock and no
- * database; times are ms of the control plane's clock.
+ * Pure rules of a pool's requests-per-minute cap: all nodes together admit at most the cap in any sliding 60
+ * s. Times are in ms of the control plane's permit clock.
  */
 import { ALONE_MAX_MS, BUCKET_MS, PROMISE_MS, WINDOW_MS, shareOf } from '@gateway/shared/permits';
 import type { Place } from '@gateway/shared/permits';
 
-/** Permits that a node holds and has not accounted for: each may be used until `expiresAt`. */
+/** Permits that a node has not reported as finished; each may be used until `expiresAt`. */
 export interface Grant {
   id: string;
   nodeId: string;
@@ -14,113 +14,115 @@ export interface Grant {
   expiresAt: number;
 }
 
-/** Requests that were admitted, at that time or before. */
+/** Requests admitted at `at` or earlier. */
 export interface Use {
   at: number;
   used: number;
 }
 
-/** What a node says of a grant that is over: the rest of its permits will never be used. */
+/** A grant that a node has finished: its unused permits will never be used. */
 export interface Finished {
   grantId: string;
+  /** Number of permits used. */
   used: number;
-  /** How long before it said so the last of them was used, at least, in ms. */
+  /** Time since the last use when the node reported it, at least, in ms. */
   agoMs: number;
 }
 
-/** What is known of a node that may admit without permits when it does not hear the control plane. */
-export interface Standing {
+/**
+ * A node that promises to admit nothing without permits. Without a valid promise the node may be alone, and
+ * then it admits its share of the cap without permits.
+ */
+export interface PermitNode {
   nodeId: string;
-  /** Until then it promised not to. */
-  freeUntil: number;
-  /** Until then it may have done so, and nobody can tell how often. */
-  suspectUntil: number;
-  /** The place by which it would take its share. */
+  /** End of the promise. */
+  promisedUntil: number;
+  /** Until then the node may have admitted requests without permits that it cannot report. */
+  uncountedUntil: number;
+  /** The place that determines the node's share. */
   place: Place;
 }
 
-/** Everything that bears on a pool's cap. */
+/** Everything that counts towards a pool's cap. */
 export interface PoolLog {
   cap: number;
   grants: readonly Grant[];
   uses: readonly Use[];
-  nodes: readonly Standing[];
+  nodes: readonly PermitNode[];
 }
 
-/** The free time of a node that has ended or is gone for good: it does nothing before it promises again. */
-export const GONE = Number.MAX_SAFE_INTEGER;
+/** `promisedUntil` of a node that has left or was written off: it admits nothing before its next promise. */
+const LEFT = Number.MAX_SAFE_INTEGER;
 
-/** An answer to a node that asks for permits. */
-export interface Verdict {
+/** The answer to a permit request. */
+export interface PermitVerdict {
   granted: number;
-  /** What is free beside that. */
+  /** Permits that are free after this grant. */
   remaining: number;
-  /** Until something that counts now counts no longer, in ms; 0 where nothing counts. */
+  /** Time until the next grant or use stops counting, in ms; 0 if none counts. */
   resetMs: number;
 }
 
 /**
- * How many of the wanted permits a node gets now. A grant counts until it expired 60 s ago, a use until it
- * was 60 s ago, and the share of a node that may act alone counts in full.
+ * How many of the wanted permits a node gets now. A grant counts until 60 s after it expired, a use until
+ * 60 s after it happened, and the share of a node that may be alone counts in full.
  */
-export function judge(
+export function judgePermits(
   log: PoolLog,
   { nodeId, want }: { nodeId: string; want: number },
   now: number,
-): Verdict {
+): PermitVerdict {
   const ends = [
     ...log.grants.map(({ expiresAt, permits }) => ({ at: expiresAt + WINDOW_MS, permits })),
     ...log.uses.map(({ at, used }) => ({ at: at + WINDOW_MS, permits: used })),
   ].filter(({ at }) => at > now);
   const counted = ends.reduce((sum, { permits }) => sum + permits, 0);
   const free = Math.max(0, log.cap - counted - reserved(log, nodeId, now));
-  const granted = isPromised(log, nodeId, now) ? Math.min(Math.max(0, want), free) : 0;
+  const granted = hasPromised(log, nodeId, now) ? Math.min(Math.max(0, want), free) : 0;
   const resetMs = ends.length > 0 ? Math.min(...ends.map(({ at }) => at)) - now : 0;
   return { granted, remaining: free - granted, resetMs };
 }
 
-/** Whether the node may hold permits: one that may act alone at the same time would count twice. */
-export function isPromised({ nodes }: PoolLog, nodeId: string, now: number): boolean {
-  return nodes.some((node) => node.nodeId === nodeId && node.freeUntil > now);
+/** Whether the node's promise is valid. Only then it gets permits, because otherwise it may also be alone. */
+function hasPromised({ nodes }: PoolLog, nodeId: string, now: number): boolean {
+  return nodes.some((node) => node.nodeId === nodeId && node.promisedUntil > now);
 }
 
-/** What is kept free for nodes that may be admitting requests without permits, or may have a moment ago. */
-function reserved({ cap, nodes }: PoolLog, asking: string, now: number): number {
+/** Number of permits kept free for the shares of nodes that may be alone, or were within the last minute. */
+function reserved({ cap, nodes }: PoolLog, requester: string, now: number): number {
   return nodes
-    .filter((node) => mayCount(node, asking, now))
+    .filter((node) => countsInFull(node, requester, now))
     .reduce((sum, { place }) => sum + shareOf(cap, place), 0);
 }
 
-function mayCount(
-  { nodeId, freeUntil, suspectUntil, place }: Standing,
-  asking: string,
+function countsInFull(
+  { nodeId, promisedUntil, uncountedUntil, place }: PermitNode,
+  requester: string,
   now: number,
 ): boolean {
-  if (suspectUntil + WINDOW_MS > now) return true;
-  if (nodeId === asking) return false;
-  const isSilent = isUnheard({ freeUntil }, now);
-  // A node that believes to be the only one takes the whole cap at once when it hears nothing any more.
-  const believesAlone = place.nodes === 1 && freeUntil !== GONE;
-  return isSilent || (believesAlone && freeUntil > now);
+  if (uncountedUntil + WINDOW_MS > now) return true;
+  if (nodeId === requester) return false;
+  // A node that knows of no other node takes the whole cap as soon as it is alone.
+  const believesOnly = place.nodes === 1 && promisedUntil !== LEFT;
+  return mayBeAlone({ promisedUntil }, now) || (believesOnly && promisedUntil > now);
 }
 
-/** Whether the node may be admitting requests by itself, or may have done so within the last minute. */
-export function isUnheard({ freeUntil }: Pick<Standing, 'freeUntil'>, now: number): boolean {
-  return freeUntil <= now && freeUntil + ALONE_MAX_MS + WINDOW_MS > now;
+/** Whether the node may be admitting requests without permits, or may have done so within the last minute. */
+function mayBeAlone({ promisedUntil }: Pick<PermitNode, 'promisedUntil'>, now: number): boolean {
+  return promisedUntil <= now && promisedUntil + ALONE_MAX_MS + WINDOW_MS > now;
 }
 
 /**
- * The standing of a node of which an administrator says that it is gone for good. One that keeps a promise is
- * there, and says itself when it ends. What another one admitted by itself until now counts for a minute
- * more.
+ * The node after an administrator has written it off. A node with a valid promise is not changed, because it
+ * is connected. The share of any other node counts for one more minute.
  */
-export function writtenOff(standing: Standing, now: number): Standing {
-  return isUnheard(standing, now) ? { ...standing, freeUntil: GONE, suspectUntil: now } : standing;
+export function nodeAfterWriteOff(node: PermitNode, now: number): PermitNode {
+  return mayBeAlone(node, now) ? { ...node, promisedUntil: LEFT, uncountedUntil: now } : node;
 }
 
 /**
- * The uses that finished grants leave in the log. None is dated before its grant, none used more than it
- * had.
+ * The uses of finished grants. A use is never dated before its grant, and never exceeds the permits of the
+ * grant.
  */
 export function usesOf(finished: readonly Finished[], grants: readonly Grant[], now: number): Use[] {
   return finished.flatMap(({ grantId, used, agoMs }) => {
@@ -130,78 +132,82 @@ export function usesOf(finished: readonly Finished[], grants: readonly Grant[], 
   });
 }
 
-/** A use in the log, under the end of its 100 ms. */
+/** A use, with its time rounded up to 100 ms. */
 export function useAt(at: number, used: number): Use {
   return { at: Math.ceil(at / BUCKET_MS) * BUCKET_MS, used };
 }
 
 /**
- * Whether the node may take the share of this place by itself: with those of all others that may act alone,
- * now or later, it comes to no more than the cap, whichever that is. Nodes that know of different numbers of
- * nodes divide it differently.
+ * Whether a node may admit the share of this place without permits: together with the shares of all other
+ * nodes that may be alone, now or later, it must not exceed the cap, for any cap. Nodes that know of
+ * different numbers of nodes have shares that do not add up.
  */
 export function hasRoom(
   place: Place,
   nodeId: string,
-  { nodes, now }: { nodes: readonly Standing[]; now: number },
+  { nodes, now }: { nodes: readonly PermitNode[]; now: number },
 ): boolean {
   const places = nodes
-    .filter((node) => node.nodeId !== nodeId && mayActAlone(node, now))
+    .filter((node) => node.nodeId !== nodeId && mayBecomeAlone(node, now))
     .map((node) => node.place);
   const dividing = [place, ...places].filter((each) => each.index >= 0 && each.index < each.nodes);
-  // Of a cap above all of these numbers each share is at most an equal part.
+  // For a cap of at least `most`, each share is at most cap / nodes; then the sum of 1 / nodes decides.
   const most = Math.max(0, ...dividing.map((each) => each.nodes));
   const caps = Array.from({ length: most }, (_, at) => at + 1);
   const isWithin = (cap: number): boolean =>
     dividing.reduce((sum, each) => sum + shareOf(cap, each), 0) <= cap;
-  return caps.every(isWithin) && dividing.reduce((sum, each) => sum + 1 / each.nodes, 0) < 1 + TINY;
+  return caps.every(isWithin) && dividing.reduce((sum, each) => sum + 1 / each.nodes, 0) < 1 + ROUNDING;
 }
 
-/** Of a sum of parts that make a whole. */
-const TINY = 1e-9;
+/** Tolerance for rounding errors of a sum of fractions. */
+const ROUNDING = 1e-9;
 
-/** Whether the node may come to admit requests by itself when it hears nothing any more. */
-function mayActAlone({ freeUntil }: Standing, now: number): boolean {
-  return freeUntil !== GONE && freeUntil + ALONE_MAX_MS + WINDOW_MS > now;
+/** Whether the node is, was within the last minute, or can become alone. */
+function mayBecomeAlone({ promisedUntil }: PermitNode, now: number): boolean {
+  return promisedUntil !== LEFT && promisedUntil + ALONE_MAX_MS + WINDOW_MS > now;
 }
 
-/** What a node promises: to admit nothing without permits for some time after the answer that it heard. */
+/**
+ * A node's promise to admit nothing without permits for `PROMISE_MS` after an answer of the control plane.
+ */
 export interface PermitPromise {
   nodeId: string;
-  /** The control plane's clock in the last answer that the node heard. */
+  /** Permit clock in the last answer that the node received. */
   heard: number;
   place: Place;
-  /** False where the node does not know what it did before it was started. */
+  /** False if the node does not know which requests it admitted before its start. */
   remembers: boolean;
-  /** It ends, and will do nothing before it promises again. */
+  /** Whether the node is shutting down and will admit nothing before its next promise. */
   leaving: boolean;
 }
 
-/** The node's standing with the promise; undefined where the promise is over before it was heard. */
-export function promised(
+/** The node after its promise; undefined if the promise has already expired. */
+export function nodeAfterPromise(
   { nodeId, heard, place, remembers, leaving }: PermitPromise,
-  before: Standing | undefined,
+  before: PermitNode | undefined,
   now: number,
-): Standing | undefined {
+): PermitNode | undefined {
   const until = Math.min(heard, now) + PROMISE_MS;
   if (until <= now) return undefined;
-  const mayHaveActed = !remembers && before !== undefined && before.freeUntil <= now;
-  const suspectUntil = mayHaveActed ? now : (before?.suspectUntil ?? 0);
-  const isSuspect = suspectUntil + WINDOW_MS > now;
+  const mayHaveAdmitted = !remembers && before !== undefined && before.promisedUntil <= now;
+  const uncountedUntil = mayHaveAdmitted ? now : (before?.uncountedUntil ?? 0);
+  const isUncounted = uncountedUntil + WINDOW_MS > now;
   return {
     nodeId,
-    freeUntil: leaving ? GONE : until,
-    suspectUntil,
-    place: before && keepsPlace(before, place, { until, isSuspect }) ? before.place : place,
+    promisedUntil: leaving ? LEFT : until,
+    uncountedUntil,
+    place: before && keepsPlace(before, place, { until, isUncounted }) ? before.place : place,
   };
 }
 
-/** A copy that comes late changes no place; and the greater share counts as long as it may be used up. */
+/**
+ * Whether the old place stays: for a promise that arrives late, and while a larger old share may be in use.
+ */
 function keepsPlace(
-  before: Standing,
+  before: PermitNode,
   place: Place,
-  { until, isSuspect }: { until: number; isSuspect: boolean },
+  { until, isUncounted }: { until: number; isUncounted: boolean },
 ): boolean {
-  const isLate = before.freeUntil !== GONE && until < before.freeUntil;
-  return isLate || (isSuspect && before.place.index >= 0 && before.place.nodes <= place.nodes);
+  const isLate = before.promisedUntil !== LEFT && until < before.promisedUntil;
+  return isLate || (isUncounted && before.place.index >= 0 && before.place.nodes <= place.nodes);
 }

@@ -1,26 +1,28 @@
 /**
- * Permits of pools: the log of the last minute in PostgreSQL, one pool's requests one after the other,
- * whichever process of the control plane they reach.
+ * Permits of pools. The log of the last minute is in PostgreSQL, so that all control planes share it; permit
+ * requests of one pool are serialised.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { FINISHED_MAX, PERMIT_TTL_MS, WINDOW_MS } from '@gateway/shared/permits';
-import { UserFailure } from '../errors.ts';
-import { newId } from '../ids.ts';
-import { inTransaction, query, queryOne, sql } from '../sql.ts';
-import { hasRoom, judge, promised, useAt, usesOf, writtenOff } from './permit.rules.ts';
-import type { Finished, PermitPromise, Use, Verdict } from './permit.rules.ts';
-import { lockPlaces, lockPool, readLog, saveStanding, standings, toGrant } from './permit.rows.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { newId } from '../database/ids.ts';
+import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
+import { hasRoom, judgePermits, nodeAfterPromise, nodeAfterWriteOff, useAt, usesOf } from './permit.rules.ts';
+import type { Finished, PermitPromise, PermitVerdict, Use } from './permit.rules.ts';
+import { lockPlaces, lockPool, permitNodes, readLog, savePermitNode, toGrant } from './permit.rows.ts';
 import type { GrantRow } from './permit.rows.ts';
 
-/** Steps of the history of a pool's use, in ms. */
+/** Resolution of the history of uses, in ms. */
 const HISTORY_STEP_MS = 10_000;
-/** How far back the history goes, in ms. */
+/** How long the history is kept, in ms. */
 const HISTORY_MS = 48 * 60 * 60 * 1_000;
+/** The largest number of the API's Int. */
+const COUNT_MAX = 2 ** 31 - 1;
 
-/** The time in ms that all processes of the control plane share; read under the lock of a pool. */
+/** A clock in ms that all control planes share; read while the pool is locked. */
 export type PermitClock = (em: EntityManager) => Promise<number>;
 
-/** The database's clock. Rounded down: an answer never counts as later than it was given. */
+/** The database's clock, rounded down, so that a promise never counts from later than the answer. */
 export const databaseClock: PermitClock = async (em) => {
   const row = await queryOne<{ now: string }>(
     em,
@@ -29,6 +31,7 @@ export const databaseClock: PermitClock = async (em) => {
   return Number(row?.now);
 };
 
+/** A node's request for permits of a pool. */
 export interface PermitRequest {
   nodeId: string;
   poolId: string;
@@ -36,15 +39,18 @@ export interface PermitRequest {
   finished: readonly Finished[];
 }
 
-/** `grantId` is null where nothing was granted. */
-export interface PermitAnswer extends Verdict {
+/** The answer to a permit request. */
+export interface PermitAnswer extends PermitVerdict {
+  /** Null if nothing was granted. */
   grantId: string | null;
+  /** How long after its request the node may use the permits, in ms. */
   ttlMs: number;
 }
 
 /**
- * Takes back what the node has finished, then grants what is free of the wanted permits, at most. Nothing is
- * granted to a node whose promise is over. Throws NOT_FOUND for an unknown pool and INVALID.
+ * Replaces the node's finished grants by their uses, then grants up to `want` free permits; none without a
+ * valid promise of the node. Throws NOT_FOUND for an unknown pool, and INVALID for negative counts or too
+ * many grants.
  */
 export async function requestPermits(
   em: EntityManager,
@@ -54,14 +60,17 @@ export async function requestPermits(
   const { nodeId, poolId, want, finished } = request;
   const isWhole = [want, ...finished.flatMap(({ used, agoMs }) => [used, agoMs])].every((each) => each >= 0);
   if (!isWhole || finished.length > FINISHED_MAX)
-    throw new UserFailure('INVALID', `Counts are not negative; at most ${FINISHED_MAX} grants at once.`);
+    throw new UserFailure(
+      'INVALID',
+      `Counts must not be negative. Report at most ${FINISHED_MAX} finished grants at once.`,
+    );
   return inTransaction(em, async (inner) => {
     await lockPool(inner, poolId);
     const now = await clock(inner);
     const cap = await capOf(inner, poolId);
-    await finish(inner, request, now);
+    await replaceFinished(inner, request, now);
     const log = await readLog(inner, { poolId, cap }, now);
-    const verdict = judge(log, { nodeId, want }, now);
+    const verdict = judgePermits(log, { nodeId, want }, now);
     const grantId = verdict.granted > 0 ? newId('prm') : null;
     if (grantId)
       await query(
@@ -73,33 +82,37 @@ export async function requestPermits(
   });
 }
 
-/** Requests that a node admitted without permits, `agoMs` before it says so, at least. */
+/** Requests that a node admitted without permits, at least `agoMs` before it reports them. */
 export interface AloneUse {
   poolId: string;
   used: number;
   agoMs: number;
 }
 
+/** A promise as a node sends it. */
 export interface PromiseRequest extends Omit<PermitPromise, 'heard' | 'remembers'> {
-  /** Null promises nothing, and only asks for the clock. */
+  /** Null promises nothing and only asks for the clock. */
   heard: number | null;
-  /** What the node admitted alone in the last 60 s; null where it does not know. */
+  /** Requests that the node admitted without permits in the last 60 s; null if it does not know. */
   alone: readonly AloneUse[] | null;
 }
 
-/**
- * The clock to echo in the next promise, whether this one holds, and whether the node may act by its place
- * once the promise is over. Said once of a place, that stands.
- */
+/** The answer to a promise. */
 export interface PromiseAnswer {
+  /** Permit clock, to send as `heard` in the next promise. */
   clock: number;
+  /** Whether the promise counts. */
   accepted: boolean;
+  /**
+   * Whether the node may admit its share without permits after the promise has expired; once given, it
+   * stands.
+   */
   hasRoom: boolean;
 }
 
 /**
- * Notes that a node admits nothing without permits for a while, and what it admitted before: from now on
- * others may have its share. A promise that was heard too late changes nothing.
+ * Stores a node's promise and the requests it admitted without permits, so that other nodes can get its
+ * share. A promise that arrives after its end changes nothing.
  */
 export async function acceptPromise(
   em: EntityManager,
@@ -112,46 +125,46 @@ export async function acceptPromise(
     for (const poolId of new Set((alone ?? []).map((use) => use.poolId).toSorted()))
       await lockPool(inner, poolId);
     const now = await clock(inner);
-    // Two that come at once must know of each other's share.
+    // Serialised, so that concurrent promises see each other's share.
     await lockPlaces(inner);
-    const nodes = await standings(inner);
+    const nodes = await permitNodes(inner);
     const before = nodes.find((node) => node.nodeId === nodeId);
-    const standing = promised({ ...request, heard, remembers: alone !== null }, before, now);
-    if (!standing) return { clock: now, accepted: false, hasRoom: false };
+    const node = nodeAfterPromise({ ...request, heard, remembers: alone !== null }, before, now);
+    if (!node) return { clock: now, accepted: false, hasRoom: false };
     for (const { poolId, used, agoMs } of alone ?? [])
-      if (used > 0) await noteUses(inner, poolId, [useAt(now - Math.max(0, agoMs), used)]);
-    await saveStanding(inner, standing);
-    // Where another place counts for the node, nothing is said of the one that it asked for.
-    const isItsOwn = standing.place === request.place;
+      if (used > 0) await addUses(inner, poolId, [useAt(now - Math.max(0, agoMs), used)]);
+    await savePermitNode(inner, node);
+    // The node gets its requested place only if no earlier place still counts for it.
+    const isRequested = node.place === request.place;
     return {
       clock: now,
       accepted: true,
-      hasRoom: isItsOwn && hasRoom(standing.place, nodeId, { nodes, now }),
+      hasRoom: isRequested && hasRoom(node.place, nodeId, { nodes, now }),
     };
   });
 }
 
 /**
- * Takes an administrator's word that a silent node is gone for good: others have its share after a minute. Of
- * a node that is heard nothing changes. Changes nothing again where it is said twice.
+ * Writes off a node that an administrator declares gone: other nodes get its share after a minute. Does
+ * nothing for an unknown node or one with a valid promise, and nothing when repeated.
  */
 export async function writeOffNode(
   em: EntityManager,
   nodeId: string,
   clock: PermitClock = databaseClock,
 ): Promise<void> {
-  const [before] = await standings(em, nodeId);
+  const [before] = await permitNodes(em, nodeId);
   if (!before) return;
-  const { freeUntil, suspectUntil } = writtenOff(before, await clock(em));
-  // A promise that is accepted in this moment counts: then the node is there.
+  const { promisedUntil, uncountedUntil } = nodeAfterWriteOff(before, await clock(em));
+  // A concurrent promise wins, because it shows that the node is connected.
   await query(
     em,
-    sql`update permit_node set free_until = ${freeUntil}, suspect_until = ${suspectUntil}
-      where node_id = ${nodeId} and free_until = ${before.freeUntil}`,
+    sql`update permit_node set free_until = ${promisedUntil}, suspect_until = ${uncountedUntil}
+      where node_id = ${nodeId} and free_until = ${before.promisedUntil}`,
   );
 }
 
-/** Requests that were admitted in the last 60 s, as far as nodes have said so. */
+/** Number of requests admitted in the last 60 s, as far as nodes have reported them. */
 export async function rpmNow(
   em: EntityManager,
   poolId: string,
@@ -166,7 +179,7 @@ export async function rpmNow(
   return row?.used ?? 0;
 }
 
-/** The most requests that were admitted in any 60 s since then, in steps of 10 s; at most 48 hours back. */
+/** Largest number of requests admitted in any 60 s since `since`, in steps of 10 s; at most 48 hours back. */
 export async function rpmPeak(em: EntityManager, poolId: string, since: Date): Promise<number> {
   const row = await queryOne<{ peak: number }>(
     em,
@@ -178,17 +191,18 @@ export async function rpmPeak(em: EntityManager, poolId: string, since: Date): P
   return row?.peak ?? 0;
 }
 
-/** Requests that were refused because of the cap since then, as far as nodes have reported them. */
+/** Number of requests refused because of the cap since `since`, as far as nodes have reported them. */
 export async function throttledSince(em: EntityManager, poolId: string, since: Date): Promise<number> {
   const row = await queryOne<{ count: number }>(
     em,
-    sql`select count(*)::integer as count from usage_entry
+    // A row stands for all refusals of a key within a minute.
+    sql`select least(coalesce(sum(1 + repeats), 0), ${COUNT_MAX})::integer as count from usage_entry
       where pool_id = ${poolId} and at >= ${since} and status = 'THROTTLED'`,
   );
   return row?.count ?? 0;
 }
 
-/** Forgets what counts no longer. Returns how many rows went. */
+/** Deletes rows that no longer count, and returns how many. */
 export async function prunePermits(em: EntityManager, clock: PermitClock = databaseClock): Promise<number> {
   const now = await clock(em);
   const gone = await Promise.all([
@@ -199,19 +213,19 @@ export async function prunePermits(em: EntityManager, clock: PermitClock = datab
   return gone.flat().length;
 }
 
-/** What nodes were told is what they go by, so it is what the log goes by. */
+/** The cap as nodes know it, from the configuration log. */
 async function capOf(em: EntityManager, poolId: string): Promise<number> {
   const row = await queryOne<{ cap: number }>(
     em,
     sql`select (payload ->> 'rpmCap')::integer as cap from config_log
       where kind = 'POOL' and key = ${poolId} and not removed`,
   );
-  if (!row) throw new UserFailure('NOT_FOUND', 'There is no such pool.', 'poolId');
+  if (!row) throw new UserFailure('NOT_FOUND', 'Unknown pool. Check poolId.', 'poolId');
   return row.cap;
 }
 
-/** Replaces grants by what was used of them. Saying it twice changes nothing. */
-async function finish(em: EntityManager, request: PermitRequest, now: number): Promise<void> {
+/** Replaces finished grants by their uses. Does nothing for grants that were already replaced. */
+async function replaceFinished(em: EntityManager, request: PermitRequest, now: number): Promise<void> {
   const { poolId, nodeId, finished } = request;
   if (finished.length === 0) return;
   const ids = finished.map(({ grantId }) => grantId);
@@ -220,10 +234,10 @@ async function finish(em: EntityManager, request: PermitRequest, now: number): P
     sql`delete from permit_grant where id = any(${ids}::text[]) and pool_id = ${poolId}
       and node_id = ${nodeId} returning *`,
   );
-  await noteUses(em, poolId, usesOf(finished, rows.map(toGrant), now));
+  await addUses(em, poolId, usesOf(finished, rows.map(toGrant), now));
 }
 
-async function noteUses(em: EntityManager, poolId: string, uses: readonly Use[]): Promise<void> {
+async function addUses(em: EntityManager, poolId: string, uses: readonly Use[]): Promise<void> {
   for (const { at, used } of uses) {
     const step = Math.floor(at / HISTORY_STEP_MS) * HISTORY_STEP_MS;
     await query(

@@ -1,15 +1,15 @@
-/** Permits on a real database: one pool's requests one after the other, whichever process they reach. */
+/** Tests of permits in PostgreSQL: grants, promises of nodes, places, and the numbers that owners see. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { ALONE_MAX_MS, PERMIT_TTL_MS, PROMISE_MS, WINDOW_MS, shareOf } from '@gateway/shared/permits';
 import type { PoolRecord } from '@gateway/shared/records';
 import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
-import { announce } from '../config-log.ts';
-import { SYSTEM_ACTOR } from '../context.ts';
-import { newId } from '../ids.ts';
-import { createOrm } from '../orm.ts';
-import { inTransaction, query, sql } from '../sql.ts';
+import { announce } from '../database/config-log.ts';
+import { SYSTEM_ACTOR } from '../graphql/context.ts';
+import { newId } from '../database/ids.ts';
+import { createOrm } from '../database/orm.ts';
+import { inTransaction, query, sql } from '../database/sql.ts';
 import { settle } from '../usage/settlement.service.ts';
 import {
   acceptPromise,
@@ -39,14 +39,14 @@ afterAll(async () => {
   await money.close();
 });
 
-/** A pool with nodes that promise and ask by a clock of the test's own. */
+/** A pool with nodes that promise and request permits, on a clock that the test sets. */
 class Pool {
   readonly id = newId('pool');
   now = START;
   #nodes: string[] = [];
 
   static async open(nodes: number, cap = CAP): Promise<Pool> {
-    // Nodes of earlier tests would have their share of this pool, too.
+    // Nodes of earlier tests would also have a share of this pool.
     await query(money.em(), sql`delete from permit_node`);
     const pool = new Pool();
     const record: PoolRecord = {
@@ -98,8 +98,8 @@ class Pool {
   }
 }
 
-describe('a pool', () => {
-  it('grants its cap once, to 200 requests at once over two processes', async () => {
+describe('permits of a pool', () => {
+  it('are granted up to the cap to 200 concurrent requests over two control planes', async () => {
     const pool = await Pool.open(4);
     const answers = await Promise.all(
       Array.from({ length: 200 }, (_, at) =>
@@ -109,7 +109,7 @@ describe('a pool', () => {
     expect(answers.reduce((sum, { granted }) => sum + granted, 0)).toBe(CAP);
   });
 
-  it('counts a grant until 60 s after it expired, and says when that is', async () => {
+  it('count until 60 s after the grant expired, and `resetMs` says when', async () => {
     const pool = await Pool.open(2);
     expect(await pool.ask(100)).toMatchObject({ granted: CAP, remaining: 0, ttlMs: PERMIT_TTL_MS });
     pool.now += PERMIT_TTL_MS + WINDOW_MS - 1;
@@ -119,7 +119,7 @@ describe('a pool', () => {
     expect(await pool.granted(100, 1)).toBe(CAP);
   });
 
-  it('takes back what was not used at once, and counts what was until 60 s after its use', async () => {
+  it('are free again at once if unused, and 60 s after their use if used', async () => {
     const pool = await Pool.open(2);
     const { grantId } = await pool.ask(CAP);
     pool.now += 1_000;
@@ -131,7 +131,7 @@ describe('a pool', () => {
     expect(await pool.granted(100, 1)).toBe(CAP);
   });
 
-  it('lets nobody finish what another has, use more than granted, or date it before the grant', async () => {
+  it('cannot be finished by another node, beyond the grant, or with a time before the grant', async () => {
     const pool = await Pool.open(2);
     const { grantId } = await pool.ask(20);
     const finished = [{ grantId: grantId ?? '', used: 500, agoMs: 55_000 }];
@@ -139,17 +139,17 @@ describe('a pool', () => {
     expect(await pool.ask(0, { node: 0, finished })).toMatchObject({ remaining: 40, resetMs: 60_000 });
   });
 
-  it('that nobody knows and counts below zero are refused', async () => {
+  it('are refused for an unknown pool and for negative counts', async () => {
     const pool = await Pool.open(1);
     await expect(
       requestPermits(money.em(), { nodeId: pool.nodeId(0), poolId: 'pool_none', want: 1, finished: [] }),
-    ).rejects.toThrow('no such pool');
-    await expect(pool.ask(-1)).rejects.toThrow('not negative');
+    ).rejects.toThrow('Unknown pool');
+    await expect(pool.ask(-1)).rejects.toThrow('must not be negative');
   });
 });
 
-describe('a node that is not heard', () => {
-  it('has its share kept free once its promise is over, and gets nothing without one', async () => {
+describe('a node without a valid promise', () => {
+  it('has its share reserved, and gets no permits', async () => {
     const pool = await Pool.open(3);
     pool.now += PROMISE_MS - 1;
     await pool.promise(0);
@@ -160,7 +160,7 @@ describe('a node that is not heard', () => {
     expect(await pool.granted(100, 0)).toBe(20);
   });
 
-  it('frees its share when it is back, but for what it admitted meanwhile', async () => {
+  it('frees its share with its next promise, except for the requests it admitted meanwhile', async () => {
     const pool = await Pool.open(2);
     pool.now += 20_000;
     await pool.promise(0);
@@ -172,7 +172,7 @@ describe('a node that is not heard', () => {
     expect((await pool.ask(0)).remaining).toBe(CAP);
   });
 
-  it('and does not know what it did counts in full for a minute after it is back', async () => {
+  it('has its share reserved for one more minute if it does not know what it admitted', async () => {
     const pool = await Pool.open(2);
     pool.now += 20_000;
     await pool.promise(0);
@@ -183,7 +183,7 @@ describe('a node that is not heard', () => {
     expect((await pool.ask(0)).remaining).toBe(CAP);
   });
 
-  it('that was started again in time did nothing meanwhile, whatever it remembers', async () => {
+  it('has no share reserved after a restart within its promise, whatever it remembers', async () => {
     const pool = await Pool.open(2);
     pool.now += PROMISE_MS - 1;
     await pool.promise(0);
@@ -191,7 +191,7 @@ describe('a node that is not heard', () => {
     expect((await pool.ask(0)).remaining).toBe(CAP);
   });
 
-  it('that left in good order or is gone for a day keeps nobody waiting', async () => {
+  it('has no share reserved after it has left, or after a day', async () => {
     const pool = await Pool.open(4);
     await pool.leave(1);
     await pool.leave(2);
@@ -203,7 +203,7 @@ describe('a node that is not heard', () => {
     expect((await pool.ask(0)).remaining).toBe(CAP);
   });
 
-  it('and is said to be gone for good keeps its share for one minute more', async () => {
+  it('has its share reserved for one more minute after it was written off', async () => {
     const pool = await Pool.open(2);
     pool.now += 20_000;
     await pool.promise(0);
@@ -219,7 +219,7 @@ describe('a node that is not heard', () => {
     expect(await pool.granted(5, 1)).toBe(5);
   });
 
-  it('is not said to be gone while it keeps a promise: it may be cut off and act alone', async () => {
+  it('cannot be written off before its promise has expired', async () => {
     const pool = await Pool.open(2);
     await pool.writeOff(1);
     pool.now += PROMISE_MS;
@@ -231,7 +231,7 @@ describe('a node that is not heard', () => {
     expect((await pool.ask(0)).remaining).toBe(CAP);
   });
 
-  it('and promises too late, or asks for the clock alone, changes nothing', async () => {
+  it('changes nothing with a promise that arrives too late, or by asking for the clock', async () => {
     const pool = await Pool.open(2);
     const heard = pool.now;
     pool.now += PROMISE_MS;
@@ -241,7 +241,7 @@ describe('a node that is not heard', () => {
     expect((await pool.ask(0)).remaining).toBe(30);
   });
 
-  it('believing to be the only one has the whole cap kept free until it knows of the second', async () => {
+  it('has the whole cap reserved while it knows of no other node', async () => {
     const pool = await Pool.open(2);
     const request = { nodeId: pool.nodeId(1), heard: pool.now, alone: [], leaving: false };
     await acceptPromise(money.em(), { ...request, place: { nodes: 1, index: 0 } }, async () => pool.now);
@@ -253,7 +253,7 @@ describe('a node that is not heard', () => {
 });
 
 describe('a place', () => {
-  /** Promises by a place that is not the pool's own, as nodes do that have not heard of each other yet. */
+  /** Promises with a given place, like nodes that do not know of each other yet. */
   const promiseAt = (pool: Pool, node: number, [index, nodes]: readonly [number, number], rest = {}) =>
     acceptPromise(
       money.em(),
@@ -265,14 +265,14 @@ describe('a place', () => {
       async () => pool.now,
     );
 
-  it('has room only where no other node may use the same part of the cap', async () => {
+  it('has room only if no other node may use the same part of the cap', async () => {
     const pool = await Pool.open(3);
     await query(money.em(), sql`delete from permit_node`);
     const roomAt = async (node: number, place: readonly [number, number]) =>
       (await promiseAt(pool, node, place)).hasRoom;
     expect(await roomAt(0, [0, 1])).toBe(true);
     expect(await roomAt(1, [1, 2])).toBe(false);
-    // The first one is cut off, and may use the whole cap for a day.
+    // The first node is disconnected, and may use the whole cap for a day.
     pool.now += PROMISE_MS + WINDOW_MS;
     expect(await roomAt(1, [1, 2])).toBe(false);
     expect(await roomAt(0, [0, 2])).toBe(true);
@@ -282,7 +282,7 @@ describe('a place', () => {
     expect(await roomAt(0, [0, 3])).toBe(true);
     expect(await roomAt(1, [1, 3])).toBe(true);
     expect(await roomAt(2, [2, 3])).toBe(true);
-    // Of a cap of one, two that both believe to be the first would take it twice.
+    // Two nodes with index 0 would both admit a cap of one.
     expect(await roomAt(2, [0, 3])).toBe(false);
     expect(await roomAt(2, [-1, 3])).toBe(true);
     await promiseAt(pool, 0, [0, 3], { leaving: true });
@@ -293,7 +293,7 @@ describe('a place', () => {
     expect(await roomAt(2, [0, 1])).toBe(true);
   });
 
-  it('of two that come at once is given to one', async () => {
+  it('has room for only one of two concurrent promises that conflict', async () => {
     const pool = await Pool.open(3);
     await query(money.em(), sql`delete from permit_node`);
     await promiseAt(pool, 0, [0, 2]);
@@ -301,7 +301,7 @@ describe('a place', () => {
     expect(both.filter(({ hasRoom }) => hasRoom)).toHaveLength(1);
   });
 
-  it('that was greater counts for a minute where the node may have used it up', async () => {
+  it('with a larger share counts for one more minute if the node may have used the share', async () => {
     const pool = await Pool.open(2);
     await query(money.em(), sql`delete from permit_node`);
     await promiseAt(pool, 0, [0, 1]);
@@ -318,7 +318,7 @@ describe('a place', () => {
     expect((await pool.ask(0, { node: 1 })).remaining).toBe(CAP);
   });
 
-  it('is not changed by a copy that comes late', async () => {
+  it('is not changed by a promise that arrives late', async () => {
     const pool = await Pool.open(2);
     const heard = pool.now - 1_000;
     await promiseAt(pool, 0, [0, 1], { heard });
@@ -328,8 +328,8 @@ describe('a place', () => {
   });
 });
 
-describe('what an owner sees', () => {
-  it('the requests of the last minute, and the most of any minute, in steps of 10 s', async () => {
+describe('the numbers that owners see', () => {
+  it('are the requests of the last minute, and the peak of any minute in steps of 10 s', async () => {
     const pool = await Pool.open(1);
     for (const [later, used] of [
       [0, 20],
@@ -348,20 +348,20 @@ describe('what an owner sees', () => {
     expect(await rpmPeak(money.em(), 'pool_none', new Date(0))).toBe(0);
   });
 
-  it('how many were refused because of the cap', async () => {
+  it('include the requests refused because of the cap', async () => {
     const { walletId } = await money.wallet({});
     const { nodeId } = await money.node();
     const at = new Date();
     const usage = { walletId, cost: 0n, journalId: null, seq: null, leaseId: null, poolId: 'pool_x', at };
     const records = (['THROTTLED', 'THROTTLED', 'FAILED'] as const).map((status, number) =>
-      reported({ ...usage, status, requestId: `throttled ${number}` }),
+      reported({ ...usage, status, requestId: `throttled ${number}`, repeats: number * 10 }),
     );
     await settle(money.em(), { node: { ...SYSTEM_ACTOR, kind: 'NODE', id: nodeId }, records });
-    expect(await throttledSince(money.em(), 'pool_x', new Date(at.getTime() - 1_000))).toBe(2);
+    expect(await throttledSince(money.em(), 'pool_x', new Date(at.getTime() - 1_000))).toBe(12);
     expect(await throttledSince(money.em(), 'pool_x', new Date(at.getTime() + 1_000))).toBe(0);
   });
 
-  it('is forgotten when it counts no longer', async () => {
+  it('survive the pruning of uses and grants that no longer count', async () => {
     const pool = await Pool.open(1);
     const { grantId } = await pool.ask(5);
     await pool.ask(1, { finished: [{ grantId: grantId ?? '', used: 5, agoMs: 0 }] });
@@ -377,12 +377,14 @@ describe('what an owner sees', () => {
   });
 });
 
-describe('the clock and the shares', () => {
-  it("the database's clock gives whole ms", async () => {
+describe('the database clock', () => {
+  it('returns whole ms', async () => {
     expect(Number.isSafeInteger(await databaseClock(money.em()))).toBe(true);
   });
+});
 
-  it('shares never sum to more than the cap; the lowest ids get what there is', () => {
+describe('the shares of nodes', () => {
+  it('never sum to more than the cap; the nodes with the lowest ids get a share', () => {
     for (const [cap, nodes, shares] of [
       [60, 3, [20, 20, 20]],
       [10, 3, [3, 3, 3]],

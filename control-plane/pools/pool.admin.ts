@@ -1,24 +1,25 @@
-/** What administrators do with a pool: its cap, more days, and ending it with the unused part paid back. */
+/** Changes of a pool by administrators: its cap, additional days, and cancelling it with a refund. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { formatDollars } from '@gateway/shared/money';
 import { audit } from '../audit/audit.service.ts';
-import type { Actor } from '../context.ts';
-import { UserFailure } from '../errors.ts';
-import { publish } from '../events.ts';
-import { inTransaction } from '../sql.ts';
+import type { Actor } from '../graphql/context.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { publish } from '../database/events.ts';
+import { inTransaction } from '../database/sql.ts';
 import { lockAccounts, GIFTS, receivableAccount, revenueAccount, walletAccount } from '../wallet/ledger.ts';
 import { debitGift, refundPurchase } from '../wallet/movements.ts';
 import { creditOf, recallUntilFree, refundReferences } from './payment.ts';
 import type { PoolPeriodRow, PoolRow } from './pool.entity.ts';
-import { anyPool, lockPool, paidSpans, periodsOf } from './pool.queries.ts';
+import { lockPool, paidSpans, periodsOf, poolById } from './pool.queries.ts';
 import { announcePool } from './pool.record.ts';
-import { isRenewable, isRunning, stateOf } from './pool.rules.ts';
+import { checkVersion, isRenewable, isRunning, stateOf } from './pool.rules.ts';
 import { DAY_MS } from './quote.rules.ts';
 import { giftDue, refundOf } from './refund.rules.ts';
 import { checkRpmCap } from './storefront.service.ts';
 
 const EXTEND_DAYS_MAX = 365;
 
+/** A change by an administrator; fields that are left out stay. */
 export interface PoolChange {
   id: string;
   version: number;
@@ -29,17 +30,18 @@ export interface PoolChange {
 }
 
 /**
- * Changes the cap, adds days at the end (a pool that ended at most 14 days ago runs again), or cancels.
- * Throws NOT_FOUND, STALE_VERSION, INVALID, CONFLICT for what the pool's state does not allow.
+ * Changes the cap, adds days at the end (a pool that ended at most 14 days ago runs again), or cancels the
+ * pool. Throws NOT_FOUND, STALE_VERSION, INVALID, and CONFLICT if the state of the pool does not allow the
+ * change.
  */
 export async function changePool(em: EntityManager, change: PoolChange, actor: Actor): Promise<PoolRow> {
   if (change.cancel) await recallGift(em, change.id);
   return inTransaction(em, async (inner) => {
     const pool = await lockPool(inner, change.id);
-    if (pool.version !== change.version) throw stale();
+    checkVersion(pool, change.version);
     const before = summary(pool);
     const periods = await periodsOf(inner, pool.id);
-    const paidBack = change.cancel ? await cancel(inner, { pool, periods, actor }, change) : {};
+    const refund = change.cancel ? await cancel(inner, { pool, periods, actor }, change) : {};
     if (change.rpmCap !== undefined && change.rpmCap !== null) pool.rpmCap = checkRpmCap(change.rpmCap);
     if (change.extendDays) extend(pool, periods, change.extendDays);
     await inner.flush();
@@ -49,7 +51,7 @@ export async function changePool(em: EntityManager, change: PoolChange, actor: A
       targetType: 'Pool',
       targetId: pool.id,
       before,
-      after: { ...summary(pool), ...paidBack },
+      after: { ...summary(pool), ...refund },
       reason: change.reason,
     });
     await publish(inner, 'poolUpdated', { audience: pool.ownerId, id: pool.id });
@@ -58,22 +60,22 @@ export async function changePool(em: EntityManager, change: PoolChange, actor: A
   });
 }
 
-interface Ended {
+interface Cancellation {
   pool: PoolRow;
   periods: readonly PoolPeriodRow[];
   actor: Actor;
 }
 
-/** Ends the pool now. Returns what the audit log keeps of the refund. */
+/** Cancels the pool now. Returns the refund for the audit log. */
 async function cancel(
   em: EntityManager,
-  { pool, periods, actor }: Ended,
+  { pool, periods, actor }: Cancellation,
   change: PoolChange,
 ): Promise<Record<string, unknown>> {
   if (change.extendDays || typeof change.rpmCap === 'number')
-    throw new UserFailure('INVALID', 'Cancel the pool, or change it: not both at once.', 'cancel');
+    throw new UserFailure('INVALID', 'Either cancel the pool or change it, not both.', 'cancel');
   const now = new Date();
-  if (!isRunning(pool, now)) throw new UserFailure('CONFLICT', 'This pool has ended already.', 'cancel');
+  if (!isRunning(pool, now)) throw new UserFailure('CONFLICT', 'This pool has already ended.', 'cancel');
   const { walletId } = pool;
   const giftAccount = walletAccount(walletId, 'GIFT');
   const others = [
@@ -110,15 +112,15 @@ function extend(pool: PoolRow, periods: readonly PoolPeriodRow[], days: number):
   if (days < 1 || days > EXTEND_DAYS_MAX)
     throw new UserFailure('INVALID', `Add 1 to ${EXTEND_DAYS_MAX} days.`, 'extendDays');
   if (!last || !isRenewable(pool, now))
-    throw new UserFailure('CONFLICT', 'This pool is gone: it cannot be extended any more.', 'extendDays');
+    throw new UserFailure('CONFLICT', 'This pool can no longer be extended. Buy a new one.', 'extendDays');
   pool.endsAt = new Date(pool.endsAt.getTime() + days * DAY_MS);
   last.endsAt = pool.endsAt;
   pool.state = stateOf(pool, now);
 }
 
-/** Gift credit that nodes hold is called back before it is decided what of it was spent. */
+/** Recalls leases with gift credit, so that the refund counts only spent gift credit as spent. */
 async function recallGift(em: EntityManager, poolId: string): Promise<void> {
-  const pool = await anyPool(em.fork(), poolId);
+  const pool = await poolById(em.fork(), poolId);
   if (!pool) return;
   const spans = await paidSpans(em.fork(), await periodsOf(em.fork(), poolId));
   const due = giftDue(spans, new Date());
@@ -126,16 +128,8 @@ async function recallGift(em: EntityManager, poolId: string): Promise<void> {
   if (held > 0n) await recallUntilFree(em, pool.walletId, { bucket: 'GIFT', amount: due });
 }
 
-/** What the audit log keeps of a pool. */
+/** The fields of a pool for the audit log. */
 function summary(pool: PoolRow): Record<string, unknown> {
   const { state, rpmCap, endsAt, autoRenew } = pool;
   return { state, rpmCap, endsAt: endsAt.toISOString(), autoRenew };
-}
-
-function stale(): UserFailure {
-  return new UserFailure(
-    'STALE_VERSION',
-    'The pool changed meanwhile. Read it again, then repeat the change.',
-    'version',
-  );
 }

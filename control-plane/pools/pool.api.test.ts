@@ -1,12 +1,13 @@
+/** Tests of dedicated pools on the API: storefront, quotes, purchases, keys, lists, renewals, cancelling. */
 import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { codesOf, pick, startTestApp } from '../../test/control/app.ts';
 import type { Answer, Browser, TestApp } from '../../test/control/app.ts';
-import { follow, socketClient } from '../../test/control/follow.ts';
-import type { Followed } from '../../test/control/follow.ts';
-import { publish } from '../events.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import { follow, socketClient } from '../../test/control/subscribe.ts';
+import type { Followed } from '../../test/control/subscribe.ts';
+import { publish } from '../database/events.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
 import { checkInvariants } from '../wallet/invariants.ts';
 
 const POOL = `id name subdomain baseUrl state rpmCap autoRenew version startsAt endsAt rpmNow rpmPeak24h
@@ -16,7 +17,7 @@ const QUOTE = `quote { id total giftCredit rpmCap periodDays startsAt endsAt exp
   lines { label quantity unitPrice amount } models { name } }`;
 const ERRORS = 'userErrors { code message field }';
 
-/** The machine may be busy: how long a test waits for what must come. */
+/** How long a test polls for a condition, in ms; generous because the machine may be busy. */
 const PATIENCE = { timeout: 30_000 };
 
 describe('dedicated pools on the API', () => {
@@ -46,7 +47,7 @@ describe('dedicated pools on the API', () => {
       input,
     });
 
-  const give = async (browser: Browser, amount: string, key: string): Promise<void> => {
+  const creditCash = async (browser: Browser, amount: string, key: string): Promise<void> => {
     const userId = pick<string>(await browser.send('{ viewer { id } }'), 'viewer', 'id');
     const answer = await call(admin, 'adminWalletAdjust', ['AdminWalletAdjustInput', 'replayed'], {
       userId,
@@ -96,9 +97,9 @@ describe('dedicated pools on the API', () => {
     );
   };
 
-  /** What `poolUpdated` tells ann of a pool, from now on. */
+  /** Subscribes ann to `poolUpdated` of a pool; resolves when updates arrive. */
   const listenTo = async (id: string): Promise<Followed> => {
-    const { heard, client } = await follow(
+    const { received, client } = await follow(
       socketClient(test, ann),
       'subscription ($id: ID) { poolUpdated(id: $id) { id endsAt } }',
       { id },
@@ -106,12 +107,12 @@ describe('dedicated pools on the API', () => {
     const audience = pick<string>(await ann.send('{ viewer { id } }'), 'viewer', 'id');
     await vi.waitFor(async () => {
       await publish(test.orm.em.fork(), 'poolUpdated', { audience, id });
-      expect(heard.length).toBeGreaterThan(0);
+      expect(received.length).toBeGreaterThan(0);
     }, PATIENCE);
-    return { heard, client };
+    return { received, client };
   };
 
-  it('start closed; the first opening asks to stand by the prices, and is live', async () => {
+  it('are not on sale at first; opening requires confirmed prices and is published live', async () => {
     expect(await storefront()).toMatchObject({
       state: 'CLOSED',
       basePrice: '99.00',
@@ -152,7 +153,7 @@ describe('dedicated pools on the API', () => {
     expect(log.errors).toEqual([]);
   });
 
-  it('are quoted line by line, with what is missing', async () => {
+  it('are quoted line by line, with the missing cash', async () => {
     const answer = await quote(ann, { modelIds: modelIds.slice(0, 4) });
     expect(answer.data?.['poolQuoteCreate']?.['quote']).toMatchObject({
       total: '118.00',
@@ -176,7 +177,7 @@ describe('dedicated pools on the API', () => {
 
   it('are bought from cash, with a receipt', async () => {
     expect(codesOf(await buy(ann, 'ann-team'), 'poolPurchase')).toEqual(['INSUFFICIENT_BALANCE']);
-    await give(ann, '400.00', 'ann-1');
+    await creditCash(ann, '400.00', 'ann-1');
     const bought = await buy(ann, 'ann-team');
     expect(bought.data?.['poolPurchase']).toMatchObject({
       replayed: false,
@@ -201,7 +202,7 @@ describe('dedicated pools on the API', () => {
     teamId = pick<string>(bought, 'poolPurchase', 'pool', 'id');
   });
 
-  it('are seen and changed by their owner alone', async () => {
+  it('are visible to their owner and administrators only, and changed by their owner only', async () => {
     const id = teamId;
     const version = pick<number>(await ann.send(`{ pool(id: "${id}") { version } }`), 'pool', 'version');
     const taken = 'query { subdomainAvailability(subdomain: "ann-team") { available reason suggestion } }';
@@ -221,7 +222,7 @@ describe('dedicated pools on the API', () => {
     expect(renamed.data?.['poolUpdate']?.['pool']).toMatchObject({ name: 'Crew', autoRenew: true });
   });
 
-  it('have keys of their own', async () => {
+  it('have their own keys, with their own base address', async () => {
     const id = teamId;
     const made = await call(
       ann,
@@ -253,7 +254,7 @@ describe('dedicated pools on the API', () => {
     expect(codesOf(stranger, 'apiKeyCreate')).toEqual(['NOT_FOUND']);
   });
 
-  it('are paged for their owner, and searched by administrators', async () => {
+  it('are listed in pages for their owner, and searched by administrators', async () => {
     await buy(ann, 'ann-second');
     const page = async (after: string | null): Promise<Answer> =>
       ann.send(
@@ -289,12 +290,12 @@ describe('dedicated pools on the API', () => {
     expect(await search('%')).toBe(0);
   });
 
-  it('are renewed by a quote of their own, summed up, and live for their owner', async () => {
+  it('are renewed by a renewal quote, published live to their owner, and summarised', async () => {
     const listed = await ann.send('{ viewer { pools { nodes { id subdomain endsAt } } } }');
     const [, pool] = pick<{ id: string; endsAt: string }[]>(listed, 'viewer', 'pools', 'nodes');
     if (!pool) throw new Error('There is no pool.');
-    const { heard, client } = await listenTo(pool.id);
-    await give(ann, '200.00', 'ann-2');
+    const { received, client } = await listenTo(pool.id);
+    await creditCash(ann, '200.00', 'ann-2');
     const quoted = await quote(ann, { renewPoolId: pool.id });
     expect(pick<string>(quoted, 'poolQuoteCreate', 'quote', 'startsAt')).toBe(pool.endsAt);
     expect(codesOf(await quote(ann, { renewPoolId: pool.id, modelIds }), 'poolQuoteCreate')).toEqual([
@@ -313,7 +314,7 @@ describe('dedicated pools on the API', () => {
     );
     expect(renewed.data?.['poolRenew']).toMatchObject({ period: { number: 2, startsAt: pool.endsAt } });
     const { endsAt } = pick<{ endsAt: string }>(renewed, 'poolRenew', 'pool');
-    await vi.waitFor(() => expect(heard.at(-1)).toEqual({ id: pool.id, endsAt }), PATIENCE);
+    await vi.waitFor(() => expect(received.at(-1)).toEqual({ id: pool.id, endsAt }), PATIENCE);
     await client.dispose();
     const summary = await ann.send(
       `query ($id: ID!, $range: DateRange!) { pool(id: $id) { usageSummary(range: $range, bucket: DAY) {
@@ -350,8 +351,8 @@ describe('dedicated pools on the API', () => {
     expect(Number(ended?.periods[0]?.refunded)).toBeGreaterThan(117);
   });
 
-  it('tell the nodes whether their requests are free, by one setting', async () => {
-    const told = async (): Promise<unknown> =>
+  it('publish to the nodes whether their requests are free', async () => {
+    const isFree = async (): Promise<unknown> =>
       (
         await queryOne<{ free: boolean }>(
           test.orm.em.fork(),
@@ -359,18 +360,18 @@ describe('dedicated pools on the API', () => {
         )
       )?.free;
     await setStorefront({ poolRequestsFree: false });
-    expect(await told()).toBe(false);
+    expect(await isFree()).toBe(false);
     await setStorefront({ poolRequestsFree: true });
-    expect(await told()).toBe(true);
+    expect(await isFree()).toBe(true);
   });
 
-  it('warn administrators of the pools that froze a model, and nobody else', async () => {
+  it('are counted per frozen model for administrators only', async () => {
     const text = '{ catalogModel(name: "flagship-max") { frozenInPools } }';
     expect((await admin.send(text)).data?.['catalogModel']).toEqual({ frozenInPools: 1 });
     expect((await ann.send(text)).data?.['catalogModel']).toEqual({ frozenInPools: null });
   });
 
-  it('bound how often a user may ask for subdomains', async () => {
+  it('limit how often a user may look up subdomains', async () => {
     await query(test.orm.em.fork(), sql`update attempt_window set failures = 90, started_at = now()`);
     const answer = await bob.send('{ subdomainAvailability(subdomain: "free-one") { available } }');
     expect(answer.errors[0]?.extensions).toMatchObject({ code: 'RATE_LIMITED' });

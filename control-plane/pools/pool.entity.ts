@@ -1,9 +1,10 @@
-/** Rows of dedicated pools: the pools, their frozen models, what was paid for them, and quotes. */
+/** Rows of dedicated pools: the pools, their frozen models, their paid periods, and quotes. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
 import type { FrozenModelRecord } from '@gateway/shared/records';
 import type { QuoteLine } from './quote.rules.ts';
 
+/** EXPIRING: ends within a week. EXPIRED: ended, renewable for 14 days. */
 export type PoolState = 'ACTIVE' | 'EXPIRING' | 'EXPIRED' | 'CANCELLED';
 
 export const PoolSchema = defineEntity({
@@ -15,10 +16,10 @@ export const PoolSchema = defineEntity({
     walletId: p.text(),
     name: p.text(),
     subdomain: p.text(),
-    /** False once somebody else may have the subdomain; such a pool cannot be renewed any more. */
+    /** False once another pool may take the subdomain; then the pool can no longer be renewed. */
     holdsSubdomain: p.boolean().default(true),
     rpmCap: p.integer(),
-    /** What its owner was last told; what holds now is said by `stateOf`. */
+    /** The last published state; `stateOf` computes the present one. */
     state: p.text().$type<PoolState>(),
     autoRenew: p.boolean(),
     startsAt: p.datetime(),
@@ -36,7 +37,7 @@ export const PoolModelSchema = defineEntity({
     poolId: p.text().primary(),
     modelId: p.text().primary(),
     position: p.integer(),
-    /** The model as it was at the purchase, prices included. The database refuses changes. */
+    /** The model at the time of purchase, including prices. The database refuses changes. */
     record: p.json<FrozenModelRecord>(),
     frozenAt: p.datetime().onCreate(() => new Date()),
   },
@@ -49,7 +50,7 @@ export const PoolPeriodSchema = defineEntity({
   properties: {
     id: p.text().primary(),
     poolId: p.text(),
-    /** 1 is the purchase. */
+    /** 1 for the purchase, counting up with each renewal. */
     number: p.integer(),
     quoteId: p.text(),
     startsAt: p.datetime(),
@@ -58,7 +59,7 @@ export const PoolPeriodSchema = defineEntity({
     paid: p.bigint('bigint'),
     /** Micro-USD of gift credit. */
     giftGranted: p.bigint('bigint'),
-    /** Micro-USD of cash that came back when the pool was cancelled. */
+    /** Micro-USD of cash refunded when the pool was cancelled. */
     refunded: p.bigint('bigint'),
   },
 });
@@ -71,7 +72,7 @@ export const PoolQuoteSchema = defineEntity({
     id: p.text().primary(),
     userId: p.text(),
     renewPoolId: p.text().nullable(),
-    /** The end of the pool that a renewal was quoted for: once it moved, the quote is void. */
+    /** For a renewal: the end of the pool when it was quoted. The quote is void if the end has changed. */
     renewFrom: p.datetime().nullable(),
     modelIds: p.array<string>(),
     lines: p.json<QuoteLine[]>(),

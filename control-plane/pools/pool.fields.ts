@@ -1,51 +1,56 @@
-/** Fields of pools and their periods that are computed when asked for. */
+/**
+ * Resolvers of fields that are computed only if a query selects them: of pools, pool models, periods, catalog
+ * models and routes.
+ */
 import 'reflect-metadata';
 import { Args, Ctx, FieldResolver, Int, Resolver, Root } from 'type-graphql';
 import { User } from '../accounts/user.type.ts';
 import { CatalogModel } from '../catalog/catalog.type.ts';
-import { PageArguments } from '../connections.ts';
-import type { Connection } from '../connections.ts';
-import { isAdminFor } from '../context.ts';
-import type { Context } from '../context.ts';
+import { PageArguments } from '../graphql/connections.ts';
+import type { Connection } from '../graphql/connections.ts';
+import { isAdminFor } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
 import { modelsByIds, usersById } from '../lookups.ts';
 import { listKeys } from '../keys/key.lists.ts';
 import { ApiKey, ApiKeyConnection } from '../keys/key.type.ts';
-import { WebAddress } from '../scalars.ts';
+import { WebAddress } from '../graphql/scalars.ts';
 import type { RouteRow } from '../upstreams/upstream.entity.ts';
 import { UpstreamRoute } from '../upstreams/upstream.type.ts';
 import { summaryOf } from '../usage/usage.resolver.ts';
 import { UsageSummary } from '../usage/usage.types.ts';
 import { LedgerEntry } from '../wallet/wallet.types.ts';
 import { entriesOfPeriod } from './period.queries.ts';
-import { rpmNow, rpmPeak, throttledSince } from './permit.service.ts';
+import { rpmNow as countRpmNow, rpmPeak, throttledSince } from './permit.service.ts';
 import type { PoolPeriodRow, PoolRow, PoolState } from './pool.entity.ts';
-import { modelsOfPools, poolsFreezingModels } from './pool.lookups.ts';
-import { periodsOf, poolsFreezing } from './pool.queries.ts';
+import { modelsOfPools, poolsWithModels } from './pool.lookups.ts';
+import { periodsOf, countPoolsWithModel } from './pool.queries.ts';
 import { poolAddress, stateOf } from './pool.rules.ts';
 import { Pool, PoolModel, PoolPeriod, PoolStateEnum, PoolSummaryArguments } from './pool.type.ts';
 import { DAY_MS } from './quote.rules.ts';
-import { openRenewalQuote } from './quote.service.ts';
+import { newestRenewalQuote } from './quote.service.ts';
 import { PoolQuote } from './storefront.type.ts';
 
-/** What is not a column of the pool, or not as it stands there. */
+/** Fields of a pool that are not columns, or whose value differs from the column. */
 @Resolver(() => Pool)
 export class PoolFields {
-  @FieldResolver(() => WebAddress, { description: 'The base address for its keys.' })
+  @FieldResolver(() => WebAddress, { description: 'Base address at which clients use the keys of the pool.' })
   baseUrl(@Root() pool: PoolRow, @Ctx() { settings }: Context): string {
     return poolAddress(settings.publicUrl, pool.subdomain);
   }
 
-  @FieldResolver(() => PoolStateEnum, { description: 'Where its paid period stands.' })
+  @FieldResolver(() => PoolStateEnum, { description: 'State of the pool.' })
   state(@Root() pool: PoolRow): PoolState {
     return stateOf(pool, new Date());
   }
 
-  @FieldResolver(() => User, { nullable: true, description: 'Whose pool it is.' })
+  @FieldResolver(() => User, { nullable: true, description: 'Owner of the pool.' })
   async owner(@Root() pool: PoolRow, @Ctx() context: Context): Promise<User | null> {
     return (await context.batches.load(usersById, pool.ownerId)) ?? null;
   }
 
-  @FieldResolver(() => [PoolModel], { description: 'Its frozen models, in the order they were chosen.' })
+  @FieldResolver(() => [PoolModel], {
+    description: 'Frozen models, in the order in which the buyer listed them.',
+  })
   async models(@Root() pool: PoolRow, @Ctx() context: Context): Promise<PoolModel[]> {
     const models = (await context.batches.load(modelsOfPools, pool.id)) ?? [];
     return models.map(({ modelId, record, frozenAt }) => ({
@@ -58,18 +63,18 @@ export class PoolFields {
 
   @FieldResolver(() => PoolQuote, {
     nullable: true,
-    description: 'The newest quote for renewing it that can still be used.',
+    description: 'Newest valid quote for a renewal; null if there is none.',
   })
   renewalQuote(@Root() pool: PoolRow, @Ctx() context: Context): Promise<PoolQuote | null> {
-    return openRenewalQuote(context.em, pool);
+    return newestRenewalQuote(context.em, pool);
   }
 
-  @FieldResolver(() => [PoolPeriod], { description: 'What was paid for it, newest first.' })
+  @FieldResolver(() => [PoolPeriod], { description: 'Paid periods, newest first.' })
   periods(@Root() pool: PoolRow, @Ctx() context: Context): Promise<PoolPeriod[]> {
     return periodsOf(context.em, pool.id);
   }
 
-  @FieldResolver(() => ApiKeyConnection, { description: 'Its keys, newest first.' })
+  @FieldResolver(() => ApiKeyConnection, { description: 'Keys of the pool, newest first.' })
   keys(
     @Root() pool: PoolRow,
     @Ctx() context: Context,
@@ -78,38 +83,40 @@ export class PoolFields {
     return listKeys(context, { ownerId: pool.ownerId, poolId: pool.id }, page);
   }
 
-  @FieldResolver(() => UsageSummary, { description: 'Sums over requests with its keys.' })
+  @FieldResolver(() => UsageSummary, { description: 'Summary of the requests with keys of the pool.' })
   usageSummary(
     @Root() pool: PoolRow,
     @Ctx() context: Context,
     @Args(() => PoolSummaryArguments) { range, bucket }: PoolSummaryArguments,
   ): Promise<UsageSummary> {
-    const asked = { range, bucket: bucket ?? null, groupBy: [], filter: { poolIds: [pool.id] } };
-    return summaryOf(context, asked);
+    const request = { range, bucket: bucket ?? null, groupBy: [], filter: { poolIds: [pool.id] } };
+    return summaryOf(context, request);
   }
 
   @FieldResolver(() => Int, { description: 'Requests admitted in the last 60 seconds.' })
   rpmNow(@Root() pool: PoolRow, @Ctx() context: Context): Promise<number> {
-    return rpmNow(context.em, pool.id);
+    return countRpmNow(context.em, pool.id);
   }
 
-  @FieldResolver(() => Int, { description: 'The most requests admitted in any minute of the last 24 hours.' })
+  @FieldResolver(() => Int, {
+    description: 'Largest number of requests admitted in any minute of the last 24 hours.',
+  })
   rpmPeak24h(@Root() pool: PoolRow, @Ctx() context: Context): Promise<number> {
     return rpmPeak(context.em, pool.id, dayAgo());
   }
 
-  @FieldResolver(() => Int, { description: 'Requests refused because of the cap in the last 24 hours.' })
+  @FieldResolver(() => Int, { description: 'Requests refused because of the RPM cap in the last 24 hours.' })
   throttled24h(@Root() pool: PoolRow, @Ctx() context: Context): Promise<number> {
     return throttledSince(context.em, pool.id, dayAgo());
   }
 }
 
-/** What a frozen model was taken from. */
+/** The present catalog entry of a frozen model. */
 @Resolver(() => PoolModel)
 export class PoolModelFields {
   @FieldResolver(() => CatalogModel, {
     nullable: true,
-    description: 'The model as the catalog has it now, where it is still on offer.',
+    description: 'The present entry of the model in the catalog; null if the model is no longer offered.',
   })
   async currentModel(@Root() { modelId }: PoolModel, @Ctx() context: Context): Promise<CatalogModel | null> {
     const model = await context.batches.load(modelsByIds, modelId);
@@ -117,44 +124,45 @@ export class PoolModelFields {
   }
 }
 
-/** What stands in the ledger of a period. */
+/** The ledger entries of a period. */
 @Resolver(() => PoolPeriod)
 export class PoolPeriodFields {
   @FieldResolver(() => [LedgerEntry], {
     nullable: true,
-    description: 'What was paid, what was given, and what came back.',
+    description:
+      'Payment, gift credit and refund of the period; null for callers who must not read the wallet.',
   })
   ledgerEntries(@Root() period: PoolPeriodRow, @Ctx() context: Context): Promise<LedgerEntry[]> {
     return entriesOfPeriod(context.em, period);
   }
 }
 
-/** How many pools hold a model. */
+/** Number of pools that have a frozen copy of a model. */
 @Resolver(() => CatalogModel)
-export class FrozenModelResolver {
+export class CatalogModelPoolFields {
   @FieldResolver(() => Int, {
     nullable: true,
     description:
-      'Running pools that froze this model: they go on offering it, whatever becomes of it, and need ' +
-      'its routes. For administrators alone.',
+      'Number of running pools with a frozen copy of this model. These pools offer the model even ' +
+      'after it was retired, and need its routes. Null for callers who are not administrators.',
   })
   frozenInPools(@Root() model: CatalogModel, @Ctx() context: Context): Promise<number> | null {
-    return isAdminFor(context, 'ADMIN_CATALOG') ? poolsFreezing(context.em, model.id) : null;
+    return isAdminFor(context, 'ADMIN_CATALOG') ? countPoolsWithModel(context.em, model.id) : null;
   }
 }
 
-/** Which pools need a route. */
+/** The pools that need a route. */
 @Resolver(() => UpstreamRoute)
-export class RoutePoolsResolver {
+export class RoutePoolFields {
   @FieldResolver(() => [Pool], {
     nullable: true,
     description:
-      'Running pools that froze its model, at most 100: they need it as long as they last. For ' +
-      'administrators of pools alone.',
+      'Running pools with a frozen copy of the model of the route, at most 100. ' +
+      'They need the route until they end. Null for callers who do not administer pools.',
   })
   async pools(@Root() route: RouteRow, @Ctx() context: Context): Promise<PoolRow[] | null> {
     if (!isAdminFor(context, 'ADMIN_STOREFRONT')) return null;
-    return (await context.batches.load(poolsFreezingModels, route.modelId)) ?? [];
+    return (await context.batches.load(poolsWithModels, route.modelId)) ?? [];
   }
 }
 

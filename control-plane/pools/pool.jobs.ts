@@ -1,39 +1,41 @@
 /**
- * What time does to pools: notices, automatic renewal, the end, and subdomains that become free; and who
- * waits for the storefront is told. Each step locks the row it works on, so that several control planes do
- * it once; a step that failed is tried again.
+ * Scheduled steps of pools: automatic renewals, notices, stored states, freed subdomains, expired quotes, and
+ * mails about the reopened storefront. Each step locks the row it changes, so that several control planes do
+ * it once; a failed step is repeated by the next run.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { SYSTEM_ACTOR } from '../context.ts';
-import { UserFailure } from '../errors.ts';
-import { publish, publishMany } from '../events.ts';
-import { inTransaction, query, queryOne, sql } from '../sql.ts';
-import { dueNotice, giveNotice } from './notice.service.ts';
+import { SYSTEM_ACTOR } from '../graphql/context.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { publish, publishMany } from '../database/events.ts';
+import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
+import { dueNotice, recordNotice } from './notice.service.ts';
 import type { Notice } from './notice.texts.ts';
-import { tellOpening } from './opening.service.ts';
 import type { PoolRow } from './pool.entity.ts';
-import { lockPool, poolsThatTurned } from './pool.queries.ts';
+import { lockPool, poolsWithStaleState } from './pool.queries.ts';
 import { announcePool } from './pool.record.ts';
-import { AUTO_RENEW_MS, EXPIRING_MS, KEPT_MS, renewsItself, stateOf } from './pool.rules.ts';
+import { AUTO_RENEW_MS, EXPIRING_MS, isAutoRenewalDue, KEPT_MS, stateOf } from './pool.rules.ts';
 import { renewPool } from './purchase.service.ts';
 import { pruneQuotes, quoteRenewal } from './quote.service.ts';
+import { mailStorefrontOpen } from './storefront.notice.ts';
 
-/** So many pools are looked at in one round; the others come with the next. */
-const ROUND_MAX = 200;
+/** Maximum number of pools per step and run; the next run takes the others. */
+const POOLS_MAX = 200;
 const HOUR_MS = 60 * 60 * 1000;
-/** Automatic renewals are tried twice before the end, the nearer attempt first. */
+/** Automatic renewals are attempted twice before the end; the later attempt comes first in this list. */
 const ATTEMPTS: readonly { notice: Notice; beforeMs: number }[] = [
   { notice: 'RENEWAL_1H_FAILED', beforeMs: HOUR_MS },
   { notice: 'RENEWAL_24H_FAILED', beforeMs: AUTO_RENEW_MS },
 ];
 
-/** One round of all of it. Throws what failed last, after all other steps and pools had their turn. */
-export async function watchPools(em: EntityManager): Promise<void> {
-  const steps = [renewDue, giveDueNotices, turnStates, freeSubdomains, pruneQuotes, tellOpening];
+/**
+ * Job: runs all steps once. A failure does not stop other steps and pools; the last one is thrown at the end.
+ */
+export async function runPoolJobs(em: EntityManager): Promise<void> {
+  const steps = [renewDue, recordDueNotices, storeStates, freeSubdomains, pruneQuotes, mailStorefrontOpen];
   await each(steps, (step) => step(em));
 }
 
-/** One after the other; one that fails keeps no other from its turn. Throws what failed last. */
+/** Works on all items, one after the other, also after a failure. Throws the last failure at the end. */
 async function each<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
   const failures: unknown[] = [];
   for (const item of items) await work(item).catch((error: unknown) => failures.push(error));
@@ -41,8 +43,8 @@ async function each<Item>(items: readonly Item[], work: (item: Item) => Promise<
 }
 
 /**
- * Renews pools whose owners asked for it, a day and an hour before the end. A failed attempt is a notice,
- * which exists once for each period: so an attempt is made once, and a renewed pool is not due any more.
+ * Renews pools with automatic renewal, a day and again an hour before the end. A failed attempt is recorded
+ * as a notice, which exists once per period, so that each attempt is made once.
  */
 async function renewDue(em: EntityManager): Promise<void> {
   for (const { notice, beforeMs } of ATTEMPTS) {
@@ -54,7 +56,7 @@ async function renewDue(em: EntityManager): Promise<void> {
         and not exists (select from pool_notices n where n.pool_id = p.id
           and n.period_id = (select id from pool_periods where pool_id = p.id order by number desc limit 1)
           and n.notice = any(${ATTEMPTS.filter((one) => one.beforeMs <= beforeMs).map((one) => one.notice)}))
-      order by p.ends_at limit ${ROUND_MAX}`,
+      order by p.ends_at limit ${POOLS_MAX}`,
     );
     await each(due, ({ id, owner_id: ownerId }) => renewOne(em, { id, ownerId, notice }));
   }
@@ -85,13 +87,14 @@ async function renewOne(
     if (!(error instanceof UserFailure)) throw error;
     await inTransaction(em, async (inner) => {
       const pool = await lockPool(inner, id);
-      // Renewed meanwhile by hand or by another control plane: then nothing failed.
-      if (renewsItself(pool, new Date())) await giveNotice(inner, pool, { notice, detail: error.message });
+      // If the owner or another control plane has renewed the pool meanwhile, the failure does not matter.
+      if (isAutoRenewalDue(pool, new Date()))
+        await recordNotice(inner, pool, { notice, detail: error.message });
     });
   }
 }
 
-async function giveDueNotices(em: EntityManager): Promise<void> {
+async function recordDueNotices(em: EntityManager): Promise<void> {
   const due = await query<{ id: string }>(
     em,
     sql`select p.id from pools p where p.state <> 'CANCELLED' and p.holds_subdomain
@@ -101,20 +104,20 @@ async function giveDueNotices(em: EntityManager): Promise<void> {
         and n.notice = case when p.ends_at <= now() then 'ENDED'
           when p.ends_at <= now() + interval '24 hours' then 'HOURS_24'
           when p.ends_at <= now() + interval '3 days' then 'DAYS_3' else 'DAYS_7' end)
-    order by p.ends_at limit ${ROUND_MAX}`,
+    order by p.ends_at limit ${POOLS_MAX}`,
   );
   await each(due, ({ id }) =>
     inTransaction(em, async (inner) => {
       const pool = await lockPool(inner, id);
       const notice = pool.state === 'CANCELLED' ? null : dueNotice(pool.endsAt, new Date());
-      if (notice) await giveNotice(inner, pool, { notice, detail: null });
+      if (notice) await recordNotice(inner, pool, { notice, detail: null });
     }),
   );
 }
 
-/** Writes down what the clock has made of pools, and tells the pages of their owners. */
-async function turnStates(em: EntityManager): Promise<void> {
-  await each(await poolsThatTurned(em, ROUND_MAX), (id) =>
+/** Stores the states that have changed with time, and publishes them to the owners' pages. */
+async function storeStates(em: EntityManager): Promise<void> {
+  await each(await poolsWithStaleState(em, POOLS_MAX), (id) =>
     inTransaction(em, async (inner) => {
       const pool = await lockPool(inner, id);
       const state = stateOf(pool, new Date());
@@ -128,7 +131,10 @@ async function turnStates(em: EntityManager): Promise<void> {
   );
 }
 
-/** The keys themselves stay as they are: nodes refuse them by the pool's end, and renewing revives them. */
+/**
+ * Publishes the keys of an ended pool. Their rows do not change: nodes refuse them because the pool has
+ * ended.
+ */
 async function publishKeys(em: EntityManager, pool: PoolRow): Promise<void> {
   const keys = await query<{ id: string }>(em, sql`select id from api_key where pool_id = ${pool.id}`);
   await publishMany(
@@ -142,7 +148,7 @@ async function freeSubdomains(em: EntityManager): Promise<void> {
   const due = await query<{ id: string }>(
     em,
     sql`select id from pools where holds_subdomain
-      and ends_at <= now() - make_interval(secs => ${KEPT_MS / 1000}) order by id limit ${ROUND_MAX}`,
+      and ends_at <= now() - make_interval(secs => ${KEPT_MS / 1000}) order by id limit ${POOLS_MAX}`,
   );
   await each(due, ({ id }) =>
     inTransaction(em, async (inner) => {

@@ -1,27 +1,28 @@
-/** Reading pools: single ones, lists with filters, and how many freeze a model. */
+/** Reads and locks pools: single pools, filtered lists, paid periods, and the pools that froze a model. */
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { UserFailure } from '../errors.ts';
-import { all, query, queryOne, sql } from '../sql.ts';
-import type { Statement } from '../sql.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { all, query, queryOne, sql } from '../database/sql.ts';
+import type { Statement } from '../database/sql.ts';
 import { PoolModelSchema, PoolPeriodSchema, PoolQuoteSchema, PoolSchema } from './pool.entity.ts';
 import type { PoolPeriodRow, PoolRow, PoolState } from './pool.entity.ts';
 import { EXPIRING_MS, isRunning } from './pool.rules.ts';
 import { periodFrom } from './quote.rules.ts';
 import type { PaidPeriod } from './refund.rules.ts';
 
-/** Pools of one model that a list names. */
+/** Maximum number of pools listed per frozen model. */
 const FREEZING_MAX = 100;
 
+/** Filters of a list of pools. */
 export interface PoolQuery {
-  /** Null for every owner: administrators only. */
+  /** Null for pools of all owners, which only administrators may read. */
   ownerId: string | null;
   states?: readonly PoolState[] | null;
   /** Part of the name, the subdomain or the owner's address, or a whole id. */
   search?: string | null;
 }
 
-/** Pools, newest first, those before the id `before`. */
+/** At most `limit` pools, newest first; with `before`, only those with a smaller id. */
 export async function findPools(
   em: EntityManager,
   wanted: PoolQuery,
@@ -37,7 +38,7 @@ export async function findPools(
   return ids.length === 0 ? [] : em.find(PoolSchema, { id: { $in: ids } }, { orderBy: { id: 'desc' } });
 }
 
-/** How many pools match. */
+/** Number of pools that match. */
 export async function countPools(em: EntityManager, wanted: PoolQuery): Promise<number> {
   const row = await queryOne<{ count: number }>(
     em,
@@ -46,44 +47,44 @@ export async function countPools(em: EntityManager, wanted: PoolQuery): Promise<
   return row?.count ?? 0;
 }
 
-/** A pool by its id, whoever owns it: the caller checks who asks. */
-export function anyPool(em: EntityManager, id: string): Promise<PoolRow | null> {
+/** A pool of any owner; null if unknown. The caller has to check access. */
+export function poolById(em: EntityManager, id: string): Promise<PoolRow | null> {
   return em.findOne(PoolSchema, { id });
 }
 
-/** Pools by id, whoever owns them: the caller checks who asks. */
+/** Pools of any owner, without unknown ids. The caller has to check access. */
 export function poolsById(em: EntityManager, ids: readonly string[]): Promise<PoolRow[]> {
   return ids.length === 0 ? Promise.resolve([]) : em.find(PoolSchema, { id: { $in: [...ids] } });
 }
 
-/** The pool, locked until the transaction ends; that of this owner, where one is named. Throws NOT_FOUND. */
+/** Locks the pool until the transaction ends. Throws NOT_FOUND if it is unknown or not of the given owner. */
 export async function lockPool(em: EntityManager, id: string, ownerId?: string): Promise<PoolRow> {
   const pool = await em.findOne(
     PoolSchema,
     { id, ...(ownerId !== undefined && { ownerId }) },
     { lockMode: LockMode.PESSIMISTIC_WRITE },
   );
-  if (!pool) throw noPool();
+  if (!pool) throw unknownPool();
   return pool;
 }
 
 /**
- * The id of the owner's pool for a new key; it cannot end before the transaction does. Throws NOT_FOUND,
- * POOL_EXPIRED.
+ * The id of the owner's pool for a new key. The pool cannot be changed before the transaction ends. Throws
+ * NOT_FOUND, and POOL_EXPIRED if the pool has ended.
  */
 export async function poolForKey(em: EntityManager, ownerId: string, id: string): Promise<string> {
   const pool = await em.findOne(PoolSchema, { id, ownerId }, { lockMode: LockMode.PESSIMISTIC_READ });
-  if (!pool) throw noPool('poolId');
+  if (!pool) throw unknownPool('poolId');
   if (isRunning(pool, new Date())) return pool.id;
-  throw new UserFailure('POOL_EXPIRED', 'The pool has ended. Renew it, then make the key.', 'poolId');
+  throw new UserFailure('POOL_EXPIRED', 'The pool has ended. Renew it, then create the key.', 'poolId');
 }
 
-/** What was paid for a pool, newest first. */
+/** The periods of a pool, newest first. */
 export function periodsOf(em: EntityManager, poolId: string): Promise<PoolPeriodRow[]> {
   return em.find(PoolPeriodSchema, { poolId }, { orderBy: { number: 'desc' } });
 }
 
-/** What was paid for each of these periods, and until when that reaches. */
+/** What was paid and given for each period, and until when the payment reaches without added days. */
 export async function paidSpans(
   em: EntityManager,
   periods: readonly PoolPeriodRow[],
@@ -97,7 +98,7 @@ export async function paidSpans(
   });
 }
 
-/** Whether the pool froze each of these models. */
+/** Whether the pool froze all of these models. */
 export async function freezesAll(
   em: EntityManager,
   poolId: string,
@@ -107,8 +108,8 @@ export async function freezesAll(
   return found === new Set(modelIds).size;
 }
 
-/** How many running pools hold a frozen copy of the model. */
-export async function poolsFreezing(em: EntityManager, modelId: string): Promise<number> {
+/** Number of running pools that froze the model. */
+export async function countPoolsWithModel(em: EntityManager, modelId: string): Promise<number> {
   const row = await queryOne<{ count: number }>(
     em,
     sql`select count(*)::integer as count from pool_models m join pools p on p.id = m.pool_id
@@ -117,7 +118,7 @@ export async function poolsFreezing(em: EntityManager, modelId: string): Promise
   return row?.count ?? 0;
 }
 
-/** Which running pools hold a frozen copy of these models: of each a hundred, those that last longest. */
+/** Running pools that froze the models: for each model at most 100, those with the latest end. */
 export async function poolIdsFreezing(
   em: EntityManager,
   modelIds: readonly string[],
@@ -132,12 +133,12 @@ export async function poolIdsFreezing(
   return rows.map(({ model_id: modelId, pool_id: poolId }) => ({ modelId, poolId }));
 }
 
-/** What is said of a pool that does not exist or belongs to somebody else. */
-export function noPool(field = 'id'): UserFailure {
-  return new UserFailure('NOT_FOUND', 'There is no such pool.', field);
+/** The failure for a pool that is unknown or belongs to another user. */
+function unknownPool(field = 'id'): UserFailure {
+  return new UserFailure('NOT_FOUND', 'Unknown pool. Check its id.', field);
 }
 
-/** The state by the clock, as `stateOf` has it, for the rows `p`. */
+/** SQL of the present state of rows `p`, equal to `stateOf`. */
 const STATE = sql`case when p.state = 'CANCELLED' then 'CANCELLED' when p.ends_at <= now() then 'EXPIRED'
   when p.ends_at <= now() + make_interval(secs => ${EXPIRING_MS / 1000}) then 'EXPIRING' else 'ACTIVE' end`;
 
@@ -154,8 +155,8 @@ function conditionOf({ ownerId, states, search }: PoolQuery): Statement {
   return all(conditions);
 }
 
-/** Pools whose state by the clock is another than the one their owners were told of. */
-export async function poolsThatTurned(em: EntityManager, limit: number): Promise<string[]> {
+/** Ids of pools whose stored state differs from the present one. */
+export async function poolsWithStaleState(em: EntityManager, limit: number): Promise<string[]> {
   const rows = await query<{ id: string }>(
     em,
     sql`select p.id from pools p where p.state <> ${STATE} order by p.id limit ${limit}`,

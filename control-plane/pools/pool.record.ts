@@ -1,20 +1,20 @@
-/** What nodes are told of a pool: where it is, what it may be asked for, and until when it is paid. */
+/** The configuration record of a pool that nodes receive: its subdomain, models, cap and end. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { PoolRecord } from '@gateway/shared/records';
-import { announce } from '../config-log.ts';
+import { announce } from '../database/config-log.ts';
 import { PoolModelSchema } from './pool.entity.ts';
 import type { PoolModelRow, PoolRow } from './pool.entity.ts';
 
 /**
- * Tells the nodes of the pool as it stands; a pool that lost its subdomain is forgotten. Call it in the
- * transaction that changed the pool, last. Returns the revision.
+ * Publishes the pool to the nodes; removes it if it no longer holds its subdomain. Call it last in the
+ * transaction that changed the pool. Returns the revision.
  */
 export async function announcePool(em: EntityManager, pool: PoolRow): Promise<number> {
   if (!pool.holdsSubdomain) return announce(em, { remove: [{ kind: 'POOL', id: pool.id }] });
   return announce(em, { upsert: [poolRecord(pool, await frozenModels(em, pool.id))] });
 }
 
-/** The models of a pool, in the order they were chosen. */
+/** The frozen models of a pool, in the order of the purchase. */
 export function frozenModels(em: EntityManager, poolId: string): Promise<PoolModelRow[]> {
   return em.find(PoolModelSchema, { poolId }, { orderBy: { position: 'asc' } });
 }

@@ -1,4 +1,4 @@
-/** Pools on the API, for their owners: buying, renewing, changing, and lists. */
+/** Pools on the API: lists, purchases, renewals and changes, for owners and administrators. */
 import 'reflect-metadata';
 import {
   Arg,
@@ -13,23 +13,23 @@ import {
   Subscription,
 } from 'type-graphql';
 import { User } from '../accounts/user.type.ts';
-import { AdminQuery } from '../admin-query.ts';
-import { connectionFrom, decodeCursor, encodeCursor, pageSize } from '../connections.ts';
-import type { Connection } from '../connections.ts';
-import { actorOf, Authorized, isAdminFor, viewerOf } from '../context.ts';
-import type { Context } from '../context.ts';
-import { outcome, requestError } from '../errors.ts';
-import type { Event } from '../events.ts';
+import { AdminQuery } from '../graphql/admin-query.ts';
+import { connectionFrom, decodeCursor, encodeCursor, pageSize } from '../graphql/connections.ts';
+import type { Connection } from '../graphql/connections.ts';
+import { actorOf, Authorized, isAdminFor, viewerOf } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { outcome, requestError } from '../graphql/errors.ts';
+import type { Event } from '../database/events.ts';
 import { ApiKey } from '../keys/key.type.ts';
 import type { KeyRow } from '../keys/key.entity.ts';
-import { WebAddress } from '../scalars.ts';
+import { WebAddress } from '../graphql/scalars.ts';
 import { UsageEntry } from '../usage/usage.types.ts';
 import { walletView } from '../wallet/wallet.resolver.ts';
 import { entriesOfPeriod } from './period.queries.ts';
 import { changePool } from './pool.admin.ts';
 import type { PoolRow } from './pool.entity.ts';
 import { addressOfKey, poolsByIds } from './pool.lookups.ts';
-import { anyPool, countPools, findPools } from './pool.queries.ts';
+import { countPools, findPools, poolById } from './pool.queries.ts';
 import type { PoolQuery } from './pool.queries.ts';
 import { updatePool } from './pool.service.ts';
 import {
@@ -49,21 +49,21 @@ import type { Purchase } from './purchase.service.ts';
 
 const NOTHING_BOUGHT = { pool: null, period: null, wallet: null, ledgerEntries: null, replayed: false };
 
-/** What owners do with pools. */
+/** Queries, mutations and the subscription for owners of pools. */
 @Resolver()
 export class PoolResolver {
   @Authorized('USER')
-  @Query(() => Pool, { nullable: true, description: 'A pool, for its owner and administrators; else null.' })
+  @Query(() => Pool, { nullable: true, description: 'A pool; null if it is unknown or of another user.' })
   async pool(
     @Ctx() context: Context,
-    @Arg('id', () => ID, { description: 'Its id.' }) id: string,
+    @Arg('id', () => ID, { description: 'The id of the pool.' }) id: string,
   ): Promise<Pool | null> {
     return visiblePool(context, id);
   }
 
   @Authorized('USER')
   @Mutation(() => PoolPurchasePayload, {
-    description: 'Buys a pool as it was quoted: paid from cash, frozen, and served at once.',
+    description: 'Buys a pool as quoted: it is paid from cash, its models are frozen, and it serves at once.',
   })
   poolPurchase(
     @Ctx() context: Context,
@@ -77,7 +77,7 @@ export class PoolResolver {
 
   @Authorized('USER')
   @Mutation(() => PoolPurchasePayload, {
-    description: 'Buys another period, from the end of the pool on; also while the storefront is closed.',
+    description: 'Buys another period from the end of the pool on, also while the storefront is closed.',
   })
   poolRenew(
     @Ctx() context: Context,
@@ -88,7 +88,7 @@ export class PoolResolver {
   }
 
   @Authorized('USER')
-  @Mutation(() => PoolPayload, { description: 'Renames a pool, or switches its automatic renewal.' })
+  @Mutation(() => PoolPayload, { description: 'Renames a pool or switches its automatic renewal.' })
   poolUpdate(
     @Ctx() context: Context,
     @Arg('input', () => PoolUpdateInput, { description: 'The changes.' }) input: PoolUpdateInput,
@@ -104,16 +104,16 @@ export class PoolResolver {
     topicId: ({ context }) => viewerOf(context as Context).id,
     filter: ({ payload, args }: { payload: Event; args: { id?: string | null } }) =>
       !args.id || args.id === payload.id,
-    description: "The caller's pools as they change; a single one, where it is named.",
+    description: "The caller's pools whenever they change; with `id`, only that pool.",
   })
   async poolUpdated(
     @Root() event: Event,
     @Ctx() context: Context,
     @Arg('id', () => ID, { nullable: true, description: 'Only this pool.' }) _id: string | null,
   ): Promise<Pool> {
-    const pool = await anyPool(context.em, event.id);
+    const pool = await poolById(context.em, event.id);
     if (pool?.ownerId === viewerOf(context).id) return pool;
-    throw requestError('FORBIDDEN', 'This pool belongs to somebody else.');
+    throw requestError('FORBIDDEN', 'This pool belongs to another user. Subscribe to your own pools.');
   }
 }
 
@@ -124,9 +124,9 @@ export class UserPoolsResolver {
   pools(
     @Root() user: User,
     @Ctx() context: Context,
-    @Args(() => PoolListArguments) asked: PoolListArguments,
+    @Args(() => PoolListArguments) page: PoolListArguments,
   ): Promise<Connection<Pool>> {
-    return poolPage(context, asked, { ownerId: user.id, states: asked.state ?? null });
+    return poolPage(context, page, { ownerId: user.id, states: page.state ?? null });
   }
 }
 
@@ -136,14 +136,14 @@ export class AdminPoolsResolver {
   @FieldResolver(() => PoolConnection, { description: 'Pools of all users, newest first.' })
   pools(
     @Ctx() context: Context,
-    @Args(() => AdminPoolArguments) asked: AdminPoolArguments,
+    @Args(() => AdminPoolArguments) page: AdminPoolArguments,
   ): Promise<Connection<Pool>> {
-    const { state, search } = asked;
-    return poolPage(context, asked, { ownerId: null, states: state ?? null, search: search ?? null });
+    const { state, search } = page;
+    return poolPage(context, page, { ownerId: null, states: state ?? null, search: search ?? null });
   }
 
   @Authorized('ADMIN')
-  @Mutation(() => PoolPayload, { description: 'Changes the cap of a pool, extends it, or cancels it.' })
+  @Mutation(() => PoolPayload, { description: 'Changes the cap of a pool, extends the pool, or cancels it.' })
   adminPoolUpdate(
     @Ctx() context: Context,
     @Arg('input', () => AdminPoolInput, { description: 'The change.' }) input: AdminPoolInput,
@@ -154,19 +154,19 @@ export class AdminPoolsResolver {
   }
 }
 
-/** Where a key works. */
+/** The pool and base address of a key. */
 @Resolver(() => ApiKey)
 export class KeyPoolResolver {
   @FieldResolver(() => Pool, {
     nullable: true,
-    description: 'The pool it is bound to; null on the main domain.',
+    description: 'The pool of the key; null if the key works on the main domain.',
   })
   async pool(@Root() key: KeyRow, @Ctx() context: Context): Promise<Pool | null> {
     return key.poolId ? ((await context.batches.load(poolsByIds, key.poolId)) ?? null) : null;
   }
 
   @FieldResolver(() => WebAddress, {
-    description: 'The base address it works at: its pool, or the main one.',
+    description: 'The base address at which the key works: that of its pool, or the main one.',
   })
   baseUrl(@Root() key: KeyRow, @Ctx() context: Context): Promise<string> {
     return addressOfKey(context, key);
@@ -182,9 +182,9 @@ export class UsagePoolResolver {
   }
 }
 
-/** The pool, where the caller owns it or administers pools; else null. */
+/** The pool if the caller owns it or administers pools; else null. */
 export async function visiblePool(context: Context, id: string): Promise<PoolRow | null> {
-  const pool = context.viewer ? await anyPool(context.em, id) : null;
+  const pool = context.viewer ? await poolById(context.em, id) : null;
   if (!pool) return null;
   return pool.ownerId === context.viewer?.id || isAdminFor(context, 'ADMIN_STOREFRONT') ? pool : null;
 }

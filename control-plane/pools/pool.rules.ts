@@ -1,13 +1,13 @@
-/** What a pool may be called, which subdomain it may have, and where its period stands. No I/O. */
-import { UserFailure } from '../errors.ts';
+/** Pure rules of pools: valid names and subdomains, the present state, renewal, and the address. */
+import { UserFailure } from '../graphql/errors.ts';
 import type { PoolRow, PoolState } from './pool.entity.ts';
 import { DAY_MS } from './quote.rules.ts';
 
-/** So long before the end a pool counts as expiring, in ms. */
+/** A pool is EXPIRING from this long before its end, in ms. */
 export const EXPIRING_MS = 7 * DAY_MS;
-/** So long after the end the subdomain is kept and the pool can be renewed, in ms. */
+/** How long after its end a pool keeps its subdomain and can be renewed, in ms. */
 export const KEPT_MS = 14 * DAY_MS;
-/** So long before the end a pool renews itself, where its owner asked for it, in ms. */
+/** How long before its end a pool is renewed automatically, in ms. */
 export const AUTO_RENEW_MS = DAY_MS;
 
 const NAME_LENGTH_MAX = 80;
@@ -15,7 +15,7 @@ const SUBDOMAIN_MIN = 3;
 const SUBDOMAIN_MAX = 32;
 const SUBDOMAIN = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
 
-/** Names that mean something to people, browsers or mail servers, or will to us. */
+/** Names with a meaning for people, browsers or mail servers, or that the gateway may need. */
 const RESERVED: ReadonlySet<string> = new Set(
   `about abuse account accounts acme admin administrator api apis app apps assets auth autoconfig
   autodiscover base billing blog board cdn chat cname config console contact control control-plane
@@ -32,31 +32,43 @@ const RESERVED: ReadonlySet<string> = new Set(
   well-known wiki wpad www www1 www2 www3`.split(/\s+/),
 );
 
-/** The name without spaces around it. Throws INVALID. */
+/** Returns the name without surrounding spaces. Throws INVALID if it is empty or too long. */
 export function checkPoolName(name: string): string {
   const trimmed = name.trim();
   if (trimmed && trimmed.length <= NAME_LENGTH_MAX) return trimmed;
   throw new UserFailure('INVALID', `Give the pool a name of at most ${NAME_LENGTH_MAX} characters.`, 'name');
 }
 
-/** The subdomain in lower case. Throws INVALID for what no host name can be, SUBDOMAIN_RESERVED. */
+/**
+ * Returns the subdomain in lower case. Throws INVALID if it is no valid host name label, SUBDOMAIN_RESERVED.
+ */
 export function checkSubdomain(text: string): string {
   const subdomain = text.trim().toLowerCase();
   const fits = subdomain.length >= SUBDOMAIN_MIN && subdomain.length <= SUBDOMAIN_MAX;
   if (!fits || !SUBDOMAIN.test(subdomain) || subdomain.slice(2, 4) === '--') {
     throw new UserFailure(
       'INVALID',
-      `A subdomain has ${SUBDOMAIN_MIN} to ${SUBDOMAIN_MAX} characters: a–z, 0–9, and hyphens inside.`,
+      `Choose ${SUBDOMAIN_MIN} to ${SUBDOMAIN_MAX} characters of a–z, 0–9, and hyphens inside.`,
       'subdomain',
     );
   }
   if (isReserved(subdomain)) {
-    throw new UserFailure('SUBDOMAIN_RESERVED', 'This subdomain is kept back. Choose another.', 'subdomain');
+    throw new UserFailure('SUBDOMAIN_RESERVED', 'This subdomain is reserved. Choose another.', 'subdomain');
   }
   return subdomain;
 }
 
-/** Where the pool stands at a moment: the clock decides, not the job that tells people of it. */
+/** Throws STALE_VERSION if the pool has changed since `version` was read. */
+export function checkVersion(pool: Pick<PoolRow, 'version'>, version: number): void {
+  if (pool.version === version) return;
+  throw new UserFailure(
+    'STALE_VERSION',
+    'The pool has changed meanwhile. Read it again, then repeat the change.',
+    'version',
+  );
+}
+
+/** The state of the pool at `now`; the stored state may lag behind. */
 export function stateOf(pool: Pick<PoolRow, 'state' | 'endsAt'>, now: Date): PoolState {
   if (pool.state === 'CANCELLED') return 'CANCELLED';
   const left = pool.endsAt.getTime() - now.getTime();
@@ -64,35 +76,35 @@ export function stateOf(pool: Pick<PoolRow, 'state' | 'endsAt'>, now: Date): Poo
   return left <= EXPIRING_MS ? 'EXPIRING' : 'ACTIVE';
 }
 
-/** Whether requests are served: neither past its end nor cancelled. */
+/** Whether the pool serves requests: it is neither past its end nor cancelled. */
 export function isRunning(pool: Pick<PoolRow, 'state' | 'endsAt'>, now: Date): boolean {
   return pool.state !== 'CANCELLED' && pool.endsAt > now;
 }
 
-/** Until when the owner alone may have the subdomain. */
+/** End of the time in which only the owner may take the subdomain. */
 export function keptUntil(pool: Pick<PoolRow, 'endsAt'>): Date {
   return new Date(pool.endsAt.getTime() + KEPT_MS);
 }
 
-/** Whether another period may still be bought. */
+/** Whether another period can be bought. */
 export function isRenewable(pool: Pick<PoolRow, 'state' | 'endsAt' | 'holdsSubdomain'>, now: Date): boolean {
   return pool.state !== 'CANCELLED' && pool.holdsSubdomain && keptUntil(pool) > now;
 }
 
-/** Whether the pool is to be renewed automatically now. */
-export function renewsItself(pool: Pick<PoolRow, 'state' | 'endsAt' | 'autoRenew'>, now: Date): boolean {
+/** Whether the pool is due for automatic renewal. */
+export function isAutoRenewalDue(pool: Pick<PoolRow, 'state' | 'endsAt' | 'autoRenew'>, now: Date): boolean {
   const left = pool.endsAt.getTime() - now.getTime();
   return pool.autoRenew && isRunning(pool, now) && left <= AUTO_RENEW_MS;
 }
 
-/** A pool's own address: its subdomain before the host of the base address. */
+/** The base address of a pool: its subdomain before the host of `publicUrl`. */
 export function poolAddress(publicUrl: string, subdomain: string): string {
   const url = new URL(publicUrl);
   url.hostname = `${subdomain}.${url.hostname}`;
   return url.href.replace(/\/$/, '');
 }
 
-/** Digits that look like letters, and hyphens, do not make a reserved word free. */
+/** Whether the subdomain is reserved, also when hyphens or digits that look like letters disguise it. */
 function isReserved(subdomain: string): boolean {
   const plain = subdomain.replaceAll('-', '');
   const read = plain.replaceAll('0', 'o').replaceAll('1', 'l').replaceAll('5', 's').replaceAll('3', 'e');

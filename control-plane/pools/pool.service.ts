@@ -1,13 +1,14 @@
-/** What an owner changes about a pool: its name, and whether it renews itself. */
+/** Changes of a pool by its owner: its name and its automatic renewal. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { UserFailure } from '../errors.ts';
-import { publish } from '../events.ts';
-import { inTransaction } from '../sql.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { publish } from '../database/events.ts';
+import { inTransaction } from '../database/sql.ts';
 import type { PoolRow } from './pool.entity.ts';
 import { lockPool } from './pool.queries.ts';
 import { announcePool } from './pool.record.ts';
-import { checkPoolName, isRunning } from './pool.rules.ts';
+import { checkPoolName, checkVersion, isRunning } from './pool.rules.ts';
 
+/** A change by the owner; fields that are left out stay. */
 export interface PoolUpdate {
   id: string;
   version: number;
@@ -15,17 +16,14 @@ export interface PoolUpdate {
   autoRenew?: boolean | null;
 }
 
-/** Changes what is given. Throws NOT_FOUND, STALE_VERSION, INVALID; POOL_EXPIRED for an ended pool. */
+/**
+ * Changes the given fields. Throws NOT_FOUND, STALE_VERSION, INVALID, and POOL_EXPIRED if automatic renewal
+ * is switched on for an ended pool.
+ */
 export async function updatePool(em: EntityManager, ownerId: string, change: PoolUpdate): Promise<PoolRow> {
   return inTransaction(em, async (inner) => {
     const pool = await lockPool(inner, change.id, ownerId);
-    if (pool.version !== change.version) {
-      throw new UserFailure(
-        'STALE_VERSION',
-        'The pool changed meanwhile. Read it again, then repeat the change.',
-        'version',
-      );
-    }
+    checkVersion(pool, change.version);
     if (change.autoRenew && !isRunning(pool, new Date()))
       throw new UserFailure('POOL_EXPIRED', 'The pool has ended. Renew it by hand first.', 'autoRenew');
     if (change.name) pool.name = checkPoolName(change.name);

@@ -1,4 +1,4 @@
-/** Buying a pool, and another period of one: each in one transaction, all of it or nothing. */
+/** Buys pools and further periods of pools, each in one transaction. */
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { formatDollars } from '@gateway/shared/money';
@@ -8,31 +8,32 @@ import { groupRatios } from '../catalog/catalog.service.ts';
 import { ModelSchema } from '../catalog/model.entity.ts';
 import type { ModelRow } from '../catalog/model.entity.ts';
 import { modelRecord } from '../catalog/model.record.ts';
-import type { Actor } from '../context.ts';
-import { UserFailure } from '../errors.ts';
-import { publish } from '../events.ts';
-import { once } from '../idempotency.ts';
-import { newId } from '../ids.ts';
-import { inTransaction } from '../sql.ts';
+import type { Actor } from '../graphql/context.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { publish } from '../database/events.ts';
+import { once } from '../graphql/idempotency.ts';
+import { newId } from '../database/ids.ts';
+import { inTransaction } from '../database/sql.ts';
 import { ensureWallet } from '../wallet/wallet.service.ts';
-import { payForPeriod, recallingCash } from './payment.ts';
+import { payForPeriod, withRecalledCash } from './payment.ts';
 import type { PeriodPayment } from './payment.ts';
 import { PoolModelSchema, PoolPeriodSchema, PoolQuoteSchema, PoolSchema } from './pool.entity.ts';
 import type { PoolPeriodRow, PoolQuoteRow, PoolRow } from './pool.entity.ts';
 import { lockPool } from './pool.queries.ts';
 import { announcePool } from './pool.record.ts';
-import { checkPoolName, checkSubdomain, renewsItself, stateOf } from './pool.rules.ts';
+import { checkPoolName, checkSubdomain, isAutoRenewalDue, stateOf } from './pool.rules.ts';
 import { checkRenewable, chosenModels, nextStart } from './quote.service.ts';
 import { periodFrom } from './quote.rules.ts';
-import { openStorefront } from './storefront.service.ts';
+import { requireOpenStorefront } from './storefront.service.ts';
 import { takeSubdomain } from './subdomain.service.ts';
 
-/** Who buys, and what the ledger and the audit log write of them. */
+/** The buyer, and the actor for ledger and audit log. */
 export interface Buyer {
   userId: string;
   actor: Actor;
 }
 
+/** The purchase of a pool; `expectedTotal` is the total of the quote in micro-USD. */
 export interface PurchaseInput {
   quoteId: string;
   name: string;
@@ -42,15 +43,17 @@ export interface PurchaseInput {
   idempotencyKey: string;
 }
 
+/** The purchase of another period; `expectedTotal` is the total of the quote in micro-USD. */
 export interface RenewalInput {
   poolId: string;
-  /** Set by the job alone: refused unless the pool still renews itself, and is about to end. */
+  /** Set only by the job: the renewal is refused unless automatic renewal is still due. */
   automatic?: boolean;
   quoteId: string;
   expectedTotal: Micros;
   idempotencyKey: string;
 }
 
+/** The result of a purchase or renewal. */
 export interface Purchase {
   pool: PoolRow;
   period: PoolPeriodRow;
@@ -58,16 +61,16 @@ export interface Purchase {
 }
 
 /**
- * Buys a pool. The same idempotency key with the same input is answered, not repeated. Throws NOT_FOUND,
+ * Buys a pool. The same idempotency key with the same input returns the first purchase. Throws NOT_FOUND,
  * INVALID, SUBDOMAIN_RESERVED, SUBDOMAIN_TAKEN, STOREFRONT_CLOSED, QUOTE_EXPIRED, PRICE_CHANGED, CONFLICT (a
  * used quote), MODEL_UNAVAILABLE, WALLET_FROZEN, INSUFFICIENT_BALANCE, IDEMPOTENCY_MISMATCH.
  */
 export async function purchasePool(em: EntityManager, buyer: Buyer, input: PurchaseInput): Promise<Purchase> {
-  const { idempotencyKey, ...asked } = input;
-  const wanted = { ...asked, name: checkPoolName(input.name), subdomain: checkSubdomain(input.subdomain) };
+  const { idempotencyKey, ...rest } = input;
+  const wanted = { ...rest, name: checkPoolName(input.name), subdomain: checkSubdomain(input.subdomain) };
   const guard = { actor: buyer.userId, mutation: 'poolPurchase', key: idempotencyKey, input: wanted };
   const walletId = await ensureWallet(em, buyer.userId);
-  return recallingCash(em, { walletId, amount: input.expectedTotal }, () =>
+  return withRecalledCash(em, { walletId, amount: input.expectedTotal }, () =>
     inTransaction(em, async (inner) => {
       const { id, replayed } = await once(inner, guard, () => buy(inner, { ...buyer, walletId }, wanted));
       return { ...(await purchaseOf(inner, id)), replayed };
@@ -76,15 +79,16 @@ export async function purchasePool(em: EntityManager, buyer: Buyer, input: Purch
 }
 
 /**
- * Buys another period of the buyer's own pool, from its end on, for the same models, subdomain and keys; a
- * pool that ended at most 14 days ago runs again. Also while the storefront is closed. Throws like
- * `purchasePool`, POOL_EXPIRED for a pool that is gone, CONFLICT where it was renewed since the quote.
+ * Buys another period of the buyer's own pool from its end on, with the same models, subdomain and keys; a
+ * pool that ended at most 14 days ago runs again. Works while the storefront is closed. Throws like
+ * `purchasePool`, POOL_EXPIRED for a pool that can no longer be renewed, and CONFLICT if the pool was renewed
+ * or extended since the quote.
  */
 export async function renewPool(em: EntityManager, buyer: Buyer, input: RenewalInput): Promise<Purchase> {
   const { idempotencyKey, ...wanted } = input;
   const guard = { actor: buyer.userId, mutation: 'poolRenew', key: idempotencyKey, input: wanted };
   const walletId = await ensureWallet(em, buyer.userId);
-  return recallingCash(em, { walletId, amount: input.expectedTotal }, () =>
+  return withRecalledCash(em, { walletId, amount: input.expectedTotal }, () =>
     inTransaction(em, async (inner) => {
       const { id, replayed } = await once(inner, guard, () => extend(inner, { ...buyer, walletId }, wanted));
       return { ...(await purchaseOf(inner, id)), replayed };
@@ -99,7 +103,7 @@ async function buy(
   payer: Payer,
   wanted: Omit<PurchaseInput, 'idempotencyKey'>,
 ): Promise<string> {
-  const terms = await openStorefront(em);
+  const terms = await requireOpenStorefront(em);
   const quote = await lockQuote(em, payer.userId, { ...wanted, renewPoolId: null });
   await em.find(ModelSchema, { id: { $in: quote.modelIds } }, { lockMode: LockMode.PESSIMISTIC_READ });
   const models = await chosenModels(em, terms, quote.modelIds);
@@ -133,9 +137,9 @@ async function extend(
 ): Promise<string> {
   const pool = await lockPool(em, wanted.poolId, payer.userId);
   checkRenewable(pool);
-  // Whoever saw it due may have been overtaken, by the owner or by another control plane.
-  if (wanted.automatic && !renewsItself(pool, new Date()))
-    throw new UserFailure('CONFLICT', 'The pool was renewed meanwhile, or is not to be any more.');
+  // The owner or another control plane may have renewed the pool since the job found it due.
+  if (wanted.automatic && !isAutoRenewalDue(pool, new Date()))
+    throw new UserFailure('CONFLICT', 'Automatic renewal of this pool is no longer due.');
   const quote = await lockQuote(em, payer.userId, { ...wanted, renewPoolId: pool.id });
   if (quote.renewFrom?.getTime() !== pool.endsAt.getTime())
     throw new UserFailure('CONFLICT', 'The pool was renewed or extended meanwhile. Ask for a new quote.');
@@ -148,7 +152,7 @@ async function extend(
   return addPeriod(em, payer, { pool, quote, number, ...dates });
 }
 
-/** The user's quote, locked. Throws NOT_FOUND, CONFLICT once used, QUOTE_EXPIRED, PRICE_CHANGED. */
+/** Locks the user's quote. Throws NOT_FOUND, CONFLICT if it was used, QUOTE_EXPIRED, PRICE_CHANGED. */
 async function lockQuote(
   em: EntityManager,
   userId: string,
@@ -159,9 +163,9 @@ async function lockQuote(
     { id: wanted.quoteId, userId, renewPoolId: wanted.renewPoolId },
     { lockMode: LockMode.PESSIMISTIC_WRITE },
   );
-  if (!quote) throw new UserFailure('NOT_FOUND', 'There is no such quote.', 'quoteId');
+  if (!quote) throw new UserFailure('NOT_FOUND', 'Unknown quote. Ask for a new one.', 'quoteId');
   if (quote.usedAt)
-    throw new UserFailure('CONFLICT', 'This quote was used already. Ask for a new one.', 'quoteId');
+    throw new UserFailure('CONFLICT', 'This quote was already used. Ask for a new one.', 'quoteId');
   if (quote.expiresAt <= new Date())
     throw new UserFailure(
       'QUOTE_EXPIRED',
@@ -171,7 +175,7 @@ async function lockQuote(
   if (quote.total === wanted.expectedTotal) return quote;
   throw new UserFailure(
     'PRICE_CHANGED',
-    'The quote is about another total. Look at it again.',
+    'The total differs from the quote. Review the quote, then try again.',
     'expectedTotal',
   );
 }
@@ -189,7 +193,9 @@ function paymentOf(
   };
 }
 
-/** Copies the models into the pool, with today's prices: what the catalog says later does not reach them. */
+/**
+ * Copies the models with their present prices into the pool; later changes of the catalog do not affect them.
+ */
 async function freeze(em: EntityManager, pool: PoolRow, models: readonly ModelRow[]): Promise<void> {
   const ratios = await groupRatios(em);
   models.forEach((model, position) => {
@@ -207,7 +213,10 @@ interface NewPeriod {
   endsAt: Date;
 }
 
-/** Writes the period down, uses the quote up, and tells the log, the pages and the nodes. */
+/**
+ * Stores the period, marks the quote as used, and publishes the change to the audit log, open pages and
+ * nodes.
+ */
 async function addPeriod(em: EntityManager, payer: Payer, parts: NewPeriod): Promise<string> {
   const { pool, quote, number, startsAt, endsAt } = parts;
   quote.usedAt = new Date();
@@ -243,8 +252,8 @@ async function addPeriod(em: EntityManager, payer: Payer, parts: NewPeriod): Pro
 }
 
 function reasonOf(actor: Actor, number: number): string {
-  if (number === 1) return 'Bought by its owner.';
-  return actor.kind === 'SYSTEM' ? 'Renewed automatically, as its owner asked.' : 'Renewed by its owner.';
+  if (number === 1) return 'Bought by the owner.';
+  return actor.kind === 'SYSTEM' ? 'Renewed automatically.' : 'Renewed by the owner.';
 }
 
 async function purchaseOf(em: EntityManager, periodId: string): Promise<Omit<Purchase, 'replayed'>> {

@@ -1,3 +1,4 @@
+/** Tests of purchases: atomic, once per idempotency key, paid from cash, refused with stable codes. */
 import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -5,8 +6,8 @@ import { BASE, codeOf, freshName, FURTHER, GIFT, openMarket } from '../../test/p
 import type { CountedTable, Market } from '../../test/pools-fixture.ts';
 import { reported } from '../../test/money-fixture.ts';
 import { setModelState } from '../catalog/catalog.service.ts';
-import { SYSTEM_ACTOR } from '../context.ts';
-import { inTransaction, query, queryOne, sql } from '../sql.ts';
+import { SYSTEM_ACTOR } from '../graphql/context.ts';
+import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
 import { settle } from '../usage/settlement.service.ts';
 import { closeLease } from '../wallet/lease.end.ts';
 import { requestLease } from '../wallet/lease.service.ts';
@@ -43,7 +44,7 @@ const poolRecord = async (id: string): Promise<Record<string, unknown> | undefin
   )?.payload;
 
 describe('a purchase', () => {
-  it('debits cash, freezes the models, gives the gift and tells the nodes, in one go', async () => {
+  it('debits cash, freezes the models, credits the gift and publishes the pool to the nodes', async () => {
     const buyer = await market.buyer(200_000_000n);
     const quote = await market.quote(buyer, 5);
     expect(quote.total).toBe(BASE + 2n * FURTHER);
@@ -74,7 +75,7 @@ describe('a purchase', () => {
     });
   });
 
-  it('happens once for fifty who press at the same time with money for one', async () => {
+  it('succeeds once for fifty concurrent requests with cash for one', async () => {
     const buyer = await market.buyer(BASE + BASE / 2n);
     const before = await counts();
     const quotes = await Promise.all(Array.from({ length: 49 }, () => market.quote(buyer)));
@@ -94,7 +95,7 @@ describe('a purchase', () => {
     expect(await market.balances(buyer.walletId)).toEqual({ cash: BASE / 2n, gift: GIFT });
   });
 
-  it('is answered, not repeated, under its idempotency key, and refused with another input', async () => {
+  it('is made once per idempotency key, which is refused with another input', async () => {
     const buyer = await market.buyer(2n * BASE);
     const quote = await market.quote(buyer);
     const input = {
@@ -115,14 +116,14 @@ describe('a purchase', () => {
     expect(await codeOf(other)).toBe('IDEMPOTENCY_MISMATCH');
   });
 
-  it('gives a subdomain to one of many who want it at the same time', async () => {
+  it('gives a subdomain to one of several concurrent buyers', async () => {
     const buyers = await Promise.all(Array.from({ length: 12 }, () => market.buyer(BASE)));
     const subdomain = freshName();
     const outcomes = await Promise.all(buyers.map((buyer) => codeOf(market.buy(buyer, { subdomain }))));
     expect(outcomes.toSorted()).toEqual([...Array(11).fill('SUBDOMAIN_TAKEN'), 'done']);
   });
 
-  it('is refused once the storefront closes, even where the closing commits in its middle', async () => {
+  it('is refused once the storefront is closed, also if it closes during the purchase', async () => {
     const buyer = await market.buyer(BASE);
     const quote = await market.quote(buyer);
     let outcome: Promise<string> | undefined;
@@ -133,11 +134,11 @@ describe('a purchase', () => {
     });
     expect(await outcome).toBe('STOREFRONT_CLOSED');
     expect(await codeOf(market.quote(buyer))).toBe('STOREFRONT_CLOSED');
-    await market.openStorefront('OPEN');
+    await market.setStorefront('OPEN');
     expect(await codeOf(market.buy(buyer, { quoteId: quote.id }))).toBe('done');
   });
 
-  it('is refused with stable codes where quote, price, models or name do not hold', async () => {
+  it('is refused with stable codes for an invalid quote, total or subdomain', async () => {
     const buyer = await market.buyer(3n * BASE);
     const [old, dear, used] = await Promise.all([
       market.quote(buyer),
@@ -168,7 +169,7 @@ describe('a purchase', () => {
     }
   });
 
-  it('is refused for a model that left the catalog between quote and purchase', async () => {
+  it('is refused if a model was retired between quote and purchase', async () => {
     const buyer = await market.buyer(BASE);
     const quote = await market.quote(buyer);
     const change = { id: quote.modelIds[1] ?? '', reason: 'test' };
@@ -178,7 +179,7 @@ describe('a purchase', () => {
     expect(await codeOf(market.buy(buyer, { quoteId: quote.id }))).toBe('done');
   });
 
-  it('is paid from cash alone, and not from a frozen wallet', async () => {
+  it('is paid from cash only, and not from a frozen wallet', async () => {
     const { userId, walletId } = await market.wallet({ cash: BASE - 1n, gift: 10n * BASE });
     const poor = { userId, walletId, actor: SYSTEM_ACTOR };
     expect(await codeOf(market.buy(poor))).toBe('INSUFFICIENT_BALANCE');
@@ -195,8 +196,8 @@ describe('a purchase', () => {
   });
 });
 
-describe('a purchase whose cash nodes hold', () => {
-  it('recalls their leases and is paid once they are back', async () => {
+describe('a purchase whose cash is in leases', () => {
+  it('recalls the leases and is paid once they are closed', async () => {
     const buyer = await market.buyer(BASE);
     const node = await market.node();
     const price = 250_000n;
@@ -219,7 +220,7 @@ describe('a purchase whose cash nodes hold', () => {
     expect(await market.balances(buyer.walletId)).toEqual({ cash: 0n, gift: GIFT });
   });
 
-  it('is refused where they have spent it', async () => {
+  it('is refused if the leases were spent', async () => {
     const buyer = await market.buyer(BASE);
     const node = await market.node();
     const price = 250_000n;
@@ -235,32 +236,36 @@ describe('a purchase whose cash nodes hold', () => {
   });
 });
 
-interface Broken {
+interface Failing {
+  /** Number of statements so far. */
   seen: () => number;
-  mend: () => void;
+  restore: () => void;
 }
 
-describe('a purchase that dies between two statements', () => {
-  /** Counts the statements of the pool's connections, and lets the n-th fail as `how` says. */
-  function breakAt(target: number, how: 'error' | 'terminate'): Broken {
+describe('a purchase that fails between two statements', () => {
+  /**
+   * Counts the statements of all connections, and makes the n-th fail: by an error or a terminated
+   * connection.
+   */
+  function failAt(target: number, how: 'error' | 'terminate'): Failing {
     let seen = 0;
     const original = Object.getOwnPropertyDescriptor(pg.Client.prototype, 'query')?.value as (
       this: pg.Client,
       ...parameters: unknown[]
     ) => Promise<unknown>;
     Reflect.set(pg.Client.prototype, 'query', async function (this: pg.Client, ...parameters: unknown[]) {
-      // A living connection always begins: only a dead one can fail there.
+      // On a live connection BEGIN does not fail, so it is only counted for terminated connections.
       if (how === 'terminate' || !/^(begin|start)/i.test(String(parameters[0]))) seen += 1;
       if (seen === target && how === 'error') throw new Error(`Statement ${target} failed.`);
       if (seen === target) await terminate(this);
       return original.apply(this, parameters);
     });
-    return { seen: () => seen, mend: () => void Reflect.set(pg.Client.prototype, 'query', original) };
+    return { seen: () => seen, restore: () => void Reflect.set(pg.Client.prototype, 'query', original) };
 
     async function terminate(client: pg.Client): Promise<void> {
       const pid: unknown = Reflect.get(client, 'processID');
       const killer = new pg.Client({ connectionString: market.url });
-      // What the dying connection says of itself is what the statement fails with.
+      // The statement itself fails with the same error, so the connection's error event is ignored.
       client.on('error', () => {});
       await killer.connect();
       await original.call(killer, 'select pg_terminate_backend($1)', [pid]);
@@ -269,7 +274,7 @@ describe('a purchase that dies between two statements', () => {
   }
 
   it.each(['error', 'terminate'] as const)(
-    'leaves all of it or nothing (%s)',
+    'is stored completely or not at all (%s)',
     async (how) => {
       const buyer = await market.buyer(BASE);
       const quote = await market.quote(buyer);
@@ -277,13 +282,13 @@ describe('a purchase that dies between two statements', () => {
       const before = await counts();
       let statements = 0;
       for (let target = 1; ; target += 1) {
-        const { seen, mend } = breakAt(target, how);
+        const { seen, restore } = failAt(target, how);
         const done = await market.buy(buyer, input).then(
           () => true,
           () => false,
         );
         statements = seen();
-        mend();
+        restore();
         const grown = (await counts()).map((count, at) => count - (before[at] ?? 0));
         const balances = await market.balances(buyer.walletId);
         const isBought = grown[0] === 1;
@@ -292,7 +297,8 @@ describe('a purchase that dies between two statements', () => {
             ? [target, [1, 3, 1, 1, 1, 1, 1], { cash: 0n, gift: GIFT }]
             : [target, [0, 0, 0, 0, 0, 0, 0], { cash: BASE, gift: 0n }],
         );
-        // Only what was answered with success, or lost its answer after the commit, is there.
+        // A successful answer means that the purchase is stored; after a failure it may be, if the commit
+        // succeeded.
         if (done) expect(isBought).toBe(true);
         if (isBought) break;
       }
@@ -305,7 +311,7 @@ describe('a purchase that dies between two statements', () => {
   );
 });
 
-/** Until some transaction waits for a lock. */
+/** Resolves when a transaction waits for a lock. */
 async function waitForLock(): Promise<void> {
   await vi.waitFor(
     async () => {

@@ -1,12 +1,12 @@
-/** What a period costs: the base price, and a surcharge for each model beyond those it includes. */
+/** The price of a period: the base price, and a surcharge for each model beyond the included ones. */
 import type { Micros } from '@gateway/shared/money';
 import type { MicrosText } from '@gateway/shared/records';
 
-/** How long a quoted price holds, in ms. */
+/** How long a quote is valid, in ms. */
 export const QUOTE_MS = 15 * 60 * 1000;
 export const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** The terms of the storefront that a price is made of. Amounts are micro-USD. */
+/** The terms of the storefront that determine a price. Amounts are in micro-USD. */
 export interface Terms {
   basePrice: Micros;
   includedModels: number;
@@ -14,7 +14,7 @@ export interface Terms {
   periodDays: number;
 }
 
-/** One line of a quote, as it is stored: amounts are decimal strings of micro-USD. */
+/** One stored line of a quote; amounts are decimal strings of micro-USD. */
 export interface QuoteLine {
   label: string;
   quantity: number;
@@ -22,7 +22,7 @@ export interface QuoteLine {
   amount: MicrosText;
 }
 
-/** The lines for a pool of so many models. Their sum is the total. */
+/** The lines of a quote for a pool with `modelCount` models; their sum is the total. */
 export function linesOf(terms: Terms, modelCount: number): QuoteLine[] {
   const further = Math.max(0, modelCount - terms.includedModels);
   const lines = [
@@ -41,7 +41,7 @@ export function totalOf(lines: readonly QuoteLine[]): Micros {
   return lines.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
 }
 
-/** The period that begins then. */
+/** The period of `periodDays` days from `startsAt` on. */
 export function periodFrom(startsAt: Date, periodDays: number): { startsAt: Date; endsAt: Date } {
   return { startsAt, endsAt: new Date(startsAt.getTime() + periodDays * DAY_MS) };
 }

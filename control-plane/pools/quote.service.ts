@@ -1,27 +1,27 @@
-/** Quotes: a price that holds for fifteen minutes, for a new pool or for another period of one. */
+/** Quotes: prices that are valid for 15 minutes, for a new pool or another period of a pool. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { ModelRow } from '../catalog/model.entity.ts';
-import { UserFailure } from '../errors.ts';
-import { newId } from '../ids.ts';
-import { inTransaction, query, sql } from '../sql.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { newId } from '../database/ids.ts';
+import { inTransaction, query, sql } from '../database/sql.ts';
 import { PoolQuoteSchema } from './pool.entity.ts';
 import type { PoolQuoteRow, PoolRow } from './pool.entity.ts';
 import { lockPool } from './pool.queries.ts';
 import { isRenewable } from './pool.rules.ts';
 import { frozenModels } from './pool.record.ts';
 import { DAY_MS, linesOf, periodFrom, QUOTE_MS, totalOf } from './quote.rules.ts';
-import { offeredModels, openStorefront, storefront } from './storefront.service.ts';
+import { offeredModels, requireOpenStorefront, storefront } from './storefront.service.ts';
 import type { StorefrontRow } from './storefront.entity.ts';
 
-/** Quotes of one user that may be open at a time. */
+/** Maximum number of open quotes per user. */
 const OPEN_MAX = 50;
-/** A pool is paid at most this far ahead, in ms. */
+/** A pool can be renewed only while its end is at most this far ahead, in ms. */
 const AHEAD_MS_MAX = 366 * DAY_MS;
-/** Quotes that nobody used are forgotten this long after their end. */
+/** Unused quotes are deleted this many days after they expired. */
 const KEPT_DAYS = 1;
 
 /**
- * A quote for a new pool of these models. Throws STOREFRONT_CLOSED, INVALID, LIMIT_REACHED,
+ * Creates a quote for a new pool with these models. Throws STOREFRONT_CLOSED, INVALID, LIMIT_REACHED,
  * MODEL_UNAVAILABLE.
  */
 export async function quotePool(
@@ -30,7 +30,7 @@ export async function quotePool(
   modelIds: readonly string[],
 ): Promise<PoolQuoteRow> {
   return inTransaction(em, async (inner) => {
-    const terms = await openStorefront(inner);
+    const terms = await requireOpenStorefront(inner);
     const models = await chosenModels(inner, terms, modelIds);
     const dates = periodFrom(new Date(), terms.periodDays);
     return insertQuote(inner, terms, {
@@ -43,8 +43,8 @@ export async function quotePool(
 }
 
 /**
- * A quote for another period of the user's pool at today's prices: from the pool's end, or from now where
- * that has passed. Open storefront or not. Throws NOT_FOUND, POOL_EXPIRED, LIMIT_REACHED.
+ * Creates a quote for another period of the user's pool at present prices, from the pool's end or from now if
+ * it has ended. Works while the storefront is closed. Throws NOT_FOUND, POOL_EXPIRED, LIMIT_REACHED.
  */
 export async function quoteRenewal(em: EntityManager, userId: string, poolId: string): Promise<PoolQuoteRow> {
   return inTransaction(em, async (inner) => {
@@ -63,17 +63,20 @@ export async function quoteRenewal(em: EntityManager, userId: string, poolId: st
   });
 }
 
-/** When the next period of a pool begins: at the old end, so that renewing early loses nothing. */
+/**
+ * Start of the next period: the end of the pool, so that an early renewal loses no time, or now if it has
+ * ended.
+ */
 export function nextStart(pool: Pick<PoolRow, 'endsAt'>): Date {
   return new Date(Math.max(pool.endsAt.getTime(), Date.now()));
 }
 
-/** Throws POOL_EXPIRED for a pool that cannot be renewed any more, LIMIT_REACHED for one paid far ahead. */
+/** Throws POOL_EXPIRED if the pool can no longer be renewed, and LIMIT_REACHED if it is paid a year ahead. */
 export function checkRenewable(pool: PoolRow): void {
   if (!isRenewable(pool, new Date())) {
     throw new UserFailure(
       'POOL_EXPIRED',
-      'This pool was cancelled, or ended too long ago to be renewed. Buy a new one.',
+      'This pool was cancelled or ended more than 14 days ago. Buy a new one.',
     );
   }
   if (pool.endsAt.getTime() <= Date.now() + AHEAD_MS_MAX) return;
@@ -81,8 +84,8 @@ export function checkRenewable(pool: PoolRow): void {
 }
 
 /**
- * The models in the order chosen. Throws INVALID for none, doubles or too many; MODEL_UNAVAILABLE for one
- * that is not on offer.
+ * The models in the given order. Throws INVALID for none, duplicates or too many, and MODEL_UNAVAILABLE if
+ * one is not offered.
  */
 export async function chosenModels(
   em: EntityManager,
@@ -100,17 +103,21 @@ export async function chosenModels(
   return modelIds.map((id) => {
     const model = offered.find((row) => row.id === id);
     if (model) return model;
-    throw new UserFailure('MODEL_UNAVAILABLE', 'One of these models is not on offer now.', 'modelIds');
+    throw new UserFailure(
+      'MODEL_UNAVAILABLE',
+      'One of these models is not offered now. Choose other models.',
+      'modelIds',
+    );
   });
 }
 
-/** A quote of this user. */
+/** A quote of the user; null if it is unknown. */
 export function findQuote(em: EntityManager, userId: string, id: string): Promise<PoolQuoteRow | null> {
   return em.findOne(PoolQuoteSchema, { id, userId });
 }
 
-/** The newest quote for renewing the pool that can still be used. */
-export async function openRenewalQuote(em: EntityManager, pool: PoolRow): Promise<PoolQuoteRow | null> {
+/** The newest valid renewal quote of the pool; null if there is none. */
+export async function newestRenewalQuote(em: EntityManager, pool: PoolRow): Promise<PoolQuoteRow | null> {
   const [quote] = await em.find(
     PoolQuoteSchema,
     { renewPoolId: pool.id, renewFrom: pool.endsAt, usedAt: null, expiresAt: { $gt: new Date() } },
@@ -119,7 +126,7 @@ export async function openRenewalQuote(em: EntityManager, pool: PoolRow): Promis
   return quote ?? null;
 }
 
-/** Forgets quotes that nobody used. */
+/** Job: deletes unused quotes a day after they expired. */
 export async function pruneQuotes(em: EntityManager): Promise<void> {
   await query(
     em,
@@ -143,7 +150,7 @@ async function insertQuote(
     expiresAt: { $gt: now },
   });
   if (open >= OPEN_MAX)
-    throw new UserFailure('LIMIT_REACHED', 'You have many open quotes. Wait until some have run out.');
+    throw new UserFailure('LIMIT_REACHED', 'You have too many open quotes. Wait until some have expired.');
   const lines = linesOf(terms, parts.modelIds.length);
   const quote = em.create(PoolQuoteSchema, {
     ...parts,

@@ -1,4 +1,4 @@
-/** What a cancelled pool brings back, for any periods, any gift that is left, and any moment. */
+/** Property tests of the refund of a cancelled pool, for any periods, remaining gift credit and moment. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DAY_MS } from './quote.rules.ts';
@@ -7,9 +7,9 @@ import type { PaidPeriod } from './refund.rules.ts';
 
 const BOUGHT = Date.UTC(2026, 10, 1);
 const amount = fc.bigInt({ min: 0n, max: 1_000_000_000_000n });
-const cents = (values: readonly bigint[]): bigint => values.reduce((sum, value) => sum + value, 0n);
+const sumOf = (values: readonly bigint[]): bigint => values.reduce((sum, value) => sum + value, 0n);
 
-/** Periods one behind the other, as renewals make them, with gaps where a pool had ended. */
+/** Consecutive periods, as renewals create them, with gaps where the pool had ended. */
 const periods: fc.Arbitrary<PaidPeriod[]> = fc
   .array(fc.record({ gapMs: fc.nat(14 * DAY_MS), lengthMs: fc.integer({ min: 1, max: 366 * DAY_MS }) }), {
     minLength: 1,
@@ -27,11 +27,11 @@ const periods: fc.Arbitrary<PaidPeriod[]> = fc
 const moment = fc.nat(5 * 380 * DAY_MS).map((ms) => new Date(BOUGHT + ms));
 
 describe('a refund', () => {
-  it('never exceeds what was paid for a period, and takes no gift beyond its share or what is there', () => {
+  it('never exceeds the payment of a period, the due gift or the remaining gift credit', () => {
     fc.assert(
       fc.property(periods, amount, moment, (paid, giftFree, now) => {
         const refund = refundOf(paid, giftFree, now);
-        expect(refund.cash).toBe(cents(refund.periods.map(({ cash }) => cash)));
+        expect(refund.cash).toBe(sumOf(refund.periods.map(({ cash }) => cash)));
         expect(refund.periods.map(({ period }) => period)).toEqual(paid);
         for (const { period, cash } of refund.periods) {
           expect(cash >= 0n && cash <= period.paid).toBe(true);
@@ -43,7 +43,7 @@ describe('a refund', () => {
     );
   });
 
-  it('costs the buyer the same whether the gift was spent or not, down to a refund of nothing', () => {
+  it('deducts spent gift credit from the cash, down to zero', () => {
     fc.assert(
       fc.property(periods, amount, moment, (paid, giftFree, now) => {
         const due = giftDue(paid, now);
@@ -56,20 +56,20 @@ describe('a refund', () => {
     );
   });
 
-  it('shrinks with time, is whole before the first day and nothing after the last', () => {
+  it('decreases with time, from the whole payment before the start to zero at the end', () => {
     fc.assert(
       fc.property(periods, moment, fc.nat(400 * DAY_MS), (paid, now, laterMs) => {
-        const all = cents(paid.map((period) => period.giftGranted));
+        const all = sumOf(paid.map((period) => period.giftGranted));
         const cashAt = (at: Date): bigint => refundOf(paid, all, at).cash;
         expect(cashAt(new Date(now.getTime() + laterMs)) <= cashAt(now)).toBe(true);
-        expect(cashAt(new Date(BOUGHT))).toBe(cents(paid.map((period) => period.paid)));
+        expect(cashAt(new Date(BOUGHT))).toBe(sumOf(paid.map((period) => period.paid)));
         const last = paid.at(-1)?.paidUntil ?? now;
         expect(refundOf(paid, all, last)).toMatchObject({ cash: 0n, gift: 0n });
       }),
     );
   });
 
-  it('with nothing spent is the unused share of each period to the micro-dollar, rounded down', () => {
+  it('is the unused share of each period, rounded down to a micro-dollar, if no gift was spent', () => {
     fc.assert(
       fc.property(periods, moment, (paid, now) => {
         for (const { period, cash } of refundOf(paid, giftDue(paid, now), now).periods) {

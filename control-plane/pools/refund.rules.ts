@@ -1,39 +1,44 @@
-/** What comes back when a pool is cancelled: the share of each period that is still unused, gift first. */
+/**
+ * Pure rules of the refund for a cancelled pool: the unused share of each period, in gift credit and cash.
+ */
 import type { Micros } from '@gateway/shared/money';
 
 /**
- * What was paid and given for a span of time. Amounts are micro-USD. Days that were added for nothing are not
- * part of it: they neither bring money back that was used, nor are they paid back.
+ * A paid period; amounts are in micro-USD. Days that an administrator added free of charge are not part of
+ * it: they are not refunded.
  */
 export interface PaidPeriod {
   startsAt: Date;
-  /** The end of what was paid for. */
+  /** End of the paid time. */
   paidUntil: Date;
   paid: Micros;
   giftGranted: Micros;
 }
 
+/** The refund of one period. */
 export interface RefundOf<Period> {
   period: Period;
-  /** Cash to give back. */
+  /** Cash to refund, in micro-USD. */
   cash: Micros;
 }
 
+/** The refund of a pool, in micro-USD. */
 export interface Refund<Period> {
-  /** Gift credit to take back from the wallet. */
+  /** Gift credit to debit from the wallet. */
   gift: Micros;
+  /** Cash to refund: the sum of `periods`. */
   cash: Micros;
   periods: RefundOf<Period>[];
 }
 
-/** The share of gift credit that belongs to unused time, whether it is still there or not. */
+/** Gift credit of the unused time in micro-USD, spent or not. */
 export function giftDue(periods: readonly PaidPeriod[], now: Date): Micros {
   return periods.reduce((sum, period) => sum + unused(period.giftGranted, period, now), 0n);
 }
 
 /**
- * Divides what comes back. The gift's unused share goes back as the money does: from `giftFree`, the gift
- * credit that is still there, and what of it was spent is taken off the cash, never below zero.
+ * Computes the refund. The gift of the unused time is debited from `giftFree`, the gift credit left in the
+ * wallet; the part that was already spent is deducted from the cash, never below zero.
  */
 export function refundOf<Period extends PaidPeriod>(
   periods: readonly Period[],
@@ -52,7 +57,7 @@ export function refundOf<Period extends PaidPeriod>(
   return { gift, cash: shares.reduce((sum, { cash }) => sum + cash, 0n), periods: shares };
 }
 
-/** Rounded down to a whole micro-dollar. */
+/** The share of the amount for the unused time, rounded down to a whole micro-USD. */
 function unused(amount: Micros, { startsAt, paidUntil }: PaidPeriod, now: Date): Micros {
   const length = BigInt(paidUntil.getTime() - startsAt.getTime());
   const left = BigInt(paidUntil.getTime() - Math.max(startsAt.getTime(), now.getTime()));

@@ -1,19 +1,20 @@
+/** Tests of the life of a pool: renewals, notices, its end, frozen models, and changes by administrators. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { BASE, codeOf, freshName, GIFT, openMarket } from '../../test/pools-fixture.ts';
 import type { Market } from '../../test/pools-fixture.ts';
 import { setModelState, upsertModel } from '../catalog/catalog.service.ts';
 import { ModelSchema } from '../catalog/model.entity.ts';
-import { SYSTEM_ACTOR } from '../context.ts';
-import { anyKey } from '../keys/key.queries.ts';
-import { reasonOf } from '../keys/key.record.ts';
+import { SYSTEM_ACTOR } from '../graphql/context.ts';
+import { keyById } from '../keys/key.queries.ts';
+import { currentDisabledReason } from '../keys/key.record.ts';
 import { createKey, enableKey, disableKey, revealKey } from '../keys/key.service.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
 import { debitGift } from '../wallet/movements.ts';
 import { changePool } from './pool.admin.ts';
 import type { PoolRow } from './pool.entity.ts';
-import { watchPools } from './pool.jobs.ts';
-import { anyPool, poolsFreezing } from './pool.queries.ts';
+import { runPoolJobs } from './pool.jobs.ts';
+import { poolById, countPoolsWithModel } from './pool.queries.ts';
 import { stateOf } from './pool.rules.ts';
 import { updatePool } from './pool.service.ts';
 import { renewPool } from './purchase.service.ts';
@@ -33,7 +34,7 @@ afterEach(async () => {
 afterAll(() => market.close());
 
 const poolNow = async (id: string): Promise<PoolRow> => {
-  const pool = await anyPool(market.em(), id);
+  const pool = await poolById(market.em(), id);
   if (!pool) throw new Error(`There is no pool ${id}.`);
   return pool;
 };
@@ -69,18 +70,18 @@ async function keyOf(buyer: Buyer, poolId: string): Promise<string> {
 }
 
 const reason = async (keyId: string): Promise<string | null> => {
-  const key = await anyKey(market.em(), keyId);
+  const key = await keyById(market.em(), keyId);
   if (!key) throw new Error(`There is no key ${keyId}.`);
-  return reasonOf(key, new Date());
+  return currentDisabledReason(key, new Date());
 };
 
 describe('a renewal', () => {
-  it('begins at the old end, keeps subdomain and models, and needs no open storefront', async () => {
+  it('starts at the old end, keeps subdomain and models, and needs no open storefront', async () => {
     const buyer = await market.buyer(2n * BASE);
     const pool = await poolOf(buyer, '5 days');
-    await market.openStorefront('CLOSED');
+    await market.setStorefront('CLOSED');
     const { period, pool: after } = await market.renew(buyer, pool.id);
-    await market.openStorefront('OPEN');
+    await market.setStorefront('OPEN');
     expect(period.number).toBe(2);
     expect(period.startsAt).toEqual(pool.endsAt);
     expect(after.endsAt.getTime() - pool.endsAt.getTime()).toBe(30 * DAY_MS);
@@ -93,7 +94,7 @@ describe('a renewal', () => {
     expect(Number(record?.until)).toBe(after.endsAt.getTime());
   });
 
-  it('is not paid twice by two quotes of the same end, by hand and automatically at once', async () => {
+  it('is paid once if several quotes for the same end are bought at once', async () => {
     const buyer = await market.buyer(5n * BASE);
     const pool = await poolOf(buyer, '5 days');
     const quotes = await Promise.all([1, 2, 3].map(() => quoteRenewal(market.em(), buyer.userId, pool.id)));
@@ -113,7 +114,7 @@ describe('a renewal', () => {
     expect((await poolNow(pool.id)).endsAt.getTime() - pool.endsAt.getTime()).toBe(30 * DAY_MS);
   });
 
-  it('of an ended pool begins now; after fourteen days it is refused', async () => {
+  it('of an ended pool starts now, and is refused after fourteen days', async () => {
     const buyer = await market.buyer(4n * BASE);
     const pool = await poolOf(buyer, '-13 days');
     const { period } = await market.renew(buyer, pool.id);
@@ -122,7 +123,7 @@ describe('a renewal', () => {
     expect(await codeOf(market.renew(buyer, pool.id))).toBe('POOL_EXPIRED');
   });
 
-  it('is for the owner alone', async () => {
+  it('is refused to other users', async () => {
     const pool = await poolOf(await market.buyer(BASE));
     expect(await codeOf(market.renew(await market.buyer(BASE), pool.id))).toBe('NOT_FOUND');
   });
@@ -136,26 +137,26 @@ describe('automatic renewal', () => {
     return poolNow(pool.id);
   };
 
-  it('charges once, however many control planes watch', async () => {
+  it('charges once when several control planes run the job', async () => {
     const buyer = await market.buyer(5n * BASE);
     const pool = await autoRenew(buyer, '23 hours');
-    await Promise.all([1, 2, 3, 4].map(() => watchPools(market.em())));
-    await watchPools(market.em());
+    await Promise.all([1, 2, 3, 4].map(() => runPoolJobs(market.em())));
+    await runPoolJobs(market.em());
     const after = await poolNow(pool.id);
     expect(after.endsAt.getTime() - pool.endsAt.getTime()).toBe(30 * DAY_MS);
     expect(await market.balances(buyer.walletId)).toEqual({ cash: 3n * BASE, gift: 2n * GIFT });
     expect(await notices(pool.id)).not.toContain('RENEWAL_24H_FAILED');
   });
 
-  it('waits until a day before the end, and does nothing for pools that did not ask', async () => {
+  it('waits until a day before the end, and ignores pools without automatic renewal', async () => {
     const buyer = await market.buyer(4n * BASE);
     const pools = [await autoRenew(buyer, '25 hours'), await poolOf(buyer, '30 minutes')];
-    await watchPools(market.em());
+    await runPoolJobs(market.em());
     expect(await market.balances(buyer.walletId)).toMatchObject({ cash: 2n * BASE });
     for (const pool of pools) expect((await poolNow(pool.id)).endsAt).toEqual(pool.endsAt);
   });
 
-  it('of one pool that fails for whatever reason keeps no other pool from its own', async () => {
+  it('of one pool may fail without stopping that of other pools', async () => {
     const owner = await market.buyer(4n * BASE);
     const broken = await autoRenew(owner, '21 hours');
     const pool = await autoRenew(owner, '22 hours');
@@ -168,34 +169,37 @@ describe('automatic renewal', () => {
           0, 0
         from pool_periods where pool_id = ${broken.id}`,
     );
-    await expect(watchPools(market.em())).rejects.toThrow();
+    await expect(runPoolJobs(market.em())).rejects.toThrow();
     expect((await poolNow(broken.id)).endsAt).toEqual(broken.endsAt);
     expect((await poolNow(pool.id)).endsAt.getTime() - pool.endsAt.getTime()).toBe(30 * DAY_MS);
     await query(market.em(), sql`update pools set auto_renew = false where id = ${broken.id}`);
   });
 
-  it('is tried twice without money, each time once, and the shortfall is told', async () => {
+  it('is attempted twice without enough cash, and each notice names the shortfall', async () => {
     const buyer = await market.buyer(BASE + 1n);
     const pool = await autoRenew(buyer, '23 hours');
-    await Promise.all([1, 2, 3].map(() => watchPools(market.em())));
+    await Promise.all([1, 2, 3].map(() => runPoolJobs(market.em())));
     expect((await notices(pool.id)).filter((name) => name.startsWith('RENEWAL'))).toEqual([
       'RENEWAL_24H_FAILED',
     ]);
     await market.endIn(pool.id, '50 minutes');
-    await watchPools(market.em());
-    await watchPools(market.em());
-    const told = await query<{ notice: string; detail: string }>(
+    await runPoolJobs(market.em());
+    await runPoolJobs(market.em());
+    const failures = await query<{ notice: string; detail: string }>(
       market.em(),
       sql`select notice, detail from pool_notices where pool_id = ${pool.id} and notice like 'RENEWAL%'`,
     );
-    expect(told.map(({ notice }) => notice).toSorted()).toEqual(['RENEWAL_1H_FAILED', 'RENEWAL_24H_FAILED']);
-    expect(told[0]?.detail).toContain('98.999999');
+    expect(failures.map(({ notice }) => notice).toSorted()).toEqual([
+      'RENEWAL_1H_FAILED',
+      'RENEWAL_24H_FAILED',
+    ]);
+    expect(failures[0]?.detail).toContain('98.999999');
     expect(await market.balances(buyer.walletId)).toMatchObject({ cash: 1n });
   });
 });
 
 describe('the end of a pool', () => {
-  it('is told a week, three days and a day before, and when it has come, each once', async () => {
+  it('is announced a week, three days and a day before, and when it has come, once each', async () => {
     const buyer = await market.buyer(BASE);
     const pool = await poolOf(buyer);
     for (const [endIn, wanted] of [
@@ -206,13 +210,13 @@ describe('the end of a pool', () => {
       ['-1 minute', ['DAYS_7', 'DAYS_3', 'HOURS_24', 'ENDED']],
     ] as const) {
       await market.endIn(pool.id, endIn);
-      await Promise.all([watchPools(market.em()), watchPools(market.em())]);
+      await Promise.all([runPoolJobs(market.em()), runPoolJobs(market.em())]);
       expect([endIn, await notices(pool.id)]).toEqual([endIn, wanted]);
     }
     expect((await poolNow(pool.id)).state).toBe('EXPIRED');
   });
 
-  it('ends its keys by the clock, refuses new ones, and a renewal revives them', async () => {
+  it('disables its keys and refuses new ones; a renewal enables the keys again', async () => {
     const buyer = await market.buyer(2n * BASE);
     const pool = await poolOf(buyer);
     const [key, disabled] = [await keyOf(buyer, pool.id), await keyOf(buyer, pool.id)];
@@ -221,7 +225,7 @@ describe('the end of a pool', () => {
     await market.endIn(pool.id, '-1 second');
     expect([await reason(key), await reason(disabled)]).toEqual(['POOL_EXPIRED', 'OWNER']);
     expect(await codeOf(keyOf(buyer, pool.id))).toBe('POOL_EXPIRED');
-    await watchPools(market.em());
+    await runPoolJobs(market.em());
     await market.renew(buyer, pool.id);
     expect(stateOf(await poolNow(pool.id), new Date())).toBe('ACTIVE');
     expect([await reason(key), await reason(disabled)]).toEqual([null, 'OWNER']);
@@ -229,7 +233,7 @@ describe('the end of a pool', () => {
     expect(await reason(disabled)).toBeNull();
   });
 
-  it('keeps the subdomain fourteen days for its owner; then nodes forget the pool', async () => {
+  it('keeps the subdomain for its owner for fourteen days, then removes it from the nodes', async () => {
     const [buyer, other] = [await market.buyer(3n * BASE), await market.buyer(3n * BASE)];
     const pool = await poolOf(buyer, '-13 days');
     const available = async (who: Buyer): Promise<boolean> =>
@@ -238,7 +242,7 @@ describe('the end of a pool', () => {
     expect(await codeOf(market.buy(other, { subdomain: pool.subdomain }))).toBe('SUBDOMAIN_TAKEN');
     await market.endIn(pool.id, '-15 days');
     expect([await available(buyer), await available(other)]).toEqual([true, true]);
-    await watchPools(market.em());
+    await runPoolJobs(market.em());
     expect((await poolNow(pool.id)).holdsSubdomain).toBe(false);
     const { pool: next } = await market.buy(other, { subdomain: pool.subdomain });
     const records = await query<{ key: string; removed: boolean }>(
@@ -255,7 +259,7 @@ describe('the end of a pool', () => {
 });
 
 describe('frozen models', () => {
-  it('stay as they were bought, whatever becomes of the catalog', async () => {
+  it('stay as they were bought when the catalog changes', async () => {
     const buyer = await market.buyer(BASE);
     const { pool } = await market.buy(buyer);
     const frozen = async (): Promise<unknown> =>
@@ -277,7 +281,7 @@ describe('frozen models', () => {
     const current = await poolNow(pool.id);
     await updatePool(market.em(), buyer.userId, { id: pool.id, version: current.version, name: 'Other' });
     expect(await frozen()).toEqual(before);
-    expect(await poolsFreezing(market.em(), id)).toBeGreaterThan(0);
+    expect(await countPoolsWithModel(market.em(), id)).toBeGreaterThan(0);
     for (const statement of [
       sql`update pool_models set record = '{}' where pool_id = ${pool.id}`,
       sql`delete from pool_models where pool_id = ${pool.id}`,
@@ -286,7 +290,7 @@ describe('frozen models', () => {
     await setModelState(market.em(), { id, state: 'PUBLISHED', reason: 'test' }, SYSTEM_ACTOR);
   });
 
-  it('are all that a key of the pool may be allowed', async () => {
+  it('are the only models that a key of the pool can be limited to', async () => {
     const buyer = await market.buyer(BASE);
     const { pool } = await market.buy(buyer);
     const draft = { name: 'x', group: 'default' as const, poolId: pool.id };
@@ -303,7 +307,7 @@ describe('frozen models', () => {
   });
 });
 
-describe('what administrators do with a pool', () => {
+describe('a change by an administrator', () => {
   const change = async (id: string, what: object): Promise<PoolRow> =>
     changePool(
       market.em(),
@@ -311,7 +315,7 @@ describe('what administrators do with a pool', () => {
       SYSTEM_ACTOR,
     );
 
-  it('changes the cap and adds days, also to a pool that has just ended', async () => {
+  it('sets the cap and adds days, also to a pool that has just ended', async () => {
     const pool = await poolOf(await market.buyer(BASE), '-1 day');
     const after = await change(pool.id, { rpmCap: 600, extendDays: 3 });
     expect([after.rpmCap, after.state]).toEqual([600, 'EXPIRING']);
@@ -321,7 +325,7 @@ describe('what administrators do with a pool', () => {
     expect(await codeOf(change(pool.id, { rpmCap: 0 }))).toBe('INVALID');
   });
 
-  it('cancels: the unused share comes back, after its gift, spent or not', async () => {
+  it('cancels the pool with a refund of the unused share, minus spent gift credit', async () => {
     const half = '15 days';
     const buyer = await market.buyer(BASE);
     const pool = await poolOf(buyer, half);
@@ -349,7 +353,7 @@ describe('what administrators do with a pool', () => {
     expect(Number(left.cash)).toBeCloseTo(Number(BASE / 2n - GIFT / 2n), -5);
   });
 
-  it('pays nothing back for days that were added: what was paid for was used', async () => {
+  it('refunds nothing for days that were added free of charge', async () => {
     const buyer = await market.buyer(2n * BASE);
     const pool = await poolOf(buyer, '1 minute');
     await change(pool.id, { extendDays: 300 });
@@ -359,7 +363,7 @@ describe('what administrators do with a pool', () => {
     expect(GIFT - gift).toBeLessThan(GIFT / 1000n);
   });
 
-  it('lets the owner have the subdomain of a cancelled pool again', async () => {
+  it('lets the owner take the subdomain of a cancelled pool again', async () => {
     const buyer = await market.buyer(3n * BASE);
     const subdomain = freshName();
     const { pool } = await market.buy(buyer, { subdomain });

@@ -1,10 +1,10 @@
-/** The row of the storefront: what is on sale, and on which terms. */
+/** The single row of the storefront: whether pools are on sale, and the terms. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
 
 export type StorefrontState = 'OPEN' | 'CLOSED';
 
-/** The only row's id. */
+/** Id of the single row. */
 export const STOREFRONT_ID = 1;
 
 export const StorefrontSchema = defineEntity({
@@ -14,21 +14,23 @@ export const StorefrontSchema = defineEntity({
     id: p.integer().primary(),
     state: p.text().$type<StorefrontState>(),
     message: p.text().nullable(),
-    /** Micro-USD of a period, for the first `includedModels`. */
+    /** Micro-USD per period with up to `includedModels` models. */
     basePrice: p.bigint('bigint'),
     includedModels: p.integer(),
-    /** Micro-USD of a period, for each model beyond. */
+    /** Micro-USD per period for each further model. */
     extraModelPrice: p.bigint('bigint'),
     periodDays: p.integer(),
     rpmCap: p.integer(),
-    /** Micro-USD of gift credit for each period bought. */
+    /** Micro-USD of gift credit per bought period. */
     giftCredit: p.bigint('bigint'),
     maxModels: p.integer(),
     /** Null offers every published model. */
     offeredModelIds: p.array<string>().nullable(),
-    /** Whether requests with a pool's key cost nothing, for the period is paid. */
+    /** Whether requests with pool keys are free, because the period is paid. */
     requestsFree: p.boolean(),
-    /** When an administrator first stood by the prices; without it the storefront cannot open. */
+    /**
+     * When an administrator last confirmed the prices; null until then, and the storefront cannot be opened.
+     */
     pricesConfirmedAt: p.datetime().nullable(),
     changedAt: p.datetime().onUpdate(() => new Date()),
     version: p.integer().version(),

@@ -1,13 +1,16 @@
-/** The storefront on the API: what is on sale, live, quotes, and what administrators change. */
+/**
+ * The storefront on the API: its terms, live updates, quotes, subdomain look-ups, and changes by
+ * administrators.
+ */
 import 'reflect-metadata';
 import { Arg, Ctx, FieldResolver, Int, Mutation, Query, Resolver, Root, Subscription } from 'type-graphql';
 import { modelsById } from '../catalog/catalog.service.ts';
 import { CatalogModel } from '../catalog/catalog.type.ts';
-import { actorOf, Authorized, isAdminFor, Public, viewerOf } from '../context.ts';
-import type { Context } from '../context.ts';
-import { outcome, UserFailure } from '../errors.ts';
-import { EVERYBODY } from '../events.ts';
-import { Money } from '../scalars.ts';
+import { actorOf, Authorized, isAdminFor, Public, viewerOf } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { outcome, UserFailure } from '../graphql/errors.ts';
+import { EVERYBODY } from '../database/events.ts';
+import { Money } from '../graphql/scalars.ts';
 import { ensureWallet } from '../wallet/wallet.service.ts';
 import { payableCash } from './payment.ts';
 import type { PoolQuoteRow } from './pool.entity.ts';
@@ -26,7 +29,7 @@ import {
   SubdomainAvailability,
 } from './storefront.type.ts';
 
-/** What is on sale. */
+/** Queries, the subscription and the mutation of the storefront. */
 @Resolver(() => PoolStorefront)
 export class StorefrontResolver {
   @Public()
@@ -47,8 +50,7 @@ export class StorefrontResolver {
 
   @Authorized('USER')
   @Query(() => SubdomainAvailability, {
-    description:
-      'Whether the caller could have this subdomain for a new pool; at most 90 questions a minute.',
+    description: 'Whether the caller can take this subdomain for a new pool. At most 90 look-ups a minute.',
   })
   subdomainAvailability(
     @Ctx() context: Context,
@@ -59,8 +61,7 @@ export class StorefrontResolver {
 
   @Authorized('ADMIN')
   @Mutation(() => StorefrontPayload, {
-    description:
-      'Opens or closes the storefront, and sets its terms. Quotes that are open keep their prices.',
+    description: 'Opens or closes the storefront, and sets its terms. Open quotes keep their prices.',
   })
   adminStorefrontSet(
     @Ctx() context: Context,
@@ -72,13 +73,13 @@ export class StorefrontResolver {
     }));
   }
 
-  @FieldResolver(() => [CatalogModel], { description: 'Models that a pool may be made of.' })
+  @FieldResolver(() => [CatalogModel], { description: 'Models that can be chosen for a pool.' })
   offeredModels(@Root() row: PoolStorefront, @Ctx() context: Context): Promise<CatalogModel[]> {
     return offeredModels(context.em, row as StorefrontRow);
   }
 
   @FieldResolver(() => Boolean, {
-    description: 'Whether an administrator has stood by the prices; else opening asks for it.',
+    description: 'Whether an administrator has confirmed the prices; opening requires it.',
   })
   pricesConfirmed(@Root() row: PoolStorefront): boolean {
     return Boolean(row.pricesConfirmedAt);
@@ -86,7 +87,7 @@ export class StorefrontResolver {
 
   @FieldResolver(() => Int, {
     nullable: true,
-    description: 'Quotes that could still be bought; for administrators alone.',
+    description: 'Number of valid unused quotes; null for callers who are not administrators.',
   })
   openQuotes(@Ctx() context: Context): Promise<number> | null {
     return isAdminFor(context, 'ADMIN_STOREFRONT') ? countOpenQuotes(context.em) : null;
@@ -99,28 +100,28 @@ export class QuoteResolver {
   @Authorized('USER')
   @Mutation(() => PoolQuotePayload, {
     description:
-      'Asks what a new pool, or another period of one, costs: the price holds for fifteen minutes.',
+      'Creates a quote for a new pool or another period of a pool. Its price is valid for 15 minutes.',
   })
   poolQuoteCreate(
     @Ctx() context: Context,
-    @Arg('input', () => PoolQuoteInput, { description: 'What for.' }) input: PoolQuoteInput,
+    @Arg('input', () => PoolQuoteInput, { description: 'What to quote.' }) input: PoolQuoteInput,
   ): Promise<PoolQuotePayload> {
     const { id } = viewerOf(context);
     return outcome({ quote: null }, async () => {
       if (!input.renewPoolId) return { quote: await quotePool(context.em, id, input.modelIds) };
       if (input.modelIds.length > 0)
-        throw new UserFailure('INVALID', 'A renewal keeps the models of its pool: name none.', 'modelIds');
+        throw new UserFailure('INVALID', 'A renewal keeps its models. Leave modelIds empty.', 'modelIds');
       return { quote: await quoteRenewal(context.em, id, input.renewPoolId) };
     });
   }
 
-  @FieldResolver(() => [CatalogModel], { description: 'The models as the catalog has them now.' })
+  @FieldResolver(() => [CatalogModel], { description: 'The present catalog entries of the models.' })
   async models(@Root() quote: PoolQuoteRow, @Ctx() context: Context): Promise<CatalogModel[]> {
     const models = await modelsById(context.em, quote.modelIds);
     return models.toSorted((one, other) => quote.modelIds.indexOf(one.id) - quote.modelIds.indexOf(other.id));
   }
 
-  @FieldResolver(() => [QuoteLine], { description: 'What the total is made of.' })
+  @FieldResolver(() => [QuoteLine], { description: 'The lines of the total.' })
   lines(@Root() quote: PoolQuoteRow): QuoteLine[] {
     return quote.lines.map(({ unitPrice, amount, ...line }) => ({
       ...line,
@@ -130,13 +131,13 @@ export class QuoteResolver {
   }
 
   @FieldResolver(() => Money, {
-    description: 'Cash that could pay it, what nodes would give back included; 0 while the wallet is frozen.',
+    description: 'Cash that can pay for the quote, including leases; 0 while the wallet is frozen.',
   })
   async payableFrom(@Root() quote: PoolQuoteRow, @Ctx() context: Context): Promise<bigint> {
     return payableCash(context.em, await ensureWallet(context.em, quote.userId));
   }
 
-  @FieldResolver(() => Money, { description: 'Cash that is missing; 0 where nothing is.' })
+  @FieldResolver(() => Money, { description: 'Missing cash; 0 if the cash suffices.' })
   async shortfall(@Root() quote: PoolQuoteRow, @Ctx() context: Context): Promise<bigint> {
     const payable = await payableCash(context.em, await ensureWallet(context.em, quote.userId));
     return payable < quote.total ? quote.total - payable : 0n;

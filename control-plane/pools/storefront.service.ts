@@ -1,4 +1,6 @@
-/** The storefront: whether pools are on sale and on which terms. One row; closing it refuses open quotes. */
+/**
+ * The storefront: whether pools are on sale, and the terms. While it is closed, open quotes cannot be bought.
+ */
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { formatDollars } from '@gateway/shared/money';
@@ -7,12 +9,12 @@ import { audit } from '../audit/audit.service.ts';
 import { modelsById } from '../catalog/catalog.service.ts';
 import { ModelSchema } from '../catalog/model.entity.ts';
 import type { ModelRow } from '../catalog/model.entity.ts';
-import type { Actor } from '../context.ts';
-import { UserFailure } from '../errors.ts';
-import { EVERYBODY, publish } from '../events.ts';
+import type { Actor } from '../graphql/context.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { EVERYBODY, publish } from '../database/events.ts';
 import { announceSettings } from '../settings-record.ts';
-import type { Settings } from '../settings.ts';
-import { inTransaction, queryOne, sql } from '../sql.ts';
+import type { Settings } from '../process/settings.ts';
+import { inTransaction, queryOne, sql } from '../database/sql.ts';
 import { STOREFRONT_ID, StorefrontSchema } from './storefront.entity.ts';
 import type { StorefrontRow, StorefrontState } from './storefront.entity.ts';
 
@@ -20,6 +22,7 @@ const MESSAGE_LENGTH_MAX = 500;
 const RPM_CAP_MAX = 100_000;
 const OFFERED_MAX = 200;
 
+/** A change by an administrator; amounts are in micro-USD, and fields that are left out stay. */
 export interface StorefrontChange {
   version: number;
   state?: StorefrontState | null;
@@ -34,27 +37,27 @@ export interface StorefrontChange {
   reason: string;
 }
 
-/** The storefront as it stands. */
+/** The storefront. */
 export function storefront(em: EntityManager): Promise<StorefrontRow> {
   return em.findOneOrFail(StorefrontSchema, { id: STOREFRONT_ID });
 }
 
 /**
- * The storefront, which cannot change before the transaction ends. Throws STOREFRONT_CLOSED, with what the
- * administrators say about it.
+ * The open storefront, locked against changes until the transaction ends. Throws STOREFRONT_CLOSED, with the
+ * message of the administrators.
  */
-export async function openStorefront(em: EntityManager): Promise<StorefrontRow> {
+export async function requireOpenStorefront(em: EntityManager): Promise<StorefrontRow> {
   const row = await em.findOneOrFail(
     StorefrontSchema,
     { id: STOREFRONT_ID },
     { lockMode: LockMode.PESSIMISTIC_READ },
   );
   if (row.state === 'OPEN') return row;
-  const said = row.message ? ` ${row.message}` : '';
-  throw new UserFailure('STOREFRONT_CLOSED', `Dedicated pools are not on sale now.${said}`);
+  const message = row.message ?? 'Try again when the storefront is open.';
+  throw new UserFailure('STOREFRONT_CLOSED', `Dedicated pools are not on sale now. ${message}`);
 }
 
-/** The models that a pool may be made of, in the catalog's order. */
+/** The models that can be chosen for a pool, in the catalog's order. */
 export function offeredModels(em: EntityManager, row: StorefrontRow): Promise<ModelRow[]> {
   const ids = row.offeredModelIds ?? null;
   return em.find(
@@ -64,7 +67,7 @@ export function offeredModels(em: EntityManager, row: StorefrontRow): Promise<Mo
   );
 }
 
-/** How many quotes could still be bought. */
+/** Number of valid unused quotes. */
 export async function countOpenQuotes(em: EntityManager): Promise<number> {
   const row = await queryOne<{ count: number }>(
     em,
@@ -74,8 +77,9 @@ export async function countOpenQuotes(em: EntityManager): Promise<number> {
 }
 
 /**
- * Changes what is given; a message of null takes it away, no list of models offers all. Throws
- * STALE_VERSION, INVALID, NOT_FOUND, and REQUIRED for opening the first time without standing by the prices.
+ * Changes the given fields; null removes the message, and offers all models as `offeredModelIds`. Throws
+ * STALE_VERSION, INVALID, NOT_FOUND, and REQUIRED when the storefront is opened before the prices were
+ * confirmed.
  */
 export async function setStorefront(
   em: EntityManager,
@@ -120,17 +124,17 @@ function apply(row: StorefrontRow, change: StorefrontChange, offered: string[] |
   if (change.state === 'OPEN' && !row.pricesConfirmedAt) {
     throw new UserFailure(
       'REQUIRED',
-      'Nobody has confirmed these prices yet. Look at them, then open with confirmPrices.',
+      'The prices are not confirmed yet. Review them, then open the storefront with confirmPrices.',
       'confirmPrices',
     );
   }
   row.state = change.state ?? row.state;
 }
 
-/** The cap itself. Throws INVALID outside 1 to 100,000 requests a minute. */
+/** Returns the cap. Throws INVALID outside 1 to 100,000 requests a minute. */
 export function checkRpmCap(rpmCap: number): number {
   if (rpmCap >= 1 && rpmCap <= RPM_CAP_MAX) return rpmCap;
-  throw new UserFailure('INVALID', `A cap lies between 1 and ${RPM_CAP_MAX} requests a minute.`, 'rpmCap');
+  throw new UserFailure('INVALID', `Set a cap of 1 to ${RPM_CAP_MAX} requests a minute.`, 'rpmCap');
 }
 
 async function checkOffered(
@@ -140,24 +144,28 @@ async function checkOffered(
   if (ids === null || ids === undefined) return ids;
   const unique = [...new Set(ids)];
   if (unique.length === 0 || unique.length > OFFERED_MAX)
-    throw new UserFailure('INVALID', 'Name the models on offer, or none at all for all.', 'offeredModelIds');
+    throw new UserFailure(
+      'INVALID',
+      `Offer 1 to ${OFFERED_MAX} models, or send null for all.`,
+      'offeredModelIds',
+    );
   if ((await modelsById(em, unique)).length === unique.length) return unique;
-  throw new UserFailure('NOT_FOUND', 'One of these models does not exist.', 'offeredModelIds');
+  throw new UserFailure('NOT_FOUND', 'One of these models is unknown. Check the ids.', 'offeredModelIds');
 }
 
 function amountOf(amount: Micros | null | undefined, field: string): Micros | undefined {
   if (amount === null || amount === undefined) return undefined;
   if (amount >= 0n) return amount;
-  throw new UserFailure('INVALID', 'An amount is not below zero.', field);
+  throw new UserFailure('INVALID', 'The amount must be zero or more.', field);
 }
 
 function checkMessage(message: string | null): string | null {
   const trimmed = message?.trim() || null;
   if (!trimmed || trimmed.length <= MESSAGE_LENGTH_MAX) return trimmed;
-  throw new UserFailure('INVALID', `A message has at most ${MESSAGE_LENGTH_MAX} characters.`, 'message');
+  throw new UserFailure('INVALID', `Shorten the message to ${MESSAGE_LENGTH_MAX} characters.`, 'message');
 }
 
-/** What the audit log keeps of the storefront. */
+/** The fields of the storefront for the audit log. */
 function summary(row: StorefrontRow): Record<string, unknown> {
   const { state, message, basePrice, extraModelPrice, rpmCap, giftCredit, offeredModelIds } = row;
   const { requestsFree, pricesConfirmedAt } = row;
@@ -173,7 +181,7 @@ function summary(row: StorefrontRow): Record<string, unknown> {
 function stale(): UserFailure {
   return new UserFailure(
     'STALE_VERSION',
-    'Somebody changed the storefront meanwhile. Read it again, then repeat the change.',
+    'The storefront has changed meanwhile. Read it again, then repeat the change.',
     'version',
   );
 }

@@ -1,105 +1,105 @@
-/** API types of the storefront and of quotes. */
+/** GraphQL types of the storefront and of quotes. */
 import 'reflect-metadata';
 import { Field, ID, InputType, Int, ObjectType } from 'type-graphql';
-import { describeEnum } from '../enums.ts';
-import { UserError, UserErrorCode } from '../errors.ts';
-import { NodeInterface } from '../node-interface.ts';
-import { DateTime, Money } from '../scalars.ts';
+import { describeEnum } from '../graphql/enums.ts';
+import { UserError, UserErrorCode } from '../graphql/errors.ts';
+import { GlobalObject } from '../graphql/global-object.ts';
+import { DateTime, Money } from '../graphql/scalars.ts';
 
 export const StorefrontState = describeEnum('StorefrontState', 'Whether dedicated pools are on sale.', {
   OPEN: 'Pools can be bought.',
-  CLOSED: 'Pools cannot be bought; those that exist can be renewed.',
+  CLOSED: 'Pools cannot be bought; existing pools can be renewed.',
 });
 
-/** What is on sale, and on which terms. */
+/** The storefront of dedicated pools. */
 @ObjectType({ description: 'Whether dedicated pools are on sale, and on which terms.' })
 export class PoolStorefront {
   @Field(() => StorefrontState, { description: 'Whether pools can be bought now.' })
   state!: keyof typeof StorefrontState;
 
-  @Field(() => String, { nullable: true, description: 'What the administrators say about it.' })
+  @Field(() => String, { nullable: true, description: 'Message of the administrators, shown on the page.' })
   message?: string | null;
 
   @Field(() => Money, { description: 'Price of a period with at most `includedModels` models.' })
   basePrice!: bigint;
 
-  @Field(() => Int, { description: 'Models that the base price covers.' })
+  @Field(() => Int, { description: 'Number of models included in the base price.' })
   includedModels!: number;
 
-  @Field(() => Money, { description: 'Added to it for each further model.' })
+  @Field(() => Money, { description: 'Price of a period for each further model.' })
   extraModelPrice!: bigint;
 
   @Field(() => Int, { description: 'Length of a period in days.' })
   periodDays!: number;
 
-  @Field(() => Int, { description: 'Requests a minute that a new pool admits, over all of its keys.' })
+  @Field(() => Int, { description: 'Requests a minute that a new pool admits, over all its keys.' })
   rpmCap!: number;
 
-  @Field(() => Money, { description: 'Gift credit that comes with each period bought.' })
+  @Field(() => Money, { description: 'Gift credit that comes with each bought period.' })
   giftCredit!: bigint;
 
-  @Field(() => Int, { description: 'Models that a pool has at most.' })
+  @Field(() => Int, { description: 'Maximum number of models of a pool.' })
   maxModels!: number;
 
   @Field(() => Boolean, {
     name: 'poolRequestsFree',
-    description: "Whether requests with a pool's key cost nothing, for the period is paid.",
+    description: 'Whether requests with pool keys are free, because the period is paid.',
   })
   requestsFree!: boolean;
 
-  @Field(() => DateTime, { description: 'Last change.' })
+  @Field(() => DateTime, { description: 'Time of the last change.' })
   changedAt!: Date;
 
-  @Field(() => Int, { description: 'Counts changes; send it back with a change.' })
+  @Field(() => Int, { description: 'Increases with every change; send it back with a change.' })
   version!: number;
 
-  /** For the fields `offeredModels` and `pricesConfirmed`; not fields themselves. */
+  /** Used by the fields `offeredModels` and `pricesConfirmed`; no fields themselves. */
   offeredModelIds?: string[] | null;
   pricesConfirmedAt?: Date | null;
 }
 
-/** Whether a subdomain can be had. */
-@ObjectType({ description: 'Whether a subdomain can be had.' })
+/** Whether a subdomain is available. */
+@ObjectType({ description: 'Whether a subdomain is available.' })
 export class SubdomainAvailability {
   @Field(() => String, { description: 'The subdomain in lower case.' })
   subdomain!: string;
 
-  @Field(() => Boolean, { description: 'Whether the caller could have it now.' })
+  @Field(() => Boolean, { description: 'Whether the caller can take it now.' })
   available!: boolean;
 
-  @Field(() => UserErrorCode, { nullable: true, description: 'Why not.' })
+  @Field(() => UserErrorCode, { nullable: true, description: 'Why it is not available.' })
   reason!: UserErrorCode | null;
 
-  @Field(() => String, { nullable: true, description: 'A similar one that is free.' })
+  @Field(() => String, { nullable: true, description: 'A similar subdomain that is available.' })
   suggestion!: string | null;
 }
 
 /** One line of a quote. */
 @ObjectType({ description: 'One line of a quote.' })
 export class QuoteLine {
-  @Field(() => String, { description: 'What it is for.' })
+  @Field(() => String, { description: 'Text of the line.' })
   label!: string;
 
-  @Field(() => Int, { description: 'How many.' })
+  @Field(() => Int, { description: 'Quantity.' })
   quantity!: number;
 
-  @Field(() => Money, { description: 'Price of one.' })
+  @Field(() => Money, { description: 'Unit price.' })
   unitPrice!: bigint;
 
-  @Field(() => Money, { description: 'Price of all.' })
+  @Field(() => Money, { description: 'Unit price × quantity.' })
   amount!: bigint;
 }
 
-/** A price that holds for fifteen minutes. */
+/** A price that is valid for 15 minutes. */
 @ObjectType({
-  implements: NodeInterface,
-  description: 'A price that holds for fifteen minutes, for a new pool or another period of one.',
+  implements: GlobalObject,
+  description: 'A price that is valid for 15 minutes, for a new pool or another period of a pool.',
 })
-export class PoolQuote extends NodeInterface {
-  @Field(() => Money, { description: 'Send it back as `expectedTotal`.' })
+export class PoolQuote extends GlobalObject {
+  @Field(() => Money, { description: 'Total price; send it back as `expectedTotal`.' })
   total!: bigint;
 
-  @Field(() => Money, { description: 'Gift credit that comes with it.' })
+  @Field(() => Money, { description: 'Gift credit that comes with the period.' })
   giftCredit!: bigint;
 
   @Field(() => Int, { description: 'Requests a minute that the pool will admit.' })
@@ -116,29 +116,29 @@ export class PoolQuote extends NodeInterface {
   @Field(() => DateTime, { description: 'When the period ends.' })
   endsAt!: Date;
 
-  @Field(() => DateTime, { description: 'Until when the price holds.' })
+  @Field(() => DateTime, { description: 'When the quote expires.' })
   expiresAt!: Date;
 
-  /** For the fields that are looked up. */
+  /** Used by fields that are looked up. */
   userId!: string;
   modelIds!: string[];
 }
 
-/** Asks for a quote. */
-@InputType({ description: 'Asks for a quote.' })
+/** What to quote. */
+@InputType({ description: 'What to quote: a new pool, or another period of a pool.' })
 export class PoolQuoteInput {
   @Field(() => [ID], {
     defaultValue: [],
-    description: 'Models of a new pool. A renewal keeps the models of its pool: leave them out.',
+    description: 'Models of a new pool. Leave them out for a renewal, which keeps the models of the pool.',
   })
   modelIds!: string[];
 
-  @Field(() => ID, { nullable: true, description: "The caller's pool that is to be renewed." })
+  @Field(() => ID, { nullable: true, description: "The caller's pool to renew." })
   renewPoolId?: string | null;
 }
 
-/** A quote. */
-@ObjectType({ description: 'Result of asking for a quote.' })
+/** Result of creating a quote. */
+@ObjectType({ description: 'Result of creating a quote.' })
 export class PoolQuotePayload {
   @Field(() => PoolQuote, { nullable: true, description: 'The quote.' })
   quote?: PoolQuote | null;
@@ -147,46 +147,46 @@ export class PoolQuotePayload {
   userErrors!: UserError[];
 }
 
-/** Changes of the storefront. */
-@InputType({ description: 'Changes of the storefront: what is left out stays.' })
+/** A change of the storefront. */
+@InputType({ description: 'Changes the storefront. Fields that are left out stay as they are.' })
 export class AdminStorefrontInput {
-  @Field(() => Int, { description: 'Its version as read.' })
+  @Field(() => Int, { description: 'The version that was read.' })
   version!: number;
 
   @Field(() => StorefrontState, { nullable: true, description: 'Whether pools can be bought.' })
   state?: keyof typeof StorefrontState | null;
 
-  @Field(() => String, { nullable: true, description: 'Shown on the page; null takes it away.' })
+  @Field(() => String, { nullable: true, description: 'Message shown on the page; null removes it.' })
   message?: string | null;
 
   @Field(() => Money, { nullable: true, description: 'Price of a period with the included models.' })
   basePrice?: bigint | null;
 
-  @Field(() => Money, { nullable: true, description: 'Price of each further model.' })
+  @Field(() => Money, { nullable: true, description: 'Price of a period for each further model.' })
   extraModelPrice?: bigint | null;
 
   @Field(() => Int, { nullable: true, description: 'Requests a minute of new pools, 1 to 100,000.' })
   rpmCap?: number | null;
 
-  @Field(() => Money, { nullable: true, description: 'Gift credit for each period bought.' })
+  @Field(() => Money, { nullable: true, description: 'Gift credit for each bought period.' })
   giftCredit?: bigint | null;
 
-  @Field(() => [ID], { nullable: true, description: 'Models on offer; null offers every published one.' })
+  @Field(() => [ID], { nullable: true, description: 'Offered models; null offers every published model.' })
   offeredModelIds?: string[] | null;
 
   @Field(() => Boolean, {
     nullable: true,
-    description: "Whether requests with a pool's key cost nothing; nodes follow within a second.",
+    description: 'Whether requests with pool keys are free; nodes apply it within a second.',
   })
   poolRequestsFree?: boolean | null;
 
   @Field(() => Boolean, {
     defaultValue: false,
-    description: 'That the prices are meant; needed for opening the first time.',
+    description: 'Confirms the prices; required to open the storefront for the first time.',
   })
   confirmPrices!: boolean;
 
-  @Field(() => String, { description: 'Why; kept in the audit log.' })
+  @Field(() => String, { description: 'The reason, for the audit log.' })
   reason!: string;
 }
 

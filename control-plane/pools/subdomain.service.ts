@@ -1,19 +1,22 @@
-/** Subdomains: whether one can be had, and taking it at a purchase. */
+/** Looks up whether a subdomain is available, and takes it for a purchase. */
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { digestOf } from '@gateway/shared/secrets';
-import { requestError, UserFailure } from '../errors.ts';
-import type { UserErrorCode } from '../errors.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import { requestError, UserFailure } from '../graphql/errors.ts';
+import type { UserErrorCode } from '../graphql/errors.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
 import { PoolSchema } from './pool.entity.ts';
 import type { PoolRow } from './pool.entity.ts';
 import { checkSubdomain, isRunning, keptUntil } from './pool.rules.ts';
 
 const WINDOW_MS = 60_000;
-/** A person types, a script guesses: so many questions a user may ask in a window. */
-const QUESTIONS_MAX = 90;
+/**
+ * Maximum number of look-ups per user and window: enough for typing, too few for a script that guesses names.
+ */
+const LOOKUPS_MAX = 90;
 const SUGGESTIONS_MAX = 9;
 
+/** Whether a subdomain is available; if not, the reason, and a similar available one where it is taken. */
 export interface Availability {
   subdomain: string;
   available: boolean;
@@ -21,12 +24,12 @@ export interface Availability {
   suggestion: string | null;
 }
 
-/** Whether this user could have the subdomain now. Throws RATE_LIMITED for whoever asks too often. */
+/** Whether the user can take the subdomain now. Throws RATE_LIMITED above 90 look-ups a minute. */
 export async function availabilityOf(em: EntityManager, userId: string, text: string): Promise<Availability> {
-  await countQuestion(em, userId);
-  const asked = text.trim().toLowerCase();
+  await countLookup(em, userId);
+  const wanted = text.trim().toLowerCase();
   try {
-    const subdomain = checkSubdomain(asked);
+    const subdomain = checkSubdomain(wanted);
     const holder = await em.findOne(PoolSchema, { subdomain, holdsSubdomain: true });
     if (!holder || mayTake(holder, userId))
       return { subdomain, available: true, reason: null, suggestion: null };
@@ -34,14 +37,14 @@ export async function availabilityOf(em: EntityManager, userId: string, text: st
     return { subdomain, available: false, reason: 'SUBDOMAIN_TAKEN', suggestion };
   } catch (error) {
     if (!(error instanceof UserFailure)) throw error;
-    return { subdomain: asked, available: false, reason: error.code, suggestion: null };
+    return { subdomain: wanted, available: false, reason: error.code, suggestion: null };
   }
 }
 
 /**
- * Makes room for a new pool of this owner, in the transaction of the purchase: an ended pool that held the
- * subdomain lets it go for good and is returned, so that nodes are told to forget it. Of two at once the
- * second waits. Throws SUBDOMAIN_TAKEN.
+ * Takes the subdomain for a new pool of the owner, in the transaction of the purchase. If an ended pool held
+ * it, that pool loses it for good and is returned, so that the caller can remove it from the nodes.
+ * Concurrent calls for one subdomain are serialised. Throws SUBDOMAIN_TAKEN.
  */
 export async function takeSubdomain(
   em: EntityManager,
@@ -56,13 +59,13 @@ export async function takeSubdomain(
   );
   if (!holder) return undefined;
   if (!mayTake(holder, ownerId))
-    throw new UserFailure('SUBDOMAIN_TAKEN', 'Another pool has this subdomain.', 'subdomain');
+    throw new UserFailure('SUBDOMAIN_TAKEN', 'Another pool has this subdomain. Choose another.', 'subdomain');
   holder.holdsSubdomain = false;
   await em.flush();
   return holder;
 }
 
-/** An ended pool's own owner may have the subdomain again at once, everybody else when it is kept no more. */
+/** The owner of an ended pool may take its subdomain at once, other users 14 days after the end. */
 function mayTake(holder: PoolRow, userId: string): boolean {
   const now = new Date();
   if (isRunning(holder, now)) return false;
@@ -76,9 +79,9 @@ async function suggestionFor(em: EntityManager, subdomain: string): Promise<stri
   return candidates.find((name) => taken.every((pool) => pool.subdomain !== name)) ?? null;
 }
 
-async function countQuestion(em: EntityManager, userId: string): Promise<void> {
+async function countLookup(em: EntityManager, userId: string): Promise<void> {
   const since = new Date(Date.now() - WINDOW_MS);
-  const row = await queryOne<{ asked: number }>(
+  const row = await queryOne<{ lookups: number }>(
     em,
     sql`
     insert into attempt_window (subject, failures, started_at)
@@ -87,10 +90,10 @@ async function countQuestion(em: EntityManager, userId: string): Promise<void> {
       failures = case when attempt_window.started_at < ${since} then 1 else attempt_window.failures + 1 end,
       started_at = case when attempt_window.started_at < ${since} then now()
         else attempt_window.started_at end
-    returning failures as asked`,
+    returning failures as lookups`,
   );
-  if (!row || row.asked <= QUESTIONS_MAX) return;
-  throw requestError('RATE_LIMITED', 'Too many questions. Try again in a minute.', {
+  if (!row || row.lookups <= LOOKUPS_MAX) return;
+  throw requestError('RATE_LIMITED', 'Too many look-ups of subdomains. Try again in a minute.', {
     retryAfterMs: WINDOW_MS,
   });
 }

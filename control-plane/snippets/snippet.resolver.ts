@@ -1,8 +1,8 @@
-/** The texts that set up clients: for a key with the models that it may use, and for a model. */
+/** Client snippets (texts that set up a client) of keys and models, in the API. */
 import 'reflect-metadata';
 import { Arg, Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import { CatalogModel } from '../catalog/catalog.type.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../graphql/context.ts';
 import type { KeyRow } from '../keys/key.entity.ts';
 import { ApiKey } from '../keys/key.type.ts';
 import { addressOfKey } from '../pools/pool.lookups.ts';
@@ -11,16 +11,17 @@ import { snippetsOf } from './snippet.texts.ts';
 import type { Client } from './snippet.texts.ts';
 import { ClientKind, ClientSnippet } from './snippet.type.ts';
 
-/** For a key. */
+/** Snippets of a key. */
 @Resolver(() => ApiKey)
 export class KeySnippetsResolver {
   @FieldResolver(() => [ClientSnippet], {
-    description: 'How clients use it. YOUR_API_KEY stands for the secret, which nobody but its owner has.',
+    description:
+      'Texts that set up clients with this key. YOUR_API_KEY stands for its secret, which is not stored.',
   })
   async clientSnippets(
     @Root() key: KeyRow,
     @Ctx() context: Context,
-    @Arg('clients', () => [ClientKind], { nullable: true, description: 'Only for these clients.' })
+    @Arg('clients', () => [ClientKind], { nullable: true, description: 'Only these clients.' })
     clients?: Client[] | null,
   ): Promise<ClientSnippet[]> {
     const [address, models] = await Promise.all([addressOfKey(context, key), modelsFor(context, key)]);
@@ -28,16 +29,16 @@ export class KeySnippetsResolver {
   }
 }
 
-/** For a model. */
+/** Snippets of a model. */
 @Resolver(() => CatalogModel)
 export class ModelSnippetsResolver {
   @FieldResolver(() => [ClientSnippet], {
-    description: 'How clients ask this model. YOUR_API_KEY stands for the secret.',
+    description: 'Texts that set up clients with this model. YOUR_API_KEY stands for the secret of a key.',
   })
   clientSnippets(
     @Root() model: CatalogModel,
     @Ctx() context: Context,
-    @Arg('clients', () => [ClientKind], { nullable: true, description: 'Only for these clients.' })
+    @Arg('clients', () => [ClientKind], { nullable: true, description: 'Only these clients.' })
     clients?: Client[] | null,
   ): ClientSnippet[] {
     const { publicUrl: baseAddress } = context.settings;

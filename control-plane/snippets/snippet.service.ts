@@ -1,34 +1,34 @@
-/** Which models the texts that set up clients speak of. */
+/** Chooses the models that the client snippets of a key name. */
 import { isChatFamily } from '@gateway/shared/catalog';
 import { findModels, modelsById } from '../catalog/catalog.service.ts';
 import type { ModelRow } from '../catalog/model.entity.ts';
-import type { Context } from '../context.ts';
+import type { Context } from '../graphql/context.ts';
 import type { KeyRow } from '../keys/key.entity.ts';
 import { routesOfModels } from '../lookups.ts';
 import { modelsOfPools } from '../pools/pool.lookups.ts';
 import type { Access } from './snippet.texts.ts';
 
-/** More models than any catalog has; a bound for the query alone. */
+/** Limit of the query; a catalog has fewer models. */
 const MODELS_MAX = 200;
-/** Said where a key may use no model at all, so that the text still shows what belongs there. */
+/** Placeholder in the snippets of a key that may use no model. */
 const NO_MODEL = 'MODEL';
 
 type Offer = Pick<ModelRow, 'name' | 'tier' | 'price'>;
 
 /**
- * The models that a key may use: its own list, else those of its pool, else those of its group. Where some of
- * them are routed to an upstream for chat, only these: the first call that is copied should be answered.
+ * The models that a key may use: its own list, else those of its pool, else those of its group. If some of
+ * them have an enabled route for chat, only these are returned, so that the copied example works.
  */
 export async function modelsFor(context: Context, key: KeyRow): Promise<ModelRow[]> {
   const models = await allowedTo(context, key);
-  const isAnswered = await Promise.all(
+  const isRouted = await Promise.all(
     models.map(async ({ id }) => {
       const routes = (await context.batches.load(routesOfModels, id)) ?? [];
       return routes.some(({ enabled, families }) => enabled && families.some(isChatFamily));
     }),
   );
-  const answered = models.filter((_, index) => isAnswered[index]);
-  return answered.length > 0 ? answered : models;
+  const routed = models.filter((_, index) => isRouted[index]);
+  return routed.length > 0 ? routed : models;
 }
 
 async function allowedTo({ em, batches }: Context, key: KeyRow): Promise<ModelRow[]> {
@@ -39,8 +39,8 @@ async function allowedTo({ em, batches }: Context, key: KeyRow): Promise<ModelRo
 }
 
 /**
- * What the texts ask: scripts and side jobs the cheapest model, so that the first call costs little; agents
- * the dearest of those made for coding, else the cheapest too.
+ * The models in the snippets: the cheapest one for scripts and for side tasks of agents; for agents the most
+ * expensive coding model, or the cheapest model if there is none.
  */
 export function accessOf(baseAddress: string, models: readonly Offer[]): Access {
   const byPrice = models.toSorted((one, other) => Number(one.price - other.price));

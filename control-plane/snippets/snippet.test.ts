@@ -1,4 +1,5 @@
-import { SECRET_PLACE } from '@gateway/shared/secret-place';
+/** Client snippets: their texts, and the models that they name. */
+import { KEY_PLACEHOLDER } from '@gateway/shared/key-placeholder';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pick, startTestApp } from '../../test/control/app.ts';
 import type { TestApp } from '../../test/control/app.ts';
@@ -13,25 +14,25 @@ const ACCESS = {
   smallModel: 'budget',
 };
 
-/** One client's files as one text. */
+/** The files of one client as one text. */
 function textOf(client: Client): string {
   const [snippet] = snippetsOf(ACCESS, [client]);
   return (snippet?.files ?? []).map(({ path, content }) => `--- ${path}\n${content}`).join('\n');
 }
 
-describe('the texts that set up clients', () => {
-  it('exist for every client, hold a place for the secret, and spell the address out', () => {
+describe('snippetsOf', () => {
+  it('returns a snippet for every client, with the address and a placeholder for the secret', () => {
     const snippets = snippetsOf(ACCESS);
     expect(snippets.map(({ client }) => client)).toEqual(CLIENTS);
     for (const { client, files, verifyCommand } of snippets) {
       const whole = files.map(({ content }) => content).join('\n');
-      expect(whole, client).toContain(SECRET_PLACE);
+      expect(whole, client).toContain(KEY_PLACEHOLDER);
       expect(whole, client).toContain('https://gateway.example');
       expect(verifyCommand).toContain('https://gateway.example/v1/models');
     }
   });
 
-  it('say what to do where the name of a pool on this machine is not found', () => {
+  it('adds a hint for host names below localhost', () => {
     const notesAt = (baseAddress: string): string => {
       const [snippet] = snippetsOf({ ...ACCESS, baseAddress }, ['OPENAI_NODE']);
       return (snippet?.notes ?? []).join('\n');
@@ -41,7 +42,7 @@ describe('the texts that set up clients', () => {
     expect(notesAt('https://lyon.gateway.example')).not.toContain('hosts');
   });
 
-  it('say /v1 to clients of chat and responses, and nothing to those that add their path themselves', () => {
+  it('adds /v1 to the address for chat and responses clients only', () => {
     const withVersion = ['OPENAI_PYTHON', 'OPENAI_NODE', 'CODEX', 'OPENCODE'] as const;
     const without = [
       'ANTHROPIC_PYTHON',
@@ -55,8 +56,8 @@ describe('the texts that set up clients', () => {
   });
 });
 
-describe('the text for', () => {
-  it('Claude Code is that of docs/clients.md', () => {
+describe('the snippet for', () => {
+  it('Claude Code is the one of docs/clients.md', () => {
     expect(textOf('CLAUDE_CODE')).toMatchInlineSnapshot(`
       "--- ~/.claude/settings.json
       {
@@ -73,7 +74,7 @@ describe('the text for', () => {
     `);
   });
 
-  it('Codex is that of docs/clients.md', () => {
+  it('Codex is the one of docs/clients.md', () => {
     expect(textOf('CODEX')).toMatchInlineSnapshot(`
       "--- ~/.codex/config.toml
       model = "coder"
@@ -91,8 +92,8 @@ describe('the text for', () => {
   });
 });
 
-describe('the text for', () => {
-  it('Gemini CLI is that of docs/clients.md', () => {
+describe('the snippet for', () => {
+  it('Gemini CLI is the one of docs/clients.md', () => {
     expect(textOf('GEMINI_CLI')).toMatchInlineSnapshot(`
       "--- ~/.gemini/.env
       GEMINI_API_KEY=YOUR_API_KEY
@@ -110,7 +111,7 @@ describe('the text for', () => {
     `);
   });
 
-  it('opencode is a provider of its own', () => {
+  it('opencode defines a provider', () => {
     expect(textOf('OPENCODE')).toMatchInlineSnapshot(`
       "--- ~/.config/opencode/opencode.json
       {
@@ -138,8 +139,8 @@ describe('the text for', () => {
   });
 });
 
-describe('the text for', () => {
-  it('the SDKs for Python is a script that runs as it stands', () => {
+describe('the snippet for', () => {
+  it('the Python SDKs is a complete script', () => {
     expect(textOf('OPENAI_PYTHON')).toMatchInlineSnapshot(`
       "--- main.py
       from openai import OpenAI
@@ -163,10 +164,10 @@ describe('the text for', () => {
   });
 });
 
-describe('the models they speak of', () => {
+describe('accessOf', () => {
   const offer = (name: string, price: bigint, tier: 'agentic_coding' | 'budget_a') => ({ name, price, tier });
 
-  it('are the cheapest for scripts, and the dearest made for coding for agents', () => {
+  it('chooses the cheapest model for scripts, and the most expensive coding model for agents', () => {
     const models = [
       offer('coder', 250_000n, 'agentic_coding'),
       offer('coder-max', 300_000n, 'agentic_coding'),
@@ -180,20 +181,20 @@ describe('the models they speak of', () => {
     });
   });
 
-  it('are the cheapest where none is made for coding, and a word where there are none', () => {
+  it('chooses the cheapest model without a coding model, and a placeholder without models', () => {
     expect(accessOf('https://x', [offer('budget', 30_000n, 'budget_a')]).codingModel).toBe('budget');
     expect(accessOf('https://x', []).model).toBe('MODEL');
   });
 });
 
-describe('clientSnippets on the API', () => {
+describe('clientSnippets in the API', () => {
   let test: TestApp;
   beforeAll(async () => {
     test = await startTestApp({ env: { PUBLIC_URL: 'https://api.example.com' } });
   });
   afterAll(() => test.close());
 
-  it('speaks of a model to everybody, and of a key to its owner with the models it may use', async () => {
+  it('is public for a model, and names for a key only models that the key may use', async () => {
     const ask = `query ($name: String!) { catalogModel(name: $name) { id
       clientSnippets(clients: [OPENAI_NODE]) { client files { content } } } }`;
     const model = await test.browser().send(ask, { name: 'flagship' });

@@ -1,12 +1,12 @@
 /**
- * What each client has to be told, as files to copy. Chat and responses clients add /v1 to the base address,
- * messages and generative clients do not: that difference is the most common mistake, so every text spells
- * its address out. The settings are those of docs/clients.md, which were tried with the clients themselves.
+ * The client snippets: files to copy that set up each client. The address of chat and responses clients ends
+ * with /v1, that of messages and generative-language clients does not, so every snippet contains its full
+ * address. The settings are those of docs/clients.md, which were tested with the clients.
  */
 
-import { SECRET_PLACE } from '@gateway/shared/secret-place';
+import { KEY_PLACEHOLDER } from '@gateway/shared/key-placeholder';
 
-/** Clients that people use. */
+/** The clients with snippets, in the order in which they are shown. */
 export const CLIENTS = [
   'CURL',
   'OPENAI_PYTHON',
@@ -21,35 +21,35 @@ export const CLIENTS = [
 ] as const;
 export type Client = (typeof CLIENTS)[number];
 
-/** A file, or what is typed. */
-export interface SnippetFile {
-  /** Where it belongs; "Shell" for what is typed. */
+/** A file or shell command. */
+interface SnippetFile {
+  /** Path of the file; "Shell" for a command; a title for a curl example. */
   path: string;
-  /** Its language, as highlighters call it. */
+  /** Language for syntax highlighting. */
   language: string;
   content: string;
 }
 
-/** What one client needs. */
-export interface ClientSnippet {
+/** The snippet of one client. */
+interface ClientSnippet {
   client: Client;
   title: string;
   files: SnippetFile[];
-  /** Shows by a free request that address and key work. */
+  /** A free request that checks address and key. */
   verifyCommand: string;
-  /** What people stumble over, in English. */
+  /** Hints for the set-up, in English. */
   notes: string[];
 }
 
-/** Where requests go, and what is asked. */
+/** Address and models that the snippets contain. */
 export interface Access {
-  /** Without a slash at the end; a pool's own address for its keys. */
+  /** Without a slash at the end; for keys of a pool, the pool's address. */
   baseAddress: string;
-  /** The model that scripts ask. */
+  /** Model in scripts. */
   model: string;
-  /** The model that agents work with. */
+  /** Main model of coding agents. */
   codingModel: string;
-  /** A cheap model for the side jobs of agents. */
+  /** Cheap model for side tasks of coding agents. */
   smallModel: string;
 }
 
@@ -80,7 +80,10 @@ const TEXTS: Readonly<Record<Client, (access: Access) => Parts>> = {
   GOOGLE_GENAI: (access) => ({
     title: 'Google GenAI',
     files: [node(genaiNode(access)), python(genaiPython(access))],
-    notes: ['npm install @google/genai, or pip install google-genai', 'The address has no /v1beta.'],
+    notes: [
+      'npm install @google/genai, or pip install google-genai',
+      'The address has no /v1beta: the SDK adds it.',
+    ],
   }),
   CLAUDE_CODE: (access) => ({
     title: 'Claude Code',
@@ -90,14 +93,14 @@ const TEXTS: Readonly<Record<Client, (access: Access) => Parts>> = {
     ],
     notes: [
       'Tested with 2.1.197. /status in a session shows the address that is used.',
-      'Keep the key out of the settings file of a project, which gets committed.',
+      'Do not put the key into the settings file of a project, which may be committed.',
     ],
   }),
   CODEX: (access) => ({
     title: 'Codex',
     files: [
       { path: '~/.codex/config.toml', language: 'toml', content: codex(access) },
-      shell(lines(`export GATEWAY_KEY=${SECRET_PLACE}`, 'codex')),
+      shell(lines(`export GATEWAY_KEY=${KEY_PLACEHOLDER}`, 'codex')),
     ],
     notes: ['Tested with 0.169.0. env_key is the name of a variable, not the key.'],
   }),
@@ -114,26 +117,27 @@ const TEXTS: Readonly<Record<Client, (access: Access) => Parts>> = {
     title: 'opencode',
     files: [
       { path: '~/.config/opencode/opencode.json', language: 'json', content: opencode(access) },
-      shell(lines(`export GATEWAY_KEY=${SECRET_PLACE}`, 'opencode')),
+      shell(lines(`export GATEWAY_KEY=${KEY_PLACEHOLDER}`, 'opencode')),
     ],
-    notes: ['Tested with 1.18.33. Its titles are requests of their own, to small_model.'],
+    notes: ['Tested with 1.18.33. It generates session titles with separate requests to small_model.'],
   }),
 };
 
-/** The texts for these clients, in the order of the list above; all of them where none are named. */
+/** The snippets of these clients, in the order of CLIENTS; of all clients by default. */
 export function snippetsOf(access: Access, wanted?: readonly Client[] | null): ClientSnippet[] {
-  const verifyCommand = `curl -sS ${access.baseAddress}/v1/models -H "Authorization: Bearer ${SECRET_PLACE}"`;
+  const authorization = `Authorization: Bearer ${KEY_PLACEHOLDER}`;
+  const verifyCommand = `curl -sS ${access.baseAddress}/v1/models -H "${authorization}"`;
   return CLIENTS.filter((client) => wanted?.includes(client) ?? true).map((client) => {
     const { title, files, notes } = TEXTS[client](access);
-    return { client, title, files, notes: [...notes, ...onThisMachine(access)], verifyCommand };
+    return { client, title, files, notes: [...notes, ...hostNotes(access)], verifyCommand };
   });
 }
 
-/** curl and browsers know names below localhost by themselves; what asks the system may not find them. */
-function onThisMachine({ baseAddress }: Access): string[] {
+/** A note for names below localhost: curl and browsers resolve them, but the system's resolver may not. */
+function hostNotes({ baseAddress }: Access): string[] {
   const { hostname } = new URL(baseAddress);
   if (!hostname.endsWith('.localhost')) return [];
-  return [`Where ${hostname} is not found, add the line "127.0.0.1 ${hostname}" to /etc/hosts.`];
+  return [`If ${hostname} is not found, add the line "127.0.0.1 ${hostname}" to /etc/hosts.`];
 }
 
 const python = (content: string): SnippetFile => ({ path: 'main.py', language: 'python', content });
@@ -145,7 +149,7 @@ function curlFiles({ baseAddress, model }: Access): SnippetFile[] {
   const request = (path: string, header: string, body: object): string =>
     [
       `curl -sS ${baseAddress}${path} \\`,
-      `  -H "${header}${SECRET_PLACE}" \\`,
+      `  -H "${header}${KEY_PLACEHOLDER}" \\`,
       '  -H "Content-Type: application/json" \\',
       `  -d '${JSON.stringify(body)}'`,
     ].join('\n');
@@ -168,7 +172,7 @@ function openaiPython({ baseAddress, model }: Access): string {
   return lines(
     'from openai import OpenAI',
     '',
-    `client = OpenAI(base_url="${baseAddress}/v1", api_key="${SECRET_PLACE}")`,
+    `client = OpenAI(base_url="${baseAddress}/v1", api_key="${KEY_PLACEHOLDER}")`,
     'reply = client.chat.completions.create(',
     `    model="${model}", messages=[{"role": "user", "content": "Hello"}]`,
     ')',
@@ -180,7 +184,7 @@ function openaiNode({ baseAddress, model }: Access): string {
   return lines(
     "import OpenAI from 'openai';",
     '',
-    `const client = new OpenAI({ baseURL: '${baseAddress}/v1', apiKey: '${SECRET_PLACE}' });`,
+    `const client = new OpenAI({ baseURL: '${baseAddress}/v1', apiKey: '${KEY_PLACEHOLDER}' });`,
     'const reply = await client.chat.completions.create({',
     `  model: '${model}',`,
     "  messages: [{ role: 'user', content: 'Hello' }],",
@@ -193,7 +197,7 @@ function anthropicPython({ baseAddress, model }: Access): string {
   return lines(
     'from anthropic import Anthropic',
     '',
-    `client = Anthropic(base_url="${baseAddress}", api_key="${SECRET_PLACE}")`,
+    `client = Anthropic(base_url="${baseAddress}", api_key="${KEY_PLACEHOLDER}")`,
     'reply = client.messages.create(',
     `    model="${model}", max_tokens=1024, messages=[{"role": "user", "content": "Hello"}]`,
     ')',
@@ -205,7 +209,7 @@ function anthropicNode({ baseAddress, model }: Access): string {
   return lines(
     "import Anthropic from '@anthropic-ai/sdk';",
     '',
-    `const client = new Anthropic({ baseURL: '${baseAddress}', apiKey: '${SECRET_PLACE}' });`,
+    `const client = new Anthropic({ baseURL: '${baseAddress}', apiKey: '${KEY_PLACEHOLDER}' });`,
     'const reply = await client.messages.create({',
     `  model: '${model}',`,
     '  max_tokens: 1024,',
@@ -220,7 +224,7 @@ function genaiNode({ baseAddress, model }: Access): string {
     "import { GoogleGenAI } from '@google/genai';",
     '',
     'const client = new GoogleGenAI({',
-    `  apiKey: '${SECRET_PLACE}',`,
+    `  apiKey: '${KEY_PLACEHOLDER}',`,
     `  httpOptions: { baseUrl: '${baseAddress}' },`,
     '});',
     `const reply = await client.models.generateContent({ model: '${model}', contents: 'Hello' });`,
@@ -233,18 +237,18 @@ function genaiPython({ baseAddress, model }: Access): string {
     'from google import genai',
     '',
     'client = genai.Client(',
-    `    api_key="${SECRET_PLACE}", http_options={"base_url": "${baseAddress}"}`,
+    `    api_key="${KEY_PLACEHOLDER}", http_options={"base_url": "${baseAddress}"}`,
     ')',
     `reply = client.models.generate_content(model="${model}", contents="Hello")`,
     'print(reply.text)',
   );
 }
 
-// An ANTHROPIC_API_KEY from elsewhere would win over the token, so it is emptied.
+// ANTHROPIC_API_KEY would override the token, so it is set to an empty value.
 function claudeCode({ baseAddress, codingModel, smallModel }: Access): string {
   const env = {
     ANTHROPIC_BASE_URL: baseAddress,
-    ANTHROPIC_AUTH_TOKEN: SECRET_PLACE,
+    ANTHROPIC_AUTH_TOKEN: KEY_PLACEHOLDER,
     ANTHROPIC_API_KEY: '',
     ANTHROPIC_MODEL: codingModel,
     ANTHROPIC_DEFAULT_HAIKU_MODEL: smallModel,
@@ -266,7 +270,7 @@ function codex({ baseAddress, codingModel }: Access): string {
 }
 
 function geminiVariables({ baseAddress }: Access): string {
-  return lines(`GEMINI_API_KEY=${SECRET_PLACE}`, `GOOGLE_GEMINI_BASE_URL=${baseAddress}`);
+  return lines(`GEMINI_API_KEY=${KEY_PLACEHOLDER}`, `GOOGLE_GEMINI_BASE_URL=${baseAddress}`);
 }
 
 const GEMINI_SETTINGS = JSON.stringify({ security: { auth: { selectedType: 'gemini-api-key' } } }, null, 2);

@@ -1,11 +1,11 @@
-/** API types of the texts that set up clients. */
+/** GraphQL types of client snippets. */
 import 'reflect-metadata';
 import { Field, ObjectType } from 'type-graphql';
-import { describeEnum } from '../enums.ts';
+import { describeEnum } from '../graphql/enums.ts';
 import type { Client } from './snippet.texts.ts';
 
-export const ClientKind = describeEnum<Client>('ClientKind', 'Clients that people use.', {
-  CURL: 'curl, in three formats.',
+export const ClientKind = describeEnum<Client>('ClientKind', 'A client with a set-up text.', {
+  CURL: 'curl, in three wire formats.',
   OPENAI_PYTHON: 'The openai package for Python.',
   OPENAI_NODE: 'The openai package for Node.',
   ANTHROPIC_PYTHON: 'The anthropic package for Python.',
@@ -17,34 +17,36 @@ export const ClientKind = describeEnum<Client>('ClientKind', 'Clients that peopl
   OPENCODE: 'opencode.',
 });
 
-/** One file of a client's set-up. */
-@ObjectType({ description: "One file of a client's set-up, or what is typed." })
+/** One file or shell command of a snippet. */
+@ObjectType({ description: 'One file of a client snippet, or a shell command.' })
 export class SnippetFile {
-  @Field(() => String, { description: 'Where it belongs, or what it is.' })
+  @Field(() => String, {
+    description: 'Path of the file; "Shell" for a command; a title for a curl example.',
+  })
   path!: string;
 
-  @Field(() => String, { description: 'Its language, as highlighters call it.' })
+  @Field(() => String, { description: 'Language of the text, for syntax highlighting.' })
   language!: string;
 
-  @Field(() => String, { description: 'The text; YOUR_API_KEY stands for the secret.' })
+  @Field(() => String, { description: 'The text. YOUR_API_KEY stands for the secret of the key.' })
   content!: string;
 }
 
-/** What one client needs. */
-@ObjectType({ description: 'What one client needs to use the gateway.' })
+/** The texts that set up one client. */
+@ObjectType({ description: 'The texts that set up one client.' })
 export class ClientSnippet {
   @Field(() => ClientKind, { description: 'The client.' })
   client!: Client;
 
-  @Field(() => String, { description: 'Its name.' })
+  @Field(() => String, { description: 'Name of the client.' })
   title!: string;
 
-  @Field(() => [SnippetFile], { description: 'Its files, in the order in which they are needed.' })
+  @Field(() => [SnippetFile], { description: 'Files and commands, in the order of their use.' })
   files!: SnippetFile[];
 
-  @Field(() => String, { description: 'A free request that shows whether address and key work.' })
+  @Field(() => String, { description: 'A free request that checks address and key.' })
   verifyCommand!: string;
 
-  @Field(() => [String], { description: 'What people stumble over, in English.' })
+  @Field(() => [String], { description: 'Hints for the set-up, in English.' })
   notes!: string[];
 }

@@ -1,41 +1,50 @@
-/**
- * Which addresses an upstream may have: https on public addresses, unless the operator allows private ones.
- */
+/** Restricts upstreams to https on public addresses, unless the operator allows private ones. */
 import { lookup as resolve } from 'node:dns';
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { UserFailure } from '../errors.ts';
+import { UserFailure } from '../graphql/errors.ts';
 
-const HOSTS_MAX = 16;
-/** The operator alone can open the way to addresses of the own network. */
-const UNLESS_PRIVATE = ', unless the gateway is started with ALLOW_PRIVATE_UPSTREAMS=on.';
+/** Maximum number of addresses of a host that are checked. */
+const ADDRESSES_MAX = 16;
+/**
+ * Azure's metadata and DNS service, which answers inside its virtual machines alone. The services of other
+ * clouds have link-local, private or reserved addresses.
+ * https://learn.microsoft.com/en-us/azure/virtual-network/what-is-ip-address-168-63-129-16
+ */
+const METADATA = new Set(['168.63.129.16']);
+/** The IPv6 addresses that are assigned. Others may embed an IPv4 address, such as `::127.0.0.1`. */
+const GLOBAL_IPV6 = ipaddr.IPv6.parseCIDR('2000::/3');
+/** Only the operator can allow addresses of the private network. */
+const OR_ALLOW_PRIVATE = ', or start the control plane with ALLOW_PRIVATE_UPSTREAMS=on.';
 
-/** The base address in its stored form, without a slash at the end. Throws INVALID with what is wrong. */
+/** The base address in its stored form, without a trailing slash. Throws INVALID. */
 export async function checkBaseUrl(text: string, allowPrivate: boolean): Promise<string> {
   const url = new URL(text);
   const refuse = (message: string): never => {
     throw new UserFailure('INVALID', message, 'baseUrl');
   };
   if (url.search || url.hash || url.username || url.password)
-    refuse('A base address has neither query, fragment nor user.');
+    refuse('Remove query, fragment and user from the base address.');
   if (!allowPrivate) {
-    if (url.protocol !== 'https:') refuse(`An upstream needs https${UNLESS_PRIVATE}`);
-    const addresses = await addressesOf(hostOf(url)).catch(() => refuse('This host name does not resolve.'));
-    if (addresses.some((address) => !isPublic(address)))
-      refuse(`An upstream needs a public address${UNLESS_PRIVATE}`);
+    if (url.protocol !== 'https:') refuse(`Use an https address${OR_ALLOW_PRIVATE}`);
+    const addresses = await addressesOf(hostOf(url)).catch(() =>
+      refuse('This host name does not resolve. Check it.'),
+    );
+    if (addresses.some((address) => !isPublic(address))) refuse(`Use a public address${OR_ALLOW_PRIVATE}`);
   }
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
 }
 
 /**
- * Whether the address is reachable by everybody: neither private, loopback, link-local, reserved nor mapped
- * to such.
+ * Whether the address is public: not private, loopback, link-local or reserved, nor mapped to such an
+ * address, nor a metadata service of a cloud.
  */
 export function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);
-  return parsed.range() === 'unicast';
+  if (parsed.range() !== 'unicast' || METADATA.has(parsed.toString())) return false;
+  return !(parsed instanceof ipaddr.IPv6) || parsed.match(GLOBAL_IPV6);
 }
 
 type LookupCallback = (
@@ -45,8 +54,7 @@ type LookupCallback = (
 ) => void;
 
 /**
- * A `lookup` for sockets that refuses private addresses at the moment of connecting, whatever the name said
- * before.
+ * A `lookup` for sockets that refuses private addresses when connecting, in case the DNS answer has changed.
  */
 export function publicLookup(host: string, options: LookupOptions, callback: LookupCallback): void {
   resolve(host, { ...options, all: true }, (error, addresses) => {
@@ -56,7 +64,7 @@ export function publicLookup(host: string, options: LookupOptions, callback: Loo
     }
     const [first] = addresses;
     if (!first || addresses.some(({ address }) => !isPublic(address))) {
-      callback(new Error(`${host} has no public address.`), []);
+      callback(new Error(`${host} does not resolve to public addresses only. Use a public host.`), []);
     } else if (options.all) callback(null, addresses);
     else callback(null, first.address, first.family);
   });
@@ -68,10 +76,10 @@ function hostOf(url: URL): string {
 
 async function addressesOf(host: string): Promise<string[]> {
   if (isIP(host)) return [host];
-  return new Promise((done, fail) => {
+  return new Promise((fulfil, reject) => {
     resolve(host, { all: true }, (error, found) => {
-      if (error) fail(error);
-      else done(found.slice(0, HOSTS_MAX).map(({ address }) => address));
+      if (error) reject(error);
+      else fulfil(found.slice(0, ADDRESSES_MAX).map(({ address }) => address));
     });
   });
 }

@@ -1,20 +1,20 @@
-/** The health of upstreams and the use of credentials on the API: for whoever may read the upstreams. */
+/** GraphQL fields with the health of providers and the last use of credentials. */
 import 'reflect-metadata';
 import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import type { Fault } from '@gateway/shared/upstream-health';
-import type { Context } from '../context.ts';
-import { DateTime } from '../scalars.ts';
+import type { Context } from '../graphql/context.ts';
+import { DateTime } from '../graphql/scalars.ts';
 import { healthOfProviders, probesOfProviders, UNKNOWN_HEALTH, usesOfCredentials } from './health.service.ts';
 import type { CredentialUse } from './health.service.ts';
 import { ProviderHealth, UpstreamFaultEnum } from './health.type.ts';
 import type { CredentialRow, ProviderRow } from './upstream.entity.ts';
 import { UpstreamCredential, UpstreamProvider } from './upstream.type.ts';
 
-/** How a provider does. */
+/** The health of a provider. */
 @Resolver(() => UpstreamProvider)
 export class ProviderHealthResolver {
   @FieldResolver(() => ProviderHealth, {
-    description: 'How it does, as nodes report it, and its last probe.',
+    description: 'Health of the provider as nodes report it, and its last probe.',
   })
   async health(@Root() { id }: ProviderRow, @Ctx() { batches }: Context): Promise<ProviderHealth> {
     const [health, probe] = await Promise.all([
@@ -31,23 +31,23 @@ export class ProviderHealthResolver {
   }
 }
 
-/** When a credential was used, and how it failed. */
+/** Last use and last failure of a credential. */
 @Resolver(() => UpstreamCredential)
 export class CredentialUseResolver {
-  @FieldResolver(() => DateTime, { nullable: true, description: 'When a node used it last.' })
+  @FieldResolver(() => DateTime, { nullable: true, description: 'When a node last used it.' })
   async lastUsedAt(@Root() credential: CredentialRow, @Ctx() context: Context): Promise<Date | null> {
     return (await useOf(credential, context))?.lastUsedAt ?? null;
   }
 
   @FieldResolver(() => UpstreamFaultEnum, {
     nullable: true,
-    description: 'How a request with it failed last.',
+    description: 'The last failure of a request with it.',
   })
   async lastError(@Root() credential: CredentialRow, @Ctx() context: Context): Promise<Fault | null> {
     return (await useOf(credential, context))?.lastError ?? null;
   }
 
-  @FieldResolver(() => DateTime, { nullable: true, description: 'When that was.' })
+  @FieldResolver(() => DateTime, { nullable: true, description: 'Time of the last failure.' })
   async lastErrorAt(@Root() credential: CredentialRow, @Ctx() context: Context): Promise<Date | null> {
     return (await useOf(credential, context))?.lastErrorAt ?? null;
   }

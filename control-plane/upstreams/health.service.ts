@@ -1,16 +1,16 @@
-/** How upstreams do: the newest word of every node, kept where every control plane finds the same. */
+/** Health of upstreams: stores the latest report of each node and of each probe, and combines them. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { OFFLINE_AFTER_MS } from '@gateway/shared/node-api';
 import { CIRCUIT_STATES, CREDENTIALS_MAX, UPSTREAMS_MAX } from '@gateway/shared/upstream-health';
 import type { CircuitState, CredentialReport, Fault, UpstreamReport } from '@gateway/shared/upstream-health';
-import { inTransaction, query, sql, toDate } from '../sql.ts';
+import { inTransaction, query, sql, toDate } from '../database/sql.ts';
 import type { ProbeResult } from './probe.ts';
 
-/** Above these shares of failures an upstream counts as degraded, and as down. */
+/** Error rates above which an upstream counts as degraded or down. */
 const DEGRADED_ABOVE = 0.05;
 const DOWN_ABOVE = 0.5;
 
-/** How one upstream does on one node. */
+/** Health of one upstream on one node. */
 export interface NodeHealth {
   nodeName: string;
   asOf: Date;
@@ -24,22 +24,22 @@ export interface NodeHealth {
   p95LatencyMs: number | null;
 }
 
-/** How one upstream does on all nodes that were heard of lately. */
+/** Health of one upstream over all nodes that reported recently. */
 export interface HealthView {
   status: 'OK' | 'DEGRADED' | 'DOWN' | 'UNKNOWN';
   circuit: CircuitState;
   requests5m: number;
-  /** Between 0 and 1, with four digits; null where nobody asked. */
+  /** 0 to 1 with four fraction digits; null if there were no requests. */
   errorRate5m: string | null;
   p95LatencyMs: number | null;
   asOf: Date | null;
   nodes: NodeHealth[];
 }
 
-/** The health of an upstream that no node speaks of. */
+/** Health of an upstream without recent reports. */
 export const UNKNOWN_HEALTH: HealthView = viewOf([]);
 
-/** What a node says of its upstreams; a node of an earlier release says nothing. */
+/** The health reports of a node. Nodes of earlier releases send none. */
 export interface NodeReports {
   upstreams?: readonly Optional<UpstreamReport, 'p50Ms' | 'p95Ms'>[] | null;
   credentials?: readonly Optional<CredentialReport, 'lastError' | 'lastErrorMsAgo'>[] | null;
@@ -49,8 +49,12 @@ type Optional<Report, Name extends keyof Report> = Omit<Report, Name> & {
   [Key in Name]?: Report[Key] | undefined;
 };
 
-/** Keeps what a node reports with its heartbeat. What is gone meanwhile is left out. */
-export async function keepReports(em: EntityManager, nodeId: string, reports: NodeReports): Promise<void> {
+/** Stores the health reports of a node's heartbeat. Ignores deleted providers and credentials. */
+export async function recordHealthReports(
+  em: EntityManager,
+  nodeId: string,
+  reports: NodeReports,
+): Promise<void> {
   const upstreams = (reports.upstreams ?? []).map((report) => ({
     ...report,
     p50Ms: report.p50Ms ?? null,
@@ -62,18 +66,17 @@ export async function keepReports(em: EntityManager, nodeId: string, reports: No
     lastErrorMsAgo: report.lastErrorMsAgo ?? null,
   }));
   await inTransaction(em, async (inner) => {
-    await keepUpstreams(inner, nodeId, upstreams);
-    await keepCredentials(inner, credentials);
+    await recordUpstreams(inner, nodeId, upstreams);
+    await recordCredentials(inner, credentials);
   });
 }
 
-/** Keeps what a node reports of its upstreams. Providers that are gone meanwhile are left out. */
-async function keepUpstreams(
+async function recordUpstreams(
   em: EntityManager,
   nodeId: string,
-  given: readonly UpstreamReport[],
+  received: readonly UpstreamReport[],
 ): Promise<void> {
-  const reports = onceEach(given.slice(0, UPSTREAMS_MAX), ({ providerId }) => providerId);
+  const reports = lastOfEach(received.slice(0, UPSTREAMS_MAX), ({ providerId }) => providerId);
   if (reports.length === 0) return;
   const column = <Name extends keyof UpstreamReport>(name: Name) => reports.map((report) => report[name]);
   await query(
@@ -96,9 +99,8 @@ async function keepUpstreams(
   );
 }
 
-/** Keeps when credentials were used and how they failed last. Unknown ones are left out. */
-async function keepCredentials(em: EntityManager, given: readonly CredentialReport[]): Promise<void> {
-  const reports = onceEach(given.slice(0, CREDENTIALS_MAX), ({ credentialId }) => credentialId);
+async function recordCredentials(em: EntityManager, received: readonly CredentialReport[]): Promise<void> {
+  const reports = lastOfEach(received.slice(0, CREDENTIALS_MAX), ({ credentialId }) => credentialId);
   if (reports.length === 0) return;
   const ages = reports.map(({ usedMsAgo }) => Math.max(0, usedMsAgo));
   const errorAges = reports.map(({ lastError, lastErrorMsAgo }) =>
@@ -122,13 +124,13 @@ async function keepCredentials(em: EntityManager, given: readonly CredentialRepo
   );
 }
 
-/** Keeps what a probe of a provider found, in words of ours alone. */
-export async function keepProbe(em: EntityManager, providerId: string, found: ProbeResult): Promise<void> {
+/** Stores the result of a probe, without text of the upstream. */
+export async function recordProbe(em: EntityManager, providerId: string, result: ProbeResult): Promise<void> {
   await query(
     em,
     sql`
     insert into upstream_probe (provider_id, at, http_status, latency_ms, error)
-    select id, clock_timestamp(), ${found.status}, ${found.latencyMs}, ${found.fault} from provider
+    select id, clock_timestamp(), ${result.status}, ${result.latencyMs}, ${result.fault} from provider
     where id = ${providerId} for key share
     on conflict (provider_id) do update set at = excluded.at, http_status = excluded.http_status,
       latency_ms = excluded.latency_ms, error = excluded.error`,
@@ -149,7 +151,7 @@ interface HealthRow {
   p95_ms: number | null;
 }
 
-/** The health of each provider that a node spoke of lately. */
+/** The health of each provider with a recent report. */
 export async function healthOfProviders(
   em: EntityManager,
   ids: readonly string[],
@@ -166,7 +168,7 @@ export async function healthOfProviders(
   return new Map([...byProvider].map(([id, group]) => [id, viewOf(group.map(nodeHealthOf))]));
 }
 
-/** What the last probe of a provider found. */
+/** Result of the last probe of a provider. */
 export interface ProbeView {
   at: Date;
   status: number | null;
@@ -174,7 +176,7 @@ export interface ProbeView {
   error: Fault | null;
 }
 
-/** The last probe of each provider that was ever probed. */
+/** The last probe of each provider. Providers without a probe are missing. */
 export async function probesOfProviders(
   em: EntityManager,
   ids: readonly string[],
@@ -189,14 +191,14 @@ export async function probesOfProviders(
   );
 }
 
-/** When a credential was used last, and how it failed last. */
+/** Last use and last failure of a credential. */
 export interface CredentialUse {
   lastUsedAt: Date;
   lastError: Fault | null;
   lastErrorAt: Date | null;
 }
 
-/** The use of each credential that was ever used. */
+/** Last use and last failure of each credential. Unused ones are missing. */
 export async function usesOfCredentials(
   em: EntityManager,
   ids: readonly string[],
@@ -222,9 +224,10 @@ function viewsOf<Row extends { id: string }, View>(
   return new Map(rows.map(({ id, ...row }) => [id, viewOfRow(row)]));
 }
 
-/** One view of what several nodes say: the worst circuit, the slowest figure, all requests together. */
+/** Combines the reports of several nodes: the worst circuit, the highest latency, the sum of all requests. */
 function viewOf(nodes: NodeHealth[]): HealthView {
-  const sum = (of: (node: NodeHealth) => number): number => nodes.reduce((all, node) => all + of(node), 0);
+  const sum = (value: (node: NodeHealth) => number): number =>
+    nodes.reduce((total, node) => total + value(node), 0);
   const requests = sum((node) => node.requests);
   const errors = sum(({ busy, timeouts, refused, failed }) => busy + timeouts + refused + failed);
   const errorRate = requests > 0 ? errors / requests : null;
@@ -244,8 +247,8 @@ function viewOf(nodes: NodeHealth[]): HealthView {
 function statusOf(nodes: readonly NodeHealth[], errorRate: number | null): HealthView['status'] {
   if (nodes.length === 0) return 'UNKNOWN';
   if (nodes.every(({ circuit }) => circuit === 'OPEN') || (errorRate ?? 0) > DOWN_ABOVE) return 'DOWN';
-  const isWell = nodes.every(({ circuit }) => circuit === 'CLOSED') && (errorRate ?? 0) <= DEGRADED_ABOVE;
-  return isWell ? 'OK' : 'DEGRADED';
+  const isOk = nodes.every(({ circuit }) => circuit === 'CLOSED') && (errorRate ?? 0) <= DEGRADED_ABOVE;
+  return isOk ? 'OK' : 'DEGRADED';
 }
 
 function nodeHealthOf({ node_name, at, p50_ms, p95_ms, ...row }: HealthRow): NodeHealth {
@@ -261,6 +264,7 @@ function nodeHealthOf({ node_name, at, p50_ms, p95_ms, ...row }: HealthRow): Nod
   };
 }
 
-function onceEach<Report>(reports: readonly Report[], idOf: (report: Report) => string): Report[] {
+/** The last report of each id. */
+function lastOfEach<Report>(reports: readonly Report[], idOf: (report: Report) => string): Report[] {
   return [...new Map(reports.map((report) => [idOf(report), report])).values()];
 }

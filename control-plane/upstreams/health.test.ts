@@ -1,3 +1,4 @@
+/** Tests the health of upstreams over the API: heartbeats of nodes, credentials and probes. */
 import { generateKeyPairSync } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,10 +7,10 @@ import { CREDENTIALS_MAX, UPSTREAMS_MAX } from '@gateway/shared/upstream-health'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { codesOf, pick, startTestApp } from '../../test/control/app.ts';
 import type { Answer, Browser, TestApp } from '../../test/control/app.ts';
-import { SYSTEM_ACTOR } from '../context.ts';
+import { SYSTEM_ACTOR } from '../graphql/context.ts';
 import { createNode, findNodeByToken } from '../nodes/node.service.ts';
-import { registerNode } from '../nodes/start.service.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import { registerNode } from '../nodes/registration.service.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
 import { requestLease } from '../wallet/lease.service.ts';
 import { creditGift } from '../wallet/movements.ts';
 
@@ -59,7 +60,7 @@ describe('the health of upstreams', () => {
 
   async function startNode(name: string): Promise<TestNode> {
     const em = test.orm.em.fork();
-    const { node, token } = await createNode(em, { name, actor: SYSTEM_ACTOR });
+    const { node, token } = await createNode(em, name);
     const publicKey = exportPublicKey(generateKeyPairSync('x25519').publicKey);
     const journalId = `journal-${name}`;
     await registerNode(em, node.id, { version: '1', region: null, publicKey, journalId });
@@ -111,7 +112,7 @@ describe('the health of upstreams', () => {
     return found;
   }
 
-  it('is unknown before a node speaks of them, and where nodes of an earlier release do not', async () => {
+  it('is UNKNOWN without a report, also if the node of an earlier release sends none', async () => {
     expect(codesOf(await beat(0), 'nodeHeartbeat')).toEqual([]);
     expect((await read()).health).toEqual({
       status: 'UNKNOWN',
@@ -122,7 +123,7 @@ describe('the health of upstreams', () => {
     });
   });
 
-  it('is the worst circuit, the slowest node and all requests together, and node by node', async () => {
+  it('combines the worst circuit, the highest latency and all requests of the nodes', async () => {
     await beat(0, { upstreams: [report()] });
     expect((await read()).health).toMatchObject({ status: 'OK', circuit: 'CLOSED', errorRate5m: '0.0000' });
     await beat(1, { upstreams: [report({ circuit: 'OPEN', busy: 5, failed: 10, timeouts: 3, p95Ms: 900 })] });
@@ -141,18 +142,18 @@ describe('the health of upstreams', () => {
   });
 
   it.each([
-    ['every node leaves it alone', { circuit: 'OPEN' }, 'DOWN'],
-    ['more than half fails', { failed: 51 }, 'DOWN'],
-    ['half fails', { failed: 50 }, 'DEGRADED'],
-    ['it is tried out again', { circuit: 'HALF_OPEN' }, 'DEGRADED'],
-    ['a twentieth fails', { failed: 5 }, 'OK'],
-    ['nobody asked it of late', { requests: 0, p50Ms: null, p95Ms: null }, 'OK'],
-  ])('in one word, where %s', async (_where, more, status) => {
+    ['the circuit is open on every node', { circuit: 'OPEN' }, 'DOWN'],
+    ['more than half of the requests fail', { failed: 51 }, 'DOWN'],
+    ['half of the requests fail', { failed: 50 }, 'DEGRADED'],
+    ['the circuit is half open', { circuit: 'HALF_OPEN' }, 'DEGRADED'],
+    ['5 % of the requests fail', { failed: 5 }, 'OK'],
+    ['there were no requests', { requests: 0, p50Ms: null, p95Ms: null }, 'OK'],
+  ])('has the right status if %s', async (_case, more, status) => {
     await beat(0, { upstreams: [report(more)] });
     expect((await read()).health['status']).toBe(status);
   });
 
-  it('is what a node said last, and nothing once it is silent', async () => {
+  it('is the latest report of a node, and UNKNOWN once the report is too old', async () => {
     await beat(0, { upstreams: [report({ circuit: 'OPEN' })] });
     await beat(0, { upstreams: [report()] });
     expect((await read()).health).toMatchObject({ circuit: 'CLOSED', requests5m: 100 });
@@ -163,12 +164,12 @@ describe('the health of upstreams', () => {
     expect((await read()).health).toMatchObject({ status: 'UNKNOWN', nodes: [], requests5m: 0 });
   });
 
-  it('lets a heartbeat pass that speaks of what is gone, twice of one thing, or of too much', async () => {
-    const gone = await addProvider();
-    await beat(0, { upstreams: [report({}, gone)] });
-    await admin.send(DELETE, { input: { id: gone, reason: 'test' } });
+  it('accepts a heartbeat with deleted, duplicate or too many upstreams', async () => {
+    const deleted = await addProvider();
+    await beat(0, { upstreams: [report({}, deleted)] });
+    await admin.send(DELETE, { input: { id: deleted, reason: 'test' } });
     const many = Array.from({ length: UPSTREAMS_MAX }, (_, at) => report({}, `prv_${at}`));
-    const upstreams = [report({}, gone), report(), report({ failed: 7 }), ...many];
+    const upstreams = [report({}, deleted), report(), report({ failed: 7 }), ...many];
     const credentials = Array.from({ length: CREDENTIALS_MAX + 1 }, (_, at) => ({
       credentialId: `crd_${at}`,
       usedMsAgo: 0,
@@ -177,25 +178,25 @@ describe('the health of upstreams', () => {
     expect((await read()).health).toMatchObject({ requests5m: 100, errorRate5m: '0.0700' });
   });
 
-  it('tells of a credential its last use and its last failure, whichever node says so', async () => {
+  it('shows the last use and the last failure of a credential over all nodes', async () => {
     const credentialId = await addCredential();
     expect((await read()).credentials[0]).toEqual({
       id: credentialId,
       ...{ lastUsedAt: null, lastError: null, lastErrorAt: null },
     });
-    const say = (index: number, more: object) =>
+    const reportCredential = (index: number, more: object) =>
       beat(index, { credentials: [{ credentialId, usedMsAgo: 0, ...more }] });
-    await say(0, { lastError: 'REFUSED', lastErrorMsAgo: 1_000 });
+    await reportCredential(0, { lastError: 'REFUSED', lastErrorMsAgo: 1_000 });
     const first = (await read()).credentials[0];
     expect(first).toMatchObject({ lastError: 'REFUSED', lastUsedAt: expect.any(String) });
-    await say(1, { usedMsAgo: 60_000, lastError: 'BUSY', lastErrorMsAgo: 60_000 });
+    await reportCredential(1, { usedMsAgo: 60_000, lastError: 'BUSY', lastErrorMsAgo: 60_000 });
     expect((await read()).credentials[0]).toEqual(first);
-    await say(1, {});
+    await reportCredential(1, {});
     expect((await read()).credentials[0]).toMatchObject({
       lastError: 'REFUSED',
       lastErrorAt: first?.['lastErrorAt'],
     });
-    await say(1, { lastError: 'TIMEOUT', lastErrorMsAgo: 0 });
+    await reportCredential(1, { lastError: 'TIMEOUT', lastErrorMsAgo: 0 });
     expect((await read()).credentials[0]).toMatchObject({ lastError: 'TIMEOUT' });
   });
 
@@ -205,7 +206,7 @@ describe('the health of upstreams', () => {
     [429, 'BUSY'],
     [504, 'TIMEOUT'],
     [500, 'FAILED'],
-  ])('keeps of the last probe status %i and our word for it, never its text', async (status, word) => {
+  ])('stores status %i of the last probe with the fault %s, but not its text', async (status, fault) => {
     const upstream = createServer((_request, response) => {
       response.writeHead(status).end('a sentence of the upstream');
     });
@@ -217,28 +218,31 @@ describe('the health of upstreams', () => {
       lastProbeAt: expect.any(String),
       lastProbeStatus: status,
       lastProbeLatencyMs: expect.any(Number),
-      lastProbeError: word,
+      lastProbeError: fault,
     });
-    const kept = await query(test.orm.em.fork(), sql`select * from upstream_probe where provider_id = ${id}`);
-    expect(JSON.stringify(kept)).not.toContain('sentence');
+    const stored = await query(
+      test.orm.em.fork(),
+      sql`select * from upstream_probe where provider_id = ${id}`,
+    );
+    expect(JSON.stringify(stored)).not.toContain('sentence');
   });
 
-  it('keeps of a probe that reached nobody that it failed, and replaces it by the next', async () => {
+  it('stores FAILED for a probe without an answer, and replaces it with the next probe', async () => {
     for (let at = 0; at < 2; at += 1) await admin.send(PROBE, { input: { providerId, upstreamModel: 'm' } });
     expect((await read()).health).toMatchObject({ lastProbeStatus: null, lastProbeError: 'FAILED' });
   });
 
-  it('is for administrators, and so is the credit that a node holds', async () => {
+  it('is visible to administrators only, like the credit that a node holds', async () => {
     const em = test.orm.em.fork();
     const wallet = await queryOne<{ id: string }>(em, sql`select id from wallet order by id limit 1`);
     const walletId = wallet?.id ?? '';
-    const why = {
+    const entry = {
       kind: 'GIFT_ADMIN',
       reference: 'test:health',
       description: 'test',
       actor: SYSTEM_ACTOR,
     } as const;
-    await creditGift(em, { walletId, amount: 5_000_000n, ...why });
+    await creditGift(em, { walletId, amount: 5_000_000n, ...entry });
     const { id: nodeId, journalId } = nodeAt(0);
     await requestLease(em, {
       ...{ nodeId, journalId, requestNo: 1, walletId, keyId: null },

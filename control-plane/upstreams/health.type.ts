@@ -1,133 +1,141 @@
-/** The health of upstreams on the API: figures of nodes, and words of ours for what went wrong. */
+/** GraphQL types of the health of upstreams: counts of nodes, and kinds of failures. */
 import 'reflect-metadata';
 import { Field, ID, InputType, Int, ObjectType } from 'type-graphql';
 import type { CircuitState, Fault } from '@gateway/shared/upstream-health';
-import { describeEnum, HealthStatus } from '../enums.ts';
-import { DateTime, Decimal } from '../scalars.ts';
+import { describeEnum, HealthStatus } from '../graphql/enums.ts';
+import { DateTime, Decimal } from '../graphql/scalars.ts';
 
-export const CircuitStateEnum = describeEnum<CircuitState>('CircuitState', 'Whether nodes ask an upstream.', {
-  CLOSED: 'It is asked.',
-  HALF_OPEN: 'One request finds out whether it is well again.',
-  OPEN: 'It is left alone for a while, after too many failures.',
+export const CircuitStateEnum = describeEnum<CircuitState>(
+  'CircuitState',
+  'State of the circuit breaker of an upstream.',
+  {
+    CLOSED: 'The node uses the upstream.',
+    HALF_OPEN: 'The node sends one request to test whether the upstream works again.',
+    OPEN: 'The node does not use the upstream for a while, after too many failures.',
+  },
+);
+
+export const UpstreamFaultEnum = describeEnum<Fault>('UpstreamFault', 'Kind of failure of an upstream.', {
+  BUSY: 'The upstream was overloaded, or its rate limit was reached.',
+  TIMEOUT: 'The upstream took too long.',
+  REFUSED: 'The upstream refused the credential.',
+  FAILED: 'The upstream could not be reached, or sent an error or an invalid answer.',
 });
 
-export const UpstreamFaultEnum = describeEnum<Fault>('UpstreamFault', 'How an upstream failed.', {
-  BUSY: 'It had no room, or its rate limit was reached.',
-  TIMEOUT: 'It took too long.',
-  REFUSED: 'It refused the credential.',
-  FAILED: 'It was not reached, or answered with a failure or with nonsense.',
-});
-
-/** What a node says of an upstream, and what is shown of it. */
-@InputType({ description: 'What a node says of an upstream, and what is shown of it.' })
-@ObjectType({ description: 'What a node says of an upstream, and what is shown of it.' })
+/** Counts that nodes report and the API shows. Not a type of the API itself. */
+@InputType()
+@ObjectType()
 abstract class UpstreamCounts {
-  @Field(() => CircuitStateEnum, { description: 'Whether the node asks it.' })
+  @Field(() => CircuitStateEnum, { description: 'State of the circuit breaker on the node.' })
   circuit!: CircuitState;
 
-  @Field(() => Int, { description: 'Requests of the last five minutes that say something about it.' })
+  @Field(() => Int, {
+    description: 'Requests in the last five minutes, without those that failed because of the client.',
+  })
   requests!: number;
 
-  @Field(() => Int, { description: 'Those that it had no room for.' })
+  @Field(() => Int, { description: 'Requests that failed with BUSY.' })
   busy!: number;
 
-  @Field(() => Int, { description: 'Those that it took too long for.' })
+  @Field(() => Int, { description: 'Requests that failed with TIMEOUT.' })
   timeouts!: number;
 
-  @Field(() => Int, { description: 'Those whose credential it refused.' })
+  @Field(() => Int, { description: 'Requests that failed with REFUSED.' })
   refused!: number;
 
-  @Field(() => Int, { description: 'Those that failed otherwise.' })
+  @Field(() => Int, { description: 'Requests that failed otherwise.' })
   failed!: number;
 }
 
-/** How an upstream does on one node. */
-@ObjectType({ description: 'How an upstream does on one node.' })
+/** Health of an upstream on one node. */
+@ObjectType({ description: 'Health of an upstream on one node.' })
 export class ProviderNodeHealth extends UpstreamCounts {
-  @Field(() => String, { description: 'The name of the node.' })
+  @Field(() => String, { description: 'Name of the node.' })
   nodeName!: string;
 
   @Field(() => DateTime, { description: 'When the node reported it.' })
   asOf!: Date;
 
-  @Field(() => Int, { nullable: true, description: 'Half of its answers began within this time.' })
+  @Field(() => Int, { nullable: true, description: 'Median time to the start of the answer in ms.' })
   p50LatencyMs?: number | null;
 
-  @Field(() => Int, { nullable: true, description: 'Nineteen of twenty answers began within it.' })
+  @Field(() => Int, { nullable: true, description: '95th percentile of that time in ms.' })
   p95LatencyMs?: number | null;
 }
 
-/** How an upstream does. */
+/** Health of an upstream. */
 @ObjectType({
   description:
-    'How an upstream does, from the nodes that were heard of in the last 20 seconds, and its last probe.',
+    'Health of an upstream, from the nodes that reported in the last 20 seconds, and its last probe.',
 })
 export class ProviderHealth {
-  @Field(() => HealthStatus, { description: 'In one word; UNKNOWN where no node asked it in five minutes.' })
+  @Field(() => HealthStatus, { description: 'Summary; UNKNOWN if no node has reported on it.' })
   status!: keyof typeof HealthStatus;
 
-  @Field(() => CircuitStateEnum, { description: 'The worst of all nodes.' })
+  @Field(() => CircuitStateEnum, { description: 'The worst state of all nodes.' })
   circuit!: CircuitState;
 
-  @Field(() => Int, { description: 'Requests of the last five minutes that say something about it.' })
+  @Field(() => Int, {
+    description: 'Requests in the last five minutes, without those that failed because of the client.',
+  })
   requests5m!: number;
 
   @Field(() => Decimal, {
     nullable: true,
-    description: 'Share of these that failed, 0 to 1; null where there were none.',
+    description: 'Share of these requests that failed, 0 to 1; null if there were none.',
   })
   errorRate5m?: string | null;
 
   @Field(() => Int, {
     nullable: true,
-    description: 'Nineteen of twenty answers began within this time, on the slowest node.',
+    description: '95th percentile of the time to the start of the answer in ms, on the slowest node.',
   })
   p95LatencyMs?: number | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'When a node reported it last; null for UNKNOWN.' })
+  @Field(() => DateTime, { nullable: true, description: 'Time of the latest report; null if there is none.' })
   asOf?: Date | null;
 
-  @Field(() => [ProviderNodeHealth], { description: 'Node by node, by name.' })
+  @Field(() => [ProviderNodeHealth], { description: 'Health on each node, by name.' })
   nodes!: ProviderNodeHealth[];
 
-  @Field(() => DateTime, { nullable: true, description: 'When an administrator probed it last.' })
+  @Field(() => DateTime, { nullable: true, description: 'Time of the last probe; null if there was none.' })
   lastProbeAt?: Date | null;
 
-  @Field(() => Int, { nullable: true, description: 'HTTP status of that probe; null where no answer came.' })
+  @Field(() => Int, { nullable: true, description: 'HTTP status of the last probe; null without an answer.' })
   lastProbeStatus?: number | null;
 
-  @Field(() => Int, { nullable: true, description: 'Time to its whole answer.' })
+  @Field(() => Int, { nullable: true, description: 'Time to its complete answer in ms.' })
   lastProbeLatencyMs?: number | null;
 
-  @Field(() => UpstreamFaultEnum, { nullable: true, description: 'How that probe failed; null for success.' })
+  @Field(() => UpstreamFaultEnum, { nullable: true, description: 'Its failure; null if it was successful.' })
   lastProbeError?: Fault | null;
 }
 
-/** How one upstream did on the node that reports. */
-@InputType({ description: 'How one upstream did on the node, in about the last five minutes.' })
+/** Report of a node on one upstream. */
+@InputType({ description: 'Report of a node on one upstream, over about the last five minutes.' })
 export class NodeUpstreamInput extends UpstreamCounts {
   @Field(() => ID, { description: 'The provider.' })
   providerId!: string;
 
-  @Field(() => Int, { nullable: true, description: 'Half of its answers began within this time, in ms.' })
+  @Field(() => Int, { nullable: true, description: 'Median time to the start of the answer in ms.' })
   p50Ms?: number | null;
 
-  @Field(() => Int, { nullable: true, description: 'Nineteen of twenty answers began within it, in ms.' })
+  @Field(() => Int, { nullable: true, description: '95th percentile of that time in ms.' })
   p95Ms?: number | null;
 }
 
-/** How one credential did on the node that reports. */
-@InputType({ description: 'How one credential did on the node.' })
+/** Report of a node on one credential. */
+@InputType({ description: 'Report of a node on one credential.' })
 export class NodeCredentialInput {
   @Field(() => ID, { description: 'The credential.' })
   credentialId!: string;
 
-  @Field(() => Int, { description: 'How long ago it was used, in ms.' })
+  @Field(() => Int, { description: 'Time since its last use in ms.' })
   usedMsAgo!: number;
 
-  @Field(() => UpstreamFaultEnum, { nullable: true, description: 'How it failed last.' })
+  @Field(() => UpstreamFaultEnum, { nullable: true, description: 'Its last failure; null for none.' })
   lastError?: Fault | null;
 
-  @Field(() => Int, { nullable: true, description: 'How long ago that was, in ms.' })
+  @Field(() => Int, { nullable: true, description: 'Time since its last failure in ms.' })
   lastErrorMsAgo?: number | null;
 }

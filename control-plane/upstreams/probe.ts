@@ -1,7 +1,4 @@
-/**
- * Asks a provider one tiny question with its own credential, to see whether address, key and model name are
- * right.
- */
+/** Sends one small request to a provider with its credential, to test address, credential and model name. */
 import { Agent, request } from 'undici';
 import type { DialectName } from '@gateway/shared/catalog';
 import type { Fault } from '@gateway/shared/upstream-health';
@@ -10,9 +7,10 @@ import { checkBaseUrl, publicLookup } from './address-guard.ts';
 const TIMEOUT_MS = 20_000;
 const SAMPLE_LENGTH_MAX = 300;
 const BODY_BYTES_MAX = 64 * 1024;
-/** Enough for a model that thinks a little before it answers. */
+/** Enough for a model that reasons before it answers. */
 const TOKENS_MAX = 64;
 
+/** What to probe. */
 export interface ProbeTarget {
   protocol: DialectName;
   baseUrl: string;
@@ -21,28 +19,31 @@ export interface ProbeTarget {
   allowPrivate: boolean;
 }
 
+/** Result of a probe. */
 export interface ProbeResult {
   ok: boolean;
   status: number | null;
   latencyMs: number;
+  /** Error text of the upstream or the connection, without the secret. It is shown but not stored. */
   error: string | null;
-  /** What went wrong, in a word that may be kept. */
+  /** Category of the failure, which is stored. */
   fault: Fault | null;
+  /** Beginning of a successful answer. */
   sample: string | null;
 }
 
-/** Sends one short request. Never throws: what goes wrong is the result. */
+/** Sends one short request. Never throws: failures are part of the result. */
 export async function probe(target: ProbeTarget): Promise<ProbeResult> {
   const agent = new Agent({
     connect: { timeout: TIMEOUT_MS, ...(!target.allowPrivate && { lookup: publicLookup }) },
     headersTimeout: TIMEOUT_MS,
     bodyTimeout: TIMEOUT_MS,
   });
-  const begun = performance.now();
-  const latency = (): number => Math.round(performance.now() - begun);
+  const startedAt = performance.now();
+  const latency = (): number => Math.round(performance.now() - startedAt);
   try {
     await checkBaseUrl(target.baseUrl, target.allowPrivate);
-    const { path, headers, body } = questionFor(target);
+    const { path, headers, body } = requestFor(target);
     const response = await request(`${target.baseUrl}${path}`, {
       method: 'POST',
       dispatcher: agent,
@@ -56,7 +57,7 @@ export async function probe(target: ProbeTarget): Promise<ProbeResult> {
       ok,
       status: response.statusCode,
       latencyMs: latency(),
-      error: ok ? null : text || 'The upstream refused without saying why.',
+      error: ok ? null : text || 'The upstream refused the request without a message. Check its own logs.',
       fault: ok ? null : faultOfStatus(response.statusCode),
       sample: ok ? text : null,
     };
@@ -81,19 +82,19 @@ function faultOfStatus(status: number): Fault {
   return status === 408 || status === 504 ? 'TIMEOUT' : 'FAILED';
 }
 
-/** undici's own limits carry codes, an abort signal's limit a name. */
+/** Timeouts of undici have an error code, those of an abort signal an error name. */
 function isTimeout(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return error.name === 'TimeoutError' || ('code' in error && String(error.code).endsWith('_TIMEOUT'));
 }
 
-interface Question {
+interface ProbeRequest {
   path: string;
   headers: Record<string, string>;
   body: object;
 }
 
-function questionFor({ protocol, upstreamModel: model, secret }: ProbeTarget): Question {
+function requestFor({ protocol, upstreamModel: model, secret }: ProbeTarget): ProbeRequest {
   const bearer: Record<string, string> = secret ? { authorization: `Bearer ${secret}` } : {};
   const messages = [{ role: 'user', content: 'Say OK.' }];
   switch (protocol) {
@@ -127,7 +128,7 @@ async function readSome(body: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(chunks).toString('utf8').slice(0, SAMPLE_LENGTH_MAX);
 }
 
-/** Some upstreams quote the key they refuse. */
+/** Removes the secret, because some upstreams quote it in their error. */
 function withoutSecret(text: string, secret: string | null): string {
   return secret ? text.replaceAll(secret, '…') : text;
 }

@@ -1,12 +1,12 @@
-/** What a provider may look like, checked before anything is stored. */
+/** Validates changes of providers before they are stored. */
 import type { DialectName } from '@gateway/shared/catalog';
 import type { TimeoutsRecord } from '@gateway/shared/records';
-import { UserFailure } from '../errors.ts';
+import { UserFailure } from '../graphql/errors.ts';
 
 const NAME_LENGTH_MAX = 80;
 const HOUR_MS = 60 * 60 * 1000;
 
-/** Long enough for a slow model, short enough to move on from a dead one; in ms. */
+/** Default timeouts in ms: long enough for slow models, short enough to fail over from a dead upstream. */
 export const DEFAULT_TIMEOUTS: TimeoutsRecord = {
   connectMs: 5_000,
   headersMs: 60_000,
@@ -15,6 +15,7 @@ export const DEFAULT_TIMEOUTS: TimeoutsRecord = {
   totalMs: 1_800_000,
 };
 
+/** A new provider, or a change of the one with this `id` and `version`. */
 export interface ProviderInput {
   id?: string | null;
   version?: number | null;
@@ -27,32 +28,36 @@ export interface ProviderInput {
   reason: string;
 }
 
-/** Throws INVALID, with the field, for a provider that cannot be. */
+/** Throws INVALID with the name of the field if the input is not valid. */
 export function checkProvider(input: ProviderInput): void {
   checkLabel(input.name, 'name');
   if (input.protocols.length === 0)
-    throw new UserFailure('INVALID', 'Name at least one protocol.', 'protocols');
+    throw new UserFailure('INVALID', 'Choose at least one protocol.', 'protocols');
   if (typeof input.concurrencyLimit === 'number' && input.concurrencyLimit < 1) {
-    throw new UserFailure('INVALID', 'A limit on requests at once is at least 1.', 'concurrencyLimit');
+    throw new UserFailure(
+      'INVALID',
+      'Enter a concurrency limit of at least 1, or leave it empty.',
+      'concurrencyLimit',
+    );
   }
   for (const [name, value] of Object.entries(input.timeouts ?? {})) {
     if (value !== null && value !== undefined && (value < 1 || value > HOUR_MS)) {
-      throw new UserFailure('INVALID', `${name} lies between 1 and ${HOUR_MS} ms.`, 'timeouts');
+      throw new UserFailure('INVALID', `Set ${name} to a value from 1 to ${HOUR_MS} ms.`, 'timeouts');
     }
   }
 }
 
-/** Throws INVALID for an empty or overlong name. */
+/** Throws INVALID if a name is empty or too long. */
 export function checkLabel(text: string, field: string): void {
   if (text.trim() && text.trim().length <= NAME_LENGTH_MAX) return;
-  throw new UserFailure('INVALID', `Give it a name of at most ${NAME_LENGTH_MAX} characters.`, field);
+  throw new UserFailure('INVALID', `Enter a name of 1 to ${NAME_LENGTH_MAX} characters.`, field);
 }
 
-/** What is given, else what is known, else the defaults. */
+/** The changed timeouts; those that `change` leaves out are taken from `current`, else from the defaults. */
 export function timeoutsOf(
-  given: Partial<TimeoutsRecord> | null | undefined,
-  known: TimeoutsRecord | undefined,
+  change: Partial<TimeoutsRecord> | null | undefined,
+  current: TimeoutsRecord | undefined,
 ): TimeoutsRecord {
-  const named = Object.entries(given ?? {}).filter(([, value]) => value !== null && value !== undefined);
-  return { ...DEFAULT_TIMEOUTS, ...known, ...Object.fromEntries(named) };
+  const changed = Object.entries(change ?? {}).filter(([, value]) => value !== null && value !== undefined);
+  return { ...DEFAULT_TIMEOUTS, ...current, ...Object.fromEntries(changed) };
 }

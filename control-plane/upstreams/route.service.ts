@@ -1,14 +1,17 @@
-/** Routes from models to providers. The first one to a real provider ends the demo. */
+/**
+ * Creates, changes and deletes routes from models to providers. The first route to a real provider ends the
+ * demo.
+ */
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { canServe } from '@gateway/shared/catalog';
 import type { DialectName, Family } from '@gateway/shared/catalog';
 import { audit } from '../audit/audit.service.ts';
 import { ModelSchema } from '../catalog/model.entity.ts';
-import { announce } from '../config-log.ts';
-import { UserFailure } from '../errors.ts';
-import { newId } from '../ids.ts';
-import { inTransaction } from '../sql.ts';
+import { announce } from '../database/config-log.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { newId } from '../database/ids.ts';
+import { inTransaction } from '../database/sql.ts';
 import { voidGift } from '../wallet/gift.void.ts';
 import { ProviderSchema, RouteSchema } from './upstream.entity.ts';
 import type { RouteRow } from './upstream.entity.ts';
@@ -19,9 +22,10 @@ import type { Change } from './upstream.service.ts';
 const PRIORITY_MAX = 1000;
 const WEIGHT_MAX = 10_000;
 const NAME_LENGTH_MAX = 200;
-/** The ledger reference under which a demo's credit was given. */
+/** Ledger reference of the credit that a demo gives. */
 const DEMO_CREDIT = 'demo:credit';
 
+/** A new route, or a change of the one with this `id` and `version`. */
 export interface RouteInput {
   id?: string | null;
   version?: number | null;
@@ -35,12 +39,12 @@ export interface RouteInput {
   reason: string;
 }
 
-/** Routes of a model, of a provider, or all; in the order nodes ask them. */
+/** Routes of a model, of a provider, or all, in the order in which nodes use them; at most 5000. */
 export function findRoutes(
   em: EntityManager,
-  wanted: { modelId?: string | null; providerId?: string | null },
+  filter: { modelId?: string | null; providerId?: string | null },
 ): Promise<RouteRow[]> {
-  const { modelId, providerId } = wanted;
+  const { modelId, providerId } = filter;
   return em.find(
     RouteSchema,
     { ...(modelId && { modelId }), ...(providerId && { providerId }) },
@@ -48,16 +52,16 @@ export function findRoutes(
   );
 }
 
-/** Makes or changes a route. Throws INVALID, NOT_FOUND, STALE_VERSION. */
+/** Creates or changes a route, and publishes it to nodes. Throws INVALID, NOT_FOUND, STALE_VERSION. */
 export async function upsertRoute(em: EntityManager, input: RouteInput, change: Change): Promise<RouteRow> {
   checkRoute(input);
   return inTransaction(em, async (inner) => {
     const found = input.id ? await lockRoute(inner, input.id, input.version) : null;
     const provider = await inner.findOne(ProviderSchema, { id: input.providerId });
-    if (!provider) throw new UserFailure('NOT_FOUND', 'There is no such provider.', 'providerId');
+    if (!provider) throw new UserFailure('NOT_FOUND', 'Unknown provider. Choose another one.', 'providerId');
     checkFamilies(input.families, provider.protocols);
     if ((await inner.count(ModelSchema, { id: input.modelId })) === 0) {
-      throw new UserFailure('NOT_FOUND', 'There is no such model.', 'modelId');
+      throw new UserFailure('NOT_FOUND', 'Unknown model. Choose another one.', 'modelId');
     }
     const { modelId, providerId, upstreamModel, priority, weight, enabled } = input;
     const values = {
@@ -114,7 +118,7 @@ export async function deleteRoute(
   });
 }
 
-/** Takes the demo's providers and routes away, and exactly what is unspent of its credit. */
+/** Deletes the demo's providers and routes, and voids the unspent part of its credit. */
 async function endDemo(em: EntityManager): Promise<void> {
   const providers = await em.find(ProviderSchema, { demo: true });
   if (providers.length === 0) return;
@@ -122,18 +126,21 @@ async function endDemo(em: EntityManager): Promise<void> {
   await removeProviders(em, providers);
 }
 
-/** `ANY` is for changes that overwrite nothing; whoever read no version cannot know what is overwritten. */
+/**
+ * The route, locked for a change. `version` must be the current one, so that no other change is overwritten;
+ * `ANY` is for changes that do not depend on earlier values. Throws NOT_FOUND, STALE_VERSION.
+ */
 async function lockRoute(
   em: EntityManager,
   id: string,
   version: number | 'ANY' | null | undefined,
 ): Promise<RouteRow> {
   const route = await em.findOne(RouteSchema, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
-  if (!route) throw new UserFailure('NOT_FOUND', 'There is no such route.', 'id');
+  if (!route) throw new UserFailure('NOT_FOUND', 'Unknown route. Reload the page.', 'id');
   if (version === 'ANY' || route.version === version) return route;
   throw new UserFailure(
     'STALE_VERSION',
-    'The route changed meanwhile. Read it again, then repeat the change.',
+    'The route was changed meanwhile. Reload it, then repeat your change.',
     'version',
   );
 }
@@ -144,22 +151,23 @@ function checkRoute(input: RouteInput): void {
   };
   const name = input.upstreamModel;
   if (!name.trim() || name.length > NAME_LENGTH_MAX || /[\s?#]/.test(name))
-    refuse('upstreamModel', 'Not the name of a model.');
-  if (input.families.length === 0) refuse('families', 'Name at least one family.');
+    refuse('upstreamModel', "Enter the provider's name of the model, without spaces, ? and #.");
+  if (input.families.length === 0) refuse('families', 'Choose at least one family.');
   if (input.priority < 0 || input.priority > PRIORITY_MAX)
-    refuse('priority', `A priority lies between 0 and ${PRIORITY_MAX}.`);
+    refuse('priority', `Enter a priority from 0 to ${PRIORITY_MAX}.`);
   if (input.weight < 1 || input.weight > WEIGHT_MAX)
-    refuse('weight', `A weight lies between 1 and ${WEIGHT_MAX}.`);
+    refuse('weight', `Enter a weight from 1 to ${WEIGHT_MAX}.`);
 }
 
-/** A family that no format of the provider can serve would be offered and never answered. */
+/** Throws INVALID if no protocol of the provider can serve one of the families. */
 function checkFamilies(families: readonly Family[], protocols: readonly DialectName[]): void {
-  const useless = families.filter((family) => !canServe(family, { families, protocols }));
-  if (useless.length === 0) return;
-  const message = `The provider's protocols cannot serve ${useless.join(', ')}.`;
+  const unserved = families.filter((family) => !canServe(family, { families, protocols }));
+  if (unserved.length === 0) return;
+  const message = `The provider's protocols cannot serve ${unserved.join(', ')}. Remove these families.`;
   throw new UserFailure('INVALID', message, 'families');
 }
 
+/** The values of a route that the audit log records. */
 function summary(route: RouteRow): Record<string, unknown> {
   const { modelId, providerId, upstreamModel, families, priority, weight, enabled } = route;
   return { modelId, providerId, upstreamModel, families, priority, weight, enabled };

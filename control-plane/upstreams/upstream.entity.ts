@@ -1,4 +1,4 @@
-/** Rows of providers, their sealed credentials, and routes from models to them. */
+/** Database rows of providers, their encrypted credentials, and the routes from models to providers. */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { InferEntity } from '@mikro-orm/core';
 import type { DialectName, Family } from '@gateway/shared/catalog';
@@ -15,9 +15,9 @@ export const ProviderSchema = defineEntity({
     enabled: p.boolean(),
     timeouts: p.json<TimeoutsRecord>(),
     concurrencyLimit: p.integer().nullable(),
-    /** The simulated upstream of a first start; goes with the first real route. */
+    /** Whether this is the simulated upstream of a first start, which the first real route deletes. */
     demo: p.boolean().default(false),
-    /** Set at save while the operator allows upstreams on private addresses. */
+    /** Whether private addresses were allowed (ALLOW_PRIVATE_UPSTREAMS) when the provider was saved. */
     allowPrivate: p.boolean().default(false),
     createdAt: p.datetime().onCreate(() => new Date()),
     version: p.integer().version(),
@@ -34,7 +34,7 @@ export const CredentialSchema = defineEntity({
     label: p.text(),
     suffix: p.text(),
     sealed: p.text(),
-    /** The only origin it is ever sent to: the provider's at the time it was set. */
+    /** The only origin to which it is sent: that of the provider when the credential was added. */
     origin: p.text(),
     enabled: p.boolean().default(true),
     createdAt: p.datetime().onCreate(() => new Date()),

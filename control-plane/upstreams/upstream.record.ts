@@ -1,4 +1,4 @@
-/** What nodes are told of upstreams. */
+/** The configuration records of upstreams for nodes. */
 import type { CredentialRecord, ProviderRecord, RouteRecord } from '@gateway/shared/records';
 import type { CredentialRow, ProviderRow, RouteRow } from './upstream.entity.ts';
 
@@ -16,7 +16,7 @@ export function providerRecord(provider: ProviderRow): ProviderRecord {
   };
 }
 
-/** The record of a credential without its secret, which is sealed for each node as it goes out. */
+/** The record of a credential without its secret, which is encrypted for each node when it is sent. */
 export function credentialRecord(credential: CredentialRow): CredentialRecord {
   return {
     kind: 'CREDENTIAL',

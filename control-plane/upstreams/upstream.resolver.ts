@@ -1,12 +1,12 @@
-/** Upstreams on the API: administrators only. */
+/** GraphQL operations of upstreams, for administrators only. */
 import 'reflect-metadata';
 import { Arg, Ctx, FieldResolver, ID, Mutation, Resolver, Root } from 'type-graphql';
-import { AdminQuery } from '../admin-query.ts';
+import { AdminQuery } from '../graphql/admin-query.ts';
 import { CatalogModel } from '../catalog/catalog.type.ts';
-import { actorOf, Authorized } from '../context.ts';
-import type { Context } from '../context.ts';
-import { outcome, UserFailure } from '../errors.ts';
-import { AckPayload, AdminReasonInput } from '../inputs.ts';
+import { actorOf, Authorized } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { outcome, UserFailure } from '../graphql/errors.ts';
+import { AckPayload, AdminReasonInput } from '../graphql/inputs.ts';
 import {
   credentialsOfProviders,
   modelsByIds,
@@ -14,13 +14,13 @@ import {
   routesOfModels,
   routesOfProviders,
 } from '../lookups.ts';
-import { keepProbe } from './health.service.ts';
+import { recordProbe } from './health.service.ts';
 import { probe } from './probe.ts';
 import { deleteRoute, findRoutes, upsertRoute } from './route.service.ts';
 import type { CredentialRow, ProviderRow, RouteRow } from './upstream.entity.ts';
 import {
   addCredential,
-  credentialOpener,
+  credentialReader,
   credentialsOf,
   deleteProvider,
   findProviders,
@@ -42,11 +42,11 @@ import {
   UpstreamRoute,
 } from './upstream.type.ts';
 
-/** What administrators do with upstreams. */
+/** Mutations of providers, credentials and routes. */
 @Resolver()
 export class UpstreamResolver {
   @Authorized('ADMIN')
-  @Mutation(() => ProviderPayload, { description: 'Makes or changes a provider.' })
+  @Mutation(() => ProviderPayload, { description: 'Creates or changes a provider.' })
   adminProviderUpsert(
     @Ctx() context: Context,
     @Arg('input', () => AdminProviderInput, { description: 'The provider.' }) input: AdminProviderInput,
@@ -70,7 +70,7 @@ export class UpstreamResolver {
 
   @Authorized('ADMIN')
   @Mutation(() => ProviderPayload, {
-    description: 'Stores a credential of a provider; it cannot be read again.',
+    description: 'Stores a credential of a provider. Its secret cannot be read again.',
   })
   adminCredentialAdd(
     @Ctx() context: Context,
@@ -95,7 +95,8 @@ export class UpstreamResolver {
   @Authorized('ADMIN')
   @Mutation(() => ProviderProbePayload, {
     description:
-      'Asks a provider one tiny question, to see whether it is set up right. What it found is kept.',
+      'Sends one small request to a provider to test its configuration. Stores status, latency and the ' +
+      'kind of failure.',
   })
   adminProviderProbe(
     @Ctx() context: Context,
@@ -105,10 +106,10 @@ export class UpstreamResolver {
       const [provider] = await providersById(context.em, [input.providerId]);
       const [protocol] = provider?.protocols ?? [];
       if (!provider || !protocol)
-        throw new UserFailure('NOT_FOUND', 'There is no such provider.', 'providerId');
+        throw new UserFailure('NOT_FOUND', 'Unknown provider. Reload the page.', 'providerId');
       const credential = (await credentialsOf(context.em, provider.id)).find((row) => row.enabled);
-      const open = credentialOpener(context.settings.secretKey);
-      const secret = credential ? await open(context.em, credential.id) : undefined;
+      const readSecret = credentialReader(context.settings.secretKey);
+      const secret = credential ? await readSecret(context.em, credential.id) : undefined;
       const { baseUrl, allowPrivate, demo } = provider;
       const { upstreamModel } = input;
       const result = await probe({
@@ -118,14 +119,14 @@ export class UpstreamResolver {
         secret: secret ?? null,
         allowPrivate: allowPrivate || demo,
       });
-      await keepProbe(context.em, provider.id, result);
+      await recordProbe(context.em, provider.id, result);
       return { result };
     });
   }
 
   @Authorized('ADMIN')
   @Mutation(() => RoutePayload, {
-    description: 'Makes or changes a route; the first to a real provider ends the demo.',
+    description: 'Creates or changes a route. The first route to a real provider ends the demo.',
   })
   adminRouteUpsert(
     @Ctx() context: Context,
@@ -149,7 +150,7 @@ export class UpstreamResolver {
   }
 }
 
-/** Upstreams as administrators read them. */
+/** Lists of providers and routes for administrators. */
 @Resolver(() => AdminQuery)
 export class AdminUpstreamsResolver {
   @FieldResolver(() => [UpstreamProvider], { description: 'All providers, by name.' })
@@ -160,30 +161,31 @@ export class AdminUpstreamsResolver {
   @FieldResolver(() => [UpstreamRoute], { description: 'Routes of a model, of a provider, or all.' })
   routes(
     @Ctx() context: Context,
-    @Arg('modelId', () => ID, { nullable: true, description: 'Only of this model.' }) modelId: string | null,
-    @Arg('providerId', () => ID, { nullable: true, description: 'Only to this provider.' }) providerId:
+    @Arg('modelId', () => ID, { nullable: true, description: 'Only routes of this model.' }) modelId:
       | string
       | null,
+    @Arg('providerId', () => ID, { nullable: true, description: 'Only routes to this provider.' })
+    providerId: string | null,
   ): Promise<UpstreamRoute[]> {
     return findRoutes(context.em, { modelId, providerId });
   }
 }
 
-/** What hangs on a provider. */
+/** Credentials and routes of a provider. */
 @Resolver(() => UpstreamProvider)
 export class ProviderFields {
-  @FieldResolver(() => [UpstreamCredential], { description: 'Its credentials, oldest first.' })
+  @FieldResolver(() => [UpstreamCredential], { description: 'Credentials of the provider, oldest first.' })
   async credentials(@Root() provider: ProviderRow, @Ctx() context: Context): Promise<CredentialRow[]> {
     return (await context.batches.load(credentialsOfProviders, provider.id)) ?? [];
   }
 
-  @FieldResolver(() => [UpstreamRoute], { description: 'Routes to it.' })
+  @FieldResolver(() => [UpstreamRoute], { description: 'Routes to the provider.' })
   async routes(@Root() provider: ProviderRow, @Ctx() context: Context): Promise<RouteRow[]> {
     return (await context.batches.load(routesOfProviders, provider.id)) ?? [];
   }
 }
 
-/** The two ends of a route. */
+/** Model and provider of a route. */
 @Resolver(() => UpstreamRoute)
 export class RouteFields {
   @FieldResolver(() => CatalogModel, { description: 'The model.' })
@@ -203,7 +205,7 @@ export class ModelRoutesResolver {
   @Authorized('ADMIN')
   @FieldResolver(() => [UpstreamRoute], {
     nullable: true,
-    description: 'Ways to providers; administrators only.',
+    description: 'Routes to providers. Only administrators may read them.',
   })
   async routes(@Root() model: CatalogModel, @Ctx() context: Context): Promise<RouteRow[]> {
     return (await context.batches.load(routesOfModels, model.id)) ?? [];

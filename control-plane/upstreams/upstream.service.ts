@@ -1,60 +1,62 @@
 /**
- * Providers, their credentials and the routes to them: what administrators change, announced to the nodes at
- * once.
+ * Creates, changes and deletes providers and their credentials, and publishes each change to nodes in the
+ * same transaction.
  */
 import { LockMode } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { audit } from '../audit/audit.service.ts';
-import { announce } from '../config-log.ts';
-import type { Actor } from '../context.ts';
-import { UserFailure } from '../errors.ts';
-import { newId } from '../ids.ts';
-import { inTransaction } from '../sql.ts';
+import { announce } from '../database/config-log.ts';
+import type { Actor } from '../graphql/context.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { newId } from '../database/ids.ts';
+import { inTransaction } from '../database/sql.ts';
 import { checkBaseUrl } from './address-guard.ts';
 import { checkLabel, checkProvider, timeoutsOf } from './provider.rules.ts';
 import type { ProviderInput } from './provider.rules.ts';
 import { CredentialSchema, ProviderSchema, RouteSchema } from './upstream.entity.ts';
 import type { CredentialRow, ProviderRow } from './upstream.entity.ts';
 import { credentialRecord, providerRecord, routeRecord } from './upstream.record.ts';
-import { lock, unlock } from './vault.ts';
+import { decryptSecret, encryptSecret } from './stored-secrets.ts';
+import type { SecretLocation } from './stored-secrets.ts';
 
 const SECRET_LENGTH_MAX = 4096;
+/** Maximum number of credentials of one provider. */
 const CREDENTIALS_MAX = 50;
 const SUFFIX_LENGTH = 4;
-/** Shorter secrets would be given away by their last four characters. */
+/** The visible last four characters would reveal too much of a shorter secret. */
 const SECRET_LENGTH_MIN = 12;
-/** What the service needs of the settings. */
+
+/** The settings that this service needs. */
 export interface UpstreamSettings {
   secretKey: string;
   allowPrivateUpstreams: boolean;
 }
 
-/** Who changes something, and under which settings. */
+/** The actor of a change, and the settings that apply. */
 export interface Change {
   actor: Actor;
   settings: UpstreamSettings;
 }
 
-/** Every provider, by name. */
+/** All providers, by name, at most 1000. */
 export function findProviders(em: EntityManager): Promise<ProviderRow[]> {
   return em.find(ProviderSchema, {}, { orderBy: { name: 'asc' }, limit: 1000 });
 }
 
-/** Providers by id, in no particular order. */
+/** The providers with these ids, in any order. */
 export function providersById(em: EntityManager, ids: readonly string[]): Promise<ProviderRow[]> {
   return em.find(ProviderSchema, { id: { $in: [...ids] } });
 }
 
-/** A provider's credentials, oldest first; never with a readable secret. */
+/** A provider's credentials with encrypted secrets, oldest first. */
 export function credentialsOf(em: EntityManager, providerId: string): Promise<CredentialRow[]> {
   return em.find(CredentialSchema, { providerId }, { orderBy: { id: 'asc' } });
 }
 
 /**
- * Makes or changes a provider. Credentials are bound to the origin they were set for: a provider that moves
- * elsewhere
- * loses them, so that no secret is ever sent to another host. Throws INVALID, TAKEN, NOT_FOUND,
- * STALE_VERSION.
+ * Creates or changes a provider. Credentials are bound to the origin for which they were added: if the origin
+ * of the provider changes, they are disabled, so that no secret is sent to another host. Throws INVALID,
+ * TAKEN, NOT_FOUND, STALE_VERSION.
  */
 export async function upsertProvider(
   em: EntityManager,
@@ -68,7 +70,7 @@ export async function upsertProvider(
     const found = input.id ? await lockProvider(inner, input.id, input.version) : null;
     const named = await inner.findOne(ProviderSchema, { name: input.name.trim() });
     if (named && named.id !== found?.id)
-      throw new UserFailure('TAKEN', 'Another provider has this name.', 'name');
+      throw new UserFailure('TAKEN', 'Another provider has this name. Choose another one.', 'name');
     const before = found ? summary(found) : null;
     const values = {
       name: input.name.trim(),
@@ -116,6 +118,7 @@ export async function deleteProvider(
   });
 }
 
+/** A credential to add. */
 export interface CredentialInput {
   providerId: string;
   label: string;
@@ -124,7 +127,8 @@ export interface CredentialInput {
 }
 
 /**
- * Stores a credential, readable by nobody any more but the nodes. Throws INVALID, LIMIT_REACHED, NOT_FOUND.
+ * Stores a credential encrypted. Its secret is never shown again; only nodes and probes use it. Throws
+ * INVALID, LIMIT_REACHED, NOT_FOUND.
  */
 export async function addCredential(
   em: EntityManager,
@@ -135,7 +139,7 @@ export async function addCredential(
   if (secret.length < SECRET_LENGTH_MIN || secret.length > SECRET_LENGTH_MAX || /[^\x21-\x7e]/.test(secret)) {
     throw new UserFailure(
       'INVALID',
-      `A secret has ${SECRET_LENGTH_MIN} to ${SECRET_LENGTH_MAX} printable characters.`,
+      `Enter a secret of ${SECRET_LENGTH_MIN} to ${SECRET_LENGTH_MAX} printable ASCII characters.`,
       'secret',
     );
   }
@@ -143,7 +147,8 @@ export async function addCredential(
   return inTransaction(em, async (inner) => {
     const provider = await lockProvider(inner, input.providerId, 'ANY');
     if ((await inner.count(CredentialSchema, { providerId: provider.id })) >= CREDENTIALS_MAX) {
-      throw new UserFailure('LIMIT_REACHED', `A provider has at most ${CREDENTIALS_MAX} credentials.`);
+      const message = `The provider has ${CREDENTIALS_MAX} credentials. Delete one first.`;
+      throw new UserFailure('LIMIT_REACHED', message);
     }
     const id = newId('crd');
     const credential = inner.create(CredentialSchema, {
@@ -151,7 +156,7 @@ export async function addCredential(
       providerId: provider.id,
       label: input.label.trim(),
       suffix: secret.slice(-SUFFIX_LENGTH),
-      sealed: lock(change.settings.secretKey, secret, placeOf(id)),
+      sealed: encryptSecret(change.settings.secretKey, secret, locationOf(id)),
       origin: new URL(provider.baseUrl).origin,
     });
     await inner.flush();
@@ -176,7 +181,7 @@ export async function removeCredential(
 ): Promise<ProviderRow> {
   return inTransaction(em, async (inner) => {
     const credential = await inner.findOne(CredentialSchema, { id: input.id });
-    if (!credential) throw new UserFailure('NOT_FOUND', 'There is no such credential.', 'id');
+    if (!credential) throw new UserFailure('NOT_FOUND', 'Unknown credential. Reload the page.', 'id');
     const provider = await lockProvider(inner, credential.providerId, 'ANY');
     inner.remove(credential);
     await inner.flush();
@@ -194,19 +199,19 @@ export async function removeCredential(
 }
 
 /**
- * Reads a credential's secret, for sealing it to a node and for probes; undefined where it is gone or
- * disabled.
+ * Returns a function that decrypts the secret of a credential, for nodes and probes. Its result is undefined
+ * if the credential is deleted or disabled.
  */
-export function credentialOpener(
+export function credentialReader(
   secretKey: string,
 ): (em: EntityManager, id: string) => Promise<string | undefined> {
   return async (em, id) => {
     const credential = await em.findOne(CredentialSchema, { id, enabled: true });
-    return credential ? unlock(secretKey, credential.sealed, placeOf(id)) : undefined;
+    return credential ? decryptSecret(secretKey, credential.sealed, locationOf(id)) : undefined;
   };
 }
 
-/** Deletes providers with all that hangs on them, for nodes too. */
+/** Deletes providers with their credentials and routes, and publishes that to nodes. */
 export async function removeProviders(em: EntityManager, providers: readonly ProviderRow[]): Promise<void> {
   const providerId = { $in: providers.map((provider) => provider.id) };
   const routes = await em.find(RouteSchema, { providerId });
@@ -222,7 +227,10 @@ export async function removeProviders(em: EntityManager, providers: readonly Pro
   });
 }
 
-/** Tells the nodes all of an enabled provider, and takes all of a disabled one away from them. */
+/**
+ * Publishes an enabled provider with its credentials and routes to nodes, or removes a disabled one from
+ * them.
+ */
 async function announceProvider(em: EntityManager, provider: ProviderRow): Promise<void> {
   const { id: providerId } = provider;
   const origin = new URL(provider.baseUrl).origin;
@@ -245,27 +253,31 @@ async function announceProvider(em: EntityManager, provider: ProviderRow): Promi
   });
 }
 
-/** `ANY` is for changes that overwrite nothing; whoever read no version cannot know what is overwritten. */
+/**
+ * The provider, locked for a change. `version` must be the current one, so that no other change is
+ * overwritten; `ANY` is for changes that do not depend on earlier values. Throws NOT_FOUND, STALE_VERSION.
+ */
 async function lockProvider(
   em: EntityManager,
   id: string,
   version: number | 'ANY' | null | undefined,
 ): Promise<ProviderRow> {
   const provider = await em.findOne(ProviderSchema, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
-  if (!provider) throw new UserFailure('NOT_FOUND', 'There is no such provider.', 'id');
+  if (!provider) throw new UserFailure('NOT_FOUND', 'Unknown provider. Reload the page.', 'id');
   if (version === 'ANY' || provider.version === version) return provider;
   throw new UserFailure(
     'STALE_VERSION',
-    'The provider changed meanwhile. Read it again, then repeat the change.',
+    'The provider was changed meanwhile. Reload it, then repeat your change.',
     'version',
   );
 }
 
+/** The values of a provider that the audit log records. */
 function summary(provider: ProviderRow): Record<string, unknown> {
   const { name, protocols, baseUrl, enabled, timeouts, concurrencyLimit } = provider;
   return { name, protocols, baseUrl, enabled, timeouts, concurrencyLimit: concurrencyLimit ?? null };
 }
 
-function placeOf(id: string): { table: string; id: string; field: string } {
+function locationOf(id: string): SecretLocation {
   return { table: 'credential', id, field: 'secret' };
 }

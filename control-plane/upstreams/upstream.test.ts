@@ -1,19 +1,20 @@
+/** Tests providers, credentials, routes and probes over the API, and the encryption of secrets. */
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SYSTEM_ACTOR } from '../context.ts';
-import { newId } from '../ids.ts';
+import { SYSTEM_ACTOR } from '../graphql/context.ts';
+import { newId } from '../database/ids.ts';
 import { codesOf, pick, startTestApp } from '../../test/control/app.ts';
 import type { Answer, Browser, TestApp } from '../../test/control/app.ts';
-import { query, sql } from '../sql.ts';
+import { query, sql } from '../database/sql.ts';
 import { creditGift } from '../wallet/movements.ts';
 import { walletIdOf, walletOfUser } from '../wallet/wallet.service.ts';
 import { isPublic } from './address-guard.ts';
 import { ProviderSchema } from './upstream.entity.ts';
-import { credentialOpener } from './upstream.service.ts';
+import { credentialReader } from './upstream.service.ts';
 import { DEFAULT_TIMEOUTS } from './provider.rules.ts';
-import { lock, unlock } from './vault.ts';
+import { decryptSecret, encryptSecret } from './stored-secrets.ts';
 
 const SECRET = 'upstream-secret-0123456789abcdef';
 const PROVIDER = `mutation ($input: AdminProviderInput!) { adminProviderUpsert(input: $input) {
@@ -68,7 +69,7 @@ describe('upstreams', () => {
   const modelId = async () =>
     pick<string>(await admin.send('{ catalogModel(name: "swift") { id } }'), 'catalogModel', 'id');
 
-  it('are set up, probed and announced, and their secrets are never shown again', async () => {
+  it('are created, probed and published to nodes, and their secrets are not shown again', async () => {
     const made = await save();
     const providerId = pick<string>(made, 'adminProviderUpsert', 'provider', 'id');
     expect(pick(made, 'adminProviderUpsert', 'provider', 'baseUrl')).toBe(baseUrl);
@@ -111,20 +112,20 @@ describe('upstreams', () => {
     });
   });
 
-  it("keep their secrets where only the nodes' feed opens them", async () => {
-    const open = credentialOpener(test.settings.secretKey);
+  it('store their secrets only encrypted', async () => {
+    const readSecret = credentialReader(test.settings.secretKey);
     const [credential] = await records('CREDENTIAL');
-    expect(await open(test.orm.em.fork(), credential?.key ?? '')).toBe(SECRET);
-    const everything = await query<{ row: string }>(
+    expect(await readSecret(test.orm.em.fork(), credential?.key ?? '')).toBe(SECRET);
+    const stored = await query<{ row: string }>(
       test.orm.em.fork(),
       sql`
       select c::text as row from credential c union all select a::text from audit_event a
       union all select l::text from config_log l`,
     );
-    for (const { row } of everything) expect(row).not.toContain(SECRET);
+    for (const { row } of stored) expect(row).not.toContain(SECRET);
   });
 
-  it('lose their credentials when they move to another host, and all when they are disabled', async () => {
+  it('lose their credentials when their host changes, and all records when they are disabled', async () => {
     const { data } = await admin.send('{ admin { providers { id version } } }');
     const { id, version } = { ...data?.['admin']?.['providers']?.['0'] };
     const moved = await save({ id, version: Number(version), baseUrl: 'http://127.0.0.1:9/v1' });
@@ -142,7 +143,7 @@ describe('upstreams', () => {
     ]).toEqual([]);
   });
 
-  it('are refused with names, numbers or addresses that cannot be', async () => {
+  it('are refused with an invalid name, protocol, timeout or address', async () => {
     const refusal = async (more: object) =>
       codesOf(await save({ name: 'two', ...more }), 'adminProviderUpsert');
     expect(await refusal({ baseUrl: `${baseUrl}?key=1` })).toEqual(['INVALID']);
@@ -153,7 +154,7 @@ describe('upstreams', () => {
     expect((await save({ baseUrl: 'file:///etc/passwd' })).errors[0]?.extensions.code).toBe('BAD_USER_INPUT');
   });
 
-  it('end the demo with their first real route, and what is left of its credit', async () => {
+  it('end the demo and void the rest of its credit with the first real route', async () => {
     const em = test.orm.em.fork();
     const user = await test.user('demo@example.com');
     const userId = pick<string>(await user.send('{ viewer { id } }'), 'viewer', 'id');
@@ -194,7 +195,7 @@ describe('upstreams', () => {
     expect(data?.['admin']?.['providers']).not.toContainEqual({ demo: true });
   });
 
-  it('get no route for a family that their protocols cannot serve', async () => {
+  it('cannot have a route for a family that their protocols cannot serve', async () => {
     const made = await save({ name: 'talks', protocols: ['MESSAGES'] });
     const input = {
       modelId: await modelId(),
@@ -209,7 +210,7 @@ describe('upstreams', () => {
     expect(codesOf(await admin.send(ROUTE, { input }), 'adminRouteUpsert')).toEqual(['INVALID']);
   });
 
-  it('are the business of administrators alone', async () => {
+  it('are visible to administrators only', async () => {
     const user = await test.user('curious@example.com');
     expect(
       (await user.send(PROBE, { input: { providerId: 'x', upstreamModel: 'y' } })).errors[0]?.extensions.code,
@@ -222,8 +223,8 @@ describe('upstreams', () => {
   });
 });
 
-describe('without private upstreams', () => {
-  it('only https on public addresses is taken', async () => {
+describe('the address guard', () => {
+  it('accepts only https on public addresses unless private upstreams are allowed', async () => {
     const test = await startTestApp({ env: { ALLOW_PRIVATE_UPSTREAMS: 'off' } });
     const admin = await test.admin();
     for (const baseUrl of [
@@ -253,7 +254,7 @@ describe('without private upstreams', () => {
     await test.close();
   });
 
-  it('knows what is public', () => {
+  it('recognises public addresses', () => {
     for (const address of ['8.8.8.8', '2606:4700::1111']) expect(isPublic(address), address).toBe(true);
     for (const address of [
       '10.0.0.1',
@@ -262,6 +263,14 @@ describe('without private upstreams', () => {
       '::1',
       'fd00::1',
       '::ffff:10.0.0.1',
+      '::127.0.0.1',
+      '::10.0.0.1',
+      '168.63.129.16',
+      '::ffff:168.63.129.16',
+      '64:ff9b::7f00:1',
+      '2002:7f00:1::',
+      '100.100.100.200',
+      '192.0.0.192',
       '0.0.0.0',
       'x',
     ]) {
@@ -270,14 +279,14 @@ describe('without private upstreams', () => {
   });
 });
 
-describe('a secret at rest', () => {
-  it('opens only with its key and in its place', () => {
-    const place = { table: 'credential', id: 'crd_1', field: 'secret' };
-    const sealed = lock('k'.repeat(32), SECRET, place);
-    expect(unlock('k'.repeat(32), sealed, place)).toBe(SECRET);
-    expect(lock('k'.repeat(32), SECRET, place)).not.toBe(sealed);
-    expect(() => unlock('j'.repeat(32), sealed, place)).toThrow();
-    expect(() => unlock('k'.repeat(32), sealed, { ...place, id: 'crd_2' })).toThrow();
-    expect(() => unlock('k'.repeat(32), `${sealed.slice(0, -2)}AA`, place)).toThrow();
+describe('an encrypted secret', () => {
+  it('can be decrypted only with its key and for its location', () => {
+    const location = { table: 'credential', id: 'crd_1', field: 'secret' };
+    const sealed = encryptSecret('k'.repeat(32), SECRET, location);
+    expect(decryptSecret('k'.repeat(32), sealed, location)).toBe(SECRET);
+    expect(encryptSecret('k'.repeat(32), SECRET, location)).not.toBe(sealed);
+    expect(() => decryptSecret('j'.repeat(32), sealed, location)).toThrow();
+    expect(() => decryptSecret('k'.repeat(32), sealed, { ...location, id: 'crd_2' })).toThrow();
+    expect(() => decryptSecret('k'.repeat(32), `${sealed.slice(0, -2)}AA`, location)).toThrow();
   });
 });

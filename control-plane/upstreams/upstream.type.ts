@@ -1,38 +1,38 @@
-/** API types of upstreams, and the inputs and payloads of their mutations. */
+/** GraphQL types of upstreams, and inputs and payloads of their mutations. */
 import 'reflect-metadata';
 import { Field, ID, InputType, Int, ObjectType } from 'type-graphql';
 import type { DialectName, Family } from '@gateway/shared/catalog';
-import { ProviderProtocol, WireFamily } from '../enums.ts';
-import { UserError } from '../errors.ts';
-import { NodeInterface } from '../node-interface.ts';
-import { DateTime, WebAddress } from '../scalars.ts';
+import { ProviderProtocol, WireFamily } from '../graphql/enums.ts';
+import { UserError } from '../graphql/errors.ts';
+import { GlobalObject } from '../graphql/global-object.ts';
+import { DateTime, WebAddress } from '../graphql/scalars.ts';
 
-/** How long an upstream may take, phase by phase. */
-@ObjectType({ description: 'How long an upstream may take, phase by phase, in milliseconds.' })
+/** Timeouts of an upstream in ms. */
+@ObjectType({ description: 'Timeouts of an upstream in milliseconds.' })
 export class UpstreamTimeouts {
-  @Field(() => Int, { description: 'To connect.' })
+  @Field(() => Int, { description: 'Time to connect.' })
   connectMs!: number;
 
-  @Field(() => Int, { description: 'Until the headers of its answer.' })
+  @Field(() => Int, { description: 'Time to the headers of the answer.' })
   headersMs!: number;
 
-  @Field(() => Int, { description: 'Until the first content.' })
+  @Field(() => Int, { description: 'Time to the first content.' })
   firstContentMs!: number;
 
-  @Field(() => Int, { description: 'Between two chunks.' })
+  @Field(() => Int, { description: 'Time between two chunks.' })
   idleMs!: number;
 
-  @Field(() => Int, { description: 'In all.' })
+  @Field(() => Int, { description: 'Total time.' })
   totalMs!: number;
 }
 
-/** A provider's endpoint. */
-@ObjectType({ implements: NodeInterface, description: 'An endpoint of a model provider.' })
-export class UpstreamProvider extends NodeInterface {
-  @Field(() => String, { description: 'A name for people.' })
+/** An endpoint of a model provider. */
+@ObjectType({ implements: GlobalObject, description: 'An endpoint of a model provider.' })
+export class UpstreamProvider extends GlobalObject {
+  @Field(() => String, { description: 'Name of the provider.' })
   name!: string;
 
-  @Field(() => [ProviderProtocol], { description: 'Chat formats it speaks; it may speak several.' })
+  @Field(() => [ProviderProtocol], { description: 'Chat formats that it supports.' })
   protocols!: DialectName[];
 
   @Field(() => WebAddress, {
@@ -40,171 +40,181 @@ export class UpstreamProvider extends NodeInterface {
   })
   baseUrl!: string;
 
-  @Field(() => Boolean, { description: 'Whether it is asked at all.' })
+  @Field(() => Boolean, { description: 'Whether nodes use it.' })
   enabled!: boolean;
 
-  @Field(() => Boolean, { description: 'Whether it only simulates, until the first real route.' })
+  @Field(() => Boolean, {
+    description: 'Whether it is the simulated upstream, which the first real route deletes.',
+  })
   demo!: boolean;
 
-  @Field(() => UpstreamTimeouts, { description: 'How long it may take.' })
+  @Field(() => UpstreamTimeouts, { description: 'Timeouts.' })
   timeouts!: UpstreamTimeouts;
 
-  @Field(() => Int, { nullable: true, description: 'Requests at once per node; no limit when null.' })
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Maximum number of concurrent requests per node; null for no limit.',
+  })
   concurrencyLimit?: number | null;
 
-  @Field(() => DateTime, { description: 'When it was made.' })
+  @Field(() => DateTime, { description: 'When it was created.' })
   createdAt!: Date;
 
-  @Field(() => Int, { description: 'Counts changes; send it back with an update.' })
+  @Field(() => Int, { description: 'Number of the version. Send it with adminProviderUpsert.' })
   version!: number;
 }
 
-/** A write-only secret. */
+/** A credential of a provider. Its secret cannot be read. */
 @ObjectType({
-  implements: NodeInterface,
-  description: 'Write-only secret: only a label and the last 4 characters are ever readable.',
+  implements: GlobalObject,
+  description: 'A credential of a provider. Only its label and its last four characters can be read.',
 })
-export class UpstreamCredential extends NodeInterface {
-  @Field(() => String, { description: 'A name for people.' })
+export class UpstreamCredential extends GlobalObject {
+  @Field(() => String, { description: 'Name of the credential.' })
   label!: string;
 
-  @Field(() => String, { description: 'Last four characters.' })
+  @Field(() => String, { description: 'Last four characters of the secret.' })
   suffix!: string;
 
   @Field(() => Boolean, {
-    description: 'False once the provider moved to another host: it is never sent there.',
+    description: 'Whether nodes use it. False if the host of the provider has changed since it was added.',
   })
   enabled!: boolean;
 }
 
-/** A way from a model to a provider. */
-@ObjectType({ implements: NodeInterface, description: 'A way from a model to a provider.' })
-export class UpstreamRoute extends NodeInterface {
-  @Field(() => String, { description: 'The name the provider knows the model by.' })
+/** A route from a model to a provider. */
+@ObjectType({ implements: GlobalObject, description: 'A route from a model to a provider.' })
+export class UpstreamRoute extends GlobalObject {
+  @Field(() => String, { description: "The provider's name of the model." })
   upstreamModel!: string;
 
   @Field(() => [WireFamily], {
-    description: 'What the provider offers under that name; any chat family serves every chat format.',
+    description:
+      'Families that the provider serves with this model. Any chat family serves all chat formats.',
   })
   families!: Family[];
 
-  @Field(() => Int, { description: 'Lower is asked first.' })
+  @Field(() => Int, { description: 'Routes with a lower value are used first.' })
   priority!: number;
 
-  @Field(() => Int, { description: 'Share among routes of one priority.' })
+  @Field(() => Int, { description: 'Share of the requests among routes of the same priority.' })
   weight!: number;
 
-  @Field(() => Boolean, { description: 'Whether it is used.' })
+  @Field(() => Boolean, { description: 'Whether nodes use it.' })
   enabled!: boolean;
 
-  @Field(() => Int, { description: 'Counts changes; send it back with an update.' })
+  @Field(() => Int, { description: 'Number of the version. Send it with adminRouteUpsert.' })
   version!: number;
 }
 
-/** What a probe found. */
-@ObjectType({ description: 'What a probe found.' })
+/** Result of a probe. */
+@ObjectType({ description: 'Result of a probe.' })
 export class UpstreamProbeResult {
-  @Field(() => Boolean, { description: 'Whether the upstream answered with success.' })
+  @Field(() => Boolean, { description: 'Whether the upstream answered successfully.' })
   ok!: boolean;
 
-  @Field(() => Int, { nullable: true, description: 'HTTP status; null where there was no answer.' })
+  @Field(() => Int, { nullable: true, description: 'HTTP status; null if there was no answer.' })
   status?: number | null;
 
-  @Field(() => Int, { description: 'Time to the whole answer.' })
+  @Field(() => Int, { description: 'Time to the complete answer in ms.' })
   latencyMs!: number;
 
-  @Field(() => String, { nullable: true, description: 'What went wrong.' })
+  @Field(() => String, { nullable: true, description: 'Error text of the upstream or the connection.' })
   error?: string | null;
 
-  @Field(() => String, { nullable: true, description: 'Beginning of the answer.' })
+  @Field(() => String, { nullable: true, description: 'Beginning of a successful answer.' })
   sample?: string | null;
 }
 
-/** Timeouts to change; what is left out stays. */
-@InputType({ description: 'Timeouts to change, in milliseconds; what is left out stays.' })
+/** Timeouts to change, in ms. */
+@InputType({ description: 'Timeouts to change, in milliseconds. Fields that are left out stay unchanged.' })
 export class UpstreamTimeoutsInput {
-  @Field(() => Int, { nullable: true, description: 'To connect.' })
+  @Field(() => Int, { nullable: true, description: 'Time to connect.' })
   connectMs?: number;
 
-  @Field(() => Int, { nullable: true, description: 'Until the headers of its answer.' })
+  @Field(() => Int, { nullable: true, description: 'Time to the headers of the answer.' })
   headersMs?: number;
 
-  @Field(() => Int, { nullable: true, description: 'Until the first content.' })
+  @Field(() => Int, { nullable: true, description: 'Time to the first content.' })
   firstContentMs?: number;
 
-  @Field(() => Int, { nullable: true, description: 'Between two chunks.' })
+  @Field(() => Int, { nullable: true, description: 'Time between two chunks.' })
   idleMs?: number;
 
-  @Field(() => Int, { nullable: true, description: 'In all.' })
+  @Field(() => Int, { nullable: true, description: 'Total time.' })
   totalMs?: number;
 }
 
-/** A new provider, or with `id` and `version` a changed one. */
-@InputType({ description: 'A new provider, or with id and version a changed one.' })
+/** Input of `adminProviderUpsert`. */
+@InputType({ description: 'A new provider or, with id and version, a changed one.' })
 export class AdminProviderInput {
   @Field(() => ID, { nullable: true, description: 'The provider to change.' })
   id?: string | null;
 
-  @Field(() => Int, { nullable: true, description: 'Its version as read; needed with an id.' })
+  @Field(() => Int, { nullable: true, description: 'Version when it was read; required with id.' })
   version?: number | null;
 
-  @Field(() => String, { description: 'A name for people.' })
+  @Field(() => String, { description: 'Name of the provider.' })
   name!: string;
 
-  @Field(() => [ProviderProtocol], { description: 'Chat formats it speaks.' })
+  @Field(() => [ProviderProtocol], { description: 'Chat formats that it supports.' })
   protocols!: DialectName[];
 
   @Field(() => WebAddress, {
-    description: 'Base address with its version path; https and public unless private upstreams are allowed.',
+    description:
+      'Base address with its version path. It must be https and public, unless private is allowed.',
   })
   baseUrl!: string;
 
-  @Field(() => Boolean, { description: 'Whether it is asked at all.' })
+  @Field(() => Boolean, { description: 'Whether nodes use it.' })
   enabled!: boolean;
 
-  @Field(() => UpstreamTimeoutsInput, { nullable: true, description: 'How long it may take.' })
+  @Field(() => UpstreamTimeoutsInput, { nullable: true, description: 'Timeouts.' })
   timeouts?: UpstreamTimeoutsInput | null;
 
-  @Field(() => Int, { nullable: true, description: 'Requests at once per node; no limit when null.' })
+  @Field(() => Int, {
+    nullable: true,
+    description: 'Maximum number of concurrent requests per node; null for no limit.',
+  })
   concurrencyLimit?: number | null;
 
-  @Field(() => String, { description: 'Why; kept in the audit log.' })
+  @Field(() => String, { description: 'Reason, kept in the audit log.' })
   reason!: string;
 }
 
-/** A new credential. */
+/** Input of `adminCredentialAdd`. */
 @InputType({ description: 'A new credential.' })
 export class AdminCredentialInput {
-  @Field(() => ID, { description: 'The provider it is for.' })
+  @Field(() => ID, { description: 'The provider.' })
   providerId!: string;
 
-  @Field(() => String, { description: 'A name for people.' })
+  @Field(() => String, { description: 'Name of the credential.' })
   label!: string;
 
-  @Field(() => String, { description: 'The secret; never readable again.' })
+  @Field(() => String, { description: 'The secret. It cannot be read again.' })
   secret!: string;
 
-  @Field(() => String, { description: 'Why; kept in the audit log.' })
+  @Field(() => String, { description: 'Reason, kept in the audit log.' })
   reason!: string;
 }
 
-/** What to probe. */
+/** Input of `adminProviderProbe`. */
 @InputType({ description: 'What to probe.' })
 export class AdminProbeInput {
   @Field(() => ID, { description: 'The provider.' })
   providerId!: string;
 
-  @Field(() => String, { description: 'The name the provider knows the model by.' })
+  @Field(() => String, { description: "The provider's name of the model." })
   upstreamModel!: string;
 }
 
-/** A new route, or with `id` and `version` a changed one. */
-@InputType({ description: 'A new route, or with id and version a changed one.' })
+/** Input of `adminRouteUpsert`. */
+@InputType({ description: 'A new route or, with id and version, a changed one.' })
 export class AdminRouteInput {
   @Field(() => ID, { nullable: true, description: 'The route to change.' })
   id?: string | null;
 
-  @Field(() => Int, { nullable: true, description: 'Its version as read; needed with an id.' })
+  @Field(() => Int, { nullable: true, description: 'Version when it was read; required with id.' })
   version?: number | null;
 
   @Field(() => ID, { description: 'The model.' })
@@ -213,29 +223,32 @@ export class AdminRouteInput {
   @Field(() => ID, { description: 'The provider.' })
   providerId!: string;
 
-  @Field(() => String, { description: 'The name the provider knows the model by.' })
+  @Field(() => String, { description: "The provider's name of the model." })
   upstreamModel!: string;
 
-  @Field(() => [WireFamily], { description: 'What the provider offers under that name.' })
+  @Field(() => [WireFamily], { description: 'Families that the provider serves with this model.' })
   families!: Family[];
 
-  @Field(() => Int, { description: 'Lower is asked first; 0 to 1000.' })
+  @Field(() => Int, { description: 'Priority, 0 to 1000. Routes with a lower value are used first.' })
   priority!: number;
 
-  @Field(() => Int, { description: 'Share among routes of one priority; 1 to 10,000.' })
+  @Field(() => Int, { description: 'Share of the requests among routes of the same priority, 1 to 10,000.' })
   weight!: number;
 
-  @Field(() => Boolean, { description: 'Whether it is used.' })
+  @Field(() => Boolean, { description: 'Whether nodes use it.' })
   enabled!: boolean;
 
-  @Field(() => String, { description: 'Why; kept in the audit log.' })
+  @Field(() => String, { description: 'Reason, kept in the audit log.' })
   reason!: string;
 }
 
 /** Result of a change of a provider. */
 @ObjectType({ description: 'Result of a change of a provider.' })
 export class ProviderPayload {
-  @Field(() => UpstreamProvider, { nullable: true, description: 'The provider.' })
+  @Field(() => UpstreamProvider, {
+    nullable: true,
+    description: 'The provider; null if the mutation failed.',
+  })
   provider?: UpstreamProvider | null;
 
   @Field(() => [UserError], { description: 'Empty on success.' })
@@ -245,19 +258,19 @@ export class ProviderPayload {
 /** Result of a change of a route. */
 @ObjectType({ description: 'Result of a change of a route.' })
 export class RoutePayload {
-  @Field(() => UpstreamRoute, { nullable: true, description: 'The route.' })
+  @Field(() => UpstreamRoute, { nullable: true, description: 'The route; null if the mutation failed.' })
   route?: UpstreamRoute | null;
 
   @Field(() => [UserError], { description: 'Empty on success.' })
   userErrors!: UserError[];
 }
 
-/** Result of a probe. */
-@ObjectType({ description: 'Result of a probe.' })
+/** Result of `adminProviderProbe`. */
+@ObjectType({ description: 'Result of probing a provider.' })
 export class ProviderProbePayload {
-  @Field(() => UpstreamProbeResult, { nullable: true, description: 'What was found.' })
+  @Field(() => UpstreamProbeResult, { nullable: true, description: 'Result; null if no probe was sent.' })
   result?: UpstreamProbeResult | null;
 
-  @Field(() => [UserError], { description: 'Empty where the probe could be sent.' })
+  @Field(() => [UserError], { description: 'Empty if the probe was sent.' })
   userErrors!: UserError[];
 }

@@ -1,34 +1,37 @@
-/** Which records of a batch may be settled: what can be checked is checked before anything is written. */
+/**
+ * Checks the records of a usage report before anything is written: which can be settled, which are refused.
+ */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
-import { query, sql } from '../sql.ts';
+import { query, sql } from '../database/sql.ts';
 import { lockLeases } from '../wallet/lease.rows.ts';
 import type { Lease } from '../wallet/lease.rows.ts';
-import { beyondGrant, chargeOf, malformation, refusalOf } from './settlement.rules.ts';
-import type { KnownToSettlement, ReportedUsage } from './settlement.rules.ts';
+import { beyondGrant, chargeOf, malformedReason, refusalReason } from './settlement.rules.ts';
+import type { References, ReportedUsage } from './settlement.rules.ts';
 import { earlierCharges } from './usage.rows.ts';
 import type { EarlierCharge } from './usage.rows.ts';
 
-export const REPLAYED_ELSEWHERE = 'request id is already settled under another place';
+/** Reason of a refused record whose request was settled with another position, lease or amount. */
+export const SETTLED_DIFFERENTLY = 'request id is already settled with another position, lease or amount';
 
-/** One refused record and why. */
+/** A refused record and the reason. */
 export interface Refusal {
   usage: ReportedUsage;
   reason: string;
 }
 
-/** A batch, sorted. */
+/** The records of a batch, divided into candidates, refusals and repetitions. */
 export interface Admission {
-  /** The leases that the batch names, locked. */
+  /** The leases named in the batch, by id and locked. */
   leases: Map<string, Lease>;
-  /** Each request once: to be settled unless it is known already. */
+  /** Records to settle unless they were settled before; each request once. */
   candidates: ReportedUsage[];
   refusals: Refusal[];
-  /** How many records say what another one of the batch says. */
+  /** Number of records that repeat a candidate of the batch. */
   repeated: number;
 }
 
-/** Locks the leases of the batch and sorts out what can never be settled. */
+/** Locks the leases of the batch and separates the records that can never be settled. */
 export async function admit(
   em: EntityManager,
   nodeId: string,
@@ -37,52 +40,52 @@ export async function admit(
   const refusals: Refusal[] = [];
   const records: ReportedUsage[] = [];
   for (const usage of reported) {
-    const reason = malformation(usage);
+    const reason = malformedReason(usage);
     if (reason) refusals.push({ usage, reason });
     else records.push(usage);
   }
   const leases = await lockLeases(em, unique(records.map((usage) => usage.leaseId)));
   const admission: Admission = { leases, candidates: [], refusals, repeated: 0 };
-  await sortOutForeign(em, admission, { nodeId, records });
-  await sortOutBeyond(em, admission);
+  await refuseForeign(em, admission, { nodeId, records });
+  await refuseBeyondGrant(em, admission);
   return admission;
 }
 
-/** Refuses what is not the node's to report, or stands in the place of something else. */
-async function sortOutForeign(
+/** Refuses records that the node may not report, or whose journal position belongs to another request. */
+async function refuseForeign(
   em: EntityManager,
   admission: Admission,
   { nodeId, records }: { nodeId: string; records: readonly ReportedUsage[] },
 ): Promise<void> {
   const { refusals } = admission;
-  const known = await knownTo(em, admission, { nodeId, records });
-  const places = await earlierCharges(em, { places: records.flatMap((usage) => chargeOf(usage) ?? []) });
-  const byPlace = new Map(places.map((place) => [placeKey(place), place.requestId]));
+  const references = await readReferences(em, admission, { nodeId, records });
+  const settled = await earlierCharges(em, { positions: records.flatMap((usage) => chargeOf(usage) ?? []) });
+  const byPosition = new Map(settled.map((charge) => [positionOf(charge), charge.requestId]));
   const candidates = new Map<string, ReportedUsage>();
   for (const usage of records) {
     const earlier = candidates.get(usage.requestId);
-    const place = chargeOf(usage);
-    const holder = place && byPlace.get(placeKey(place));
+    const charge = chargeOf(usage);
+    const holder = charge && byPosition.get(positionOf(charge));
     const reason =
-      refusalOf(usage, known) ??
+      refusalReason(usage, references) ??
       (holder !== undefined && holder !== usage.requestId
-        ? 'another request has this place in the journal'
+        ? 'another request has this position in the journal'
         : undefined) ??
-      (earlier && !isSame(chargeOf(earlier), place) ? REPLAYED_ELSEWHERE : undefined);
+      (earlier && !isSameCharge(chargeOf(earlier), charge) ? SETTLED_DIFFERENTLY : undefined);
     if (reason) refusals.push({ usage, reason });
     else if (earlier) admission.repeated += 1;
     else candidates.set(usage.requestId, usage);
-    if (place && !reason) byPlace.set(placeKey(place), usage.requestId);
+    if (charge && !reason) byPosition.set(positionOf(charge), usage.requestId);
   }
   admission.candidates = [...candidates.values()];
 }
 
-/** What of that which the records name there is, as far as the node may name it. */
-async function knownTo(
+/** Which referenced journals, leases, wallets and keys exist; journals only if they belong to the node. */
+async function readReferences(
   em: EntityManager,
   { leases }: Admission,
   { nodeId, records }: { nodeId: string; records: readonly ReportedUsage[] },
-): Promise<KnownToSettlement> {
+): Promise<References> {
   const journals = await idsIn(
     em,
     sql`select id from node_journal where node_id = ${nodeId}
@@ -101,20 +104,20 @@ async function knownTo(
 }
 
 /**
- * Refuses what no lease was granted for. An honest node holds each price in its lease before it asks an
- * upstream, so whatever order its reports and the end of the lease come in, what it charges always fits.
+ * Refuses charges beyond the grant of their lease. A correct node holds each price in its lease before it
+ * asks an upstream, so its charges always fit, in whatever order reports and the end of the lease arrive.
  */
-async function sortOutBeyond(em: EntityManager, admission: Admission): Promise<void> {
+async function refuseBeyondGrant(em: EntityManager, admission: Admission): Promise<void> {
   const charges = admission.candidates.flatMap((usage) => chargeOf(usage) ?? []);
   if (charges.length === 0) return;
-  const rooms = await roomsOf(em, [...admission.leases.values()]);
-  if (beyondGrant(charges, rooms).size === 0) return;
-  // Only now is it asked which of them are in the books already: they need no room a second time.
+  const remaining = await remainingGrants(em, [...admission.leases.values()]);
+  if (beyondGrant(charges, remaining).size === 0) return;
+  // Charges settled before need no grant again. They are looked up only here, because this is rare.
   const known = await earlierCharges(em, { requestIds: charges.map(({ requestId }) => requestId) });
   const settled = new Set(known.map(({ requestId }) => requestId));
   const beyond = beyondGrant(
     charges.filter(({ requestId }) => !settled.has(requestId)),
-    rooms,
+    remaining,
   );
   const isBeyond = ({ requestId }: ReportedUsage): boolean => beyond.has(requestId);
   for (const usage of admission.candidates.filter(isBeyond)) {
@@ -124,18 +127,20 @@ async function sortOutBeyond(em: EntityManager, admission: Admission): Promise<v
   admission.candidates = admission.candidates.filter((usage) => !isBeyond(usage));
 }
 
-/** What each lease was granted less all charges it ever had; late ones are not counted in its row. */
-async function roomsOf(em: EntityManager, leases: readonly Lease[]): Promise<Map<string, Micros>> {
-  const rooms = new Map(leases.map(({ id, granted, chargeSum }) => [id, granted - chargeSum]));
+/**
+ * The grant of each lease minus all its charges. Late charges are added up here; the lease's row lacks them.
+ */
+async function remainingGrants(em: EntityManager, leases: readonly Lease[]): Promise<Map<string, Micros>> {
+  const remaining = new Map(leases.map(({ id, granted, chargeSum }) => [id, granted - chargeSum]));
   const ended = leases.filter(({ state }) => state === 'CLOSED' || state === 'RECLAIMED');
-  if (ended.length === 0) return rooms;
+  if (ended.length === 0) return remaining;
   const late = await query<{ lease_id: string; sum: string }>(
     em,
     sql`select lease_id, sum(amount)::text as sum from usage_charge
       where lease_id = any(${ended.map(({ id }) => id)}::text[]) and settlement <> 'LEASE' group by lease_id`,
   );
-  for (const { lease_id: id, sum } of late) rooms.set(id, (rooms.get(id) ?? 0n) - BigInt(sum));
-  return rooms;
+  for (const { lease_id: id, sum } of late) remaining.set(id, (remaining.get(id) ?? 0n) - BigInt(sum));
+  return remaining;
 }
 
 async function idsIn(em: EntityManager, statement: ReturnType<typeof sql>): Promise<Set<string>> {
@@ -146,12 +151,14 @@ function unique(values: readonly (string | null)[]): string[] {
   return [...new Set(values.filter((value) => value !== null))];
 }
 
-/** Whether both name the same charge, or neither names one. */
-export function isSame(one: EarlierCharge | undefined, other: EarlierCharge | undefined): boolean {
+/** Whether both are the same charge (position, lease and amount), or both are undefined. */
+export function isSameCharge(one: EarlierCharge | undefined, other: EarlierCharge | undefined): boolean {
   if (!one || !other) return one === other;
-  return placeKey(one) === placeKey(other) && one.leaseId === other.leaseId && one.amount === other.amount;
+  return (
+    positionOf(one) === positionOf(other) && one.leaseId === other.leaseId && one.amount === other.amount
+  );
 }
 
-function placeKey({ journalId, seq }: { journalId: string; seq: number }): string {
+function positionOf({ journalId, seq }: { journalId: string; seq: number }): string {
   return `${journalId} ${seq}`;
 }

@@ -1,68 +1,67 @@
-/** The upstreams that a request tried, on the API: which they were is for administrators alone. */
+/** The attempts of a request on the API; routes and statuses of upstreams only for administrators. */
 import 'reflect-metadata';
 import { Ctx, Field, FieldResolver, ID, Int, ObjectType, Resolver, Root } from 'type-graphql';
 import type { AttemptOutcome, AttemptRecord } from '@gateway/shared/records';
-import { isAdminFor } from '../context.ts';
-import type { Context } from '../context.ts';
-import { describeEnum } from '../enums.ts';
+import { isAdminFor } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { describeEnum } from '../graphql/enums.ts';
 import { routesById } from '../lookups.ts';
 import { UpstreamRoute } from '../upstreams/upstream.type.ts';
 
-export const AttemptOutcomeEnum = describeEnum<AttemptOutcome>(
-  'AttemptOutcome',
-  "What became of an upstream's turn in a request.",
-  {
-    ANSWERED: 'It answered.',
-    BROKE_OFF: 'Its answer broke off while it was relayed.',
-    FAILED: 'It refused, or gave no usable answer: the next one was asked where there was one.',
-    CUT: 'The request was cut meanwhile, by its client or with its key.',
-    SKIPPED: 'It was passed over without being asked; errorCode says why.',
-  },
-);
+export const AttemptOutcomeEnum = describeEnum<AttemptOutcome>('AttemptOutcome', 'How an attempt ended.', {
+  ANSWERED: 'The upstream answered.',
+  BROKE_OFF: 'The answer broke off while it was relayed.',
+  FAILED: 'The upstream refused or gave no usable answer; the next upstream was tried, if there was one.',
+  CUT: 'The request was cut meanwhile, by the client or because its key was stopped.',
+  SKIPPED: 'The upstream was skipped without being asked; errorCode says why.',
+});
 
-/** One upstream's turn in a request. */
-@ObjectType({ description: "One upstream's turn in a request: metadata only, never a word of the upstream." })
+/** One try of one upstream for a request. */
+@ObjectType({ description: 'One try of one upstream for a request. Metadata only, no text of the upstream.' })
 export class UpstreamAttempt {
-  @Field(() => AttemptOutcomeEnum, { description: 'What became of it.' })
+  @Field(() => AttemptOutcomeEnum, { description: 'How the attempt ended.' })
   outcome!: AttemptOutcome;
 
   @Field(() => String, {
     nullable: true,
     description:
-      'Code of the failure. Of one that was passed over: unavailable, it failed too often just then; ' +
-      'upstream_busy, its credentials rest; too_many_concurrent, it has as many requests as it may; ' +
-      'upstream_failed, none of its credentials is for its address.',
+      'Code of the failure. For a skipped upstream: unavailable, it failed too often recently; ' +
+      'upstream_busy, its credentials are cooling down; too_many_concurrent, it has reached its limit of ' +
+      'concurrent requests; upstream_failed, no credential is bound to its address.',
   })
   errorCode!: string | null;
 
   @Field(() => Int, {
     description:
-      'How long the turn took, in milliseconds; from the arrival of the request on where it is the only one.',
+      'Duration in milliseconds; measured from the arrival of the request if this is the only attempt.',
   })
   ms!: number;
 }
 
-/** What administrators see besides. */
+/** Fields of an attempt that only administrators see. */
 @Resolver(() => UpstreamAttempt)
 export class AttemptFields {
   @FieldResolver(() => Int, {
     nullable: true,
     description:
-      'HTTP status of an answer that could not be relayed, null where there was none; for administrators, ' +
-      'else null.',
+      'HTTP status of an answer that could not be relayed; null if there was none, and for callers who are ' +
+      'no administrators.',
   })
   httpStatus(@Root() attempt: AttemptRecord, @Ctx() context: Context): number | null {
     return isAdminFor(context, 'ADMIN_UPSTREAMS') ? attempt.httpStatus : null;
   }
 
-  @FieldResolver(() => ID, { nullable: true, description: 'The way there; for administrators, else null.' })
+  @FieldResolver(() => ID, {
+    nullable: true,
+    description: 'The route; null for callers who are not administrators.',
+  })
   routeId(@Root() attempt: AttemptRecord, @Ctx() context: Context): string | null {
     return isAdminFor(context, 'ADMIN_UPSTREAMS') ? attempt.routeId : null;
   }
 
   @FieldResolver(() => UpstreamRoute, {
     nullable: true,
-    description: 'The way there, null where it was removed; for administrators, else null.',
+    description: 'The route; null if it was removed, and for callers who are not administrators.',
   })
   async route(@Root() attempt: AttemptRecord, @Ctx() context: Context): Promise<UpstreamRoute | null> {
     if (!isAdminFor(context, 'ADMIN_UPSTREAMS')) return null;

@@ -1,15 +1,15 @@
-/** The upstreams that a request tried: as they can be stored, and as a receipt tells them. Pure. */
-import { ATTEMPTS_MAX, lastOutcome } from '@gateway/shared/attempts';
-import type { AttemptRecord, Tried, UsageOutcome } from '@gateway/shared/records';
+/** Pure functions on the attempts of a request: bounds them for storage, and completes them for receipts. */
+import { ATTEMPTS_MAX, relayedOutcome } from '@gateway/shared/attempts';
+import type { AttemptRecord, AttemptList, UsageOutcome } from '@gateway/shared/records';
 import { storableCount, storableText } from './settlement.rules.ts';
 
-/** Longest id and code, in characters. */
+/** Maximum length of a route id or error code, in characters; longer ones are cut. */
 const WORD_LENGTH_MAX = 128;
-/** HTTP knows no status with more than three digits. */
+/** HTTP statuses have three digits. */
 const STATUS_MAX = 999;
 const INTEGER_MAX = 2_147_483_647;
 
-/** What an entry of the log itself says of its only attempt. */
+/** The columns of a usage row that describe its only attempt. */
 export interface OnlyAttempt {
   routeId: string | null;
   outcome: UsageOutcome;
@@ -17,8 +17,10 @@ export interface OnlyAttempt {
   latencyMs: number | null;
 }
 
-/** The list as far as columns hold it: metadata is no reason to refuse a charge. */
-export function storableTried({ attempts, omitted }: Tried): Tried {
+/**
+ * Bounds the list to what the columns can store, because metadata must never cause the refusal of a charge.
+ */
+export function storableTried({ attempts, omitted }: AttemptList): AttemptList {
   const beyond = Math.max(0, attempts.length - ATTEMPTS_MAX);
   const listed = beyond > 0 ? [...attempts.slice(0, ATTEMPTS_MAX - 1), ...attempts.slice(-1)] : attempts;
   return {
@@ -33,12 +35,14 @@ export function storableTried({ attempts, omitted }: Tried): Tried {
   };
 }
 
-/** Every attempt of a request: a node sends a list only where it is more than the entry's own route. */
-export function allTried(tried: Tried | null, entry: OnlyAttempt): Tried {
+/**
+ * All attempts of a request. A node sends no list (null) if the usage row itself describes the only attempt.
+ */
+export function allTried(tried: AttemptList | null, entry: OnlyAttempt): AttemptList {
   if (tried) return tried;
   const { routeId, errorCode, latencyMs } = entry;
   if (routeId === null) return { attempts: [], omitted: 0 };
-  const outcome = lastOutcome(entry.outcome);
+  const outcome = relayedOutcome(entry.outcome);
   const only: AttemptRecord = {
     routeId,
     outcome,

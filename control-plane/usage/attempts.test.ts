@@ -1,17 +1,19 @@
-/** The upstreams that a request tried: from a node's report to the receipt, and who may see what of them. */
+/**
+ * Tests of the attempts of a request: from a node's report to the receipt, and which fields callers may see.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ATTEMPTS_MAX, withAttempt } from '@gateway/shared/attempts';
-import type { AttemptRecord, Tried, UsageRecord } from '@gateway/shared/records';
+import type { AttemptRecord, AttemptList, UsageRecord } from '@gateway/shared/records';
 import { reportBody, usageText } from '@gateway/shared/usage-report';
 import { pick, startTestApp } from '../../test/control/app.ts';
 import type { Browser, TestApp } from '../../test/control/app.ts';
 import { addNode } from '../../test/money-fixture.ts';
 import { createToken } from '../accounts/token.service.ts';
 import { UserSchema } from '../accounts/account.entity.ts';
-import { SYSTEM_ACTOR } from '../context.ts';
-import type { AccessScope } from '../enums.ts';
-import { newId } from '../ids.ts';
-import { queryOne, sql } from '../sql.ts';
+import { SYSTEM_ACTOR } from '../graphql/context.ts';
+import type { AccessScope } from '../graphql/enums.ts';
+import { newId } from '../database/ids.ts';
+import { queryOne, sql } from '../database/sql.ts';
 import { requestLease } from '../wallet/lease.service.ts';
 import { creditCash } from '../wallet/movements.ts';
 import { allTried, storableTried } from './attempt.rules.ts';
@@ -21,7 +23,7 @@ const RECEIPT = `query ($id: String!) { requestReceipt(requestId: $id) { explana
 const NODE_TOKEN = 'gnt_test';
 const PRICE = 100_000n;
 
-const turn = (more: Partial<AttemptRecord> = {}): AttemptRecord => ({
+const attempt = (more: Partial<AttemptRecord> = {}): AttemptRecord => ({
   routeId: 'rte_gone',
   outcome: 'FAILED',
   errorCode: 'upstream_failed',
@@ -29,7 +31,7 @@ const turn = (more: Partial<AttemptRecord> = {}): AttemptRecord => ({
   ms: 12,
   ...more,
 });
-const ANSWERED = turn({ outcome: 'ANSWERED', errorCode: null, httpStatus: null, ms: 250 });
+const ANSWERED = attempt({ outcome: 'ANSWERED', errorCode: null, httpStatus: null, ms: 250 });
 
 interface Shown {
   explanation: string;
@@ -37,13 +39,13 @@ interface Shown {
   attempts: Record<string, unknown>[];
 }
 
-describe('what was tried', () => {
+describe('the attempts in a receipt', () => {
   let test: TestApp;
   let owner: Browser;
   let admin: Browser;
   let walletId: string;
   let routeId: string;
-  let place: { journalId: string; leaseId: string };
+  let position: { journalId: string; leaseId: string };
   let seq = 0;
   const nodeId = newId('nod');
 
@@ -58,8 +60,8 @@ describe('what was tried', () => {
     await creditCash(em(), { ...movement, amount: 10_000_000n, reference: 'cash' });
     const journalId = 'jnl_1';
     await addNode(em(), { nodeId, journalId });
-    const wish = { nodeId, journalId, walletId, keyId: null, requestNo: 1, need: 1n, waiting: 0n };
-    place = { journalId, leaseId: (await requestLease(em(), { ...wish, want: 9_000_000n })).id };
+    const request = { nodeId, journalId, walletId, keyId: null, requestNo: 1, need: 1n, waiting: 0n };
+    position = { journalId, leaseId: (await requestLease(em(), { ...request, want: 9_000_000n })).id };
     routeId = await makeRoute();
   });
   afterAll(() => test.close());
@@ -85,7 +87,7 @@ describe('what was tried', () => {
     return pick<string>(route, 'adminRouteUpsert', 'route', 'id');
   }
 
-  /** Reports as a node does, byte for byte. Answers with the request's id. */
+  /** Reports a request with the same bytes as a node, and returns the request id. */
   async function report(more: Partial<UsageRecord>): Promise<string> {
     const requestId = `req_${(seq += 1)}`;
     const cost = more.cost ?? String(PRICE);
@@ -96,7 +98,7 @@ describe('what was tried', () => {
       ...{ outcome: 'DELIVERED', httpStatus: 200, errorCode: null, streamed: false, latencyMs: 300 },
       ...{ firstContentMs: 4, ip: null, lossesInAnswer: 0, ...more, cost },
     } as UsageRecord;
-    const record = usageText(usage, cost === '0' ? undefined : { ...place, seq });
+    const record = usageText(usage, cost === '0' ? undefined : { ...position, seq });
     const response = await fetch(`${test.url}/graphql`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${NODE_TOKEN}` },
@@ -112,11 +114,21 @@ describe('what was tried', () => {
     pick<Shown>(await browser.send(RECEIPT, { id }, headers), 'requestReceipt');
 
   const failover = (): Promise<string> => {
-    const attempts = [turn({ httpStatus: 401 }), { ...ANSWERED, routeId }];
+    const attempts = [attempt({ httpStatus: 401 }), { ...ANSWERED, routeId }];
     return report({ tried: { attempts, omitted: 0 } });
   };
 
-  it('is told to an administrator with ways, providers and statuses, in order', async () => {
+  it('come with the number of other refusals that an entry stands for, 0 if none was reported', async () => {
+    const refused = { outcome: 'REFUSED', status: 'FAILED', errorCode: 'insufficient_funds' } as const;
+    const free = { ...refused, cost: '0', httpStatus: 402, routeId: null };
+    const shown = async (id: string): Promise<unknown> =>
+      owner.send('query ($id: String!) { requestReceipt(requestId: $id) { entry { repeats } } }', { id });
+    const entry = (repeats: number) => ({ data: { requestReceipt: { entry: { repeats } } } });
+    expect(await shown(await report({ ...free, repeats: 99 }))).toMatchObject(entry(99));
+    expect(await shown(await report(free))).toMatchObject(entry(0));
+  });
+
+  it('show administrators routes, providers and statuses, in order', async () => {
     const shown = await receipt(admin, await failover());
     expect(shown.attempts).toEqual([
       {
@@ -131,7 +143,7 @@ describe('what was tried', () => {
     expect(shown.attemptsOmitted).toBe(0);
   });
 
-  it('is told to its owner without them: what became of each turn, and how long it took', async () => {
+  it('show the owner only outcome, error code and duration', async () => {
     const id = await failover();
     const shown = await owner.send(
       'query ($id: String!) { requestReceipt(requestId: $id) { attempts { ' +
@@ -151,7 +163,7 @@ describe('what was tried', () => {
   it.each<[string, readonly AccessScope[], boolean]>([
     ['users', ['USAGE_READ', 'ADMIN_USERS'], false],
     ['users and upstreams', ['USAGE_READ', 'ADMIN_USERS', 'ADMIN_UPSTREAMS'], true],
-  ])("names upstreams to an administrator's script for %s: as its scopes say", async (name, scopes, sees) => {
+  ])('show an access token with scopes for %s what its scopes allow', async (name, scopes, sees) => {
     const id = await failover();
     const found = await em().findOneOrFail(UserSchema, { email: 'admin@example.com' });
     const { role, allowedGroups } = found;
@@ -170,7 +182,7 @@ describe('what was tried', () => {
     );
   });
 
-  it('is the one route of the entry where the node sent no list, as earlier releases do', async () => {
+  it('are the one route of the entry if the node sent no list, as earlier releases do', async () => {
     const shown = await receipt(admin, await report({}));
     expect(shown.attempts).toMatchObject([{ outcome: 'ANSWERED', routeId, ms: 300, errorCode: null }]);
     const free = { cost: '0', status: 'FAILED' as const, errorCode: 'upstream_timeout' };
@@ -178,7 +190,7 @@ describe('what was tried', () => {
     expect(broken.attempts).toMatchObject([{ outcome: 'BROKE_OFF', routeId, errorCode: 'upstream_timeout' }]);
   });
 
-  it('is nobody where the request was refused before, and says so when a provider refused it', async () => {
+  it('are empty if the gateway refused the request, and the explanation says who refused it', async () => {
     const refused = {
       ...{ cost: '0', status: 'FAILED' as const, outcome: 'REFUSED' as const, routeId: null },
       ...{ errorCode: 'invalid_request', httpStatus: 400 },
@@ -186,14 +198,14 @@ describe('what was tried', () => {
     const before = await receipt(owner, await report(refused));
     expect(before.attempts).toEqual([]);
     expect(before.explanation).toMatch(/before a provider was asked/);
-    const attempts = [turn({ errorCode: 'invalid_request', httpStatus: 400 })];
+    const attempts = [attempt({ errorCode: 'invalid_request', httpStatus: 400 })];
     const after = await receipt(admin, await report({ ...refused, tried: { attempts, omitted: 0 } }));
     expect(after.attempts).toHaveLength(1);
     expect(after.explanation).toMatch(/provider refused/);
   });
 
-  it('never costs a charge, however odd it is: it is stored as far as it goes', async () => {
-    const odd = turn({
+  it('never prevent a charge: invalid values are stored as far as possible', async () => {
+    const odd = attempt({
       routeId: `rte\0_${'x'.repeat(500)}`,
       errorCode: '\ud800',
       httpStatus: 2_000_000,
@@ -207,7 +219,7 @@ describe('what was tried', () => {
     expect(shown.attemptsOmitted).toBe(2 + 30 - ATTEMPTS_MAX);
   });
 
-  it('takes no room in the log where there is nothing to tell', async () => {
+  it('are not stored if the entry itself describes the only attempt', async () => {
     const id = await report({});
     const row = await queryOne<{ attempts: unknown; omitted: unknown }>(
       em(),
@@ -217,14 +229,13 @@ describe('what was tried', () => {
   });
 });
 
-describe('the list of turns', () => {
-  const many = (count: number): Tried | undefined =>
-    Array.from({ length: count }, (_, at) => turn({ routeId: `rte_${at}` })).reduce<Tried | undefined>(
-      withAttempt,
-      undefined,
-    );
+describe('the list of attempts', () => {
+  const many = (count: number): AttemptList | undefined =>
+    Array.from({ length: count }, (_, at) => attempt({ routeId: `rte_${at}` })).reduce<
+      AttemptList | undefined
+    >(withAttempt, undefined);
 
-  it.each([1, ATTEMPTS_MAX, ATTEMPTS_MAX + 1, 20])('keeps the first and the last of %i', (count) => {
+  it.each([1, ATTEMPTS_MAX, ATTEMPTS_MAX + 1, 20])('keeps the first and the last of %i attempts', (count) => {
     const { attempts = [], omitted } = many(count) ?? {};
     expect(attempts.length + (omitted ?? 0)).toBe(count);
     expect(attempts.length).toBeLessThanOrEqual(ATTEMPTS_MAX);
@@ -232,7 +243,7 @@ describe('the list of turns', () => {
     expect(attempts.at(-1)?.routeId).toBe(`rte_${count - 1}`);
   });
 
-  it('is stored as a node made it', () => {
+  it('is stored unchanged if it is within the limits', () => {
     const tried = many(20) ?? { attempts: [], omitted: 0 };
     expect(storableTried(tried)).toEqual(tried);
   });
@@ -244,8 +255,11 @@ describe('the list of turns', () => {
     ['NO_CONTENT', 'client_closed', 'CUT', 'client_closed'],
     ['UPSTREAM_FAILED', 'upstream_failed', 'BROKE_OFF', 'upstream_failed'],
     ['REFUSED', 'unavailable', 'ANSWERED', null],
-  ] as const)('says of the only upstream of a request %s (%s): %s', (outcome, code, became, errorCode) => {
-    const entry = { routeId: 'rte_1', outcome, errorCode: code, latencyMs: null };
-    expect(allTried(null, entry).attempts).toMatchObject([{ outcome: became, errorCode, ms: 0 }]);
-  });
+  ] as const)(
+    'for outcome %s (%s) without a list has one attempt: %s',
+    (outcome, code, became, errorCode) => {
+      const entry = { routeId: 'rte_1', outcome, errorCode: code, latencyMs: null };
+      expect(allTried(null, entry).attempts).toMatchObject([{ outcome: became, errorCode, ms: 0 }]);
+    },
+  );
 });

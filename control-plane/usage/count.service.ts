@@ -1,19 +1,20 @@
-/** How many entries of the usage log match. */
+/** Counts the entries of the usage log for lists. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { query, queryOne, sql, toDate } from '../sql.ts';
+import { query, queryOne, sql, toDate } from '../database/sql.ts';
 import { asksForDimensions, asksForRows, summarySource } from './summary.source.ts';
 import { ofWallet, whereOf } from './usage.service.ts';
 import type { UsageConditions, WalletConditions } from './usage.service.ts';
 
-/** Above this many rows a list is not counted row by row. */
+/** Maximum number of rows that are counted one by one. */
 const COUNTED_MAX = 10_000;
-/** Before the first request and after the last, in ms of the wall clock. */
+/** Times before the first and after the last request, in ms since 1970. */
 const FIRST_MS = 0;
 const LAST_MS = Date.UTC(9999, 0);
 
 /**
- * How many entries match, in months that are still there; null where they are too many to count cheaply. What
- * narrows a list down makes its rows rare and far between: then the sums count, whatever the number.
+ * Number of matching entries in months that were not dropped; null if there are too many to count cheaply.
+ * Filters by model, key, pool, source or status make rows sparse, which is slow to count one by one: with
+ * these filters the number comes from the hourly sums, whatever its size.
  */
 export async function countUsage(em: EntityManager, conditions: UsageConditions): Promise<number | null> {
   const own = await ofWallet(em, conditions);
@@ -29,7 +30,7 @@ export async function countUsage(em: EntityManager, conditions: UsageConditions)
 
 async function countBySums(em: EntityManager, conditions: WalletConditions): Promise<number> {
   const { range } = conditions;
-  // Sums stay when a month of the log is dropped.
+  // The sums keep months that the log has dropped; leave these months out.
   const dropped = await queryOne<{ until: string | null }>(
     em,
     sql`select max(upper_at)::text as until from usage_partition where dropped_at is not null`,

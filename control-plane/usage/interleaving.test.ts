@@ -1,10 +1,10 @@
-/** All that moves a wallet's money, in any order and at once: no invariant breaks, nothing is lost. */
+/** Property test: all operations on a wallet, in any order and concurrently, keep the ledger's invariants. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
-import { SYSTEM_ACTOR } from '../context.ts';
-import { query, sql } from '../sql.ts';
+import { SYSTEM_ACTOR } from '../graphql/context.ts';
+import { query, sql } from '../database/sql.ts';
 import { checkInvariants } from '../wallet/invariants.ts';
 import { closeLease, reclaimLease } from '../wallet/lease.end.ts';
 import { requestLease } from '../wallet/lease.service.ts';
@@ -27,7 +27,7 @@ afterAll(async () => {
 });
 
 describe('any interleaving of grant, settle, close, reclaim, purchase and adjustment', () => {
-  it('keeps the invariants and every micro-dollar', async () => {
+  it('keeps all invariants, and charges no lease beyond its grant', async () => {
     const step = fc.record({
       act: fc.constantFrom('grant', 'settle', 'again', 'close', 'reclaim', 'buy', 'add'),
       pick: fc.nat(50),
@@ -41,17 +41,17 @@ describe('any interleaving of grant, settle, close, reclaim, purchase and adjust
           if (parallel) await Promise.all(steps.map((one) => run.act(one)));
           else for (const one of steps) await run.act(one);
           expect(await checkInvariants(money.em())).toEqual([]);
-          expect(await beyondTheirGrant()).toEqual([]);
+          expect(await leasesBeyondGrant()).toEqual([]);
         },
       ),
       { numRuns: 25 },
     );
-    // Time to find the smallest example where one fails.
+    // Leaves time to shrink a failing example.
   }, 120_000);
 });
 
-/** Leases that paid more than they were granted, themselves or by their wallets after their end. */
-const beyondTheirGrant = () =>
+/** Leases with more charges than their grant, late charges included. */
+const leasesBeyondGrant = () =>
   query(
     money.em(),
     sql`select l.id from wallet_lease l join usage_charge c on c.lease_id = l.id
@@ -63,6 +63,7 @@ interface Step {
   pick: number;
 }
 
+/** A granted lease, with the records reported for it. */
 interface Played {
   walletId: string;
   nodeId: string;
@@ -75,7 +76,7 @@ function report(nodeId: string, records: readonly ReportedUsage[]): Promise<Repo
   return settle(money.em(), { node: { ...SYSTEM_ACTOR, kind: 'NODE', id: nodeId }, records });
 }
 
-/** One wallet and two nodes on which steps are played; expected refusals are part of the game. */
+/** A wallet and two nodes on which steps are played. Refusals by user failures are expected. */
 async function openRun(): Promise<{ act(step: Step): Promise<void> }> {
   const wallet = await money.wallet({ cash: 40n * PRICE, gift: 15n * PRICE });
   const { userId, walletId } = wallet;
@@ -94,8 +95,8 @@ async function openRun(): Promise<{ act(step: Step): Promise<void> }> {
     grant: async (pick) => {
       const node = nodes[pick % 2 === 0 ? 0 : 1];
       const waiting = BigInt(pick % 5) * PRICE;
-      const asked = { requestNo: next(), need: PRICE, want: 9n * PRICE, waiting };
-      const request = { ...node, walletId, keyId: null, ...asked };
+      const amounts = { need: PRICE, want: 9n * PRICE, waiting };
+      const request = { ...node, walletId, keyId: null, requestNo: next(), ...amounts };
       leases.push({ walletId, ...node, leaseId: (await requestLease(money.em(), request)).id, sent: [] });
     },
     settle: onLease(async (lease) => {
@@ -121,7 +122,7 @@ async function openRun(): Promise<{ act(step: Step): Promise<void> }> {
     buy: (pick) => payFromCash(money.em(), { ...movement(walletId, next()), amount: BigInt(pick + 1) }),
     add: (pick) => adjust(money.em(), adjustment(userId, { pick, number: next() })),
   };
-  return { act: ({ act, pick }) => forgiving(play[act]?.(pick)) };
+  return { act: ({ act, pick }) => ignoringUserFailures(play[act]?.(pick)) };
 }
 
 function adjustment(userId: string, { pick, number }: { pick: number; number: number }): Adjustment {
@@ -135,8 +136,8 @@ function movement(walletId: string, number: number): Omit<Movement, 'amount'> {
   return { walletId, kind: 'POOL_PURCHASE', reference, actor: SYSTEM_ACTOR, description: 'Pool' };
 }
 
-/** Refusals that the user could mend are fine; everything else is not. */
-async function forgiving(work: Promise<unknown> | undefined): Promise<void> {
+/** Awaits the work and ignores user failures; other errors fail the test. */
+async function ignoringUserFailures(work: Promise<unknown> | undefined): Promise<void> {
   try {
     await work;
   } catch (error) {

@@ -1,11 +1,13 @@
-/** Settlement where the log has no part for now: the database's clock leapt, or the job was away for long. */
+/**
+ * Tests of settlement while the usage log has no partition for now: the clock jumped, or the job did not run.
+ */
 import pg from 'pg';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
-import { SYSTEM_ACTOR } from '../context.ts';
-import { UserFailure } from '../errors.ts';
-import { query, sql } from '../sql.ts';
+import { SYSTEM_ACTOR } from '../graphql/context.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { query, sql } from '../database/sql.ts';
 import { checkInvariants, INVARIANTS } from '../wallet/invariants.ts';
 import { requestLease } from '../wallet/lease.service.ts';
 import { walletById } from '../wallet/wallet.service.ts';
@@ -28,29 +30,29 @@ afterEach(async () => {
   await money.close();
 });
 
-interface Place {
+interface Setting {
   walletId: string;
   nodeId: string;
   journalId: string;
   leaseId: string;
 }
 
-/** A wallet of which a node holds ten requests. */
-async function place(): Promise<Place> {
+/** A wallet and a node that has a lease for ten requests. */
+async function setting(): Promise<Setting> {
   const [{ walletId }, node] = await Promise.all([money.wallet({ cash: 100n * PRICE }), money.node()]);
-  const asked = { keyId: null, requestNo: 1, need: PRICE, waiting: 0n, want: 10n * PRICE };
-  const { id: leaseId } = await requestLease(money.em(), { ...node, ...asked, walletId });
+  const request = { keyId: null, requestNo: 1, need: PRICE, waiting: 0n, want: 10n * PRICE };
+  const { id: leaseId } = await requestLease(money.em(), { ...node, ...request, walletId });
   return { ...node, walletId, leaseId };
 }
 
-const settleAt = (at: Place, records: ReportedUsage[]) =>
-  settle(money.em(), { node: { ...SYSTEM_ACTOR, kind: 'NODE', id: at.nodeId }, records });
+const settleAll = (of: Setting, records: ReportedUsage[]) =>
+  settle(money.em(), { node: { ...SYSTEM_ACTOR, kind: 'NODE', id: of.nodeId }, records });
 
-const charge = (at: Place, seq: number, more: Partial<ReportedUsage> = {}): ReportedUsage =>
-  reported({ ...at, seq, cost: PRICE, ...more });
+const charge = (of: Setting, seq: number, more: Partial<ReportedUsage> = {}): ReportedUsage =>
+  reported({ ...of, seq, cost: PRICE, ...more });
 
-const free = (at: Place): ReportedUsage =>
-  reported({ ...at, journalId: null, leaseId: null, seq: null, cost: 0n, status: 'FAILED' });
+const free = (of: Setting): ReportedUsage =>
+  reported({ ...of, journalId: null, leaseId: null, seq: null, cost: 0n, status: 'FAILED' });
 
 async function monthsThere(): Promise<string[]> {
   const rows = await query<{ name: string }>(
@@ -61,14 +63,14 @@ async function monthsThere(): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** As if none of the months around now had ever been made. */
-async function unmakeMonths(): Promise<void> {
+/** Removes all months, as if they had never been created. */
+async function removeMonths(): Promise<void> {
   for (const name of await monthsThere()) await owner.query(`drop table ${name}`);
   await owner.query('delete from usage_partition');
 }
 
 /**
- * Drops all months as the owner's function does, which would not yet: as if the clocks of all had been years
+ * Drops all months like the database function, which refuses recent months: as if all clocks had been years
  * ahead for a while.
  */
 async function dropAllMonths(): Promise<void> {
@@ -90,62 +92,62 @@ async function dropAllMonths(): Promise<void> {
   }
 }
 
-async function heldBy(at: Place): Promise<bigint | undefined> {
-  return (await walletById(money.em(), at.walletId))?.held;
+async function heldBy(of: Setting): Promise<bigint | undefined> {
+  return (await walletById(money.em(), of.walletId))?.held;
 }
 
-describe('settlement in a month that was not made', () => {
-  it('makes it and settles the whole batch, once', async () => {
-    const at = await place();
-    await unmakeMonths();
-    const records = [charge(at, 1), charge(at, 2), free(at)];
-    expect(await settleAt(at, records)).toEqual({ accepted: 3, duplicates: 0, rejected: [] });
-    expect(await settleAt(at, records)).toEqual({ accepted: 0, duplicates: 3, rejected: [] });
-    expect(await heldBy(at)).toBe(8n * PRICE);
+describe('settlement in a missing month', () => {
+  it('creates the month and settles the whole batch once', async () => {
+    const of = await setting();
+    await removeMonths();
+    const records = [charge(of, 1), charge(of, 2), free(of)];
+    expect(await settleAll(of, records)).toEqual({ accepted: 3, duplicates: 0, rejected: [] });
+    expect(await settleAll(of, records)).toEqual({ accepted: 0, duplicates: 3, rejected: [] });
+    expect(await heldBy(of)).toBe(8n * PRICE);
   });
 
-  it('settles batches of many nodes that find it missing at the same time', async () => {
-    const places = await Promise.all([place(), place(), place(), place()]);
-    await unmakeMonths();
-    const answers = await Promise.all(places.map((at) => settleAt(at, [charge(at, 1), free(at)])));
+  it('settles concurrent batches of several nodes', async () => {
+    const all = await Promise.all([setting(), setting(), setting(), setting()]);
+    await removeMonths();
+    const answers = await Promise.all(all.map((of) => settleAll(of, [charge(of, 1), free(of)])));
     for (const answer of answers) expect(answer).toEqual({ accepted: 2, duplicates: 0, rejected: [] });
-    expect(await Promise.all(places.map(heldBy))).toEqual(places.map(() => 9n * PRICE));
+    expect(await Promise.all(all.map(heldBy))).toEqual(all.map(() => 9n * PRICE));
   });
 
-  it('makes the months around now alone, however far away the clocks of nodes are', async () => {
-    const at = await place();
-    await unmakeMonths();
+  it('creates only the months around now, whatever times nodes report', async () => {
+    const of = await setting();
+    await removeMonths();
     const years = [-50, -2, 2, 9_000].map((count) => new Date(Date.now() + count * 365 * 86_400_000));
-    const records = years.map((said, index) => charge(at, index + 1, { at: said }));
-    expect(await settleAt(at, records)).toMatchObject({ accepted: 4, rejected: [] });
+    const records = years.map((time, index) => charge(of, index + 1, { at: time }));
+    expect(await settleAll(of, records)).toMatchObject({ accepted: 4, rejected: [] });
     const made = await monthsThere();
     expect(await makeMonths(money.em())).toBe(0);
     expect(await monthsThere()).toEqual(made);
-    expect(await heldBy(at)).toBe(6n * PRICE);
+    expect(await heldBy(of)).toBe(6n * PRICE);
   });
 
-  it('makes it again, and again, where it was dropped, and charges nothing twice', async () => {
-    const at = await place();
-    const records = [charge(at, 1), charge(at, 2), free(at)];
-    await settleAt(at, records);
+  it('creates a dropped month again, also several times, and charges nothing twice', async () => {
+    const of = await setting();
+    const records = [charge(of, 1), charge(of, 2), free(of)];
+    await settleAll(of, records);
     for (const seq of [3, 4]) {
       await dropAllMonths();
       expect(await checkInvariants(money.em())).toEqual([]);
-      expect(await settleAt(at, [charge(at, seq), free(at)])).toMatchObject({ accepted: 2, rejected: [] });
-      expect(await settleAt(at, records.slice(0, 2))).toMatchObject({ accepted: 0, duplicates: 2 });
+      expect(await settleAll(of, [charge(of, seq), free(of)])).toMatchObject({ accepted: 2, rejected: [] });
+      expect(await settleAll(of, records.slice(0, 2))).toMatchObject({ accepted: 0, duplicates: 2 });
       expect(await checkInvariants(money.em())).toEqual([]);
     }
-    expect(await heldBy(at)).toBe(6n * PRICE);
+    expect(await heldBy(of)).toBe(6n * PRICE);
   });
 
   it.each([
     ['I8', 'update usage_partition set cost = cost + 1, charges = charges + 1 where dropped_at is not null'],
     ['I10', 'update usage_hour set requests = requests + 1'],
-  ])('keeps what it held before in the books: %s finds what is at odds with it', async (rule, forgery) => {
-    const at = await place();
-    await settleAt(at, [charge(at, 1), free(at)]);
+  ])('keeps the totals of the dropped month: rule %s finds a wrong total', async (rule, forgery) => {
+    const of = await setting();
+    await settleAll(of, [charge(of, 1), free(of)]);
     await dropAllMonths();
-    await settleAt(at, [charge(at, 2), free(at)]);
+    await settleAll(of, [charge(of, 2), free(of)]);
     await owner.query('begin');
     await owner.query(forgery);
     const found = INVARIANTS.find((one) => one.rule === rule)?.find ?? '';
@@ -153,28 +155,28 @@ describe('settlement in a month that was not made', () => {
     await owner.query('rollback');
   });
 
-  it('blames no record where the month cannot be made, and settles when it is there again', async () => {
-    const at = await place();
+  it('rejects no record if the month cannot be created, and settles once it exists', async () => {
+    const of = await setting();
     const months = await monthsThere();
     const bounds = await owner.query<{ name: string; lower: string; upper: string }>(
       'select name, lower_at::text as lower, upper_at::text as upper from usage_partition',
     );
     for (const name of months) await owner.query(`alter table usage_entry detach partition ${name}`);
-    const settled = settleAt(at, [charge(at, 1), free(at)]);
+    const settled = settleAll(of, [charge(of, 1), free(of)]);
     await expect(settled).rejects.not.toBeInstanceOf(UserFailure);
     await expect(settled).rejects.toMatchObject({ code: '23514' });
     for (const { name, lower, upper } of bounds.rows)
       await owner.query(
         `alter table usage_entry attach partition ${name} for values from ('${lower}') to ('${upper}')`,
       );
-    expect(await settleAt(at, [charge(at, 1), free(at)])).toMatchObject({ accepted: 2 });
-    expect(await heldBy(at)).toBe(9n * PRICE);
+    expect(await settleAll(of, [charge(of, 1), free(of)])).toMatchObject({ accepted: 2 });
+    expect(await heldBy(of)).toBe(9n * PRICE);
   });
 
-  it('still blames a record that breaks a rule of the log itself', async () => {
-    const at = await place();
+  it('throws INVALID for a record that violates a named constraint of the log', async () => {
+    const of = await setting();
     await owner.query(`alter table usage_entry add constraint usage_entry_ip check (ip <> '192.0.2.66')`);
-    const refused = settleAt(at, [charge(at, 1, { ip: '192.0.2.66' })]);
+    const refused = settleAll(of, [charge(of, 1, { ip: '192.0.2.66' })]);
     await expect(refused).rejects.toMatchObject({ name: 'UserFailure', code: 'INVALID' });
   });
 });

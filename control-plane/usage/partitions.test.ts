@@ -1,13 +1,14 @@
+/** Tests of the monthly partitions of the usage log: creating, dropping, and migrating an old log. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import pg from 'pg';
 import { createEmptyDatabase } from '../../test/database.ts';
 import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
-import { SYSTEM_ACTOR } from '../context.ts';
-import { newId } from '../ids.ts';
+import { SYSTEM_ACTOR } from '../graphql/context.ts';
+import { newId } from '../database/ids.ts';
 import { migrations } from '../migrations/index.ts';
-import { createOrm, migrate } from '../orm.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import { createOrm, migrate } from '../database/orm.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
 import { checkInvariants } from '../wallet/invariants.ts';
 import { requestLease } from '../wallet/lease.service.ts';
 import { dropMonths, makeMonths } from './retention.service.ts';
@@ -16,7 +17,7 @@ import type { ReportedUsage } from './settlement.rules.ts';
 import { usageOfRequest } from './usage.service.ts';
 
 const PRICE = 100n;
-/** The release before the log was parted by months. */
+/** The last migration before the log was partitioned by months. */
 const BEFORE = '010-playground';
 
 let money: Money;
@@ -27,7 +28,7 @@ afterAll(async () => {
   await money.close();
 });
 
-interface Place {
+interface Setting {
   userId: string;
   walletId: string;
   nodeId: string;
@@ -35,7 +36,7 @@ interface Place {
   leaseId: string;
 }
 
-async function place(): Promise<Place> {
+async function setting(): Promise<Setting> {
   const [wallet, node] = await Promise.all([money.wallet({ cash: 1000n * PRICE }), money.node()]);
   const lease = await requestLease(money.em(), {
     ...node,
@@ -49,14 +50,14 @@ async function place(): Promise<Place> {
   return { ...wallet, ...node, leaseId: lease.id };
 }
 
-const settleAll = (at: Place, records: ReportedUsage[]) =>
-  settle(money.em(), { node: { ...SYSTEM_ACTOR, kind: 'NODE', id: at.nodeId }, records });
+const settleAll = (of: Setting, records: ReportedUsage[]) =>
+  settle(money.em(), { node: { ...SYSTEM_ACTOR, kind: 'NODE', id: of.nodeId }, records });
 
-const charge = (at: Place, seq: number): ReportedUsage =>
-  reported({ journalId: at.journalId, leaseId: at.leaseId, walletId: at.walletId, seq, cost: PRICE });
+const charge = (of: Setting, seq: number): ReportedUsage =>
+  reported({ journalId: of.journalId, leaseId: of.leaseId, walletId: of.walletId, seq, cost: PRICE });
 
-const free = (at: Place): ReportedUsage =>
-  reported({ journalId: null, leaseId: null, seq: null, walletId: at.walletId, cost: 0n, status: 'FAILED' });
+const free = (of: Setting): ReportedUsage =>
+  reported({ journalId: null, leaseId: null, seq: null, walletId: of.walletId, cost: 0n, status: 'FAILED' });
 
 const triggersOfMonths = (change: 'enable' | 'disable'): string => `do $$ declare t text; begin
   for t in select name from usage_partition where dropped_at is null loop
@@ -64,7 +65,7 @@ const triggersOfMonths = (change: 'enable' | 'disable'): string => `do $$ declar
   end loop;
 end $$`;
 
-/** As if four months had passed: the owner turns the month of now into an old one. */
+/** Moves all rows back by four months, as the owner of the database, as if that time had passed. */
 async function ageThisMonth(): Promise<void> {
   const owner = await createOrm(money.url, { asOwner: true, connectionsMax: 1 });
   try {
@@ -91,21 +92,21 @@ async function ageThisMonth(): Promise<void> {
   }
 }
 
-describe('the usage log by months', () => {
-  it('charges a request id once although no index spans the months', async () => {
-    const at = await place();
-    const records = [charge(at, 1), charge(at, 2), free(at)];
+describe('the partitioned usage log', () => {
+  it('charges a request id once although no unique index spans the months', async () => {
+    const of = await setting();
+    const records = [charge(of, 1), charge(of, 2), free(of)];
     const lastMonth = records.map((record) => ({ ...record, at: new Date(Date.now() - 40 * 3_600_000) }));
-    expect(await settleAll(at, records)).toMatchObject({ accepted: 3 });
-    expect(await settleAll(at, lastMonth)).toMatchObject({ accepted: 0, duplicates: 3, rejected: [] });
+    expect(await settleAll(of, records)).toMatchObject({ accepted: 3 });
+    expect(await settleAll(of, lastMonth)).toMatchObject({ accepted: 0, duplicates: 3, rejected: [] });
     const [count] = await query<{ count: number }>(
       money.em(),
-      sql`select count(*)::integer as count from usage_entry where wallet_id = ${at.walletId}`,
+      sql`select count(*)::integer as count from usage_entry where wallet_id = ${of.walletId}`,
     );
     expect(count?.count).toBe(3);
   });
 
-  it('makes months ahead once, also when two processes do it at the same time', async () => {
+  it('creates months ahead once, also when two processes do it at the same time', async () => {
     await Promise.all([makeMonths(money.em()), makeMonths(money.em())]);
     expect(await makeMonths(money.em())).toBe(0);
     const row = await queryOne<{ ahead: boolean }>(
@@ -115,32 +116,32 @@ describe('the usage log by months', () => {
     expect(row?.ahead).toBe(true);
   });
 
-  it('drops whole months past their time, and still charges nothing twice', async () => {
-    const at = await place();
-    const records = [charge(at, 1), charge(at, 2), free(at)];
-    await settleAll(at, records);
+  it('drops months after the retention time, and still charges nothing twice', async () => {
+    const of = await setting();
+    const records = [charge(of, 1), charge(of, 2), free(of)];
+    await settleAll(of, records);
     await ageThisMonth();
     expect(await checkInvariants(money.em())).toEqual([]);
     expect(await dropMonths(money.em(), null)).toEqual([]);
     expect(await dropMonths(money.em(), 365)).toEqual([]);
-    // The database's clock alone is far ahead.
+    // Only the database's clock is far ahead.
     expect(await dropMonths(money.em(), 30, new Date(Date.now() - 10 * 365 * 86_400_000))).toEqual([]);
     const dropped = await dropMonths(money.em(), 30);
     expect(dropped.length).toBeGreaterThan(0);
-    expect(await usageOfRequest(money.em(), records[0]?.requestId ?? '', at.userId)).toBeUndefined();
+    expect(await usageOfRequest(money.em(), records[0]?.requestId ?? '', of.userId)).toBeUndefined();
     expect(await checkInvariants(money.em())).toEqual([]);
-    const again = await settleAll(at, records.slice(0, 2));
+    const again = await settleAll(of, records.slice(0, 2));
     expect(again).toEqual({ accepted: 0, duplicates: 2, rejected: [] });
     const [sums] = await query<{ cost: string }>(
       money.em(),
-      sql`select sum(cost)::text as cost from usage_hour where wallet_id = ${at.walletId}`,
+      sql`select sum(cost)::text as cost from usage_hour where wallet_id = ${of.walletId}`,
     );
     expect(sums?.cost).toBe((2n * PRICE).toString());
   });
 
-  it('refuses the service a month that is not long over, and changes to rows of any month', async () => {
-    const at = await place();
-    await settleAll(at, [charge(at, 1)]);
+  it('lets the runtime role neither drop recent months nor delete rows of any month', async () => {
+    const of = await setting();
+    await settleAll(of, [charge(of, 1)]);
     const future = sql`select usage_drop_partition(now() + interval '10 years') as name`;
     expect(await queryOne(money.em(), future)).toEqual({ name: null });
     const names = await query<{ name: string }>(
@@ -153,7 +154,7 @@ describe('the usage log by months', () => {
 });
 
 describe('the migration of a log that is in use', () => {
-  it('keeps every row and every charge, and waits for a settlement that is under way', async () => {
+  it('keeps every row and charge, and waits for a settlement in progress', async () => {
     const database = await createEmptyDatabase();
     const owner = new pg.Client({ connectionString: database.url });
     await owner.connect();
@@ -192,7 +193,7 @@ async function migrateUntil(url: string, name: string): Promise<void> {
   await orm.close(true);
 }
 
-/** Free requests over four months: the oldest part takes them all. */
+/** Inserts free requests over four months, which migrate into the oldest partition. */
 async function fillOldLog(client: pg.Client): Promise<string[]> {
   await client.query(`insert into users (id, email) values ('usr_1', 'one@example.com')`);
   await client.query(`insert into wallet (id, user_id) values ('wal_1', 'usr_1')`);

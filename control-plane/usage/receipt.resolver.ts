@@ -1,11 +1,11 @@
-/** Receipts on the API: what was asked and chosen, and why it was charged or not. No content, by design. */
+/** Receipts on the API: how a request was served, and why it was charged or not. They contain no content. */
 import 'reflect-metadata';
 import { Arg, Ctx, Field, ID, Int, ObjectType, Query, Resolver } from 'type-graphql';
 import type { AttemptRecord } from '@gateway/shared/records';
-import { Authorized, isAdminFor, viewerOf } from '../context.ts';
-import type { Context } from '../context.ts';
-import { describeEnum } from '../enums.ts';
-import { DateTime, Decimal, Money } from '../scalars.ts';
+import { Authorized, isAdminFor, viewerOf } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { describeEnum } from '../graphql/enums.ts';
+import { DateTime, Decimal, Money } from '../graphql/scalars.ts';
 import { UpstreamAttempt } from './attempt.resolver.ts';
 import { receiptOf } from './receipt.service.ts';
 import type { Receipt, ReceiptCharge, ReceiptPlace } from './receipt.service.ts';
@@ -15,48 +15,48 @@ export const ChargeSettlement = describeEnum<ReceiptCharge['settlement']>(
   'ChargeSettlement',
   'Who paid for a charge.',
   {
-    LEASE: 'The wallet, out of credit that a node held for it.',
-    WALLET: 'The wallet, after that credit had ended.',
-    WRITEOFF: 'The operator: the wallet could not any more.',
+    LEASE: 'The wallet, from credit in a lease.',
+    WALLET: 'The wallet, after the lease had ended.',
+    WRITEOFF: 'The operator, because the wallet could not pay any more.',
   },
 );
 
-/** Where a charge stands, for administrators. */
-@ObjectType({ description: 'Where a charge stands, for administrators.' })
+/** The position of a charge in a journal, for administrators. */
+@ObjectType({ description: 'The position of a charge in the journal of a node, for administrators.' })
 export class ReceiptPlaceView {
   @Field(() => ID, { description: 'The node that served the request.' })
   nodeId!: string;
 
-  @Field(() => ID, { description: 'Its journal.' })
+  @Field(() => ID, { description: 'The journal of the node.' })
   journalId!: string;
 
-  @Field(() => Decimal, { description: 'The number of the charge in the journal.' })
+  @Field(() => Decimal, { description: 'Sequence number of the charge in the journal.' })
   seq!: string;
 
-  @Field(() => ID, { description: 'The lease that was to pay.' })
+  @Field(() => ID, { description: 'The lease of the charge.' })
   leaseId!: string;
 }
 
-/** What became of one request and its money. */
-@ObjectType({ description: 'What became of one request and its money. No content, by design.' })
+/** How one request was served and charged. */
+@ObjectType({ description: 'How one request was served and charged. It contains no content, by design.' })
 export class RequestReceipt {
-  @Field(() => UsageEntry, { description: 'What was asked for, which way it took and how it ended.' })
+  @Field(() => UsageEntry, { description: 'The entry of the request in the usage log.' })
   entry!: UsageEntry;
 
   @Field(() => [UpstreamAttempt], {
     description:
-      'Upstreams in the order of their turns, at most 8: the first ones and the last. Empty where none ' +
-      'had a turn, and for failures from before nodes reported them.',
+      'Attempts in order, at most 8: the first ones and the last. Empty if no upstream was tried, and for ' +
+      'failures from before nodes reported attempts.',
   })
   attempts!: AttemptRecord[];
 
-  @Field(() => Int, { description: 'Turns before the last one that are not listed.' })
+  @Field(() => Int, { description: 'Number of attempts before the last one that are not listed.' })
   attemptsOmitted!: number;
 
-  @Field(() => String, { description: 'Why it was charged or not, in a sentence.' })
+  @Field(() => String, { description: 'Why the request was charged or not, in a sentence.' })
   explanation!: string;
 
-  @Field(() => Money, { description: 'What was charged; 0 for free requests.' })
+  @Field(() => Money, { description: 'The charge; 0 for free requests.' })
   amount!: bigint;
 
   @Field(() => ChargeSettlement, { nullable: true, description: 'Who paid; null for free requests.' })
@@ -65,34 +65,37 @@ export class RequestReceipt {
   @Field(() => ID, { nullable: true, description: 'The transaction of the ledger; null for free requests.' })
   transactionId!: string | null;
 
-  @Field(() => DateTime, { nullable: true, description: 'When the ledger took it; null for free requests.' })
+  @Field(() => DateTime, {
+    nullable: true,
+    description: 'When the charge was posted; null for free requests.',
+  })
   settledAt!: Date | null;
 
   @Field(() => ReceiptPlaceView, {
     nullable: true,
-    description: 'Where the charge stands; for administrators, else null.',
+    description: 'Position of the charge in a journal; null for callers who are not administrators.',
   })
   place!: ReceiptPlaceView | null;
 }
 
-const WHY: Record<UsageEntry['outcome'], string> = {
+const EXPLANATIONS: Record<UsageEntry['outcome'], string> = {
   DELIVERED: 'The whole answer was delivered.',
-  CLIENT_LEFT: 'The client left after content had been relayed: that is charged.',
-  KEY_CUT: 'Its owner disabled the key after content had been relayed: that is charged.',
-  OPERATOR_CUT: 'The operator stopped the key or its account after content had been relayed: that is free.',
-  NO_CONTENT: 'It ended before any content was relayed: that is free.',
-  UPSTREAM_FAILED: 'The provider or the gateway broke it: that is free.',
-  REFUSED: 'It was refused before a provider was asked: that is free.',
-  THROTTLED: 'It was over a limit: that is free.',
+  CLIENT_LEFT: 'The client disconnected after content was relayed, so the request was charged.',
+  KEY_CUT: 'The owner disabled the key after content was relayed, so the request was charged.',
+  OPERATOR_CUT: 'The operator stopped the key or its account. The request was not charged.',
+  NO_CONTENT: 'The request ended before any content was relayed. It was not charged.',
+  UPSTREAM_FAILED: 'The provider or the gateway failed. The request was not charged.',
+  REFUSED: 'The request was refused before a provider was asked. It was not charged.',
+  THROTTLED: 'The request exceeded a limit. It was not charged.',
 };
 
-/** Receipts. */
+/** The query for receipts. */
 @Resolver()
 export class ReceiptResolver {
   @Authorized('USER')
   @Query(() => RequestReceipt, {
     nullable: true,
-    description: 'The receipt of a request, for its owner and administrators; else null.',
+    description: 'The receipt of a request; null if it is unknown or of another user.',
   })
   async requestReceipt(
     @Ctx() context: Context,
@@ -111,7 +114,7 @@ function viewOf({ entry, tried, charge, place }: Receipt, isAdmin: boolean): Req
     attemptsOmitted: tried.omitted,
     explanation: explain(entry, {
       charge,
-      asked: tried.attempts.some(({ outcome }) => outcome === 'FAILED'),
+      wasTried: tried.attempts.some(({ outcome }) => outcome === 'FAILED'),
     }),
     amount: charge?.amount ?? 0n,
     settlement: charge?.settlement ?? null,
@@ -123,14 +126,15 @@ function viewOf({ entry, tried, charge, place }: Receipt, isAdmin: boolean): Req
 
 function explain(
   { outcome, poolId, basePrice }: UsageEntry,
-  { charge, asked }: { charge: ReceiptCharge | null; asked: boolean },
+  { charge, wasTried }: { charge: ReceiptCharge | null; wasTried: boolean },
 ): string {
-  if (outcome === 'REFUSED' && asked) return 'The provider refused the request itself: that is free.';
-  if (outcome === 'DELIVERED' && !charge)
-    return poolId
-      ? `${WHY.DELIVERED} Its pool is paid by the period.`
-      : `${WHY.DELIVERED} ${basePrice > 0n ? 'It was free.' : 'Its price is zero.'}`;
-  return charge?.settlement === 'WRITEOFF' ? `${WHY[outcome]} The operator bore the cost.` : WHY[outcome];
+  const sentence = EXPLANATIONS[outcome];
+  if (outcome === 'REFUSED' && wasTried) return 'The provider refused the request. It was not charged.';
+  if (outcome === 'DELIVERED' && !charge) {
+    if (poolId) return `${sentence} The pool is paid per period, not per request.`;
+    return `${sentence} ${basePrice > 0n ? 'It was free.' : 'Its price is zero.'}`;
+  }
+  return charge?.settlement === 'WRITEOFF' ? `${sentence} The operator bore the cost.` : sentence;
 }
 
 function placeOf(place: ReceiptPlace): ReceiptPlaceView {

@@ -1,34 +1,39 @@
-/** What became of one request and its money: the log, the charge, and the entries of the ledger behind it. */
+/** Reads the receipt of a request: its usage row, attempts, charge and journal position. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import type { AttemptRecord, Tried } from '@gateway/shared/records';
-import { queryOne, sql } from '../sql.ts';
+import type { AttemptRecord, AttemptList } from '@gateway/shared/records';
+import { queryOne, sql } from '../database/sql.ts';
 import { allTried } from './attempt.rules.ts';
 import { usageOfRequest } from './usage.service.ts';
 import type { UsageView } from './usage.service.ts';
 
+/** A receipt; `charge` and `place` are null for a request that was not charged. */
 export interface Receipt {
   entry: UsageView;
-  tried: Tried;
+  tried: AttemptList;
   charge: ReceiptCharge | null;
-  /** For administrators alone: where the charge stands. */
+  /** Only administrators may see it. */
   place: ReceiptPlace | null;
 }
 
+/** The charge of a request. */
 export interface ReceiptCharge {
   settlement: 'LEASE' | 'WALLET' | 'WRITEOFF';
+  /** Micro-USD. */
   amount: bigint;
   transactionId: string;
   settledAt: Date;
 }
 
+/** The position of a charge in a journal. */
 export interface ReceiptPlace {
+  /** '' if the node is unknown. */
   nodeId: string;
   journalId: string;
   seq: number;
   leaseId: string;
 }
 
-/** The receipt of a request; undefined where there is none, or where it is not the given user's. */
+/** The receipt of a request; undefined if it is unknown, or not the given user's (null for any user). */
 export async function receiptOf(
   em: EntityManager,
   requestId: string,
@@ -56,7 +61,7 @@ export async function receiptOf(
   };
 }
 
-async function triedFor(em: EntityManager, entry: UsageView): Promise<Tried> {
+async function triedFor(em: EntityManager, entry: UsageView): Promise<AttemptList> {
   const row = await queryOne<{ attempts: AttemptRecord[] | null; omitted: number | null }>(
     em,
     sql`

@@ -1,10 +1,11 @@
+/** Tests of receipts, of the order of keys by use and spend, and of actors in ledger entries. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pick, startTestApp } from '../../test/control/app.ts';
 import type { Browser, TestApp } from '../../test/control/app.ts';
 import { addNode, reported } from '../../test/money-fixture.ts';
-import { SYSTEM_ACTOR } from '../context.ts';
-import { newId } from '../ids.ts';
-import { queryOne, sql } from '../sql.ts';
+import { SYSTEM_ACTOR } from '../graphql/context.ts';
+import { newId } from '../database/ids.ts';
+import { queryOne, sql } from '../database/sql.ts';
 import { requestLease } from '../wallet/lease.service.ts';
 import { creditCash } from '../wallet/movements.ts';
 import { adjust } from '../wallet/wallet.service.ts';
@@ -15,7 +16,7 @@ const RECEIPT = `query ($id: String!) { requestReceipt(requestId: $id) {
   explanation amount settlement transactionId place { nodeId journalId seq }
   entry { requestId modelName outcome route { id } key { name } model { name } } } }`;
 
-describe('a receipt', () => {
+describe('after settled requests', () => {
   let test: TestApp;
   let owner: Browser;
   let ownerId: string;
@@ -35,17 +36,17 @@ describe('a receipt', () => {
     await creditCash(em(), { ...movement, amount: 1_000_000n, reference: 'cash' });
     const [nodeId, journalId] = [newId('nod'), 'jnl_1'];
     await addNode(em(), { nodeId, journalId });
-    const wish = { nodeId, journalId, walletId, keyId: null, requestNo: 1, need: 1n };
-    const lease = await requestLease(em(), { ...wish, waiting: 900_000n, want: 900_000n });
-    const place = { journalId, leaseId: lease.id, walletId };
-    charged = reported({ ...place, seq: 1, cost: 100_000n, keyId: keyIds[0] ?? '' });
-    const dearer = reported({ ...place, seq: 2, cost: 200_000n, keyId: keyIds[2] ?? '' });
+    const request = { nodeId, journalId, walletId, keyId: null, requestNo: 1, need: 1n };
+    const lease = await requestLease(em(), { ...request, waiting: 900_000n, want: 900_000n });
+    const position = { journalId, leaseId: lease.id, walletId };
+    charged = reported({ ...position, seq: 1, cost: 100_000n, keyId: keyIds[0] ?? '' });
+    const costlier = reported({ ...position, seq: 2, cost: 200_000n, keyId: keyIds[2] ?? '' });
     const free = { walletId, journalId: null, leaseId: null, seq: null, cost: 0n };
     refused = reported({ ...free, keyId: keyIds[0] ?? '', status: 'FAILED', outcome: 'REFUSED' });
     const node = { ...SYSTEM_ACTOR, kind: 'NODE' as const, id: nodeId };
     await settle(em(), {
       node,
-      records: [{ ...dearer, at: new Date(Date.now() - 60_000) }, charged, refused],
+      records: [{ ...costlier, at: new Date(Date.now() - 60_000) }, charged, refused],
     });
   });
   afterAll(() => test.close());
@@ -62,7 +63,7 @@ describe('a receipt', () => {
     return pick<string>(answer, 'apiKeyCreate', 'apiKey', 'id');
   }
 
-  it('says what was asked, what was charged and why, and no place to its owner', async () => {
+  it('a receipt shows the owner request, charge and reason, but no journal position', async () => {
     const receipt = pick(await owner.send(RECEIPT, { id: charged.requestId }), 'requestReceipt');
     expect(receipt).toMatchObject({
       explanation: 'The whole answer was delivered.',
@@ -75,10 +76,10 @@ describe('a receipt', () => {
     expect(free).toMatchObject({ amount: '0.00', settlement: null, transactionId: null });
     expect(
       pick<string>(await owner.send(RECEIPT, { id: refused.requestId }), 'requestReceipt', 'explanation'),
-    ).toMatch(/that is free/);
+    ).toMatch(/not charged/);
   });
 
-  it('names its place in the journal to administrators, and is not there for others', async () => {
+  it('a receipt shows administrators the journal position, and is null for other users', async () => {
     const seen = pick(await (await test.admin()).send(RECEIPT, { id: charged.requestId }), 'requestReceipt');
     expect(seen).toMatchObject({ place: { journalId: 'jnl_1', seq: '1' } });
     const other = await test.user('other@example.com');
@@ -92,7 +93,7 @@ describe('a receipt', () => {
     ['SPEND', 'ASC', ['two', 'one', 'three']],
     ['NAME', 'ASC', ['one', 'three', 'two']],
     ['CREATED_AT', 'DESC', null],
-  ])('keys are sorted by %s %s, page by page without a gap', async (field, direction, wanted) => {
+  ])('keys are sorted by %s %s over all pages', async (field, direction, wanted) => {
     const names: string[] = [];
     let after: string | null = null;
     for (let page = 0; page < 4; page += 1) {
@@ -115,7 +116,7 @@ describe('a receipt', () => {
     expect(names.toSorted()).toEqual(['one', 'three', 'two']);
   });
 
-  it('entries of the ledger name who moved the money, persons to administrators alone', async () => {
+  it('a ledger entry names the administrator who made it to administrators only', async () => {
     const admin = await test.admin();
     const adminId = pick<string>(await admin.send('{ viewer { id } }'), 'viewer', 'id');
     const actor = { ...SYSTEM_ACTOR, kind: 'USER' as const, id: adminId, label: 'x' };

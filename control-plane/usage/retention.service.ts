@@ -1,16 +1,16 @@
-/** The months of the usage log: made ahead of time, and dropped whole when they are older than is kept. */
+/** Creates the monthly partitions of the usage log ahead of time, and drops old ones as a whole. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { surelyNow } from '../prune.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import { earlierOfBothClocks } from '../database/prune.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
 
-/** Months are made this far ahead, so that a service that was away for long still finds one. */
+/** Months are created this many days ahead, so that they exist even if this job did not run for long. */
 const AHEAD_DAYS = 92;
-/** Reports of nodes may be this old; settlement gives older ones the present time. */
+/** Reported requests may be this old; settlement stores older ones with the present time. */
 const BEHIND_DAYS = 3;
-/** A run drops at most this many months, so that it never takes long. */
+/** Maximum number of months dropped in one run, so that a run is short. */
 const DROPS_MAX = 12;
 
-/** Makes the months that are missing around now. Returns how many. */
+/** Creates the missing months around now and returns how many. */
 export async function makeMonths(em: EntityManager): Promise<number> {
   const row = await queryOne<{ made: number }>(
     em,
@@ -21,9 +21,9 @@ export async function makeMonths(em: EntityManager): Promise<number> {
 }
 
 /**
- * Drops months that ended more than `retentionDays` ago (30 at least; null keeps all) and returns their
- * names. Sums by hour, charges and the ledger stay; `usage_partition` says what a dropped month held. `here`
- * is this process's clock.
+ * Drops months that ended more than `retentionDays` ago (at least 30; null keeps all) and returns their
+ * names. Hourly sums, charges and the ledger are kept; `usage_partition` stores the totals of a dropped
+ * month. `here` is this process's clock: a month is dropped only if both clocks agree.
  */
 export async function dropMonths(
   em: EntityManager,
@@ -33,10 +33,8 @@ export async function dropMonths(
   const dropped: string[] = [];
   if (retentionDays === null) return dropped;
   while (dropped.length < DROPS_MAX) {
-    const [row] = await query<{ name: string | null }>(
-      em,
-      sql`select usage_drop_partition(${surelyNow(here)} - ${retentionDays} * interval '1 day') as name`,
-    );
+    const end = sql`${earlierOfBothClocks(here)} - ${retentionDays} * interval '1 day'`;
+    const [row] = await query<{ name: string | null }>(em, sql`select usage_drop_partition(${end}) as name`);
     if (!row?.name) break;
     dropped.push(row.name);
   }

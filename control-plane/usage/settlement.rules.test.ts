@@ -1,16 +1,14 @@
-/** How charges meet their leases, and which records can never be settled. */
+/** Tests of the pure settlement rules: which leases pay which charges, and which records are refused. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { AMOUNT_MAX, chargeFor, formatRatio } from '@gateway/shared/money';
 import type { Lease } from '../wallet/lease.rows.ts';
-import { judgeClaim } from './claim.rules.ts';
-import type { StandingClaim } from './claim.rules.ts';
 import {
   beyondGrant,
   chargeOf,
-  malformation,
+  malformedReason,
   planSettlement,
-  refusalOf,
+  refusalReason,
   storableCount,
   storableIp,
   storableText,
@@ -27,21 +25,21 @@ const charge = (seq: number, leaseId = 'l1', amount = PRICE): Charge => ({
 const holding = (cash: bigint, gift = 0n, open = true): LeaseHolding => ({ cash, gift, open });
 const seqs = (charges: readonly Charge[]): number[] => charges.map(({ seq }) => seq);
 
-describe('a plan', () => {
-  test('covers charges in the order of their numbers as long as their lease lasts', () => {
+describe('a settlement plan', () => {
+  test('covers charges in the order of sequence numbers until the lease is used up', () => {
     const plan = planSettlement([charge(3), charge(1), charge(2)], new Map([['l1', holding(200n)]]));
     expect(seqs(plan.covered)).toEqual([1, 2]);
     expect(seqs(plan.late)).toEqual([3]);
     expect(plan.drains).toEqual(new Map([['l1', { cash: 200n, gift: 0n, count: 2 }]]));
   });
 
-  test('covers a small charge behind one that is too large', () => {
+  test('covers a small charge after one that is too large', () => {
     const plan = planSettlement([charge(1, 'l1', 300n), charge(2)], new Map([['l1', holding(100n)]]));
     expect(seqs(plan.covered)).toEqual([2]);
     expect(seqs(plan.late)).toEqual([1]);
   });
 
-  test('drains gift before cash, of each lease its own', () => {
+  test('takes gift before cash, for each lease separately', () => {
     const holdings = new Map([
       ['l1', holding(500n, 150n)],
       ['l2', holding(0n, 900n)],
@@ -56,7 +54,7 @@ describe('a plan', () => {
     expect(plan.late).toEqual([]);
   });
 
-  test('covers nothing from a lease that ended or that nobody knows', () => {
+  test('covers nothing from an ended or unknown lease', () => {
     const plan = planSettlement([charge(1), charge(2, 'l9')], new Map([['l1', holding(900n, 900n, false)]]));
     expect(seqs(plan.late)).toEqual([1, 2]);
     expect(plan.covered).toEqual([]);
@@ -64,39 +62,40 @@ describe('a plan', () => {
   });
 });
 
-describe('what leases were granted', () => {
+describe('the grant of a lease', () => {
   const amounts = fc.bigInt({ min: 1n, max: 500n });
   const charges = fc.array(fc.tuple(fc.constantFrom('l1', 'l2'), amounts), { maxLength: 30 });
 
-  test('is the most that charges take of them, in whatever order these come', () => {
+  test('is never exceeded by charges, in whatever order they arrive', () => {
     fc.assert(
-      fc.property(charges, amounts, fc.nat(), (listed, room, turn) => {
+      fc.property(charges, amounts, fc.nat(), (listed, remaining, offset) => {
         const all = listed.map(([leaseId, amount], at) => charge(at + 1, leaseId, amount));
-        const turned = [...all.slice(turn % 31), ...all.slice(0, turn % 31)];
-        const beyond = beyondGrant(turned, new Map([['l1', room]]));
+        const rotated = [...all.slice(offset % 31), ...all.slice(0, offset % 31)];
+        const beyond = beyondGrant(rotated, new Map([['l1', remaining]]));
         const sumOf = (lease: string) =>
           all
             .filter(({ leaseId, requestId }) => leaseId === lease && !beyond.has(requestId))
             .reduce((sum, { amount }) => sum + amount, 0n);
-        expect(sumOf('l1')).toBeLessThanOrEqual(room);
+        expect(sumOf('l1')).toBeLessThanOrEqual(remaining);
         expect(sumOf('l2')).toBe(0n);
-        expect(beyond).toEqual(beyondGrant(all, new Map([['l1', room]])));
+        expect(beyond).toEqual(beyondGrant(all, new Map([['l1', remaining]])));
       }),
     );
   });
 
-  test('is enough for all that an honest node charges: nothing of that is refused', () => {
+  test('covers all charges of a correct node', () => {
     fc.assert(
       fc.property(charges, (listed) => {
         const all = listed.map(([leaseId, amount], at) => charge(at + 1, leaseId, amount));
-        const rooms = new Map<string, bigint>();
-        for (const { leaseId, amount } of all) rooms.set(leaseId, (rooms.get(leaseId) ?? 0n) + amount);
-        expect(beyondGrant(all, rooms)).toEqual(new Set());
+        const remaining = new Map<string, bigint>();
+        for (const { leaseId, amount } of all)
+          remaining.set(leaseId, (remaining.get(leaseId) ?? 0n) + amount);
+        expect(beyondGrant(all, remaining)).toEqual(new Set());
       }),
     );
   });
 
-  test('goes to the first charges by their numbers, and to a small one behind one that is too large', () => {
+  test('goes to charges by sequence number, and to a small charge after one that is too large', () => {
     const all = [charge(3), charge(2, 'l1', 150n), charge(1), charge(4, 'l1', 1n)];
     expect(beyondGrant(all, new Map([['l1', 201n]]))).toEqual(new Set(['r2']));
     expect(beyondGrant(all, new Map([['l1', 200n]]))).toEqual(new Set(['r2', 'r4']));
@@ -104,7 +103,7 @@ describe('what leases were granted', () => {
   });
 });
 
-test('a cost is believed exactly where the one price formula makes it of price and ratio', () => {
+test('a cost is accepted exactly if it is price × ratio by the shared formula', () => {
   const ratio = fc.bigInt({ min: 1n, max: 99_999_999n });
   const price = fc.bigInt({ min: 1n, max: 10n ** 9n });
   fc.assert(
@@ -112,7 +111,7 @@ test('a cost is believed exactly where the one price formula makes it of price a
       const cost = chargeFor(basePrice, by) + off;
       fc.pre(cost > 0n && cost <= AMOUNT_MAX);
       const record = usage({ basePrice, ratio: formatRatio(by), cost });
-      expect(malformation(record) === undefined).toBe(off === 0n);
+      expect(malformedReason(record) === undefined).toBe(off === 0n);
     }),
   );
 });
@@ -144,11 +143,11 @@ const known = (more: Partial<Lease> = {}) => ({
   ]),
 });
 
-const refusal = (record: ReportedUsage, about = known()): string | undefined =>
-  malformation(record) ?? refusalOf(record, about);
+const refusal = (record: ReportedUsage, references = known()): string | undefined =>
+  malformedReason(record) ?? refusalReason(record, references);
 
-describe('a record', () => {
-  test('that is whole, of this node, and of its own lease can be settled', () => {
+describe('a reported record', () => {
+  test('can be settled if it is well-formed and names the journal and lease of its node', () => {
     expect(refusal(usage(), known())).toBe(undefined);
     expect(refusal(usage(), known({ keyId: 'k1' }))).toBe(undefined);
     expect(refusal(free(), known())).toBe(undefined);
@@ -185,8 +184,8 @@ describe('a record', () => {
     ['id out of bounds', { routeId: 'x'.repeat(129) }],
     ['id out of bounds', { leaseId: 'x'.repeat(129) }],
     ['id out of bounds', { journalId: '' }],
-    ['id is no text', { requestId: 'a\0b' }],
-    ['id is no text', { leaseId: 'a\ud800' }],
+    ['id is not valid text', { requestId: 'a\0b' }],
+    ['id is not valid text', { leaseId: 'a\ud800' }],
     ['text out of bounds', { modelName: 'x'.repeat(257) }],
     ['text out of bounds', { errorCode: 'x'.repeat(129) }],
     ['unknown wallet', { walletId: 'w9' }],
@@ -195,40 +194,40 @@ describe('a record', () => {
     ['lease of another wallet', { walletId: 'w2', keyId: 'k2' }],
     ['key of another wallet', { walletId: 'w2' }],
     ['key of another wallet', { keyId: 'k2' }],
-  ])('is refused: %s (%#)', (reason, more) => {
+  ])('is refused with the reason: %s (case %#)', (reason, more) => {
     expect(refusal(usage(more))).toContain(reason);
   });
 
-  test('of a key that nobody knows any more is settled, since its lease says who pays', () => {
+  test('with an unknown key is settled, because its lease says who pays', () => {
     expect(refusal(usage({ keyId: 'k9' }))).toBe(undefined);
   });
 
-  test('that cost nothing does not go into the log of a stranger’s key', () => {
+  test('of a free request is refused if its key belongs to another wallet', () => {
     expect(refusal(free({ keyId: 'k2' }))).toBe('key of another wallet');
   });
 
-  test('of a negative cost is refused although it has no place', () => {
+  test('with a negative cost, or with a position but no cost, is refused', () => {
     expect(refusal(free({ cost: -1n }), known())).toBe('amount out of bounds');
     expect(refusal(free({ seq: 1 }), known())).toContain('needs journal');
   });
 
-  test('at the bounds of its texts is taken', () => {
+  test('with texts of the maximum length can be settled', () => {
     const long = { modelName: 'x'.repeat(256), errorCode: 'x'.repeat(128), keyId: 'x'.repeat(128) };
     expect(refusal(free(long), known())).toBe(undefined);
   });
 
-  test('is refused where its lease belongs to another journal or key', () => {
+  test('is refused if its lease belongs to another journal or key', () => {
     expect(refusal(usage(), known({ journalId: 'j2' }))).toBe('lease of another journal');
     expect(refusal(usage(), known({ keyId: 'k2' }))).toBe('lease of another key');
   });
 
-  test('is a charge where it cost something and has a place', () => {
+  test('is a charge if it has a cost and a position', () => {
     expect(chargeOf(usage())).toEqual({ ...charge(1), requestId: 'r1' });
     for (const more of [{ cost: 0n }, { journalId: null }, { seq: null }, { leaseId: null }])
       expect(chargeOf(usage(more))).toBe(undefined);
   });
 
-  test('keeps of its metadata what the database can store', () => {
+  test('keeps the part of its metadata that the database can store', () => {
     expect(['swift', 'sw\0ift', 'a\ud800b'].map(storableText)).toEqual(['swift', 'swift', 'a\ufffdb']);
     expect(
       [-1, 0, 1.6, 200, 32_768, Number.NaN, Infinity].map((value) => storableCount(value, 32_767)),
@@ -244,47 +243,8 @@ describe('a record', () => {
     ]);
   });
 
-  test('keeps an address only where the database can', () => {
+  test('keeps its IP address only if the database can store it', () => {
     const addresses = ['192.0.2.7', '2001:db8::1', 'fe80::1%eth0', 'somewhere', '', null];
     expect(addresses.map(storableIp)).toEqual(['192.0.2.7', '2001:db8::1', null, null, null, null]);
-  });
-});
-
-describe('an Idempotency-Key', () => {
-  const standing = (more: Partial<StandingClaim> = {}): StandingClaim => ({
-    ...{ requestId: 'r1', fingerprint: 'f1', expired: false, usage: null, abandoned: false },
-    ...more,
-  });
-  const asked = { requestId: 'r2', fingerprint: 'f1' };
-  const paid = { cost: PRICE, succeeded: true };
-
-  test('that nobody has, or had too long ago, is free', () => {
-    expect(judgeClaim(undefined, asked)).toBe('TAKE');
-    expect(judgeClaim(standing({ expired: true, usage: paid }), asked)).toBe('TAKE');
-  });
-
-  test('belongs to the request that has it, whatever became of it', () => {
-    expect(judgeClaim(standing(), { ...asked, requestId: 'r1' })).toBe('REPEATED');
-    expect(judgeClaim(standing({ usage: paid }), { ...asked, requestId: 'r1' })).toBe('REPEATED');
-  });
-
-  test('is in use while its request is in flight, and used up once it was charged or succeeded', () => {
-    expect(judgeClaim(standing(), asked)).toBe('IN_FLIGHT');
-    expect(judgeClaim(standing({ usage: paid }), asked)).toBe('DONE');
-    expect(judgeClaim(standing({ usage: { cost: PRICE, succeeded: false } }), asked)).toBe('DONE');
-    expect(judgeClaim(standing({ usage: { cost: 0n, succeeded: true } }), asked)).toBe('DONE');
-    expect(judgeClaim(standing({ usage: paid, abandoned: true }), asked)).toBe('DONE');
-  });
-
-  test('is free again where its request failed or died with its node', () => {
-    expect(judgeClaim(standing({ usage: { cost: 0n, succeeded: false } }), asked)).toBe('TAKE');
-    expect(judgeClaim(standing({ abandoned: true }), asked)).toBe('TAKE');
-  });
-
-  test('is refused with another body, unless it is free', () => {
-    const other = { requestId: 'r2', fingerprint: 'f2' };
-    expect(judgeClaim(standing(), other)).toBe('MISMATCH');
-    expect(judgeClaim(standing({ usage: paid }), other)).toBe('MISMATCH');
-    expect(judgeClaim(standing({ abandoned: true }), other)).toBe('TAKE');
   });
 });

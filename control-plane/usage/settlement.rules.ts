@@ -1,16 +1,18 @@
-/** How a batch of charges meets the leases it names: pure decisions, no database. */
+/**
+ * Pure rules of settlement: which records of a usage report are refused, and which leases pay the charges.
+ */
 import { isIP } from 'node:net';
 import type { Family, Group } from '@gateway/shared/catalog';
 import { AMOUNT_MAX, chargeFor, parseRatio } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
-import type { Tried, UsageOutcome, UsageSource, UsageStatus } from '@gateway/shared/records';
+import type { AttemptList, UsageOutcome, UsageSource, UsageStatus } from '@gateway/shared/records';
 import type { Lease } from '../wallet/lease.rows.ts';
 import { giftFirst } from '../wallet/lease.rules.ts';
 
 /** One finished request as a node reports it: metadata only. */
 export interface ReportedUsage {
   requestId: string;
-  /** The place of a charge; null exactly for requests that cost nothing. */
+  /** Position of the charge in a journal, and its lease; all null exactly for requests that cost nothing. */
   journalId: string | null;
   seq: number | null;
   leaseId: string | null;
@@ -39,19 +41,22 @@ export interface ReportedUsage {
   ttftMs: number | null;
   ip: string | null;
   lossesInAnswer: number;
-  /** Absent where the entry's route says it all. */
-  tried?: Tried | undefined;
+  /** Attempts; absent if the only one is described by the record itself. */
+  tried?: AttemptList | undefined;
+  /** Number of other refusals that the record stands for; absent for 0. */
+  repeats?: number | undefined;
 }
 
-/** What the node that reports may name, of what it names. */
-export interface KnownToSettlement {
+/** The objects that the records of a batch reference, without unknown ones. */
+export interface References {
+  /** Ids of journals of the reporting node. */
   journals: ReadonlySet<string>;
   leases: ReadonlyMap<string, Lease>;
   wallets: ReadonlySet<string>;
   walletsOfKeys: ReadonlyMap<string, string>;
 }
 
-/** A reported request that cost money, with its place. */
+/** A reported request that cost money; `amount` is in micro-USD. */
 export interface Charge {
   requestId: string;
   journalId: string;
@@ -61,30 +66,31 @@ export interface Charge {
   amount: Micros;
 }
 
-/** What a lease holds at the moment of settlement. */
+/** Balances of a lease at the moment of settlement, in micro-USD; `open` if it has not ended. */
 export interface LeaseHolding {
   cash: Micros;
   gift: Micros;
   open: boolean;
 }
 
+/** How charges are paid. */
 export interface SettlementPlan {
-  /** Charges that their lease covers. */
+  /** Charges that their leases pay. */
   covered: Charge[];
-  /** Charges of leases that ended, or that are used up: the wallet pays if it can. */
+  /** Charges of leases that have ended or are used up; the wallet pays if it can. */
   late: Charge[];
-  /** What leaves each lease. */
+  /** Amounts taken from each lease, by lease id. */
   drains: Map<string, { cash: Micros; gift: Micros; count: number }>;
 }
 
 const ID_LENGTH_MAX = 128;
 const NAME_LENGTH_MAX = 256;
-/** So much of a ratio is told that is none. */
-const RATIO_SHOWN = 16;
+/** Maximum characters of an invalid ratio quoted in the rejection. */
+const RATIO_QUOTED_MAX = 16;
 const YEAR_10000_MS = Date.UTC(10_000, 0, 1);
 
 /**
- * Decides which charges their leases cover, in the order of their sequence numbers; gift is drained first.
+ * Decides which charges their leases pay, in the order of sequence numbers; gift is taken before cash.
  */
 export function planSettlement(
   charges: readonly Charge[],
@@ -111,12 +117,12 @@ export function planSettlement(
 }
 
 /**
- * The charges that are more than their leases were granted, of those without an entry more than nothing; in
- * the order of their sequence numbers the first that fit have the room. `rooms`: what each lease was granted
- * less all that was ever charged to it, before its end or after. An honest node's charges always fit.
+ * Request ids of charges that exceed the grant of their lease, in the order of sequence numbers. `remaining`
+ * is the grant of each lease minus all its charges, before and after its end; an unknown lease has 0. Charges
+ * of a correct node never exceed the grant.
  */
-export function beyondGrant(charges: readonly Charge[], rooms: ReadonlyMap<string, Micros>): Set<string> {
-  const left = new Map(rooms);
+export function beyondGrant(charges: readonly Charge[], remaining: ReadonlyMap<string, Micros>): Set<string> {
+  const left = new Map(remaining);
   const beyond = new Set<string>();
   for (const { requestId, leaseId, amount } of [...charges].sort((one, other) => one.seq - other.seq)) {
     const room = left.get(leaseId) ?? 0n;
@@ -127,9 +133,10 @@ export function beyondGrant(charges: readonly Charge[], rooms: ReadonlyMap<strin
 }
 
 /**
- * Why a well-formed record can never be settled, or undefined. A key that nobody knows any more is no reason.
+ * Why a well-formed record can never be settled; undefined if it can. An unknown key is no reason, because
+ * keys are deleted and the lease says who pays.
  */
-export function refusalOf(usage: ReportedUsage, known: KnownToSettlement): string | undefined {
+export function refusalReason(usage: ReportedUsage, known: References): string | undefined {
   if (!known.wallets.has(usage.walletId)) return 'unknown wallet';
   if ((known.walletsOfKeys.get(usage.keyId) ?? usage.walletId) !== usage.walletId)
     return 'key of another wallet';
@@ -143,39 +150,41 @@ export function refusalOf(usage: ReportedUsage, known: KnownToSettlement): strin
   return undefined;
 }
 
-/** The charge in a report; undefined where the request cost nothing. */
+/** The charge of a reported request; undefined if it cost nothing. */
 export function chargeOf(usage: ReportedUsage): Charge | undefined {
   const { requestId, journalId, seq, leaseId, walletId, cost } = usage;
   if (cost === 0n || journalId === null || seq === null || leaseId === null) return undefined;
   return { requestId, journalId, seq, leaseId, walletId, amount: cost };
 }
 
-/** An address PostgreSQL can store, else null. */
+/** The address if PostgreSQL can store it as `inet`, else null. */
 export function storableIp(ip: string | null): string | null {
   return ip !== null && isIP(ip) !== 0 && !ip.includes('%') ? ip : null;
 }
 
-/** The text as PostgreSQL can store it: without NUL, in whole characters. */
+/** The text as PostgreSQL can store it: without NUL and unpaired surrogates. */
 export function storableText(text: string): string {
   return text.replaceAll('\0', '').toWellFormed();
 }
 
-/** The number as a column can hold it that takes whole numbers from 0 to `most`. */
+/** The number rounded and bounded to 0 … `most`; 0 for NaN. */
 export function storableCount(value: number, most: number): number {
   return Number.isNaN(value) ? 0 : Math.min(most, Math.max(0, Math.round(value)));
 }
 
-/** The time in RFC 3339; one that no calendar of the database has is long ago, which it does not believe. */
+/**
+ * The time in RFC 3339. Times outside 1970 … 9999 become 1970, which `insertUsage` replaces by the present.
+ */
 export function storableTime(at: Date): string {
-  const isCommon = at.getTime() >= 0 && at.getTime() < YEAR_10000_MS;
-  return isCommon ? at.toISOString() : new Date(0).toISOString();
+  const isStorable = at.getTime() >= 0 && at.getTime() < YEAR_10000_MS;
+  return isStorable ? at.toISOString() : new Date(0).toISOString();
 }
 
 /**
- * Why a record cannot be looked at, or undefined: asked before any of it gets near the database, so that it
- * spoils no other. Metadata never is a reason; it is stored as far as it can be.
+ * Why a record is malformed; undefined if it is well-formed. Checked before any query, because a malformed
+ * value would fail the whole batch. Other metadata is no reason; it is stored as far as possible.
  */
-export function malformation(usage: ReportedUsage): string | undefined {
+export function malformedReason(usage: ReportedUsage): string | undefined {
   const placed = [usage.journalId, usage.seq, usage.leaseId].filter((part) => part !== null).length;
   if (placed !== (usage.cost > 0n ? 3 : 0))
     return 'a charge needs journal, seq and lease; a free request has none';
@@ -185,16 +194,16 @@ export function malformation(usage: ReportedUsage): string | undefined {
   const ids = [usage.requestId, usage.keyId, usage.walletId, usage.poolId ?? 'none', usage.routeId ?? 'none'];
   ids.push(usage.journalId ?? 'none', usage.leaseId ?? 'none');
   if (ids.some((id) => id.length === 0 || id.length > ID_LENGTH_MAX)) return 'id out of bounds';
-  if (ids.some((id) => id !== storableText(id))) return 'id is no text';
+  if (ids.some((id) => id !== storableText(id))) return 'id is not valid text';
   if (usage.modelName.length > NAME_LENGTH_MAX || (usage.errorCode ?? '').length > ID_LENGTH_MAX)
     return 'text out of bounds';
-  return contradiction(usage);
+  return priceMismatch(usage);
 }
 
-/** What cost something must cost what its own price and ratio make; free requests may be of any price. */
-function contradiction({ cost, basePrice, ratio }: ReportedUsage): string | undefined {
+/** The cost of a charge has to be its own price × ratio. Free requests may have any price. */
+function priceMismatch({ cost, basePrice, ratio }: ReportedUsage): string | undefined {
   if (cost === 0n) return undefined;
   const known = parseRatio(ratio);
   if (known !== undefined && cost === chargeFor(basePrice, known)) return undefined;
-  return `cost ${cost} is not price ${basePrice} × ratio ${storableText(ratio).slice(0, RATIO_SHOWN)}`;
+  return `cost ${cost} is not price ${basePrice} × ratio ${storableText(ratio).slice(0, RATIO_QUOTED_MAX)}`;
 }

@@ -1,19 +1,19 @@
 /**
- * Settlement: turns what nodes report into usage rows and charges, each exactly once, however often it is
- * reported.
+ * Settlement: stores reported requests as usage rows and posts their charges, each exactly once, however
+ * often a node reports them.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { USAGE_BATCH_MAX } from '@gateway/shared/usage-report';
-import type { Actor } from '../context.ts';
-import { UserFailure } from '../errors.ts';
-import { newId } from '../ids.ts';
-import { inTransaction, query, sql } from '../sql.ts';
+import type { Actor } from '../graphql/context.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { newId } from '../database/ids.ts';
+import { inTransaction, query, sql } from '../database/sql.ts';
 import { leaseAccount, lockAccounts, post, revenueAccount } from '../wallet/ledger.ts';
 import type { Lease } from '../wallet/lease.rows.ts';
 import { walletChanged } from '../wallet/wallet.events.ts';
-import { admit, isSame, REPLAYED_ELSEWHERE } from './admission.service.ts';
+import { admit, isSameCharge, SETTLED_DIFFERENTLY } from './admission.service.ts';
 import type { Refusal } from './admission.service.ts';
-import { settleLate } from './late.service.ts';
+import { settleLate } from './late-charge.service.ts';
 import { makeMonths } from './retention.service.ts';
 import { chargeOf, planSettlement, storableText } from './settlement.rules.ts';
 import type { Charge, LeaseHolding, ReportedUsage } from './settlement.rules.ts';
@@ -21,65 +21,70 @@ import { earlierCharges, insertCharges, insertUsage } from './usage.rows.ts';
 import type { SettledCharge } from './usage.rows.ts';
 import { usageAdded } from './usage.events.ts';
 
+/** A batch of records from a node. */
 export interface Report {
   node: Actor & { id: string };
   records: readonly ReportedUsage[];
 }
 
 export interface ReportAnswer {
+  /** Number of records settled now. */
   accepted: number;
+  /** Number of records that were settled before. */
   duplicates: number;
-  /** Can never be settled; each stands in `settlement_alarm` with its reason. */
+  /** Request ids that can never be settled; each is in `settlement_alarm` with its reason. */
   rejected: string[];
 }
 
 /**
- * The value is at fault, not the moment: data exceptions, and broken constraints but for unique ones, which
- * two reports can race for. https://www.postgresql.org/docs/current/errcodes-appendix.html
+ * SQLSTATEs caused by a value of a record, which a retry cannot fix: data exceptions and violated
+ * constraints except unique ones, for which reports can race.
+ * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 const REFUSED_VALUE = /^(22...|2350[23]|23514)$/;
-/** A check that a table declares: it has a name. */
-const BROKEN_CHECK = '23514';
+/** SQLSTATE check_violation; also of a row without a partition, then without the name of a constraint. */
+const CHECK_VIOLATION = '23514';
 
 /**
- * Settles a batch in one transaction. Records known under the same place are duplicates and harmless; those
- * known under another place, of a foreign journal or lease, malformed, at odds with their own price, or
- * beyond what their lease was granted are rejected and alarmed. Months of the log that are missing around now
- * are made. Throws LIMIT_REACHED beyond 500 records, and INVALID where the database refuses some record of
- * the batch for what it holds: sent in smaller batches, all others can be settled.
+ * Settles a batch in one transaction. A record that was settled before with the same position, lease and
+ * amount is a duplicate. A record is rejected, with an alarm, if it was settled differently, is malformed,
+ * names a foreign journal or lease, has a cost other than its price × ratio, or exceeds the grant of its
+ * lease. Missing months of the log around now are created. Throws LIMIT_REACHED above 500 records, and
+ * INVALID if the database refuses a value of a record; the caller can then report smaller batches to settle
+ * all other records.
  */
 export async function settle(em: EntityManager, report: Report): Promise<ReportAnswer> {
   if (report.records.length > USAGE_BATCH_MAX) {
-    throw new UserFailure('LIMIT_REACHED', `A batch has at most ${USAGE_BATCH_MAX} records.`, 'records');
+    throw new UserFailure('LIMIT_REACHED', `Report at most ${USAGE_BATCH_MAX} records at once.`, 'records');
   }
   try {
-    return await settleOrBlame(em, report);
+    return await settleOrInvalid(em, report);
   } catch (error) {
     if (!isMissingMonth(error)) throw error;
   }
-  // The database's clock leapt to where no month is: the job that makes them has not run since.
+  // The database's clock has jumped to a month that the job has not created yet.
   await makeMonths(em);
-  return settleOrBlame(em, report);
+  return settleOrInvalid(em, report);
 }
 
-/** Says INVALID where a record is at fault. */
-async function settleOrBlame(em: EntityManager, report: Report): Promise<ReportAnswer> {
+/** Settles the batch; throws INVALID if the database refuses a value of a record. */
+async function settleOrInvalid(em: EntityManager, report: Report): Promise<ReportAnswer> {
   try {
     return await settleAll(em, report);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     if (!REFUSED_VALUE.test(code) || isMissingMonth(error)) throw error;
-    const message = `The database refuses a record of this batch (${code}). Report its records one by one.`;
+    const message = `The database refuses a value in this batch (${code}). Report its records one by one.`;
     throw new UserFailure('INVALID', message, 'records');
   }
 }
 
 /**
- * Whether the usage log has no part for the time of a row. PostgreSQL reports it as a broken check without a
- * name. The database chose that time itself, near its own now: no record is at fault.
+ * Whether the usage log has no partition for the time of a row, which PostgreSQL reports as a check violation
+ * without a constraint name. The time is near the database's own now, so no record is the cause.
  */
 function isMissingMonth(error: unknown): boolean {
-  if (!(error instanceof Error) || !('code' in error) || error.code !== BROKEN_CHECK) return false;
+  if (!(error instanceof Error) || !('code' in error) || error.code !== CHECK_VIOLATION) return false;
   return !('constraint' in error) || error.constraint === undefined;
 }
 
@@ -88,7 +93,7 @@ function settleAll(em: EntityManager, report: Report): Promise<ReportAnswer> {
     const { leases, candidates, refusals, repeated } = await admit(inner, report.node.id, report.records);
     const inserted = await insertUsage(inner, report.node.id, candidates);
     const settled = candidates.filter((usage) => inserted.has(usage.requestId));
-    const known = await sortOutKnown(
+    const known = await compareSettled(
       inner,
       candidates.filter((usage) => !inserted.has(usage.requestId)),
     );
@@ -108,8 +113,8 @@ function settleAll(em: EntityManager, report: Report): Promise<ReportAnswer> {
   });
 }
 
-/** Of records that were there before: the same place is a repetition; another one is a replay and alarmed. */
-async function sortOutKnown(
+/** Compares records with the charges that were settled for their requests before: duplicates, or refusals. */
+async function compareSettled(
   em: EntityManager,
   records: readonly ReportedUsage[],
 ): Promise<{ duplicates: number; refusals: Refusal[] }> {
@@ -117,15 +122,14 @@ async function sortOutKnown(
   const byId = new Map(earlier.map((charge) => [charge.requestId, charge]));
   const refusals: Refusal[] = [];
   for (const usage of records) {
-    if (!isSame(byId.get(usage.requestId), chargeOf(usage)))
-      refusals.push({ usage, reason: REPLAYED_ELSEWHERE });
+    if (!isSameCharge(byId.get(usage.requestId), chargeOf(usage)))
+      refusals.push({ usage, reason: SETTLED_DIFFERENTLY });
   }
   return { duplicates: records.length - refusals.length, refusals };
 }
 
 /**
- * Moves the money of new charges: one ledger transaction for all that their leases cover, one for each late
- * one.
+ * Posts new charges: one ledger transaction for all charges that leases pay, and one for each late charge.
  */
 async function charge(
   em: EntityManager,

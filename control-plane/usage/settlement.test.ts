@@ -1,9 +1,10 @@
+/** Tests of settlement in PostgreSQL: charges exactly once, rejects invalid records, pays late charges. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AMOUNT_MAX } from '@gateway/shared/money';
-import { addJournal, openMoney, takePlace, reported } from '../../test/money-fixture.ts';
+import { addJournal, openMoney, setCurrentJournal, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
-import { SYSTEM_ACTOR } from '../context.ts';
-import { query, sql } from '../sql.ts';
+import { SYSTEM_ACTOR } from '../graphql/context.ts';
+import { query, sql } from '../database/sql.ts';
 import { checkInvariants } from '../wallet/invariants.ts';
 import { closeLease, reclaimLease } from '../wallet/lease.end.ts';
 import { requestLease } from '../wallet/lease.service.ts';
@@ -58,14 +59,14 @@ const charge = (of: Setting, seq: number, more: Partial<ReportedUsage> = {}): Re
     ...more,
   });
 
-const placeOf = (of: Setting, leaseId: string, seq: number) => ({ journalId: of.journalId, leaseId, seq });
+const positionOf = (of: Setting, leaseId: string, seq: number) => ({ journalId: of.journalId, leaseId, seq });
 
 async function lose({ leaseId }: Setting): Promise<void> {
   await query(money.em(), sql`update wallet_lease set state = 'ORPHANED' where id = ${leaseId}`);
   await reclaimLease(money.em(), leaseId);
 }
 
-/** How the charges of a lease were paid, in their order. */
+/** How the charges of a lease were paid, by sequence number. */
 async function settlements({ leaseId }: Setting): Promise<string[]> {
   const rows = await query<{ settlement: string }>(
     money.em(),
@@ -78,7 +79,7 @@ const free = (of: Setting): ReportedUsage =>
   reported({ journalId: null, leaseId: null, seq: null, walletId: of.walletId, cost: 0n, status: 'FAILED' });
 
 describe('settlement', () => {
-  it('charges each request once, however often and however mixed it is reported', async () => {
+  it('charges each request once when it is reported several times and in different batches', async () => {
     const of = await setting({ cash: 100n * PRICE, gift: 2n * PRICE });
     const records = Array.from({ length: 5 }, (_, at) => charge(of, at + 1));
     const answers = await Promise.all([
@@ -107,7 +108,7 @@ describe('settlement', () => {
     expect(await report(of.nodeId, [record])).toEqual({ accepted: 0, duplicates: 1, rejected: [] });
   });
 
-  it('rejects and alarms a replay under another place, also inside one batch', async () => {
+  it('rejects a request repeated with another position or amount, also within one batch', async () => {
     const of = await setting({ cash: 1000n * PRICE });
     const first = charge(of, 1);
     await report(of.nodeId, [first]);
@@ -131,7 +132,7 @@ describe('settlement', () => {
     expect(alarms[0]?.count).toBe(4);
   });
 
-  it('rejects leases and journals of others, and records that name half a place', async () => {
+  it('rejects foreign leases, journals and wallets, and records with an incomplete position', async () => {
     const of = await setting({ cash: 100n * PRICE });
     const other = await setting({ cash: 100n * PRICE });
     const records = [
@@ -151,7 +152,7 @@ describe('settlement', () => {
     });
   });
 
-  it('stores odd metadata as far as it can, and never lets it hold up money', async () => {
+  it('stores invalid metadata as far as possible, and charges the requests all the same', async () => {
     const of = await setting({ cash: 100n * PRICE });
     const odd: Partial<ReportedUsage>[] = [
       { modelName: 'sw\0ift', errorCode: 'a\ud800' },
@@ -164,7 +165,7 @@ describe('settlement', () => {
     expect(await walletById(money.em(), of.walletId)).toMatchObject({ held: 6n * PRICE });
   });
 
-  it('rejects alone what no database could look up, and settles all others of the batch', async () => {
+  it('rejects only the malformed records of a batch, and settles the others', async () => {
     const of = await setting({ cash: 100n * PRICE });
     const bad = [
       charge(of, 2, { requestId: 'req\0uest' }),
@@ -175,7 +176,8 @@ describe('settlement', () => {
     const answer = await report(of.nodeId, [charge(of, 1), ...bad, charge(of, 5)]);
     expect(answer).toEqual({ accepted: 2, duplicates: 0, rejected: bad.map(({ requestId }) => requestId) });
     expect(await walletById(money.em(), of.walletId)).toMatchObject({ held: 8n * PRICE });
-    // Two of them have no number that could be noted: the gap in the journal stays visible.
+    // Two rejected records have no storable sequence number, so that the check still finds a gap in the
+    // journal.
     const found = (await checkInvariants(money.em())).filter(({ subject }) => subject === of.journalId);
     expect(found).toMatchObject([{ rule: 'I9', detail: '5 charges, 4 known' }]);
     await query(
@@ -185,7 +187,7 @@ describe('settlement', () => {
     );
   });
 
-  it('says that a batch is invalid when the database refuses a value nobody thought of', async () => {
+  it('throws INVALID for the batch if the database refuses a value that passed the checks', async () => {
     const of = await setting({ cash: 100n * PRICE });
     const refused = { ...free(of), ratio: '1\0' };
     const both = report(of.nodeId, [charge(of, 1), refused]);
@@ -195,19 +197,26 @@ describe('settlement', () => {
     expect(await walletById(money.em(), of.walletId)).toMatchObject({ held: 9n * PRICE });
   });
 
-  it('lets the wallet pay what comes after the end of a lease, and writes off what it cannot', async () => {
+  it('lets the wallet pay charges after the end of a lease, and writes off what it cannot pay', async () => {
     const of = await setting({ cash: 2n * PRICE }, 2n * PRICE);
     await lose(of);
     const other = await money.node();
-    const asked = { walletId: of.walletId, keyId: null, requestNo: 1, need: PRICE, want: PRICE, waiting: 0n };
-    const lease = await requestLease(money.em(), { ...other, ...asked });
+    const request = {
+      walletId: of.walletId,
+      keyId: null,
+      requestNo: 1,
+      need: PRICE,
+      want: PRICE,
+      waiting: 0n,
+    };
+    const lease = await requestLease(money.em(), { ...other, ...request });
     await report(other.nodeId, [charge({ ...of, ...other, leaseId: lease.id }, 1)]);
     expect(await report(of.nodeId, [charge(of, 1), charge(of, 2)])).toMatchObject({ accepted: 2 });
     expect(await walletById(money.em(), of.walletId)).toMatchObject({ cash: 0n, held: 0n });
     expect(await settlements(of)).toEqual(['WALLET', 'WRITEOFF']);
   });
 
-  it('never takes more of a wallet than a lease was granted, before its end or after', async () => {
+  it('never charges a wallet beyond the grant of a lease, before and after its end', async () => {
     const of = await setting({ cash: 1_000n * PRICE }, 3n * PRICE);
     const held = 100n;
     expect(await walletById(money.em(), of.walletId)).toMatchObject({ held: held * PRICE });
@@ -221,12 +230,12 @@ describe('settlement', () => {
       duplicates: 60,
       rejected: beyond,
     });
-    // What was paid late counts, too; said again, it is the same.
+    // Late charges count towards the grant; repeated reports change nothing.
     expect(await report(of.nodeId, all)).toEqual({ accepted: 0, duplicates: 100, rejected: beyond });
     expect(await walletById(money.em(), of.walletId)).toMatchObject({ cash: 900n * PRICE, held: 0n });
   });
 
-  it('never lets a lease pay more than it holds, and the wallet nothing for it meanwhile', async () => {
+  it('rejects charges beyond the grant of an open lease, and takes nothing from the wallet', async () => {
     const of = await setting({ cash: 2n * PRICE });
     const records = [charge(of, 1), charge(of, 2), charge(of, 3)];
     const { rejected } = await report(of.nodeId, records);
@@ -234,7 +243,7 @@ describe('settlement', () => {
     expect(await walletById(money.em(), of.walletId)).toMatchObject({ cash: PRICE, held: 0n });
   });
 
-  it('gives nothing for an amount at odds with its own price, huge or small, and says so', async () => {
+  it('rejects, with an alarm, a cost that is not price × ratio or out of bounds', async () => {
     const of = await setting({ cash: 1_000n * PRICE });
     const amounts: Partial<ReportedUsage>[] = [
       { cost: 900n * PRICE, basePrice: PRICE },
@@ -262,21 +271,32 @@ describe('settlement', () => {
     expect(alarms).toEqual([{ count: bad.length + 1 }]);
   });
 
-  it('of a node that lost its disk takes what was on its way, and nothing of the new journal', async () => {
+  it('accepts records of a replaced journal, and none of its lease in the new journal', async () => {
     const of = await setting({ cash: 1_000n * PRICE });
-    const onItsWay = [charge(of, 1), charge(of, 2)];
+    const inTransit = [charge(of, 1), charge(of, 2)];
     const wiped = { ...of, journalId: `${of.journalId}_new` };
     await addJournal(money.em(), of.nodeId, wiped.journalId);
-    await takePlace(money.em(), of.nodeId, wiped.journalId);
+    await setCurrentJournal(money.em(), of.nodeId, wiped.journalId);
     const closing = { ...wiped, count: 0, sum: 0n, actor: SYSTEM_ACTOR };
     await expect(closeLease(money.em(), closing)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     const invented = [charge(wiped, 1), charge(wiped, 2)];
     expect((await report(of.nodeId, invented)).rejected).toHaveLength(2);
-    expect(await report(of.nodeId, onItsWay)).toMatchObject({ accepted: 2, rejected: [] });
-    // The same requests, told again under the new journal with a lease of its own.
-    const asked = { requestNo: 1, need: PRICE, want: PRICE, waiting: 0n, keyId: null, walletId: of.walletId };
-    const lease = await requestLease(money.em(), { nodeId: of.nodeId, journalId: wiped.journalId, ...asked });
-    const again = onItsWay.map((record, at) => ({ ...record, ...placeOf(wiped, lease.id, at + 1) }));
+    expect(await report(of.nodeId, inTransit)).toMatchObject({ accepted: 2, rejected: [] });
+    // The same requests, reported again in the new journal with a lease of its own.
+    const request = {
+      requestNo: 1,
+      need: PRICE,
+      want: PRICE,
+      waiting: 0n,
+      keyId: null,
+      walletId: of.walletId,
+    };
+    const lease = await requestLease(money.em(), {
+      nodeId: of.nodeId,
+      journalId: wiped.journalId,
+      ...request,
+    });
+    const again = inTransit.map((record, at) => ({ ...record, ...positionOf(wiped, lease.id, at + 1) }));
     expect((await report(of.nodeId, again)).rejected).toHaveLength(2);
     expect(await report(of.nodeId, [charge({ ...wiped, leaseId: lease.id }, 3)])).toMatchObject({
       accepted: 1,
@@ -286,7 +306,7 @@ describe('settlement', () => {
     expect(await walletById(money.em(), of.walletId)).toMatchObject({ cash: 997n * PRICE, held: 0n });
   });
 
-  it('does not believe a clock that jumped ten years, and no cent depends on it', async () => {
+  it('stores the present time for reported times ten years off, and charges the requests', async () => {
     const of = await setting({ cash: 100n * PRICE });
     const years = (count: number): Date => new Date(Date.now() + count * 365 * 24 * 3_600_000);
     const records = [-10, 10, 0].map((count, at) => charge(of, at + 1, { at: years(count) }));
@@ -300,7 +320,7 @@ describe('settlement', () => {
     expect(await walletById(money.em(), of.walletId)).toMatchObject({ cash: 90n * PRICE, held: 7n * PRICE });
   });
 
-  it('counts a charge for no month before that of its lease, nor for one to come', async () => {
+  it('stores no time before the grant of the lease or in the future', async () => {
     const of = await setting({ cash: 100n * PRICE });
     const since = (hours: number) =>
       query(
@@ -309,9 +329,9 @@ describe('settlement', () => {
           where id = ${of.leaseId}`,
       );
     const hence = (hours: number): Date => new Date(Date.now() + hours * 3_600_000);
-    const agoOf = async (seq: number, said: Date): Promise<number> => {
-      const record = charge(of, seq, { at: said });
-      expect(await report(of.nodeId, [record, { ...free(of), at: said }])).toMatchObject({ accepted: 2 });
+    const agoOf = async (seq: number, time: Date): Promise<number> => {
+      const record = charge(of, seq, { at: time });
+      expect(await report(of.nodeId, [record, { ...free(of), at: time }])).toMatchObject({ accepted: 2 });
       const [row] = await query<{ ago: string }>(
         money.em(),
         sql`select extract(epoch from clock_timestamp() - at) / 3600 as ago from usage_entry
@@ -319,21 +339,21 @@ describe('settlement', () => {
       );
       return Number(row?.ago);
     };
-    // Forty hours slow on the first of a month, out of a lease of that month.
+    // The node's clock is forty hours slow: the time of the grant is stored.
     await since(2);
     expect(await agoOf(1, hence(-40))).toBeCloseTo(2, 1);
     const early = await agoOf(2, hence(0.5));
     expect(early).toBeGreaterThanOrEqual(0);
     expect(early).toBeCloseTo(0, 1);
-    // What was charged while the control plane was away counts from when it was.
+    // A charge from an outage of the control plane keeps its own time.
     await since(30);
     expect(await agoOf(3, hence(-20))).toBeCloseTo(20, 1);
-    // The database's clock fell back after the grant.
+    // The database's clock jumped back after the grant.
     await since(-87_600);
     expect(await agoOf(4, hence(-1))).toBeCloseTo(0, 1);
   });
 
-  it('keeps every invariant through all of this', async () => {
+  it('has kept every invariant in all tests above', async () => {
     expect(await checkInvariants(money.em())).toEqual([]);
   });
 });

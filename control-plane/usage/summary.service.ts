@@ -1,6 +1,6 @@
-/** Sums over the usage log: totals, a series in buckets, groups. */
+/** Summaries of the usage log: totals, a time series and groups. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { UserFailure } from '../errors.ts';
+import { UserFailure } from '../graphql/errors.ts';
 import { setsOf } from './summary.sets.ts';
 import type { BucketWidth, Dimension, Sets, Totals } from './summary.sets.ts';
 import { summarySource } from './summary.source.ts';
@@ -8,15 +8,19 @@ import type { WidestSpan } from './summary.source.ts';
 import { ofWallet } from './usage.service.ts';
 import type { UsageConditions } from './usage.service.ts';
 
+/** A summary of a range. */
 export interface Summary extends Sets {
   asOf: Date;
-  /** Adds up the span before, which costs a pass of its own; undefined where nothing is known of it. */
+  /**
+   * Totals of the preceding range of the same length, by a query of its own; undefined if they are unknown.
+   */
   before(): Promise<Totals | undefined>;
 }
 
-/** A summary without what it is compared to. */
+/** A summary without the totals of the preceding range. */
 export type PresentSummary = Omit<Summary, 'before'>;
 
+/** What to summarise. `bucket` is the width of the points of the series; null for no series. */
 export interface SummaryRequest {
   range: { from: Date; to: Date };
   conditions: UsageConditions;
@@ -24,7 +28,7 @@ export interface SummaryRequest {
   bucket: BucketWidth | null;
 }
 
-/** A summary names at most this many groups, and a series has at most this many points. */
+/** Maximum number of groups, of points in a series, and of dimensions. */
 const GROUPS_MAX = 100;
 const POINTS_MAX = 2000;
 const DIMENSIONS_MAX = 3;
@@ -37,19 +41,20 @@ const WIDTH_MS: Record<BucketWidth, number> = {
   MONTH: 28 * 24 * HOUR_MS,
 };
 
-/** The widest sums that fall into one point each. */
+/** The widest stored sums of which each falls into one point. */
 const WIDEST: Record<BucketWidth, WidestSpan> = { HOUR: 'HOUR', DAY: 'DAY', WEEK: 'WEEK', MONTH: 'DAY' };
-/** Dimensions that sums of everybody do not know. */
+/** Dimensions that the sums over all users lack. */
 const OWNED: ReadonlySet<Dimension> = new Set(['KEY', 'USER']);
 
-/** Sums up a span. Throws INVALID for a span beyond 400 days, too many points or too many dimensions. */
+/** Summarises a range. Throws INVALID for a range above 400 days, too many points or too many dimensions. */
 export async function summarise(em: EntityManager, request: SummaryRequest): Promise<Summary> {
   const { range, groupBy, bucket } = request;
   checkSpan(range, bucket);
   if (groupBy.length > DIMENSIONS_MAX || new Set(groupBy).size !== groupBy.length)
-    throw new UserFailure('INVALID', `At most ${DIMENSIONS_MAX} different dimensions.`, 'groupBy');
+    throw new UserFailure('INVALID', `Choose at most ${DIMENSIONS_MAX} different dimensions.`, 'groupBy');
   const conditions = await ofWallet(em, request.conditions);
-  // Wider sums know the wallet alone, and the sums of all hours are fewer where nobody asks for it.
+  // Daily and weekly sums have only the wallet as a dimension. Without it, the hourly sums over all users are
+  // fewer.
   const isByUser = groupBy.length === 1 && groupBy[0] === 'USER';
   const source = summarySource({
     range,
@@ -70,20 +75,20 @@ export async function summarise(em: EntityManager, request: SummaryRequest): Pro
 
 const NO_SETS = { groupBy: [], bucket: null, pointsMax: 0, groupsMax: 0 };
 
-/** The span of the same length that ends where this one begins. */
+/** The range of the same length that ends where this one begins. */
 function spanBefore({ from, to }: SummaryRequest['range']): SummaryRequest['range'] {
   return { from: new Date(2 * from.getTime() - to.getTime()), to: from };
 }
 
-/** The span of a summary, and the width of its points; null for none. */
+/** The range of a summary, and the width of its points; null for no series. */
 export interface KeySpan {
   range: { from: Date; to: Date };
   bucket: BucketWidth | null;
 }
 
 /**
- * Sums over the requests of each key, from one question for all of them; keys without any are there too.
- * Throws INVALID for a span beyond 400 days or too many points.
+ * Summaries by key id, from one query for all keys; keys without requests have zero totals. Throws INVALID
+ * for a range above 400 days or too many points.
  */
 export async function summariesOfKeys(
   em: EntityManager,
@@ -108,7 +113,7 @@ export async function summariesOfKeys(
   );
 }
 
-/** The sums of each key over the span before, from one question; keys without any are there too. */
+/** Totals of the preceding range by key id, from one query; keys without requests have zero totals. */
 export async function totalsBeforeOfKeys(
   em: EntityManager,
   keyIds: readonly string[],
@@ -133,7 +138,7 @@ function setsOfKeys(em: EntityManager, keyIds: readonly string[], { range, bucke
 function checkSpan(range: { from: Date; to: Date }, bucket: BucketWidth | null): void {
   const spanMs = range.to.getTime() - range.from.getTime();
   if (spanMs <= 0 || spanMs > RANGE_MS_MAX)
-    throw new UserFailure('INVALID', 'The span must be positive and at most 400 days.', 'range');
+    throw new UserFailure('INVALID', 'Choose a range above zero and up to 400 days.', 'range');
   if (bucket && spanMs / WIDTH_MS[bucket] > POINTS_MAX) {
     throw new UserFailure(
       'INVALID',

@@ -1,40 +1,45 @@
-/** Totals, points and groups of one source, from a single pass over its rows. */
+/** Computes totals, time series and groups of a summary source in a single query. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { queryOne, sql, toDate } from '../sql.ts';
-import type { Statement } from '../sql.ts';
+import { queryOne, sql, toDate } from '../database/sql.ts';
+import type { Statement } from '../database/sql.ts';
 
 export type Dimension = 'MODEL' | 'KEY' | 'POOL' | 'SOURCE' | 'STATUS' | 'GROUP' | 'USER';
 export type BucketWidth = 'HOUR' | 'DAY' | 'WEEK' | 'MONTH';
 
+/** Sums over requests; `cost` is in micro-USD. */
 export interface Totals {
   requests: number;
+  /** Requests that did not succeed. */
   failed: number;
   inputTokens: string;
   outputTokens: string;
   cost: bigint;
 }
 
-/** What is wanted of a source: points of its first dimension where a width is given, groups of all. */
-export interface Wish {
+/** What to compute: a series by the first dimension if `bucket` is set, and groups by all dimensions. */
+export interface SetsRequest {
   /** At most three. */
   groupBy: readonly Dimension[];
   bucket: BucketWidth | null;
-  /** Later points and cheaper groups are left out. */
+  /** Later points are left out. */
   pointsMax: number;
+  /** Groups with a lower cost are left out. */
   groupsMax: number;
 }
 
 export interface Sets {
   totals: Totals;
-  /** In order of time. */
+  /** By ascending time. */
   series: { at: Date; key: string | null; totals: Totals }[];
-  /** The dearest first. */
+  /** By descending cost. */
   groups: { key: string; label: string; totals: Totals }[];
 }
 
 const NOTHING = sql`null::text`;
 
-/** Where the point begins that a row belongs to; weeks begin on Mondays. Cheaper than the calendar's way. */
+/**
+ * Start of the point that a row belongs to; weeks begin on Monday. `date_bin` is cheaper than `date_trunc`.
+ */
 const BUCKETS: Record<BucketWidth, Statement> = {
   HOUR: sql`date_bin('1 hour', at, '1970-01-05T00:00Z')`,
   DAY: sql`date_bin('1 day', at, '1970-01-05T00:00Z')`,
@@ -42,7 +47,7 @@ const BUCKETS: Record<BucketWidth, Statement> = {
   MONTH: sql`date_trunc('month', at, 'UTC')`,
 };
 
-/** Users stand as their wallets until the sums are few. */
+/** The column of each dimension. Users are grouped by wallet, and looked up only in the result. */
 const COLUMNS: Record<Dimension, Statement> = {
   MODEL: sql`model_name`,
   KEY: sql`key_id`,
@@ -70,9 +75,9 @@ interface SetsRow {
   groups: (SumsRow & { key: string; label: string | null })[] | null;
 }
 
-/** Adds up a source (see summary.source.ts). */
-export async function setsOf(em: EntityManager, source: Statement, wish: Wish): Promise<Sets> {
-  const { groupBy, bucket } = wish;
+/** Computes the totals, series and groups of a source (see summary.source.ts). */
+export async function setsOf(em: EntityManager, source: Statement, request: SetsRequest): Promise<Sets> {
+  const { groupBy, bucket } = request;
   const [one = NOTHING, two = NOTHING, three = NOTHING] = groupBy.map((dimension) => COLUMNS[dimension]);
   const row = await queryOne<SetsRow>(
     em,
@@ -83,10 +88,10 @@ export async function setsOf(em: EntityManager, source: Statement, wish: Wish): 
         sum(output_tokens) as output_tokens, sum(cost) as cost
       from ${source} u group by 1, 2, 3, 4)
     select (select to_json(t) from (select ${SUMS} from sums) t) as totals,
-      ${bucket ? seriesOf(wish) : NOTHING} as series,
-      ${groupBy.length > 0 ? groupsOf(wish) : NOTHING} as groups`,
+      ${bucket ? seriesOf(request) : NOTHING} as series,
+      ${groupBy.length > 0 ? groupsOf(request) : NOTHING} as groups`,
   );
-  if (!row) throw new Error('a sum has no row');
+  if (!row) throw new Error('The summary query returned no row.');
   return {
     totals: toTotals(row.totals),
     series: (row.series ?? []).map(({ at, key, ...sums }) => ({
@@ -102,19 +107,19 @@ export async function setsOf(em: EntityManager, source: Statement, wish: Wish): 
   };
 }
 
-function seriesOf({ groupBy: [dimension], pointsMax }: Wish): Statement {
+function seriesOf({ groupBy: [dimension], pointsMax }: SetsRequest): Statement {
   return sql`(select json_agg(p) from (
     select s.*, point::text as at, ${keyOf(dimension, sql`one`)} as key
     from (select point, one, ${SUMS} from sums group by 1, 2 order by 1, 2 limit ${pointsMax}) s) p)`;
 }
 
-function groupsOf({ groupBy, groupsMax }: Wish): Statement {
+function groupsOf({ groupBy, groupsMax }: SetsRequest): Statement {
   const key = [sql`one`, sql`two`, sql`three`]
     .slice(0, groupBy.length)
     .map((column, at) => keyOf(groupBy[at], column))
     .reduce((left, right) => sql`${left} || '/' || ${right}`);
   const isKeys = groupBy.length === 1 && groupBy[0] === 'KEY';
-  // What people call a group, where that is not its key.
+  // The label of a group where it differs from its key.
   const label = isKeys ? sql`(select name from api_key where id = s.one)` : NOTHING;
   return sql`(select json_agg(g) from (
     select s.*, ${key} as key, ${label} as label

@@ -1,21 +1,21 @@
 /**
- * What a summary adds up: of whole weeks, days and hours the sums where these know enough, and rows of the
- * log for what is left of its first and last hour, or for conditions that only a row can answer.
+ * Builds the source of a summary: stored sums by week, day or hour where their dimensions suffice, and rows
+ * of the log for incomplete hours at both ends of the range, or for conditions that only rows can answer.
  */
-import { all, sql } from '../sql.ts';
-import type { Statement } from '../sql.ts';
+import { all, sql } from '../database/sql.ts';
+import type { Statement } from '../database/sql.ts';
 import { whereOf } from './usage.service.ts';
 import type { WalletConditions } from './usage.service.ts';
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
 const WEEK_MS = 7 * DAY_MS;
-/** Weeks begin on Mondays; the first of all days was a Thursday. */
+/** First Monday after 1970-01-01, which was a Thursday; weeks begin on Monday. */
 const FIRST_MONDAY_MS = 4 * DAY_MS;
 
 const FAILED = sql`case when status = 'SUCCEEDED' then 0 else requests end`;
 
-/** The widest sums of wallets that a summary may take: what it tells apart decides. */
+/** The widest stored sums that a summary may use. */
 export type WidestSpan = 'HOUR' | 'DAY' | 'WEEK';
 
 interface Span {
@@ -26,13 +26,13 @@ interface Span {
 export interface SummarySpan {
   range: Span;
   conditions: WalletConditions;
-  /** Whether the sums are told apart by key or by wallet. */
+  /** Whether the summary groups by key or wallet. */
   byOwner: boolean;
-  /** Whole days or weeks may be one row where sums are told apart by wallet and time alone; HOUR else. */
+  /** DAY or WEEK only if the summary groups by wallet and time alone; by default HOUR. */
   widest?: WidestSpan;
 }
 
-/** A derived table of sums with their time and dimensions; `at` is that of a row, or the hour of a sum. */
+/** SQL of a derived table of sums with their dimensions; `at` is the time of a row or the start of a sum. */
 export function summarySource({ range, conditions, byOwner, widest = 'HOUR' }: SummarySpan): Statement {
   const hours = wholeSpan(range, HOUR_MS);
   if (asksForRows(conditions) || !hours) return sql`(${rowsOf(conditions, range)})`;
@@ -46,25 +46,27 @@ export function summarySource({ range, conditions, byOwner, widest = 'HOUR' }: S
   return sql`(${parts.reduce((left, right) => sql`${left} union all ${right}`)})`;
 }
 
-/** Sums know neither requests nor addresses, and one price only by adding it to others. */
+/**
+ * Whether a condition needs rows of the log, because stored sums lack requests, addresses and single costs.
+ */
 export function asksForRows({ requestId, ip, minCost }: WalletConditions): boolean {
   return Boolean(requestId) || Boolean(ip) || Boolean(minCost);
 }
 
-/** Sums of wallets know the time alone. */
+/** Whether a condition needs a dimension other than the wallet, which daily and weekly sums lack. */
 export function asksForDimensions(conditions: WalletConditions): boolean {
   const { modelNames, keyIds, poolIds, sources, statuses } = conditions;
   return [modelNames, keyIds, poolIds, sources, statuses].some(Boolean);
 }
 
-/** The largest part of a span that begins and ends with a unit; undefined where none fits. */
+/** The largest part of a span that consists of whole units; undefined if there is none. */
 function wholeSpan(span: Span, unitMs: number, originMs = 0): Span | undefined {
   const from = Math.ceil((span.from.getTime() - originMs) / unitMs) * unitMs + originMs;
   const to = Math.floor((span.to.getTime() - originMs) / unitMs) * unitMs + originMs;
   return from < to ? { from: new Date(from), to: new Date(to) } : undefined;
 }
 
-/** What a span has before and behind its inner part. */
+/** The parts of a span before and after its inner part, without empty ones. */
 function edges(span: Span, inner: Span): Span[] {
   return [
     { from: span.from, to: inner.from },
@@ -78,7 +80,10 @@ interface WalletSpans {
   narrower(span: Span): Statement[];
 }
 
-/** Weeks in the middle where these are wide enough, days around them, and hours around the days. */
+/**
+ * Sums of wallets: weeks in the middle if `widest` is WEEK, days around them, and `narrower` parts at the
+ * ends.
+ */
 function spansOfWallets(conditions: WalletConditions, { span, widest, narrower }: WalletSpans): Statement[] {
   const inner = widest === 'WEEK' ? wholeSpan(span, WEEK_MS, FIRST_MONDAY_MS) : wholeSpan(span, DAY_MS);
   const next = (outer: Span): Statement[] =>

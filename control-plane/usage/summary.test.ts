@@ -1,9 +1,10 @@
+/** Property tests: summaries from stored sums equal the sums over the rows of the usage log. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
-import { SYSTEM_ACTOR } from '../context.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import { SYSTEM_ACTOR } from '../graphql/context.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
 import { countUsage } from './count.service.ts';
 import type { ReportedUsage } from './settlement.rules.ts';
 import { settle } from './settlement.service.ts';
@@ -14,12 +15,12 @@ import { ofWallet, whereOf } from './usage.service.ts';
 import type { UsageConditions } from './usage.service.ts';
 
 const HOUR_MS = 3_600_000;
-/** Some weeks, so that whole ones lie inside. */
+/** Four weeks, so that ranges contain whole weeks. */
 const SPREAD_HOURS = 30 * 24;
 const ROWS = 300;
 const MODELS = ['swift', 'budget', 'coder'];
 const STATUSES = ['SUCCEEDED', 'FAILED', 'CANCELLED'] as const;
-/** Time to find the smallest example where one fails. */
+/** Leaves time to shrink a failing example. */
 const FOR_EXAMPLES_MS = 120_000;
 
 let money: Money;
@@ -83,7 +84,7 @@ async function counted(wanted: UsageConditions, range: { from: Date; to: Date })
 }
 
 describe('a summary', { timeout: FOR_EXAMPLES_MS }, () => {
-  it('from sums by hour is what the rows of the log add up to, for any span and filter', async () => {
+  it('equals the sums over the rows of the log, for any range and filter', async () => {
     const dimensions: Dimension[] = ['MODEL', 'KEY', 'POOL', 'SOURCE', 'STATUS', 'GROUP', 'USER'];
     await fc.assert(
       fc.asyncProperty(
@@ -106,7 +107,7 @@ describe('a summary', { timeout: FOR_EXAMPLES_MS }, () => {
     );
   });
 
-  it('adds up the span before it when asked, for any span and filter and for each key alike', async () => {
+  it('computes the totals of the preceding range, for any range and filter and for each key', async () => {
     await fc.assert(
       fc.asyncProperty(spans, conditions, async (range, wanted) => {
         const lengthMs = range.to.getTime() - range.from.getTime();
@@ -122,7 +123,7 @@ describe('a summary', { timeout: FOR_EXAMPLES_MS }, () => {
     );
   });
 
-  it('of users by days and weeks has every user’s sums and points, for any span', async () => {
+  it('by users has the sums and points of every user, for any range and bucket', async () => {
     await fc.assert(
       fc.asyncProperty(
         spans,
@@ -149,7 +150,7 @@ describe('a summary', { timeout: FOR_EXAMPLES_MS }, () => {
     expect(await checkInvariants(money.em())).toEqual([]);
   });
 
-  it('names users by their ids and labels keys', async () => {
+  it('names users by their ids in groups', async () => {
     const range = { from: new Date(now - 2 * SPREAD_HOURS * HOUR_MS), to: new Date(now + HOUR_MS) };
     const { groups } = await summarise(money.em(), {
       range,

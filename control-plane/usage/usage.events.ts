@@ -1,9 +1,9 @@
-/** Tells the owners of wallets, at commit, which requests came into the usage log. */
+/** Publishes new entries of the usage log to the owners of wallets. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { publishMany } from '../events.ts';
-import { query, sql } from '../sql.ts';
+import { publishMany } from '../database/events.ts';
+import { query, sql } from '../database/sql.ts';
 
-/** Announces new rows by request id. Heard only when the transaction of `em` commits. */
+/** Publishes `usageAdded` with each request id to the wallet's owner when the transaction of `em` commits. */
 export async function usageAdded(
   em: EntityManager,
   rows: readonly { walletId: string; requestId: string }[],

@@ -1,22 +1,22 @@
-/** What an entry of the usage log points to, where it is still there. */
+/** Fields of a usage entry on the API that need a look-up: its model, key and route. */
 import 'reflect-metadata';
 import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import { PUBLIC_STATES } from '../catalog/catalog.service.ts';
 import { CatalogModel } from '../catalog/catalog.type.ts';
-import { isAdminFor } from '../context.ts';
-import type { Context } from '../context.ts';
+import { isAdminFor } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
 import { ApiKey } from '../keys/key.type.ts';
 import { keysById, modelsByNames, routesById } from '../lookups.ts';
 import { UpstreamRoute } from '../upstreams/upstream.type.ts';
 import type { UsageView } from './usage.service.ts';
 import { UsageEntry } from './usage.types.ts';
 
-/** Objects an entry names. */
+/** Objects that an entry refers to; null if they no longer exist or the caller may not see them. */
 @Resolver(() => UsageEntry)
 export class UsageFields {
   @FieldResolver(() => CatalogModel, {
     nullable: true,
-    description: 'The model; null where the catalog does not show it any more.',
+    description: 'The model; null if the catalog no longer shows it.',
   })
   async model(@Root() entry: UsageView, @Ctx() context: Context): Promise<CatalogModel | null> {
     const model = await context.batches.load(modelsByNames, entry.modelName);
@@ -26,7 +26,7 @@ export class UsageFields {
 
   @FieldResolver(() => ApiKey, {
     nullable: true,
-    description: "The key; null for requests without one of the user's own.",
+    description: "The key; null for requests without a key of the user's own.",
   })
   async key(@Root() entry: UsageView, @Ctx() context: Context): Promise<ApiKey | null> {
     const key = entry.keyId === null ? null : await context.batches.load(keysById, entry.keyId);
@@ -36,7 +36,7 @@ export class UsageFields {
 
   @FieldResolver(() => UpstreamRoute, {
     nullable: true,
-    description: 'The way it took to a provider; for administrators, else null.',
+    description: 'The route to the provider; null for callers who are not administrators.',
   })
   async route(@Root() entry: UsageView, @Ctx() context: Context): Promise<UpstreamRoute | null> {
     if (entry.routeId === null || !isAdminFor(context, 'ADMIN_UPSTREAMS')) return null;

@@ -1,14 +1,14 @@
-/** The usage log on the API: of the signed-in user, and of everybody for administrators. */
+/** The usage log on the API: of one user, and of all users for administrators. */
 import 'reflect-metadata';
 import { Arg, Args, Ctx, FieldResolver, Query, Resolver, Root, Subscription } from 'type-graphql';
 import { User } from '../accounts/user.type.ts';
-import { AdminQuery } from '../admin-query.ts';
-import { connectionFrom, decodeCursor, encodeCursor, pageSize } from '../connections.ts';
-import type { Connection } from '../connections.ts';
-import { Authorized, isAdminFor, viewerOf } from '../context.ts';
-import type { Context } from '../context.ts';
-import { requestError, UserFailure } from '../errors.ts';
-import type { Event } from '../events.ts';
+import { AdminQuery } from '../graphql/admin-query.ts';
+import { connectionFrom, decodeCursor, encodeCursor, pageSize } from '../graphql/connections.ts';
+import type { Connection } from '../graphql/connections.ts';
+import { Authorized, isAdminFor, viewerOf } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { requestError, UserFailure } from '../graphql/errors.ts';
+import type { Event } from '../database/events.ts';
 import { summarise } from './summary.service.ts';
 import type { Summary, SummaryRequest } from './summary.service.ts';
 import { countUsage } from './count.service.ts';
@@ -31,60 +31,60 @@ export class UserUsageResolver {
   usage(
     @Root() user: User,
     @Ctx() context: Context,
-    @Args(() => UsageArguments) asked: UsageArguments,
+    @Args(() => UsageArguments) page: UsageArguments,
   ): Promise<Connection<UsageEntry>> {
-    return pageOf(context, asked, { ...asked.filter, userId: user.id });
+    return pageOf(context, page, { ...page.filter, userId: user.id });
   }
 
-  @FieldResolver(() => UsageSummary, { description: 'Sums over requests of this user.' })
+  @FieldResolver(() => UsageSummary, { description: 'Summary of the requests of this user.' })
   usageSummary(
     @Root() user: User,
     @Ctx() context: Context,
-    @Args(() => SummaryArguments) asked: SummaryArguments,
+    @Args(() => SummaryArguments) request: SummaryArguments,
   ): Promise<Summary> {
-    return summaryOf(context, { ...asked, filter: { ...asked.filter, userId: user.id } });
+    return summaryOf(context, { ...request, filter: { ...request.filter, userId: user.id } });
   }
 }
 
-/** Requests of everybody. */
+/** Requests of all users, for administrators. */
 @Resolver(() => AdminQuery)
 export class AdminUsageResolver {
-  @FieldResolver(() => UsageEntryConnection, { description: 'Requests of everybody, newest first.' })
+  @FieldResolver(() => UsageEntryConnection, { description: 'Requests of all users, newest first.' })
   usage(
     @Ctx() context: Context,
-    @Args(() => UsageArguments) asked: UsageArguments,
+    @Args(() => UsageArguments) page: UsageArguments,
   ): Promise<Connection<UsageEntry>> {
-    return pageOf(context, asked, { ...asked.filter });
+    return pageOf(context, page, { ...page.filter });
   }
 
-  @FieldResolver(() => UsageSummary, { description: 'Sums over requests of everybody.' })
+  @FieldResolver(() => UsageSummary, { description: 'Summary of the requests of all users.' })
   usageSummary(
     @Ctx() context: Context,
-    @Args(() => SummaryArguments) asked: SummaryArguments,
+    @Args(() => SummaryArguments) request: SummaryArguments,
   ): Promise<Summary> {
-    return summaryOf(context, asked);
+    return summaryOf(context, request);
   }
 }
 
-/** What of a summary is added up where somebody asks for it. */
+/** Fields of a summary that are computed only if a query selects them. */
 @Resolver(() => UsageSummary)
 export class SummaryFields {
   @FieldResolver(() => UsageTotals, {
     nullable: true,
-    description: 'Sums of the span of the same length before it.',
+    description: 'Totals of the preceding range of the same length.',
   })
   previousTotals(@Root() summary: Summary): Promise<UsageTotals | undefined> {
     return summary.before();
   }
 }
 
-/** Single requests, looked up and live. */
+/** The query and the subscription for single requests. */
 @Resolver(() => UsageEntry)
 export class UsageResolver {
   @Authorized('USER')
   @Query(() => UsageEntry, {
     nullable: true,
-    description: 'The entry of a request, for its owner and administrators; else null.',
+    description: 'The entry of a request; null if it is unknown or of another user.',
   })
   async usageEntry(
     @Ctx() context: Context,
@@ -100,10 +100,11 @@ export class UsageResolver {
   @Authorized('USER')
   @Subscription(() => UsageEntry, {
     topics: 'usageAdded',
-    topicId: ({ context, args }: AddedAsked) => ownerOf(context, args.filter),
-    filter: ({ payload, context, args }: AddedAsked & { payload: Event }) => isMeant(context, payload, args),
+    topicId: ({ context, args }: AddedRequest) => ownerOf(context, args.filter),
+    filter: ({ payload, context, args }: AddedRequest & { payload: Event }) =>
+      matches(context, payload, args),
     nullable: true,
-    description: "The caller's requests as they finish, or those of the user whom an administrator names.",
+    description: "The caller's requests as they finish, or those of the user that an administrator selects.",
   })
   async usageAdded(
     @Root() event: Event,
@@ -115,20 +116,20 @@ export class UsageResolver {
   }
 }
 
-/** What a subscription to new requests asks for. */
-interface AddedAsked {
+/** Context and arguments of a subscription to new requests. */
+interface AddedRequest {
   context: Context;
   args: { filter?: UsageFilter | null };
 }
 
-/** Whose requests are meant: everybody's own, and those of others for administrators who name them. */
+/** The user whose requests the subscription gets: the caller, or the user that an administrator selects. */
 function ownerOf(context: Context, filter: UsageFilter | null | undefined): string {
   const viewer = viewerOf(context);
   return filter?.userId && isAdminFor(context, 'ADMIN_USERS') ? filter.userId : viewer.id;
 }
 
-/** Whether a new request meets the filter, as the list decides it. */
-async function isMeant(context: Context, event: Event, { filter }: AddedAsked['args']): Promise<boolean> {
+/** Whether a new request matches the filter, by the same query as lists. */
+async function matches(context: Context, event: Event, { filter }: AddedRequest['args']): Promise<boolean> {
   if (!filter) return true;
   if (filter.requestId && filter.requestId !== event.id) return false;
   const conditions = { ...filter, requestId: event.id, userId: ownerOf(context, filter) };
@@ -148,12 +149,15 @@ async function pageOf(
     first,
     after: page.after,
     totalCount: () => countUsage(context.em, conditions),
-    cursor: (row) => encodeCursor([row.place.at, row.place.id]),
+    cursor: (row) => encodeCursor([row.cursor.at, row.cursor.id]),
     node: (row) => row.entry,
   });
 }
 
-/** Sums over requests that meet the conditions. Throws BAD_USER_INPUT for a span that cannot be summed up. */
+/**
+ * Summary of the requests that match. Throws BAD_USER_INPUT for a range, bucket or dimensions beyond the
+ * limits.
+ */
 export async function summaryOf(
   context: Context,
   { range, groupBy, bucket, filter }: SummaryArguments,

@@ -1,19 +1,19 @@
-/** The rows of the usage log and of charges: written once, in bulk, never changed. */
+/** Writes and reads rows of the usage log and of charges. Rows are written in bulk and never changed. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
-import type { Tried } from '@gateway/shared/records';
-import { newId } from '../ids.ts';
-import { query, sql } from '../sql.ts';
+import type { AttemptList } from '@gateway/shared/records';
+import { newId } from '../database/ids.ts';
+import { query, sql } from '../database/sql.ts';
 import { storableTried } from './attempt.rules.ts';
 import { storableCount, storableIp, storableText, storableTime } from './settlement.rules.ts';
 import type { Charge, ReportedUsage } from './settlement.rules.ts';
 
 /**
- * A node's clock is believed so far back, in hours: a lease lasts a day without contact. Beyond that the time
- * of the report counts.
+ * Reported times may be this old, in hours; older ones are stored as the present time. A lease lasts a day
+ * without contact, so that correct reports are never older.
  */
 const AT_PAST_HOURS = 48;
-/** What columns of these types hold at most. */
+/** Largest values of the column types. */
 const SMALLINT_MAX = 32_767;
 const INTEGER_MAX = 2_147_483_647;
 
@@ -23,6 +23,7 @@ export interface SettledCharge extends Charge {
   transactionId: string;
 }
 
+/** A charge that was settled before; `amount` is in micro-USD. */
 export interface EarlierCharge {
   requestId: string;
   journalId: string;
@@ -32,10 +33,10 @@ export interface EarlierCharge {
 }
 
 /**
- * Inserts what is not there yet and returns the request ids that were really inserted. `usage_request` says
- * which are there: the log itself is parted by months and could not. A request ends no later than now and no
- * earlier than its lease began, whatever its node's clock says: so it counts for no month before the one
- * whose spend limit its lease was cut from.
+ * Inserts the records of requests that are not in the log yet, and returns their request ids. `usage_request`
+ * makes request ids unique, which the log, partitioned by months, cannot. The stored time is bounded by the
+ * grant of the lease and now, whatever the node's clock says, so that a request counts for no month before
+ * the one whose spend limit its lease was taken from.
  */
 export async function insertUsage(
   em: EntityManager,
@@ -43,7 +44,7 @@ export async function insertUsage(
   records: readonly ReportedUsage[],
 ): Promise<Set<string>> {
   if (records.length === 0) return new Set();
-  // Taken in one order, which no join keeps: of two batches with the same requests one waits, and not both.
+  // `order by request_id`: batches with the same requests lock them in one order and cannot deadlock.
   const inserted = await query<{ request_id: string }>(
     em,
     sql`
@@ -57,7 +58,7 @@ export async function insertUsage(
         base_price bigint, ratio text, cost bigint, input_tokens bigint, output_tokens bigint,
         cached_tokens bigint, reasoning_tokens bigint, status text, outcome text, http_status smallint,
         error_code text, streamed boolean, latency_ms integer, ttft_ms integer, ip inet,
-        losses_in_answer integer, attempts jsonb, attempts_omitted integer)
+        losses_in_answer integer, attempts jsonb, attempts_omitted integer, repeats integer)
       left join wallet_lease l on l.id = r.lease_id
     ), settled as (
       insert into usage_request (request_id, at) select request_id, at from reported order by request_id
@@ -67,17 +68,17 @@ export async function insertUsage(
       request_id, id, at, node_id, key_id, wallet_id, pool_id, billing_group, source, model_name, family,
       route_id, base_price, ratio, cost, input_tokens, output_tokens, cached_tokens, reasoning_tokens,
       status, outcome, http_status, error_code, streamed, latency_ms, ttft_ms, ip, losses_in_answer,
-      attempts, attempts_omitted)
+      attempts, attempts_omitted, repeats)
     select request_id, id, at, ${nodeId}, key_id, wallet_id, pool_id, billing_group, source, model_name,
       family, route_id, base_price, ratio, cost, input_tokens, output_tokens, cached_tokens,
       reasoning_tokens, status, outcome, http_status, error_code, streamed, latency_ms, ttft_ms, ip,
-      losses_in_answer, attempts, attempts_omitted
+      losses_in_answer, attempts, attempts_omitted, coalesce(repeats, 0)
     from reported join settled using (request_id) returning request_id`,
   );
   return new Set(inserted.map((row) => row.request_id));
 }
 
-/** Inserts the charges of rows that were just inserted. */
+/** Inserts the charges of usage rows that were just inserted. */
 export async function insertCharges(em: EntityManager, charges: readonly SettledCharge[]): Promise<void> {
   const rows = charges.map((charge) => ({
     request_id: charge.requestId,
@@ -98,17 +99,17 @@ export async function insertCharges(em: EntityManager, charges: readonly Settled
   );
 }
 
-/** Charges that already stand under one of the request ids or places. */
+/** Charges that were settled before with one of the request ids or journal positions. */
 export async function earlierCharges(
   em: EntityManager,
-  wanted: { requestIds: readonly string[] } | { places: readonly { journalId: string; seq: number }[] },
+  wanted: { requestIds: readonly string[] } | { positions: readonly { journalId: string; seq: number }[] },
 ): Promise<EarlierCharge[]> {
   const condition =
     'requestIds' in wanted
       ? sql`request_id = any(${[...wanted.requestIds]}::text[])`
       : sql`(journal_id, seq) in (select * from
-        unnest(${wanted.places.map((place) => place.journalId)}::text[],
-        ${wanted.places.map((place) => place.seq)}::bigint[]))`;
+        unnest(${wanted.positions.map(({ journalId }) => journalId)}::text[],
+        ${wanted.positions.map(({ seq }) => seq)}::bigint[]))`;
   const rows = await query<{
     request_id: string;
     journal_id: string;
@@ -155,11 +156,12 @@ function toRow(usage: ReportedUsage): Record<string, unknown> {
     ttft_ms: count(usage.ttftMs),
     ip: storableIp(usage.ip),
     losses_in_answer: count(usage.lossesInAnswer),
+    repeats: count(usage.repeats ?? 0),
     ...(usage.tried ? toColumns(storableTried(usage.tried)) : {}),
   };
 }
 
-function toColumns({ attempts, omitted }: Tried): Record<string, unknown> {
+function toColumns({ attempts, omitted }: AttemptList): Record<string, unknown> {
   return { attempts, attempts_omitted: omitted };
 }
 

@@ -1,12 +1,12 @@
-/** Reading the usage log: pages, single entries, sums. */
+/** Reads the usage log: pages and single entries. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Family, Group } from '@gateway/shared/catalog';
 import type { UsageOutcome, UsageSource, UsageStatus } from '@gateway/shared/records';
-import { all, query, queryOne, sql, toDate } from '../sql.ts';
-import type { Statement } from '../sql.ts';
+import { all, query, queryOne, sql, toDate } from '../database/sql.ts';
+import type { Statement } from '../database/sql.ts';
 import { storableIp } from './settlement.rules.ts';
 
-/** Conditions that hold together; null and undefined ask for nothing. */
+/** Filters that all have to match; null and undefined match every entry. */
 export interface UsageConditions {
   range?: { from: Date; to: Date } | null;
   modelNames?: readonly string[] | null;
@@ -20,20 +20,20 @@ export interface UsageConditions {
   userId?: string | null;
 }
 
-/** The same with the user's wallet in place of the user: the only ones that become SQL, see `ofWallet`. */
+/** Filters with the user's wallet in place of the user, as SQL needs them; see `ofWallet`. */
 export interface WalletConditions extends Omit<UsageConditions, 'userId'> {
   userId?: never;
   walletId?: string | null;
 }
 
-/** One entry of the usage log. */
+/** One entry of the usage log. Amounts are in micro-USD, times in ms. */
 export interface UsageView {
   id: string;
   requestId: string;
   modelName: string;
   keyId: string | null;
   poolId: string | null;
-  /** For administrators alone. */
+  /** Only administrators may see it. */
   routeId: string | null;
   source: UsageSource;
   family: Family;
@@ -54,36 +54,38 @@ export interface UsageView {
   latencyMs: number | null;
   ttftMs: number | null;
   lossesInAnswer: number;
+  repeats: number;
   createdAt: Date;
 }
 
-/** The place of an entry in the list: newest first. */
-export interface UsagePlace {
+/** The cursor of an entry in a list. */
+export interface UsageCursor {
+  /** The exact time in PostgreSQL's text format, because a Date would lose microseconds. */
   at: string;
   id: string;
 }
 
-/** GraphQL's Int ends here. */
+/** Largest value of GraphQL's Int. */
 const INT_MAX = 2 ** 31 - 1;
 
-/** Entries newest first, after `after`, with the exact place of each for the next page. */
+/** At most `limit` entries after the cursor, newest first, each with its own cursor. */
 export async function usagePage(
   em: EntityManager,
   conditions: UsageConditions,
-  page: { after?: UsagePlace | undefined; limit: number },
-): Promise<{ entry: UsageView; place: UsagePlace }[]> {
+  page: { after?: UsageCursor | undefined; limit: number },
+): Promise<{ entry: UsageView; cursor: UsageCursor }[]> {
   const after = page.after ? sql`(at, id) < (${page.after.at}::timestamptz, ${page.after.id})` : sql`true`;
   const rows = await query<UsageRow>(
     em,
     sql`
-    select *, host(ip) as address, at::text as place from usage_entry
+    select *, host(ip) as address, at::text as exact_at from usage_entry
     where ${whereOf(await ofWallet(em, conditions))} and ${after}
     order by at desc, id desc limit ${page.limit}`,
   );
-  return rows.map((row) => ({ entry: toView(row), place: { at: row.place, id: row.id } }));
+  return rows.map((row) => ({ entry: toView(row), cursor: { at: row.exact_at, id: row.id } }));
 }
 
-/** The entry of a request; undefined where there is none, or where it is not the given user's. */
+/** The entry of a request; undefined if it is unknown, or not the given user's (null for any user). */
 export async function usageOfRequest(
   em: EntityManager,
   requestId: string,
@@ -92,7 +94,7 @@ export async function usageOfRequest(
   return (await usagePage(em, { requestId, userId }, { limit: 1 }))[0]?.entry;
 }
 
-/** The entries of these requests, by request id; what is not the given user's is left out. */
+/** Entries by request id, without unknown ones and those of other users. */
 export async function usageOfRequests(
   em: EntityManager,
   requestIds: readonly string[],
@@ -102,7 +104,7 @@ export async function usageOfRequests(
   const rows = await query<UsageRow>(
     em,
     sql`
-    select *, host(ip) as address, at::text as place from usage_entry
+    select *, host(ip) as address, at::text as exact_at from usage_entry
     where request_id = any(${ids}::text[])
       and at = any(array(select at from usage_request where request_id = any(${ids}::text[])))
       and ${whereOf(await ofWallet(em, { userId }))}`,
@@ -110,7 +112,7 @@ export async function usageOfRequests(
   return new Map(rows.map((row) => [row.request_id, toView(row)]));
 }
 
-/** The conditions as SQL over `usage_entry`. */
+/** The filters as SQL over `usage_entry`. */
 export function whereOf(conditions: WalletConditions): Statement {
   const { range, modelNames, keyIds, poolIds, sources, statuses, requestId, ip, minCost, walletId } =
     conditions;
@@ -132,22 +134,22 @@ export function whereOf(conditions: WalletConditions): Statement {
 }
 
 /**
- * The same conditions with the user's wallet in place of the user: where the database adds up much it has to
- * know beforehand whose it is, since it takes any user of whom it knows nothing for a small one.
+ * Replaces the user in the filters by the id of the wallet. PostgreSQL plans well only for a literal wallet
+ * id: with a sub-query it would assume that the user has few requests.
  */
 export async function ofWallet(em: EntityManager, conditions: UsageConditions): Promise<WalletConditions> {
   const { userId, ...rest } = conditions;
   if (!userId) return rest;
   const row = await queryOne<{ id: string }>(em, sql`select id from wallet where user_id = ${userId}`);
-  // A user without a wallet has used nothing.
+  // A user without a wallet has no requests.
   return { ...rest, walletId: row?.id ?? 'none' };
 }
 
-/** A row of the log as PostgreSQL gives it, with the address as text and the exact time. */
+/** A row of the log as the queries return it; `exact_at` is `at` with microseconds. */
 export interface UsageRow {
   id: string;
   request_id: string;
-  place: string;
+  exact_at: string;
   at: string;
   model_name: string;
   key_id: string;
@@ -172,6 +174,7 @@ export interface UsageRow {
   latency_ms: number;
   ttft_ms: number | null;
   losses_in_answer: number;
+  repeats: number;
 }
 
 /** A row as the API shows it. */
@@ -180,7 +183,7 @@ export function toView(row: UsageRow): UsageView {
     id: row.id,
     requestId: row.request_id,
     modelName: row.model_name,
-    // The Playground's own keys are nobody's business.
+    // Keys that the gateway itself uses, e.g. for the Playground, are not shown.
     keyId: row.source === 'API_KEY' || row.source === 'POOL_KEY' ? row.key_id : null,
     poolId: row.pool_id,
     routeId: row.route_id,
@@ -203,6 +206,7 @@ export function toView(row: UsageRow): UsageView {
     latencyMs: row.latency_ms,
     ttftMs: row.ttft_ms,
     lossesInAnswer: row.losses_in_answer,
+    repeats: row.repeats,
     createdAt: toDate(row.at),
   };
 }

@@ -1,18 +1,20 @@
-/** The usage log as a table for downloads, page by page: what a list shows, and how each charge was paid. */
+/** The usage log as the rows and columns of a CSV download, read page by page. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { formatDollars } from '@gateway/shared/money';
 import type { Column } from '../downloads/csv.ts';
-import { query, sql } from '../sql.ts';
+import { query, sql } from '../database/sql.ts';
 import { ofWallet, toView, whereOf } from './usage.service.ts';
-import type { UsageConditions, UsagePlace, UsageRow, UsageView } from './usage.service.ts';
+import type { UsageConditions, UsageCursor, UsageRow, UsageView } from './usage.service.ts';
 
+/** A row of the download. */
 export interface UsageLine extends UsageView {
   keyName: string | null;
   userId: string;
-  /** LEASE and WALLET: paid by the wallet; WRITEOFF: by the operator; null: free. */
+  /** LEASE, WALLET: paid by the wallet; WRITEOFF: by the operator; null: not charged. */
   settlement: string | null;
 }
 
+/** Columns of the download; amounts are in dollars. */
 export const USAGE_COLUMNS: readonly Column<UsageLine>[] = [
   { name: 'time', value: (row) => row.createdAt },
   { name: 'request_id', value: (row) => row.requestId },
@@ -43,12 +45,12 @@ export const USAGE_COLUMNS: readonly Column<UsageLine>[] = [
   { name: 'losses_in_answer', value: (row) => row.lossesInAnswer },
 ];
 
-/** A page of the table, newest first, and the place after which the next begins; undefined after the last. */
+/** One page of rows, newest first. `next` is the cursor of the next page; undefined after the last page. */
 export async function usageLines(
   em: EntityManager,
   conditions: UsageConditions,
-  { after, limit }: { after: UsagePlace | undefined; limit: number },
-): Promise<{ rows: UsageLine[]; next: UsagePlace | undefined }> {
+  { after, limit }: { after: UsageCursor | undefined; limit: number },
+): Promise<{ rows: UsageLine[]; next: UsageCursor | undefined }> {
   const own = await ofWallet(em, conditions);
   const beyond = after ? sql`(at, id) < (${after.at}::timestamptz, ${after.id})` : sql`true`;
   const found = await query<
@@ -56,7 +58,7 @@ export async function usageLines(
   >(
     em,
     sql`
-    select u.*, host(u.ip) as address, u.at::text as place, w.user_id, k.name as key_name, c.settlement
+    select u.*, host(u.ip) as address, u.at::text as exact_at, w.user_id, k.name as key_name, c.settlement
     from (select * from usage_entry where ${whereOf(own)} and ${beyond}
       order by at desc, id desc limit ${limit}) u
     join wallet w on w.id = u.wallet_id
@@ -70,5 +72,5 @@ export async function usageLines(
     return { ...view, keyName, userId: row.user_id, settlement: row.settlement };
   });
   const last = found.at(-1);
-  return { rows, next: last && found.length === limit ? { at: last.place, id: last.id } : undefined };
+  return { rows, next: last && found.length === limit ? { at: last.exact_at, id: last.id } : undefined };
 }

@@ -1,41 +1,41 @@
-/** The usage log on the API. Metadata only: there is no field for prompt or reply content. */
+/** GraphQL types of the usage log. Metadata only: there is no field for prompt or reply content. */
 import 'reflect-metadata';
 import { ArgsType, Field, ID, InputType, Int, ObjectType } from 'type-graphql';
 import type { Family, Group } from '@gateway/shared/catalog';
 import type { UsageOutcome, UsageSource, UsageStatus } from '@gateway/shared/records';
-import { connectionOf, LongPageArguments } from '../connections.ts';
-import { BillingGroup, describeEnum, WireFamily } from '../enums.ts';
-import { DateRange } from '../inputs.ts';
-import { NodeInterface } from '../node-interface.ts';
-import { DateTime, Decimal, Money } from '../scalars.ts';
+import { connectionOf, LongPageArguments } from '../graphql/connections.ts';
+import { BillingGroup, describeEnum, WireFamily } from '../graphql/enums.ts';
+import { DateRange } from '../graphql/inputs.ts';
+import { GlobalObject } from '../graphql/global-object.ts';
+import { DateTime, Decimal, Money } from '../graphql/scalars.ts';
 
 export const UsageSourceEnum = describeEnum<UsageSource>('UsageSource', 'Where a request came from.', {
   API_KEY: 'An API key on the main domain.',
   POOL_KEY: 'A key of a dedicated pool.',
   PLAYGROUND: 'The Playground.',
-  PERSONAL_INTELLIGENCE: 'Deriving items of Personal Intelligence.',
+  PERSONAL_INTELLIGENCE: 'Personal Intelligence, which derives its items with a model.',
 });
 
 export const UsageOutcomeEnum = describeEnum<UsageOutcome>(
   'UsageOutcome',
   'Why a request was charged or not.',
   {
-    DELIVERED: 'The whole answer was delivered: charged.',
-    CLIENT_LEFT: 'The client left after content had been relayed: charged.',
-    KEY_CUT: 'Its owner disabled the key after content had been relayed: charged.',
-    OPERATOR_CUT: 'The operator stopped the key or its account after content had been relayed: free.',
-    NO_CONTENT: 'Ended before any content was relayed: free.',
-    UPSTREAM_FAILED: 'The upstream or the gateway broke it: free.',
-    REFUSED: 'Refused before an upstream was asked: free.',
-    THROTTLED: 'Over a limit: free.',
+    DELIVERED: 'Charged: the whole answer was delivered.',
+    CLIENT_LEFT: 'Charged: the client disconnected after content was relayed.',
+    KEY_CUT: 'Charged: the owner disabled the key after content was relayed.',
+    OPERATOR_CUT: 'Free: the operator stopped the key or its account.',
+    NO_CONTENT: 'Free: the request ended before any content was relayed.',
+    UPSTREAM_FAILED: 'Free: the upstream or the gateway failed.',
+    REFUSED: 'Free: the request was refused, by the gateway or by the upstream.',
+    THROTTLED: 'Free: the request exceeded a limit.',
   },
 );
 
 export const UsageStatusEnum = describeEnum<UsageStatus>('UsageStatus', 'How a request ended.', {
   SUCCEEDED: 'Answered.',
   FAILED: 'Not answered.',
-  CANCELLED: 'Ended by the client, or with its key.',
-  THROTTLED: 'Over a limit.',
+  CANCELLED: 'Ended by the client, or because its key was stopped.',
+  THROTTLED: 'Refused because of a limit.',
 });
 
 export const UsageDimension = describeEnum('UsageDimension', 'What a summary is grouped by.', {
@@ -43,7 +43,7 @@ export const UsageDimension = describeEnum('UsageDimension', 'What a summary is 
   KEY: 'API key.',
   POOL: 'Dedicated pool.',
   SOURCE: 'Where requests came from.',
-  STATUS: 'How they ended.',
+  STATUS: 'How requests ended.',
   GROUP: 'Billing group.',
   USER: 'Owner of the wallet.',
 });
@@ -59,27 +59,27 @@ export type UsageBucket = keyof typeof UsageBucket;
 
 /** One finished request: metadata only. */
 @ObjectType({
-  implements: NodeInterface,
+  implements: GlobalObject,
   description:
     'One finished request: metadata only. There is no field for prompt or reply content, by design.',
 })
-export class UsageEntry extends NodeInterface {
+export class UsageEntry extends GlobalObject {
   @Field(() => String, { description: 'The x-request-id of the answer.' })
   requestId!: string;
 
-  @Field(() => String, { description: 'The catalog name that was asked for.' })
+  @Field(() => String, { description: 'The catalog name that the client requested.' })
   modelName!: string;
 
   @Field(() => ID, {
     nullable: true,
-    description: "The key; null for requests without one of the user's own.",
+    description: "The key; null for requests without a key of the user's own.",
   })
   keyId!: string | null;
 
   @Field(() => ID, { nullable: true, description: 'The dedicated pool, or null.' })
   poolId!: string | null;
 
-  @Field(() => UsageSourceEnum, { description: 'Where it came from.' })
+  @Field(() => UsageSourceEnum, { description: 'Where the request came from.' })
   source!: UsageSource;
 
   @Field(() => WireFamily, { description: 'The family of endpoints that was called.' })
@@ -90,14 +90,14 @@ export class UsageEntry extends NodeInterface {
 
   @Field(() => Int, {
     nullable: true,
-    description: 'Input tokens, cached ones included, as the upstream counted them.',
+    description: 'Input tokens, including cached tokens, as counted by the upstream.',
   })
   inputTokens!: number | null;
 
-  @Field(() => Int, { nullable: true, description: 'Output tokens, reasoning included.' })
+  @Field(() => Int, { nullable: true, description: 'Output tokens, including reasoning.' })
   outputTokens!: number | null;
 
-  @Field(() => Int, { nullable: true, description: 'Input tokens that came from a cache.' })
+  @Field(() => Int, { nullable: true, description: 'Input tokens read from a cache.' })
   cachedTokens!: number | null;
 
   @Field(() => Int, { nullable: true, description: 'Output tokens spent on reasoning.' })
@@ -109,16 +109,16 @@ export class UsageEntry extends NodeInterface {
   @Field(() => Decimal, { description: "The group's ratio." })
   ratio!: string;
 
-  @Field(() => Money, { description: 'What was charged; 0 for failures.' })
+  @Field(() => Money, { description: 'The charge; 0 for free requests.' })
   cost!: bigint;
 
   @Field(() => String, { nullable: true, description: 'Address of the caller.' })
   ip!: string | null;
 
-  @Field(() => UsageStatusEnum, { description: 'How it ended.' })
+  @Field(() => UsageStatusEnum, { description: 'How the request ended.' })
   status!: UsageStatus;
 
-  @Field(() => UsageOutcomeEnum, { description: 'Why it was charged or not.' })
+  @Field(() => UsageOutcomeEnum, { description: 'Why the request was charged or not.' })
   outcome!: UsageOutcome;
 
   @Field(() => Int, { description: 'HTTP status of the answer.' })
@@ -139,16 +139,21 @@ export class UsageEntry extends NodeInterface {
   @Field(() => Int, { description: "Parts of the answer that the client's format could not carry." })
   lossesInAnswer!: number;
 
-  @Field(() => DateTime, { description: 'When it finished.' })
+  @Field(() => Int, {
+    description: 'Other refusals of the same key, code and model within a minute without an entry.',
+  })
+  repeats!: number;
+
+  @Field(() => DateTime, { description: 'When the request finished.' })
   createdAt!: Date;
 }
 
 export const UsageEntryConnection = connectionOf('UsageEntry', UsageEntry, { countable: false });
 
-/** Which requests are meant; several conditions hold together. */
-@InputType({ description: 'Which requests are meant; several conditions hold together.' })
+/** Selects requests; all given conditions have to match. */
+@InputType({ description: 'Selects requests; all given conditions have to match.' })
 export class UsageFilter {
-  @Field(() => DateRange, { nullable: true, description: 'Only from this span.' })
+  @Field(() => DateRange, { nullable: true, description: 'Only in this range.' })
   range?: DateRange | null;
 
   @Field(() => [String], { nullable: true, description: 'Only of these models.' })
@@ -160,10 +165,10 @@ export class UsageFilter {
   @Field(() => [ID], { nullable: true, description: 'Only of these pools.' })
   poolIds?: string[] | null;
 
-  @Field(() => [UsageSourceEnum], { nullable: true, description: 'Only from there.' })
+  @Field(() => [UsageSourceEnum], { nullable: true, description: 'Only from these sources.' })
   sources?: UsageSource[] | null;
 
-  @Field(() => [UsageStatusEnum], { nullable: true, description: 'Only with these endings.' })
+  @Field(() => [UsageStatusEnum], { nullable: true, description: 'Only with these statuses.' })
   statuses?: UsageStatus[] | null;
 
   @Field(() => String, { nullable: true, description: 'Only this request.' })
@@ -172,32 +177,32 @@ export class UsageFilter {
   @Field(() => String, { nullable: true, description: 'Only from this address.' })
   ip?: string | null;
 
-  @Field(() => Money, { nullable: true, description: 'Only what cost at least this.' })
+  @Field(() => Money, { nullable: true, description: 'Only requests that cost at least this.' })
   minCost?: bigint | null;
 
   @Field(() => ID, {
     nullable: true,
-    description: 'Only of this user. For administrators; others see their own alone.',
+    description: 'Only of this user. For administrators; other callers see only their own requests.',
   })
   userId?: string | null;
 }
 
-/** Which requests, and which page of them. */
+/** Filter and page of requests. */
 @ArgsType()
 export class UsageArguments extends LongPageArguments {
   @Field(() => UsageFilter, { nullable: true, description: 'Which requests.' })
   filter?: UsageFilter | null;
 }
 
-/** What a summary is about. */
+/** Range, grouping and filter of a summary. */
 @ArgsType()
 export class SummaryArguments {
-  @Field(() => DateRange, { description: 'The span, at most 400 days.' })
+  @Field(() => DateRange, { description: 'The range, at most 400 days.' })
   range!: DateRange;
 
   @Field(() => [UsageDimension], {
     defaultValue: [],
-    description: 'At most three dimensions for `groups`; the first for `series`.',
+    description: 'At most three dimensions of `groups`; the first is also that of `series`.',
   })
   groupBy!: UsageDimension[];
 
@@ -211,10 +216,10 @@ export class SummaryArguments {
 /** Sums over requests. */
 @ObjectType({ description: 'Sums over requests.' })
 export class UsageTotals {
-  @Field(() => Int, { description: 'Requests.' })
+  @Field(() => Int, { description: 'Number of requests.' })
   requests!: number;
 
-  @Field(() => Int, { description: 'Of these, not succeeded.' })
+  @Field(() => Int, { description: 'Number of requests that did not succeed.' })
   failed!: number;
 
   @Field(() => Decimal, { description: 'Input tokens.' })
@@ -223,17 +228,20 @@ export class UsageTotals {
   @Field(() => Decimal, { description: 'Output tokens.' })
   outputTokens!: string;
 
-  @Field(() => Money, { description: 'What was charged.' })
+  @Field(() => Money, { description: 'Sum of charges.' })
   cost!: bigint;
 }
 
 /** One point of a series. */
 @ObjectType({ description: 'One point of a series.' })
 export class UsagePoint {
-  @Field(() => DateTime, { description: 'Where its bucket begins.' })
+  @Field(() => DateTime, { description: 'Start of the bucket.' })
   at!: Date;
 
-  @Field(() => String, { nullable: true, description: 'Value of the first dimension; null without one.' })
+  @Field(() => String, {
+    nullable: true,
+    description: 'Value of the first dimension; null without dimensions.',
+  })
   key!: string | null;
 
   @Field(() => UsageTotals, { description: 'Sums of the bucket.' })
@@ -246,25 +254,25 @@ export class UsageGroupRow {
   @Field(() => String, { description: 'Values of the dimensions, joined by a slash.' })
   key!: string;
 
-  @Field(() => String, { description: 'The same for people.' })
+  @Field(() => String, { description: 'The same values in readable form, e.g. the name of a key.' })
   label!: string;
 
   @Field(() => UsageTotals, { description: 'Sums of the group.' })
   totals!: UsageTotals;
 }
 
-/** Usage in a span of time. */
-@ObjectType({ description: 'Usage in a span of time.' })
+/** Usage in a range of time. */
+@ObjectType({ description: 'Usage in a range of time.' })
 export class UsageSummary {
-  @Field(() => UsageTotals, { description: 'Sums of the span.' })
+  @Field(() => UsageTotals, { description: 'Sums of the range.' })
   totals!: UsageTotals;
 
-  @Field(() => [UsagePoint], { description: 'The span in buckets; empty unless a bucket was asked for.' })
+  @Field(() => [UsagePoint], { description: 'Sums per bucket; empty unless a bucket is set.' })
   series!: UsagePoint[];
 
-  @Field(() => [UsageGroupRow], { description: 'The span by dimensions, most expensive first, at most 100.' })
+  @Field(() => [UsageGroupRow], { description: 'Sums per group, by descending cost, at most 100.' })
   groups!: UsageGroupRow[];
 
-  @Field(() => DateTime, { description: 'When this was summed up.' })
+  @Field(() => DateTime, { description: 'When the summary was computed.' })
   asOf!: Date;
 }

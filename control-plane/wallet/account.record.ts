@@ -1,12 +1,12 @@
-/** What nodes know of a wallet: whether its owner may spend. */
+/** The configuration record of a wallet, by which nodes know whether its owner may spend. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { AccountRecord } from '@gateway/shared/records';
-import { announce } from '../config-log.ts';
-import { queryOne, sql } from '../sql.ts';
+import { announce } from '../database/config-log.ts';
+import { queryOne, sql } from '../database/sql.ts';
 
 /**
- * Tells the nodes whether the wallet's owner may spend, and where it is so that it was the owner who closed
- * the account. Call it in the transaction that changed the wallet or the user.
+ * Publishes to the nodes whether the wallet's owner may spend. `closed`: the owner closed the account. Call
+ * it in the transaction that changed the wallet or the user. Returns the revision; 0 for an unknown wallet.
  */
 export async function announceAccount(
   em: EntityManager,

@@ -1,11 +1,13 @@
-/** After a backup was restored: revisions that nobody knows, no lease that a node still spends, no gap. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+/**
+ * Tests of the command for a restored database: new revisions, reclaimed leases, recorded gaps in journals.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
-import { SYSTEM_ACTOR } from '../context.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import { SYSTEM_ACTOR } from '../graphql/context.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
 import { settle } from '../usage/settlement.service.ts';
-import { acceptLost, beginAgain, main } from './after-restore.ts';
+import { acceptLost, main, prepareRestored } from './after-restore.ts';
 import { checkInvariants } from './invariants.ts';
 import { closeLease } from './lease.end.ts';
 import { requestLease } from './lease.service.ts';
@@ -24,8 +26,8 @@ afterAll(async () => {
 
 async function lease(holds: bigint) {
   const [{ walletId }, node] = await Promise.all([money.wallet({ cash: holds }), money.node()]);
-  const asked = { keyId: null, requestNo: 1, need: PRICE, want: PRICE, waiting: 0n };
-  const { id } = await requestLease(money.em(), { ...node, walletId, ...asked });
+  const request = { keyId: null, requestNo: 1, need: PRICE, want: PRICE, waiting: 0n };
+  const { id } = await requestLease(money.em(), { ...node, walletId, ...request });
   return { ...node, walletId, leaseId: id };
 }
 type Leased = Awaited<ReturnType<typeof lease>>;
@@ -46,61 +48,69 @@ const head = () =>
     sql`select revision, pruned_to from config_head`,
   );
 
-it('goes on far above all revisions that nodes may know, and takes back what is open, once', async () => {
-  const [active, silent, closed] = [await lease(9n * PRICE), await lease(9n * PRICE), await lease(PRICE)];
-  await query(money.em(), sql`update wallet_lease set state = 'ORPHANED' where id = ${silent.leaseId}`);
-  await closeLease(money.em(), { ...closed, count: 0, sum: 0n, actor: SYSTEM_ACTOR });
-  const before = (await head())?.revision ?? 0;
-  expect(await beginAgain(money.em())).toEqual({ revision: before + 1_000_000, leases: 2 });
-  // Whoever knows an older revision comes for a snapshot.
-  expect(await head()).toEqual({ revision: before + 1_000_000, pruned_to: before + 1_000_000 });
-  expect(await Promise.all([active, silent, closed].map(stateOf))).toEqual([
-    'RECLAIMED',
-    'RECLAIMED',
-    'CLOSED',
-  ]);
-  for (const { walletId } of [active, silent])
-    expect(await walletById(money.em(), walletId)).toMatchObject({ cash: 9n * PRICE, held: 0n });
-  expect(await beginAgain(money.em())).toEqual({ revision: before + 2_000_000, leases: 0 });
-  // What the node brings of its journal is paid by the wallet.
-  expect(await report(active, 1)).toMatchObject({ accepted: 1 });
-  expect(await walletById(money.em(), active.walletId)).toMatchObject({ cash: 8n * PRICE });
-});
+describe('the command for a restored database', () => {
+  it('skips all revisions that nodes may know, and reclaims open leases once', async () => {
+    const [active, silent, closed] = [await lease(9n * PRICE), await lease(9n * PRICE), await lease(PRICE)];
+    await query(money.em(), sql`update wallet_lease set state = 'ORPHANED' where id = ${silent.leaseId}`);
+    await closeLease(money.em(), { ...closed, count: 0, sum: 0n, actor: SYSTEM_ACTOR });
+    const before = (await head())?.revision ?? 0;
+    expect(await prepareRestored(money.em())).toEqual({ revision: before + 1_000_000, leases: 2 });
+    // A node that knows an older revision has to fetch a snapshot.
+    expect(await head()).toEqual({ revision: before + 1_000_000, pruned_to: before + 1_000_000 });
+    expect(await Promise.all([active, silent, closed].map(stateOf))).toEqual([
+      'RECLAIMED',
+      'RECLAIMED',
+      'CLOSED',
+    ]);
+    for (const { walletId } of [active, silent])
+      expect(await walletById(money.em(), walletId)).toMatchObject({ cash: 9n * PRICE, held: 0n });
+    expect(await prepareRestored(money.em())).toEqual({ revision: before + 2_000_000, leases: 0 });
+    // The wallet pays the charges that the node still reports.
+    expect(await report(active, 1)).toMatchObject({ accepted: 1 });
+    expect(await walletById(money.em(), active.walletId)).toMatchObject({ cash: 8n * PRICE });
+  });
 
-it('notes each charge that nobody has any more, once, and the check of the ledger knows of it', async () => {
-  const of = await lease(9n * PRICE);
-  await beginAgain(money.em());
-  await report(of, 4);
-  const gap = { rule: 'I9', subject: of.journalId };
-  expect(await checkInvariants(money.em())).toMatchObject([gap]);
-  expect(await acceptLost(money.em())).toBe(3);
-  expect(await acceptLost(money.em())).toBe(0);
-  const alarms = await query(
-    money.em(),
-    sql`select left(id, 4) as id, kind, node_id, request_id, seq::integer as seq, reason from settlement_alarm
-      where journal_id = ${of.journalId} and kind = 'REJECTED' order by seq`,
-  );
-  expect(alarms).toEqual(
-    [1, 2, 3].map((seq) => ({
-      ...{ id: 'alm_', kind: 'REJECTED', node_id: of.nodeId, seq, request_id: `lost:${of.journalId}:${seq}` },
-      reason: 'lost with a database that was restored from a backup',
-    })),
-  );
-});
+  it('records each lost charge once, and the ledger check accepts the gap', async () => {
+    const of = await lease(9n * PRICE);
+    await prepareRestored(money.em());
+    await report(of, 4);
+    const gap = { rule: 'I9', subject: of.journalId };
+    expect(await checkInvariants(money.em())).toMatchObject([gap]);
+    expect(await acceptLost(money.em())).toBe(3);
+    expect(await acceptLost(money.em())).toBe(0);
+    const alarms = await query(
+      money.em(),
+      sql`select left(id, 4) as id, kind, node_id, request_id, seq::integer as seq, reason
+      from settlement_alarm where journal_id = ${of.journalId} and kind = 'REJECTED' order by seq`,
+    );
+    expect(alarms).toEqual(
+      [1, 2, 3].map((seq) => ({
+        ...{
+          id: 'alm_',
+          kind: 'REJECTED',
+          node_id: of.nodeId,
+          seq,
+          request_id: `lost:${of.journalId}:${seq}`,
+        },
+        reason: 'lost with a database that was restored from a backup',
+      })),
+    );
+  });
 
-it('is a command that says what it did, and which database it needs', async () => {
-  const of = await lease(9n * PRICE);
-  const lines: string[] = [];
-  const run = (env: NodeJS.ProcessEnv, ...parameters: string[]): Promise<number> =>
-    main(env, parameters, (line) => void lines.push(line));
-  expect(await run({})).toBe(1);
-  expect(await run({ DATABASE_URL: money.url })).toBe(0);
-  const revision = (await head())?.revision;
-  await report(of, 2);
-  expect(await run({ DATABASE_URL: money.url }, '--accept-lost')).toBe(0);
-  expect(lines).toEqual([
-    'DATABASE_URL is not set. Set it to the address of the restored PostgreSQL database.',
-    `The configuration goes on at revision ${revision}; 1 open leases are back in their wallets.`,
-    '1 lost charges are noted in settlement_alarm.',
-  ]);
+  it('prints what it did, and fails without DATABASE_URL', async () => {
+    const of = await lease(9n * PRICE);
+    const lines: string[] = [];
+    const run = (env: NodeJS.ProcessEnv, ...parameters: string[]): Promise<number> =>
+      main(env, parameters, (line) => void lines.push(line));
+    expect(await run({})).toBe(1);
+    expect(await run({ DATABASE_URL: money.url })).toBe(0);
+    const revision = (await head())?.revision;
+    await report(of, 2);
+    expect(await run({ DATABASE_URL: money.url }, '--accept-lost')).toBe(0);
+    expect(lines).toEqual([
+      'DATABASE_URL is not set. Set it to the address of the restored PostgreSQL database.',
+      `The configuration continues at revision ${revision}. 1 open leases were reclaimed.`,
+      'Recorded 1 lost charges in settlement_alarm.',
+    ]);
+  });
 });

@@ -1,30 +1,30 @@
 /**
- * Command for a database that was restored from a backup. Before the control plane starts on it: makes what
- * nodes know from later on recognisable, and takes open leases back. With `--accept-lost`, once nodes have
- * reported what their journals still hold: notes the charges that nobody has any more.
+ * Command to run on a database that was restored from a backup, before the control plane starts on it. It
+ * skips configuration revisions that nodes may already know, and reclaims open leases. With `--accept-lost`,
+ * run after the nodes have reported their journals, it records the charges that are lost for good.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { newId } from '../ids.ts';
-import { createOrm } from '../orm.ts';
-import { inTransaction, query, queryOne, sql } from '../sql.ts';
+import { newId } from '../database/ids.ts';
+import { createOrm } from '../database/orm.ts';
+import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
 import { reclaimLease } from './lease.end.ts';
 
-/** No installation changes its configuration this often between a backup and its loss. */
-const REVISIONS_LEAPT = 1_000_000;
+/** More configuration changes than any installation makes between a backup and the loss of its database. */
+const REVISIONS_SKIPPED = 1_000_000;
 const LOST = 'lost with a database that was restored from a backup';
 
 /**
- * Nodes may know revisions that were made after the backup: the same numbers must never mean something else,
- * so the log goes on far above them, and everybody comes back for a snapshot. Open leases go back to their
- * wallets: their nodes count charges in them that the backup does not have. What nodes still report of them
- * comes late and is paid by the wallet. Run twice, it does no harm.
+ * Moves the configuration log far ahead and prunes it, because nodes may know revisions made after the
+ * backup: no revision number may be reused, and every node has to fetch a snapshot. Reclaims all open leases,
+ * because the backup lacks charges that nodes made from them; the wallet pays those charges when nodes report
+ * them. Returns the new revision and the number of reclaimed leases. Safe to run again.
  */
-export async function beginAgain(em: EntityManager): Promise<{ revision: number; leases: number }> {
+export async function prepareRestored(em: EntityManager): Promise<{ revision: number; leases: number }> {
   return inTransaction(em, async (inner) => {
     const head = await queryOne<{ revision: number }>(
       inner,
-      sql`update config_head set revision = revision + ${REVISIONS_LEAPT},
-        pruned_to = revision + ${REVISIONS_LEAPT} returning revision`,
+      sql`update config_head set revision = revision + ${REVISIONS_SKIPPED},
+        pruned_to = revision + ${REVISIONS_SKIPPED} returning revision`,
     );
     await query(inner, sql`update wallet_lease set state = 'ORPHANED' where state = 'ACTIVE'`);
     const open = await query<{ id: string }>(
@@ -37,8 +37,8 @@ export async function beginAgain(em: EntityManager): Promise<{ revision: number;
 }
 
 /**
- * Notes an alarm for each number that is missing in a journal, so that the check of the ledger knows of it.
- * Returns how many charges are lost: served, and paid by nobody.
+ * Inserts a settlement alarm for each sequence number that is missing in a journal, so that the ledger check
+ * accepts the gap. Returns how many charges are lost: these requests were served and nobody pays for them.
  */
 export async function acceptLost(em: EntityManager): Promise<number> {
   const missing = await query<{ journal_id: string; node_id: string; seq: number }>(
@@ -66,7 +66,7 @@ export async function acceptLost(em: EntityManager): Promise<number> {
   return missing.length;
 }
 
-/** Runs the command on the database and returns the exit code. */
+/** Runs the command on the database at DATABASE_URL and returns the exit code. */
 export async function main(
   env: NodeJS.ProcessEnv,
   parameters: readonly string[],
@@ -80,12 +80,10 @@ export async function main(
   const orm = await createOrm(databaseUrl, { connectionsMax: 1 });
   try {
     if (parameters.includes('--accept-lost')) {
-      print(`${await acceptLost(orm.em.fork())} lost charges are noted in settlement_alarm.`);
+      print(`Recorded ${await acceptLost(orm.em.fork())} lost charges in settlement_alarm.`);
     } else {
-      const { revision, leases } = await beginAgain(orm.em.fork());
-      print(
-        `The configuration goes on at revision ${revision}; ${leases} open leases are back in their wallets.`,
-      );
+      const { revision, leases } = await prepareRestored(orm.em.fork());
+      print(`The configuration continues at revision ${revision}. ${leases} open leases were reclaimed.`);
     }
     return 0;
   } finally {

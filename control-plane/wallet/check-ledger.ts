@@ -1,11 +1,11 @@
 /**
- * Command: checks what must hold of the ledger in DATABASE_URL. Prints each violation as a line of JSON;
- * exits 1 on any.
+ * Command that checks all invariants of the ledger at DATABASE_URL. It prints each violation as a line of
+ * JSON and exits with 1 if there is one.
  */
-import { createOrm } from '../orm.ts';
+import { createOrm } from '../database/orm.ts';
 import { checkInvariants, INVARIANTS } from './invariants.ts';
 
-/** Runs the check and returns the exit code. */
+/** Runs the check, prints its result and returns the exit code. */
 export async function main(databaseUrl: string | undefined, print: (line: string) => void): Promise<number> {
   if (!databaseUrl) {
     print('DATABASE_URL is not set. Set it to the address of the PostgreSQL database to check.');
@@ -18,7 +18,7 @@ export async function main(databaseUrl: string | undefined, print: (line: string
     print(
       violations.length === 0
         ? `The ledger keeps all ${INVARIANTS.length} invariants.`
-        : `The ledger breaks invariants: ${violations.length} found.`,
+        : `The ledger has ${violations.length} violations; see the lines above and docs/operations.md.`,
     );
     return violations.length === 0 ? 0 : 1;
   } finally {

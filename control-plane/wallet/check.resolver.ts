@@ -1,49 +1,51 @@
-/** The check of the ledger on the API: what must always hold, and what breaks it. */
+/** The ledger check on the API, for administrators: all rules and their violations. */
 import 'reflect-metadata';
 import { Ctx, Field, FieldResolver, ObjectType, Resolver } from 'type-graphql';
-import { AdminQuery } from '../admin-query.ts';
-import type { Context } from '../context.ts';
-import { DateTime } from '../scalars.ts';
+import { AdminQuery } from '../graphql/admin-query.ts';
+import type { Context } from '../graphql/context.ts';
+import { DateTime } from '../graphql/scalars.ts';
 import { checkInvariants, INVARIANTS } from './invariants.ts';
 
-/** Something that breaks a rule. */
-@ObjectType({ description: 'Something that breaks a rule of the ledger.' })
+/** A violation of a ledger rule. */
+@ObjectType({ description: 'A violation of a ledger rule.' })
 export class LedgerViolation {
-  @Field(() => String, { description: 'What breaks it: the id of a transaction, an account, a request.' })
+  @Field(() => String, {
+    description: 'Id of the transaction, account, lease, journal or request that breaks the rule.',
+  })
   subject!: string;
 
-  @Field(() => String, { description: 'How, in figures of micro-USD.' })
+  @Field(() => String, { description: 'The numbers that do not match; amounts are in micro-USD.' })
   detail!: string;
 }
 
-/** A rule of the ledger. */
-@ObjectType({ description: 'What must always hold of the ledger.' })
+/** A rule of the ledger and its violations. */
+@ObjectType({ description: 'A rule that the ledger always has to keep.' })
 export class LedgerRule {
-  @Field(() => String, { description: 'Its short name.' })
+  @Field(() => String, { description: 'Short name, e.g. I1.' })
   rule!: string;
 
-  @Field(() => String, { description: 'What it promises.' })
+  @Field(() => String, { description: 'What the rule guarantees.' })
   promise!: string;
 
-  @Field(() => [LedgerViolation], { description: 'What breaks it, at most 20; empty where it holds.' })
+  @Field(() => [LedgerViolation], { description: 'Violations, at most 20; empty if the rule holds.' })
   violations!: LedgerViolation[];
 }
 
-/** What a check found. */
-@ObjectType({ description: 'What a check of the whole ledger found, over one moment.' })
+/** Result of a ledger check. */
+@ObjectType({ description: 'Result of a check of the whole ledger, read from one snapshot.' })
 export class LedgerCheck {
-  @Field(() => DateTime, { description: 'When it was made.' })
+  @Field(() => DateTime, { description: 'When the check started.' })
   checkedAt!: Date;
 
-  @Field(() => [LedgerRule], { description: 'Every rule.' })
+  @Field(() => [LedgerRule], { description: 'All rules, with their violations.' })
   rules!: LedgerRule[];
 }
 
-/** Checking on demand. */
+/** Checks the ledger on demand. */
 @Resolver(() => AdminQuery)
 export class LedgerCheckResolver {
   @FieldResolver(() => LedgerCheck, {
-    description: 'Checks the whole ledger now; takes seconds on a large one.',
+    description: 'Checks the whole ledger now; takes seconds on a large ledger.',
   })
   async ledgerCheck(@Ctx() context: Context): Promise<LedgerCheck> {
     const checkedAt = new Date();

@@ -1,45 +1,47 @@
 /**
- * Reading the ledger as its customers see it: what came in and went out, without the moves between wallet
- * and nodes.
+ * Reads the ledger as customers see it: credits and debits of wallets, without transfers between a wallet and
+ * its leases.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
-import type { Actor } from '../context.ts';
-import { all, query, queryOne, sql, toDate } from '../sql.ts';
-import type { Statement } from '../sql.ts';
+import type { Actor } from '../graphql/context.ts';
+import { all, query, queryOne, sql, toDate } from '../database/sql.ts';
+import type { Statement } from '../database/sql.ts';
 import type { Bucket, TransactionKind } from './ledger.ts';
 import type { LedgerKind } from './wallet.types.ts';
 
+/** A ledger entry as customers see it. Amounts are in micro-USD. */
 export interface EntryView {
   id: string;
   seq: number;
   kind: LedgerKind;
   bucket: Bucket;
   amount: Micros;
-  /** The whole bucket afterwards, what nodes hold included. */
+  /** Balance of the bucket after the entry, including leases. */
   balanceAfter: Micros;
   description: string;
   createdAt: Date;
   walletId: string;
   transactionId: string;
-  /** What the transaction is unique by; names the thing it was for. */
+  /** Unique reference of the transaction; names what the money was moved for. */
   reference: string;
-  /** The transaction that this one takes back. */
+  /** The transaction that this one reverses. */
   reversesId: string | null;
   actor: { kind: Actor['kind']; id: string | null };
 }
 
+/** Filters that all have to match; null and undefined match every entry. */
 export interface EntryConditions {
-  /** Null for everybody's. */
+  /** Null for all wallets. */
   walletId: string | null;
   kinds?: readonly LedgerKind[] | null;
   range?: { from: Date; to: Date } | null;
 }
 
-/** Moves between a wallet and its leases change nothing for the customer. */
+/** Transfers between a wallet and its leases, which change no balance that a customer sees. */
 const INTERNAL: readonly TransactionKind[] = ['LEASE_GRANT', 'LEASE_RETURN'];
 
-/** Entries newest first, below `before`. */
+/** At most `limit` entries, newest first; with `before`, only those with a smaller `seq`. */
 export async function entriesPage(
   em: EntityManager,
   conditions: EntryConditions,
@@ -53,7 +55,7 @@ export async function entriesPage(
   return rows.map(toView);
 }
 
-/** How many entries match. */
+/** Number of entries that match. */
 export async function countEntries(em: EntityManager, conditions: EntryConditions): Promise<number> {
   const row = await queryOne<{ count: number }>(
     em,
@@ -62,13 +64,13 @@ export async function countEntries(em: EntityManager, conditions: EntryCondition
   return row?.count ?? 0;
 }
 
-/** One entry by its id; undefined where there is none that customers see. The caller checks who asks. */
+/** An entry by its id; undefined if unknown or internal. The caller has to check access. */
 export async function entryById(em: EntityManager, id: string): Promise<EntryView | undefined> {
   const rows = await query<EntryRow>(em, selectEntries(sql`${whereOf({ walletId: null })} and e.id = ${id}`));
   return rows.map(toView)[0];
 }
 
-/** The entry of a transaction in a wallet. */
+/** The first entry of a transaction in a wallet; undefined if there is none. */
 export async function entryOfTransaction(
   em: EntityManager,
   walletId: string,
@@ -77,7 +79,7 @@ export async function entryOfTransaction(
   return (await entriesOfTransactions(em, [{ walletId, transactionId }]))[0];
 }
 
-/** The entries of transactions in their wallets, in order of their numbers. */
+/** The entries of transactions in the given wallets, by ascending `seq`. */
 export async function entriesOfTransactions(
   em: EntityManager,
   wanted: readonly { walletId: string; transactionId: string }[],
@@ -100,8 +102,9 @@ function whereOf({ walletId, kinds, range }: EntryConditions): Statement {
 }
 
 /**
- * The balance afterwards is what the bucket holds now, in wallet and leases, less what came in since: added
- * up once for a page, from the newest entry of each bucket down to the oldest of the page.
+ * Selects entries with `balance_after`: the present balance of the bucket, in the wallet and its leases,
+ * minus all later entries. It is computed in one pass per page, from the newest entry down to the oldest of
+ * the page.
  */
 function selectEntries(chosen: Statement): Statement {
   return sql`

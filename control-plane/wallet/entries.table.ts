@@ -1,10 +1,11 @@
-/** Entries of the ledger as a table for downloads, page by page. */
+/** Ledger entries as the rows and columns of a CSV download, read page by page. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { formatDollars } from '@gateway/shared/money';
 import type { Column } from '../downloads/csv.ts';
 import { entriesPage } from './entries.service.ts';
 import type { EntryConditions, EntryView } from './entries.service.ts';
 
+/** Columns of the download; amounts are in dollars. */
 export const ENTRY_COLUMNS: readonly Column<EntryView>[] = [
   { name: 'time', value: (row) => row.createdAt },
   { name: 'entry_id', value: (row) => row.id },
@@ -19,7 +20,7 @@ export const ENTRY_COLUMNS: readonly Column<EntryView>[] = [
   { name: 'description', value: (row) => row.description },
 ];
 
-/** A page of the table, newest first, and the entry after which the next begins; undefined after the last. */
+/** One page of rows, newest first. `next` is the cursor of the next page; undefined after the last page. */
 export async function entryLines(
   em: EntityManager,
   conditions: EntryConditions,

@@ -1,10 +1,10 @@
-/** What an entry of the ledger points to: the entry it takes back, and who moved the money. */
+/** Fields of a ledger entry on the API that need a look-up: its reference, reversed entry and actor. */
 import 'reflect-metadata';
 import { Ctx, FieldResolver, Resolver, Root } from 'type-graphql';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { AuditActor } from '../audit/audit.resolver.ts';
-import { isAdminFor } from '../context.ts';
-import type { Context } from '../context.ts';
+import { isAdminFor } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
 import { usersById } from '../lookups.ts';
 import { entriesOfTransactions } from './entries.service.ts';
 import type { EntryView } from './entries.service.ts';
@@ -18,14 +18,15 @@ const LABELS: Record<EntryView['actor']['kind'], string> = {
   WEBHOOK: 'payment provider',
 };
 
-/** Fields that most lists do not ask for. */
+/** Fields that are resolved only if a query selects them. */
 @Resolver(() => LedgerEntry)
 export class EntryFields {
   @FieldResolver(() => String, {
-    description: 'What the movement is unique by, e.g. the first of the requests that were settled together.',
+    description: 'Unique reference of the transaction, e.g. the first of the requests settled together.',
   })
   reference(@Root() entry: EntryView, @Ctx() context: Context): string {
-    // Keys that administrators chose are theirs; customers see the movement that they made.
+    // References of administrators contain idempotency keys that they chose; customers get the transaction
+    // id.
     const isOthers = entry.actor.kind === 'USER' || entry.actor.kind === 'ACCESS_TOKEN';
     const isOwn = entry.actor.id === context.viewer?.id || isAdminFor(context, 'ADMIN_WALLET');
     return isOthers && !isOwn ? entry.transactionId : entry.reference;
@@ -33,16 +34,18 @@ export class EntryFields {
 
   @FieldResolver(() => LedgerEntry, {
     nullable: true,
-    description: 'The entry of the same wallet that this one takes back.',
+    description: 'The entry of the same wallet that this entry reverses.',
   })
   async reverses(@Root() entry: EntryView, @Ctx() context: Context): Promise<LedgerEntry | null> {
     if (entry.reversesId === null) return null;
-    const place = placeOf(entry.walletId, entry.reversesId);
-    const entries = (await context.batches.load(entriesByPlace, place)) ?? [];
+    const key = lookupKeyOf(entry.walletId, entry.reversesId);
+    const entries = (await context.batches.load(entriesByLookupKey, key)) ?? [];
     return entries.find((one) => one.bucket === entry.bucket) ?? entries[0] ?? null;
   }
 
-  @FieldResolver(() => AuditActor, { description: 'Who moved the money; persons by name to administrators.' })
+  @FieldResolver(() => AuditActor, {
+    description: 'Who moved the money; only administrators see the names of persons.',
+  })
   async actor(@Root() { actor }: EntryView, @Ctx() context: Context): Promise<AuditActor> {
     const mayKnow = actor.id === context.viewer?.id || isAdminFor(context, 'ADMIN_WALLET');
     const isUser = actor.kind === 'USER' && actor.id !== null && mayKnow;
@@ -51,18 +54,18 @@ export class EntryFields {
   }
 }
 
-function placeOf(walletId: string, transactionId: string): string {
+function lookupKeyOf(walletId: string, transactionId: string): string {
   return `${walletId} ${transactionId}`;
 }
 
-async function entriesByPlace(
+async function entriesByLookupKey(
   em: EntityManager,
-  places: readonly string[],
+  keys: readonly string[],
 ): Promise<ReadonlyMap<string, EntryView[]>> {
-  const wanted = places.map((place) => {
-    const [walletId = '', transactionId = ''] = place.split(' ');
+  const wanted = keys.map((key) => {
+    const [walletId = '', transactionId = ''] = key.split(' ');
     return { walletId, transactionId };
   });
   const entries = await entriesOfTransactions(em, wanted);
-  return Map.groupBy(entries, (entry) => placeOf(entry.walletId, entry.transactionId));
+  return Map.groupBy(entries, (entry) => lookupKeyOf(entry.walletId, entry.transactionId));
 }

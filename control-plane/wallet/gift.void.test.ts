@@ -1,9 +1,12 @@
+/**
+ * Tests of voiding a gift, while it is in the wallet, in leases, partly spent, and under concurrent locks.
+ */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
-import { SYSTEM_ACTOR } from '../context.ts';
-import { query, sql } from '../sql.ts';
+import { SYSTEM_ACTOR } from '../graphql/context.ts';
+import { query, sql } from '../database/sql.ts';
 import { settle } from '../usage/settlement.service.ts';
 import { voidGift } from './gift.void.ts';
 import { checkInvariants } from './invariants.ts';
@@ -15,7 +18,7 @@ import { creditGift } from './movements.ts';
 import { walletById } from './wallet.service.ts';
 
 const PRICE = 250_000n;
-/** The machine may be busy: how long a test waits for what must come. */
+/** How long a test polls for a condition, in ms; generous because the machine may be busy. */
 const PATIENCE = { timeout: 20_000, interval: 20 };
 
 let money: Money;
@@ -24,12 +27,12 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   expect(await checkInvariants(money.em())).toEqual([]);
-  expect(await notes()).toEqual([]);
+  expect(await voidRecords()).toEqual([]);
   await money.close();
 });
 
-/** The leases that are noted as holding what became void. */
-async function notes(): Promise<string[]> {
+/** Names of the records of void credit in leases. */
+async function voidRecords(): Promise<string[]> {
   const rows = await query<{ name: string }>(
     money.em(),
     sql`select name from installation where name like 'void:%' order by name`,
@@ -37,14 +40,14 @@ async function notes(): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** A node, and what it has numbered so far. */
+/** A node, with the last numbers it used for lease requests and charges. */
 type Node = Awaited<ReturnType<Money['node']>> & { leases: number; charges: number };
 
 async function recalledOf(nodeId: string): Promise<readonly string[]> {
   return (await openRecalls(money.em(), [{ nodeId, after: '' }], 9)).get(nodeId) ?? [];
 }
 
-/** A lease of a node for so many requests. */
+/** A lease of a node for the given number of requests, with functions to spend from it and close it. */
 async function leaseOf(node: Node, walletId: string, requests: bigint) {
   const { nodeId, journalId } = node;
   node.leases += 1;
@@ -82,14 +85,14 @@ async function leaseOf(node: Node, walletId: string, requests: bigint) {
   };
 }
 
-/** A wallet without anything in it yet, and a node. */
+/** An empty wallet and a node. */
 async function opened() {
   const [{ walletId }, ids] = await Promise.all([money.wallet({}), money.node()]);
   const node: Node = { ...ids, leases: 0, charges: 0 };
   return {
     walletId,
     nodeId: node.nodeId,
-    /** Gives credit for so many requests. */
+    /** Gives gift credit for the given number of requests. */
     give: (name: string, requests: bigint) =>
       creditGift(money.em(), {
         walletId,
@@ -101,7 +104,7 @@ async function opened() {
       }),
     voidIt: (name: string) => voidGift(money.em(), { reference: `${name}:${walletId}`, description: 'over' }),
     lease: (requests: bigint) => leaseOf(node, walletId, requests),
-    /** How many requests the wallet's gift credit is good for, and how many that of its leases. */
+    /** The gift credit in the wallet and in its leases, counted in requests. */
     has: async () => {
       const { gift, held } = (await walletById(money.em(), walletId)) ?? { gift: -1n, held: -1n };
       return { free: gift / PRICE, held: held / PRICE };
@@ -109,7 +112,7 @@ async function opened() {
   };
 }
 
-/** The owner's connection in a transaction. */
+/** A connection of the database's owner, with an open transaction. */
 async function connected(): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: money.url });
   await client.connect();
@@ -117,19 +120,21 @@ async function connected(): Promise<pg.Client> {
   return client;
 }
 
-/** Locks the account, or fails where somebody else has it. */
+/** Locks the account; fails if another transaction holds it. */
 async function lock(client: pg.Client, id: string): Promise<void> {
   const found = await client.query('select from ledger_account where id = $1 for no key update nowait', [id]);
   expect(found.rowCount).toBe(1);
 }
 
-/** Waits until somebody waits for the transaction of `client`. */
-async function isWaitedFor(client: pg.Client, looking: pg.Client): Promise<void> {
+/**
+ * Resolves when another transaction is blocked by the transaction of `client`. `observer` runs the look-up.
+ */
+async function untilBlocking(client: pg.Client, observer: pg.Client): Promise<void> {
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
   const waiting = async () => {
-    // What is active stands still within a transaction.
-    await looking.query('rollback');
-    const found = await looking.query(
+    // pg_stat_activity is frozen within a transaction.
+    await observer.query('rollback');
+    const found = await observer.query(
       'select from pg_stat_activity where $1::integer = any(pg_blocking_pids(pid))',
       [rows[0]?.pid],
     );
@@ -138,8 +143,8 @@ async function isWaitedFor(client: pg.Client, looking: pg.Client): Promise<void>
   await expect.poll(waiting, PATIENCE).toBe(1);
 }
 
-describe('a gift that becomes void', () => {
-  it('is recalled where a node holds it and taken when it returns; earlier charges stay paid', async () => {
+describe('voiding a gift', () => {
+  it('recalls the part in a lease and debits it on return; earlier charges stay paid', async () => {
     const { nodeId, give, voidIt, lease, has } = await opened();
     await give('demo', 100n);
     const held = await lease(10n);
@@ -153,39 +158,39 @@ describe('a gift that becomes void', () => {
   });
 
   it.each(['before', 'while'])(
-    'and became so %s its lease ends is taken back with locks in the order of all others',
+    'keeps the lock order of accounts when the gift becomes void %s its lease ends',
     async (when) => {
       const { walletId, give, voidIt, lease, has } = await opened();
       await give('demo', 100n);
       const held = await lease(10n);
       if (when === 'before') await voidIt('demo');
-      const [other, cash, looking] = await Promise.all([connected(), connected(), connected()]);
+      const [other, cash, observer] = await Promise.all([connected(), connected(), connected()]);
       const account = (bucket: 'CASH' | 'GIFT') => walletAccount(walletId, bucket);
       try {
-        // The end of the lease has looked for what is void when it waits here.
+        // When the end of the lease waits for this lock, it has already looked for void credit.
         await lock(cash, account('CASH'));
         if (when === 'before') await lock(other, GIFTS);
         const closing = held.close();
-        await isWaitedFor(when === 'before' ? other : cash, looking);
+        await untilBlocking(when === 'before' ? other : cash, observer);
         if (when === 'while') {
           await voidIt('demo');
           await lock(other, GIFTS);
         }
         await cash.query('commit');
-        await isWaitedFor(other, looking);
-        // Whoever has the account of gifts waits for none that comes behind it.
+        await untilBlocking(other, observer);
+        // A transaction that holds the gifts account must not wait for an account with a higher id.
         await lock(other, account('GIFT'));
         await lock(other, account('CASH'));
         await other.query('commit');
         await closing;
       } finally {
-        await Promise.all([other.end(), cash.end(), looking.end()]);
+        await Promise.all([other.end(), cash.end(), observer.end()]);
       }
       expect(await has()).toEqual({ free: 0n, held: 0n });
     },
   );
 
-  it('leaves what was given later, however much of it was spent', async () => {
+  it('takes nothing from a later gift when the voided gift is only partly unspent', async () => {
     const { give, voidIt, lease, has } = await opened();
     await give('demo', 20n);
     const first = await lease(15n);
@@ -196,7 +201,7 @@ describe('a gift that becomes void', () => {
     expect(await has()).toEqual({ free: 30n, held: 0n });
   });
 
-  it('that is spent takes nothing of a later one', async () => {
+  it('takes nothing from a later gift when the voided gift is spent', async () => {
     const { give, voidIt, lease, has } = await opened();
     await give('demo', 20n);
     await give('later', 30n);
@@ -207,7 +212,7 @@ describe('a gift that becomes void', () => {
     expect(await has()).toEqual({ free: 25n, held: 0n });
   });
 
-  it('leaves what was given before, as long as some of it is left, and recalls nothing of that', async () => {
+  it('takes nothing from an earlier gift, and recalls no lease that holds only that gift', async () => {
     const { nodeId, give, voidIt, lease, has } = await opened();
     await give('earlier', 10n);
     await give('demo', 20n);
@@ -220,7 +225,7 @@ describe('a gift that becomes void', () => {
     expect(await has()).toEqual({ free: 6n, held: 0n });
   });
 
-  it('counts what nodes have spent and not yet reported as spent of it first', async () => {
+  it('treats charges reported later as spent from the voided gift first', async () => {
     const { give, voidIt, lease, has } = await opened();
     await give('demo', 20n);
     await give('later', 10n);
@@ -232,7 +237,7 @@ describe('a gift that becomes void', () => {
     expect(await has()).toEqual({ free: 10n, held: 0n });
   });
 
-  it('may end in the middle of a lease: the younger part of it returns', async () => {
+  it('returns the younger part of a lease when the voided gift ends in the middle of the lease', async () => {
     const { give, voidIt, lease, has } = await opened();
     await give('demo', 4n);
     await give('later', 20n);
@@ -249,21 +254,21 @@ describe('a gift that becomes void', () => {
   });
 
   it.each([
-    ['some of', 1],
-    ['all of', 10],
-  ])('is noted no longer than a node holds it, where %s it was spent', async (_what, spent) => {
+    ['a part', 1],
+    ['all', 10],
+  ])('deletes its record when the lease ends after %s was spent', async (_what, spent) => {
     const { give, voidIt, lease } = await opened();
-    const before = await notes();
+    const before = await voidRecords();
     await give('demo', 20n);
     const held = await lease(10n);
     await voidIt('demo');
-    expect(await notes()).toHaveLength(before.length + 1);
+    expect(await voidRecords()).toHaveLength(before.length + 1);
     await held.spend(spent);
     await held.close();
-    expect(await notes()).toEqual(before);
+    expect(await voidRecords()).toEqual(before);
   });
 
-  it('under an unknown reference is nothing', async () => {
+  it('does nothing for an unknown reference', async () => {
     const { give, voidIt, has } = await opened();
     await give('demo', 4n);
     await voidIt('another');

@@ -1,27 +1,30 @@
 /**
- * Making what is left of a gift void, also what nodes hold of it: that part when they give it back.
+ * Voids the unspent part of a gift. The part that nodes hold in leases is recalled and voided when it
+ * returns.
  *
- * The rule: older gifts are spent before younger ones, and leases are granted from the oldest. So of all
- * gift credit that a wallet has, laid out by age, the first lies in its open leases, by their own age, and
- * the rest in the wallet; what was given after the gift in question comes last.
+ * Rule: older gifts are spent before younger ones, and leases are granted from the oldest gift. Ordered by
+ * age, the gift credit of a wallet therefore lies first in its open leases (oldest lease first), then in the
+ * wallet; credit given after the voided gift comes last.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
-import { SYSTEM_ACTOR } from '../context.ts';
-import { inTransaction, Overtaken, query, queryOne, sql } from '../sql.ts';
+import { SYSTEM_ACTOR } from '../graphql/context.ts';
+import { inTransaction, RetryTransaction, query, queryOne, sql } from '../database/sql.ts';
 import type { Lease } from './lease.rows.ts';
 import { recallLeases } from './lease.recall.ts';
 import { GIFTS, lockAccounts, walletAccount } from './ledger.ts';
 import { debitGift } from './movements.ts';
 import type { Movement } from './movements.ts';
 
-/** The gift that becomes void, by the reference under which it was credited, and why. */
+/** The gift to void. */
 export interface VoidedGift {
+  /** The reference under which the gift was credited. */
   reference: string;
+  /** The reason, as the owner reads it in the ledger. */
   description: string;
 }
 
-/** What was given, where its entry stands. */
+/** A credited gift: amount and sequence number of its ledger entry. */
 interface Given {
   walletId: string;
   amount: Micros;
@@ -29,9 +32,9 @@ interface Given {
 }
 
 /**
- * Takes back exactly what is unspent of a gift: at once what the wallet has of it; what nodes hold is
- * recalled, and taken when it returns uncharged. No other gift credit is touched, neither earlier nor later
- * one. Does nothing for a reference under which nothing was given.
+ * Debits exactly the unspent part of a gift: the part in the wallet at once, the part in leases when they
+ * return it uncharged (they are recalled). Earlier and later gifts stay untouched. Does nothing for an
+ * unknown reference.
  */
 export async function voidGift(em: EntityManager, { reference, description }: VoidedGift): Promise<void> {
   await inTransaction(em, async (inner) => {
@@ -39,13 +42,13 @@ export async function voidGift(em: EntityManager, { reference, description }: Vo
     if (!given) return;
     const { walletId } = given;
     const account = walletAccount(walletId, 'GIFT');
-    // As long as these are locked, no lease is granted and none ends.
+    // While these accounts are locked, no lease of the wallet is granted or ends.
     const free = (await lockAccounts(inner, [GIFTS, account])).get(account) ?? 0n;
     const leases = await leasesWithGift(inner, walletId);
     const total = leases.reduce((sum, { gift }) => sum + gift, free);
     const end = greatest(0n, total - (await givenAfter(inner, given)));
     const left = least(given.amount, end);
-    const held = await noteHeld(inner, leases, { start: end - left, end });
+    const held = await recordVoidInLeases(inner, leases, { start: end - left, end });
     const taken: Movement = {
       walletId,
       amount: left - held,
@@ -54,35 +57,37 @@ export async function voidGift(em: EntityManager, { reference, description }: Vo
       actor: SYSTEM_ACTOR,
       description,
     };
-    if (taken.amount > 0n) await take(inner, taken);
+    if (taken.amount > 0n) await debit(inner, taken);
     if (held > 0n) await recallLeases(inner, walletId);
   });
 }
 
-/** Which accounts taking back from this lease changes beside those of its end: to be locked with them. */
+/**
+ * Accounts that `voidReturned` changes for this lease, to be locked together with those of the lease's end.
+ */
 export async function voidedAccounts(em: EntityManager, leaseId: string): Promise<string[]> {
-  return (await noteOf(em, leaseId)) === undefined ? [] : [GIFTS];
+  return (await voidRecordOf(em, leaseId)) === undefined ? [] : [GIFTS];
 }
 
 /**
- * Takes back what is void of the gift credit that the lease has just returned to its wallet, with the
- * `locked` accounts, and forgets what was noted of it: the lease ends. Throws Overtaken where something
- * became void after these were locked: to lock more now would be out of order.
+ * Debits the void part of the gift credit (`gift`) that an ending lease has just returned to its wallet, and
+ * deletes the record of it. `locked` are the accounts that the caller has locked. Throws RetryTransaction if
+ * credit became void after they were locked, because locking another account now would break the lock order.
  */
 export async function voidReturned(
   em: EntityManager,
   lease: Lease,
   { gift, locked }: { gift: Micros; locked: readonly string[] },
 ): Promise<void> {
-  const note = await noteOf(em, lease.id);
-  if (note === undefined) return;
-  if (!locked.includes(GIFTS)) throw new Overtaken('Gift credit became void while its lease ended.');
+  const record = await voidRecordOf(em, lease.id);
+  if (record === undefined) return;
+  if (!locked.includes(GIFTS)) throw new RetryTransaction('Gift credit became void while its lease ended.');
   await query(em, sql`delete from installation where name = ${nameOf(lease.id)}`);
-  const [part = 0n, younger = 0n] = note.split(' ').map(BigInt);
-  // What was spent meanwhile was the oldest; the younger part is the last to go.
+  const [part = 0n, younger = 0n] = record.split(' ').map(BigInt);
+  // The oldest credit was spent first, so the returned credit contains all of the younger part.
   const amount = least(part, greatest(0n, gift - younger));
   if (amount === 0n) return;
-  await take(em, {
+  await debit(em, {
     walletId: lease.walletId,
     amount,
     kind: 'ADJUSTMENT',
@@ -92,15 +97,15 @@ export async function voidReturned(
   });
 }
 
-async function noteOf(em: EntityManager, leaseId: string): Promise<string | undefined> {
+async function voidRecordOf(em: EntityManager, leaseId: string): Promise<string | undefined> {
   const name = nameOf(leaseId);
   const row = await queryOne<{ value: string }>(em, sql`select value from installation where name = ${name}`);
   return row?.value;
 }
 
-async function take(em: EntityManager, movement: Movement): Promise<void> {
+async function debit(em: EntityManager, movement: Movement): Promise<void> {
   const { outcome } = await debitGift(em, movement);
-  if (outcome !== 'POSTED') throw new Error(`${movement.reference} was not taken back: ${outcome}.`);
+  if (outcome !== 'POSTED') throw new Error(`${movement.reference} was not posted: ${outcome}.`);
 }
 
 async function givenAs(em: EntityManager, reference: string): Promise<Given | undefined> {
@@ -114,7 +119,7 @@ async function givenAs(em: EntityManager, reference: string): Promise<Given | un
   return row && { walletId: row.wallet_id, amount: BigInt(row.amount), seq: row.seq };
 }
 
-/** What was given to the wallet since then: what leases return was given before. */
+/** Gift credit given to the wallet after this gift. Returns of leases are no new gifts and do not count. */
 async function givenAfter(em: EntityManager, { walletId, seq }: Given): Promise<Micros> {
   const row = await queryOne<{ sum: string }>(
     em,
@@ -143,21 +148,21 @@ async function leasesWithGift(em: EntityManager, walletId: string): Promise<Gift
 }
 
 /**
- * Notes with each lease how much of its gift credit lies from `start` to `end`, and how much of it is
- * younger. Returns how much that is in all.
+ * Records for each lease how much of its gift credit lies between `start` and `end` (void), and how much lies
+ * after `end` (younger). Returns the total void amount in leases.
  */
-async function noteHeld(
+async function recordVoidInLeases(
   em: EntityManager,
   leases: readonly GiftInLease[],
   { start, end }: { start: Micros; end: Micros },
 ): Promise<Micros> {
-  let place = 0n;
+  let position = 0n;
   let sum = 0n;
   for (const { id, gift } of leases) {
-    const next = place + gift;
-    const part = greatest(0n, least(end, next) - greatest(start, place));
-    const younger = greatest(0n, next - greatest(end, place));
-    place = next;
+    const next = position + gift;
+    const part = greatest(0n, least(end, next) - greatest(start, position));
+    const younger = greatest(0n, next - greatest(end, position));
+    position = next;
     if (part === 0n) continue;
     sum += part;
     const value = `${part} ${younger}`;

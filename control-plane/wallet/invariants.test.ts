@@ -1,12 +1,14 @@
-/** Each rule of the ledger's check finds what breaks it: forged by the database's owner, all guards off. */
+/**
+ * Tests that each ledger invariant finds its violations; the database's owner forges them with triggers off.
+ */
 import { IsolationLevel } from '@mikro-orm/core';
-import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
 import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
-import { SYSTEM_ACTOR } from '../context.ts';
-import { createOrm } from '../orm.ts';
-import { query } from '../sql.ts';
+import { SYSTEM_ACTOR } from '../graphql/context.ts';
+import { createOrm } from '../database/orm.ts';
+import { query } from '../database/sql.ts';
 import { settle } from '../usage/settlement.service.ts';
 import { checkInvariants, INVARIANTS } from './invariants.ts';
 import { closeLease } from './lease.end.ts';
@@ -23,8 +25,8 @@ beforeAll(async () => {
   const [{ walletId }, node] = await Promise.all([money.wallet({ cash: 90n * PRICE }), money.node()]);
   const leases = [];
   for (const requestNo of [1, 2]) {
-    const wish = { need: PRICE, want: 5n * PRICE, waiting: 0n };
-    leases.push(await requestLease(money.em(), { ...node, walletId, keyId: null, requestNo, ...wish }));
+    const amounts = { need: PRICE, want: 5n * PRICE, waiting: 0n };
+    leases.push(await requestLease(money.em(), { ...node, walletId, keyId: null, requestNo, ...amounts }));
   }
   const [closed, open] = leases;
   const { journalId, nodeId } = node;
@@ -45,9 +47,10 @@ afterAll(async () => {
   await money.close();
 });
 
-class Undone extends Error {}
+/** Thrown to roll the forgery back. */
+class Rollback extends Error {}
 
-/** The rules that find something after the forgery, which never becomes true. */
+/** The rules that find a violation after the forgery, which is rolled back. */
 async function foundAfter(forgery: string): Promise<string[]> {
   const found: string[] = [];
   const forge = async (em: EntityManager): Promise<never> => {
@@ -55,119 +58,142 @@ async function foundAfter(forgery: string): Promise<string[]> {
     await run("set local session_replication_role = 'replica'");
     await run(forgery);
     for (const { rule, find } of INVARIANTS) if ((await run(find)).length > 0) found.push(rule);
-    throw new Undone();
+    throw new Rollback();
   };
   await owner.em
     .fork()
     .transactional(forge)
     .catch((error: unknown) => {
-      if (!(error instanceof Undone)) throw error;
+      if (!(error instanceof Rollback)) throw error;
     });
   return found;
 }
 
-/** Without its checks, or without what is unique in it. */
+/** SQL that drops constraints of the table: checks by default ('c'), or keys ('p', 'u'). */
 const unguarded = (table: string, types = "'c'"): string => `
   do $$ declare c record; begin
     for c in select conname from pg_constraint where conrelid = '${table}'::regclass and contype in (${types})
     loop execute format('alter table ${table} drop constraint %I cascade', c.conname); end loop;
   end $$;`;
+/** SQL that inserts a transaction with a single entry. */
 const aPosting = (account: string, amount: number): string => `
   insert into ledger_transaction (id, kind, reference, digest, actor_kind, description)
     values ('forged', 'USAGE', 'forged', 'x', 'SYSTEM', 'x');
   insert into ledger_entry (id, transaction_id, kind, account_id, amount, balance_after)
     values ('forged', 'forged', 'USAGE', '${account}', ${amount}, 0);`;
 
-it.each([
-  ['I1', 'a transaction of one line', aPosting('funding', 5)],
-  ['I2', 'a balance that no entry made', "update ledger_account set balance = balance + 1 where id = 'gift'"],
-  [
-    'I2',
-    'an account without entries that has a balance',
-    "update ledger_account set balance = 1 where id = 'writeoff'",
-  ],
-  [
-    'I3',
-    'a wallet below zero',
-    `${unguarded('ledger_account')} update ledger_account set balance = -1 where kind = 'WALLET'`,
-  ],
-  [
-    'I3',
-    'a lease below zero',
-    `${unguarded('ledger_account')} update ledger_account set balance = -1 where kind = 'LEASE'`,
-  ],
-  [
-    'I3',
-    'a debt above zero',
-    `${unguarded('ledger_account')} update ledger_account set balance = 1 where kind = 'RECEIVABLE'`,
-  ],
-  [
-    'I4',
-    'a request that was charged twice',
-    `${unguarded('usage_charge', "'p', 'u'")}
+describe('the ledger check', () => {
+  it.each([
+    ['I1', 'a transaction with a single entry', aPosting('funding', 5)],
+    [
+      'I2',
+      'a balance that differs from its entries',
+      "update ledger_account set balance = balance + 1 where id = 'gift'",
+    ],
+    [
+      'I2',
+      'a balance of an account without entries',
+      "update ledger_account set balance = 1 where id = 'writeoff'",
+    ],
+    [
+      'I3',
+      'a negative wallet',
+      `${unguarded('ledger_account')} update ledger_account set balance = -1 where kind = 'WALLET'`,
+    ],
+    [
+      'I3',
+      'a negative lease',
+      `${unguarded('ledger_account')} update ledger_account set balance = -1 where kind = 'LEASE'`,
+    ],
+    [
+      'I3',
+      'a positive receivable',
+      `${unguarded('ledger_account')} update ledger_account set balance = 1 where kind = 'RECEIVABLE'`,
+    ],
+    [
+      'I4',
+      'a request charged twice',
+      `${unguarded('usage_charge', "'p', 'u'")}
       insert into usage_charge select * from usage_charge where seq = 1`,
-  ],
-  ['I5', 'a charge that its lease does not count', 'update wallet_lease set charge_count = charge_count - 1'],
-  [
-    'I5',
-    'a sum of a lease that is not its charges',
-    `${unguarded('wallet_lease')} update wallet_lease set charge_sum = charge_sum + 1`,
-  ],
-  [
-    'I5',
-    'a grant that is more than what came of it',
-    'update wallet_lease set granted_gift = granted_gift + 1',
-  ],
-  [
-    'I5',
-    'a return that never was',
-    `${unguarded('wallet_lease')} update wallet_lease set released = released + 1`,
-  ],
-  ['I5', 'an ended lease with something in it', "update wallet_lease set state = 'CLOSED'"],
-  ['I5', 'a charge of another lease', "update usage_charge set settlement = 'WALLET' where seq = 1"],
-  [
-    'I6',
-    'accounts that are not zero together',
-    "update ledger_account set balance = balance + 1 where id = 'gift'",
-  ],
-  ['I7', 'a write-off without an alarm', aPosting('writeoff', -5)],
-  ['I8', 'usage that cost something and was not charged', 'delete from usage_charge where seq = 3'],
-  ['I8', 'a charge without usage', 'delete from usage_entry where cost > 0'],
-  ['I8', 'usage that cost something else', 'update usage_entry set cost = cost + 1'],
-  ['I8', 'revenue without a charge', aPosting('revenue:1', 5)],
-  [
-    'I8',
-    'a month that was dropped with other sums',
-    `update usage_partition set dropped_at = now(), requests = 3, charges = 2, cost = 1
+    ],
+    [
+      'I5',
+      'a charge missing in the count of its lease',
+      'update wallet_lease set charge_count = charge_count - 1',
+    ],
+    [
+      'I5',
+      'a lease whose sum differs from its charges',
+      `${unguarded('wallet_lease')} update wallet_lease set charge_sum = charge_sum + 1`,
+    ],
+    [
+      'I5',
+      'a grant that exceeds charges, return and balance',
+      'update wallet_lease set granted_gift = granted_gift + 1',
+    ],
+    [
+      'I5',
+      'a return without an entry',
+      `${unguarded('wallet_lease')} update wallet_lease set released = released + 1`,
+    ],
+    ['I5', 'a closed lease with a balance', "update wallet_lease set state = 'CLOSED'"],
+    [
+      'I5',
+      'a charge that its lease counts but did not pay',
+      "update usage_charge set settlement = 'WALLET' where seq = 1",
+    ],
+    [
+      'I6',
+      'accounts that do not sum to zero',
+      "update ledger_account set balance = balance + 1 where id = 'gift'",
+    ],
+    ['I7', 'a write-off without an alarm', aPosting('writeoff', -5)],
+    ['I8', 'paid usage without a charge', 'delete from usage_charge where seq = 3'],
+    ['I8', 'a charge without usage', 'delete from usage_entry where cost > 0'],
+    ['I8', 'usage with a cost other than its charge', 'update usage_entry set cost = cost + 1'],
+    ['I8', 'revenue without a charge', aPosting('revenue:1', 5)],
+    [
+      'I8',
+      'a dropped month with wrong sums',
+      `update usage_partition set dropped_at = now(), requests = 3, charges = 2, cost = 1
       where lower_at <= now() and upper_at > now()`,
-  ],
-  ['I9', 'a gap in a journal', 'update usage_charge set seq = 9 where seq = 3'],
-  ['I10', 'requests that nobody added up', 'update usage_hour set requests = requests - 1'],
-  ['I10', 'a sum of another amount', 'update usage_hour set cost = cost + 1'],
-  ['I10', 'a sum that is gone', 'delete from usage_hour'],
-  ['I11', 'a day of another amount', "update usage_wallet_span set cost = cost + 1 where width = 'DAY'"],
-  ['I11', 'a week with other tokens', "update usage_wallet_span set output_tokens = 0 where width = 'WEEK'"],
-  ['I11', 'a day that is gone', "delete from usage_wallet_span where width = 'DAY'"],
-])('%s finds %s', async (rule, _what, forgery) => {
-  expect(await foundAfter(forgery)).toContain(rule);
-});
+    ],
+    ['I9', 'a gap in a journal', 'update usage_charge set seq = 9 where seq = 3'],
+    ['I10', 'an hourly sum that misses a request', 'update usage_hour set requests = requests - 1'],
+    ['I10', 'an hourly sum with a wrong cost', 'update usage_hour set cost = cost + 1'],
+    ['I10', 'missing hourly sums', 'delete from usage_hour'],
+    [
+      'I11',
+      'a daily sum with a wrong cost',
+      "update usage_wallet_span set cost = cost + 1 where width = 'DAY'",
+    ],
+    [
+      'I11',
+      'a weekly sum with wrong tokens',
+      "update usage_wallet_span set output_tokens = 0 where width = 'WEEK'",
+    ],
+    ['I11', 'a missing daily sum', "delete from usage_wallet_span where width = 'DAY'"],
+  ])('finds, by rule %s, %s', async (rule, _what, forgery) => {
+    expect(await foundAfter(forgery)).toContain(rule);
+  });
 
-it('each rule has a number of its own, and says in words what it promises', () => {
-  expect(new Set(INVARIANTS.map(({ rule }) => rule)).size).toBe(INVARIANTS.length);
-  for (const { promise } of INVARIANTS) expect(promise).toMatch(/^[a-z]+ .+ .+/);
-});
+  it('gives each rule a unique name and a promise in words', () => {
+    expect(new Set(INVARIANTS.map(({ rule }) => rule)).size).toBe(INVARIANTS.length);
+    for (const { promise } of INVARIANTS) expect(promise).toMatch(/^[a-z]+ .+ .+/);
+  });
 
-it('all rules are read at one moment, in which nothing can be written', async () => {
-  const em = money.em();
-  const inner = em.fork();
-  vi.spyOn(em, 'fork').mockReturnValue(inner);
-  const begin = vi.spyOn(inner, 'transactional');
-  expect(await checkInvariants(em)).toEqual([]);
-  expect(begin.mock.calls.map(([, options]) => options)).toMatchObject([
-    { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true },
-  ]);
-});
+  it('reads all rules in one read-only snapshot', async () => {
+    const em = money.em();
+    const inner = em.fork();
+    vi.spyOn(em, 'fork').mockReturnValue(inner);
+    const begin = vi.spyOn(inner, 'transactional');
+    expect(await checkInvariants(em)).toEqual([]);
+    expect(begin.mock.calls.map(([, options]) => options)).toMatchObject([
+      { isolationLevel: IsolationLevel.REPEATABLE_READ, readOnly: true },
+    ]);
+  });
 
-it('no rule finds anything in books that are right', async () => {
-  expect(await foundAfter('select 1')).toEqual([]);
+  it('finds nothing in a correct ledger', async () => {
+    expect(await foundAfter('select 1')).toEqual([]);
+  });
 });

@@ -1,27 +1,34 @@
 /**
- * What must always hold of the ledger, as SQL: each statement lists what breaks its rule. Run on a schedule
- * and after tests.
+ * The invariants of the ledger, as SQL: each statement selects the violations of its rule. Checked on a
+ * schedule, on demand, and after tests.
  */
 import { IsolationLevel } from '@mikro-orm/core';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { query } from '../sql.ts';
+import { query } from '../database/sql.ts';
 
+/** A violation of an invariant. */
 export interface Violation {
   rule: string;
   promise: string;
+  /** Id of the violating object. */
   subject: string;
+  /** The numbers that do not match; amounts are in micro-USD. */
   detail: string;
 }
 
 interface Invariant {
+  /** Short name, unique. */
   rule: string;
+  /** The guarantee, in words; administrators see it. */
   promise: string;
+  /** SQL that selects `subject` and `detail` of each violation. */
   find: string;
 }
 
-/** How many offenders of one rule are named. */
-const NAMED_MAX = 20;
+/** Maximum number of violations listed per rule. */
+const VIOLATIONS_MAX = 20;
 
+/** All invariants of the ledger. */
 export const INVARIANTS: readonly Invariant[] = [
   {
     rule: 'I1',
@@ -38,19 +45,19 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     rule: 'I3',
-    promise: 'no wallet and no lease is below zero, no receivable above it',
+    promise: 'balances of wallets and leases are never negative, receivables never positive',
     find: `select id as subject, balance::text as detail from ledger_account
       where (kind in ('WALLET', 'LEASE') and balance < 0) or (kind = 'RECEIVABLE' and balance > 0)`,
   },
   {
     rule: 'I4',
-    promise: 'a request is charged once',
+    promise: 'a request is charged at most once',
     find: `select request_id as subject, count(*)::text as detail from usage_charge group by request_id
       having count(*) > 1`,
   },
   {
     rule: 'I5',
-    promise: 'a lease is what was charged, what was given back, and what is left',
+    promise: 'the grant of a lease equals its charges, its return and its remaining balance',
     find: `select l.id as subject, 'granted ' || l.granted_cash + l.granted_gift || ', counted ' ||
       l.charge_sum || ', charged '
         || coalesce(c.sum, 0) || ', released ' || l.released || ', left ' || a.balance as detail
@@ -65,13 +72,13 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     rule: 'I6',
-    promise: 'all accounts together are zero',
+    promise: 'the balances of all accounts sum to zero',
     find: `select 'ledger' as subject, sum(balance)::text as detail from ledger_account having sum(balance)
       <> 0`,
   },
   {
     rule: 'I7',
-    promise: 'a write-off has a late charge and an alarm',
+    promise: 'every write-off has a late charge and an alarm',
     find: `select e.transaction_id as subject, e.amount::text as detail from ledger_entry e
       left join usage_charge c on c.transaction_id = e.transaction_id and c.settlement = 'WRITEOFF' and
         c.amount = -e.amount
@@ -80,7 +87,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     rule: 'I8',
-    promise: 'usage that cost something and charges are one to one, dropped months too; the ledger agrees',
+    promise: 'paid usage rows and charges match one to one, in dropped months too, and equal the revenue',
     find: `select coalesce(u.request_id, c.request_id) as subject, coalesce(u.cost::text, 'no usage') ||
       ' is not '
         || coalesce(c.amount::text, 'no charge') as detail
@@ -114,7 +121,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     rule: 'I9',
-    promise: 'the charges of a journal have no gap',
+    promise: 'the sequence numbers of charges in a journal have no gap',
     find: `select journal_id as subject, max(seq) || ' charges, ' || count(distinct seq) || ' known' as
       detail from (
         select journal_id, seq from usage_charge
@@ -124,7 +131,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     rule: 'I10',
-    promise: 'the sums by hour are those of the usage log, with what months held that were dropped',
+    promise: 'the hourly sums equal the usage log, dropped months included',
     find: `with dropped as (select coalesce(max(upper_at), '-infinity') as until, sum(requests) as requests,
         sum(cost) as cost from usage_partition where dropped_at is not null)
       select coalesce(u.month, h.month)::text as subject, coalesce(u.requests, 0) || ' for ' ||
@@ -142,7 +149,7 @@ export const INVARIANTS: readonly Invariant[] = [
   },
   {
     rule: 'I11',
-    promise: 'the sums of wallets by day and week are those by hour',
+    promise: 'the daily and weekly sums of wallets equal the hourly sums',
     find: `select coalesce(s.wallet_id, h.wallet_id) || ' ' || coalesce(s.width, h.width) as subject,
         coalesce(s.requests, 0) || ' for '
         || coalesce(s.cost, 0) || ', by hour ' || coalesce(h.requests, 0) || ' for ' || coalesce(h.cost, 0)
@@ -157,13 +164,13 @@ export const INVARIANTS: readonly Invariant[] = [
   },
 ];
 
-/** Everything that breaks an invariant, at most 20 per rule; an empty list is what the ledger promises. */
+/** Checks all invariants in one read-only snapshot and returns the violations, at most 20 per rule. */
 export async function checkInvariants(em: EntityManager): Promise<Violation[]> {
   const violations: Violation[] = [];
   await em.fork().transactional(
     async (inner) => {
       for (const { rule, promise, find } of INVARIANTS) {
-        const text = `select subject, detail from (${find}) found limit ${NAMED_MAX}`;
+        const text = `select subject, detail from (${find}) found limit ${VIOLATIONS_MAX}`;
         const rows = await query<{ subject: string; detail: string }>(inner, { text, values: [] });
         violations.push(...rows.map((row) => ({ rule, promise, ...row })));
       }

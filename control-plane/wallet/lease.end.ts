@@ -1,10 +1,10 @@
-/** How leases end: closed by their node, or taken back long after it fell silent. */
+/** Ends leases: a node closes its lease, or the control plane reclaims it long after the last contact. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
-import { SYSTEM_ACTOR } from '../context.ts';
-import type { Actor } from '../context.ts';
-import { UserFailure } from '../errors.ts';
-import { inTransaction, query, sql } from '../sql.ts';
+import { SYSTEM_ACTOR } from '../graphql/context.ts';
+import type { Actor } from '../graphql/context.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { inTransaction, query, sql } from '../database/sql.ts';
 import { voidedAccounts, voidReturned } from './gift.void.ts';
 import { lockLeases } from './lease.rows.ts';
 import type { Lease } from './lease.rows.ts';
@@ -15,17 +15,18 @@ import { repayDebt } from './movements.ts';
 import { walletChanged } from './wallet.events.ts';
 
 /**
- * How much longer the control plane waits before it takes the money back: 8 % for clocks that drift, in ms.
+ * How long after a lease has expired on its node the control plane waits before reclaiming it, in ms: 8 % of
+ * the offline time, for clock drift.
  */
 export const RECLAIM_MARGIN_MS = 2 * 60 * 60 * 1000;
 
-/** Without contact for this long, a lease is shown as orphaned, in ms. */
+/** A lease without contact to its node for longer than this is ORPHANED, in ms. */
 const ORPHAN_AFTER_MS = 60 * 1000;
 
 /**
- * Closes a lease and returns what is left of each bucket. Throws NOT_FOUND for a lease of another node or
- * journal, and CONFLICT unless exactly `count` charges of `sum` are settled in it. Closing a closed lease
- * again is harmless.
+ * Closes a lease and returns its remaining cash and gift to the wallet. Throws NOT_FOUND for an unknown lease
+ * or one of another node or journal, and CONFLICT unless exactly `count` charges summing to `sum` micro-USD
+ * are settled in it. Does nothing if the lease has already ended.
  */
 export async function closeLease(
   em: EntityManager,
@@ -35,12 +36,12 @@ export async function closeLease(
     const lease = await lockLease(inner, closing.leaseId);
     const verdict = lease?.nodeId === closing.nodeId ? judgeClosing(lease, closing) : 'UNKNOWN';
     if (!lease || verdict === 'UNKNOWN') {
-      throw new UserFailure('NOT_FOUND', 'This journal has no such lease.', 'leaseId');
+      throw new UserFailure('NOT_FOUND', 'Unknown lease of this journal. Check leaseId.', 'leaseId');
     }
     if (verdict === 'TOO_EARLY') {
       throw new UserFailure(
         'CONFLICT',
-        'Settle every charge of the lease, then close it with their exact count and sum.',
+        'Settled charges differ. Report all charges of the lease, then close it with exact count and sum.',
       );
     }
     if (verdict === 'CLOSE') await endLease(inner, lease, { state: 'CLOSED', actor: closing.actor });
@@ -48,17 +49,17 @@ export async function closeLease(
 }
 
 /**
- * Marks leases without contact as orphaned (and back), recalls what is overdue, and takes back those whose
- * node must have stopped spending by its own clock. `watchedMs` is what the watch shows: silence counts only
- * as far as control planes were there to hear, and whatever the database's clock says.
+ * Marks leases without contact as ORPHANED (and back as ACTIVE), recalls overdue leases, and reclaims leases
+ * whose node must have stopped spending. `uptimeMs` is the present time of the uptime clock: only time in
+ * which a control plane was running counts as silence of a node. Returns the number of reclaimed leases.
  */
-export async function sweepLeases(em: EntityManager, watchedMs: number): Promise<{ reclaimed: number }> {
+export async function sweepLeases(em: EntityManager, uptimeMs: number): Promise<{ reclaimed: number }> {
   await query(
     em,
     sql`
     update wallet_lease l set state = case when l.state = 'ACTIVE' then 'ORPHANED' else 'ACTIVE' end
     from node_journal j where j.id = l.journal_id and l.state in ('ACTIVE', 'ORPHANED')
-      and (l.state = 'ORPHANED') <> (j.contact_ms < ${watchedMs - ORPHAN_AFTER_MS}::bigint)`,
+      and (l.state = 'ORPHANED') <> (j.contact_ms < ${uptimeMs - ORPHAN_AFTER_MS}::bigint)`,
   );
   await recallOverdue(em);
   const due = await query<{ id: string }>(
@@ -66,14 +67,17 @@ export async function sweepLeases(em: EntityManager, watchedMs: number): Promise
     sql`
     select l.id from wallet_lease l join node_journal j on j.id = l.journal_id
     where l.state = 'ORPHANED'
-      and greatest(j.contact_ms, l.granted_ms) < ${watchedMs - LEASE_OFFLINE_MS - RECLAIM_MARGIN_MS}::bigint
+      and greatest(j.contact_ms, l.granted_ms) < ${uptimeMs - LEASE_OFFLINE_MS - RECLAIM_MARGIN_MS}::bigint
     order by l.id`,
   );
   for (const { id } of due) await reclaimLease(em, id);
   return { reclaimed: due.length };
 }
 
-/** Takes the rest of a lease back without its node. What the node still settles of it comes late. */
+/**
+ * Returns the balance of an ORPHANED lease to its wallet without its node; does nothing in any other state.
+ * Charges that the node reports later are settled as late charges.
+ */
 export async function reclaimLease(em: EntityManager, leaseId: string): Promise<void> {
   await inTransaction(em, async (inner) => {
     const lease = await lockLease(inner, leaseId);
@@ -85,11 +89,11 @@ export async function reclaimLease(em: EntityManager, leaseId: string): Promise<
 async function endLease(
   em: EntityManager,
   lease: Lease,
-  ending: { state: 'CLOSED' | 'RECLAIMED'; actor: Actor },
+  end: { state: 'CLOSED' | 'RECLAIMED'; actor: Actor },
 ): Promise<void> {
   const accounts = [leaseAccount(lease.id, 'CASH'), leaseAccount(lease.id, 'GIFT')] as const;
   const { walletId } = lease;
-  // What is repaid or void is locked here, too, because everybody locks accounts in the order of their ids.
+  // All accounts that may change are locked here at once, because transactions lock accounts in id order.
   const repaid = [receivableAccount(walletId), walletAccount(walletId, 'CASH')];
   const locked = [...(await voidedAccounts(em, lease.id)), ...accounts, ...repaid];
   const balances = await lockAccounts(em, locked);
@@ -99,9 +103,8 @@ async function endLease(
     const { outcome } = await post(em, {
       kind: 'LEASE_RETURN',
       reference: `lease-end:${lease.id}`,
-      actor: ending.actor,
-      description:
-        ending.state === 'CLOSED' ? 'Credit back from a node' : 'Credit taken back from a lost node',
+      actor: end.actor,
+      description: end.state === 'CLOSED' ? 'Credit back from a node' : 'Credit taken back from a lost node',
       lines: [
         { account: accounts[0], amount: -cash },
         { account: walletAccount(walletId, 'CASH'), amount: cash },
@@ -112,11 +115,10 @@ async function endLease(
     if (outcome !== 'POSTED') throw new Error(`The end of lease ${lease.id} was not posted: ${outcome}.`);
   }
   await voidReturned(em, lease, { gift, locked });
-  if (cash > 0n)
-    await repayDebt(em, { walletId, reference: `lease-repaid:${lease.id}`, actor: ending.actor });
+  if (cash > 0n) await repayDebt(em, { walletId, reference: `lease-repaid:${lease.id}`, actor: end.actor });
   await query(
     em,
-    sql`update wallet_lease set state = ${ending.state}, released = ${cash + gift}, ended_at =
+    sql`update wallet_lease set state = ${end.state}, released = ${cash + gift}, ended_at =
       clock_timestamp()
     where id = ${lease.id}`,
   );

@@ -1,28 +1,29 @@
-/** Calling leases back before their node would give them back by itself. */
+/** Recalls leases: asks nodes to return them before they would by themselves. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { query, sql } from '../sql.ts';
-import type { Statement } from '../sql.ts';
+import { query, sql } from '../database/sql.ts';
+import type { Statement } from '../database/sql.ts';
 
-/** The channel on which nodes' processes hear of recalls; its payload is `<node id> <lease id>`. */
+/** NOTIFY channel by which the control planes learn of recalls; its payload is `<node id> <lease id>`. */
 export const RECALL_CHANNEL = 'gateway_recall';
 
 /**
- * Asks the nodes for the leases of a wallet (of one key, where named), e.g. because a purchase needs their
- * cash. Returns whether any recall was sent: then wait a moment and try again. Leases give their whole rest
- * back; nodes that are away hear of it when they connect again. A lease that is being settled at this moment
- * is passed over, so that nobody waits for it.
+ * Recalls the open leases of a wallet, or only those of one key, e.g. because a purchase needs their cash.
+ * Returns whether a lease was newly recalled; if so, wait a moment and try again. Disconnected nodes get the
+ * recall when they reconnect. A lease that is locked by a settlement is skipped, so that the caller never
+ * waits for it.
  */
 export async function recallLeases(
   em: EntityManager,
   walletId: string,
   keyId: string | null = null,
 ): Promise<boolean> {
-  return recallWhere(em, sql`l.wallet_id = ${walletId} and ${ofKey(keyId)}`);
+  return recallWhere(em, sql`l.wallet_id = ${walletId} and ${leasesOfKey(keyId)}`);
 }
 
 /**
- * Recalls what should have been recalled and was passed over, or was granted at that moment: leases of
- * wallets that owe something, and leases that with what was spent exceed the limit of their key.
+ * Recalls leases that an earlier recall skipped or that were granted at that moment: those of wallets with a
+ * debt, and those of keys whose leases and spend together exceed the spend limit. Returns whether it recalled
+ * any.
  */
 export async function recallOverdue(em: EntityManager): Promise<boolean> {
   return recallWhere(
@@ -37,7 +38,7 @@ export async function recallOverdue(em: EntityManager): Promise<boolean> {
   );
 }
 
-/** `condition` is SQL over `wallet_lease l`. */
+/** Recalls open leases that match `condition`, which is SQL over `wallet_lease l`. */
 async function recallWhere(em: EntityManager, condition: Statement): Promise<boolean> {
   const recalled = await query<{ id: string; node_id: string }>(
     em,
@@ -54,7 +55,7 @@ async function recallWhere(em: EntityManager, condition: Statement): Promise<boo
   return recalled.length > 0;
 }
 
-/** The condition for leases of one key; null means those of the whole wallet. */
-export function ofKey(keyId: string | null): Statement {
+/** SQL condition for the leases of one key; for null it matches all leases. */
+export function leasesOfKey(keyId: string | null): Statement {
   return keyId === null ? sql`true` : sql`key_id = ${keyId}`;
 }

@@ -1,16 +1,16 @@
 /**
- * Which questions for a lease were refused. A copy of a question that arrives when its node has its answer
- * must not get a lease: the node would not know of it.
+ * Remembers which lease requests were refused. A repeated copy of a request whose node already has the
+ * refusal must not get a lease, because the node would never learn of it.
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { surelyNow } from '../prune.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import { earlierOfBothClocks } from '../database/prune.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
 
-/** No copy of a question is under way for longer, in hours. */
+/** How long refusals are kept, in hours; no copy of a request is in transit for longer. */
 const KEEP_HOURS = 24;
 
-/** One question of a journal, and the purse that it is for: a wallet, or one key of it. */
-export interface Question {
+/** A numbered lease request of a journal, for a wallet or for one key with a spend limit. */
+export interface NumberedRequest {
   nodeId: string;
   journalId: string;
   requestNo: number;
@@ -18,29 +18,32 @@ export interface Question {
   keyId: string | null;
 }
 
-/** The last question for this purse that was refused. The wallet's accounts are locked. */
-export async function lastRefusal(em: EntityManager, question: Question): Promise<number | undefined> {
+/**
+ * Number of the last refused request of this journal for the same wallet and key; undefined if there is none.
+ * The caller has to hold the locks of the wallet's accounts.
+ */
+export async function lastRefusal(em: EntityManager, request: NumberedRequest): Promise<number | undefined> {
   const row = await queryOne<{ request_no: string }>(
     em,
     sql`
     select request_no::text from lease_refusal
-    where journal_id = ${question.journalId} and wallet_id = ${question.walletId}
-      and key_id = ${question.keyId ?? ''}`,
+    where journal_id = ${request.journalId} and wallet_id = ${request.walletId}
+      and key_id = ${request.keyId ?? ''}`,
   );
   return row && Number(row.request_no);
 }
 
 /**
- * Remembers that it was refused. Nothing is remembered of an unknown wallet, or of a journal that is not the
- * node's: they get no lease anyway.
+ * Records that the request was refused. Does nothing for an unknown wallet or a journal of another node,
+ * which never get a lease.
  */
-export async function noteRefusal(em: EntityManager, question: Question): Promise<void> {
+export async function recordRefusal(em: EntityManager, request: NumberedRequest): Promise<void> {
   await query(
     em,
     sql`
     insert into lease_refusal (journal_id, wallet_id, key_id, request_no)
-    select j.id, w.id, ${question.keyId ?? ''}, ${question.requestNo} from node_journal j, wallet w
-    where j.id = ${question.journalId} and j.node_id = ${question.nodeId} and w.id = ${question.walletId}
+    select j.id, w.id, ${request.keyId ?? ''}, ${request.requestNo} from node_journal j, wallet w
+    where j.id = ${request.journalId} and j.node_id = ${request.nodeId} and w.id = ${request.walletId}
     on conflict (journal_id, wallet_id, key_id) do update
       set request_no = greatest(lease_refusal.request_no, excluded.request_no),
         refused_at = clock_timestamp()`,
@@ -48,12 +51,13 @@ export async function noteRefusal(em: EntityManager, question: Question): Promis
 }
 
 /**
- * Forgets those of which no copy can arrive any more, found by their index: `clock_timestamp()` would read
- * them all. `here` is this process's clock.
+ * Deletes refusals of requests of which no copy can arrive any more. `here` is this process's clock. The
+ * condition is stable within the statement, so that it can use the index; `clock_timestamp()` could not.
  */
-export async function forgetRefusals(em: EntityManager, here?: Date): Promise<void> {
+export async function pruneRefusals(em: EntityManager, here?: Date): Promise<void> {
   await query(
     em,
-    sql`delete from lease_refusal where refused_at < ${surelyNow(here)} - ${KEEP_HOURS} * interval '1 hour'`,
+    sql`delete from lease_refusal
+      where refused_at < ${earlierOfBothClocks(here)} - ${KEEP_HOURS} * interval '1 hour'`,
   );
 }

@@ -1,21 +1,22 @@
-/** The rows of leases: what they are, and reading and locking them. */
+/** Reads and locks the rows of leases. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
-import { query, sql } from '../sql.ts';
-import type { Statement } from '../sql.ts';
+import { query, sql } from '../database/sql.ts';
+import type { Statement } from '../database/sql.ts';
 
+/** ORPHANED: no recent contact with the node. RECLAIMED: ended without the node. */
 export type LeaseState = 'ACTIVE' | 'ORPHANED' | 'CLOSED' | 'RECLAIMED';
 
-/** A lease as it stands. */
+/** A lease; amounts are in micro-USD. */
 export interface Lease {
   id: string;
   nodeId: string;
   journalId: string;
   walletId: string;
-  /** The key whose spend limit it was cut from; null where any key of the wallet may spend it. */
+  /** The key whose spend limit the lease was taken from; null if any key of the wallet may spend it. */
   keyId: string | null;
   state: LeaseState;
-  /** What was granted, and its parts. */
+  /** Amount granted: `cash` + `gift`. */
   granted: Micros;
   cash: Micros;
   gift: Micros;
@@ -23,7 +24,7 @@ export interface Lease {
   chargeSum: Micros;
 }
 
-/** Locks leases in id order until the end of the transaction. Unknown ids are left out. */
+/** Locks leases in id order until the end of the transaction, and returns them by id without unknown ones. */
 export async function lockLeases(
   em: EntityManager,
   leaseIds: readonly string[],
@@ -37,19 +38,19 @@ export async function leasesOfWallet(em: EntityManager, walletId: string): Promi
   return await readLeases(em, sql`wallet_id = ${walletId} and state in ('ACTIVE', 'ORPHANED') order by id`);
 }
 
-/** A node, and the last of its recalled leases that it was told of: '' to begin with the first. */
-export interface RecallPlace {
+/** A node, and the id of the last recalled lease that was sent to it; '' to start with the first. */
+export interface RecallCursor {
   nodeId: string;
   after: string;
 }
 
 /**
- * Leases that these nodes were asked to give back and have not yet: of each node at most `limit` that follow
- * its place, in the order of their ids. Those of a lost journal are left out: its node cannot close them.
+ * Open recalled leases by node id: for each node at most `limit`, in id order, after its cursor. Leases of a
+ * replaced journal are left out, because the node cannot close them.
  */
 export async function openRecalls(
   em: EntityManager,
-  nodes: readonly RecallPlace[],
+  nodes: readonly RecallCursor[],
   limit: number,
 ): Promise<Map<string, string[]>> {
   const rows = await query<{ node_id: string; ids: string[] }>(
@@ -85,7 +86,7 @@ interface LeaseRow {
   charge_sum: string;
 }
 
-/** The leases that meet the condition, which is SQL over `wallet_lease` with its order and lock. */
+/** The leases that match the condition: SQL over `wallet_lease`, which may add an order and a lock. */
 export async function readLeases(em: EntityManager, condition: Statement): Promise<Lease[]> {
   const rows = await query<LeaseRow>(
     em,

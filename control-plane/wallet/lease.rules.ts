@@ -1,21 +1,22 @@
 /**
- * The pure rules behind a lease: how much a node gets, when to ask again, when it closes. Production and the
- * model check use the same ones.
+ * Pure rules of leases: how much a node gets, when it has to ask again, and when a lease may close. The
+ * service and the model check share them.
  */
 import type { Micros } from '@gateway/shared/money';
 
-/** How long a node may spend from a lease without hearing from the control plane, in ms. */
+/** How long a node may spend from a lease without contact to the control plane, in ms. */
 export const LEASE_OFFLINE_MS = 24 * 60 * 60 * 1000;
 
-/** A lease takes at most this part of what is free in the wallet: one tenth. */
-const BALANCE_PART = 10n;
-/** Below this many requests' worth of money, a lease is exactly one request. */
+/** A lease takes at most one tenth of the free balance. */
+const BALANCE_DIVISOR = 10n;
+/** If the balance pays for fewer requests than this, a lease covers exactly one request. */
 const SMALL_BALANCE_NEEDS = 50n;
 
 /**
- * The amount to grant: at most `want`, in whole requests; a tenth of the balance, or what `waiting` requests
- * of the node will spend at once where that is more. Of a small balance nothing beyond these is given, so
- * that money for k requests on many nodes gives exactly k. Undefined where not even `need` is there.
+ * Amount to grant, in micro-USD and whole requests of price `need`: a tenth of the balance, or the cost of
+ * the node's `waiting` requests if that is more; at most `want`. A small balance is granted one request at a
+ * time (or the waiting ones), so that money for k requests serves exactly k over many nodes. Undefined if the
+ * balance does not cover `need`.
  */
 export function decideGrant({
   balance,
@@ -29,7 +30,7 @@ export function decideGrant({
   waiting: Micros;
 }): Micros | undefined {
   if (balance < need) return undefined;
-  const part = balance < SMALL_BALANCE_NEEDS * need ? need : balance / BALANCE_PART;
+  const part = balance < SMALL_BALANCE_NEEDS * need ? need : balance / BALANCE_DIVISOR;
   const bounded = least(want, balance, part > waiting ? part : waiting);
   return bounded - (bounded % need);
 }
@@ -39,32 +40,34 @@ function least(...amounts: readonly [Micros, ...Micros[]]): Micros {
 }
 
 /**
- * What to tell a node for which `free` is too little: to ask again while open leases hold `parked`,
- * uncharged, that would do; else that there is not enough.
+ * The answer to a node if `free` does not cover `need`: ASK_AGAIN if open leases hold enough uncharged credit
+ * (`leased`) to cover it together with `free`, else NOT_ENOUGH.
  */
 export function judgeShortage({
   free,
-  parked,
+  leased,
   need,
 }: {
   free: Micros;
-  parked: Micros;
+  leased: Micros;
   need: Micros;
 }): 'ASK_AGAIN' | 'NOT_ENOUGH' {
-  return free + parked >= need ? 'ASK_AGAIN' : 'NOT_ENOUGH';
+  return free + leased >= need ? 'ASK_AGAIN' : 'NOT_ENOUGH';
 }
 
 /**
- * Whether a question without a lease was refused before: its node has its answer, so a lease for this copy of
- * it would be nobody's. A node asks for a purse one question after the other, so the last refusal stands for
- * all before it.
+ * Whether a request without a lease was refused before. Its node already has the refusal, so a lease for
+ * another copy of the request would be lost. A node sends requests for one wallet or key one after the other,
+ * so the last refusal covers all lower numbers.
  */
 export function wasRefused(requestNo: number, lastRefused: number | undefined): boolean {
   return lastRefused !== undefined && requestNo <= lastRefused;
 }
 
-/** A lease as far as its end is concerned; `charges` are those settled in it. */
-export interface EndingLease {
+/**
+ * The part of a lease that decides whether it may close; `chargeCount` and `chargeSum` are settled charges.
+ */
+export interface ClosableLease {
   journalId: string;
   state: 'ACTIVE' | 'ORPHANED' | 'CLOSED' | 'RECLAIMED';
   chargeCount: number;
@@ -72,12 +75,12 @@ export interface EndingLease {
 }
 
 /**
- * What becomes of the order to close a lease. UNKNOWN: it is another journal's. TOO_EARLY: not exactly these
- * charges are settled in it. ENDED: it has ended before, which is harmless whatever its node counts: one that
- * hears late of its recall counts nothing, and would ask for ever.
+ * Whether a lease may close. UNKNOWN: there is no such lease of this journal. TOO_EARLY: the settled charges
+ * differ from `closing`. ENDED: the lease has already ended; count and sum are ignored, because a node that
+ * gets a recall late has forgotten its charges and would retry for ever.
  */
 export function judgeClosing(
-  lease: EndingLease | undefined,
+  lease: ClosableLease | undefined,
   closing: { journalId: string; count: number; sum: Micros },
 ): 'CLOSE' | 'ENDED' | 'TOO_EARLY' | 'UNKNOWN' {
   if (lease?.journalId !== closing.journalId) return 'UNKNOWN';
@@ -86,7 +89,7 @@ export function judgeClosing(
   return isExact ? 'CLOSE' : 'TOO_EARLY';
 }
 
-/** Splits an amount over the buckets of a wallet or lease: gift first, the rest in cash. */
+/** Splits an amount over the buckets of a wallet or lease: gift first, the rest from cash. */
 export function giftFirst(amount: Micros, giftBalance: Micros): { gift: Micros; cash: Micros } {
   const gift = amount < giftBalance ? amount : giftBalance;
   return { gift, cash: amount - gift };

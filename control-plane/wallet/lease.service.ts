@@ -1,55 +1,61 @@
-/** Leases: credit of one wallet that one node may spend. Granting and refusing it. */
+/** Grants or refuses leases: credit of one wallet that one node may spend. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
-import type { Actor } from '../context.ts';
-import { UserFailure } from '../errors.ts';
-import { newId } from '../ids.ts';
-import { inTransaction, query, queryOne, sql } from '../sql.ts';
-import { ofKey, recallLeases } from './lease.recall.ts';
+import type { Actor } from '../graphql/context.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { newId } from '../database/ids.ts';
+import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
+import { leasesOfKey, recallLeases } from './lease.recall.ts';
 import { readLeases } from './lease.rows.ts';
 import type { Lease } from './lease.rows.ts';
-import { lastRefusal, noteRefusal } from './lease.refusals.ts';
+import { lastRefusal, recordRefusal } from './lease.refusals.ts';
 import { decideGrant, giftFirst, judgeShortage, wasRefused } from './lease.rules.ts';
 import { leaseAccount, lockAccounts, post, walletAccount } from './ledger.ts';
 import { walletChanged } from './wallet.events.ts';
 
+/** A node's request for a lease; amounts are in micro-USD. */
 export interface LeaseRequest {
   nodeId: string;
   journalId: string;
   /**
-   * Numbers the requests of a journal: the same number gives the same lease, and none once it was refused.
-   * Those for one wallet (for one key, where named) come one after the other, each when the last is answered.
+   * Number of the request within its journal. A repeated number gets the same lease, and none after a
+   * refusal. A node sends requests for one wallet (or key with a limit) one at a time, with increasing
+   * numbers.
    */
   requestNo: number;
   walletId: string;
+  /** The key with a spend limit that the lease is for; null for a lease of the whole wallet. */
   keyId: string | null;
+  /** Largest useful amount. */
   want: Micros;
+  /** Price of one request: the smallest useful amount. */
   need: Micros;
-  /** What the requests that wait for it cost together. */
+  /** Total price of the requests that wait for the lease. */
   waiting: Micros;
 }
 
 /**
- * Grants a lease, or the one that this request number already got. Throws INSUFFICIENT_BALANCE or
- * WALLET_FROZEN (authoritative), CONFLICT (other leases are being recalled, or this number was refused
- * before: ask again under a new one), NOT_FOUND or INVALID.
+ * Grants a lease, or returns the lease that this request number already got. Throws INSUFFICIENT_BALANCE,
+ * SPEND_LIMIT_REACHED or WALLET_FROZEN (final); CONFLICT if other leases are being recalled or this number
+ * was refused before (ask again with a new number); NOT_FOUND or INVALID.
  */
 export async function requestLease(em: EntityManager, request: LeaseRequest): Promise<Lease> {
   if (request.need <= 0n || request.want < request.need) {
-    throw new UserFailure('INVALID', 'A lease needs 0 < need ≤ want.', 'need');
+    throw new UserFailure('INVALID', 'Set need and want so that 0 < need ≤ want.', 'need');
   }
   if (!Number.isSafeInteger(request.requestNo) || request.requestNo < 0)
-    throw new UserFailure('INVALID', 'Requests have whole numbers from 0 on.', 'requestNo');
-  // A refusal still has to commit: that it was one, and the recalls that it sets off, are part of it.
-  const answer = await inTransaction(em, async (inner) => {
-    const decided = await grantOrRefuse(inner, request);
-    if (decided instanceof UserFailure) await noteRefusal(inner, request);
-    return decided;
+    throw new UserFailure('INVALID', 'requestNo must be a whole number from 0 to 2^53 - 1.', 'requestNo');
+  // The failure is thrown after the commit, because the refusal and the recalls it triggers must be stored.
+  const result = await inTransaction(em, async (inner) => {
+    const decision = await grantOrRefuse(inner, request);
+    if (decision instanceof UserFailure) await recordRefusal(inner, request);
+    return decision;
   });
-  if (answer instanceof UserFailure) throw answer;
-  return answer;
+  if (result instanceof UserFailure) throw result;
+  return result;
 }
 
+/** The open lease that this request number already got; a failure if it has ended or is another wallet's. */
 async function earlierLease(
   em: EntityManager,
   request: LeaseRequest,
@@ -60,24 +66,33 @@ async function earlierLease(
   );
   if (!lease) return undefined;
   if (lease.walletId !== request.walletId)
-    return new UserFailure('INVALID', 'This requestNo asked for another wallet.', 'requestNo');
+    return new UserFailure(
+      'INVALID',
+      'This requestNo was used for another wallet. Use a new one.',
+      'requestNo',
+    );
   const open = lease.state === 'ACTIVE' || lease.state === 'ORPHANED';
-  return open ? lease : new UserFailure('INVALID', 'The lease of this requestNo has ended.', 'requestNo');
+  if (open) return lease;
+  return new UserFailure('INVALID', 'The lease of this requestNo has ended. Use a new one.', 'requestNo');
 }
 
 async function grantOrRefuse(em: EntityManager, request: LeaseRequest): Promise<Lease | UserFailure> {
   const { walletId, need, want, waiting } = request;
   const accounts = { cash: walletAccount(walletId, 'CASH'), gift: walletAccount(walletId, 'GIFT') };
   const balances = await lockAccounts(em, [accounts.cash, accounts.gift]);
-  // Asked under the lock: of two requests with one number, the second one waited here.
-  const asking = await standingOf(em, request);
-  if (asking instanceof UserFailure) return asking;
+  // Checked under the lock, where a concurrent request with the same number has waited.
+  const requester = await checkRequester(em, request);
+  if (requester instanceof UserFailure) return requester;
   const known = await earlierLease(em, request);
   if (known) return known;
-  if (!asking.isPresent)
-    return new UserFailure('NOT_FOUND', 'Another journal has taken the place of this one.', 'journalId');
+  if (!requester.isCurrent)
+    return new UserFailure(
+      'NOT_FOUND',
+      'Another process of this node has replaced this journal. Give each process its own node and token.',
+      'journalId',
+    );
   if (wasRefused(request.requestNo, await lastRefusal(em, request)))
-    return new UserFailure('CONFLICT', 'This question was answered. Ask again under a new number.');
+    return new UserFailure('CONFLICT', 'This requestNo was already answered. Use a new one.');
   const gift = balances.get(accounts.gift) ?? 0n;
   const free = gift + (balances.get(accounts.cash) ?? 0n);
   const limit = request.keyId === null ? undefined : await limitOfKey(em, request.keyId, walletId);
@@ -94,33 +109,38 @@ async function grantOrRefuse(em: EntityManager, request: LeaseRequest): Promise<
 }
 
 /**
- * Why the wallet or the journal gets no lease, whatever the balance; else whether the journal is the one of
- * the process that is the node now. Of one that was lost, a late question would get a lease of which nobody
- * knows.
+ * Checks wallet and journal. Returns a failure if they are unknown or the wallet is frozen; else whether the
+ * journal is the node's current one. A late request of a replaced journal must not get a new lease, because
+ * no process would know of it.
  */
-async function standingOf(
+async function checkRequester(
   em: EntityManager,
   { walletId, nodeId, journalId }: LeaseRequest,
-): Promise<{ isPresent: boolean } | UserFailure> {
-  const row = await queryOne<{ frozen: boolean; present: boolean | null }>(
+): Promise<{ isCurrent: boolean } | UserFailure> {
+  const row = await queryOne<{ frozen: boolean; current: boolean | null }>(
     em,
     sql`
     select frozen,
       (select n.journal_id is not distinct from j.id from node_journal j
         join data_plane_node n on n.id = j.node_id
-        where j.id = ${journalId} and j.node_id = ${nodeId}) as present
+        where j.id = ${journalId} and j.node_id = ${nodeId}) as current
     from wallet where id = ${walletId}`,
   );
-  if (!row) return new UserFailure('NOT_FOUND', 'There is no such wallet.', 'walletId');
-  if (row.present === null)
-    return new UserFailure('NOT_FOUND', 'Register this journal first: the node has none such.', 'journalId');
-  return row.frozen ? new UserFailure('WALLET_FROZEN', 'The wallet is frozen.') : { isPresent: row.present };
+  if (!row) return new UserFailure('NOT_FOUND', 'Unknown wallet. Check walletId.', 'walletId');
+  if (row.current === null)
+    return new UserFailure('NOT_FOUND', 'Unknown journal. Register it with nodeRegister first.', 'journalId');
+  if (row.frozen)
+    return new UserFailure(
+      'WALLET_FROZEN',
+      'The wallet is frozen because of a debt. Add credit to repay it.',
+    );
+  return { isCurrent: row.current };
 }
 
 /**
- * What is left of a key's monthly limit beside what it spent and what nodes hold of it. Undefined for a key
- * without a limit. The wallet's accounts are locked, so that no other lease is cut from the same limit
- * meanwhile.
+ * The free part of a key's monthly spend limit: the limit minus this month's spend minus open leases of the
+ * key. Undefined for a key without a limit; a failure for an unknown key. The caller has to hold the locks of
+ * the wallet's accounts, so that no other lease is taken from the same limit meanwhile.
  */
 async function limitOfKey(
   em: EntityManager,
@@ -139,7 +159,7 @@ async function limitOfKey(
           held
     from api_key k where k.id = ${keyId} and k.wallet_id = ${walletId}`,
   );
-  if (!row) return new UserFailure('NOT_FOUND', 'The wallet has no such key.', 'keyId');
+  if (!row) return new UserFailure('NOT_FOUND', 'Unknown key of this wallet. Check keyId.', 'keyId');
   if (row.spend_limit === null) return undefined;
   return { free: BigInt(row.spend_limit) - BigInt(row.spent) - BigInt(row.held) };
 }
@@ -193,33 +213,36 @@ async function openLease(
 }
 
 /**
- * Not enough is free. While open leases (with a key: leases of its limit) hold what would do, uncharged, the
- * answer is to ask again: what is not in use comes back at once, and what is may come back.
+ * The refusal if too little is free. If open leases (of the key, where one is named) hold enough uncharged
+ * credit, recalls them and answers CONFLICT: the unused part returns at once, and the rest may.
  */
 async function refuse(
   em: EntityManager,
   { walletId, need }: LeaseRequest,
   { keyId, free }: { keyId: string | null; free: Micros },
 ): Promise<UserFailure> {
-  const row = await queryOne<{ parked: string }>(
+  const row = await queryOne<{ leased: string }>(
     em,
     sql`
-    select coalesce(sum(l.granted_cash + l.granted_gift - l.charge_sum - l.released), 0)::text as parked
-    from wallet_lease l where l.wallet_id = ${walletId} and l.state = 'ACTIVE' and ${ofKey(keyId)}`,
+    select coalesce(sum(l.granted_cash + l.granted_gift - l.charge_sum - l.released), 0)::text as leased
+    from wallet_lease l where l.wallet_id = ${walletId} and l.state = 'ACTIVE' and ${leasesOfKey(keyId)}`,
   );
-  if (judgeShortage({ free, parked: BigInt(row?.parked ?? '0'), need }) === 'ASK_AGAIN') {
+  if (judgeShortage({ free, leased: BigInt(row?.leased ?? '0'), need }) === 'ASK_AGAIN') {
     await recallLeases(em, walletId, keyId);
-    return new UserFailure('CONFLICT', 'Open leases hold what is left. Ask again in a moment.');
+    return new UserFailure(
+      'CONFLICT',
+      'Open leases hold the rest of the credit and are recalled. Ask again in a moment.',
+    );
   }
   if (keyId !== null) {
     return new UserFailure(
       'SPEND_LIMIT_REACHED',
-      'The key has spent its limit of this month. Raise the limit, then try again.',
+      'The key has reached its spend limit of this month. Raise the limit, then try again.',
     );
   }
   return new UserFailure(
     'INSUFFICIENT_BALANCE',
-    'The wallet does not hold enough. Add credit, then try again.',
+    'The balance does not cover the request. Add credit, then try again.',
   );
 }
 

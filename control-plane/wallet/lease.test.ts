@@ -1,12 +1,13 @@
+/** Tests of leases in PostgreSQL: granting, repeating, refusing, closing, orphaning and reclaiming them. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import { openMoney, reported } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
-import { SYSTEM_ACTOR } from '../context.ts';
-import { newId } from '../ids.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import { SYSTEM_ACTOR } from '../graphql/context.ts';
+import { newId } from '../database/ids.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
 import { settle } from '../usage/settlement.service.ts';
-import { Watch } from '../watch.ts';
+import { UptimeClock } from '../database/uptime-clock.ts';
 import { checkInvariants } from './invariants.ts';
 import { decideGrant } from './lease.rules.ts';
 import { closeLease, reclaimLease, sweepLeases } from './lease.end.ts';
@@ -32,7 +33,7 @@ async function setting(holds: { cash?: bigint; gift?: bigint }): Promise<LeaseRe
   return { ...node, walletId, keyId: null, requestNo: 1, need: PRICE, want: PRICE * 100n, waiting: 0n };
 }
 
-/** The code of the user failure, or the granted amount. */
+/** Requests a lease; returns the granted amount, or the code of the failure. */
 async function ask(request: LeaseRequest): Promise<string | bigint> {
   return requestLease(money.em(), request).then(
     (lease) => lease.cash + lease.gift,
@@ -44,7 +45,7 @@ async function ask(request: LeaseRequest): Promise<string | bigint> {
 }
 
 describe('the grant rule', () => {
-  it('gives whole requests: never more than the balance or the wish, never less than the need', () => {
+  it('grants whole requests: at most balance and `want`, at least `need`', () => {
     const amount = fc.bigInt({ min: 1n, max: 10n ** 12n });
     const times = fc.bigInt({ min: 1n, max: 1000n });
     fc.assert(
@@ -63,17 +64,17 @@ describe('the grant rule', () => {
     );
   });
 
-  it('serves all that wait with one lease where the money is there, of a small balance too', () => {
-    const asked = { need: PRICE, want: 100n * PRICE };
-    expect(decideGrant({ ...asked, balance: 7n * PRICE + 1n, waiting: 5n * PRICE })).toBe(5n * PRICE);
-    expect(decideGrant({ ...asked, balance: 7n * PRICE + 1n, waiting: 50n * PRICE })).toBe(7n * PRICE);
-    expect(decideGrant({ ...asked, balance: 100n * PRICE, waiting: 50n * PRICE })).toBe(50n * PRICE);
-    expect(decideGrant({ ...asked, balance: 7n * PRICE, waiting: 0n })).toBe(PRICE);
+  it('covers all waiting requests with one lease as far as the balance goes, also a small one', () => {
+    const amounts = { need: PRICE, want: 100n * PRICE };
+    expect(decideGrant({ ...amounts, balance: 7n * PRICE + 1n, waiting: 5n * PRICE })).toBe(5n * PRICE);
+    expect(decideGrant({ ...amounts, balance: 7n * PRICE + 1n, waiting: 50n * PRICE })).toBe(7n * PRICE);
+    expect(decideGrant({ ...amounts, balance: 100n * PRICE, waiting: 50n * PRICE })).toBe(50n * PRICE);
+    expect(decideGrant({ ...amounts, balance: 7n * PRICE, waiting: 0n })).toBe(PRICE);
   });
 });
 
 describe('leases', () => {
-  it('of 50 requests at once on money for exactly 7, exactly 7 are granted', async () => {
+  it('are granted to exactly 7 of 50 concurrent requests if the balance pays for exactly 7', async () => {
     const request = await setting({ cash: 5n * PRICE, gift: 2n * PRICE + 9n });
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, at) => ask({ ...request, requestNo: at + 1 })),
@@ -86,14 +87,14 @@ describe('leases', () => {
     });
   });
 
-  it('gives the same lease to the same request number, also when both arrive at once', async () => {
+  it('are the same for the same request number, also for concurrent requests', async () => {
     const request = await setting({ cash: 100n * PRICE });
     const leases = await Promise.all(Array.from({ length: 8 }, () => requestLease(money.em(), request)));
     expect(new Set(leases.map((lease) => lease.id)).size).toBe(1);
     expect((await walletById(money.em(), request.walletId))?.held).toBe(10n * PRICE);
   });
 
-  it('tells numbers apart that no Int holds, and refuses what is no number', async () => {
+  it('accept request numbers beyond 32 bits, and refuse anything but whole numbers from 0', async () => {
     const request = await setting({ cash: 1000n * PRICE });
     const grant = async (requestNo: number) => (await requestLease(money.em(), { ...request, requestNo })).id;
     const [first, again, next] = [await grant(2 ** 31), await grant(2 ** 31), await grant(2 ** 53 - 1)];
@@ -103,12 +104,12 @@ describe('leases', () => {
       expect(await ask({ ...request, requestNo })).toBe('INVALID');
   });
 
-  it('takes gift credit first', async () => {
+  it('take gift credit first', async () => {
     const request = await setting({ cash: 100n * PRICE, gift: 3n * PRICE });
     expect(await requestLease(money.em(), request)).toMatchObject({ gift: 3n * PRICE, cash: 7n * PRICE });
   });
 
-  it('is refused to a journal that the node did not register, and for an ended request number', async () => {
+  it('are refused to a journal that the node did not register, and to a used request number', async () => {
     const request = await setting({ cash: 100n * PRICE });
     const other = await money.node();
     expect(await ask({ ...request, nodeId: other.nodeId })).toBe('NOT_FOUND');
@@ -117,7 +118,7 @@ describe('leases', () => {
     expect(await ask(request)).toBe('INVALID');
   });
 
-  it('calls other leases back when the rest is too small, and says so meanwhile', async () => {
+  it('are recalled when the rest is too small, and the request gets CONFLICT meanwhile', async () => {
     const request = await setting({ cash: PRICE });
     const holder = await requestLease(money.em(), request);
     const other = { ...request, ...(await money.node()) };
@@ -127,7 +128,7 @@ describe('leases', () => {
     expect(await ask({ ...other, requestNo: 3 })).toBe(PRICE);
   });
 
-  it('says INSUFFICIENT_BALANCE only once the requests that hold the rest have been charged', async () => {
+  it('are refused with INSUFFICIENT_BALANCE only after the credit in leases was charged', async () => {
     const request = await setting({ cash: PRICE });
     const lease = await requestLease(money.em(), request);
     expect(await ask({ ...request, requestNo: 2 })).toBe('CONFLICT');
@@ -137,13 +138,13 @@ describe('leases', () => {
     expect(await ask({ ...request, requestNo: 3 })).toBe('INSUFFICIENT_BALANCE');
   });
 
-  it('says INSUFFICIENT_BALANCE at once where no lease could help', async () => {
+  it('are refused with INSUFFICIENT_BALANCE at once if no open lease could help', async () => {
     const request = await setting({ cash: PRICE - 1n });
     expect(await ask(request)).toBe('INSUFFICIENT_BALANCE');
     expect(await recallLeases(money.em(), request.walletId)).toBe(false);
   });
 
-  it('is refused on a frozen wallet', async () => {
+  it('are refused on a frozen wallet', async () => {
     const request = await setting({ cash: PRICE });
     await clawBack(money.em(), {
       walletId: request.walletId,
@@ -156,7 +157,7 @@ describe('leases', () => {
     expect(await ask(request)).toBe('WALLET_FROZEN');
   });
 
-  it('closes with the exact count alone, by its own journal alone, and twice without harm', async () => {
+  it('close only with the exact count and by their own journal; closing again does nothing', async () => {
     const request = await setting({ cash: 60n * PRICE });
     const lease = await requestLease(money.em(), request);
     const closing = { ...request, leaseId: lease.id, count: 0, sum: 0n, actor: SYSTEM_ACTOR };
@@ -172,7 +173,7 @@ describe('leases', () => {
     expect(await walletById(money.em(), request.walletId)).toMatchObject({ cash: 60n * PRICE, held: 0n });
   });
 
-  it('that has ended is gone, also for a node that has forgotten what it charged', async () => {
+  it('can be closed again after their end by a node that has forgotten its charges', async () => {
     const request = await setting({ cash: 60n * PRICE });
     const { nodeId, journalId, walletId } = request;
     const { id: leaseId } = await requestLease(money.em(), request);
@@ -183,22 +184,22 @@ describe('leases', () => {
     expect(recalled.get(nodeId)).toEqual([leaseId]);
     const closing = { ...request, leaseId, count: 1, sum: PRICE, actor: SYSTEM_ACTOR };
     await closeLease(money.em(), closing);
-    // The recall that was read before arrives when the node knows nothing of the lease any more.
+    // A recall sent earlier arrives after the node has forgotten the lease.
     await closeLease(money.em(), { ...closing, count: 0, sum: 0n });
     expect(await walletById(money.em(), walletId)).toMatchObject({ cash: 59n * PRICE, held: 0n });
   });
 
-  it('is orphaned in silence, revived by contact, reclaimed once the node must have stopped', async () => {
+  it('are orphaned without contact, active again after it, and reclaimed after a day without', async () => {
     const request = await setting({ cash: 60n * PRICE });
     const lease = await requestLease(money.em(), request);
     const row = () =>
-      queryOne<{ state: string; heard: string }>(
+      queryOne<{ state: string; contact: string }>(
         money.em(),
-        sql`select l.state, j.contact_ms::text as heard from wallet_lease l
+        sql`select l.state, j.contact_ms::text as contact from wallet_lease l
           join node_journal j on j.id = l.journal_id where l.id = ${lease.id}`,
       );
     const silentFor = async (hours: number): Promise<string | undefined> => {
-      await sweepLeases(money.em(), Number((await row())?.heard) + hours * 3_600_000);
+      await sweepLeases(money.em(), Number((await row())?.contact) + hours * 3_600_000);
       return (await row())?.state;
     };
     expect(await silentFor(25)).toBe('ORPHANED');
@@ -210,21 +211,21 @@ describe('leases', () => {
   });
 
   it.each([10, -10])(
-    'of a node that lives are not taken back when the clock of PostgreSQL leaps %d years',
+    'of a live node are not reclaimed when the clock of PostgreSQL jumps by %d years',
     async (years) => {
       const request = { ...(await setting({ cash: 10n * PRICE })), waiting: 10n * PRICE };
       const lease = await requestLease(money.em(), request);
       expect(lease.granted).toBe(10n * PRICE);
-      const watch = new Watch(() => 0);
-      const leap = sql`${years} * interval '1 year'`;
-      // What a leap makes of the times that stand there.
+      const clock = new UptimeClock(() => 0);
+      const jump = sql`${years} * interval '1 year'`;
+      // Moving the stored times back has the same effect as a clock that jumps ahead.
       await query(
         money.em(),
         sql`with journal as (
-          update node_journal set last_contact_at = last_contact_at - ${leap} where id = ${request.journalId}
-        ) update wallet_lease set granted_at = granted_at - ${leap} where id = ${lease.id}`,
+          update node_journal set last_contact_at = last_contact_at - ${jump} where id = ${request.journalId}
+        ) update wallet_lease set granted_at = granted_at - ${jump} where id = ${lease.id}`,
       );
-      expect(await sweepLeases(money.em(), await watch.advance(money.em()))).toEqual({ reclaimed: 0 });
+      expect(await sweepLeases(money.em(), await clock.advance(money.em()))).toEqual({ reclaimed: 0 });
       const { walletId, journalId, nodeId } = request;
       const other = { ...request, ...(await money.node()) };
       expect(await ask(other)).toBe('CONFLICT');
@@ -241,7 +242,7 @@ describe('leases', () => {
     },
   );
 
-  it('of a lost node come back in time though the clock of PostgreSQL fell back ten years', async () => {
+  it('of a lost node are reclaimed in time when the clock of PostgreSQL jumps back ten years', async () => {
     const request = await setting({ cash: 60n * PRICE });
     const lease = await requestLease(money.em(), request);
     await query(
@@ -249,15 +250,15 @@ describe('leases', () => {
       sql`update node_journal set last_contact_at = last_contact_at + interval '10 years'
         where id = ${request.journalId}`,
     );
-    const shown = await new Watch().advance(money.em());
-    expect(await sweepLeases(money.em(), shown + 25 * 3_600_000)).toEqual({ reclaimed: 0 });
-    await sweepLeases(money.em(), shown + 27 * 3_600_000);
+    const uptimeMs = await new UptimeClock().advance(money.em());
+    expect(await sweepLeases(money.em(), uptimeMs + 25 * 3_600_000)).toEqual({ reclaimed: 0 });
+    await sweepLeases(money.em(), uptimeMs + 27 * 3_600_000);
     expect(await ask({ ...request, requestNo: 1 })).toBe('INVALID');
     expect(await walletById(money.em(), request.walletId)).toMatchObject({ cash: 60n * PRICE, held: 0n });
     expect(lease.state).toBe('ACTIVE');
   });
 
-  it('of 20 requests at once for a key with a limit of three, exactly three are granted', async () => {
+  it('are granted to exactly three of 20 concurrent requests for a key with a limit of three', async () => {
     const request = await setting({ cash: 100n * PRICE });
     const keyId = newId('key');
     await query(
@@ -279,7 +280,7 @@ describe('leases', () => {
     expect(await ask({ ...limited, keyId: newId('key'), requestNo: 24 })).toBe('NOT_FOUND');
   });
 
-  it('keeps every invariant through all of this', async () => {
+  it('have kept every invariant in all tests above', async () => {
     expect(await checkInvariants(money.em())).toEqual([]);
   });
 });

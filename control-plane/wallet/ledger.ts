@@ -1,13 +1,14 @@
 /** The double-entry ledger: every movement of money is one transaction of signed lines that sum to zero. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
-import type { Actor } from '../context.ts';
-import { newId } from '../ids.ts';
-import { query, queryOne, sql } from '../sql.ts';
+import type { Actor } from '../graphql/context.ts';
+import { newId } from '../database/ids.ts';
+import { query, queryOne, sql } from '../database/sql.ts';
 
+/** Kind of credit: paid for, or given. */
 export type Bucket = 'CASH' | 'GIFT';
 
-/** Why money moved. The last three are between us: customers see what is left of them, the USAGE. */
+/** Why money moved. Customers never see LEASE_GRANT and LEASE_RETURN. */
 export type TransactionKind =
   | 'TOP_UP_CARD'
   | 'TOP_UP_CRYPTO'
@@ -25,59 +26,66 @@ export type TransactionKind =
   | 'LEASE_GRANT'
   | 'LEASE_RETURN';
 
-/** One signed line; credits are positive: what a customer owns and what we earned. */
+/** One signed line of a transaction, in micro-USD. Balances of customers and revenue are positive. */
 export interface Line {
   account: string;
   amount: Micros;
 }
 
+/** A transaction to post. */
 export interface Posting {
   kind: TransactionKind;
-  /** Unique for all time: the same reference with the same input is answered, not posted again. */
+  /**
+   * Unique for all time: a second post with the same reference and input is not posted, but answered
+   * REPLAYED.
+   */
   reference: string;
   /**
-   * What the caller asked for, where the lines depend on the balances of the moment. Without it the lines
-   * are the input.
+   * What the caller asked for, compared when the reference is repeated. Needed if the lines depend on present
+   * balances; by default the lines are compared.
    */
   input?: string;
   actor: Actor;
   description: string;
   lines: readonly Line[];
-  /** The transaction that this one takes back. */
+  /** Id of the transaction that this one reverses. */
   reverses?: string;
 }
 
 /**
- * What became of a post. MISMATCH: the reference was used with another input. INSUFFICIENT: a wallet or
- * lease does not hold enough; nothing was written.
+ * Result of a post. REPLAYED: the same transaction was posted before. MISMATCH: the reference was used with
+ * another input. INSUFFICIENT: a wallet or lease does not hold enough. Only POSTED has written anything.
  */
 export type PostOutcome =
   | { outcome: 'POSTED' | 'REPLAYED' | 'MISMATCH'; transactionId: string }
   | { outcome: 'INSUFFICIENT'; transactionId: null };
 
-/** How many accounts share the revenue, so that it is not one hot row. */
+/** Number of revenue accounts; several, so that no single row is contended. */
 const REVENUE_SHARDS = 16;
 
+/** Account of payments from outside: its negative balance is what customers have paid in. */
 export const FUNDING = 'funding';
+/** Account of gifts: its negative balance is what the operator has given. */
 export const GIFTS = 'gift';
+/** Account of charges that no wallet could pay. */
 export const WRITEOFF = 'writeoff';
 
-/** What a customer may spend. */
+/** Account of the free credit of a wallet. */
 export function walletAccount(walletId: string, bucket: Bucket): string {
   return `wallet:${walletId}:${bucket}`;
 }
 
-/** What a node may spend of a wallet. */
+/** Account of the credit in a lease. */
 export function leaseAccount(leaseId: string, bucket: Bucket): string {
   return `lease:${leaseId}:${bucket}`;
 }
 
-/** What a customer owes after a clawback beyond the balance: zero or below. */
+/** Account of a wallet's debt after a clawback beyond its balance: zero or negative. */
 export function receivableAccount(walletId: string): string {
   return `receivable:${walletId}`;
 }
 
-/** The revenue account of a posting; `owner` (a journal, a wallet) always has the same one. */
+/** The revenue account of an owner (a node or a wallet), always the same one for the same owner. */
 export function revenueAccount(owner: string): string {
   let hash = 0;
   for (let at = 0; at < owner.length; at += 1) hash = (hash * 31 + owner.charCodeAt(at)) % 65_521;
@@ -85,8 +93,8 @@ export function revenueAccount(owner: string): string {
 }
 
 /**
- * Posts in the transaction of `em`. Lines of zero are left out; lines of one account are added up. Throws
- * when the lines do not sum to zero or name an unknown account: both are our mistake.
+ * Posts in the transaction of `em`. Zero lines are left out, and lines of the same account are added up.
+ * Throws an Error, which is a bug of the caller, if the lines do not sum to zero or name an unknown account.
  */
 export async function post(em: EntityManager, posting: Posting): Promise<PostOutcome> {
   const lines = mergeLines(posting.lines);
@@ -107,8 +115,8 @@ export async function post(em: EntityManager, posting: Posting): Promise<PostOut
 }
 
 /**
- * Locks the accounts in id order until the end of the transaction and returns their balances (0 for unknown
- * ones).
+ * Locks the accounts in id order until the end of the transaction. Returns their balances in micro-USD; 0 for
+ * unknown accounts.
  */
 export async function lockAccounts(
   em: EntityManager,

@@ -1,9 +1,11 @@
-/** Every way in which money moves by hand or from outside: which accounts, which way, how much, and once. */
+/**
+ * Tests of credits, debits, debts and adjustments of wallets: which accounts change, by how much, and once.
+ */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openMoney } from '../../test/money-fixture.ts';
 import type { Money } from '../../test/money-fixture.ts';
-import { SYSTEM_ACTOR } from '../context.ts';
-import { inTransaction, query, queryOne, sql } from '../sql.ts';
+import { SYSTEM_ACTOR } from '../graphql/context.ts';
+import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
 import { checkInvariants } from './invariants.ts';
 import { FUNDING, GIFTS, post, receivableAccount, revenueAccount, walletAccount } from './ledger.ts';
 import {
@@ -54,8 +56,8 @@ async function linesOf(transactionId: string | null): Promise<Record<string, big
   return Object.fromEntries(rows.map((row) => [row.account_id, BigInt(row.amount)]));
 }
 
-/** What nodes were told last of the wallet, and when. */
-async function toldOf(walletId: string): Promise<{ payload: object; revision: number } | undefined> {
+/** The last configuration record of the wallet that nodes received, with its revision. */
+async function recordOf(walletId: string): Promise<{ payload: object; revision: number } | undefined> {
   return queryOne(
     money.em(),
     sql`select payload, revision from config_log where kind = 'ACCOUNT' and key = ${walletId}`,
@@ -66,11 +68,11 @@ describe('a movement', () => {
   it.each([
     ['cash paid in', creditCash, FUNDING, 'CASH', 5n],
     ['a gift', creditGift, GIFTS, 'GIFT', 5n],
-    ['a gift taken back', debitGift, GIFTS, 'GIFT', -5n],
-    ['cash given back', returnCash, FUNDING, 'CASH', -5n],
+    ['a debited gift', debitGift, GIFTS, 'GIFT', -5n],
+    ['cash paid back', returnCash, FUNDING, 'CASH', -5n],
     ['a purchase', payFromCash, 'revenue', 'CASH', -5n],
-    ['a purchase given back', refundPurchase, 'revenue', 'CASH', 5n],
-  ] as const)('of %s touches its two accounts and no other', async (_name, move, against, bucket, change) => {
+    ['a refunded purchase', refundPurchase, 'revenue', 'CASH', 5n],
+  ] as const)('of %s changes only its two accounts', async (_name, move, against, bucket, change) => {
     const { walletId } = await money.wallet({ cash: 7n, gift: 9n });
     const movement = movementOf(walletId, 5n);
     const { outcome, transactionId } = await move(money.em(), movement);
@@ -80,12 +82,12 @@ describe('a movement', () => {
       [walletAccount(walletId, bucket)]: change,
       [other]: -change,
     });
-    const stands = await queryOne(
+    const stored = await queryOne(
       money.em(),
       sql`select kind, reference, actor_kind, actor_id, description, reverses from ledger_transaction
         where id = ${transactionId}`,
     );
-    expect(stands).toEqual({
+    expect(stored).toEqual({
       kind: 'ADJUSTMENT',
       reference: movement.reference,
       actor_kind: 'USER',
@@ -96,22 +98,22 @@ describe('a movement', () => {
   });
 
   it.each([
-    ['A gift taken back', debitGift],
-    ['Cash given back', returnCash],
-    ['A purchase', payFromCash],
-  ])('%s takes what is there to the last and no more', async (_name, take) => {
+    ['a gift', debitGift],
+    ['cash paid back', returnCash],
+    ['a purchase', payFromCash],
+  ])('that debits %s can take at most the whole balance', async (_name, take) => {
     const { walletId } = await money.wallet({ cash: 7n, gift: 7n });
     expect((await take(money.em(), movementOf(walletId, 8n))).outcome).toBe('INSUFFICIENT');
     expect((await take(money.em(), movementOf(walletId, 7n))).outcome).toBe('POSTED');
     expect((await take(money.em(), movementOf(walletId, 1n))).outcome).toBe('INSUFFICIENT');
   });
 
-  it.each([0n, -1n])('of %d is our mistake', async (amount) => {
+  it.each([0n, -1n])('of %d throws an error', async (amount) => {
     const { walletId } = await money.wallet({});
-    await expect(creditCash(money.em(), movementOf(walletId, amount))).rejects.toThrow('positive amounts');
+    await expect(creditCash(money.em(), movementOf(walletId, amount))).rejects.toThrow('must be positive');
   });
 
-  it('is answered again under its reference, which is refused for any other input', async () => {
+  it('is REPLAYED under its reference, and a MISMATCH for any other input', async () => {
     const [{ walletId }, other] = await Promise.all([money.wallet({}), money.wallet({})]);
     const movement = movementOf(walletId, 5n);
     const { transactionId } = await creditCash(money.em(), movement);
@@ -124,7 +126,7 @@ describe('a movement', () => {
     expect(gift.outcome).toBe('MISMATCH');
   });
 
-  it('names the transaction that it takes back', async () => {
+  it('stores the transaction that it reverses', async () => {
     const { walletId } = await money.wallet({ cash: 5n });
     const first = await returnCash(money.em(), movementOf(walletId, 5n));
     const lines = [
@@ -133,16 +135,16 @@ describe('a movement', () => {
     ];
     const reverses = String(first.transactionId);
     const again = await post(money.em(), { ...movementOf(walletId, 5n), lines, reverses });
-    const stands = await queryOne(
+    const stored = await queryOne(
       money.em(),
       sql`select reverses from ledger_transaction where id = ${again.transactionId}`,
     );
-    expect(stands).toEqual({ reverses });
+    expect(stored).toEqual({ reverses });
   });
 });
 
 describe('lines', () => {
-  it('of one account are added up, and those of nothing left out', async () => {
+  it('of one account are added up, and zero lines are left out', async () => {
     const { walletId } = await money.wallet({});
     const cash = walletAccount(walletId, 'CASH');
     const { transactionId } = await post(money.em(), {
@@ -181,7 +183,7 @@ describe('lines', () => {
     expect(outcome).toBe('REPLAYED');
   });
 
-  it('of revenue go to one of sixteen accounts, always the same one of an owner, and use them all', () => {
+  it('of revenue go to one of sixteen accounts, always the same for an owner, and use all accounts', () => {
     const owners = Array.from({ length: 400 }, (_, number) => `wal_${number}`);
     const accounts = owners.map((owner) => revenueAccount(owner));
     expect(owners.map((owner) => revenueAccount(owner))).toEqual(accounts);
@@ -190,7 +192,7 @@ describe('lines', () => {
 });
 
 describe('a debt', () => {
-  it('of a clawback is what the cash does not cover, and no gift pays for it', async () => {
+  it('of a clawback is the part that cash does not cover; gift credit does not pay for it', async () => {
     const { walletId, userId } = await money.wallet({ cash: 30n, gift: 50n });
     const { transactionId } = await clawBack(money.em(), movementOf(walletId, 100n, 'DISPUTE_HOLD'));
     expect(await linesOf(transactionId)).toEqual({
@@ -203,9 +205,9 @@ describe('a debt', () => {
     expect(wallet && availableIn(wallet)).toBe(0n);
   });
 
-  it('freezes and thaws once each, and nodes hear of both in the same transaction', async () => {
+  it('freezes and unfreezes the wallet once each, and publishes both to the nodes', async () => {
     const { walletId, userId } = await money.wallet({ cash: 30n });
-    const before = await toldOf(walletId);
+    const before = await recordOf(walletId);
     expect(before?.payload).toEqual({
       kind: 'ACCOUNT',
       id: walletId,
@@ -216,20 +218,20 @@ describe('a debt', () => {
     });
     const held = movementOf(walletId, 31n, 'DISPUTE_HOLD');
     await clawBack(money.em(), held);
-    const frozen = await toldOf(walletId);
+    const frozen = await recordOf(walletId);
     expect(frozen?.payload).toMatchObject({ frozen: true });
     await clawBack(money.em(), movementOf(walletId, 1n, 'DISPUTE_HOLD'));
-    expect(await toldOf(walletId)).toEqual(frozen);
+    expect(await recordOf(walletId)).toEqual(frozen);
     await creditCash(money.em(), movementOf(walletId, 1n));
-    expect(await toldOf(walletId)).toEqual(frozen);
+    expect(await recordOf(walletId)).toEqual(frozen);
     const { transactionId } = await creditCash(money.em(), movementOf(walletId, 3n));
     expect(await linesOf(transactionId)).toEqual({
       [FUNDING]: -3n,
       [receivableAccount(walletId)]: 1n,
       [walletAccount(walletId, 'CASH')]: 2n,
     });
-    expect((await toldOf(walletId))?.payload).toMatchObject({ frozen: false });
-    // The dispute of then was posted already: told of it again, nothing freezes.
+    expect((await recordOf(walletId))?.payload).toMatchObject({ frozen: false });
+    // A repeated clawback is not posted again and freezes nothing.
     expect((await clawBack(money.em(), held)).outcome).toBe('REPLAYED');
     const wallet = await walletOfUser(money.em(), userId);
     expect(wallet).toMatchObject({ cash: 2n, receivable: 0n, frozen: false });
@@ -239,7 +241,7 @@ describe('a debt', () => {
   it.each([
     [20n, 10n],
     [30n, 0n],
-  ])('is none where %d of a cash of 30 are clawed back: nothing freezes', async (amount, left) => {
+  ])('does not arise when %d of a cash of 30 are clawed back', async (amount, left) => {
     const { walletId, userId } = await money.wallet({ cash: 30n });
     const { outcome } = await clawBack(money.em(), movementOf(walletId, amount, 'DISPUTE_HOLD'));
     expect(outcome).toBe('POSTED');
@@ -247,7 +249,7 @@ describe('a debt', () => {
     expect(await walletOfUser(money.em(), userId)).toMatchObject(state);
   });
 
-  it('is not repaid by a payment of before that is told again: the wallet stays frozen', async () => {
+  it('is not repaid by a repeated earlier payment', async () => {
     const { walletId, userId } = await money.wallet({});
     const paid = movementOf(walletId, 50n, 'TOP_UP_CARD');
     await creditCash(money.em(), paid);
@@ -257,11 +259,11 @@ describe('a debt', () => {
     expect(await walletOfUser(money.em(), userId)).toMatchObject(state);
   });
 
-  it('is repaid from cash that came back as far as that goes, and thaws the wallet at its end', async () => {
+  it('is repaid from returned cash as far as it goes, and then unfreezes the wallet', async () => {
     const { walletId, userId } = await money.wallet({});
     const state = () => walletOfUser(money.em(), userId);
     await clawBack(money.em(), movementOf(walletId, 10n, 'DISPUTE_HOLD'));
-    /** Cash that reaches the wallet beside its debt, as that of a lease does. */
+    /** Returns cash to the wallet without repaying its debt first, as a lease does, then repays the debt. */
     const bring = (amount: bigint) =>
       inTransaction(money.em(), async (inner) => {
         const lines = [
@@ -282,7 +284,7 @@ describe('a debt', () => {
     expect(await state()).toMatchObject({ cash: 4n, receivable: 0n, frozen: false });
   });
 
-  it('is not repaid twice under one reference: that is our mistake', async () => {
+  it('throws an error when it is repaid twice under one reference', async () => {
     const { walletId } = await money.wallet({});
     await clawBack(money.em(), movementOf(walletId, 10n, 'DISPUTE_HOLD'));
     const { reference } = movementOf(walletId, 1n);
@@ -296,12 +298,12 @@ describe('a debt', () => {
         await repayDebt(inner, { walletId, reference, actor });
       });
     await bring();
-    const stands = await queryOne(
+    const stored = await queryOne(
       money.em(),
       sql`select kind, description from ledger_transaction where reference = ${reference}`,
     );
-    const description = 'What was owed, repaid from credit that came back';
-    expect(stands).toEqual({ kind: 'ADJUSTMENT', description });
+    const description = 'Debt repaid from returned credit';
+    expect(stored).toEqual({ kind: 'ADJUSTMENT', description });
     await expect(bring()).rejects.toThrow(`${reference} was not posted: REPLAYED.`);
   });
 });
@@ -314,17 +316,17 @@ describe('an adjustment by hand', () => {
     ['CASH', -10n, 'ADJUSTMENT', { cash: 0n, gift: 10n }],
     ['GIFT', 5n, 'GIFT_ADMIN', { cash: 10n, gift: 15n }],
     ['GIFT', -10n, 'ADJUSTMENT', { cash: 10n, gift: 0n }],
-  ] as const)('of %s by %d is entered as %s', async (bucket, amount, kind, after) => {
+  ] as const)('of %s by %d gets an entry of kind %s', async (bucket, amount, kind, after) => {
     const { userId } = await money.wallet({ cash: 10n, gift: 10n });
     const idempotencyKey = `k ${bucket} ${amount}`;
     const done = await adjust(money.em(), { ...adjustment, userId, bucket, amount, idempotencyKey });
     expect(done.replayed).toBe(false);
     expect(await walletOfUser(money.em(), userId)).toMatchObject(after);
-    const stands = await queryOne(
+    const stored = await queryOne(
       money.em(),
       sql`select kind, description, reference from ledger_transaction where id = ${done.transactionId}`,
     );
-    expect(stands).toEqual({
+    expect(stored).toEqual({
       kind,
       description: 'Goodwill',
       reference: `adjust:usr_admin:${idempotencyKey}`,
@@ -349,7 +351,7 @@ describe('an adjustment by hand', () => {
     expect(await walletOfUser(money.em(), userId)).toMatchObject({ cash: 10n });
   });
 
-  it('takes a reason of 500 characters and a key of 64', async () => {
+  it('accepts a reason of 500 characters and an idempotency key of 64', async () => {
     const { userId } = await money.wallet({});
     const longest = { reason: 'x'.repeat(500), idempotencyKey: 'x'.repeat(64) };
     await adjust(money.em(), { ...adjustment, ...longest, userId, bucket: 'CASH', amount: 1n });
@@ -358,14 +360,14 @@ describe('an adjustment by hand', () => {
 });
 
 describe('a wallet', () => {
-  it('is opened once for a user, however many ask at once', async () => {
+  it('is opened once for a user when many open it at once', async () => {
     const { userId, walletId } = await money.wallet({});
     const ids = await Promise.all(Array.from({ length: 5 }, () => ensureWallet(money.em(), userId)));
     expect(new Set(ids)).toEqual(new Set([walletId]));
     expect(await walletIdOf(money.em(), userId)).toBe(walletId);
   });
 
-  it('is found by its user, alone and among others, and nobody else’s is', async () => {
+  it('is found by its user, one or several at a time, without wallets of other users', async () => {
     const [one, other] = await Promise.all([
       money.wallet({ cash: 1n }),
       money.wallet({ cash: 2n, gift: 3n }),
@@ -384,7 +386,7 @@ describe('a wallet', () => {
     await expect(walletIdOf(money.em(), 'usr_nobody')).rejects.toMatchObject({ code: 'NOT_FOUND' });
   });
 
-  it('warns below a threshold of zero or more, or never', async () => {
+  it('accepts a warning threshold of zero or more, or none', async () => {
     const { userId, walletId } = await money.wallet({});
     const set = async (threshold: bigint | null) => {
       await setLowBalanceThreshold(money.em(), walletId, threshold);

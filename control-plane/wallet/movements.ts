@@ -1,8 +1,10 @@
-/** Money that comes into wallets and goes out of them, beside what nodes spend. */
+/**
+ * Credits and debits of wallets: payments, gifts, purchases, refunds, clawbacks. Usage is settled elsewhere.
+ */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import type { Micros } from '@gateway/shared/money';
-import type { Actor } from '../context.ts';
-import { inTransaction, queryOne, sql } from '../sql.ts';
+import type { Actor } from '../graphql/context.ts';
+import { inTransaction, queryOne, sql } from '../database/sql.ts';
 import { announceAccount } from './account.record.ts';
 import {
   FUNDING,
@@ -17,26 +19,27 @@ import type { Line, PostOutcome, TransactionKind } from './ledger.ts';
 import { recallLeases } from './lease.recall.ts';
 import { walletChanged } from './wallet.events.ts';
 
-/** Money that comes in, goes out, or is moved by hand. Amounts are positive. */
+/** A credit or debit of a wallet. */
 export interface Movement {
   walletId: string;
+  /** Micro-USD, above zero. */
   amount: Micros;
   kind: TransactionKind;
-  /** Unique for all time; repeats of it are answered, not posted. */
+  /** Unique for all time; a repeated reference is answered REPLAYED and not posted again. */
   reference: string;
   actor: Actor;
   description: string;
 }
 
 /**
- * Adds cash that somebody paid. What is owed from an earlier clawback is repaid first, and a wallet that
- * owes nothing any more thaws.
+ * Credits paid cash. It first repays the debt of an earlier clawback; the wallet is unfrozen once it has no
+ * debt.
  */
 export async function creditCash(em: EntityManager, movement: Movement): Promise<PostOutcome> {
   return credit(em, movement, FUNDING);
 }
 
-/** Gives cash back that was paid for a pool, as `creditCash` does. */
+/** Credits cash that was paid for a pool and is refunded; repays a debt as `creditCash` does. */
 export async function refundPurchase(em: EntityManager, movement: Movement): Promise<PostOutcome> {
   return credit(em, movement, revenueAccount(movement.walletId));
 }
@@ -44,7 +47,7 @@ export async function refundPurchase(em: EntityManager, movement: Movement): Pro
 async function credit(em: EntityManager, movement: Movement, source: string): Promise<PostOutcome> {
   return inTransaction(em, async (inner) => {
     const { walletId, amount } = movement;
-    const owed = await lockReceivable(inner, walletId, source);
+    const owed = await lockDebt(inner, walletId, source);
     const repaid = amount < owed ? amount : owed;
     const result = await move(inner, movement, [
       { account: source, amount: -amount },
@@ -56,7 +59,7 @@ async function credit(em: EntityManager, movement: Movement, source: string): Pr
   });
 }
 
-/** Adds gift credit: spent before cash, never refunded, not good for pools. */
+/** Credits gift credit: it is spent before cash, never refunded, and cannot buy pools. */
 export async function creditGift(em: EntityManager, movement: Movement): Promise<PostOutcome> {
   return move(em, movement, [
     { account: GIFTS, amount: -movement.amount },
@@ -64,7 +67,10 @@ export async function creditGift(em: EntityManager, movement: Movement): Promise
   ]);
 }
 
-/** Takes gift credit back (an expiry, a correction). INSUFFICIENT beyond what no node holds. */
+/**
+ * Debits gift credit (an expiry, a correction). INSUFFICIENT if the amount exceeds the gift credit not in
+ * leases.
+ */
 export async function debitGift(em: EntityManager, movement: Movement): Promise<PostOutcome> {
   return move(em, movement, [
     { account: walletAccount(movement.walletId, 'GIFT'), amount: -movement.amount },
@@ -73,8 +79,8 @@ export async function debitGift(em: EntityManager, movement: Movement): Promise<
 }
 
 /**
- * Pays from cash alone, e.g. for a pool. INSUFFICIENT beyond what no node holds: recall leases, then try
- * again.
+ * Pays from cash only, e.g. for a pool. INSUFFICIENT if the amount exceeds the cash not in leases: recall
+ * leases, then try again.
  */
 export async function payFromCash(em: EntityManager, movement: Movement): Promise<PostOutcome> {
   return move(em, movement, [
@@ -83,7 +89,10 @@ export async function payFromCash(em: EntityManager, movement: Movement): Promis
   ]);
 }
 
-/** Gives cash back to where it came from (a refund to the card). INSUFFICIENT beyond what no node holds. */
+/**
+ * Pays cash back to its source (a refund to a card). INSUFFICIENT if the amount exceeds the cash not in
+ * leases.
+ */
 export async function returnCash(em: EntityManager, movement: Movement): Promise<PostOutcome> {
   return move(em, movement, [
     { account: FUNDING, amount: movement.amount },
@@ -92,9 +101,9 @@ export async function returnCash(em: EntityManager, movement: Movement): Promise
 }
 
 /**
- * Takes cash back that somebody else withdrew (a dispute, a reorganised chain). What is not free becomes a
- * receivable, and the wallet is frozen until it is repaid: from what nodes hold as soon as that is back,
- * which is asked for here, and from what is paid in.
+ * Debits cash that was withdrawn from outside (a dispute, a reorganised chain). An amount beyond the free
+ * cash becomes a debt: the wallet is frozen, its leases are recalled, and their returns and later payments
+ * repay it.
  */
 export async function clawBack(em: EntityManager, movement: Movement): Promise<PostOutcome> {
   return inTransaction(em, async (inner) => {
@@ -117,8 +126,8 @@ export async function clawBack(em: EntityManager, movement: Movement): Promise<P
 }
 
 /**
- * Repays what the wallet owes from the cash that has come back to it, in the transaction that brought it
- * back; a wallet that owes nothing any more thaws.
+ * Repays the wallet's debt from its free cash, in the transaction that returned the cash; the wallet is
+ * unfrozen once it has no debt. Throws an Error if the reference was used before.
  */
 export async function repayDebt(
   em: EntityManager,
@@ -130,7 +139,7 @@ export async function repayDebt(
   const free = balances.get(cash) ?? 0n;
   const amount = free < owed ? free : owed;
   if (amount === 0n) return;
-  const description = 'What was owed, repaid from credit that came back';
+  const description = 'Debt repaid from returned credit';
   const { outcome } = await move(
     em,
     { walletId, amount, kind: 'ADJUSTMENT', reference, actor, description },
@@ -144,18 +153,19 @@ export async function repayDebt(
 }
 
 async function move(em: EntityManager, movement: Movement, lines: Line[]): Promise<PostOutcome> {
-  if (movement.amount <= 0n) throw new Error('Money moves in positive amounts.');
+  if (movement.amount <= 0n) throw new Error('The amount of a movement must be positive.');
   return inTransaction(em, async (inner) => {
-    // The first line says what was asked for; the others may depend on the balances of the moment.
-    const [asked] = lines;
-    const input = [movement.walletId, asked?.account, asked?.amount, movement.description].join(' ');
+    // The first line is what the caller asked for; the others may depend on present balances.
+    const [first] = lines;
+    const input = [movement.walletId, first?.account, first?.amount, movement.description].join(' ');
     const result = await post(inner, { ...movement, lines, input });
     if (result.outcome === 'POSTED') await walletChanged(inner, [movement.walletId]);
     return result;
   });
 }
 
-async function lockReceivable(em: EntityManager, walletId: string, source: string): Promise<Micros> {
+/** Locks the accounts of a credit and returns the wallet's debt as a positive amount. */
+async function lockDebt(em: EntityManager, walletId: string, source: string): Promise<Micros> {
   const account = receivableAccount(walletId);
   const balances = await lockAccounts(em, [source, account, walletAccount(walletId, 'CASH')]);
   return -(balances.get(account) ?? 0n);

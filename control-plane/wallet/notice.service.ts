@@ -1,25 +1,25 @@
-/** Tells owners by mail that a balance went below their threshold, and that money arrived. */
+/** Mails to owners of wallets: a balance fell below their threshold, or cash was credited. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { formatDollars } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
 import { enqueueMail } from '../mail/mail.service.ts';
-import { inTransaction, query, queryOne, sql } from '../sql.ts';
+import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
 import { walletMail } from './notice.texts.ts';
 import type { WalletNotice } from './notice.texts.ts';
 
-/** So many are warned in one round; the others with the next. */
-const ROUND_MAX = 200;
+/** Maximum number of owners warned in one run; the next run warns the others. */
+const WARNINGS_MAX = 200;
 
-/** Micro-USD in wallet `w`: what nodes hold counts, for it is not spent. */
+/** Balance of wallet `w` in micro-USD, including open leases. */
 const BALANCE = sql`(
   (select coalesce(sum(a.balance), 0) from ledger_account a where a.wallet_id = w.id and a.kind = 'WALLET')
   + (select coalesce(sum(h.balance), 0) from wallet_lease l join ledger_account h on h.lease_id = l.id
     where l.wallet_id = w.id and l.state in ('ACTIVE', 'ORPHANED')))`;
 
 /**
- * One round over the wallets with a threshold. A warning is one for each time that a balance goes below:
- * wallets that were warned are looked at again once they were above. Requests pay nothing for it. Of two
- * control planes the second one finds the wallet warned.
+ * Job: mails the owners whose balance fell below their threshold, once per fall. A warned wallet is warned
+ * again only after its balance was at or above the threshold. Runs of two control planes at once send one
+ * mail.
  */
 export async function warnLowBalances(em: EntityManager): Promise<void> {
   await inTransaction(em, (inner) =>
@@ -34,7 +34,7 @@ export async function warnLowBalances(em: EntityManager): Promise<void> {
     em,
     sql`select w.id from wallet w join users u on u.id = w.user_id and u.state = 'ACTIVE'
     where w.low_balance_threshold is not null and w.low_balance_warned_at is null
-      and ${BALANCE} < w.low_balance_threshold order by w.id limit ${ROUND_MAX}`,
+      and ${BALANCE} < w.low_balance_threshold order by w.id limit ${WARNINGS_MAX}`,
   );
   for (const { id } of due) await inTransaction(em, (inner) => warnOwner(inner, id));
 }
@@ -46,21 +46,24 @@ async function warnOwner(em: EntityManager, walletId: string): Promise<void> {
     where w.id = ${walletId} and w.low_balance_warned_at is null and ${BALANCE} < w.low_balance_threshold
     returning w.low_balance_threshold::text as threshold`,
   );
-  if (warned) await tell(em, walletId, { notice: 'LOW_BALANCE', amount: BigInt(warned.threshold) });
+  if (warned) await queueMail(em, walletId, { notice: 'LOW_BALANCE', amount: BigInt(warned.threshold) });
 }
 
-/** Queues, in the caller's transaction, the receipt of cash that arrived, where the owner wants receipts. */
-export async function giveReceipt(em: EntityManager, walletId: string, amount: Micros): Promise<void> {
+/**
+ * Queues the receipt mail for credited cash (`amount` in micro-USD) in the caller's transaction, if the owner
+ * wants receipts and is active.
+ */
+export async function queueReceipt(em: EntityManager, walletId: string, amount: Micros): Promise<void> {
   const wanted = await queryOne(
     em,
     sql`select from users u join wallet w on w.user_id = u.id
     where w.id = ${walletId} and u.notify_payment_receipts and u.state = 'ACTIVE'`,
   );
-  if (wanted) await tell(em, walletId, { notice: 'RECEIPT', amount });
+  if (wanted) await queueMail(em, walletId, { notice: 'RECEIPT', amount });
 }
 
-/** Nothing where no mail is sent here. */
-async function tell(
+/** Does nothing if this installation sends no mail. */
+async function queueMail(
   em: EntityManager,
   walletId: string,
   { notice, amount }: { notice: WalletNotice; amount: Micros },
@@ -71,10 +74,10 @@ async function tell(
     from mail_outlet o, wallet w join users u on u.id = w.user_id where w.id = ${walletId}`,
   );
   if (!owner) return;
-  const words = walletMail(notice, owner.locale, {
+  const mail = walletMail(notice, owner.locale, {
     balance: `$${formatDollars(BigInt(owner.balance))}`,
     amount: `$${formatDollars(amount)}`,
     link: `${owner.console_url}/wallet`,
   });
-  await enqueueMail(em, { to: owner.email, ...words });
+  await enqueueMail(em, { to: owner.email, ...mail });
 }

@@ -1,14 +1,14 @@
-/** Words of the mails about wallets, in the languages of the console. */
+/** Texts of the mails about wallets, in the languages of the console. */
 import { mailLocaleOf } from '../accounts/mail.texts.ts';
-import type { MailLocale, Words } from '../accounts/mail.texts.ts';
+import type { MailLocale, MailText } from '../accounts/mail.texts.ts';
 
-/** What an owner is told of a wallet. */
+/** Kinds of mails about a wallet. */
 export type WalletNotice = 'LOW_BALANCE' | 'RECEIPT';
 
-/** What goes into the sentences: dollars with their sign, and the page that shows the wallet. */
+/** Values in the sentences: amounts as `$1.00`, and the link to the wallet's page. */
 export interface WalletParts {
   balance: string;
-  /** The threshold that was crossed, or what came in. */
+  /** The threshold, or the credited amount. */
   amount: string;
   link: string;
 }
@@ -40,8 +40,8 @@ const SENTENCES: Record<WalletNotice, Record<MailLocale, Line>> = {
   },
 };
 
-/** The mail of a notice, in the owner's language; English for languages we do not write. */
-export function walletMail(notice: WalletNotice, locale: string, parts: WalletParts): Words {
+/** Subject and text of a mail, in the owner's language; English if there is no translation. */
+export function walletMail(notice: WalletNotice, locale: string, parts: WalletParts): MailText {
   const language = mailLocaleOf(locale);
   const text = [SENTENCES[notice][language](parts), parts.link].join('\n\n');
   return { subject: SUBJECTS[notice][language](parts), text };

@@ -1,30 +1,30 @@
-/** The check of the ledger that runs beside requests: what it finds is measured and logged. */
+/** The ledger check that the control plane runs on a schedule; it sets metrics and logs violations. */
 import { Gauge } from 'prom-client';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { registry } from '../metrics.ts';
+import { registry } from '../process/metrics.ts';
 import { checkInvariants } from './invariants.ts';
 import type { Violation } from './invariants.ts';
 
 const CHECK_LEDGER_MS = 60_000;
-/** The check reads the whole ledger: it may take a twentieth of one core at most. */
+/** Idle time after a check, as a multiple of its duration: the check uses at most a twentieth of one core. */
 const CHECK_REST_TIMES = 20;
 
 const violations = new Gauge({
   name: 'gateway_ledger_violations',
-  help: 'What the last check of the ledger found, by rule.',
+  help: 'Violations found by the last ledger check, by rule.',
   labelNames: ['rule'],
   registers: [registry],
 });
 const checkedAt = new Gauge({
   name: 'gateway_ledger_checked_timestamp_seconds',
-  help: 'When the last check of the ledger that came to its end did so, in Unix time; 0 before the first.',
+  help: 'Unix time at which the last ledger check finished; 0 before the first.',
   registers: [registry],
 });
 
-/** How often the ledger is checked: every minute, or as seldom as its size demands. */
-export const CHECK_LEDGER = { everyMs: CHECK_LEDGER_MS, restTimes: CHECK_REST_TIMES };
+/** Schedule of the ledger check: every minute, less often if a check takes long. */
+export const CHECK_LEDGER = { everyMs: CHECK_LEDGER_MS, idleFactor: CHECK_REST_TIMES };
 
-/** Checks the ledger once; what breaks an invariant is measured and logged. */
+/** Checks the ledger once, sets the metrics and logs each violation. */
 export async function checkLedger(
   em: EntityManager,
   log?: (line: Record<string, unknown>) => void,

@@ -1,9 +1,9 @@
-/** Tells the owners of wallets, at commit, that their balances changed. */
+/** Publishes changes of balances to the owners of wallets. */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { publishMany } from '../events.ts';
-import { query, sql } from '../sql.ts';
+import { publishMany } from '../database/events.ts';
+import { query, sql } from '../database/sql.ts';
 
-/** Announces changed balances. Heard only when the transaction of `em` commits. */
+/** Publishes `walletUpdated` for each wallet to its owner when the transaction of `em` commits. */
 export async function walletChanged(em: EntityManager, walletIds: readonly string[]): Promise<void> {
   const events = await query<{ id: string; audience: string }>(
     em,

@@ -1,22 +1,25 @@
-/** Wallets on the API: the caller's own, live, and adjustments by administrators. */
+/**
+ * Wallets on the API: queries, live updates and settings for owners; ledger and adjustments for
+ * administrators.
+ */
 import 'reflect-metadata';
 import { Arg, Args, Ctx, FieldResolver, ID, Mutation, Resolver, Root, Subscription } from 'type-graphql';
 import { formatDollars } from '@gateway/shared/money';
 import { User } from '../accounts/user.type.ts';
-import { AdminQuery } from '../admin-query.ts';
+import { AdminQuery } from '../graphql/admin-query.ts';
 import { audit } from '../audit/audit.service.ts';
-import type { Lookup } from '../batches.ts';
-import { connectionFrom, decodeCursor, encodeCursor, pageSize } from '../connections.ts';
-import type { Connection } from '../connections.ts';
-import { actorOf, Authorized, viewerOf } from '../context.ts';
-import type { Context } from '../context.ts';
-import { outcome } from '../errors.ts';
-import type { Event } from '../events.ts';
-import { inTransaction } from '../sql.ts';
+import type { Lookup } from '../database/batches.ts';
+import { connectionFrom, decodeCursor, encodeCursor, pageSize } from '../graphql/connections.ts';
+import type { Connection } from '../graphql/connections.ts';
+import { actorOf, Authorized, viewerOf } from '../graphql/context.ts';
+import type { Context } from '../graphql/context.ts';
+import { outcome } from '../graphql/errors.ts';
+import type { Event } from '../database/events.ts';
+import { inTransaction } from '../database/sql.ts';
 import { countEntries, entriesPage, entryOfTransaction } from './entries.service.ts';
 import type { EntryConditions, EntryView } from './entries.service.ts';
 import { leasesOfWallet } from './lease.rows.ts';
-import { giveReceipt } from './notice.service.ts';
+import { queueReceipt } from './notice.service.ts';
 import {
   adjust,
   availableIn,
@@ -40,7 +43,7 @@ import {
   WalletSettingsInput,
 } from './wallet.types.ts';
 
-/** The wallet of a user. */
+/** The field `wallet` of a user. */
 @Resolver(() => User)
 export class UserWalletResolver {
   @FieldResolver(() => Wallet, { description: "The user's wallet." })
@@ -51,7 +54,7 @@ export class UserWalletResolver {
   }
 }
 
-/** What hangs on a wallet, and what changes it. */
+/** Fields, mutations and the subscription of a wallet. */
 @Resolver(() => Wallet)
 export class WalletResolver {
   @FieldResolver(() => [WalletLease], { description: 'Open leases of nodes, oldest first.' })
@@ -60,17 +63,17 @@ export class WalletResolver {
     return leases.map((lease) => ({ ...lease, spent: lease.chargeSum }));
   }
 
-  @FieldResolver(() => LedgerEntryConnection, { description: 'What came in and went out, newest first.' })
+  @FieldResolver(() => LedgerEntryConnection, { description: 'Credits and debits, newest first.' })
   ledger(
     @Root() wallet: Wallet,
     @Ctx() context: Context,
-    @Args(() => LedgerArguments) asked: LedgerArguments,
+    @Args(() => LedgerArguments) page: LedgerArguments,
   ): Promise<Connection<LedgerEntry>> {
-    return ledgerPage(context, asked, wallet.id);
+    return ledgerPage(context, page, wallet.id);
   }
 
   @Authorized('USER')
-  @Mutation(() => WalletPayload, { description: 'Changes below which balance the caller is warned.' })
+  @Mutation(() => WalletPayload, { description: 'Sets the balance below which the caller is warned.' })
   walletSettingsUpdate(
     @Ctx() context: Context,
     @Arg('input', () => WalletSettingsInput, { description: 'The settings.' }) input: WalletSettingsInput,
@@ -83,7 +86,7 @@ export class WalletResolver {
   }
 
   @Authorized('ADMIN')
-  @Mutation(() => AdminWalletPayload, { description: 'Gives or takes credit by hand; audited.' })
+  @Mutation(() => AdminWalletPayload, { description: 'Credits or debits a wallet by hand; audited.' })
   adminWalletAdjust(
     @Ctx() context: Context,
     @Arg('input', () => AdminWalletAdjustInput, { description: 'The adjustment.' })
@@ -96,7 +99,7 @@ export class WalletResolver {
         const entry = (await entryOfTransaction(em, walletId, transactionId)) ?? null;
         if (!replayed) {
           await audit(em, { ...adjustmentEvent(input, entry), actor, targetId: walletId });
-          if (input.bucket === 'CASH' && input.amount > 0n) await giveReceipt(em, walletId, input.amount);
+          if (input.bucket === 'CASH' && input.amount > 0n) await queueReceipt(em, walletId, input.amount);
         }
         return { wallet: await walletView({ em }, walletId), entry, replayed };
       }),
@@ -114,18 +117,18 @@ export class WalletResolver {
   }
 }
 
-/** The whole ledger. */
+/** The ledger of all wallets, for administrators. */
 @Resolver(() => AdminQuery)
 export class AdminLedgerResolver {
-  @FieldResolver(() => LedgerEntryConnection, { description: 'Entries of everybody, newest first.' })
+  @FieldResolver(() => LedgerEntryConnection, { description: 'Entries of all wallets, newest first.' })
   async ledger(
     @Ctx() context: Context,
-    @Args(() => LedgerArguments) asked: LedgerArguments,
+    @Args(() => LedgerArguments) page: LedgerArguments,
     @Arg('userId', () => ID, { nullable: true, description: 'Only of this user.' }) userId: string | null,
   ): Promise<Connection<LedgerEntry>> {
     return ledgerPage(
       context,
-      asked,
+      page,
       userId ? ((await walletOfUser(context.em, userId))?.id ?? 'none') : null,
     );
   }
@@ -133,26 +136,26 @@ export class AdminLedgerResolver {
 
 async function ledgerPage(
   context: Context,
-  asked: LedgerArguments,
+  page: LedgerArguments,
   walletId: string | null,
 ): Promise<Connection<LedgerEntry>> {
-  const first = pageSize(asked.first);
-  const [before] = decodeCursor(asked.after, 1) ?? [];
-  const conditions: EntryConditions = { walletId, kinds: asked.kinds ?? null, range: asked.range ?? null };
+  const first = pageSize(page.first);
+  const [before] = decodeCursor(page.after, 1) ?? [];
+  const conditions: EntryConditions = { walletId, kinds: page.kinds ?? null, range: page.range ?? null };
   const rows = await entriesPage(context.em, conditions, {
     before: typeof before === 'number' ? before : undefined,
     limit: first + 1,
   });
   return connectionFrom(rows, {
     first,
-    after: asked.after,
+    after: page.after,
     totalCount: () => countEntries(context.em, conditions),
     cursor: (row) => encodeCursor([row.seq]),
     node: (row) => row,
   });
 }
 
-/** What the audit log keeps; no balances where all that came in repaid a debt. */
+/** The audit event of an adjustment; without balances if the whole amount repaid a debt. */
 function adjustmentEvent({ bucket, amount, reason }: AdminWalletAdjustInput, entry: EntryView | null) {
   const after = { bucket, amount: formatDollars(amount), transactionId: entry?.transactionId ?? null };
   const balances = entry && {
@@ -162,14 +165,14 @@ function adjustmentEvent({ bucket, amount, reason }: AdminWalletAdjustInput, ent
   return { action: 'wallet.adjust', targetType: 'Wallet', reason, ...(balances ?? { after }) };
 }
 
-/** The wallet as the API shows it. The caller checks who asks. */
+/** The wallet as the API shows it. The caller has to check access. */
 export async function walletView({ em }: Pick<Context, 'em'>, walletId: string): Promise<Wallet> {
   const wallet = await walletById(em, walletId);
-  if (!wallet) throw new Error(`Wallet ${walletId} vanished.`);
+  if (!wallet) throw new Error(`Wallet ${walletId} does not exist.`);
   return toWallet(wallet);
 }
 
-/** Wallets by their ids, as the API shows them: the caller checks who asks. */
+/** Wallets by their ids, as the API shows them. The caller has to check access. */
 export const walletsByIds: Lookup<Wallet> = async (em, ids) =>
   new Map((await walletsById(em, ids)).map((wallet) => [wallet.id, toWallet(wallet)]));
 

@@ -1,27 +1,30 @@
-/** Wallets: opening them, their balances, credits, debits, and what administrators change by hand. */
+/** Wallets: opens them, reads their balances, and adjusts them for administrators. */
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { formatDollars } from '@gateway/shared/money';
 import type { Micros } from '@gateway/shared/money';
-import type { Actor } from '../context.ts';
-import { UserFailure } from '../errors.ts';
-import { newId } from '../ids.ts';
-import { inTransaction, query, queryOne, sql } from '../sql.ts';
+import type { Actor } from '../graphql/context.ts';
+import { UserFailure } from '../graphql/errors.ts';
+import { newId } from '../database/ids.ts';
+import { inTransaction, query, queryOne, sql } from '../database/sql.ts';
 import { announceAccount } from './account.record.ts';
 import type { Bucket, PostOutcome } from './ledger.ts';
 import { creditCash, creditGift, debitGift, returnCash } from './movements.ts';
 import type { Movement } from './movements.ts';
 
-/** A wallet with its balances, all in micro-USD. */
+/** A wallet with its balances in micro-USD. */
 export interface WalletState {
   id: string;
   userId: string;
+  /** Free cash, without leases. */
   cash: Micros;
+  /** Free gift credit, without leases. */
   gift: Micros;
-  /** In leases of nodes: neither spent nor free. */
+  /** Uncharged credit in open leases. */
   held: Micros;
-  /** Owed after a clawback beyond the balance. */
+  /** Debt after a clawback beyond the balance, zero or positive. */
   receivable: Micros;
   frozen: boolean;
+  /** The owner is warned below this balance; null for never. */
   lowBalanceThreshold: Micros | null;
 }
 
@@ -29,8 +32,7 @@ const REASON_LENGTH_MAX = 500;
 const IDEMPOTENCY_KEY_LENGTH_MAX = 64;
 
 /**
- * The id of the user's wallet, which is opened if there is none. Safe to call again and from several places
- * at once.
+ * Returns the id of the user's wallet; opens a wallet if there is none. Concurrent calls open one wallet.
  */
 export async function ensureWallet(em: EntityManager, userId: string): Promise<string> {
   return inTransaction(em, async (inner) => {
@@ -48,19 +50,19 @@ export async function ensureWallet(em: EntityManager, userId: string): Promise<s
   });
 }
 
-/** The id of the user's wallet. Throws NOT_FOUND where there is none. */
+/** The id of the user's wallet. Throws NOT_FOUND if there is none. */
 export async function walletIdOf(em: EntityManager, userId: string): Promise<string> {
   const row = await queryOne<{ id: string }>(em, sql`select id from wallet where user_id = ${userId}`);
-  if (!row) throw new UserFailure('NOT_FOUND', 'There is no such wallet.');
+  if (!row) throw new UserFailure('NOT_FOUND', 'This user has no wallet. Check the user id.');
   return row.id;
 }
 
-/** The wallet of a user with its balances, read from the ledger. Undefined where there is none. */
+/** The wallet of a user with its balances; undefined if there is none. */
 export async function walletOfUser(em: EntityManager, userId: string): Promise<WalletState | undefined> {
   return (await readWallets(em, sql`w.user_id = ${userId}`))[0];
 }
 
-/** Wallets by the ids of their users; users without one are left out. */
+/** Wallets by the ids of their users, without users who have no wallet. */
 export async function walletsOfUsers(
   em: EntityManager,
   userIds: readonly string[],
@@ -69,37 +71,40 @@ export async function walletsOfUsers(
   return new Map(wallets.map((wallet) => [wallet.userId, wallet]));
 }
 
-/** The wallet with its balances, read from the ledger. Undefined where there is none. */
+/** The wallet with its balances; undefined if there is none. */
 export async function walletById(em: EntityManager, walletId: string): Promise<WalletState | undefined> {
   return (await walletsById(em, [walletId]))[0];
 }
 
-/** Those of the wallets that exist, with their balances. */
+/** Wallets with their balances, without unknown ids, in no particular order. */
 export function walletsById(em: EntityManager, ids: readonly string[]): Promise<WalletState[]> {
   return readWallets(em, sql`w.id = any(${[...ids]}::text[])`);
 }
 
-/** What may be spent now: cash and gift that no node holds, and nothing while the wallet is frozen. */
+/** Micro-USD that may be spent now: free cash and gift; 0 while the wallet is frozen. */
 export function availableIn(wallet: WalletState): Micros {
   return wallet.frozen ? 0n : wallet.cash + wallet.gift;
 }
 
-/** Sets below which balance the owner is warned; null for never. Throws INVALID below zero. */
+/**
+ * Sets the balance below which the owner is warned, in micro-USD; null for never. Throws INVALID below zero.
+ */
 export async function setLowBalanceThreshold(
   em: EntityManager,
   walletId: string,
   threshold: Micros | null,
 ): Promise<void> {
   if (threshold !== null && threshold < 0n) {
-    throw new UserFailure('INVALID', 'The threshold must not be below zero.', 'lowBalanceThreshold');
+    throw new UserFailure('INVALID', 'The threshold must be zero or more.', 'lowBalanceThreshold');
   }
   await query(em, sql`update wallet set low_balance_threshold = ${threshold} where id = ${walletId}`);
 }
 
+/** A change of a balance by an administrator. */
 export interface Adjustment {
   userId: string;
   bucket: Bucket;
-  /** Signed: below zero takes away. */
+  /** Micro-USD; negative to debit. */
   amount: Micros;
   reason: string;
   idempotencyKey: string;
@@ -107,8 +112,9 @@ export interface Adjustment {
 }
 
 /**
- * Changes a balance by hand. The same idempotency key with the same input is answered, not repeated. Throws
- * INVALID, NOT_FOUND, INSUFFICIENT_BALANCE (below what no node holds) or IDEMPOTENCY_MISMATCH.
+ * Credits or debits a wallet for an administrator. The same idempotency key with the same input changes
+ * nothing again and returns `replayed`. Throws INVALID, NOT_FOUND, INSUFFICIENT_BALANCE (a debit beyond the
+ * free balance of the bucket) or IDEMPOTENCY_MISMATCH (the key was used with another input).
  */
 export async function adjust(
   em: EntityManager,
@@ -121,18 +127,18 @@ export async function adjust(
   const kind = bucket === 'GIFT' && adjustment.amount > 0n ? 'GIFT_ADMIN' : 'ADJUSTMENT';
   const reference = `adjust:${actor.id ?? actor.kind}:${adjustment.idempotencyKey}`;
   const movement: Movement = { walletId, amount, kind, reference, actor, description: adjustment.reason };
-  const result = await adjusterOf(adjustment)(em, movement);
+  const result = await movementFor(adjustment)(em, movement);
   if (result.outcome === 'INSUFFICIENT') {
     throw new UserFailure(
       'INSUFFICIENT_BALANCE',
-      `The wallet has less than ${formatDollars(amount)} in ${bucket} that no node holds.`,
+      `Less than $${formatDollars(amount)} of ${bucket} is free. Debit less, or wait until leases end.`,
       'amount',
     );
   }
   if (result.outcome === 'MISMATCH') {
     throw new UserFailure(
       'IDEMPOTENCY_MISMATCH',
-      'This idempotency key was used with another input.',
+      'This idempotency key was used with another input. Use a new key.',
       'idempotencyKey',
     );
   }
@@ -147,13 +153,13 @@ function checkAdjustment({ amount, reason, idempotencyKey }: Adjustment): void {
   if (!idempotencyKey || idempotencyKey.length > IDEMPOTENCY_KEY_LENGTH_MAX) {
     throw new UserFailure(
       'INVALID',
-      `An idempotency key has 1 to ${IDEMPOTENCY_KEY_LENGTH_MAX} characters.`,
+      `Give an idempotency key of 1 to ${IDEMPOTENCY_KEY_LENGTH_MAX} characters.`,
       'idempotencyKey',
     );
   }
 }
 
-function adjusterOf({
+function movementFor({
   bucket,
   amount,
 }: Adjustment): (em: EntityManager, movement: Movement) => Promise<PostOutcome> {

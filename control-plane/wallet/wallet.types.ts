@@ -1,12 +1,12 @@
-/** Wallets, entries and leases on the API. */
+/** GraphQL types of wallets, ledger entries and leases. */
 import 'reflect-metadata';
 import { ArgsType, Field, ID, InputType, Int, ObjectType } from 'type-graphql';
-import { connectionOf, LongPageArguments } from '../connections.ts';
-import { describeEnum } from '../enums.ts';
-import { UserError } from '../errors.ts';
-import { DateRange } from '../inputs.ts';
-import { NodeInterface } from '../node-interface.ts';
-import { DateTime, Money } from '../scalars.ts';
+import { connectionOf, LongPageArguments } from '../graphql/connections.ts';
+import { describeEnum } from '../graphql/enums.ts';
+import { UserError } from '../graphql/errors.ts';
+import { DateRange } from '../graphql/inputs.ts';
+import { GlobalObject } from '../graphql/global-object.ts';
+import { DateTime, Money } from '../graphql/scalars.ts';
 import type { LeaseState } from './lease.rows.ts';
 import type { Bucket } from './ledger.ts';
 
@@ -15,52 +15,54 @@ export const LedgerKind = describeEnum('LedgerKind', 'Why money moved.', {
   TOP_UP_CRYPTO: 'Paid in on a blockchain.',
   GIFT_POOL: 'Gift for buying a pool.',
   GIFT_ADMIN: 'Gift by an administrator.',
-  USAGE: 'Requests.',
-  USAGE_REVERSAL: 'Requests taken back.',
-  POOL_PURCHASE: 'A dedicated pool.',
+  USAGE: 'Charged requests.',
+  USAGE_REVERSAL: 'Reversed charges of requests.',
+  POOL_PURCHASE: 'Purchase of a dedicated pool.',
   POOL_RENEWAL: 'Another period of a dedicated pool.',
-  REFUND: 'Paid back.',
+  REFUND: 'Refund.',
   DISPUTE_HOLD: 'Withdrawn by a dispute.',
   DISPUTE_RELEASE: 'Returned from a dispute.',
   ADJUSTMENT: 'Changed by an administrator.',
-  GIFT_EXPIRY: 'Gift credit that ran out.',
+  GIFT_EXPIRY: 'Expired gift credit.',
 });
 export type LedgerKind = keyof typeof LedgerKind;
 
 export const CreditBucket = describeEnum<Bucket>('CreditBucket', 'Kinds of credit.', {
-  CASH: 'Paid for: can be refunded, and buys pools.',
-  GIFT: 'Given: spent first, never refunded.',
+  CASH: 'Paid credit: refundable, and can buy pools.',
+  GIFT: 'Given credit: spent first, never refunded.',
 });
 
-export const LeaseStateEnum = describeEnum<LeaseState>('LeaseState', 'Where a lease stands.', {
+export const LeaseStateEnum = describeEnum<LeaseState>('LeaseState', 'State of a lease.', {
   ACTIVE: 'The node may spend from it.',
-  ORPHANED: 'The node has not been heard of for a minute.',
-  CLOSED: 'Given back.',
-  RECLAIMED: 'Taken back after the node must have stopped spending.',
+  ORPHANED: 'The node has had no contact for a minute.',
+  CLOSED: 'Returned by the node.',
+  RECLAIMED: 'Ended without the node, after it must have stopped spending.',
 });
 
-/** Credit of a user. */
-@ObjectType({ implements: NodeInterface, description: 'Credit of a user.' })
-export class Wallet extends NodeInterface {
-  @Field(() => Money, { description: 'Cash and gift together, what nodes hold included.' })
+/** The credit of a user. */
+@ObjectType({ implements: GlobalObject, description: 'The credit of a user.' })
+export class Wallet extends GlobalObject {
+  @Field(() => Money, { description: 'Cash and gift together, including leases.' })
   balance!: bigint;
 
-  @Field(() => Money, { description: 'Cash that no node holds.' })
+  @Field(() => Money, { description: 'Cash, without leases.' })
   cash!: bigint;
 
-  @Field(() => Money, { description: 'Gift credit that no node holds.' })
+  @Field(() => Money, { description: 'Gift credit, without leases.' })
   gift!: bigint;
 
-  @Field(() => Money, { description: 'In leases of nodes.' })
+  @Field(() => Money, { description: 'Uncharged credit in leases of nodes.' })
   held!: bigint;
 
-  @Field(() => Money, { description: 'Owed after a clawback beyond the balance; repaid first.' })
+  @Field(() => Money, { description: 'Debt after a clawback beyond the balance; repaid first.' })
   receivable!: bigint;
 
-  @Field(() => Money, { description: 'What new leases and purchases can take; 0 while frozen.' })
+  @Field(() => Money, { description: 'Credit available to new leases and purchases; 0 while frozen.' })
   available!: bigint;
 
-  @Field(() => Boolean, { description: 'Frozen wallets pay for nothing.' })
+  @Field(() => Boolean, {
+    description: 'Whether the wallet is frozen. A frozen wallet pays for nothing until its debt is repaid.',
+  })
   frozen!: boolean;
 
   @Field(() => String, { description: 'Always USD.' })
@@ -68,7 +70,7 @@ export class Wallet extends NodeInterface {
 
   @Field(() => Money, {
     nullable: true,
-    description: 'Below this balance the owner is warned; null for never.',
+    description: 'The owner is warned below this balance; null for never.',
   })
   lowBalanceThreshold!: bigint | null;
 }
@@ -76,29 +78,29 @@ export class Wallet extends NodeInterface {
 /** Credit of a wallet that a node may spend. */
 @ObjectType({ description: 'Credit of a wallet that a node may spend.' })
 export class WalletLease {
-  @Field(() => ID, { description: 'Its id.' })
+  @Field(() => ID, { description: 'Id of the lease.' })
   id!: string;
 
-  /** For the field `node`, which the nodes' own domain adds. */
+  /** Used by the field `node`, which the domain of nodes adds. */
   nodeId!: string;
 
-  @Field(() => Money, { description: 'What was granted.' })
+  @Field(() => Money, { description: 'Amount granted.' })
   granted!: bigint;
 
-  @Field(() => Money, { description: 'What was charged so far.' })
+  @Field(() => Money, { description: 'Amount charged so far.' })
   spent!: bigint;
 
-  @Field(() => LeaseStateEnum, { description: 'Where it stands.' })
+  @Field(() => LeaseStateEnum, { description: 'State of the lease.' })
   state!: LeaseState;
 }
 
 /** One signed line of the ledger. */
 @ObjectType({
-  implements: NodeInterface,
+  implements: GlobalObject,
   description: 'One signed line of the ledger. Append-only: corrections are new entries.',
 })
-export class LedgerEntry extends NodeInterface {
-  @Field(() => Int, { description: 'Grows with every entry of the gateway.' })
+export class LedgerEntry extends GlobalObject {
+  @Field(() => Int, { description: 'Increases with every entry of the gateway.' })
   seq!: number;
 
   @Field(() => LedgerKind, { description: 'Why money moved.' })
@@ -107,28 +109,28 @@ export class LedgerEntry extends NodeInterface {
   @Field(() => CreditBucket, { description: 'The kind of credit.' })
   bucket!: Bucket;
 
-  @Field(() => Money, { description: 'Above zero: in. Below zero: out.' })
+  @Field(() => Money, { description: 'Positive for credits, negative for debits.' })
   amount!: bigint;
 
-  @Field(() => Money, { description: 'Cash or gift afterwards, what nodes hold included.' })
+  @Field(() => Money, { description: 'Balance of the bucket after this entry, including leases.' })
   balanceAfter!: bigint;
 
-  @Field(() => String, { description: 'What it was for.' })
+  @Field(() => String, { description: 'What the money was moved for.' })
   description!: string;
 
-  @Field(() => DateTime, { description: 'When.' })
+  @Field(() => DateTime, { description: 'When the entry was made.' })
   createdAt!: Date;
 }
 
 export const LedgerEntryConnection = connectionOf('LedgerEntry', LedgerEntry);
 
-/** Which entries, and which page of them. */
+/** Filter and page of ledger entries. */
 @ArgsType()
 export class LedgerArguments extends LongPageArguments {
-  @Field(() => [LedgerKind], { nullable: true, description: 'Only of these kinds.' })
+  @Field(() => [LedgerKind], { nullable: true, description: 'Only entries of these kinds.' })
   kinds?: LedgerKind[] | null;
 
-  @Field(() => DateRange, { nullable: true, description: 'Only from this span.' })
+  @Field(() => DateRange, { nullable: true, description: 'Only entries in this range.' })
   range?: DateRange | null;
 }
 
@@ -142,16 +144,14 @@ export class AdminWalletAdjustInput {
   bucket!: Bucket;
 
   @Field(() => Money, {
-    description: 'Above zero to give, below zero to take; never more than what no node holds.',
+    description: 'Positive to credit, negative to debit; a debit is limited to the balance without leases.',
   })
   amount!: bigint;
 
-  @Field(() => String, { description: 'Why: stands in the ledger and in the audit log.' })
+  @Field(() => String, { description: 'The reason, shown in the ledger and in the audit log.' })
   reason!: string;
 
-  @Field(() => String, {
-    description: 'The same key again answers with the first result; at most 64 characters.',
-  })
+  @Field(() => String, { description: 'A repeated key returns the first result; at most 64 characters.' })
   idempotencyKey!: string;
 }
 
@@ -164,15 +164,15 @@ export class AdminWalletPayload {
   @Field(() => LedgerEntry, { nullable: true, description: 'The entry.' })
   entry!: LedgerEntry | null;
 
-  @Field(() => Boolean, { description: 'Whether the key had been used and nothing changed now.' })
+  @Field(() => Boolean, { description: 'Whether the key was used before, so that nothing changed now.' })
   replayed!: boolean;
 
   @Field(() => [UserError], { description: 'Why nothing changed.' })
   userErrors!: UserError[];
 }
 
-/** Changes how the wallet warns. */
-@InputType({ description: 'Changes how the wallet warns.' })
+/** Settings of the low-balance warning. */
+@InputType({ description: 'Settings of the low-balance warning.' })
 export class WalletSettingsInput {
   @Field(() => Money, { nullable: true, description: 'Warn below this balance; null for never.' })
   lowBalanceThreshold?: bigint | null;

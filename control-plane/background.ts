@@ -1,0 +1,54 @@
+/** Starts the work that runs beside requests: the configuration feed and the scheduled jobs. */
+import { Counter } from 'prom-client';
+import type { EntityManager } from '@mikro-orm/postgresql';
+
+import { runJob, schedule } from './process/jobs.ts';
+import { registry } from './process/metrics.ts';
+import type { Settings } from './process/settings.ts';
+import { UptimeClock } from './database/uptime-clock.ts';
+import { ConfigFeed } from './nodes/config-feed.ts';
+import type { FeedParts } from './nodes/config-feed.ts';
+import { createJobs } from './job-list.ts';
+
+const failures = new Counter({
+  name: 'gateway_background_failures_total',
+  help: 'Failures of background work that will be tried again.',
+  labelNames: ['task'],
+  registers: [registry],
+});
+
+interface BackgroundParts extends Omit<FeedParts, 'onTrouble'> {
+  log?: (line: Record<string, unknown>) => void;
+  settings: Pick<Settings, 'secretKey' | 'consoleUrl' | 'usageRetentionDays'>;
+}
+
+/** Starts feed and jobs; `stop` ends them and waits for the runs in progress. */
+export async function startBackground(
+  parts: BackgroundParts,
+): Promise<{ feed: ConfigFeed; stop(): Promise<void> }> {
+  const trouble =
+    (task: string) =>
+    (error: unknown): void => {
+      failures.inc({ task });
+      const message = 'Background work failed. It is tried again.';
+      parts.log?.({ level: 'warn', task, message, reason: messageOf(error) });
+    };
+  const feed = await ConfigFeed.start({ ...parts, onTrouble: trouble('config feed') });
+
+  const em = (): EntityManager => parts.orm.em.fork();
+  const { log, settings } = parts;
+  const { usageRetentionDays } = settings;
+  const jobs = createJobs({ em, uptimeClock: new UptimeClock(), log, usageRetentionDays, settings });
+  for (const job of jobs.filter(({ atStart }) => atStart)) await runJob(job, { em }).catch(trouble(job.name));
+  const tasks = jobs.map((job) => schedule(job, { em, onTrouble: trouble(job.name) }));
+  return {
+    feed,
+    stop: async () => {
+      await Promise.all([feed.stop(), ...tasks.map((task) => task.stop())]);
+    },
+  };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

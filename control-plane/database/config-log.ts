@@ -1,0 +1,116 @@
+/** The configuration log: every change that nodes must apply, appended in the transaction of the change. */
+import type { EntityManager } from '@mikro-orm/postgresql';
+import type { ConfigEvent } from '@gateway/shared/node-api';
+import type { ConfigKey, ConfigKind, ConfigRecord } from '@gateway/shared/records';
+import { query, queryOne, sql } from './sql.ts';
+
+/** The channel on which every process is notified of a new revision, which is the payload. */
+export const CONFIG_CHANNEL = 'gateway_config';
+
+export interface ConfigChanges {
+  upsert?: readonly ConfigRecord[];
+  remove?: readonly ConfigKey[];
+}
+
+/** A row of `config_log`; `payload` is null for a tombstone (a removed entry). */
+export interface LogRow {
+  kind: ConfigKind;
+  key: string;
+  revision: number;
+  payload: ConfigRecord | null;
+}
+
+/** The newest revision, and the revision up to which tombstones were deleted. */
+export interface LogHead {
+  revision: number;
+  prunedTo: number;
+}
+
+/** Acknowledgements of one revision by the connected nodes. */
+export interface Acks {
+  /** How many nodes have applied the revision. */
+  appliedNodes: number;
+  /** Ids of the nodes that have not. */
+  pendingNodes: string[];
+}
+
+/**
+ * Delivers the log to nodes; `nodes/config-feed.ts` implements it. Requests reach it through their context.
+ */
+export interface NodeFeed {
+  /**
+   * Waits until every connected node has applied the revision, at most `timeoutMs` (1,000 by default), and
+   * returns the acknowledgements so far. Call it after the commit.
+   */
+  waitForAcks(revision: number, timeoutMs?: number): Promise<Acks>;
+  /**
+   * The configuration for one node: a snapshot, or the changes since `fromRevision`, and then every further
+   * change. The iterator throws REVISION_GAP if changes since `fromRevision` are missing.
+   */
+  follow(nodeId: string, fromRevision: number | null): AsyncIterableIterator<ConfigEvent>;
+}
+
+/**
+ * Appends the changes in the caller's transaction and returns their revision, or 0 if there are none. Nodes
+ * are notified at the commit. The row of the head stays locked until then, so that revisions become visible
+ * in order: call this last. Throws outside a transaction.
+ */
+export async function announce(em: EntityManager, changes: ConfigChanges): Promise<number> {
+  if (!em.isInTransaction()) throw new Error('announce() must run in the transaction of the change.');
+  const rows = toRows(changes);
+  if (rows.length === 0) return 0;
+  // Raw SQL does not flush the ORM: pending changes must be written before nodes are notified.
+  await em.flush();
+  const head = await queryOne<{ revision: number }>(
+    em,
+    sql`update config_head set revision = revision + 1 where id = 1 returning revision`,
+  );
+  if (!head)
+    throw new Error('The config log has no head row. Restart the control plane to run the migrations.');
+  await query(
+    em,
+    sql`
+    insert into config_log (kind, key, revision, payload, removed)
+      select kind, key, ${head.revision}::integer, payload, payload is null
+      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as change (kind text, key text, payload jsonb)
+    on conflict (kind, key) do update set revision = excluded.revision, payload = excluded.payload,
+      removed = excluded.removed, written_at = clock_timestamp()`,
+  );
+  await query(em, sql`select pg_notify(${CONFIG_CHANNEL}, ${String(head.revision)})`);
+  return head.revision;
+}
+
+/** The newest revision; 0 before the first. */
+export async function latestRevision(em: EntityManager): Promise<number> {
+  return (await queryOne<{ revision: number }>(em, sql`select revision from config_head`))?.revision ?? 0;
+}
+
+/** The rows above a revision and the head, read in one statement so that they belong together. */
+export async function readLogAfter(
+  em: EntityManager,
+  revision: number,
+): Promise<{ rows: LogRow[]; head: LogHead }> {
+  const found = await query<
+    Omit<LogRow, 'kind'> & { head: number; pruned_to: number; kind: ConfigKind | null }
+  >(
+    em,
+    sql`
+    select h.revision as head, h.pruned_to, c.kind, c.key, c.revision, c.payload
+    from config_head h left join config_log c on c.revision > ${revision} order by c.revision`,
+  );
+  const rows = found.flatMap(({ kind, key, revision: changed, payload }) =>
+    kind ? [{ kind, key, revision: changed, payload }] : [],
+  );
+  return { rows, head: { revision: found[0]?.head ?? 0, prunedTo: found[0]?.pruned_to ?? 0 } };
+}
+
+/** One row per entry. Of several upserts of an entry the last counts; a removal overrides upserts. */
+function toRows(changes: ConfigChanges): { kind: string; key: string; payload: ConfigRecord | null }[] {
+  const rows = new Map<string, { kind: string; key: string; payload: ConfigRecord | null }>();
+  for (const payload of changes.upsert ?? []) {
+    rows.set(`${payload.kind} ${payload.id}`, { kind: payload.kind, key: payload.id, payload });
+  }
+  for (const { kind, id } of changes.remove ?? [])
+    rows.set(`${kind} ${id}`, { kind, key: id, payload: null });
+  return [...rows.values()];
+}

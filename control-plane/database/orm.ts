@@ -1,0 +1,213 @@
+/**
+ * Opens the database: the ORM with its connection pool under a role with fewer rights, and the migrations.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { MikroORM } from '@mikro-orm/postgresql';
+import { Migrator } from '@mikro-orm/migrations';
+import { Client } from 'pg';
+import type { Pool, PoolClient } from 'pg';
+import { entities } from '../entities.ts';
+import { migrations } from '../migrations/index.ts';
+
+/** Role of the service's connections. It cannot change rows of the ledger or the audit log. */
+const RUNTIME_ROLE = 'gateway_runtime';
+
+const CONNECTIONS_MAX = 20;
+/** Timeout of the first connection to the database. */
+const FIRST_CONNECTION_MS = 10_000;
+/** Key of the advisory lock that makes concurrent starts migrate one after another; arbitrary but fixed. */
+const MIGRATION_LOCK = 7_205_114;
+/**
+ * How long a schema change may wait for a lock. Later statements queue behind a waiting change, so this is
+ * how long traffic may be blocked; then the change fails and is tried again.
+ */
+const LOCK_WAIT_MS = 1_000;
+const LOCK_PAUSE_MS = 500;
+/** After this time without getting the locks, the start fails. */
+const MIGRATE_WITHIN_MS = 10 * 60_000;
+/** https://www.postgresql.org/docs/current/errcodes-appendix.html: lock_not_available, deadlock_detected. */
+const LOCK_ERRORS = new Set(['55P03', '40P01']);
+
+interface OrmOptions {
+  /** Whether connections act as the database owner, for migrations and tests, instead of the runtime role. */
+  asOwner?: boolean;
+  connectionsMax?: number;
+  /** Defaults to the migrations of this release. */
+  migrationsList?: MigrationList;
+}
+
+type MigrationList = typeof migrations;
+
+/** Opens a connection pool to a migrated database. Fork `em` for each request; it must not be used itself. */
+export async function createOrm(databaseUrl: string, options: OrmOptions = {}): Promise<MikroORM> {
+  return MikroORM.init({
+    clientUrl: databaseUrl,
+    entities,
+    extensions: [Migrator],
+    allowGlobalContext: false,
+    forceUtcTimezone: true,
+    pool: { min: 0, max: options.connectionsMax ?? CONNECTIONS_MAX },
+    driverOptions: {
+      onConnect: options.asOwner ? limitLockWaits : takeRuntimeRole,
+      onPoolCreated: replaceDeadConnections,
+    },
+    migrations: {
+      migrationsList: [...(options.migrationsList ?? migrations)],
+      snapshot: false,
+      allOrNothing: true,
+      silent: true,
+    },
+  });
+}
+
+/**
+ * Removes dead connections from the pool. Kysely releases a connection only after a successful rollback, so a
+ * connection that dies in a transaction would otherwise occupy the pool for ever.
+ */
+function replaceDeadConnections(pool: Pool): void {
+  const acquired = new WeakSet<PoolClient>();
+  pool.on('acquire', (client) => acquired.add(client));
+  pool.on('release', (_error, client) => acquired.delete(client));
+  pool.on('connect', (client) => {
+    client.once('end', () => {
+      // Outside a transaction, the failing statement releases the connection in the same turn of the event
+      // loop.
+      setImmediate(() => {
+        if (acquired.has(client)) client.release(true);
+      });
+    });
+  });
+}
+
+/**
+ * Applies all pending migrations, or none, while other processes use the database. Concurrent calls run one
+ * after another. Throws an Error of one line that names DATABASE_URL, without its password, if the database
+ * cannot be reached or other transactions hold the locks for ten minutes.
+ */
+export async function migrate(
+  databaseUrl: string,
+  migrationsList: MigrationList = migrations,
+): Promise<void> {
+  const lock = await connectFirst(databaseUrl);
+  try {
+    await lock.query('select pg_advisory_lock($1)', [MIGRATION_LOCK]);
+    await limitLockWaits(lock);
+    await createRuntimeRole(lock);
+    const orm = await createOrm(databaseUrl, { asOwner: true, connectionsMax: 1, migrationsList });
+    try {
+      await retryOnLock(() => orm.migrator.up());
+    } finally {
+      await orm.close(true);
+    }
+    await retryOnLock(() => grantToRuntime(lock));
+  } finally {
+    await lock.end();
+  }
+}
+
+/** Repeats the work while other transactions hold locks that it needs. */
+async function retryOnLock(work: () => Promise<unknown>): Promise<void> {
+  const until = performance.now() + MIGRATE_WITHIN_MS;
+  for (;;) {
+    try {
+      await work();
+      return;
+    } catch (error) {
+      const code = codeOf(error);
+      if (code === undefined || !LOCK_ERRORS.has(code)) throw error;
+      if (performance.now() > until) {
+        const advice = 'End the long transactions that pg_stat_activity shows, then start again.';
+        throw new Error(
+          `DATABASE_URL: the schema cannot be migrated, other transactions lock it. ${advice}`,
+          { cause: error },
+        );
+      }
+      await sleep(LOCK_PAUSE_MS * (0.5 + Math.random()));
+    }
+  }
+}
+
+/** The error code of PostgreSQL, found anywhere in the chain of causes. */
+function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined;
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return codeOf(error.cause);
+}
+
+async function limitLockWaits(client: Client): Promise<void> {
+  await client.query(`set lock_timeout = ${LOCK_WAIT_MS}`);
+}
+
+async function connectFirst(databaseUrl: string): Promise<Client> {
+  if (!URL.canParse(databaseUrl))
+    throw new Error(
+      'DATABASE_URL is not a valid address. Write it as postgres://user:password@host:5432/database.',
+    );
+  const client = new Client({ connectionString: databaseUrl, connectionTimeoutMillis: FIRST_CONNECTION_MS });
+  try {
+    await client.connect();
+    return client;
+  } catch (cause) {
+    const { hostname, port, pathname } = new URL(databaseUrl);
+    const place = `${hostname || 'the local socket'}${port && `:${port}`}${pathname}`;
+    const advice = 'Check that PostgreSQL runs there and accepts this user and password.';
+    throw new Error(`DATABASE_URL: no connection to ${place}: ${reasonOf(cause)}. ${advice}`, { cause });
+  }
+}
+
+/** The message of the failure; of the first one if several addresses were tried. */
+function reasonOf(cause: unknown): string {
+  if (cause instanceof AggregateError) return reasonOf(cause.errors[0]);
+  return cause instanceof Error ? cause.message.replaceAll(/\s+/g, ' ') : 'unknown reason';
+}
+
+/**
+ * The first statement of every pooled connection. If the role is missing (see createRuntimeRole), nothing
+ * changes.
+ */
+async function takeRuntimeRole(client: Client): Promise<void> {
+  await client.query(`select set_config('role', rolname, false) from pg_roles
+    where rolname = '${RUNTIME_ROLE}' and pg_has_role(current_user, oid, 'member')`);
+}
+
+/**
+ * Creates the role, unless another database of the same server has created it: roles belong to the whole
+ * server. If the owner may not create roles, the service runs as the owner, and only triggers protect ledger
+ * and audit log.
+ */
+async function createRuntimeRole(client: Client): Promise<void> {
+  await client.query(`do $$ begin
+    if not exists (select from pg_roles where rolname = '${RUNTIME_ROLE}') then
+      create role ${RUNTIME_ROLE} nologin;
+    end if;
+    if not pg_has_role(current_user, '${RUNTIME_ROLE}', 'member') then
+      execute format('grant ${RUNTIME_ROLE} to %I', current_user);
+    end if;
+  exception when insufficient_privilege or duplicate_object or unique_violation or undefined_object then null;
+  end $$`);
+}
+
+/**
+ * Grants by table name: `ledger_*` is written only by the ledger's SQL functions, `audit_*` is append-only.
+ */
+async function grantToRuntime(client: Client): Promise<void> {
+  const { rowCount } = await client.query('select from pg_roles where rolname = $1', [RUNTIME_ROLE]);
+  if (!rowCount) return;
+  await client.query(`do $$ declare t record; begin
+    grant usage on schema public to ${RUNTIME_ROLE};
+    grant select, insert, update, delete on all tables in schema public to ${RUNTIME_ROLE};
+    grant usage, select on all sequences in schema public to ${RUNTIME_ROLE};
+    -- A dump restored on another server has no grants for the role, which was created later.
+    grant execute on all functions in schema public to ${RUNTIME_ROLE};
+    for t in select tablename from pg_tables where schemaname = 'public' loop
+      if t.tablename like 'ledger\\_%' then
+        execute format('revoke insert, update, delete, truncate on %I from ${RUNTIME_ROLE}', t.tablename);
+      elsif t.tablename like 'audit\\_%' then
+        execute format('revoke update, delete, truncate on %I from ${RUNTIME_ROLE}', t.tablename);
+      end if;
+    end loop;
+    if to_regclass('public.mikro_orm_migrations') is not null then
+      revoke insert, update, delete on mikro_orm_migrations from ${RUNTIME_ROLE};
+    end if;
+  end $$`);
+}

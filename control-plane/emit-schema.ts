@@ -1,8 +1,0 @@
-/** Prints the API's schema, sorted, into schema.graphql. `npm run schema` after every change of the API. */
-import 'reflect-metadata';
-import { writeFileSync } from 'node:fs';
-import { createBus } from './events.ts';
-import { createSchema } from './schema.ts';
-import { printedSchema } from './schema-file.ts';
-
-writeFileSync('control-plane/schema.graphql', printedSchema(createSchema(createBus())));

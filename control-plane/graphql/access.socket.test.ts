@@ -1,0 +1,279 @@
+/**
+ * Sends every root field over WebSocket as every kind of caller, with real credentials: role and scope
+ * decide as over HTTP. Sessions of suspended and deleted users are worth nothing, however they were opened.
+ */
+import { once } from 'node:events';
+import { getNamedType, isLeafType, isNonNullType, isObjectType } from 'graphql';
+import type { GraphQLField, GraphQLObjectType } from 'graphql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import WebSocket from 'ws';
+import { codesOf, pick, SIGN_IN, startTestApp } from '../../test/control/app.ts';
+import type { Browser, TestApp } from '../../test/control/app.ts';
+import { NOBODY, smallestInput } from '../../test/control/smallest-input.ts';
+import { UserSchema } from '../accounts/account.entity.ts';
+import { createToken } from '../accounts/token.service.ts';
+import { stepAt, totpCode } from '../accounts/totp.ts';
+import { createBus } from '../database/events.ts';
+import { query, sql } from '../database/sql.ts';
+import type { RateLimits } from '../limits.ts';
+import { createSchema } from '../schema/schema.ts';
+import { ruleOf } from './access.ts';
+import type { TokenRule } from './access.rules.ts';
+import type { Context } from './context.ts';
+import { AccessScope } from './enums.ts';
+
+type Field = GraphQLField<unknown, Context>;
+
+/** A caller with its credential, as limits and rules should see it. */
+interface Actor {
+  name: string;
+  role: 'NOBODY' | 'USER' | 'ADMIN' | 'NODE';
+  /** The scope of an access token; null for others. */
+  scope: AccessScope | null;
+  headers: Record<string, string>;
+}
+
+const SCOPES = Object.keys(AccessScope) as AccessScope[];
+const REFUSALS = ['UNAUTHENTICATED', 'FORBIDDEN', 'REAUTH_REQUIRED'];
+/** The node that the smallest inputs name. */
+const NODE = { id: NOBODY, name: 'node-1' };
+const TOKEN = `gnt_${'a'.repeat(42)}`;
+const PASSWORD = 'a long enough password';
+/** These end the caller's credential, or refuse an object that does not exist. */
+const SKIPPED = [
+  'messageStream',
+  'signOut',
+  'sessionsRevokeOthers',
+  'accountDelete',
+  'passwordChange',
+  'totpDisable',
+];
+const ROOTS = ['Query', 'Mutation', 'Subscription'];
+const TEST_MS = 180_000;
+/** Here one caller sends as many operations as hundreds do elsewhere. */
+const FREELY = { perSecond: 1e6, atOnce: 1e6 };
+const UNLIMITED: RateLimits = {
+  anonymous: FREELY,
+  allAnonymous: FREELY,
+  user: FREELY,
+  admin: FREELY,
+  node: FREELY,
+};
+
+const schema = createSchema(createBus());
+
+function rootOf(name: string): GraphQLObjectType {
+  const type = schema.getType(name);
+  if (!isObjectType(type)) throw new Error(`There is no type ${name}.`);
+  return type;
+}
+
+interface Case {
+  root: string;
+  field: Field;
+  payload: { query: string; variables: Record<string, unknown> };
+}
+
+const CASES: Case[] = ROOTS.flatMap((root) =>
+  (Object.values(rootOf(root).getFields()) as Field[])
+    .filter(({ name }) => !SKIPPED.includes(name))
+    .map((field) => ({ root, field, payload: operationOf(root.toLowerCase(), field) })),
+);
+
+function operationOf(kind: string, field: Field): Case['payload'] {
+  const needed = field.args.filter((one) => isNonNullType(one.type) && one.defaultValue === undefined);
+  const types = needed.map(({ name, type }) => `$${name}: ${String(type)}`).join(', ');
+  const values = needed.map(({ name }) => `${name}: $${name}`).join(', ');
+  const selection = isLeafType(getNamedType(field.type)) ? '' : '{ __typename }';
+  const [head, call] = needed.length > 0 ? [`(${types})`, `(${values})`] : ['', ''];
+  return {
+    query: `${kind}${head} { ${field.name}${call} ${selection} }`,
+    variables: Object.fromEntries(needed.map(({ name, type }) => [name, smallestInput(type)])),
+  };
+}
+
+/** The expected refusal, computed from role and scope alone. */
+function expected({ role, scope }: Actor, access: unknown, rule: TokenRule | undefined): string | null {
+  if (scope && (rule === 'BROWSER' || (rule !== 'ANY' && ![rule].flat().some((one) => one === scope))))
+    return 'FORBIDDEN';
+  if (access === 'PUBLIC' || access === role || (access === 'USER' && role === 'ADMIN')) return null;
+  return role === 'NOBODY' ? 'UNAUTHENTICATED' : 'FORBIDDEN';
+}
+
+let test: TestApp;
+beforeAll(async () => {
+  test = await startTestApp({
+    env: { QUERY_BUDGET: '10000000' },
+    rates: { messages: UNLIMITED, reading: UNLIMITED },
+    findNode: async (_em, token) => (token === TOKEN ? NODE : null),
+  });
+});
+afterAll(() => test.close());
+
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+const cookieOf = ({ cookie }: Browser) => ({ cookie: cookie ?? '' });
+
+async function open(headers: Record<string, string>): Promise<WebSocket> {
+  const socket = new WebSocket(`${test.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', {
+    headers,
+  });
+  await once(socket, 'open');
+  socket.send(JSON.stringify({ type: 'connection_init' }));
+  await once(socket, 'message');
+  return socket;
+}
+
+interface Message {
+  type: string;
+  id?: string;
+  payload?: { errors?: { extensions: { code: string } }[] } | { extensions: { code: string } }[];
+}
+
+/**
+ * The refusal of an operation; null if it was not refused. A subscription that is not refused stays open: the
+ * query after it is answered first.
+ */
+async function refusalOn(
+  socket: WebSocket,
+  { root, payload }: Case,
+  wanted: string | null,
+): Promise<string | null> {
+  const ids = [`${(count += 1)}`, `${(count += 1)}`];
+  const answer = new Promise<Message>((resolve) => {
+    const receive = (data: WebSocket.RawData): void => {
+      const message = JSON.parse((data as Buffer).toString()) as Message;
+      if (message.type === 'complete' || !ids.includes(message.id ?? '')) return;
+      socket.off('message', receive);
+      resolve(message);
+    };
+    socket.on('message', receive);
+  });
+  socket.send(JSON.stringify({ type: 'subscribe', id: ids[0], payload }));
+  if (root === 'Subscription' && wanted === null) {
+    setTimeout(() => {
+      const after = { query: '{ viewer { id } }' };
+      socket.send(JSON.stringify({ type: 'subscribe', id: ids[1], payload: after }));
+    }, PATIENCE_MS);
+  }
+  return codeOf(await answer);
+}
+
+/** Cases after which another socket is opened, so that subscriptions do not add up. */
+const CASES_PER_SOCKET = 15;
+/** Time in which a subscription is refused even on a busy machine. */
+const PATIENCE_MS = 100;
+let count = 0;
+
+function codeOf({ payload }: Message): string | null {
+  const errors = Array.isArray(payload) ? payload : (payload?.errors ?? []);
+  return errors.map(({ extensions }) => extensions.code).find((code) => REFUSALS.includes(code)) ?? null;
+}
+
+/** Every difference between expected and real refusals of one caller. */
+async function differencesOf(actor: Actor, cases = CASES): Promise<string[]> {
+  const wrong: string[] = [];
+  for (let from = 0; from < cases.length; from += CASES_PER_SOCKET) {
+    const socket = await open(actor.headers);
+    for (const one of cases.slice(from, from + CASES_PER_SOCKET)) {
+      const wanted = expected(actor, one.field.extensions['access'], ruleOf(rootOf(one.root), one.field));
+      const found = await refusalOn(socket, one, wanted);
+      if (found !== wanted) wrong.push(`${one.field.name} for ${actor.name}: ${found}, not ${wanted}`);
+    }
+    socket.close();
+  }
+  return wrong;
+}
+
+async function tokenOf(email: string, scope: AccessScope): Promise<string> {
+  const em = test.orm.em.fork();
+  const { id, role, allowedGroups } = await em.findOneOrFail(UserSchema, { email });
+  const session = { id: 'ses_01ARZ3NDEKTSV4RRFFQ69G5FAV', authenticatedAt: new Date() };
+  const viewer = { id, email, role, allowedGroups, session, token: null };
+  const { secret } = await createToken(em, viewer, { name: scope, scopes: [scope], expiresInDays: 1 });
+  return secret;
+}
+
+/** A session that was opened with a code of an authenticator app. */
+async function totpSession(email: string): Promise<Browser> {
+  const first = await test.user(email);
+  const secret = pick<string>(await first.send('mutation { totpEnrol { secret } }'), 'totpEnrol', 'secret');
+  const code = (away: number) => totpCode(secret, stepAt(Date.now()) + away);
+  await first.send(`mutation { totpConfirm(input: { code: "${code(0)}" }) { recoveryCodes } }`);
+  const browser = test.browser();
+  const answer = await browser.send(SIGN_IN, { input: { email, password: PASSWORD, totpCode: code(1) } });
+  expect(codesOf(answer, 'signIn')).toEqual([]);
+  return browser;
+}
+
+/** A session that was opened by a link for a new password. */
+async function linkSession(email: string): Promise<Browser> {
+  const id = pick<string>(await (await test.user(email)).send('{ viewer { id } }'), 'viewer', 'id');
+  const made = await (
+    await test.admin()
+  ).send('mutation ($input: AdminReasonInput!) { adminUserLinkCreate(input: $input) { url } }', {
+    input: { id, reason: 'Lost the password.' },
+  });
+  const token = pick<string>(made, 'adminUserLinkCreate', 'url').split('#')[1];
+  const browser = test.browser();
+  await browser.send(
+    'mutation ($input: PasswordResetInput!) { passwordReset(input: $input) { viewer { id } } }',
+    { input: { token, newPassword: 'another long password' } },
+  );
+  return browser;
+}
+
+describe('access over WebSocket', () => {
+  it(
+    'follows role and scope for every caller and every root field',
+    async () => {
+      const none = { scope: null, headers: {} };
+      const actors: Actor[] = [
+        { ...none, name: 'anonymous', role: 'NOBODY' },
+        { ...none, name: 'user', role: 'USER', headers: cookieOf(await test.user('user@example.com')) },
+        {
+          ...none,
+          name: 'user by TOTP',
+          role: 'USER',
+          headers: cookieOf(await totpSession('totp@example.com')),
+        },
+        {
+          ...none,
+          name: 'user by link',
+          role: 'USER',
+          headers: cookieOf(await linkSession('link@example.com')),
+        },
+        { ...none, name: 'node', role: 'NODE', headers: bearer(TOKEN) },
+      ];
+      for (const scope of SCOPES) {
+        const role = scope.startsWith('ADMIN') ? 'ADMIN' : 'USER';
+        const headers = bearer(await tokenOf('admin@example.com', scope));
+        actors.push({ name: `token ${scope}`, role, scope, headers });
+      }
+      const wrong = await Promise.all(actors.map((actor) => differencesOf(actor)));
+      expect(wrong.flat()).toEqual([]);
+    },
+    TEST_MS,
+  );
+
+  it.each(['SUSPENDED', 'DELETED'])(
+    'ends for every credential of a user who is %s',
+    async (state) => {
+      const email = `${state.toLowerCase()}@example.com`;
+      const sessions = [await totpSession(email)];
+      const token = await tokenOf(email, 'KEYS_READ');
+      await query(test.orm.em.fork(), sql`update users set state = ${state} where email = ${email}`);
+      for (const browser of sessions) {
+        const actor: Actor = { name: state, role: 'NOBODY', scope: null, headers: cookieOf(browser) };
+        expect(await differencesOf(actor)).toEqual([]);
+      }
+      const script = new WebSocket(`${test.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', {
+        headers: bearer(token),
+      });
+      await once(script, 'open');
+      script.send(JSON.stringify({ type: 'connection_init' }));
+      const [code] = (await once(script, 'close')) as [number];
+      expect(code).toBe(4403);
+    },
+    TEST_MS,
+  );
+});

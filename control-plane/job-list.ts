@@ -1,0 +1,101 @@
+/** The list of scheduled jobs, which every control plane runs beside requests. */
+import { Gauge } from 'prom-client';
+import type { EntityManager } from '@mikro-orm/postgresql';
+import { deleteExpired } from './accounts/expired.ts';
+import { pruneBudgets } from './budget/budget.ts';
+import { retireDueModels } from './catalog/retirement.ts';
+import { pruneIdempotencyKeys } from './graphql/idempotency.ts';
+import type { Job } from './process/jobs.ts';
+import { revokeUnrevealed } from './keys/key.unrevealed.ts';
+import { registry } from './process/metrics.ts';
+import type { CardSettings } from './payments/card/checkout.service.ts';
+import { comparePayments, runPayments } from './payments/payment.jobs.ts';
+import { prunePermits } from './pools/permit.service.ts';
+import { runPoolJobs } from './pools/pool.jobs.ts';
+import { query, sql } from './database/sql.ts';
+import { pruneIdempotencyRecords } from './usage/idempotency.service.ts';
+import { dropMonths, makeMonths } from './usage/retention.service.ts';
+import { sweepLeases } from './wallet/lease.end.ts';
+import { pruneRefusals } from './wallet/lease.refusals.ts';
+import { warnLowBalances } from './wallet/notice.service.ts';
+import { CHECK_LEDGER, checkLedger } from './wallet/scheduled-check.ts';
+import type { UptimeClock } from './database/uptime-clock.ts';
+import { pruneTombstones } from './nodes/tombstones.ts';
+
+const SWEEP_LEASES_MS = 10_000;
+const CHECK_POOLS_MS = 10_000;
+const PAYMENTS_MS = 5000;
+const WARN_OWNERS_MS = 30_000;
+const RETIRE_MODELS_MS = 10_000;
+const CLOSE_KEYS_MS = 60_000;
+const PRUNE_MS = 60 * 60 * 1000;
+
+const alarms = new Gauge({
+  name: 'gateway_settlement_alarms',
+  help: 'Rejected, late and written-off settlements so far, by kind.',
+  labelNames: ['kind'],
+  registers: [registry],
+});
+
+/** Services and settings that jobs use. */
+interface JobContext {
+  /** A new database session. */
+  em(): EntityManager;
+  uptimeClock: UptimeClock;
+  log?: ((line: Record<string, unknown>) => void) | undefined;
+  /** Days for which a month of the usage log is kept after its end; null keeps all. */
+  usageRetentionDays: number | null;
+  /** What payments by card need. */
+  settings: CardSettings;
+}
+
+type JobPlan = Omit<Job, 'name' | 'work'> & { work(context: JobContext): Promise<unknown> };
+
+/** The jobs by name, in the order in which the console shows them. The database stores the names. */
+const PLANS = {
+  leases: { everyMs: SWEEP_LEASES_MS, work: sweepMoney },
+  ledger: { ...CHECK_LEDGER, work: ({ em, log }) => checkLedger(em(), log) },
+  pools: { everyMs: CHECK_POOLS_MS, work: ({ em }) => runPoolJobs(em()) },
+  payments: { everyMs: PAYMENTS_MS, work: runPayments },
+  'payment balances': { everyMs: PRUNE_MS, work: comparePayments },
+  'low balances': { everyMs: WARN_OWNERS_MS, work: ({ em }) => warnLowBalances(em()) },
+  'retirement of models': { everyMs: RETIRE_MODELS_MS, work: ({ em }) => retireDueModels(em()) },
+  'unrevealed keys': { everyMs: CLOSE_KEYS_MS, work: ({ em }) => revokeUnrevealed(em()) },
+  tombstones: { everyMs: PRUNE_MS, work: ({ em }) => pruneTombstones(em()) },
+  claims: { everyMs: PRUNE_MS, work: ({ em }) => pruneIdempotencyRecords(em()) },
+  repeats: { everyMs: PRUNE_MS, work: ({ em }) => pruneIdempotencyKeys(em()) },
+  accounts: { everyMs: PRUNE_MS, work: ({ em }) => deleteExpired(em()) },
+  permits: { everyMs: PRUNE_MS, work: ({ em }) => prunePermits(em()) },
+  budgets: { everyMs: PRUNE_MS, work: ({ em }) => pruneBudgets(em()) },
+  // A usage row can only be inserted if the partition of its month exists.
+  'usage months': { everyMs: PRUNE_MS, atStart: true, work: keepMonths },
+} satisfies Record<string, JobPlan>;
+
+/** The names of this release's jobs, in the order in which the console shows them. */
+export const JOB_NAMES: readonly string[] = Object.keys(PLANS);
+
+/** The jobs, ready to be scheduled. */
+export function createJobs(context: JobContext): Job[] {
+  return Object.entries<JobPlan>(PLANS).map(([name, plan]) => ({
+    ...plan,
+    name,
+    work: () => plan.work(context),
+  }));
+}
+
+async function keepMonths({ em, log, usageRetentionDays }: JobContext): Promise<void> {
+  await makeMonths(em());
+  const dropped = await dropMonths(em(), usageRetentionDays);
+  if (dropped.length > 0)
+    log?.({ level: 'info', message: 'Dropped expired months of the usage log.', dropped });
+}
+
+async function sweepMoney({ em, uptimeClock }: JobContext): Promise<void> {
+  await sweepLeases(em(), await uptimeClock.advance(em()));
+  await pruneRefusals(em());
+  const counts = await query<{ kind: string; count: number }>(
+    em(),
+    sql`select kind, count(*)::integer as count from settlement_alarm group by kind`,
+  );
+  for (const { kind, count } of counts) alarms.set({ kind }, count);
+}

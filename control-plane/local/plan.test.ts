@@ -1,0 +1,57 @@
+/** Tests that each process of a local start gets only the environment variables that it needs. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { controlEnvironment, demoEnvironment, makePlan, nodeEnvironment } from './plan.ts';
+import type { Plan } from './plan.ts';
+
+const SECRETS = {
+  ADMIN_EMAIL: 'admin@example.com',
+  ADMIN_PASSWORD: 'a canary password',
+  SECRET_KEY: 'a canary key of at least thirty-two bytes',
+  DATABASE_URL: 'postgres://canary@localhost/canary',
+  SMTP_URL: 'smtp://canary@localhost',
+  OIDC_CLIENT_SECRET: 'canary',
+  AWS_SECRET_ACCESS_KEY: 'canary of another program',
+  NODE_TOKEN: 'gnt_canary',
+};
+const INHERITED = { ...SECRETS, PATH: '/usr/bin', LANG: 'C', LOG_LEVEL: 'warn', METRICS_TOKEN: 'token' };
+
+let folder: string;
+let plan: Plan;
+beforeAll(async () => {
+  folder = mkdtempSync(path.join(tmpdir(), 'gateway-plan-'));
+  plan = await makePlan({
+    dataDir: folder,
+    host: '127.0.0.1',
+    controlPort: 0,
+    dataPort: 0,
+    nodePort: 0,
+    demo: 'off',
+  });
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const secretsIn = (environment: NodeJS.ProcessEnv) =>
+  Object.values(environment).filter((value) => Object.values(SECRETS).includes(value ?? ''));
+
+describe('the environment', () => {
+  it('of the demo upstream has no settings of the gateway', () => {
+    const environment = demoEnvironment(plan, INHERITED);
+    expect(secretsIn(environment)).toEqual([]);
+    expect(Object.keys(environment).sort()).toEqual(['LANG', 'NODE_COMPILE_CACHE', 'PATH']);
+  });
+
+  it('of the node has its own settings alone', () => {
+    const environment = nodeEnvironment(plan, INHERITED);
+    expect(secretsIn(environment)).toEqual([]);
+    expect(environment).toMatchObject({ PATH: '/usr/bin', LOG_LEVEL: 'warn', METRICS_TOKEN: 'token' });
+  });
+
+  it('leads the node to the port for nodes', () => {
+    const { NODE_INTERFACE_PORT: port } = controlEnvironment(plan, INHERITED, 'postgres://localhost/x');
+    expect(Number(port)).toBeGreaterThan(0);
+    expect(nodeEnvironment(plan, INHERITED).CONTROL_URL).toBe(`http://127.0.0.1:${port}`);
+  });
+});

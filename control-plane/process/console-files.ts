@@ -1,0 +1,126 @@
+/**
+ * Serves the built console and the API explorer: cacheable assets, the console's page for every path that a
+ * browser opens, and a strict content security policy.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { type ConsolePage, withPreloads } from '@gateway/shared/console-pages';
+import staticFiles from '@fastify/static';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+
+const YEAR_SECONDS = 365 * 24 * 60 * 60;
+
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "manifest-src 'self'",
+  "worker-src 'self'",
+  "form-action 'self'",
+  "base-uri 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** The policy of the explorer, whose editor creates `<style>` elements; otherwise that of the console. */
+const EXPLORER_POLICY = POLICY.replace("style-src 'self'", "style-src 'self' 'unsafe-inline'");
+
+/** Serves the console's files from the folder; does nothing if the console was not built. */
+export async function serveConsole(server: FastifyInstance, folder: string): Promise<void> {
+  const page = path.join(folder, 'index.html');
+  if (!existsSync(page)) return;
+  const html = readFileSync(page, 'utf8');
+  const pages = readPages(folder);
+  await server.register(staticFiles, {
+    ...FILES,
+    root: folder,
+    globIgnore: [...FILES.globIgnore, 'pages.json'],
+  });
+  server.setNotFoundHandler((request, reply) => answerPage(request, reply, { html, pages }));
+}
+
+/**
+ * Options of static files. Compressed copies beside a file (.br, .gz) are served to browsers that accept
+ * them.
+ */
+const FILES = {
+  wildcard: false,
+  index: false,
+  cacheControl: false,
+  preCompressed: true,
+  globIgnore: ['**/*.br', '**/*.gz'],
+  setHeaders: keepHashed,
+} as const;
+
+/** The files that each page needs at once, as listed by the build; empty without that list. */
+function readPages(folder: string): ConsolePage[] {
+  const file = path.join(folder, 'pages.json');
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : [];
+}
+
+/** Answers a request with the page of the API explorer. */
+export type ExplorerPage = (reply: FastifyReply) => FastifyReply;
+
+/**
+ * Serves the explorer's files below /graphql, and returns the answer with its page; null if it was not built.
+ */
+export async function serveExplorer(server: FastifyInstance, folder: string): Promise<ExplorerPage | null> {
+  const file = path.join(folder, 'index.html');
+  if (!existsSync(file)) return null;
+  const page = readFileSync(file);
+  await server.register(staticFiles, {
+    ...FILES,
+    root: folder,
+    prefix: '/graphql/',
+    // Served under its file name, the page would get the console's policy.
+    globIgnore: [...FILES.globIgnore, 'index.html'],
+    decorateReply: false,
+  });
+  return (reply) =>
+    reply
+      .headers({ 'content-security-policy': EXPLORER_POLICY, 'cache-control': 'no-cache', vary: 'accept' })
+      .type('text/html; charset=utf-8')
+      .send(page);
+}
+
+/** Whether a browser requests a page, by its `accept` header. */
+export function wantsPage({ method, headers }: Pick<FastifyRequest, 'method' | 'headers'>): boolean {
+  return method === 'GET' && (headers.accept ?? '').includes('text/html');
+}
+
+function keepHashed(reply: { header(name: string, value: string): unknown }, file: string): void {
+  const hashed = file.includes(`${path.sep}assets${path.sep}`);
+  reply.header('cache-control', hashed ? `public, max-age=${YEAR_SECONDS}, immutable` : 'no-cache');
+}
+
+interface Console {
+  html: string;
+  pages: readonly ConsolePage[];
+}
+
+/** Answers a browser with the console's page, whatever the path, and other clients with 404. */
+async function answerPage(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { html, pages }: Console,
+): Promise<FastifyReply> {
+  if (!wantsPage(request))
+    return reply.code(404).send({ error: 'There is nothing at this address. The API is at /graphql.' });
+  const [pathname = '/'] = request.url.split('?', 1);
+  const acceptLanguage = request.headers['accept-language'] ?? '';
+  return reply
+    .headers({ 'cache-control': 'no-cache', vary: 'accept-language' })
+    .type('text/html; charset=utf-8')
+    .send(withPreloads(html, pages, { pathname, acceptLanguage }));
+}
+
+/** Security headers of every answer. */
+export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+  'content-security-policy': POLICY,
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'same-origin',
+  'cross-origin-opener-policy': 'same-origin',
+  'permissions-policy': 'camera=(), geolocation=(), microphone=(), payment=()',
+};

@@ -1,0 +1,28 @@
+/**
+ * The Prometheus registry of the process, and metrics of its HTTP server. Domains register their own metrics.
+ */
+import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
+
+export const registry = new Registry();
+collectDefaultMetrics({ register: registry });
+
+export const httpRequests = new Histogram({
+  name: 'gateway_control_http_seconds',
+  help: 'Time to answer, by route and status class.',
+  labelNames: ['route', 'status'],
+  buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+  registers: [registry],
+});
+
+export const maskedErrors = new Counter({
+  name: 'gateway_control_masked_errors_total',
+  help: 'Internal errors, which callers saw as INTERNAL_SERVER_ERROR.',
+  registers: [registry],
+});
+
+export const signInFailures = new Counter({
+  name: 'gateway_control_sign_in_failures_total',
+  help: 'Refused sign-ins, by reason.',
+  labelNames: ['reason'],
+  registers: [registry],
+});

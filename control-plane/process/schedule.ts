@@ -1,0 +1,45 @@
+/** Repeats work at intervals, for scheduled jobs. */
+
+/** Work that is repeated until it is stopped. */
+export interface RepeatedWork {
+  /** Stops the repetition, and waits for the run in progress. */
+  stop(): Promise<void>;
+}
+
+/** Runs `work` every `intervalMs`, never twice at once. After a failure, reports it and continues. */
+export function every(
+  intervalMs: number,
+  work: () => Promise<unknown>,
+  onError: (error: unknown) => void,
+): RepeatedWork {
+  let running: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    running ??= work()
+      .then(() => undefined, onError)
+      .finally(() => {
+        running = undefined;
+      });
+  }, intervalMs);
+  return {
+    stop: async () => {
+      clearInterval(timer);
+      await running;
+    },
+  };
+}
+
+/**
+ * `work` with an idle time after each run of `factor` times its duration; calls during that time do nothing.
+ */
+export function withIdleTime(work: () => Promise<unknown>, factor: number): () => Promise<unknown> {
+  let idleUntil = 0;
+  return async () => {
+    const startedAt = performance.now();
+    if (startedAt < idleUntil) return;
+    try {
+      await work();
+    } finally {
+      idleUntil = performance.now() + factor * (performance.now() - startedAt);
+    }
+  };
+}

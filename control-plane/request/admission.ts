@@ -1,0 +1,157 @@
+/**
+ * Admits HTTP requests before their bodies are read: it identifies the caller, and bounds the size of the
+ * body and what the caller holds of this process.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { BODY_BYTES, BODY_MEMORY, LARGE_BODY_BYTES, REQUESTS } from '../limits.ts';
+import type { TimeLimits } from '../limits.ts';
+import { BodyReader, BodyRefusal, TOO_MANY, tooLarge } from './body.ts';
+import type { BodyTerms } from './body.ts';
+import type { Callers } from './callers.ts';
+import { TOO_MUCH_READING } from './rates.ts';
+import type { Rates } from './rates.ts';
+import { Shares } from './shares.ts';
+
+interface AdmissionParts {
+  times: TimeLimits;
+  callers: Callers;
+  /** CPU time of reading documents. */
+  reading: Rates;
+}
+
+/**
+ * The paths that take bodies. Those of webhooks are not parsed, because their signature is over the bytes.
+ */
+const GRAPHQL = '/graphql';
+const WEBHOOKS = '/webhooks/';
+const TYPES = ['application/json', 'text/plain'];
+const RETRY_SECONDS = 1;
+
+/** Registers the admission of requests and the parsers of bodies. */
+export function admitRequests(server: FastifyInstance, parts: AdmissionParts): void {
+  const bodies = new BodyReader(parts.times);
+  const terms = new WeakMap<IncomingMessage, BodyTerms>();
+  const gate = new Gate(parts);
+  server.addHook('onRequest', async (request, reply) => {
+    try {
+      terms.set(request.raw, await gate.admit(request, reply));
+      return undefined;
+    } catch (error) {
+      if (error instanceof BodyRefusal) return refuse(request, reply, error);
+      throw error;
+    }
+  });
+  server.removeAllContentTypeParsers();
+  const parser = server.getDefaultJsonParser('error', 'error');
+  const parseJson = (request: FastifyRequest, text: string): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      void parser(request, text, (error, value) => (error ? reject(error) : resolve(value)));
+    });
+  server.addContentTypeParser(TYPES, async (request: FastifyRequest, stream: IncomingMessage) => {
+    const body = await bodies.read(stream, terms.get(stream) ?? { limit: 0, grow: () => false });
+    if (isWebhook(request)) return body;
+    const text = body.toString('utf8');
+    return request.headers['content-type']?.startsWith('text/plain') ? text : parseJson(request, text);
+  });
+}
+
+/** Answers with a refusal in the form of a GraphQL error. A connection with an unread body is closed. */
+export function refuse(request: FastifyRequest, reply: FastifyReply, refusal: BodyRefusal): FastifyReply {
+  const { statusCode, message } = refusal;
+  const isBusy = statusCode === 429;
+  const code = isBusy ? 'RATE_LIMITED' : 'BAD_USER_INPUT';
+  if (isBusy) reply.header('retry-after', RETRY_SECONDS);
+  if (!isShort(request.raw)) reply.header('connection', 'close');
+  const extensions = { code, requestId: request.id, ...(isBusy && { retryAfterMs: RETRY_SECONDS * 1000 }) };
+  return reply
+    .code(statusCode)
+    .type('application/json')
+    .send(JSON.stringify({ errors: [{ message, extensions }] }));
+}
+
+/** Whether Node may read the rest of a refused body and drop it, so that the client reads its answer. */
+function isShort({ headers, complete }: IncomingMessage): boolean {
+  if (complete) return true;
+  return (
+    headers['transfer-encoding'] === undefined && lengthOf(headers['content-length']) <= LARGE_BODY_BYTES
+  );
+}
+
+/** Decides about requests. */
+class Gate {
+  readonly #callers: Callers;
+  readonly #reading: Rates;
+  readonly #memory = new Shares(BODY_MEMORY);
+  readonly #requests = new Shares(REQUESTS);
+
+  constructor({ callers, reading }: AdmissionParts) {
+    this.#callers = callers;
+    this.#reading = reading;
+  }
+
+  /** Counts the request until its answer has ended, and returns how its body may be read. */
+  async admit(request: FastifyRequest, reply: FastifyReply): Promise<BodyTerms> {
+    const { raw } = request;
+    const length = announcedLength(request);
+    if (length === 0 && !takesBody(request)) return { limit: 0, grow: () => false };
+    const held: ((() => void) | null)[] = [];
+    let isClosed = false;
+    reply.raw.once('close', () => {
+      isClosed = true;
+      for (const giveBack of held.splice(0)) giveBack?.();
+    });
+    const claimant = await this.#callers.of(raw);
+    const limit = claimant.rank === 'anonymous' ? BODY_BYTES : LARGE_BODY_BYTES;
+    if (length === null && claimant.rank !== 'node') throw missingLength();
+    if (length !== null && length > limit) throw tooLarge(limit);
+    if (!isWebhook(request) && !this.#reading.has(claimant)) throw new BodyRefusal(429, TOO_MUCH_READING);
+    const take = (resource: Shares, amount: number): boolean => {
+      const giveBack = isClosed ? null : resource.take(claimant, amount);
+      held.push(giveBack);
+      return giveBack !== null;
+    };
+    const grow = (bytes: number): boolean => take(this.#memory, bytes);
+    // The whole length is counted at once, so that a body is refused before it is read.
+    if (!take(this.#requests, 1) || !grow(length ?? 0)) throw new BodyRefusal(429, TOO_MANY);
+    return { limit: length ?? limit, grow: length === null ? grow : () => true };
+  }
+}
+
+/**
+ * The length of the body in bytes; null for a chunked body of a sender that may be a node. Throws BodyRefusal
+ * without waiting for anything: chunks that arrive meanwhile would fill the memory.
+ */
+function announcedLength(request: FastifyRequest): number | null {
+  const { headers, method } = request;
+  const isChunked = headers['transfer-encoding'] !== undefined;
+  if (isChunked && isGraphql(request) && headers.authorization?.startsWith('Bearer gnt_')) return null;
+  if (isChunked) throw missingLength();
+  if (takesBody(request) && method === 'POST' && headers['content-length'] === undefined)
+    throw missingLength();
+  const length = lengthOf(headers['content-length']);
+  if (length > (takesBody(request) && method === 'POST' ? LARGE_BODY_BYTES : 0))
+    throw tooLarge(takesBody(request) ? LARGE_BODY_BYTES : 0);
+  return length;
+}
+
+function missingLength(): BodyRefusal {
+  return new BodyRefusal(411, 'The body length is missing. Send a content-length header.');
+}
+
+/** The length in bytes; 0 without a header. Node refuses requests whose header is not a number. */
+function lengthOf(header: string | undefined): number {
+  return Number(header ?? 0);
+}
+
+function takesBody(request: FastifyRequest): boolean {
+  return isGraphql(request) || isWebhook(request);
+}
+
+function isWebhook(request: FastifyRequest): boolean {
+  return request.url.startsWith(WEBHOOKS);
+}
+
+function isGraphql(request: FastifyRequest): boolean {
+  return request.url.split('?', 1)[0] === GRAPHQL;
+}

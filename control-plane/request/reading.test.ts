@@ -1,0 +1,63 @@
+/** Documents that take long to read are bounded per caller, over HTTP and WebSocket, refused ones included. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startTestApp } from '../../test/control/app.ts';
+import type { Browser, TestApp } from '../../test/control/app.ts';
+import { socketClient } from '../../test/control/subscribe.ts';
+import { READING_MS, TOKENS_MAX } from '../limits.ts';
+
+/** Nothing comes back within the test. */
+const limit = (atOnce: number) => ({ perSecond: 0.001, atOnce });
+const READING = { ...READING_MS, anonymous: limit(100), allAnonymous: limit(200), user: limit(100) };
+let names = 0;
+/**
+ * A document of the dearest kind for validation: fields with one name, which are compared in pairs. Each has
+ * a name of its own, because documents that were validated once are not validated again.
+ */
+const heavy = (): string => `query q${(names += 1)} { ${'viewer { id } '.repeat(TOKENS_MAX / 4 - 2)} }`;
+const SMALL = '{ baseAddress }';
+
+let test: TestApp;
+let ann: Browser;
+let bob: Browser;
+beforeAll(async () => {
+  test = await startTestApp({ rates: { reading: READING } });
+  ann = await test.user('ann@example.com');
+  bob = await test.user('bob@example.com');
+});
+afterAll(() => test.close());
+
+/** Sends refused documents until another code than theirs comes, and returns that code. */
+async function codeAtLast(send: () => Promise<string | undefined>): Promise<string | undefined> {
+  for (let round = 0; round < 2000; round += 1) {
+    const code = await send();
+    if (code !== 'QUERY_TOO_COMPLEX') return code;
+  }
+  return 'never refused';
+}
+
+describe('the CPU time of reading documents', () => {
+  it('is bounded for strangers over HTTP, also if they are refused, and users are not affected', async () => {
+    const stranger = test.browser();
+    const send = async () => (await stranger.send(heavy())).errors[0]?.extensions.code;
+    expect(await codeAtLast(send)).toBe('RATE_LIMITED');
+    const { status, headers } = await stranger.send(SMALL);
+    expect([status, Number(headers.get('retry-after')) > 0]).toEqual([429, true]);
+    expect((await ann.send(SMALL)).errors).toEqual([]);
+  });
+
+  it('is bounded for an account over WebSocket', async () => {
+    const client = socketClient(test, bob);
+    const send = () =>
+      new Promise<string | undefined>((resolve) => {
+        const first = (failure: unknown) =>
+          resolve((failure as { extensions: { code: string } }[])[0]?.extensions.code);
+        client.subscribe(
+          { query: heavy() },
+          { next: () => resolve(undefined), error: first, complete: () => {} },
+        );
+      });
+    expect(await codeAtLast(send)).toBe('RATE_LIMITED');
+    await client.dispose();
+    expect((await ann.send(SMALL)).errors).toEqual([]);
+  });
+});
