@@ -28,7 +28,7 @@ describe.skipIf(!ready)('a link', () => {
     await visit('/reset#token-of-yesterday', async (page) => {
       await page.getByLabel('Password', { exact: true }).fill('tram orchid 41 window');
       await page.keyboard.press('Enter');
-      await page.getByText('This link was used already, or is too old.').waitFor();
+      await page.getByText('This link was already used, or has expired.').waitFor();
     });
   });
 
@@ -36,7 +36,7 @@ describe.skipIf(!ready)('a link', () => {
     await visit(`/verify#${LINK_TOKEN}`, async (page) => {
       house.stage.fake.state.signedIn = false;
       expect(page.url()).not.toContain(LINK_TOKEN);
-      await press(page, page.getByRole('button', { name: 'Confirm the address' }));
+      await press(page, page.getByRole('button', { name: 'Confirm address' }));
       await page.waitForURL(/\/keys$/);
     });
   });
@@ -48,13 +48,13 @@ describe.skipIf(!ready)('a link', () => {
       await page.getByLabel('Password', { exact: true }).waitFor({ state: 'detached' });
       await page.getByLabel('Email').fill('nobody@example.org');
       await page.keyboard.press('Enter');
-      await page.getByText('If nobody@example.org has an account, a link is on its way.').waitFor();
+      await page.getByText('If nobody@example.org has an account, a link was sent to it.').waitFor();
     });
   });
 });
 
 describe.skipIf(!ready)('signing in', () => {
-  test('offers a passkey and the provider, which is told where to come back to', async () => {
+  test('offers a passkey and the provider, with the address to return to', async () => {
     await visit('/sign-in?next=%2Fwallet', async (page) => {
       await page.getByRole('button', { name: 'Sign in with a passkey' }).waitFor();
       const provider = page.getByRole('link', { name: 'Sign in with Example' });
@@ -82,7 +82,7 @@ describe.skipIf(!ready)('signing in', () => {
 
   test('says what became of it at the provider', async () => {
     await visit('/sign-in?oidc=failed', async (page) => {
-      await page.getByText('Signing in at the provider did not succeed.').waitFor();
+      await page.getByText('Sign-in at the provider failed.').waitFor();
     });
   });
 });
@@ -106,7 +106,7 @@ describe.skipIf(!ready)('the privacy policy', () => {
       await page.getByRole('heading', { name: 'Privacy policy 1.0 is in force' }).waitFor();
       expect(await page.getByText('Available now').count()).toBe(0);
       expect(await violations(page)).toEqual([]);
-      await page.getByRole('link', { name: 'Export or close the account' }).click();
+      await page.getByRole('link', { name: 'Export data or close account' }).click();
       await page.getByRole('button', { name: 'Download your data' }).waitFor();
       await page.goBack();
       await press(page, page.getByRole('button', { name: 'Accept version 1.0' }));

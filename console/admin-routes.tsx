@@ -1,6 +1,6 @@
-/** The addresses of administrators' pages, each a chunk of its own. */
+/** Routes of the administrators' pages. Each page is its own chunk. */
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
-import { validPoolListSearch } from './pages/admin/pool-search.ts';
+import { validPoolListSearch } from './pages/admin/pools/search.ts';
 import { validAdminSearch } from './pages/admin/search.ts';
 import { root, words } from './root-route.ts';
 
@@ -22,88 +22,91 @@ const adminUsers = createRoute({
   path: '/users',
   loader: words('people', 'wallet'),
   validateSearch: validAdminSearch,
-  component: lazyRouteComponent(() => import('./pages/admin/users-page.tsx'), 'UsersPage'),
+  component: lazyRouteComponent(() => import('./pages/admin/users/users-page.tsx'), 'UsersPage'),
 });
 const adminUser = createRoute({
   getParentRoute: () => admin,
   path: '/users/$id',
   loader: words('people', 'wallet'),
-  component: lazyRouteComponent(() => import('./pages/admin/user-page.tsx'), 'UserPage'),
+  component: lazyRouteComponent(() => import('./pages/admin/users/user-page.tsx'), 'UserPage'),
 });
 const adminLedger = createRoute({
   getParentRoute: () => admin,
   path: '/ledger',
   loader: words('people', 'wallet'),
   validateSearch: validAdminSearch,
-  component: lazyRouteComponent(() => import('./pages/admin/ledger-page.tsx'), 'LedgerPage'),
+  component: lazyRouteComponent(() => import('./pages/admin/ledger/ledger-page.tsx'), 'LedgerPage'),
 });
 const adminAudit = createRoute({
   getParentRoute: () => admin,
   path: '/audit',
   loader: words('people'),
   validateSearch: validAdminSearch,
-  component: lazyRouteComponent(() => import('./pages/admin/audit-page.tsx'), 'AuditPage'),
+  component: lazyRouteComponent(() => import('./pages/admin/audit/audit-page.tsx'), 'AuditPage'),
 });
 const adminNodes = createRoute({
   getParentRoute: () => admin,
   path: '/nodes',
   loader: words('operation'),
-  component: lazyRouteComponent(() => import('./pages/admin/nodes-page.tsx'), 'NodesPage'),
+  component: lazyRouteComponent(() => import('./pages/admin/nodes/nodes-page.tsx'), 'NodesPage'),
 });
 const adminHealth = createRoute({
   getParentRoute: () => admin,
   path: '/health',
   loader: words('operation'),
-  component: lazyRouteComponent(() => import('./pages/admin/health-page.tsx'), 'HealthPage'),
+  component: lazyRouteComponent(() => import('./pages/admin/health/health-page.tsx'), 'HealthPage'),
 });
 const adminGroups = createRoute({
   getParentRoute: () => admin,
   path: '/groups',
   loader: words('operation', 'pricing'),
-  component: lazyRouteComponent(() => import('./pages/admin/groups-page.tsx'), 'GroupsPage'),
+  component: lazyRouteComponent(() => import('./pages/admin/groups/groups-page.tsx'), 'GroupsPage'),
 });
 const adminModels = createRoute({
   getParentRoute: () => admin,
   path: '/models',
   loader: words('operation', 'pricing'),
-  component: lazyRouteComponent(() => import('./pages/admin/models-page.tsx'), 'ModelsPage'),
+  component: lazyRouteComponent(() => import('./pages/admin/models/models-page.tsx'), 'ModelsPage'),
 });
 const adminUpstreams = createRoute({
   getParentRoute: () => admin,
   path: '/upstreams',
   loader: words('operation', 'pricing'),
-  component: lazyRouteComponent(() => import('./pages/admin/upstreams-page.tsx'), 'UpstreamsPage'),
+  component: lazyRouteComponent(() => import('./pages/admin/upstreams/upstreams-page.tsx'), 'UpstreamsPage'),
 });
 const adminUpstream = createRoute({
   getParentRoute: () => admin,
   path: '/upstreams/$id',
   loader: words('operation', 'pricing'),
-  component: lazyRouteComponent(() => import('./pages/admin/upstreams-page.tsx'), 'UpstreamsPage'),
+  component: lazyRouteComponent(() => import('./pages/admin/upstreams/upstreams-page.tsx'), 'UpstreamsPage'),
 });
 const adminPolicies = createRoute({
   getParentRoute: () => admin,
   path: '/policies',
   loader: words('people'),
-  component: lazyRouteComponent(() => import('./pages/admin/policies-page.tsx'), 'PoliciesPage'),
+  component: lazyRouteComponent(() => import('./pages/admin/policies/policies-page.tsx'), 'PoliciesPage'),
 });
 const adminStorefront = createRoute({
   getParentRoute: () => admin,
   path: '/storefront',
   loader: words('pools', 'storefront'),
-  component: lazyRouteComponent(() => import('./pages/admin/storefront-page.tsx'), 'StorefrontPage'),
+  component: lazyRouteComponent(
+    () => import('./pages/admin/storefront/storefront-page.tsx'),
+    'StorefrontPage',
+  ),
 });
 const adminPools = createRoute({
   getParentRoute: () => admin,
   path: '/pools',
   validateSearch: validPoolListSearch,
   loader: words('pools', 'storefront'),
-  component: lazyRouteComponent(() => import('./pages/admin/pools-page.tsx'), 'PoolsPage'),
+  component: lazyRouteComponent(() => import('./pages/admin/pools/pools-page.tsx'), 'PoolsPage'),
 });
 const adminPool = createRoute({
   getParentRoute: () => admin,
   path: '/pools/$id',
   loader: words('pools', 'storefront'),
-  component: lazyRouteComponent(() => import('./pages/admin/pool-page.tsx'), 'PoolPage'),
+  component: lazyRouteComponent(() => import('./pages/admin/pools/pool-page.tsx'), 'PoolPage'),
 });
 const adminPages = [
   adminHome,
@@ -123,5 +126,5 @@ const adminPages = [
   adminPool,
 ] as const;
 
-/** All of them, under /admin. */
+/** All administrators' routes, under /admin. */
 export const adminRoutes = admin.addChildren(adminPages);

@@ -1,13 +1,13 @@
-/** The console's way to the control plane: one urql client over HTTP, and one WebSocket for what is live. */
+/**
+ * Connects the console to the control plane: a urql client over HTTP, and one WebSocket for subscriptions.
+ */
 import { type Cache, cacheExchange, type CacheExchangeOpts } from '@urql/exchange-graphcache';
 import type { Client as Socket, FormattedExecutionResult, Sink, SubscribePayload } from 'graphql-ws';
 import { Client, type CombinedError, fetchExchange, mapExchange, subscriptionExchange } from 'urql';
 import { createStore, type Store } from './components/store.ts';
+import type { Connection } from './connection.ts';
 import { fetchOrTake } from './early.ts';
 import { createProof, type Proof } from './proof.ts';
-
-/** How fresh what is on the screen can be: live, trying again, or not asked for. */
-export type Connection = 'idle' | 'live' | 'reconnecting';
 
 const ENDPOINT = '/graphql';
 const LIVE_AFTER_MS = 1_500;
@@ -15,16 +15,15 @@ const LIVE_AFTER_MS = 1_500;
 export interface Api {
   client: Client;
   connection: Store<Connection>;
-  /** The proof that is being asked for before a sensitive act. */
+  /** The re-authentication that a refused mutation waits for; undefined if there is none. */
   proof: Proof['asked'];
   /** Closes the socket; the client is not used again. */
   close(): void;
 }
 
 /**
- * Makes a client with an empty cache. A new one is made when somebody signs in or out, so that no account
- * sees what
- * was loaded for another.
+ * Creates a client with an empty cache. Signing in or out creates a new client, so that no account sees data
+ * that was loaded for another one. `onSignedOut` runs when the service reports UNAUTHENTICATED.
  */
 export function createApi(onSignedOut: () => void): Api {
   const connection = createStore<Connection>('idle');
@@ -60,14 +59,14 @@ export function createApi(onSignedOut: () => void): Api {
   return { client, connection, proof: proof.asked, close };
 }
 
-// What is shown was asked for a moment ago: what makes it live waits until the page itself is there.
+// The first data of a page is fresh, so the socket opens only after the page itself has loaded.
 function pageFirst(): Promise<void> {
   return new Promise((resolve) => {
     setTimeout(resolve, LIVE_AFTER_MS);
   });
 }
 
-// The reader may leave before the socket's code is there; nothing is subscribed then.
+// If the page unsubscribes before the socket's code has loaded, nothing is subscribed.
 function subscribe(
   socket: Promise<Socket>,
   payload: SubscribePayload,
@@ -86,21 +85,21 @@ function subscribe(
   return () => leave();
 }
 
-/** The stable code of a failed operation, "NETWORK" when no answer came. */
+/** The stable error code of a failed operation; "NETWORK" if no answer came. */
 export function codeOf(error: CombinedError): string {
   if (error.networkError) return 'NETWORK';
   const code = error.graphQLErrors[0]?.extensions['code'];
   return typeof code === 'string' ? code : 'INTERNAL_SERVER_ERROR';
 }
 
-/** The request id of a failed operation, for people who ask for help with it. */
+/** The request id of a failed operation, for support requests; undefined if no answer came. */
 export function requestIdOf(error: CombinedError): string | undefined {
   const id = error.graphQLErrors[0]?.extensions['requestId'];
   return typeof id === 'string' ? id : undefined;
 }
 
-// Parts of their parent, without an id of their own: the cache keeps them there. It asks to be told so while
-// the console is developed; what is built needs no list.
+// Types without an id, which the cache embeds in their parent. Graphcache warns about them in development
+// only, so the production build leaves the list out.
 const PARTS: readonly string[] = !import.meta.env.DEV
   ? []
   : [
@@ -143,7 +142,7 @@ const PARTS: readonly string[] = !import.meta.env.DEV
       'SnippetFile',
       'NotificationPreferences',
     ];
-// A key or a pool that was made stands in lists that were loaded before; they are asked for again.
+// A new key or pool belongs to lists that are already cached: they are invalidated and loaded again.
 const UPDATES: CacheExchangeOpts['updates'] = {
   Mutation: {
     apiKeyCreate: (_result, _arguments, cache) => forgetLists(cache, 'apiKeys'),
@@ -160,6 +159,6 @@ function forgetLists(cache: Cache, name: string): void {
 
 const KEYLESS = {
   ...Object.fromEntries(PARTS.map((name) => [name, () => null])),
-  // There is one, so that what is told live stands wherever it is read.
+  // There is only one storefront: a constant key makes live updates reach every query that reads it.
   PoolStorefront: () => 'the',
 };

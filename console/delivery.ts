@@ -1,6 +1,6 @@
 /**
- * What the build writes down for whoever serves the console: which scripts the page of an address needs at
- * once, as `pages.json`, and in the HTML the font of every page and the script that asks for first data.
+ * Vite plugin that prepares the fast first load of each page. Writes `pages.json`, from which the control
+ * plane preloads the scripts of the requested page, and adds the font and the early data script to the HTML.
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -11,11 +11,11 @@ import type { HtmlTagDescriptor, Plugin, Rolldown } from 'vite';
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const EARLY = path.join(HERE, 'early.ts');
 const ROUTES = ['routes.tsx', 'admin-routes.tsx'];
-/** The folders of words; those of English that every page shows are built in. */
+/** The folders of texts. The English texts of the frame are part of the entry script. */
 const WORDS = { en: 'messages/en', 'zh-CN': 'messages/zh-cn' } as const;
 const FONT = /hanken-grotesk-latin[\w-]*\.woff2$/;
 
-/** The plugin of the console's build. */
+/** The plugin, for the console's build. */
 export function delivery(): Plugin {
   return {
     name: 'console-delivery',
@@ -44,7 +44,7 @@ function firstTags(bundle: Rolldown.OutputBundle): HtmlTagDescriptor[] {
   ];
 }
 
-/** The chunks of a build, by the sources that they hold. */
+/** Finds the chunks of a build by the sources that they contain. */
 class Chunks {
   readonly #bundle: Rolldown.OutputBundle;
   readonly #shared: ReadonlySet<string>;
@@ -56,7 +56,7 @@ class Chunks {
     this.#shared = new Set(this.#withImports([entry.fileName]));
   }
 
-  /** The scripts that have to be there for these sources, without those of the HTML itself. */
+  /** The scripts that these sources need, without those that the HTML loads for every page. */
   of(sources: readonly string[]): string[] {
     const needed = this.#withImports(sources.map((source) => this.#holder(path.join(HERE, source))));
     return needed.filter((file) => !this.#shared.has(file));
@@ -102,7 +102,7 @@ function listPages(chunks: Chunks): ConsolePage[] {
   });
 }
 
-/** The routes as they stand in the sources, each with what its parents need. */
+/** Reads the routes from the source text. Each includes the sources and texts of its parent routes. */
 function readRoutes(): Route[] {
   const texts = ROUTES.map((file) => readFileSync(path.join(HERE, file), 'utf8')).join('\n');
   const routes: Route[] = [];

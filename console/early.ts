@@ -1,6 +1,6 @@
 /**
- * Asks for the first data of a page while the scripts that show it are still on their way. A script of its
- * own that runs before all others; the client of the pages then takes the answers from here.
+ * Requests the first data of a page while its other scripts still load. Runs as a separate script before all
+ * others; the GraphQL client then takes the answers from here.
  */
 import { PRICING_TEXT } from './pages/pricing/first.ts';
 import { VIEWER_TEXT, VISITOR_TEXT } from './pages/shell/first.ts';
@@ -10,7 +10,7 @@ const VISITED = ['/pricing', '/privacy-policy', '/help'];
 
 const started = new Map(textsOf(location.pathname).map((text) => [nameOf(text), ask(text)]));
 
-/** The operations without variables that the page of this address asks for as soon as it is shown. */
+/** The operations that the page at this path sends first; only those without variables. */
 function textsOf(pathname: string): string[] {
   const below = (place: string): boolean => pathname === place || pathname.startsWith(`${place}/`);
   if (pathname === '/pricing') return [PRICING_TEXT, VISITOR_TEXT];
@@ -29,14 +29,14 @@ function ask(query: string): Promise<Response> {
     headers: { 'content-type': 'application/json', accept: 'application/graphql-response+json' },
     body: JSON.stringify({ operationName: nameOf(query), query }),
   });
-  // Whoever takes the answer is told that there is none; until then nobody listens.
+  // Prevents an unhandled rejection; whoever takes the answer still receives the error.
   answer.catch(() => undefined);
   return answer;
 }
 
 /**
- * Fetches for the GraphQL client: an operation that was begun here is answered from there, once; whatever is
- * asked for again goes to the service.
+ * The fetch function of the GraphQL client. Returns the early answer of an operation once; every later
+ * request goes to the service.
  */
 export const fetchOrTake: typeof fetch = (input, init) => {
   const name = typeof init?.body === 'string' ? /^\{"operationName":"(\w+)"/.exec(init.body)?.[1] : undefined;

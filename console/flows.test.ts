@@ -88,7 +88,7 @@ describe.skipIf(!ready).each(HANDS)('by $hand alone, a key in use', (hand) => {
       await use(page, buttonIn(dialogOf(page), 'Reveal'));
       await store(page, hand, SECRET);
       const banner = page.getByText('Staging is rotating.').locator('..');
-      await banner.getByText('Nobody has used it since the new one was revealed.').waitFor();
+      await banner.getByText('It has not been used since the new one was revealed.').waitFor();
       const other = page.getByText('Codex in CI is rotating.').locator('..');
       await other.getByText(/It was last used \d+ min ago\./).waitFor();
     });
@@ -97,16 +97,16 @@ describe.skipIf(!ready).each(HANDS)('by $hand alone, a key in use', (hand) => {
   test('has its old secret ended early: the page says on how many nodes', async () => {
     await house.visit('/keys', async (page) => {
       const banner = page.getByText('Codex in CI is rotating.');
-      await use(page, buttonIn(page, 'End now…'));
-      const dialog = dialogOf(page, 'End the old secret of Codex in CI');
+      await use(page, buttonIn(page, 'Stop now…'));
+      const dialog = dialogOf(page, 'Stop the old secret of Codex in CI');
       await dialog.getByText(/It was last used \d+ min ago\./).waitFor();
-      await use(page, buttonIn(dialog, 'End now'));
+      await use(page, buttonIn(dialog, 'Stop now'));
       await dialog.waitFor({ state: 'detached' });
-      await page.getByText('ended, applied on 2 of 3 nodes. The others follow.').first().waitFor();
+      await page.getByText('stopped, applied on 2 of 3 nodes. The others follow.').first().waitFor();
       await banner.waitFor({ state: 'detached' });
       await use(page, page.getByRole('button', { name: 'Actions for Codex in CI' }));
       await page.getByRole('menuitem', { name: 'Rotate…' }).waitFor();
-      expect(await page.getByRole('menuitem', { name: 'End the old secret now…' }).count()).toBe(0);
+      expect(await page.getByRole('menuitem', { name: 'Stop the old secret…' }).count()).toBe(0);
     });
   });
 
@@ -150,7 +150,7 @@ describe.skipIf(!ready).each(HANDS)('by $hand alone, an access token', (hand) =>
       await use(page, buttonIn(page, 'Revoke…'));
       await use(page, buttonIn(dialogOf(page), 'Revoke'));
       await page.getByText('Billing export revoked').first().waitFor();
-      await page.getByText('A token that expired or was revoked is listed for 90 days.').waitFor();
+      await page.getByText('Expired and revoked tokens are listed for 90 days.').waitFor();
     });
   });
 });
@@ -168,7 +168,7 @@ describe.skipIf(!ready).each(HANDS)('by $hand alone, a passkey', ({ use, type })
       await page.getByRole('table', { name: 'Passkeys' }).getByText('Work laptop').waitFor();
       await use(page, buttonIn(page, 'Add a passkey…'));
       await use(page, buttonIn(dialog, 'Add'));
-      await dialog.getByText('This device holds a passkey of this account already.').waitFor();
+      await dialog.getByText('This device already has a passkey for this account.').waitFor();
       expect(house.stage.fake.state.passkeys.map(({ name }) => name)).toEqual(['Laptop', 'Work laptop']);
       await takeAway();
     });
@@ -182,7 +182,7 @@ describe.skipIf(!ready).each(HANDS)('by $hand alone, an authenticator app', (han
     await house.visit('/profile/security', async (page) => {
       await use(page, buttonIn(page, 'Set up…'));
       await page.getByText(TOTP_SECRET).waitFor();
-      await type(page, page.getByLabel('Code that the app shows'), TOTP_CODE);
+      await type(page, page.getByLabel('Code from the app'), TOTP_CODE);
       await use(page, buttonIn(dialogOf(page), 'Turn on'));
       const codes = page.getByRole('list', { name: 'Recovery codes' }).getByRole('listitem');
       await codes.first().waitFor();
@@ -200,7 +200,7 @@ describe.skipIf(!ready).each(HANDS)('by $hand alone, an authenticator app', (han
       await type(page, dialogOf(page).getByLabel('Password', { exact: true }), PASSWORD);
       await type(page, dialogOf(page).getByLabel('Code from your authenticator app'), TOTP_CODE);
       await use(page, buttonIn(dialogOf(page), 'Turn off'));
-      await page.getByText('Off. Signing in asks for the password alone.').waitFor();
+      await page.getByText('Off. Signing in only needs the password.').waitFor();
     });
   });
 });

@@ -23,7 +23,7 @@ describe.skipIf(!ready)('who is signed in', () => {
 
   test('sees one frame around an address inside the console that leads nowhere', async () => {
     await visit('/pools/pool_none', async (page) => {
-      await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+      await page.getByRole('heading', { name: 'Page not found' }).waitFor();
       expect(await page.getByRole('banner').count()).toBe(1);
       expect(await page.getByRole('main').count()).toBe(1);
     });
@@ -60,21 +60,21 @@ function shifted(page: Page): Promise<number> {
         new PerformanceObserver((list) => {
           resolve(list.getEntries().reduce((sum, entry) => sum + Number(entry.toJSON().value), 0));
         }).observe({ type: 'layout-shift', buffered: true });
-        // Without any shift nobody is told.
+        // Without any shift the observer is not called.
         setTimeout(() => resolve(0), 500);
       }),
   );
 }
 
 describe.skipIf(!ready)('a pool that ends soon', () => {
-  test('pushes nothing down when it is told', async () => {
+  test('pushes nothing down when its notice appears', async () => {
     await visit('/wallet', async (page) => {
       await page.getByText(/^Orbit ends /).waitFor();
       expect(await shifted(page)).toBeLessThan(0.01);
     });
   });
 
-  test('is told on every page, and is renewed from there', async () => {
+  test('is announced on every page, and is renewed from there', async () => {
     await visit('/usage', async (page) => {
       await page.getByText(/^Orbit ends /).waitFor();
       expect(await violations(page)).toEqual([]);
@@ -94,7 +94,7 @@ describe.skipIf(!ready)('the palette of administrators', () => {
     await visit('/admin/models', async (page) => {
       await page.getByText('on 2 of 3 nodes').waitFor();
       await page.keyboard.press('Control+k');
-      await page.getByRole('combobox', { name: 'Page or command' }).waitFor();
+      await page.getByRole('combobox', { name: 'Search or run a command' }).waitFor();
       expect(await violations(page)).toEqual([]);
       await page.keyboard.type('audit');
       await page.keyboard.press('Enter');
@@ -109,7 +109,7 @@ describe.skipIf(!ready)('the palette of administrators', () => {
 });
 
 describe.skipIf(!ready)('a menu on a phone', () => {
-  test('is a sheet at the bottom edge, wherever its button stands, and closes beside it', async () => {
+  test('is a sheet at the bottom edge, wherever its button is, and closes on a press outside', async () => {
     await visit('/keys', async (page) => {
       await page.setViewportSize({ width: 360, height: 800 });
       await page.getByRole('button', { name: 'Actions for Codex in CI' }).click();

@@ -1,6 +1,6 @@
 /**
- * Writes graphql-env.d.ts, the schema as a type, from the control plane's emitted schema.
- * gql.tada's own command needs the compiler's old programming interface, which TypeScript 7 no longer has.
+ * Writes graphql-env.d.ts, the GraphQL schema as a TypeScript type, from the control plane's emitted schema.
+ * gql.tada's own command cannot be used: it needs a compiler API that TypeScript 7 no longer has.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import { buildSchema, introspectionFromSchema } from 'graphql';
 const source = fileURLToPath(new URL('../control-plane/schema.graphql', import.meta.url));
 const target = fileURLToPath(new URL('./graphql-env.d.ts', import.meta.url));
 
-/** The text of graphql-env.d.ts for a schema in the schema definition language. */
+/** Returns the text of graphql-env.d.ts for a schema in SDL. */
 export function typesOf(schema: string): string {
   const introspection = introspectionFromSchema(buildSchema(schema), { descriptions: false });
   return outputIntrospectionFile(minifyIntrospection(introspection), {

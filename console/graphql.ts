@@ -1,13 +1,10 @@
-/** Documents typed from the schema: fields that a document does not ask for do not exist for its page. */
+/** Typed GraphQL documents: the result type of a document has only the fields that it selects. */
 import { initGraphQLTada } from 'gql.tada';
 import type { introspection } from './graphql-env.d.ts';
 
 export type { ResultOf, VariablesOf } from 'gql.tada';
 
-/**
- * Turns the text of a document into a typed one. Money and dates stay the decimal and RFC 3339 strings of
- * the wire.
- */
+/** Parses the text of a document into a typed one. Money stays a decimal string, dates RFC 3339 strings. */
 export const graphql = initGraphQLTada<{
   introspection: introspection;
   disableMasking: true;

@@ -1,6 +1,6 @@
 /**
- * The words of the interface: those of every page are built in, other areas and languages load when they
- * are needed. Keys are checked by the compiler.
+ * Loads the texts of the console. English texts of the frame are built in; other areas and languages load on
+ * demand. The compiler checks the keys.
  */
 import i18next from 'i18next';
 import { recall, remember } from './components/theme.ts';
@@ -9,10 +9,10 @@ import { frame } from './messages/en/frame.ts';
 
 export const LANGUAGES = ['en', 'zh-CN'] as const;
 export type Language = (typeof LANGUAGES)[number];
-/** Each language under its own name, for who cannot read the present one. */
+/** The name of each language in that language. */
 export const LANGUAGE_NAMES: Record<Language, string> = { en: 'English', 'zh-CN': '简体中文' };
 
-/** English with accents and a third longer: shows texts that are not translatable or have no room to grow. */
+/** Test language: accented and longer English. Reveals untranslated texts and texts without room to grow. */
 const PSEUDO = 'en-XA';
 
 declare module 'i18next' {
@@ -88,7 +88,7 @@ const WORDS: Record<Language, Record<Area, Words>> = {
 
 const wanted = new Set<Area>(['frame']);
 
-/** Starts in the language chosen on this device, else in the browser's first one that we have. */
+/** Starts in the language chosen on this device, else in the browser's first available language. */
 export async function startI18n(): Promise<void> {
   await i18next.init({ lng: 'en', fallbackLng: 'en', resources: {}, interpolation: { escapeValue: false } });
   const chosen = recall('language') ?? '';
@@ -97,13 +97,13 @@ export async function startI18n(): Promise<void> {
   await setLanguage(known ?? 'en');
 }
 
-/** Switches all words at once and remembers the choice on this device. */
+/** Switches the language of all texts; with `keep`, also remembers it on this device. */
 export async function setLanguage(language: Language, keep = false): Promise<void> {
   await apply(language);
   if (keep) remember('language', language);
 }
 
-/** Loads the words of areas that not every page needs; to be awaited before their pages are shown. */
+/** Loads the texts of these areas; await it before showing pages that use them. */
 export async function loadWords(areas: readonly Area[]): Promise<void> {
   for (const area of areas) wanted.add(area);
   await Promise.all(areas.map((area) => load(i18next.language, area)));

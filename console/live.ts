@@ -1,7 +1,7 @@
-/** The WebSocket that carries what is live. A chunk of its own: pages without anything live never load it. */
+/** The WebSocket for subscriptions. Its own chunk: pages without subscriptions never load it. */
 import { type Client, createClient } from 'graphql-ws';
-import type { Connection } from './client.ts';
 import type { Store } from './components/store.ts';
+import type { Connection } from './connection.ts';
 
 const PING_MS = 10_000;
 const PONG_TIMEOUT_MS = 5_000;
@@ -9,9 +9,8 @@ const RETRY_FIRST_MS = 500;
 const RETRY_MOST_MS = 15_000;
 
 /**
- * A socket that opens with the first subscription and comes back by itself. A half-open connection is
- * noticed by the
- * missing pong, not by the browser, which may take minutes.
+ * Creates a socket that opens with the first subscription and reconnects by itself. Missing pongs detect a
+ * half-open connection, which the browser would only notice after minutes.
  */
 export function openSocket(endpoint: string, connection: Store<Connection>): Client {
   let pong: ReturnType<typeof setTimeout> | undefined;
@@ -48,9 +47,10 @@ export function openSocket(endpoint: string, connection: Store<Connection>): Cli
   return socket;
 }
 
-// Half of each pause is chance, so that a restarted service is not met by everybody at once.
-function retryWait(tries: number): Promise<void> {
-  const pause = Math.min(RETRY_FIRST_MS * 2 ** tries, RETRY_MOST_MS) * (0.5 + Math.random());
+// Exponential back-off with random jitter, so that clients do not all reconnect to a restarted service at
+// once.
+function retryWait(attempts: number): Promise<void> {
+  const pause = Math.min(RETRY_FIRST_MS * 2 ** attempts, RETRY_MOST_MS) * (0.5 + Math.random());
   return new Promise((resolve) => {
     setTimeout(resolve, pause);
   });

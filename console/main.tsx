@@ -1,4 +1,4 @@
-/** Starts the console. */
+/** Entry point of the console. */
 import './styles.css';
 import { CSPProvider } from '@base-ui/react/csp-provider';
 import { RouterProvider } from '@tanstack/react-router';
@@ -9,9 +9,9 @@ import { startI18n } from './i18n.ts';
 import { router } from './routes.tsx';
 import { SessionProvider } from './session.tsx';
 
-const PUBLIC_PATHS = ['/sign-in', '/register', '/claim', '/pricing', '/privacy-policy'];
+const PUBLIC_PATHS = ['/sign-in', '/register', '/claim', '/activate', '/pricing', '/privacy-policy'];
 
-// Public pages stay where they are when a session ends; all others ask for a new one and come back.
+// When a session ends, public pages stay; all others go to sign-in and return afterwards.
 function onSignedOut(): void {
   const { pathname, href } = router.state.location;
   const open = PUBLIC_PATHS.some((path) => pathname === path || pathname.startsWith(`${path}/`));

@@ -1,23 +1,23 @@
 /**
- * Stands for `d3-interpolate` and `d3-format` in the build, where `d3-scale` imports them: the scales of the
- * charts turn numbers into pixels and write no words. Mixing colours and dates is half of a chart's chunk.
+ * Build-time replacement for `d3-interpolate` and `d3-format`, which `d3-scale` imports. The charts only
+ * scale numbers to pixels; interpolating colours and dates would be half of the chart's chunk.
  */
 
 type Between = (part: number) => number;
 
-/** The number between two others, from the first at 0 to the second at 1. */
+/** Interpolates linearly from the first number (at 0) to the second (at 1). */
 export function interpolateNumber(from: number, to: number): Between {
   return (part) => from * (1 - part) + to * part;
 }
 
-/** The same in whole numbers. */
+/** Interpolates linearly and rounds to whole numbers. */
 export function interpolateRound(from: number, to: number): Between {
   return (part) => Math.round(from * (1 - part) + to * part);
 }
 
-/** Throws: what scales of colours and the words of scales would need. */
+/** Throws. Stands for functions that only colour scales and formatted ticks need. */
 function leftOut(): never {
-  throw new Error('The build leaves this out of d3-scale: see no-colours.ts.');
+  throw new Error('This part of d3-scale is not in the build. See no-colours.ts.');
 }
 
 export { interpolateNumber as interpolate, leftOut as piecewise };

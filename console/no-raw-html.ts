@@ -1,6 +1,6 @@
-/** Stands for `rehype-raw` in the build: raw HTML in a reply is text, so nothing of ours may parse it. */
+/** Build-time replacement for `rehype-raw`: raw HTML in a reply is shown as text and never parsed. */
 
-/** Throws: a reply's Markdown is shown without this step. */
+/** Throws; replies are rendered without this plugin. */
 export default function noRawHtml(): never {
-  throw new Error('Raw HTML of a reply is not parsed.');
+  throw new Error('Raw HTML is not parsed. See no-raw-html.ts.');
 }

@@ -1,9 +1,9 @@
 /**
- * Stands for the dialog that `cmdk` brings along, in the build: the palette stands in ours, and a second kind
- * of dialog would be two thirds of its chunk.
+ * Build-time replacement for the dialog that `cmdk` imports. The palette uses the console's own dialog; a
+ * second dialog library would be two thirds of the palette's chunk.
  */
 
-/** Never drawn: nothing of ours asks for the palette that comes with its own dialog. */
+/** Renders nothing; the console never uses cmdk's own dialog. */
 export function Root(): null {
   return null;
 }

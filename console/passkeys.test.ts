@@ -1,6 +1,6 @@
 /** What is made of the answers and the refusals of a browser that is asked for passkeys. */
 import { afterEach, expect, it, vi } from 'vitest';
-import { askPasskey, makePasskey } from './passkeys.ts';
+import { askPasskey, createPasskey } from './passkeys.ts';
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -20,7 +20,7 @@ function browserThat(answer: () => Promise<unknown>): void {
 
 it('a passkey comes as the JSON that the service takes', async () => {
   browserThat(async () => new Given());
-  expect(await makePasskey({})).toEqual({ kind: 'made', credential: { id: 'made' } });
+  expect(await createPasskey({})).toEqual({ kind: 'created', credential: { id: 'made' } });
   expect(await askPasskey({})).toEqual({ id: 'made' });
 });
 
@@ -28,12 +28,12 @@ it.each(['NotAllowedError', 'AbortError', 'SecurityError', 'OperationError', 'No
   'a browser that ends it by %s has declined: no form waits for it forever',
   async (name) => {
     browserThat(() => Promise.reject(new DOMException('No.', name)));
-    expect(await makePasskey({})).toEqual({ kind: 'declined' });
+    expect(await createPasskey({})).toEqual({ kind: 'declined' });
     expect(await askPasskey({})).toBeUndefined();
   },
 );
 
-it('a device that holds one of this account already is told apart', async () => {
+it('a device that already holds a passkey of this account is reported as such', async () => {
   browserThat(() => Promise.reject(new DOMException('It is there.', 'InvalidStateError')));
-  expect(await makePasskey({})).toEqual({ kind: 'there-already' });
+  expect(await createPasskey({})).toEqual({ kind: 'exists' });
 });

@@ -1,6 +1,6 @@
-/** Passkeys in this browser: what the service asks goes to the authenticator, its answer comes as JSON. */
+/** Creates and requests passkeys in this browser. Passes JSON between the service and the authenticator. */
 
-/** Whether this browser has what passkeys need. */
+/** Whether this browser supports passkeys, including their JSON form. */
 export function hasPasskeys(): boolean {
   return (
     typeof PublicKeyCredential === 'function' &&
@@ -9,31 +9,37 @@ export function hasPasskeys(): boolean {
   );
 }
 
-/** What became of making one: it may be declined, and a device holds one for each account. */
-export type Made = { kind: 'made'; credential: unknown } | { kind: 'declined' } | { kind: 'there-already' };
+/** Result of creating a passkey. A device holds at most one passkey per account. */
+export type CreatedPasskey =
+  | { kind: 'created'; credential: unknown }
+  | { kind: 'declined' }
+  | { kind: 'exists' };
 
-/** Makes a passkey. */
-export async function makePasskey(options: unknown): Promise<Made> {
+/** Asks the user to create a passkey. `options` is the JSON that the service sent. */
+export async function createPasskey(options: unknown): Promise<CreatedPasskey> {
   const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(
     options as PublicKeyCredentialCreationOptionsJSON,
   );
   try {
     const credential = await jsonOf(navigator.credentials.create({ publicKey }));
-    return credential === undefined ? { kind: 'declined' } : { kind: 'made', credential };
+    return credential === undefined ? { kind: 'declined' } : { kind: 'created', credential };
   } catch (error) {
-    if (isThereAlready(error)) return { kind: 'there-already' };
+    if (isExisting(error)) return { kind: 'exists' };
     throw error;
   }
 }
 
-interface Asking {
-  /** As autofill of the email field, without a dialog of its own. */
+interface RequestOptions {
+  /** Offers passkeys as autofill of the email field instead of opening a dialog. */
   quiet?: boolean;
   signal?: AbortSignal;
 }
 
-/** Asks for a passkey of this site; undefined when the person, or the browser, declined. */
-export async function askPasskey(options: unknown, { quiet = false, signal }: Asking = {}): Promise<unknown> {
+/** Requests a passkey of this site; undefined if the user or the browser declined. */
+export async function askPasskey(
+  options: unknown,
+  { quiet = false, signal }: RequestOptions = {},
+): Promise<unknown> {
   const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(
     options as PublicKeyCredentialRequestOptionsJSON,
   );
@@ -50,18 +56,18 @@ export async function offersAutofill(): Promise<boolean> {
   return hasPasskeys() && (await PublicKeyCredential.isConditionalMediationAvailable());
 }
 
-// Declining throws NotAllowedError, leaving the page AbortError, and a browser that will not ask has more
-// names for it: none of them is a failure to tell of.
+// Declining throws NotAllowedError, leaving the page AbortError, and browsers have more names for refusing to
+// ask. None of these is a failure that the user needs to see.
 async function jsonOf(asked: Promise<Credential | null>): Promise<unknown> {
   try {
     const credential = await asked;
     return credential instanceof PublicKeyCredential ? credential.toJSON() : undefined;
   } catch (error) {
-    if (error instanceof DOMException && !isThereAlready(error)) return undefined;
+    if (error instanceof DOMException && !isExisting(error)) return undefined;
     throw error;
   }
 }
 
-function isThereAlready(error: unknown): boolean {
+function isExisting(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'InvalidStateError';
 }

@@ -1,9 +1,9 @@
 /**
- * Stands for the orders and offsets of stacks in the build, where the bars of `@visx/shape` import them: ours
- * stand on each other from zero up, in the order of the legend, and ask for none of them.
+ * Build-time replacement for the stack orders and offsets that `@visx/shape` imports. The console's bars are
+ * stacked from zero, in the order of the legend, and use none of them.
  */
 
-/** Throws: what another kind of stack would need. */
+/** Throws. Stands for every stack order and offset. */
 export default function leftOut(): never {
-  throw new Error('The build leaves other orders and offsets of stacks out: see plain-stacks.ts.');
+  throw new Error('Stack orders and offsets are not in the build. See plain-stacks.ts.');
 }

@@ -55,7 +55,7 @@ describe.skipIf(!ready)('linking an identity', () => {
     for (const [outcome, words] of [
       ['linked', 'The identity is linked.'],
       ['taken', 'This identity signs in to another account.'],
-      ['limit_reached', 'No further identity fits.'],
+      ['limit_reached', 'No more identities can be linked.'],
       ['anything', 'The identity could not be linked.'],
     ] as const)
       await visit(`/profile/security?oidc=${outcome}`, async (page) => {
@@ -106,7 +106,14 @@ describe.skipIf(!ready)('an administrator', () => {
     house.stage.fake.state.admin = true;
     await visit('/admin/users/usr_admin_1', async (page) => {
       await page.getByRole('heading', { level: 1, name: 'mara@lindgren.dev' }).waitFor();
-      for (const name of ['Profile', 'Wallet', 'Usage of 30 days', 'Keys', 'Last entries', 'Audit log'])
+      for (const name of [
+        'Profile',
+        'Wallet',
+        'Usage in 30 days',
+        'Keys',
+        'Latest ledger entries',
+        'Audit log',
+      ])
         await page.getByRole('heading', { level: 2, name }).waitFor();
       const browsers = page.getByRole('table', { name: 'Signed-in browsers' });
       await press(page, browsers.getByRole('button', { name: 'Sign out' }).first());
@@ -119,12 +126,12 @@ describe.skipIf(!ready)('an administrator', () => {
 
   test('reads which jobs run beside requests, which failed and why, and when each runs next', async () => {
     await visit('/admin/health', async (page) => {
-      await page.getByText('It works in part').waitFor();
+      await page.getByText('Some parts are degraded.').waitFor();
       const jobs = page.getByRole('table', { name: 'Jobs' });
       const row = (name: string) => jobs.getByRole('row', { name: new RegExp(`^${name}`) });
       await row('Pools').getByText('canceling statement due to statement timeout').waitFor();
       await row('Ledger').getByText('Succeeded').waitFor();
-      await row('Ledger').getByText('Failed last').waitFor();
+      await row('Ledger').getByText('Last failed').waitFor();
       await row('Low balances').getByText('Has not run yet').waitFor();
       // One of a later release is called by its name.
       await row('a job to come').getByText('Succeeded').waitFor();
@@ -135,9 +142,9 @@ describe.skipIf(!ready)('an administrator', () => {
 
   test('sees the newest events of the audit log checked at once, and all of them on demand', async () => {
     await visit('/admin/audit', async (page) => {
-      await page.getByText('The newest 1000 events hold').waitFor();
+      await page.getByText('Chain intact, newest 1000 events').waitFor();
       await press(page, page.getByRole('button', { name: 'Check all' }));
-      await page.getByText('The whole chain holds, 18204 events').waitFor();
+      await page.getByText('Chain intact, all 18204 events').waitFor();
     });
   });
 });
@@ -149,18 +156,18 @@ describe.skipIf(!ready)('an administrator', () => {
       await press(page, menu);
       await press(page, page.getByRole('menuitem', { name: /^Deprecate/ }));
       const dialog = page.getByRole('dialog', { name: /^(Deprecate|Retire) coder$/ });
-      await dialog.getByLabel('Retires by itself').fill('2099-12-24');
-      await dialog.getByLabel('To be used instead').selectOption('coder-max');
-      await dialog.getByLabel('What its users are to mind').fill('Answers become shorter.');
+      await dialog.getByLabel('Retirement date').fill('2099-12-24');
+      await dialog.getByLabel('Replacement').selectOption('coder-max');
+      await dialog.getByLabel('Note for users').fill('Answers become shorter.');
       await dialog.getByLabel('Reason').fill('Its provider ends it');
       await press(page, dialog.getByRole('button', { name: 'Deprecate', exact: true }));
       await dialog.waitFor({ state: 'detached' });
       await page.getByText('until 24 Dec 2099').waitFor();
       await press(page, menu);
       await press(page, page.getByRole('menuitem', { name: /^Retire/ }));
-      await dialog.getByText('2 running pools froze it').waitFor();
-      expect(await dialog.getByLabel('To be used instead').inputValue()).toBe('mdl_coder-max');
-      const note = dialog.getByLabel('What its users are to mind');
+      await dialog.getByText('2 running pools include this model').waitFor();
+      expect(await dialog.getByLabel('Replacement').inputValue()).toBe('mdl_coder-max');
+      const note = dialog.getByLabel('Note for users');
       expect(await note.inputValue()).toBe('Answers become shorter.');
     });
     await visit('/pricing/coder', async (page) => {

@@ -1,27 +1,27 @@
 /**
- * What happens when the service wants to know again who sits here (REAUTH_REQUIRED): the mutation waits, the
- * proof is asked for, and the same mutation is sent once more. No page has to know of it.
+ * Handles REAUTH_REQUIRED: holds the refused mutation, asks the user to prove their identity, and sends the
+ * same mutation again. Pages do not notice.
  */
 import { type CombinedError, type Exchange, type Operation, type OperationResult } from 'urql';
 import { empty, fromPromise, fromValue, makeSubject, merge, mergeMap, pipe, share } from 'wonka';
 import { createStore, type Store } from './components/store.ts';
 
-/** A proof that is being asked for; to be settled once, with whether it was given. */
+/** A pending proof of identity. Call `settle` once, with whether the proof was given. */
 export interface AskedProof {
   settle: (given: boolean) => void;
 }
 
 export interface Proof {
-  /** What the dialog shows; undefined while nothing is asked. */
+  /** The pending proof; undefined if there is none. */
   asked: Store<AskedProof | undefined>;
   exchange: Exchange;
 }
 
-/** The exchange and what it asks; it stands right before the one that fetches. */
+/** Creates the urql exchange and its pending proof. Place the exchange directly before `fetchExchange`. */
 export function createProof(): Proof {
   const asked = createStore<AskedProof | undefined>(undefined);
   let running: Promise<boolean> | undefined;
-  // Mutations that are refused together wait for one proof.
+  // Mutations that are refused at the same time wait for the same proof.
   const ask = () => {
     running ??= new Promise<boolean>((resolve) => {
       asked.set({

@@ -1,7 +1,4 @@
-/**
- * The console's addresses. Each page is a chunk of its own, and every filter of a page is a typed search
- * parameter.
- */
+/** Routes of the console. Each page is its own chunk; every filter of a page is a typed search parameter. */
 import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router';
 import { adminRoutes } from './admin-routes.tsx';
 import { validKeysSearch } from './pages/keys/search.ts';
@@ -13,7 +10,7 @@ import { validSecuritySearch, validTokensSearch } from './pages/profile/search.t
 import { validNext, validSignInSearch } from './pages/sign-in/next.ts';
 import { validUsageSearch } from './pages/usage/search.ts';
 import { validWalletSearch } from './pages/wallet/search.ts';
-import { ahead, root, words } from './root-route.ts';
+import { preloading, root, words } from './root-route.ts';
 
 const home = createRoute({
   getParentRoute: () => root,
@@ -59,6 +56,12 @@ const claim = createRoute({
   path: '/claim',
   loader: words('account'),
   component: lazyRouteComponent(() => import('./pages/claim/claim-page.tsx'), 'ClaimPage'),
+});
+const activate = createRoute({
+  getParentRoute: () => root,
+  path: '/activate',
+  loader: words('account'),
+  component: lazyRouteComponent(() => import('./pages/claim/claim-page.tsx'), 'ActivatePage'),
 });
 const help = createRoute({
   getParentRoute: () => root,
@@ -143,7 +146,7 @@ const usage = createRoute({
   getParentRoute: () => shell,
   path: '/usage',
   validateSearch: validUsageSearch,
-  loader: ahead(words('usage'), () => import('./components/bar-plot.tsx')),
+  loader: preloading(words('usage'), () => import('./components/bar-plot.tsx')),
   component: lazyRouteComponent(() => import('./pages/usage/usage-page.tsx'), 'UsagePage'),
 });
 
@@ -198,6 +201,7 @@ const tree = root.addChildren([
   reset,
   verify,
   claim,
+  activate,
   help,
   policy,
   pricing,
@@ -206,7 +210,7 @@ const tree = root.addChildren([
   adminRoutes,
 ]);
 
-/** The router over all pages; a link that is pointed at loads its page ahead. */
+/** The router. Hovering or focusing a link preloads its page. */
 export const router = createRouter({ routeTree: tree, defaultPreload: 'intent', scrollRestoration: true });
 
 declare module '@tanstack/react-router' {

@@ -9,7 +9,7 @@ import { houseOfTests, press } from './test/visit.ts';
 const house = houseOfTests();
 const { visit } = house;
 
-const proofDialog = (page: Page) => page.getByRole('dialog', { name: 'Is it still you?' });
+const proofDialog = (page: Page) => page.getByRole('dialog', { name: 'Confirm it’s you' });
 
 describe.skipIf(!ready)('a proof of who sits here', () => {
   test('is asked for over a dialog, by keyboard alone, and then what was asked for is done', async () => {
@@ -41,7 +41,7 @@ describe.skipIf(!ready)('a proof of who sits here', () => {
       await proofDialog(page).getByLabel('Password', { exact: true }).fill('x');
       await page.keyboard.press('Escape');
       await proofDialog(page).waitFor({ state: 'detached' });
-      await dialog.getByText('Nothing was changed: this needs your password first.').waitFor();
+      await dialog.getByText('Nothing was changed. Confirm your password first.').waitFor();
       expect(await dialog.getByLabel('Name').inputValue()).toBe('Nightly report');
       await dialog.getByRole('button', { name: 'Create token' }).click();
       await proofDialog(page).getByLabel('Password', { exact: true }).fill(PASSWORD);
@@ -75,7 +75,7 @@ describe.skipIf(!ready)('an authenticator app', () => {
       await page.getByRole('img', { name: 'QR code for the authenticator app' }).waitFor();
       await page.getByText(TOTP_SECRET).waitFor();
       expect(await violations(page)).toEqual([]);
-      await page.getByLabel('Code that the app shows').focus();
+      await page.getByLabel('Code from the app').focus();
       await page.keyboard.type(TOTP_CODE);
       await page.keyboard.press('Enter');
       await page.getByRole('list', { name: 'Recovery codes' }).waitFor();
@@ -100,7 +100,7 @@ describe.skipIf(!ready)('an authenticator app', () => {
       await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD);
       await dialog.getByLabel('Code from your authenticator app').fill(TOTP_CODE);
       await dialog.getByRole('button', { name: 'Turn off' }).click();
-      await page.getByText('Off. Signing in asks for the password alone.').waitFor();
+      await page.getByText('Off. Signing in only needs the password.').waitFor();
     });
   });
 });
@@ -144,12 +144,12 @@ describe.skipIf(!ready)('the account', () => {
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel(/^Type/).fill('somebody@else.dev');
       await dialog.getByLabel('Password', { exact: true }).fill(PASSWORD);
-      await dialog.getByRole('button', { name: 'Close for good' }).click();
+      await dialog.getByRole('button', { name: 'Close permanently' }).click();
       await dialog.getByText('Type mara@lindgren.dev exactly.').waitFor();
       expect(house.stage.fake.state.signedIn).toBe(true);
       expect(await violations(page)).toEqual([]);
       await dialog.getByLabel(/^Type/).fill('mara@lindgren.dev');
-      await dialog.getByRole('button', { name: 'Close for good' }).click();
+      await dialog.getByRole('button', { name: 'Close permanently' }).click();
       await page.waitForURL(/\/sign-in/);
     });
   });

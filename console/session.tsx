@@ -1,19 +1,21 @@
-/** Who is signed in on this device: holds the api, and makes a fresh one whenever that changes. */
+/** Holds the API client of the signed-in user, and creates a new one when the user changes. */
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react';
 import { Provider } from 'urql';
 import { type Api, createApi } from './client.ts';
 
 interface Session {
   connection: Api['connection'];
-  /** The proof that is being asked for before a sensitive act. */
+  /** The pending proof of identity; undefined if there is none. */
   proof: Api['proof'];
-  /** To be called after signing in or out: drops everything that was loaded for the account before. */
+  /** Call this after signing in or out: it drops all data that was loaded for the previous account. */
   changed: () => void;
 }
 
 const SessionContext = createContext<Session | undefined>(undefined);
 
-/** Gives the pages their client. `onSignedOut` runs when the service says that the session is over. */
+/**
+ * Provides the API client to all pages. `onSignedOut` runs when the service reports that the session ended.
+ */
 export function SessionProvider({ onSignedOut, children }: { onSignedOut: () => void; children: ReactNode }) {
   const [api, setApi] = useState(() => createApi(onSignedOut));
   useEffect(
@@ -39,9 +41,9 @@ export function SessionProvider({ onSignedOut, children }: { onSignedOut: () => 
   );
 }
 
-/** The session of this page. */
+/** Returns the session. Throws outside SessionProvider. */
 export function useSession(): Session {
   const session = useContext(SessionContext);
-  if (!session) throw new Error('useSession outside SessionProvider');
+  if (!session) throw new Error('useSession needs a SessionProvider around it.');
   return session;
 }

@@ -1,12 +1,12 @@
-/** The words of the interface for components, which are drawn again when another language is chosen. */
+/** Gives components their texts, and re-renders them when the language changes. */
 import i18next, { type i18n, type TFunction } from 'i18next';
 import { useSyncExternalStore } from 'react';
 import { createStore } from './components/store.ts';
 
 interface Translation {
-  /** The words of a key, with what its braces stand for. */
+  /** Returns the text of a key, with its placeholders filled in. */
   t: TFunction;
-  /** Names the language for dates and figures, which the browser writes. */
+  /** Gives the language, for dates and numbers that the browser formats. */
   i18n: i18n;
 }
 
@@ -15,7 +15,7 @@ i18next.on('languageChanged', (language) => {
   translation.set({ t: i18next.getFixedT(language), i18n: i18next });
 });
 
-/** The words in the language of now. `react-i18next` does more, in every component that has words. */
+/** Returns the texts in the current language. Smaller than `react-i18next`, which every page would load. */
 export function useTranslation(): Translation {
   return useSyncExternalStore(translation.subscribe, translation.get);
 }

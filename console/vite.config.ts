@@ -1,4 +1,4 @@
-/** How the console is built: static files that the control plane serves. */
+/** Build of the console: static files that the control plane serves. */
 import { fileURLToPath } from 'node:url';
 import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
@@ -7,13 +7,13 @@ import { delivery } from './delivery.ts';
 
 const CONTROL_PLANE = process.env['CONTROL_PLANE_URL'] ?? 'http://localhost:4000';
 
-/** What every page needs: one chunk packs tighter than a dozen. */
+/** Modules that every page needs. One chunk compresses better than a dozen. */
 const EVERYWHERE = new RegExp(
   [
     'node_modules/(?:react|react-dom|scheduler|urql|@urql|wonka|gql.tada|i18next|clsx)/',
     'node_modules/@tanstack/(?!(?:react-table|table-core)/)',
     'console/(?:client|graphql|session|routes|admin-routes|root-route|i18n|translation)\\.tsx?$',
-    'console/pages/(?:admin|admin/pool|keys|playground|pools|pricing|profile|usage|wallet)[/-]search\\.ts$',
+    'console/pages/(?:admin|admin/pools|keys|playground|pools|pricing|profile|usage|wallet)/search\\.ts$',
     'console/messages/en/frame\\.ts$',
     'console/components/(?:button|copy|field|mark|notice|page-head|store|tag|theme|time)\\.tsx?$',
     'console/pages/(?:answer-fields|failure-words)\\.ts$',
@@ -22,11 +22,11 @@ const EVERYWHERE = new RegExp(
   ].join('|'),
 );
 
-/** What most pages of the console show: lists with filters. */
+/** Lists with filters, which most pages show. */
 const LISTS = new RegExp(
   [
-    'console/components/(?:chart-series|leader-row|menu|money|pager|search-field)\\.tsx?$',
-    'console/components/(?:shortcuts|state-word|toast|use-current-in-view)\\.tsx?$',
+    'console/components/(?:chart-series|duration|leader-row|menu|menu-entries|money|pager)\\.tsx?$',
+    'console/components/(?:search-field|shortcuts|state-word|toast|use-current-in-view)\\.tsx?$',
     'console/pages/profile/user-agent\\.ts$',
     'shared/money\\.ts$',
     'lucide-react/dist/esm/icons/(?:circle-(?:minus|x|dot)|eye|plus|ellipsis|pencil|refresh-cw)\\.',
@@ -35,15 +35,15 @@ const LISTS = new RegExp(
   ].join('|'),
 );
 
-/** Tables, for the pages that have one. */
+/** The table component and its library. */
 const TABLES = /node_modules\/@tanstack\/(?:react-table|table-core)\/|console\/components\/data-table\.tsx$/;
 
-/** What more than one page asks of keys and of users: alone, each would be a file. */
+/** Documents of keys and users that several pages share; without these groups each would be its own file. */
 const KEYS = /console\/pages\/keys\/(?:documents|key-state)\.ts$/;
 const KEYS_OWN = /console\/pages\/keys\/(?:changes|use-key-switch|week)\.ts$/;
-const USERS = /console\/pages\/admin\/(?:documents|user-documents)\.ts$/;
+const USERS = /console\/pages\/admin\/users\/(?:documents|user-documents)\.ts$/;
 
-/** What the bars of both frames, of the console and of administrators, have in common. */
+/** Modules of the top bar that the console and the administrators' pages share. */
 const BAR = new RegExp(
   [
     'console/pages/shell/(?:commands|top-bar)\\.tsx$',
@@ -53,16 +53,17 @@ const BAR = new RegExp(
   ].join('|'),
 );
 
-/** The frame of every signed-in page, with its icons: alone, each of them would be a file. */
+/** The frame of signed-in pages, with its icons. */
 const FRAME = new RegExp(
   [
     'console/pages/shell/(?:shell|navigation|account-menu|viewer|pool-endings)\\.tsx?$',
+    'console/pages/pools/renew-lazy\\.tsx$',
     'lucide-react/dist/esm/icons/(?:key-round|menu)\\.',
     'lucide-react/dist/esm/icons/(?:circle-question-mark|message-square|tag|wallet|shield-check)\\.',
   ].join('|'),
 );
 
-/** The frame of public pages, and the page that is none. */
+/** The frame of public pages, and the page for unknown addresses. */
 const PUBLIC = new RegExp(
   [
     'console/pages/shell/(?:fallbacks|public-frame)\\.tsx$',
@@ -70,16 +71,16 @@ const PUBLIC = new RegExp(
   ].join('|'),
 );
 
-/** The frame of administrators' pages, and the words that all of them load. */
+/** The frame of administrators' pages, and the texts that all of them load. */
 const ADMIN = new RegExp(
   [
-    'console/pages/admin/(?:admin-shell|region)\\.tsx$',
+    'console/pages/admin/(?:admin-shell|paged-list|region|use-task)\\.tsx?$',
     'console/messages/en/admin\\.ts$',
     'lucide-react/dist/esm/icons/(?:book-open-text|layers|percent|plug|server|users)\\.',
   ].join('|'),
 );
 
-/** What both the pages of pools and their administration show. */
+/** Modules that the pool pages and their administration share. */
 const POOLS = new RegExp(
   [
     'console/pages/pools/(?:(?:period-|storefront-)?documents|pool-state|storefront-notice)\\.tsx?$',
@@ -87,7 +88,7 @@ const POOLS = new RegExp(
   ].join('|'),
 );
 
-/** What runs before everything else, so it may bring along nothing. */
+/** The early data script. It runs before everything else, so it must not import other chunks. */
 const EARLY = /console\/(?:early|pages\/(?:pricing|shell)\/first)\.ts$/;
 
 const GROUPS = [
@@ -106,40 +107,40 @@ const GROUPS = [
   { name: 'pools', test: POOLS },
 ];
 
-/** HTML names what its page needs; with those of all other pages, each page would load 2 kB of names. */
-function inHtmlAlone(_file: string, files: string[], { hostType }: { hostType: 'html' | 'js' }): string[] {
+/** Keeps preload lists in the HTML only. Lists in the scripts would add 2 kB of file names to each page. */
+function onlyInHtml(_file: string, files: string[], { hostType }: { hostType: 'html' | 'js' }): string[] {
   return hostType === 'html' ? files : [];
 }
 
-/** What stands for a package where another one imports it and nothing of ours needs it. */
-const STANDS = [
-  // The palette's library imports a dialog that only it may not have: the explorer's is the same package.
-  { source: /^@radix-ui\/react-dialog$/, importer: '/node_modules/cmdk/', stand: 'no-second-dialog.ts' },
-  // Scales of numbers alone bring along the mixing of colours and dates.
-  { source: /^d3-(?:interpolate|format)$/, importer: '/node_modules/d3-scale/', stand: 'no-colours.ts' },
-  // Streams and shares of a whole are stacked in other ways than the bars of ours.
-  { source: /util\/stack(?:Order|Offset)/, importer: '/@visx/shape/esm/shapes/', stand: 'plain-stacks.ts' },
-].map(({ stand, ...where }) => ({ ...where, stand: fileURLToPath(new URL(stand, import.meta.url)) }));
+/** Replacements for packages that a library imports but the console never uses. */
+const REPLACEMENTS = [
+  // Only for cmdk: other libraries may use the same package.
+  { source: /^@radix-ui\/react-dialog$/, importer: '/node_modules/cmdk/', file: 'no-second-dialog.ts' },
+  // Numeric scales import interpolation of colours and dates.
+  { source: /^d3-(?:interpolate|format)$/, importer: '/node_modules/d3-scale/', file: 'no-colours.ts' },
+  // Stream graphs and percentage stacks need these; the console's bars do not.
+  { source: /util\/stack(?:Order|Offset)/, importer: '/@visx/shape/esm/shapes/', file: 'plain-stacks.ts' },
+].map(({ file, ...where }) => ({ ...where, path: fileURLToPath(new URL(file, import.meta.url)) }));
 
-function standIns(): Plugin {
+function replacements(): Plugin {
   return {
-    name: 'console-stand-ins',
+    name: 'console-replacements',
     enforce: 'pre',
-    resolveId: (asked, from) =>
-      STANDS.find(({ source, importer }) => source.test(asked) && from?.includes(importer))?.stand,
+    resolveId: (id, from) =>
+      REPLACEMENTS.find(({ source, importer }) => source.test(id) && from?.includes(importer))?.path,
   };
 }
 
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
-  plugins: [react(), tailwindcss(), delivery(), standIns()],
-  // React has had it since 18: what still brings it along need not.
+  plugins: [react(), tailwindcss(), delivery(), replacements()],
+  // React has included this hook since version 18.
   resolve: {
     alias: [
       { find: /^use-sync-external-store\/shim$/, replacement: 'react' },
-      // A third of a chat's scripts; replies are shown without the step that it is for.
+      // A third of the chat's scripts; replies are rendered without it.
       { find: /^rehype-raw$/, replacement: fileURLToPath(new URL('no-raw-html.ts', import.meta.url)) },
-      // The same function twice.
+      // Two names for the same function.
       { find: /^classnames$/, replacement: 'clsx' },
     ],
   },
@@ -148,7 +149,7 @@ export default defineConfig({
     emptyOutDir: true,
     // A data: URL would need exceptions in the content security policy.
     assetsInlineLimit: 0,
-    modulePreload: { polyfill: false, resolveDependencies: inHtmlAlone },
+    modulePreload: { polyfill: false, resolveDependencies: onlyInHtml },
     target: 'es2023',
     rolldownOptions: { output: { codeSplitting: { groups: GROUPS } } },
   },

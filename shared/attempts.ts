@@ -1,34 +1,43 @@
-/** How the turns of a request's upstreams become the list that its receipt shows. Pure. */
+/** Builds the list of upstream attempts that the receipt of a request shows. Pure. */
 import type { FailureCode } from './failures.ts';
-import type { AttemptOutcome, AttemptRecord, Tried, UsageOutcome } from './records.ts';
+import type { AttemptList, AttemptOutcome, AttemptRecord, UsageOutcome } from './records.ts';
 
-/** So many turns are listed at most. */
+/** Maximum number of attempts listed in a receipt. */
 export const ATTEMPTS_MAX = 8;
 
 /**
- * Why an upstream was passed over: it failed too often just now (`unavailable`), its credentials rest
- * (`upstream_busy`), it has as many requests as it may (`too_many_concurrent`), none of its credentials is
- * for its address (`upstream_failed`).
+ * Why an upstream was skipped, which the list shows as an attempt: its circuit is open (`unavailable`), all
+ * its credentials are in back-off (`upstream_busy`), its concurrency limit is reached
+ * (`too_many_concurrent`), or no credential is bound to the origin of its base address (`upstream_failed`).
  */
 export type SkipCode = Extract<
   FailureCode,
   'unavailable' | 'upstream_busy' | 'too_many_concurrent' | 'upstream_failed'
 >;
 
-/** The turns after one more; those in the middle are the first to be left out. */
-export function withAttempt(tried: Tried | undefined, attempt: AttemptRecord): Tried {
-  if (!tried) return { attempts: [attempt], omitted: 0 };
-  const { attempts, omitted } = tried;
+/**
+ * Returns the list with one more attempt. A full list keeps its first attempts; the new attempt replaces the
+ * last one, which `omitted` counts.
+ */
+export function withAttempt(list: AttemptList | undefined, attempt: AttemptRecord): AttemptList {
+  if (!list) return { attempts: [attempt], omitted: 0 };
+  const { attempts, omitted } = list;
   if (attempts.length < ATTEMPTS_MAX) return { attempts: [...attempts, attempt], omitted };
   return { attempts: [...attempts.slice(0, ATTEMPTS_MAX - 1), attempt], omitted: omitted + 1 };
 }
 
-const CUT: ReadonlySet<UsageOutcome> = new Set(['CLIENT_LEFT', 'KEY_CUT', 'OPERATOR_CUT', 'NO_CONTENT']);
+/** Outcomes of requests whose answer was not relayed to its end, though the upstream did not fail. */
+const INTERRUPTED: ReadonlySet<UsageOutcome> = new Set([
+  'CLIENT_LEFT',
+  'KEY_CUT',
+  'OPERATOR_CUT',
+  'NO_CONTENT',
+]);
 
-/** What became of the turn of an upstream whose answer was to be relayed, by how the request ended. */
-export function lastOutcome(outcome: UsageOutcome): AttemptOutcome {
+/** Outcome of the attempt whose answer was being relayed, derived from the outcome of the request. */
+export function relayedOutcome(outcome: UsageOutcome): AttemptOutcome {
   if (outcome === 'UPSTREAM_FAILED') return 'BROKE_OFF';
-  if (CUT.has(outcome)) return 'CUT';
-  // A charge that could not be made durable is no fault of the upstream.
+  if (INTERRUPTED.has(outcome)) return 'CUT';
+  // The other outcomes include a charge that could not be made durable: the upstream did answer.
   return 'ANSWERED';
 }

@@ -1,4 +1,4 @@
-/** Closed word lists of the catalog that both planes and the console agree on. */
+/** Closed lists of groups, tiers, traits, dialects and families that the planes and the console share. */
 
 export const GROUPS = ['default', 'vip', 'svip'] as const;
 export type Group = (typeof GROUPS)[number];
@@ -29,11 +29,11 @@ export const TRAITS = [
 ] as const;
 export type Trait = (typeof TRAITS)[number];
 
-/** A chat wire format, both as what clients speak and as what upstreams speak. */
+/** The chat wire formats. Clients and upstreams each speak one of them. */
 export const DIALECTS = ['openai-chat', 'openai-responses', 'anthropic-messages', 'google-generate'] as const;
 export type DialectName = (typeof DIALECTS)[number];
 
-/** What a request asks for. The first five are chat: any of them is served by a route of any other. */
+/** Endpoint families. The first five are chat: a route that offers one of them serves all five. */
 export const FAMILIES = [
   'chat_completions',
   'completions',
@@ -51,7 +51,7 @@ export const FAMILIES = [
 ] as const;
 export type Family = (typeof FAMILIES)[number];
 
-/** The families that all chat routes serve, whatever format their upstream speaks. */
+/** The families that every chat route serves, whichever format its upstream speaks. */
 export const CHAT_FAMILIES = [
   'chat_completions',
   'completions',
@@ -60,24 +60,25 @@ export const CHAT_FAMILIES = [
   'generative_language',
 ] as const;
 
-/** Whether a family is served by translation from any chat route. */
+/** Whether any chat route can serve the family, translated if needed. */
 export function isChatFamily(family: Family): boolean {
   return (CHAT_FAMILIES as readonly Family[]).includes(family);
 }
 
 const OPENAI_PROTOCOLS = ['openai-chat', 'openai-responses'] as const;
 
-/** Protocols whose models can search the web with a tool of their provider. */
-export const WEB_SEARCH_PROTOCOLS: readonly DialectName[] = [
+/** Protocols that define a web search tool run by the provider. */
+const WEB_SEARCH_PROTOCOLS: readonly DialectName[] = [
   'openai-responses',
   'anthropic-messages',
   'google-generate',
 ];
 
 /**
- * Which upstream protocols can serve a family. Protocols of OpenAI's kind take these requests as they are
- * (also Cohere's, Jina's and other Bearer APIs); the others need a translation that exists. The first one
- * that a provider speaks is taken where none is the client's own.
+ * The upstream protocols that can serve each family, preferred ones first: when the provider does not speak
+ * the client's own format, its first protocol of this list is used. The OpenAI protocols take non-chat
+ * requests unchanged (so do Cohere, Jina and other Bearer APIs); other protocols are listed only where a
+ * translation exists.
  */
 export const FAMILY_PROTOCOLS: Record<Family, readonly DialectName[]> = {
   chat_completions: DIALECTS,
@@ -95,15 +96,16 @@ export const FAMILY_PROTOCOLS: Record<Family, readonly DialectName[]> = {
   realtime: OPENAI_PROTOCOLS,
 };
 
-/** What a route offers: families under its upstream name, through the protocols of its provider. */
-export interface Offer {
+/** What a route offers: the families of its upstream model and the protocols of its provider. */
+interface Offer {
   families: readonly Family[];
   protocols: readonly DialectName[];
 }
 
 /**
- * Whether a route can serve a family: a chat family and compaction by any chat route, search also by a chat
- * route whose models search by themselves, every other by a route that names it.
+ * Whether a route can serve a family. Any chat route serves the chat families and compaction. Search is also
+ * served by a chat route whose protocol has a web search tool. Every other family must be named by the
+ * route.
  */
 export function canServe(family: Family, { families, protocols }: Offer): boolean {
   const speaks = (capable: readonly DialectName[]): boolean =>
@@ -115,13 +117,13 @@ export function canServe(family: Family, { families, protocols }: Offer): boolea
   return isOffered && speaks(FAMILY_PROTOCOLS[family]);
 }
 
-export interface FamilyPath {
+interface FamilyPath {
   method: 'GET' | 'POST';
   path: string;
   streaming: boolean;
 }
 
-/** The paths clients call for each family: what pages about a model show. */
+/** The paths that clients call for each family, as the console shows them on model pages. */
 export const FAMILY_PATHS: Record<Family, readonly FamilyPath[]> = {
   chat_completions: [{ method: 'POST', path: '/v1/chat/completions', streaming: true }],
   completions: [{ method: 'POST', path: '/v1/completions', streaming: true }],

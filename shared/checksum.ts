@@ -1,31 +1,31 @@
-/** The checksum that proves that control plane and node hold the same configuration. */
+/** The checksum by which control plane and node verify that they hold the same configuration. */
 import { hash } from 'node:crypto';
 
 const BYTES = 32;
 
 /**
- * XOR of SHA-256(kind NUL key NUL revision) over all live entries: independent of order, and changed in
- * constant time
- * by one entry coming or going.
+ * XOR of SHA-256(kind NUL key NUL revision) over all live entries. The sum does not depend on order, and
+ * adding or removing one entry takes constant time.
  */
 export class ConfigChecksum {
   readonly #sum = Buffer.alloc(BYTES);
 
-  /** Goes on from a sum that `value` gave. */
+  /** Continues from a checksum that `value` returned. */
   static from(value: string): ConfigChecksum {
     const checksum = new ConfigChecksum();
     Buffer.from(value, 'hex').copy(checksum.#sum);
     return checksum;
   }
 
-  /** Adds an entry that was absent, or takes away one that was present. */
+  /** Adds an absent entry, or removes a present one. */
   toggle(kind: string, key: string, revision: number): void {
-    // At once: 100,000 objects that hash in parts would keep memory that no collector counts.
+    // `hash` in one call: 100,000 Hash objects would hold native memory that the garbage collector cannot
+    // see.
     const digest = hash('sha256', `${kind}\0${key}\0${revision}`, 'buffer');
     for (let at = 0; at < BYTES; at += 1) this.#sum[at] = (this.#sum[at] ?? 0) ^ (digest[at] ?? 0);
   }
 
-  /** Lower-case hex. */
+  /** The checksum in lower-case hex. */
   get value(): string {
     return this.#sum.toString('hex');
   }

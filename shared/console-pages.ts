@@ -1,23 +1,26 @@
 /**
- * What the console's page of an address needs at once, as its build wrote it down: named in the HTML, it is
- * asked for together with the first script and not one after another.
+ * Adds preload links to the console's HTML, so that the browser fetches all scripts of the requested page
+ * together with the entry script instead of one after another. The list of scripts comes from the build.
  */
 
-/** A page of the console, in `pages.json` of the build. */
+/** One page of the console, as the build lists it in `pages.json`. */
 export interface ConsolePage {
-  /** Its address; a part that begins with `$` stands for anything. */
+  /** Path pattern of the page; a segment that starts with `$` matches any value. */
   path: string;
-  /** Its scripts, those that all pages share left out; paths from the root. */
+  /** The page's own scripts, without those that all pages share. Paths from the root, without a slash. */
   files: readonly string[];
-  /** The scripts that hold its words, by language. */
+  /** The scripts that hold the page's texts, by language. */
   words: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Languages asked for beyond these are no browser's. */
+/** Maximum number of languages read from an Accept-Language header; browsers send fewer. */
 const LANGUAGES_READ_MAX = 20;
 
-/** The page's HTML with what its address needs at once, in the first language of the reader that there is. */
-export function withNeeded(html: string, pages: readonly ConsolePage[], request: PageRequest): string {
+/**
+ * Returns the HTML with preload links for the page at the requested path, with its texts in the reader's
+ * preferred available language. Returns the HTML unchanged for an unknown path.
+ */
+export function withPreloads(html: string, pages: readonly ConsolePage[], request: PageRequest): string {
   const page = pages.find(({ path }) => isAt(path, request.pathname));
   if (!page) return html;
   const words = page.words[languageOf(Object.keys(page.words), request.acceptLanguage)] ?? [];
@@ -27,9 +30,9 @@ export function withNeeded(html: string, pages: readonly ConsolePage[], request:
   return html.replace('</head>', `${links.join('')}</head>`);
 }
 
-export interface PageRequest {
+interface PageRequest {
   pathname: string;
-  /** The header, "zh-CN,zh;q=0.9,en;q=0.8" for example. */
+  /** The Accept-Language header, for example "zh-CN,zh;q=0.9,en;q=0.8". */
   acceptLanguage: string;
 }
 
@@ -40,7 +43,7 @@ function isAt(path: string, pathname: string): boolean {
   return wanted.length === parts.length && wanted.every(fits);
 }
 
-/** Browsers name languages in the order of preference; a language stands for all its regions. */
+/** The first available language in the browser's order of preference; a language matches all its regions. */
 function languageOf(languages: readonly string[], acceptLanguage: string): string {
   const primary = (language: string): string => language.trim().split(/[-;]/)[0]?.toLowerCase() ?? '';
   const asked = acceptLanguage.split(',', LANGUAGES_READ_MAX).map(primary);

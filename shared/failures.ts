@@ -1,6 +1,6 @@
-/** Every way a request to the gateway can fail: one table, code → HTTP status. */
+/** The failures of gateway requests: codes, HTTP statuses and the error class that carries them. */
 
-/** The closed table of failure codes and the HTTP status each one answers with. */
+/** HTTP status of each failure code. The list is closed. */
 export const FAILURES = {
   invalid_request: 400,
   invalid_key: 401,
@@ -38,7 +38,7 @@ export const FAILURES = {
 
 export type FailureCode = keyof typeof FAILURES;
 
-/** Failures that no repetition will mend: official SDKs obey `x-should-retry: false`. */
+/** Failures that a retry cannot fix. They are answered with `x-should-retry: false`, which SDKs obey. */
 const FINAL: ReadonlySet<FailureCode> = new Set<FailureCode>([
   'insufficient_funds',
   'spend_limit_reached',
@@ -53,22 +53,24 @@ const FINAL: ReadonlySet<FailureCode> = new Set<FailureCode>([
   'idempotency_done',
 ]);
 
-export interface FailureDetails {
-  /** Why it happened: for the log, never for the client. */
+interface FailureDetails {
+  /** The cause, for the log only; never sent to the client. */
   cause?: unknown;
   /** JSON pointer or parameter name of the offending input. */
   parameter?: string;
-  /** How long the client should wait before it tries again, in ms. */
+  /** A code of the client's format that its SDKs react to, beside the status. */
+  formatCode?: string;
+  /** How long the client should wait before it retries, in ms. */
   retryAfterMs?: number;
-  /** An upstream's own error body that the client may see (400, 413 and 422 only), and its status. */
+  /** Status and error body of the upstream, if the client may see them (400, 413 and 422 only). */
   upstream?: { status: number; body: string };
-  /** The upstream told this failure itself, as the proper end of an answer that had begun. */
-  told?: boolean;
-  /** The customer asked for it: what was relayed until then is paid. */
+  /** True if the upstream itself ended a started answer with this failure, as its format provides. */
+  reportedByUpstream?: boolean;
+  /** True if the customer caused the failure, by disabling the key: content relayed before is charged. */
   byOwner?: boolean;
 }
 
-/** A failure with a stable code, a message that tells the client what to do next, and a cause for the log. */
+/** A failure with a stable code, a message that tells the client what to do, and a cause for the log. */
 export class GatewayError extends Error {
   readonly code: FailureCode;
   readonly details: FailureDetails;
@@ -80,21 +82,24 @@ export class GatewayError extends Error {
     this.details = details;
   }
 
-  /** The HTTP status to answer with: the upstream's own where its error passes, else the table's. */
+  /** The HTTP status of the answer: the upstream's if its error is passed on, else that of the code. */
   get status(): number {
     return this.details.upstream?.status ?? FAILURES[this.code];
   }
 
-  /** False where a repetition cannot help, true where it will; undefined leaves it to the client. */
+  /** Value of `x-should-retry`; undefined leaves the decision to the client. */
   get shouldRetry(): boolean | undefined {
     if (this.code === 'idempotency_in_flight') return true;
     return FINAL.has(this.code) ? false : undefined;
   }
 }
 
-/** The failure itself, or `internal` around anything unexpected, whose message never reaches the client. */
+/**
+ * Returns a GatewayError unchanged and wraps anything else as `internal`. The message of a wrapped error
+ * never reaches the client.
+ */
 export function asGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error;
-  const message = 'The gateway failed. Try again; if it stays, report the request id.';
+  const message = 'The gateway failed. Try again; if the error persists, report the request id.';
   return new GatewayError('internal', message, { cause: error });
 }

@@ -1,6 +1,6 @@
 /**
- * What a node says to the control plane: the GraphQL documents, and the types of their variables and answers.
- * How it reports usage stands in usage-report.ts.
+ * The GraphQL documents that a node sends to the control plane, with the types of their variables and
+ * answers. Usage reports are in usage-report.ts, permits in permit-api.ts.
  */
 import type { ConfigKind, ConfigRecord } from './records.ts';
 import type { CredentialReport, UpstreamReport } from './upstream-health.ts';
@@ -13,8 +13,8 @@ export interface ConfigEntry {
 }
 
 /**
- * Events of the config subscription. A snapshot comes in `chunks` parts, numbered from 0; all carry the final
- * checksum.
+ * Events of the configuration subscription. A snapshot comes in `chunks` parts, numbered from 0; each part
+ * carries the checksum of the whole snapshot.
  */
 export type ConfigEvent =
   | {
@@ -36,6 +36,7 @@ export type ConfigEvent =
   | { __typename: 'ConfigHeartbeat'; revision: number; at: string }
   | { __typename: 'LeaseRecall'; leaseId: string };
 
+/** Subscribes to the configuration, from the revision that the node holds or with a snapshot. */
 export const CONFIG_SUBSCRIPTION = /* GraphQL */ `
   subscription DataPlaneConfig($nodeId: ID!, $fromRevision: Int) {
     dataPlaneConfig(nodeId: $nodeId, fromRevision: $fromRevision) {
@@ -78,7 +79,7 @@ export const CONFIG_SUBSCRIPTION = /* GraphQL */ `
   }
 `;
 
-/** Announces this process; must succeed before anything else. The node's id comes from its token. */
+/** Registers this process as the node. Must succeed before any other call; the token identifies the node. */
 export const NODE_REGISTER = /* GraphQL */ `
   mutation NodeRegister($input: NodeRegisterInput!) {
     nodeRegister(input: $input) {
@@ -99,18 +100,19 @@ export interface NodeRegisterInput {
   version: string;
   publicKey: string;
   journalId: string;
-  /** The process: its number among those that have had the journal, and a name of its own. */
+  /** Number of this process among all that have opened the journal. */
   start: number;
+  /** Unique id of this process. */
   instanceId: string;
 }
 
-/** A process that is a node: a late word of one that is dead says nothing about the next. */
+/** Identifies the sending process, so that a late message of a dead process does not count for the next. */
 export interface NodeProcess {
   nodeId: string;
   instanceId: string;
 }
 
-/** Acknowledges a revision as applied, or refuses it with `error`; the old one then serves on. */
+/** Acknowledges a revision as applied. With `error` it was refused and the previous one stays in use. */
 export const NODE_CONFIG_ACK = /* GraphQL */ `
   mutation NodeConfigAck($input: NodeConfigAckInput!) {
     nodeConfigAck(input: $input) {
@@ -129,10 +131,7 @@ export interface NodeConfigAckInput extends NodeProcess {
   error?: string;
 }
 
-/**
- * Asks for credit of one wallet (of one key, where the key has a spend limit). The same requestNo gives the
- * same lease.
- */
+/** Asks for a lease on a wallet, or on a key with a spend limit. Repeating `requestNo` is idempotent. */
 export const NODE_LEASE_REQUEST = /* GraphQL */ `
   mutation NodeLeaseRequest($input: NodeLeaseRequestInput!) {
     nodeLeaseRequest(input: $input) {
@@ -149,18 +148,20 @@ export const NODE_LEASE_REQUEST = /* GraphQL */ `
     }
   }
 `;
-/** Money is a dollar string on the GraphQL API (shared/money: formatDollars, parseDollars). */
+/** Amounts of money are dollar strings, see formatDollars and parseDollars of money.ts. */
 export interface NodeLeaseRequestInput {
   nodeId: string;
   journalId: string;
   requestNo: number;
-  /** The number where it is beyond 2^31 - 1; requestNo is 0 then. */
+  /** The request number if it exceeds 2^31 - 1; `requestNo` is 0 then. */
   requestNumber?: string;
   walletId: string;
   keyId?: string;
+  /** The preferred amount. */
   want: string;
+  /** The least useful amount: the price of one request. */
   need: string;
-  /** What the requests that wait for it cost together: granted where it is there, of little money, too. */
+  /** Total price of the requests that wait for this lease. Granted if available, even if money is short. */
   waiting: string;
 }
 export interface NodeLeaseAnswer {
@@ -168,18 +169,16 @@ export interface NodeLeaseAnswer {
   granted: string;
   cash: string;
   gift: string;
-  /** How long after the request was sent the node may spend without hearing from the control plane, in ms. */
+  /** How long after sending the request the node may spend without contact to the control plane, in ms. */
   deadlineMs: number;
   /**
-   * INSUFFICIENT_BALANCE | SPEND_LIMIT_REACHED | WALLET_FROZEN are authoritative; CONFLICT means: recalling,
-   * ask again.
+   * INSUFFICIENT_BALANCE, SPEND_LIMIT_REACHED and WALLET_FROZEN are final. CONFLICT: leases of other nodes
+   * are being recalled; ask again.
    */
   userErrors: { code: string; message: string }[];
 }
 
-/**
- * Closes a lease; accepted only when the control plane has settled exactly `count` charges of `sum` in it.
- */
+/** Closes a lease. Accepted only once the lease has exactly `count` settled charges that total `sum`. */
 export const NODE_LEASE_CLOSE = /* GraphQL */ `
   mutation NodeLeaseClose($input: NodeLeaseCloseInput!) {
     nodeLeaseClose(input: $input) {
@@ -200,7 +199,7 @@ export interface NodeLeaseCloseInput {
   sum: string;
 }
 
-/** Claims an Idempotency-Key for one request; harmless when it is asked again for the same request. */
+/** Claims an Idempotency-Key for one request. Repeating the claim of the same request has no effect. */
 export const NODE_REQUEST_CLAIM = /* GraphQL */ `
   mutation NodeRequestClaim($input: NodeRequestClaimInput!) {
     nodeRequestClaim(input: $input) {
@@ -217,20 +216,22 @@ export const NODE_REQUEST_CLAIM = /* GraphQL */ `
 `;
 export interface NodeRequestClaimInput extends NodeProcess {
   walletId: string;
-  /** The path of the request; the digests are SHA-256 in hex. */
+  /** Path of the request. */
   route: string;
+  /** SHA-256 of the Idempotency-Key, in hex. */
   keyDigest: string;
+  /** SHA-256 of the request, in hex: the same key with another fingerprint is a mismatch. */
   fingerprint: string;
   requestId: string;
 }
 export interface NodeRequestClaimAnswer {
   state: 'CLAIMED' | 'IN_FLIGHT' | 'DONE' | 'MISMATCH' | null;
-  /** The request that has the key, and what it cost, in dollars. */
+  /** The request that holds the key, and its cost in dollars once known. */
   requestId: string | null;
   cost: string | null;
 }
 
-/** Frees the key of a request that cost nothing. */
+/** Releases the Idempotency-Key of a request that was not charged. */
 export const NODE_REQUEST_RELEASE = /* GraphQL */ `
   mutation NodeRequestRelease($input: NodeRequestReleaseInput!) {
     nodeRequestRelease(input: $input) {
@@ -248,10 +249,10 @@ export interface NodeRequestReleaseInput {
   requestId: string;
 }
 
-/** Without a heartbeat for this long a node counts as offline, and its reports as old, in ms. */
+/** Time without a heartbeat, in ms, after which a node counts as offline and its reports as outdated. */
 export const OFFLINE_AFTER_MS = 20_000;
 
-/** Says that the node lives, and how it does. The node's leases are confirmed by it. */
+/** Reports that the node is alive, with its measurements. Also confirms the node's leases. */
 export const NODE_HEARTBEAT = /* GraphQL */ `
   mutation NodeHeartbeat($input: NodeHeartbeatInput!) {
     nodeHeartbeat(input: $input) {
@@ -270,27 +271,27 @@ export const NODE_HEARTBEAT = /* GraphQL */ `
 `;
 export interface NodeHeartbeatInput extends NodeProcess {
   journalId: string;
-  /** Whether all charges are settled that stood in the journal when the process began. */
+  /** Whether every charge that the journal held when this process started is settled. */
   formerSettled: boolean;
-  /** Whether this is its last word: then another process may be the node at once. */
+  /** True in the last message of a process: another process may take over the node at once. */
   leaving: boolean;
   appliedRevision: number;
   rps: string;
   inflight: number;
   eventLoopP99Ms: number;
   usageBacklog: number;
-  /** Upstreams that were asked lately, or are left alone. */
+  /** Upstreams that were asked recently or whose circuit is open. */
   upstreams: UpstreamReport[];
-  /** Credentials that were used lately. */
+  /** Credentials that were used recently. */
   credentials: CredentialReport[];
-  /** Keys whose old secret was used lately, during the grace period of a rotation. */
+  /** Keys whose old secret was used recently, in the grace period after a rotation. */
   oldSecrets: OldSecretReport[];
 }
 
-/** Old secrets in one heartbeat, at most: those that were used last come first. */
+/** Maximum number of old secrets in one heartbeat; the most recently used come first. */
 export const OLD_SECRETS_MAX = 500;
 
-/** When the old secret of a key was used last. Told as an age in ms: clocks of nodes are not compared. */
+/** When the old secret of a key was last used. An age in ms, because the clocks of nodes may differ. */
 export interface OldSecretReport {
   keyId: string;
   usedMsAgo: number;

@@ -1,6 +1,6 @@
-/** What a node says to the control plane about permits of pools: documents, variables, answers. */
+/** The GraphQL documents by which a node asks for permits of pools, with their variables and answers. */
 
-/** Asks for permits of one pool, and accounts for those that it had. */
+/** Asks for permits of one pool, and reports how many permits of earlier grants were used. */
 export const NODE_PERMIT_REQUEST = /* GraphQL */ `
   mutation NodePermitRequest($input: NodePermitRequestInput!) {
     nodePermitRequest(input: $input) {
@@ -18,17 +18,18 @@ export const NODE_PERMIT_REQUEST = /* GraphQL */ `
   }
 `;
 
-/** What became of a grant; what was not used never will be. */
+/** Final use of a grant. Its unused permits are given back. */
 export interface NodePermitUse {
   grantId: string;
   used: number;
-  /** How long ago the last one was used, at least, in ms. */
+  /** Lower bound of the time since the last permit was used, in ms. */
   agoMs: number;
 }
 
 export interface NodePermitRequestInput {
   nodeId: string;
   poolId: string;
+  /** Number of permits wanted; 0 only reports finished grants. */
   want: number;
   finished: NodePermitUse[];
 }
@@ -36,16 +37,16 @@ export interface NodePermitRequestInput {
 export interface NodePermitAnswer {
   grantId: string | null;
   granted: number;
-  /** How long after the request was sent the permits may be used, in ms. */
+  /** How long after sending the request the permits may be used, in ms. */
   ttlMs: number;
-  /** Until the next permit comes back, in ms; 0 where all are free. */
+  /** Time until the next permit becomes free, in ms; 0 if all are free. */
   resetMs: number;
-  /** What was free beside the grant. */
+  /** Permits that are still free after this grant. */
   remaining: number;
   userErrors: { code: string; message: string }[];
 }
 
-/** Promises to admit nothing without permits for a while. */
+/** Promises to admit no request without a permit for PROMISE_MS, so that other nodes may use the share. */
 export const NODE_PERMIT_PROMISE = /* GraphQL */ `
   mutation NodePermitPromise($input: NodePermitPromiseInput!) {
     nodePermitPromise(input: $input) {
@@ -61,29 +62,34 @@ export const NODE_PERMIT_PROMISE = /* GraphQL */ `
   }
 `;
 
-/** Requests that were admitted without permits. */
+/** Requests of one pool that the node admitted without permits. */
 export interface NodePermitAloneUse {
   poolId: string;
   used: number;
-  /** How long ago the last one was admitted, at least, in ms. */
+  /** Lower bound of the time since the last one was admitted, in ms. */
   agoMs: number;
 }
 
 export interface NodePermitPromiseInput {
   nodeId: string;
-  /** The clock of the last answer; null promises nothing, and only asks for the clock. */
+  /** The `clock` of the last answer; null promises nothing and only asks for the clock. */
   heard: string | null;
+  /** Number of registered nodes in the configuration that the node serves. */
   nodes: number;
+  /** Index of this node among them, sorted by id; -1 if it is not among them. */
   place: number;
-  /** Null where the node does not know. */
+  /** What the node admitted without permits in the last minute; null if unknown. */
   alone: NodePermitAloneUse[] | null;
+  /** True if the node shuts down and admits nothing before its next promise. */
   leaving: boolean;
 }
 
 export interface NodePermitPromiseAnswer {
+  /** To be sent back as `heard` with the next promise. */
   clock: string | null;
+  /** False if nothing was promised or the promise arrived too late. */
   accepted: boolean;
-  /** Whether the node may act by this place when it hears nothing. */
+  /** Whether the node may admit its share without permits while it is alone. */
   hasRoom: boolean;
   userErrors: { code: string; message: string }[];
 }

@@ -1,39 +1,41 @@
 /**
- * The RPM cap of a pool over all nodes: the times that both planes agree on, and how the cap is divided among
- * nodes that the control plane does not hear.
+ * The requests-per-minute cap of a pool over all nodes: the times that both planes share, and how the cap is
+ * divided among nodes that cannot reach the control plane.
  */
 
-/** At most CAP requests are admitted in any span of this length, over all nodes, in ms. */
+/** Length of the sliding window, in ms: all nodes together admit at most the cap in any such window. */
 export const WINDOW_MS = 60_000;
 
-/** How long after its request was sent a node may use a permit, in ms. */
+/** How long after sending its request a node may use the permits, in ms. */
 export const PERMIT_TTL_MS = 2_000;
 
-/** Times in the control plane's log are rounded up to this, in ms. */
+/** Resolution of the times at which uses are counted, in ms. */
 export const BUCKET_MS = 100;
 
 /**
- * How long after an answer of the control plane, at least, a node admits nothing without permits, in ms: so
- * long the control plane need not keep the node's share free.
+ * How long after each answer of the control plane a node admits nothing without permits, in ms. During this
+ * time the control plane may grant the node's share to others.
  */
 export const PROMISE_MS = 5_000;
 
-/** How long after the last answer a node may admit without permits, in ms; then others get its share. */
+/** How long after the last answer a node may admit requests without permits, in ms. */
 export const ALONE_MAX_MS = 24 * 60 * 60 * 1_000;
 
-/** One permit request reports at most so many grants; one promise so many uses. */
+/** Maximum number of finished grants in one permit request. */
 export const FINISHED_MAX = 100;
+/** Maximum number of entries in `alone` of one promise. */
 export const ALONE_USES_MAX = 5_000;
 
-/** The place of a node among the registered ones, sorted by id; `index` is -1 where it is not among them. */
+/** Position of a node among the registered nodes, sorted by id; `index` is -1 if it is not registered. */
 export interface Place {
   nodes: number;
   index: number;
 }
 
 /**
- * How many requests in any 60 s a node may admit without permits: an equal part, rounded down. Where there
- * are more nodes than permits, the lowest ids get one each. The shares never sum to more than the cap.
+ * The number of requests that a node may admit without permits in any 60 s: the cap divided by the number of
+ * nodes, rounded down. If there are more nodes than the cap, the nodes with the lowest ids get one each. The
+ * shares of all nodes never sum to more than the cap.
  */
 export function shareOf(cap: number, { nodes, index }: Place): number {
   if (index < 0 || index >= nodes) return 0;

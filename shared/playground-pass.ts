@@ -1,32 +1,31 @@
 /**
- * The header by which the control plane proves that a request with a hidden key is its own: it names the
- * person's address
- * and the source, and is good for a minute.
+ * The signed header by which the control plane proves that it sent a request with a hidden key. It names the
+ * user's IP address and the source of the request, and is valid for one minute.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
 /** Name of the header that carries the pass. */
 export const PLAYGROUND_PASS_HEADER = 'x-gateway-playground-pass';
-/** How far the clocks of the planes may be apart, and how long a pass is good, in ms. */
-export const PLAYGROUND_PASS_MS = 60_000;
+/** How long a pass is valid, in ms. The clocks of the planes may differ by at most this much. */
+const PLAYGROUND_PASS_MS = 60_000;
 
-export interface PlaygroundPass {
+interface PlaygroundPass {
   source: 'PLAYGROUND' | 'PERSONAL_INTELLIGENCE';
-  /** Address of the person's browser; null where there is none (background work). */
+  /** IP address of the user's browser; null for background work. */
   ip: string | null;
-  /** Id of the hidden key that the pass goes with. */
+  /** Id of the hidden key that the pass is for. */
   keyId: string;
-  /** When it was made, in ms since the epoch. */
+  /** Time of signing, in ms since the epoch. */
   at: number;
 }
 
-/** The header's value. `key` is the HMAC key of the settings, base64url. */
+/** Returns the header's value. `key` is the HMAC key from the settings, in base64url. */
 export function writePlaygroundPass(key: string, pass: PlaygroundPass): string {
   const payload = Buffer.from(JSON.stringify(pass)).toString('base64url');
   return `${payload}.${macOf(key, payload).toString('base64url')}`;
 }
 
-/** The pass, or undefined where it was not made with this key or is not of this minute. */
+/** Returns the pass, or undefined if it was signed with another key or has expired at `now` (ms). */
 export function readPlaygroundPass(key: string, value: string, now: number): PlaygroundPass | undefined {
   const [payload = '', mac = ''] = value.split('.');
   const given = Buffer.from(mac, 'base64url');

@@ -1,19 +1,19 @@
 /**
- * The contract between the planes: what a node is told (records) and what it reports back (settlements).
- * Money travels as decimal strings of micro-USD inside records, because JSON has no bigint.
+ * The contract between the planes: the configuration records that a node receives, and the usage records
+ * that it reports. Amounts of money are decimal strings of micro-USD, because JSON has no bigint.
  */
 import type { DialectName, Family, Group } from './catalog.ts';
 
-/** Amount of micro-USD as a decimal string, e.g. "250000". */
+/** An amount in micro-USD as a decimal string, for example "250000". */
 export type MicrosText = string;
 
-/** A key as a node knows it: by digest only, with everything that decides whether a request may pass. */
+/** An API key as a node knows it: its digest, and everything that decides whether a request is admitted. */
 export interface KeyRecord {
   kind: 'API_KEY';
   id: string;
-  /** SHA-256 hex of the secret. */
+  /** SHA-256 of the secret, in hex. */
   digest: string;
-  /** Digest of the secret that a rotation replaced, good until `previousUntil` (ms since the epoch). */
+  /** Digest of the secret that a rotation replaced; valid until `previousUntil` (ms since the epoch). */
   previousDigest: string | null;
   previousUntil: number | null;
   walletId: string;
@@ -21,28 +21,26 @@ export interface KeyRecord {
   enabled: boolean;
   disabledReason: string | null;
   poolId: string | null;
-  /** Catalog names; null allows every model of the group. */
+  /** Catalog names of the allowed models; null allows every model of the group. */
   allowedModels: string[] | null;
-  /** CIDR blocks; empty allows every address. */
+  /** CIDR blocks of the allowed client addresses; empty allows all. */
   allowedIps: string[];
   /** ms since the epoch. */
   expiresAt: number | null;
-  /** Such a key has leases of its own, cut from wallet and limit in one statement. */
+  /** Whether the key has a spend limit. Such a key gets leases of its own, instead of its wallet's. */
   hasSpendLimit: boolean;
-  /** True for the derived keys of the Playground: accepted only with the control plane's signed header. */
+  /** True for the derived keys of the Playground: accepted only with the pass of playground-pass.ts. */
   hidden: boolean;
 }
 
-/**
- * What a success costs in one group: base × ratio, computed by the control plane; a node never multiplies.
- */
+/** The price of a successful request in one group. The control plane computes base × ratio, a node never. */
 export interface GroupPriceRecord {
   base: MicrosText;
   ratio: string;
   price: MicrosText;
 }
 
-/** What one flat price may buy at most. */
+/** Upper limits of one request at the flat price. */
 export interface ModelLimitsRecord {
   maxChoices: number;
   maxInputs: number;
@@ -60,9 +58,11 @@ export interface ModelRecord {
   contextTokens: number;
   traits: string[];
   families: Family[];
-  /** Only the groups that may use the model are named. */
+  /** Prices by group; a group without a price may not use the model. */
   prices: Partial<Record<Group, GroupPriceRecord>>;
   limits: ModelLimitsRecord;
+  /** Whether members, headers and flags that the gateway does not know pass on a mirror. */
+  passUnknown: boolean;
   /** ms since the epoch. */
   createdAt: number;
 }
@@ -81,11 +81,11 @@ export interface ProviderRecord {
   id: string;
   name: string;
   protocols: DialectName[];
-  /** Ends without a slash, includes the version path: https://api.example.com/v1 */
+  /** Includes the version path and has no trailing slash: https://api.example.com/v1 */
   baseUrl: string;
   timeouts: TimeoutsRecord;
   concurrencyLimit: number | null;
-  /** Private addresses are refused at connect time unless this is set (demo, tests, in-house models). */
+  /** Allows connections to private addresses (demo, tests, in-house models); else they are refused. */
   allowPrivate: boolean;
 }
 
@@ -93,9 +93,9 @@ export interface CredentialRecord {
   kind: 'CREDENTIAL';
   id: string;
   providerId: string;
-  /** The only origin this credential is ever sent to. */
+  /** The only origin that this credential is sent to. */
   origin: string;
-  /** The secret, sealed for the public key of the node that this record was sent to (shared/sealing). */
+  /** The secret, sealed for the public key of the node that receives the record (see sealing.ts). */
   sealed: string;
 }
 
@@ -104,29 +104,29 @@ export interface RouteRecord {
   id: string;
   modelId: string;
   providerId: string;
-  /** The name the upstream knows the model by. */
+  /** The upstream's name of the model. */
   upstreamModel: string;
-  /** What the upstream offers under that name; any chat family serves every chat format. */
+  /** What the upstream offers under that name; any chat family implies all of them. */
   families: Family[];
-  /** Lower is asked first. */
+  /** Routes with lower numbers are asked first. */
   priority: number;
-  /** Share among routes of one priority. */
+  /** Relative share among the routes of one priority. */
   weight: number;
 }
 
-/** A pool's own copy of a model, taken at purchase: later changes of the catalog do not reach it. */
+/** A pool's own copy of a model, made at purchase. Later changes of the catalog do not affect the copy. */
 export type FrozenModelRecord = Omit<ModelRecord, 'kind'>;
 
 export interface PoolRecord {
   kind: 'POOL';
   id: string;
-  /** What its owner calls it. */
+  /** The name that the owner gave the pool. */
   name: string;
-  /** First label of the pool's host. */
+  /** First label of the pool's host name. */
   subdomain: string;
-  /** Routes are found by a copy's id, which is that of the catalog model it was taken from. */
+  /** The pool's models. A copy keeps the id of its catalog model, by which its routes are found. */
   models: FrozenModelRecord[];
-  /** Requests that all nodes together admit in any 60 s, at most. */
+  /** Maximum number of requests that all nodes together admit in any 60 s. */
   rpmCap: number;
   /** ms since the epoch. */
   paidUntil: number;
@@ -137,9 +137,9 @@ export interface AccountRecord {
   id: string;
   walletId: string;
   frozen: boolean;
-  /** Its keys are refused. */
+  /** True if the account's keys are refused. */
   suspended: boolean;
-  /** Its owner closed it for good, and so suspended it. */
+  /** True if the owner closed the account for good; it is then suspended, too. */
   closed: boolean;
 }
 
@@ -148,11 +148,11 @@ export interface SettingsRecord {
   id: 'settings';
   publicUrl: string;
   consoleUrl: string;
-  /** True while pool requests are free because the period is paid. */
+  /** True if requests with pool keys cost nothing, because the pool's period is paid. */
   poolRequestsFree: boolean;
-  /** HMAC key (base64url) that proves a request comes from the control plane's Playground. */
+  /** HMAC key of playground passes, in base64url. */
   playgroundKey: string | null;
-  /** The registered nodes, sorted: among them a pool's cap is divided while the control plane is away. */
+  /** Ids of the registered nodes, sorted. A pool's cap is divided among them while they are alone. */
   nodeIds: string[];
 }
 
@@ -183,10 +183,7 @@ export type UsageOutcome =
   | 'THROTTLED';
 export type UsageStatus = 'SUCCEEDED' | 'FAILED' | 'CANCELLED' | 'THROTTLED';
 
-/**
- * Token counts as upstreams report them; null where unknown. Input includes cached, output includes
- * reasoning.
- */
+/** Token counts as upstreams report them; null if unknown. Input includes cached, output reasoning tokens. */
 export interface TokenCounts {
   input: number | null;
   output: number | null;
@@ -195,34 +192,35 @@ export interface TokenCounts {
 }
 
 /**
- * What became of an upstream's turn in a request: its answer was relayed, or broke off while it was; it
- * refused or gave no usable answer; the request was cut meanwhile; or it was passed over without being asked.
+ * Outcome of an attempt. ANSWERED: the answer was relayed. BROKE_OFF: the answer failed while it was
+ * relayed. FAILED: the upstream refused or gave no usable answer. CUT: the request was ended meanwhile, not
+ * by the upstream. SKIPPED: the upstream was not asked.
  */
 export type AttemptOutcome = 'ANSWERED' | 'BROKE_OFF' | 'FAILED' | 'CUT' | 'SKIPPED';
 
-/** One upstream's turn: metadata only, never a word of the upstream. */
+/** One attempt of an upstream: metadata only, no text of the upstream. */
 export interface AttemptRecord {
   routeId: string;
   outcome: AttemptOutcome;
-  /** Code of the failure, null where there was none; of one passed over: why, as a `SkipCode`. */
+  /** Code of the failure, null if there was none; the `SkipCode` of a skipped attempt. */
   errorCode: string | null;
-  /** The HTTP status of what could not be relayed; null where its answer was, and where none came. */
+  /** HTTP status of an answer that was not relayed; null if the answer was relayed or none came. */
   httpStatus: number | null;
-  /** How long the turn took, in ms; 0 where it was not asked. */
+  /** Duration of the attempt in ms; 0 if skipped. */
   ms: number;
 }
 
-/** The turns of one request in their order: the first ones and the last. */
-export interface Tried {
+/** The attempts of one request in order. A long list keeps only the first ones and the last. */
+export interface AttemptList {
   attempts: readonly AttemptRecord[];
-  /** How many turns before the last one are not listed. */
+  /** Number of attempts that are missing before the last one. */
   omitted: number;
 }
 
 /**
- * One finished request: metadata only. Billed ones have a lease, a cost above zero and stand in the node's
- * journal;
- * the others are reported on a best-effort basis.
+ * One finished request: metadata only. A charged request has a cost above zero and a record in the node's
+ * journal; other requests are reported on a best-effort basis. Member names are fixed: journals of November
+ * 2026 hold charges in this form.
  */
 export interface UsageRecord {
   requestId: string;
@@ -246,11 +244,13 @@ export interface UsageRecord {
   errorCode: string | null;
   streamed: boolean;
   latencyMs: number;
-  /** Time to first relayed content; null when there was none. */
+  /** Time to the first relayed content, in ms; null if there was none. */
   firstContentMs: number | null;
   ip: string | null;
-  /** Parts of the answer that the client's format could not carry. */
+  /** Number of parts of the answer that the client's format could not carry. */
   lossesInAnswer: number;
-  /** Absent where no upstream had its turn but the one of `routeId`: the record says it all. */
-  tried?: Tried | undefined;
+  /** Absent if the only attempt was that of `routeId`: the other fields then describe it. */
+  tried?: AttemptList | undefined;
+  /** Number of other refusals of the same key, code and model that this record stands for; absent for 0. */
+  repeats?: number | undefined;
 }

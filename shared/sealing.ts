@@ -1,5 +1,5 @@
 /**
- * Seals a small secret for one holder of an X25519 key pair: ephemeral ECDH, HKDF-SHA256, AES-256-GCM.
+ * Encrypts a small secret for the holder of an X25519 private key: ephemeral ECDH, HKDF-SHA256, AES-256-GCM.
  * The context string is authenticated, so that a sealed value cannot be moved to another record.
  */
 import {
@@ -18,28 +18,25 @@ const TAG_BYTES = 16;
 const PUBLIC_BYTES = 44;
 const KEY_BYTES = 32;
 
-/** The DER form of an X25519 public key as base64url, as nodes register it. */
+/** An X25519 public key as nodes register it: DER (SPKI) in base64url. */
 export function exportPublicKey(key: KeyObject): string {
   return key.export({ type: 'spki', format: 'der' }).toString('base64url');
 }
 
-/**
- * Seals `secret` for the registered public key. Only the private key's holder can open it, with the same
- * context.
- */
+/** Encrypts `secret` for a registered public key. Opening it takes the private key and the same context. */
 export function seal(secret: string, publicKey: string, context: string): string {
   const recipient = importPublicKey(Buffer.from(publicKey, 'base64url'));
   const ephemeral = generateKeyPairSync('x25519');
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', sharedKey(ephemeral.privateKey, recipient, nonce), nonce);
-  // The sender's bytes count, too: DER has bits that decoding ignores.
+  // Authenticates the sender's raw bytes as well, because decoding DER ignores some bits.
   const sender = ephemeral.publicKey.export({ type: 'spki', format: 'der' });
   cipher.setAAD(Buffer.concat([sender, Buffer.from(context)]));
   const sealed = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
   return Buffer.concat([sender, nonce, cipher.getAuthTag(), sealed]).toString('base64url');
 }
 
-/** Opens what `seal` made for this private key and context. Throws when anything was changed. */
+/** Decrypts a result of `seal`. Throws if the key or the context is another one, or a byte was changed. */
 export function unseal(sealed: string, privateKey: KeyObject, context: string): string {
   const bytes = Buffer.from(sealed, 'base64url');
   const sender = importPublicKey(bytes.subarray(0, PUBLIC_BYTES));

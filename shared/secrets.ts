@@ -1,4 +1,4 @@
-/** The formats of our secrets: API keys, node tokens, access tokens; issue, check, hash, mask. */
+/** Issues, checks, hashes and masks the gateway's secrets: API keys, node tokens and access tokens. */
 import { createHash, hash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
@@ -7,12 +7,12 @@ const RANDOM_LENGTH = 42;
 const CHECKSUM_LENGTH = 6;
 const KEY_SHAPE = /^sk-[0-9A-Za-z]{48}$/;
 
-/** A new API key: `sk-`, 42 random base62 characters (250 bits) and a CRC32 checksum of six. */
+/** Returns a new API key: `sk-`, 42 random base62 characters (250 bits), and a CRC32 checksum of six. */
 export function issueKey(): string {
   return `sk-${withChecksum(randomBase62(RANDOM_LENGTH))}`;
 }
 
-/** An API key derived from 32 secret bytes: the same bytes give the same key. Used for hidden keys only. */
+/** Derives an API key from 32 secret bytes; the same bytes give the same key. For hidden keys only. */
 export function deriveKey(seed: Uint8Array): string {
   let number = BigInt(`0x${Buffer.from(createHash('sha512').update(seed).digest()).toString('hex')}`);
   let text = '';
@@ -23,27 +23,25 @@ export function deriveKey(seed: Uint8Array): string {
   return `sk-${withChecksum(text)}`;
 }
 
-/**
- * Whether the text has the shape of an API key and a true checksum; no look-up is needed to refuse the rest.
- */
+/** Whether the text has the shape of an API key and a correct checksum. Anything else needs no look-up. */
 export function isWellFormedKey(text: string): boolean {
   return KEY_SHAPE.test(text) && withChecksum(text.slice(3, 3 + RANDOM_LENGTH)) === text.slice(3);
 }
 
 /**
- * A new bearer secret for another purpose, e.g. `gqt_…` (access token), `gnt_…` (node token): 250 random
- * bits.
+ * Returns a new bearer secret of 250 random bits after the prefix, for example `gqt_…` (access token) or
+ * `gnt_…` (node token).
  */
 export function issueSecret(prefix: string): string {
   return `${prefix}_${randomBase62(RANDOM_LENGTH)}`;
 }
 
-/** SHA-256 of a secret as lower-case hex: what is stored and looked up instead of the secret. */
+/** SHA-256 of a secret in lower-case hex. Stored and looked up instead of the secret. */
 export function digestOf(secret: string): string {
   return hash('sha256', secret);
 }
 
-/** What may be shown of a key after its reveal: `sk-` with four characters, and the last four. */
+/** The parts of a key that may be shown after its creation: `sk-` with four characters, and the last four. */
 export function maskOf(key: string): { prefix: string; suffix: string } {
   return { prefix: key.slice(0, 7), suffix: key.slice(-4) };
 }
@@ -62,7 +60,7 @@ function randomBase62(length: number): string {
   let text = '';
   while (text.length < length) {
     for (const byte of randomBytes(length)) {
-      // 248 is the largest multiple of 62 in a byte: what lies above would favour the first letters.
+      // 248 is the largest multiple of 62 in a byte: greater values would favour the first characters.
       if (byte < 248 && text.length < length) text += ALPHABET[byte % 62];
     }
   }

@@ -1,4 +1,4 @@
-/** Guarantees of what both planes share: money, secrets, sealing, the checksum of the configuration. */
+/** Guarantees of the code that the planes share: timestamps, money, secrets, sealing, checksum, failures. */
 import fc from 'fast-check';
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
@@ -14,37 +14,37 @@ import {
   RATIO_ONE,
 } from './money.ts';
 import { exportPublicKey, seal, unseal } from './sealing.ts';
-import { TimeTexts } from './time-texts.ts';
 import { deriveKey, digestOf, isWellFormedKey, issueKey, maskOf } from './secrets.ts';
+import { TimestampFormatter } from './timestamps.ts';
 
-describe('moments', () => {
-  it('are written as the language writes them, in whatever order they come', () => {
-    const moment = fc.integer({ min: -8_640_000_000_000_000, max: 8_640_000_000_000_000 });
+describe('TimestampFormatter', () => {
+  it('writes the same text as Date.toISOString, in any order of timestamps', () => {
+    const any = fc.integer({ min: -8_640_000_000_000_000, max: 8_640_000_000_000_000 });
     const near = fc.integer({ min: 1_795_000_000_000, max: 1_795_000_003_000 });
     fc.assert(
-      fc.property(fc.array(fc.oneof(moment, near)), (moments) => {
-        const times = new TimeTexts();
-        for (const at of moments) expect(times.of(at)).toBe(new Date(at).toISOString());
+      fc.property(fc.array(fc.oneof(any, near)), (timestamps) => {
+        const formatter = new TimestampFormatter();
+        for (const at of timestamps) expect(formatter.format(at)).toBe(new Date(at).toISOString());
       }),
     );
-    expect(() => new TimeTexts().of(Number.NaN)).toThrow(RangeError);
+    expect(() => new TimestampFormatter().format(Number.NaN)).toThrow(RangeError);
   });
 
-  it('are put into words once where they are the same, their second once for all in it', () => {
-    const [second, moment] = [
+  it('formats equal timestamps once, and the seconds of one second once', () => {
+    const [seconds, milliseconds] = [
       vi.spyOn(Date.prototype, 'toISOString'),
       vi.spyOn(String.prototype, 'padStart'),
     ];
-    const times = new TimeTexts();
-    for (const ms of [1, 1, 999, 999]) times.of(1_795_000_000_000 + ms);
-    const counts = [second.mock.calls.length, moment.mock.calls.length];
+    const formatter = new TimestampFormatter();
+    for (const ms of [1, 1, 999, 999]) formatter.format(1_795_000_000_000 + ms);
+    const counts = [seconds.mock.calls.length, milliseconds.mock.calls.length];
     vi.restoreAllMocks();
     expect(counts).toEqual([1, 2]);
   });
 });
 
 describe('money', () => {
-  it('reads back what it wrote, for every amount', () => {
+  it('parses every amount that it formats', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(10n ** 18n), max: 10n ** 18n }), (amount) => {
         expect(parseDollars(formatDollars(amount))).toBe(amount);
@@ -52,7 +52,7 @@ describe('money', () => {
     );
   });
 
-  it('writes an amount of a record as it writes a number', () => {
+  it('formats the decimal text of a record like a bigint', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 18n }), (amount) => {
         expect(dollarsOf(String(amount))).toBe(formatDollars(amount));
@@ -67,7 +67,7 @@ describe('money', () => {
     ]);
   });
 
-  it('reads whole dollars and any fraction down to a micro-dollar', () => {
+  it('parses whole dollars and fractions down to one micro-dollar', () => {
     expect(['12', '0', '-3', '0.5', '1.000001', '-0.25'].map(parseDollars)).toEqual([
       12_000_000n,
       0n,
@@ -78,7 +78,7 @@ describe('money', () => {
     ]);
   });
 
-  it('writes at least cents and no useless zeros', () => {
+  it('formats at least two fraction digits and no further trailing zeros', () => {
     expect([0n, 255_000n, 600_000n, -1n, 12_000_000n].map(formatDollars)).toEqual([
       '0.00',
       '0.255',
@@ -89,7 +89,7 @@ describe('money', () => {
   });
 
   it.each(['', '1e3', '0x10', '1,5', ' 1', '1.2345678', '١', '+1', '.5', '1.', 'NaN', '99999999999999'])(
-    'refuses %j as an amount',
+    'does not parse %j as an amount',
     (text) => expect(parseDollars(text)).toBeUndefined(),
   );
 
@@ -104,7 +104,7 @@ describe('money', () => {
     );
   });
 
-  it('reads back the ratios it writes', () => {
+  it('parses every ratio that it formats, and nothing else', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: 0n, max: 99_999_999n }), (ratio) => {
         expect(parseRatio(formatRatio(ratio))).toBe(ratio);
@@ -124,15 +124,15 @@ describe('money', () => {
   });
 });
 
-describe('keys', () => {
-  it('are sk- and 48 characters with a true checksum', () => {
+describe('API keys', () => {
+  it('are sk- and 48 characters with a correct checksum', () => {
     const key = issueKey();
     expect(key).toMatch(/^sk-[0-9A-Za-z]{48}$/);
     expect(isWellFormedKey(key)).toBe(true);
     expect(maskOf(key)).toEqual({ prefix: key.slice(0, 7), suffix: key.slice(-4) });
   });
 
-  it('are refused without a look-up when one character changed', () => {
+  it('are malformed when one character has changed', () => {
     fc.assert(
       fc.property(fc.integer({ min: 3, max: 50 }), (at) => {
         const key = issueKey();
@@ -142,7 +142,7 @@ describe('keys', () => {
     );
   });
 
-  it('derived from the same bytes are the same, from others not', () => {
+  it('are equal when derived from the same bytes, and different otherwise', () => {
     const [one, two] = [deriveKey(Buffer.alloc(32, 1)), deriveKey(Buffer.alloc(32, 2))];
     expect(one).toBe(deriveKey(Buffer.alloc(32, 1)));
     expect(digestOf(one)).not.toBe(digestOf(two));
@@ -154,14 +154,14 @@ describe('sealing', () => {
   const pair = generateKeyPairSync('x25519');
   const publicKey = exportPublicKey(pair.publicKey);
 
-  it('opens for the holder of the private key and the same context only', () => {
+  it('opens only with the private key and the same context', () => {
     const sealed = seal('upstream secret', publicKey, 'credential_1');
     expect(unseal(sealed, pair.privateKey, 'credential_1')).toBe('upstream secret');
     expect(() => unseal(sealed, pair.privateKey, 'credential_2')).toThrow();
     expect(() => unseal(sealed, generateKeyPairSync('x25519').privateKey, 'credential_1')).toThrow();
   });
 
-  it('notices every changed byte', () => {
+  it('detects any changed byte', () => {
     const sealed = Buffer.from(seal('x', publicKey, 'c'), 'base64url');
     for (let at = 0; at < sealed.length; at += 1) {
       const changed = Buffer.from(sealed);
@@ -171,8 +171,8 @@ describe('sealing', () => {
   });
 });
 
-describe('the checksum of the configuration', () => {
-  it('does not depend on order, and an entry that came and went leaves no trace', () => {
+describe('the configuration checksum', () => {
+  it('does not depend on order, and forgets an entry that was added and removed', () => {
     const [one, two] = [new ConfigChecksum(), new ConfigChecksum()];
     one.toggle('MODEL', 'a', 1);
     one.toggle('API_KEY', 'b', 2);
@@ -186,7 +186,7 @@ describe('the checksum of the configuration', () => {
 });
 
 describe('failures', () => {
-  it('carry the status of the table, and the unexpected is internal without its message', () => {
+  it('have the status of their code; an unexpected error becomes internal without its message', () => {
     expect(new GatewayError('insufficient_funds', 'Top up.').status).toBe(FAILURES.insufficient_funds);
     expect(new GatewayError('insufficient_funds', 'Top up.').shouldRetry).toBe(false);
     const unexpected = asGatewayError(new Error('secret detail'));

@@ -1,12 +1,12 @@
-/** How a node reports what it served: the mutation, and a usage record in the words of the API. */
+/** How a node reports usage: the mutation, and usage records in the form that the mutation takes. */
 import { FAMILIES, GROUPS } from './catalog.ts';
 import type { Family, Group } from './catalog.ts';
 import { dollarsOf } from './money.ts';
 import type { AttemptRecord, UsageOutcome, UsageRecord, UsageSource, UsageStatus } from './records.ts';
-import { TimeTexts } from './time-texts.ts';
+import { TimestampFormatter } from './timestamps.ts';
 
-/** Settles journal records and reports free requests. At-least-once; idempotent by request id. */
-export const NODE_USAGE_REPORT = /* GraphQL */ `
+/** Settles charges and reports free requests. Sent at least once; idempotent by request id. */
+const NODE_USAGE_REPORT = /* GraphQL */ `
   mutation NodeUsageReport($input: NodeUsageReportInput!) {
     nodeUsageReport(input: $input) {
       accepted
@@ -21,29 +21,32 @@ export const NODE_USAGE_REPORT = /* GraphQL */ `
   }
 `;
 
-/** The most records one report may carry. */
+/** Maximum number of records in one report. */
 export const USAGE_BATCH_MAX = 500;
 
-/** A report. */
+/** One report: a batch of usage records. */
 export interface UsageReport {
   nodeId: string;
   batchId: string;
-  /** Pieces of one or more JSON texts of a NodeUsageRecordInput, see `usageText`, with commas between. */
+  /**
+   * JSON texts of `NodeUsageRecordInput` (see `usageText`); a piece may hold several, separated by commas.
+   */
   pieces: readonly string[];
 }
 export interface NodeUsageReportAnswer {
   accepted: number;
   duplicates: number;
   /**
-   * Request ids that can never be settled (foreign lease or journal, replay under another place): drop them.
+   * Request ids that can never be settled, because the lease or journal is not the node's or the request was
+   * settled under another charge. The node drops them.
    */
   rejected: string[];
   userErrors: { code: string; message: string }[];
 }
 
 /**
- * One finished request as the GraphQL API takes it: money in dollars, enum values in capitals, time in RFC
- * 3339. A charge has a place, too: all three or none of journal, seq and lease.
+ * One finished request as the mutation takes it: money in dollars, enum values in capitals, time in RFC
+ * 3339. A charge also has journal, seq and lease; a free request has none of the three.
  */
 export interface NodeUsageRecordInput {
   journalId?: string | undefined;
@@ -75,15 +78,14 @@ export interface NodeUsageRecordInput {
   ttftMs: number | null;
   ip: string | null;
   lossesInAnswer: number;
-  /** Both or none: a control plane of an earlier release, which does not know them, is seldom told. */
+  /** Sent only if there are attempts to list, because control planes of earlier releases do not know them. */
   attempts?: readonly AttemptRecord[] | undefined;
   attemptsOmitted?: number | undefined;
+  /** Sent only above 0, for the same reason: an earlier control plane drops such a record of a refusal. */
+  repeats?: number | undefined;
 }
 
-/**
- * Where a charge stands: its journal, its number among that journal's charges (from 1, without gaps), its
- * lease.
- */
+/** The journal of a charge, its number among the journal's charges (from 1, without gaps), and its lease. */
 export interface ChargePlace {
   journalId: string;
   seq: number;
@@ -91,19 +93,25 @@ export interface ChargePlace {
 }
 
 /**
- * The JSON text of a record as `nodeUsageReport` takes it; a charge has a place. It is what a node writes
- * into its journal and sends later on, encoded once.
+ * The JSON text of a usage record as `nodeUsageReport` takes it; `place` is given for charges. A node
+ * encodes a record once: the same text is written to the journal and sent to the control plane.
  */
-export function usageText(usage: UsageRecord, place?: ChargePlace, times = new TimeTexts()): string {
-  return JSON.stringify(usageInput(usage, place, times.of(usage.at)));
+export function usageText(
+  usage: UsageRecord,
+  place?: ChargePlace,
+  timestamps = new TimestampFormatter(),
+): string {
+  return JSON.stringify(usageInput(usage, place, timestamps.format(usage.at)));
 }
 
-/** What is written with each record, and seldom anything else. */
+/** Upper-case enum values, precomputed because every record has two. */
 const CAPITALS = new Map<string, string>([...GROUPS, ...FAMILIES].map((word) => [word, word.toUpperCase()]));
 
 const BODY_START = `{"query":${JSON.stringify(NODE_USAGE_REPORT)},"variables":{"input":{"nodeId":`;
 
-/** The body of the POST that reports, in pieces: GraphQL over HTTP around texts that are JSON already. */
+/**
+ * The body of the HTTP request, in pieces. The records are inserted as the JSON texts that they already are.
+ */
 export function reportBody({ nodeId, batchId, pieces }: UsageReport): string[] {
   const names = `${JSON.stringify(nodeId)},"batchId":${JSON.stringify(batchId)}`;
   const [first = '', ...others] = pieces;
@@ -147,6 +155,7 @@ function usageInput(usage: UsageRecord, place: ChargePlace | undefined, at: stri
     lossesInAnswer: usage.lossesInAnswer,
     attempts: usage.tried?.attempts,
     attemptsOmitted: usage.tried?.omitted,
+    repeats: usage.repeats,
   };
 }
 

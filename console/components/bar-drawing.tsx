@@ -1,4 +1,4 @@
-/** The drawing of a bar chart: grid, stacked bars, the period before as dashes, and the words beside them. */
+/** Draws a bar chart as SVG: grid, stacked bars, dashes for the previous period, and labels. */
 import { GridRows } from '@visx/grid';
 import { BarStack, Line } from '@visx/shape';
 import { clsx } from 'clsx';
@@ -8,22 +8,22 @@ import { type AmountScale, bandScale, PLOT_HEIGHT, shownLabels } from './chart-s
 interface BarDrawingProps {
   bars: readonly Bar[];
   amounts: AmountScale;
-  /** The words of the grid lines. */
+  /** The labels of the grid lines. */
   lines: readonly string[];
   selected: string | undefined;
-  /** Of all of it, in pixels. */
+  /** Width of the whole drawing in pixels. */
   width: number;
-  /** How much of that the words of the grid lines take. */
+  /** Width of the grid line labels in pixels, including their gap. */
   left: number;
 }
 
 const LABELS_HEIGHT = 24;
-const WORD = 'fill-ink-3 text-hint forced-colors:fill-[CanvasText]';
-const WORD_TO_LINE = 12;
-/** From the middle of a word to the line that its letters stand on. */
+const LABEL = 'fill-ink-3 text-hint forced-colors:fill-[CanvasText]';
+const LABEL_TO_LINE = 12;
+/** Distance from the middle of a text line to its baseline, in pixels. */
 const HALF_LETTER = 4;
 
-/** The drawing. It says nothing to screen readers. */
+/** The drawing, hidden from screen readers. */
 export function BarDrawing({ bars, amounts, lines, selected, width, left }: BarDrawingProps) {
   const plot = width - left;
   const bands = bandScale(
@@ -35,10 +35,10 @@ export function BarDrawing({ bars, amounts, lines, selected, width, left }: BarD
       {amounts.ticks.map((amount, index) => (
         <text
           key={amount}
-          x={left - WORD_TO_LINE}
+          x={left - LABEL_TO_LINE}
           y={amounts.at(amount) + HALF_LETTER}
           textAnchor="end"
-          className={WORD}
+          className={LABEL}
         >
           {lines[index]}
         </text>
@@ -73,13 +73,13 @@ interface ShapeProps {
   bands: Bands;
 }
 
-/** Where the middle of a bar is. */
+/** Horizontal middle of a bar in pixels. */
 function middleOf(bands: Bands, { id }: Bar): number {
   return (bands(id) ?? 0) + bands.bandwidth() / 2;
 }
 
 const GAP = 1;
-/** A part that is lower than this has no pixel to spare for the gap. */
+/** Parts lower than this, in pixels, are drawn without a gap. */
 const GAP_FROM = 3;
 
 function Stacks({ bars, amounts, bands }: ShapeProps) {
@@ -106,7 +106,7 @@ function Stacks({ bars, amounts, bands }: ShapeProps) {
                 width={Math.max(1, Math.round(width))}
                 height={bar[0] > 0 && height >= GAP_FROM ? height - GAP : Math.max(1, height)}
                 fill={color}
-                // Where the reader chose the colours, an edge in theirs parts what ours may not.
+                // Forced colours may make all parts look alike: an outline separates them.
                 className={clsx('forced-colors:stroke-[CanvasText]', bar.data.open && 'opacity-60')}
               />
             )),
@@ -116,7 +116,7 @@ function Stacks({ bars, amounts, bands }: ShapeProps) {
   );
 }
 
-/** The dash reaches over the bar on both sides, where there is room. */
+/** How far the dash extends beyond the bar on each side, in pixels, if there is room. */
 const DASH_OVER = 2;
 
 function Before({ bars, amounts, bands }: ShapeProps) {
@@ -165,7 +165,7 @@ function Labels({ bars, bands, selected }: Pick<BarDrawingProps, 'bars' | 'selec
           y={PLOT_HEIGHT + LABELS_HEIGHT - HALF_LETTER}
           textAnchor="middle"
           className={
-            bar.id === selected ? 'fill-ink text-hint font-semibold forced-colors:fill-[CanvasText]' : WORD
+            bar.id === selected ? 'fill-ink text-hint font-semibold forced-colors:fill-[CanvasText]' : LABEL
           }
         >
           {bar.label}

@@ -1,40 +1,40 @@
 /**
- * The bars of a chart, each under a button: arrow keys, Home and End move between them, Enter picks one. The
- * drawing below says nothing to screen readers, the buttons say it all.
+ * The bars of a chart, each covered by a button. Arrow keys, Home and End move between the bars; Enter
+ * selects one. Screen readers read the buttons; the drawing below is hidden from them.
  */
 import { clsx } from 'clsx';
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { BarDrawing } from './bar-drawing.tsx';
 import type { Bar } from './chart-series.ts';
-import { amountScale, PLOT_HEIGHT, totalOf, wordWidth } from './chart-scales.ts';
+import { amountScale, PLOT_HEIGHT, totalOf, labelWidth } from './chart-scales.ts';
 import { useWidth } from './use-width.ts';
 
 export interface BarPlotProps {
   label: string;
   bars: readonly Bar[];
-  /** The id of the bar that is picked. */
+  /** The id of the selected bar. */
   selected: string | undefined;
   onSelect: (id: string) => void;
-  /** The words of grid lines, from their amounts. */
+  /** Formats the amounts of the grid lines. */
   words: (amounts: readonly number[]) => readonly string[];
 }
 
-/** Words may reach over the edges of the box; a drawing still of another width may not widen the page. */
+/** Labels may extend beyond the box; a drawing of an outdated width must not widen the page. */
 const DRAWING = 'absolute -inset-x-4 -top-2 bottom-0 overflow-clip pt-2 pl-4';
 
 const AXIS_GAP = 12;
-/** The outline of a bar is so much higher than the bar, and never lower than a focus ring can be seen. */
+/** The outline of a bar is this much higher than the bar, and at least as high as OUTLINE_MIN, in pixels. */
 const OUTLINE_ABOVE = 4;
 const OUTLINE_MIN = 12;
 
-/** The plot, over all of the box around it. */
+/** The plot. It fills the box around it. */
 export function BarPlot({ label, bars, selected, onSelect, words }: BarPlotProps) {
   const box = useRef<HTMLDivElement>(null);
   const width = useWidth(box);
   const [last, setLast] = useState(selected);
   const amounts = amountScale(Math.max(0, ...bars.map((bar) => Math.max(totalOf(bar), bar.before))));
   const lines = words(amounts.ticks);
-  const left = Math.ceil(Math.max(...lines.map(wordWidth))) + AXIS_GAP;
+  const left = Math.ceil(Math.max(...lines.map(labelWidth))) + AXIS_GAP;
   const stop = [last, selected, bars.at(-1)?.id].find((id) => bars.some((bar) => bar.id === id));
   const height = (bar: Bar): number =>
     Math.max(OUTLINE_MIN, PLOT_HEIGHT - amounts.at(totalOf(bar)) + OUTLINE_ABOVE);
@@ -81,10 +81,10 @@ function move(event: KeyboardEvent<HTMLElement>): void {
 
 interface BarButtonProps {
   title: string;
-  /** Of the outline, in pixels. */
+  /** Height of the outline in pixels. */
   height: number;
   pressed: boolean;
-  /** Whether the Tab key stops here: one bar of the chart does, the one that had the focus last. */
+  /** Whether the Tab key stops here. One bar does: the one that had the focus last. */
   stop: boolean;
   onFocus: () => void;
   onClick: () => void;

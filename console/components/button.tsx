@@ -1,7 +1,4 @@
-/**
- * Buttons: primary, neutral, ghost and destructive. Hover changes the ground only; a busy one keeps its
- * width.
- */
+/** Buttons: primary, neutral, ghost and destructive. Hover only changes the background. */
 import { clsx } from 'clsx';
 import type { ComponentProps, ReactNode } from 'react';
 
@@ -27,7 +24,7 @@ interface Look {
   wide?: boolean | undefined;
 }
 
-/** The classes of a button, for links that look like one. */
+/** The CSS classes of a button, for links that look like buttons. */
 export function buttonClass({ variant = 'neutral', size = 'normal', wide = false }: Look): string {
   return clsx(
     'inline-flex items-center justify-center gap-2 border text-table font-[550] whitespace-nowrap',
@@ -41,11 +38,11 @@ export function buttonClass({ variant = 'neutral', size = 'normal', wide = false
 
 interface ButtonProps extends ComponentProps<'button'>, Look {
   icon?: ReactNode;
-  /** While true a spinner takes the icon's place, the word may change, and further clicks do nothing. */
+  /** While true, a spinner replaces the icon and clicks do nothing. */
   busy?: boolean | undefined;
 }
 
-/** A button. It stays focusable while busy, so that the keyboard does not lose its place. */
+/** A button. It stays focusable while busy, so that keyboard users do not lose their place. */
 export function Button({
   variant,
   size,
@@ -75,7 +72,7 @@ export function Button({
   );
 }
 
-/** A square button with an icon alone; its name is for screen readers and the tooltip. */
+/** A square button with only an icon. `label` is its tooltip and its name for screen readers. */
 export function IconButton({
   label,
   children,

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { interpolateNumber, interpolateRound } from '../no-colours.ts';
-import { amountScale, bandScale, PLOT_HEIGHT, shownLabels, wordWidth } from './chart-scales.ts';
+import { amountScale, bandScale, PLOT_HEIGHT, shownLabels, labelWidth } from './chart-scales.ts';
 
 const highest = fc.integer({ min: 0, max: 10 ** 15 });
 const count = fc.integer({ min: 1, max: 60 });
@@ -63,7 +63,7 @@ describe('the labels', () => {
         expect(shown).toContain(selected);
         shown.slice(1).forEach((index, place) => {
           const before = shown[place] ?? 0;
-          const words = wordWidth(labels[before] ?? '') + wordWidth(labels[index] ?? '');
+          const words = labelWidth(labels[before] ?? '') + labelWidth(labels[index] ?? '');
           expect((index - before) * step).toBeGreaterThan(words / 2);
         });
       }),

@@ -1,26 +1,29 @@
-/** The geometry of a bar chart, in pixels: where amounts and bars stand, and which words have room. */
+/** Geometry of a bar chart in pixels: scales for amounts and bars, and which labels fit. */
 import { type ScaleBand, scaleBand, type ScaleLinear, scaleLinear } from 'd3-scale';
 import type { Bar } from './chart-series.ts';
 
-/** How high the area of the bars is; the words under them come on top. */
+/** Height of the bars' area in pixels, without the labels below it. */
 export const PLOT_HEIGHT = 200;
 
 const GRID_LINES_MAX = 5;
-/** How many steps the grid aims at: the first that keeps to the limit of lines. */
+/** Numbers of grid steps to try; the first that stays within GRID_LINES_MAX is used. */
 const GRID_STEPS = [4, 3, 2];
 
-/** How much a whole bar stands for. */
+/** The sum of a bar's values. */
 export function totalOf({ values }: Pick<Bar, 'values'>): number {
   return values.reduce((all, value) => all + value, 0);
 }
 
-/** What turns an amount into a distance from the top, with the amounts of its grid lines, zero first. */
+/**
+ * Maps an amount to its distance from the top in pixels; `ticks` are the amounts of the grid lines, zero
+ * first.
+ */
 export interface AmountScale {
   at: ScaleLinear<number, number>;
   ticks: readonly number[];
 }
 
-/** A scale from zero to a round number that no amount exceeds; its ticks are whole and at most five. */
+/** A scale from zero to a round number that is at least `highest`, with at most five whole-numbered ticks. */
 export function amountScale(highest: number): AmountScale {
   const top = Math.max(1, highest);
   const scales = GRID_STEPS.map((steps) => Math.min(steps, top)).map((steps) => {
@@ -38,7 +41,7 @@ function linear(top: number, steps: number): AmountScale['at'] {
 const BAR_SHARE = 0.76;
 const BAR_WIDTH_MAX = 36;
 
-/** Where bars stand, in bands of the same width that fill all of it: those of the buttons over them. */
+/** Positions of the bars: bands of equal width that fill `width`, as the buttons over them do. */
 export function bandScale(ids: readonly string[], width: number): ScaleBand<string> {
   const bar = Math.min(BAR_SHARE, BAR_WIDTH_MAX / (width / ids.length));
   return scaleBand(ids, [0, width])
@@ -50,26 +53,26 @@ const FIGURE_WIDTH = 7;
 const IDEOGRAPH_WIDTH = 12;
 const IDEOGRAPH = /\p{Script=Han}/u;
 
-/** How wide a word of 12 px is at most, nearly: measuring it would take a drawing before the drawing. */
-export function wordWidth(word: string): number {
-  return [...word].reduce((sum, sign) => sum + (IDEOGRAPH.test(sign) ? IDEOGRAPH_WIDTH : FIGURE_WIDTH), 0);
+/** Estimated upper bound of a label's width in pixels, at 12 px. Measuring would need a drawing first. */
+export function labelWidth(label: string): number {
+  return [...label].reduce((sum, sign) => sum + (IDEOGRAPH.test(sign) ? IDEOGRAPH_WIDTH : FIGURE_WIDTH), 0);
 }
 
-/** Labels that follow each other regularly stand no closer than this, from middle to middle. */
+/** Minimum distance between the middles of regular labels, in pixels. */
 const LABEL_STEP_MIN = 30;
 const LABEL_GAP_MIN = 6;
 
 interface LabelSources {
   labels: readonly string[];
-  /** From one bar to the next. */
+  /** Distance from one bar to the next, in pixels. */
   step: number;
-  /** The index of the bar whose label is shown in any case; -1 for none. */
+  /** The index of the bar whose label is always shown; -1 for none. */
   selected: number;
 }
 
 /**
- * The indices of the labels that have room: the selected one, then the long ones, which name a month, then
- * every so many.
+ * The indices of the labels that fit. The selected label has priority, then long labels, which name a month,
+ * then every n-th label.
  */
 export function shownLabels({ labels, step, selected }: LabelSources): ReadonlySet<number> {
   const every = Math.max(1, Math.ceil(LABEL_STEP_MIN / step));
@@ -80,7 +83,7 @@ export function shownLabels({ labels, step, selected }: LabelSources): ReadonlyS
     ...indices.filter(isLong),
     ...indices.filter((index) => index % every === 0),
   ];
-  const half = (index: number): number => wordWidth(labels[index] ?? '') / 2;
+  const half = (index: number): number => labelWidth(labels[index] ?? '') / 2;
   const apart = (a: number, b: number): boolean =>
     Math.abs(a - b) * step >= half(a) + half(b) + LABEL_GAP_MIN;
   const shown = new Set<number>();

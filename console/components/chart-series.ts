@@ -1,12 +1,12 @@
-/** What a bar chart is made of: its bars, and the tones of its series, in the drawing and in the legend. */
+/** Data of a bar chart: its bars, and the colours of its series in the drawing and the legend. */
 
-/** A tone: the class of a swatch in the legend, and what fills the bars. */
+/** Colours of a series: the class of its swatch in the legend, and the fill of its bars. */
 interface Tone {
   swatch: string;
   fill: string;
 }
 
-/** The fixed order of series; the last one is for the others together. */
+/** Colours by position of the series; the last one is for all other series together. */
 export const SERIES_TONES: readonly Tone[] = [
   { swatch: 'bg-s1', fill: 'var(--s1)' },
   { swatch: 'bg-s2', fill: 'var(--s2)' },
@@ -15,17 +15,17 @@ export const SERIES_TONES: readonly Tone[] = [
   { swatch: 'bg-s6', fill: 'var(--s6)' },
 ];
 
-/** One bar, a stack of values. Values are whole numbers, so that no grid line stands for a part of one. */
+/** One bar: a stack of values. Values are whole numbers, so that grid lines are whole too. */
 export interface Bar {
   id: string;
-  /** Under the bar. */
+  /** The label under the bar. */
   label: string;
-  /** All of its figures, read out. */
+  /** All figures of the bar, for the tooltip and screen readers. */
   title: string;
-  /** Values by series, in the order of the tones. */
+  /** Values by series, in the order of SERIES_TONES. */
   values: readonly number[];
-  /** The same bucket of the period before. */
+  /** The value of the same bucket in the previous period. */
   before: number;
-  /** Not over yet: paler. */
+  /** Whether the bucket is not over yet; such bars are drawn paler. */
   open: boolean;
 }

@@ -1,18 +1,18 @@
-/** A file or a command to copy. */
+/** Shows a file or a command, with a Copy button. */
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 import { CopyWord, useCopy } from './copy.tsx';
 
 interface CodeProps {
-  /** The file's path, or what runs it. */
+  /** The path of the file, or the program that runs the command. */
   head: string;
   code: string;
-  /** What is shown in place of the whole, when a part of it is too long or secret to be spread out. */
+  /** Shown instead of `code`, if a part of it is too long or secret. Copy still copies `code`. */
   shown?: string | undefined;
   copyLabel: string;
 }
 
-/** One block of code with its Copy. It scrolls inside and can be reached by the keyboard. */
+/** A block of code with a Copy button. It scrolls inside and is reachable by keyboard. */
 export function CodeBlock({ head, code, shown, copyLabel }: CodeProps) {
   const { outcome, copy } = useCopy(code);
   return (
@@ -49,7 +49,7 @@ export function CodeBlock({ head, code, shown, copyLabel }: CodeProps) {
 
 const TOKENS = /(#[^\n]*$)|("(?:[^"\\\n]|\\.)*")(\s*:)?|('(?:[^'\\\n]|\\.)*')/gm;
 
-// Just enough colour to tell keys from values; everything stays text.
+// Only enough colour to tell keys from values.
 function coloured(code: string): ReactNode[] {
   const parts: ReactNode[] = [];
   let end = 0;

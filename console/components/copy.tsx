@@ -1,7 +1,4 @@
-/**
- * Copy, joined to what it copies: says "Copied" for two seconds without moving anything, also to screen
- * readers.
- */
+/** Copy buttons. They show and announce "Copied" for two seconds without changing size. */
 import { clsx } from 'clsx';
 import { Check, Copy } from 'lucide-react';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
@@ -12,7 +9,8 @@ const COPIED_MS = 2_000;
 type Outcome = 'idle' | 'copied' | 'failed';
 
 /**
- * Copies text; the outcome falls back to idle after two seconds. "failed" means: no clipboard on this page.
+ * Copies `text` to the clipboard. `copy` returns whether it succeeded. The outcome "copied" returns to "idle"
+ * after two seconds; "failed" means that the page has no clipboard.
  */
 export function useCopy(text: string): { outcome: Outcome; copy: () => Promise<boolean> } {
   const [outcome, setOutcome] = useState<Outcome>('idle');
@@ -36,7 +34,7 @@ export function useCopy(text: string): { outcome: Outcome; copy: () => Promise<b
   return { outcome, copy };
 }
 
-// Plain http and a denied permission leave no clipboard: the caller selects the text for Ctrl C instead.
+// There is no clipboard over plain http or without permission; callers then select the text for Ctrl C.
 async function writeClipboard(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
@@ -51,7 +49,7 @@ export function selectInside(element: HTMLElement | null): void {
   if (element) getSelection()?.selectAllChildren(element);
 }
 
-/** Icon and word of a copy button, centred; all outcomes take the same room, so the width never changes. */
+/** Icon and text of a copy button. All outcomes take the same room, so that the width never changes. */
 export function CopyWord({ outcome, word }: { outcome: Outcome; word?: string | undefined }) {
   const { t } = useTranslation();
   const words = { idle: word ?? t('copy.copy'), copied: t('copy.copied'), failed: t('copy.press') };
@@ -84,7 +82,7 @@ export function CopyWord({ outcome, word }: { outcome: Outcome; word?: string | 
   );
 }
 
-/** A machine-read text in a frame with its Copy. */
+/** A text for machines, such as an address, in a frame with a Copy button. */
 export function CopyField({ text, label, children }: { text: string; label: string; children?: ReactNode }) {
   const { outcome, copy } = useCopy(text);
   const shown = useRef<HTMLElement>(null);
@@ -118,7 +116,7 @@ export function CopyField({ text, label, children }: { text: string; label: stri
   );
 }
 
-/** A bare copy icon, for names in tables. */
+/** A copy button with only an icon, for names in tables. */
 export function CopyIcon({ text, label }: { text: string; label: string }) {
   const { outcome, copy } = useCopy(text);
   const { t } = useTranslation();

@@ -1,45 +1,45 @@
 /**
- * Tables of the console: the server sorts and pages, the table library keeps columns and rows, this draws; on
- * a phone each row becomes a card with the same facts.
+ * Tables of the console. The server sorts and pages; the table library manages columns and rows. On a phone,
+ * each row is a card.
  */
 import { type Cell, type CellContext, type ReactTable, tableFeatures, useTable } from '@tanstack/react-table';
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 import { usePhone } from './store.ts';
 
-/** What the library does not know about a column. */
+/** Layout of a column, in addition to what the table library knows. */
 interface ColumnLook {
-  /** Figures stand right. */
+  /** Aligns the column to the right, for numbers. */
   right?: boolean;
-  /** Left out below this width, least needed first. */
+  /** Hides the column below this breakpoint. */
   from?: 'lg' | 'xl' | '2xl';
-  /** The head is for screen readers alone, as over a column of menus. */
+  /** Shows the header to screen readers only, as for a column of menus. */
   silent?: boolean;
 }
 
 const LOOK: ColumnLook = {};
-/** None of the library's features: the server filters, sorts and pages. */
+/** None of the library's features is used: the server filters, sorts and pages. */
 const FEATURES = tableFeatures({ columnMeta: LOOK });
 type Features = typeof FEATURES;
 
-/** A column as the table library takes it, with what every column of the console has. */
+/** A column of the table library, with the fields that every column of the console has. */
 export interface Column<Row extends object> {
   id: string;
   header: string;
-  /** What the cell of a row shows; no component: it may use no hooks. */
+  /** Renders the cell of a row. It is not a component and must not use hooks. */
   cell: (context: CellContext<Features, Row>) => ReactNode;
   meta?: ColumnLook;
 }
 
 interface DataTableProps<Row extends object> {
-  /** What the table lists; read out by screen readers. */
+  /** The name of the table, for screen readers. */
   label: string;
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   idOf: (row: Row) => string;
-  /** The same facts as a card for a phone. */
+  /** Renders a row as a card, for phones. */
   card: (row: Row) => ReactNode;
-  /** 44 for rows of two lines, 38 for a log. */
+  /** Rows of 38 px instead of 44 px, for logs. */
   dense?: boolean;
 }
 
@@ -65,7 +65,7 @@ function Cards<Row extends object>({ label, table, card }: DrawnProps<Row>) {
   );
 }
 
-// A menu's button is larger than the line that it stands in, and ends where the text does.
+// A menu button is larger than its line; negative margins align its edge with the text.
 const CARD = clsx(
   'relative border-b border-line px-4 py-3.5 [&_button]:relative',
   'touch:[&_[aria-haspopup=menu]]:-my-3 touch:[&_[aria-haspopup=menu]]:-mr-3.5',
@@ -103,7 +103,7 @@ function Table<Row extends object>({ label, table, dense = false }: DrawnProps<R
             <tr key={row.id} className={clsx(ROW, dense ? 'h-[38px]' : 'h-11')}>
               {row.getAllCells().map((cell) => (
                 <td key={cell.id} className={clsx('px-3 py-0.5', shapeOf(cell.column.columnDef.meta))}>
-                  {drawn(cell)}
+                  {renderCell(cell)}
                 </td>
               ))}
             </tr>
@@ -115,10 +115,10 @@ function Table<Row extends object>({ label, table, dense = false }: DrawnProps<R
 }
 
 /**
- * What a cell shows. The library's FlexRender would mount the function as a component: a page makes its
- * columns anew whenever it renders, so each cell would be unmounted then, and its menu would lose the focus.
+ * Renders a cell by calling its function. The library's FlexRender would mount the function as a component.
+ * Pages create new functions on every render, so each cell would be remounted and its menu would lose focus.
  */
-function drawn<Row extends object>(cell: Cell<Features, Row>): ReactNode {
+function renderCell<Row extends object>(cell: Cell<Features, Row>): ReactNode {
   const { cell: draw } = cell.column.columnDef;
   return typeof draw === 'function' ? draw(cell.getContext()) : draw;
 }

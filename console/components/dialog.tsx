@@ -1,7 +1,4 @@
-/**
- * Dialogs: the title says the task, the confirming action stands at the right. On a phone they are bottom
- * sheets.
- */
+/** Modal dialogs. The confirming action is at the right. On a phone, dialogs are bottom sheets. */
 import { Dialog as Base } from '@base-ui/react/dialog';
 import { clsx } from 'clsx';
 import { X } from 'lucide-react';
@@ -10,17 +7,17 @@ import { useTranslation } from '../translation.ts';
 
 interface DialogProps {
   open: boolean;
-  /** Asked to close: by Escape, the ground, the cross. The owner decides. */
+  /** Called by Escape, a press beside the dialog, or the close button. The owner decides whether to close. */
   onClose: () => void;
   title: string;
   sentence?: ReactNode;
-  /** 640 for a secret, 480 otherwise. */
+  /** 640 px wide instead of 480 px. */
   wide?: boolean;
   footer?: ReactNode;
   children: ReactNode;
 }
 
-/** A modal dialog. Focus is kept inside and goes back to where it came from. */
+/** A modal dialog. It keeps the focus inside, and returns it to its previous place afterwards. */
 export function Dialog({ open, onClose, title, sentence, wide = false, footer, children }: DialogProps) {
   const { t } = useTranslation();
   const popup = useRef<HTMLDivElement>(null);
@@ -28,8 +25,8 @@ export function Dialog({ open, onClose, title, sentence, wide = false, footer, c
     <Base.Root
       open={open}
       onOpenChange={(next) => {
-        // Of several dialogs only the uppermost one is meant by Escape or a press beside it.
-        if (!next && isUppermost(popup.current)) onClose();
+        // If several dialogs are open, Escape or a press beside them closes only the topmost one.
+        if (!next && isTopmost(popup.current)) onClose();
       }}
     >
       <Base.Portal>
@@ -65,7 +62,7 @@ export function Dialog({ open, onClose, title, sentence, wide = false, footer, c
   );
 }
 
-// The cross comes first in the document, but is the last thing that somebody came for.
+// The close button comes first in the document, but should not get the initial focus.
 const FIRST_CONTROLS = [
   '[data-focus-first]',
   '[data-part=body] :is(input, button)',
@@ -80,11 +77,11 @@ function firstControl(popup: HTMLElement | null): HTMLElement | null {
   return null;
 }
 
-function isUppermost(popup: HTMLElement | null): boolean {
+function isTopmost(popup: HTMLElement | null): boolean {
   return [...document.querySelectorAll('[data-part=dialog]')].at(-1) === popup;
 }
 
-// As high as dialogs are: that of a later dialog covers the earlier dialog, too.
+// The same z-index as dialogs, so that the backdrop of a later dialog covers an earlier dialog.
 const SCRIM =
   'fixed inset-0 z-50 bg-(--scrim) transition-opacity duration-200 ' +
   'data-ending-style:opacity-0 data-starting-style:opacity-0';

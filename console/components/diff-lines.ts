@@ -1,14 +1,14 @@
-/** Which lines of a text went and which came: the longest common part stays. */
+/** Line-by-line difference of two texts, by their longest common subsequence. */
 
 export interface DiffLine {
   kind: 'same' | 'gone' | 'new';
   text: string;
 }
 
-/** Longer texts are compared as a whole: the table of the comparison grows with the square. */
+/** Texts with more lines are shown as fully replaced: the comparison grows with the square of the lines. */
 const LINES_MAX = 1_500;
 
-/** The lines of both texts in one list. */
+/** Returns the lines of both texts in one list, each marked as same, gone or new. */
 export function diffLines(before: string, after: string): DiffLine[] {
   const old = before.split('\n');
   const fresh = after.split('\n');
@@ -43,7 +43,7 @@ function at(table: readonly (readonly number[])[], row: number, column: number):
   return table[row]?.[column] ?? 0;
 }
 
-/** How many lines the rests of both texts from here on have in common. */
+/** Table of the number of common lines in the remainders of both texts, by start lines. */
 function commonLengths(old: readonly string[], fresh: readonly string[]): number[][] {
   const table = Array.from({ length: old.length + 1 }, () => Array<number>(fresh.length + 1).fill(0));
   for (let row = old.length - 1; row >= 0; row -= 1) {

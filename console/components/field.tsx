@@ -1,4 +1,4 @@
-/** Text inputs: label above, hint or error below, linked for readers; affixes inside. */
+/** Form inputs. Label above, hint or error below, linked for screen readers. */
 import { clsx } from 'clsx';
 import { CircleAlert } from 'lucide-react';
 import { type ComponentProps, type ReactNode, useId, useState } from 'react';
@@ -7,9 +7,9 @@ interface FieldProps extends ComponentProps<'input'> {
   label: string;
   hint?: ReactNode;
   error?: string | undefined;
-  /** Shown inside, before the text: a currency sign, an icon. */
+  /** Shown inside before the text, such as a currency sign. */
   before?: ReactNode;
-  /** Shown inside, after the text: Show, a unit, a key. */
+  /** Shown inside after the text, such as a unit or a button. */
   after?: ReactNode;
   /** The taller input of sign-in and register. */
   tall?: boolean;
@@ -48,17 +48,17 @@ export function Field({ label, hint, error, before, after, tall = false, id, ...
   );
 }
 
-/** The frame of a text input; focus thickens it inwards, so that nothing moves. */
+/** CSS classes of a text input's frame. Focus thickens the border inwards, so that nothing moves. */
 export const INPUT_FRAME =
   'rounded-control border bg-page text-body focus-within:border-accent ' +
   'focus-within:shadow-[inset_0_0_0_1px_var(--accent)]';
 
-/** The border of a text input, doubled and red when it holds an error. */
+/** CSS classes of a text input's border: thicker and red if there is an error. */
 export function frameOf(error: string | undefined): string {
   return error === undefined ? 'border-control' : 'border-bad shadow-[inset_0_0_0_1px_var(--bad)]';
 }
 
-/** The line under an input: its error when there is one, otherwise its hint. */
+/** The line under an input: its error if there is one, otherwise its hint. */
 export function Below({ id, error, hint }: { id: string; error?: string | undefined; hint?: ReactNode }) {
   if (error === undefined)
     return (
@@ -78,7 +78,7 @@ interface PasswordProps extends Omit<FieldProps, 'type' | 'after'> {
   words: { show: string; hide: string };
 }
 
-/** A password input that can be read while typing; pasting and password managers work. */
+/** A password input with a button to show the password. */
 export function PasswordField({ words, ...field }: PasswordProps) {
   const [shown, setShown] = useState(false);
   const toggle = (
@@ -104,7 +104,7 @@ export function PasswordField({ words, ...field }: PasswordProps) {
   );
 }
 
-/** A checkbox with its word beside it; the whole line can be clicked. */
+/** A checkbox with its label; the whole line can be clicked. */
 export function Checkbox({
   label,
   hint,
@@ -139,7 +139,7 @@ interface SegmentedProps<Value extends string> {
   wide?: boolean;
 }
 
-/** Two to four exclusive views side by side: a radio group, so arrow keys move. */
+/** Two to four exclusive choices side by side. A radio group, so that arrow keys work. */
 export function Segmented<Value extends string>({
   label,
   value,

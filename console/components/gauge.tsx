@@ -1,17 +1,17 @@
-/** A gauge: how much of a limit is in use now, and a tick at the most that was in use. */
+/** A gauge: how much of a limit is in use now, with a tick at the peak. */
 
 interface GaugeProps {
-  /** The whole sentence for who cannot see the bar. */
+  /** The full sentence for screen readers. */
   label: string;
   value: number;
-  /** The highest value of the time that is told beside it. */
+  /** The highest value in the period that the label names. */
   peak: number;
   limit: number;
 }
 
 const PERCENT = 100;
 
-/** The bar; what is beyond the limit ends at its end. */
+/** The bar. Values above the limit fill it completely. */
 export function Gauge({ label, value, peak, limit }: GaugeProps) {
   const share = (amount: number) => `${Math.min(PERCENT, (amount * PERCENT) / Math.max(1, limit))}%`;
   return (

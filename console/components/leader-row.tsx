@@ -1,13 +1,13 @@
-/** Leader rows: name, dots, value. The form of prices, splits, receipts and properties. */
+/** Rows with a dot leader: name, dotted line, value. Used for prices, receipts and properties. */
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 
-/** A list of leader rows; a sum goes last. */
+/** A list of leader rows. A LeaderSum, if there is one, comes last. */
 export function LeaderList({ children }: { children: ReactNode }) {
   return <dl className="flex flex-col">{children}</dl>;
 }
 
-/** One fact: its name, a dotted leader, its value. */
+/** One row. `note` is shown in grey after the name, `children` is the value. */
 export function LeaderRow({
   name,
   note,
@@ -29,7 +29,7 @@ export function LeaderRow({
   );
 }
 
-/** The sum under leader rows: a solid rule, no leader. */
+/** The sum under leader rows, below a solid line. */
 export function LeaderSum({ name, children }: { name: ReactNode; children: ReactNode }) {
   return (
     <div

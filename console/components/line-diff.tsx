@@ -1,4 +1,4 @@
-/** What changed between two texts, line by line; a sign stands before each line, colour comes second. */
+/** Shows the difference of two texts line by line. A sign before each line means the same as its colour. */
 import { clsx } from 'clsx';
 import { type DiffLine, diffLines } from './diff-lines.ts';
 
@@ -15,7 +15,7 @@ interface LineDiffProps {
   after: string;
 }
 
-/** The lines; those that stayed are shown only next to a change. */
+/** The difference; unchanged lines are shown only next to a change. */
 export function LineDiff({ label, before, after }: LineDiffProps) {
   const lines = diffLines(before, after);
   const near = lines.map((_, index) =>

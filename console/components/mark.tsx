@@ -1,6 +1,6 @@
-/** The mark: three lines that merge into one, and its two drawings. */
+/** The product's mark, three lines that merge into one, and two drawings based on it. */
 
-/** The product's mark, 20 × 20, in the accent colour. */
+/** The mark, 20 × 20 px by default, in the accent colour. */
 export function Mark({ size = 20 }: { size?: number }) {
   return (
     <svg
@@ -19,7 +19,7 @@ export function Mark({ size = 20 }: { size?: number }) {
   );
 }
 
-/** "Nothing yet": the wire in dots with an open circle at the join. */
+/** Drawing for empty lists: dotted lines with an open circle where they join. */
 export function WireEmpty() {
   return (
     <svg
@@ -42,7 +42,7 @@ export function WireEmpty() {
   );
 }
 
-/** "Failed": the wire cut by a cross. */
+/** Drawing for failures: lines cut by a cross. */
 export function WireBroken() {
   return (
     <svg

@@ -1,24 +1,26 @@
-/** What opens from a menu's button: 248 wide, icon and word, groups by hairlines. A chunk of its own. */
+/**
+ * The popup of a menu, 248 px wide; below the `sm` breakpoint a bottom sheet. Loaded on demand, as a chunk.
+ */
 import { Menu as Base } from '@base-ui/react/menu';
 import { clsx } from 'clsx';
 import { Check } from 'lucide-react';
-import type { MenuAction, MenuChoices, MenuEntry } from './menu.tsx';
+import type { MenuAction, MenuChoices, MenuEntry } from './menu-entries.ts';
 
 interface MenuPopupProps {
   open: boolean;
   onOpenChange: (open: boolean) => void;
-  /** The button that opened it, to which the focus goes back. */
+  /** The button that opened the menu; it gets the focus back. */
   anchor: HTMLElement | null;
   entries: readonly MenuEntry[];
 }
 
-/** The open menu; arrow keys move, Escape and the ground close. */
+/** The popup. Arrow keys move the highlight. Escape, or a press outside, closes the popup. */
 export function MenuPopup({ open, onOpenChange, anchor, entries }: MenuPopupProps) {
   return (
     <Base.Root open={open} onOpenChange={onOpenChange}>
-      <Base.Portal {...placeOf(anchor)}>
+      <Base.Portal {...containerFor(anchor)}>
         <Base.Backdrop className="floating fixed inset-0 z-40 bg-(--scrim) sm:hidden" />
-        <Base.Positioner anchor={anchor} align="end" sideOffset={4} className={PLACE}>
+        <Base.Positioner anchor={anchor} align="end" sideOffset={4} className={POSITIONER}>
           <Base.Popup finalFocus={() => anchor} className={POPUP}>
             {entries.map((entry, index) => (
               <Entry key={index} entry={entry} />
@@ -30,8 +32,11 @@ export function MenuPopup({ open, onOpenChange, anchor, entries }: MenuPopupProp
   );
 }
 
-/** Inside the main part of the page, so that it is in a landmark; over a dialog, inside that. */
-function placeOf(anchor: HTMLElement | null): { container?: HTMLElement } {
+/**
+ * Where the popup is rendered: in the page's main landmark, so that it is part of one; if the button is in a
+ * dialog, in the default container.
+ */
+function containerFor(anchor: HTMLElement | null): { container?: HTMLElement } {
   const main = anchor?.closest('[role=dialog]') ? null : document.querySelector('main');
   return main ? { container: main } : {};
 }
@@ -41,8 +46,8 @@ const POPUP =
   'rounded-card border border-line bg-raise p-1 shadow-float outline-none ' +
   'max-sm:max-h-[75dvh] max-sm:w-full max-sm:max-w-none max-sm:rounded-b-none max-sm:border-x-0 ' +
   'max-sm:border-b-0 max-sm:p-2 max-sm:pb-[calc(8px+env(safe-area-inset-bottom))] max-sm:shadow-dialog';
-// On a phone a menu is a sheet at the bottom, wherever its button stands.
-const PLACE =
+// On a phone, the menu is a sheet at the bottom, wherever its button is.
+const POSITIONER =
   'z-50 outline-none max-sm:fixed! max-sm:inset-x-0! max-sm:top-auto! max-sm:bottom-0! max-sm:w-full! ' +
   'max-sm:transform-none!';
 const ITEM =
@@ -56,7 +61,7 @@ function Entry({ entry }: { entry: MenuEntry }) {
       return <Action {...entry} />;
     case 'choices':
       return <Choices {...entry} />;
-    case 'rule':
+    case 'separator':
       return <Base.Separator className="-mx-1 my-1 h-px bg-line" />;
     case 'note':
       return <div className="truncate px-2.5 py-2 text-hint text-ink-3">{entry.text}</div>;

@@ -1,42 +1,18 @@
 /**
- * Menus as data: the button stands at once, what opens from it is a chunk of its own that loads on the first
- * sign of interest.
+ * Menu buttons and filters. The popup is its own chunk, loaded when the pointer or the focus reaches the
+ * button.
  */
 import { clsx } from 'clsx';
-import { ChevronDown, type LucideIcon, X } from 'lucide-react';
+import { ChevronDown, X } from 'lucide-react';
 import { type ButtonHTMLAttributes, cloneElement, lazy, type ReactElement, Suspense, useState } from 'react';
 import { useTranslation } from '../translation.ts';
+import type { MenuEntry } from './menu-entries.ts';
 
 const load = () => import('./menu-popup.tsx');
 const MenuPopup = lazy(async () => ({ default: (await load()).MenuPopup }));
 
-export interface MenuAction {
-  kind: 'action';
-  icon: LucideIcon;
-  word: string;
-  /** A line under the word that states the effect. */
-  effect?: string;
-  destructive?: boolean;
-  run: () => void;
-}
-
-/** A group of exclusive choices inside a menu. */
-export interface MenuChoices {
-  kind: 'choices';
-  label: string;
-  value: string;
-  options: readonly { value: string; word: string }[];
-  choose: (value: string) => void;
-}
-
-/** One part of a menu: an action, a group of choices, a hairline between groups, a line of text. */
-export type MenuEntry = MenuAction | MenuChoices | { kind: 'rule' } | { kind: 'note'; text: string };
-
-/** A hairline between groups of a menu. */
-export const RULE: MenuEntry = { kind: 'rule' };
-
 interface MenuProps {
-  /** The button itself. */
+  /** The button that opens the menu. */
   trigger: ReactElement<ButtonHTMLAttributes<HTMLButtonElement>>;
   entries: readonly MenuEntry[];
 }
@@ -89,7 +65,7 @@ interface FilterProps<Value extends string> {
 
 const ANY = '';
 
-/** A filter: "State Any ⌄"; an active one is a chip in the accent ground with a cross. */
+/** A filter of a list. An active filter is highlighted and has a button that removes it. */
 export function Filter<Value extends string>({ name, value, options, onChange }: FilterProps<Value>) {
   const { t } = useTranslation();
   const active = value !== undefined;

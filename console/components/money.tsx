@@ -1,5 +1,6 @@
 /**
- * Amounts: every digit is shown, the ones that matter stand out, and in a column all decimal points align.
+ * Amounts of money. Every digit is shown; digits after the cents are dimmed. In a column, decimal points
+ * align.
  */
 import { clsx } from 'clsx';
 
@@ -12,7 +13,7 @@ interface Parts {
   rest: string;
 }
 
-/** Splits a decimal string of dollars: thousands grouped, the first two decimals, and the further ones. */
+/** Splits a decimal string in dollars into sign, grouped whole dollars, cents, and further decimals. */
 export function partsOf(amount: string, credit = false): Parts {
   const negative = amount.startsWith('-');
   const [whole = '0', decimals = ''] = amount.replace(/^[-+]/, '').split('.');
@@ -27,7 +28,7 @@ export function partsOf(amount: string, credit = false): Parts {
   };
 }
 
-/** An amount as plain text, for buttons and sentences: "$137.00". */
+/** An amount as plain text, such as "$137.00"; for buttons and sentences. */
 export function moneyText(amount: string): string {
   const { sign, whole, fraction, rest } = partsOf(amount);
   return `${sign}$${whole}.${fraction}${rest}`;
@@ -36,9 +37,9 @@ export function moneyText(amount: string): string {
 interface MoneyProps {
   /** A decimal string in dollars, as the service sends it. */
   amount: string;
-  /** Shows "+" before what is credited. */
+  /** Shows "+" before positive amounts. */
   signed?: boolean;
-  /** How many decimals the column has: hidden digits pad to it. */
+  /** Number of decimals in the column; invisible digits pad the amount to it. */
   align?: number;
   className?: string;
 }
@@ -62,7 +63,7 @@ export function Money({ amount, signed = false, align = 0, className }: MoneyPro
   );
 }
 
-/** How many decimals a column of amounts needs. */
+/** The number of decimals that a column of these amounts needs. */
 export function decimalsOf(amounts: readonly string[]): number {
   return amounts.reduce(
     (most, amount) => Math.max(most, FRACTION_DIGITS + partsOf(amount).rest.length),

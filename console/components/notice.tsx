@@ -1,7 +1,4 @@
-/**
- * What a region says when it has no rows: nothing yet, nothing that matches, not loaded, still loading. And
- * banners.
- */
+/** Placeholders for a region without rows (empty, filtered out, failed, loading), and banners. */
 import { clsx } from 'clsx';
 import { RotateCw } from 'lucide-react';
 import type { ReactNode } from 'react';
@@ -27,7 +24,7 @@ interface BannerProps {
   alert?: boolean;
 }
 
-/** One sentence with an icon and at most one action. `alert` reads it out at once. */
+/** One sentence with an icon and at most one action. With `alert`, screen readers read it at once. */
 export function Banner({ tone, icon, action, children, alert = false }: BannerProps) {
   return (
     <div
@@ -46,7 +43,7 @@ export function Banner({ tone, icon, action, children, alert = false }: BannerPr
   );
 }
 
-/** The first visit of a region: the dotted wire, what the thing is, and what to do. */
+/** Placeholder for a list that never had rows: says what belongs here and what to do. */
 export function EmptyFirst({
   title,
   sentence,
@@ -66,7 +63,7 @@ export function EmptyFirst({
   );
 }
 
-/** Nothing matches the filters: names them and offers the way out. */
+/** Placeholder for a list whose filters match nothing, with a button that clears the filters. */
 export function EmptyFiltered({ sentence, onClear }: { sentence: string; onClear: () => void }) {
   const { t } = useTranslation();
   return (
@@ -92,7 +89,7 @@ interface FailureProps {
   onRetry: () => void;
 }
 
-/** A region that could not be loaded: what failed, what is safe, the request id, Retry. */
+/** Placeholder for a region that could not be loaded: what failed, what still works, request id, Retry. */
 export function Failure({ title, safe, requestId, onRetry }: FailureProps) {
   const { t } = useTranslation();
   return (
@@ -116,7 +113,7 @@ export function Failure({ title, safe, requestId, onRetry }: FailureProps) {
 
 const WIDTHS = ['w-24', 'w-32', 'w-20', 'w-28'];
 
-/** Bars of the height of the rows to come, after 300 ms. */
+/** Placeholder rows while a list loads; they appear after 300 ms. */
 export function SkeletonRows({ rows = 5, height = 'h-11' }: { rows?: number; height?: string }) {
   const { t } = useTranslation();
   return (

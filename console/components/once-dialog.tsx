@@ -1,19 +1,26 @@
-/** A dialog for what is shown once: it closes by itself only when somebody said that it is stored. */
+/**
+ * A dialog for a secret that is shown once. The dialog asks before it closes, unless the user has ticked that
+ * the secret is stored.
+ */
 import { type ReactNode, useEffect, useState } from 'react';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { Checkbox } from './field.tsx';
 
-/** What the dialog says; each owner has words of its own. */
+/** The texts of the dialog. */
 export interface OnceWords {
   title: string;
+  /** Below the title. */
   sentence: string;
+  /** Label of the box that the user ticks. */
   stored: string;
   done: string;
-  /** Said when Done is pressed too early. */
+  /** Shown if Done is pressed before the box is ticked. */
   notYet: string;
+  /** Title of the dialog that asks before closing. */
   guardTitle: string;
   guardSentence: string;
+  /** Returns to the secret. */
   back: string;
   closeAnyway: string;
 }
@@ -24,48 +31,50 @@ interface OnceProps {
   children: ReactNode;
 }
 
-/** The dialog and its close guard. */
+/** Shows the secret, and a second dialog that asks if the user closes before the box is ticked. */
 export function OnceDialog({ words, onClose, children }: OnceProps) {
-  const [stored, setStored] = useState(false);
-  const [asked, setAsked] = useState(false);
-  useLeaveGuard(!stored);
+  const [isStored, setStored] = useState(false);
+  const [isConfirmingClose, setConfirmingClose] = useState(false);
+  useLeaveGuard(!isStored);
   return (
     <>
       <Dialog
         open
         wide
-        onClose={() => (stored ? onClose() : setAsked(true))}
+        onClose={() => (isStored ? onClose() : setConfirmingClose(true))}
         title={words.title}
         sentence={words.sentence}
-        footer={<StoredFooter {...{ words, stored, setStored, onClose }} />}
+        footer={<StoredFooter {...{ words, isStored, setStored, onClose }} />}
       >
         {children}
       </Dialog>
-      {asked && <CloseGuard words={words} onBack={() => setAsked(false)} onLeave={onClose} />}
+      {isConfirmingClose && (
+        <CloseGuard words={words} onBack={() => setConfirmingClose(false)} onLeave={onClose} />
+      )}
     </>
   );
 }
 
 interface FooterProps extends Omit<OnceProps, 'children'> {
-  stored: boolean;
-  setStored: (stored: boolean) => void;
+  isStored: boolean;
+  setStored: (isStored: boolean) => void;
 }
 
-// Done is never disabled: pressed too early it says what is missing.
-function StoredFooter({ words, stored, setStored, onClose }: FooterProps) {
+// The Done button is always enabled. If it is pressed before the box is ticked, a hint says what is missing.
+function StoredFooter({ words, isStored, setStored, onClose }: FooterProps) {
   const [early, setEarly] = useState(false);
-  const hint = early && !stored ? <span className="text-bad">{words.notYet}</span> : undefined;
+  const hint = early && !isStored ? <span className="text-bad">{words.notYet}</span> : undefined;
   return (
     <>
       <div className="mr-auto">
         <Checkbox
           label={words.stored}
-          checked={stored}
+          checked={isStored}
           hint={hint}
           onChange={(event) => setStored(event.target.checked)}
         />
       </div>
-      <Button variant="primary" size="form" onClick={() => (stored ? onClose() : setEarly(true))}>
+      <Button variant="primary" size="form" onClick={() => (isStored ? onClose() : setEarly(true))}>
         {words.done}
       </Button>
     </>
@@ -96,7 +105,7 @@ function CloseGuard({ words, onBack, onLeave }: GuardProps) {
   );
 }
 
-// Reloading or closing the tab would lose the secret as surely as closing the dialog.
+// Reloading or closing the tab would also lose the secret, so the browser asks first.
 function useLeaveGuard(on: boolean): void {
   useEffect(() => {
     if (!on) return;

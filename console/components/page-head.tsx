@@ -1,9 +1,9 @@
-/** The head of a page: h1, one sentence that says what is true, actions at the right. */
+/** The head of a page: title, one sentence, actions at the right. */
 import { type ReactNode, useEffect } from 'react';
 
 const PRODUCT = 'Gateway';
 
-/** Names the browser's tab after the page. */
+/** Sets the title of the browser tab. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · ${PRODUCT}`;
@@ -16,7 +16,7 @@ interface PageHeadProps {
   action?: ReactNode;
 }
 
-/** Title, sentence and actions of a page of the console; on a phone the bar over the page has the title. */
+/** Head of a page of the console. On a phone, the bar above the page shows the title instead. */
 export function PageHead({ title, sentence, action }: PageHeadProps) {
   useTitle(title);
   return (
@@ -32,18 +32,18 @@ export function PageHead({ title, sentence, action }: PageHeadProps) {
 
 interface DetailHeadProps {
   title: string;
-  /** What the way back is called to screen readers. */
+  /** The name of the breadcrumb, for screen readers. */
   trail: string;
-  /** The link to the list that this is one of. */
+  /** The link to the list. */
   back: ReactNode;
-  /** State chips and tags beside the title. */
+  /** State and tags beside the title. */
   marks?: ReactNode;
-  /** What stands under the title. */
+  /** Shown under the title. */
   children?: ReactNode;
   action?: ReactNode;
 }
 
-/** The head of one thing of a list: the way back, its name, its state, its actions at the right. */
+/** Head of the page of one object: breadcrumb, name, state, actions at the right. */
 export function DetailHead({ title, trail, back, marks, children, action }: DetailHeadProps) {
   useTitle(title);
   return (

@@ -1,8 +1,8 @@
-/** A paid period as a row of segments: what has passed, and what is left. */
+/** A paid period as a row of segments: elapsed and remaining. */
 import { clsx } from 'clsx';
 
 interface PeriodBarProps {
-  /** The whole sentence for who cannot see the bar. */
+  /** The full sentence for screen readers. */
   label: string;
   /** RFC 3339. */
   startsAt: string;
@@ -13,7 +13,7 @@ interface PeriodBarProps {
 
 const SEGMENTS = 30;
 
-/** How many of the segments are still to come: all before the start, none after the end. */
+/** Number of remaining segments: all before the start, none after the end. */
 export function segmentsLeft({ startsAt, endsAt, now }: Omit<PeriodBarProps, 'label'>): number {
   const start = Date.parse(startsAt);
   const length = Math.max(1, Date.parse(endsAt) - start);

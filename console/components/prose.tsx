@@ -1,6 +1,6 @@
 /**
- * Text of the service in Markdown's plainest parts: headings, paragraphs, lists, tables, bold, code, links.
- * No HTML.
+ * Renders the privacy policy's Markdown: headings, paragraphs, lists, tables, bold, code and links, but no
+ * HTML.
  */
 import { Fragment, type ReactNode } from 'react';
 
@@ -10,7 +10,7 @@ type Block =
   | { kind: 'list'; ordered: boolean; items: string[] }
   | { kind: 'table'; head: string[]; rows: string[][] };
 
-/** Splits Markdown into blocks; what it does not know stays a paragraph. */
+/** Splits Markdown into blocks; unknown syntax becomes a paragraph. */
 export function blocksOf(markdown: string): Block[] {
   return markdown
     .trim()
@@ -61,7 +61,7 @@ function tableOf(lines: readonly string[]): Block {
   return { kind: 'table', head, rows };
 }
 
-/** The text, set for reading. */
+/** The rendered text. */
 export function Prose({ markdown }: { markdown: string }) {
   return (
     <div className="flex flex-col gap-4 text-chat">
@@ -74,7 +74,7 @@ export function Prose({ markdown }: { markdown: string }) {
 
 function Part({ block }: { block: Block }) {
   switch (block.kind) {
-    // The page has its own first heading, so a text's first level is a second one.
+    // The page has its own h1, so first-level headings of the text become h2.
     case 'heading':
       return block.level === 3 ? (
         <h3 className="mt-1 font-semibold">{inline(block.text)}</h3>

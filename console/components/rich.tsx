@@ -1,16 +1,16 @@
-/** A sentence with marks in it, such as "<b>Codex</b> is rotating"; the page says what each mark becomes. */
+/** Renders a text with marks, such as "<b>Codex</b> is rotating". The caller says what each mark becomes. */
 import { Fragment, type ReactNode } from 'react';
 
 const MARK = /<(\w+)>(.*?)<\/\1>/g;
 
 interface RichProps {
-  /** The sentence, with its values already in it. */
+  /** The text, with its placeholders already filled in. */
   text: string;
-  /** What stands for each mark, given the words inside it. */
+  /** Renders each mark, given the text inside it. */
   marks: Readonly<Record<string, (inside: string) => ReactNode>>;
 }
 
-/** The sentence; marks that nobody knows stay text. */
+/** The rendered text. Unknown marks stay text. */
 export function Rich({ text, marks }: RichProps) {
   const parts: ReactNode[] = [];
   let end = 0;

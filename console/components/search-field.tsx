@@ -1,4 +1,4 @@
-/** A search input of a list: "/" goes to it, and what is typed is sent after a pause. */
+/** A search input of a list. "/" focuses it, and the search starts after a pause in typing. */
 import { clsx } from 'clsx';
 import { Search } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
@@ -12,11 +12,11 @@ interface SearchFieldProps {
   placeholder: string;
   value: string | undefined;
   onSearch: (text: string | undefined) => void;
-  /** Whether "/" anywhere on the page goes here. */
+  /** Whether "/" anywhere on the page focuses this input. */
   slash?: boolean;
 }
 
-/** The input; it follows the address, too, so that Back works. */
+/** The input. It also follows `value`, so that the browser's Back button works. */
 export function SearchField({ label, placeholder, value, onSearch, slash = true }: SearchFieldProps) {
   const input = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(value ?? '');
@@ -35,7 +35,7 @@ export function SearchField({ label, placeholder, value, onSearch, slash = true 
     return () => {
       clearTimeout(timer);
     };
-    // The pause starts anew with each keystroke, not with each render of the parent.
+    // Only a keystroke restarts the pause, not a render of the parent.
   }, [text]);
   return (
     <div className={clsx(FRAME, INPUT_FRAME)}>

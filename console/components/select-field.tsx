@@ -1,4 +1,4 @@
-/** Choices in forms: one of a list, several of a few. Native, so every keyboard and reader knows them. */
+/** Choices in forms: a list and checkboxes. Native controls, so that keyboards and screen readers work. */
 import { clsx } from 'clsx';
 import { ChevronDown } from 'lucide-react';
 import { type ComponentProps, useId } from 'react';
@@ -9,7 +9,7 @@ interface Option {
   word: string;
 }
 
-/** A native list to choose from, with the arrow of the design in place of the browser's. */
+/** A native select with the design's arrow. */
 export function Select({ className, ...select }: ComponentProps<'select'>) {
   return (
     <span className="relative inline-flex max-w-full">
@@ -29,7 +29,7 @@ interface SelectProps extends ComponentProps<'select'> {
   options: readonly Option[];
 }
 
-/** A labelled list to choose one from. */
+/** A labelled select. */
 export function SelectField({ label, options, ...select }: SelectProps) {
   const id = useId();
   return (
@@ -54,13 +54,13 @@ export function SelectField({ label, options, ...select }: SelectProps) {
 
 interface ChecksProps {
   legend: string;
-  /** All boxes have this name, so a form yields their values together. */
+  /** The name of all boxes; the form yields their values together. */
   name: string;
   options: readonly Option[];
   checked: readonly string[];
 }
 
-/** Boxes for several of a few. */
+/** A group of checkboxes with a legend. */
 export function CheckField({ legend, name, options, checked }: ChecksProps) {
   return (
     <fieldset>

@@ -1,4 +1,4 @@
-/** A bar of parts of a whole. */
+/** A bar that shows parts of a whole. */
 import { clsx } from 'clsx';
 
 interface Part {
@@ -8,7 +8,7 @@ interface Part {
 
 const TONES: Record<Part['tone'], string> = { first: 'bg-s1', second: 'bg-s2', held: 'hatched' };
 
-/** The parts side by side with a gap between; parts of nothing are left out. */
+/** The bar. Empty parts are left out. */
 export function ShareBar({ parts, label }: { parts: readonly Part[]; label: string }) {
   const shown = parts.filter(({ share }) => share > 0);
   return (

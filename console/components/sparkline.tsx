@@ -1,6 +1,6 @@
 /**
- * Seven days in little: a bar a day, a dash for a day without use; told in words to screen readers. Drawn by
- * hand: seven rectangles need no scale, and the list of keys would load a library for them.
+ * A small chart: one bar per day, a dash for days without use. Drawn by hand, so that the list of keys does
+ * not load the chart library.
  */
 
 const BAR = 6;
@@ -8,7 +8,7 @@ const GAP = 3;
 const HEIGHT = 22;
 const DASH = 1.5;
 
-/** The bars; `label` says what they show. */
+/** The chart; `label` describes it to screen readers. */
 export function Sparkline({ values, label }: { values: readonly number[]; label: string }) {
   const most = Math.max(1, ...values);
   const width = values.length * (BAR + GAP) - GAP;

@@ -1,4 +1,4 @@
-/** A state is an icon and a word; colour comes third. */
+/** Shows a state as an icon and a word; the colour is only additional. */
 import { clsx } from 'clsx';
 import type { LucideIcon } from 'lucide-react';
 
@@ -24,11 +24,11 @@ interface StateProps {
   word: string;
   tone: Tone;
   chip?: boolean;
-  /** For a sentence in place of the word: it breaks where there is no room. */
+  /** Allows line breaks, for a sentence instead of a word. */
   breaks?: boolean;
 }
 
-/** The state of one thing: bare in tables, on its ground (chip) in heads. */
+/** A state. With `chip`, it has a background, for page heads. */
 export function StateWord({ icon: Icon, word, tone, chip = false, breaks = false }: StateProps) {
   return (
     <span

@@ -1,4 +1,4 @@
-/** A value that components can watch: the smallest thing that useSyncExternalStore needs. */
+/** Values outside React that components can subscribe to, and hooks over media queries. */
 import { useSyncExternalStore } from 'react';
 
 export interface Store<Value> {
@@ -8,7 +8,7 @@ export interface Store<Value> {
   subscribe(listener: () => void): () => void;
 }
 
-/** Makes a store; setting an equal value tells nobody. */
+/** Creates a store. Setting an equal value does not notify listeners. */
 export function createStore<Value>(first: Value): Store<Value> {
   let current = first;
   const listeners = new Set<() => void>();
@@ -28,12 +28,12 @@ export function createStore<Value>(first: Value): Store<Value> {
   };
 }
 
-/** The store's value, re-rendering on change. */
+/** The value of a store; re-renders on change. */
 export function useStore<Value>(store: Store<Value>): Value {
   return useSyncExternalStore(store.subscribe, store.get);
 }
 
-/** Whether a media query matches, re-rendering on change. */
+/** Whether a media query matches; re-renders on change. */
 export function useMedia(query: string): boolean {
   return useSyncExternalStore(
     (listener) => {
@@ -47,7 +47,7 @@ export function useMedia(query: string): boolean {
   );
 }
 
-/** Whether the page is laid out for a phone. */
+/** Whether the page uses the phone layout (narrower than 640 px). */
 export function usePhone(): boolean {
   return useMedia('(width < 640px)');
 }

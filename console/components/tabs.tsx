@@ -1,4 +1,4 @@
-/** Underlined tabs over several contents. */
+/** Tabs. */
 import { Tabs as Base } from '@base-ui/react/tabs';
 import type { ReactNode } from 'react';
 
@@ -7,7 +7,7 @@ interface TabsProps {
   tabs: readonly { id: string; word: string; content: ReactNode }[];
 }
 
-/** Underlined tabs; the first is open at first. */
+/** Underlined tabs. The first one is open initially. */
 export function Tabs({ label, tabs }: TabsProps) {
   return (
     <Base.Root defaultValue={tabs[0]?.id}>

@@ -1,8 +1,8 @@
-/** A small framed word: which of two or three kinds a thing is. */
+/** A small framed word that names a kind, such as "Cash" or "Gift". */
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 
-/** The tag. */
+/** A tag. */
 export function Tag({ children }: { children: ReactNode }) {
   return (
     <span

@@ -1,8 +1,8 @@
-/** A labelled text of many lines. */
+/** A labelled multi-line text input. */
 import { type ComponentProps, useId } from 'react';
 import { INPUT_FRAME } from './field.tsx';
 
-/** The field; it can be drawn larger downwards. */
+/** The input. Users can resize it vertically. */
 export function TextField({ label, ...input }: ComponentProps<'textarea'> & { label: string }) {
   const id = useId();
   return (

@@ -1,6 +1,6 @@
 /**
- * Light, dark, or what the system says; kept on this device. public/theme.js applies it before the first
- * paint.
+ * The theme: light, dark, or the system's, remembered on this device. public/theme.js applies it before the
+ * first paint.
  */
 import { createStore } from './store.ts';
 
@@ -9,28 +9,28 @@ export type Theme = (typeof THEMES)[number];
 
 export const theme = createStore<Theme>(read());
 
-/** Applies a theme at once and remembers it. */
+/** Applies a theme and remembers it on this device. */
 export function setTheme(choice: Theme): void {
   theme.set(choice);
   remember('theme', choice);
   apply();
 }
 
-/** Keeps following the system while "system" is chosen. */
+/** Applies changes of the system's theme while "system" is chosen. */
 export function followSystemTheme(): void {
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', apply);
 }
 
-/** Writes to this device's storage where that is allowed. */
+/** Writes to this device's storage; does nothing if storage is forbidden. */
 export function remember(name: string, value: string): void {
   try {
     localStorage.setItem(name, value);
   } catch {
-    // Storage is forbidden: the choice lasts until the page is closed.
+    // Storage is forbidden: the value lasts until the page is closed.
   }
 }
 
-/** Reads this device's storage where that is allowed. */
+/** Reads from this device's storage; undefined if there is no value or storage is forbidden. */
 export function recall(name: string): string | undefined {
   try {
     return localStorage.getItem(name) ?? undefined;

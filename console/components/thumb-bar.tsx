@@ -1,8 +1,8 @@
-/** The bar over the tab bar of a phone: the page's one action, under the thumb. */
+/** A bar above a phone's tab bar, for the main action of a page. */
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 
-/** Fixed above the tab bar. */
+/** The bar, fixed above the tab bar. */
 export function ThumbBar({ children }: { children: ReactNode }) {
   return (
     <div

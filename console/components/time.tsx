@@ -1,6 +1,6 @@
 /**
- * Times: relative while near, a date after a day, exact with the zone on hover and for screen readers. All of
- * them are told in the zone of the profile; visitors without one see the zone of their device.
+ * Formats times: relative within a day, otherwise as a date, with the exact time in the tooltip. All times
+ * use the time zone of the user's profile; visitors see their device's time zone.
  */
 import { useEffect, useLayoutEffect, useState } from 'react';
 import { useTranslation } from '../translation.ts';
@@ -11,20 +11,20 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const SECOND_MS = 1_000;
 
-/** The language of numbers and dates: months stand as words, so that no order of digits can be misread. */
+/** The locale for dates. English uses en-GB; months are written as words, so that dates are unambiguous. */
 function localeOf(language: string): string {
   return language === 'en' ? 'en-GB' : language;
 }
 
-/** The zone of who is signed in; undefined is the zone of the device. */
+/** The time zone of the signed-in user; undefined for the device's time zone. */
 const zone = createStore<string | undefined>(undefined);
 
-/** Tells all times in this zone from now on; in that of the device for none, and for one it does not know. */
+/** Sets the time zone of all times. Uses the device's time zone if `name` is undefined or unknown. */
 export function setTimeZone(name: string | undefined): void {
   zone.set(name !== undefined && isKnown(name) ? name : undefined);
 }
 
-/** Keeps the times in the zone of the profile; false until there is one and it holds. */
+/** Sets the time zone of the profile. Returns false until one was set. */
 export function useTimeZone(name: string | undefined): boolean {
   const [applied, setApplied] = useState<string>();
   useLayoutEffect(() => {
@@ -34,7 +34,7 @@ export function useTimeZone(name: string | undefined): boolean {
   return applied !== undefined;
 }
 
-/** The one way to a written time: in the language of the page and the zone of the profile. */
+/** Date format in the page's language and the profile's time zone. All times must use it. */
 export function formatOf(language: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const timeZone = zone.get();
   return new Intl.DateTimeFormat(localeOf(language), {
@@ -51,7 +51,7 @@ function isKnown(name: string): boolean {
   }
 }
 
-/** "34 s ago" and the like below a day, otherwise the date. */
+/** Relative time, such as "34 s ago", within a day; otherwise the date. */
 export function relative(at: Date, now: number, language: string): string {
   const age = now - at.getTime();
   if (Math.abs(age) >= DAY_MS) return nearDate(at, now, language);
@@ -68,23 +68,23 @@ function nearDate(at: Date, now: number, language: string): string {
   return formatOf(language, { day: 'numeric', month: 'short' }).format(at);
 }
 
-/** "20 Nov 2026". */
+/** A date, such as "20 Nov 2026". */
 export function dateText(at: Date, language: string): string {
   return formatOf(language, { day: 'numeric', month: 'short', year: 'numeric' }).format(at);
 }
 
-/** "20 Nov" for a day of the service's calendar, "2026-11-20", which counts in UTC. */
+/** Formats a UTC day, "2026-11-20", as "20 Nov". */
 export function utcDayText(day: string, language: string): string {
   const format = formatOf(language, { day: 'numeric', month: 'short', timeZone: 'UTC' });
   return format.format(new Date(`${day}T00:00:00Z`));
 }
 
-/** "20 Nov, 15:00:04" with the zone: what a hover shows. */
+/** Date, time and time zone, for tooltips. */
 export function exactText(at: Date, language: string): string {
   return formatOf(language, { dateStyle: 'medium', timeStyle: 'long' }).format(at);
 }
 
-/** "20 Nov 15:00" for rows of a log; seconds on request. */
+/** Date and time, such as "20 Nov 15:00", for rows of a log; optionally with seconds. */
 export function stampText(at: Date, language: string, seconds = false): string {
   const clock = formatOf(language, {
     hour: '2-digit',
@@ -96,7 +96,7 @@ export function stampText(at: Date, language: string, seconds = false): string {
   return `${day} ${clock}`;
 }
 
-/** A moment in the past, told from now; kept true while the page is open. */
+/** A time relative to now; updated while the page is open. */
 export function Ago({ at }: { at: string }) {
   const { i18n } = useTranslation();
   useStore(zone);
@@ -117,7 +117,7 @@ export function Ago({ at }: { at: string }) {
   );
 }
 
-/** A moment of a log. */
+/** Date and time of an event. */
 export function Stamp({ at, seconds = false }: { at: string; seconds?: boolean }) {
   const { i18n } = useTranslation();
   useStore(zone);
@@ -129,7 +129,7 @@ export function Stamp({ at, seconds = false }: { at: string; seconds?: boolean }
   );
 }
 
-/** A date. */
+/** The date of an event. */
 export function Day({ at }: { at: string }) {
   const { i18n } = useTranslation();
   useStore(zone);
@@ -141,7 +141,7 @@ export function Day({ at }: { at: string }) {
   );
 }
 
-/** A moment of a log: today's by the clock to the second, earlier ones with their day. */
+/** Time of an event in a log: with seconds if it was today, otherwise with the date. */
 export function Clock({ at }: { at: string }) {
   const { i18n } = useTranslation();
   useStore(zone);

@@ -1,9 +1,9 @@
-/** Draws toasts: bottom right, on a phone at the top. A chunk of its own, loaded with the first toast. */
+/** Renders toasts at the bottom right, on a phone at the top. Its own chunk, loaded with the first toast. */
 import { Toast as Base } from '@base-ui/react/toast';
 import { CircleCheck, CircleX, X } from 'lucide-react';
 import { useEffect } from 'react';
 import { useTranslation } from '../translation.ts';
-import type { ToastMessage } from './toast.tsx';
+import type { ToastMessage } from './toast-message.ts';
 
 const SHOWN_MS = 5_000;
 const TOASTS_MAX = 3;

@@ -1,31 +1,23 @@
-/**
- * Toasts: a short confirmation with at most one action. Errors that need reading are not toasts. What draws
- * them loads with the first one.
- */
+/** Toasts: short confirmations with at most one action. Use a banner for errors that need to be read. */
 import { lazy, type ReactNode, Suspense } from 'react';
 import { createStore, useStore } from './store.ts';
+import type { ToastMessage } from './toast-message.ts';
 
-export interface ToastMessage {
-  text: string;
-  failed?: boolean;
-  action?: { word: string; run: () => void };
-}
-
-const said = createStore<readonly ToastMessage[]>([]);
+const sent = createStore<readonly ToastMessage[]>([]);
 const ToastLayer = lazy(async () => ({ default: (await import('./toast-layer.tsx')).ToastLayer }));
 
-/** Shows a toast; it stays while hovered or focused. */
+/** Returns a function that shows a toast. Toasts stay while hovered or focused. */
 export function useToast(): (message: ToastMessage) => void {
-  return say;
+  return show;
 }
 
-function say(message: ToastMessage): void {
-  said.set([...said.get(), message]);
+function show(message: ToastMessage): void {
+  sent.set([...sent.get(), message]);
 }
 
-/** Makes room for toasts above everything inside it. */
+/** Renders its children, and toasts above them. */
 export function ToastHost({ children }: { children: ReactNode }) {
-  const messages = useStore(said);
+  const messages = useStore(sent);
   return (
     <>
       {children}

@@ -1,8 +1,11 @@
-/** Rows of links that scroll sideways on a phone: the current one is always in sight. */
+/** Keeps the current link visible in a row of links that scrolls sideways on a phone. */
 import { useLocation } from '@tanstack/react-router';
 import { type RefObject, useEffect, useRef } from 'react';
 
-/** For a positioned row: scrolls it alone until the link of the present page is in the middle. */
+/**
+ * Returns a ref for the row, which must be positioned. Scrolls only the row, until the current link is
+ * centred.
+ */
 export function useCurrentInView(): RefObject<HTMLElement | null> {
   const row = useRef<HTMLElement>(null);
   const { pathname } = useLocation();

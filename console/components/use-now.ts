@@ -1,7 +1,7 @@
-/** The clock of a page: what is done, and drawn, again as time passes. */
+/** Hooks that repeat work, or re-render, as time passes. */
 import { useEffect, useRef, useState } from 'react';
 
-/** Does something after each so many milliseconds, for as long as the component is there. */
+/** Calls `run` every `milliseconds` while the component is mounted. */
 export function useEvery(milliseconds: number, run: () => void): void {
   const latest = useRef(run);
   useEffect(() => {
@@ -17,7 +17,7 @@ export function useEvery(milliseconds: number, run: () => void): void {
   }, [milliseconds]);
 }
 
-/** Now, in milliseconds since 1970, told anew after each so many milliseconds. */
+/** The current time in ms since 1970, updated every `everyMs`. */
 export function useNow(everyMs: number): number {
   const [now, setNow] = useState(Date.now);
   useEvery(everyMs, () => {

@@ -1,15 +1,15 @@
-/** The width of a box, for what has to be drawn in pixels. */
+/** Measures the width of an element, for drawings in pixels. */
 import { type RefObject, useLayoutEffect, useState } from 'react';
 import { flushSync } from 'react-dom';
 
-/** The inner width in pixels, from the first paint on and after each change; 0 before the box is there. */
+/** The inner width in pixels, updated on every change; 0 before the element exists. */
 export function useWidth(box: RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {
     const element = box.current;
     if (!element) return undefined;
     setWidth(element.clientWidth);
-    // At once, so that no frame shows a drawing of the width before.
+    // Synchronously, so that no frame shows a drawing of the old width.
     const observer = new ResizeObserver(() => {
       flushSync(() => {
         setWidth(element.clientWidth);

@@ -1,10 +1,10 @@
-/** What stands below the window is neither loaded nor asked for before the reader comes to it. */
+/** Delays parts of a page until they scroll into view, so that they do not load before. */
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 
-/** Keeps the room of a few rows, so that what stands further down is not in sight as well. */
+/** Reserves the height of a few rows, so that later parts are not in view at the same time. */
 const ROOM = 'min-h-60';
 
-/** The children, from the moment on at which their place is in sight. */
+/** Renders its children once their place has scrolled into view. */
 export function WhenSeen({ children }: { children: ReactNode }) {
   const box = useRef<HTMLDivElement>(null);
   const [seen, setSeen] = useState(false);

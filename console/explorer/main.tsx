@@ -1,4 +1,4 @@
-/** The API explorer that browsers find at /graphql: GraphiQL, with a session or a pasted token. */
+/** The API explorer at /graphql: GraphiQL, using the console's session or a pasted access token. */
 import 'graphiql/setup-workers/vite';
 import 'graphiql/style.css';
 import './explorer.css';
@@ -8,8 +8,8 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { theme } from '../components/theme.ts';
 
-const FIRST_QUERY = `# The console's session counts here. To ask as a script does, write a token of your own
-# (profile, access tokens) below "Headers": { "authorization": "Bearer gqt_…" }
+const FIRST_QUERY = `# Queries run with your console session. To use an access token instead, create one
+# (Profile, Access tokens) and add it under "Headers": { "authorization": "Bearer gqt_…" }
 query Start {
   viewer {
     displayName
@@ -34,11 +34,11 @@ const socket = new URL(address);
 socket.protocol = address.protocol.replace('http', 'ws');
 const fetcher = createGraphiQLFetcher({ url: address.href, subscriptionUrl: socket.href });
 const chosen = theme.get();
-/** A link may bring an operation along; it is shown, and runs only when somebody says so. */
+/** An operation from the link. It is only shown; the user has to run it. */
 const linked = new URLSearchParams(location.search).get('query');
 
-// What is typed here may hold passwords and tokens: it lives as long as the tab, and headers not even that.
-// The history, a plugin, would keep them.
+// Queries may contain passwords and tokens: they are kept for this tab only, and headers are not kept at all.
+// The history plugin is left out because it would store them.
 createRoot(place).render(
   <StrictMode>
     <GraphiQL

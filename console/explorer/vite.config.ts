@@ -1,4 +1,4 @@
-/** How the API explorer is built: apart from the console, whose pages must not grow by an editor. */
+/** Build of the API explorer, separate from the console so that its editor adds nothing to console pages. */
 import { createHash } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
@@ -8,7 +8,7 @@ import type { Plugin } from 'vite';
 const DATA_FONT = /url\(["']?data:font\/([a-z0-9]+);base64,([A-Za-z0-9+/=]+)["']?\)/g;
 const NAME_LENGTH = 8;
 
-/** Fonts that a package carries inside its styles become files: the page allows no data: URL. */
+/** Moves fonts that are inlined in styles into files, because the page's policy forbids data: URLs. */
 function fontFiles(): Plugin {
   return {
     name: 'font-files',
@@ -29,7 +29,7 @@ function fontFiles(): Plugin {
 
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
-  // The control plane serves the page at /graphql and its files below.
+  // The control plane serves the page at /graphql and its files below that path.
   base: '/graphql/',
   publicDir: false,
   plugins: [react(), fontFiles()],
@@ -39,7 +39,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: 'es2023',
-    // The editor is one large piece by nature, and nobody pays for it elsewhere.
+    // The editor is one large chunk, and no other page loads it.
     chunkSizeWarningLimit: 5_000,
   },
 });

@@ -1,4 +1,4 @@
-/** All words of the interface in English; their keys are the keys of every language. */
+/** English texts of the console; their keys are the keys of every language. */
 import { account } from './en/account.ts';
 import { admin } from './en/admin.ts';
 import { frame } from './en/frame.ts';

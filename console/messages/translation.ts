@@ -1,6 +1,6 @@
-/** What a translation must hold: the keys of the English words, each with a text of its own. */
+/** The type of a translation: the keys of the English texts, with any text. */
 
-/** The same keys with any text. Languages without a singular leave the `_one` forms out. */
+/** Languages without a singular form leave the `_one` keys out. */
 export type Translation<Words> = {
   [Key in keyof Words as Key extends `${string}_one` ? never : Key]: Words[Key] extends string
     ? string

@@ -1,4 +1,4 @@
-/** All words of the interface in simplified Chinese. */
+/** Simplified Chinese texts of the console. */
 import { account } from './zh-cn/account.ts';
 import { admin } from './zh-cn/admin.ts';
 import { frame } from './zh-cn/frame.ts';

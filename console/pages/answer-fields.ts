@@ -1,7 +1,7 @@
-/** Fields that many answers have in common: what was refused and why, and where a list goes on. */
+/** GraphQL fragments that many documents share: user errors, and the page of a list. */
 import { graphql, type ResultOf } from '../graphql.ts';
 
-/** Each value that the service refused; an empty list means that all is done. */
+/** Errors of a mutation; an empty list means success. */
 export const UserErrorFields = graphql(`
   fragment UserErrorFields on UserError {
     code
@@ -10,7 +10,7 @@ export const UserErrorFields = graphql(`
   }
 `);
 
-/** Whether a list goes on, and after which cursor. */
+/** Whether a list continues, and after which cursor. */
 export const PageFields = graphql(`
   fragment PageFields on PageInfo {
     hasNextPage
@@ -18,5 +18,5 @@ export const PageFields = graphql(`
   }
 `);
 
-/** One refused value. */
+/** One error of a mutation. */
 export type Refusal = ResultOf<typeof UserErrorFields>;

@@ -1,4 +1,4 @@
-/** A list as a file: the service writes it while it is downloaded, so it has no end too far away. */
+/** Exports a list as a file. The service streams it, so that lists of any length work. */
 import { Download } from 'lucide-react';
 import { useState } from 'react';
 import type { CombinedError } from 'urql';
@@ -8,20 +8,20 @@ import { useToast } from '../components/toast.tsx';
 import { useTranslation } from '../translation.ts';
 import { useFailureWords } from './failure-words.ts';
 
-/** What the service writes: comma-separated values, or a JSON object a line. */
+/** File format: comma-separated values, or one JSON object per line. */
 export type ExportFormat = 'CSV' | 'JSONL';
 
 const FORMATS: readonly ExportFormat[] = ['CSV', 'JSONL'];
 
-/** An address is for one download: it is never one that was asked for before. */
+/** Request policy of the query for the download address, which is good for one download only. */
 export const FRESH = { requestPolicy: 'network-only' } as const;
 
 interface ExportMenuProps {
-  /** Asks where the file can be had. */
+  /** Requests the download address. */
   exporting: (format: ExportFormat) => Promise<{ url: string | undefined; error: CombinedError | undefined }>;
 }
 
-/** The button with its formats; the browser takes the file from the service itself. */
+/** The export button with its formats. The browser downloads the file from the service. */
 export function ExportMenu({ exporting }: ExportMenuProps) {
   const { t } = useTranslation();
   const [busy, setBusy] = useState(false);

@@ -1,4 +1,4 @@
-/** What to say when an operation failed: by its stable code, so that it is said in the reader's language. */
+/** Error texts: translated by the stable error code. */
 import type { CombinedError } from 'urql';
 import { codeOf } from '../client.ts';
 import { frame } from '../messages/en/frame.ts';
@@ -14,7 +14,7 @@ function isKnown(code: string): code is KnownCode {
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 
-/** "3 minutes", "20 seconds": how long to wait, in the reader's language. */
+/** A waiting time in the user's language, such as "3 minutes". */
 function waitText(milliseconds: number, language: string): string {
   const minutes = milliseconds >= MINUTE_MS;
   const format = new Intl.NumberFormat(language, {
@@ -25,7 +25,7 @@ function waitText(milliseconds: number, language: string): string {
   return format.format(Math.ceil(milliseconds / (minutes ? MINUTE_MS : SECOND_MS)));
 }
 
-/** A function that gives the sentence for a failure, or undefined when there was none. */
+/** Returns a function that gives the text for a failed operation, or undefined if nothing failed. */
 export function useFailureWords() {
   const { t, i18n } = useTranslation();
   return (

@@ -1,17 +1,17 @@
-/** Reading the values of a form. */
+/** Reads values of forms. */
 
-/** The text of a field as it was typed; empty where there is none. */
+/** The text of a field as typed; empty if there is no such field. */
 export function textIn(values: FormData, name: string): string {
   const value = values.get(name);
   return typeof value === 'string' ? value : '';
 }
 
-/** The end of a day, YYYY-MM-DD, in UTC; undefined where no day is named. */
+/** The end of a day (YYYY-MM-DD) in UTC; undefined for an empty text. */
 export function endOfDay(day: string): Date | undefined {
   return day === '' ? undefined : new Date(`${day}T23:59:59.999Z`);
 }
 
-/** The day of a moment in UTC as a field of type date takes it; empty without one. */
+/** The UTC day of a time, for a date input; empty if there is no time. */
 export function dayOf(at: string | null | undefined): string {
   return at?.slice(0, DAY_CHARACTERS) ?? '';
 }

@@ -1,8 +1,8 @@
-/** Secrets in the fragment of an address: read once, and out of the address at once. */
+/** Reads secrets from the fragment of the address and removes them from it. */
 
 /**
- * What stands in the fragment after `prefix`; undefined where there is nothing. The fragment is taken out of
- * the address and out of the history, so that nobody reads it over a shoulder or from a bookmark.
+ * Returns the fragment after `prefix`; undefined if there is none. Removes the fragment from the address and
+ * the history, so that the secret does not end up in bookmarks or screenshots.
  */
 export function takeFragment(prefix = ''): string | undefined {
   const fragment = location.hash.slice(1);

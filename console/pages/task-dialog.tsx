@@ -1,4 +1,4 @@
-/** The dialog of one task: its fields, the button that does it, and what failed. */
+/** A dialog with a form: its fields, a button that sends them, and the error. */
 import { CircleAlert } from 'lucide-react';
 import { type ReactNode, useId } from 'react';
 import { Button } from '../components/button.tsx';
@@ -13,10 +13,10 @@ export interface TaskDialogProps {
   button: string;
   destructive?: boolean;
   wide?: boolean;
-  /** Sends the values; the dialog closes when nothing failed. */
+  /** Sends the values; the dialog closes if this succeeds. */
   send: (values: FormData) => Promise<Outcome | undefined>;
   onClose: () => void;
-  /** Called in place of closing when nothing failed. */
+  /** Called on success instead of closing. */
   onDone?: (() => void) | undefined;
   children?: ReactNode;
 }
@@ -47,7 +47,7 @@ export function TaskDialog({ title, sentence, button, ...props }: TaskDialogProp
   );
 }
 
-/** What failed, read out at once. */
+/** An error at the top of a form; screen readers read it at once. */
 export function FailureBanner({ words }: { words: string }) {
   return (
     <Banner tone="bad" alert icon={<CircleAlert size={16} strokeWidth={1.75} aria-hidden="true" />}>

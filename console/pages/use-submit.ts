@@ -1,22 +1,22 @@
-/** Sending a form once at a time, and what to say when the service refused it. */
+/** Submits forms: one request at a time, and the text of its error. */
 import { type FormEvent, useState } from 'react';
 import type { CombinedError } from 'urql';
 import type { Refusal } from './answer-fields.ts';
 import { useFailureWords } from './failure-words.ts';
 
-/** What a mutation came back with. */
+/** Result of a mutation. */
 export interface Outcome {
   error?: CombinedError | undefined;
   userErrors: readonly Refusal[] | undefined;
 }
 
 interface Submit {
-  /** Sends the values of the form; undefined stops without a word, when the form said why itself. */
+  /** Sends the values. Returns undefined if the form itself already shows why it did not send. */
   send: (values: FormData) => Promise<Outcome | undefined>;
   onDone: (form: HTMLFormElement) => void;
 }
 
-/** The handler of a form; a refused value is told in the service's own sentence. */
+/** The submit handler of a form. For INVALID, the failure is the service's own message. */
 export function useSubmit({ send, onDone }: Submit) {
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<string>();

@@ -1,11 +1,11 @@
-// Sets the theme before the first paint. A file of its own, because the content security policy allows no
-// inline script.
+// Sets the theme before the first paint. A separate file, because the content security policy forbids inline
+// scripts.
 (() => {
   let choice = 'system';
   try {
     choice = localStorage.getItem('theme') || 'system';
   } catch {
-    // Storage may be forbidden; the system's choice is then used.
+    // If storage is forbidden, use the system's theme.
   }
   const wanted = matchMedia('(prefers-color-scheme: dark)').matches;
   const dark = choice === 'dark' || (choice !== 'light' && wanted);

@@ -6,19 +6,17 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { gzipSync } from 'node:zlib';
 import type { AxeResults, RunOnly, RunOptions } from 'axe-core';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { findStaleProducts } from '../../tools/build.mjs';
-import { CHROMIUM_FLAGS, findChromium } from './chromium.ts';
+import { chromiumPath, startChromium } from './chromium.ts';
 import { type Fake, startFake } from './fake-control-plane.ts';
 
-const chrome = await findChromium();
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const schemaPath = path.join(root, 'control-plane', 'schema.graphql');
 
 /** Whether there is a browser, and a schema for the fake control plane. */
-export const ready = chrome !== undefined && existsSync(schemaPath);
+export const ready = chromiumPath !== undefined && existsSync(schemaPath);
 if (!ready)
   process.stderr.write(
     'The browser tests are skipped: no Chromium (install one, or name it with CHROMIUM), or no schema.\n',
@@ -28,6 +26,7 @@ export const PUBLIC_PAGES = [
   '/sign-in',
   '/register',
   '/claim#token',
+  '/activate#token',
   '/reset#token',
   '/verify#token',
   '/forgot-password',
@@ -86,12 +85,19 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-/** The console as it is delivered, the fake control plane over it, and one browser. */
-export async function openStage(): Promise<Stage> {
-  const folder = mkdtempSync(path.join(tmpdir(), 'console-'));
+interface StageOptions {
+  /** By default a new one. */
+  browser?: Browser;
+  /** The folder in which a copy of the console is made; by default the temporary folder. */
+  parent?: string;
+}
+
+/** The built console behind the fake control plane, and a browser. */
+export async function openStage({ browser: given, parent = tmpdir() }: StageOptions = {}): Promise<Stage> {
+  const folder = mkdtempSync(path.join(parent, 'console-'));
   layOutConsole(folder);
   const fake = await startFake(folder, readFileSync(schemaPath, 'utf8'));
-  const browser = await chromium.launch({ executablePath: chrome, args: CHROMIUM_FLAGS });
+  const browser = given ?? (await startChromium());
   const close = async () => {
     await browser.close();
     await fake.close();
@@ -100,7 +106,7 @@ export async function openStage(): Promise<Stage> {
   return { fake, browser, folder, close };
 }
 
-/** What `npm test` built at its start; what was changed since is built anew, where nobody serves it. */
+/** Copies what `npm test` built at its start. If sources have changed since, builds them into `folder`. */
 function layOutConsole(folder: string): void {
   const built = 'dist/console';
   if (!findStaleProducts().some(({ result }) => result === built))
@@ -201,7 +207,7 @@ export async function violations(page: Page, colour = false): Promise<string[]> 
   return found.violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }
 
-/** A window that was just made narrower is laid out anew with the next frames. */
+/** Waits for the next frames: a window that was just made narrower is laid out again with them. */
 function drawn(page: Page): Promise<void> {
   return page.evaluate(
     () =>
@@ -214,23 +220,4 @@ function drawn(page: Page): Promise<void> {
 /** By how many pixels the page is wider than its window. */
 export function overflow(page: Page): Promise<number> {
   return page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-}
-
-const sizes = new Map<string, number>();
-
-/** What makes a page live comes by the clock, after the page: on a slow machine it may be there by then. */
-const BY_THE_CLOCK = /\/live-[\w-]+\.js$/;
-
-/** How much JavaScript the page has loaded so far, the live part left out, in bytes as gzip packs them. */
-export async function scriptBytes(page: Page, folder: string): Promise<number> {
-  const names = await page.evaluate(() =>
-    performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname),
-  );
-  const scripts = [...new Set(names)].filter((name) => name.endsWith('.js') && !BY_THE_CLOCK.test(name));
-  const sizeOf = (name: string) => {
-    const size = sizes.get(name) ?? gzipSync(readFileSync(path.join(folder, name))).length;
-    sizes.set(name, size);
-    return size;
-  };
-  return scripts.reduce((sum, name) => sum + sizeOf(name), 0);
 }

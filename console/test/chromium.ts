@@ -1,24 +1,10 @@
-/** The browser of the tests: the one that is installed, or Debian's, installed on a machine where we may. */
-import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { promisify } from 'node:util';
-
-const CANDIDATES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const APT = '/usr/bin/apt-get';
-const INSTALL_MS = 300_000;
-/** Another test file may be installing at this moment, and a dead mirror must not hold the tests up. */
-const APT_OPTIONS = [
-  '-o',
-  'DPkg::Lock::Timeout=240',
-  '-o',
-  'Acquire::Retries=1',
-  '-o',
-  'Acquire::http::Timeout=20',
-];
+/** Starts the Chromium of the browser tests. */
+import { type Browser, chromium } from 'playwright-core';
+import { findChromium } from '../../tools/chromium.mjs';
 
 /**
- * What is turned off in Chromium. It takes the last such list alone, so what Playwright turns off stands
- * here, too; the pages of the address bar, half of what a start costs, are ours.
+ * Features turned off in Chromium. Only its last such list counts, so this one repeats what Playwright
+ * turns off. Our additions are the pages of the address bar, which take half of the start-up time.
  */
 const FEATURES_OFF = [
   'AimEnabled',
@@ -38,8 +24,8 @@ const FEATURES_OFF = [
   'WebUIOmniboxPopup',
 ];
 
-/** What keeps Chromium quiet and alone: no updates, no reports, no first run. */
-export const CHROMIUM_FLAGS = [
+/** Turns off updates, reports and first-run pages. */
+const FLAGS = [
   '--no-sandbox',
   '--disable-gpu',
   '--disable-quic',
@@ -50,32 +36,21 @@ export const CHROMIUM_FLAGS = [
   `--disable-features=${FEATURES_OFF.join(',')}`,
 ];
 
+/** The path of the browser; undefined if there is none, and the browser tests are skipped. */
+export const chromiumPath = await findChromium();
+
+/** Starts a browser. Throws an Error if there is none. */
+export function startChromium(): Promise<Browser> {
+  return chromium.launch({ args: FLAGS, ...(chromiumPath && { executablePath: chromiumPath }) });
+}
+
+let shared: Promise<Browser> | undefined;
+
 /**
- * The path of a Chromium. `CHROMIUM` names another one; with `CHROMIUM=none` there is none. Where root runs
- * the tests on a Debian without one, its package is installed. Undefined, with a line that says why, if that
- * does not succeed.
+ * The browser of this process, started by the first caller. A test file opens contexts of its own and
+ * closes them; the browser ends with the process.
  */
-export async function findChromium(): Promise<string | undefined> {
-  const named = process.env['CHROMIUM'];
-  if (named !== undefined && named !== '') return existsSync(named) ? named : undefined;
-  const found = installed();
-  if (found !== undefined) return found;
-  if (process.getuid?.() !== 0 || !existsSync(APT)) return undefined;
-  process.stderr.write('No browser here: installing the package chromium for the tests of the console …\n');
-  try {
-    await aptGet('update');
-    await aptGet('install', '--yes', '--no-install-recommends', 'chromium');
-  } catch (error) {
-    process.stderr.write(`The package chromium could not be installed: ${String(error).split('\n')[0]}\n`);
-  }
-  return installed();
-}
-
-function installed(): string | undefined {
-  return CANDIDATES.find((name) => existsSync(name));
-}
-
-async function aptGet(...command: string[]): Promise<void> {
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  await promisify(execFile)(APT, [...APT_OPTIONS, ...command], { timeout: INSTALL_MS, env });
+export function sharedChromium(): Promise<Browser> {
+  shared ??= startChromium();
+  return shared;
 }

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
-import { withNeeded } from '@gateway/shared/console-pages';
+import { withPreloads } from '@gateway/shared/console-pages';
 import { buildSchema, graphql } from 'graphql';
 import { useServer } from 'graphql-ws/use/ws';
 import { WebSocketServer } from 'ws';
@@ -196,5 +196,5 @@ function page(folder: string, request: IncomingMessage, response: ServerResponse
   response
     .setHeader('content-type', 'text/html')
     .setHeader('cache-control', 'no-cache')
-    .end(withNeeded(html, pages, { pathname, acceptLanguage }));
+    .end(withPreloads(html, pages, { pathname, acceptLanguage }));
 }

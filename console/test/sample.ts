@@ -117,6 +117,7 @@ export const models = MODELS.map(([name, tier, contextTokens, price, description
   pricePerRequest: price,
   state: 'PUBLISHED',
   groups: ['DEFAULT', 'VIP', 'SVIP'],
+  passUnknown: false,
   maxOutputTokens: 64_000,
   inputModalities: ['text', 'image'],
   outputModalities: ['text'],

@@ -1,6 +1,6 @@
-/** One tab for the tests of a file: opens pages as somebody, and fails when the page says anything. */
+/** For the browser tests: opens pages of the built console and fails a test when a page reports a problem. */
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, expect, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, inject, vi } from 'vitest';
 import { makeAccount } from './account-answers.ts';
 import {
   ADMIN_PAGES,
@@ -12,61 +12,63 @@ import {
   type Tab,
   type View,
 } from './browser.ts';
+import { sharedChromium } from './chromium.ts';
 import { makePools } from './pool-answers.ts';
 import { makeKeys, resetModels } from './sample.ts';
 
 const WIDE: View = { width: 1280, theme: 'light' };
 const HEIGHT = 800;
 
-/** Opens a page, gathers what its console says, and runs the steps; anything said is a failure. */
+/** Opens a page and runs the steps. Fails if the page logged anything or sent a request to another site. */
 export type Visit = (where: string, steps: (page: Page) => Promise<void>) => Promise<void>;
 
 export interface House {
   stage: Stage;
   tab: Tab;
   visit: Visit;
-  /** The account and its keys as they are at first. */
-  reset(): void;
 }
 
-/** A browser on a busy machine takes its time; a page that hangs takes longer. */
+/** A browser on a busy machine is slow; a page that hangs takes longer still. */
 const TEST_MS = 90_000;
 /** The console may have to be built first. */
 const OPEN_MS = 240_000;
-vi.setConfig({ testTimeout: TEST_MS });
+
+/** The built console and the browser, shared by all test files of this process. */
+let shared: Promise<Stage> | undefined;
 
 /**
- * The house of a test file: opened before its tests, as at first before each of them, closed after them.
- * Where there is no browser it is never opened, and must not be asked for anything.
+ * What the tests of a file need: the shared stage and a tab of the file's own. The sample data is reset
+ * before each test. Without a browser nothing is opened, and every member throws.
  */
 export function houseOfTests(prepare?: (house: House) => Promise<void>): House {
+  vi.setConfig({ testTimeout: TEST_MS });
   let opened: House | undefined;
   beforeAll(async () => {
     if (!ready) return;
-    opened = await openHouse();
+    shared ??= sharedChromium().then((browser) => openStage({ browser, parent: inject('runFolder') }));
+    opened = await openHouse(await shared);
     await prepare?.(opened);
   }, OPEN_MS);
-  beforeEach(() => opened?.reset());
-  afterAll(() => opened?.stage.close());
-  const there = (): House => {
-    if (!opened) throw new Error('The house is open while the tests of its file run.');
+  beforeEach(() => {
+    if (opened) reset(opened.stage);
+  });
+  afterAll(() => opened?.tab.context.close());
+  const house = (): House => {
+    if (!opened) throw new Error('The console is open only while the tests of a file run.');
     return opened;
   };
   return {
     get stage() {
-      return there().stage;
+      return house().stage;
     },
     get tab() {
-      return there().tab;
+      return house().tab;
     },
-    visit: (where, steps) => there().visit(where, steps),
-    reset: () => there().reset(),
+    visit: (where, steps) => house().visit(where, steps),
   };
 }
 
-/** The built console over the fake control plane, with one tab. */
-async function openHouse(): Promise<House> {
-  const stage = await openStage();
+async function openHouse(stage: Stage): Promise<House> {
   const tab = await openTab(stage, WIDE);
   const { state } = stage.fake;
   const visit: Visit = async (where, steps) => {
@@ -76,27 +78,30 @@ async function openHouse(): Promise<House> {
     tab.said.length = 0;
     await tab.page.setViewportSize({ width: WIDE.width, height: HEIGHT });
     await tab.page.emulateMedia({ colorScheme: WIDE.theme });
-    // From elsewhere, so that a fragment or an open dialog never carries over.
+    // A change of the fragment alone would not reload the page and would keep open dialogs.
     await tab.page.goto('about:blank');
     await tab.go(where);
     await steps(tab.page);
     expect(tab.said).toEqual([]);
   };
-  const reset = () => {
-    resetModels();
-    Object.assign(state, {
-      signedIn: true,
-      keys: makeKeys(),
-      broken: false,
-      money: {},
-      ...makeAccount(),
-      ...makePools(),
-    });
-  };
-  return { stage, tab, visit, reset };
+  return { stage, tab, visit };
 }
 
-/** Presses a control as the keyboard does: it must take the focus, and Enter must do. */
+/** Restores the sample account, keys, pools and models. */
+function reset({ fake }: Stage): void {
+  resetModels();
+  Object.assign(fake.state, {
+    signedIn: true,
+    admin: false,
+    keys: makeKeys(),
+    broken: false,
+    money: {},
+    ...makeAccount(),
+    ...makePools(),
+  });
+}
+
+/** Presses a control by keyboard: focuses it and presses Enter. */
 export async function press(page: Page, control: Locator): Promise<void> {
   await control.focus();
   await page.keyboard.press('Enter');

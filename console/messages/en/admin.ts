@@ -1,4 +1,4 @@
-/** Words of the administrators' pages. Sentence case, present tense, exact. */
+/** English texts that all administrators' pages share. */
 export const admin = {
   admin: {
     jump: 'User, pool, id or page',
@@ -7,11 +7,11 @@ export const admin = {
     find: {
       users: 'Users: {{search}}',
       pools: 'Pools: {{search}}',
-      ledger: 'Ledger of the user {{search}}',
+      ledger: 'Ledger of user {{search}}',
       audit: 'Audit log: {{search}}',
     },
     badge: 'Admin',
-    run: 'Run',
+    operations: 'Operations',
     people: 'People',
     business: 'Business',
     back: 'Back to the console',
@@ -29,7 +29,7 @@ export const admin = {
       policies: 'Privacy policy',
     },
     failed: 'This could not be loaded',
-    failedSafe: 'Requests are still served; nodes work on without the control plane.',
+    failedSafe: 'API requests still work: nodes run without the control plane.',
     name: 'Name',
     group: 'Group',
     reason: 'Reason',
@@ -48,7 +48,6 @@ export const admin = {
     routes: 'Routes',
     credentials: 'Credentials',
     protocols: 'Chat formats',
-    families: 'Families',
-    trail: 'Where this page stands',
+    families: 'Endpoint families',
   },
 } as const;

@@ -1,40 +1,46 @@
-/** Words of the help page: what every failure means and what to do. Sentence case, present tense, exact. */
+/** English texts of the help page: what each error means and what to do. */
 import type { FailureCode } from '@gateway/shared/failures';
 
 const failures = {
-  invalid_request: 'A value of the request is not valid. The message names it; correct it and send again.',
-  invalid_key: 'The key is unknown, or no key came along. Copy it again; some proxies take headers away.',
-  insufficient_funds: 'The wallet does not hold the price. Top it up; nothing was charged.',
-  spend_limit_reached: 'The monthly cap of the key is used up. Raise it, or wait for the next month (UTC).',
-  key_disabled: 'The key is disabled. Enable it on the keys page, or make another one.',
-  key_expired: 'The key is past its date. Give it a later one, or make another key.',
-  pool_expired: 'The paid period of the pool is over. Renew it; its keys then work again.',
+  invalid_request: 'A value in the request is not valid. The message names it. Correct it and send again.',
+  invalid_key: 'The key is unknown or missing. Copy it again. Some proxies remove the header.',
+  insufficient_funds: 'The wallet cannot cover the price. You were not charged. Add credit.',
+  spend_limit_reached:
+    'The key has reached its monthly cap. Raise the cap, or wait for the next month (UTC).',
+  key_disabled: 'The key is disabled. Enable it on the keys page, or create another key.',
+  key_expired: 'The key has expired. Set a later date, or create another key.',
+  pool_expired: 'The paid period of the pool is over. Renew the pool, and its keys work again.',
   wrong_host:
-    'A pool’s key works on its own address alone, other keys on the main one. The message names it.',
-  model_not_in_pool: 'The pool was bought without this model. Ask for one of its models.',
-  ip_not_allowed: 'The key may not be used from this address. Add the address to the key.',
-  wallet_frozen: 'The wallet is frozen until what is owed is paid. Pay it in, then send again.',
-  model_not_found: 'The catalog has no such model for this key. Copy its exact name from the prices.',
+    'Pool keys work only on the pool’s address; other keys work only on the main address. ' +
+    'The error names the right one.',
+  model_not_in_pool: 'The pool does not include this model. Use one of its models.',
+  ip_not_allowed: 'The key may not be used from this IP address. Add the address to the key.',
+  wallet_frozen: 'The wallet is frozen until the amount owed is paid. Pay it, then send again.',
+  model_not_found:
+    'No model with this name is available to the key. Copy the exact name from the price list.',
   not_found: 'There is nothing at this path. Compare it with the base addresses above.',
-  method_not_allowed: 'The path exists, but not with this method. The answer names those that it takes.',
-  request_timeout: 'The request did not arrive in whole. Send it again on a better connection.',
-  idempotency_in_flight: 'The same Idempotency-Key is being answered now. Wait a moment, then send again.',
-  idempotency_done: 'A request with this Idempotency-Key was answered and charged already. Use a new key.',
-  body_too_large: 'The body is larger than the model takes. Send less at once.',
-  unsupported_media_type: 'The content type or encoding is not read here. Send JSON, or form data for files.',
-  expectation_failed: 'The Expect header asks for something that is not done here. Leave it out.',
+  method_not_allowed: 'The path does not accept this method. The answer lists the accepted ones.',
+  request_timeout: 'The request did not arrive completely. Send it again over a better connection.',
+  idempotency_in_flight:
+    'A request with this Idempotency-Key is still running. Wait a moment, then send again.',
+  idempotency_done: 'A request with this Idempotency-Key was already answered and charged. Use a new key.',
+  body_too_large: 'The body is larger than the model accepts. Send less at once.',
+  unsupported_media_type: 'The content type or encoding is not supported. Send JSON, or form data for files.',
+  expectation_failed: 'Only “Expect: 100-continue” is supported. Leave the Expect header out.',
   unknown_pool: 'No pool has this address. Check the subdomain.',
-  idempotency_mismatch: 'The Idempotency-Key was used with another body. Use a new key for a new request.',
-  upgrade_required: 'This path speaks WebSocket alone, or not at all. Clients go on over HTTP by themselves.',
-  rate_limited: 'Too many requests a minute. Wait as long as the retry-after header says.',
+  idempotency_mismatch: 'This Idempotency-Key was used with another body. Use a new key for a new request.',
+  upgrade_required:
+    'The realtime path needs a WebSocket, and the responses path has none. Codex switches to HTTP by itself.',
+  rate_limited: 'Too many requests per minute. Wait as long as the retry-after header says.',
   too_many_concurrent: 'Too many requests at once. Wait until some have finished.',
-  client_closed: 'The client left before the answer was complete. What had been relayed is charged.',
-  internal: 'The gateway failed. Send again; if it stays, report the request id.',
-  not_implemented: 'Files, fine-tuning, batches and uploads are not offered. Nothing was charged.',
-  upstream_failed: 'The provider failed. Send again, or ask for another model; nothing was charged.',
+  client_closed:
+    'The client disconnected before the answer was complete. The request is charged if content was sent.',
+  internal: 'The gateway failed. Send the request again. If it keeps failing, report the request id.',
+  not_implemented: 'Files, fine-tuning, batches and uploads are not offered. You were not charged.',
+  upstream_failed: 'The provider failed. You were not charged. Send again, or use another model.',
   upstream_busy: 'The provider is overloaded. Wait as long as the retry-after header says.',
-  unavailable: 'No node can serve this now. Send again in a moment; nothing was charged.',
-  upstream_timeout: 'The provider did not answer in time. Send again; nothing was charged.',
+  unavailable: 'No node can serve this now. You were not charged. Send again in a moment.',
+  upstream_timeout: 'The provider did not answer in time. You were not charged. Send again.',
 } as const satisfies Record<FailureCode, string>;
 
 export const help = {
@@ -47,22 +53,24 @@ export const help = {
     bare: 'Messages and generative language',
     bareNote: 'Anthropic and Google SDKs, Claude Code, Gemini CLI',
     keys: 'Keys',
-    key1: 'A key is <code>sk-</code> and 48 letters and digits. It is shown once, when it is revealed.',
-    key2: 'It travels as <code>Authorization: Bearer</code>; on messages also as <code>x-api-key</code>.',
+    key1: 'A key is <code>sk-</code> and 48 letters and digits. It is shown once, when you reveal it.',
+    key2: 'Send it as <code>Authorization: Bearer</code>; on messages also as <code>x-api-key</code>.',
     key3: 'On generative language: <code>x-goog-api-key</code>, or <code>?key=</code> in the address.',
-    key4: 'A pool’s key works on the address of its pool alone.',
+    key4: 'Pool keys only work on the address of their pool.',
     limits: 'Limits and prices',
-    limit1: 'Each model has one price per request, times the ratio of the key’s group. Failures are free.',
+    limit1:
+      'Each model has one price per request, multiplied by the ratio of the key’s group. ' +
+      'Failed requests are free.',
     limit2:
-      'Choices, inputs and size of a request are bounded per model; beyond them the answer is 400 or 413.',
-    limit3: 'A pool has a cap of requests a minute; RateLimit headers say what is left.',
+      'Each model limits choices, inputs and size of a request. Above them, requests fail with 400 or 413.',
+    limit3: 'A pool has a cap on requests per minute. The RateLimit headers say what is left.',
     errors: 'Errors',
-    errorsNote: 'Answers carry x-request-id; the usage page finds a request by it.',
+    errorsNote: 'Every answer carries x-request-id. Find a request by it on the usage page.',
     code: 'Code',
     status: 'Status',
     means: 'What it means, and what to do',
     failures,
     more: 'More',
-    shortcuts: 'Keyboard: Ctrl K goes anywhere, / searches the list of a page, ? shows all shortcuts.',
+    shortcuts: 'Keyboard: Ctrl K opens search and commands, / searches a list, ? shows all shortcuts.',
   },
 } as const;

@@ -1,15 +1,14 @@
-/** Words of the pages of one person and one model: profile, models. Sentence case, present tense, exact. */
+/** English texts of the page of one model, and of the command palette. */
 export const personal = {
   model: {
-    trail: 'Where this page stands',
     try: 'Try in Playground',
     copyName: 'Copy name',
-    health: { OK: 'Working', DEGRADED: 'Works in part', DOWN: 'Down', UNKNOWN: 'Not observed yet' },
+    health: { OK: 'Working', DEGRADED: 'Degraded', DOWN: 'Down', UNKNOWN: 'No data yet' },
     lastDay: 'Last 24 hours',
     succeeded: 'Succeeded',
     share: '{{value}} %',
-    p50: 'Time to reply, half within',
-    p95: 'Time to reply, 95 % within',
+    p50: 'Median time to reply (p50)',
+    p95: 'Time to reply (p95)',
     modalities: {
       text: 'text',
       image: 'images',
@@ -19,7 +18,7 @@ export const personal = {
       embedding: 'embeddings',
       other: '{{name}}',
     },
-    deprecated: 'This model goes.',
+    deprecated: 'This model is deprecated.',
     retires: 'It stops answering on {{time}}.',
     replacement: 'Use {{name}} instead.',
     endpoints: 'Endpoints',
@@ -31,24 +30,23 @@ export const personal = {
     connect: 'Connect a tool',
     client: 'Client',
     price: 'Price per request',
-    free: 'The key’s group decides. Failed requests are free.',
+    priceNote: 'The key’s group sets the price. Failed requests are free.',
     properties: 'Properties',
     longest: 'Longest reply',
-    reads: 'Reads',
-    writes: 'Writes',
+    input: 'Input',
+    output: 'Output',
   },
   palette: {
-    title: 'Go or do',
-    label: 'Page or command',
+    title: 'Search or run a command',
     createKey: 'Create key',
     shortcuts: 'Keyboard shortcuts',
-    does: {
-      palette: 'Go to a page or run a command',
-      search: 'Search the list of the page',
-      sheet: 'This sheet',
-      close: 'Close what is open',
+    actions: {
+      palette: 'Search or run a command',
+      search: 'Search the list on the page',
+      sheet: 'Show this list',
+      close: 'Close a dialog or menu',
       days: 'Move between the days of a chart',
     },
-    single: 'Shortcuts of a single key are on',
+    single: 'Enable single-key shortcuts',
   },
 } as const;

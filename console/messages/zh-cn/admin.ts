@@ -1,4 +1,4 @@
-/** 管理页面的用语。 */
+/** Simplified Chinese texts that all administrators' pages share. */
 import type { admin as english } from '../en/admin.ts';
 import type { Translation } from '../translation.ts';
 
@@ -14,7 +14,7 @@ export const admin: Translation<typeof english> = {
       audit: '审计日志：{{search}}',
     },
     badge: '管理',
-    run: '运行',
+    operations: '运维',
     people: '人员',
     business: '业务',
     back: '返回控制台',
@@ -32,7 +32,7 @@ export const admin: Translation<typeof english> = {
       policies: '隐私政策',
     },
     failed: '无法加载',
-    failedSafe: '请求仍正常处理；节点无需控制面也能继续工作。',
+    failedSafe: 'API 请求仍可用：节点无需控制面也能工作。',
     name: '名称',
     group: '组',
     reason: '原因',
@@ -52,6 +52,5 @@ export const admin: Translation<typeof english> = {
     credentials: '凭据',
     protocols: '对话格式',
     families: '接口类别',
-    trail: '页面位置',
   },
 };

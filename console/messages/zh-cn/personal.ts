@@ -1,18 +1,17 @@
-/** 个人资料与单个模型页面的用语。 */
+/** Simplified Chinese texts of the page of one model, and of the command palette. */
 import type { personal as english } from '../en/personal.ts';
 import type { Translation } from '../translation.ts';
 
 export const personal: Translation<typeof english> = {
   model: {
-    trail: '页面位置',
     try: '在 Playground 中试用',
     copyName: '复制名称',
-    health: { OK: '正常', DEGRADED: '部分可用', DOWN: '不可用', UNKNOWN: '尚无观测' },
+    health: { OK: '正常', DEGRADED: '降级', DOWN: '不可用', UNKNOWN: '尚无数据' },
     lastDay: '最近 24 小时',
     succeeded: '成功',
     share: '{{value}}%',
-    p50: '回复用时，半数以内',
-    p95: '回复用时，95% 以内',
+    p50: '回复用时中位数（p50）',
+    p95: '回复用时（p95）',
     modalities: {
       text: '文本',
       image: '图像',
@@ -22,7 +21,7 @@ export const personal: Translation<typeof english> = {
       embedding: '嵌入',
       other: '{{name}}',
     },
-    deprecated: '该模型即将下线。',
+    deprecated: '此模型已弃用。',
     retires: '它将于 {{time}} 停止应答。',
     replacement: '请改用 {{name}}。',
     endpoints: '接口',
@@ -34,22 +33,21 @@ export const personal: Translation<typeof english> = {
     connect: '连接工具',
     client: '客户端',
     price: '每次请求价格',
-    free: '由密钥的分组决定。失败的请求免费。',
+    priceNote: '密钥的分组决定价格。失败的请求免费。',
     properties: '属性',
     longest: '最长回复',
-    reads: '输入',
-    writes: '输出',
+    input: '输入',
+    output: '输出',
   },
   palette: {
-    title: '跳转或执行',
-    label: '页面或命令',
+    title: '搜索或执行命令',
     createKey: '创建密钥',
     shortcuts: '键盘快捷键',
-    does: {
-      palette: '跳转到页面或执行命令',
-      search: '搜索当前列表',
-      sheet: '显示快捷键',
-      close: '关闭打开的内容',
+    actions: {
+      palette: '搜索或执行命令',
+      search: '搜索页面上的列表',
+      sheet: '显示此列表',
+      close: '关闭对话框或菜单',
       days: '在图表的日期之间移动',
     },
     single: '启用单键快捷键',

@@ -1,4 +1,4 @@
-/** 价格与模型的用语。 */
+/** Simplified Chinese texts of the price list, and names of model traits and endpoint families. */
 import type { pricing as english } from '../en/pricing.ts';
 import type { Translation } from '../translation.ts';
 
@@ -6,7 +6,7 @@ export const pricing: Translation<typeof english> = {
   pricing: {
     title: '每个请求一个价',
     sentence: '无论提示或回复多长，费用相同。失败的请求不收费。',
-    sentence2: '任何模型都以任何客户端格式应答。',
+    sentence2: '每个模型都支持所有客户端格式。',
     groupLabel: '分组价格',
     search: '模型名称',
     searchLabel: '搜索模型',
@@ -16,16 +16,16 @@ export const pricing: Translation<typeof english> = {
     stale: '正在重新连接，数据截至 {{time}}',
     tier: '档位',
     model: '模型',
-    best: '适合',
+    bestFor: '适合',
     traits: '特性',
     context: '上下文',
-    besides: '文本接口以外',
+    otherEndpoints: '其他接口',
     price: '每个请求，{{group}}',
     textEndpoints: '每个模型都有的文本接口：chat、messages、responses、generative、completions。',
     contextOf: '{{size}} 上下文',
     failed: '价格无法加载',
-    failedSafe: '请求仍按公布的价格处理和计费。',
-    filtered: '没有模型符合搜索和特性。',
+    failedSafe: 'API 请求仍可用，按公布的价格计费。',
+    filtered: '没有模型符合搜索和筛选条件。',
     emptyTitle: '还没有模型',
     emptySentence: '运营者尚未发布模型。',
     traitNames: {
@@ -50,7 +50,7 @@ export const pricing: Translation<typeof english> = {
       SECOND_FLAGSHIP: '便宜四分之一',
       AGENTIC_CODING: '在仓库中长时间调用工具',
       HARD_REASONING: '证明与规划',
-      BALANCED: '日常使用',
+      BALANCED: '日常工作',
       FAST_CHEAP: '低延迟',
       BUDGET_A: '批量工作',
       BUDGET_B: '带排序的批量工作',

@@ -1,4 +1,4 @@
-/** Words of the page of the privacy policy in Chinese. */
+/** Simplified Chinese texts around the privacy policy: versions, providers, retention. */
 import type { Translation } from '../translation.ts';
 import type { privacy as english } from '../en/privacy.ts';
 
@@ -15,7 +15,7 @@ export const privacy: Translation<typeof english> = {
     changedLines: '更改的行',
     providers: '上游提供方收到什么',
     providersSentence: '每个请求都会发往所指定模型的提供方。',
-    receive: '提供方会收到所发送请求的全部内容：消息、文件、工具、设置。',
+    receive: '提供方会收到请求的全部内容：消息、文件、工具、设置。',
     receiveNot: '网关不会把你的邮箱地址、密钥或 IP 地址交给提供方。',
     terms: '提供方按其自身条款处理这些内容。',
     retention: '数据保存多久',
@@ -25,12 +25,12 @@ export const privacy: Translation<typeof english> = {
     kept: {
       prompts: { what: '使用密钥的请求的提示与回复', long: '从不保存' },
       usage: {
-        what: '用量日志：模型、令牌、费用、请求编号、IP 地址',
-        long: '本网关运行期间：不删除任何月份',
+        what: '用量日志：模型、词元、费用、请求编号、IP 地址',
+        long: '本网关运行期间；不删除任何月份',
       },
-      ledger: { what: '账本与收据', long: '依记账要求' },
-      sessions: { what: '已登录的浏览器', long: '14 天未使用，最长 90 天' },
-      links: { what: '邮件链接', long: '使用前有效，最长 24 小时' },
+      ledger: { what: '账本与收据', long: '记账所要求的期限' },
+      sessions: { what: '已登录的浏览器', long: '直到 14 天未使用，最长 90 天' },
+      links: { what: '邮件链接', long: '直到使用，最长 24 小时' },
       chats: { what: '开启存储时的 Playground 对话及其衍生内容', long: '直到你删除或注销账户' },
       record: { what: '已接受的版本、管理员的操作', long: '网关运行期间' },
     },

@@ -1,22 +1,22 @@
-/** 购买与续期专属池的用语。 */
+/** Simplified Chinese texts of buying and renewing a dedicated pool. */
 import type { purchase as english } from '../en/purchase.ts';
 import type { Translation } from '../translation.ts';
 
 export const purchase: Translation<typeof english> = {
   purchase: {
     renewTitle: '续期“{{name}}”',
-    renewSentence: '子域名、模型和密钥都不变。新周期从旧周期结束时开始。',
+    renewSentence: '子域名、模型和密钥都不变。新周期从当前周期结束时开始。',
     renewed: '“{{name}}”已续期',
     buyTitle: '购买专属池',
     picked: '已选 {{count}} 个',
     included_other: '含 {{count}} 个',
-    further: '含 {{included}} 个，另加 {{count}} 个，每个 {{price}}',
-    one: '已包含',
-    freezes: '模型列表在购买时冻结，之后目录的变化不再影响它。',
+    additional: '含 {{included}} 个，另加 {{count}} 个，每个 {{price}}',
+    includedTag: '已包含',
+    fixedList: '模型列表在购买时固定，之后目录的变化不影响它。',
     modelsNeeded: '请至少选择一个模型。',
     subdomain: '子域名',
     subdomainHint: '3 到 32 个字符，之后不能更改。',
-    subdomainWrong: '3 到 32 个字符：a–z、0–9，中间可用连字符。',
+    subdomainWrong: '请使用 3 到 32 个字符：a–z、0–9，中间可用连字符。',
     available: '可用',
     useInstead: '改用 {{name}}',
     nameHint: '显示在列表和收据中，之后可以更改。',
@@ -24,7 +24,7 @@ export const purchase: Translation<typeof english> = {
     agree: {
       title: '你同意的条款',
       cap: '任意 60 秒内最多 {{count}} 个请求，所有密钥合计',
-      over: '超过上限：返回 429 和等待秒数，不计费',
+      over: '超过上限的请求返回 429，不计费',
       keys: '专属池密钥只在其子域名有效',
       early: '提前续期会在到期日之后加 {{count}} 天',
       end: '到期后密钥返回 403；子域名保留 14 天',
@@ -32,16 +32,16 @@ export const purchase: Translation<typeof english> = {
     quote: '报价',
     pickFirst: '{{price}} 起。选择模型后显示价格。',
     held: '价格保留 {{time}}',
-    heldNoMore: '价格已不再保留',
+    quoteExpired: '报价已过期',
     lineBase_other: '专属池，{{days}} 天，{{count}} 个模型',
-    lineFurther: '额外模型',
+    lineAdditional: '额外模型',
     total: '合计',
     onPayment: '付款时',
     gift: '你将获得的赠金',
     cashNow: '当前现金',
     cashAfter: '付款后现金',
     missing: '还差',
-    short: '现金还差 {{amount}}。没有扣款。',
+    short: '你的现金还差 {{amount}}。未扣款。',
     toWallet: '前往钱包',
     fromCash: '从现金支付。赠金不能购买专属池。',
     pay: '支付 {{total}}',
@@ -51,6 +51,6 @@ export const purchase: Translation<typeof english> = {
     notify: '通知我',
     notified: '销售开放时，你会收到一封邮件。',
     notifyNot: '取消通知',
-    closedNow: '销售已关闭：现在不能购买专属池。你的选择会保留在这里。已有的专属池照常工作，也可以续期。',
+    closedNow: '销售已关闭，现在不能购买专属池。你的选择会保留在这里。已有的专属池照常工作，也可以续期。',
   },
 };

@@ -1,13 +1,13 @@
-/** 钱包与账本的用语。 */
+/** Simplified Chinese texts of the wallet and of ledger entries. */
 import type { wallet as english } from '../en/wallet.ts';
 import type { Translation } from '../translation.ts';
 
 export const wallet: Translation<typeof english> = {
   wallet: {
     title: '钱包',
-    sentence: '预付。余额为零即停止消费，绝不透支。',
+    sentence: '预付。余额为零即停止消费。',
     topUpTitle: '增加现金',
-    topUp: '如需增加现金，请联系本网关的管理员：尚未设置支付渠道。',
+    topUp: '尚未设置支付渠道。请联系本网关的管理员增加现金。',
     warning: '低余额提醒',
     warningAt: '低于 {{amount}}',
     warningNow: '目前低于 {{amount}}',
@@ -17,28 +17,28 @@ export const wallet: Translation<typeof english> = {
     availableNow: '当前可用',
     cash: '现金',
     gift: '赠金',
-    held: '占用',
+    reserved: '预留',
     available: '可用',
     cashNote: '可用于一切',
     giftNote: '仅用于请求，优先使用',
-    heldNote: '另计，由节点为进行中的请求占用',
+    reservedNote: '用于进行中的请求',
     owed: '欠款',
     owedNote: '优先偿还',
-    split: '现金 {{cash}}，赠金 {{gift}}，占用 {{held}}',
+    split: '现金 {{cash}}，赠金 {{gift}}，预留 {{reserved}}',
     entries: '账目',
     entriesNote: '只增不改。更正是新的一笔。',
     time: '时间',
     kind: '类型',
-    what: '内容',
+    description: '说明',
     bucket: '资金',
     amount: '金额',
-    after: '之后余额',
+    balanceAfter: '之后余额',
     buckets: { CASH: '现金', GIFT: '赠金' },
     emptyTitle: '还没有账目',
-    emptySentence: '每笔入账和扣费都会在此成为一行。',
+    emptySentence: '每笔入账和扣费都会显示在这里。',
     filtered: '没有这种类型的账目。',
     failed: '钱包无法加载',
-    failedSafe: '请求仍照常处理并正确计费。',
+    failedSafe: 'API 请求仍可用，并正确计费。',
     kinds: {
       TOP_UP_CARD: '充值，银行卡',
       TOP_UP_CRYPTO: '充值，USDC',

@@ -1,4 +1,4 @@
-/** The frame of administrators' pages: its own navigation, and a bar that tells them from all others. */
+/** The frame of administrators' pages: their own navigation, and a coloured line that tells them apart. */
 import { Link, Outlet } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { ArrowLeft, CircleCheck, CircleUserRound, Hourglass, LogOut } from 'lucide-react';
@@ -13,14 +13,14 @@ import { useCurrentInView } from '../../components/use-current-in-view.ts';
 import { graphql } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
 import { ProofHost } from '../proof/proof-host.tsx';
-import { type AdminPlace, BUSINESS, PEOPLE, RUN } from '../shell/admin-places.ts';
+import { type AdminPlace, BUSINESS, PEOPLE, OPERATIONS } from '../shell/admin-places.ts';
 import { Commands } from '../shell/commands.tsx';
 import { NotFound } from '../shell/not-found.tsx';
 import { FrameContext } from '../shell/frame-context.ts';
 import { SkipLink } from '../shell/skip-link.tsx';
 import { ConnectionState } from '../shell/top-bar.tsx';
 import type { Viewer } from '../shell/viewer.ts';
-import { NodeChanges } from './node-documents.ts';
+import { NodeChanges } from './nodes/documents.ts';
 import { Region } from './region.tsx';
 
 const AdminFrameQuery = graphql(`
@@ -48,7 +48,7 @@ const RevisionQuery = graphql(`
   }
 `);
 
-/** Lets in administrators; for everybody else these pages do not exist. */
+/** Shows the pages to administrators; for other users they do not exist. */
 export function AdminShell() {
   const [{ data, error }, again] = useQuery({ query: AdminFrameQuery });
   useTimeZone(data?.viewer?.timeZone);
@@ -81,7 +81,7 @@ export function AdminShell() {
   );
 }
 
-/** The bar over the pages: the way to anything, and whether every node serves what is configured. */
+/** The top bar: search, the configuration revision, and the state of live updates. */
 function Bar({ role, baseAddress }: { role: Viewer['role']; baseAddress: string }) {
   return (
     <header className={BAR}>
@@ -116,7 +116,7 @@ function Revision() {
 const BAR =
   'sticky top-0 z-30 flex h-12 flex-none items-center justify-end gap-5 border-b border-line bg-page px-8 ' +
   'text-table';
-// The console's bar names the page on a phone; this frame has none, so the heading stays in sight.
+// On a phone, this frame has no bar with the page's title, so the heading stays visible.
 const MAIN =
   'mx-auto w-full max-w-[1216px] flex-1 px-8 pt-6 pb-16 outline-none max-sm:px-4 max-sm:pt-4 ' +
   'max-sm:[&_h1]:not-sr-only';
@@ -144,7 +144,7 @@ function Sidebar({ email, children }: { email: string; children: ReactNode }) {
         aria-label={t('shell.main')}
         className="one-row relative flex flex-col gap-6 max-sm:flex-row max-sm:gap-1"
       >
-        <Group title={t('admin.run')} places={RUN} />
+        <Group title={t('admin.operations')} places={OPERATIONS} />
         <Group title={t('admin.people')} places={PEOPLE} />
         <Group title={t('admin.business')} places={BUSINESS} />
       </nav>

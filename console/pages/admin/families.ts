@@ -1,4 +1,4 @@
-/** The families of endpoints, in the order in which forms list them: chat formats first. */
+/** Endpoint families, in the order of forms: chat formats first. */
 export const FAMILIES = [
   'CHAT_COMPLETIONS',
   'RESPONSES',
@@ -15,5 +15,5 @@ export const FAMILIES = [
   'SEARCH',
 ] as const;
 
-/** The chat formats that an upstream may speak. */
+/** Chat formats that an upstream may support. */
 export const PROTOCOLS = ['CHAT_COMPLETIONS', 'RESPONSES', 'MESSAGES', 'GENERATIVE_LANGUAGE'] as const;

@@ -1,4 +1,4 @@
-/** The dialog of every change by an administrator: its fields, and the reason to be kept. */
+/** The dialog for every change by an administrator: its fields, and the reason for the audit log. */
 import { Field } from '../../components/field.tsx';
 import { useTranslation } from '../../translation.ts';
 import { textIn } from '../form-values.ts';
@@ -8,11 +8,11 @@ import type { Outcome } from '../use-submit.ts';
 const REASON_CHARACTERS_MAX = 500;
 
 interface FormDialogProps extends Omit<TaskDialogProps, 'send'> {
-  /** Sends the values; the dialog closes when nothing failed. */
+  /** Sends the values; the dialog closes if this succeeds. */
   send: (values: FormData, reason: string) => Promise<Outcome>;
 }
 
-/** The dialog; the service's own sentence is shown when it refused a value. */
+/** The dialog. */
 export function FormDialog({ send, children, ...props }: FormDialogProps) {
   const { t } = useTranslation();
   return (
@@ -30,12 +30,12 @@ export function FormDialog({ send, children, ...props }: FormDialogProps) {
   );
 }
 
-/** The text of a field, trimmed. */
+/** The trimmed text of a field. */
 export function text(values: FormData, name: string): string {
   return textIn(values, name).trim();
 }
 
-/** The checked values of a group of boxes, or the one of a list, as far as they are known words. */
+/** The checked values of checkboxes, or the value of a select; only values that are in `known`. */
 export function words<Word extends string>(values: FormData, name: string, known: readonly Word[]): Word[] {
   return known.filter((word) => values.getAll(name).includes(word));
 }

@@ -1,4 +1,4 @@
-/** A part of an administrator's page that shows what one query brings: loading, failed, or there. */
+/** A part of an administrators' page that shows the data of one query: loading, failed, or loaded. */
 import type { ReactNode } from 'react';
 import type { CombinedError } from 'urql';
 import { requestIdOf } from '../../client.ts';
@@ -12,7 +12,7 @@ interface RegionProps<Data> {
   children: (data: Data) => ReactNode;
 }
 
-/** Shows the children with the data once there is some; old data stays while new data is on its way. */
+/** Renders its children with the data. Old data stays visible while new data loads. */
 export function Region<Data>({ data, error, onRetry, children }: RegionProps<Data>) {
   const { t } = useTranslation();
   if (data !== null && data !== undefined) return children(data);

@@ -1,4 +1,4 @@
-/** What of administrators' lists is in the address. */
+/** Search parameters of the administrators' lists of users, ledger entries and audit events. */
 import { textOf, wordOf } from '../../components/search-parameters.ts';
 import { LEDGER_KINDS } from '../wallet/search.ts';
 
@@ -8,13 +8,13 @@ export interface AdminSearch {
   search?: string | undefined;
   state?: (typeof USER_STATES)[number] | undefined;
   kind?: (typeof LEDGER_KINDS)[number] | undefined;
-  /** Of the audit log: what was done, and the id of who did it. */
+  /** Audit log: the action, and the id of the actor. */
   action?: string | undefined;
   actor?: string | undefined;
   after?: string | undefined;
 }
 
-/** Reads the search parameters of any of the lists. */
+/** Parses the search parameters of any of these lists. */
 export function validAdminSearch(search: Record<string, unknown>): AdminSearch {
   return {
     search: textOf(search['search']),

@@ -1,6 +1,7 @@
 /**
- * The first administrator claims the gateway with the link that the start printed; its token never leaves
- * the fragment.
+ * Pages that set the email address and password of an account by a single-use link: the first administrator
+ * claims the gateway, an invited user activates an account. The token stands in the fragment of the address,
+ * which is never sent to a server.
  */
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -45,19 +46,57 @@ const Claim = graphql(
   [UserErrorFields],
 );
 
-/** The claim page. */
+interface LinkTexts {
+  title: string;
+  sentence: string;
+  button: string;
+  busy: string;
+  /** Shown if the address has no token. */
+  incomplete: string;
+  /** Shown if the token was used or has expired. */
+  used: string;
+}
+
+/** The page for the link that the first start of the gateway prints. */
 export function ClaimPage() {
+  const { t } = useTranslation();
+  const texts = {
+    title: t('account.claim'),
+    sentence: t('account.claimSentence'),
+    button: t('account.claimButton'),
+    busy: t('account.claiming'),
+    incomplete: t('account.claimIncomplete'),
+    used: t('account.claimUsed'),
+  };
+  return <LinkPage texts={texts} />;
+}
+
+/** The page for the link that an administrator gives to a new user. */
+export function ActivatePage() {
+  const { t } = useTranslation();
+  const texts = {
+    title: t('account.activate'),
+    sentence: t('account.activateSentence'),
+    button: t('account.activateButton'),
+    busy: t('account.activating'),
+    incomplete: t('account.activateIncomplete'),
+    used: t('account.activateUsed'),
+  };
+  return <LinkPage texts={texts} />;
+}
+
+function LinkPage({ texts }: { texts: LinkTexts }) {
   const { t } = useTranslation();
   const [token] = useState(() => takeFragment() ?? '');
   const [{ data, error }, again] = useQuery({ query: ClaimOptions });
-  const { failure, fetching, send } = useClaim(token);
+  const { failure, fetching, send } = useClaim(token, texts.used);
   const form = useForm<AccountForm>({ defaultValues: EMPTY_ACCOUNT });
   const version = data?.signInOptions.currentPolicy.version;
   return (
     <AccountFrame
-      title={t('account.claim')}
-      sentence={t('account.claimSentence')}
-      failure={token === '' ? t('account.noToken') : failure}
+      title={texts.title}
+      sentence={texts.sentence}
+      failure={token === '' ? texts.incomplete : failure}
     >
       {error && !data && (
         <Failure
@@ -75,7 +114,7 @@ export function ClaimPage() {
         >
           <AccountFields form={form} version={version} />
           <Button type="submit" variant="primary" size="form" wide busy={fetching}>
-            {fetching ? t('account.claiming') : t('account.claimButton')}
+            {fetching ? texts.busy : texts.button}
           </Button>
         </form>
       )}
@@ -83,8 +122,8 @@ export function ClaimPage() {
   );
 }
 
-function useClaim(token: string) {
-  const { t } = useTranslation();
+/** Sends the form; afterwards the user is signed in. `usedText` is shown for a link that no longer works. */
+function useClaim(token: string, usedText: string) {
   const [{ fetching }, claim] = useMutation(Claim);
   const [failure, setFailure] = useState<string>();
   const failureWords = useFailureWords();
@@ -99,7 +138,7 @@ function useClaim(token: string) {
       return navigate({ to: '/keys', replace: true });
     }
     const used = data?.adminClaim.userErrors.some(({ field }) => field?.includes('token') === true) === true;
-    setFailure(used ? t('errors.claimInvalid') : failureWords(error, data?.adminClaim.userErrors));
+    setFailure(used ? usedText : failureWords(error, data?.adminClaim.userErrors));
   };
   return { failure, fetching, send };
 }

@@ -1,4 +1,4 @@
-/** Help: where requests go, what keys look like, what bounds there are, and what each error means. */
+/** Help: addresses, keys, limits, and the meaning of each error. */
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useQuery } from 'urql';

@@ -1,11 +1,12 @@
-/** What is changed of keys; part of the dialogs that do it. */
+/** GraphQL mutations of keys. Loaded with the dialogs that use them. */
 import { graphql } from '../../graphql.ts';
 import { UserErrorFields } from '../answer-fields.ts';
 import { KeyFields } from './documents.ts';
 
-const MadeFields = graphql(
+/** Result of creating and of rotating a key. */
+const CreatedFields = graphql(
   `
-    fragment MadeFields on ApiKeyCreatePayload {
+    fragment CreatedFields on ApiKeyCreatePayload {
       apiKey {
         ...KeyFields
       }
@@ -17,6 +18,7 @@ const MadeFields = graphql(
   [KeyFields, UserErrorFields],
 );
 
+/** Result of disabling a key and of ending a grace period, with the nodes that have applied it. */
 const DisabledFields = graphql(
   `
     fragment DisabledFields on ApiKeyDisablePayload {
@@ -39,11 +41,11 @@ export const CreateKey = graphql(
   `
     mutation CreateKey($input: ApiKeyCreateInput!) {
       apiKeyCreate(input: $input) {
-        ...MadeFields
+        ...CreatedFields
       }
     }
   `,
-  [MadeFields],
+  [CreatedFields],
 );
 
 export const RevealKey = graphql(
@@ -105,9 +107,9 @@ export const RotateKey = graphql(
   `
     mutation RotateKey($input: ApiKeyRotateInput!) {
       apiKeyRotate(input: $input) {
-        ...MadeFields
+        ...CreatedFields
       }
     }
   `,
-  [MadeFields],
+  [CreatedFields],
 );

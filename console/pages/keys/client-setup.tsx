@@ -1,6 +1,6 @@
-/** The key in the files of the clients that people use: the service's texts, filled in on this device. */
+/** Settings for common clients. The service sends templates; the key is filled in on this device. */
 import { useQuery } from 'urql';
-import { SECRET_PLACE } from '@gateway/shared/secret-place';
+import { KEY_PLACEHOLDER } from '@gateway/shared/key-placeholder';
 import { requestIdOf } from '../../client.ts';
 import { CodeBlock } from '../../components/code-block.tsx';
 import { Failure, SkeletonRows } from '../../components/notice.tsx';
@@ -35,7 +35,7 @@ const KeySetup = graphql(`
 type SetupNode = Extract<NonNullable<ResultOf<typeof KeySetup>['node']>, { __typename: 'ApiKey' }>;
 type Snippet = SetupNode['clientSnippets'][number];
 
-/** Tabs, one for each client; Copy holds the whole key, the screen a shortened one. */
+/** One tab per client. The screen shows a shortened key; Copy copies the whole key. */
 export function ClientSetup({ keyId, secret }: { keyId: string; secret: string }) {
   const { t } = useTranslation();
   const [{ data, error }, again] = useQuery({ query: KeySetup, variables: { id: keyId } });
@@ -71,9 +71,9 @@ function Client({ snippet, secret }: { snippet: Snippet; secret: string }) {
     <CodeBlock
       key={path}
       head={path}
-      code={content.replaceAll(SECRET_PLACE, secret)}
-      shown={content.replaceAll(SECRET_PLACE, short)}
-      copyLabel={t('copy.file', { name: path })}
+      code={content.replaceAll(KEY_PLACEHOLDER, secret)}
+      shown={content.replaceAll(KEY_PLACEHOLDER, short)}
+      copyLabel={t('copy.name', { name: path })}
     />
   );
   return (

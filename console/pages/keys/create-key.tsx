@@ -1,6 +1,6 @@
 /**
- * The dialog that makes a key: a name and a group, optionally an end, a monthly cap and the only models it
- * may use. No secret exists yet.
+ * The dialog that creates a key: name and group, optionally expiry, monthly cap and allowed models. The
+ * secret is created later, when the key is revealed.
  */
 import { CircleAlert } from 'lucide-react';
 import { useState } from 'react';
@@ -26,17 +26,17 @@ type Group = (typeof GROUPS)[number];
 interface KeyForm {
   name: string;
   group: Group;
-  /** The id of the pool it is for; empty for the main domain. */
+  /** The id of the key's pool; empty for the main domain. */
   pool: string;
   expires: string;
   cap: string;
-  /** The ids of the only models it may use; none for all. */
+  /** The ids of the allowed models; empty allows all. */
   models: string[];
 }
 
 interface CreateKeyProps {
   groups: readonly Group[];
-  /** The pool that is chosen at first. */
+  /** The pool that is selected initially. */
   poolId?: string | undefined;
   onClose: () => void;
   onCreated: (key: Key) => void;
@@ -45,7 +45,7 @@ interface CreateKeyProps {
 const FORM_ID = 'create-key';
 const NAME_CHARACTERS_MAX = 80;
 
-/** The dialog; `onCreated` leads on to revealing. */
+/** The dialog. `onCreated` gets the new key, to reveal it. */
 export function CreateKeyDialog({ groups, poolId = '', onClose, onCreated }: CreateKeyProps) {
   const { t } = useTranslation();
   const form = useForm<KeyForm>({
@@ -122,7 +122,7 @@ function KeyFields({ form, groups }: FieldsProps & { groups: readonly Group[] })
               value={field.value}
               onChange={(chosen) => {
                 field.onChange(chosen);
-                // What was ticked may not be among the models of the other group.
+                // The other group may not have the ticked models.
                 form.setValue('models', []);
               }}
               options={groups.map((value) => ({ value, word: t(`groups.${value}`) }))}
@@ -139,7 +139,7 @@ function KeyFields({ form, groups }: FieldsProps & { groups: readonly Group[] })
   );
 }
 
-/** Where the key works; nothing to choose while the account has no running pool. */
+/** The domain of the key. Hidden while the account has no running pool. */
 function DomainField({ form }: FieldsProps) {
   const { t } = useTranslation();
   const [{ data }] = useQuery({ query: KeyPoolsQuery });

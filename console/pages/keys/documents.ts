@@ -1,4 +1,4 @@
-/** What the key pages ask the service. */
+/** GraphQL operations of the key pages. */
 import { graphql, type ResultOf } from '../../graphql.ts';
 import { PageFields } from '../answer-fields.ts';
 
@@ -63,7 +63,7 @@ export const KeysQuery = graphql(
   [KeyFields, PageFields],
 );
 
-/** Pools of the account that may have keys, for filters and for new keys. */
+/** The account's pools, for filters and for new keys. */
 export const KeyPoolsQuery = graphql(`
   query KeyPools {
     viewer {
@@ -94,13 +94,10 @@ export const KeyChanges = graphql(
 export type Key = ResultOf<typeof KeyFields>;
 export type KeyConnection = NonNullable<ResultOf<typeof KeysQuery>['viewer']>['apiKeys'];
 
-/** A key of the list, with its last week. */
+/** A key of the list, with its usage in the last week. */
 export type ListedKey = KeyConnection['nodes'][number];
 
-/**
- * The dialog that is open over a list, and the key it is about. A new key is one of the main domain, or of
- * the pool that is named.
- */
+/** The dialog that is open, and its key. A new key is for the main domain, unless `poolId` names a pool. */
 export type KeyDialog =
   | { kind: 'create'; poolId?: string }
   | { kind: 'ready' | 'edit' | 'leaked' | 'rotate' | 'grace'; key: Key };

@@ -1,4 +1,4 @@
-/** Changes a key: its name, group, models, end, monthly cap and the addresses it may be used from. */
+/** Edits a key: name, group, models, expiry, monthly cap and allowed IP addresses. */
 import { useMutation, useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
 import { Dialog } from '../../components/dialog.tsx';
@@ -67,7 +67,7 @@ interface EditKeyProps {
   onClose: () => void;
 }
 
-/** The dialog; it reads the key anew, so that what it changes is what is in force. */
+/** The dialog. It reads the key again, so that the form starts with the current values. */
 export function EditKeyDialog({ apiKey, groups, onClose }: EditKeyProps) {
   const { t } = useTranslation();
   const [{ data, error }, again] = useQuery({
@@ -116,7 +116,7 @@ function EditForm({ title, editable, models, groups, onClose, reload }: EditForm
     const { data, error } = await update({ input });
     const userErrors = data?.apiKeyUpdate.userErrors;
     if (!userErrors?.some(({ code }) => code === 'STALE_VERSION')) return { error, userErrors };
-    // The next try is sent with the version that is in force now; what was typed stays.
+    // The next attempt uses the current version; the input stays.
     reload();
     const stale: Refusal = { code: 'INVALID', message: t('keys.stale'), field: null };
     return { error, userErrors: [stale] };
@@ -198,7 +198,7 @@ function Limits({ editable, models }: Pick<EditFormProps, 'editable' | 'models'>
   );
 }
 
-/** What the form says; an empty field clears its limit, no ticked model allows all. */
+/** The values of the form. An empty field removes its limit; no ticked model allows all models. */
 function changesIn(values: FormData, groups: EditKeyProps['groups']) {
   const cap = textIn(values, 'cap').trim();
   const addresses = textIn(values, 'addresses')

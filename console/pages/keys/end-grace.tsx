@@ -1,4 +1,4 @@
-/** Ends the time of an old secret early: says who still uses it, then every node refuses it. */
+/** Ends the grace period of an old secret early, after showing its last use. */
 import { useMutation } from 'urql';
 import { Rich } from '../../components/rich.tsx';
 import { Stamp } from '../../components/time.tsx';
@@ -8,9 +8,9 @@ import { TaskDialog } from '../task-dialog.tsx';
 import { EndGrace } from './changes.ts';
 import type { Key } from './documents.ts';
 import { LastUseOfOld } from './last-use-of-old.tsx';
-import { spreadOf } from './use-key-switch.ts';
+import { rolloutOf } from './use-key-switch.ts';
 
-/** The dialog; a toast says on how many nodes the old secret is refused. */
+/** The dialog. A toast says how many nodes refuse the old secret. */
 export function EndGraceDialog({ apiKey, onClose }: { apiKey: Key; onClose: () => void }) {
   const { t } = useTranslation();
   const [, end] = useMutation(EndGrace);
@@ -20,8 +20,8 @@ export function EndGraceDialog({ apiKey, onClose }: { apiKey: Key; onClose: () =
     const { data, error } = await end({ input: { id } });
     const userErrors = data?.apiKeyGraceEnd.userErrors;
     if (data && userErrors?.length === 0) {
-      const spread = spreadOf(data.apiKeyGraceEnd);
-      toast({ text: t(`keys.graceEnded${spread.how}`, { name, ...spread }) });
+      const rollout = rolloutOf(data.apiKeyGraceEnd);
+      toast({ text: t(`keys.graceEnded${rollout.state}`, { name, ...rollout }) });
     }
     return { error, userErrors };
   };

@@ -1,6 +1,6 @@
-/** The file in which people keep a key for the clients that read variables. */
+/** The .env file with a key. */
 
-/** A file of environment variables that the common clients read. */
+/** The content of a file with the environment variables that common clients read. */
 export function environmentFile(key: string, baseAddress: string): string {
   return [
     `OPENAI_API_KEY=${key}`,

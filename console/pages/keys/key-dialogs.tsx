@@ -1,4 +1,4 @@
-/** The one dialog that may be open over the key list. */
+/** The dialog that is open over the key list. */
 import { CreateKeyDialog } from './create-key.tsx';
 import type { Key, KeyDialog } from './documents.ts';
 import { EditKeyDialog } from './edit-key.tsx';
@@ -14,7 +14,7 @@ interface KeyDialogsProps {
   groups: readonly (typeof GROUPS)[number][];
 }
 
-/** Creating and rotating lead on to revealing. */
+/** The open dialog. After creating or rotating a key, the reveal dialog opens. */
 export function KeyDialogs({ dialog, onChange, groups }: KeyDialogsProps) {
   const close = () => {
     onChange(undefined);

@@ -1,4 +1,4 @@
-/** Search and filters over the list of keys; all of them live in the address. */
+/** Search and filters of the key list; their values are in the address. */
 import { useNavigate } from '@tanstack/react-router';
 import { useQuery } from 'urql';
 import { Filter } from '../../components/menu.tsx';
@@ -7,7 +7,7 @@ import { useTranslation } from '../../translation.ts';
 import { KeyPoolsQuery } from './documents.ts';
 import { GROUPS, KEY_STATES, type KeysSearch, MAIN_DOMAIN } from './search.ts';
 
-/** The line of filters; a change goes back to the first page. */
+/** The filters. A change goes back to the first page. */
 export function KeyFilters({ search, count }: { search: KeysSearch; count: number | undefined }) {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/keys' });
@@ -49,7 +49,7 @@ export function KeyFilters({ search, count }: { search: KeysSearch; count: numbe
   );
 }
 
-// On a wide screen the filters flow among what stands beside them; on a phone they are a row of their own.
+// On a wide screen, the filters flow with the elements beside them; on a phone, they are a separate row.
 const ROW = 'one-row flex gap-2 sm:contents max-sm:w-screen max-sm:flex-none';
 
 interface DomainFilterProps {
@@ -57,7 +57,7 @@ interface DomainFilterProps {
   onChange: (domain: string | undefined) => void;
 }
 
-/** By where a key works; nothing to choose while the account has no pool. */
+/** Filter by domain. Hidden while the account has no pool. */
 function DomainFilter({ value, onChange }: DomainFilterProps) {
   const { t } = useTranslation();
   const [{ data }] = useQuery({ query: KeyPoolsQuery });

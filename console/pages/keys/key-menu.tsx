@@ -1,4 +1,4 @@
-/** What can be done with one key. Disabling is one click with an undo; what cannot be undone asks first. */
+/** The actions on a key. Disabling takes one click and can be undone; irreversible actions ask first. */
 import { useNavigate } from '@tanstack/react-router';
 import {
   ChartColumn,
@@ -12,7 +12,8 @@ import {
   ShieldAlert,
 } from 'lucide-react';
 import { IconButton } from '../../components/button.tsx';
-import { Menu, type MenuEntry, RULE } from '../../components/menu.tsx';
+import { Menu } from '../../components/menu.tsx';
+import { type MenuEntry, RULE } from '../../components/menu-entries.ts';
 import { useTranslation } from '../../translation.ts';
 import type { KeyDialog, ListedKey } from './documents.ts';
 import { canEnable, canReveal, canRotate, hasGrace } from './key-state.ts';

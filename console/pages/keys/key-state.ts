@@ -1,4 +1,4 @@
-/** What a key may do now and what may be done with it. */
+/** The state of a key, and the actions that it allows. */
 import { CircleCheck, CircleMinus, Eye, RefreshCw, ShieldAlert } from 'lucide-react';
 import type { LucideIcon } from 'lucide-react';
 import type { Tone } from '../../components/state-word.tsx';
@@ -13,10 +13,7 @@ export type KeyState =
 
 type KeyFacts = Pick<Key, 'state' | 'disabledReason' | 'revealedAt' | 'rotation'>;
 
-/**
- * The one word for the state of a key: why it is disabled, or whether an old secret still works beside the
- * new one.
- */
+/** The state to show for a key: why it is disabled, or that it is rotating. */
 export function stateOf(key: KeyFacts): KeyState {
   if (key.rotation?.pendingReveal === true) return 'NOT_REVEALED';
   if (isNeverRevealed(key)) return 'NEVER_REVEALED';
@@ -24,7 +21,7 @@ export function stateOf(key: KeyFacts): KeyState {
   return key.rotation ? 'ROTATING' : 'ENABLED';
 }
 
-/** Whether it was revoked before anybody had its secret, as happens by itself after 7 days. */
+/** Whether the key was revoked before it was revealed, which happens automatically after 7 days. */
 export function isNeverRevealed(key: Pick<Key, 'disabledReason' | 'revealedAt'>): boolean {
   return key.disabledReason === 'REVOKED' && key.revealedAt === null;
 }
@@ -34,22 +31,22 @@ export function canReveal(key: Key): boolean {
   return stateOf(key) === 'NOT_REVEALED';
 }
 
-/** Owners enable again only what they disabled themselves. */
+/** Whether the owner can enable the key: only keys that the owner disabled. */
 export function canEnable(key: Key): boolean {
   return key.state === 'DISABLED' && key.disabledReason === 'OWNER';
 }
 
-/** Whether a secret exists that can be replaced. */
+/** Whether the key can be rotated: enabled, revealed, and not rotating yet. */
 export function canRotate(key: Key): boolean {
   return key.state === 'ENABLED' && key.revealedAt !== null && !key.rotation;
 }
 
-/** Whether the secret that a rotation replaced works for a while yet. */
+/** Whether the old secret of a rotation still works. */
 export function hasGrace(key: Key): boolean {
   return typeof key.rotation?.graceEndsAt === 'string';
 }
 
-/** The masked key as people recognise it; undefined while no secret exists. */
+/** The masked secret, such as "sk-ab…xyz9"; undefined if it was never revealed. */
 export function maskedOf(key: Key): string | undefined {
   return key.revealedAt === null ? undefined : `${key.prefix}…${key.suffix}`;
 }
@@ -69,7 +66,7 @@ const LOOKS: Record<KeyState, { icon: LucideIcon; tone: Tone }> = {
   OWNER_SUSPENDED: { icon: CircleMinus, tone: 'bad' },
 };
 
-/** Icon and tone of a state. */
+/** Icon and colour of a state. */
 export function lookOf(state: KeyState): { icon: LucideIcon; tone: Tone } {
   return LOOKS[state];
 }

@@ -92,7 +92,7 @@ function Name({ apiKey }: CellProps) {
   );
 }
 
-/** What is known of the secret; of a key that was closed without one, why. */
+/** The masked secret, or why there is none. */
 function Masked({ apiKey }: CellProps) {
   const { t } = useTranslation();
   const masked = maskedOf(apiKey);

@@ -1,4 +1,4 @@
-/** The keys of the account: list, filters, and the steps from a name to a working secret. */
+/** The keys of the account: list, filters, and dialogs. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
@@ -19,7 +19,7 @@ import { type KeysSearch, MAIN_DOMAIN, NEW_KEY } from './search.ts';
 import { lastWeek } from './week.ts';
 
 const KEYS_PER_PAGE = 50;
-// Loaded on the first sign of interest, so that the list itself is there sooner.
+// Loaded when a button gets the pointer or focus, so that the list itself appears sooner.
 const loadDialogs = () => import('./key-dialogs.tsx');
 const NoKeys = lazy(async () => ({ default: (await import('./no-keys.tsx')).NoKeys }));
 const KeyDialogs = lazy(async () => ({ default: (await loadDialogs()).KeyDialogs }));
@@ -60,14 +60,14 @@ export function KeysPage() {
 }
 
 /**
- * The dialog that is open. The drawers of a new key and of one that is edited stand in the address, so that
- * they can be linked to and left by Back; steps that act on a key do not.
+ * The dialog that is open. The dialogs that create or edit a key are in the address, so that links and the
+ * Back button work; all other dialogs are not.
  */
 function useDialog(search: KeysSearch, keys: readonly Key[]) {
   const navigate = useNavigate({ from: '/keys' });
   const [step, setStep] = useState<KeyDialog>();
   const edited = keys.find(({ id }) => id === search.open);
-  const drawer: KeyDialog | undefined =
+  const linked: KeyDialog | undefined =
     search.open === NEW_KEY ? { kind: 'create' } : edited && { kind: 'edit', key: edited };
   const open = (dialog: KeyDialog | undefined) => {
     const wanted = dialog?.kind === 'create' ? NEW_KEY : dialog?.kind === 'edit' ? dialog.key.id : undefined;
@@ -75,7 +75,7 @@ function useDialog(search: KeysSearch, keys: readonly Key[]) {
     if (wanted !== search.open)
       void navigate({ search: { ...search, open: wanted }, replace: wanted === undefined });
   };
-  return { dialog: step ?? drawer, open };
+  return { dialog: step ?? linked, open };
 }
 
 function CreateButton({ wide, open }: { wide: boolean; open: KeysProps['open'] }) {
@@ -110,7 +110,7 @@ function variablesOf({ search, state, group, domain, after }: KeysSearch) {
 }
 
 interface KeysProps {
-  /** Undefined while it is on its way: the filters are there at once. */
+  /** Undefined while it loads; the filters are shown meanwhile. */
   connection: KeyConnection | undefined;
   search: KeysSearch;
   open: (dialog: KeyDialog) => void;
@@ -138,8 +138,8 @@ function KeyList({ connection, search, open }: KeysProps & { connection: KeyConn
       <KeyTable keys={nodes} open={open} />
       <p className="mt-4 text-hint text-ink-3">{t('keys.footnote')}</p>
       <Pager
-        paged={search.after !== undefined}
-        next={pageInfo.hasNextPage ? pageInfo.endCursor : null}
+        after={search.after}
+        pageInfo={pageInfo}
         onGo={(after) => void navigate({ search: { ...search, after } })}
       />
     </>

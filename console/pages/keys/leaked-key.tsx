@@ -1,4 +1,4 @@
-/** Marks a key as leaked: says who used it lately, then disables it for good. */
+/** Marks a key as leaked: shows its recent use, then disables it permanently. */
 import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';

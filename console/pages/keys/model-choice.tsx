@@ -1,4 +1,4 @@
-/** The models of a new key: what a request to some of them costs in its group, and which it may use. */
+/** Models of a new key: example prices in its group, and which models it may use. */
 import type { UseFormRegisterReturn } from 'react-hook-form';
 import { useQuery } from 'urql';
 import { Below, Checkbox } from '../../components/field.tsx';
@@ -25,7 +25,7 @@ const KeyModelsQuery = graphql(`
 type Group = (typeof GROUPS)[number];
 type Model = ResultOf<typeof KeyModelsQuery>['catalog']['nodes'][number];
 
-/** The models that keys of a group may use, each with its price there; the dearest first. */
+/** The models that a group may use, with their prices; the most expensive first. */
 function useModelsOf(group: Group): { id: string; name: string; price: string }[] {
   const [{ data }] = useQuery({ query: KeyModelsQuery });
   const models = data?.catalog.nodes ?? [];
@@ -40,7 +40,7 @@ function priceIn({ prices }: Model, group: Group): string | undefined {
   return prices.find((price) => price.group === group)?.pricePerRequest;
 }
 
-/** What a request costs in the group: of the dearest model, one in the middle, and the cheapest. */
+/** Prices of the most expensive model, one in the middle, and the cheapest model of the group. */
 export function PriceExamples({ group }: { group: Group }) {
   const { t, i18n } = useTranslation();
   const models = useModelsOf(group);
@@ -57,11 +57,11 @@ export function PriceExamples({ group }: { group: Group }) {
 
 interface ModelBoxesProps {
   group: Group;
-  /** Every box has it; the form keeps the ids of those that are ticked. */
+  /** The form's registration of the boxes; the form keeps the ids of ticked models. */
   field: UseFormRegisterReturn;
 }
 
-/** A box for each model; none ticked allows all. */
+/** A checkbox for each model. No ticked box allows all models. */
 export function ModelBoxes({ group, field }: ModelBoxesProps) {
   const { t } = useTranslation();
   const models = useModelsOf(group);

@@ -1,11 +1,11 @@
-/** The first visit: three steps from nothing to the first call. */
+/** The empty key list: three steps to the first request. */
 import { clsx } from 'clsx';
 import type { ReactNode } from 'react';
 import { CopyField } from '../../components/copy.tsx';
 import { EmptyFirst } from '../../components/notice.tsx';
 import { useTranslation } from '../../translation.ts';
 
-/** The empty list, with the action of step one. */
+/** The empty list. `action` is the button of step one. */
 export function NoKeys({ baseAddress, action }: { baseAddress: string; action: ReactNode }) {
   const { t } = useTranslation();
   return (
@@ -27,7 +27,7 @@ export function NoKeys({ baseAddress, action }: { baseAddress: string; action: R
 }
 
 interface AddressProps {
-  /** The clients that want it. */
+  /** The clients that use this address. */
   words: string;
   text: string;
   label: string;

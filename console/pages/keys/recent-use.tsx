@@ -1,4 +1,4 @@
-/** How much a key was used in the last day, and from where: what stops when its secret stops. */
+/** Use of a key in the last 24 hours: what would stop if its secret stopped working. */
 import { useState } from 'react';
 import { useQuery } from 'urql';
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
@@ -33,13 +33,13 @@ const RecentUseQuery = graphql(`
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-/** The last 24 hours; whole minutes, so that the query stays the same while the dialog is open. */
+/** The last 24 hours. Whole minutes, so that the query stays the same while the dialog is open. */
 function lastDay(now: number) {
   const to = Math.ceil(now / MINUTE_MS) * MINUTE_MS;
   return { from: new Date(to - DAY_MS).toISOString(), to: new Date(to).toISOString() };
 }
 
-/** Requests and addresses of the last 24 hours, each address with its last request. */
+/** Number of requests, and client addresses with the time of their last request. */
 export function RecentUse({ keyId }: { keyId: string }) {
   const { t, i18n } = useTranslation();
   const [day] = useState(() => lastDay(Date.now()));
@@ -78,7 +78,7 @@ export function RecentUse({ keyId }: { keyId: string }) {
   );
 }
 
-/** The addresses, the last used first: rows come newest first. */
+/** The addresses, most recently used first. Expects rows newest first. */
 function latestByAddress(rows: readonly { ip: string | null; createdAt: string }[]) {
   const latest = new Map<string, string>();
   for (const { ip, createdAt } of rows) if (ip !== null && !latest.has(ip)) latest.set(ip, createdAt);

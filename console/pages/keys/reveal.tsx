@@ -1,7 +1,4 @@
-/**
- * Revealing a key: its secret is made, shown once, and gone from this page when the dialog closes on
- * purpose.
- */
+/** Reveals a key: its secret is created, shown once, and removed from the page when the dialog closes. */
 import { CircleAlert, Eye } from 'lucide-react';
 import { useState } from 'react';
 import { useClient } from 'urql';
@@ -21,7 +18,7 @@ interface RevealProps {
   onClose: () => void;
 }
 
-/** The explicit step before, then the secret. */
+/** Asks for confirmation, then shows the secret. */
 export function RevealDialog({ apiKey, onClose }: RevealProps) {
   const { t } = useTranslation();
   const { secret, failure, fetching, reveal } = useReveal(apiKey.id);
@@ -61,7 +58,7 @@ export function RevealDialog({ apiKey, onClose }: RevealProps) {
   );
 }
 
-// Not useMutation: its state would keep the secret for as long as the page lives.
+// Not useMutation: its state would keep the secret as long as the page exists.
 function useReveal(id: string) {
   const client = useClient();
   const failureWords = useFailureWords();

@@ -1,4 +1,4 @@
-/** The dialog that gives a key a new secret, with a time for the old one to go on working. */
+/** The dialog that rotates a key, with a grace period for the old secret. */
 import { CircleAlert } from 'lucide-react';
 import { useState } from 'react';
 import { useMutation } from 'urql';
@@ -23,7 +23,7 @@ interface RotateProps {
   onRotated: (key: Key) => void;
 }
 
-/** The dialog; `onRotated` leads on to revealing the new secret. */
+/** The dialog. `onRotated` gets the key, to reveal its new secret. */
 export function RotateDialog({ apiKey, onClose, onRotated }: RotateProps) {
   const { t } = useTranslation();
   const [grace, setGrace] = useState<Grace>('24');

@@ -1,4 +1,4 @@
-/** Which keys have two secrets for a while, until when the old one works, and whether it is still used. */
+/** Banners of rotating keys: until when the old secret works, and whether it is still used. */
 import { RefreshCw } from 'lucide-react';
 import { Button } from '../../components/button.tsx';
 import { Banner } from '../../components/notice.tsx';
@@ -13,7 +13,7 @@ interface RotationBannersProps {
   open: (dialog: KeyDialog) => void;
 }
 
-/** One banner for each key that is rotating. */
+/** One banner for each rotating key. */
 export function RotationBanners({ keys, open }: RotationBannersProps) {
   return (
     <div className="flex flex-col gap-2">

@@ -1,13 +1,13 @@
-/** What of the key list is in the address. */
+/** Search parameters of the key list. */
 import { textOf, wordOf } from '../../components/search-parameters.ts';
 
 export const KEY_STATES = ['ENABLED', 'DISABLED'] as const;
 export const GROUPS = ['DEFAULT', 'VIP', 'SVIP'] as const;
 
-/** The value of the filter that stands for keys of no pool. */
+/** Value of the domain filter for keys without a pool. */
 export const MAIN_DOMAIN = 'main';
 
-/** The value of `open` that stands for the drawer of a new key. */
+/** Value of `open` for the dialog that creates a key. */
 export const NEW_KEY = 'create';
 
 export interface KeysSearch {
@@ -17,11 +17,11 @@ export interface KeysSearch {
   /** `main`, or the id of a pool. */
   domain?: string | undefined;
   after?: string | undefined;
-  /** The drawer that is open: `create`, or the id of the key that is being edited. */
+  /** The dialog that is open: `create`, or the id of the key that is edited. */
   open?: string | undefined;
 }
 
-/** Reads the search parameters of the key list. */
+/** Parses the search parameters of the key list. */
 export function validKeysSearch(search: Record<string, unknown>): KeysSearch {
   return {
     search: textOf(search['search']),

@@ -1,4 +1,4 @@
-/** The secret itself, framed, with Copy and a file to keep. */
+/** Shows the secret, with buttons to copy it and to download it as a .env file. */
 import { Download } from 'lucide-react';
 import { useRef } from 'react';
 import { Button } from '../../components/button.tsx';
@@ -15,7 +15,7 @@ interface SecretFrameProps {
 
 const PREFIX = 'sk-';
 
-/** The frame; the focus starts on Copy. */
+/** The frame. The initial focus is on Copy. */
 export function SecretFrame({ apiKey, secret }: SecretFrameProps) {
   const { t } = useTranslation();
   const { outcome, copy } = useCopy(secret);
@@ -28,7 +28,7 @@ export function SecretFrame({ apiKey, secret }: SecretFrameProps) {
     <div className="rounded-code border border-accent bg-page p-4">
       <div className="flex flex-wrap justify-between gap-x-4 gap-y-1 text-table text-ink-2">
         <span>
-          <strong className="font-[550] text-ink">{apiKey.name}</strong> <Where apiKey={apiKey} />
+          <strong className="font-[550] text-ink">{apiKey.name}</strong> <GroupAndDomain apiKey={apiKey} />
         </span>
         <span>{t('reveal.characters', { count: secret.length })}</span>
       </div>
@@ -66,8 +66,8 @@ export function SecretFrame({ apiKey, secret }: SecretFrameProps) {
   );
 }
 
-/** The group, and the host where the key works. */
-function Where({ apiKey: { group, groupRatio, pool, baseUrl } }: Pick<SecretFrameProps, 'apiKey'>) {
+/** The group, and the domain where the key works. */
+function GroupAndDomain({ apiKey: { group, groupRatio, pool, baseUrl } }: Pick<SecretFrameProps, 'apiKey'>) {
   const { t } = useTranslation();
   const words = `${t(`groups.${group}`)} ×${groupRatio} · `;
   return (

@@ -1,4 +1,4 @@
-/** Disabling and enabling keys, confirmed by the number of nodes that have applied it. */
+/** Disables and enables keys; a toast shows how many nodes have applied the change. */
 import { useMutation } from 'urql';
 import { useToast } from '../../components/toast.tsx';
 import { useTranslation } from '../../translation.ts';
@@ -6,19 +6,22 @@ import { useFailureWords } from '../failure-words.ts';
 import { DisableKey, EnableKey } from './changes.ts';
 import type { Key } from './documents.ts';
 
-interface Acknowledged {
+/** Nodes that have applied a change, and nodes that have not yet. */
+interface Acknowledgements {
   appliedNodes: number;
   pendingNodes: readonly unknown[];
 }
 
-/** On how many of the connected nodes a change is in force, and which words say so. */
-export function spreadOf({ appliedNodes: applied, pendingNodes }: Acknowledged) {
+/**
+ * How many of the connected nodes have applied a change; `state` is the end of the key of the toast's text.
+ */
+export function rolloutOf({ appliedNodes: applied, pendingNodes }: Acknowledgements) {
   const all = applied + pendingNodes.length;
-  const how = all === 0 ? 'None' : applied === all ? 'All' : 'Pending';
-  return { applied, all, how } as const;
+  const state = all === 0 ? 'None' : applied === all ? 'All' : 'Pending';
+  return { applied, all, state } as const;
 }
 
-/** Both acts; each says its outcome in a toast. `disable` tells whether the key is disabled now. */
+/** Returns both actions. Each shows its result in a toast. `disable` returns whether it succeeded. */
 export function useKeySwitch() {
   const { t } = useTranslation();
   const [, sendDisable] = useMutation(DisableKey);
@@ -44,10 +47,10 @@ export function useKeySwitch() {
       toast({ text: t('keys.notDone', { name, reason: reason ?? '' }), failed: true });
       return false;
     }
-    const spread = spreadOf(data.apiKeyDisable);
+    const rollout = rolloutOf(data.apiKeyDisable);
     const undo = { word: t('keys.undo'), run: () => void enable(key) };
     toast({
-      text: t(`keys.disabled${spread.how}`, { name, ...spread }),
+      text: t(`keys.disabled${rollout.state}`, { name, ...rollout }),
       ...(leaked ? {} : { action: undo }),
     });
     return true;

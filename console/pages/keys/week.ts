@@ -1,9 +1,9 @@
-/** The last seven days of the service's calendar, today among them. */
+/** The last seven UTC days, including today. */
 
 const DAY_MS = 86_400_000;
 const DAYS = 7;
 
-/** From the start of the first day to the end of today, UTC; the same text all day long. */
+/** From the start of the first day to the end of today, in UTC; constant during a day. */
 export function lastWeek(now: number) {
   const today = Math.floor(now / DAY_MS) * DAY_MS;
   return {
@@ -12,7 +12,7 @@ export function lastWeek(now: number) {
   };
 }
 
-/** Requests of each day, the oldest first; a day without any is 0. */
+/** Number of requests on each day, oldest first. */
 export function requestsByDay(
   points: readonly { at: string; totals: { requests: number } }[],
   now: number,
@@ -24,7 +24,7 @@ export function requestsByDay(
   });
 }
 
-/** All requests of some points together. */
+/** The total number of requests. */
 export function requestsOf(points: readonly { totals: { requests: number } }[]): number {
   return points.reduce((sum, { totals }) => sum + totals.requests, 0);
 }

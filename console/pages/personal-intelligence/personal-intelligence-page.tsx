@@ -1,4 +1,4 @@
-/** The four switches of Personal Intelligence, and what they mean for the storing of chats. */
+/** The four switches of Personal Intelligence, and whether chats are stored. */
 import { clsx } from 'clsx';
 import { Archive, EyeOff, ListTodo, Repeat, ScrollText, SlidersHorizontal } from 'lucide-react';
 import { useMutation, useQuery } from 'urql';
@@ -8,7 +8,7 @@ import { graphql, type ResultOf } from '../../graphql.ts';
 import { useTranslation } from '../../translation.ts';
 import { UserErrorFields } from '../answer-fields.ts';
 import { useFailureWords } from '../failure-words.ts';
-import { useRoomWords } from '../playground/room.ts';
+import { useStorageText } from '../playground/storage-text.ts';
 import { ProfileFrame } from '../profile/profile-frame.tsx';
 
 const IntelligenceQuery = graphql(`
@@ -56,7 +56,7 @@ const ICONS = {
   WORKING_ON: ListTodo,
 } as const;
 
-/** The page of the switches, one of the parts of the profile. */
+/** The page, one of the profile's tabs. */
 export function PersonalIntelligencePage() {
   const { t } = useTranslation();
   const [{ data, error }, again] = useQuery({ query: IntelligenceQuery, requestPolicy: 'cache-and-network' });
@@ -67,17 +67,17 @@ export function PersonalIntelligencePage() {
         <section>
           <h2 className="text-section">{t('intelligence.title')}</h2>
           <p className="mt-1 mb-5 text-ink-2">{t('intelligence.sentence')}</p>
-          <Switches intelligence={personalIntelligence} onTurned={refresh} />
+          <Switches intelligence={personalIntelligence} onToggled={refresh} />
         </section>
       )}
     </ProfileFrame>
   );
 }
 
-function Switches({ intelligence, onTurned }: { intelligence: Intelligence; onTurned: () => void }) {
+function Switches({ intelligence, onToggled }: { intelligence: Intelligence; onToggled: () => void }) {
   const { t } = useTranslation();
   const { storing, switches, storedConversationCount: count, storageUsed } = intelligence;
-  const room = useRoomWords()(storageUsed);
+  const storageText = useStorageText()(storageUsed);
   const on = switches.filter((item) => item.enabled).length;
   const Icon = storing ? Archive : EyeOff;
   return (
@@ -86,28 +86,29 @@ function Switches({ intelligence, onTurned }: { intelligence: Intelligence; onTu
         <strong className="font-semibold">
           {storing ? t('intelligence.storing', { count: on }) : t('intelligence.notStoring')}
         </strong>{' '}
-        {storing && t('intelligence.storingMore')} {count > 0 && t('intelligence.kept', { count })} {room}
+        {storing && t('intelligence.storingMore')} {count > 0 && t('intelligence.kept', { count })}{' '}
+        {storageText}
       </Banner>
       <ul className="mt-5 grid grid-cols-2 gap-4 max-lg:grid-cols-1">
         {switches.map((item) => (
-          <SwitchCard key={item.kind} item={item} onTurned={onTurned} />
+          <SwitchCard key={item.kind} item={item} onToggled={onToggled} />
         ))}
       </ul>
     </>
   );
 }
 
-function SwitchCard({ item: { kind, enabled }, onTurned }: { item: Switch; onTurned: () => void }) {
+function SwitchCard({ item: { kind, enabled }, onToggled }: { item: Switch; onToggled: () => void }) {
   const { t } = useTranslation();
   const [{ fetching }, send] = useMutation(SwitchSet);
   const words = useFailureWords();
   const toast = useToast();
   const Icon = ICONS[kind];
-  const turn = async (on: boolean) => {
+  const toggle = async (on: boolean) => {
     const { data, error } = await send({ input: { kind, enabled: on } });
     const reason = words(error, data?.personalSwitchSet.userErrors);
     if (reason !== undefined) toast({ text: reason, failed: true });
-    onTurned();
+    onToggled();
   };
   return (
     <li className={clsx('rounded-card border border-line p-5', enabled ? 'bg-raise' : 'bg-canvas')}>
@@ -128,7 +129,7 @@ function SwitchCard({ item: { kind, enabled }, onTurned }: { item: Switch; onTur
           className="switch"
           checked={enabled}
           disabled={fetching}
-          onChange={(event) => void turn(event.target.checked)}
+          onChange={(event) => void toggle(event.target.checked)}
         />
       </label>
       <p className="mt-1 pl-7 text-ink-2 touch:relative touch:mt-1.5">{t(`intelligence.meanings.${kind}`)}</p>

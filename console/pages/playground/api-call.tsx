@@ -1,4 +1,4 @@
-/** The chat as a call of the API, to paste into a terminal. */
+/** Shows the chat as a curl command. */
 import { useQuery } from 'urql';
 import { CodeBlock } from '../../components/code-block.tsx';
 import { Dialog } from '../../components/dialog.tsx';
@@ -15,15 +15,15 @@ interface CallProps {
   onClose: () => void;
 }
 
-/** The dialog with the command; what is being written counts as the next message. */
+/** The dialog. An unsent draft is the last message of the command. */
 export function ApiCall({ messages, model, draft, onClose }: CallProps) {
   const { t } = useTranslation();
   const [{ data }] = useQuery({ query: ViewerQuery, requestPolicy: 'cache-first' });
   const [first] = messages;
-  const asked = messages.findLastIndex((message) => message.role === 'USER');
+  const lastQuestion = messages.findLastIndex((message) => message.role === 'USER');
   const next = { content: draft.text, attachments: draft.pictures, role: 'USER' as const };
-  const writes = draft.text !== '' || !first;
-  const shown = writes ? [...messages, { ...BLANK, ...next }] : messages.slice(0, asked + 1);
+  const hasDraft = draft.text !== '' || !first;
+  const shown = hasDraft ? [...messages, { ...BLANK, ...next }] : messages.slice(0, lastQuestion + 1);
   return (
     <Dialog
       open

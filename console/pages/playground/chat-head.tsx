@@ -1,4 +1,4 @@
-/** The head of a chat: its title, Temporary chat, View as API call, and whether it is stored. */
+/** The head of a chat: title, temporary switch, API call, and whether the chat is stored. */
 import { clsx } from 'clsx';
 import { Link } from '@tanstack/react-router';
 import { Archive, EyeOff, PanelLeft, SquarePen, Terminal } from 'lucide-react';
@@ -8,16 +8,16 @@ import { useTranslation } from '../../translation.ts';
 interface HeadProps {
   title: string;
   temporary: boolean;
-  /** Undefined once the chat has begun: then it cannot be changed any more. */
+  /** Undefined once the chat has messages, because it cannot be changed then. */
   onTemporary: ((on: boolean) => void) | undefined;
   onApiCall: () => void;
-  /** On a phone, where the list of chats is behind a button. */
+  /** Opens the list of chats; undefined if the list is visible or empty. */
   onChats: (() => void) | undefined;
-  /** Undefined while the chat is new itself. */
+  /** Starts a new chat; undefined if this chat is new. */
   onNew: (() => void) | undefined;
 }
 
-/** The title and what can be done with the chat as a whole. */
+/** The title, and the actions on the whole chat. */
 export function ChatHead({ title, temporary, onTemporary, onApiCall, onChats, onNew }: HeadProps) {
   const { t } = useTranslation();
   return (
@@ -73,7 +73,7 @@ interface BannerProps {
   switchesOn: number;
 }
 
-/** What is true of this chat: kept, or not. */
+/** Whether this chat is stored, and why. */
 export function StorageBanner({ stored, temporary, switchesOn }: BannerProps) {
   const { t } = useTranslation();
   const Icon = stored ? Archive : EyeOff;

@@ -1,4 +1,4 @@
-/** One chat on the page: head, messages, and where the next one is written. */
+/** One chat: head, messages, and composer. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { useQuery } from 'urql';
@@ -28,7 +28,7 @@ interface ChatProps {
   onChanged: () => void;
 }
 
-/** The chat of the address, or a new one, with its composer. */
+/** The chat that the address names, or a new one. */
 export function Chat(props: ChatProps) {
   const { storing, switchesOn, models, onChats } = props;
   const [showsCall, setShowsCall] = useState(false);
@@ -62,7 +62,7 @@ export function Chat(props: ChatProps) {
           onAgain={(reply, name) => void act.again(reply, name)}
         />
       </div>
-      <Desk writer={writer} models={models} />
+      <ComposerArea writer={writer} models={models} />
       {showsCall && (
         <Suspense>
           <ApiCall
@@ -79,7 +79,7 @@ export function Chat(props: ChatProps) {
 
 type Writer = ReturnType<typeof useWriter>;
 
-/** The chat, what is being written in it, and by which model it is answered. */
+/** The chat, its draft, and the model that answers. */
 function useWriter({ storing, models, defaultModel, onChanged }: ChatProps) {
   const navigate = useNavigate();
   const { chat: chatId, model: asked } = useSearch({ from: '/signed-in/playground' });
@@ -108,21 +108,21 @@ function useWriter({ storing, models, defaultModel, onChanged }: ChatProps) {
     if (sent) setEditing(undefined);
     else setDraft({ text: content, pictures });
   };
-  // What was not sent goes along: it is sent again by hand, as each message costs.
-  const goOn = (temporary: boolean) => {
+  // Keeps the draft. It is not sent automatically, because each message costs money.
+  const continueInNew = (temporary: boolean) => {
     act.reset(temporary);
     setEditing(undefined);
     void navigate({ to: '/playground', search: {} });
   };
   const fresh = () => {
-    goOn(false);
+    continueInNew(false);
     setDraft(NO_DRAFT);
   };
-  const more = { model, setPicked, draft, setDraft, editing, edit, send, fresh, goOn };
+  const more = { model, setPicked, draft, setDraft, editing, edit, send, fresh, continueInNew };
   return { chatId, chat, running, busy, loading, failure, act, ...more };
 }
 
-/** What stands where there are no messages: a welcome, a skeleton, or why the chat is not there. */
+/** Shown before the messages: a welcome, a skeleton, or why the chat could not be loaded. */
 function Opening({ writer: { loading, chat, chatId, fresh } }: { writer: Writer }) {
   const { t } = useTranslation();
   const { state } = loading;
@@ -131,7 +131,7 @@ function Opening({ writer: { loading, chat, chatId, fresh } }: { writer: Writer 
   if (state === 'gone')
     return (
       <div className="p-6">
-        <EmptyFirst title={t('playground.gone')} sentence={t('playground.goneSentence')}>
+        <EmptyFirst title={t('playground.notFound')} sentence={t('playground.notFoundSentence')}>
           <Button onClick={fresh}>{t('playground.newChat')}</Button>
         </EmptyFirst>
       </div>
@@ -148,14 +148,14 @@ function Opening({ writer: { loading, chat, chatId, fresh } }: { writer: Writer 
   );
 }
 
-/** The composer with what belongs to it. */
-function Desk({ writer, models }: { writer: Writer; models: readonly PickedModel[] }) {
+/** The composer, with notices above and below it. */
+function ComposerArea({ writer, models }: { writer: Writer; models: readonly PickedModel[] }) {
   const { chat, running, busy, failure, act, model, draft } = writer;
   useEscape(running ? () => void act.stop() : undefined);
   return (
     <div className="mx-auto w-full max-w-[720px] flex-none px-6 pb-3 max-sm:px-3">
       {writer.editing && <Editing onCancel={() => writer.edit(undefined)} />}
-      {failure !== undefined && <Refusal failure={failure} onGoOn={writer.goOn} />}
+      {failure !== undefined && <Refusal failure={failure} onContinue={writer.continueInNew} />}
       <Composer
         models={models}
         model={model}
@@ -168,19 +168,19 @@ function Desk({ writer, models }: { writer: Writer; models: readonly PickedModel
         onSend={() => void writer.send()}
         onStop={() => void act.stop()}
       />
-      <Foot />
+      <ChargeNote />
     </div>
   );
 }
 
 interface RefusalProps {
   failure: Refused;
-  /** Goes on in another chat with what was written; in one that is not stored, if `temporary`. */
-  onGoOn: (temporary: boolean) => void;
+  /** Continues with the draft in another chat; with `temporary`, in one that is not stored. */
+  onContinue: (temporary: boolean) => void;
 }
 
-/** Why a message was not sent, and the way on where the chat, or the room for chats, is full. */
-function Refusal({ failure: { sentence, code }, onGoOn }: RefusalProps) {
+/** Why a message was not sent. If the chat or the storage is full, a button continues in another chat. */
+function Refusal({ failure: { sentence, code }, onContinue }: RefusalProps) {
   const { t } = useTranslation();
   const isFull = code === 'CONVERSATION_FULL' || code === 'STORAGE_FULL';
   const temporary = code === 'STORAGE_FULL';
@@ -190,7 +190,7 @@ function Refusal({ failure: { sentence, code }, onGoOn }: RefusalProps) {
         {sentence}
       </p>
       {isFull && (
-        <Button size="small" onClick={() => onGoOn(temporary)}>
+        <Button size="small" onClick={() => onContinue(temporary)}>
           {t(temporary ? 'playground.temporary' : 'playground.newChat')}
         </Button>
       )}
@@ -221,18 +221,19 @@ function Editing({ onCancel }: { onCancel: () => void }) {
   );
 }
 
-function Foot() {
+/** The available balance, and what is charged. */
+function ChargeNote() {
   const { t } = useTranslation();
   const [{ data }] = useQuery({ query: ViewerQuery, requestPolicy: 'cache-first' });
   const available = data?.viewer?.wallet.available ?? '0';
   return (
     <p className="mt-2 text-center text-hint text-ink-3 max-sm:hidden">
-      {t('playground.foot', { amount: moneyText(available) })}
+      {t('playground.chargeNote', { amount: moneyText(available) })}
     </p>
   );
 }
 
-/** Escape stops the reply, unless a dialog or a menu is open, which it closes. */
+/** Escape stops the reply, unless a dialog or a menu is open: Escape closes that instead. */
 function useEscape(stop: (() => void) | undefined): void {
   useEffect(() => {
     if (!stop) return;

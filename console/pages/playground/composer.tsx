@@ -1,4 +1,4 @@
-/** Where a message is written: model and price before sending, pictures, Send or Stop. */
+/** The composer of a message: text, pictures, model with its price, Send or Stop. */
 import { clsx } from 'clsx';
 import { ArrowUp, ChevronDown, ImagePlus, Square, X } from 'lucide-react';
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
@@ -22,23 +22,23 @@ interface ComposerProps {
   draft: Draft;
   onDraft: (draft: Draft) => void;
   begun: boolean;
-  /** When the running reply began, in ms; undefined while none is written. */
+  /** Start of the running reply in ms since 1970; undefined if no reply is running. */
   runningSince: number | undefined;
   busy: boolean;
   onSend: () => void;
   onStop: () => void;
 }
 
-/** The composer. Enter sends, Shift Enter breaks the line, Escape stops the reply. */
+/** The composer. Enter sends; Shift Enter breaks the line. */
 export function Composer(props: ComposerProps) {
   const { model, draft, onDraft, begun, runningSince, busy, onSend } = props;
   const { t } = useTranslation();
   const area = useRef<HTMLTextAreaElement>(null);
   const add = usePictures(draft, onDraft);
   const running = runningSince !== undefined;
-  const blind = draft.pictures.length > 0 && !model?.sees;
+  const unreadable = draft.pictures.length > 0 && !model?.sees;
   const written = draft.text.trim() !== '' || draft.pictures.length > 0;
-  const ready = !running && model !== undefined && written && !blind;
+  const ready = !running && model !== undefined && written && !unreadable;
   const press = (event: KeyboardEvent) => {
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
@@ -54,7 +54,7 @@ export function Composer(props: ComposerProps) {
   return (
     <div className={FRAME}>
       <Pictures draft={draft} onDraft={onDraft} />
-      {blind && (
+      {unreadable && (
         <p role="alert" className="text-table text-warn">
           {t('playground.attachNot')}
         </p>
@@ -210,7 +210,7 @@ function usePictures(draft: Draft, onDraft: (draft: Draft) => void) {
   };
 }
 
-/** Counts whole seconds; not read out, since that would be every second. */
+/** Elapsed seconds, hidden from screen readers, which would read them every second. */
 function Elapsed({ since }: { since: number }) {
   const { t } = useTranslation();
   const [now, setNow] = useState(Date.now);

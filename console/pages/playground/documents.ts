@@ -1,4 +1,4 @@
-/** What the Playground asks the service. */
+/** GraphQL operations of the Playground. */
 import { graphql, type ResultOf } from '../../graphql.ts';
 import { PageFields, UserErrorFields } from '../answer-fields.ts';
 
@@ -278,14 +278,15 @@ export type ChatMessage = ResultOf<typeof MessageFields>;
 export type StreamEvent = ResultOf<typeof MessageStream>['messageStream'];
 export type Picture = ChatMessage['attachments'][number];
 
-/** A model as the picker needs it. */
+/** A model of the model picker. */
 export interface PickedModel {
   name: string;
   price: string;
+  /** Whether the model accepts pictures. */
   sees: boolean;
 }
 
-/** The models that answer in chats to everybody, with what a message to each costs. */
+/** The chat models of the default group, with the price of a message. */
 export function modelsOf(data: ResultOf<typeof PlaygroundQuery> | undefined): PickedModel[] {
   return (data?.catalog.nodes ?? []).flatMap(({ name, inputModalities, prices, endpoints }) => {
     const price = prices.find((item) => item.group === 'DEFAULT')?.pricePerRequest;

@@ -1,4 +1,4 @@
-/** Renaming a chat, and deleting one or all of them. */
+/** Dialogs that rename a chat, and delete one or all chats. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { Button } from '../../components/button.tsx';
@@ -21,13 +21,13 @@ export type ChatTask =
 interface TaskProps {
   task: ChatTask;
   onClose: () => void;
-  /** Called with the ids of the chats that are gone. */
+  /** Called with the ids of deleted chats. */
   onDone: (deleted: readonly string[]) => void;
 }
 
 const CONFIRMATION = 'DELETE';
 
-/** The dialog of the task at hand. */
+/** The dialog of the task. */
 export function ChatDialog(props: TaskProps) {
   const { task } = props;
   if (task.kind === 'rename') return <Rename {...props} chat={task.chat} />;

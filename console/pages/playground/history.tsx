@@ -1,4 +1,4 @@
-/** Stored chats: search, open, rename, delete one or all. */
+/** The list of stored chats: search, open, rename, delete. */
 import { clsx } from 'clsx';
 import { Link } from '@tanstack/react-router';
 import { Ellipsis, Pencil, Plus, Trash2 } from 'lucide-react';
@@ -13,7 +13,7 @@ import { SearchField } from '../../components/search-field.tsx';
 import { useTranslation } from '../../translation.ts';
 import { ChatsQuery } from './documents.ts';
 import type { ChatTask } from './history-dialogs.tsx';
-import { useRoomWords } from './room.ts';
+import { useStorageText } from './storage-text.ts';
 
 const ChatDialog = lazy(async () => ({ default: (await import('./history-dialogs.tsx')).ChatDialog }));
 
@@ -25,19 +25,19 @@ export interface ChatRow {
 
 interface HistoryProps {
   chatId: string | undefined;
-  /** What the chats are searched for. */
+  /** The search text. */
   find: string | undefined;
   onFind: (text: string | undefined) => void;
-  /** The cursor that the page of the list follows; undefined for the first one. */
+  /** The cursor of the list's page; undefined for the first page. */
   after: string | undefined;
   onPage: (after: string | undefined) => void;
-  /** Counts changes made on this page; the list is read again after each. */
+  /** Counter of changes on this page; the list reloads after each change. */
   changes: number;
   onNew: () => void;
   onDeleted: (ids: readonly string[]) => void;
 }
 
-/** The list at the left, the last used first. */
+/** The list, most recently used first. */
 export function History({ chatId, find, after, changes, ...on }: HistoryProps) {
   const { t } = useTranslation();
   const label = t('playground.search');
@@ -63,11 +63,7 @@ export function History({ chatId, find, after, changes, ...on }: HistoryProps) {
         {find !== undefined && list && rows.length === 0 && (
           <p className="px-2 text-table text-ink-2">{t('playground.noMatch')}</p>
         )}
-        <Pager
-          paged={after !== undefined}
-          next={pageInfo?.hasNextPage ? pageInfo.endCursor : null}
-          onGo={on.onPage}
-        />
+        <Pager after={after} pageInfo={pageInfo} onGo={on.onPage} />
       </div>
       {find === undefined && total > 0 && (
         <Total total={total} used={used} onDelete={() => setTask({ kind: 'delete-all', count: total })} />
@@ -79,7 +75,7 @@ export function History({ chatId, find, after, changes, ...on }: HistoryProps) {
   );
 }
 
-/** The page of the list, read again after each change, and how much of the room for chats is taken. */
+/** The page of the list, reloaded after each change, and the used share of the chat storage. */
 function useChats({ find, after, changes }: Pick<HistoryProps, 'find' | 'after' | 'changes'>) {
   const [{ data, error }, again] = useQuery({
     query: ChatsQuery,
@@ -96,7 +92,7 @@ function useChats({ find, after, changes }: Pick<HistoryProps, 'find' | 'after' 
   return { list: playground?.conversations, used: personalIntelligence?.storageUsed ?? 0, error, refresh };
 }
 
-/** The list while it is loading, or that it could not be loaded. */
+/** Shown while the list loads, or if it could not be loaded. */
 function NotListed({ error, onRetry }: { error: CombinedError | undefined; onRetry: () => void }) {
   const { t } = useTranslation();
   if (!error) return <SkeletonRows rows={6} height="h-9" />;
@@ -120,7 +116,7 @@ interface GroupsProps {
 
 function Groups({ rows, chatId, onTask, ...place }: GroupsProps) {
   const { t } = useTranslation();
-  return grouped(rows).map(({ name, chats }) => (
+  return groupByDay(rows).map(({ name, chats }) => (
     <section key={name} className="mb-4">
       <h2 className="mb-1 px-2 text-hint text-ink-3">{t(`playground.${name}`)}</h2>
       <ul>
@@ -134,17 +130,19 @@ function Groups({ rows, chatId, onTask, ...place }: GroupsProps) {
 
 interface TotalProps {
   total: number;
-  /** How much of the room for chats is taken, from 0 to 1. */
+  /** Used share of the chat storage, 0 to 1. */
   used: number;
   onDelete: () => void;
 }
 
 function Total({ total, used, onDelete }: TotalProps) {
   const { t } = useTranslation();
-  const room = useRoomWords()(used);
+  const storageText = useStorageText()(used);
   return (
     <p className="px-2 text-hint text-ink-3">
-      {room !== undefined && <strong className="mb-1 block font-normal text-warn">{room}</strong>}
+      {storageText !== undefined && (
+        <strong className="mb-1 block font-normal text-warn">{storageText}</strong>
+      )}
       {t('playground.storedCount', { count: total })}{' '}
       <button type="button" className="underline touch:min-h-11" onClick={onDelete}>
         {t('playground.deleteAll')}
@@ -201,7 +199,8 @@ function ChatLine({ chat, current, find, after, onTask }: LineProps) {
 
 const DAY_MS = 86_400_000;
 
-function grouped(rows: readonly ChatRow[]) {
+/** Groups chats by the day of their last use. */
+function groupByDay(rows: readonly ChatRow[]) {
   const midnight = new Date().setHours(0, 0, 0, 0);
   const nameOf = ({ updatedAt }: ChatRow) => {
     const at = Date.parse(updatedAt);

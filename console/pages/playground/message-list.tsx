@@ -1,4 +1,4 @@
-/** The messages of a chat, the questions at the right, and what can be done with each. */
+/** The messages of a chat, questions at the right, each with its actions. */
 import { Pencil, RefreshCw, Replace } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useEffect, useRef } from 'react';
 import { Button, IconButton } from '../../components/button.tsx';
@@ -13,24 +13,24 @@ import { addressOf } from './pictures.ts';
 import { versionsOf } from './thread.ts';
 import { VersionSwitch } from './version-switch.tsx';
 
-// Markdown is heavy, and nothing of it is needed before the first reply.
+// The Markdown renderer is large, and not needed before the first reply.
 const ReplyText = lazy(async () => ({ default: (await import('./reply-text.tsx')).ReplyText }));
 
 interface ListProps {
-  /** The branch that is shown. */
+  /** The messages of the branch that is shown. */
   messages: readonly ChatMessage[];
   /** The messages of all branches. */
   tree: readonly ChatMessage[];
   models: readonly PickedModel[];
-  /** False while a reply is written: nothing else is begun then. */
+  /** False while a reply is running; other actions are disabled then. */
   idle: boolean;
   onEdit: (message: ChatMessage) => void;
   onAgain: (reply: ChatMessage, model: string) => void;
-  /** Shows another version of a message, with what follows it. */
+  /** Shows another version of a message, with the messages after it. */
   onShow: (id: string) => void;
 }
 
-/** The list; it stays at its end while a reply is written, unless its reader scrolled away. */
+/** The list. It stays scrolled to its end while a reply is written, unless the user scrolled up. */
 export function MessageList({ messages, tree, models, idle, onEdit, onAgain, onShow }: ListProps) {
   const end = useRef<HTMLDivElement>(null);
   const { t } = useTranslation();
@@ -61,6 +61,7 @@ export function MessageList({ messages, tree, models, idle, onEdit, onAgain, onS
   );
 }
 
+/** Distance from the end, in pixels, within which the list follows the reply. */
 const NEAR_PX = 240;
 
 interface QuestionProps {
@@ -148,11 +149,11 @@ function Reply({ message, versions, models, onAgain }: ReplyProps) {
 
 function Failed({ message, versions, onAgain }: Omit<ReplyProps, 'models'>) {
   const { t } = useTranslation();
-  const lost = message.errorCode === 'LOST';
+  const isLost = message.errorCode === 'LOST';
   return (
     <div role="alert" className="mt-2 flex flex-wrap items-center gap-3 rounded-code bg-bad-soft px-4 py-2">
       <p className="min-w-0 flex-1 basis-48">
-        {lost ? t('playground.broken') : t('playground.failed')} {message.error}
+        {isLost ? t('playground.connectionLost') : t('playground.failed')} {message.error}
       </p>
       {message.requestId !== null && <CopyField text={message.requestId} label={t('copy.requestId')} />}
       {onAgain && (
@@ -172,19 +173,19 @@ function Actions({ message, versions, models, onAgain }: ReplyProps) {
       <CopyIcon text={message.content} label={t('playground.copyMessage')} />
       {onAgain && (
         <>
-          <IconButton label={t('playground.again')} onClick={() => onAgain(message, modelName ?? '')}>
+          <IconButton label={t('playground.replyAgain')} onClick={() => onAgain(message, modelName ?? '')}>
             <RefreshCw size={15} strokeWidth={1.75} />
           </IconButton>
           <Menu
             trigger={
-              <button type="button" className={MORE} aria-label={t('playground.againWith')}>
+              <button type="button" className={MORE} aria-label={t('playground.replyAgainWith')}>
                 <Replace size={15} strokeWidth={1.75} aria-hidden="true" />
               </button>
             }
             entries={[
               {
                 kind: 'choices',
-                label: t('playground.againWith'),
+                label: t('playground.replyAgainWith'),
                 value: modelName ?? '',
                 options: models.map(({ name, price }) => ({
                   value: name,

@@ -12,10 +12,10 @@ import { Chat } from './chat.tsx';
 import { modelsOf, type PickedModel, PlaygroundQuery } from './documents.ts';
 import { History } from './history.tsx';
 
-// Dialogs are no part of the page before somebody opens one.
+// Loaded when a dialog opens.
 const Dialog = lazy(async () => ({ default: (await import('../../components/dialog.tsx')).Dialog }));
 
-/** The page: chats at the left while any are stored, the chat at the right. */
+/** The page: stored chats at the left, the open chat at the right. */
 export function PlaygroundPage() {
   const { t } = useTranslation();
   const [{ data, error }, again] = useQuery({ query: PlaygroundQuery, requestPolicy: 'cache-and-network' });

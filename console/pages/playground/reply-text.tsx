@@ -1,4 +1,4 @@
-/** A reply's Markdown: no HTML of its own, no picture from elsewhere, links that show where they lead. */
+/** Renders a reply's Markdown without raw HTML and remote pictures. Links show their full address. */
 import { clsx } from 'clsx';
 import { ImageOff } from 'lucide-react';
 import { isValidElement, type ReactNode } from 'react';
@@ -6,7 +6,8 @@ import { type Components, defaultRehypePlugins, Streamdown } from 'streamdown';
 import { CodeBlock } from '../../components/code-block.tsx';
 import { useTranslation } from '../../translation.ts';
 
-// Without the step that parses raw HTML, tags in a reply stay text; the other one cleans what is left.
+// Without the plugin that parses raw HTML, tags in a reply stay text. The remaining plugin sanitises the
+// output.
 const CLEANING = [defaultRehypePlugins['sanitize']].filter((plugin) => plugin !== undefined);
 
 const COMPONENTS: Components = {
@@ -22,7 +23,7 @@ const COMPONENTS: Components = {
   ),
 };
 
-/** The text of a message of the model; while it is written a caret stands at its end. */
+/** The text of a reply, with a caret at its end while it is written. */
 export function ReplyText({ text, writing }: { text: string; writing: boolean }) {
   return (
     <div className={clsx(TEXT, writing && CARET)}>

@@ -1,19 +1,16 @@
-/**
- * What of the Playground is in the address: the chat, so that a reload comes back to it, the model, what the
- * chats are searched for, and the page of their list.
- */
+/** Search parameters of the Playground: the chat, the model, and the search and page of the chat list. */
 import { textOf } from '../../components/search-parameters.ts';
 
 export interface PlaygroundSearch {
   chat?: string | undefined;
   model?: string | undefined;
-  /** What the list of chats is searched for. */
+  /** The search text of the chat list. */
   find?: string | undefined;
-  /** The cursor that the page of the list follows. */
+  /** The cursor of the chat list's page. */
   after?: string | undefined;
 }
 
-/** Reads the search parameters of the Playground. */
+/** Parses the search parameters of the Playground. */
 export function validPlaygroundSearch(search: Record<string, unknown>): PlaygroundSearch {
   return {
     chat: textOf(search['chat']),

@@ -1,20 +1,20 @@
-/** A chat as its reader sees it: one branch of the tree of messages, and how events change it. */
+/** A chat as a tree of messages with one visible branch, and how stream events change it. */
 import type { ChatMessage, StreamEvent } from './documents.ts';
 
-/** A chat on the page. */
+/** The state of a chat on the page. */
 export interface ChatView {
   id: string | undefined;
   title: string;
   stored: boolean;
   temporary: boolean;
   modelName: string | undefined;
-  /** Every message that is known, of all branches, oldest first. */
+  /** The messages of all branches, oldest first. */
   tree: ChatMessage[];
-  /** The message at the end of the branch that is shown; the newest one while undefined. */
+  /** The last message of the visible branch; undefined for the newest message. */
   end: string | undefined;
 }
 
-/** A chat that has not begun. */
+/** A new chat. */
 export const EMPTY: ChatView = {
   id: undefined,
   title: '',
@@ -25,7 +25,9 @@ export const EMPTY: ChatView = {
   end: undefined,
 };
 
-/** The branch that ends in this message, from the beginning; in the newest message where it is not there. */
+/**
+ * The branch that ends with this message, from its first message. Ends with the newest message if unknown.
+ */
 export function branchTo(messages: readonly ChatMessage[], leaf: string | undefined): ChatMessage[] {
   const byId = new Map(messages.map((message) => [message.id, message]));
   const branch: ChatMessage[] = [];
@@ -37,13 +39,13 @@ export function branchTo(messages: readonly ChatMessage[], leaf: string | undefi
   return branch;
 }
 
-/** Where a message stands among those that answer, or ask, the same: `at` counts from 0. */
+/** The versions of a message: messages with the same parent. `at` is the index of this message. */
 export interface Versions {
   ids: string[];
   at: number;
 }
 
-/** The versions of a message, oldest first; it is one of them. */
+/** The versions of a message, oldest first, including itself. */
 export function versionsOf(messages: readonly ChatMessage[], { id, parentId }: ChatMessage): Versions {
   const known = new Set(messages.map((message) => message.id));
   const isRoot = !known.has(parentId ?? '');
@@ -53,13 +55,13 @@ export function versionsOf(messages: readonly ChatMessage[], { id, parentId }: C
   return { ids, at: ids.indexOf(id) };
 }
 
-/** The newest message of the branches that go through this one: where its reader goes on. */
+/** The newest message in the branches that contain this message. */
 export function newestEnd(messages: readonly ChatMessage[], id: string): string {
   const through = (end: string): boolean => branchTo(messages, end).some((message) => message.id === id);
   return messages.findLast((message) => through(message.id))?.id ?? id;
 }
 
-/** What came before this message, as a chat that is not stored sends it along. */
+/** The messages before this one, which chats that are not stored send with each request. */
 export function historyBefore(messages: readonly ChatMessage[], id: string | undefined) {
   const end = id === undefined ? messages.length : messages.findIndex((message) => message.id === id);
   return messages
@@ -72,14 +74,16 @@ export function historyBefore(messages: readonly ChatMessage[], id: string | und
     }));
 }
 
-/** The messages after an event of a reply. Text that starts over replaces what was there. */
+/**
+ * Applies a stream event of a reply. If the text starts again (`after` is 0), it replaces the earlier text.
+ */
 export function withEvent(messages: readonly ChatMessage[], id: string, event: StreamEvent): ChatMessage[] {
   return messages.map((message) => {
     if (message.id !== id) return message;
     switch (event.__typename) {
       case 'MessageCompleted':
       case 'MessageFailed':
-        // Where the chat is not stored, this page alone knows what the reply follows.
+        // If the chat is not stored, only this page knows the parent of the reply.
         return { ...event.message, parentId: message.parentId };
       case 'MessageTextDelta': {
         const fresh = event.after === 0 ? { ...message, content: '', reasoning: null } : message;
@@ -93,9 +97,9 @@ export function withEvent(messages: readonly ChatMessage[], id: string, event: S
   });
 }
 
-/** The same request as a command for a terminal. */
+/** The chat as a curl command. */
 export function curlOf(baseAddress: string, model: string, messages: readonly ChatMessage[]): string {
-  const turns = messages
+  const sent = messages
     .filter((message) => message.role === 'USER' || message.content !== '')
     .map(({ role, content, attachments }) => ({
       role: role.toLowerCase(),
@@ -110,10 +114,10 @@ export function curlOf(baseAddress: string, model: string, messages: readonly Ch
               })),
             ],
     }));
-  const body = JSON.stringify({ model, stream: true, messages: turns }, null, 2).replaceAll("'", "'\\''");
+  const body = JSON.stringify({ model, stream: true, messages: sent }, null, 2).replaceAll("'", "'\\''");
   return [
     `curl ${baseAddress}/v1/chat/completions \\`,
-    '  -H "Authorization: Bearer $GATEWAY_API_KEY" \\',
+    '  -H "Authorization: Bearer $GATEWAY_KEY" \\',
     "  -H 'content-type: application/json' \\",
     `  -d '${body}'`,
   ].join('\n');

@@ -1,8 +1,9 @@
-/** One chat on this page: sending, following, stopping, asking again, and going between branches. */
+/** State and actions of one chat: send, follow the reply, stop, reply again, switch branches. */
 import { useRef, useState } from 'react';
 import { type CombinedError, useClient } from 'urql';
 import type { Refusal } from '../answer-fields.ts';
 import { useFailureWords } from '../failure-words.ts';
+import { randomKey } from '../idempotency.ts';
 import {
   ChatCreate,
   type ChatMessage,
@@ -19,11 +20,11 @@ export interface Outgoing {
   content: string;
   pictures: Picture[];
   model: string;
-  /** The message that this one takes the place of: the chat branches there. */
+  /** The earlier message that this one replaces; the chat branches there. */
   replaces?: ChatMessage | undefined;
 }
 
-/** Why something was not done: a sentence, and its stable code where the service gave one. */
+/** Why an operation failed: a text, and the service's error code if there is one. */
 export interface Refused {
   sentence: string;
   code: string | undefined;
@@ -37,7 +38,7 @@ interface Options {
   onChanged: () => void;
 }
 
-/** The chat in the address, or a new one. What it returns acts on it; failures come as sentences. */
+/** Returns the chat that the address names, or a new one, and its actions. */
 export function useChat(options: Options) {
   const [view, setChat] = useState<ChatView>(EMPTY);
   const [failure, setFailure] = useState<Refused>();
@@ -47,7 +48,7 @@ export function useChat(options: Options) {
   const running = chat.messages.find((message) => message.state === 'STREAMING');
   const loading = useLoading({ chatId: options.chatId, known, setChat });
   useFollowing(running?.id, setChat, options.onChanged);
-  const acts = useActs({ ...options, chat, known, setChat, setFailure });
+  const actions = useActions({ ...options, chat, known, setChat, setFailure });
   const reset = (temporary = false) => {
     known.current = undefined;
     setFailure(undefined);
@@ -64,23 +65,23 @@ export function useChat(options: Options) {
   };
   return {
     ...{ chat, running, busy, failure, loading, reset },
-    send: (outgoing: Outgoing) => whileBusy(() => acts.send(outgoing)),
-    again: (reply: ChatMessage, model: string) => whileBusy(() => acts.again(reply, model)),
-    stop: () => (running ? acts.stop(running.id) : Promise.resolve()),
-    /** Shows the branch of this version of a message, as far as it goes. */
+    send: (outgoing: Outgoing) => whileBusy(() => actions.send(outgoing)),
+    again: (reply: ChatMessage, model: string) => whileBusy(() => actions.again(reply, model)),
+    stop: () => (running ? actions.stop(running.id) : Promise.resolve()),
+    /** Shows the branch of this version of a message, to its newest message. */
     show: (id: string) => setChat((now) => ({ ...now, end: newestEnd(now.tree, id) })),
   };
 }
 
-interface Acting extends Options {
+interface ActionContext extends Options {
   chat: ChatView & { messages: ChatMessage[] };
   known: React.RefObject<string | undefined>;
   setChat: React.Dispatch<React.SetStateAction<ChatView>>;
   setFailure: (refused: Refused | undefined) => void;
 }
 
-/** Takes what an operation answered, and says on the page what it refused; what was said before goes. */
-function useTell({ setFailure }: Acting) {
+/** Returns a function that shows the error of an operation, or clears the previous one. */
+function useReport({ setFailure }: ActionContext) {
   const words = useFailureWords();
   return (error: CombinedError | undefined, userErrors: readonly Refusal[] | undefined) => {
     const sentence = words(error, userErrors);
@@ -89,51 +90,52 @@ function useTell({ setFailure }: Acting) {
   };
 }
 
-function useActs(acting: Acting) {
-  const { chat, storing } = acting;
+function useActions(context: ActionContext) {
+  const { chat, storing } = context;
   const client = useClient();
-  const tell = useTell(acting);
-  const ask = useAsk(acting);
+  const report = useReport(context);
+  const sendQuestion = useSend(context);
   const append = (...added: (ChatMessage | null)[]) => {
     const fresh = added.filter((message) => message !== null);
-    acting.setChat((now) => ({ ...now, tree: [...now.tree, ...fresh], end: fresh.at(-1)?.id }));
+    context.setChat((now) => ({ ...now, tree: [...now.tree, ...fresh], end: fresh.at(-1)?.id }));
   };
   const send = async (outgoing: Outgoing): Promise<boolean> => {
-    const sent = await ask(outgoing);
+    const sent = await sendQuestion(outgoing);
     if (sent) append(sent.userMessage, sent.reply);
-    if (sent) acting.onChanged();
+    if (sent) context.onChanged();
     return sent !== undefined;
   };
-  // A stored chat knows the question; for any other it is sent again, and the page alone knows the branches.
+  // The service knows the question of a stored chat. For other chats it is sent again, and only this page
+  // knows the branches.
   const again = async (reply: ChatMessage, model: string): Promise<void> => {
     const question = chat.tree.find((message) => message.id === reply.parentId);
     if (!question) return;
     if (!chat.stored || !storing) {
       const { content, attachments: pictures } = question;
-      const sent = await ask({ content, pictures, model, replaces: question });
+      const sent = await sendQuestion({ content, pictures, model, replaces: question });
       if (sent) append({ ...sent.reply, parentId: question.id });
       return;
     }
     const input = { messageId: reply.id, modelName: model, idempotencyKey: randomKey() };
     const { data, error } = await client.mutation(MessageRegenerate, { input }).toPromise();
-    tell(error, data?.messageRegenerate.userErrors);
+    report(error, data?.messageRegenerate.userErrors);
     append(data?.messageRegenerate.reply ?? null);
   };
   const stop = async (id: string): Promise<void> => {
     const { data, error } = await client.mutation(MessageStop, { input: { id } }).toPromise();
-    tell(error, data?.messageStop.userErrors);
+    report(error, data?.messageStop.userErrors);
   };
   return { send, again, stop };
 }
 
-/** Sends a question, in a chat that is made for it where there is none; undefined when it was refused. */
-function useAsk(acting: Acting) {
-  const { chat, storing } = acting;
+/** Returns a function that sends a question, creating the chat if necessary; undefined on failure. */
+function useSend(context: ActionContext) {
+  const { chat, storing } = context;
   const client = useClient();
-  const tell = useTell(acting);
-  const open = useOpen(acting);
+  const report = useReport(context);
+  const conversation = useConversation(context);
   return async ({ content, pictures, model, replaces }: Outgoing) => {
-    const conversationId = await open(model);
+    const conversationId = await conversation(model);
     if (conversationId === undefined) return undefined;
     const keeps = chat.stored && storing;
     const parentId = (replaces ? replaces.parentId : chat.messages.at(-1)?.id) ?? null;
@@ -148,23 +150,23 @@ function useAsk(acting: Acting) {
       idempotencyKey: randomKey(),
     };
     const { data, error } = await client.mutation(MessageSend, { input }).toPromise();
-    tell(error, data?.messageSend.userErrors);
+    report(error, data?.messageSend.userErrors);
     const { userMessage, reply } = data?.messageSend ?? {};
     if (!userMessage || !reply) return undefined;
     return { userMessage: keeps ? userMessage : { ...userMessage, parentId }, reply };
   };
 }
 
-/** Makes the chat on the service before its first message. */
-function useOpen(acting: Acting) {
-  const { chat, storing, known, setChat, onCreated } = acting;
+/** Returns a function that gives the chat's id, and creates the chat before its first message. */
+function useConversation(context: ActionContext) {
+  const { chat, storing, known, setChat, onCreated } = context;
   const client = useClient();
-  const tell = useTell(acting);
+  const report = useReport(context);
   return async (model: string): Promise<string | undefined> => {
     if (chat.id !== undefined) return chat.id;
     const input = { modelName: model, temporary: chat.temporary };
     const { data, error } = await client.mutation(ChatCreate, { input }).toPromise();
-    tell(error, data?.conversationCreate.userErrors);
+    report(error, data?.conversationCreate.userErrors);
     const id = data?.conversationCreate.conversation?.id;
     if (id === undefined) return undefined;
     known.current = id;
@@ -172,9 +174,4 @@ function useOpen(acting: Acting) {
     onCreated(id);
     return id;
   };
-}
-
-function randomKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

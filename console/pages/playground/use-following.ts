@@ -1,10 +1,10 @@
-/** Follows the reply that is being written. */
+/** Receives the reply that is being written. */
 import { useEffect, useRef } from 'react';
 import { useClient } from 'urql';
 import { type ChatMessage, MessageStream } from './documents.ts';
 import { type ChatView, withEvent } from './thread.ts';
 
-/** Follows the reply with this id to its end; after a lost connection it starts over by itself. */
+/** Subscribes to the reply with this id until its end. After a lost connection, the stream starts again. */
 export function useFollowing(
   id: string | undefined,
   setChat: React.Dispatch<React.SetStateAction<ChatView>>,
@@ -27,7 +27,7 @@ export function useFollowing(
   }, [id, client, setChat]);
 }
 
-/** A reply that is not kept any more cannot be followed: it is shown as broken off. */
+/** Marks a reply as lost, if its stream no longer exists on the service. */
 function withoutReply(messages: readonly ChatMessage[], id: string): ChatMessage[] {
   return messages.map((message) =>
     message.id === id ? { ...message, state: 'FAILED', errorCode: 'LOST' } : message,

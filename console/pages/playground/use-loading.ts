@@ -5,28 +5,28 @@ import { ChatQuery } from './documents.ts';
 import { type ChatView, EMPTY } from './thread.ts';
 
 export interface Loading {
-  /** `gone` where there is no such chat (any more); undefined once it is loaded or none is asked for. */
+  /** `gone` if there is no such chat; undefined once it is loaded, or if the address names none. */
   state: 'loading' | 'gone' | CombinedError | undefined;
   retry: () => void;
-  /** Nothing is asked for any more. */
+  /** Clears the state. */
   forget: () => void;
 }
 
-interface Asked {
+interface LoadingOptions {
   chatId: string | undefined;
-  /** The chat that is on the page. */
+  /** The id of the chat that is on the page. */
   known: React.RefObject<string | undefined>;
   setChat: React.Dispatch<React.SetStateAction<ChatView>>;
 }
 
-/** The service keeps 500 messages of a chat at hand, and hands out 100 at a time. */
+/** Pages of 100 messages to load. The service returns at most 500 messages of a chat. */
 const PAGES_MAX = 5;
 
-/** Loads the chat of the address, unless it is the one that this page just began. */
-export function useLoading({ chatId, known, setChat }: Asked): Loading {
+/** Loads the chat, unless this page has just created it. */
+export function useLoading({ chatId, known, setChat }: LoadingOptions): Loading {
   const client = useClient();
   const [state, setState] = useState<Loading['state']>();
-  const [tries, setTries] = useState(0);
+  const [attempts, setAttempts] = useState(0);
   useEffect(() => {
     if (chatId === known.current) return;
     known.current = chatId;
@@ -38,10 +38,10 @@ export function useLoading({ chatId, known, setChat }: Asked): Loading {
       if (typeof found === 'object' && 'tree' in found) setChat(found);
       setState(typeof found === 'object' && 'tree' in found ? undefined : found);
     });
-  }, [chatId, client, known, setChat, tries]);
+  }, [chatId, client, known, setChat, attempts]);
   const retry = () => {
     known.current = undefined;
-    setTries((count) => count + 1);
+    setAttempts((count) => count + 1);
   };
   return { state, retry, forget: () => setState(undefined) };
 }

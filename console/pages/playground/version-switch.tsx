@@ -1,10 +1,10 @@
-/** "2 of 3": goes between the versions of a message, each with what follows it. */
+/** Switches between the versions of a message: "2 of 3". */
 import { ChevronLeft, ChevronRight } from 'lucide-react';
 import { IconButton } from '../../components/button.tsx';
 import { useTranslation } from '../../translation.ts';
 import type { Versions } from './thread.ts';
 
-/** The switch; nothing where there is one version. */
+/** The switch; nothing if there is only one version. */
 export function VersionSwitch({ versions, onShow }: { versions: Versions; onShow: (id: string) => void }) {
   const { t } = useTranslation();
   const { ids, at } = versions;

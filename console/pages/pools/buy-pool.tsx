@@ -1,4 +1,4 @@
-/** The purchase of a pool on one page: models, subdomain, name; beside them the price that is paid. */
+/** The purchase form of a pool: models, subdomain, name, and the quote beside them. */
 import { useState } from 'react';
 import { Checkbox, Field } from '../../components/field.tsx';
 import { useTranslation } from '../../translation.ts';
@@ -15,14 +15,14 @@ const NAME_CHARACTERS_MAX = 80;
 interface BuyPoolProps {
   storefront: Storefront;
   baseHost: string;
-  /** Names of models in the address; those that are not on offer do not count. */
+  /** Names of picked models, from the address; models that are not on offer are ignored. */
   picked: readonly string[];
   onPick: (names: string[]) => void;
-  /** Looks at the storefront again. */
+  /** Called when the service refused the purchase, to reload the storefront. */
   onRefused: () => void;
 }
 
-/** The form. What was chosen stays when the storefront closes meanwhile. */
+/** The form. The selection stays if the storefront closes meanwhile. */
 export function BuyPool({ storefront, baseHost, picked, onPick, onRefused }: BuyPoolProps) {
   const { t } = useTranslation();
   const [subdomain, setSubdomain] = useState('');
@@ -30,8 +30,8 @@ export function BuyPool({ storefront, baseHost, picked, onPick, onRefused }: Buy
   const [autoRenew, setAutoRenew] = useState(false);
   const { chosen, modelIds } = offeredOf(storefront, picked);
   const open = storefront.state === 'OPEN';
-  const held = useQuote(open && chosen.length > 0 ? { modelIds } : undefined);
-  const purchase = usePurchase({ held, onRefused });
+  const quoteState = useQuote(open && chosen.length > 0 ? { modelIds } : undefined);
+  const purchase = usePurchase({ quoteState, onRefused });
   const order = { subdomain, name: name.trim(), autoRenew, count: chosen.length };
   return (
     <form
@@ -50,7 +50,7 @@ export function BuyPool({ storefront, baseHost, picked, onPick, onRefused }: Buy
           {...{ subdomain, name, baseHost }}
           errors={purchase.errors}
           onSubdomain={(value) => {
-            purchase.forget();
+            purchase.clearErrors();
             setSubdomain(value);
           }}
           onName={setName}
@@ -64,7 +64,7 @@ export function BuyPool({ storefront, baseHost, picked, onPick, onRefused }: Buy
         <Agreement storefront={storefront} />
       </fieldset>
       <QuotePanel
-        {...{ storefront, held }}
+        {...{ storefront, quoteState }}
         wanted={chosen.length > 0}
         refused={purchase.refused}
         busy={purchase.busy}
@@ -73,7 +73,7 @@ export function BuyPool({ storefront, baseHost, picked, onPick, onRefused }: Buy
   );
 }
 
-/** What of the picks is on offer, in the order of picking, and the ids for it. */
+/** The picked models that are on offer, in the order of picking, and their ids. */
 function offeredOf({ offeredModels }: Storefront, picked: readonly string[]) {
   const offered = new Map(offeredModels.map((model) => [model.name, model.id]));
   const chosen = picked.filter((model) => offered.has(model));
@@ -123,7 +123,7 @@ function Agreement({ storefront: { rpmCap, periodDays, poolRequestsFree } }: { s
   const lines = [
     t('purchase.agree.cap', { count: rpmCap }),
     t('purchase.agree.over'),
-    t(poolRequestsFree ? 'pools.insideFree' : 'pools.insideCharged'),
+    t(poolRequestsFree ? 'pools.requestsFree' : 'pools.requestsCharged'),
     t('purchase.agree.keys'),
     t('purchase.agree.early', { count: periodDays }),
     t('purchase.agree.end'),

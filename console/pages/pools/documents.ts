@@ -1,4 +1,4 @@
-/** What the pages of dedicated pools ask the service. */
+/** GraphQL operations of the pages of dedicated pools. */
 import { graphql, type ResultOf } from '../../graphql.ts';
 import { PageFields, UserErrorFields } from '../answer-fields.ts';
 import { StorefrontFields } from './storefront-documents.ts';

@@ -1,4 +1,4 @@
-/** Step one of a purchase: which models the pool is made of, and what each adds to the price. */
+/** Step one of a purchase: the models of the pool, and what each adds to the price. */
 import { clsx } from 'clsx';
 import { Snowflake } from 'lucide-react';
 import { Money, moneyText } from '../../components/money.tsx';
@@ -9,17 +9,17 @@ import { StepHead } from './step-head.tsx';
 
 interface ModelPicksProps {
   storefront: Storefront;
-  /** Names, in the order they were picked: the first ones are included. */
+  /** Names in the order of picking; the first ones are included in the base price. */
   picked: readonly string[];
   onPick: (names: string[]) => void;
   error: string | undefined;
 }
 
-/** The boxes, and the count of what is picked. */
+/** The checkboxes, and the number of picked models. */
 export function ModelPicks({ storefront, picked, onPick, error }: ModelPicksProps) {
   const { t } = useTranslation();
   const { includedModels, extraModelPrice, offeredModels } = storefront;
-  const further = Math.max(0, picked.length - includedModels);
+  const additional = Math.max(0, picked.length - includedModels);
   const pick = (name: string) => {
     onPick(picked.includes(name) ? picked.filter((other) => other !== name) : [...picked, name]);
   };
@@ -27,11 +27,11 @@ export function ModelPicks({ storefront, picked, onPick, error }: ModelPicksProp
     <span className="text-table text-ink-2" role="status">
       <strong className="font-semibold text-ink">{t('purchase.picked', { count: picked.length })}</strong>
       {' · '}
-      {further === 0
+      {additional === 0
         ? t('purchase.included', { count: includedModels })
-        : t('purchase.further', {
+        : t('purchase.additional', {
             included: includedModels,
-            count: further,
+            count: additional,
             price: moneyText(extraModelPrice),
           })}
     </span>
@@ -62,21 +62,25 @@ interface PickProps extends Pick<ModelPicksProps, 'storefront' | 'picked'> {
 function ModelPick({ name, storefront, picked, pick }: PickProps) {
   const { t } = useTranslation();
   const { includedModels, extraModelPrice, maxModels } = storefront;
-  const at = picked.indexOf(name);
+  const position = picked.indexOf(name);
   return (
     <li className="border-b border-line">
       <label className="flex min-h-[34px] items-center gap-2.5 touch:min-h-11">
         <input
           type="checkbox"
           className="checkbox"
-          checked={at >= 0}
-          disabled={picked.length >= maxModels && at < 0}
+          checked={position >= 0}
+          disabled={picked.length >= maxModels && position < 0}
           onChange={() => pick(name)}
         />
-        <code className={clsx('min-w-0 truncate', at >= 0 && 'font-semibold')}>{name}</code>
-        {at >= 0 && (
+        <code className={clsx('min-w-0 truncate', position >= 0 && 'font-semibold')}>{name}</code>
+        {position >= 0 && (
           <span className="ml-auto flex-none text-table text-ink-2">
-            {at < includedModels ? t('purchase.one') : <Money amount={extraModelPrice} signed />}
+            {position < includedModels ? (
+              t('purchase.includedTag')
+            ) : (
+              <Money amount={extraModelPrice} signed />
+            )}
           </span>
         )}
       </label>
@@ -89,7 +93,7 @@ function FrozenHint() {
   return (
     <span className="flex items-start gap-2">
       <Snowflake size={14} strokeWidth={1.75} className="mt-px flex-none" aria-hidden="true" />
-      {t('purchase.freezes')}
+      {t('purchase.fixedList')}
     </span>
   );
 }

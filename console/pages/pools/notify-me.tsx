@@ -1,4 +1,4 @@
-/** Asks for one mail when the storefront opens again, or calls it off. */
+/** Requests one mail for when the storefront opens, or cancels the request. */
 import { Bell, BellOff } from 'lucide-react';
 import { useMutation, useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
@@ -8,8 +8,8 @@ import { useTranslation } from '../../translation.ts';
 import { UserErrorFields } from '../answer-fields.ts';
 import { useFailureWords } from '../failure-words.ts';
 
-const WishQuery = graphql(`
-  query StorefrontWish {
+const PreferenceQuery = graphql(`
+  query StorefrontNotification {
     signInOptions {
       mail
     }
@@ -22,9 +22,9 @@ const WishQuery = graphql(`
   }
 `);
 
-const SetWish = graphql(
+const SetPreference = graphql(
   `
-    mutation SetStorefrontWish($input: ProfileUpdateInput!) {
+    mutation SetStorefrontNotification($input: ProfileUpdateInput!) {
       profileUpdate(input: $input) {
         viewer {
           id
@@ -41,21 +41,21 @@ const SetWish = graphql(
   [UserErrorFields],
 );
 
-/** The button, and what holds once it was pressed; nothing where no mail is sent. */
+/** The button, and a confirmation. Nothing if the gateway sends no mail. */
 export function NotifyMe() {
   const { t } = useTranslation();
-  const [{ data }] = useQuery({ query: WishQuery });
-  const [{ fetching }, send] = useMutation(SetWish);
+  const [{ data }] = useQuery({ query: PreferenceQuery });
+  const [{ fetching }, send] = useMutation(SetPreference);
   const failureWords = useFailureWords();
   const toast = useToast();
   if (!data?.viewer || !data.signInOptions.mail) return null;
-  const wished = data.viewer.notificationPreferences.storefrontOpening;
-  const turn = async () => {
-    const answer = await send({ input: { notifications: { storefrontOpening: !wished } } });
+  const requested = data.viewer.notificationPreferences.storefrontOpening;
+  const toggle = async () => {
+    const answer = await send({ input: { notifications: { storefrontOpening: !requested } } });
     const reason = failureWords(answer.error, answer.data?.profileUpdate.userErrors);
     if (reason !== undefined) toast({ text: reason, failed: true });
   };
-  const Icon = wished ? BellOff : Bell;
+  const Icon = requested ? BellOff : Bell;
   return (
     <div className="flex flex-col gap-2">
       <Button
@@ -63,12 +63,12 @@ export function NotifyMe() {
         wide
         busy={fetching}
         icon={<Icon size={16} strokeWidth={1.75} aria-hidden="true" />}
-        onClick={() => void turn()}
+        onClick={() => void toggle()}
       >
-        {t(wished ? 'purchase.notifyNot' : 'purchase.notify')}
+        {t(requested ? 'purchase.notifyNot' : 'purchase.notify')}
       </Button>
       <p role="status" className="text-hint text-ink-3">
-        {wished && t('purchase.notified')}
+        {requested && t('purchase.notified')}
       </p>
     </div>
   );

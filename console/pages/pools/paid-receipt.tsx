@@ -1,4 +1,4 @@
-/** The receipt of what was just paid, and the next step: a key for the pool. */
+/** The receipt after a purchase, and the next step: create a key for the pool. */
 import { CircleCheck } from 'lucide-react';
 import { CopyField } from '../../components/copy.tsx';
 import { LeaderList, LeaderRow, LeaderSum } from '../../components/leader-row.tsx';
@@ -7,7 +7,7 @@ import { Stamp } from '../../components/time.tsx';
 import { useTranslation } from '../../translation.ts';
 import type { PoolDetail } from './pool-documents.ts';
 
-/** The newest period as a receipt; the page below it says the rest. */
+/** The newest period as a receipt. */
 export function PaidReceipt({ pool }: { pool: PoolDetail }) {
   const { t } = useTranslation();
   const [period] = pool.periods;
@@ -44,7 +44,7 @@ export function PaidReceipt({ pool }: { pool: PoolDetail }) {
 
 const REFERENCE_CHARACTERS_MAX = 20;
 
-// The whole one stands in the table of receipts.
+// The table of receipts shows the full reference.
 function shortened(reference: string): string {
   return reference.length > REFERENCE_CHARACTERS_MAX
     ? `…${reference.slice(-REFERENCE_CHARACTERS_MAX)}`

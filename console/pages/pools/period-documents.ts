@@ -1,4 +1,4 @@
-/** What is asked of a period of a pool, by its owner and by administrators. */
+/** The fields of a pool's period, for its owner and for administrators. */
 import { graphql } from '../../graphql.ts';
 
 export const PeriodFields = graphql(`

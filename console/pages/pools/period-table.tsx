@@ -1,4 +1,4 @@
-/** The periods that were paid for a pool, each with the entries of the ledger behind it. */
+/** The paid periods of a pool, each with its ledger entries. */
 import type { TFunction } from 'i18next';
 import { type Column, DataTable } from '../../components/data-table.tsx';
 import { decimalsOf, Money } from '../../components/money.tsx';

@@ -1,22 +1,14 @@
-/** One pool of the account: what it serves now, how long it is paid, and what to do next. */
+/** One pool in the list: load, paid period, and renewal. */
 import { Link } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { CopyIcon } from '../../components/copy.tsx';
-import { loadWords } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
 import type { Pool } from './documents.ts';
 import { EndedBanner } from './ended-banner.tsx';
 import { FrozenModels, PeriodLeft, PoolStateChip, RateGauge } from './pool-parts.tsx';
 import { isRenewable } from './pool-state.ts';
-
-const RenewDialog = lazy(async () => {
-  const [{ RenewDialog: Dialog }] = await Promise.all([
-    import('./renew-dialog.tsx'),
-    loadWords(['purchase']),
-  ]);
-  return { default: Dialog };
-});
+import { RenewDialog } from './renew-lazy.tsx';
 
 /** The card. */
 export function PoolCard({ pool }: { pool: Pool }) {

@@ -1,4 +1,4 @@
-/** What the page of one pool asks the service. */
+/** GraphQL operations of the page of one pool. */
 import { graphql, type ResultOf } from '../../graphql.ts';
 import { KeyFields } from '../keys/documents.ts';
 import { PoolFields } from './documents.ts';

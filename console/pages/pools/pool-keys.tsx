@@ -1,4 +1,4 @@
-/** The keys of a pool: they work at its own address alone. */
+/** The keys of a pool, which only work at the pool's address. */
 import { Link } from '@tanstack/react-router';
 import type { TFunction } from 'i18next';
 import { CircleCheck, CircleMinus, Plus } from 'lucide-react';
@@ -10,11 +10,12 @@ import { Ago } from '../../components/time.tsx';
 import { loadWords } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
 import type { Key, KeyDialog } from '../keys/documents.ts';
+import { maskedOf } from '../keys/key-state.ts';
 import type { GROUPS } from '../keys/search.ts';
 import type { PoolDetail } from './pool-documents.ts';
 import { isRunning } from './pool-state.ts';
 
-// The dialogs of keys come with the words of keys.
+// The key dialogs need the texts of the key pages.
 const loadDialogs = () => Promise.all([import('../keys/key-dialogs.tsx'), loadWords(['keys'])]);
 const KeyDialogs = lazy(async () => ({ default: (await loadDialogs())[0].KeyDialogs }));
 
@@ -24,7 +25,7 @@ interface PoolKeysProps {
   onChanged: () => void;
 }
 
-/** The list, and the way to a further key. */
+/** The list, and a button that creates a key. */
 export function PoolKeys({ pool, groups, onChanged }: PoolKeysProps) {
   const { t } = useTranslation();
   const [dialog, setDialog] = useState<KeyDialog>();
@@ -87,15 +88,11 @@ interface CellProps {
   apiKey: Key;
 }
 
-function Name({ apiKey: { name, prefix, suffix, revealedAt } }: CellProps) {
+function Name({ apiKey }: CellProps) {
   return (
     <>
-      <div className="font-[550]">{name}</div>
-      {revealedAt !== null && (
-        <code className="text-hint text-ink-3">
-          {prefix}…{suffix}
-        </code>
-      )}
+      <div className="font-[550]">{apiKey.name}</div>
+      <code className="text-hint text-ink-3">{maskedOf(apiKey)}</code>
     </>
   );
 }

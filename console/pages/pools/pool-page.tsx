@@ -1,4 +1,4 @@
-/** One dedicated pool: what it serves now, how long it is paid, its keys, its receipts. */
+/** One dedicated pool: load, paid period, keys, receipts. */
 import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo } from 'react';
 import { useQuery, useSubscription } from 'urql';
@@ -71,7 +71,7 @@ function Head({ pool }: { pool: PoolDetail }) {
   return (
     <DetailHead
       title={pool.name}
-      trail={t('pools.trail')}
+      trail={t('shell.breadcrumb')}
       back={<Link to="/pools">{t('pools.title')}</Link>}
       marks={<PoolStateChip state={pool.state} />}
       action={<PoolActions pool={pool} />}
@@ -112,7 +112,7 @@ function Totals({ pool, free }: { pool: PoolDetail; free: boolean }) {
         </LeaderRow>
       </LeaderList>
       <p className="mt-2 text-table text-ink-2">
-        {t(free ? 'pools.insideFree' : 'pools.insideCharged')}{' '}
+        {t(free ? 'pools.requestsFree' : 'pools.requestsCharged')}{' '}
         <Link to="/usage" search={{ pool: pool.id }} className="text-accent underline">
           {t('pools.seeUsage')}
         </Link>
@@ -133,7 +133,7 @@ function Models({ pool: { models } }: { pool: PoolDetail }) {
             className="flex min-h-[38px] flex-wrap items-center gap-x-3 gap-y-1 border-b border-line py-1.5"
           >
             <code className="font-semibold">{modelName}</code>
-            <Tag>{t('pools.frozen')}</Tag>
+            <Tag>{t('pools.fixed')}</Tag>
             <span className="ml-auto text-table text-ink-2">
               {currentModel === null && `${t('pools.leftCatalog')} · `}
               <Day at={frozenAt} />

@@ -1,4 +1,4 @@
-/** The facts of a pool that its card and its page both show. */
+/** Parts that the card and the page of a pool share. */
 import { Snowflake } from 'lucide-react';
 import { useClient } from 'urql';
 import { Gauge } from '../../components/gauge.tsx';
@@ -13,19 +13,21 @@ import { isRunning, leftUntil, lookOf } from './pool-state.ts';
 const RATE_MS = 15_000;
 const CLOCK_MS = 30_000;
 
-/** The state as a chip. */
+/** The state of a pool, with a background. */
 export function PoolStateChip({ state }: Pick<Pool, 'state'>) {
   const { t } = useTranslation();
   return <StateWord {...lookOf(state)} word={t(`pools.states.${state}`)} chip />;
 }
 
-/** Requests a minute now, and the most of the last 24 hours; asked anew four times a minute. */
+/**
+ * Requests per minute now, and the peak of the last 24 hours. Refreshes every 15 s while the page is visible.
+ */
 export function RateGauge({ pool: { id, state, rpmNow, rpmPeak24h, rpmCap } }: { pool: Pool }) {
   const { t } = useTranslation();
   const client = useClient();
   useEvery(RATE_MS, () => {
     if (document.visibilityState !== 'visible' || !isRunning({ state })) return;
-    // The answer lands in the cache, from where the pool is read.
+    // The answer updates the cache, and with it the pool on the page.
     void client.query(PoolRate, { id }, { requestPolicy: 'network-only' }).toPromise();
   });
   const words = t('pools.rateOf', { now: rpmNow, cap: rpmCap, peak: rpmPeak24h });
@@ -42,7 +44,7 @@ export function RateGauge({ pool: { id, state, rpmNow, rpmPeak24h, rpmCap } }: {
   );
 }
 
-/** The paid period and what is left of it. */
+/** The paid period, and the time that is left. */
 export function PeriodLeft({ pool: { state, startsAt, endsAt } }: { pool: Pool }) {
   const { t, i18n } = useTranslation();
   const now = useNow(CLOCK_MS);
@@ -66,7 +68,7 @@ export function PeriodLeft({ pool: { state, startsAt, endsAt } }: { pool: Pool }
   );
 }
 
-/** The models, and since when they are frozen. */
+/** The models of the pool, and since when they are fixed. */
 export function FrozenModels({ models }: Pick<Pool, 'models'>) {
   const { t, i18n } = useTranslation();
   const [first] = models;
@@ -75,7 +77,7 @@ export function FrozenModels({ models }: Pick<Pool, 'models'>) {
     <span className="flex min-w-0 items-start gap-2">
       <Snowflake size={14} strokeWidth={1.75} className="mt-[3px] flex-none text-ink-3" aria-hidden="true" />
       <span className="min-w-0">
-        {t('pools.frozenOn', { date: dateText(new Date(first.frozenAt), i18n.language) })}{' '}
+        {t('pools.modelsFixed', { date: dateText(new Date(first.frozenAt), i18n.language) })}{' '}
         {models.map(({ modelName }, index) => (
           <span key={modelName}>
             {index > 0 && ' · '}

@@ -11,7 +11,7 @@ test('a period that was just paid has all of its days', () => {
   expect(after(30 * 24 * HOUR_MS - MINUTE_MS)).toEqual({ unit: 'days', count: 30 });
 });
 
-test('the last day is told in hours, and an hour that has begun counts', () => {
+test('the last day is counted in hours, and an hour that has begun counts', () => {
   expect(after(24 * HOUR_MS)).toEqual({ unit: 'days', count: 1 });
   expect(after(24 * HOUR_MS - MINUTE_MS)).toEqual({ unit: 'hours', count: 24 });
   expect(after(MINUTE_MS)).toEqual({ unit: 'hours', count: 1 });

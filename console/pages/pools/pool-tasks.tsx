@@ -1,25 +1,18 @@
-/** What the owner changes of a pool: its name, its automatic renewal, another period. */
+/** Actions of the owner on a pool: rename, renew, automatic renewal. */
 import { Pencil } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { useMutation } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { useToast } from '../../components/toast.tsx';
-import { loadWords } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { type Pool, UpdatePool } from './documents.ts';
 import { isRenewable } from './pool-state.ts';
+import { RenewDialog } from './renew-lazy.tsx';
 
-const RenewDialog = lazy(async () => {
-  const [{ RenewDialog: Dialog }] = await Promise.all([
-    import('./renew-dialog.tsx'),
-    loadWords(['purchase']),
-  ]);
-  return { default: Dialog };
-});
 const RenameDialog = lazy(async () => ({ default: (await import('./rename-dialog.tsx')).RenameDialog }));
 
-/** The buttons in the head of the page. */
+/** The buttons in the page's head. */
 export function PoolActions({ pool }: { pool: Pool }) {
   const { t } = useTranslation();
   const [task, setTask] = useState<'rename' | 'renew'>();
@@ -41,14 +34,14 @@ export function PoolActions({ pool }: { pool: Pool }) {
   );
 }
 
-/** The switch of the automatic renewal, with what it does. */
+/** The switch for automatic renewal. */
 export function AutoRenew({ pool }: { pool: Pool }) {
   const { t } = useTranslation();
   const [{ fetching }, update] = useMutation(UpdatePool);
   const failureWords = useFailureWords();
   const toast = useToast();
   if (pool.state === 'CANCELLED') return null;
-  const turn = async (autoRenew: boolean) => {
+  const toggle = async (autoRenew: boolean) => {
     const { data, error } = await update({ input: { id: pool.id, version: pool.version, autoRenew } });
     const reason = failureWords(error, data?.poolUpdate.userErrors);
     if (reason !== undefined) toast({ text: reason, failed: true });
@@ -63,7 +56,7 @@ export function AutoRenew({ pool }: { pool: Pool }) {
           checked={pool.autoRenew}
           aria-describedby="auto-renew-hint"
           aria-busy={fetching || undefined}
-          onChange={(event) => void turn(event.target.checked)}
+          onChange={(event) => void toggle(event.target.checked)}
         />
         <span className="font-semibold">{t('pools.autoRenew')}</span>
         <span className="text-table text-ink-2" aria-hidden="true">

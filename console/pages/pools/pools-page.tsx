@@ -1,4 +1,4 @@
-/** Dedicated pools: whether they are on sale, those of the account, and the purchase of a further one. */
+/** Dedicated pools: the storefront's state, the account's pools, and the purchase form. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { type CombinedError, useQuery, useSubscription } from 'urql';
 import { requestIdOf } from '../../client.ts';
@@ -21,7 +21,7 @@ export function PoolsPage() {
   const navigate = useNavigate({ from: '/pools' });
   const variables = { first: POOLS_PER_PAGE, after: search.after ?? null };
   const [{ data, error }, again] = useQuery({ query: PoolsQuery, variables });
-  // The answers land in the cache, from where the page is read.
+  // The events update the cache, and with it the page.
   useSubscription({ query: StorefrontChanges });
   useSubscription({ query: PoolChanges });
   const pools = data?.viewer?.pools;
@@ -33,8 +33,8 @@ export function PoolsPage() {
       <OperatorMessage storefront={storefront} />
       {pools.nodes.length > 0 && <OwnPools pools={pools.nodes} />}
       <Pager
-        paged={search.after !== undefined}
-        next={pools.pageInfo.hasNextPage ? pools.pageInfo.endCursor : null}
+        after={search.after}
+        pageInfo={pools.pageInfo}
         onGo={(after) => void navigate({ search: { ...search, after } })}
       />
       <section className="mt-10">

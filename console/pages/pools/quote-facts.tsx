@@ -1,4 +1,4 @@
-/** What a quote says: its lines and their sum, what is bought for it, and what the wallet pays. */
+/** The parts of a quote: price lines, terms, and payment from the wallet. */
 import { formatDollars, parseDollars } from '@gateway/shared/money';
 import type { TFunction } from 'i18next';
 import { Timer } from 'lucide-react';
@@ -13,14 +13,14 @@ const SECOND_MS = 1_000;
 const MINUTE_SECONDS = 60;
 const TWO_DIGITS = 2;
 
-/** How long the price is still held, in ms; 0 when it is not any more. */
-export function useHeld(quote: Quote | undefined): number {
+/** The time until a quote expires, in ms; 0 if it has expired. */
+export function useTimeLeft(quote: Quote | undefined): number {
   const now = useNow(SECOND_MS);
   return quote === undefined ? 0 : Math.max(0, Date.parse(quote.expiresAt) - now);
 }
 
-/** "14:32", or that the price has to be asked for again. */
-export function HeldFor({ milliseconds }: { milliseconds: number }) {
+/** The time until the quote expires, such as "14:32", or that it has expired. */
+export function QuoteTimer({ milliseconds }: { milliseconds: number }) {
   const { t } = useTranslation();
   const seconds = Math.ceil(milliseconds / SECOND_MS);
   const rest = String(seconds % MINUTE_SECONDS).padStart(TWO_DIGITS, '0');
@@ -28,12 +28,12 @@ export function HeldFor({ milliseconds }: { milliseconds: number }) {
   return (
     <span className="inline-flex items-center gap-1.5 text-table text-ink-2">
       <Timer size={14} strokeWidth={1.75} aria-hidden="true" />
-      {milliseconds > 0 ? t('purchase.held', { time }) : t('purchase.heldNoMore')}
+      {milliseconds > 0 ? t('purchase.held', { time }) : t('purchase.quoteExpired')}
     </span>
   );
 }
 
-/** The lines and their sum. */
+/** The price lines and their total. */
 export function QuoteLines({ quote, included }: { quote: Quote; included: number }) {
   const { t } = useTranslation();
   return (
@@ -57,14 +57,14 @@ interface Line {
   days: number;
 }
 
-// The service names its lines in English: the first is the base price, the second the further models.
+// The service names its lines in English. The first is the base price, the second the additional models.
 function lineWords(t: TFunction, { line, index, included, days }: Line) {
   if (index === 0) return { name: t('purchase.lineBase', { days, count: included }) };
   if (index > 1) return { name: line.label };
-  return { name: t('purchase.lineFurther'), note: `${line.quantity} × ${moneyText(line.unitPrice)}` };
+  return { name: t('purchase.lineAdditional'), note: `${line.quantity} × ${moneyText(line.unitPrice)}` };
 }
 
-/** What is bought: the cap, the dates, the gift. A new pool starts when it is paid. */
+/** The terms: cap, dates, gift. A new pool starts when it is paid. */
 export function QuoteTerms({ quote, renewal = false }: { quote: Quote; renewal?: boolean }) {
   const { t } = useTranslation();
   return (
@@ -83,7 +83,7 @@ export function QuoteTerms({ quote, renewal = false }: { quote: Quote; renewal?:
   );
 }
 
-/** Cash before and after; or what is missing of it. */
+/** Cash before and after the payment, or the missing amount. */
 export function QuoteCash({ quote }: { quote: Quote }) {
   const { t } = useTranslation();
   const after = (parseDollars(quote.payableFrom) ?? 0n) - (parseDollars(quote.total) ?? 0n);
@@ -105,7 +105,7 @@ export function QuoteCash({ quote }: { quote: Quote }) {
   );
 }
 
-/** Whether the cash of the wallet is less than the total. */
+/** Whether the wallet's cash is less than the total. */
 export function isShort({ shortfall }: Pick<Quote, 'shortfall'>): boolean {
   return /[1-9]/.test(shortfall);
 }

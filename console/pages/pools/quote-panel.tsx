@@ -1,4 +1,4 @@
-/** The quote of a purchase beside its form, and the button that pays it. */
+/** The quote beside the purchase form, with the button that pays it. */
 import { CircleAlert, Store } from 'lucide-react';
 import { Button } from '../../components/button.tsx';
 import { moneyText } from '../../components/money.tsx';
@@ -6,31 +6,31 @@ import { Banner, SkeletonRows } from '../../components/notice.tsx';
 import { useTranslation } from '../../translation.ts';
 import { NotifyMe } from './notify-me.tsx';
 import type { Storefront } from './storefront-documents.ts';
-import { HeldFor, isShort, QuoteCash, QuoteLines, QuoteTerms, useHeld } from './quote-facts.tsx';
+import { QuoteTimer, isShort, QuoteCash, QuoteLines, QuoteTerms, useTimeLeft } from './quote-facts.tsx';
 import { Shortfall } from './shortfall.tsx';
-import type { HeldQuote } from './use-quote.ts';
+import type { QuoteState } from './use-quote.ts';
 
 interface QuotePanelProps {
   storefront: Storefront;
-  held: HeldQuote;
+  quoteState: QuoteState;
   /** Whether any model is picked. */
   wanted: boolean;
-  /** Why the last try to pay was refused. */
+  /** Why the last payment was refused. */
   refused: string | undefined;
   busy: boolean;
 }
 
-/** The panel; while the storefront is closed it says why nothing can be bought. */
-export function QuotePanel({ storefront, held, wanted, refused, busy }: QuotePanelProps) {
+/** The panel. While the storefront is closed, it says so. */
+export function QuotePanel({ storefront, quoteState, wanted, refused, busy }: QuotePanelProps) {
   const { t } = useTranslation();
-  const { quote, current, failure } = held;
-  const left = useHeld(quote);
+  const { quote, current, failure } = quoteState;
+  const left = useTimeLeft(quote);
   const closed = storefront.state === 'CLOSED';
   return (
     <aside aria-label={t('purchase.quote')} className={PANEL}>
       <div className="flex flex-wrap items-center justify-between gap-2 px-5 pt-4">
         <h3 className="text-section">{t('purchase.quote')}</h3>
-        {quote && current && !closed && <HeldFor milliseconds={left} />}
+        {quote && current && !closed && <QuoteTimer milliseconds={left} />}
       </div>
       <div className="flex flex-col gap-3 px-5 pt-2 pb-3" aria-busy={wanted && !current}>
         {!wanted && (
@@ -51,7 +51,7 @@ export function QuotePanel({ storefront, held, wanted, refused, busy }: QuotePan
         {!closed && refused !== undefined && <Refused words={refused} />}
         {!closed && failure !== undefined && <Refused words={failure} />}
         {quote && current && isShort(quote) && !closed && <Shortfall quote={quote} />}
-        {!closed && <Pay {...{ held, left, wanted, busy }} />}
+        {!closed && <Pay {...{ quoteState, left, wanted, busy }} />}
         <p className="text-hint text-ink-2">{t('purchase.fromCash')}</p>
       </div>
     </aside>
@@ -78,12 +78,12 @@ function Refused({ words }: { words: string }) {
   );
 }
 
-interface PayProps extends Pick<QuotePanelProps, 'held' | 'wanted' | 'busy'> {
+interface PayProps extends Pick<QuotePanelProps, 'quoteState' | 'wanted' | 'busy'> {
   left: number;
 }
 
-// Enabled without a choice, too: pressed, it says what is missing.
-function Pay({ held: { quote, current, failure, again }, left, wanted, busy }: PayProps) {
+// Enabled even if nothing is picked: pressed, it says what is missing.
+function Pay({ quoteState: { quote, current, failure, again }, left, wanted, busy }: PayProps) {
   const { t } = useTranslation();
   if (wanted && (failure !== undefined || (quote && current && left === 0))) {
     return (

@@ -1,4 +1,4 @@
-/** Gives a pool another name; its subdomain stays. */
+/** Renames a pool; the subdomain stays. */
 import { useMutation } from 'urql';
 import { Field } from '../../components/field.tsx';
 import { useTranslation } from '../../translation.ts';

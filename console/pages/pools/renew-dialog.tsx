@@ -1,4 +1,4 @@
-/** Buys another period of a pool: its price and dates first, then the sum on the button. */
+/** Buys another period of a pool: shows price and dates, with the total on the button. */
 import { useMutation, useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
@@ -11,7 +11,7 @@ import { useIdempotencyKey } from '../idempotency.ts';
 import { FailureBanner } from '../task-dialog.tsx';
 import { useSubmit } from '../use-submit.ts';
 import { type Pool, type Quote, RenewPool } from './documents.ts';
-import { HeldFor, isShort, QuoteCash, QuoteLines, QuoteTerms, useHeld } from './quote-facts.tsx';
+import { QuoteTimer, isShort, QuoteCash, QuoteLines, QuoteTerms, useTimeLeft } from './quote-facts.tsx';
 import { Shortfall } from './shortfall.tsx';
 import { useQuote } from './use-quote.ts';
 
@@ -30,14 +30,14 @@ interface RenewProps {
 
 const FORM_ID = 'renew-pool';
 
-/** The dialog. A price that changed or ran out is asked for again, and has to be confirmed again. */
+/** The dialog. If the price changed or the quote expired, it gets a new quote to confirm. */
 export function RenewDialog({ pool, onClose }: RenewProps) {
   const { t } = useTranslation();
   const [{ data }] = useQuery({ query: Included });
   const { quote, current, failure, again } = useQuote({ renewPoolId: pool.id });
-  const held = useHeld(quote);
+  const left = useTimeLeft(quote);
   const { busy, refused, submit } = useRenewal({ pool, quote, again, onClose });
-  const payable = quote !== undefined && current && held > 0;
+  const payable = quote !== undefined && current && left > 0;
   const pay = (
     <Button type="submit" form={FORM_ID} variant="primary" busy={busy || !current}>
       {quote && current ? t('purchase.pay', { total: moneyText(quote.total) }) : t('purchase.pricing')}
@@ -49,7 +49,7 @@ export function RenewDialog({ pool, onClose }: RenewProps) {
         {t('dialog.cancel')}
       </Button>
       {payable && !isShort(quote) && pay}
-      {!payable && (failure !== undefined || (current && held === 0)) && (
+      {!payable && (failure !== undefined || (current && left === 0)) && (
         <Button onClick={again}>{t('purchase.newPrice')}</Button>
       )}
     </>
@@ -67,7 +67,7 @@ export function RenewDialog({ pool, onClose }: RenewProps) {
         {!quote && failure === undefined && <SkeletonRows rows={5} height="h-8" />}
         {quote && (
           <div className="flex flex-col gap-4" aria-busy={!current}>
-            <HeldFor milliseconds={held} />
+            <QuoteTimer milliseconds={left} />
             <QuoteLines quote={quote} included={data?.poolStorefront.includedModels ?? 0} />
             <QuoteTerms quote={quote} renewal />
             <QuoteCash quote={quote} />

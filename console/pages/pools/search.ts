@@ -1,21 +1,21 @@
-/** What of the pages of dedicated pools is in the address. */
+/** Search parameters of the pages of dedicated pools. */
 import { textOf, wordOf } from '../../components/search-parameters.ts';
 
-/** No address names more; the service has a limit of its own. */
+/** Maximum number of models read from the address. The service has its own limit. */
 const MODELS_MAX = 200;
 
 export interface PoolsSearch {
-  /** The names of the models that are picked, in that order: a choice can be linked to and come back to. */
+  /** Names of the picked models, in the order of picking. */
   models?: string[] | undefined;
   after?: string | undefined;
 }
 
 export interface PoolSearch {
-  /** Whether the receipt of what was just paid is shown. */
+  /** Whether to show the receipt of the purchase that was just paid. */
   paid?: 'now' | undefined;
 }
 
-/** Reads the search parameters of the page of all pools. */
+/** Parses the search parameters of the page of all pools. */
 export function validPoolsSearch(search: Record<string, unknown>): PoolsSearch {
   return { models: namesOf(search['models']), after: textOf(search['after']) };
 }
@@ -26,7 +26,7 @@ function namesOf(value: unknown): string[] | undefined {
   return names.length > 0 ? [...new Set(names)] : undefined;
 }
 
-/** Reads the search parameters of the page of one pool. */
+/** Parses the search parameters of the page of one pool. */
 export function validPoolSearch(search: Record<string, unknown>): PoolSearch {
   return { paid: wordOf(search['paid'], ['now'] as const) };
 }

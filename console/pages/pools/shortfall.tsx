@@ -1,4 +1,4 @@
-/** What to do when the cash of the wallet is less than the total. */
+/** Shown if the wallet's cash is less than the total. */
 import { Link } from '@tanstack/react-router';
 import { Wallet } from 'lucide-react';
 import { moneyText } from '../../components/money.tsx';
@@ -6,7 +6,7 @@ import { Banner } from '../../components/notice.tsx';
 import { useTranslation } from '../../translation.ts';
 import type { Quote } from './documents.ts';
 
-/** How much is missing, and the way to the wallet. */
+/** The missing amount, and a link to the wallet. */
 export function Shortfall({ quote }: { quote: Quote }) {
   const { t } = useTranslation();
   const link = (

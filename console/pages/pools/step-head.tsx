@@ -7,7 +7,7 @@ interface StepHeadProps {
   children?: ReactNode;
 }
 
-/** Its number, its name, and what is true of it at the right. */
+/** The number and name of the step, with its state at the right. */
 export function StepHead({ number, word, children }: StepHeadProps) {
   return (
     <div className="mb-2 flex flex-wrap items-baseline justify-between gap-x-4 gap-y-1">

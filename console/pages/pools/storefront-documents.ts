@@ -1,4 +1,4 @@
-/** What pages ask the service about the storefront. */
+/** GraphQL operations of the storefront. */
 import { graphql, type ResultOf } from '../../graphql.ts';
 
 export const StorefrontFields = graphql(`

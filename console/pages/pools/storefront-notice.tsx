@@ -1,4 +1,4 @@
-/** Whether dedicated pools are on sale, and what the operator says about it; both live. */
+/** State of the storefront, and the operator's message. */
 import { Megaphone, Store } from 'lucide-react';
 import { Banner } from '../../components/notice.tsx';
 import { StateWord } from '../../components/state-word.tsx';
@@ -6,7 +6,7 @@ import { Ago } from '../../components/time.tsx';
 import { useTranslation } from '../../translation.ts';
 import type { Storefront } from './storefront-documents.ts';
 
-/** The chip in the head of a page. */
+/** Whether the storefront is open, for the head of a page. */
 export function StorefrontChip({ state }: Pick<Storefront, 'state'>) {
   const { t } = useTranslation();
   return (
@@ -21,7 +21,7 @@ export function StorefrontChip({ state }: Pick<Storefront, 'state'>) {
   );
 }
 
-/** The operator's message; nothing when there is none. */
+/** The operator's message; nothing if there is none. */
 export function OperatorMessage({ storefront: { message, changedAt } }: { storefront: Storefront }) {
   const { t } = useTranslation();
   if (message === null) return null;

@@ -1,4 +1,4 @@
-/** The subdomain of a new pool: whether it can be had is said while typing. */
+/** The subdomain of a new pool. Shows while typing whether it is available. */
 import { CircleCheck } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { useQuery } from 'urql';
@@ -14,13 +14,13 @@ const CHARACTERS_MAX = 32;
 interface SubdomainFieldProps {
   value: string;
   onChange: (value: string) => void;
-  /** The host that it stands before. */
+  /** The host that the subdomain belongs to. */
   baseHost: string;
-  /** What the purchase said of it. */
+  /** The error of the purchase for this field. */
   error: string | undefined;
 }
 
-/** The input; a taken name comes with one that is free. */
+/** The input. For a taken name, it offers one that is available. */
 export function SubdomainField({ value, onChange, baseHost, error }: SubdomainFieldProps) {
   const { t } = useTranslation();
   const answer = useAvailability(value);
@@ -72,7 +72,7 @@ interface Answer {
   suggestion?: string | null;
 }
 
-/** What the service says of a name that has stood for a moment; nothing for one that is too short. */
+/** Whether a name is available, asked after a pause in typing; undefined if unknown or too short. */
 function useAvailability(value: string): Answer | undefined {
   const { t } = useTranslation();
   const failureWords = useFailureWords();

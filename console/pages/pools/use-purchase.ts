@@ -1,4 +1,4 @@
-/** Paying a quote: what is missing is said at its field, what the service refuses by its code. */
+/** Pays a quote. Shows missing values at their fields, and the service's error otherwise. */
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMutation } from 'urql';
@@ -6,9 +6,9 @@ import { useTranslation } from '../../translation.ts';
 import { useFailureWords } from '../failure-words.ts';
 import { useIdempotencyKey } from '../idempotency.ts';
 import { PurchasePool } from './documents.ts';
-import type { HeldQuote } from './use-quote.ts';
+import type { QuoteState } from './use-quote.ts';
 
-/** What is wrong with a field, where something is. */
+/** Errors by field. */
 export interface PurchaseErrors {
   models?: string;
   subdomain?: string;
@@ -23,11 +23,11 @@ interface Order {
   count: number;
 }
 
-/** Refusals after which the price is another one, or not held any more. */
+/** Error codes after which a new quote is needed. */
 const PRICE_CODES = ['QUOTE_EXPIRED', 'PRICE_CHANGED', 'MODEL_UNAVAILABLE', 'INSUFFICIENT_BALANCE'];
 
-/** Sends an order once at a time; goes to the new pool when it is paid. */
-export function usePurchase({ held, onRefused }: { held: HeldQuote; onRefused: () => void }) {
+/** Returns a function that sends an order, and its errors. Goes to the new pool after the payment. */
+export function usePurchase({ quoteState, onRefused }: { quoteState: QuoteState; onRefused: () => void }) {
   const navigate = useNavigate();
   const missing = useMissing();
   const failureWords = useFailureWords();
@@ -35,16 +35,16 @@ export function usePurchase({ held, onRefused }: { held: HeldQuote; onRefused: (
   const [{ fetching }, purchase] = useMutation(PurchasePool);
   const [errors, setErrors] = useState<PurchaseErrors>({});
   const [refused, setRefused] = useState<string>();
-  const tell = (found: PurchaseErrors) => {
+  const showErrors = (found: PurchaseErrors) => {
     setErrors(found);
     focusFirst(found);
   };
   const send = async ({ count, ...order }: Order) => {
     const found = missing({ count, ...order });
     setRefused(undefined);
-    tell(found);
-    if (Object.keys(found).length > 0 || !held.quote || !held.current) return;
-    const values = { ...order, quoteId: held.quote.id, expectedTotal: held.quote.total };
+    showErrors(found);
+    if (Object.keys(found).length > 0 || !quoteState.quote || !quoteState.current) return;
+    const values = { ...order, quoteId: quoteState.quote.id, expectedTotal: quoteState.quote.total };
     const { data, error } = await purchase({ input: { ...values, idempotencyKey: keyFor(values) } });
     const pool = data?.poolPurchase.pool;
     if (pool) {
@@ -55,12 +55,13 @@ export function usePurchase({ held, onRefused }: { held: HeldQuote; onRefused: (
     const [first] = userErrors ?? [];
     const words = failureWords(error, userErrors);
     const field = fieldOf(first);
-    if (field !== undefined) return tell({ [field]: first?.code === 'INVALID' ? first.message : words });
+    if (field !== undefined)
+      return showErrors({ [field]: first?.code === 'INVALID' ? first.message : words });
     setRefused(words);
-    if (first && PRICE_CODES.includes(first.code)) held.again();
+    if (first && PRICE_CODES.includes(first.code)) quoteState.again();
     if (first) onRefused();
   };
-  return { busy: fetching, errors, refused, send, forget: () => setErrors({}) };
+  return { busy: fetching, errors, refused, send, clearErrors: () => setErrors({}) };
 }
 
 function useMissing(): (order: Order) => PurchaseErrors {

@@ -1,10 +1,10 @@
-/** A price that the service holds for a while: asked for again whenever what it is for changes. */
+/** Gets a quote, a price that the service holds for a while; gets a new one when the selection changes. */
 import { useEffect, useState } from 'react';
 import { useClient } from 'urql';
 import { useFailureWords } from '../failure-words.ts';
 import { CreateQuote, type Quote } from './documents.ts';
 
-/** What the price is for: models of a new pool, or another period of one. */
+/** What is quoted: the models of a new pool, or the renewal of a pool. */
 export type QuoteFor = { modelIds: string[] } | { renewPoolId: string };
 
 const PAUSE_MS = 400;
@@ -15,17 +15,17 @@ interface Asked {
   failure: string | undefined;
 }
 
-export interface HeldQuote {
-  /** The newest quote; `current` says whether it is for what is wanted now. */
+export interface QuoteState {
+  /** The newest quote. `current` says whether it is for the current selection. */
   quote: Quote | undefined;
   current: boolean;
   failure: string | undefined;
-  /** Asks for a new one. */
+  /** Gets a new quote. */
   again: () => void;
 }
 
-/** The quote for what is wanted; nothing is asked while nothing is. */
-export function useQuote(wanted: QuoteFor | undefined): HeldQuote {
+/** The quote for the selection; requests nothing while `wanted` is undefined. */
+export function useQuote(wanted: QuoteFor | undefined): QuoteState {
   const client = useClient();
   const failureWords = useFailureWords();
   const [round, setRound] = useState(0);
@@ -42,13 +42,13 @@ export function useQuote(wanted: QuoteFor | undefined): HeldQuote {
       const quote = data?.poolQuoteCreate.quote ?? undefined;
       setAsked({ key, quote, failure: failureWords(error, data?.poolQuoteCreate.userErrors) });
     };
-    // Somebody who picks several models asks for one price, not for several.
+    // A pause, so that picking several models requests one quote.
     const timer = setTimeout(() => void ask(), PAUSE_MS);
     return () => {
       left = true;
       clearTimeout(timer);
     };
-    // The words are looked up when the answer comes; they are no reason to ask again.
+    // A change of the error texts must not request a new quote.
   }, [client, input, key]);
   const current = input !== undefined && asked?.key === key;
   return {

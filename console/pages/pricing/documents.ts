@@ -1,4 +1,4 @@
-/** What the price list asks the service; no sign-in is needed. */
+/** GraphQL operations of the price list, which needs no sign-in. */
 import { graphql, type ResultOf } from '../../graphql.ts';
 import { MODEL_FIELDS_TEXT, PRICING_QUERY_TEXT } from './first.ts';
 

@@ -1,4 +1,4 @@
-/** What the price list asks for before anything else is there: texts, for the script that runs first. */
+/** Texts of the price list's first query, for the early data script. */
 
 export const MODEL_FIELDS_TEXT = `
   fragment ModelFields on CatalogModel {
@@ -42,5 +42,5 @@ export const PRICING_QUERY_TEXT = `
   }
 `;
 
-/** The whole operation, with the type names that the cache needs. */
+/** The complete operation, including the type names that the cache needs. */
 export const PRICING_TEXT = PRICING_QUERY_TEXT + MODEL_FIELDS_TEXT;

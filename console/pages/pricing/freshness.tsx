@@ -1,11 +1,11 @@
-/** How fresh the prices on the page are: live, or as of the last answer. */
+/** How current the prices are: live, or as of the last answer. */
 import { useEffect, useState } from 'react';
 import { useStore } from '../../components/store.ts';
 import { formatOf } from '../../components/time.tsx';
 import { useSession } from '../../session.tsx';
 import { useTranslation } from '../../translation.ts';
 
-/** The words; `data` is what the page shows, a new object whenever any of it has changed. */
+/** The text. `data` is the query result of the page, which is a new object after each change. */
 export function Freshness({ data }: { data: object }) {
   const { t, i18n } = useTranslation();
   const connection = useStore(useSession().connection);

@@ -1,4 +1,4 @@
-/** How clients call a model: one tab for each, chosen in the address. */
+/** Settings of clients for a model: one tab per client, kept in the address. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { CodeBlock } from '../../components/code-block.tsx';
 import { Segmented } from '../../components/field.tsx';
@@ -8,7 +8,7 @@ interface ConnectProps {
   snippets: readonly { client: string; title: string; files: readonly { path: string; content: string }[] }[];
 }
 
-/** The tabs, and the files of the client that is chosen: the first one at first. */
+/** The tabs, and the files of the selected client; the first client by default. */
 export function Connect({ snippets }: ConnectProps) {
   const { t } = useTranslation();
   const search = useSearch({ from: '/pricing/$name' });
@@ -31,7 +31,7 @@ export function Connect({ snippets }: ConnectProps) {
       </div>
       <div className="flex flex-col gap-3">
         {shown.files.map(({ path, content }) => (
-          <CodeBlock key={path} head={path} code={content} copyLabel={t('copy.file', { name: path })} />
+          <CodeBlock key={path} head={path} code={content} copyLabel={t('copy.name', { name: path })} />
         ))}
       </div>
     </section>

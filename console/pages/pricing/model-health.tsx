@@ -1,5 +1,6 @@
-/** How a model did in the last 24 hours: in one word beside its name, in figures at the side. */
+/** Health of a model in the last 24 hours: a status next to its name, and figures. */
 import { CircleCheck, CircleDashed, CircleX, type LucideIcon, TriangleAlert } from 'lucide-react';
+import { useDurationText } from '../../components/duration.ts';
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { StateWord, type Tone } from '../../components/state-word.tsx';
 import { useTranslation } from '../../translation.ts';
@@ -17,26 +18,23 @@ const LOOKS: Record<Health['status'], { icon: LucideIcon; tone: Tone }> = {
   DOWN: { icon: CircleX, tone: 'bad' },
   UNKNOWN: { icon: CircleDashed, tone: 'quiet' },
 };
-const SECOND_MS = 1_000;
 const PERCENT = 100;
-/** Shares are told to a hundredth of a percent. */
+/** Decimals of percentages. */
 const SHARE_DIGITS = 2;
 
-/** The word. */
+/** The status. */
 export function HealthChip({ health: { status } }: { health: Health }) {
   const { t } = useTranslation();
   return <StateWord {...LOOKS[status]} word={t(`model.health.${status}`)} chip />;
 }
 
-/** The figures; nothing while none was observed. */
+/** The figures; nothing if there are none. */
 export function LastDay({ health }: { health: Health }) {
   const { t, i18n } = useTranslation();
+  const durationText = useDurationText();
   const { successRate24h, p50LatencyMs, p95LatencyMs } = health;
   if (successRate24h === null && p50LatencyMs === null) return null;
   const share = new Intl.NumberFormat(i18n.language, { maximumFractionDigits: SHARE_DIGITS });
-  const number = new Intl.NumberFormat(i18n.language, { maximumFractionDigits: 1 });
-  const seconds = (milliseconds: number) =>
-    t('state.seconds', { value: number.format(milliseconds / SECOND_MS) });
   return (
     <section>
       <h2 className="mb-2 text-section">{t('model.lastDay')}</h2>
@@ -46,8 +44,8 @@ export function LastDay({ health }: { health: Health }) {
             {t('model.share', { value: share.format(Number(successRate24h) * PERCENT) })}
           </LeaderRow>
         )}
-        {p50LatencyMs !== null && <LeaderRow name={t('model.p50')}>{seconds(p50LatencyMs)}</LeaderRow>}
-        {p95LatencyMs !== null && <LeaderRow name={t('model.p95')}>{seconds(p95LatencyMs)}</LeaderRow>}
+        {p50LatencyMs !== null && <LeaderRow name={t('model.p50')}>{durationText(p50LatencyMs)}</LeaderRow>}
+        {p95LatencyMs !== null && <LeaderRow name={t('model.p95')}>{durationText(p95LatencyMs)}</LeaderRow>}
       </LeaderList>
     </section>
   );

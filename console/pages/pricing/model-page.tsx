@@ -1,4 +1,4 @@
-/** One model: what it serves, what a request costs in each group, and how to call it. */
+/** One model: endpoints, prices by group, client settings. */
 import { Link, useParams } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { Check, Clock } from 'lucide-react';
@@ -77,7 +77,7 @@ const TRY = clsx(
 
 type Model = NonNullable<ResultOf<typeof ModelQuery>['catalogModel']>;
 
-/** The page; a name that no model has is told as such. */
+/** The page, or "not found" if no model has the name. */
 export function ModelPage() {
   const { t } = useTranslation();
   const { name } = useParams({ from: '/pricing/$name' });
@@ -102,12 +102,12 @@ export function ModelPage() {
   );
 }
 
-/** Where the page stands, the name to copy, how the model does, what it is for, and the way to try it. */
+/** Breadcrumb, name to copy, health, description, and a link to the Playground. */
 function Head({ name, model }: { name: string; model: Model | null | undefined }) {
   const { t } = useTranslation();
   return (
     <>
-      <nav aria-label={t('model.trail')} className="mb-1 flex gap-1.5 text-table text-ink-2">
+      <nav aria-label={t('shell.breadcrumb')} className="mb-1 flex gap-1.5 text-table text-ink-2">
         <Link to="/pricing" className="hover:text-ink hover:underline">
           {t('shell.pricing')}
         </Link>
@@ -225,7 +225,7 @@ function Endpoints({ model }: { model: Model }) {
 function Facts({ model }: { model: Model }) {
   const { t, i18n } = useTranslation();
   const list = new Intl.ListFormat(i18n.language);
-  // A word that the console does not have yet is shown as the service says it.
+  // Unknown modalities are shown by the service's name.
   const modalities = (names: readonly string[]) =>
     list.format(names.map((name) => t(`model.modalities.${modalityOf(name)}`, { name })));
   return (
@@ -239,7 +239,7 @@ function Facts({ model }: { model: Model }) {
             </LeaderRow>
           ))}
         </LeaderList>
-        <p className="mt-2 text-hint text-ink-3">{t('model.free')}</p>
+        <p className="mt-2 text-hint text-ink-3">{t('model.priceNote')}</p>
       </section>
       <LastDay health={model.health} />
       <section>
@@ -249,8 +249,8 @@ function Facts({ model }: { model: Model }) {
           {model.maxOutputTokens !== null && (
             <LeaderRow name={t('model.longest')}>{contextText(model.maxOutputTokens)}</LeaderRow>
           )}
-          <LeaderRow name={t('model.reads')}>{modalities(model.inputModalities)}</LeaderRow>
-          <LeaderRow name={t('model.writes')}>{modalities(model.outputModalities)}</LeaderRow>
+          <LeaderRow name={t('model.input')}>{modalities(model.inputModalities)}</LeaderRow>
+          <LeaderRow name={t('model.output')}>{modalities(model.outputModalities)}</LeaderRow>
           {FILTER_TRAITS.map((trait) => (
             <LeaderRow key={trait} name={t(`pricing.traitNames.${trait}`)}>
               {model.traits.includes(trait) ? t('model.yes') : t('model.no')}

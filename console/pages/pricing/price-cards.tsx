@@ -1,4 +1,4 @@
-/** The price list on a phone: leader rows under the names of the tiers. */
+/** The price list on a phone: leader rows by tier. */
 import { Link } from '@tanstack/react-router';
 import { CopyIcon } from '../../components/copy.tsx';
 import { useTranslation } from '../../translation.ts';

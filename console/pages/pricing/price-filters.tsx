@@ -1,4 +1,4 @@
-/** Search and traits over the price list; all of them live in the address. */
+/** Search, trait filters and order of the price list; their values are in the address. */
 import { useNavigate } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { Brain, Eye, type LucideIcon, Paperclip, Wrench } from 'lucide-react';
@@ -16,7 +16,7 @@ export const TRAIT_ICONS: Record<Exclude<FilterTrait, 'LONG_CONTEXT'>, LucideIco
   VISION: Eye,
 };
 
-/** The line of filters and the order, and what stands at its end. */
+/** The filters and the order, with `children` at the end of the row. */
 export function PriceFilters({ search, children }: { search: PricingSearch; children: ReactNode }) {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/pricing' });
@@ -78,7 +78,7 @@ function Order({ search }: { search: PricingSearch }) {
 const BY_TIER = 'tier';
 const ORDERS = [BY_TIER, ...PRICE_ORDERS] as const;
 
-// On a wide screen the filters flow among what stands beside them; on a phone they are a row of their own.
+// On a wide screen, the filters flow with the elements beside them; on a phone, they are a separate row.
 const ROW = 'one-row flex gap-2 sm:contents max-sm:w-screen max-sm:flex-none';
 
 function TraitFilter({

@@ -1,4 +1,4 @@
-/** The price list as a table: one block for each tier, all decimal points in one line. */
+/** The price list as a table, grouped by tier, with aligned decimal points. */
 import { Link } from '@tanstack/react-router';
 import { CopyIcon } from '../../components/copy.tsx';
 import { decimalsOf, Money } from '../../components/money.tsx';
@@ -48,7 +48,7 @@ function Head({ group }: { group: PriceGroup }) {
           {t('pricing.model')}
         </th>
         <th scope="col" className={`${head} max-lg:hidden`}>
-          {t('pricing.best')}
+          {t('pricing.bestFor')}
         </th>
         <th scope="col" className={head}>
           {t('pricing.traits')}
@@ -57,7 +57,7 @@ function Head({ group }: { group: PriceGroup }) {
           {t('pricing.context')}
         </th>
         <th scope="col" className={`${head} max-xl:hidden`}>
-          {t('pricing.besides')}
+          {t('pricing.otherEndpoints')}
         </th>
         <th scope="col" className={`${head} !text-right`}>
           {t('pricing.price', { group: t(`groups.${group}`) })}
@@ -116,7 +116,7 @@ function ModelCells({ model }: { model: Model }) {
   );
 }
 
-/** The price of a model in a group, or that the group may not use it. */
+/** The price of a model in a group, or a note that the group may not use it. */
 export function Price({ model, group, align = 0 }: { model: Model; group: PriceGroup; align?: number }) {
   const { t } = useTranslation();
   const price = priceIn(model, group);

@@ -1,4 +1,4 @@
-/** The public price list: every model, what it is for, and what one request costs in each group. */
+/** The public price list: models and the price of a request, by group. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useQuery, useSubscription } from 'urql';
 import { requestIdOf } from '../../client.ts';

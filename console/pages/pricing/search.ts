@@ -1,10 +1,10 @@
-/** What of the price list is in the address. */
+/** Search parameters of the price list and of the page of one model. */
 import { textOf, wordOf } from '../../components/search-parameters.ts';
 
 export const PRICE_GROUPS = ['DEFAULT', 'VIP', 'SVIP'] as const;
 export const FILTER_TRAITS = ['REASONING', 'TOOLS', 'FILES', 'VISION', 'LONG_CONTEXT'] as const;
 
-/** Orders besides that of the tiers. */
+/** Orders other than by tier. */
 export const PRICE_ORDERS = ['name', 'cheapest', 'dearest'] as const;
 
 export type PriceGroup = (typeof PRICE_GROUPS)[number];
@@ -12,14 +12,14 @@ export type FilterTrait = (typeof FILTER_TRAITS)[number];
 
 export interface PricingSearch {
   group?: PriceGroup | undefined;
-  /** The traits a model must have, all of them. */
+  /** Only models that have all these traits. */
   traits?: FilterTrait[] | undefined;
   search?: string | undefined;
-  /** By tier when left out. */
+  /** Undefined orders by tier. */
   sort?: (typeof PRICE_ORDERS)[number] | undefined;
 }
 
-/** Reads the search parameters of the price list. */
+/** Parses the search parameters of the price list. */
 export function validPricingSearch(search: Record<string, unknown>): PricingSearch {
   const given: unknown[] = Array.isArray(search['traits']) ? search['traits'] : [];
   const traits = FILTER_TRAITS.filter((trait) => given.includes(trait));
@@ -32,11 +32,11 @@ export function validPricingSearch(search: Record<string, unknown>): PricingSear
 }
 
 export interface ModelSearch {
-  /** The client whose set-up is shown; the first one when left out. */
+  /** The client whose settings are shown; undefined for the first one. */
   client?: string | undefined;
 }
 
-/** Reads the search parameters of the page of one model. */
+/** Parses the search parameters of the page of one model. */
 export function validModelSearch(search: Record<string, unknown>): ModelSearch {
   return { client: textOf(search['client']) };
 }

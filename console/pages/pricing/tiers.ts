@@ -1,4 +1,4 @@
-/** How the price list is ordered and narrowed. */
+/** Filters and orders the price list. */
 import { parseDollars } from '@gateway/shared/money';
 import type { Model } from './documents.ts';
 import type { PriceGroup, PricingSearch } from './search.ts';
@@ -37,7 +37,7 @@ export interface TierModels {
   models: Model[];
 }
 
-/** The models that fit the search and have all the traits. */
+/** The models that match the search and have all traits. */
 export function matching(models: readonly Model[], { search, traits = [] }: PricingSearch): Model[] {
   const wanted = search?.toLowerCase() ?? '';
   return models.filter(
@@ -45,7 +45,7 @@ export function matching(models: readonly Model[], { search, traits = [] }: Pric
   );
 }
 
-/** The tiers that have models, best first; within a tier the order of the service. */
+/** The models by tier, best tier first; within a tier in the service's order. */
 function byTier(models: readonly Model[]): TierModels[] {
   return TIER_ORDER.map((tier) => ({ tier, models: models.filter((model) => model.tier === tier) })).filter(
     (group) => group.models.length > 0,
@@ -53,8 +53,8 @@ function byTier(models: readonly Model[]): TierModels[] {
 }
 
 /**
- * The models in the order that was asked for, neighbours of one tier together; a model without a price in the
- * group comes last.
+ * The models in the requested order, with adjacent models of one tier grouped. Models without a price in the
+ * group come last.
  */
 export function ordered(models: readonly Model[], { sort, group = 'DEFAULT' }: PricingSearch): TierModels[] {
   if (sort === undefined) return byTier(models);
@@ -75,12 +75,12 @@ export function ordered(models: readonly Model[], { sort, group = 'DEFAULT' }: P
   return blocks;
 }
 
-/** The price of one request in a group; undefined when the group may not use the model. */
+/** The price of one request in a group; undefined if the group may not use the model. */
 export function priceIn(model: Model, group: PriceGroup): string | undefined {
   return model.prices.find((price) => price.group === group)?.pricePerRequest;
 }
 
-/** The families that a model serves besides the text ones, which all models serve. */
+/** The endpoint families of a model other than the text families, which all models have. */
 export function otherFamilies(model: Model): OtherFamily[] {
   const families = model.endpoints.map(({ family }) => family).filter(isOther);
   return [...new Set(families)];
@@ -90,7 +90,7 @@ function isOther(family: Model['endpoints'][number]['family']): family is OtherF
   return !TEXT_FAMILIES.includes(family);
 }
 
-/** "1M" or "256k": context sizes as the catalog means them, in whole thousands. */
+/** A number of tokens such as "1M" or "256k", rounded down. */
 export function contextText(tokens: number): string {
   return tokens >= 1_000_000 ? `${Math.floor(tokens / 100_000) / 10}M` : `${Math.floor(tokens / 1_000)}k`;
 }

@@ -1,4 +1,4 @@
-/** What the pages of the privacy policy ask the service. */
+/** GraphQL operations of the privacy policy. */
 import { graphql, type ResultOf } from '../../graphql.ts';
 
 export const PolicyQuery = graphql(`
@@ -37,7 +37,7 @@ export type Policy = ResultOf<typeof PolicyHistoryQuery>['privacyPolicyVersions'
 
 const TITLE_LINE = /^\s*# .*\n/;
 
-/** The text without its first heading, which pages and dialogs have already. */
+/** The text without its first heading, because pages and dialogs have their own. */
 export function withoutTitle(markdown: string): string {
   return markdown.replace(TITLE_LINE, '');
 }

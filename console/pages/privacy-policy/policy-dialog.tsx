@@ -1,4 +1,4 @@
-/** The privacy policy in force, over the page. */
+/** The current privacy policy in a dialog. */
 import { Link } from '@tanstack/react-router';
 import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
@@ -9,7 +9,7 @@ import { Prose } from '../../components/prose.tsx';
 import { useTranslation } from '../../translation.ts';
 import { PolicyQuery, withoutTitle } from './documents.ts';
 
-/** The dialog; its text has an address of its own, too. */
+/** The dialog, with a link to the policy's page. */
 export function PolicyDialog({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();
   const [{ data, error }, again] = useQuery({ query: PolicyQuery, variables: { version: null } });

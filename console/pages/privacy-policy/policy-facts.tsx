@@ -1,11 +1,11 @@
-/** What holds in every version: what providers receive, and how long data stays. */
+/** Facts beside the policy's text: what providers receive, and how long data is kept. */
 import { useQuery } from 'urql';
 import { useTranslation } from '../../translation.ts';
 import { RetentionQuery } from './documents.ts';
 
 const KEPT = ['prompts', 'usage', 'ledger', 'sessions', 'links', 'chats', 'record'] as const;
 
-/** The facts, under the text. */
+/** The facts, below the text. */
 export function PolicyFacts() {
   const { t } = useTranslation();
   const howLong = useHowLong();
@@ -45,7 +45,9 @@ export function PolicyFacts() {
   );
 }
 
-/** The usage log is kept as long as this gateway is set up to keep it; the rest everywhere the same. */
+/**
+ * Returns a function that gives the retention of a kind of data. Only that of the usage log is configurable.
+ */
 function useHowLong(): (name: (typeof KEPT)[number]) => string {
   const { t } = useTranslation();
   const [{ data }] = useQuery({ query: RetentionQuery });

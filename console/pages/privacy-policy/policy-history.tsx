@@ -1,4 +1,4 @@
-/** Every version of the policy: since when, what changed, its fingerprint, and the changed lines. */
+/** All versions of the policy, with dates, summaries, fingerprints and changed lines. */
 import { Link } from '@tanstack/react-router';
 import { LineDiff } from '../../components/line-diff.tsx';
 import { Tag } from '../../components/tag.tsx';
@@ -12,7 +12,7 @@ interface HistoryProps {
   shown: Policy;
 }
 
-/** The list; the version that is shown is no link. */
+/** The list. The shown version is not a link. */
 export function PolicyHistory({ versions, shown }: HistoryProps) {
   const { t } = useTranslation();
   return (

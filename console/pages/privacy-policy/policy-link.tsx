@@ -1,9 +1,9 @@
-/** The words "privacy policy" in a sentence: they open its text over the form, and nothing typed is lost. */
+/** A link in a sentence that opens the privacy policy in a dialog, so that a form keeps its input. */
 import { lazy, Suspense, useState } from 'react';
 
 const PolicyDialog = lazy(async () => ({ default: (await import('./policy-dialog.tsx')).PolicyDialog }));
 
-/** A button that reads like a link. */
+/** A button that looks like a link. */
 export function PolicyLink({ words }: { words: string }) {
   const [open, setOpen] = useState(false);
   return (

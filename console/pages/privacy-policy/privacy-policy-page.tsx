@@ -1,6 +1,5 @@
 /**
- * The privacy policy: the text in force or an earlier one, the fingerprint that acceptances are stored with,
- * what always holds, and the history of its versions.
+ * The privacy policy: the current or an earlier version, its fingerprint, facts, and the history of versions.
  */
 import { Link, useSearch } from '@tanstack/react-router';
 import { Printer } from 'lucide-react';
@@ -61,7 +60,7 @@ export function PrivacyPolicyPage() {
 interface ContentProps {
   versions: readonly Policy[];
   inForce: Policy;
-  /** The version that the address names; undefined where there is none of that number. */
+  /** The version that the address names; undefined if there is no such version. */
   shown: Policy | undefined;
 }
 
@@ -112,7 +111,7 @@ function Content({ versions, inForce, shown = inForce }: ContentProps) {
   );
 }
 
-/** Paper is light: a dark page would print light letters on no ground. */
+/** Prints in the light theme: browsers omit dark backgrounds, and light text would be unreadable. */
 function useLightPrint(): void {
   useEffect(() => {
     const { dataset } = document.documentElement;

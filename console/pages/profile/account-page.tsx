@@ -1,4 +1,4 @@
-/** The account: name, address, time zone, language of mail; and closing it. */
+/** The account: name, email address, time zone, mail language, and closing the account. */
 import { useMutation, useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { Below, Field } from '../../components/field.tsx';

@@ -1,4 +1,4 @@
-/** How the console looks on this device: theme, language, shortcuts of a single key. */
+/** Settings of this device: theme, language, single-key shortcuts. */
 import type { ReactNode } from 'react';
 import { useQuery } from 'urql';
 import { Checkbox, Segmented } from '../../components/field.tsx';
@@ -21,7 +21,7 @@ export function AppearancePage() {
     <ProfileFrame viewer={data?.viewer} error={error} onRetry={again}>
       {() => (
         <>
-          <Part title={t('profile.looks')}>
+          <Part title={t('profile.themeAndLanguage')}>
             <div className="flex flex-wrap gap-x-8 gap-y-5">
               <Labelled word={t('shell.theme')}>
                 <Segmented
@@ -41,7 +41,7 @@ export function AppearancePage() {
               </Labelled>
             </div>
           </Part>
-          <Part title={t('profile.keysTitle')}>
+          <Part title={t('profile.keyboard')}>
             <Checkbox
               label={t('palette.single')}
               checked={single}
@@ -56,7 +56,7 @@ export function AppearancePage() {
   );
 }
 
-// The group of choices has the same name of its own for screen readers.
+// The label is hidden from screen readers, because the group of choices already has this name.
 function Labelled({ word, children }: { word: string; children: ReactNode }) {
   return (
     <div className="flex flex-col items-start gap-2">

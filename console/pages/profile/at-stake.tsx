@@ -1,4 +1,4 @@
-/** What goes with the chats, or with the whole account, in figures. */
+/** Shows in figures what deleting the chats, or closing the account, would remove. */
 import { useQuery } from 'urql';
 import { LeaderList, LeaderRow } from '../../components/leader-row.tsx';
 import { Money } from '../../components/money.tsx';
@@ -26,7 +26,7 @@ const AtStakeQuery = graphql(`
   }
 `);
 
-/** The figures; of the chats alone, or also of everything else that the account has. */
+/** The figures of the chats; with `everything`, of the whole account. */
 export function AtStake({ everything = false }: { everything?: boolean }) {
   const { t } = useTranslation();
   const [{ data }] = useQuery({ query: AtStakeQuery, requestPolicy: 'network-only' });

@@ -1,4 +1,4 @@
-/** The dialog that closes the account: its address is typed, and who sits here is proven. */
+/** The dialog that closes the account. The user types the address and gives the password. */
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMutation } from 'urql';
@@ -16,7 +16,7 @@ interface CloseAccountProps {
   onClose: () => void;
 }
 
-/** The dialog; afterwards nobody is signed in. */
+/** The dialog. Afterwards the user is signed out. */
 export function CloseAccountDialog({ account, onClose }: CloseAccountProps) {
   const { t } = useTranslation();
   const [, close] = useMutation(CloseAccount);

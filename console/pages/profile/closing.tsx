@@ -1,4 +1,4 @@
-/** The way to closing the account. */
+/** The button that closes the account. */
 import { lazy, Suspense, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { useTranslation } from '../../translation.ts';
@@ -8,7 +8,7 @@ const CloseAccountDialog = lazy(async () => ({
   default: (await import('./close-account.tsx')).CloseAccountDialog,
 }));
 
-/** The button, and the dialog behind it. */
+/** The button and its dialog. */
 export function Closing({ account }: { account: Pick<Account, 'email' | 'securityFactors'> }) {
   const { t } = useTranslation();
   const [open, setOpen] = useState(false);

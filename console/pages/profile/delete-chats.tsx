@@ -1,4 +1,4 @@
-/** The dialog that deletes every stored chat, once a word was typed. */
+/** The dialog that deletes all stored chats, after the user typed a confirmation. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { useToast } from '../../components/toast.tsx';
@@ -9,7 +9,7 @@ import { AtStake } from './at-stake.tsx';
 import { DeleteChats } from './documents.ts';
 import { TypedWord } from './typed-word.tsx';
 
-/** What the service wants to read before it deletes all of them. */
+/** The confirmation that the service requires. */
 const CONFIRMATION = 'DELETE';
 
 /** The dialog. */

@@ -1,4 +1,4 @@
-/** What the pages of the profile ask the service. */
+/** GraphQL operations of the profile pages. */
 import { graphql, type ResultOf } from '../../graphql.ts';
 import { UserErrorFields } from '../answer-fields.ts';
 
@@ -278,3 +278,6 @@ export type Passkey = Security['securityFactors']['passkeys'][number];
 export type Session = Security['sessions']['nodes'][number];
 export type Notices = NonNullable<ResultOf<typeof NoticesQuery>['viewer']>;
 export type Acceptance = NonNullable<ResultOf<typeof PrivacyQuery>['viewer']>['policyAcceptances'][number];
+
+/** The passkey dialog that is open. */
+export type PasskeyTask = { kind: 'make' } | { kind: 'rename' | 'remove'; passkey: Passkey };

@@ -1,4 +1,4 @@
-/** The address of the account: whether it is verified, and how another one takes its place. */
+/** The email address of the account: verification and change. */
 import { CircleAlert, CircleCheck } from 'lucide-react';
 import { useMutation } from 'urql';
 import { Button } from '../../components/button.tsx';
@@ -17,7 +17,7 @@ interface EmailPartProps {
   mail: boolean;
 }
 
-/** The address, and where mail is sent the ways to verify and to change it. */
+/** The address. If the gateway sends mail, it can be verified and changed. */
 export function EmailPart({ account, mail }: EmailPartProps) {
   const { t } = useTranslation();
   const verified = account.emailVerifiedAt !== null;

@@ -1,4 +1,4 @@
-/** Identities at providers that sign in to this account. */
+/** Linked identities of providers, with which the user can sign in. */
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { Button } from '../../components/button.tsx';
@@ -43,7 +43,7 @@ interface IdentitiesProps {
   onChanged: () => void;
 }
 
-/** The list, and the way to the provider. */
+/** The list, and a button that links an identity. */
 export function Identities({ identities, providers, onChanged }: IdentitiesProps) {
   const { t } = useTranslation();
   const { failure, fetching, link, unlink } = useLinking(onChanged);

@@ -1,11 +1,11 @@
-/** What became of linking an identity: said once, to a browser that comes back from its provider. */
+/** The result of linking an identity, shown once after the return from the provider. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { CircleCheck, CircleX } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Banner } from '../../components/notice.tsx';
 import { useTranslation } from '../../translation.ts';
 
-/** The message; its parameter leaves the address at once, so that a reload does not say it again. */
+/** The message. Removes its parameter from the address, so that a reload does not show it again. */
 export function LinkOutcome() {
   const { t } = useTranslation();
   const { oidc } = useSearch({ from: '/signed-in/profile/security' });

@@ -1,4 +1,4 @@
-/** What the account is told about: a low balance, and notices by mail. */
+/** Notifications: the low balance warning, and mail notifications. */
 import { useMutation, useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { Checkbox, Field } from '../../components/field.tsx';
@@ -37,7 +37,7 @@ function Switches({ preferences }: { preferences: Notices['notificationPreferenc
   const [{ fetching }, update] = useMutation(UpdateProfile);
   const failureWords = useFailureWords();
   const toast = useToast();
-  const turn = async (name: (typeof NAMES)[number], on: boolean) => {
+  const toggle = async (name: (typeof NAMES)[number], on: boolean) => {
     const { data, error } = await update({ input: { notifications: { [name]: on } } });
     const reason = failureWords(error, data?.profileUpdate.userErrors);
     toast(reason === undefined ? { text: t('profile.saved') } : { text: reason, failed: true });
@@ -50,7 +50,7 @@ function Switches({ preferences }: { preferences: Notices['notificationPreferenc
           label={t(`profile.${name}`)}
           checked={preferences[name]}
           aria-busy={fetching || undefined}
-          onChange={(event) => void turn(name, event.target.checked)}
+          onChange={(event) => void toggle(name, event.target.checked)}
         />
       ))}
       <Checkbox

@@ -1,8 +1,8 @@
-/** The words of a dialog that shows something once. */
+/** Texts of dialogs that show a secret once. */
 import type { OnceWords } from '../../components/once-dialog.tsx';
 import { useTranslation } from '../../translation.ts';
 
-/** With a title and a sentence of its own. */
+/** The texts, with this title and sentence. */
 export function useOnceWords(title: string, sentence: string): OnceWords {
   const { t } = useTranslation();
   return {

@@ -1,14 +1,13 @@
-/** The dialogs of passkeys: the browser makes them, the service keeps their public half and a name. */
+/** Dialogs of passkeys: create, rename, remove. The service stores the public key and a name. */
 import { useClient, useMutation } from 'urql';
 import { Field } from '../../components/field.tsx';
 import { graphql } from '../../graphql.ts';
-import { makePasskey } from '../../passkeys.ts';
+import { createPasskey } from '../../passkeys.ts';
 import { useTranslation } from '../../translation.ts';
 import { type Refusal, UserErrorFields } from '../answer-fields.ts';
 import { textIn } from '../form-values.ts';
 import { TaskDialog } from '../task-dialog.tsx';
-import type { Passkey } from './documents.ts';
-import type { PasskeyTask } from './passkeys.tsx';
+import type { Passkey, PasskeyTask } from './documents.ts';
 import { browserOf } from './user-agent.ts';
 
 const RegisterOptions = graphql(`
@@ -62,15 +61,15 @@ const NAME_CHARACTERS_MAX = 80;
 
 /** The dialog of the task. */
 export function PasskeyDialog({ task, onClose }: { task: PasskeyTask; onClose: () => void }) {
-  if (task.kind === 'make') return <Make onClose={onClose} />;
+  if (task.kind === 'make') return <Create onClose={onClose} />;
   const props = { passkey: task.passkey, onClose };
   return task.kind === 'rename' ? <Rename {...props} /> : <Remove {...props} />;
 }
 
-function Make({ onClose }: { onClose: () => void }) {
+function Create({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();
   const client = useClient();
-  const there: Refusal = { code: 'INVALID', message: t('passkeys.thereAlready'), field: null };
+  const exists: Refusal = { code: 'INVALID', message: t('passkeys.thereAlready'), field: null };
   return (
     <TaskDialog
       title={t('passkeys.makeTitle')}
@@ -81,11 +80,11 @@ function Make({ onClose }: { onClose: () => void }) {
         const name = textIn(values, 'name').trim();
         const asked = await client.mutation(RegisterOptions, {}).toPromise();
         if (!asked.data) return { error: asked.error, userErrors: undefined };
-        const made = await makePasskey(asked.data.passkeyRegisterOptions.options);
-        if (made.kind === 'there-already') return { userErrors: [there] };
-        // Declined: the dialog stays for another try.
-        if (made.kind === 'declined') return undefined;
-        const { credential } = made;
+        const created = await createPasskey(asked.data.passkeyRegisterOptions.options);
+        if (created.kind === 'exists') return { userErrors: [exists] };
+        // The dialog stays open for another attempt.
+        if (created.kind === 'declined') return undefined;
+        const { credential } = created;
         const { data, error } = await client
           .mutation(RegisterPasskey, { input: { name, credential } })
           .toPromise();

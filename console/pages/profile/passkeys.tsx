@@ -1,23 +1,20 @@
-/** The passkeys of the account: making one, naming it anew, taking it away. */
+/** The passkeys of the account. */
 import { lazy, Suspense, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import { Ago, Day } from '../../components/time.tsx';
 import { hasPasskeys } from '../../passkeys.ts';
 import { useTranslation } from '../../translation.ts';
-import type { Passkey } from './documents.ts';
+import type { Passkey, PasskeyTask } from './documents.ts';
 
 const PasskeyDialog = lazy(async () => ({ default: (await import('./passkey-dialogs.tsx')).PasskeyDialog }));
-
-/** The dialog that is open. */
-export type PasskeyTask = { kind: 'make' } | { kind: 'rename' | 'remove'; passkey: Passkey };
 
 interface PasskeysProps {
   passkeys: readonly Passkey[];
   onChanged: () => void;
 }
 
-/** The list, and the button that adds to it. */
+/** The list, and a button that adds a passkey. */
 export function Passkeys({ passkeys, onChanged }: PasskeysProps) {
   const { t } = useTranslation();
   const [task, setTask] = useState<PasskeyTask>();

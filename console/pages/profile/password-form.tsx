@@ -1,4 +1,4 @@
-/** A new password in place of the old one, and what becomes of the other browsers. */
+/** Changes the password, and optionally signs out other browsers. */
 import { useMutation } from 'urql';
 import { Button } from '../../components/button.tsx';
 import { Checkbox, PasswordField } from '../../components/field.tsx';
@@ -11,12 +11,12 @@ import { ChangePassword } from './documents.ts';
 const PASSWORD_CHARACTERS_MIN = 12;
 
 interface PasswordFormProps {
-  /** For password managers. */
+  /** For password managers, which need the user name. */
   email: string;
   onChanged: () => void;
 }
 
-/** The form; unless it is told otherwise, it signs all other browsers out. */
+/** The form. By default it signs out all other browsers. */
 export function PasswordForm({ email, onChanged }: PasswordFormProps) {
   const { t } = useTranslation();
   const [, change] = useMutation(ChangePassword);

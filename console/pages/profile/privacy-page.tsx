@@ -1,4 +1,4 @@
-/** Privacy: which versions of the policy were accepted, what is stored, and how it goes. */
+/** Privacy: accepted policy versions, data export, deleting chats, closing the account. */
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { useMutation, useQuery } from 'urql';

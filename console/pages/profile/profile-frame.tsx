@@ -1,4 +1,4 @@
-/** The frame of the profile: its parts as tabs with an address each, and what one query brings. */
+/** The frame of the profile pages: tabs, and the data of one query. */
 import { Link, type LinkProps } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { CombinedError } from 'urql';
@@ -19,14 +19,14 @@ const TABS = [
 ] as const satisfies readonly { name: string; to: LinkProps['to'] }[];
 
 interface FrameProps<Viewer> {
-  /** Who is signed in, with what the page needs; nothing while it loads. */
+  /** The signed-in user with the page's data; undefined or null while it loads. */
   viewer: Viewer | null | undefined;
   error: CombinedError | undefined;
   onRetry: () => void;
   children: (viewer: Viewer) => ReactNode;
 }
 
-/** Head, tabs, and the content once its data is there. */
+/** Head, tabs, and the content once the data has loaded. */
 export function ProfileFrame<Viewer extends { email: string }>(props: FrameProps<Viewer>) {
   const { viewer, error, onRetry, children } = props;
   const { t } = useTranslation();
@@ -49,7 +49,7 @@ export function ProfileFrame<Viewer extends { email: string }>(props: FrameProps
   );
 }
 
-/** The parts of the profile. */
+/** The tabs of the profile. */
 export function ProfileTabs() {
   const { t } = useTranslation();
   const row = useCurrentInView();
@@ -81,12 +81,12 @@ const TAB =
 interface PartProps {
   title: string;
   sentence?: ReactNode;
-  /** Under the heading, where there is one thing to do with the whole of it. */
+  /** The main action of the section, under its heading. */
   action?: ReactNode;
   children: ReactNode;
 }
 
-/** One thing of the profile: its heading and what it is at the left, what can be set at the right. */
+/** A section: heading and description at the left, settings at the right. */
 export function Part({ title, sentence, action, children }: PartProps) {
   return (
     <section className={PART}>

@@ -1,4 +1,4 @@
-/** A QR code as a drawing: dark on light in both themes, because cameras expect it so. */
+/** A QR code as SVG. Dark on light in both themes, because some scanners need it. */
 import { generate } from 'lean-qr';
 
 const MARGIN = 4;

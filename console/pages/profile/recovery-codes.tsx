@@ -1,4 +1,4 @@
-/** The recovery codes, this once, with Copy and a file to keep. */
+/** Shows the recovery codes once, with buttons to copy and download them. */
 import { Download } from 'lucide-react';
 import { Button } from '../../components/button.tsx';
 import { CopyWord, useCopy } from '../../components/copy.tsx';

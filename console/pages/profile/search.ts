@@ -1,7 +1,7 @@
-/** What of the profile is in the address. */
+/** Search parameters of the profile pages. */
 import { textOf, wordOf } from '../../components/search-parameters.ts';
 
-/** Reads the search parameters of the list of access tokens. */
+/** Parses the search parameters of the access tokens page. */
 export function validTokensSearch(search: Record<string, unknown>): { after?: string | undefined } {
   return { after: textOf(search['after']) };
 }
@@ -9,11 +9,11 @@ export function validTokensSearch(search: Record<string, unknown>): { after?: st
 const LINK_OUTCOMES = ['linked', 'taken', 'limit_reached', 'failed'] as const;
 
 export interface SecuritySearch {
-  /** What became of linking an identity, where the browser just came back from its provider. */
+  /** The result of linking an identity, after the return from the provider. */
   oidc?: (typeof LINK_OUTCOMES)[number] | undefined;
 }
 
-/** Reads the search parameters of the security page; an outcome that it has no words for is a failure. */
+/** Parses the search parameters of the security page. Unknown results count as failed. */
 export function validSecuritySearch(search: Record<string, unknown>): SecuritySearch {
   const outcome = textOf(search['oidc']);
   return { oidc: outcome === undefined ? undefined : (wordOf(outcome, LINK_OUTCOMES) ?? 'failed') };

@@ -1,4 +1,4 @@
-/** The safety of the account: password, authenticator app, signed-in browsers. */
+/** Account security: password, authenticator app, passkeys, identities, signed-in browsers. */
 import { useQuery } from 'urql';
 import { useTranslation } from '../../translation.ts';
 import { SecurityQuery } from './documents.ts';

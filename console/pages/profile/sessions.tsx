@@ -1,4 +1,4 @@
-/** The browsers that are signed in, and the way to end each. */
+/** The signed-in browsers, with buttons that end their sessions. */
 import { useNavigate } from '@tanstack/react-router';
 import { useMutation } from 'urql';
 import { Button } from '../../components/button.tsx';
@@ -78,25 +78,25 @@ function useEnding(onEnded: () => void) {
   const navigate = useNavigate();
   const failureWords = useFailureWords();
   const toast = useToast();
-  const tell = (reason: string | undefined) => {
+  const report = (reason: string | undefined) => {
     toast(reason === undefined ? { text: t('profile.ended') } : { text: reason, failed: true });
     onEnded();
   };
   return {
     end: async (id: string) => {
       const { data, error } = await endOne({ input: { id } });
-      tell(failureWords(error, data?.sessionRevoke.userErrors));
+      report(failureWords(error, data?.sessionRevoke.userErrors));
     },
     endOthers: async () => {
       const { data, error } = await endRest({});
-      tell(failureWords(error, data?.sessionsRevokeOthers.userErrors));
+      report(failureWords(error, data?.sessionsRevokeOthers.userErrors));
     },
     endAll: async () => {
       const others = await endRest({});
       const reason = failureWords(others.error, others.data?.sessionsRevokeOthers.userErrors);
-      // The own one ends last: who is signed out already could not end the others.
+      // This session ends last: afterwards, the others could no longer be ended.
       const own = reason === undefined ? failureWords((await endOwn({})).error, undefined) : reason;
-      if (own !== undefined) return tell(own);
+      if (own !== undefined) return report(own);
       await navigate({ to: '/sign-in' });
       changed();
     },

@@ -1,4 +1,4 @@
-/** Making an access token, shown once; and revoking one. */
+/** Dialogs that create an access token, which is shown once, and revoke one. */
 import { useState } from 'react';
 import { useClient, useMutation } from 'urql';
 import { Below, Field } from '../../components/field.tsx';
@@ -23,7 +23,7 @@ import {
 
 const NAME_CHARACTERS_MAX = 80;
 const DAYS = ['7', '30', '90', '365'] as const;
-const DAYS_FIRST = '90';
+const DAYS_DEFAULT = '90';
 
 interface TokenDialogProps {
   admin: boolean;
@@ -42,7 +42,7 @@ export function TokenDialog({ admin, open, onClose }: TokenDialogProps) {
 
 function Create({ admin, onClose }: Omit<TokenDialogProps, 'open'>) {
   const { t } = useTranslation();
-  // Not useMutation: its state would keep the secret for as long as the page lives.
+  // Not useMutation: its state would keep the secret as long as the page exists.
   const client = useClient();
   const [secret, setSecret] = useState<string>();
   const [unscoped, setUnscoped] = useState(false);
@@ -90,7 +90,7 @@ function TokenFields({ known }: { known: readonly Scope[] }) {
       <SelectField
         label={t('tokens.days')}
         name="days"
-        defaultValue={DAYS_FIRST}
+        defaultValue={DAYS_DEFAULT}
         options={DAYS.map((value) => ({ value, word: t('tokens.dayChoice', { count: Number(value) }) }))}
       />
       <CheckField

@@ -1,4 +1,4 @@
-/** What the page of access tokens asks the service. */
+/** GraphQL operations of the access tokens page. */
 import { graphql, type ResultOf } from '../../graphql.ts';
 import { PageFields, UserErrorFields } from '../answer-fields.ts';
 
@@ -72,7 +72,7 @@ export const RevokeToken = graphql(
 export type Token = ResultOf<typeof TokenFields>;
 export type Scope = Token['scopes'][number];
 
-/** What a script of anybody may be given. */
+/** Scopes that every user can give to a token. */
 export const USER_SCOPES = [
   'KEYS_READ',
   'KEYS_WRITE',
@@ -84,7 +84,7 @@ export const USER_SCOPES = [
   'POOLS_WRITE',
 ] as const satisfies readonly Scope[];
 
-/** What a script of an administrator may be given besides. */
+/** Additional scopes that administrators can give to a token. */
 export const ADMIN_SCOPES = [
   'ADMIN_AUDIT_READ',
   'ADMIN_CATALOG',

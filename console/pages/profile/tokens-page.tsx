@@ -1,4 +1,4 @@
-/** Access tokens: what scripts may do in the name of this account. */
+/** Access tokens, with which scripts use the GraphQL API as this user. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { CircleCheck, CircleMinus, CircleX, type LucideIcon, Plus } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
@@ -54,8 +54,8 @@ export function TokensPage() {
             <p className="mt-3 text-hint text-ink-3">{t('tokens.endedKept')}</p>
           )}
           <Pager
-            paged={after !== undefined}
-            next={pageInfo.hasNextPage ? pageInfo.endCursor : null}
+            after={after}
+            pageInfo={pageInfo}
             onGo={(next) => void navigate({ search: { after: next } })}
           />
           <Suspense>

@@ -1,4 +1,4 @@
-/** Setting an authenticator app up, with its recovery codes shown once; and turning it off. */
+/** Dialogs that set up an authenticator app, with its recovery codes, and turn it off. */
 import { useEffect, useRef, useState } from 'react';
 import { useClient, useMutation } from 'urql';
 import { CopyField } from '../../components/copy.tsx';
@@ -70,7 +70,7 @@ interface Enrolled {
   secret: string;
 }
 
-/** The picture to scan, a code to show that it worked, then the recovery codes. */
+/** Shows the QR code, asks for a code from the app, then shows the recovery codes. */
 export function TotpSetUp({ onClose }: { onClose: () => void }) {
   const { t } = useTranslation();
   const client = useClient();
@@ -121,17 +121,17 @@ function Scan({ uri, secret }: Enrolled) {
   );
 }
 
-// Not useMutation: its state would keep the secret for as long as the page lives.
+// Not useMutation: its state would keep the secret as long as the page exists.
 function useEnrolment(onRefused: () => void) {
   const client = useClient();
   const failureWords = useFailureWords();
   const [enrolled, setEnrolled] = useState<Enrolled>();
   const [failure, setFailure] = useState<string>();
-  const asked = useRef(false);
+  const started = useRef(false);
   useEffect(() => {
-    // Each time would make another secret.
-    if (asked.current) return;
-    asked.current = true;
+    // Every call creates another secret.
+    if (started.current) return;
+    started.current = true;
     void client
       .mutation(EnrolTotp, {})
       .toPromise()
@@ -146,7 +146,7 @@ function useEnrolment(onRefused: () => void) {
   return { enrolled, failure };
 }
 
-/** Takes the app away, with a proof that it is still there or was lost. */
+/** Turns the app off, with the password and a code from the app or a recovery code. */
 export function TotpRemoval({ email, onClose }: { email: string; onClose: () => void }) {
   const { t } = useTranslation();
   const [, remove] = useMutation(RemoveTotp);

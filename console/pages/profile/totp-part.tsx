@@ -1,4 +1,4 @@
-/** Whether an authenticator app is in use, and the dialogs that change it. */
+/** Whether an authenticator app is set up, with a button to change it. */
 import { CircleCheck, CircleMinus } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
 import { Button } from '../../components/button.tsx';
@@ -6,9 +6,10 @@ import { StateWord } from '../../components/state-word.tsx';
 import { useTranslation } from '../../translation.ts';
 import type { Security } from './documents.ts';
 
+/** Number of recovery codes from which the page suggests new ones. */
 const FEW_CODES = 3;
 
-// The dialogs bring the drawing of QR codes with them.
+// The dialogs include the QR code library.
 const loadDialogs = () => import('./totp-dialogs.tsx');
 const TotpSetUp = lazy(async () => ({ default: (await loadDialogs()).TotpSetUp }));
 const TotpRemoval = lazy(async () => ({ default: (await loadDialogs()).TotpRemoval }));

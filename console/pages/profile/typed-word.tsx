@@ -1,10 +1,10 @@
-/** The field in which a word is typed before what cannot be undone. */
+/** The field in which the user types a word to confirm an irreversible action. */
 import { useId } from 'react';
 import { Below, frameOf, INPUT_FRAME } from '../../components/field.tsx';
 import { Rich } from '../../components/rich.tsx';
 import { useTranslation } from '../../translation.ts';
 
-/** The field; its name is `typed`. */
+/** The field; its form name is `typed`. */
 export function TypedWord({ word, wrong }: { word: string; wrong: boolean }) {
   const { t } = useTranslation();
   const id = useId();

@@ -1,9 +1,9 @@
-/** What a browser says of itself, as people call it. */
+/** Readable names of browsers. */
 
 const BROWSER = /(Edg|OPR|Firefox|Chrome|Safari)[\w/]*/;
 const SYSTEM = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/;
 
-/** "Chrome, Linux" from what a browser says of itself; undefined when it says nothing known. */
+/** A name such as "Chrome, Linux" from a User-Agent header; undefined if it names nothing known. */
 export function browserOf(userAgent: string | null): string | undefined {
   const browser = BROWSER.exec(userAgent ?? '')?.[1];
   const system = SYSTEM.exec(userAgent ?? '')?.[1];

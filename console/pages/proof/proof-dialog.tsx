@@ -1,4 +1,4 @@
-/** Asks again who sits here: the password, and the code of the app where one is in use. */
+/** The dialog for a proof of identity: password and, if set up, a code from the app; or a passkey. */
 import { type FormEvent, useId, useState } from 'react';
 import { useClient, useMutation, useQuery } from 'urql';
 import { Button } from '../../components/button.tsx';
@@ -49,7 +49,7 @@ const Reauthenticate = graphql(
   [UserErrorFields],
 );
 
-/** The dialog; it settles with true once the service is content, with false when it is closed. */
+/** The dialog. Settles with true once the service accepts the proof, with false if it is closed. */
 export function ProofDialog({ onSettle }: { onSettle: (given: boolean) => void }) {
   const { t } = useTranslation();
   const id = useId();
@@ -75,7 +75,7 @@ export function ProofDialog({ onSettle }: { onSettle: (given: boolean) => void }
       open
       onClose={() => onSettle(false)}
       title={t('proof.title')}
-      sentence={t('proof.sentence')}
+      sentence={factors?.hasPassword === false ? undefined : t('proof.sentence')}
       footer={footer}
     >
       <form id={id} className="flex flex-col gap-5" onSubmit={(event) => void submit(event)}>

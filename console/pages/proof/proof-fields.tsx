@@ -1,4 +1,4 @@
-/** The fields of a proof, for every form that needs one. */
+/** Form fields for a proof of identity. */
 import { Field, PasswordField } from '../../components/field.tsx';
 import { useTranslation } from '../../translation.ts';
 import { textIn } from '../form-values.ts';
@@ -6,16 +6,16 @@ import { textIn } from '../form-values.ts';
 const TOTP_CODE = /^\d{6}$/;
 
 interface ProofFieldsProps {
-  /** For password managers, which look for whom the password is. */
+  /** For password managers, which need the user name. */
   email: string;
-  /** Whether an authenticator app is in use. */
+  /** Whether an authenticator app is set up. */
   totp: boolean;
   failure?: string | undefined;
-  /** Takes the focus as it appears, where the dialog around it was there first. */
+  /** Focuses the password field when it appears, for dialogs that open before their fields have loaded. */
   autoFocus?: boolean;
 }
 
-/** Password and, where the account has an app, its code or a recovery code. */
+/** Password and, if an app is set up, its code or a recovery code. */
 export function ProofFields({ email, totp, failure, autoFocus }: ProofFieldsProps) {
   const { t } = useTranslation();
   return (
@@ -44,7 +44,7 @@ export function ProofFields({ email, totp, failure, autoFocus }: ProofFieldsProp
   );
 }
 
-/** What the service is sent: six digits are a code of the app, anything else is a recovery code. */
+/** The values for the service. Six digits are a code from the app; anything else is a recovery code. */
 export function proofIn(values: FormData) {
   const code = textIn(values, 'code').trim();
   const second = TOTP_CODE.test(code) ? { totpCode: code } : { recoveryCode: code };

@@ -1,6 +1,6 @@
 /**
- * The fields of a new account: email, password with its strength, the policy box. Register and claim share
- * them.
+ * The fields of a new account: email, password with its strength, privacy policy. Registration, claim and
+ * activation share them.
  */
 import { clsx } from 'clsx';
 import { CircleCheck } from 'lucide-react';
@@ -27,7 +27,7 @@ const EMAIL = /^[^\s@]+@[^\s@]+$/;
 
 export type Strength = 'short' | 'fair' | 'good' | 'strong';
 
-/** How strong a password looks by length and variety; the service also refuses leaked ones. */
+/** Estimated strength by length and variety. The service also refuses leaked passwords. */
 export function strengthOf(password: string): Strength {
   const different = new Set(password).size;
   if (password.length < PASSWORD_CHARACTERS_MIN) return 'short';
@@ -35,7 +35,7 @@ export function strengthOf(password: string): Strength {
   return password.length >= GOOD_CHARACTERS && different >= 8 ? 'good' : 'fair';
 }
 
-/** The fields; the form belongs to the page. */
+/** The fields of the page's form. */
 export function AccountFields({ form, version }: { form: UseFormReturn<AccountForm>; version: string }) {
   const { t } = useTranslation();
   const { errors } = form.formState;
@@ -64,7 +64,7 @@ export function AccountFields({ form, version }: { form: UseFormReturn<AccountFo
   );
 }
 
-/** What a password to be chosen must be. */
+/** Validation rules for a new password. */
 export function usePasswordRules() {
   const { t } = useTranslation();
   return {
@@ -74,13 +74,13 @@ export function usePasswordRules() {
 }
 
 interface NewPasswordProps {
-  /** The form's own registration of the field, with the rules above. */
+  /** The form's registration of the field, with usePasswordRules. */
   field: UseFormRegisterReturn;
   typed: string;
   error: string | undefined;
 }
 
-/** A password to be chosen, with its strength. */
+/** A new password, with its strength. */
 export function NewPassword({ field, typed, error }: NewPasswordProps) {
   const { t } = useTranslation();
   return (
@@ -132,7 +132,7 @@ function StrengthBar({ password }: { password: string }) {
           {filled > 2 && <CircleCheck size={14} strokeWidth={1.75} aria-hidden="true" />}
           {filled > 0 && t(`account.strength.${strength}`)}
         </span>
-        <span className="text-right text-ink-3">{t('account.rule')}</span>
+        <span className="text-right text-ink-3">{t('account.passwordRule')}</span>
       </div>
     </div>
   );

@@ -1,4 +1,4 @@
-/** Register: the privacy policy is accepted by an unticked box, in the version that is shown. */
+/** Registration. The user accepts the shown version of the privacy policy by ticking a box. */
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { MailCheck } from 'lucide-react';
 import { useState } from 'react';
@@ -45,7 +45,7 @@ const Register = graphql(
   [UserErrorFields],
 );
 
-/** The register page. */
+/** The registration page. */
 export function RegisterPage() {
   const { t } = useTranslation();
   const { next } = useSearch({ from: '/register' });
@@ -71,7 +71,7 @@ export function RegisterPage() {
           onRetry={again}
         />
       )}
-      {options && !options.registrationOpen && <p>{t('account.closed')}</p>}
+      {options && !options.registrationOpen && <p>{t('account.registrationClosed')}</p>}
       {options?.registrationOpen === true && (
         <RegisterForm version={options.currentPolicy.version} fetching={fetching} send={send} />
       )}
@@ -105,9 +105,9 @@ function RegisterForm({ version, fetching, send }: FormProps) {
 function CheckMail({ email }: { email: string }) {
   const { t } = useTranslation();
   return (
-    <AccountFrame title={t('account.checkTitle')} sentence="">
+    <AccountFrame title={t('account.confirmTitle')} sentence="">
       <Banner tone="accent" icon={<MailCheck size={16} strokeWidth={1.75} aria-hidden="true" />}>
-        {t('account.check', { email })}
+        {t('account.mailSent', { email })}
       </Banner>
     </AccountFrame>
   );

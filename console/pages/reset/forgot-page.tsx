@@ -1,4 +1,4 @@
-/** Asks for a link that sets a new password; what is answered says nothing about who has an account. */
+/** Requests a link to set a new password. The answer does not reveal whether an account exists. */
 import { Link } from '@tanstack/react-router';
 import { MailCheck } from 'lucide-react';
 import { useState } from 'react';
@@ -35,7 +35,7 @@ const RequestReset = graphql(
   [UserErrorFields],
 );
 
-/** The page; without mail it says who can help. */
+/** The page. If the gateway sends no mail, it says whom to ask. */
 export function ForgotPage() {
   const { t } = useTranslation();
   const [{ data }] = useQuery({ query: MailQuery });

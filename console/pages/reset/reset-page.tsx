@@ -1,4 +1,4 @@
-/** A new password by a link; the token leaves the address at once and is sent with the password alone. */
+/** Sets a new password by a link. The token is removed from the address at once. */
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useForm } from 'react-hook-form';
@@ -52,7 +52,7 @@ export function ResetPage() {
     <AccountFrame
       title={t('account.reset')}
       sentence={sentence}
-      failure={token === undefined ? t('account.noResetToken') : failure}
+      failure={token === undefined ? t('account.linkIncomplete') : failure}
     >
       {token !== undefined && !done && (
         <form
@@ -86,7 +86,7 @@ function useReset(token: string) {
     const { data, error } = await reset({ input: { token, newPassword: password } });
     const answer = data?.passwordReset;
     if (answer?.viewer) return enter();
-    // The password is set, but the app's code is due: signing in asks for it.
+    // The password is set, but an app is set up: the user has to sign in with a code.
     if (answer?.secondFactorRequired === true) return setDone(true);
     const used = answer?.userErrors.some(({ code }) => code === 'CREDENTIALS_INVALID') === true;
     setFailure(used ? t('account.linkUsed') : failureWords(error, answer?.userErrors));

@@ -1,4 +1,4 @@
-/** The menu behind the account: theme, language, sign out; on a phone also the pages that have no tab. */
+/** The account menu: profile, theme, language, sign out; on a phone also the pages without a tab. */
 import { useNavigate } from '@tanstack/react-router';
 import {
   Boxes,
@@ -11,7 +11,7 @@ import {
   Tag,
 } from 'lucide-react';
 import { useMutation } from 'urql';
-import { type MenuEntry, RULE } from '../../components/menu.tsx';
+import { type MenuEntry, RULE } from '../../components/menu-entries.ts';
 import { useStore } from '../../components/store.ts';
 import { setTheme, theme, THEMES } from '../../components/theme.ts';
 import { useToast } from '../../components/toast.tsx';
@@ -30,13 +30,13 @@ const SignOut = graphql(`
   }
 `);
 
-/** The entries of the account menu; on a phone, `places` adds the pages that have no tab. */
+/** The entries of the menu. `places` adds the pages without a tab, for phones. */
 export function useAccountMenu(role: Viewer['role'], places = false): MenuEntry[] {
   const navigate = useNavigate();
   const { t, i18n } = useTranslation();
   const chosen = useStore(theme);
   const signOut = useSignOut();
-  const further = usePlaces();
+  const pages = usePages();
   const toProfile: MenuEntry = {
     kind: 'action',
     icon: CircleUserRound,
@@ -50,7 +50,7 @@ export function useAccountMenu(role: Viewer['role'], places = false): MenuEntry[
     run: () => void navigate({ to: '/admin/users' }),
   };
   return [
-    ...(places ? further : []),
+    ...(places ? pages : []),
     toProfile,
     ...(role === 'ADMIN' ? [toAdmin] : []),
     RULE,
@@ -74,19 +74,19 @@ export function useAccountMenu(role: Viewer['role'], places = false): MenuEntry[
   ];
 }
 
-function usePlaces(): MenuEntry[] {
+function usePages(): MenuEntry[] {
   const { t } = useTranslation();
   const navigate = useNavigate();
-  const place = (
+  const page = (
     icon: LucideIcon,
     word: string,
     to: '/pools' | '/pricing' | '/privacy-policy' | '/help',
   ): MenuEntry => ({ kind: 'action', icon, word, run: () => void navigate({ to }) });
   return [
-    place(Boxes, t('shell.pools'), '/pools'),
-    place(Tag, t('shell.pricing'), '/pricing'),
-    place(FileText, t('shell.policy'), '/privacy-policy'),
-    place(CircleQuestionMark, t('shell.help'), '/help'),
+    page(Boxes, t('shell.pools'), '/pools'),
+    page(Tag, t('shell.pricing'), '/pricing'),
+    page(FileText, t('shell.policy'), '/privacy-policy'),
+    page(CircleQuestionMark, t('shell.help'), '/help'),
     RULE,
   ];
 }

@@ -1,4 +1,4 @@
-/** The pages of administrators: what their navigation and the palette list. */
+/** The administrators' pages, for their navigation and the command palette. */
 import type { LinkProps } from '@tanstack/react-router';
 import {
   BookOpenText,
@@ -32,7 +32,7 @@ export interface AdminPlace {
     | 'policies';
 }
 
-export const RUN: readonly AdminPlace[] = [
+export const OPERATIONS: readonly AdminPlace[] = [
   { to: '/admin/upstreams', icon: Plug, name: 'upstreams' },
   { to: '/admin/models', icon: Layers, name: 'models' },
   { to: '/admin/nodes', icon: Server, name: 'nodes' },
@@ -49,4 +49,4 @@ export const BUSINESS: readonly AdminPlace[] = [
   { to: '/admin/audit', icon: ScrollText, name: 'audit' },
   { to: '/admin/policies', icon: FileText, name: 'policies' },
 ];
-export const ADMIN_PLACES: readonly AdminPlace[] = [...RUN, ...PEOPLE, ...BUSINESS];
+export const ADMIN_PLACES: readonly AdminPlace[] = [...OPERATIONS, ...PEOPLE, ...BUSINESS];

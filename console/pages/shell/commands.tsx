@@ -1,4 +1,4 @@
-/** The way to anything by keyboard: Ctrl K opens the palette, ? the sheet of shortcuts. */
+/** Opens the command palette with Ctrl K, and the list of shortcuts with ?. */
 import { Search } from 'lucide-react';
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { IconButton } from '../../components/button.tsx';
@@ -14,13 +14,13 @@ const Palette = lazy(async () => ({ default: (await load())[0].Palette }));
 interface CommandsProps {
   role: Viewer['role'];
   baseAddress: string;
-  /** Among the pages of administrators, which it then knows as well. */
+  /** Whether this is an administrators' page; the palette then includes these pages. */
   admin?: boolean;
-  /** An icon alone, as in the bar of a phone. */
+  /** Shows only an icon, for phones. */
   small?: boolean;
 }
 
-/** The field that opens the palette, and the keys that do. */
+/** The button that opens the palette, and the keyboard shortcuts. */
 export function Commands({ role, baseAddress, admin = false, small = false }: CommandsProps) {
   const { t } = useTranslation();
   const [open, setOpen] = useState<'palette' | 'shortcuts'>();

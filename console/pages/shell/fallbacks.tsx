@@ -1,4 +1,4 @@
-/** What stands in place of a page that does not exist. */
+/** The page for unknown addresses. */
 import { Link } from '@tanstack/react-router';
 import { buttonClass } from '../../components/button.tsx';
 import { WireBroken } from '../../components/mark.tsx';
@@ -6,7 +6,7 @@ import { useTitle } from '../../components/page-head.tsx';
 import { useTranslation } from '../../translation.ts';
 import { PublicFrame } from './public-frame.tsx';
 
-/** The page for an address that leads nowhere. */
+/** The page. */
 export function NotFound() {
   const { t } = useTranslation();
   useTitle(t('shell.notFound'));

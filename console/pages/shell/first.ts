@@ -1,6 +1,6 @@
-/** What the frames of pages ask for before anything else is there: texts, for the script that runs first. */
+/** Texts of the frames' first queries, for the early data script. */
 
-/** Who visits a public page. */
+/** The visitor of a public page. */
 export const VISITOR_TEXT = `
   query Visitor {
     viewer {
@@ -11,7 +11,7 @@ export const VISITOR_TEXT = `
   }
 `;
 
-/** Who is signed in, as the frame of every page needs to know. */
+/** The signed-in user, for the frame of every page. */
 export const VIEWER_TEXT = `
   query Viewer {
     viewer {

@@ -1,4 +1,4 @@
-/** The foot of public pages: the pages that belong to each, the theme, the language. */
+/** The footer of public pages: links, theme, language. */
 import { clsx } from 'clsx';
 import { Link } from '@tanstack/react-router';
 import { Select } from '../../components/select-field.tsx';
@@ -7,7 +7,7 @@ import { setTheme, theme, THEMES } from '../../components/theme.ts';
 import { LANGUAGE_NAMES, type Language, LANGUAGES, setLanguage } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
 
-/** The pages that belong to every public page, and the language. */
+/** The footer. */
 export function Foot() {
   const { t } = useTranslation();
   return (
@@ -36,7 +36,7 @@ export function Foot() {
   );
 }
 
-/** The languages, each under its own name. */
+/** The languages, each by its own name. */
 function LanguageSelect() {
   const { t, i18n } = useTranslation();
   return (

@@ -1,4 +1,4 @@
-/** Whether a page already stands in a frame: a page that is shown in several places brings one if not. */
+/** Whether a page is already inside a frame. Pages that are shown in several places bring one if not. */
 import { createContext } from 'react';
 
 export const FrameContext = createContext(false);

@@ -1,4 +1,4 @@
-/** The sidebar of wide screens, its icon rail below 1024 px, and the tab bar of a phone. */
+/** Navigation: sidebar, icon rail below 1024 px, and tab bar on a phone. */
 import { clsx } from 'clsx';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import {
@@ -38,7 +38,7 @@ const SPEND: readonly Place[] = [
 ];
 const TABS: readonly Place[] = [...WORK, ...SPEND.slice(0, 1)];
 
-/** The navigation at the left. */
+/** The sidebar. */
 export function Sidebar({ viewer: { email, role } }: { viewer: Viewer }) {
   const { t } = useTranslation();
   const account = useAccountMenu(role);
@@ -125,7 +125,7 @@ const ITEM =
   'flex h-8 w-full items-center gap-3 rounded-control border border-transparent px-2 text-left text-body ' +
   'hover:bg-hover max-lg:justify-center touch:h-11';
 
-/** The places of a phone, under the thumb. */
+/** The tab bar of a phone. */
 export function TabBar({ viewer: { email, role } }: { viewer: Viewer }) {
   const { t } = useTranslation();
   const account = useAccountMenu(role, true);

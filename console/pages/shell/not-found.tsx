@@ -1,9 +1,9 @@
-/** Stands where nothing is: the page that says so is loaded when it is needed. */
+/** Loads the page for unknown addresses when it is needed. */
 import { lazy, Suspense } from 'react';
 
 const Page = lazy(async () => ({ default: (await import('./fallbacks.tsx')).NotFound }));
 
-/** The page for an address that leads nowhere. */
+/** The page for unknown addresses. */
 export function NotFound() {
   return (
     <Suspense>

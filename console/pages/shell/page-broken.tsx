@@ -1,8 +1,8 @@
-/** What stands in place of a page that broke; with every page, because no further script may load then. */
+/** Shown instead of a page that threw an error. Part of every page, because no more scripts may load then. */
 import { Failure } from '../../components/notice.tsx';
 import { useTranslation } from '../../translation.ts';
 
-/** The page for a defect of the console itself: nothing was changed, loading again is the way on. */
+/** The error page, with a button that reloads. */
 export function PageBroken() {
   const { t } = useTranslation();
   return (

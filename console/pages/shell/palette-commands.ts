@@ -1,4 +1,4 @@
-/** What the palette offers: places to go to, things to do, and lists of administrators to search. */
+/** The commands of the palette: pages, actions, and searches in administrators' lists. */
 import { useNavigate } from '@tanstack/react-router';
 import {
   BookOpenText,
@@ -30,9 +30,9 @@ import { NEW_KEY } from '../keys/search.ts';
 import { ADMIN_PLACES } from './admin-places.ts';
 import type { Viewer } from './viewer.ts';
 
-/** One line of the palette. */
+/** One command of the palette. */
 export interface Command {
-  /** Unlike every other's; two may have the same word. */
+  /** Unique; two commands may have the same name. */
   id: string;
   icon: LucideIcon;
   word: string;
@@ -50,17 +50,17 @@ const PAGES = {
   help: CircleQuestionMark,
 } as const;
 const PAGE_NAMES = ['playground', 'keys', 'usage', 'wallet', 'pools', 'pricing', 'profile', 'help'] as const;
-/** How the id of a search begins; it is offered for every text, and last. */
+/** Prefix of the ids of searches, which are offered last, for every text. */
 export const SEARCH = 'search:';
 const THEME_ICONS = { system: Monitor, light: Sun, dark: Moon } as const;
 
-interface Asking {
+interface CommandContext {
   role: Viewer['role'];
   baseAddress: string;
 }
 
-/** What everybody can go to or do. */
-export function useCommands({ role, baseAddress }: Asking): Command[] {
+/** The commands for all users. */
+export function useCommands({ role, baseAddress }: CommandContext): Command[] {
   const { t } = useTranslation();
   const navigate = useNavigate();
   const toast = useToast();
@@ -121,7 +121,7 @@ function usePlaces(role: Viewer['role']): Command[] {
   ];
 }
 
-/** The pages of administrators, and where what was typed can be searched for. */
+/** The administrators' pages, and searches for the typed text. */
 export function useAdminCommands(text: string): { places: Command[]; searches: Command[] } {
   const { t } = useTranslation();
   const navigate = useNavigate();

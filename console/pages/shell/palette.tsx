@@ -1,4 +1,4 @@
-/** The command palette and the sheet of shortcuts. A chunk of its own, loaded when asked for. */
+/** The command palette and the list of shortcuts. Its own chunk, loaded when opened. */
 import { Link } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { CommandEmpty, CommandInput, CommandItem, CommandList, CommandRoot, defaultFilter } from 'cmdk';
@@ -20,21 +20,23 @@ interface PaletteProps {
   onClose: () => void;
 }
 
-/** The dialog: the shortcuts, or the commands. */
+/** The dialog with the shortcuts or with the commands. */
 export function Palette({ sheet, ...props }: PaletteProps) {
   return sheet ? <Sheet onClose={props.onClose} /> : <Commands {...props} />;
 }
 
-/** What is less like it has the letters here and there: it was not meant, and Enter must not do it. */
+/**
+ * Matches below this score only contain scattered letters; they are hidden, so that Enter does not run them.
+ */
 const RANK_MIN = 0.05;
-/** Zero would hide it. */
+/** The lowest score that is shown: the library hides zero. */
 const LEAST_RANK = Number.MIN_VALUE;
 
 function Commands(props: Omit<PaletteProps, 'sheet'>) {
   const { t } = useTranslation();
   const [text, setText] = useState('');
-  const [meant, setMeant] = useState('');
-  const root = useMeant(meant);
+  const [selected, setSelected] = useState('');
+  const root = useActiveDescendant(selected);
   const common = useCommands(props);
   const { places, searches } = useAdminCommands(text.trim());
   const commands = props.admin ? [...places, ...common, ...searches] : common;
@@ -46,21 +48,16 @@ function Commands(props: Omit<PaletteProps, 'sheet'>) {
     <Dialog open onClose={props.onClose} title={t('palette.title')}>
       <CommandRoot
         ref={root}
-        label={t('palette.label')}
+        label={t('palette.title')}
         loop
         vimBindings={false}
         filter={rank}
-        value={meant}
-        onValueChange={setMeant}
+        value={selected}
+        onValueChange={setSelected}
         className="relative"
       >
-        <label className="flex flex-col gap-2">
-          {/* The library reads its own label out, which nobody sees. */}
-          <span aria-hidden="true" className="text-table font-[550]">
-            {t('palette.label')}
-          </span>
-          <CommandInput value={text} onValueChange={setText} className={INPUT} />
-        </label>
+        {/* The dialog's title is the visible label; CommandRoot gives the input the same name. */}
+        <CommandInput value={text} onValueChange={setText} className={INPUT} />
         <CommandList label={t('palette.title')} className="mt-3 max-h-80 overflow-y-auto">
           {commands.map((command) => (
             <Option key={command.id} command={command} onRun={run} />
@@ -73,10 +70,10 @@ function Commands(props: Omit<PaletteProps, 'sheet'>) {
 }
 
 /**
- * Says which option is meant. The library does so when somebody moves by arrows, but after typing it names
- * the option of before, so this has the last word after each change.
+ * Sets aria-activedescendant to the selected option after each render. The library only does so for arrow
+ * keys; after typing it names the previous option.
  */
-function useMeant(id: string) {
+function useActiveDescendant(id: string) {
   const root = useRef<HTMLDivElement>(null);
   useLayoutEffect(() => {
     const input = root.current?.querySelector('[cmdk-input]');
@@ -109,14 +106,14 @@ function Option({ command, onRun }: OptionProps) {
   );
 }
 
-/** What was typed can be searched for whatever it is, after every command that it may mean. */
+/** The score of a command, 0 to hide it. Searches match every text, after all other commands. */
 function rank(id: string, text: string, [word = '']: readonly string[] = []): number {
   if (id.startsWith(SEARCH)) return LEAST_RANK;
-  const likeness = defaultFilter(word, text.trim());
-  return likeness < RANK_MIN ? 0 : likeness;
+  const score = defaultFilter(word, text.trim());
+  return score < RANK_MIN ? 0 : score;
 }
 
-const INPUT = clsx('h-9 px-3 outline-none touch:h-11', INPUT_FRAME, frameOf(undefined));
+const INPUT = clsx('h-9 w-full px-3 outline-none touch:h-11', INPUT_FRAME, frameOf(undefined));
 const OPTION =
   'flex min-h-9 cursor-default items-center gap-3 rounded-control px-2.5 text-table ' +
   'data-[selected=true]:bg-hover touch:min-h-11';
@@ -130,7 +127,7 @@ function Sheet({ onClose }: { onClose: () => void }) {
     <Dialog open onClose={onClose} title={t('palette.shortcuts')}>
       <LeaderList>
         {names.map((name) => (
-          <LeaderRow key={name} name={t(`palette.does.${name}`)}>
+          <LeaderRow key={name} name={t(`palette.actions.${name}`)}>
             <kbd>{keys[name]}</kbd>
           </LeaderRow>
         ))}

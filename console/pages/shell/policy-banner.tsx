@@ -1,4 +1,4 @@
-/** Asks to accept a new version of the privacy policy; reading and exporting stay open meanwhile. */
+/** Banner that asks to accept a new version of the privacy policy, on pages that work without acceptance. */
 import { Link } from '@tanstack/react-router';
 import { FileText } from 'lucide-react';
 import { useMutation } from 'urql';
@@ -30,7 +30,7 @@ const AcceptPolicy = graphql(
   [UserErrorFields],
 );
 
-/** Accepts the version; the viewer in the cache, and with it every page, knows at once. */
+/** Returns a function that accepts the version. It updates the cached viewer, and with it every page. */
 export function useAccepting(version: string) {
   const [{ fetching }, accept] = useMutation(AcceptPolicy);
   const failureWords = useFailureWords();
@@ -43,7 +43,7 @@ export function useAccepting(version: string) {
   return { fetching, send };
 }
 
-/** The banner of the pages that stay open; it goes away once the version is accepted. */
+/** The banner. It disappears once the version is accepted. */
 export function PolicyBanner({ version }: { version: string }) {
   const { t } = useTranslation();
   const { fetching, send } = useAccepting(version);

@@ -1,4 +1,4 @@
-/** In place of a page while a new privacy policy is to be accepted: its text, and the ways out. */
+/** Shown instead of a page until the new privacy policy is accepted. */
 import { Link } from '@tanstack/react-router';
 import { useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
@@ -10,7 +10,7 @@ import { useTranslation } from '../../translation.ts';
 import { PolicyQuery, withoutTitle } from '../privacy-policy/documents.ts';
 import { useAccepting } from './policy-banner.tsx';
 
-/** The version to read and accept; exporting and closing the account need no acceptance. */
+/** The text, with buttons to accept it, or to go to data export and closing the account. */
 export function PolicyGate({ version }: { version: string }) {
   const { t } = useTranslation();
   const { fetching, send } = useAccepting(version);

@@ -1,27 +1,21 @@
-/** Says on every page which dedicated pool ends soon, while there is still time to renew it. */
+/** Banners of dedicated pools that end soon, on every page. */
 import { Hourglass } from 'lucide-react';
-import { lazy, Suspense, useState } from 'react';
+import { Suspense, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Banner } from '../../components/notice.tsx';
 import { stampText } from '../../components/time.tsx';
-import { loadWords } from '../../i18n.ts';
 import { useTranslation } from '../../translation.ts';
+import { RenewDialog } from '../pools/renew-lazy.tsx';
 import type { Viewer } from './viewer.ts';
 
 type Ending = Viewer['pools']['nodes'][number];
 
-const RenewDialog = lazy(async () => {
-  const load = import('../pools/renew-dialog.tsx');
-  const [{ RenewDialog: Dialog }] = await Promise.all([load, loadWords(['pools', 'purchase'])]);
-  return { default: Dialog };
-});
-
 /**
- * A banner for each; pools that renew themselves need none. They come with the viewer, so that the banner is
- * there as soon as the page is, and pushes nothing down afterwards.
+ * One banner for each pool without automatic renewal. The pools are part of the viewer query, so that the
+ * banners appear with the page and do not move it later.
  */
 export function PoolEndings({ pools }: { pools: readonly Ending[] }) {
-  // What was renewed meanwhile stays in the answer of before, with its new state.
+  // A renewed pool stays in the cached list, with its new state.
   const ending = pools.filter(({ state, autoRenew }) => state === 'EXPIRING' && !autoRenew);
   return ending.map((pool) => <EndingBanner key={pool.id} pool={pool} />);
 }

@@ -1,4 +1,4 @@
-/** The frame of public pages: header, content, further pages; who is signed in stays in the console. */
+/** The frame of public pages: header, content, footer. Signed-in users see the console's frame instead. */
 import { clsx } from 'clsx';
 import { Link } from '@tanstack/react-router';
 import { Moon, Sun } from 'lucide-react';
@@ -17,16 +17,16 @@ import { SkipLink } from './skip-link.tsx';
 
 const VisitorQuery = graphql(VISITOR_TEXT);
 
-// Visitors never need the frame of the console.
+// Visitors never need the console's frame.
 const ConsoleFrame = lazy(async () => ({ default: (await import('./shell.tsx')).ConsoleFrame }));
 
 interface FrameProps {
   children: ReactNode;
-  /** On a phone, Create account stands under the thumb. */
+  /** Shows "Create account" at the bottom of the screen on a phone. */
   inviting?: boolean;
 }
 
-/** A public page: pricing, the policy, an address that leads nowhere. */
+/** The frame of a public page. */
 export function PublicFrame({ children, inviting = false }: FrameProps) {
   const framed = useContext(FrameContext);
   const [{ data }] = useQuery({ query: VisitorQuery });
@@ -66,7 +66,7 @@ function VisitorFrame({ children, inviting }: Required<FrameProps>) {
         </nav>
         <div className="ml-auto flex items-center gap-4 max-sm:gap-2">
           <ThemeButton />
-          <Doors inviting={inviting} />
+          <AccountLinks inviting={inviting} />
         </div>
       </header>
       <main
@@ -86,7 +86,8 @@ function VisitorFrame({ children, inviting }: Required<FrameProps>) {
 const PLACE = 'text-ink-2 hover:text-ink';
 const PRESENT = { className: 'font-[550] !text-ink' };
 
-function Doors({ inviting }: { inviting: boolean }) {
+/** Links to sign-in and registration. */
+function AccountLinks({ inviting }: { inviting: boolean }) {
   const { t } = useTranslation();
   return (
     <>
@@ -106,14 +107,14 @@ const THUMB =
   'max-sm:fixed max-sm:inset-x-0 max-sm:bottom-0 max-sm:z-20 max-sm:border-t max-sm:border-line ' +
   'max-sm:bg-page max-sm:px-4 max-sm:pt-2 max-sm:pb-[calc(8px+env(safe-area-inset-bottom))]';
 
-/** Turns the page light or dark; "system" is chosen at the foot of the page. */
+/** Switches between light and dark; the footer also offers "system". */
 function ThemeButton() {
   const { t } = useTranslation();
-  const turn = () => {
+  const toggle = () => {
     setTheme(document.documentElement.dataset['theme'] === 'dark' ? 'light' : 'dark');
   };
   return (
-    <IconButton label={t('shell.theme')} onClick={turn}>
+    <IconButton label={t('shell.theme')} onClick={toggle}>
       <Sun size={16} strokeWidth={1.75} className="dark:hidden" />
       <Moon size={16} strokeWidth={1.75} className="hidden dark:block" />
     </IconButton>

@@ -1,4 +1,4 @@
-/** The frame of every signed-in page: navigation, base address, balance, connection. */
+/** The frame of signed-in pages: navigation, base address, balance, connection state. */
 import { clsx } from 'clsx';
 import { Outlet, useLocation, useNavigate } from '@tanstack/react-router';
 import { Wallet } from 'lucide-react';
@@ -33,11 +33,11 @@ const WalletChanges = graphql(`
   }
 `);
 
-// Seldom needed, so no part of the frame.
+// Rarely needed, so not part of the frame's chunk.
 const PolicyGate = lazy(async () => ({ default: (await import('./policy-gate.tsx')).PolicyGate }));
 const PolicyBanner = lazy(async () => ({ default: (await import('./policy-banner.tsx')).PolicyBanner }));
 
-/** Lets in who is signed in; everybody else is sent to sign in and comes back afterwards. */
+/** Shows the page to signed-in users. Others go to sign-in and return afterwards. */
 export function Shell() {
   const [{ data, error }, again] = useQuery({ query: ViewerQuery });
   const { t } = useTranslation();
@@ -68,7 +68,7 @@ export function Shell() {
   );
 }
 
-/** The frame around a page that visitors see, too; nothing on it asks for anything to be accepted. */
+/** The frame around public pages for signed-in users, without banners and policy gate. */
 export function ConsoleFrame({ children, meanwhile }: { children: ReactNode; meanwhile: ReactNode }) {
   const [{ data }] = useQuery({ query: ViewerQuery });
   if (!data?.viewer) return meanwhile;
@@ -85,7 +85,7 @@ export function ConsoleFrame({ children, meanwhile }: { children: ReactNode; mea
 function ToSignIn() {
   const navigate = useNavigate();
   const { href } = useLocation();
-  // Where it started: the address changes while the next page is loading, and must not be followed.
+  // The address at the start: it changes while the next page loads.
   const [next] = useState(href);
   useEffect(() => void navigate({ to: '/sign-in', search: { next }, replace: true }), [navigate, next]);
   return null;
@@ -99,7 +99,7 @@ interface FrameProps {
 
 function Frame({ viewer, baseAddress, children }: FrameProps) {
   const phone = usePhone();
-  // The answer lands in the cache, from where every balance on the page is read.
+  // The event updates the cache, and with it every balance on the page.
   useSubscription({ query: WalletChanges });
   return (
     <div className="flex min-h-dvh max-sm:flex-col">
@@ -128,14 +128,14 @@ function Frame({ viewer, baseAddress, children }: FrameProps) {
   );
 }
 
-// A page that fills the window and scrolls inside, such as a chat.
+// For pages that fill the window and scroll inside, such as a chat.
 const FULL =
   'has-[[data-full]]:flex has-[[data-full]]:h-[calc(100dvh-48px)] has-[[data-full]]:max-w-none! ' +
   'has-[[data-full]]:flex-none has-[[data-full]]:flex-col has-[[data-full]]:p-0! ' +
   'has-[[data-full]]:[&>[data-banners]]:mb-0 has-[[data-full]]:[&>[data-banners]>*]:rounded-none ' +
   'max-sm:has-[[data-full]]:h-[calc(100dvh-112px-env(safe-area-inset-bottom))]';
 
-// Reading, exporting and closing the account need no acceptance of anything.
+// Paths that work before the policy is accepted: reading, data export, closing the account.
 const ALWAYS_OPEN = /^\/profile(\/|$)/;
 
 function Content({ viewer }: { viewer: Viewer }) {

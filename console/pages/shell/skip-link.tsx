@@ -1,7 +1,7 @@
-/** The first stop of the keyboard: jumps over the navigation. */
+/** The first link for keyboard users: skips the navigation. */
 import { useTranslation } from '../../translation.ts';
 
-/** Jumps to what the page is about. */
+/** A link to the page's content. */
 export function SkipLink() {
   const { t } = useTranslation();
   return (

@@ -1,4 +1,4 @@
-/** The bar over every page: where requests go, what can be spent, whether the page is live. */
+/** The bar above every page: search, base address, balance, state of live updates. */
 import { clsx } from 'clsx';
 import { Link, useMatches } from '@tanstack/react-router';
 import { CloudOff, Radio } from 'lucide-react';
@@ -11,7 +11,7 @@ import { useTranslation } from '../../translation.ts';
 import { Commands } from './commands.tsx';
 import type { Viewer } from './viewer.ts';
 
-/** The bar of wide screens. */
+/** The bar on wide screens. */
 export function TopBar({ viewer, baseAddress }: { viewer: Viewer; baseAddress: string }) {
   const { t } = useTranslation();
   return (
@@ -35,7 +35,7 @@ export function TopBar({ viewer, baseAddress }: { viewer: Viewer; baseAddress: s
   );
 }
 
-/** Whether the page is live, or trying to be. */
+/** Whether live updates are running, or reconnecting. */
 export function ConnectionState() {
   const { t } = useTranslation();
   const connection = useStore(useSession().connection);
@@ -46,7 +46,7 @@ export function ConnectionState() {
       role="status"
       className={clsx(
         'flex items-center gap-1.5 whitespace-nowrap text-ink-2',
-        // Its room is kept while nothing is known, so that the bar does not move.
+        // Invisible while idle, so that the bar does not move later.
         connection === 'idle' && 'invisible',
       )}
     >
@@ -70,7 +70,7 @@ const TITLES: Record<string, Title> = {
   '/privacy-policy': 'policy',
 };
 
-/** The bar of a phone: the mark, the page, the balance, the search. */
+/** The bar on a phone: mark, title, balance, search. */
 export function PhoneBar({ viewer, baseAddress }: { viewer: Viewer; baseAddress: string }) {
   const { t } = useTranslation();
   const address = useMatches().at(-1)?.pathname ?? '';
@@ -86,7 +86,8 @@ export function PhoneBar({ viewer, baseAddress }: { viewer: Viewer; baseAddress:
       <span className="text-section" aria-hidden="true">
         {name && t(`shell.${name}`)}
       </span>
-      <Link to="/wallet" className="ml-auto flex min-h-11 items-center" aria-label={t('shell.available')}>
+      <Link to="/wallet" className="ml-auto flex min-h-11 items-center">
+        <span className="sr-only">{t('shell.available')} </span>
         <Money amount={viewer.wallet.available} className="text-body text-ink-2" />
       </Link>
       <span className="-mr-1.5 touch:-mr-3">

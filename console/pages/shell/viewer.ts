@@ -1,4 +1,4 @@
-/** Who is signed in, as the frame of every page needs to know. */
+/** The query of the signed-in user, for the frame of every page. */
 import { graphql, type ResultOf } from '../../graphql.ts';
 import { VIEWER_TEXT } from './first.ts';
 

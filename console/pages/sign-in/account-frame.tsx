@@ -1,4 +1,4 @@
-/** The frame of sign-in, register and claim: a form 380 wide, its title at the same height on all of them. */
+/** The frame of sign-in, registration, claim and reset pages: a form 380 px wide. */
 import { Link } from '@tanstack/react-router';
 import { CircleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
@@ -15,7 +15,7 @@ interface AccountFrameProps {
   children: ReactNode;
 }
 
-/** Title, sentence, what went wrong, and the form. */
+/** Title, sentence, error, and the form. */
 export function AccountFrame({ title, sentence, failure, children }: AccountFrameProps) {
   useTitle(title);
   return (

@@ -1,4 +1,4 @@
-/** Where to go after signing in: a path of this console and nothing else. */
+/** The page to open after signing in: only a path of this console. */
 import { wordOf } from '../../components/search-parameters.ts';
 
 const HOME = '/keys';
@@ -6,20 +6,20 @@ const PROVIDER_FAILURES = ['failed', 'unavailable'] as const;
 
 export interface SignInSearch {
   next?: string | undefined;
-  /** What became of signing in at a provider, where it failed. */
+  /** Why sign-in at a provider failed. */
   oidc?: (typeof PROVIDER_FAILURES)[number] | undefined;
 }
 
 /**
- * Reads the search parameter `next`; anything but a path of this origin is undefined. Said outright, because
- * the router fills in what is left out from the address as it stands.
+ * Parses the search parameter `next`; undefined for anything but a path of this origin. Returns undefined
+ * explicitly, because the router fills in missing keys from the address.
  */
 export function validNext(search: Record<string, unknown>): { next?: string | undefined } {
   const { next } = search;
   return { next: typeof next === 'string' && isOwnPath(next) ? next : undefined };
 }
 
-/** Reads the search parameters of the sign-in page. */
+/** Parses the search parameters of the sign-in page. */
 export function validSignInSearch(search: Record<string, unknown>): SignInSearch {
   return { ...validNext(search), oidc: wordOf(search['oidc'], PROVIDER_FAILURES) };
 }
@@ -29,7 +29,7 @@ export function destination(next: string | undefined): string {
   return next ?? HOME;
 }
 
-// "//host" and "/\host" leave this origin in browsers.
+// In browsers, "//host" and "/\host" lead to another origin.
 function isOwnPath(path: string): boolean {
   return /^\/(?![/\\])/.test(path) && !/[\u0000-\u001f]/.test(path);
 }

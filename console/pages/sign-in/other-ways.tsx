@@ -1,4 +1,4 @@
-/** Ways of signing in beside the password: a passkey, also as autofill of the email field; a provider. */
+/** Sign-in without password: by passkey, also as autofill of the email field, or with a provider. */
 import { Fingerprint } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { useClient } from 'urql';
@@ -41,7 +41,7 @@ interface OtherWaysProps {
   next: string | undefined;
 }
 
-/** The buttons, under the form. */
+/** The buttons below the form. */
 export function OtherWays({ passkeys, providers, next }: OtherWaysProps) {
   const { t } = useTranslation();
   return (
@@ -86,18 +86,18 @@ function PasskeyButton({ next }: { next: string | undefined }) {
   );
 }
 
-// One request of the browser at a time: pressing the button ends the quiet one of the email field.
+// Browsers allow one passkey request at a time: pressing the button aborts the autofill request.
 function usePasskey(next: string | undefined) {
   const client = useClient();
   const enter = useEntering(next);
   const failureWords = useFailureWords();
   const [busy, setBusy] = useState(false);
   const [failure, setFailure] = useState<string>();
-  const quiet = useRef(new AbortController());
+  const autofill = useRef(new AbortController());
   const ask = async (signal?: AbortSignal) => {
     const { data } = await client.mutation(PasskeyOptions, {}).toPromise();
-    const asking = signal ? { quiet: true, signal } : {};
-    const credential = data && (await askPasskey(data.passkeySignInOptions.options, asking));
+    const mode = signal ? { quiet: true, signal } : {};
+    const credential = data && (await askPasskey(data.passkeySignInOptions.options, mode));
     if (!credential) return;
     const answer = await client.mutation(PasskeySignIn, { input: { credential } }).toPromise();
     if (answer.data?.passkeySignIn.viewer) return enter();
@@ -105,12 +105,12 @@ function usePasskey(next: string | undefined) {
   };
   const first = useRef(ask);
   useEffect(() => {
-    const { signal } = quiet.current;
+    const { signal } = autofill.current;
     void offersAutofill().then((offered) => (offered && !signal.aborted ? first.current(signal) : undefined));
-    return () => quiet.current.abort();
+    return () => autofill.current.abort();
   }, []);
   const press = async () => {
-    quiet.current.abort();
+    autofill.current.abort();
     setBusy(true);
     setFailure(undefined);
     await ask();

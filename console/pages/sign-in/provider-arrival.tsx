@@ -1,4 +1,7 @@
-/** Back from a provider: the ticket opens the session, once code and policy are given where they are due. */
+/**
+ * Finishes sign-in after the return from a provider: exchanges the ticket, and asks for code or policy if
+ * needed.
+ */
 import { Link, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { useClient, useQuery } from 'urql';
@@ -41,8 +44,8 @@ const ProviderSignIn = graphql(
   [UserErrorFields],
 );
 
-/** What is still due before the session opens. */
-type Due = 'nothing' | 'policy' | 'code';
+/** What the service still needs before it opens the session. */
+type Missing = 'nothing' | 'policy' | 'code';
 
 /** The page between the provider and the console. */
 export function ProviderArrival({ ticket }: { ticket: string }) {
@@ -50,7 +53,7 @@ export function ProviderArrival({ ticket }: { ticket: string }) {
   const { next } = useSearch({ from: '/sign-in' });
   const [{ data }] = useQuery({ query: ArrivalPolicy });
   const version = data?.signInOptions.currentPolicy.version;
-  const { due, failure, busy, submit } = useArrival(ticket, { next, version });
+  const { missing, failure, busy, submit } = useArrival(ticket, { next, version });
   return (
     <AccountFrame
       title={t('account.signIn')}
@@ -66,9 +69,9 @@ export function ProviderArrival({ ticket }: { ticket: string }) {
         </Link>
       }
     >
-      {due !== 'nothing' && (
+      {missing !== 'nothing' && (
         <form className="flex flex-col gap-5" onSubmit={(event) => void submit(event)}>
-          {due === 'code' && (
+          {missing === 'code' && (
             <Field
               label={t('account.code')}
               name="code"
@@ -79,9 +82,9 @@ export function ProviderArrival({ ticket }: { ticket: string }) {
               hint={t('account.codeHint')}
             />
           )}
-          {due === 'policy' && version !== undefined && <PolicyBox version={version} />}
+          {missing === 'policy' && version !== undefined && <PolicyBox version={version} />}
           <Button type="submit" variant="primary" size="form" wide busy={busy}>
-            {due === 'policy' ? t('account.createButton') : t('account.signIn')}
+            {missing === 'policy' ? t('account.createButton') : t('account.signIn')}
           </Button>
         </form>
       )}
@@ -109,7 +112,7 @@ function useArrival(
   const client = useClient();
   const enter = useEntering(next);
   const failureWords = useFailureWords();
-  const [due, setDue] = useState<Due>('nothing');
+  const [missing, setMissing] = useState<Missing>('nothing');
   const [failure, setFailure] = useState<string>();
   const [busy, setBusy] = useState(false);
   const accepted = useRef<string>(undefined);
@@ -125,15 +128,15 @@ function useArrival(
     setBusy(false);
     if (data?.oidcSignIn.viewer) return enter();
     const code = data?.oidcSignIn.userErrors[0]?.code;
-    const asked = code === 'POLICY_NOT_ACCEPTED' ? 'policy' : code === 'TOTP_REQUIRED' ? 'code' : undefined;
-    if (asked) setDue(asked);
-    setFailure(asked && asked !== due ? undefined : failureWords(error, data?.oidcSignIn.userErrors));
+    const needed = code === 'POLICY_NOT_ACCEPTED' ? 'policy' : code === 'TOTP_REQUIRED' ? 'code' : undefined;
+    if (needed) setMissing(needed);
+    setFailure(needed && needed !== missing ? undefined : failureWords(error, data?.oidcSignIn.userErrors));
   };
   const first = useRef(send);
-  const begun = useRef(false);
+  const started = useRef(false);
   useEffect(() => {
-    if (begun.current) return;
-    begun.current = true;
+    if (started.current) return;
+    started.current = true;
     void first.current({});
   }, []);
   const submit = async (event: FormEvent<HTMLFormElement>) => {
@@ -142,5 +145,5 @@ function useArrival(
     if (values.has('accepted')) accepted.current = version;
     await send(secondFactorOf(textIn(values, 'code')));
   };
-  return { due, failure, busy, submit };
+  return { missing, failure, busy, submit };
 }

@@ -1,4 +1,4 @@
-/** Sign-in: email and password, then the second factor; a passkey or a provider where they are offered. */
+/** Sign-in: email and password, then the second factor; by passkey or provider if available. */
 import { Link, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { useForm, type UseFormReturn } from 'react-hook-form';
@@ -11,8 +11,8 @@ import { takeFragment } from '../fragment.ts';
 import { AccountFrame } from './account-frame.tsx';
 import { type SignInForm, useSendOn, useSignIn } from './use-sign-in.ts';
 
-const WaysQuery = graphql(`
-  query WaysIn {
+const SignInQuery = graphql(`
+  query SignInOptions {
     viewer {
       id
     }
@@ -34,7 +34,7 @@ const WaysQuery = graphql(`
   }
 `);
 
-// Offered by few gateways and needed by few visitors.
+// Separate chunks: few gateways offer them, and few visitors need them.
 const OtherWays = lazy(async () => ({ default: (await import('./other-ways.tsx')).OtherWays }));
 const ProviderArrival = lazy(async () => ({
   default: (await import('./provider-arrival.tsx')).ProviderArrival,
@@ -42,7 +42,7 @@ const ProviderArrival = lazy(async () => ({
 
 const TICKET = 'oidc=';
 
-/** The sign-in page; a visitor who comes back from a provider brings a ticket in the fragment. */
+/** The sign-in page. A visitor who returns from a provider brings a ticket in the fragment. */
 export function SignInPage() {
   const [ticket] = useState(() => takeFragment(TICKET));
   if (ticket === undefined) return <SignInForms />;
@@ -56,13 +56,13 @@ export function SignInPage() {
 function SignInForms() {
   const { t } = useTranslation();
   const { next, oidc } = useSearch({ from: '/sign-in' });
-  // Whether somebody is signed in already is asked anew: what was known before may have ended.
-  const [{ data }] = useQuery({ query: WaysQuery, requestPolicy: 'network-only' });
+  // Always asks the service whether the visitor is signed in, because the cached session may have ended.
+  const [{ data }] = useQuery({ query: SignInQuery, requestPolicy: 'network-only' });
   useSendOn(data?.viewer !== undefined && data.viewer !== null, next);
   const form = useForm<SignInForm>({ defaultValues: { email: '', password: '', code: '', stay: true } });
   const { failure, second, fetching, send } = useSignIn(next);
-  const ways = data?.signInOptions;
-  const sentence = ways?.registrationOpen !== false && (
+  const options = data?.signInOptions;
+  const sentence = options?.registrationOpen !== false && (
     <>
       {t('account.newHere')}{' '}
       <Link to="/register" search={{ next }} className={LINK}>
@@ -70,23 +70,23 @@ function SignInForms() {
       </Link>
     </>
   );
-  const told = failure ?? (oidc === undefined ? undefined : t(`account.oidc.${oidc}`));
+  const shownFailure = failure ?? (oidc === undefined ? undefined : t(`account.oidc.${oidc}`));
   return (
-    <AccountFrame title={t('account.signIn')} failure={told} sentence={sentence}>
+    <AccountFrame title={t('account.signIn')} failure={shownFailure} sentence={sentence}>
       <form
         noValidate
         className="flex flex-col gap-5"
         onSubmit={(event) => void form.handleSubmit(send)(event)}
       >
         <EmailField form={form} fixed={second} />
-        {second ? <SecondFactor form={form} /> : <Password form={form} forgotten={ways?.mail === true} />}
+        {second ? <SecondFactor form={form} /> : <Password form={form} forgotten={options?.mail === true} />}
         <Button type="submit" variant="primary" size="form" wide busy={fetching}>
           {fetching ? t('account.signingIn') : t('account.signIn')}
         </Button>
       </form>
       <Suspense>
-        {!second && ways && (ways.passkeys || ways.oidcProviders.length > 0) && (
-          <OtherWays passkeys={ways.passkeys} providers={ways.oidcProviders} next={next} />
+        {!second && options && (options.passkeys || options.oidcProviders.length > 0) && (
+          <OtherWays passkeys={options.passkeys} providers={options.oidcProviders} next={next} />
         )}
       </Suspense>
     </AccountFrame>
@@ -152,5 +152,5 @@ function SecondFactor({ form }: PartProps) {
 }
 
 const LINK = 'font-[550] text-accent hover:underline';
-// Beside the word of the box; the hint under it takes the whole width.
+// Beside the label of the checkbox; the hint below it takes the whole width.
 const FORGOTTEN = `${LINK} absolute top-0 right-0 flex touch:min-h-11 touch:items-center`;

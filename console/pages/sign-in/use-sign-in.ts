@@ -1,4 +1,4 @@
-/** Signing in with email and password, and with the code of the app where the account has one. */
+/** Signs in with email and password and, if an app is set up, with its code. */
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
 import { useMutation } from 'urql';
@@ -34,14 +34,14 @@ export interface SignInForm {
 
 const TOTP_CODE = /^\d{6}$/;
 
-/** What a typed code is: of the app, or one of the recovery codes; nothing when none was typed. */
+/** The typed second factor: a code from the app, or a recovery code; empty if nothing was typed. */
 export function secondFactorOf(typed: string): { totpCode?: string; recoveryCode?: string } {
   const code = typed.trim();
   if (code === '') return {};
   return TOTP_CODE.test(code) ? { totpCode: code } : { recoveryCode: code };
 }
 
-/** What every way of signing in does at its end: everything of the visitor before is dropped. */
+/** Returns a function that finishes sign-in: drops cached data and opens the page at `next`. */
 export function useEntering(next: string | undefined): () => Promise<void> {
   const { changed } = useSession();
   const navigate = useNavigate();
@@ -51,7 +51,7 @@ export function useEntering(next: string | undefined): () => Promise<void> {
   };
 }
 
-/** Sends a visitor who is signed in already to where they wanted to go. */
+/** Sends an already signed-in visitor to the page at `next`. */
 export function useSendOn(signedIn: boolean, next: string | undefined): void {
   const navigate = useNavigate();
   useEffect(() => {
@@ -59,7 +59,7 @@ export function useSendOn(signedIn: boolean, next: string | undefined): void {
   }, [signedIn, next, navigate]);
 }
 
-/** The form's way. */
+/** State and submit function of the sign-in form. */
 export function useSignIn(next: string | undefined) {
   const [{ fetching }, signIn] = useMutation(SignIn);
   const [failure, setFailure] = useState<string>();
@@ -72,9 +72,9 @@ export function useSignIn(next: string | undefined) {
       input: { email: email.trim(), password, rememberMe: stay, ...factor },
     });
     if (data?.signIn.viewer) return enter();
-    const asked = data?.signIn.secondFactorRequired === true && !second;
-    if (asked) setSecond(true);
-    setFailure(asked ? undefined : failureWords(error, data?.signIn.userErrors));
+    const needsFactor = data?.signIn.secondFactorRequired === true && !second;
+    if (needsFactor) setSecond(true);
+    setFailure(needsFactor ? undefined : failureWords(error, data?.signIn.userErrors));
   };
   return { failure, second, fetching, send };
 }

@@ -1,4 +1,4 @@
-/** Which rows of the usage log are wanted, for the service and for rows that arrive live. */
+/** Filter conditions of the usage log, for the service and for rows that arrive live. */
 import type { UsageRow } from './documents.ts';
 import type { UsageSearch } from './search.ts';
 import { dayOf, type Span } from './summary.ts';
@@ -13,7 +13,7 @@ export interface UsageConditions {
   range?: Span;
 }
 
-/** The conditions for what is in the address, in the words of the service's filter. */
+/** The conditions from the search parameters, as the service's filter. */
 export function conditionsOf({
   model,
   key,

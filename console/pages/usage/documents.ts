@@ -1,4 +1,4 @@
-/** What the usage page asks the service. */
+/** GraphQL operations of the usage page. */
 import { graphql, type ResultOf } from '../../graphql.ts';
 
 export const EntryFields = graphql(`
@@ -45,7 +45,7 @@ export const UsageQuery = graphql(
   [EntryFields],
 );
 
-/** What the filters offer: asked once, however many pages of the log are read. */
+/** The options of the filters. Loaded once, not with every page of the log. */
 export const UsageNamesQuery = graphql(`
   query UsageNames {
     viewer {

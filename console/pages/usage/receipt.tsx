@@ -1,4 +1,4 @@
-/** The receipt of one request: what was asked for, what became of it, and who paid. */
+/** The receipt of one request: outcome, price, payment, upstream attempts. */
 import { useNavigate } from '@tanstack/react-router';
 import { X } from 'lucide-react';
 import type { ReactNode } from 'react';
@@ -14,7 +14,7 @@ import { useTranslation } from '../../translation.ts';
 import { Attempts, isRefusedByProvider } from './attempts.tsx';
 import { type Receipt as Found, ReceiptQuery } from './documents.ts';
 
-/** The panel; nothing for an id that the service does not know: the list below says so. */
+/** The receipt; nothing for an unknown id, because the list below says so. */
 export function Receipt({ requestId }: { requestId: string }) {
   const { t } = useTranslation();
   const [{ data, error }, again] = useQuery({ query: ReceiptQuery, variables: { requestId } });
@@ -37,7 +37,7 @@ export function Receipt({ requestId }: { requestId: string }) {
     >
       <Head requestId={requestId} />
       <p className="mt-2 mb-3 text-ink-2">
-        {t(`usage.why.${isRefusedByProvider(receipt) ? 'PROVIDER_REFUSED' : receipt.entry.outcome}`)}
+        {t(`usage.outcomes.${isRefusedByProvider(receipt) ? 'PROVIDER_REFUSED' : receipt.entry.outcome}`)}
       </p>
       <Facts receipt={receipt} />
       <Attempts receipt={receipt} />

@@ -1,4 +1,4 @@
-/** What of the usage log is in the address. */
+/** Search parameters of the usage page. */
 import { textOf, wordOf } from '../../components/search-parameters.ts';
 
 export const STATUSES = ['SUCCEEDED', 'FAILED', 'CANCELLED', 'THROTTLED'] as const;
@@ -17,9 +17,9 @@ export interface UsageSearch {
   request?: string | undefined;
   /** The id of a dedicated pool. */
   pool?: string | undefined;
-  /** How many days the charts cover; 14 when left out. */
+  /** How many days the charts cover; undefined for 14. */
   days?: (typeof SPANS)[number] | undefined;
-  /** The one day, in UTC, whose requests are listed. */
+  /** The selected UTC day, YYYY-MM-DD: only its requests are listed. */
   day?: string | undefined;
   by?: (typeof DIMENSIONS)[number] | undefined;
   measure?: (typeof MEASURES)[number] | undefined;
@@ -27,7 +27,7 @@ export interface UsageSearch {
   after?: string | undefined;
 }
 
-/** Reads the search parameters of the usage log. */
+/** Parses the search parameters of the usage page. */
 export function validUsageSearch(search: Record<string, unknown>): UsageSearch {
   const { day } = search;
   return {

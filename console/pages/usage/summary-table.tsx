@@ -1,11 +1,11 @@
-/** The days of the charts as a table, for who reads better than looks. */
+/** The days of the charts as a table. */
 import { DataTable } from '../../components/data-table.tsx';
 import { decimalsOf, Money } from '../../components/money.tsx';
 import { utcDayText } from '../../components/time.tsx';
 import { useTranslation } from '../../translation.ts';
 import type { Day } from './summary.ts';
 
-/** One row for each day, the newest first. */
+/** One row per day, newest first. */
 export function SummaryTable({ days }: { days: readonly Day[] }) {
   const { t, i18n } = useTranslation();
   const number = new Intl.NumberFormat(i18n.language);
@@ -27,7 +27,7 @@ export function SummaryTable({ days }: { days: readonly Day[] }) {
         },
         {
           id: 'failed',
-          header: t('usage.notAnswered'),
+          header: t('usage.unsuccessful'),
           meta: { right: true },
           cell: ({ row }) => number.format(row.original.failed),
         },

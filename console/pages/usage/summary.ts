@@ -1,4 +1,4 @@
-/** Usage in days: which span is shown, and how its sums become bars and a legend. */
+/** Turns usage summaries into days, chart bars and a legend. */
 import { formatDollars, parseDollars } from '@gateway/shared/money';
 import type { Bar } from '../../components/chart-series.ts';
 import { decimalsOf, moneyText } from '../../components/money.tsx';
@@ -13,19 +13,19 @@ export interface Span {
   to: string;
 }
 
-/** The last days up to the end of today, in UTC, as the service counts them. */
+/** The last `days` days, including today, in UTC. */
 export function spanOf(days: number, now: number): Span {
   const to = (Math.floor(now / DAY_MS) + 1) * DAY_MS;
   return { from: iso(to - days * DAY_MS), to: iso(to) };
 }
 
-/** The span of the same length before. */
+/** The previous span of the same length. */
 export function spanBefore({ from, to }: Span): Span {
   const start = Date.parse(from);
   return { from: iso(start - (Date.parse(to) - start)), to: from };
 }
 
-/** One day, "2026-11-20", as a span. */
+/** The span of one UTC day, "2026-11-20". */
 export function dayOf(day: string): Span {
   const start = Date.parse(`${day}T00:00:00Z`);
   return { from: iso(start), to: iso(start + DAY_MS) };
@@ -36,7 +36,7 @@ function iso(time: number): string {
 }
 
 export interface Series {
-  /** Undefined for the others together. */
+  /** Undefined for all remaining groups together. */
   key: string | undefined;
   keys: readonly string[];
   label: string;
@@ -50,7 +50,7 @@ interface Group {
   totals: UsageSums;
 }
 
-/** The four largest groups by themselves, all others together; "others" gets its label from the caller. */
+/** The four largest groups, and the remaining ones as one series, whose label the caller sets. */
 export function seriesOf(groups: readonly Group[], measure: Measure): Series[] {
   const sorted = [...groups].sort((a, b) => amountOf(b.totals, measure) - amountOf(a.totals, measure));
   const single = (group: Group): Series => ({ ...group, keys: [group.key], ...group.totals });
@@ -65,12 +65,12 @@ export function seriesOf(groups: readonly Group[], measure: Measure): Series[] {
 
 export type Measure = NonNullable<UsageSearch['measure']>;
 
-/** What a bar is as high as: micro-USD or requests, whole numbers both. For heights and order alone. */
+/** The amount that a bar shows, in micro-USD or requests. Only for heights and order. */
 export function amountOf(totals: Pick<UsageSums, 'cost' | 'requests'>, measure: Measure): number {
   return measure === 'requests' ? totals.requests : Number(parseDollars(totals.cost) ?? 0n);
 }
 
-/** Micro-USD as words that all have the same decimals, and none where all are whole dollars. */
+/** Formats micro-USD with equal numbers of decimals; without decimals if all are whole dollars. */
 export function moneyWords(amounts: readonly number[]): string[] {
   const dollars = amounts.map((amount) => formatDollars(BigInt(amount)));
   const decimals = dollars.every((amount) => amount.endsWith('.00')) ? 0 : decimalsOf(dollars);
@@ -98,7 +98,7 @@ interface Sources {
   measure: Measure;
 }
 
-/** Every day of the span, also those without a request. */
+/** Every day of the span, including days without requests. */
 export function daysOf({ span, points, before, series, measure }: Sources): Day[] {
   const start = Date.parse(span.from);
   const count = Math.round((Date.parse(span.to) - start) / DAY_MS);
@@ -119,7 +119,7 @@ export function daysOf({ span, points, before, series, measure }: Sources): Day[
   });
 }
 
-/** The bars of the days. */
+/** The bars of the days; today's bar is marked as open. */
 export function barsOf(
   days: readonly Day[],
   words: { label: (id: string) => string; title: (day: Day) => string },

@@ -1,4 +1,4 @@
-/** The charts of the usage page: cost or requests by day, by model or key; the same as a table. */
+/** The chart of the usage page: cost or requests by day, grouped by model or key; also as a table. */
 import { useNavigate } from '@tanstack/react-router';
 import { clsx } from 'clsx';
 import { lazy, Suspense, useMemo } from 'react';
@@ -28,8 +28,8 @@ import {
 } from './summary.ts';
 
 const SummaryTable = lazy(async () => ({ default: (await import('./summary-table.tsx')).SummaryTable }));
-const DAYS_AT_FIRST = '14';
-// Where the reader chose the colours: those of the bars, in an edge of theirs, as in the drawing.
+const DAYS_DEFAULT = 14;
+// With forced colours, swatches keep the colours of the bars and get an outline.
 const SWATCH =
   'size-2.5 rounded-[2px] forced-color-adjust-none forced-colors:outline forced-colors:outline-[CanvasText]';
 
@@ -38,10 +38,10 @@ interface ChartsProps {
   filter: UsageConditions;
 }
 
-/** The charts, over the days of the address. A chosen day narrows the log alone, not the charts. */
+/** The chart. A selected day filters only the log, not the chart. */
 export function UsageCharts({ search, filter }: ChartsProps) {
   const { t } = useTranslation();
-  const days = Number(search.days ?? DAYS_AT_FIRST);
+  const days = daysIn(search);
   const span = useMemo(() => spanOf(days, Date.now()), [days]);
   const variables = useMemo(() => {
     const { range: _day, ...conditions } = filter;
@@ -109,7 +109,7 @@ function ChartHead({ search, now }: Pick<LoadedProps, 'search' | 'now'>) {
       </div>
       {now.previousTotals && (
         <div>
-          <div className="text-hint text-ink-3">{t('usage.before')}</div>
+          <div className="text-hint text-ink-3">{t('usage.previousDays', { count: daysIn(search) })}</div>
           <div className="text-section font-normal text-ink-2">{figure(now.previousTotals)}</div>
         </div>
       )}
@@ -135,7 +135,24 @@ function ChartHead({ search, now }: Pick<LoadedProps, 'search' | 'now'>) {
   );
 }
 
+/** How many days the charts cover. */
+function daysIn({ days }: UsageSearch): number {
+  return days === undefined ? DAYS_DEFAULT : Number(days);
+}
+
+/** The bars, or a sentence if every bar would be empty. */
 function Days({ search, days }: { search: UsageSearch; days: readonly Day[] }) {
+  const { t } = useTranslation();
+  if (days.some(({ values, before }) => before > 0 || values.some((value) => value > 0)))
+    return <DayBars search={search} days={days} />;
+  return (
+    <p className="flex h-[224px] items-center justify-center rounded-card bg-sunk text-ink-2">
+      {t(search.measure === 'requests' ? 'usage.noRequests' : 'usage.noCost')}
+    </p>
+  );
+}
+
+function DayBars({ search, days }: { search: UsageSearch; days: readonly Day[] }) {
   const { t, i18n } = useTranslation();
   const navigate = useNavigate({ from: '/usage' });
   const number = new Intl.NumberFormat(i18n.language);

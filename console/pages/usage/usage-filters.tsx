@@ -1,4 +1,4 @@
-/** The filters of the usage log; all of them live in the address. */
+/** The filters of the usage page; their values are in the address. */
 import { useNavigate } from '@tanstack/react-router';
 import { Segmented } from '../../components/field.tsx';
 import { Filter } from '../../components/menu.tsx';
@@ -15,7 +15,7 @@ interface UsageFiltersProps {
   poolNames: ReadonlyMap<string, string>;
 }
 
-/** The line of filters; a change goes back to the newest rows. */
+/** The filters. A change goes back to the newest rows. */
 export function UsageFilters({ search, models, keyNames, poolNames }: UsageFiltersProps) {
   const { t } = useTranslation();
   const navigate = useNavigate({ from: '/usage' });
@@ -70,7 +70,7 @@ interface PoolFilterProps extends Pick<UsageFiltersProps, 'poolNames'> {
   onChange: (pool: string | undefined) => void;
 }
 
-/** By dedicated pool; nothing to choose while the account has none. */
+/** Filter by dedicated pool. Hidden while the account has no pool. */
 function PoolFilter({ value, poolNames, onChange }: PoolFilterProps) {
   const { t } = useTranslation();
   if (value === undefined && poolNames.size === 0) return null;
@@ -124,5 +124,5 @@ function Day({ search, set }: TimeProps) {
   );
 }
 
-// On a wide screen the filters flow among what stands beside them; on a phone they are a row of their own.
+// On a wide screen, the filters flow with the elements beside them; on a phone, they are a separate row.
 const ROW = 'one-row flex gap-2 sm:contents max-sm:w-screen max-sm:flex-none';

@@ -1,4 +1,4 @@
-/** The usage log: one line for each request, metadata only. New lines wait until they are asked for. */
+/** The usage page: charts, and the log of requests. New rows wait until the user shows them. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { Link } from '@tanstack/react-router';
 import { ArrowUp } from 'lucide-react';
@@ -22,7 +22,7 @@ import { UsageTable } from './usage-table.tsx';
 import { useNewRows } from './use-new-rows.ts';
 
 const ROWS_PER_PAGE = 50;
-// A receipt names the endpoint family in the words of the price list.
+// The receipt names endpoint families with texts of the price list.
 const loadReceipt = () => Promise.all([import('./receipt.tsx'), loadWords(['pricing', 'receipt'])]);
 const Receipt = lazy(async () => ({ default: (await loadReceipt())[0].Receipt }));
 
@@ -63,7 +63,7 @@ export function UsagePage() {
   );
 }
 
-/** Asks where the requests that fit can be downloaded. */
+/** Returns a function that requests the download address of the filtered log. */
 function useUsageExport() {
   const client = useClient();
   return async (filter: UsageConditions, format: ExportFormat) => {
@@ -114,8 +114,8 @@ function Log({ rows, pageInfo, search, filter }: LogProps) {
       )}
       {all.length === 0 && !filtered && newest && <NoUsage />}
       <Pager
-        paged={!newest}
-        next={pageInfo.hasNextPage ? pageInfo.endCursor : null}
+        after={search.after}
+        pageInfo={pageInfo}
         onGo={(after) => void navigate({ search: { ...search, after } })}
       />
     </section>

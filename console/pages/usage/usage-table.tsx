@@ -4,6 +4,7 @@ import type { TFunction } from 'i18next';
 import { CircleCheck, CircleDot, CircleX, Gauge, type LucideIcon } from 'lucide-react';
 import { CopyIcon } from '../../components/copy.tsx';
 import { type Column, DataTable } from '../../components/data-table.tsx';
+import { useDurationText } from '../../components/duration.ts';
 import { decimalsOf, Money } from '../../components/money.tsx';
 import { StateWord, type Tone } from '../../components/state-word.tsx';
 import { Clock, Stamp } from '../../components/time.tsx';
@@ -11,7 +12,6 @@ import { useTranslation } from '../../translation.ts';
 import type { UsageRow } from './documents.ts';
 
 const ID_TAIL_CHARACTERS = 6;
-const SECOND_MS = 1_000;
 
 const LOOKS: Record<UsageRow['status'], { icon: LucideIcon; tone: Tone }> = {
   SUCCEEDED: { icon: CircleCheck, tone: 'good' },
@@ -83,13 +83,13 @@ function outcomeColumns(t: TFunction): Column<UsageRow>[] {
     { id: 'status', header: t('usage.status'), cell: ({ row }) => <Status row={row.original} /> },
     {
       id: 'taken',
-      header: t('usage.taken'),
+      header: t('usage.duration'),
       meta: { right: true, from: 'lg' },
       cell: ({ row }) => taken(row.original),
     },
     {
       id: 'first',
-      header: t('usage.first'),
+      header: t('usage.firstContent'),
       meta: { right: true, from: '2xl' },
       cell: ({ row }) => first(row.original),
     },
@@ -106,7 +106,7 @@ function Model({ name }: { name: string }) {
   return <code className="font-semibold whitespace-nowrap">{name}</code>;
 }
 
-/** The name of the key, or the end of the id of one that is no more. */
+/** The name of the key; for a deleted key, the end of its id. */
 function KeyName({ row: { keyId, key } }: { row: UsageRow }) {
   if (keyId === null) return <None />;
   if (key === null) return <code title={keyId}>…{keyId.slice(-ID_TAIL_CHARACTERS)}</code>;
@@ -125,24 +125,18 @@ function None() {
 function Status({ row: { status, httpStatus } }: { row: UsageRow }) {
   const { t } = useTranslation();
   const word = t(`usage.statuses.${status}`);
-  const told =
+  const text =
     status === 'FAILED' || status === 'THROTTLED'
       ? t('usage.statusCode', { status: word, code: httpStatus })
       : word;
-  return <StateWord {...LOOKS[status]} word={told} />;
+  return <StateWord {...LOOKS[status]} word={text} />;
 }
 
-/** A time that something took; a dash where it is not known. */
+/** A duration, or "None" if it is unknown. */
 export function Duration({ milliseconds }: { milliseconds: number | null }) {
-  const { t } = useTranslation();
+  const durationText = useDurationText();
   if (milliseconds === null) return <None />;
-  return (
-    <span className="whitespace-nowrap text-ink-2">
-      {milliseconds < SECOND_MS
-        ? t('usage.milliseconds', { value: milliseconds })
-        : t('state.seconds', { value: (milliseconds / SECOND_MS).toFixed(1) })}
-    </span>
-  );
+  return <span className="whitespace-nowrap text-ink-2">{durationText(milliseconds)}</span>;
 }
 
 function RequestId({ id }: { id: string }) {

@@ -1,4 +1,4 @@
-/** Opens a mailed link: makes the registered account, or puts a verified address in its place. */
+/** The page of a mailed link: finishes a registration, or confirms a changed address. */
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useMutation } from 'urql';
@@ -27,7 +27,7 @@ const VerifyAddress = graphql(
   [UserErrorFields],
 );
 
-/** The page. A press of a button is asked for, because programs that read mail open links, too. */
+/** The page. It needs a press of a button, because mail scanners open links too. */
 export function VerifyPage() {
   const { t } = useTranslation();
   const [token] = useState(() => takeFragment());
@@ -41,9 +41,9 @@ export function VerifyPage() {
   );
   return (
     <AccountFrame
-      title={t('account.checkTitle')}
+      title={t('account.confirmTitle')}
       sentence={sentence}
-      failure={token === undefined ? t('account.noVerifyToken') : failure}
+      failure={token === undefined ? t('account.linkIncomplete') : failure}
     >
       {token !== undefined && !verified && (
         <Button variant="primary" size="form" wide busy={fetching} onClick={() => void verify()}>

@@ -1,4 +1,4 @@
-/** What can be spent now, and of which parts it consists. */
+/** The available balance and its parts. */
 import { MICROS_PER_DOLLAR, parseDollars } from '@gateway/shared/money';
 import { Link } from '@tanstack/react-router';
 import { LeaderList, LeaderRow, LeaderSum } from '../../components/leader-row.tsx';
@@ -8,7 +8,7 @@ import { stampText } from '../../components/time.tsx';
 import { useTranslation } from '../../translation.ts';
 import type { Wallet } from './documents.ts';
 
-/** The figure, its split as a bar, and the sum that explains it. */
+/** The balance, a bar of its parts, and the sum that explains it. */
 export function Balance({ wallet }: { wallet: Wallet }) {
   const { t, i18n } = useTranslation();
   const { cash, gift, held, available, receivable } = wallet;
@@ -25,7 +25,7 @@ export function Balance({ wallet }: { wallet: Wallet }) {
       </p>
       <ShareBar
         parts={parts}
-        label={t('wallet.split', { cash: moneyText(cash), gift: moneyText(gift), held: moneyText(held) })}
+        label={t('wallet.split', { cash: moneyText(cash), gift: moneyText(gift), reserved: moneyText(held) })}
       />
       <LeaderList>
         <LeaderRow name={<Key tone="bg-s1" word={t('wallet.cash')} />} note={t('wallet.cashNote')}>
@@ -42,7 +42,7 @@ export function Balance({ wallet }: { wallet: Wallet }) {
         <LeaderSum name={t('wallet.available')}>
           <Money amount={available} />
         </LeaderSum>
-        <LeaderRow name={<Key tone="hatched" word={t('wallet.held')} />} note={t('wallet.heldNote')}>
+        <LeaderRow name={<Key tone="hatched" word={t('wallet.reserved')} />} note={t('wallet.reservedNote')}>
           <Money amount={held} />
         </LeaderRow>
       </LeaderList>
@@ -83,7 +83,7 @@ function Key({ tone, word }: { tone: string; word: string }) {
   );
 }
 
-// Only the length of a bar: cents are fine enough, and never shown.
+// Only for the length of a bar, so cents are precise enough.
 function shareOf(amount: string): number {
   return Number(((parseDollars(amount) ?? 0n) * 100n) / MICROS_PER_DOLLAR);
 }

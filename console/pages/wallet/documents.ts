@@ -1,8 +1,8 @@
-/** What the wallet page asks the service. */
+/** GraphQL operations of the wallet page. */
 import { graphql, type ResultOf } from '../../graphql.ts';
 import { PageFields } from '../answer-fields.ts';
 
-/** One entry of the ledger, as every list of entries shows it. */
+/** A ledger entry, for every list of entries. */
 export const LedgerFields = graphql(`
   fragment LedgerFields on LedgerEntry {
     id

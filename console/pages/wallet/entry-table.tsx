@@ -1,4 +1,4 @@
-/** The entries of the ledger, as a table and as cards. */
+/** Ledger entries, as a table or as cards. */
 import type { TFunction } from 'i18next';
 import {
   Bitcoin,
@@ -56,7 +56,7 @@ function columnsOf(t: TFunction, entries: readonly Entry[]): Column<Entry>[] {
     { id: 'kind', header: t('wallet.kind'), cell: ({ row }) => <Kind entry={row.original} /> },
     {
       id: 'what',
-      header: t('wallet.what'),
+      header: t('wallet.description'),
       cell: ({ row }) => <span className="text-ink-2">{row.original.description}</span>,
     },
     {
@@ -79,7 +79,7 @@ function columnsOf(t: TFunction, entries: readonly Entry[]): Column<Entry>[] {
     },
     {
       id: 'after',
-      header: t('wallet.after'),
+      header: t('wallet.balanceAfter'),
       meta: { right: true },
       cell: ({ row }) => <Money amount={row.original.balanceAfter} align={align} className="text-ink-2" />,
     },
@@ -129,7 +129,7 @@ function EntryCard({ entry }: { entry: Entry }) {
         <Stamp at={entry.createdAt} />
         <Tag>{t(`wallet.buckets.${entry.bucket}`)}</Tag>
         <span className="ml-auto">
-          {t('wallet.after')} <Money amount={entry.balanceAfter} />
+          {t('wallet.balanceAfter')} <Money amount={entry.balanceAfter} />
         </span>
       </div>
     </div>

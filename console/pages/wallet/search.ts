@@ -1,4 +1,4 @@
-/** What of the wallet page is in the address. */
+/** Search parameters of the wallet page. */
 import { textOf, wordOf } from '../../components/search-parameters.ts';
 
 export const LEDGER_KINDS = [
@@ -22,7 +22,7 @@ export interface WalletSearch {
   after?: string | undefined;
 }
 
-/** Reads the search parameters of the wallet page. */
+/** Parses the search parameters of the wallet page. */
 export function validWalletSearch(search: Record<string, unknown>): WalletSearch {
   return { kind: wordOf(search['kind'], LEDGER_KINDS), after: textOf(search['after']) };
 }

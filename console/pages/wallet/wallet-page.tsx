@@ -1,4 +1,4 @@
-/** The wallet: what can be spent, of which parts it consists, and every entry that made it so. */
+/** The wallet: balance, its parts, and ledger entries. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useClient, useQuery } from 'urql';
 import { requestIdOf } from '../../client.ts';
@@ -51,7 +51,7 @@ export function WalletPage() {
 
 const HEAD = 'grid grid-cols-[minmax(0,1fr)_340px] items-start gap-10 max-xl:grid-cols-1 max-xl:gap-6';
 
-/** How cash comes in: there is no provider of payments that the console could send anybody to. */
+/** How to add cash: by an administrator, because there is no payment provider. */
 function TopUp() {
   const { t } = useTranslation();
   return (
@@ -97,15 +97,15 @@ function Entries({ wallet, search }: { wallet: Wallet; search: WalletSearch }) {
         <EntryTable entries={nodes} />
       )}
       <Pager
-        paged={search.after !== undefined}
-        next={pageInfo.hasNextPage ? pageInfo.endCursor : null}
+        after={search.after}
+        pageInfo={pageInfo}
         onGo={(after) => void navigate({ search: { ...search, after } })}
       />
     </section>
   );
 }
 
-/** Asks where the entries of a kind, or of all kinds, can be downloaded. */
+/** Returns a function that requests the download address of entries of one kind or of all kinds. */
 function useLedgerExport() {
   const client = useClient();
   return async (kind: WalletSearch['kind'], format: ExportFormat) => {

@@ -1,0 +1,13 @@
+/** Durations as text. */
+import { useTranslation } from '../translation.ts';
+
+const SECOND_MS = 1_000;
+
+/** Returns a function that writes a duration in ms: "340 ms" below one second, "1.2 s" from there on. */
+export function useDurationText(): (milliseconds: number) => string {
+  const { t } = useTranslation();
+  return (milliseconds) =>
+    milliseconds < SECOND_MS
+      ? t('state.milliseconds', { value: milliseconds })
+      : t('state.seconds', { value: (milliseconds / SECOND_MS).toFixed(1) });
+}

@@ -1,0 +1,27 @@
+/** The entries of a menu, as data. */
+import type { LucideIcon } from 'lucide-react';
+
+export interface MenuAction {
+  kind: 'action';
+  icon: LucideIcon;
+  word: string;
+  /** A line under the name that states the effect. */
+  effect?: string;
+  destructive?: boolean;
+  run: () => void;
+}
+
+/** A group of exclusive choices inside a menu. */
+export interface MenuChoices {
+  kind: 'choices';
+  label: string;
+  value: string;
+  options: readonly { value: string; word: string }[];
+  choose: (value: string) => void;
+}
+
+/** One entry: an action, a group of choices, a line between groups, or a line of text. */
+export type MenuEntry = MenuAction | MenuChoices | { kind: 'separator' } | { kind: 'note'; text: string };
+
+/** A line between groups of a menu. */
+export const RULE: MenuEntry = { kind: 'separator' };

@@ -1,0 +1,88 @@
+/** Health of the gateway: its parts, and its background jobs. */
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import { useQuery } from 'urql';
+import { LeaderList, LeaderRow } from '../../../components/leader-row.tsx';
+import { PageHead } from '../../../components/page-head.tsx';
+import { useEvery } from '../../../components/use-now.ts';
+import { useTranslation } from '../../../translation.ts';
+import { HealthQuery, type SystemHealth } from './documents.ts';
+import { type HealthStatus, HealthWord } from './health-word.tsx';
+import { JobTable } from './job-table.tsx';
+import { Region } from '../region.tsx';
+
+const REFRESH_MS = 10_000;
+
+/** The page; it refreshes itself every 10 s. */
+export function HealthPage() {
+  const { t } = useTranslation();
+  const [{ data, error }, again] = useQuery({ query: HealthQuery, requestPolicy: 'cache-and-network' });
+  useEvery(REFRESH_MS, () => {
+    again({ requestPolicy: 'network-only' });
+  });
+  const health = data?.admin?.systemHealth;
+  return (
+    <>
+      <PageHead
+        title={t('admin.places.health')}
+        sentence={health ? t(`admin.health.sentences.${health.status}`) : t('state.loading')}
+      />
+      <Region data={health} error={error} onRetry={again}>
+        {(known) => (
+          <>
+            <Parts health={known} />
+            <section className="mt-10">
+              <h2 className="text-section">{t('admin.health.jobs')}</h2>
+              <p className="mb-3 text-ink-2">{t('admin.health.jobsSentence')}</p>
+              <JobTable jobs={known.jobs} />
+            </section>
+          </>
+        )}
+      </Region>
+    </>
+  );
+}
+
+function Parts({ health }: { health: SystemHealth }) {
+  const { t, i18n } = useTranslation();
+  const number = new Intl.NumberFormat(i18n.language);
+  const { database, dataPlane, settlementAlarms24h: alarms, nodes, jobs } = health;
+  const inUse = nodes.filter(({ retired }) => !retired);
+  const serving = inUse.filter(({ state }) => state === 'IN_SYNC' || state === 'LAGGING').length;
+  const failing = jobs.filter(({ lastError }) => lastError !== null).length;
+  const word = (status: HealthStatus) => t(`admin.health.statuses.${status}`);
+  const count = (found: number) => (found === 0 ? t('state.none') : number.format(found));
+  return (
+    <section className="max-w-[640px]">
+      <h2 className="mb-1 text-section">{t('admin.health.parts')}</h2>
+      <LeaderList>
+        <LeaderRow name={t('admin.health.database')}>
+          <HealthWord status={database} word={word(database)} />
+        </LeaderRow>
+        <LeaderRow
+          name={<Linked to="/admin/nodes">{t('admin.health.dataPlane')}</Linked>}
+          note={t('admin.health.serving', { serving, all: inUse.length })}
+        >
+          <HealthWord status={dataPlane} word={word(dataPlane)} />
+        </LeaderRow>
+        <LeaderRow
+          name={<Linked to="/admin/ledger">{t('admin.health.alarms')}</Linked>}
+          note={t('admin.health.lastDay')}
+        >
+          <HealthWord status={alarms > 0 ? 'DEGRADED' : 'OK'} word={count(alarms)} />
+        </LeaderRow>
+        <LeaderRow name={t('admin.health.failing')}>
+          <HealthWord status={failing > 0 ? 'DEGRADED' : 'OK'} word={count(failing)} />
+        </LeaderRow>
+      </LeaderList>
+    </section>
+  );
+}
+
+function Linked({ to, children }: { to: '/admin/nodes' | '/admin/ledger'; children: ReactNode }) {
+  return (
+    <Link to={to} className="rounded-tag text-accent underline">
+      {children}
+    </Link>
+  );
+}

@@ -1,0 +1,20 @@
+/** Names of background jobs, as the service reports them. */
+
+/** The jobs that have translated names. Unknown jobs are shown by their reported name. */
+export const JOBS = [
+  'leases',
+  'ledger',
+  'pools',
+  'payments',
+  'payment balances',
+  'low balances',
+  'retirement of models',
+  'unrevealed keys',
+  'tombstones',
+  'claims',
+  'repeats',
+  'accounts',
+  'permits',
+  'budgets',
+  'usage months',
+] as const;

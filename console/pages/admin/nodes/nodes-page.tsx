@@ -1,0 +1,228 @@
+/** The nodes, with their state, configuration revision and load. */
+import {
+  CircleCheck,
+  CircleDot,
+  CircleMinus,
+  CircleX,
+  Hourglass,
+  KeyRound,
+  type LucideIcon,
+  Plus,
+} from 'lucide-react';
+import { lazy, Suspense } from 'react';
+import { useQuery, useSubscription } from 'urql';
+import { Button } from '../../../components/button.tsx';
+import { type Column, DataTable } from '../../../components/data-table.tsx';
+import { EmptyFirst } from '../../../components/notice.tsx';
+import { Money } from '../../../components/money.tsx';
+import { PageHead } from '../../../components/page-head.tsx';
+import { StateWord, type Tone } from '../../../components/state-word.tsx';
+import { Ago } from '../../../components/time.tsx';
+import { useTranslation } from '../../../translation.ts';
+import { type AdminNode, NodeChanges, NodesQuery } from './documents.ts';
+import { Region } from '../region.tsx';
+import { useTask } from '../use-task.ts';
+
+const DrainDialog = lazy(async () => ({ default: (await import('./drain-dialog.tsx')).DrainDialog }));
+const NodeDialog = lazy(async () => ({ default: (await import('./node-dialog.tsx')).NodeDialog }));
+
+interface NodeTask {
+  /** Undefined to create a node. */
+  node?: AdminNode;
+  drain?: true;
+}
+
+function Dialogs({ node, drain, onClose }: NodeTask & { onClose: () => void }) {
+  if (node && drain) return <DrainDialog node={node} onClose={onClose} />;
+  return <NodeDialog {...(node && { node })} onClose={onClose} />;
+}
+
+/** The page; it shows changes of nodes live. */
+export function NodesPage() {
+  const { t, i18n } = useTranslation();
+  const [{ data, error }, again] = useQuery({ query: NodesQuery });
+  useSubscription({ query: NodeChanges });
+  const { task, setTask, close } = useTask<NodeTask>(again);
+  const nodes = data?.admin?.dataPlaneNodes;
+  const inUse = (nodes ?? []).filter(({ retired }) => !retired);
+  const create = (
+    <Button
+      variant="primary"
+      icon={<Plus size={16} strokeWidth={1.75} aria-hidden="true" />}
+      onClick={() => setTask({})}
+    >
+      {t('admin.nodes.create')}
+    </Button>
+  );
+  const sentence = data?.admin
+    ? t('admin.nodes.sentence', {
+        revision: new Intl.NumberFormat(i18n.language).format(data.admin.configRevision),
+        current: inUse.filter(isCurrent).length,
+        all: inUse.length,
+      })
+    : t('state.loading');
+  return (
+    <>
+      <PageHead title={t('admin.places.nodes')} sentence={sentence} action={create} />
+      <Region data={nodes} error={error} onRetry={again}>
+        {(rows) =>
+          rows.length > 0 ? (
+            <NodeTable
+              nodes={rows}
+              onRotate={(node) => setTask({ node })}
+              onDrain={(node) => setTask({ node, drain: true })}
+            />
+          ) : (
+            <EmptyFirst title={t('admin.nodes.none')} sentence={t('admin.nodes.noneSentence')} />
+          )
+        }
+      </Region>
+      <Suspense>{task && <Dialogs {...task} onClose={close} />}</Suspense>
+    </>
+  );
+}
+
+function isCurrent({ appliedRevision, latestRevision }: AdminNode): boolean {
+  return appliedRevision >= latestRevision;
+}
+
+const LOOKS: Record<AdminNode['state'] | 'RETIRED', { icon: LucideIcon; tone: Tone }> = {
+  IN_SYNC: { icon: CircleCheck, tone: 'good' },
+  LAGGING: { icon: Hourglass, tone: 'warn' },
+  JOINING: { icon: CircleDot, tone: 'accent' },
+  DRAINING: { icon: Hourglass, tone: 'accent' },
+  OFFLINE: { icon: CircleX, tone: 'bad' },
+  RETIRED: { icon: CircleMinus, tone: 'quiet' },
+};
+
+interface NodeTableProps {
+  nodes: readonly AdminNode[];
+  onRotate: (node: AdminNode) => void;
+  onDrain: (node: AdminNode) => void;
+}
+
+function NodeTable({ nodes, onRotate, onDrain }: NodeTableProps) {
+  const { t, i18n } = useTranslation();
+  const number = new Intl.NumberFormat(i18n.language);
+  const state = (node: AdminNode) => <NodeState node={node} />;
+  const rotate = (node: AdminNode) => <Actions {...{ node, onRotate, onDrain }} />;
+  const figure = (
+    id: 'inflight' | 'usageBacklog' | 'appliedRevision',
+    from?: 'lg' | 'xl',
+  ): Column<AdminNode> => ({
+    id,
+    header: t(`admin.nodes.${id}`),
+    meta: { right: true, ...(from && { from }) },
+    cell: ({ row }) => number.format(row.original[id]),
+  });
+  return (
+    <DataTable
+      label={t('admin.places.nodes')}
+      rows={nodes}
+      idOf={({ id }) => id}
+      columns={[
+        { id: 'name', header: t('admin.name'), cell: ({ row }) => <Name node={row.original} /> },
+        { id: 'state', header: t('admin.state'), cell: ({ row }) => state(row.original) },
+        figure('appliedRevision'),
+        figure('inflight'),
+        {
+          id: 'rps',
+          header: t('admin.nodes.rps'),
+          meta: { right: true, from: 'lg' },
+          cell: ({ row }) => row.original.rps,
+        },
+        figure('usageBacklog', 'lg'),
+        {
+          id: 'seen',
+          header: t('admin.nodes.seen'),
+          meta: { from: 'xl' },
+          cell: ({ row }) => <Seen node={row.original} />,
+        },
+        {
+          id: 'rotate',
+          header: t('admin.actions'),
+          meta: { silent: true, right: true },
+          cell: ({ row }) => rotate(row.original),
+        },
+      ]}
+      card={(node) => <NodeCard node={node} {...{ onRotate, onDrain }} />}
+    />
+  );
+}
+
+function NodeState({ node }: { node: AdminNode }) {
+  const { t } = useTranslation();
+  const state = node.retired ? 'RETIRED' : node.state;
+  return <StateWord {...LOOKS[state]} word={t(`admin.nodes.states.${state}`)} />;
+}
+
+type NodeProps = Omit<NodeTableProps, 'nodes'> & { node: AdminNode };
+
+function NodeCard({ node, ...tasks }: NodeProps) {
+  const { t, i18n } = useTranslation();
+  return (
+    <div className="flex flex-col gap-3 text-table">
+      <div className="flex items-start justify-between gap-3">
+        <div>
+          <Name node={node} />
+        </div>
+        <NodeState node={node} />
+      </div>
+      <div className="flex flex-wrap items-center justify-between gap-3">
+        <span className="text-ink-2">
+          {new Intl.NumberFormat(i18n.language).format(node.inflight)} {t('admin.nodes.inflight')}
+        </span>
+        <Actions node={node} {...tasks} />
+      </div>
+    </div>
+  );
+}
+
+function Actions({ node, onRotate, onDrain }: NodeProps) {
+  const { t } = useTranslation();
+  return (
+    <span className="inline-flex gap-2">
+      <RotateButton onClick={() => onRotate(node)} />
+      {node.state !== 'DRAINING' && !node.retired && (
+        <Button size="small" onClick={() => onDrain(node)}>
+          {t('admin.nodes.drainTask')}
+        </Button>
+      )}
+    </span>
+  );
+}
+
+function Name({ node: { name, version, region, leases, held } }: { node: AdminNode }) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <div className="font-[550]">{name}</div>
+      <div className="text-hint text-ink-3">
+        {region} <code>{version}</code>
+      </div>
+      {leases !== null && held !== null && (
+        <div className="text-hint text-ink-3">
+          {t('admin.nodes.credit', { leases })} <Money amount={held} />
+        </div>
+      )}
+    </>
+  );
+}
+
+function Seen({ node: { lastSeenAt } }: { node: AdminNode }) {
+  const { t } = useTranslation();
+  return lastSeenAt === null ? t('state.never') : <Ago at={lastSeenAt} />;
+}
+
+function RotateButton({ onClick }: { onClick: () => void }) {
+  const { t } = useTranslation();
+  return (
+    <Button
+      size="small"
+      icon={<KeyRound size={16} strokeWidth={1.75} aria-hidden="true" />}
+      onClick={onClick}
+    >
+      {t('admin.nodes.rotate')}
+    </Button>
+  );
+}

@@ -1,0 +1,38 @@
+/** A list of an administrators' page: loading, failed, empty, or rows with a pager under them. */
+import type { ComponentProps, ReactNode } from 'react';
+import type { CombinedError } from 'urql';
+import { Pager } from '../../components/pager.tsx';
+import { Region } from './region.tsx';
+
+interface Connection<Row> {
+  nodes: readonly Row[];
+  pageInfo: NonNullable<ComponentProps<typeof Pager>['pageInfo']>;
+}
+
+interface PagedListProps<Row> {
+  /** The page of the list; undefined or null while it loads. */
+  connection: Connection<Row> | null | undefined;
+  error: CombinedError | undefined;
+  onRetry: () => void;
+  /** The cursor of the page that is shown; undefined on the first page. */
+  after: string | undefined;
+  onGo: (after: string | undefined) => void;
+  /** Shown instead of the rows if there are none. */
+  empty: ReactNode;
+  children: (rows: readonly Row[]) => ReactNode;
+}
+
+/** Shows the rows, or `empty`, and the pager. */
+export function PagedList<Row>({ connection, error, onRetry, children, ...rest }: PagedListProps<Row>) {
+  const { after, onGo, empty } = rest;
+  return (
+    <Region data={connection} error={error} onRetry={onRetry}>
+      {({ nodes, pageInfo }) => (
+        <>
+          {nodes.length > 0 ? children(nodes) : empty}
+          <Pager after={after} pageInfo={pageInfo} onGo={onGo} />
+        </>
+      )}
+    </Region>
+  );
+}

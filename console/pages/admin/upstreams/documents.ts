@@ -1,0 +1,197 @@
+/** GraphQL operations of the upstream pages. */
+import { graphql, type ResultOf } from '../../../graphql.ts';
+import { UserErrorFields } from '../../answer-fields.ts';
+
+const RouteFields = graphql(`
+  fragment RouteFields on UpstreamRoute {
+    id
+    enabled
+    families
+    priority
+    weight
+    upstreamModel
+    version
+    model {
+      id
+      name
+    }
+  }
+`);
+
+const ProviderFields = graphql(
+  `
+    fragment ProviderFields on UpstreamProvider {
+      id
+      name
+      baseUrl
+      protocols
+      enabled
+      demo
+      concurrencyLimit
+      version
+      timeouts {
+        connectMs
+        headersMs
+        firstContentMs
+        idleMs
+        totalMs
+      }
+      credentials {
+        id
+        label
+        suffix
+        enabled
+        lastUsedAt
+        lastError
+        lastErrorAt
+      }
+      health {
+        status
+        circuit
+        requests5m
+        errorRate5m
+        p95LatencyMs
+        asOf
+        lastProbeAt
+        lastProbeStatus
+        lastProbeLatencyMs
+        lastProbeError
+        nodes {
+          nodeName
+          circuit
+          requests
+          busy
+          timeouts
+          refused
+          failed
+        }
+      }
+      routes {
+        ...RouteFields
+      }
+    }
+  `,
+  [RouteFields],
+);
+
+export const ProvidersQuery = graphql(
+  `
+    query Providers {
+      admin {
+        providers {
+          ...ProviderFields
+        }
+      }
+      catalog(first: 100) {
+        nodes {
+          id
+          name
+        }
+      }
+    }
+  `,
+  [ProviderFields],
+);
+
+export const UpsertProvider = graphql(
+  `
+    mutation UpsertProvider($input: AdminProviderInput!) {
+      adminProviderUpsert(input: $input) {
+        provider {
+          id
+        }
+        userErrors {
+          ...UserErrorFields
+        }
+      }
+    }
+  `,
+  [UserErrorFields],
+);
+
+export const AddCredential = graphql(
+  `
+    mutation AddCredential($input: AdminCredentialInput!) {
+      adminCredentialAdd(input: $input) {
+        userErrors {
+          ...UserErrorFields
+        }
+      }
+    }
+  `,
+  [UserErrorFields],
+);
+
+export const RemoveCredential = graphql(
+  `
+    mutation RemoveCredential($input: AdminReasonInput!) {
+      adminCredentialRemove(input: $input) {
+        userErrors {
+          ...UserErrorFields
+        }
+      }
+    }
+  `,
+  [UserErrorFields],
+);
+
+export const UpsertRoute = graphql(
+  `
+    mutation UpsertRoute($input: AdminRouteInput!) {
+      adminRouteUpsert(input: $input) {
+        userErrors {
+          ...UserErrorFields
+        }
+      }
+    }
+  `,
+  [UserErrorFields],
+);
+
+export const DeleteRoute = graphql(
+  `
+    mutation DeleteRoute($input: AdminReasonInput!) {
+      adminRouteDelete(input: $input) {
+        userErrors {
+          ...UserErrorFields
+        }
+      }
+    }
+  `,
+  [UserErrorFields],
+);
+
+export const ProbeProvider = graphql(
+  `
+    mutation ProbeProvider($input: AdminProbeInput!) {
+      adminProviderProbe(input: $input) {
+        result {
+          ok
+          status
+          latencyMs
+          sample
+          error
+        }
+        userErrors {
+          ...UserErrorFields
+        }
+      }
+    }
+  `,
+  [UserErrorFields],
+);
+
+export type Provider = ResultOf<typeof ProviderFields>;
+export type Route = ResultOf<typeof RouteFields>;
+export interface ModelName {
+  id: string;
+  name: string;
+}
+
+/** The dialog that is open, and what it is about. */
+export type UpstreamTask =
+  | { kind: 'edit'; provider?: Provider }
+  | { kind: 'credential' | 'probe'; provider: Provider }
+  | { kind: 'removeCredential'; credential: Provider['credentials'][number] }
+  | { kind: 'route'; provider: Provider; route?: Route }
+  | { kind: 'removeRoute'; route: Route };

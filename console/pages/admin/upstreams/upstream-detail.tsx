@@ -1,0 +1,284 @@
+/** The page of one upstream: health, routes, credentials and limits. */
+import { Link } from '@tanstack/react-router';
+import type { TFunction } from 'i18next';
+import { Activity, Pencil, Plus, Trash2 } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { Button, IconButton } from '../../../components/button.tsx';
+import { type Column, DataTable } from '../../../components/data-table.tsx';
+import { LeaderList, LeaderRow } from '../../../components/leader-row.tsx';
+import { DetailHead } from '../../../components/page-head.tsx';
+import { Tag } from '../../../components/tag.tsx';
+import { useTranslation } from '../../../translation.ts';
+import type { Provider, Route, UpstreamTask } from './documents.ts';
+import { UpstreamHealth } from './upstream-health.tsx';
+import { Enabled, Protocols } from './upstream-parts.tsx';
+
+const SECOND_MS = 1_000;
+
+interface UpstreamProps {
+  provider: Provider;
+  onTask: (task: UpstreamTask) => void;
+}
+
+/** The page of one upstream. */
+export function Upstream({ provider, onTask }: UpstreamProps) {
+  const { t } = useTranslation();
+  const actions = (
+    <div className="flex flex-wrap gap-2">
+      <Button
+        icon={<Activity size={16} strokeWidth={1.75} aria-hidden="true" />}
+        onClick={() => onTask({ kind: 'probe', provider })}
+      >
+        {t('admin.upstreams.probe')}
+      </Button>
+      <Button
+        variant="primary"
+        icon={<Pencil size={16} strokeWidth={1.75} aria-hidden="true" />}
+        onClick={() => onTask({ kind: 'edit', provider })}
+      >
+        {t('admin.edit')}
+      </Button>
+    </div>
+  );
+  const marks = (
+    <>
+      <Enabled on={provider.enabled} />
+      {provider.demo && <Tag>{t('admin.upstreams.demo')}</Tag>}
+    </>
+  );
+  return (
+    <>
+      <DetailHead
+        title={provider.name}
+        trail={t('shell.breadcrumb')}
+        back={<Link to="/admin/upstreams">{t('admin.places.upstreams')}</Link>}
+        marks={marks}
+        action={actions}
+      >
+        <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <code className="break-all">{provider.baseUrl}</code>
+          <Protocols provider={provider} />
+        </span>
+      </DetailHead>
+      <UpstreamHealth provider={provider} />
+      <Routes provider={provider} onTask={onTask} />
+      <div className="mt-10 grid grid-cols-[1fr_340px] gap-10 max-xl:grid-cols-1">
+        <Credentials provider={provider} onTask={onTask} />
+        <Limits provider={provider} />
+      </div>
+    </>
+  );
+}
+
+function Head({ title, note, action }: { title: string; note?: string; action?: ReactNode }) {
+  return (
+    <div className="mb-2 flex min-h-8 items-center gap-3">
+      <div className="flex min-w-0 flex-1 flex-wrap items-baseline gap-x-3">
+        <h2 className="text-section">{title}</h2>
+        {note !== undefined && <span className="text-table text-ink-3">{note}</span>}
+      </div>
+      {action}
+    </div>
+  );
+}
+
+function AddButton({ word, onClick }: { word: string; onClick: () => void }) {
+  return (
+    <Button icon={<Plus size={16} strokeWidth={1.75} aria-hidden="true" />} onClick={onClick}>
+      {word}
+    </Button>
+  );
+}
+
+function Routes({ provider, onTask }: UpstreamProps) {
+  const { t } = useTranslation();
+  const add = () => onTask({ kind: 'route', provider });
+  const actions = (route: Route) => <RouteActions provider={provider} route={route} onTask={onTask} />;
+  return (
+    <section>
+      <Head
+        title={t('admin.routes')}
+        note={t('admin.upstreams.routesNote')}
+        action={<AddButton word={t('admin.upstreams.addRoute')} onClick={add} />}
+      />
+      <DataTable
+        label={t('admin.routes')}
+        rows={provider.routes}
+        idOf={({ id }) => id}
+        columns={routeColumns(t, actions)}
+        card={(route) => <RouteCard route={route}>{actions(route)}</RouteCard>}
+      />
+    </section>
+  );
+}
+
+function routeColumns(t: TFunction, actions: (route: Route) => ReactNode): Column<Route>[] {
+  return [
+    {
+      id: 'model',
+      header: t('pricing.model'),
+      cell: ({ row }) => <code className="font-semibold">{row.original.model.name}</code>,
+    },
+    {
+      id: 'families',
+      header: t('admin.families'),
+      meta: { from: 'xl' },
+      cell: ({ row }) => familiesOf(t, row.original),
+    },
+    {
+      id: 'name',
+      header: t('admin.upstreams.upstreamModel'),
+      cell: ({ row }) => <code>{row.original.upstreamModel}</code>,
+    },
+    {
+      id: 'priority',
+      header: t('admin.upstreams.priority'),
+      meta: { right: true },
+      cell: ({ row }) => row.original.priority,
+    },
+    {
+      id: 'weight',
+      header: t('admin.upstreams.weight'),
+      meta: { right: true },
+      cell: ({ row }) => row.original.weight,
+    },
+    {
+      id: 'state',
+      header: t('admin.state'),
+      meta: { from: 'lg' },
+      cell: ({ row }) => <Enabled on={row.original.enabled} />,
+    },
+    {
+      id: 'actions',
+      header: t('admin.actions'),
+      meta: { silent: true, right: true },
+      cell: ({ row }) => actions(row.original),
+    },
+  ];
+}
+
+function familiesOf(t: TFunction, { families }: Route): string {
+  return families.map((family) => t(`pricing.families.${family}`)).join(', ');
+}
+
+function RouteCard({ route, children }: { route: Route; children: ReactNode }) {
+  const { t } = useTranslation();
+  return (
+    <div className="flex flex-col gap-1 text-table">
+      <div className="flex items-center justify-between gap-3">
+        <code className="min-w-0 font-semibold break-all">{route.model.name}</code>
+        <span className="touch:-my-3 touch:-mr-3.5">{children}</span>
+      </div>
+      <span className="text-ink-2">{familiesOf(t, route)}</span>
+      <code className="break-all text-ink-3">{route.upstreamModel}</code>
+      <div className="flex flex-wrap items-center justify-between gap-x-3 text-ink-2">
+        <span>
+          {t('admin.upstreams.priority')} {route.priority} · {t('admin.upstreams.weight')} {route.weight}
+        </span>
+        <Enabled on={route.enabled} />
+      </div>
+    </div>
+  );
+}
+
+function RouteActions({ provider, route, onTask }: UpstreamProps & { route: Route }) {
+  const { t } = useTranslation();
+  return (
+    <span className="inline-flex">
+      <IconButton
+        label={t('admin.editTitle', { name: route.model.name })}
+        onClick={() => onTask({ kind: 'route', provider, route })}
+      >
+        <Pencil size={16} strokeWidth={1.75} />
+      </IconButton>
+      <IconButton
+        label={t('admin.removeTitle', { name: route.model.name })}
+        onClick={() => onTask({ kind: 'removeRoute', route })}
+      >
+        <Trash2 size={16} strokeWidth={1.75} />
+      </IconButton>
+    </span>
+  );
+}
+
+type Credential = Provider['credentials'][number];
+
+function Credentials({ provider, onTask }: UpstreamProps) {
+  const { t } = useTranslation();
+  const add = (
+    <AddButton
+      word={t('admin.upstreams.addCredential')}
+      onClick={() => onTask({ kind: 'credential', provider })}
+    />
+  );
+  const remove = (credential: Credential) => (
+    <IconButton
+      label={t('admin.removeTitle', { name: credential.label })}
+      onClick={() => onTask({ kind: 'removeCredential', credential })}
+    >
+      <Trash2 size={16} strokeWidth={1.75} />
+    </IconButton>
+  );
+  return (
+    <section className="min-w-0">
+      <Head title={t('admin.credentials')} note={t('admin.upstreams.writeOnly')} action={add} />
+      <DataTable
+        label={t('admin.credentials')}
+        rows={provider.credentials}
+        idOf={({ id }) => id}
+        columns={credentialColumns(t, remove)}
+        card={(credential) => (
+          <div className="flex items-center justify-between gap-3">
+            <span className="min-w-0 flex-1 font-[550] break-words">{credential.label}</span>
+            <code>…{credential.suffix}</code>
+            {remove(credential)}
+          </div>
+        )}
+      />
+    </section>
+  );
+}
+
+function credentialColumns(
+  t: TFunction,
+  remove: (credential: Credential) => ReactNode,
+): Column<Credential>[] {
+  return [
+    {
+      id: 'name',
+      header: t('admin.name'),
+      cell: ({ row }) => <span className="font-[550]">{row.original.label}</span>,
+    },
+    {
+      id: 'suffix',
+      header: t('admin.upstreams.endsIn'),
+      cell: ({ row }) => <code>{row.original.suffix}</code>,
+    },
+    { id: 'state', header: t('admin.state'), cell: ({ row }) => <Enabled on={row.original.enabled} /> },
+    {
+      id: 'remove',
+      header: t('admin.actions'),
+      meta: { silent: true, right: true },
+      cell: ({ row }) => remove(row.original),
+    },
+  ];
+}
+
+function Limits({ provider: { timeouts, concurrencyLimit } }: { provider: Provider }) {
+  const { t, i18n } = useTranslation();
+  const number = new Intl.NumberFormat(i18n.language);
+  const phases = ['connectMs', 'headersMs', 'firstContentMs', 'idleMs', 'totalMs'] as const;
+  return (
+    <section>
+      <Head title={t('admin.upstreams.limits')} />
+      <LeaderList>
+        {phases.map((phase) => (
+          <LeaderRow key={phase} name={t(`admin.upstreams.phases.${phase}`)}>
+            {t('state.seconds', { value: number.format(timeouts[phase] / SECOND_MS) })}
+          </LeaderRow>
+        ))}
+        <LeaderRow name={t('admin.upstreams.concurrency')}>{concurrencyLimit ?? t('state.none')}</LeaderRow>
+      </LeaderList>
+    </section>
+  );
+}

@@ -1,0 +1,105 @@
+/** The keys of one user, each with a button that disables it. */
+import type { TFunction } from 'i18next';
+import type { ReactNode } from 'react';
+import { useQuery } from 'urql';
+import { Button } from '../../../components/button.tsx';
+import { type Column, DataTable } from '../../../components/data-table.tsx';
+import { Money } from '../../../components/money.tsx';
+import { StateWord } from '../../../components/state-word.tsx';
+import { Ago } from '../../../components/time.tsx';
+import { useTranslation } from '../../../translation.ts';
+import { lookOf, maskedOf, stateOf } from '../../keys/key-state.ts';
+import type { AdminUser } from './documents.ts';
+import { Region } from '../region.tsx';
+import { ShownOfTotal, NothingYet } from './user-facts.tsx';
+import { type UserKey, type UserKeyList, UserKeysQuery } from './user-key-documents.ts';
+import type { UserTask } from './user-tasks.ts';
+
+interface UserKeysProps {
+  user: AdminUser;
+  onTask: (task: UserTask) => void;
+}
+
+/** The keys. The owner cannot enable a key that an administrator disabled. */
+export function UserKeys({ user, onTask }: UserKeysProps) {
+  const [{ data, error }, again] = useQuery({ query: UserKeysQuery, variables: { id: user.id } });
+  return (
+    <Region data={data?.admin?.user?.apiKeys} error={error} onRetry={again}>
+      {(keys) => <KeyTable keys={keys} user={user} onTask={onTask} />}
+    </Region>
+  );
+}
+
+function KeyTable({ keys: { nodes, totalCount }, user, onTask }: UserKeysProps & { keys: UserKeyList }) {
+  const { t } = useTranslation();
+  const disable = (key: UserKey) =>
+    key.state === 'ENABLED' && (
+      <Button size="small" onClick={() => onTask({ kind: 'key', user, key })}>
+        {t('admin.user.disable')}
+      </Button>
+    );
+  if (nodes.length === 0) return <NothingYet />;
+  return (
+    <>
+      <DataTable
+        label={t('admin.user.keys')}
+        rows={nodes}
+        idOf={({ id }) => id}
+        columns={keyColumns(t, disable)}
+        card={(key) => (
+          <div className="flex items-center justify-between gap-3 text-table">
+            <div>
+              <KeyName apiKey={key} /> <KeyStateWord apiKey={key} />
+            </div>
+            {disable(key)}
+          </div>
+        )}
+      />
+      <ShownOfTotal shown={nodes.length} total={totalCount} />
+    </>
+  );
+}
+
+function keyColumns(t: TFunction, disable: (key: UserKey) => ReactNode): Column<UserKey>[] {
+  return [
+    { id: 'name', header: t('keys.name'), cell: ({ row }) => <KeyName apiKey={row.original} /> },
+    { id: 'state', header: t('keys.state'), cell: ({ row }) => <KeyStateWord apiKey={row.original} /> },
+    { id: 'group', header: t('keys.group'), cell: ({ row }) => t(`groups.${row.original.group}`) },
+    {
+      id: 'used',
+      header: t('keys.lastUsed'),
+      cell: ({ row }) =>
+        row.original.lastUsedAt === null ? t('state.none') : <Ago at={row.original.lastUsedAt} />,
+    },
+    {
+      id: 'month',
+      header: t('keys.month'),
+      meta: { right: true },
+      cell: ({ row }) => <Money amount={row.original.spentThisMonth} />,
+    },
+    {
+      id: 'disable',
+      header: t('admin.user.disable'),
+      meta: { silent: true, right: true },
+      cell: ({ row }) => disable(row.original),
+    },
+  ];
+}
+
+function KeyName({ apiKey }: { apiKey: UserKey }) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <div className="font-[550]">{apiKey.name}</div>
+      <div className="text-hint text-ink-3">
+        <code>{maskedOf(apiKey) ?? t('keys.noSecret')}</code>
+      </div>
+    </>
+  );
+}
+
+function KeyStateWord({ apiKey }: { apiKey: UserKey }) {
+  const { t } = useTranslation();
+  const state = stateOf(apiKey);
+  return <StateWord {...lookOf(state)} word={t(`keys.states.${state}`)} />;
+}

@@ -1,0 +1,205 @@
+/** The list of users, with state, groups and balance. */
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import type { TFunction } from 'i18next';
+import { Ellipsis, Plus } from 'lucide-react';
+import { lazy, Suspense, useState } from 'react';
+import { useQuery } from 'urql';
+import { Button, IconButton } from '../../../components/button.tsx';
+import { type Column, DataTable } from '../../../components/data-table.tsx';
+import { Filter, Menu } from '../../../components/menu.tsx';
+import { Money } from '../../../components/money.tsx';
+import { EmptyFiltered } from '../../../components/notice.tsx';
+import { PageHead } from '../../../components/page-head.tsx';
+import { SearchField } from '../../../components/search-field.tsx';
+import { Tag } from '../../../components/tag.tsx';
+import { Day } from '../../../components/time.tsx';
+import { useTranslation } from '../../../translation.ts';
+import { type AdminUser, UsersQuery } from './documents.ts';
+import { PagedList } from '../paged-list.tsx';
+import { type AdminSearch, USER_STATES } from '../search.ts';
+import { UserStateWord } from './user-facts.tsx';
+import { type UserTask, useUserEntries } from './user-tasks.ts';
+
+const USERS_PER_PAGE = 50;
+const loadDialogs = () => import('./user-dialogs.tsx');
+const UserDialogs = lazy(async () => ({ default: (await loadDialogs()).UserDialogs }));
+
+/** The list of users. */
+export function UsersPage() {
+  const { t } = useTranslation();
+  const search = useSearch({ from: '/admin/users' });
+  const navigate = useNavigate({ from: '/admin/users' });
+  const [{ data, error }, again] = useQuery({ query: UsersQuery, variables: variablesOf(search) });
+  const [task, setTask] = useState<UserTask>();
+  const create = (
+    <Button
+      variant="primary"
+      icon={<Plus size={16} strokeWidth={1.75} aria-hidden="true" />}
+      onClick={() => setTask({ kind: 'create' })}
+    >
+      {t('admin.users.create')}
+    </Button>
+  );
+  return (
+    <>
+      <PageHead title={t('admin.places.users')} sentence={t('admin.users.sentence')} action={create} />
+      <UserFilters search={search} />
+      <PagedList
+        connection={data?.admin?.users}
+        error={error}
+        onRetry={again}
+        after={search.after}
+        onGo={(after) => void navigate({ search: { ...search, after } })}
+        empty={
+          <EmptyFiltered sentence={t('admin.users.none')} onClear={() => void navigate({ search: {} })} />
+        }
+      >
+        {(users) => <UserTable users={users} onTask={setTask} />}
+      </PagedList>
+      <Suspense>
+        {task && (
+          <UserDialogs task={task} onClose={() => setTask(undefined)} onChanged={() => reload(again)} />
+        )}
+      </Suspense>
+    </>
+  );
+}
+
+function UserFilters({ search }: { search: AdminSearch }) {
+  const { t } = useTranslation();
+  const navigate = useNavigate({ from: '/admin/users' });
+  return (
+    <div className="mb-3 flex flex-wrap items-center gap-2">
+      <SearchField
+        label={t('admin.users.search')}
+        placeholder={t('admin.users.searchHint')}
+        value={search.search}
+        onSearch={(text) => void navigate({ search: { ...search, search: text, after: undefined } })}
+      />
+      <Filter
+        name={t('admin.state')}
+        value={search.state}
+        onChange={(state) => void navigate({ search: { ...search, state, after: undefined } })}
+        options={USER_STATES.map((value) => ({ value, word: t(`admin.users.states.${value}`) }))}
+      />
+    </div>
+  );
+}
+
+function variablesOf(search: AdminSearch) {
+  return {
+    first: USERS_PER_PAGE,
+    after: search.after ?? null,
+    search: search.search ?? null,
+    states: search.state ? [search.state] : null,
+  };
+}
+
+function reload(again: (options: { requestPolicy: 'network-only' }) => void): void {
+  again({ requestPolicy: 'network-only' });
+}
+
+interface UserTableProps {
+  users: readonly AdminUser[];
+  onTask: (task: UserTask) => void;
+}
+
+function UserTable({ users, onTask }: UserTableProps) {
+  const { t } = useTranslation();
+  return (
+    <DataTable
+      label={t('admin.places.users')}
+      rows={users}
+      idOf={({ id }) => id}
+      columns={columnsOf(t, onTask)}
+      card={(user) => (
+        <div className="flex flex-col gap-1.5">
+          <div className="flex items-start justify-between gap-3">
+            <div className="min-w-0">
+              <Who user={user} />
+            </div>
+            <UserMenu user={user} onTask={onTask} />
+          </div>
+          <div className="flex items-center justify-between gap-3">
+            <UserStateWord state={user.state} />
+            <Money amount={user.wallet.available} />
+          </div>
+        </div>
+      )}
+    />
+  );
+}
+
+function columnsOf(t: TFunction, onTask: UserTableProps['onTask']): Column<AdminUser>[] {
+  return [
+    { id: 'email', header: t('admin.users.user'), cell: ({ row }) => <Who user={row.original} /> },
+    {
+      id: 'state',
+      header: t('admin.state'),
+      cell: ({ row }) => <UserStateWord state={row.original.state} />,
+    },
+    {
+      id: 'groups',
+      header: t('admin.users.allowed'),
+      meta: { from: 'lg' },
+      cell: ({ row }) => <Groups user={row.original} />,
+    },
+    {
+      id: 'since',
+      header: t('admin.users.created'),
+      meta: { from: 'xl' },
+      cell: ({ row }) => <Day at={row.original.createdAt} />,
+    },
+    {
+      id: 'available',
+      header: t('shell.available'),
+      meta: { right: true },
+      cell: ({ row }) => <Money amount={row.original.wallet.available} className="font-semibold" />,
+    },
+    {
+      id: 'menu',
+      header: t('admin.actions'),
+      meta: { silent: true, right: true },
+      cell: ({ row }) => <UserMenu user={row.original} onTask={onTask} />,
+    },
+  ];
+}
+
+interface CellProps {
+  user: AdminUser;
+}
+
+function Who({ user: { id, email, displayName, role } }: CellProps) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <div className="flex flex-wrap items-center gap-2 font-[550] break-all">
+        <Link to="/admin/users/$id" params={{ id }} className="row-link">
+          {email}
+        </Link>{' '}
+        {role === 'ADMIN' && <Tag>{t('admin.badge')}</Tag>}
+      </div>
+      {displayName !== null && <div className="text-hint text-ink-3">{displayName}</div>}
+    </>
+  );
+}
+
+function Groups({ user: { allowedGroups } }: CellProps) {
+  const { t } = useTranslation();
+  return <span className="text-ink-2">{allowedGroups.map((group) => t(`groups.${group}`)).join(', ')}</span>;
+}
+
+function UserMenu({ user, onTask }: CellProps & Pick<UserTableProps, 'onTask'>) {
+  const { t } = useTranslation();
+  const entries = useUserEntries(user, onTask);
+  return (
+    <Menu
+      entries={entries}
+      trigger={
+        <IconButton label={t('admin.actionsFor', { name: user.email })}>
+          <Ellipsis size={16} strokeWidth={1.75} />
+        </IconButton>
+      }
+    />
+  );
+}

@@ -1,0 +1,72 @@
+/** The rules that hold for every page of the console: accessible, narrow enough, and with few scripts. */
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { overflow, ready, violations } from './browser.ts';
+import { loadedScripts, namedScripts, scriptBytes } from './scripts.ts';
+import { houseOfTests } from './visit.ts';
+
+/** Pages on which a first visit begins. All others are reached from one of these. */
+const FIRST_PAGES = ['/sign-in', '/register', '/pricing'];
+/** Limits of JavaScript per page, in bytes after gzip. */
+const FIRST_PAGE_BYTES_MAX = 170_000;
+/** Part of a later page's scripts is in the browser's cache by then. */
+const LATER_PAGE_BYTES_MAX = 175_000;
+/** The usage page has a library for its chart and one for its table. */
+const USAGE_BYTES_MAX = 179_000;
+/** A chat with replies also loads the Markdown renderer. */
+const CHAT_BYTES_MAX = 285_000;
+const WIDTHS = [1280, 360];
+const NARROWEST = { width: 320, height: 640 };
+
+/**
+ * Scripts that depend on an answer of the service: other ways to sign in, banners, the Markdown of a chat.
+ */
+const AFTER_AN_ANSWER =
+  /\/(?:other-ways|passkeys|pool-endings|policy-banner|reply-text|chunk|code-block)-[\w-]+\.js$/;
+/** The page of an unknown address: its HTML cannot know what it needs. */
+const UNKNOWN_PAGE = '/no-such-page';
+
+/** Defines one test per page. */
+export function describePages(pages: readonly string[]): void {
+  const house = houseOfTests();
+  describe.skipIf(!ready)('the page', () => {
+    test.each(pages)(
+      '%s is accessible in both themes and sizes, fits 320 px, and loads only scripts that its HTML names',
+      async (where) => {
+        const { stage } = house;
+        await house.visit(where, async (page) => {
+          const loaded = await loadedScripts(page);
+          const bytes = scriptBytes(loaded, stage.folder);
+          expect(bytes).toBeGreaterThan(0);
+          expect(bytes).toBeLessThanOrEqual(bytesMax(where));
+          if (where !== UNKNOWN_PAGE) expectNamed(loaded, await namedScripts(stage, where));
+          await expectAccessible(page);
+        });
+      },
+    );
+  });
+}
+
+function bytesMax(where: string): number {
+  if (where.includes('chat=')) return CHAT_BYTES_MAX;
+  if (where === '/usage') return USAGE_BYTES_MAX;
+  return FIRST_PAGES.includes(where) ? FIRST_PAGE_BYTES_MAX : LATER_PAGE_BYTES_MAX;
+}
+
+async function expectAccessible(page: Page): Promise<void> {
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 800 });
+    await page.emulateMedia({ colorScheme: 'light' });
+    expect(await violations(page), `${width} px, light`).toEqual([]);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    expect(await violations(page, true), `${width} px, dark`).toEqual([]);
+  }
+  await page.setViewportSize(NARROWEST);
+  expect(await overflow(page)).toBe(0);
+}
+
+/** Expects that no script waited for another one to name it, and that none was named in vain. */
+function expectNamed(loaded: readonly string[], named: readonly string[]): void {
+  expect(loaded.filter((file) => !named.includes(file) && !AFTER_AN_ANSWER.test(file))).toEqual([]);
+  expect(named.filter((file) => !loaded.includes(file))).toEqual([]);
+}
