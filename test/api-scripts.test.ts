@@ -7,10 +7,9 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createEmptyDatabase } from './database.ts';
-import type { TestDatabase } from './database.ts';
-import { addCustomer, startHouse } from './house.ts';
+import { addCustomer } from './house.ts';
 import type { Customer, House } from './house.ts';
+import { openSharedHouse } from './house/shared.ts';
 import type { ApiClient } from './house/client.ts';
 import { startProcess } from './house/process.ts';
 
@@ -25,7 +24,6 @@ const scripts = [...readFileSync(PAGE, 'utf8').matchAll(SCRIPT)].map(([, name = 
 }));
 
 let folder: string;
-let database: TestDatabase;
 let house: House;
 let adminToken: string;
 let customer: Customer;
@@ -39,8 +37,7 @@ beforeAll(async () => {
   for (const { name, text } of scripts) writeFileSync(join(folder, name), text);
   mock.on({ predicate: () => true }, { content: 'Hello.' });
   await mock.start();
-  database = await createEmptyDatabase();
-  house = await startHouse({ databaseUrl: database.url });
+  house = await openSharedHouse();
   const wanted = /ADMIN_\w+/g;
   adminToken = await tokenOf(house.admin, [...new Set(readFileSync(PAGE, 'utf8').match(wanted))]);
   customer = await addCustomer(house, '0');
@@ -48,9 +45,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await house?.stop();
   await mock.stop();
-  await database?.drop();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -109,7 +104,7 @@ async function ask(key: string): Promise<{ status: number; requestId: string | n
 describe('the scripts of docs/api.md', { timeout: RUN_MS }, () => {
   it('make an account, and a link for its owner', async () => {
     const [link = '', id] = await script('create-user.sh', ['ann@example.com']);
-    expect(new URL(link).pathname).toMatch(/^\/(claim|reset)$/);
+    expect(new URL(link).pathname).toMatch(/^\/(activate|reset)$/);
     const { rows } = await house.database.query('select id, state from users where email = $1', [
       'ann@example.com',
     ]);
@@ -135,7 +130,7 @@ describe('the scripts of docs/api.md', { timeout: RUN_MS }, () => {
   it('go on with an upstream where a step failed, and add nothing twice', async () => {
     const name = 'west 1.0=new';
     const broken = addUpstream(name, { UPSTREAM_KEY: 'no secret' });
-    await expect(broken).rejects.toThrow(/INVALID: A secret has/);
+    await expect(broken).rejects.toThrow(/INVALID: Enter a secret of/);
     expect(await partsOf(name)).toEqual({ credentials: 0, routes: 0 });
     const made = await addUpstream(name);
     expect(made).toEqual([expect.stringMatching(/^rte_/)]);
@@ -205,13 +200,16 @@ describe('the scripts of docs/api.md', { timeout: RUN_MS }, () => {
       ...{ action: 'group-ratio.set', reason: 'new terms' },
       ...{ before: { ratio: '0.9' }, after: { ratio: '0.85' } },
     });
+    expect((await script('set-ratio.sh', ['VIP', '0.9']))[0]).toBe('0.9');
   });
 
   it('say which scope is missing, and fail', async () => {
     const failure = await script('set-ratio.sh', ['VIP', '0.5'], { TOKEN: customerToken }).catch(
       (error: unknown) => String(error),
     );
-    expect(failure).toContain('FORBIDDEN: This access token lacks the scope ADMIN_CATALOG.');
+    expect(failure).toContain(
+      'FORBIDDEN: This access token lacks the scope ADMIN_CATALOG. Create one that has it.',
+    );
   });
 
   it('fail with the one line that says why, and nothing else', async () => {
@@ -219,7 +217,7 @@ describe('the scripts of docs/api.md', { timeout: RUN_MS }, () => {
     expect(failure).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: 'TAKEN: There is an account with this address already.\n',
+      stderr: 'TAKEN: An account with this address already exists. Choose another address.\n',
     });
   });
 

@@ -1,22 +1,20 @@
-/** What changes while customers use the house: a price, a ratio, and the spend limit of a key. */
+/** End-to-end tests of changes under traffic: price, group ratio, and the spend limit of a key. */
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createTestDatabase } from './database.ts';
-import type { TestDatabase } from './database.ts';
-import { addCustomer, addUpstream, startHouse } from './house.ts';
+import { addCustomer, addUpstream } from './house.ts';
 import type { Customer, House } from './house.ts';
+import { openSharedHouse } from './house/shared.ts';
 
 const SETTLED_WITHIN = { timeout: 20_000, interval: 50 };
 const TEST_MS = 60_000;
 const MODEL_FIELDS = `id version name displayName description tier traits contextTokens groups
   endpoints { family } pricePerRequest`;
 
-let database: TestDatabase;
 let house: House;
 let upstream: Server;
-/** Streams end when this does. */
+/** The upstream ends its streams when this resolves. */
 let end = Promise.withResolvers<void>();
 
 const part = (delta: object, finish: string | null): string =>
@@ -40,18 +38,15 @@ beforeAll(async () => {
     });
   });
   await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
-  database = await createTestDatabase();
-  house = await startHouse({ databaseUrl: database.url });
+  house = await openSharedHouse();
   const { port } = upstream.address() as AddressInfo;
   await addUpstream(house, { baseUrl: `http://127.0.0.1:${port}/v1`, models: ['budget'] });
 }, TEST_MS);
 
 afterAll(async () => {
   end.resolve();
-  await house?.stop();
   upstream.closeAllConnections();
   await new Promise((resolve) => upstream.close(resolve));
-  await database?.drop();
 });
 
 function ask({ key }: Customer, stream = false): Promise<Response> {
@@ -62,8 +57,8 @@ function ask({ key }: Customer, stream = false): Promise<Response> {
   });
 }
 
-/** A stream whose first words are there, and its rest. */
-async function begunStream(
+/** Starts a stream and waits for its first content. `rest` reads it to its end and returns the whole text. */
+async function startedStream(
   customer: Customer,
 ): Promise<{ price: string | null; rest: () => Promise<string> }> {
   const response = await ask(customer, true);
@@ -118,11 +113,11 @@ async function setRatio(ratio: string): Promise<void> {
 }
 
 it(
-  'a stream begun before a change of price and ratio keeps both; the next request has the new ones',
+  'a running stream keeps its price and ratio when they change; the next request has the new ones',
   async () => {
     const customer = await addCustomer(house, '10');
     end = Promise.withResolvers();
-    const stream = await begunStream(customer);
+    const stream = await startedStream(customer);
     await setPrice('0.04');
     await setRatio('1.5');
     await house.applied();
@@ -148,7 +143,7 @@ it.each([
   ['lowered', '5'],
   ['set', null],
 ])(
-  'a spend limit that is %s binds a node that holds credit of the key',
+  'a spend limit that is %s also applies to a node with a lease',
   async (_how, before) => {
     const customer = await addCustomer(house, '100');
     const limit = async (spendLimit: string | null): Promise<void> => {

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { migrate } from '../control-plane/orm.ts';
+import { migrate } from '../control-plane/database/orm.ts';
 
 /** Names the lock under which the first worker makes the template; any constant does. */
 const TEMPLATE_LOCK = 7_461_002;

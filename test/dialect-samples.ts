@@ -1,5 +1,5 @@
 /**
- * For the conformance suite: canonical values to try dialects with, and what of them every format must keep.
+ * Generates canonical requests and answers for tests of dialects, and extracts what every format must keep.
  */
 import fc from 'fast-check';
 import type {
@@ -11,10 +11,32 @@ import type {
   Part,
   Tool,
 } from '../data-plane/dialects/canonical.ts';
+import type { RequestPath } from '../data-plane/dialects/dialect.ts';
 import { parseObject } from '../data-plane/dialects/fields.ts';
 
+/** A request without content, for which answers are encoded. */
+export const BARE_REQUEST: ChatRequest = {
+  model: 'm',
+  stream: true,
+  choices: 1,
+  messages: [],
+  tools: [],
+  stop: [],
+  pointers: {},
+  extras: [],
+  shape: { usageInStream: true },
+};
+
+/** Model, verb and query of a path, as the server reads them. */
+export function pathOf(path: string): RequestPath {
+  const url = new URL(path, 'http://gateway');
+  const [, model, verb] = /models\/(.+):([a-zA-Z]+)$/.exec(decodeURIComponent(url.pathname)) ?? [];
+  const stream = verb?.startsWith('stream') ?? false;
+  return { ...(model === undefined ? {} : { model, stream }), query: url.searchParams };
+}
+
 const word = fc.stringMatching(/^[a-z][a-z0-9_]{2,12}$/);
-/** Text of any script, without blanks at its ends: where texts meet, formats part them differently. */
+/** Text of any script, without white space at its ends, because formats join texts differently. */
 const prose = fc
   .string({ unit: 'grapheme', minLength: 1, maxLength: 40 })
   .map((text) => text.trim())
@@ -49,13 +71,13 @@ const tokens = fc
     reasoning,
   }));
 
-/** One choice with the blocks that every format knows, in the order in which models give them. */
+/** One choice with the blocks that every format has, in the order in which models send them. */
 const choice = fc
   .record({
     reasoning: fc.option(prose),
     text: fc.option(prose),
     calls,
-    ending: fc.constantFrom<FinishReason>('stop', 'length', 'filter'),
+    finish: fc.constantFrom<FinishReason>('stop', 'length', 'filter'),
   })
   .map((sample) => {
     const blocks: Block[] = [
@@ -63,11 +85,11 @@ const choice = fc
       ...(sample.text === null ? [] : [{ kind: 'text' as const, text: sample.text }]),
       ...sample.calls,
     ];
-    const finish: FinishReason = sample.calls.length > 0 && sample.ending === 'stop' ? 'tool' : sample.ending;
+    const finish: FinishReason = sample.calls.length > 0 && sample.finish === 'stop' ? 'tool' : sample.finish;
     return { blocks, finish };
   });
 
-/** Answers with `choices` choices. */
+/** Generates answers with this many choices. */
 export function responses(choices: number): fc.Arbitrary<ChatResponse> {
   const list = fc.array(choice, { minLength: choices, maxLength: choices });
   return fc.record({
@@ -79,13 +101,14 @@ export function responses(choices: number): fc.Arbitrary<ChatResponse> {
 }
 
 /**
- * What every format must keep of an answer. Filter and refusal are one word in some; ids may get a prefix.
+ * What every format must keep of an answer. Some formats do not distinguish filter and refusal, and some add
+ * a prefix to ids.
  */
 export function meaningOfResponse({ choices, tokens: counted, id, model }: ChatResponse): unknown {
   return {
     id: id.slice(-ID_LENGTH),
     model,
-    // Some formats leave counts of zero out.
+    // Some formats omit counts of zero.
     tokens: Object.values(counted).map((value) => value ?? 0),
     choices: choices.map(({ blocks, finish }) => ({
       thinking: joined(blocks, 'reasoning'),
@@ -121,7 +144,7 @@ const tool = fc
     },
   }));
 
-/** A question, a chain of tool calls with their results, and what the user says then. */
+/** A question, tool calls with their results, and a last message of the user. */
 const conversation = fc
   .record({
     system: fc.option(prose),
@@ -161,7 +184,7 @@ const conversation = fc
     return messages;
   });
 
-/** Requests with what every format knows. */
+/** Generates requests with everything that all formats have. */
 export const requests: fc.Arbitrary<ChatRequest> = fc
   .record({
     messages: conversation,
@@ -170,7 +193,7 @@ export const requests: fc.Arbitrary<ChatRequest> = fc
       selector: ({ at: _at, ...one }) => ('name' in one ? one.name : ''),
     }),
     stream: fc.boolean(),
-    choice: fc.constantFrom('auto', 'none', 'required', 'first', undefined),
+    toolMode: fc.constantFrom('auto', 'none', 'required', 'first', undefined),
     maxOutputTokens: fc.option(fc.integer({ min: 1, max: 100_000 }), { nil: undefined }),
     temperature: fc.option(fc.constantFrom(0, 0.5, 1), { nil: undefined }),
     topP: fc.option(fc.constantFrom(0.1, 1), { nil: undefined }),
@@ -178,10 +201,11 @@ export const requests: fc.Arbitrary<ChatRequest> = fc
     seed: fc.option(fc.nat(1000), { nil: undefined }),
     hasSchema: fc.boolean(),
   })
-  .map(({ choice: wish, hasSchema, ...sample }) => {
+  .map(({ toolMode, hasSchema, ...sample }) => {
     const [first] = sample.tools;
     const named = first && first.kind !== 'builtin' ? { name: first.name } : undefined;
-    const toolChoice = sample.tools.length === 0 ? undefined : wish === 'first' ? named : wish;
+    const chosen = toolMode === 'first' ? named : toolMode;
+    const toolChoice = sample.tools.length === 0 ? undefined : chosen;
     const schema = {
       type: 'object',
       properties: { answer: { type: 'string' } },
@@ -205,8 +229,8 @@ export const requests: fc.Arbitrary<ChatRequest> = fc
   });
 
 /**
- * What every format must keep of a request: of the scalars those that the original names (some formats demand
- * values of their own) and whose pointers were not reported as dropped.
+ * What every format must keep of a request. Only compares scalars that the original has (some formats add
+ * values of their own) and that were not dropped.
  */
 export function meaningOfRequest(
   request: ChatRequest,

@@ -1,15 +1,13 @@
 /** The API explorer at /graphql in a real browser, over a real control plane, with the policy that it has. */
 import { readFileSync } from 'node:fs';
-import { chromium } from 'playwright-core';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHROMIUM_FLAGS, findChromium } from '../console/test/chromium.ts';
+import { chromiumPath, sharedChromium } from '../console/test/chromium.ts';
 import { pick, startTestApp } from './control/app.ts';
 import type { TestApp } from './control/app.ts';
 
 const SHOWN_MS = 60_000;
 const TEST_MS = 120_000;
-const executablePath = await findChromium();
 
 let test: TestApp;
 
@@ -42,16 +40,9 @@ describe('the address of the API', () => {
   });
 });
 
-let browser: Browser;
-
-beforeAll(async () => {
-  if (executablePath) browser = await chromium.launch({ executablePath, args: CHROMIUM_FLAGS });
-});
-afterAll(() => browser?.close());
-
 /** Opens it with an operation, as somebody or nobody; complaints and requests to others end in `said`. */
 async function open(query: string, cookie: string | null): Promise<{ page: Page; said: string[] }> {
-  const context = await browser.newContext();
+  const context = await (await sharedChromium()).newContext();
   const [name = '', value = ''] = (cookie ?? '').split('=');
   if (cookie) await context.addCookies([{ name, value, url: test.url }]);
   const page = await context.newPage();
@@ -73,7 +64,7 @@ const run = (page: Page) => page.getByRole('button', { name: /^(Execute|Run)/ })
 const answer = (page: Page, text: string) =>
   page.locator('.graphiql-response', { hasText: text }).waitFor({ timeout: SHOWN_MS });
 
-describe.skipIf(!executablePath)('the explorer', () => {
+describe.skipIf(!chromiumPath)('the explorer', () => {
   it(
     'runs an operation with the session of the console, says nothing, and asks nobody else',
     async () => {
@@ -113,7 +104,7 @@ describe.skipIf(!executablePath)('the explorer', () => {
   );
 });
 
-describe.skipIf(!executablePath)('a subscription in the explorer', () => {
+describe.skipIf(!chromiumPath)('a subscription in the explorer', () => {
   it(
     'is followed over its socket',
     async () => {

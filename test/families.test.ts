@@ -16,10 +16,9 @@ import OpenAI, { toFile } from 'openai';
 import { OpenAIRealtimeWS } from 'openai/realtime/ws';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { createEmptyDatabase } from './database.ts';
-import type { TestDatabase } from './database.ts';
-import { addCustomer, addUpstream, startHouse } from './house.ts';
+import { addCustomer, addUpstream } from './house.ts';
 import type { Customer, House } from './house.ts';
+import { openSharedHouse } from './house/shared.ts';
 import { startTlsFront } from './tls.ts';
 
 const VECTOR = [0.25, -0.5, 1];
@@ -28,7 +27,6 @@ const AUDIO = Buffer.from('audio bytes of no meaning').toString('base64');
 const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
 
-let database: TestDatabase;
 let house: House;
 let customer: Customer;
 const mock = new LLMock({ host: '127.0.0.1', port: 0, logLevel: 'silent', chunkSize: 5 });
@@ -47,8 +45,7 @@ beforeAll(async () => {
   // It knows the single call alone.
   mock.mount('/v1beta/models/budget-plus:batchEmbedContents', { handleRequest: answerBatch });
   await mock.start();
-  database = await createEmptyDatabase();
-  house = await startHouse({ databaseUrl: database.url });
+  house = await openSharedHouse();
   const openai = `${mock.url}/v1`;
   await addUpstream(house, {
     name: 'vectors',
@@ -84,9 +81,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await house?.stop();
   await mock.stop();
-  await database?.drop();
 });
 
 async function answerBatch(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
@@ -101,7 +96,7 @@ beforeEach(async () => {
   customer = await addCustomer(house, '5');
 });
 
-/** The customer's usage, as soon as there are so many rows. */
+/** The customer's usage rows. Waits until there are `count` of them. */
 async function usage(count: number): Promise<{ family: string; cost: string; status: string }[]> {
   for (;;) {
     const { rows } = await house.database.query<{ family: string; cost: string; status: string }>(

@@ -17,6 +17,8 @@ const APPLIED_WITHIN_MS = 20_000;
 
 export interface HouseOptions {
   databaseUrl: string;
+  /** The folder of the processes' data and logs, removed when the house stops; by default a temporary one. */
+  dataDir?: string;
   nodes?: number;
   /** Where the control plane finds its database, if not at `databaseUrl`: past a proxy, for example. */
   controlDatabaseUrl?: string;
@@ -66,7 +68,7 @@ export interface House {
 
 /** The planes over an empty, migrated or new database; the administrator is signed in. */
 export async function startHouse(options: HouseOptions): Promise<House> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'gateway-house-'));
+  const dataDir = options.dataDir ?? mkdtempSync(join(tmpdir(), 'gateway-house-'));
   const startControl = controlStarter(dataDir, options);
   let control = await startControl('0');
   const controlUrl = `http://127.0.0.1:${control.port}`;
@@ -136,6 +138,7 @@ function controlStarter(
     startProcess({
       entry: 'dist/control-plane/main.js',
       env: { ...env, CONTROL_PORT: port },
+      execArgv: ['--import', join(import.meta.dirname, 'quick-argon2.hooks.ts')],
       logFile: join(dataDir, 'control.log'),
     });
 }

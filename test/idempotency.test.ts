@@ -1,6 +1,6 @@
-/** The Idempotency-Key of API clients through the whole house, over two nodes. */
+/** End-to-end tests of the Idempotency-Key of API requests, over two nodes. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createEmptyDatabase } from './database.ts';
+import { createTestDatabase } from './database.ts';
 import type { TestDatabase } from './database.ts';
 import { addCustomer, addUpstream, startHouse } from './house.ts';
 import type { Customer, House } from './house.ts';
@@ -22,7 +22,7 @@ const ANSWER = JSON.stringify({
 
 beforeAll(async () => {
   upstream = await startUpstream(() => (failing ? { status: 500 } : { chunks: [ANSWER], gapMs: 20 }));
-  database = await createEmptyDatabase();
+  database = await createTestDatabase();
   house = await startHouse({ databaseUrl: database.url, nodes: 2 });
   await addUpstream(house, { baseUrl: `${upstream.origin}/v1`, models: ['budget'] });
   const families = ['AUDIO'];
@@ -56,7 +56,7 @@ async function ask(customer: Customer, key: string, more: { node?: number; promp
   return { status: response.status, retry, text: await response.text() } satisfies Answer;
 }
 
-/** A recording under a key. Each form has a boundary of its own. */
+/** Sends a recording with an Idempotency-Key. Each form has another boundary. */
 async function transcribe(customer: Customer, key: string, file: Buffer, name = 'a.wav'): Promise<Answer> {
   const form = new FormData();
   form.append('file', new Blob([Uint8Array.from(file)], { type: 'audio/wav' }), name);
@@ -78,7 +78,7 @@ async function charges(customer: Customer): Promise<number> {
   return rows[0]?.count ?? -1;
 }
 
-/** Asks until the answer has the status; gives up after some seconds. */
+/** Repeats a request until its answer has the status, at most 100 times; returns the last answer. */
 async function until(status: number, work: () => Promise<Answer>): Promise<Answer> {
   for (let attempt = 0; ; attempt += 1) {
     const answer = await work();
@@ -89,19 +89,19 @@ async function until(status: number, work: () => Promise<Answer>): Promise<Answe
   }
 }
 
-test('of 20 requests at once with one key on two nodes one is answered and charged', async () => {
+test('one of 20 concurrent requests with one key on two nodes is answered and charged', async () => {
   const customer = await addCustomer(house, '1');
   const answers = await Promise.all(
     Array.from({ length: 20 }, (_, at) => ask(customer, 'once', { node: at % 2 })),
   );
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
-  // On a machine without a free core the control plane may not say in time who has the key.
+  // On a busy machine the control plane may be too slow, and then the node answers 503.
   expect(answers.filter(({ status }) => status === 409 || status === 503)).toHaveLength(19);
   const done = await until(409, () => ask(customer, 'once'));
   const last = done.retry === 'false' ? done : await settled(() => ask(customer, 'once'));
   expect(last).toMatchObject({ status: 409, retry: 'false' });
   expect(last.text).toContain('cost 0.03 USD');
-  // As long as the first one: nothing but the content tells them apart.
+  // A body of the same length, so that only its content differs.
   expect(await ask(customer, 'once', { prompt: 'Ho' })).toMatchObject({ status: 422 });
   expect(await charges(customer)).toBe(1);
   const { rows } = await house.database.query(
@@ -110,7 +110,7 @@ test('of 20 requests at once with one key on two nodes one is answered and charg
   expect(rows).toEqual([]);
 });
 
-/** The answer once the charge has reached the control plane; before, the key counts as in flight. */
+/** Repeats a request until the charge of its key is settled; until then the key is in flight. */
 async function settled(again: () => Promise<Answer>): Promise<Answer> {
   for (let attempt = 0; ; attempt += 1) {
     const answer = await again();
@@ -122,7 +122,7 @@ async function settled(again: () => Promise<Answer>): Promise<Answer> {
   }
 }
 
-test('a request that failed leaves its key to the next one', async () => {
+test('a failed request releases its key', async () => {
   const customer = await addCustomer(house, '1');
   failing = true;
   expect((await ask(customer, 'again')).status).toBe(502);
@@ -133,19 +133,19 @@ test('a request that failed leaves its key to the next one', async () => {
   expect((await until(402, () => ask(poor, 'again'))).status).toBe(402);
 });
 
-test('a form is known by its content: another file under the same key is refused and free', async () => {
+test('a form with another file or file name under the same key is refused and not charged', async () => {
   const customer = await addCustomer(house, '1');
   const [recording, other] = [1, 2].map((byte) => Buffer.alloc(600_000, byte)) as [Buffer, Buffer];
   expect((await transcribe(customer, 'form', recording)).status).toBe(200);
   expect((await settled(() => transcribe(customer, 'form', recording))).status).toBe(409);
-  const asked = upstream.seen.length;
+  const requests = upstream.seen.length;
   expect(await transcribe(customer, 'form', other)).toMatchObject({ status: 422 });
   expect(await transcribe(customer, 'form', recording, 'b.wav')).toMatchObject({ status: 422 });
-  expect(upstream.seen.length).toBe(asked);
+  expect(upstream.seen.length).toBe(requests);
   expect(await charges(customer)).toBe(1);
 });
 
-test('a key that cannot be one is refused, and so is every key while the control plane is away', async () => {
+test('an invalid key gets 400, and every key gets 503 while the control plane is down', async () => {
   const customer = await addCustomer(house, '1');
   expect((await ask(customer, 'x'.repeat(256))).status).toBe(400);
   expect((await ask(customer, 'a b')).status).toBe(400);

@@ -1,28 +1,28 @@
-/**
- * Wallets with money in them and nodes that spend it, on a fresh database: what tests of the ledger start
- * from.
- */
+/** Wallets with credit and nodes on a fresh database, for tests of the ledger. */
 import { randomUUID } from 'node:crypto';
 import type { EntityManager, MikroORM } from '@mikro-orm/postgresql';
-import { SYSTEM_ACTOR } from '../control-plane/context.ts';
-import { newId } from '../control-plane/ids.ts';
-import { createOrm } from '../control-plane/orm.ts';
-import { query, sql } from '../control-plane/sql.ts';
+import { SYSTEM_ACTOR } from '../control-plane/graphql/context.ts';
+import { newId } from '../control-plane/database/ids.ts';
+import { createOrm } from '../control-plane/database/orm.ts';
+import { query, sql } from '../control-plane/database/sql.ts';
 import type { ReportedUsage } from '../control-plane/usage/settlement.rules.ts';
 import { creditCash, creditGift } from '../control-plane/wallet/movements.ts';
 import { ensureWallet } from '../control-plane/wallet/wallet.service.ts';
 import { createTestDatabase } from './database.ts';
 
+/** A migrated test database. */
 export interface Money {
   orm: MikroORM;
   em(): EntityManager;
   url: string;
-  /** A new user with a wallet that holds these amounts (micro-USD). */
+  /** Creates a user with a wallet that holds these amounts in micro-USD. */
   wallet(holds: { cash?: bigint; gift?: bigint }): Promise<{ userId: string; walletId: string }>;
+  /** Creates a node that runs on a journal of its own. */
   node(): Promise<{ nodeId: string; journalId: string }>;
   close(): Promise<void>;
 }
 
+/** Creates and migrates a database. Close it with `close`. */
 export async function openMoney(): Promise<Money> {
   const database = await createTestDatabase();
   const orm = await createOrm(database.url);
@@ -67,7 +67,7 @@ export async function openMoney(): Promise<Money> {
   };
 }
 
-/** A node, and the journal of the process that is it. */
+/** Adds a node that runs on this journal. */
 export async function addNode(
   em: EntityManager,
   { nodeId, journalId }: { nodeId: string; journalId: string },
@@ -77,20 +77,20 @@ export async function addNode(
     sql`insert into data_plane_node (id, name, token_digest) values (${nodeId}, ${nodeId}, ${nodeId})`,
   );
   await addJournal(em, nodeId, journalId);
-  await takePlace(em, nodeId, journalId);
+  await setCurrentJournal(em, nodeId, journalId);
 }
 
-/** One more journal of the node. */
+/** Adds a journal to the node. */
 export async function addJournal(em: EntityManager, nodeId: string, journalId: string): Promise<void> {
   await query(em, sql`insert into node_journal (id, node_id) values (${journalId}, ${nodeId})`);
 }
 
-/** Makes the process on that journal the node. */
-export async function takePlace(em: EntityManager, nodeId: string, journalId: string): Promise<void> {
+/** Makes this journal the current one of the node. */
+export async function setCurrentJournal(em: EntityManager, nodeId: string, journalId: string): Promise<void> {
   await query(em, sql`update data_plane_node set journal_id = ${journalId} where id = ${nodeId}`);
 }
 
-/** A successful request that cost `cost` micro-USD, as a node reports it. */
+/** The usage record of a successful request that cost `cost` micro-USD. */
 export function reported(
   charge: Pick<ReportedUsage, 'journalId' | 'seq' | 'leaseId' | 'walletId' | 'cost'> & Partial<ReportedUsage>,
 ): ReportedUsage {

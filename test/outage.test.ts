@@ -1,16 +1,14 @@
-/**
- * What the house does when one of its processes dies: nothing crashes, no charge is lost, none is doubled.
- */
+/** End-to-end test of a node that restarts while the control plane is down. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LLMock } from '@copilotkit/aimock';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createEmptyDatabase } from './database.ts';
+import { createTestDatabase } from './database.ts';
 import type { TestDatabase } from './database.ts';
 import { addCustomer, addUpstream, startHouse } from './house.ts';
 import type { House } from './house.ts';
-import { ask, CLIENTS, compare, traffic } from './house/traffic.ts';
+import { ask } from './house/traffic.ts';
 
-/** On a machine that does nothing else, seconds. */
+/** Generous, because the machine may be busy; on an idle machine a test takes seconds. */
 const TEST_MS = 120_000;
 const SETTLED_WITHIN_MS = 60_000;
 
@@ -21,7 +19,7 @@ const mock = new LLMock({ host: '127.0.0.1', port: 0, logLevel: 'silent', latenc
 beforeAll(async () => {
   mock.on({ predicate: () => true }, { content: 'word '.repeat(60) });
   await mock.start();
-  database = await createEmptyDatabase();
+  database = await createTestDatabase();
   house = await startHouse({ databaseUrl: database.url });
   await addUpstream(house, { baseUrl: `${mock.url}/v1`, models: ['budget'] });
 });
@@ -32,25 +30,9 @@ afterAll(async () => {
   await database?.drop();
 });
 
-describe('the control plane is killed under traffic', () => {
+describe('a node whose control plane is down', () => {
   it(
-    'the node serves on from its leases, and everything is settled afterwards',
-    async () => {
-      const customer = await addCustomer(house, '100');
-      const load = traffic(house.url, customer);
-      await load.ended(100);
-      await house.control.kill();
-      await load.ended(150);
-      await house.restartControl();
-      await load.ended(200);
-      await load.stop();
-      await compare(house, { customer, seen: load.seen, cutAtMost: 0 });
-    },
-    TEST_MS,
-  );
-
-  it(
-    'a node restarted meanwhile refuses and lists from its file; paid requests get 503',
+    'lists models from its file after a restart, refuses unknown keys, and answers 503 to paid requests',
     async () => {
       const customer = await addCustomer(house, '100');
       await house.control.kill();
@@ -71,23 +53,6 @@ describe('the control plane is killed under traffic', () => {
         if (status !== 200) await sleep(200);
       }
       expect(status).toBe(200);
-    },
-    TEST_MS,
-  );
-});
-
-describe('the node is killed under traffic', () => {
-  it(
-    'no charge is lost and none is doubled',
-    async () => {
-      const customer = await addCustomer(house, '100');
-      const load = traffic(house.url, customer);
-      await load.ended(50);
-      await house.nodes[0]?.process.kill();
-      await house.nodes[0]?.restart();
-      await load.ended(100);
-      await load.stop();
-      await compare(house, { customer, seen: load.seen, cutAtMost: CLIENTS });
     },
     TEST_MS,
   );

@@ -1,39 +1,34 @@
 /**
- * Passkeys as a person meets them: the built console in a real browser with a virtual authenticator, over the
- * whole house, from the passkey that is made to the one that proves who sits there.
+ * Tests passkeys in the built console, in a real browser with a virtual authenticator, over both planes:
+ * adding one, signing in, and re-authenticating.
  */
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type Authenticator, giveAuthenticator } from '../console/test/authenticator.ts';
-import { CHROMIUM_FLAGS, findChromium } from '../console/test/chromium.ts';
-import { createEmptyDatabase } from './database.ts';
-import type { TestDatabase } from './database.ts';
-import { addCustomer, ADMIN, startHouse } from './house.ts';
-import type { House } from './house.ts';
+import { chromiumPath, sharedChromium } from '../console/test/chromium.ts';
+import { addCustomer, ADMIN } from './house.ts';
+import type { Customer, House } from './house.ts';
+import { openSharedHouse } from './house/shared.ts';
 
-const EMAIL = 'mara@example.com';
+const EMAIL = 'passkey@example.com';
 const NAME = 'Laptop';
 
-const chrome = await findChromium();
-/** A browser on a busy machine takes its time; a page that hangs takes longer. */
+/** Long enough for a browser on a busy machine. */
 vi.setConfig({ testTimeout: 90_000 });
 
-let database: TestDatabase;
 let house: House;
-let browser: Browser;
+let customer: Customer;
 let page: Page;
 let authenticator: Authenticator;
 
 beforeAll(async () => {
-  if (chrome === undefined) return;
-  database = await createEmptyDatabase();
-  house = await startHouse({ databaseUrl: database.url });
-  await addCustomer(house, '20', EMAIL);
-  browser = await chromium.launch({ executablePath: chrome, args: CHROMIUM_FLAGS });
-  const context = await browser.newContext({ reducedMotion: 'reduce' });
+  if (chromiumPath === undefined) return;
+  house = await openSharedHouse();
+  customer = await addCustomer(house, '20', EMAIL);
+  const context = await (await sharedChromium()).newContext({ reducedMotion: 'reduce' });
   page = await context.newPage();
   page.setDefaultTimeout(30_000);
-  // The virtual finger would take the offer of the email field before anybody pressed the button.
+  // The virtual authenticator would accept the autofill of the e-mail field before the button is pressed.
   await page.addInitScript(() => {
     PublicKeyCredential.isConditionalMediationAvailable = () => Promise.resolve(false);
   });
@@ -41,9 +36,7 @@ beforeAll(async () => {
 }, 120_000);
 
 afterAll(async () => {
-  await browser?.close();
-  await house?.stop();
-  await database?.drop();
+  await page?.context().close();
 });
 
 const address = (path: string): string => `http://localhost:${house.control.port}${path}`;
@@ -55,13 +48,16 @@ async function signOut(): Promise<void> {
   await button('Sign in with a passkey').waitFor();
 }
 
-/** As if the last proof were too old. */
-async function age(): Promise<void> {
-  await house.database.query("update session set authenticated_at = now() - interval '1 hour'");
+/** Makes the last sign-in too old for sensitive actions. */
+async function expireAuthentication(): Promise<void> {
+  await house.database.query(
+    "update session set authenticated_at = now() - interval '1 hour' where user_id = $1",
+    [customer.userId],
+  );
 }
 
-describe.skipIf(chrome === undefined)('a passkey', () => {
-  test('is made after signing in, with a name, and stands in the list', async () => {
+describe.skipIf(chromiumPath === undefined)('a passkey', () => {
+  test('can be added with a name after signing in, and is listed', async () => {
     await page.goto(address('/sign-in?next=%2Fprofile%2Fsecurity'));
     await page.getByLabel('Email').fill(EMAIL);
     await page.getByLabel('Password', { exact: true }).fill(ADMIN.password);
@@ -83,7 +79,7 @@ describe.skipIf(chrome === undefined)('a passkey', () => {
     expect(authenticator.asserted()).toBeGreaterThan(0);
   });
 
-  test('signs in by keyboard alone', async () => {
+  test('signs in by keyboard only', async () => {
     const before = authenticator.asserted();
     await signOut();
     await button('Sign in with a passkey').focus();
@@ -93,11 +89,11 @@ describe.skipIf(chrome === undefined)('a passkey', () => {
     expect(authenticator.asserted()).toBeGreaterThan(before);
   });
 
-  test('proves who sits there before a sensitive act, which then goes on', async () => {
-    await age();
+  test('re-authenticates the user before a sensitive action, which then continues', async () => {
+    await expireAuthentication();
     const before = authenticator.asserted();
     await button('Set up…').click();
-    const proof = page.getByRole('dialog', { name: 'Is it still you?' });
+    const proof = page.getByRole('dialog', { name: 'Confirm it’s you' });
     await proof.getByRole('button', { name: 'Use a passkey' }).press('Enter');
     await proof.waitFor({ state: 'detached' });
     await page.getByRole('dialog', { name: 'Set up an authenticator app' }).getByLabel('Secret').waitFor();

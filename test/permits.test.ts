@@ -1,21 +1,21 @@
-/** The cap of a pool over several nodes, through whatever befalls them: never above it, and near it. */
+/** The cap of a pool over several nodes under faults of all kinds: never exceeded, and well used. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import fc from 'fast-check';
 import type { MikroORM } from '@mikro-orm/postgresql';
-import { announce } from '../control-plane/config-log.ts';
-import { newId } from '../control-plane/ids.ts';
-import { createOrm } from '../control-plane/orm.ts';
+import { announce } from '../control-plane/database/config-log.ts';
+import { newId } from '../control-plane/database/ids.ts';
+import { createOrm } from '../control-plane/database/orm.ts';
 import { acceptPromise, requestPermits, writeOffNode } from '../control-plane/pools/permit.service.ts';
-import { inTransaction } from '../control-plane/sql.ts';
+import { inTransaction } from '../control-plane/database/sql.ts';
 import { openMoney } from './money-fixture.ts';
 import type { Money } from './money-fixture.ts';
-import { memoryOffice, play, worstMinute } from './permits/simulate.ts';
-import type { Office, Plan, Trouble } from './permits/simulate.ts';
+import { inMemoryControlPlane, play, worstMinute } from './permits/simulate.ts';
+import type { ControlPlane, Plan, Fault } from './permits/simulate.ts';
 
 const MINUTE_MS = 60_000;
 const CAP = 60;
 
-/** The same numbers for the same seed. */
+/** A random number generator that repeats its numbers for the same seed. */
 function seeded(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -29,7 +29,7 @@ function seeded(seed: number): () => number {
 const plan = (changes: Partial<Plan>): Plan => ({
   cap: CAP,
   nodes: 3,
-  forMs: 10 * MINUTE_MS,
+  durationMs: 10 * MINUTE_MS,
   perMinute: [40, 40, 40],
   random: seeded(1),
   ...changes,
@@ -39,11 +39,11 @@ const run = (changes: Partial<Plan>) => {
   const made = plan(changes);
   return play(
     made,
-    memoryOffice(() => made.cap),
+    inMemoryControlPlane(() => made.cap),
   );
 };
 
-const trouble = fc.record({
+const fault = fc.record({
   from: fc.integer({ min: 0, max: 4 * MINUTE_MS }),
   length: fc.integer({ min: 100, max: 2 * MINUTE_MS }),
   node: fc.option(fc.integer({ min: 0, max: 3 }), { nil: undefined }),
@@ -55,8 +55,8 @@ const moments = fc.record({
   node: fc.integer({ min: 0, max: 3 }),
 });
 
-describe('60 requests a minute over three nodes', () => {
-  it('under double load: never more than 60 in any 60 s, and at least 57 a minute on average', async () => {
+describe('a cap of 60 requests a minute over three nodes', () => {
+  it('is never exceeded under double load, and admits at least 57 a minute on average', async () => {
     for (const perMinute of [
       [40, 40, 40],
       [120, 0, 0],
@@ -69,15 +69,15 @@ describe('60 requests a minute over three nodes', () => {
     }
   });
 
-  it('below the cap: none is refused', async () => {
+  it('refuses nothing below the cap', async () => {
     const { refused, admitted } = await run({ perMinute: [12, 6, 6] });
     expect(refused).toEqual({ rate_limited: 0, unavailable: 0 });
     expect(admitted.length).toBeGreaterThan(150);
   });
 
-  it('goes on within the cap while the control plane is dead, and fully once it is back', async () => {
-    const away: Trouble = { kind: 'away', from: 2 * MINUTE_MS, until: 5 * MINUTE_MS };
-    const { admitted } = await run({ troubles: [away] });
+  it('is kept and used while the control plane is away, and used fully once it is back', async () => {
+    const away: Fault = { kind: 'away', from: 2 * MINUTE_MS, until: 5 * MINUTE_MS };
+    const { admitted } = await run({ faults: [away] });
     expect(worstMinute(admitted)).toBeLessThanOrEqual(CAP);
     const during = admitted.filter((at) => at > away.from + MINUTE_MS && at < away.until).length / 2;
     expect(during).toBeGreaterThan(50);
@@ -85,14 +85,14 @@ describe('60 requests a minute over three nodes', () => {
     expect(after).toBeGreaterThanOrEqual(57);
   });
 
-  it('has the whole cap again a minute after a node was said to be gone, and never more before', async () => {
-    // Cut off, it uses up its share by itself until the moment in which it dies.
-    const cutOff: Trouble = { kind: 'away', from: MINUTE_MS, until: 3 * MINUTE_MS, node: 1 };
-    for (const saidAfterMs of [10, 1_000, 30_000]) {
+  it('is fully used again a minute after a node was declared gone', async () => {
+    // The node is cut off and uses its share alone until it dies.
+    const cutOff: Fault = { kind: 'away', from: MINUTE_MS, until: 3 * MINUTE_MS, node: 1 };
+    for (const writtenOffAfterMs of [10, 1_000, 30_000]) {
       const { admitted } = await run({
         perMinute: [90, 90, 90],
-        troubles: [cutOff],
-        losses: [{ at: 3 * MINUTE_MS, node: 1, saidAfterMs }],
+        faults: [cutOff],
+        losses: [{ at: 3 * MINUTE_MS, node: 1, writtenOffAfterMs }],
       });
       expect(worstMinute(admitted)).toBeLessThanOrEqual(CAP);
       const after = admitted.filter((at) => at > 5 * MINUTE_MS).length / 5;
@@ -100,9 +100,9 @@ describe('60 requests a minute over three nodes', () => {
     }
   });
 
-  it('loses only its share to a node that is cut off, and nothing once it is back', async () => {
-    const away: Trouble = { kind: 'away', from: MINUTE_MS, until: 6 * MINUTE_MS, node: 1 };
-    const { admitted } = await run({ perMinute: [90, 0, 90], troubles: [away] });
+  it('loses only the share of a node that is cut off, until that node is back', async () => {
+    const away: Fault = { kind: 'away', from: MINUTE_MS, until: 6 * MINUTE_MS, node: 1 };
+    const { admitted } = await run({ perMinute: [90, 0, 90], faults: [away] });
     expect(worstMinute(admitted)).toBeLessThanOrEqual(CAP);
     const during = admitted.filter((at) => at > 3 * MINUTE_MS && at < away.until).length / 3;
     expect(during).toBeGreaterThan(37);
@@ -111,41 +111,41 @@ describe('60 requests a minute over three nodes', () => {
   });
 });
 
-describe('nodes that come and go', () => {
-  const away = (from: number, node?: number): Trouble => ({
+describe('the cap while nodes come and go', () => {
+  const away = (from: number, node?: number): Fault => ({
     ...{ kind: 'away', from, until: 10 * MINUTE_MS },
     ...(node === undefined ? {} : { node }),
   });
 
-  it('one that is added while another is cut off takes no part that the other may use', async () => {
+  it('is kept when a node is added while another one is cut off', async () => {
     const { admitted } = await run({
       ...{ nodes: 2, perMinute: [200, 200], joins: [{ at: 3 * MINUTE_MS, node: 1 }] },
-      troubles: [away(2 * MINUTE_MS, 0), away(4 * MINUTE_MS)],
+      faults: [away(2 * MINUTE_MS, 0), away(4 * MINUTE_MS)],
     });
     expect(worstMinute(admitted)).toBe(CAP);
   });
 
-  it('the last one that is left does not take again what the others used a moment ago', async () => {
+  it('is kept when the last remaining node takes over the shares of the others', async () => {
     const left = 2 * MINUTE_MS + 20_000;
     const { admitted } = await run({
       ...{ nodes: 2, perMinute: [200, 200], leaves: [{ at: left, node: 1 }] },
-      troubles: [away(left + 3_000)],
+      faults: [away(left + 3_000)],
     });
     expect(worstMinute(admitted)).toBe(CAP);
     expect(admitted.filter((at) => at > left + 2 * MINUTE_MS).length / 5).toBeGreaterThanOrEqual(57);
   });
 
-  it('one that was killed when it had the whole cap counts with all of it for a minute', async () => {
+  it('is kept when a node is killed that had the whole cap', async () => {
     const { admitted } = await run({
       ...{ nodes: 2, perMinute: [200, 200], joins: [{ at: 3 * MINUTE_MS, node: 1 }] },
-      troubles: [{ kind: 'away', node: 0, from: 2 * MINUTE_MS, until: 3 * MINUTE_MS + 10_000 }],
+      faults: [{ kind: 'away', node: 0, from: 2 * MINUTE_MS, until: 3 * MINUTE_MS + 10_000 }],
       kills: [{ at: 3 * MINUTE_MS + 9_500, node: 0 }],
     });
     expect(worstMinute(admitted)).toBe(CAP);
   });
 });
 
-describe('two processes of the control plane on one database', () => {
+describe('two control plane instances on one database', () => {
   let money: Money;
   let other: MikroORM;
   beforeAll(async () => {
@@ -157,22 +157,22 @@ describe('two processes of the control plane on one database', () => {
     await money.close();
   });
 
-  it('keep the cap as the rules in memory do, also when one node is cut off and another killed', async () => {
-    const office = await databaseOffice();
+  it('keep the cap while one node is cut off and another one is killed', async () => {
+    const controlPlane = await controlPlaneOnDatabase();
     const { admitted } = await play(
       plan({
-        forMs: 3 * MINUTE_MS,
-        troubles: [{ kind: 'away', from: MINUTE_MS, until: 2 * MINUTE_MS, node: 1 }],
+        durationMs: 3 * MINUTE_MS,
+        faults: [{ kind: 'away', from: MINUTE_MS, until: 2 * MINUTE_MS, node: 1 }],
         kills: [{ at: 90_000, node: 2 }],
       }),
-      office,
+      controlPlane,
     );
     expect(worstMinute(admitted)).toBeLessThanOrEqual(CAP);
     expect(admitted.length).toBeGreaterThan(120);
   }, 120_000);
 
-  /** The service under the simulation's clock; every other request reaches the other process. */
-  async function databaseOffice(): Promise<Office> {
+  /** The production service with the simulated clock. Requests alternate between the two instances. */
+  async function controlPlaneOnDatabase(): Promise<ControlPlane> {
     const poolId = newId('pool');
     const ids = await Promise.all([0, 1, 2].map(async () => (await money.node()).nodeId));
     const record = { kind: 'POOL' as const, id: poolId, name: 'Pool', subdomain: 'pool', models: [] };
@@ -180,8 +180,8 @@ describe('two processes of the control plane on one database', () => {
       announce(em, { upsert: [{ ...record, rpmCap: CAP, paidUntil: Number.MAX_SAFE_INTEGER }] }),
     );
     const idOf = (name: string): string => ids[Number(name.slice(-1))] ?? '';
-    let turn = 0;
-    const em = () => ((turn += 1) % 2 === 0 ? money.em() : other.em.fork());
+    let calls = 0;
+    const em = () => ((calls += 1) % 2 === 0 ? money.em() : other.em.fork());
     return {
       request: (request, now) =>
         requestPermits(em(), { ...request, poolId, nodeId: idOf(request.nodeId) }, async () => now),
@@ -194,7 +194,7 @@ describe('two processes of the control plane on one database', () => {
   }
 });
 
-/** Permits that were asked for before the only node acted alone come when it has used the whole cap. */
+/** Regression: permits requested before the only node was alone arrive when it has used the whole cap. */
 const LATE_PERMITS = {
   seed: 2_147_483_643,
   cap: 38,
@@ -202,22 +202,22 @@ const LATE_PERMITS = {
   perMinute: [220, 0, 0, 0],
   latencyMs: 900 as const,
   lostPercent: 30 as const,
-  troubles: [],
+  faults: [],
   kills: [],
   joins: [],
   leaves: [],
 };
 
-/** A node that is cut off takes its share while permits that another had meanwhile still count. */
+/** Regression: a node that is cut off uses its share while permits of another node are still valid. */
 const OUTLIVING_PERMITS = {
   ...{ seed: 1_541_156_479, cap: 4, nodes: 3, perMinute: [0, 293, 14, 0] },
   ...{ latencyMs: 900 as const, lostPercent: 30 as const, kills: [], leaves: [] },
-  troubles: [{ from: 27_117, length: 58_265, node: undefined, kind: 'away' as const }],
+  faults: [{ from: 27_117, length: 58_265, node: undefined, kind: 'away' as const }],
   joins: [{ at: 4 * MINUTE_MS, node: 0 }],
 };
 
-describe('whatever befalls nodes and control plane', () => {
-  it('no 60 s hold more than the cap', async () => {
+describe('the cap under random faults', () => {
+  it('is never exceeded in any 60 s', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.record({
@@ -229,11 +229,11 @@ describe('whatever befalls nodes and control plane', () => {
           perMinute: fc.array(fc.integer({ min: 0, max: 300 }), { minLength: 4, maxLength: 4 }),
           latencyMs: fc.constantFrom(2, 50, 900),
           lostPercent: fc.constantFrom(0, 2, 30),
-          troubles: fc.array(trouble, { maxLength: 4 }),
+          faults: fc.array(fault, { maxLength: 4 }),
           kills: fc.array(moments, { maxLength: 3 }),
         }),
-        async ({ seed, troubles, ...rest }) => {
-          const until = troubles.map(({ from, length, node, kind }): Trouble => ({
+        async ({ seed, faults, ...rest }) => {
+          const until = faults.map(({ from, length, node, kind }): Fault => ({
             from,
             until: from + length,
             kind,
@@ -241,8 +241,8 @@ describe('whatever befalls nodes and control plane', () => {
           }));
           const { admitted } = await run({
             ...rest,
-            forMs: 5 * MINUTE_MS,
-            troubles: until,
+            durationMs: 5 * MINUTE_MS,
+            faults: until,
             random: seeded(seed),
           });
           expect(worstMinute(admitted)).toBeLessThanOrEqual(rest.cap);

@@ -1,17 +1,15 @@
 /**
- * The Playground as a person meets it: the built console in a real browser, over the whole house, from the
- * price before sending to the deleted chat.
+ * Tests the Playground in the built console, in a real browser over both planes, from the price of a message
+ * to the deletion of chats.
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { CHROMIUM_FLAGS, findChromium } from '../console/test/chromium.ts';
-import { findFreePort } from '../control-plane/local/ports.ts';
-import { createEmptyDatabase } from './database.ts';
-import type { TestDatabase } from './database.ts';
-import { addCustomer, addUpstream, ADMIN, startHouse } from './house.ts';
+import { chromiumPath, sharedChromium } from '../console/test/chromium.ts';
+import { addCustomer, addUpstream, ADMIN } from './house.ts';
 import type { Customer, House } from './house.ts';
+import { openSharedHouse } from './house/shared.ts';
 import {
   ASK_MARKUP,
   FIRST_HALF,
@@ -29,56 +27,46 @@ const PICTURE = Buffer.from(
   'base64',
 );
 
-const chrome = await findChromium();
-/** A browser on a busy machine takes its time; a page that hangs takes longer. */
+/** Long enough for a browser on a busy machine. */
 vi.setConfig({ testTimeout: 90_000 });
 
-let database: TestDatabase;
 let house: House;
 let upstream: HeldUpstream;
 let customer: Customer;
-let browser: Browser;
 let page: Page;
-/** Addresses of other sites that the page asked for, and errors it met. */
-const complaints: string[] = [];
+/** Errors of the page, and its requests to other sites. */
+const problems: string[] = [];
 
 beforeAll(async () => {
-  if (chrome === undefined) return;
+  if (chromiumPath === undefined) return;
   upstream = await startHeldUpstream();
-  database = await createEmptyDatabase();
-  const dataPort = await findFreePort();
-  const controlEnv = { PUBLIC_URL: `http://localhost:${dataPort}` };
-  house = await startHouse({ databaseUrl: database.url, dataPort, controlEnv });
+  house = await openSharedHouse();
   await addUpstream(house, { baseUrl: `${upstream.origin}/v1`, models: ['balanced', 'budget'] });
   customer = await addCustomer(house, '20', EMAIL);
-  browser = await chromium.launch({ executablePath: chrome, args: CHROMIUM_FLAGS });
   page = await signedIn();
 }, 120_000);
 
 afterAll(async () => {
-  await browser?.close();
-  await house?.stop();
+  await page?.context().close();
   await upstream?.close();
-  await database?.drop();
 });
 
 beforeEach(() => {
-  complaints.length = 0;
+  problems.length = 0;
   if (upstream) upstream.broken = false;
 });
 
 async function signedIn(): Promise<Page> {
   const console = `http://localhost:${house.control.port}`;
-  const context = await browser.newContext({
-    viewport: { width: 1280, height: 900 },
-    reducedMotion: 'reduce',
-  });
+  const context = await (
+    await sharedChromium()
+  ).newContext({ viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' });
   const opened = await context.newPage();
   opened.setDefaultTimeout(30_000);
-  opened.on('pageerror', (error) => complaints.push(error.message));
+  opened.on('pageerror', (error) => problems.push(error.message));
   opened.on('request', (request) => {
-    const elsewhere = !/^(blob|data):/.test(request.url()) && !request.url().startsWith(console);
-    if (elsewhere) complaints.push(`asked ${request.url()}`);
+    const isForeign = !/^(blob|data):/.test(request.url()) && !request.url().startsWith(console);
+    if (isForeign) problems.push(`request to ${request.url()}`);
   });
   await opened.goto(`${console}/sign-in?next=%2Fplayground`);
   await opened.getByLabel('Email').fill(EMAIL);
@@ -92,14 +80,14 @@ const composer = (): Locator => page.getByRole('textbox', { name: /^Write a/ });
 const replies = (): Locator => page.getByRole('article').filter({ has: page.locator('header') });
 const button = (name: string | RegExp, exact = true): Locator => page.getByRole('button', { name, exact });
 
-/** The button is there once the chat that is shown has begun. */
+/** Starts a new chat. The button exists only after the current chat has a message. */
 async function newChat(): Promise<void> {
-  const fresh = page
+  const newChatButton = page
     .getByRole('banner')
     .or(page.locator('section'))
     .getByRole('button', { name: 'New chat' })
     .last();
-  if ((await fresh.count()) > 0) await fresh.click();
+  if ((await newChatButton.count()) > 0) await newChatButton.click();
   await page.getByRole('heading', { name: 'Ask a model' }).waitFor();
 }
 
@@ -109,7 +97,7 @@ async function pick(model: string): Promise<void> {
   await menuClosed();
 }
 
-/** A menu gives the focus back to its button as it closes: keys pressed before that would open it again. */
+/** Waits until the menu has returned the focus to its button; earlier key presses would open it again. */
 async function menuClosed(): Promise<void> {
   await page.getByRole('menu').waitFor({ state: 'detached' });
   await expect.poll(() => page.evaluate(() => document.activeElement?.ariaHasPopup)).toBe('menu');
@@ -120,7 +108,7 @@ async function ask(text: string): Promise<void> {
   await composer().press('Enter');
 }
 
-/** Waits until the last reply says this and is charged. */
+/** Waits until the last reply contains this text and is charged. */
 async function charged(text: string): Promise<void> {
   await replies().last().getByText(text).waitFor();
   await replies()
@@ -129,14 +117,14 @@ async function charged(text: string): Promise<void> {
     .waitFor();
 }
 
-const turnOn = (enabled: boolean): Promise<unknown> =>
+const setSwitch = (enabled: boolean): Promise<unknown> =>
   customer.api.mutate(
     'personalSwitchSet',
     { kind: 'PREFERENCE_PROFILE', enabled },
     'personalIntelligence { storing }',
   );
 
-/** Chats of other days, until no more may be stored. */
+/** Stores chats until the limit is reached. */
 const fillStore = (): Promise<unknown> =>
   house.database.query(
     `insert into conversation (id, user_id, title, model_name, created_at, updated_at)
@@ -145,43 +133,43 @@ const fillStore = (): Promise<unknown> =>
     [customer.userId],
   );
 
-describe.skipIf(chrome === undefined)('the Playground, storing nothing', () => {
-  test('shows the price of the picked model before sending, and writes the reply as it comes', async () => {
+describe.skipIf(chromiumPath === undefined)('the Playground without storing', () => {
+  test('shows the price of the chosen model before sending, and streams the reply', async () => {
     await page.getByText('Not stored.').waitFor();
     await pick('budget');
     await page.getByText('$0.03 per message').waitFor();
     await ask(`Please ${HOLD} on`);
     await replies().last().getByText(FIRST_HALF).waitFor();
     expect(await replies().last().textContent()).not.toContain(SECOND_HALF.trim());
-    upstream.goOn();
+    upstream.resume();
     await charged(`${FIRST_HALF}${SECOND_HALF}`);
     await replies().last().getByText('$0.03 charged').waitFor();
   });
 
-  test('Escape stops a reply; what was written stays', async () => {
+  test('stops a reply by Escape and keeps its text so far', async () => {
     await ask(`Now ${HOLD} again`);
     await replies().nth(1).getByText(FIRST_HALF).waitFor();
     await page.keyboard.press('Escape');
     await replies().nth(1).getByText('Stopped').waitFor();
     await button('Send').waitFor();
-    upstream.goOn();
+    upstream.resume();
     expect(await replies().nth(1).textContent()).not.toContain(SECOND_HALF.trim());
   });
 });
 
-describe.skipIf(chrome === undefined)('a chat with branches', () => {
-  test('a chat that is not stored sends along what came before, on the branch that is shown', async () => {
+describe.skipIf(chromiumPath === undefined)('a chat with branches', () => {
+  test('sends the earlier messages of the shown branch if it is not stored', async () => {
     await newChat();
     await ask('one');
     await charged('budget heard: one');
     await ask('two');
     await charged('budget heard: two');
-    const said = upstream.seen.at(-1)?.messages.map((message) => message.content);
-    expect(said).toEqual(['one', 'budget heard: one', 'two']);
+    const contents = upstream.seen.at(-1)?.messages.map((message) => message.content);
+    expect(contents).toEqual(['one', 'budget heard: one', 'two']);
   });
 
-  test('another reply by another model stands beside the first, and both can be shown', async () => {
-    await button('Another reply by').last().click();
+  test('keeps the first reply beside another reply by another model, and can show both', async () => {
+    await button('Reply again with').last().click();
     await page.getByRole('menuitemradio', { name: /^balanced / }).click();
     await charged('balanced heard: two');
     expect(await replies().count()).toBe(2);
@@ -190,11 +178,11 @@ describe.skipIf(chrome === undefined)('a chat with branches', () => {
     await replies().last().getByText('budget heard: two').waitFor();
     await ask('three');
     await charged('heard: three');
-    const said = upstream.seen.at(-1)?.messages.map((message) => message.content);
-    expect(said?.slice(-2)).toEqual(['budget heard: two', 'three']);
+    const contents = upstream.seen.at(-1)?.messages.map((message) => message.content);
+    expect(contents?.slice(-2)).toEqual(['budget heard: two', 'three']);
   });
 
-  test('an edited question begins a branch; the earlier one can be shown again', async () => {
+  test('starts a branch when a question is edited, and can show the earlier branch again', async () => {
     await button('Edit').first().click();
     await composer().fill('uno');
     await page.keyboard.press('Enter');
@@ -207,22 +195,22 @@ describe.skipIf(chrome === undefined)('a chat with branches', () => {
   });
 });
 
-describe.skipIf(chrome === undefined)('a reply in the Playground', () => {
-  test('a failed reply says that it is free and which request it was, and is asked again', async () => {
+describe.skipIf(chromiumPath === undefined)('a reply in the Playground', () => {
+  test('shows after a failure that it is free, with its request id, and can be retried', async () => {
     await newChat();
     upstream.broken = true;
     await ask('Are you there');
-    await page.getByText('The reply failed. It was not charged.').waitFor();
+    await page.getByText('The reply failed. You were not charged.').waitFor();
     await button('Copy the request id').waitFor();
     upstream.broken = false;
     await button('Retry').click();
     await charged('heard: Are you there');
   });
 
-  test('pictures go to a model that sees, and to no other', async () => {
+  test('can have pictures only if the model accepts images', async () => {
     await newChat();
     await pick('budget');
-    expect(await button('This model does not see pictures').isDisabled()).toBe(true);
+    expect(await button('This model cannot read pictures').isDisabled()).toBe(true);
     await pick('balanced');
     const chooser = page.waitForEvent('filechooser');
     await button('Add pictures').click();
@@ -234,7 +222,7 @@ describe.skipIf(chrome === undefined)('a reply in the Playground', () => {
     expect(JSON.stringify(content)).toContain('data:image/jpeg;base64,');
   });
 
-  test('raw HTML stays text, pictures from elsewhere stay away, links show where they lead', async () => {
+  test('shows raw HTML as text, shows where links lead, and loads no foreign pictures', async () => {
     await newChat();
     await ask(`Some ${ASK_MARKUP}`);
     await replies()
@@ -247,44 +235,44 @@ describe.skipIf(chrome === undefined)('a reply in the Playground', () => {
     await reply.getByRole('button', { name: 'Copy the code' }).waitFor();
     expect(await reply.locator('img, script').count()).toBe(0);
     expect(await page.title()).not.toContain('broken in');
-    expect(complaints).toEqual([]);
+    expect(problems).toEqual([]);
   });
 });
 
-describe.skipIf(chrome === undefined)('from the Playground', () => {
-  test('the shown API call answers when it is run', async () => {
+describe.skipIf(chromiumPath === undefined)('a message in the Playground', () => {
+  test('is shown as an API call that works when it is run', async () => {
     await newChat();
     await pick('budget');
     await composer().fill("It's a 'quoted' question");
     await button('View as API call').click();
     const command = await page.getByRole('dialog').locator('pre').textContent();
     await page.keyboard.press('Escape');
-    const env = { ...process.env, GATEWAY_API_KEY: customer.key };
+    const env = { ...process.env, GATEWAY_KEY: customer.key };
     const { stdout } = await promisify(execFile)('sh', ['-c', command ?? ''], { env });
     expect(stdout).toContain("budget heard: It's a 'quoted' question");
     expect(stdout).toContain('[DONE]');
   });
 
-  test('a reload comes back to the reply that is being written', async () => {
+  test('shows its running reply again after a reload', async () => {
     await newChat();
     await ask(`Do ${HOLD} it`);
     await replies().last().getByText(FIRST_HALF).waitFor();
     await page.reload();
     await replies().last().getByText(FIRST_HALF).waitFor();
     await button(/^Stop/).waitFor();
-    upstream.goOn();
+    upstream.resume();
     await charged(`${FIRST_HALF}${SECOND_HALF}`);
   });
 });
 
-describe.skipIf(chrome === undefined)('the Playground, storing chats', () => {
-  test('says that it stores, and keeps every branch over a reload', async () => {
-    await turnOn(true);
+describe.skipIf(chromiumPath === undefined)('the Playground with storing', () => {
+  test('shows that it stores chats, and keeps every branch after a reload', async () => {
+    await setSwitch(true);
     await page.goto(`http://localhost:${house.control.port}/playground?model=budget`);
     await page.getByText('Stored.', { exact: true }).waitFor();
     await ask('Remember tram orchid');
     await charged('budget heard: Remember tram orchid');
-    await button('Another reply', true).click();
+    await button('Reply again', true).click();
     await page.getByText('2 of 2').waitFor();
     await charged('heard: Remember tram orchid');
     await page.reload();
@@ -297,7 +285,7 @@ describe.skipIf(chrome === undefined)('the Playground, storing chats', () => {
     expect(upstream.seen.map(questionOf).at(-1)).toBe('Go on here');
   });
 
-  test('a temporary chat is not stored, and is in no list', async () => {
+  test('does not store or list a temporary chat', async () => {
     await newChat();
     await page.getByRole('switch', { name: 'Temporary chat' }).check();
     await page.getByText('A temporary chat is never stored').waitFor();
@@ -311,8 +299,8 @@ describe.skipIf(chrome === undefined)('the Playground, storing chats', () => {
   });
 });
 
-describe.skipIf(chrome === undefined)('the list of chats', () => {
-  test('finds chats by their words, renames and deletes them', async () => {
+describe.skipIf(chromiumPath === undefined)('the list of chats', () => {
+  test('searches chats by text, renames and deletes them', async () => {
     await newChat();
     await ask('Second harbour');
     await charged('heard: Second harbour');
@@ -335,12 +323,12 @@ describe.skipIf(chrome === undefined)('the list of chats', () => {
   });
 });
 
-describe.skipIf(chrome === undefined)('the room for chats', () => {
-  test('is told when it is taken, and older chats are a page away', async () => {
+describe.skipIf(chromiumPath === undefined)('the storage for chats', () => {
+  test('shows that it is full, and lists older chats on the next page', async () => {
     await fillStore();
     await page.goto(`http://localhost:${house.control.port}/playground?model=budget`);
     const chats = page.getByRole('navigation', { name: 'Chats' });
-    await chats.getByText('No room is left for new chats. Delete some, or use temporary chats.').waitFor();
+    await chats.getByText('Chat storage is full. Delete chats, or use temporary chats.').waitFor();
     await chats.getByRole('link', { name: 'Filled 1', exact: true }).waitFor();
     await chats.getByRole('button', { name: 'Older' }).click();
     await page.waitForURL(/after=/);
@@ -349,11 +337,11 @@ describe.skipIf(chrome === undefined)('the room for chats', () => {
     await chats.getByRole('link', { name: 'Filled 1', exact: true }).waitFor();
   });
 
-  test('is needed: a message without is refused unpaid, and goes on as a temporary chat', async () => {
-    const asked = upstream.seen.length;
+  test('refuses a message without a charge when it is full, and offers a temporary chat', async () => {
+    const requests = upstream.seen.length;
     await ask('Amber lantern');
-    await page.getByRole('alert').getByText('There is no room to store this.').waitFor();
-    expect([await composer().inputValue(), upstream.seen.length]).toEqual(['Amber lantern', asked]);
+    await page.getByRole('alert').getByText('Chat storage is full.').waitFor();
+    expect([await composer().inputValue(), upstream.seen.length]).toEqual(['Amber lantern', requests]);
     await button('Temporary chat').click();
     await page.getByText('A temporary chat is never stored').waitFor();
     expect(await page.getByRole('alert').count()).toBe(0);
@@ -361,12 +349,12 @@ describe.skipIf(chrome === undefined)('the room for chats', () => {
     await charged('heard: Amber lantern');
   });
 
-  test('of one chat ends, too: what was written goes on in a new one by a button', async () => {
+  test('limits one chat too, and a button moves the message to a new chat', async () => {
     await house.database.query("update conversation set bytes = 20000000 where title ilike '%orchid%'");
     await page.getByRole('link', { name: /orchid/ }).click();
     await replies().last().getByText('heard: Go on here').waitFor();
     await ask('Copper sail');
-    await page.getByRole('alert').getByText('This chat is as long as a stored chat can be.').waitFor();
+    await page.getByRole('alert').getByText('This chat has reached its maximum length.').waitFor();
     await house.database.query("delete from conversation where title like 'Filled %'");
     const refusal = page.getByRole('alert').locator('..');
     await refusal.getByRole('button', { name: 'New chat' }).click();
@@ -377,16 +365,17 @@ describe.skipIf(chrome === undefined)('the room for chats', () => {
   });
 });
 
-describe.skipIf(chrome === undefined)('all chats', () => {
-  test('are deleted once the word is typed', async () => {
+describe.skipIf(chromiumPath === undefined)('all chats', () => {
+  test('are deleted after the word DELETE is typed', async () => {
     await button('Delete chats…').click();
     await page.getByLabel('Type DELETE to confirm').fill('DELETE');
     await button('Delete all').click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     const { rows } = await house.database.query<{ count: number }>(
-      'select count(*)::int as count from conversation_message',
+      'select count(*)::int as count from conversation where user_id = $1',
+      [customer.userId],
     );
     expect(rows).toEqual([{ count: 0 }]);
-    await turnOn(false);
+    await setSwitch(false);
   });
 });

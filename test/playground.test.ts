@@ -1,21 +1,20 @@
-/** The Playground through the whole house: billed like any request, and what must not be kept is nowhere. */
+/**
+ * Tests the Playground over both planes: it is billed like any request, and unstored chats leave no trace.
+ */
 import { LLMock } from '@copilotkit/aimock';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { findFreePort } from '../control-plane/local/ports.ts';
-import { createEmptyDatabase } from './database.ts';
-import type { TestDatabase } from './database.ts';
-import { addCustomer, addUpstream, startHouse } from './house.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { addCustomer, addUpstream } from './house.ts';
 import type { Customer, House } from './house.ts';
+import { openSharedHouse } from './house/shared.ts';
 
-/** Planted into prompts and answers. */
+/** Texts in prompts and answers that the tests search for afterwards. */
 const UNSTORED = 'canary-unstored-8841';
 const TEMPORARY = 'canary-temporary-5527';
 const STORED = 'canary-stored-3196';
 const SETTLED_WITHIN_MS = 20_000;
 
-let database: TestDatabase;
 let house: House;
 let customer: Customer;
 const mock = new LLMock({ host: '127.0.0.1', port: 0, logLevel: 'silent' });
@@ -27,16 +26,13 @@ beforeAll(async () => {
       { content: `You said ${canary}.` },
     );
   await mock.start();
-  database = await createEmptyDatabase();
-  house = await startHouse({ databaseUrl: database.url, dataPort: await findFreePort() });
+  house = await openSharedHouse();
   await addUpstream(house, { baseUrl: `${mock.url}/v1`, models: ['budget'] });
   customer = await addCustomer(house, '1');
 });
 
 afterAll(async () => {
-  await house?.stop();
   await mock.stop();
-  await database?.drop();
 });
 
 async function chat(temporary = false): Promise<string> {
@@ -54,8 +50,8 @@ interface Reply {
   content: string;
 }
 
-/** Sends, and waits for the end of the reply. */
-async function say(conversationId: string, content: string): Promise<Reply> {
+/** Sends a message and waits for the end of the reply. */
+async function send(conversationId: string, content: string): Promise<Reply> {
   const sent = await customer.api.mutate<{ reply: Reply }>(
     'messageSend',
     { conversationId, content, idempotencyKey: content },
@@ -86,7 +82,7 @@ async function eventually<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Tables that hold the text in any column. */
+/** Tables that contain the text in any column. */
 async function tablesWith(text: string): Promise<string[]> {
   const { rows } = await house.database.query<{ name: string }>(
     "select tablename as name from pg_tables where schemaname = 'public' order by 1",
@@ -102,7 +98,7 @@ async function tablesWith(text: string): Promise<string[]> {
   return found;
 }
 
-/** Files that hold the text: logs, journals, configurations, and the database server's own. */
+/** Files that contain the text: logs, journals and configurations of the nodes, and files of the database. */
 async function filesWith(text: string): Promise<string[]> {
   await house.database.query('checkpoint');
   const { rows } = await house.database.query<{ folder: string }>(
@@ -110,95 +106,101 @@ async function filesWith(text: string): Promise<string[]> {
   );
   return [house.dataDir, ...rows.map((row) => row.folder)]
     .flatMap((folder) => filesUnder(folder))
-    .filter((file) => holds(file, text));
+    .filter((file) => contains(file, text));
 }
 
 function filesUnder(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name));
 }
 
-function holds(file: string, text: string): boolean {
+function contains(file: string, text: string): boolean {
   try {
     return statSync(file).isFile() && readFileSync(file).includes(text);
   } catch {
-    // Gone meanwhile.
+    // The file was deleted meanwhile.
     return false;
   }
 }
 
-const turn = (enabled: boolean): Promise<unknown> =>
+const setSwitch = (enabled: boolean): Promise<unknown> =>
   customer.api.mutate(
     'personalSwitchSet',
     { kind: 'WORKING_ON', enabled },
     'personalIntelligence { storing }',
   );
 
-it('keeps nothing of chats while all switches are off, nor of temporary ones', async () => {
-  expect(await say(await chat(), `Say ${UNSTORED}`)).toMatchObject({ content: `You said ${UNSTORED}.` });
-  await turn(true);
-  expect(await say(await chat(true), `Say ${TEMPORARY}`)).toMatchObject({
-    content: `You said ${TEMPORARY}.`,
+describe('the Playground', () => {
+  it('stores nothing of chats while all switches are off, nor of temporary chats', async () => {
+    expect(await send(await chat(), `Say ${UNSTORED}`)).toMatchObject({ content: `You said ${UNSTORED}.` });
+    await setSwitch(true);
+    expect(await send(await chat(true), `Say ${TEMPORARY}`)).toMatchObject({
+      content: `You said ${TEMPORARY}.`,
+    });
+    for (const canary of [UNSTORED, TEMPORARY]) {
+      expect(await tablesWith(canary)).toEqual([]);
+      expect(await filesWith(canary)).toEqual([]);
+    }
   });
-  for (const canary of [UNSTORED, TEMPORARY]) {
-    expect(await tablesWith(canary)).toEqual([]);
-    expect(await filesWith(canary)).toEqual([]);
-  }
-});
 
-it('deletes a stored chat everywhere at once', async () => {
-  await turn(true);
-  const id = await chat();
-  await say(id, `Say ${STORED}`);
-  expect(await tablesWith(STORED)).toEqual(['conversation', 'conversation_message']);
-  await customer.api.mutate('conversationDelete', { id }, 'deletedIds');
-  expect(await tablesWith(STORED)).toEqual([]);
-  const { node } = await customer.api.query<{ node: unknown }>(`query { node(id: "${id}") { id } }`);
-  expect(node).toBeNull();
-  const logs = filesUnder(house.dataDir).filter((file) => holds(file, STORED));
-  expect(logs).toEqual([]);
-});
-
-it('is billed like any request, and the usage log says where it came from', async () => {
-  const entries = await eventually(async () => {
-    const { viewer } = await customer.api.query<{ viewer: { usage: { nodes: object[] } } }>(
-      'query { viewer { usage { nodes { source keyId cost ip group streamed outcome } } } }',
-    );
-    expect(viewer.usage.nodes).toHaveLength(3);
-    return viewer.usage.nodes;
+  it('deletes a stored chat from all tables and logs', async () => {
+    await setSwitch(true);
+    const id = await chat();
+    await send(id, `Say ${STORED}`);
+    expect(await tablesWith(STORED)).toEqual(['conversation', 'conversation_message']);
+    await customer.api.mutate('conversationDelete', { id }, 'deletedIds');
+    expect(await tablesWith(STORED)).toEqual([]);
+    const { node } = await customer.api.query<{ node: unknown }>(`query { node(id: "${id}") { id } }`);
+    expect(node).toBeNull();
+    const logs = filesUnder(house.dataDir).filter((file) => contains(file, STORED));
+    expect(logs).toEqual([]);
   });
-  const expected = {
-    source: 'PLAYGROUND',
-    keyId: null,
-    cost: '0.03',
-    ip: '127.0.0.1',
-    group: 'DEFAULT',
-    streamed: true,
-    outcome: 'DELIVERED',
-  };
-  expect(entries).toEqual([expected, expected, expected]);
-});
 
-it('tells with each reply what it was charged, and whose usage it is only to its owner', async () => {
-  const id = await chat();
-  await say(id, `Charge ${STORED}`);
-  const charged = () =>
-    customer.api.query<{ node: { messages: { nodes: { role: string; usage: { cost: string } | null }[] } } }>(
-      `query { node(id: "${id}") { ... on Conversation {
+  it('is billed like any request, with source PLAYGROUND in the usage log', async () => {
+    const entries = await eventually(async () => {
+      const { viewer } = await customer.api.query<{ viewer: { usage: { nodes: object[] } } }>(
+        'query { viewer { usage { nodes { source keyId cost ip group streamed outcome } } } }',
+      );
+      expect(viewer.usage.nodes).toHaveLength(3);
+      return viewer.usage.nodes;
+    });
+    const expected = {
+      source: 'PLAYGROUND',
+      keyId: null,
+      cost: '0.03',
+      ip: '127.0.0.1',
+      group: 'DEFAULT',
+      streamed: true,
+      outcome: 'DELIVERED',
+    };
+    expect(entries).toEqual([expected, expected, expected]);
+  });
+
+  it('returns the usage of each reply, and none for questions', async () => {
+    const id = await chat();
+    await send(id, `Charge ${STORED}`);
+    const charged = () =>
+      customer.api.query<{
+        node: { messages: { nodes: { role: string; usage: { cost: string } | null }[] } };
+      }>(
+        `query { node(id: "${id}") { ... on Conversation {
         messages { nodes { role usage { cost outcome } } } } } }`,
-    );
-  await eventually(async () => {
-    const { node } = await charged();
-    expect(node.messages.nodes).toEqual([
-      { role: 'USER', usage: null },
-      { role: 'ASSISTANT', usage: { cost: '0.03', outcome: 'DELIVERED' } },
-    ]);
+      );
+    await eventually(async () => {
+      const { node } = await charged();
+      expect(node.messages.nodes).toEqual([
+        { role: 'USER', usage: null },
+        { role: 'ASSISTANT', usage: { cost: '0.03', outcome: 'DELIVERED' } },
+      ]);
+    });
   });
-});
 
-it('its key is refused without the pass of the control plane', async () => {
-  const { rows } = await house.database.query<{ payload: { hidden: boolean; digest: string } }>(
-    "select payload from config_log where kind = 'API_KEY' and payload ->> 'hidden' = 'true'",
-  );
-  expect(rows).toHaveLength(1);
-  expect(JSON.stringify(rows)).not.toContain('sk-');
+  it('publishes one hidden key to nodes, without its secret', async () => {
+    const { rows } = await house.database.query<{ payload: { hidden: boolean; digest: string } }>(
+      `select payload from config_log where kind = 'API_KEY' and payload ->> 'hidden' = 'true'
+        and payload ->> 'walletId' = $1`,
+      [customer.walletId],
+    );
+    expect(rows).toHaveLength(1);
+    expect(JSON.stringify(rows)).not.toContain('sk-');
+  });
 });

@@ -1,38 +1,42 @@
-/** A catalog, an open storefront, and people with money: what tests of dedicated pools start from. */
+/** Set-up for tests of dedicated pools: a catalog, an open storefront, and buyers with cash. */
 import { randomUUID } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { seedCatalog } from '../control-plane/catalog/catalog.service.ts';
 import { ModelSchema } from '../control-plane/catalog/model.entity.ts';
-import { SYSTEM_ACTOR } from '../control-plane/context.ts';
-import { UserFailure } from '../control-plane/errors.ts';
+import { SYSTEM_ACTOR } from '../control-plane/graphql/context.ts';
+import { UserFailure } from '../control-plane/graphql/errors.ts';
 import type { PoolQuoteRow } from '../control-plane/pools/pool.entity.ts';
 import { purchasePool, renewPool } from '../control-plane/pools/purchase.service.ts';
 import type { Buyer, Purchase, PurchaseInput } from '../control-plane/pools/purchase.service.ts';
 import { quotePool, quoteRenewal } from '../control-plane/pools/quote.service.ts';
-import { query, queryOne, sql } from '../control-plane/sql.ts';
+import { query, queryOne, sql } from '../control-plane/database/sql.ts';
 import { checkInvariants } from '../control-plane/wallet/invariants.ts';
 import { openMoney } from './money-fixture.ts';
 import type { Money } from './money-fixture.ts';
 
-/** Price of a pool with three models, and of each further one, in micro-USD. */
+/** Price of a pool with three models, in micro-USD. */
 export const BASE = 99_000_000n;
+/** Price of each further model, in micro-USD. */
 export const FURTHER = 19_000_000n;
+/** Gift credit of each period, in micro-USD. */
 export const GIFT = 10_000_000n;
 
 export interface Market extends Money {
   /** Ids of the seeded models, in the catalog's order. */
   models: string[];
+  /** Creates a user with cash in micro-USD. */
   buyer(cash: bigint): Promise<Buyer & { walletId: string }>;
+  /** Quotes a pool of the first `count` models; 3 by default. */
   quote(buyer: Buyer, count?: number): Promise<PoolQuoteRow>;
-  /** Buys a pool of three models; parts of the input may be given. */
+  /** Quotes and buys a pool of three models, with defaults for parts of the input that are not given. */
   buy(buyer: Buyer, input?: Partial<PurchaseInput>): Promise<Purchase>;
   renew(buyer: Buyer, poolId: string): Promise<Purchase>;
-  /** Moves the end of a pool and of its last period, e.g. `-1 hour`. */
+  /** Moves the end of a pool and of its last period to now plus the interval, e.g. `-1 hour`. */
   endIn(poolId: string, interval: string): Promise<void>;
-  openStorefront(state: 'OPEN' | 'CLOSED'): Promise<void>;
+  setStorefront(state: 'OPEN' | 'CLOSED'): Promise<void>;
   count(table: CountedTable): Promise<number>;
   balances(walletId: string): Promise<{ cash: bigint; gift: bigint }>;
-  /** What breaks the rules of the ledger now. */
+  /** The present violations of the ledger's invariants. */
   violations(): ReturnType<typeof checkInvariants>;
 }
 
@@ -48,10 +52,10 @@ const COUNTS = {
 };
 export type CountedTable = keyof typeof COUNTS;
 
-/** A short subdomain that nobody has. */
+/** A unique subdomain. */
 export const freshName = (): string => `p-${randomUUID().slice(0, 18)}`;
 
-/** The code of the failure that the user can mend, or `done`. */
+/** The code of the UserFailure that the work throws, or `done`. */
 export function codeOf(work: Promise<unknown>): Promise<string> {
   return work.then(
     () => 'done',
@@ -62,6 +66,7 @@ export function codeOf(work: Promise<unknown>): Promise<string> {
   );
 }
 
+/** Opens a test database with a catalog and an open storefront. The caller closes it. */
 export async function openMarket(): Promise<Market> {
   const money = await openMoney();
   const em = (): EntityManager => money.em();
@@ -99,14 +104,14 @@ export async function openMarket(): Promise<Market> {
     ...stateOfMarket(em),
     violations: () => checkInvariants(em()),
   };
-  await market.openStorefront('OPEN');
+  await market.setStorefront('OPEN');
   return market;
 }
 
-/** What tests look at and move beside the services. */
+/** Functions that read and change the database directly. */
 function stateOfMarket(
   em: () => EntityManager,
-): Pick<Market, 'endIn' | 'openStorefront' | 'count' | 'balances'> {
+): Pick<Market, 'endIn' | 'setStorefront' | 'count' | 'balances'> {
   return {
     endIn: async (poolId, interval) => {
       await query(
@@ -119,7 +124,7 @@ function stateOfMarket(
             and p.number = (select max(number) from pool_periods where pool_id = moved.id)`,
       );
     },
-    openStorefront: async (state) => {
+    setStorefront: async (state) => {
       await query(
         em(),
         sql`update storefront

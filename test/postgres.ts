@@ -1,21 +1,17 @@
-/** One PostgreSQL for the whole test run, in a temporary folder; its address is provided as `postgresUrl`. */
-import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+/** Starts one PostgreSQL for a whole test run, in a temporary folder, and removes both afterwards. */
+import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { startPostgres } from '../control-plane/local/postgres.ts';
+import type {} from './provided.ts';
 
-declare module 'vitest' {
-  export interface ProvidedContext {
-    postgresUrl: string;
-  }
-}
-
+/** The global setup of Vitest. Returns the function that stops and removes everything. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const dataDir = mkdtempSync(path.join(tmpdir(), 'gateway-test-'));
-  // The superuser's server runs as somebody else, who has to get through this folder.
+  // A superuser's server runs as another user, who must be able to pass through this folder.
   chmodSync(dataDir, 0o711);
-  // Nothing of a test run has to survive a power cut.
+  // Test data need not survive a power cut.
   const settings = {
     fsync: 'off',
     full_page_writes: 'off',
@@ -23,7 +19,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
     max_connections: '300',
   };
   const postgres = await startPostgres({ dataDir, settings });
+  const runFolder = path.join(dataDir, 'run');
+  mkdirSync(runFolder);
   project.provide('postgresUrl', postgres.url);
+  project.provide('runFolder', runFolder);
   return async () => {
     await postgres.stop();
     rmSync(dataDir, { recursive: true, force: true });

@@ -1,20 +1,22 @@
-/** An upstream of realtime sessions that says what a test tells it to, and a client of the node's. */
+/** An upstream of realtime sessions that a test controls, and a client that connects to a node. */
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocket, WebSocketServer } from 'ws';
-import { frameText } from '../data-plane/exchange/realtime-side.ts';
+import { frameText } from '../data-plane/realtime/side.ts';
 import { until } from './request-path.ts';
 import type { TestNode } from './request-path.ts';
 
+/** Accepts every session, and sends the events of a test to the last one. */
 export class RealtimeUpstream {
-  /** The upgrades that came. */
+  /** The upgrade requests that were accepted. */
   readonly seen: { url: string; headers: IncomingHttpHeaders }[] = [];
+  /** Events that clients sent. */
   readonly fromClient: { type: string; [name: string]: unknown }[] = [];
   readonly sockets = new WebSocketServer({ noServer: true });
-  /** Where nobody upgrades it answers 429. */
+  /** Answers 429 to ordinary requests, and to upgrades once a test removes the listener. */
   readonly server: Server;
-  /** The last session's. */
+  /** Socket of the last session. */
   socket: WebSocket | undefined;
 
   constructor() {
@@ -31,6 +33,7 @@ export class RealtimeUpstream {
     );
   }
 
+  /** Base address without a path. */
   get origin(): string {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}`;
   }
@@ -39,20 +42,25 @@ export class RealtimeUpstream {
     await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
   }
 
-  say(event: object): void {
+  /** Sends an event in the last session. */
+  send(event: object): void {
     this.socket?.send(JSON.stringify(event));
   }
+  /** A response begins. */
   created(id = 'r1'): void {
-    this.say({ type: 'response.created', response: { id } });
+    this.send({ type: 'response.created', response: { id } });
   }
+  /** A response has content. */
   delta(id = 'r1'): void {
-    this.say({ type: 'response.output_text.delta', response_id: id, delta: 'Hi' });
+    this.send({ type: 'response.output_text.delta', response_id: id, delta: 'Hi' });
   }
+  /** A response ends with this status. */
   done(status = 'completed', id = 'r1'): void {
     const usage = { input_tokens: 7, output_tokens: 3 };
-    this.say({ type: 'response.done', response: { id, status, usage } });
+    this.send({ type: 'response.done', response: { id, status, usage } });
   }
 
+  /** Breaks every session off. */
   terminate(): void {
     for (const socket of this.sockets.clients) socket.terminate();
   }
@@ -61,15 +69,18 @@ export class RealtimeUpstream {
   }
 }
 
+/** A client's session. */
 export interface RealtimeClient {
   socket: WebSocket;
+  /** Events that the node sent. */
   events: { type: string; error?: { code: string; param: string | null } }[];
+  /** The close code. */
   closed: Promise<number>;
-  /** Waits for an event of this type. */
-  saw(type: string): Promise<void>;
+  /** Resolves when an event of this type has arrived. */
+  received(type: string): Promise<void>;
 }
 
-/** Asks the node for a session. */
+/** Requests a session from the node. */
 export function connectRealtime(
   node: TestNode,
   query = '?model=swift',
@@ -84,6 +95,6 @@ export function connectRealtime(
     socket,
     events,
     closed: new Promise((resolve) => socket.on('close', resolve)),
-    saw: (type) => until(() => events.some((event) => event.type === type)),
+    received: (type) => until(() => events.some((event) => event.type === type)),
   };
 }

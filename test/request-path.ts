@@ -1,11 +1,10 @@
-/**
- * A node's server over a configuration filled by hand and a ledger that only counts: for tests of the
- * request path.
- */
-import { request as httpRequest } from 'node:http';
+/** A node's server for tests of the request path, over a fake configuration, ledger and permits. */
+import { IncomingMessage, request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders } from 'node:http';
+import { Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { canServe } from '@gateway/shared/catalog';
+import { GatewayError } from '@gateway/shared/failures';
 import type { Micros } from '@gateway/shared/money';
 import type {
   AccountRecord,
@@ -25,12 +24,17 @@ import type {
   ConfigStore,
   StoppedBy,
 } from '../data-plane/config/config.ts';
+import { IncomingBody } from '../data-plane/call/body.ts';
+import { SharedBudget } from '../data-plane/call/shared-budget.ts';
+import { SlowBodies } from '../data-plane/call/slow-bodies.ts';
 import { COMPLETIONS, DIALECTS } from '../data-plane/dialects/index.ts';
-import { buildServer } from '../data-plane/server.ts';
-import type { OldSecrets } from '../data-plane/old-secrets.ts';
-import type { Permit, Permits, RateStanding } from '../data-plane/permits/permits.ts';
+import { buildServer } from '../data-plane/http/server.ts';
+import type { RotatedKeys } from '../data-plane/admission/rotated-keys.ts';
+import type { ServerSettings } from '../data-plane/settings.ts';
+import type { Permit, Permits, RateLimitStatus } from '../data-plane/permits/permits.ts';
 import type { Hold, Ledger } from '../data-plane/ledger/ledger.ts';
 
+/** Settings of the fake configuration. */
 export const SETTINGS: SettingsRecord = {
   kind: 'SETTINGS',
   id: 'settings',
@@ -41,18 +45,23 @@ export const SETTINGS: SettingsRecord = {
   nodeIds: [],
 };
 
-/** Counts holds and charges; `failCommit` plays a full disk, `refuse` an empty wallet. */
+/** Counts holds and charges. `failCommit` simulates a full disk, `refuse` an empty wallet. */
 export class FakeLedger implements Ledger {
   charges: UsageRecord[] = [];
+  /** Records of requests that cost nothing. */
   free: UsageRecord[] = [];
+  /** Number of open holds. */
   open = 0;
   refuse: Error | undefined;
+  /** Wallets without money. */
+  broke = new Set<string>();
   failCommit: Error | undefined;
-  /** Called between the order to commit and its completion. */
+  /** Awaited before a commit completes. */
   onCommit: () => Promise<void> = async () => undefined;
 
-  async hold(_key: KeyRecord, _price: Micros): Promise<Hold> {
+  async hold({ walletId }: KeyRecord, _price: Micros): Promise<Hold> {
     if (this.refuse) throw this.refuse;
+    if (this.broke.has(walletId)) throw new GatewayError('insufficient_funds', 'Add credit.');
     this.open += 1;
     return {
       commit: async (usage) => {
@@ -72,7 +81,7 @@ export class FakeLedger implements Ledger {
   }
 }
 
-/** A configuration that tests fill; it is compiled the slow way. */
+/** A configuration that tests fill. Lookups search its lists. */
 export class FakeStore implements ConfigStore {
   settings = SETTINGS;
   keys: KeyRecord[] = [];
@@ -81,6 +90,7 @@ export class FakeStore implements ConfigStore {
   pools: PoolRecord[] = [];
   accounts: AccountRecord[] = [];
   confirmedAt = Date.now();
+  /** Whether the node has no configuration. */
   absent = false;
   #stopped: (keys: ReadonlyMap<string, StoppedBy>) => void = () => undefined;
 
@@ -110,16 +120,19 @@ export class FakeStore implements ConfigStore {
     this.#stopped = listener;
   }
 
+  /** Stops a key, as a new configuration would. */
   stop(keyId: string, by: StoppedBy = 'OWNER'): void {
     this.#stopped(new Map([[keyId, by]]));
   }
 }
 
-/** Admits everything; `refuse` plays a pool whose cap is reached. */
+/** Admits every request. `refuse` simulates a pool whose rate limit is reached. */
 export class FakePermits implements Permits {
+  /** Number of permits in use. */
   admitted = 0;
   refuse: Error | undefined;
-  known: RateStanding | undefined = { remaining: 41, resetMs: 6_500 };
+  /** Remaining requests of the pool as the node knows them. */
+  known: RateLimitStatus | undefined = { remaining: 41, resetMs: 6_500 };
 
   async admit(): Promise<Permit> {
     if (this.refuse) throw this.refuse;
@@ -131,12 +144,12 @@ export class FakePermits implements Permits {
     };
   }
 
-  standing(): RateStanding | undefined {
+  rateLimitStatus(): RateLimitStatus | undefined {
     return this.known;
   }
 }
 
-/** A key's record and its secret. */
+/** A key record with these changes, and its secret. */
 export function makeKey(changes: Partial<KeyRecord> = {}): { secret: string; record: KeyRecord } {
   const secret = issueKey();
   return {
@@ -162,6 +175,7 @@ export function makeKey(changes: Partial<KeyRecord> = {}): { secret: string; rec
   };
 }
 
+/** A model record with these changes. */
 export function makeModel(changes: Partial<ModelRecord> = {}): ModelRecord {
   return {
     kind: 'MODEL',
@@ -174,11 +188,19 @@ export function makeModel(changes: Partial<ModelRecord> = {}): ModelRecord {
     families: ['chat_completions'],
     prices: { default: { base: '100000', ratio: '1', price: '100000' } },
     limits: { maxChoices: 2, maxInputs: 8, maxBodyBytes: 33_554_432, serviceTiers: [] },
+    passUnknown: false,
     createdAt: 1_760_000_000_000,
     ...changes,
   };
 }
 
+/** An empty body of a call that did not come over a socket. */
+export function makeIncoming(): IncomingBody {
+  const memory = new SharedBudget({ total: 1, reserve: 0, floor: 0 });
+  return new IncomingBody(new IncomingMessage(new Socket()), { memory, slow: new SlowBodies(() => 0) });
+}
+
+/** Changes of a route and its provider. */
 export interface RouteChanges {
   provider?: Partial<ProviderRecord>;
   route?: Partial<RouteRecord>;
@@ -215,6 +237,7 @@ export function makeRoute(origin: string, changes: RouteChanges = {}): CompiledR
   };
 }
 
+/** A running node server and its fakes. */
 export interface TestNode {
   store: FakeStore;
   ledger: FakeLedger;
@@ -222,18 +245,22 @@ export interface TestNode {
   /** A valid key of the main domain. */
   secret: string;
   port: number;
+  /** Sends one request with the key on its own connection. */
   call(options: CallOptions): Promise<CallResult>;
-  /** Stops as the process does: what is in flight is cut. */
+  /** Stops like the process: requests in progress are cut with an error. */
   stop(): Promise<void>;
+  /** Closes all connections and the server. */
   close(): Promise<void>;
 }
 
+/** One request; by default a POST to chat completions. */
 export interface CallOptions {
   method?: string;
   path?: string;
+  /** An empty value removes a default header. */
   headers?: Record<string, string>;
   body?: unknown;
-  /** Called with the text so far; the client leaves when it answers true. */
+  /** Called with the text so far. The client leaves when it returns true. */
   leaveWhen?: (text: string) => boolean;
   /** The client leaves when this resolves. */
   leaveAfter?: Promise<void>;
@@ -241,7 +268,7 @@ export interface CallOptions {
   readAfter?: Promise<void>;
 }
 
-/** `broken`: the connection ended without a proper end of the answer. */
+/** An answer. `broken` means that the connection closed before the answer's proper end. */
 export interface CallResult {
   status: number;
   headers: IncomingHttpHeaders;
@@ -249,26 +276,33 @@ export interface CallResult {
   broken: boolean;
 }
 
-/** Starts the server with one key, one model, and no route. */
-export async function startNode(
-  parts: { now?: () => number; ledger?: Ledger; oldSecrets?: OldSecrets } = {},
-): Promise<TestNode> {
+/** Parts of a server that a test replaces. */
+interface NodeParts {
+  now?: () => number;
+  ledger?: Ledger;
+  rotatedKeys?: RotatedKeys;
+  bodyMemoryBytes?: number;
+  settings?: Partial<ServerSettings>;
+}
+
+/** Starts a server with one key, one model, and no route. */
+export async function startNode(parts: NodeParts = {}): Promise<TestNode> {
   const store = new FakeStore();
   const ledger = new FakeLedger();
   const permits = new FakePermits();
   const { secret, record } = makeKey();
   store.keys.push(record);
   store.modelList.push(makeModel());
-  const settings = { trustedProxies: [], maxConfigAgeMs: 86_400_000 };
+  const settings = { trustedProxies: [], maxConfigAgeMs: 86_400_000, ...parts.settings };
   const app = buildServer({
     store,
     ledger,
     permits,
     dialects: DIALECTS,
     completions: COMPLETIONS,
-    settings,
     logLevel: 'silent',
     ...parts,
+    settings,
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
@@ -321,7 +355,7 @@ function call(port: number, secret: string, options: CallOptions): Promise<CallR
   });
 }
 
-/** Waits until the condition holds; the test's own time limit ends the waiting. */
+/** Resolves when the condition holds. The test's own timeout ends the wait. */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
 }

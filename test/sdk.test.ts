@@ -5,14 +5,12 @@
 import { LLMock } from '@copilotkit/aimock';
 import OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createEmptyDatabase } from './database.ts';
-import type { TestDatabase } from './database.ts';
-import { addCustomer, addUpstream, startHouse } from './house.ts';
+import { addCustomer, addUpstream } from './house.ts';
 import type { Customer, House } from './house.ts';
+import { openSharedHouse } from './house/shared.ts';
 
 const TEXT = 'The quick brown fox jumps over the lazy dog, again and again, until the stream ends.';
 
-let database: TestDatabase;
 let house: House;
 let customer: Customer;
 const mock = new LLMock({ host: '127.0.0.1', port: 0, logLevel: 'silent', chunkSize: 5 });
@@ -27,16 +25,13 @@ beforeAll(async () => {
   );
   mock.on({ predicate: () => true }, { content: TEXT });
   await mock.start();
-  database = await createEmptyDatabase();
-  house = await startHouse({ databaseUrl: database.url });
+  house = await openSharedHouse();
   await addUpstream(house, { baseUrl: `${mock.url}/v1`, models: ['budget', 'swift', 'balanced'] });
   customer = await addCustomer(house, '10');
 });
 
 afterAll(async () => {
-  await house?.stop();
   await mock.stop();
-  await database?.drop();
 });
 
 function hasToolResult(messages: { role: string }[]): boolean {

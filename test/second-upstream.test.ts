@@ -139,7 +139,7 @@ describe('the openai SDK', () => {
     await expectCharged('images', 1);
   });
 
-  it('is told of a refusal and of an error inside a stream, and pays for neither', async () => {
+  it('receives a refusal and an error inside a stream, and pays for neither', async () => {
     const { chat } = openai();
     const ask = { model: 'unknown-there', messages: MESSAGES };
     await expect(chat.completions.create(ask)).rejects.toBeInstanceOf(OpenAI.BadRequestError);

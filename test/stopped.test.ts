@@ -1,13 +1,12 @@
 /**
- * A key or an account that stops in the middle of an answer, through the whole house: what the owner asked
- * for is charged, what an administrator did is free, and the answer is cut at once either way.
+ * Tests what happens to a running answer when its key or account is disabled, over both planes: the answer is
+ * cut at once, charged if the owner caused it, and free if an administrator did.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createEmptyDatabase } from './database.ts';
-import type { TestDatabase } from './database.ts';
-import { ADMIN, addCustomer, addUpstream, startHouse } from './house.ts';
+import { ADMIN, addCustomer, addUpstream } from './house.ts';
 import type { Customer, House } from './house.ts';
+import { openSharedHouse } from './house/shared.ts';
 import { startUpstream } from './upstream.ts';
 import type { FakeUpstream } from './upstream.ts';
 
@@ -23,7 +22,6 @@ const DISABLE =
 
 const chunk = (delta: object) => `data: ${JSON.stringify({ id: 'c1', choices: [{ index: 0, delta }] })}\n\n`;
 
-let database: TestDatabase;
 let house: House;
 let upstream: FakeUpstream;
 
@@ -33,23 +31,20 @@ beforeAll(async () => {
     chunks: [chunk({ role: 'assistant', content: '' }), chunk({ content: 'Half of it' })],
     hang: 'after-chunks',
   }));
-  database = await createEmptyDatabase();
-  house = await startHouse({ databaseUrl: database.url });
+  house = await openSharedHouse();
   await addUpstream(house, { baseUrl: `${upstream.origin}/v1`, models: ['budget'] });
 });
 
 afterAll(async () => {
-  await house?.stop();
   await upstream?.close();
-  await database?.drop();
 });
 
-/** Calls when the first words are there; resolves with all that came when the answer is cut. */
-async function listen({ key }: Customer, onWords: () => Promise<unknown>): Promise<string> {
-  const leaving = new AbortController();
+/** Streams an answer, calls `onText` at the first text, and resolves with all text when the answer is cut. */
+async function stream({ key }: Customer, onText: () => Promise<unknown>): Promise<string> {
+  const timeout = new AbortController();
   const response = await fetch(`${house.url}/v1/chat/completions`, {
     method: 'POST',
-    signal: leaving.signal,
+    signal: timeout.signal,
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'budget', stream: true, messages: [{ role: 'user', content: 'Hello' }] }),
   });
@@ -60,16 +55,16 @@ async function listen({ key }: Customer, onWords: () => Promise<unknown>): Promi
     for await (const bytes of response.body ?? []) {
       text += decoder.decode(bytes, { stream: true });
       if (text.includes('Half of it'))
-        acted ??= onWords().finally(() => setTimeout(() => leaving.abort(), CUT_WITHIN_MS).unref());
+        acted ??= onText().finally(() => setTimeout(() => timeout.abort(), CUT_WITHIN_MS).unref());
     }
   } catch {
-    // The cut ends the connection in the middle of its body.
+    // The node closes the connection in the middle of the body.
   }
   await acted;
   return text;
 }
 
-/** The one row of the usage log, and what the wallet has when all is settled and given back. */
+/** The only row of the usage log and the balance of the wallet, once the request is settled. */
 async function settled({
   walletId,
   keyId,
@@ -87,12 +82,12 @@ async function settled({
       expect(rows).toHaveLength(1);
       return row;
     }
-    if (Date.now() > until) throw new Error('the request is not in the usage log');
+    if (Date.now() > until) throw new Error('The request did not appear in the usage log in time.');
     await pause(50);
   }
 }
 
-describe('an answer in the middle', () => {
+describe('a running answer', () => {
   it.each([
     {
       who: 'its owner disables the key',
@@ -119,9 +114,9 @@ describe('an answer in the middle', () => {
         ),
       outcome: 'OPERATOR_CUT',
     },
-  ])('is cut when $who: $outcome', async ({ act, outcome }) => {
+  ])('is cut with $outcome when $who', async ({ act, outcome }) => {
     const customer = await addCustomer(house, '1');
-    const text = await listen(customer, () => act(customer));
+    const text = await stream(customer, () => act(customer));
     expect(text).toContain('key_disabled');
     expect(text).not.toContain('[DONE]');
     const cost = outcome === 'KEY_CUT' ? PRICE_MICROS : 0;

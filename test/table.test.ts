@@ -8,12 +8,11 @@ import { FAMILY_PATHS } from '@gateway/shared/catalog';
 import type { Family } from '@gateway/shared/catalog';
 import { SEED_MODELS, familiesOf } from '../control-plane/catalog/seed-models.ts';
 import { startDemoUpstream } from '../control-plane/local/demo-upstream.ts';
-import { ENDPOINTS } from '../data-plane/endpoints.ts';
-import { frameText } from '../data-plane/exchange/realtime-side.ts';
-import { createEmptyDatabase } from './database.ts';
-import type { TestDatabase } from './database.ts';
-import { addCustomer, addUpstream, startHouse } from './house.ts';
+import { ENDPOINTS } from '../data-plane/endpoints/table.ts';
+import { frameText } from '../data-plane/realtime/side.ts';
+import { addCustomer, addUpstream } from './house.ts';
 import type { Customer, House } from './house.ts';
+import { openSharedHouse } from './house/shared.ts';
 
 const MESSAGES = [{ role: 'user', content: 'Hi' }];
 const CONTENTS = [{ role: 'user', parts: [{ text: 'Hi' }] }];
@@ -226,15 +225,13 @@ const ROWS: Row[] = [
   },
 ];
 
-let database: TestDatabase;
 let house: House;
 let upstream: Awaited<ReturnType<typeof startDemoUpstream>>;
 let customer: Customer;
 
 beforeAll(async () => {
   upstream = await startDemoUpstream(0);
-  database = await createEmptyDatabase();
-  house = await startHouse({ databaseUrl: database.url });
+  house = await openSharedHouse();
   for (const model of SEED_MODELS) {
     const { name } = model;
     const served = familiesOf(model)
@@ -246,9 +243,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await house?.stop();
   await upstream?.stop();
-  await database?.drop();
 });
 
 function headersFor(auth: Auth, key: string): Record<string, string> {
@@ -299,8 +294,8 @@ async function usage(ids: (string | null)[]): Promise<UsageRow[]> {
 async function charges(family?: Family): Promise<number> {
   const { rows } = await house.database.query<{ count: string }>(
     `select count(*) from usage_charge join usage_entry using (request_id)
-     where family = coalesce($1, family)`,
-    [family ?? null],
+     where wallet_id = $1 and family = coalesce($2, family)`,
+    [customer.walletId, family ?? null],
   );
   return Number(rows[0]?.count);
 }

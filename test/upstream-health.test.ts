@@ -1,13 +1,12 @@
-/** An upstream that fails is left alone by the node, and administrators see it, with what failed and how. */
+/** Tests that failures of an upstream reach administrators: status, circuit and errors of credentials. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CONSECUTIVE_FAILURES } from '../data-plane/upstreams/circuit.ts';
-import { createEmptyDatabase } from './database.ts';
-import type { TestDatabase } from './database.ts';
-import { addCustomer, addUpstream, startHouse } from './house.ts';
+import { addCustomer, addUpstream } from './house.ts';
 import type { Customer, House } from './house.ts';
+import { openSharedHouse } from './house/shared.ts';
 import { ask } from './house/traffic.ts';
 
 const UNTIL_MS = 20_000;
@@ -21,7 +20,6 @@ interface Provider {
   health: { circuit: string; requests5m: number; nodes: object[] };
 }
 
-let database: TestDatabase;
 let house: House;
 let customer: Customer;
 let providerId: string;
@@ -33,49 +31,47 @@ const upstream = createServer((request, response) => {
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
-  database = await createEmptyDatabase();
-  house = await startHouse({ databaseUrl: database.url });
+  house = await openSharedHouse();
   const baseUrl = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}/v1`;
   providerId = await addUpstream(house, { baseUrl, models: ['budget'] });
   customer = await addCustomer(house, '10');
 }, 120_000);
 
 afterAll(async () => {
-  await house?.stop();
-  await database?.drop();
   upstream.closeAllConnections();
   upstream.close();
 });
 
-async function seen(isThere: (provider: Provider) => boolean): Promise<Provider> {
+/** Polls the provider until it meets the condition. */
+async function providerWith(condition: (provider: Provider) => boolean): Promise<Provider> {
   const end = Date.now() + UNTIL_MS;
   for (;;) {
     const { admin } = await house.admin.query<{ admin: { providers: Provider[] } }>(HEALTH);
     const found = admin.providers.find(({ id }) => id === providerId);
-    if (found && isThere(found)) return found;
-    if (Date.now() > end) throw new Error(`Not in time: ${JSON.stringify(found)}`);
+    if (found && condition(found)) return found;
+    if (Date.now() > end) throw new Error(`The condition was not met in time: ${JSON.stringify(found)}`);
     await sleep(100);
   }
 }
 
 describe('an upstream', () => {
-  it('that refuses the credential keeps its circuit closed, and the credential says why', async () => {
+  it('that refuses the credential keeps its circuit closed, and the credential shows REFUSED', async () => {
     status = 401;
     expect((await ask(house.url, customer)).status).toBe(502);
-    const { health, credentials } = await seen((provider) => provider.health.requests5m > 0);
+    const { health, credentials } = await providerWith((provider) => provider.health.requests5m > 0);
     expect(health).toMatchObject({ status: 'DOWN', circuit: 'CLOSED', errorRate5m: '1.0000' });
     expect(credentials).toEqual([{ lastUsedAt: expect.any(String), lastError: 'REFUSED' }]);
   });
 
-  it('that fails too often is seen with an open circuit, by the API and in the metrics', async () => {
+  it('that fails too often has an open circuit in the API and in the metrics', async () => {
     status = 500;
-    // The refused credential rests for minutes: another one is needed to ask at all.
+    // The refused credential is suspended for minutes, so requests need another one.
     const other = { providerId, label: 'other', secret: 'another-secret', reason: 'test' };
     await house.admin.mutate('adminCredentialAdd', other, 'provider { id }');
     await house.applied();
     for (let at = 0; at < CONSECUTIVE_FAILURES; at += 1)
       expect((await ask(house.url, customer)).status).toBe(502);
-    const { health } = await seen((provider) => provider.health.circuit === 'OPEN');
+    const { health } = await providerWith((provider) => provider.health.circuit === 'OPEN');
     expect(health).toMatchObject({
       status: 'DOWN',
       requests5m: CONSECUTIVE_FAILURES + 1,

@@ -1,28 +1,29 @@
 /**
- * An upstream that misbehaves on command: refuses, hangs, cuts, sends garbage, is slow. Real sockets, no
- * dependencies.
+ * An HTTP upstream over real sockets that answers, refuses, hangs, cuts or slows down as a test tells it
+ * to.
  */
 import { createServer } from 'node:http';
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** What the upstream does with one request. */
+/** How the upstream answers one request. */
 export interface Play {
   status?: number;
   headers?: Record<string, string>;
-  /** Written one after the other, each as a network chunk of its own. */
+  /** The body, each item written as its own network chunk. */
   chunks?: (string | Buffer)[];
   /** Pause before each chunk but the first, in ms. */
   gapMs?: number;
-  /** The socket is destroyed after this many bytes of the body. */
+  /** Destroys the socket after this many bytes of the body. */
   cutAfterBytes?: number;
-  /** Nothing more is sent: from the start, or after the chunks. */
+  /** Sends nothing more: from the start, or after the chunks. */
   hang?: 'before-headers' | 'after-chunks';
-  /** The socket is destroyed before anything is sent. */
+  /** Destroys the socket before anything is sent. */
   refuse?: boolean;
 }
 
+/** A request that the upstream received. */
 export interface SeenRequest {
   method: string;
   path: string;
@@ -30,20 +31,21 @@ export interface SeenRequest {
   body: string;
 }
 
+/** The upstream under a test's control. */
 export interface FakeUpstream {
   /** Base address without a path. */
   origin: string;
   seen: SeenRequest[];
-  /** Decides about each request; may be replaced at any time. */
+  /** Decides how a request is answered; `count` is its number. May be replaced at any time. */
   play: (request: SeenRequest, count: number) => Play;
-  /** Body bytes that have left for the network. */
+  /** Body bytes written to the network. */
   sentBytes: number;
-  /** Connections that are open now. */
+  /** Number of open connections. */
   openSockets(): number;
   close(): Promise<void>;
 }
 
-/** Listens on a free port of 127.0.0.1. */
+/** Starts an upstream on a free port of 127.0.0.1. */
 export async function startUpstream(play: FakeUpstream['play']): Promise<FakeUpstream> {
   const sockets = new Set<Socket>();
   const server = createServer((request, response) => {

@@ -3,31 +3,26 @@ import { LLMock } from '@copilotkit/aimock';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createEmptyDatabase } from './database.ts';
-import type { TestDatabase } from './database.ts';
-import { addCustomer, addUpstream, startHouse } from './house.ts';
+import { addCustomer, addUpstream } from './house.ts';
 import type { Customer, House } from './house.ts';
+import { openSharedHouse } from './house/shared.ts';
 
 /** Planted into prompt and answer; must be found nowhere afterwards. */
 const MARKER = 'xylophone-quartz-7431';
 const SETTLED_WITHIN_MS = 20_000;
 
-let database: TestDatabase;
 let house: House;
 const mock = new LLMock({ host: '127.0.0.1', port: 0, logLevel: 'silent' });
 
 beforeAll(async () => {
   mock.on({ predicate: () => true }, { content: `An answer with ${MARKER} in it.` });
   await mock.start();
-  database = await createEmptyDatabase();
-  house = await startHouse({ databaseUrl: database.url });
+  house = await openSharedHouse();
   await addUpstream(house, { baseUrl: `${mock.url}/v1`, models: ['budget', 'swift'] });
 });
 
 afterAll(async () => {
-  await house?.stop();
   await mock.stop();
-  await database?.drop();
 });
 
 function ask(customer: Customer, body: object = {}): Promise<Response> {

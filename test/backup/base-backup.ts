@@ -1,5 +1,5 @@
 /**
- * A base backup of a running PostgreSQL, and a server on it: by the server's own functions, because the
+ * Takes a base backup of a running PostgreSQL with the server's low-level backup functions, because the
  * embedded binaries have no pg_basebackup. https://www.postgresql.org/docs/current/continuous-archiving.html
  * (25.3.4)
  */
@@ -7,7 +7,7 @@ import { chownSync, copyFileSync, mkdirSync, readdirSync, statSync, writeFileSyn
 import { join } from 'node:path';
 import pg from 'pg';
 
-/** Written while it is copied: what the log holds of it makes it whole again. */
+/** Files and folders of a cluster that a backup leaves out; `pg_wal` is copied at the end. */
 const LEFT_OUT = new Set([
   'postmaster.pid',
   'postmaster.opts',
@@ -18,12 +18,12 @@ const LEFT_OUT = new Set([
 ]);
 const FOLDER_MODE = 0o700;
 
-/** Settings of a server that can be copied: the log since the copy began is still there when it ends. */
+/** Settings of a server that is copied while it runs: they keep the WAL written during the copy. */
 export const COPIED_WHILE_RUNNING = { wal_keep_size: '1GB' };
 
 /**
- * Copies the cluster of the server while it is written to. `folder` then is a data folder that
- * `startPostgres` starts with the same password.
+ * Copies the cluster in the data folder `from` to `folder` while the server at `url` runs on it.
+ * `startPostgres` can start a server with the same password on `folder`.
  */
 export async function takeBackup(url: string, from: string, folder: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
@@ -36,14 +36,14 @@ export async function takeBackup(url: string, from: string, folder: string): Pro
   copyFolder(source, cluster);
   for (const name of ['pg_replslot', 'pg_notify', 'pg_stat_tmp']) makeFolder(join(cluster, name), source);
   const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(true)');
-  // The log last: it has to reach up to the stop.
+  // The WAL is copied last, because it must contain the end of the backup.
   copyFolder(join(source, 'pg_wal'), join(cluster, 'pg_wal'));
   writeFileSync(join(cluster, 'backup_label'), rows[0]?.labelfile ?? '');
   takeOwner(join(cluster, 'backup_label'), source);
   await client.end();
 }
 
-/** Files that vanish meanwhile were not needed: their removal stands in the log. */
+/** Copies a folder. Files that are deleted meanwhile are skipped: the WAL contains their deletion. */
 function copyFolder(from: string, to: string): void {
   makeFolder(to, from);
   for (const entry of readdirSync(from, { withFileTypes: true })) {
@@ -66,7 +66,9 @@ function makeFolder(at: string, like: string): void {
   takeOwner(at, like);
 }
 
-/** The server refuses a cluster of somebody else. */
+/**
+ * Run as root, gives the file to the owner of `like`, because the server refuses a cluster of another user.
+ */
 function takeOwner(at: string, like: string): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = statSync(like);

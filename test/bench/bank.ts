@@ -1,12 +1,12 @@
 /**
- * The control plane of `npm run bench:ledger`: a table in memory behind the real wire, in a process of its
- * own, so that what it costs is not counted as the node's.
+ * The control plane of `npm run bench:ledger`: accounts in memory behind the real protocol, in a separate
+ * process, so that its CPU time is not counted.
  */
 import { createServer } from 'node:http';
 import type { NodeUsageRecordInput } from '@gateway/shared/usage-report';
-import { Bank } from '../../data-plane/ledger/model/bank.ts';
+import { ControlDouble } from '../ledger/control-double.ts';
 
-/** What the node asked for so far; `GET /` answers it. */
+/** Counts of the node's requests so far, the answer to `GET /`. */
 export interface BankCounts {
   reports: number;
   leases: number;
@@ -17,7 +17,7 @@ interface Report {
   records: NodeUsageRecordInput[];
 }
 
-const bank = new Bank({ wallet_a: 10n ** 15n });
+const bank = new ControlDouble({ wallet_a: 10n ** 15n });
 
 const server = createServer((request, response) => {
   const parts: Buffer[] = [];

@@ -1,4 +1,4 @@
-/** What the bench measures of the console: every query has values for what it cannot do without. */
+/** The benchmark of the console's queries: every query gets values for its required variables. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSchema, getOperationAST, getVariableValues, parse } from 'graphql';
@@ -10,7 +10,7 @@ const schema = buildSchema(readFileSync(SCHEMA, 'utf8'));
 const names = consoleQueries({}).map(({ name }) => name);
 const queries = consoleQueries(Object.fromEntries(names.map((name) => [name, 'some_id'])));
 
-it.each(queries)('every value that $name needs is there', ({ text, variables }) => {
+it.each(queries)('the query $name gets valid values for its variables', ({ text, variables }) => {
   const definitions = getOperationAST(parse(text))?.variableDefinitions ?? [];
   expect(getVariableValues(schema, definitions, variables).errors).toBeUndefined();
 });

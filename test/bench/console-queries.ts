@@ -16,7 +16,7 @@ export interface ConsoleQuery {
   admin: boolean;
 }
 
-/** Every query of the console. `ids` says what `id` and `requestId` mean, by the query's name. */
+/** Every query of the console. `ids` has the value of `id` and `requestId` by the name of the query. */
 export function consoleQueries(ids: Readonly<Record<string, string>>): ConsoleQuery[] {
   const definitions = globSync('{*,pages/**/*,components/**/*}.{ts,tsx}', { cwd: CONSOLE })
     .filter((file) => !file.endsWith('.test.ts'))
@@ -58,7 +58,7 @@ function queryOf(
   };
 }
 
-/** What a page sends when it opens; null for filters that nobody set. */
+/** The value that a page sends when it opens; null for filters that are not set. */
 function valueOf(variable: string, id: string | undefined): unknown {
   const now = Date.now();
   const range = (from: number, to: number) => ({

@@ -1,12 +1,11 @@
 /**
- * `npm run bench:console`: how long a visitor waits for the largest part of /pricing, in a real browser with
- * an empty cache over the real control plane, and how much JavaScript each page loads. Tables, and
+ * `npm run bench:console`: measures how long a visitor waits for the largest part of /pricing, in a real
+ * browser with an empty cache, and how much JavaScript each page loads. Prints tables and writes
  * `.bench/console.json`.
  */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { chromium } from 'playwright-core';
 import {
   ADMIN_PAGES,
   openStage,
@@ -14,9 +13,9 @@ import {
   OWN_PAGES,
   PUBLIC_PAGES,
   ready,
-  scriptBytes,
 } from '../../console/test/browser.ts';
-import { CHROMIUM_FLAGS, findChromium } from '../../console/test/chromium.ts';
+import { startChromium } from '../../console/test/chromium.ts';
+import { loadedScripts, scriptBytes } from '../../console/test/scripts.ts';
 import { startPostgres } from '../../control-plane/local/postgres.ts';
 import { startHouse } from '../house.ts';
 import { type Paint, paintOf } from './first-paint.ts';
@@ -28,12 +27,11 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function paints(databaseUrl: string): Promise<Paint[]> {
   const house = await startHouse({ databaseUrl, nodes: 0 });
-  const executablePath = await findChromium();
-  const browser = await chromium.launch({ args: CHROMIUM_FLAGS, ...(executablePath && { executablePath }) });
+  const browser = await startChromium();
   try {
     const found: Paint[] = [];
     const load = () => paintOf(browser, `${house.controlUrl}/pricing`, 'table tbody tr');
-    // The browser and the service compile what they run at its first use; no visitor is the first.
+    // The first load is not measured: the browser and the service compile their code during it.
     await load();
     for (let count = 0; count < LOADS; count += 1) found.push(await load());
     return found;
@@ -45,7 +43,7 @@ async function paints(databaseUrl: string): Promise<Paint[]> {
 
 async function withPostgres<Result>(work: (databaseUrl: string) => Promise<Result>): Promise<Result> {
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
-  // The superuser's server runs as somebody else, who has to get through this folder.
+  // Started by the superuser, PostgreSQL runs as another user, who must be able to enter the folder.
   chmodSync(dataDir, 0o711);
   const postgres = await startPostgres({ dataDir });
   try {
@@ -64,7 +62,7 @@ async function sizes(): Promise<{ page: string; bytes: number }[]> {
     stage.fake.state.admin = ADMIN_PAGES.includes(page);
     const tab = await openTab(stage, VIEW);
     await tab.go(page);
-    found.push({ page, bytes: await scriptBytes(tab.page, stage.folder) });
+    found.push({ page, bytes: scriptBytes(await loadedScripts(tab.page), stage.folder) });
     await tab.context.close();
   }
   await stage.close();
@@ -80,7 +78,7 @@ function rowOf(title: string, values: readonly number[], digits = 0): string {
 }
 
 async function main(): Promise<void> {
-  if (!ready) throw new Error('There is no Chromium: install one, or name it with CHROMIUM.');
+  if (!ready) throw new Error('There is no Chromium. Install one, or set CHROMIUM to its path.');
   const load = loadavg();
   const found = await withPostgres(paints);
   say(
@@ -114,7 +112,7 @@ async function main(): Promise<void> {
   );
   say(
     rowOf(
-      'on the wire, kB',
+      'transferred, kB',
       found.map(({ bytes }) => bytes / 1_000),
       1,
     ),

@@ -1,8 +1,8 @@
 /**
- * `npm run bench:control`: the control plane with real amounts of data. Every query of the console over HTTP
- * with a real session, the configuration of all keys to a node, and a key's change until it is refused.
+ * `npm run bench:control`: measures the control plane with realistic amounts of data: every query of the
+ * console over HTTP, the configuration of all keys for a node, and the time until a disabled key is refused.
  * Prints tables and writes `.bench/control.json`. BENCH_USERS, BENCH_KEYS, BENCH_USAGE set the amounts;
- * BENCH_DATABASE_URL names a database that `npm run seed` filled, and is measured as it is.
+ * BENCH_DATABASE_URL names a database that `npm run seed` filled; it is used without changes to its amounts.
  */
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
@@ -23,27 +23,28 @@ const SIZE = {
 };
 const SEEDED = process.env['BENCH_DATABASE_URL'];
 const CHANGES = 100;
-/** Far beyond what a slow machine takes: after this the change is taken to be lost. */
+/** Much longer than a slow machine needs. After this time the change counts as lost. */
 const CHANGED_WITHIN_MS = 60_000;
-/** Answers to a disabled key; one that works has 600 free requests a minute, then 429. */
+/** Statuses for a disabled key. An enabled key has 600 free requests a minute, then 429. */
 const REFUSED: ReadonlySet<number> = new Set([401, 403]);
 const KNOWN: ReadonlySet<number> = new Set([200, 429, ...REFUSED]);
 const SNAPSHOT_WITHIN_MS = 120_000;
 const LOOK_EVERY_MS = 2;
 const EMPTY_DATABASE = 'gateway_bench_empty';
-const MEGABYTE = 1024 * 1024;
+const MIB = 1024 * 1024;
 const OUTPUT = join(import.meta.dirname, '..', '..', '.bench');
 const PRELOAD = ['--expose-gc', '--import', join(import.meta.dirname, 'report-usage.ts')];
-/** More than all rounds together cost. */
+/** A query budget above the cost of all rounds. */
 const CONTROL_ENV = { QUERY_BUDGET: '1000000000' };
 interface Snapshot {
   seconds: number;
-  /** Processor time of the node from its start on, in s. */
+  /** CPU time of the node since its start, in s. */
   nodeSeconds: number;
+  /** Memory of the node, in MiB. */
   megabytes: number;
-  /** The most that it took since its start. */
+  /** Largest memory since its start, in MiB. */
   peakMegabytes: number;
-  /** What the same node takes with an empty database. */
+  /** Memory of such a node with an empty database, in MiB. */
   emptyMegabytes: number;
 }
 
@@ -53,7 +54,7 @@ interface Usage {
   peakBytes: number;
 }
 
-/** What a node of this house took up to now, once it gave back what is free. */
+/** CPU time and memory of the node so far, after it has returned free memory to the system. */
 function usageOf(house: House): Promise<Usage> {
   const child = house.nodes[0]?.process.child;
   return new Promise((resolve) => {
@@ -64,7 +65,7 @@ function usageOf(house: House): Promise<Usage> {
   });
 }
 
-/** The memory of a node that was told next to nothing, in bytes. */
+/** Memory of a node with an almost empty configuration, in bytes. */
 async function measureEmpty(databaseUrl: string): Promise<number> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -84,7 +85,7 @@ async function measureEmpty(databaseUrl: string): Promise<number> {
   }
 }
 
-/** A seeded database may be measured again: nodes of an earlier run leave their names to this one's. */
+/** Renames the nodes of earlier runs, so that a seeded database can be measured again. */
 async function freeNames(databaseUrl: string): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -95,7 +96,7 @@ async function freeNames(databaseUrl: string): Promise<void> {
   }
 }
 
-/** A node that lost its folder starts again: everything it knows then comes from one snapshot. */
+/** Restarts a node without its folder, so that its whole configuration comes from one snapshot. */
 async function measureSnapshot(house: House, emptyBytes: number): Promise<Snapshot> {
   const [node] = house.nodes;
   if (!node) throw new Error('The house has no node.');
@@ -110,9 +111,9 @@ async function measureSnapshot(house: House, emptyBytes: number): Promise<Snapsh
   return {
     seconds: milliseconds / 1000,
     nodeSeconds: cpuMicros / 1_000_000,
-    megabytes: residentBytes / MEGABYTE,
-    peakMegabytes: peakBytes / MEGABYTE,
-    emptyMegabytes: emptyBytes / MEGABYTE,
+    megabytes: residentBytes / MIB,
+    peakMegabytes: peakBytes / MIB,
+    emptyMegabytes: emptyBytes / MIB,
   };
 }
 
@@ -125,7 +126,7 @@ async function hasAll(house: House, name: string): Promise<boolean> {
   return rows[0]?.done === true;
 }
 
-/** What is waited for, and for how long at most. */
+/** A condition, and the maximum time to wait for it in ms. */
 interface Wait {
   what: string;
   withinMs: number;
@@ -139,15 +140,13 @@ async function until({ what, withinMs }: Wait, done: () => Promise<boolean>): Pr
   const end = performance.now() + withinMs;
   while (!(await done())) {
     if (performance.now() > end)
-      throw new Error(
-        `Not within ${withinMs} ms: ${what}. The log of the control plane and the node says more.`,
-      );
-    // The question itself costs the planes time, and both of them share the machine with it.
+      throw new Error(`Not within ${withinMs} ms: ${what}. See the logs of the control plane and the node.`);
+    // Polling takes time from the planes, which run on the same machine.
     await sleep(LOOK_EVERY_MS);
   }
 }
 
-/** From sending the change until the first refused request, with requests one after another. */
+/** Measures the time from sending the change to the first refused request. Requests follow one another. */
 async function measureChanges(house: House): Promise<Figures> {
   const { api, keyId, key } = await addCustomer(house, '0');
   const isAccepted = async (): Promise<boolean> => {
@@ -179,9 +178,9 @@ function snapshotLine(snapshot: Snapshot): string {
   const { seconds, nodeSeconds, emptyMegabytes } = snapshot;
   const [grown, peak] = [snapshot.megabytes, snapshot.peakMegabytes].map((one) => one - emptyMegabytes);
   return (
-    `a node without a folder knows all after ${seconds.toFixed(1)} s, start included, with ` +
-    `${nodeSeconds.toFixed(1)} s of processor time and ${grown?.toFixed(0)} MB more than one that knows ` +
-    `next to nothing (at most ${peak?.toFixed(0)} MB more while it reads)`
+    `a node without folder has all its configuration after ${seconds.toFixed(1)} s (start included) with ` +
+    `${nodeSeconds.toFixed(1)} s of CPU time and ${grown?.toFixed(0)} MiB more than a node with an empty ` +
+    `database (at most ${peak?.toFixed(0)} MiB more while it reads)`
   );
 }
 
@@ -215,7 +214,7 @@ async function run(databaseUrl: string): Promise<void> {
 
 async function withPostgres(work: (databaseUrl: string) => Promise<void>): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-bench-'));
-  // The superuser's server runs as somebody else, who has to get through this folder.
+  // Started by the superuser, PostgreSQL runs as another user, who must be able to enter the folder.
   chmodSync(dataDir, 0o711);
   const postgres = await startPostgres({ dataDir });
   try {

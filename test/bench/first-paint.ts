@@ -1,6 +1,6 @@
 /**
- * What a visitor with an empty cache sees of a page, and when: a real browser over the real control plane,
- * which answers from a real database.
+ * Measures when a visitor with an empty cache sees a page: a real browser, a real control plane and a real
+ * database.
  */
 /// <reference lib="dom" />
 import type { Browser } from 'playwright-core';
@@ -11,17 +11,17 @@ const VIEW = { width: 1280, height: 800 };
 export interface Paint {
   firstMs: number;
   largestMs: number;
-  /** What was largest: its first words. */
+  /** The first characters of the largest element. */
   largest: string;
   /** Cumulative layout shift, without a unit. */
   shift: number;
-  /** The longest task of the page's thread. */
+  /** The longest task of the page's main thread, in ms. */
   longestTaskMs: number;
-  /** On the wire, all files together. */
+  /** Transferred bytes of all files. */
   bytes: number;
 }
 
-/** Loads an address with an empty cache and waits until its price list, or else its heading, is there. */
+/** Loads a URL with an empty cache, and waits for the selector `shown` and for an idle network. */
 export async function paintOf(browser: Browser, url: string, shown: string): Promise<Paint> {
   const context = await browser.newContext({ viewport: VIEW });
   try {
@@ -35,7 +35,7 @@ export async function paintOf(browser: Browser, url: string, shown: string): Pro
   }
 }
 
-/** Runs in the page: everything that the browser has noted since the navigation began. */
+/** Runs in the page. Returns the measurements of the browser since the navigation began. */
 async function observed(): Promise<Paint> {
   const noted = (type: string): Promise<PerformanceEntry[]> =>
     new Promise((resolve) => {
@@ -43,7 +43,7 @@ async function observed(): Promise<Paint> {
         resolve(list.getEntries());
       });
       observer.observe({ type, buffered: true });
-      // Without an entry of the kind nobody calls.
+      // Without an entry of this type, the observer is never called.
       setTimeout(() => {
         resolve([]);
       }, 300);

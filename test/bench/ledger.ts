@@ -1,29 +1,29 @@
 /**
- * What the money of one request costs a node: hold, commit to a journal on a real disk, settle over the real
- * wire. Run it with `npm run bench:ledger`; `.bench/ledger.json` has the figures, too. The control plane is a
- * table in the memory of another process: its CPU is not counted.
+ * `npm run bench:ledger`: measures what the money of one request costs a node: hold, commit to a journal on a
+ * real disk, and settle over the real protocol. Prints the figures and writes `.bench/ledger.json`. The
+ * control plane keeps accounts in the memory of another process; its CPU is not counted.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { UsageRecord } from '@gateway/shared/records';
-import { connectControl } from '../../data-plane/control.ts';
-import { keyOf, usageOf } from '../../data-plane/ledger/model/records.ts';
+import { connectControl } from '../../data-plane/control/client.ts';
+import { keyOf, usageOf } from '../ledger/records.ts';
 import type { Hold } from '../../data-plane/ledger/ledger.ts';
 import { openLedger } from '../../data-plane/ledger/open-ledger.ts';
 import type { OpenLedger } from '../../data-plane/ledger/open-ledger.ts';
-import { mintRequestId } from '../../data-plane/request-id.ts';
+import { mintRequestId } from '../../data-plane/call/request-id.ts';
 import { startProcess } from '../house/process.ts';
 import type { BankCounts } from './bank.ts';
 
 const PRICE = 100n;
-/** So many that what is measured runs as compiled as it does after a minute of work. */
+/** Enough requests that the measured code is compiled. */
 const WARM_UP = 100_000;
 const REQUESTS = 400_000;
-/** Requests by the clock, whether or not earlier ones are through, and how many of them. */
+/** Requests that start at a fixed rate, even if earlier ones have not ended. */
 const CLOCKED = { perSecond: 1_000, requests: 15_000 };
-/** Requests in flight at once, of which many share one write and few do not; or requests by the clock. */
+/** Requests in flight at once (many share one write, few do not), or requests at a fixed rate. */
 const LOADS: Load[] = [{ atOnce: 64 }, { atOnce: 8 }, { perSecond: CLOCKED.perSecond }];
 const ENCODINGS = 100_000;
 const OUTPUT = join(import.meta.dirname, '..', '..', '.bench');
@@ -33,7 +33,7 @@ type Load = { atOnce: number } | { perSecond: number };
 interface Figures {
   load: string;
   cpuMicros: number;
-  /** How much of it the bench itself took. */
+  /** The part of `cpuMicros` that the benchmark itself takes. */
   loopMicros: number;
   kernelMicros: number;
   perSecond: number;
@@ -43,7 +43,7 @@ interface Figures {
   leases: number;
 }
 
-/** Spends under a load, and says what one request cost. */
+/** Spends under a load. Returns the cost of one request. */
 async function measure(load: Load): Promise<Figures> {
   const requests = requestsOf(load);
   const folder = mkdtempSync(join(tmpdir(), 'gateway-ledger-'));
@@ -91,14 +91,14 @@ interface Spending {
   upTo: number;
 }
 
-/** Returns how long each request waited for its commit, in ms. */
+/** Spends once per request. Returns how long each request waited for its commit, in ms. */
 async function spend(
   ledger: Pick<OpenLedger, 'hold'>,
   { from, upTo }: Spending,
   load: Load,
 ): Promise<number[]> {
   const key = keyOf('wallet_a');
-  // Each name one string, as what is parsed is; one put together from others costs more to write.
+  // Parsed, so that each member name is one flat string: concatenated strings cost more to write.
   const usage = JSON.parse(JSON.stringify(usageOf('', PRICE))) as UsageRecord;
   const waits: number[] = [];
   let number = from;
@@ -127,7 +127,9 @@ async function spend(
   return waits;
 }
 
-/** CPU of the same load on a ledger that does nothing, a request: what the bench itself adds. */
+/**
+ * CPU per request of the same load on a ledger that does nothing, in µs: the share of the benchmark itself.
+ */
 async function measureLoop(load: Load): Promise<number> {
   const requests = requestsOf(load);
   const hold: Hold = { commit: () => Promise.resolve(), release: () => undefined };
@@ -139,7 +141,7 @@ async function measureLoop(load: Load): Promise<number> {
   return (user + system) / requests;
 }
 
-/** CPU of encoding such a record as JSON and reading it, once: what this machine's µs are worth. */
+/** CPU of writing such a record as JSON and reading it once, in µs: a measure of this machine's speed. */
 function measureEncoding(): number {
   const record = usageOf('request', PRICE);
   for (let round = 0; round < ENCODINGS; round += 1) JSON.parse(JSON.stringify(record));
@@ -160,17 +162,15 @@ process.stdout.write(
   [
     line('hold + commit + settle', (row) => row.load),
     `|---|${'---|'.repeat(rows.length)}`,
-    line('CPU a request, µs', (row) => row.cpuMicros.toFixed(1)),
-    line('of these the bench itself, µs', (row) => row.loopMicros.toFixed(1)),
-    line('as many times what JSON of such a record costs', (row) =>
-      (row.cpuMicros / encodingMicros).toFixed(1),
-    ),
-    line('CPU of it in the kernel, µs', (row) => row.kernelMicros.toFixed(1)),
-    line('requests a second', (row) => row.perSecond),
+    line('CPU per request, µs', (row) => row.cpuMicros.toFixed(1)),
+    line('of these the benchmark itself, µs', (row) => row.loopMicros.toFixed(1)),
+    line('CPU as a multiple of JSON of such a record', (row) => (row.cpuMicros / encodingMicros).toFixed(1)),
+    line('of these in the kernel, µs', (row) => row.kernelMicros.toFixed(1)),
+    line('requests per second', (row) => row.perSecond),
     line('wait for the commit p50, ms', (row) => row.waitP50Ms.toFixed(2)),
     line('wait for the commit p99, ms', (row) => row.waitP99Ms.toFixed(2)),
     line('reports to the control plane', (row) => row.reports),
-    line('leases asked for', (row) => row.leases),
+    line('lease requests', (row) => row.leases),
     '',
     `JSON of such a record, written and read once: ${encodingMicros.toFixed(1)} µs`,
     '',

@@ -1,10 +1,10 @@
 /** The clients of the benchmark: closed loops over keep-alive connections, and streams that stay open. */
 import { Pool } from 'undici';
 
-/** How many words a streamed answer of the benchmark's upstream has, one a chunk. */
+/** Number of chunks, of one word each, in a streamed answer of the benchmark's upstream. */
 export const CHUNKS = 200;
 /**
- * Its streams for this model get their first chunk at once and the rest never: for memory per open stream.
+ * Streams for this model get only their first chunk, so that they stay open while their memory is measured.
  */
 export const HOLDING_MODEL = 'budget-plus';
 
@@ -12,7 +12,8 @@ export interface Target {
   name: string;
   url: string;
   /**
-   * Sent as bearer keys in turn, since a wallet may have 64 requests in flight; pass-throughs ignore them.
+   * Bearer keys that are used in turn, because a wallet may have 64 requests in flight. Pass-throughs ignore
+   * them.
    */
   keys: string[];
   model: string;

@@ -1,7 +1,7 @@
 /**
- * `npm run bench`: this gateway against a bare Fastify pass-through and plain node:http + undici, in one run
- * on one machine, then one wallet over two nodes. CPU comes from each process's own accounting; latency is
- * what is added to asking the upstream directly.
+ * `npm run bench`: compares this gateway with a bare Fastify pass-through and with node:http + undici, in one
+ * run on one machine; then measures one wallet over two nodes. Each process reports its own CPU time. The
+ * latency is the time above that of a request directly to the upstream.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync, chmodSync } from 'node:fs';
 import { cpus, loadavg, tmpdir } from 'node:os';
@@ -22,9 +22,9 @@ const PRELOAD = ['--expose-gc', '--import', join(import.meta.dirname, 'report-us
 const OUTPUT = join(import.meta.dirname, '..', '..', '.bench');
 const ROUNDS = Number(process.env['BENCH_ROUNDS'] ?? 3);
 const OPEN_STREAMS = Number(process.env['BENCH_STREAMS'] ?? 1_000);
-/** Before it is measured each target serves so many times the load: until then the compiler is measured. */
+/** Each target first serves this multiple of the load unmeasured, so that its code is compiled. */
 const WARM_UP_LOADS = 2;
-/** `npm run bench -- wallet` measures one wallet over two nodes and leaves the rest out. */
+/** `npm run bench -- wallet` measures only one wallet over two nodes. */
 const WALLET_ONLY = process.argv[2] === 'wallet';
 /** Below the gateway's limit of requests in flight per wallet. */
 const STREAMS_PER_WALLET = 50;
@@ -65,7 +65,7 @@ async function measure(target: Measured, load: Load): Promise<{ cpuMicros: numbe
 const median = (values: number[]): number =>
   values.toSorted((one, two) => one - two)[values.length >> 1] ?? 0;
 
-/** Every target in turn, several rounds interleaved; medians per target. */
+/** Measures the targets in turn, in several rounds. Returns the medians per target. */
 async function measureLoad(targets: Measured[], load: Load & { name: string }): Promise<Row[]> {
   const results = new Map(
     targets.map((target) => [target.name, [] as Awaited<ReturnType<typeof measure>>[]]),
@@ -102,7 +102,7 @@ async function measureMemory(target: Measured): Promise<MemoryRow | undefined> {
 
 type Start = (entry: string, env?: Record<string, string>) => Promise<HouseProcess>;
 
-/** CPU, latency and memory of one node, beside the same of what it is compared with. */
+/** Measures CPU, latency and memory of one node and of the targets that it is compared with. */
 async function measureGateway(
   start: Start,
   origin: string,
@@ -117,7 +117,7 @@ async function measureGateway(
     keys.push((await addCustomer(house, '10000')).key);
   }
   const node = house.nodes[0]?.process;
-  if (!node) throw new Error('the house has no node');
+  if (!node) throw new Error('The house has no node.');
   const common = { keys, model: 'budget' };
   const targets: Measured[] = [
     { name: 'upstream', url: origin, ...common },
@@ -158,7 +158,7 @@ async function run(dataDir: string, databaseUrl: string): Promise<void> {
   await upstream.stop();
 }
 
-/** The second house begins with an empty database, too. */
+/** Creates an empty database for the second house. */
 async function anotherDatabase(url: string): Promise<string> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -1,4 +1,4 @@
-/** The yardstick: a bare Fastify that reads the body, sends it on by undici and streams the answer back. */
+/** The reference: a bare Fastify that reads the body, forwards it with undici and streams the answer back. */
 import Fastify from 'fastify';
 import { Pool } from 'undici';
 

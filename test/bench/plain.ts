@@ -1,4 +1,4 @@
-/** The floor: node:http in front, undici behind, bytes piped through. No parsing, no billing. */
+/** The lower bound: node:http receives, undici sends, bytes are piped. No parsing, no billing. */
 import { createServer } from 'node:http';
 import { Pool } from 'undici';
 

@@ -1,4 +1,4 @@
-/** How long the console's queries take over HTTP, for an administrator and for the heaviest user. */
+/** Measures the console's queries over HTTP, for an administrator and for the user with the most requests. */
 import { ADMIN } from '../house.ts';
 import type { House } from '../house.ts';
 import { apiClient } from '../house/client.ts';
@@ -8,12 +8,12 @@ import type { ConsoleQuery } from './console-queries.ts';
 
 const ROUNDS = 30;
 const WARM_ROUNDS = 3;
-/** After this long no other round is begun, in ms. */
+/** After this time no further round starts, in ms. */
 const QUERY_MS_MAX = 20_000;
-/** The user with the most requests, by how the seed deals them out. */
+/** The user who gets the most requests from the seed. */
 const HEAVIEST = 'seed-1-0@example.com';
 
-/** More than the console asks today: lists by use and spend, a chart for each key, the log by filters. */
+/** Queries that the console does not send today: sorted lists, a chart for each key, a filtered log. */
 const MORE: readonly Omit<ConsoleQuery, 'variables'>[] = [
   ...['LAST_USED_AT', 'SPEND', 'NAME'].map((field) => ({
     name: `keys by ${field}`,
@@ -47,7 +47,7 @@ const MORE: readonly Omit<ConsoleQuery, 'variables'>[] = [
   },
 ];
 
-/** Percentiles of one thing that was done many times. */
+/** Percentiles of the duration of one repeated action. */
 export interface Figures {
   name: string;
   times: number;
@@ -93,7 +93,10 @@ async function signInAsHeaviest(house: House): Promise<ApiClient> {
   return api;
 }
 
-/** Some rounds to warm up and some to measure; few where one takes long, like a check of the whole ledger. */
+/**
+ * Durations in ms after some rounds to warm up. A slow query, such as a check of the ledger, has fewer
+ * rounds.
+ */
 async function timesOf(ask: () => Promise<unknown>): Promise<number[]> {
   const end = performance.now() + QUERY_MS_MAX;
   const times: number[] = [];
@@ -102,7 +105,7 @@ async function timesOf(ask: () => Promise<unknown>): Promise<number[]> {
   return times.length > WARM_ROUNDS ? times.slice(WARM_ROUNDS) : times;
 }
 
-/** Every query, slowest first. One that fails is named on the error output and left out. */
+/** Measures every query; the slowest comes first. A query that fails is named on stderr and left out. */
 export async function measureQueries(house: House): Promise<Figures[]> {
   const user = await signInAsHeaviest(house);
   const { viewer } = await user.query<{
@@ -131,7 +134,7 @@ export async function measureQueries(house: House): Promise<Figures[]> {
     try {
       found.push(figuresOf(`${name}${admin ? ' (admin)' : ''}`, await timesOf(ask)));
     } catch (error) {
-      // A page that needs something this database does not hold: named, so that nobody takes it for measured.
+      // The page needs data that this database does not have.
       process.stderr.write(
         `not measured: ${name}: ${error instanceof Error ? error.message : String(error)}\n`,
       );
@@ -140,7 +143,7 @@ export async function measureQueries(house: House): Promise<Figures[]> {
   return found.toSorted((one, other) => other.p95Ms - one.p95Ms);
 }
 
-/** The figures as a table for people. */
+/** The figures as a Markdown table. */
 export function table(rows: readonly Figures[]): string {
   return [
     '| what | times | p50 ms | p95 ms | p99 ms |',

@@ -1,12 +1,12 @@
 /**
- * Preloaded into every measured process: answers the parent's `usage` with the process's own accounting, and
- * `settled usage` likewise once what is free was given back.
+ * Preloaded into every measured process. Answers the parent's message `usage` with the CPU time and memory of
+ * the process, and `settled usage` likewise, after free memory was returned to the system.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** The young generation shrinks at the second collection, and free pages are given back some s after. */
+/** The young generation shrinks at the second collection; free pages are returned some seconds later. */
 const COLLECTIONS = 4;
-const GIVEN_BACK_MS = 4_000;
+const RETURNED_MS = 4_000;
 
 process.on('message', (message: unknown) => {
   if (message === 'usage') report();
@@ -16,7 +16,7 @@ process.on('message', (message: unknown) => {
 async function settle(): Promise<void> {
   for (let collection = 0; collection < COLLECTIONS; collection += 1) {
     globalThis.gc?.();
-    await sleep(GIVEN_BACK_MS);
+    await sleep(RETURNED_MS);
   }
 }
 

@@ -1,4 +1,4 @@
-/** The figures of one run as a table in Markdown. */
+/** Formats the figures of one run as Markdown tables. */
 import type { WalletFigures } from './wallet.ts';
 
 export interface Row {
@@ -36,7 +36,7 @@ export function table(rows: Row[]): string {
 export function memoryTable(rows: MemoryRow[]): string {
   const line = (row: MemoryRow): string =>
     `| ${row.target} | ${row.streams} | ${row.kilobytesPerStream.toFixed(1)} |`;
-  return ['| target | open streams | kB per stream |', '|---|---|---|', ...rows.map(line)].join('\n');
+  return ['| target | open streams | KiB per stream |', '|---|---|---|', ...rows.map(line)].join('\n');
 }
 
 /** One wallet over two nodes, one line per figure. */
@@ -46,7 +46,7 @@ export function walletTable(figures: WalletFigures): string {
   const perThousand = (count: number): string => ((count / answered) * 1_000).toFixed(1);
   const both = (p50: number, p99: number): string => `${p50.toFixed(2)}, ${p99.toFixed(2)}`;
   const refusals = Object.entries(figures.refused).map(([status, count]) => `${count} × ${status}`);
-  const pulse = figures.idleTransactionsPerSecond * seconds;
+  const idle = figures.idleTransactionsPerSecond * seconds;
   const lines: [string, string][] = [
     ['requests a second, offered; answered', `${figures.offeredPerSecond}; ${rate}`],
     ['answered and charged; refused', `${answered}; ${refusals.join(', ') || 'none'}`],
@@ -56,7 +56,7 @@ export function walletTable(figures: WalletFigures): string {
     ['leases granted per 1,000 requests', perThousand(database.leasesGranted)],
     ['settlement batches per 1,000 requests', perThousand(database.settlementBatches)],
     ['ledger transactions per 1,000 requests', perThousand(database.ledgerTransactions)],
-    ['all transactions but the idle pulse, likewise', perThousand(database.transactions - pulse)],
+    ['other transactions per 1,000 requests', perThousand(database.transactions - idle)],
   ];
   const head = ['| one wallet, two nodes | measured |', '|---|---|'];
   return [...head, ...lines.map(([name, value]) => `| ${name} | ${value} |`)].join('\n');

@@ -1,6 +1,6 @@
 /**
- * The node that `uploads.ts` measures, as a process of its own: a real server, a key per upload, no
- * database.
+ * The node that `uploads.ts` measures, in a separate process: a real server with a key per upload and without
+ * a database.
  */
 import { makeKey, makeModel, makeRoute, startNode } from '../request-path.ts';
 

@@ -1,6 +1,6 @@
 /**
- * `npm run bench:uploads`: the memory of one node while many large recordings arrive at once, and how
- * soon speech starts to arrive. Prints both and writes `.bench/uploads.json`.
+ * `npm run bench:uploads`: measures the memory of one node while it receives many large recordings at once,
+ * and the time to the first byte of speech. Prints both and writes `.bench/uploads.json`.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -47,7 +47,9 @@ async function answer(path: string, response: ServerResponse): Promise<void> {
   speechEndedAt = performance.now();
 }
 
-/** Sends one recording before its model, as the official SDK does; nothing of it is kept here either. */
+/**
+ * Sends a form with the file before the model, as the official SDK does, without keeping the file in memory.
+ */
 async function upload({ port, secrets }: Started, index: number): Promise<number> {
   const outgoing = request({
     port,
@@ -73,7 +75,7 @@ async function upload({ port, secrets }: Started, index: number): Promise<number
   return response.statusCode ?? 0;
 }
 
-/** When the first byte of speech came, and when the upstream had ended, in ms after asking. */
+/** Time to the first byte of speech and to the end of the upstream's answer, in ms after the request. */
 async function speech({ port, secrets }: Started): Promise<{ firstMs: number; upstreamMs: number }> {
   const startedAt = performance.now();
   const headers = { authorization: `Bearer ${secrets[0]}`, 'content-type': 'application/json' };

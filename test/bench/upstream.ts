@@ -1,4 +1,4 @@
-/** The upstream of the benchmark: chat completions, whole or in 200 chunks, as fast as sockets take them. */
+/** The upstream of the benchmark: answers chat completions at once, whole or in 200 chunks. */
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CHUNKS, HOLDING_MODEL } from './load.ts';
@@ -52,7 +52,7 @@ function answer(body: string, request: IncomingMessage, response: ServerResponse
   response.write(opening + word);
   if (body.includes(`"${HOLDING_MODEL}"`)) return;
   let sent = 1;
-  // One write per tick, so that chunks arrive one by one as they do from a provider.
+  // One write per turn of the event loop, so that chunks arrive one by one, as from a provider.
   const next = (): void => {
     if (request.destroyed && response.destroyed) return;
     if (sent === CHUNKS) {

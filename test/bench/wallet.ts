@@ -1,7 +1,7 @@
 /**
- * One wallet under 1,000 requests a second over two nodes: what of it reaches the control plane's database,
- * and how long the end of an answer waits for its charge. The rate is offered by the clock, whatever comes
- * back.
+ * Measures one wallet under 1,000 requests a second over two nodes: the load on the control plane's database,
+ * and how long the end of an answer waits for its charge. Requests start at a fixed rate, even if answers are
+ * late.
  */
 import { Pool } from 'undici';
 import { addCustomer, addUpstream, startHouse } from '../house.ts';
@@ -10,16 +10,17 @@ import type { Customer, House } from '../house.ts';
 const OFFERED_PER_SECOND = 1_000;
 const SECONDS = Number(process.env['BENCH_SECONDS'] ?? 10);
 const WARM_UP_SECONDS = 3;
-const TURN_MS = 5;
+/** Time between two groups of requests. */
+const INTERVAL_MS = 5;
 const NODES = 2;
 const MODEL = 'budget';
-/** For so long the house does nothing, so that its own pulse can be told from the requests. */
+/** Time without requests, in which the transactions of the idle house are counted. */
 const IDLE_MS = 3_000;
 /** PostgreSQL counts a transaction of a busy connection up to a second late. */
 const COUNTED_AFTER_MS = 2_000;
 const SETTLED_WITHIN_MS = 20_000;
 
-/** What was measured; `database` is counted in its own tables over the measured seconds. */
+/** The measured figures. `database` has counts of tables over the measured seconds. */
 export interface WalletFigures {
   offeredPerSecond: number;
   answeredPerSecond: number;
@@ -30,9 +31,9 @@ export interface WalletFigures {
   commitP50Ms: number;
   commitP99Ms: number;
   database: Counts;
-  /** All since the house began: most are granted while the rate grows. */
+  /** Leases since the house started. Most of them are granted while the rate grows. */
   leasesInAll: number;
-  /** Transactions a second while nothing is asked for: heartbeats, polls, this measurement. */
+  /** Transactions per second without requests: heartbeats, polls, this measurement. */
   idleTransactionsPerSecond: number;
   seconds: number;
 }
@@ -42,11 +43,11 @@ interface Counts {
   settlementBatches: number;
   ledgerTransactions: number;
   charges: number;
-  /** Everything that PostgreSQL committed, for whatever purpose. */
+  /** All transactions that PostgreSQL committed. */
   transactions: number;
 }
 
-/** Starts a house of two nodes on the database and measures. Throws when a charge is missing at the end. */
+/** Starts a house of two nodes on the database and measures. Throws if a charge is missing. */
 export async function measureWallet(databaseUrl: string, origin: string): Promise<WalletFigures> {
   const house = await startHouse({ databaseUrl, nodes: NODES });
   try {
@@ -91,23 +92,23 @@ async function measure(house: House, customer: Customer): Promise<WalletFigures>
 }
 
 interface Offered {
-  /** How long each answer took, in ms from the moment when it was due. */
+  /** Duration of each request that was answered with 200, in ms. */
   times: number[];
   refused: Record<string, number>;
   seconds: number;
 }
 
-/** Sends by the clock, to the nodes in turn; resolves when everything sent has come back. */
+/** Sends requests at the rate, to the nodes in turn. Resolves when all of them are answered. */
 async function offer(house: House, { key }: Customer, seconds: number): Promise<Offered> {
   const pools = house.nodes.map(({ url }) => new Pool(url, { connections: 64, pipelining: 1 }));
   const offered: Offered = { times: [], refused: {}, seconds: 0 };
   const startedAt = performance.now();
   const open = new Set<Promise<void>>();
-  for (let sent = 0; sent < OFFERED_PER_SECOND * seconds; await pause(TURN_MS)) {
+  for (let sent = 0; sent < OFFERED_PER_SECOND * seconds; await pause(INTERVAL_MS)) {
     const due = Math.floor(((performance.now() - startedAt) / 1_000) * OFFERED_PER_SECOND);
     for (; sent < Math.min(due, OFFERED_PER_SECOND * seconds); sent += 1) {
       const pool = pools[sent % pools.length];
-      if (!pool) throw new Error('the house has no node');
+      if (!pool) throw new Error('The house has no node.');
       const asked = ask(pool, key, offered).finally(() => open.delete(asked));
       open.add(asked);
     }
@@ -134,7 +135,7 @@ async function ask(pool: Pool, key: string, offered: Offered): Promise<void> {
   else offered.refused[statusCode] = (offered.refused[statusCode] ?? 0) + 1;
 }
 
-/** What the database counts more after the work than before. */
+/** Runs the work. Returns its result, and the difference of the database's counts. */
 async function countedOver<Result>(
   house: House,
   work: () => Promise<Result>,
@@ -164,17 +165,17 @@ async function counts({ database }: House): Promise<Counts> {
       (select count(*)::int from usage_charge) as "charges",
       (select xact_commit::int from pg_stat_database where datname = current_database()) as "transactions"`);
   const [row] = rows;
-  if (!row) throw new Error('the database counts nothing');
+  if (!row) throw new Error('The database returned no counts.');
   return row;
 }
 
-/** Waits until no node owes a report. */
+/** Waits until no node has usage to report. */
 async function settled(house: House): Promise<void> {
   const until = performance.now() + SETTLED_WITHIN_MS;
   for (;;) {
     const backlogs = await Promise.all(house.nodes.map(({ url }) => metric(url, 'gateway_usage_backlog')));
     if (backlogs.every((lines) => lines.every(({ value }) => value === 0))) return;
-    if (performance.now() > until) throw new Error('the usage is not settled in time');
+    if (performance.now() > until) throw new Error('The usage was not settled in time.');
     await pause(50);
   }
 }
@@ -182,7 +183,7 @@ async function settled(house: House): Promise<void> {
 interface Bucket {
   /** In seconds. */
   upTo: number;
-  /** Waits not longer than that. */
+  /** Number of waits up to this length. */
   count: number;
 }
 
@@ -209,7 +210,7 @@ async function metric(url: string, name: string): Promise<{ label: string; value
   });
 }
 
-/** Within its bucket a wait is taken to lie evenly, as Prometheus does; in seconds. */
+/** A quantile in seconds, interpolated linearly within its bucket, as Prometheus does. */
 function quantileOf(buckets: readonly Bucket[], part: number): number {
   const wanted = (buckets.at(-1)?.count ?? 0) * part;
   let below: Bucket = { upTo: 0, count: 0 };

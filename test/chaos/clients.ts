@@ -1,4 +1,4 @@
-/** The customers of a chaos run: they ask without a pause and remember exactly what they saw. */
+/** The clients of a chaos run: they send requests without a pause and record what they saw. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FORMATS } from './formats.ts';
@@ -9,22 +9,23 @@ import type { Random } from './random.ts';
 export interface Attempt {
   keyId: string;
   node: string;
+  /** Trace id sent with the request. */
   trace: string;
-  /** The Idempotency-Key, where one was sent: of all its attempts at most one may be charged. */
-  once: string | null;
+  /** The Idempotency-Key, if one was sent: at most one attempt with a key may be charged. */
+  idempotencyKey: string | null;
   streamed: boolean;
   /** Wall clock, in ms. */
   startedAt: number;
   endedAt: number;
   requestId: string | null;
   status: number | null;
-  /** What a refusal said. */
+  /** Start of the body of a refusal. */
   reason: string | null;
-  /** Some content was there. */
+  /** Whether some content arrived. */
   content: boolean;
-  /** The end was there: `[DONE]`, or the whole JSON answer. */
+  /** Whether the end arrived: `[DONE]`, or the whole JSON answer. */
   finished: boolean;
-  /** The client itself went away. */
+  /** Whether the client itself disconnected. */
   left: boolean;
 }
 
@@ -35,39 +36,40 @@ export interface ClientSetting {
   random: Random;
 }
 
-/** One of so many streams is left by its client after the first content. */
+/** The client disconnects from one in this many streams after the first content. */
 const LEAVES_EVERY = 9;
-/** One of so many requests has an Idempotency-Key, and is repeated under it until it is answered. */
-const ONCE_EVERY = 4;
-const REPEATED_MOST = 12;
-const PATIENCE_MS = 30_000;
-/** Characters of a refusal that are kept. */
+/** One in this many requests has an Idempotency-Key, and is repeated with the key until it is answered. */
+const KEYED_EVERY = 4;
+const REPEATS_MAX = 12;
+/** The client disconnects from a request after this time, in ms. */
+const TIMEOUT_MS = 30_000;
+/** Maximum characters of a refusal that are recorded. */
 const REASON_LENGTH = 300;
 const PAUSE_AFTER_FAILURE_MS = 60;
 
-/** Asks until `running` says no. Every attempt ends up in `seen`, whatever happened to it. */
+/** Sends requests until `running` returns false. Records every attempt in `seen`, also failed ones. */
 export async function runClient(
   setting: ClientSetting,
   seen: Attempt[],
   running: () => boolean,
 ): Promise<void> {
   const { random } = setting;
-  let once: string | null = null;
+  let idempotencyKey: string | null = null;
   let format: ChatFormat = FORMATS[0];
   let repeated = 0;
   while (running()) {
     const node = setting.nodes[random.between(0, setting.nodes.length - 1)];
     if (!node) return;
-    // Repeated under a key, the question must be the same.
-    if (once === null) format = random.pick(FORMATS);
-    if (once === null && random.between(1, ONCE_EVERY) === 1)
-      [once, repeated] = [randomBytes(8).toString('hex'), 0];
+    // Attempts with one key have to send the same body.
+    if (idempotencyKey === null) format = random.pick(FORMATS);
+    if (idempotencyKey === null && random.between(1, KEYED_EVERY) === 1)
+      [idempotencyKey, repeated] = [randomBytes(8).toString('hex'), 0];
     const attempt: Attempt = {
-      once,
+      idempotencyKey,
       keyId: setting.keyId,
       node: node.name,
       trace: randomBytes(16).toString('hex'),
-      streamed: once === null ? random.next() < 0.7 : true,
+      streamed: idempotencyKey === null ? random.next() < 0.7 : true,
       startedAt: Date.now(),
       endedAt: 0,
       requestId: null,
@@ -82,34 +84,35 @@ export async function runClient(
     await ask(attempt, { format, url: node.url, key: setting.key, leaves }).catch(() => undefined);
     attempt.endedAt = Date.now();
     repeated += 1;
-    const over = attempt.finished || attempt.left || repeated > REPEATED_MOST;
-    if (over || attempt.status === 422) [once, repeated] = [null, 0];
+    const over = attempt.finished || attempt.left || repeated > REPEATS_MAX;
+    if (over || attempt.status === 422) [idempotencyKey, repeated] = [null, 0];
     if (!attempt.finished) await sleep(PAUSE_AFTER_FAILURE_MS);
   }
 }
 
-interface Question {
+interface ClientRequest {
   format: ChatFormat;
   url: string;
   key: string;
   leaves: boolean;
 }
 
-async function ask(attempt: Attempt, { format, url, key, leaves }: Question): Promise<void> {
-  const away = new AbortController();
+/** Sends the request and records the answer in `attempt`. Rejects if the connection fails. */
+async function ask(attempt: Attempt, { format, url, key, leaves }: ClientRequest): Promise<void> {
+  const abort = new AbortController();
   const leave = (): void => {
     attempt.left = true;
-    away.abort();
+    abort.abort();
   };
-  const impatience = setTimeout(leave, PATIENCE_MS);
+  const timeout = setTimeout(leave, TIMEOUT_MS);
   try {
     const response = await fetch(`${url}${format.path(attempt.streamed)}`, {
       method: 'POST',
-      signal: away.signal,
+      signal: abort.signal,
       headers: {
         authorization: `Bearer ${key}`,
         'content-type': 'application/json',
-        ...(attempt.once !== null && { 'idempotency-key': attempt.once }),
+        ...(attempt.idempotencyKey !== null && { 'idempotency-key': attempt.idempotencyKey }),
         traceparent: `00-${attempt.trace}-0123456789abcdef-01`,
       },
       body: JSON.stringify(format.body(attempt.streamed)),
@@ -127,6 +130,6 @@ async function ask(attempt: Attempt, { format, url, key, leaves }: Question): Pr
     if (!response.ok) attempt.reason = text.slice(0, REASON_LENGTH);
     if (!attempt.streamed && response.ok) attempt.finished = JSON.parse(text) !== undefined;
   } finally {
-    clearTimeout(impatience);
+    clearTimeout(timeout);
   }
 }

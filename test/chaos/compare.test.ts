@@ -1,8 +1,8 @@
-/** What the comparison of a chaos run calls a difference. */
+/** Tests of the comparison after a chaos run: which cases are differences. */
 import { expect, it } from 'vitest';
 import type { Attempt } from './clients.ts';
 import { compare } from './compare.ts';
-import type { BookedCharge } from './compare.ts';
+import type { RecordedCharge } from './compare.ts';
 import type { Fault } from './faults.ts';
 
 const PRICE = 30_000n;
@@ -12,7 +12,7 @@ const attempt: Attempt = {
   keyId: 'key_1',
   node: 'node 1',
   trace: 'trace_1',
-  once: null,
+  idempotencyKey: null,
   streamed: true,
   startedAt: AT,
   endedAt: AT + 100,
@@ -23,7 +23,7 @@ const attempt: Attempt = {
   finished: false,
   left: false,
 };
-const charge: BookedCharge = {
+const charge: RecordedCharge = {
   requestId: 'request_1',
   keyId: 'key_1',
   amount: PRICE,
@@ -35,10 +35,10 @@ const fault = (kind: Fault['kind'], target: string, after = 0, lasts = 500): Fau
   ...{ from: AT + after, to: AT + after + lasts },
 });
 
-/** `freed` is what the usage log says of the request where it cost nothing. */
+/** Compares one attempt with the charges. `freed` is the outcome in the usage log if the request was free. */
 function judge(
   seen: Partial<Attempt>,
-  charges: readonly BookedCharge[],
+  charges: readonly RecordedCharge[],
   {
     faults = [],
     freed,
@@ -46,8 +46,14 @@ function judge(
   }: { faults?: readonly Fault[]; freed?: string; begun?: string[] } = {},
 ) {
   const free = new Map(freed === undefined ? [] : [['request_1', freed]]);
-  const books = { price: PRICE, charges, free, completed: new Map([['trace_1', 1]]), begun: new Set(begun) };
-  const { differenceMicros, ...counts } = compare([{ ...attempt, ...seen }], books, faults);
+  const recorded = {
+    price: PRICE,
+    charges,
+    free,
+    completed: new Map([['trace_1', 1]]),
+    begun: new Set(begun),
+  };
+  const { differenceMicros, ...counts } = compare([{ ...attempt, ...seen }], recorded, faults);
   return { difference: differenceMicros, ...counts };
 }
 
@@ -58,7 +64,7 @@ it.each([
   ['its node was frozen', [fault('freeze', 'node 1')]],
   ['its node was killed long after', [fault('kill', 'node 1', 10_000)]],
   ['the control plane was out of reach', [fault('partition', 'nodes – control plane')]],
-])('who leaves after content and is not charged although %s is a difference', (_name, faults) => {
+])('a free request whose client left after content is a difference if %s', (_name, faults) => {
   expect(judge({ left: true }, [], { faults })).toMatchObject({
     difference: PRICE,
     findings: [expect.stringContaining('not charged')],
@@ -71,15 +77,15 @@ it.each([
     'its node was killed as soon as it was no longer frozen',
     [fault('freeze', 'node 1', 0, 3_000), fault('kill', 'node 1', 4_000)],
   ],
-])('who leaves after content and is not charged because %s is none', (_name, faults) => {
+])('a free request whose client left after content is no difference if %s', (_name, faults) => {
   const none = { difference: 0n, leftFreeByKill: 1 };
   expect(judge({ left: true }, [], { faults })).toMatchObject(none);
-  // A node that lived to write that it cost nothing was not stopped by that.
+  // A free request in the usage log shows that the node was alive.
   const freed = 'NO_CONTENT';
   expect(judge({ left: true }, [], { faults, freed }).difference).toBe(PRICE);
 });
 
-it('who leaves after content and is not charged because its upstream was broken off is none', () => {
+it('a free request whose client left after content is no difference if its upstream failed', () => {
   const [faults, freed] = [[fault('partition', 'nodes – upstream')], 'UPSTREAM_FAILED'];
   const none = { difference: 0n, leftFreeByUpstream: 1 };
   expect(judge({ left: true }, [], { faults, freed })).toMatchObject(none);
@@ -87,39 +93,39 @@ it('who leaves after content and is not charged because its upstream was broken 
   expect(judge({ left: true }, [], { faults }).difference).toBe(PRICE);
 });
 
-it('who leaves is charged after content, and not before it', () => {
+it('a request whose client left may be charged after content and free before it', () => {
   expect(judge({ left: true }, [charge])).toMatchObject({ difference: 0n, leftCharged: 1 });
   expect(judge({ left: true, content: false }, [])).toMatchObject({ difference: 0n, leftCharged: 0 });
 });
 
-it.each<[string, Partial<Attempt>, BookedCharge[]]>([
-  ['an answer that nobody charged', { finished: true }, []],
-  ['a failure that was charged', {}, [charge]],
-  ['another amount', { finished: true }, [{ ...charge, amount: PRICE + 1n }]],
-  ['a charge that no client knows', { requestId: 'request_2', finished: true }, [charge]],
-  ['an answer that the model never ended', { finished: true, trace: 'trace_2' }, [charge]],
+it.each<[string, Partial<Attempt>, RecordedCharge[]]>([
+  ['a complete answer without a charge', { finished: true }, []],
+  ['a failure with a charge', {}, [charge]],
+  ['a charge of another amount', { finished: true }, [{ ...charge, amount: PRICE + 1n }]],
+  ['a charge without a client', { requestId: 'request_2', finished: true }, [charge]],
+  ['a complete answer that the upstream did not complete', { finished: true, trace: 'trace_2' }, [charge]],
 ])('%s is a difference', (_name, seen, charges) => {
   expect(judge(seen, charges).difference).toBeGreaterThan(0n);
 });
 
-it('what its key was charged for twice is a difference', () => {
+it('an Idempotency-Key that was charged twice is a difference', () => {
   const twice = [attempt, { ...attempt, requestId: 'request_2' }].map((each) => ({
     ...each,
-    once: 'key',
+    idempotencyKey: 'key',
     finished: true,
   }));
   const charges = [charge, { ...charge, requestId: 'request_2' }];
   const begun = new Set(['trace_1']);
-  const books = { price: PRICE, charges, free: new Map(), completed: new Map([['trace_1', 2]]), begun };
-  expect(compare(twice, books, []).findings).toEqual(['key key was charged twice']);
+  const recorded = { price: PRICE, charges, free: new Map(), completed: new Map([['trace_1', 2]]), begun };
+  expect(compare(twice, recorded, []).findings).toEqual(['key key was charged twice']);
 });
 
-it('who leaves without having seen content may be charged, unless the upstream never wrote any', () => {
+it('a charged request whose client left before content is a difference if the upstream sent none', () => {
   const seen = { left: true, content: false };
   expect(judge(seen, [charge])).toMatchObject({ difference: 0n, leftCharged: 1 });
   expect(judge(seen, [charge], { begun: [] })).toMatchObject({
     difference: PRICE,
-    findings: [expect.stringContaining('before there was any content')],
+    findings: [expect.stringContaining('left before any content')],
   });
   expect(judge(seen, [], { begun: [] })).toMatchObject({ difference: 0n });
 });

@@ -1,8 +1,9 @@
-/** Compares what clients saw with what the ledger, the usage log and the upstream say. Pure. */
+/** Compares what clients saw with the ledger, the usage log and the upstream after a chaos run. Pure. */
 import type { Attempt } from './clients.ts';
 import type { Fault } from './faults.ts';
 
-export interface BookedCharge {
+/** A charge in the ledger, with its row of the usage log. */
+export interface RecordedCharge {
   requestId: string;
   keyId: string;
   amount: bigint;
@@ -11,14 +12,16 @@ export interface BookedCharge {
   outcome: string;
 }
 
-export interface Books {
+/** What ledger, usage log and upstream have recorded. */
+export interface Recorded {
+  /** Price of a request in micro-USD. */
   price: bigint;
-  charges: readonly BookedCharge[];
-  /** What the usage log says of requests that cost nothing, by request id. */
+  charges: readonly RecordedCharge[];
+  /** Outcomes of free requests in the usage log, by request id. */
   free: ReadonlyMap<string, string>;
-  /** Answers that the upstream wrote to their end, by trace id. */
+  /** Number of answers that the upstream completed, by trace id. */
   completed: ReadonlyMap<string, number>;
-  /** Trace ids of answers of which the upstream wrote any content. */
+  /** Trace ids of answers of which the upstream sent some content. */
   begun: ReadonlySet<string>;
 }
 
@@ -26,77 +29,84 @@ export interface Comparison {
   attempts: number;
   finished: number;
   charges: number;
-  /** Charged more or less than it should be, in micro-USD. Must be 0. */
+  /** Sum of wrong amounts in micro-USD. Must be 0. */
   differenceMicros: bigint;
-  /** Idempotency-Keys that were used, and how many of them were charged. */
+  /** Number of Idempotency-Keys used, and of those charged. */
   keys: number;
   keysCharged: number;
-  /** What the difference consists of. */
+  /** The causes of the difference. */
   findings: string[];
-  /** Charged, but the node was killed between the commit and the last byte: known and unavoidable. */
+  /** Charged requests whose node was killed between the charge and the last byte: known and unavoidable. */
   cutByKill: number;
-  /** The client left after content, and was charged. */
+  /** Requests whose client left and that were charged. */
   leftCharged: number;
-  /** … and was not: its node was killed before the charge was durable, or its upstream broken off. */
+  /** Free requests whose client left after content: the node was killed before the charge was durable. */
   leftFreeByKill: number;
+  /** Free requests whose client left after content: the upstream's connection failed. */
   leftFreeByUpstream: number;
 }
 
-/** The link whose faults break answers off: what an upstream breaks is free, whoever left meanwhile. */
+/** The link to the upstream. A request is free if this link fails, even if the client left meanwhile. */
 const UPSTREAM_LINK = { kind: 'partition', target: 'nodes – upstream' } as const;
 
-/** Clocks of client and node are one machine's; a request is this much longer under way at most, in ms. */
+/** Tolerance between the times of a client and of a fault, in ms; both use the clock of one machine. */
 const SLACK_MS = 1_500;
 
 /** Judges every attempt and every charge once. */
-export function compare(attempts: readonly Attempt[], books: Books, faults: readonly Fault[]): Comparison {
-  const result = nothingJudged(attempts, books);
-  const differ = (micros: bigint, what: string): void => {
+export function compare(
+  attempts: readonly Attempt[],
+  recorded: Recorded,
+  faults: readonly Fault[],
+): Comparison {
+  const result = emptyComparison(attempts, recorded);
+  const differ = (micros: bigint, finding: string): void => {
     result.differenceMicros += micros < 0n ? -micros : micros;
-    result.findings.push(what);
+    result.findings.push(finding);
   };
-  const charges = new Map(books.charges.map((charge) => [charge.requestId, charge]));
-  for (const { requestId, amount } of books.charges)
-    if (amount !== books.price) differ(amount - books.price, `${requestId} was charged ${amount}`);
+  const charges = new Map(recorded.charges.map((charge) => [charge.requestId, charge]));
+  for (const { requestId, amount } of recorded.charges)
+    if (amount !== recorded.price) differ(amount - recorded.price, `${requestId} was charged ${amount}`);
   const chargedKeys = new Set<string>();
   for (const attempt of attempts) {
     const charge = takeCharge(charges, attempt);
-    if (charge && attempt.once !== null) {
-      if (chargedKeys.has(attempt.once)) differ(charge.amount, `key ${attempt.once} was charged twice`);
-      chargedKeys.add(attempt.once);
+    const key = attempt.idempotencyKey;
+    if (charge && key !== null) {
+      if (chargedKeys.has(key)) differ(charge.amount, `key ${key} was charged twice`);
+      chargedKeys.add(key);
     }
     const what = `${attempt.requestId ?? 'a request'} (${describe(attempt)})`;
     if (attempt.finished) {
-      if (!charge) differ(books.price, `${what} ended well and was never charged`);
-      if (!books.completed.has(attempt.trace)) differ(books.price, `${what} ended before the model did`);
+      if (!charge) differ(recorded.price, `${what} was complete and not charged`);
+      if (!recorded.completed.has(attempt.trace))
+        differ(recorded.price, `${what} was complete before the upstream completed it`);
     } else if (attempt.left) {
       if (charge) result.leftCharged += 1;
-      if (charge && !books.begun.has(attempt.trace))
-        differ(charge.amount, `${what} left before there was any content and was charged`);
+      if (charge && !recorded.begun.has(attempt.trace))
+        differ(charge.amount, `${what} was charged although the client left before any content`);
       if (charge || !attempt.content) continue;
-      const why = whyFree(attempt, books, faults);
-      if (why === 'kill') result.leftFreeByKill += 1;
-      else if (why === 'upstream') result.leftFreeByUpstream += 1;
-      else differ(books.price, `${what} left and was not charged`);
+      const reason = reasonFree(attempt, recorded, faults);
+      if (reason === 'kill') result.leftFreeByKill += 1;
+      else if (reason === 'upstream') result.leftFreeByUpstream += 1;
+      else differ(recorded.price, `${what} was left after content and not charged`);
     } else if (charge) {
       const killed = meets(attempt, faults, { kind: 'kill', target: attempt.node });
-      if (killed && books.completed.has(attempt.trace)) result.cutByKill += 1;
+      if (killed && recorded.completed.has(attempt.trace)) result.cutByKill += 1;
       else differ(charge.amount, `${what} failed and was charged (${charge.outcome})`);
     }
   }
   result.keysCharged = chargedKeys.size;
   for (const { requestId, amount } of charges.values())
-    differ(amount, `${requestId} was charged and no client knows it`);
+    differ(amount, `${requestId} was charged, but no client sent it`);
   return result;
 }
 
-function nothingJudged(attempts: readonly Attempt[], books: Books): Comparison {
+function emptyComparison(attempts: readonly Attempt[], recorded: Recorded): Comparison {
   return {
     attempts: attempts.length,
     finished: attempts.filter(({ finished }) => finished).length,
-    charges: books.charges.length,
+    charges: recorded.charges.length,
     differenceMicros: 0n,
-    keys: new Set(attempts.map(({ once }) => once)).size - 1,
+    keys: new Set(attempts.map(({ idempotencyKey }) => idempotencyKey)).size - 1,
     keysCharged: 0,
     findings: [],
     cutByKill: 0,
@@ -106,8 +116,11 @@ function nothingJudged(attempts: readonly Attempt[], books: Books): Comparison {
   };
 }
 
-/** The charge of an attempt; where no answer came, so that its id is unknown, the one of its key and time. */
-function takeCharge(charges: Map<string, BookedCharge>, attempt: Attempt): BookedCharge | undefined {
+/**
+ * Removes and returns the charge of an attempt; without an answer, finds it by API key and time instead of
+ * id.
+ */
+function takeCharge(charges: Map<string, RecordedCharge>, attempt: Attempt): RecordedCharge | undefined {
   const { requestId, keyId, startedAt, endedAt } = attempt;
   const charge =
     requestId === null
@@ -119,20 +132,20 @@ function takeCharge(charges: Map<string, BookedCharge>, attempt: Attempt): Booke
   return charge;
 }
 
-/** Why whoever left after content may have paid nothing; undefined where there is no reason for it. */
-function whyFree(
+/** Why a request whose client left after content may be free; undefined if there is no reason. */
+function reasonFree(
   attempt: Attempt,
-  { free }: Books,
+  { free }: Recorded,
   faults: readonly Fault[],
 ): 'kill' | 'upstream' | undefined {
   const freed = attempt.requestId === null ? undefined : free.get(attempt.requestId);
-  // A node that was killed has no record of it; one that lived has written why it cost nothing.
+  // A killed node has not reported the request; a live node has reported it as free, with the outcome.
   if (freed === undefined)
     return meets(attempt, faults, { kind: 'kill', target: attempt.node }) ? 'kill' : undefined;
   return freed === 'UPSTREAM_FAILED' && meets(attempt, faults, UPSTREAM_LINK) ? 'upstream' : undefined;
 }
 
-/** Whether a fault of this sort fell into the attempt, or into the time that its node was frozen since. */
+/** Whether such a fault happened during the attempt, or while its node was still frozen afterwards. */
 function meets(
   attempt: Attempt,
   faults: readonly Fault[],

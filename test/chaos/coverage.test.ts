@@ -1,4 +1,4 @@
-/** The proof that leases are served can fail: it names a refusal that a lease would have paid. */
+/** Tests that the judgement of an outage finds refusals that a lease could have paid. */
 import { describe, expect, test } from 'vitest';
 import type { Attempt } from './clients.ts';
 import { coverageOf } from './coverage.ts';
@@ -8,7 +8,7 @@ const PRICE = 30_000n;
 const FROM = 100_000;
 
 const attempt = (more: Partial<Attempt>): Attempt => ({
-  ...{ keyId: 'key', node: 'node-1', trace: '', once: null, streamed: false, requestId: 'refused' },
+  ...{ keyId: 'key', node: 'node-1', trace: '', idempotencyKey: null, streamed: false, requestId: 'refused' },
   ...{ startedAt: FROM + 10_000, endedAt: FROM + 10_500, status: 503, reason: null },
   ...{ content: false, finished: false, left: false },
   ...more,
@@ -26,11 +26,10 @@ const outage = (leases: GrantedLease[], charges: LeaseCharge[] = []): Outage => 
     ['other', 'elsewhere'],
   ]),
 });
-const findingsOf = (attempts: Attempt[], about: Outage): number =>
-  coverageOf(attempts, about).findings.length;
+const findingsOf = (attempts: Attempt[], of: Outage): number => coverageOf(attempts, of).findings.length;
 
-describe('a refusal while the control plane is away', () => {
-  test('is a finding where the leases of its node and wallet held a price', () => {
+describe('a refusal while the control plane is down', () => {
+  test('is a finding if the leases of its node and wallet could pay the price', () => {
     const half = outage([lease()], [charge('one', FROM + 1_000)]);
     expect(coverageOf([attempt({})], half)).toMatchObject({
       ...{ refused: 1, mostAtRefusal: PRICE, heldMicros: 2n * PRICE, spentMicros: PRICE },
@@ -38,7 +37,7 @@ describe('a refusal while the control plane is away', () => {
     });
   });
 
-  test('is right where they were spent, held by others under way, or somebody else’s', () => {
+  test('is correct if the leases were spent, held by other requests, or of another wallet or node', () => {
     const spent = [charge('one', FROM - 1), charge('two', FROM + 9_000)];
     expect(findingsOf([attempt({})], outage([lease()], spent))).toBe(0);
     const under = attempt({ startedAt: FROM + 9_900, endedAt: FROM + 10_100, status: 502, requestId: 'two' });
@@ -50,22 +49,26 @@ describe('a refusal while the control plane is away', () => {
     expect(findingsOf([attempt({ node: 'node-2' })], outage([lease()]))).toBe(0);
   });
 
-  test('is not excused by a charge of a request that came later', () => {
+  test('is a finding if only a later request used the lease', () => {
     const later = [charge('one', FROM - 1), charge('two', FROM + 11_000)];
     expect(findingsOf([attempt({})], outage([lease()], later))).toBe(1);
   });
 
-  test('is right where the lease was called back, had ended, or was granted unheard', () => {
+  test('is correct if the lease was recalled, had ended, or its grant may not have arrived', () => {
     expect(findingsOf([attempt({})], outage([lease({ recalledAt: FROM - 5 })]))).toBe(0);
     expect(findingsOf([attempt({})], outage([lease({ endedAt: FROM - 5 })]))).toBe(0);
     const last = lease({ grantedAt: FROM - 500 });
-    expect(coverageOf([attempt({})], outage([last]))).toMatchObject({ unheard: 1, findings: [] });
+    expect(coverageOf([attempt({})], outage([last]))).toMatchObject({ undelivered: 1, findings: [] });
     expect(findingsOf([attempt({})], outage([last], [charge('one', FROM + 5)]))).toBe(1);
     expect(findingsOf([attempt({})], outage([lease({ grantedAt: FROM + 90_000 })]))).toBe(0);
   });
 
-  test('for an Idempotency-Key is by rule, and one with 402 is a guess', () => {
-    const seen = [attempt({ once: 'k' }), attempt({ status: 402 }), attempt({ status: 200, finished: true })];
+  test('is counted separately for Idempotency-Keys and for status 402', () => {
+    const seen = [
+      attempt({ idempotencyKey: 'k' }),
+      attempt({ status: 402 }),
+      attempt({ status: 200, finished: true }),
+    ];
     expect(coverageOf(seen, outage([lease()]))).toMatchObject({
       ...{ refused: 0, unchecked: 1, guessed: 1, served: 1, findings: [] },
     });

@@ -1,10 +1,10 @@
 /**
- * Whether nodes refused only what they could not pay while the control plane was away: each refusal that a
- * client saw is compared with what the ledger says the node's leases still held at that moment. Pure.
+ * Judges an outage of the control plane: nodes may refuse only what their leases cannot pay. Compares each
+ * refusal that a client saw with the balance of the node's leases at that moment, by the ledger. Pure.
  */
 import type { Attempt } from './clients.ts';
 
-/** A lease as the ledger has it. Times by the wall clock, in ms; micro-USD. */
+/** A lease in the ledger. Times are in ms of the wall clock, amounts in micro-USD. */
 export interface GrantedLease {
   id: string;
   node: string;
@@ -14,7 +14,7 @@ export interface GrantedLease {
   recalledAt: number | null;
   endedAt: number | null;
 }
-/** A charge: the lease that paid it, and when its request arrived at the node. */
+/** A charge, with the lease that paid it and the arrival of its request at the node. */
 export interface LeaseCharge {
   requestId: string;
   leaseId: string;
@@ -22,53 +22,57 @@ export interface LeaseCharge {
 }
 
 export interface Outage {
+  /** Price of a request in micro-USD. */
   price: bigint;
-  /** From the kill of the control plane to the moment it was started again, by the wall clock, in ms. */
+  /** From the kill of the control plane until its restart, in ms of the wall clock. */
   from: number;
   until: number;
   leases: readonly GrantedLease[];
   charges: readonly LeaseCharge[];
-  /** The wallet of each key. */
+  /** Wallet ids by key id. */
   wallets: ReadonlyMap<string, string>;
 }
 
 export interface Coverage {
-  /** Requests that were answered to their end while the control plane was away. */
+  /** Complete answers while the control plane was down. */
   served: number;
-  /** Refused with 503 for want of a lease. */
+  /** Requests refused with 503 because of a missing lease. */
   refused: number;
-  /** Refused with 503 because an Idempotency-Key cannot be checked then: by rule, whatever a lease holds. */
+  /** Requests refused with 503 because their Idempotency-Key could not be checked, whatever leases held. */
   unchecked: number;
-  /** Told that the wallet is empty, which nobody could know. Must be 0. */
+  /** Requests refused with 402, although no node could know that the wallet is empty. Must be 0. */
   guessed: number;
-  /** The most that the leases of a node held when it refused, in micro-USD. Must be below one price. */
+  /** Largest balance of a node's leases at a refusal, in micro-USD. Must be below one price. */
   mostAtRefusal: bigint;
-  /** What the leases held when the control plane went away, and what of it was spent until it was back. */
+  /** Balance of the leases at the start of the outage, and the part spent during it. */
   heldMicros: bigint;
   spentMicros: bigint;
-  /** Leases that could not be spent: called back before; granted when no answer could arrive any more. */
+  /** Number of leases that could not be spent because they were recalled before. */
   recalled: number;
-  unheard: number;
-  /** Refusals of what a lease would have paid. Must be empty. */
+  /** Number of leases granted so late that the grant may not have arrived. */
+  undelivered: number;
+  /** Refusals that a lease could have paid. Must be empty. */
   findings: string[];
 }
 
-/** What was under way when the control plane died may still be answered by its word, for so long, in ms. */
-const LAST_WORD_MS = 2_000;
-/** Clocks are one machine's; requests overtake each other between client and node by this much, in ms. */
+/** How long answers of the killed control plane may still take effect at nodes, in ms. */
+const LAST_ANSWERS_MS = 2_000;
+/**
+ * By how much requests may overtake each other between client and node, in ms; all use one machine's clock.
+ */
 const SKEW_MS = 100;
 
 /** Judges every attempt of the outage. */
 export function coverageOf(attempts: readonly Attempt[], outage: Outage): Coverage {
   const { from, until, price } = outage;
   const during = attempts.filter(({ startedAt, endedAt }) => startedAt > from && endedAt < until);
-  const { spendable, recalled, unheard } = spendableLeases(outage);
-  const late = during.filter(({ startedAt }) => startedAt > from + LAST_WORD_MS);
+  const { spendable, recalled, undelivered } = spendableLeases(outage);
+  const late = during.filter(({ startedAt }) => startedAt > from + LAST_ANSWERS_MS);
   const refusals = late.filter(({ status }) => status === 503);
-  const wanting = refusals.filter(({ once }) => once === null);
+  const unpaid = refusals.filter(({ idempotencyKey }) => idempotencyKey === null);
   let mostAtRefusal = 0n;
   const findings: string[] = [];
-  for (const refusal of wanting) {
+  for (const refusal of unpaid) {
     const left = leftAt(refusal, { outage, spendable, attempts });
     if (left > mostAtRefusal) mostAtRefusal = left;
     if (left >= price)
@@ -79,14 +83,14 @@ export function coverageOf(attempts: readonly Attempt[], outage: Outage): Covera
   const granted = spendable.reduce((sum, lease) => sum + lease.granted, 0n);
   return {
     served: during.filter(({ finished }) => finished).length,
-    refused: wanting.length,
-    unchecked: refusals.length - wanting.length,
+    refused: unpaid.length,
+    unchecked: refusals.length - unpaid.length,
     guessed: late.filter(({ status }) => status === 402).length,
     mostAtRefusal,
     heldMicros: granted - sumOf(inSpendable.filter(({ at }) => at <= from)),
     spentMicros: sumOf(inSpendable.filter(({ at }) => at > from && at < until)),
     recalled: recalled.length,
-    unheard: unheard.length,
+    undelivered: undelivered.length,
     findings,
   };
 }
@@ -94,29 +98,29 @@ export function coverageOf(attempts: readonly Attempt[], outage: Outage): Covera
 interface Sorted {
   spendable: GrantedLease[];
   recalled: GrantedLease[];
-  unheard: GrantedLease[];
+  undelivered: GrantedLease[];
 }
 
 /**
- * The leases that nodes could spend from while the control plane was away: granted before, not ended, not
- * called back. One that was granted at the last moment and from which nothing was spent may have been lost
- * with its answer.
+ * The leases that nodes could spend during the outage: granted before it, not ended, not recalled. The grant
+ * of an unused lease from the last moment before the outage may not have arrived.
  */
 function spendableLeases({ from, until, leases, charges }: Outage): Sorted {
-  const sorted: Sorted = { spendable: [], recalled: [], unheard: [] };
+  const sorted: Sorted = { spendable: [], recalled: [], undelivered: [] };
   for (const lease of leases) {
     if (lease.grantedAt > from || (lease.endedAt !== null && lease.endedAt <= from)) continue;
     const isUsed = charges.some(({ leaseId, at }) => leaseId === lease.id && at < until);
-    if (lease.recalledAt !== null && lease.recalledAt <= from + LAST_WORD_MS) sorted.recalled.push(lease);
-    else if (!isUsed && lease.grantedAt > from - LAST_WORD_MS) sorted.unheard.push(lease);
+    if (lease.recalledAt !== null && lease.recalledAt <= from + LAST_ANSWERS_MS) sorted.recalled.push(lease);
+    else if (!isUsed && lease.grantedAt > from - LAST_ANSWERS_MS) sorted.undelivered.push(lease);
     else sorted.spendable.push(lease);
   }
   return sorted;
 }
 
 /**
- * What the node's leases of the wallet held when the refused request arrived: granted, less the charges of
- * requests that had arrived before, less what requests held that were under way and came to nothing.
+ * Balance of the node's leases of the wallet when the refused request arrived, in micro-USD: the grants,
+ * minus charges of requests that had arrived before, minus the holds of requests in progress that were not
+ * charged later.
  */
 function leftAt(
   { node, keyId, startedAt }: Attempt,

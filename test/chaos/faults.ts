@@ -1,59 +1,58 @@
-/** What goes wrong in a chaos run, when, and for how long: drawn from the seed. */
+/** Injects the faults of a chaos run. Kinds, times and durations are drawn from the seed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DISTURBANCES } from './proxy.ts';
 import type { Random } from './random.ts';
-import type { Stage, Victim } from './stage.ts';
+import type { Environment, Target } from './environment.ts';
 
+/** A fault that happened. */
 export interface Fault {
   kind: 'kill' | 'freeze' | 'partition';
+  /** Name of the process or link. */
   target: string;
+  /** The signal, or the disturbance of the link. */
   how: string;
-  /** Wall clock, in ms: from the fault to the moment it was healed. */
+  /** From the fault until it was healed, in ms of the wall clock. */
   from: number;
   to: number;
 }
 
-/** Pauses between faults of a kind and how long they last, in ms. */
+/** Ranges of the pause between faults of a kind, and of their duration, in ms. */
 const KILL = { pause: [500, 2_500], lasts: [0, 1_200] } as const;
 const FREEZE = { pause: [2_000, 8_000], lasts: [200, 3_000] } as const;
 const PARTITION = { pause: [1_500, 5_000], lasts: [200, 2_500] } as const;
 
 export interface Faults {
   done: Fault[];
-  /** Resolves when the faults under way are healed; no more are begun once `running` says no. */
+  /** Resolves when all faults are healed; none is started once `running` returns false. */
   ended: Promise<unknown>;
 }
 
-/** Begins to break things: one freeze and one partition at a time, and two processes killed at once. */
-export function breakThings(stage: Stage, random: Random, running: () => boolean): Faults {
+/** Starts injecting faults: up to one freeze, one partition and two kills at a time. */
+export function injectFaults(environment: Environment, random: Random, running: () => boolean): Faults {
   const done: Fault[] = [];
-  const busy = new Set<Victim>();
+  const busy = new Set<Target>();
   const during = async (fault: Omit<Fault, 'from' | 'to'>, work: () => Promise<void>): Promise<void> => {
     const entry: Fault = { ...fault, from: Date.now(), to: Number.POSITIVE_INFINITY };
     done.push(entry);
     await work();
     entry.to = Date.now();
   };
-  const onVictim = async (chance: Random, work: (victim: Victim) => Promise<void>): Promise<void> => {
-    const victim = chance.pick(stage.victims);
-    if (busy.has(victim)) return;
-    busy.add(victim);
-    await work(victim).finally(() => busy.delete(victim));
+  const onTarget = async (chance: Random, work: (target: Target) => Promise<void>): Promise<void> => {
+    const target = chance.pick(environment.targets);
+    if (busy.has(target)) return;
+    busy.add(target);
+    await work(target).finally(() => busy.delete(target));
   };
-  const kill = (chance: Random): Promise<void> =>
-    onVictim(chance, (victim) =>
-      during({ kind: 'kill', target: victim.name, how: 'SIGKILL' }, () =>
-        victim.kill(chance.between(...KILL.lasts)),
-      ),
-    );
-  const freeze = (chance: Random): Promise<void> =>
-    onVictim(chance, (victim) =>
-      during({ kind: 'freeze', target: victim.name, how: 'SIGSTOP' }, () =>
-        victim.freeze(chance.between(...FREEZE.lasts)),
-      ),
-    );
-  const part = async (chance: Random): Promise<void> => {
-    const { name, proxy } = chance.pick(stage.links);
+  const hit =
+    (kind: 'kill' | 'freeze', how: string, lasts: readonly [number, number]) =>
+    (chance: Random): Promise<void> =>
+      onTarget(chance, (target) =>
+        during({ kind, target: target.name, how }, () => target[kind](chance.between(...lasts))),
+      );
+  const kill = hit('kill', 'SIGKILL', KILL.lasts);
+  const freeze = hit('freeze', 'SIGSTOP', FREEZE.lasts);
+  const partition = async (chance: Random): Promise<void> => {
+    const { name, proxy } = chance.pick(environment.links);
     const how = chance.pick(DISTURBANCES);
     await during({ kind: 'partition', target: name, how }, async () => {
       proxy.disturb(how);
@@ -61,7 +60,11 @@ export function breakThings(stage: Stage, random: Random, running: () => boolean
       proxy.heal(chance.pick(['late', 'reset']));
     });
   };
-  const again = async (name: string, pause: readonly [number, number], fault: typeof kill): Promise<void> => {
+  const repeat = async (
+    name: string,
+    pause: readonly [number, number],
+    fault: typeof kill,
+  ): Promise<void> => {
     const chance = random.fork(name);
     while (running()) {
       await sleep(chance.between(...pause));
@@ -69,34 +72,34 @@ export function breakThings(stage: Stage, random: Random, running: () => boolean
     }
   };
   const ended = Promise.all([
-    ...['kill', 'another kill'].map((name) => again(name, KILL.pause, kill)),
-    again('freeze', FREEZE.pause, freeze),
-    again('partition', PARTITION.pause, part),
+    ...['kill', 'another kill'].map((name) => repeat(name, KILL.pause, kill)),
+    repeat('freeze', FREEZE.pause, freeze),
+    repeat('partition', PARTITION.pause, partition),
   ]);
   return { done, ended };
 }
 
-/** The one long fault: control plane and PostgreSQL are away for all of the run, once it has warmed up. */
+/** Kills control plane and PostgreSQL after the warm-up, and starts them again after `durationMs`. */
 export function outage(
-  stage: Stage,
+  environment: Environment,
   { durationMs, warmUpMs }: { durationMs: number; warmUpMs: number },
 ): Faults {
   const done: Fault[] = [];
-  const away = async (victim: Victim): Promise<void> => {
+  const kill = async (target: Target): Promise<void> => {
     const fault: Fault = {
       kind: 'kill',
-      target: victim.name,
+      target: target.name,
       how: 'SIGKILL',
       from: Date.now(),
       to: Infinity,
     };
     done.push(fault);
-    await victim.kill(durationMs);
+    await target.kill(durationMs);
     fault.to = Date.now();
   };
-  const central = stage.victims.filter(({ name }) => name === 'PostgreSQL' || name === 'control plane');
+  const central = environment.targets.filter(({ name }) => name === 'PostgreSQL' || name === 'control plane');
   const ended = sleep(warmUpMs).then(async () => {
-    await Promise.all(central.map((victim) => away(victim)));
+    await Promise.all(central.map((target) => kill(target)));
   });
   return { done, ended };
 }

@@ -1,18 +1,21 @@
-/** The same question in the four chat formats; the upstream speaks one of them, so three are translated. */
+/**
+ * The same request in the four chat formats. The upstream has one of them, so the gateway translates three.
+ */
 
 export interface ChatFormat {
   path(streamed: boolean): string;
   body(streamed: boolean): object;
-  /** Stands in a stream once some content is there, and once the whole answer is. */
+  /** Text that a stream contains once some content has arrived. */
   content: string;
+  /** Text that a stream contains once the answer is complete. */
   end: string;
 }
 
 const MODEL = 'budget';
-const QUESTION = 'Hi';
-const messages = [{ role: 'user', content: QUESTION }];
+const PROMPT = 'Hi';
+const messages = [{ role: 'user', content: PROMPT }];
 
-/** Every format clients may speak. */
+/** All formats of clients. */
 export const FORMATS: readonly [ChatFormat, ...ChatFormat[]] = [
   {
     path: () => '/v1/chat/completions',
@@ -28,14 +31,14 @@ export const FORMATS: readonly [ChatFormat, ...ChatFormat[]] = [
   },
   {
     path: () => '/v1/responses',
-    body: (stream) => ({ model: MODEL, stream, input: QUESTION }),
+    body: (stream) => ({ model: MODEL, stream, input: PROMPT }),
     content: '"delta":"word',
     end: 'event: response.completed',
   },
   {
     path: (streamed) =>
       `/v1beta/models/${MODEL}:${streamed ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
-    body: () => ({ contents: [{ role: 'user', parts: [{ text: QUESTION }] }] }),
+    body: () => ({ contents: [{ role: 'user', parts: [{ text: PROMPT }] }] }),
     content: '"text":"word',
     end: '"finishReason"',
   },

@@ -1,4 +1,4 @@
-/** The upstream of a chaos run: a chat model that remembers how far it got with each answer. */
+/** The upstream of a chaos run: a chat API that records which answers it started and completed. */
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,29 +6,33 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const CHUNKS = 6;
 const CHUNK_PAUSE_MS = 8;
-/** One of so many answers is a failure of the model. */
+/** How many requests make one failure, if nothing else is said. */
 const FAILURE_EVERY = 23;
 
 export interface ModelServer {
+  /** One in this many requests fails. */
+  failureEvery: number;
   port: number;
-  /** Answers that were written to their end, by the trace id that the client sent. */
+  /** Number of completed answers, by the trace id that the client sent. */
   completed: Map<string, number>;
-  /** Trace ids of answers that were begun: some content was written. */
+  /** Trace ids of answers that were started. */
   begun: Set<string>;
-  asked: number;
+  /** Number of requests. */
+  requests: number;
   close(): Promise<void>;
 }
 
-/** Listens on a free port of 127.0.0.1. */
-export async function startModelServer(): Promise<ModelServer> {
+/** Listens on a free port of 127.0.0.1. One in `failureEvery` requests fails. */
+export async function startModelServer({ failureEvery = FAILURE_EVERY } = {}): Promise<ModelServer> {
   const server = createServer((request, response) => {
     void answer(model, request, response).catch(() => response.destroy());
   });
   const model: ModelServer = {
+    failureEvery,
     port: 0,
     completed: new Map(),
     begun: new Set(),
-    asked: 0,
+    requests: 0,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -43,9 +47,9 @@ export async function startModelServer(): Promise<ModelServer> {
 async function answer(model: ModelServer, request: IncomingMessage, response: ServerResponse): Promise<void> {
   let body = '';
   for await (const chunk of request) body += String(chunk);
-  model.asked += 1;
+  model.requests += 1;
   const trace = String(request.headers['traceparent'] ?? '').split('-')[1] ?? '';
-  if (model.asked % FAILURE_EVERY === 0) {
+  if (model.requests % model.failureEvery === 0) {
     response.writeHead(500, { 'content-type': 'application/json' });
     response.end('{"error":{"message":"the model failed"}}');
     return;
@@ -68,7 +72,7 @@ async function writeWhole(response: ServerResponse): Promise<void> {
 async function writeStream(response: ServerResponse): Promise<void> {
   response.writeHead(200, { 'content-type': 'text/event-stream' });
   for (let chunk = 0; chunk < CHUNKS; chunk += 1) {
-    if (response.destroyed) throw new Error('the gateway left');
+    if (response.destroyed) throw new Error('The gateway has disconnected.');
     response.write(frame({ content: `word ${chunk} ` }, null));
     await sleep(CHUNK_PAUSE_MS);
   }

@@ -1,30 +1,30 @@
-/** A TCP proxy that misbehaves on command: cuts, delays, tears a message in half, swallows everything. */
+/** A TCP proxy that disturbs its connections on command: resets, delays, truncates or drops. */
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 
 /**
- * `cut`: connections are reset, new ones too. `delay`: everything comes late. `halve`: half of a message
- * passes, then the connection is reset. `blackhole`: nothing passes and nothing is reset. `deaf`: requests
- * pass, answers do not.
+ * `cut`: resets all connections, also new ones. `delay`: delivers everything late. `halve`: delivers half of
+ * a chunk, then resets the connection. `blackhole`: delivers nothing, without a reset. `one-way`: delivers
+ * requests, but no answers.
  */
-export type Disturbance = 'cut' | 'delay' | 'halve' | 'blackhole' | 'deaf';
+export type Disturbance = 'cut' | 'delay' | 'halve' | 'blackhole' | 'one-way';
 
 export const DISTURBANCES: readonly [Disturbance, ...Disturbance[]] = [
   'cut',
   'delay',
   'halve',
   'blackhole',
-  'deaf',
+  'one-way',
 ];
 
 const DELAY_MS = 150;
 
 interface Link {
-  near: Socket;
-  far: Socket;
+  client: Socket;
+  server: Socket;
   /**
-   * What a disturbance keeps back, the end of a side included: given on when it ends late, also of a process
-   * that is dead by then; lost when the connection is reset.
+   * Deliveries that a disturbance keeps back, including the end of a side. They are made when the disturbance
+   * ends with `late`, even if the sender is dead by then, and dropped when the connection is reset.
    */
   kept: (() => void)[];
 }
@@ -32,39 +32,39 @@ interface Link {
 export interface Proxy {
   port: number;
   disturb(how: Disturbance): void;
-  /** Ends the disturbance. What was kept back is delivered late, or its connections are reset. */
+  /** Ends the disturbance: kept data is delivered late, or connections with kept data are reset. */
   heal(end: 'late' | 'reset'): void;
   close(): Promise<void>;
 }
 
-/** Listens on a free port of 127.0.0.1 and passes everything to `port`. */
+/** Listens on a free port of 127.0.0.1, and forwards connections to `port`. */
 export async function startProxy(port: number): Promise<Proxy> {
-  const wire = new Wire();
-  const server = createServer({ allowHalfOpen: true }, (near) => {
-    wire.add({ near, far: connect({ port, host: '127.0.0.1', allowHalfOpen: true }), kept: [] });
+  const links = new Links();
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    links.add({ client, server: connect({ port, host: '127.0.0.1', allowHalfOpen: true }), kept: [] });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     port: (server.address() as AddressInfo).port,
-    disturb: (how) => wire.disturb(how),
-    heal: (end) => wire.heal(end),
+    disturb: (how) => links.disturb(how),
+    heal: (end) => links.heal(end),
     close: () =>
       new Promise((resolve) => {
-        wire.disturb('cut');
+        links.disturb('cut');
         server.close(() => resolve());
       }),
   };
 }
 
-/** All connections of a proxy, and what is done to them. */
-class Wire {
+/** All connections of a proxy, and their present disturbance. */
+class Links {
   readonly #links = new Set<Link>();
   #mode: Disturbance | 'pass' = 'pass';
 
   add(link: Link): void {
     this.#links.add(link);
-    this.#pump(link, link.near, link.far);
-    this.#pump(link, link.far, link.near);
+    this.#pump(link, link.client, link.server);
+    this.#pump(link, link.server, link.client);
     if (this.#mode === 'cut') this.#reset(link);
   }
 
@@ -79,7 +79,7 @@ class Wire {
       if (link.kept.length === 0) continue;
       if (end === 'reset') this.#reset(link);
       for (const deliver of link.kept.splice(0)) deliver();
-      if (link.near.destroyed && link.far.destroyed) this.#links.delete(link);
+      if (link.client.destroyed && link.server.destroyed) this.#links.delete(link);
     }
   }
 
@@ -102,13 +102,14 @@ class Wire {
   }
 
   #pass(link: Link, from: Socket, deliver: () => void): void {
-    if (this.#mode === 'blackhole' || (this.#mode === 'deaf' && from === link.far)) link.kept.push(deliver);
+    const isKept = this.#mode === 'blackhole' || (this.#mode === 'one-way' && from === link.server);
+    if (isKept) link.kept.push(deliver);
     else deliver();
   }
 
   #reset(link: Link): void {
     this.#links.delete(link);
     link.kept = [];
-    for (const socket of [link.near, link.far]) socket.resetAndDestroy();
+    for (const socket of [link.client, link.server]) socket.resetAndDestroy();
   }
 }

@@ -1,12 +1,12 @@
-/** Chance that can be repeated: the same seed gives the same numbers. */
+/** A seeded random number generator: the same seed gives the same numbers. */
 
 export interface Random {
-  /** From 0 up to but not including 1. */
+  /** A number from 0 (inclusive) to 1 (exclusive). */
   next(): number;
-  /** A whole number from `least` to `most`. */
+  /** A whole number from `least` to `most`, both inclusive. */
   between(least: number, most: number): number;
   pick<Item>(items: readonly [Item, ...Item[]]): Item;
-  /** A stream of its own, so that one part's draws do not shift another's. */
+  /** An independent generator, so that draws of one part do not change those of another. */
   fork(name: string): Random;
 }
 

@@ -1,29 +1,38 @@
-/** How a chaos run is told, and whether it went well. */
+/** Prints the report of a chaos run, and decides whether the run was clean. */
 import type { Coverage } from './coverage.ts';
 import type { Fault } from './faults.ts';
 import type { ChaosReport } from './run.ts';
 
 const FINDINGS_SHOWN = 20;
 
-/** Whether every book agrees with every other to the micro-dollar, and nothing ended by itself. */
-export function isClean(report: ChaosReport): boolean {
-  return (
-    report.comparison.differenceMicros === 0n &&
-    report.walletDifferenceMicros === 0n &&
-    report.duplicates === 0 &&
-    report.negativeBalances === 0 &&
-    report.openLeases === 0 &&
-    report.keptLeases.length === 0 &&
-    report.overLimits === 0 &&
-    report.alarms === 0 &&
-    report.crashes.length === 0 &&
-    report.invariants === '' &&
-    (report.coverage === undefined ||
-      (report.coverage.findings.length === 0 && report.coverage.guessed === 0))
+/**
+ * The figures of a run that are wrong: none if all records agree to the micro-dollar, all leases were
+ * returned, and no process crashed.
+ */
+export function failuresOf(report: ChaosReport): Record<string, unknown> {
+  const { comparison, coverage } = report;
+  const figures = {
+    findings: comparison.findings,
+    differenceMicros: comparison.differenceMicros,
+    walletDifferenceMicros: report.walletDifferenceMicros,
+    duplicates: report.duplicates,
+    negativeBalances: report.negativeBalances,
+    openLeases: report.openLeases,
+    keptLeases: report.keptLeases,
+    overLimits: report.overLimits,
+    alarms: report.alarms,
+    crashes: report.crashes,
+    invariants: report.invariants,
+    refusedThoughCovered: coverage?.findings ?? [],
+    refusedAsIfEmpty: coverage?.guessed ?? 0,
+  };
+  // Right figures are empty lists, empty texts and zeros.
+  return Object.fromEntries(
+    Object.entries(figures).filter(([, value]) => (Array.isArray(value) ? value.length > 0 : Boolean(value))),
   );
 }
 
-/** The run as a table in Markdown, and what was wrong below it. */
+/** The report as a Markdown table, followed by the findings. */
 export function tableOf(report: ChaosReport): string {
   const { comparison, faults } = report;
   const of = (kind: Fault['kind']): string => {
@@ -38,21 +47,21 @@ export function tableOf(report: ChaosReport): string {
     ['freezes', of('freeze')],
     ['requests', `${comparison.attempts} (${describe(report.statuses)})`],
     ['charges', comparison.charges],
-    ['answers seen to the end', comparison.finished],
+    ['complete answers', comparison.finished],
     ['Idempotency-Keys used, charged once', `${comparison.keys}, ${comparison.keysCharged}`],
-    ['clients that left after content, charged', comparison.leftCharged],
+    ['clients that left after content: charged', comparison.leftCharged],
     [
-      '… not, because their node was killed, or their upstream broken off',
+      '… free, because their node was killed or their upstream failed',
       `${comparison.leftFreeByKill}, ${comparison.leftFreeByUpstream}`,
     ],
-    ['charged, cut by a kill before the last byte', comparison.cutByKill],
+    ['charged, node killed between commit and last byte', comparison.cutByKill],
     ['difference client ↔ ledger ↔ usage ↔ upstream, micro-USD', comparison.differenceMicros],
-    ['difference of wallets, micro-USD', report.walletDifferenceMicros],
+    ['difference of paid in, charged and left, micro-USD', report.walletDifferenceMicros],
     ['duplicates, negative balances', `${report.duplicates}, ${report.negativeBalances}`],
-    ['keys beyond their limit', report.overLimits],
+    ['keys above their limit', report.overLimits],
     ['open leases, alarms, crashes', `${report.openLeases}, ${report.alarms}, ${report.crashes.length}`],
     [
-      'leases kept though called back; held unasked, while nodes ran',
+      'recalled leases not returned; leases not recalled, while nodes ran',
       `${report.keptLeases.length}, ${report.idleLeases}`,
     ],
     ['invariants', report.invariants === '' ? 'hold' : 'BROKEN'],
@@ -75,17 +84,20 @@ export function tableOf(report: ChaosReport): string {
 
 function outageRows(coverage: Coverage): [string, string | number | bigint][] {
   return [
-    ['away: answered to the end', coverage.served],
-    ['away: refused for want of a lease', coverage.refused],
-    ['… although a lease held the price', coverage.findings.length],
-    ['… the most that leases held at a refusal, micro-USD', coverage.mostAtRefusal],
+    ['outage: complete answers', coverage.served],
+    ['outage: refused because of a missing lease', coverage.refused],
+    ['… although a lease could pay', coverage.findings.length],
+    ['… largest balance of leases at a refusal, micro-USD', coverage.mostAtRefusal],
     [
-      'away: held by leases at first, spent of it, micro-USD',
+      'outage: balance of leases at its start, spent during it, micro-USD',
       `${coverage.heldMicros}, ${coverage.spentMicros}`,
     ],
-    ['away: leases called back before, or granted unheard', `${coverage.recalled}, ${coverage.unheard}`],
-    ['away: Idempotency-Keys that could not be checked', coverage.unchecked],
-    ['away: told that the wallet is empty', coverage.guessed],
+    [
+      'outage: leases recalled before it, or granted too late to arrive',
+      `${coverage.recalled}, ${coverage.undelivered}`,
+    ],
+    ['outage: refused because Idempotency-Keys cannot be checked', coverage.unchecked],
+    ['outage: refused as if the wallet were empty', coverage.guessed],
   ];
 }
 

@@ -1,4 +1,6 @@
-/** One chaos run: start everything, let clients ask while things break, heal, drain, compare. */
+/**
+ * Runs one chaos run: starts everything, sends traffic under faults, heals, drains, and compares all records.
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
@@ -9,39 +11,41 @@ import type { Customer } from '../house.ts';
 import { runClient } from './clients.ts';
 import type { Attempt } from './clients.ts';
 import { compare } from './compare.ts';
-import type { BookedCharge, Comparison } from './compare.ts';
+import type { Comparison, RecordedCharge } from './compare.ts';
 import type { Coverage } from './coverage.ts';
-import { breakThings, outage } from './faults.ts';
+import { rowsOf, startEnvironment } from './environment.ts';
+import type { Environment } from './environment.ts';
+import { injectFaults, outage } from './faults.ts';
 import type { Fault } from './faults.ts';
-import { coverageOfOutage, leasesWhileRunning } from './lease-books.ts';
-import type { LeasesOfRunning } from './lease-books.ts';
+import { coverageOfOutage, openLeasesAfterRecalls } from './leases.ts';
+import type { OpenLeases } from './leases.ts';
 import { randomOf } from './random.ts';
 import type { Random } from './random.ts';
-import { openStage, rowsOf } from './stage.ts';
-import type { Stage } from './stage.ts';
 
 export interface ChaosOptions {
   seed: number;
-  /** How long things break, in ms. */
+  /** How long faults are injected, in ms. */
   durationMs: number;
   nodes: number;
-  /** `outage`: control plane and PostgreSQL are away all the time, and nothing else breaks. */
+  /** `storm`: random faults. `outage`: only control plane and PostgreSQL are down, all the time. */
   plan?: 'storm' | 'outage';
-  /** How long everything runs before an outage begins, in ms: leases grow with what is spent. */
+  /** How long everything runs before an outage, in ms, so that leases grow with the spending. */
   warmUpMs?: number;
-  say(line: string): void;
+  print(line: string): void;
 }
 
-export interface ChaosReport extends LeasesOfRunning {
+export interface ChaosReport extends OpenLeases {
   seed: number;
   seconds: number;
   faults: Fault[];
   comparison: Comparison;
-  /** Of an outage: whether nodes served all that their leases could pay. */
+  /** The judgement of an outage; undefined for a storm. */
   coverage: Coverage | undefined;
-  /** What each wallet should hold and does not, in micro-USD, summed. Must be 0. */
+  /** Sum over wallets of the difference between paid in, charged and left, in micro-USD. Must be 0. */
   walletDifferenceMicros: bigint;
-  /** Must all be 0 or empty. */
+  /**
+   * Number of requests charged twice. This and all following figures up to `invariants` must be 0 or empty.
+   */
   duplicates: number;
   negativeBalances: number;
   openLeases: number;
@@ -49,17 +53,18 @@ export interface ChaosReport extends LeasesOfRunning {
   overLimits: number;
   alarms: number;
   crashes: string[];
-  /** What the invariants command printed; empty when all hold. */
+  /** Output of the ledger check; empty if all invariants hold. */
   invariants: string;
+  /** Number of attempts by status and end. */
   statuses: Record<string, number>;
   drainSeconds: number;
 }
 
 const PRICE = 30_000n;
 const CLIENTS_PER_WALLET = 5;
-/** One rich wallet, and poor ones that are topped up again and again, in dollars. */
+/** First balances in dollars: one large wallet, and small ones that are topped up repeatedly. */
 const BALANCES = ['100000', '1.5', '0.6'] as const;
-/** In micro-USD: reached early in a long run. */
+/** Spend limit of one key per wallet in micro-USD; a long run reaches it early. */
 const KEY_LIMIT = 3_000_000n;
 const TOP_UP = '0.30';
 const TOP_UP_EVERY_MS = 1_000;
@@ -67,46 +72,58 @@ const DRAIN_WITHIN_MS = 90_000;
 const WARM_UP_MS = 15_000;
 
 interface Buyer extends Customer {
-  /** Micro-USD that were paid in, for certain. */
+  /** Micro-USD paid in. */
   paid: bigint;
 }
 
-/** Runs it all. Throws only when the stage itself cannot be built or healed. */
+/**
+ * Runs everything and returns the report. Throws only if the environment cannot be started, healed or
+ * drained.
+ */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
-  const stage = await openStage(options.nodes);
+  const environment = await startEnvironment(options.nodes);
   try {
     const random = randomOf(options.seed);
-    const buyers = await addBuyers(stage);
+    const buyers = await addBuyers(environment);
     const seen: Attempt[] = [];
     let running = true;
     const startedAt = Date.now();
     const hasLimits = options.plan !== 'outage';
-    const clients = await startClients({ stage, buyers, random, seen, running: () => running, hasLimits });
-    const topUps = buyers.map((buyer, at) => (at === 0 ? undefined : keepAlive(stage, buyer, () => running)));
+    const clients = await startClients({
+      environment,
+      buyers,
+      random,
+      seen,
+      running: () => running,
+      hasLimits,
+    });
+    const topUps = buyers.map((buyer, at) =>
+      at === 0 ? undefined : keepToppedUp(environment, buyer, () => running),
+    );
     const faults =
       options.plan === 'outage'
-        ? outage(stage, { durationMs: options.durationMs, warmUpMs: options.warmUpMs ?? WARM_UP_MS })
-        : breakThings(stage, random, () => running);
+        ? outage(environment, { durationMs: options.durationMs, warmUpMs: options.warmUpMs ?? WARM_UP_MS })
+        : injectFaults(environment, random, () => running);
     await (options.plan === 'outage' ? faults.ended : sleep(options.durationMs));
     running = false;
-    options.say('healing and draining');
+    options.print('healing and draining');
     await faults.ended;
     await Promise.all([...clients, ...topUps]);
     const drainFrom = Date.now();
-    const { keptLeases, idleLeases } = await drain(stage);
+    const { keptLeases, idleLeases } = await drain(environment);
     const drainSeconds = Math.round((Date.now() - drainFrom) / 1_000);
-    const report = await judge(stage, { buyers, seen, faults: faults.done });
+    const report = await judge(environment, { buyers, seen, faults: faults.done });
     const past = { seen, faults: faults.done, price: PRICE, durationMs: options.durationMs };
-    const coverage = options.plan === 'outage' ? await coverageOfOutage(stage, past) : undefined;
+    const coverage = options.plan === 'outage' ? await coverageOfOutage(environment, past) : undefined;
     const seconds = Math.round((Date.now() - startedAt) / 1_000);
     const drained = { drainSeconds, keptLeases, idleLeases };
     return { seed: options.seed, seconds, coverage, ...drained, ...report };
   } finally {
-    await stage.close();
+    await environment.close();
   }
 }
 
-async function addBuyers({ house }: Stage): Promise<Buyer[]> {
+async function addBuyers({ house }: Environment): Promise<Buyer[]> {
   const buyers: Buyer[] = [];
   for (const balance of BALANCES) {
     const customer = await addCustomer(house, balance);
@@ -116,17 +133,17 @@ async function addBuyers({ house }: Stage): Promise<Buyer[]> {
 }
 
 interface Traffic {
-  stage: Stage;
+  environment: Environment;
   buyers: readonly Buyer[];
   random: Random;
   seen: Attempt[];
   running(): boolean;
-  /** One key of each wallet may spend so much and no more. */
+  /** Whether one key of each wallet has a spend limit. */
   hasLimits: boolean;
 }
 
 async function startClients({
-  stage,
+  environment,
   buyers,
   random,
   seen,
@@ -137,18 +154,22 @@ async function startClients({
   for (const buyer of buyers) {
     const keys = [{ key: buyer.key, keyId: buyer.keyId }];
     const limit = hasLimits ? { spendLimit: formatDollars(KEY_LIMIT) } : {};
-    keys.push(await addKey(stage.house, buyer, limit));
-    while (keys.length < CLIENTS_PER_WALLET) keys.push(await addKey(stage.house, buyer));
+    keys.push(await addKey(environment.house, buyer, limit));
+    while (keys.length < CLIENTS_PER_WALLET) keys.push(await addKey(environment.house, buyer));
     for (const key of keys) {
-      const setting = { ...key, nodes: stage.house.nodes, random: random.fork(`client ${clients.length}`) };
+      const setting = {
+        ...key,
+        nodes: environment.house.nodes,
+        random: random.fork(`client ${clients.length}`),
+      };
       clients.push(runClient(setting, seen, running));
     }
   }
   return clients;
 }
 
-/** Pays in again and again; each payment is repeated under its key until it is known to have arrived. */
-async function keepAlive({ house }: Stage, buyer: Buyer, running: () => boolean): Promise<void> {
+/** Tops up repeatedly; each payment is repeated with its idempotency key until it has succeeded. */
+async function keepToppedUp({ house }: Environment, buyer: Buyer, running: () => boolean): Promise<void> {
   for (let number = 1; running(); number += 1) {
     const once = `${buyer.userId} ${number}`;
     for (;;) {
@@ -165,82 +186,84 @@ async function keepAlive({ house }: Stage, buyer: Buyer, running: () => boolean)
 }
 
 /**
- * Waits until every node has settled everything and given back what was called back, then stops the nodes,
- * which gives back all other leases. Says which leases were kept all the same, and how many were not wanted.
+ * Waits until all nodes have settled all charges and returned the recalled leases, then stops the nodes,
+ * which return all other leases. Returns the leases that were open before the nodes stopped.
  */
-async function drain(stage: Stage): Promise<LeasesOfRunning> {
+async function drain(environment: Environment): Promise<OpenLeases> {
   const until = Date.now() + DRAIN_WITHIN_MS;
   for (;;) {
     const rows = await rowsOf<{ waiting: number }>(
-      stage,
+      environment,
       `select count(*)::int as waiting from data_plane_node
         where usage_backlog > 0 or last_seen_at < clock_timestamp() - interval '7 seconds'`,
     ).catch(() => [{ waiting: -1 }]);
     if (rows[0]?.waiting === 0) break;
-    if (Date.now() > until) throw new Error(`the nodes did not settle: ${JSON.stringify(rows)}`);
+    if (Date.now() > until) throw new Error(`The nodes did not settle in time: ${JSON.stringify(rows)}`);
     await sleep(200);
   }
-  const leases = await leasesWhileRunning(stage);
-  stage.closing();
-  const stop = () => Promise.all(stage.house.nodes.map((node) => node.process.stop()));
+  const leases = await openLeasesAfterRecalls(environment);
+  environment.closing();
+  const stop = () => Promise.all(environment.house.nodes.map((node) => node.process.stop()));
   await stop();
-  if ((await openLeases(stage)) === 0) return leases;
-  // A node has 5 s to give all back, which is too little on a busy machine: then the next start does it.
-  await Promise.all(stage.house.nodes.map((node) => node.restart()));
-  while ((await openLeases(stage)) > 0 && Date.now() < until) await sleep(200);
+  if ((await openLeases(environment)) === 0) return leases;
+  // A node has 5 s to return all leases. On a busy machine this is too short, and the next start returns the
+  // rest.
+  await Promise.all(environment.house.nodes.map((node) => node.restart()));
+  while ((await openLeases(environment)) > 0 && Date.now() < until) await sleep(200);
   await stop();
   return leases;
 }
 
-function openLeases(stage: Stage): Promise<number> {
+function openLeases(environment: Environment): Promise<number> {
   return count(
-    stage,
+    environment,
     "select count(*)::int as count from wallet_lease where state in ('ACTIVE', 'ORPHANED')",
   );
 }
 
-interface Evidence {
+/** What the run has recorded. */
+interface Observations {
   buyers: readonly Buyer[];
   seen: readonly Attempt[];
   faults: Fault[];
 }
 
 async function judge(
-  stage: Stage,
-  { buyers, seen, faults }: Evidence,
-): Promise<Omit<ChaosReport, 'seed' | 'seconds' | 'coverage' | 'drainSeconds' | keyof LeasesOfRunning>> {
-  const charges = await bookedCharges(stage);
+  environment: Environment,
+  { buyers, seen, faults }: Observations,
+): Promise<Omit<ChaosReport, 'seed' | 'seconds' | 'coverage' | 'drainSeconds' | keyof OpenLeases>> {
+  const charges = await recordedCharges(environment);
   const freed = await rowsOf<{ request_id: string; outcome: string }>(
-    stage,
+    environment,
     'select request_id, outcome from usage_entry where cost = 0',
   );
   const free = new Map(freed.map((row) => [row.request_id, row.outcome]));
-  const { completed, begun } = stage.model;
-  const books = { price: PRICE, charges, free, completed, begun };
-  const comparison = compare(seen, books, faults);
+  const { completed, begun } = environment.model;
+  const recorded = { price: PRICE, charges, free, completed, begun };
+  const comparison = compare(seen, recorded, faults);
   return {
     faults,
     comparison,
-    walletDifferenceMicros: await walletDifference(stage, buyers),
+    walletDifferenceMicros: await walletDifference(environment, buyers),
     duplicates: charges.length - new Set(charges.map(({ requestId }) => requestId)).size,
     negativeBalances: await count(
-      stage,
+      environment,
       "select count(*)::int as count from ledger_account where kind in ('WALLET', 'LEASE') and balance < 0",
     ),
-    openLeases: await openLeases(stage),
+    openLeases: await openLeases(environment),
     overLimits: await count(
-      stage,
+      environment,
       `select count(*)::int as count from api_key k where k.spend_limit < (select coalesce(sum(amount), 0)
         from usage_charge join usage_entry e using (request_id) where e.key_id = k.id)`,
     ),
-    alarms: await count(stage, 'select count(*)::int as count from settlement_alarm'),
-    crashes: stage.crashes,
-    invariants: await brokenInvariants(stage),
+    alarms: await count(environment, 'select count(*)::int as count from settlement_alarm'),
+    crashes: environment.crashes,
+    invariants: await checkLedger(environment),
     statuses: tally(seen),
   };
 }
 
-async function bookedCharges(stage: Stage): Promise<BookedCharge[]> {
+async function recordedCharges(environment: Environment): Promise<RecordedCharge[]> {
   const rows = await rowsOf<{
     request_id: string;
     key_id: string;
@@ -248,7 +271,7 @@ async function bookedCharges(stage: Stage): Promise<BookedCharge[]> {
     at: Date;
     outcome: string;
   }>(
-    stage,
+    environment,
     'select request_id, key_id, amount, at, outcome from usage_charge join usage_entry using (request_id)',
   );
   return rows.map((row) => ({
@@ -260,12 +283,12 @@ async function bookedCharges(stage: Stage): Promise<BookedCharge[]> {
   }));
 }
 
-/** What was paid in must be what was charged and what is left. */
-async function walletDifference(stage: Stage, buyers: readonly Buyer[]): Promise<bigint> {
+/** Sum over wallets of |paid in − charged − left|, in micro-USD. */
+async function walletDifference(environment: Environment, buyers: readonly Buyer[]): Promise<bigint> {
   let difference = 0n;
   for (const { walletId, paid } of buyers) {
     const [row] = await rowsOf<{ left: string; spent: string }>(
-      stage,
+      environment,
       `select (select sum(balance) from ledger_account where wallet_id = $1 and kind in ('WALLET', 'LEASE'))
           as left,
         (select coalesce(sum(amount), 0) from usage_charge join usage_entry using (request_id)
@@ -278,12 +301,12 @@ async function walletDifference(stage: Stage, buyers: readonly Buyer[]): Promise
   return difference;
 }
 
-async function count(stage: Stage, text: string): Promise<number> {
-  return (await rowsOf<{ count: number }>(stage, text))[0]?.count ?? -1;
+async function count(environment: Environment, text: string): Promise<number> {
+  return (await rowsOf<{ count: number }>(environment, text))[0]?.count ?? -1;
 }
 
-/** Runs the command that operators run. */
-async function brokenInvariants({ databaseUrl }: Stage): Promise<string> {
+/** Runs the ledger check as operators do. Returns its output, '' if all invariants hold. */
+async function checkLedger({ databaseUrl }: Environment): Promise<string> {
   const command = join(import.meta.dirname, '..', '..', 'dist', 'control-plane', 'wallet', 'check-ledger.js');
   const env = { ...process.env, DATABASE_URL: databaseUrl };
   try {
@@ -297,7 +320,7 @@ async function brokenInvariants({ databaseUrl }: Stage): Promise<string> {
 function tally(seen: readonly Attempt[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { status, finished, left } of seen) {
-    const end = finished ? 'to the end' : left ? 'left' : 'broken off';
+    const end = finished ? 'complete' : left ? 'left' : 'broken off';
     const name = status === 200 ? `200 ${end}` : String(status ?? 'no answer');
     counts[name] = (counts[name] ?? 0) + 1;
   }

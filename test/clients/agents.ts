@@ -1,36 +1,37 @@
-/** The agent CLIs: how each is installed, set up by the console's own texts, and asked without a terminal. */
+/** The agent CLIs: package, settings that the console shows, and arguments to run each without a terminal. */
 import type { Client } from '../../control-plane/snippets/snippet.texts.ts';
 import type { SetUpFile } from './setup.ts';
 
-/** One turn of a conversation. */
-export interface Ask {
+/** One prompt of a conversation. */
+export interface Prompt {
   prompt: string;
-  /** Whether this goes on with the conversation that the same home has begun. */
+  /** Whether the prompt continues the last conversation of the same home folder. */
   isFollowUp: boolean;
-  /** Earlier turns are to be summed up once they are longer than this, where the CLI can be told so. */
+  /** The CLI compacts the conversation above this number of tokens, if it has such a setting. */
   compactAfterTokens: number;
 }
 
 export interface Agent {
   name: string;
-  /** Which of the console's texts sets it up. */
+  /** The client whose settings the console shows. */
   client: Client;
-  /** Package and version, as tested. */
+  /** Package and tested version. */
   package: string;
-  /** Its tool that runs a shell command, and that tool's arguments for one. */
+  /** Name of the agent's tool that runs a shell command. */
   shellTool: string;
+  /** Arguments of that tool for a command. */
   shellArguments(command: string): Record<string, string>;
-  /** Whether it sums up earlier turns where it is told when. */
+  /** Whether the CLI compacts the conversation above `compactAfterTokens`. */
   compacts: boolean;
-  /** How many requests a first turn takes that needs no tool. */
+  /** Number of requests for a first prompt that needs no tool. */
   requests: number;
-  /** Variables that keep it from other addresses and from asking again; none of them is needed. */
+  /** Optional variables that prevent requests to other addresses, and retries. */
   env?: Record<string, string>;
-  /** What stands behind the call that the console shows. */
-  arguments(ask: Ask): string[];
-  /** Another set-up than the console's. */
+  /** Arguments after the command that the console shows. */
+  arguments(prompt: Prompt): string[];
+  /** Settings files that replace those of the console. */
   ownFiles?(access: { url: string; key: string; model: string }): SetUpFile[];
-  /** The model's last words in what it printed. */
+  /** The last text of the model in the printed output. */
   answerIn(printed: string): string;
 }
 
@@ -56,7 +57,7 @@ const codex: Agent = {
       .at(-1) ?? '',
 };
 
-/** Codex as it comes: its built-in provider, which asks for a WebSocket first and goes on without. */
+/** Codex with its built-in provider: it first requests a WebSocket, and continues over HTTP. */
 const codexBuiltIn: Agent = {
   ...codex,
   name: 'Codex CLI (built-in provider)',
@@ -103,7 +104,7 @@ const gemini: Agent = {
   answerIn: (printed) => textIn(printed, 'response'),
 };
 
-/** Its first turn takes one more request, for a title. */
+/** For the first prompt opencode sends a second request, for a title. */
 const opencode: Agent = {
   name: 'opencode',
   client: 'OPENCODE',
@@ -139,7 +140,7 @@ function linesOf(printed: string): Record<string, unknown>[] {
   });
 }
 
-/** A member of the one JSON object that was printed, perhaps after other lines. */
+/** A string member of the printed JSON object. Other lines may precede the object. */
 function textIn(printed: string, member: string): string {
   const value = parse(printed.slice(printed.search(/^\{/m)));
   const found = isObject(value) ? value[member] : undefined;

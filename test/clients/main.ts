@@ -1,9 +1,9 @@
 /**
- * `npm run clients`: the agent CLIs, set up as the console says and run without a terminal against a whole
- * house over each of the four upstream formats: a plain turn, one in which the model runs a command, and
- * the second turn of a conversation, before which Codex has the first one summed up. They are installed
- * into a folder of the system's temporary ones, or into CLIENTS_DIR. `--only NAME` picks those whose name
- * has it.
+ * `npm run clients`: runs the agent CLIs without a terminal against a complete gateway, with the settings
+ * that the console shows, over each upstream format. Each runs three scenarios: a plain prompt, a prompt with
+ * a tool call, and a second prompt in a conversation, before which Codex compacts the conversation. The CLIs
+ * are installed into a temporary folder, or into CLIENTS_DIR. `--only NAME` runs the agents whose name
+ * contains NAME.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,58 +17,61 @@ import type { SpeakingUpstream, UpstreamFormat } from '../sdk/upstream.ts';
 import { AGENTS } from './agents.ts';
 import type { Agent } from './agents.ts';
 import { installPrograms } from './install.ts';
-import { chargesOf, layOut, setUpsOfModel, type } from './setup.ts';
-import type { Printed, SetUpFile } from './setup.ts';
-import { startWitness } from './witness.ts';
-import type { Witness } from './witness.ts';
+import { startRecordingProxy } from './recording-proxy.ts';
+import type { RecordingProxy } from './recording-proxy.ts';
+import { chargesOf, runInShell, setUpsOfModel, writeSetUp } from './setup.ts';
+import type { SetUpFile, ShellResult } from './setup.ts';
 
-const TURN_MS = 90_000;
+/** Time for one prompt. */
+const PROMPT_MS = 90_000;
 const SETTLED_WITHIN_MS = 10_000;
 const PLAIN_PROMPT = 'Say something about a fox.';
 const PLAIN_ANSWER = 'The quick brown fox jumps over the lazy dog.';
 const COMMAND_PROMPT = 'Run the agreed command and tell me what it prints.';
-/** Two halves that only a shell puts together: the whole is in no request unless the command has run. */
+/** The output is written in two parts, so that a request has `fortytwo` only if the command really ran. */
 const COMMAND = "printf '%s%s\\n' forty two";
 const COMMAND_OUTPUT = 'fortytwo';
 const COMMAND_ANSWER = 'The command printed what it should.';
 
 const FOLLOW_PROMPT = 'And what did you say before?';
 const FOLLOW_ANSWER = 'Something about a fox.';
-/** Between the two: what an answer claims to have used, and what a conversation may be long. */
+/** Tokens that the upstream reports as used. */
 const USED_TOKENS = 20_000;
+/** A limit below USED_TOKENS, so that the conversation is compacted. */
 const SHORT_TOKENS = 10_000;
+/** A limit above USED_TOKENS. */
 const LONG_TOKENS = 100_000;
 
-interface Turn {
+interface Scenario {
   name: string;
-  /** One after the other, in one conversation. */
+  /** Sent one after the other, in one conversation. */
   prompts: readonly string[];
   answer: string;
-  /** What the upstream must have been shown in the end. */
-  shown: string;
+  /** Text that the last request of the conversation must contain. */
+  lastRequestContains: string;
   compactAfterTokens: number;
 }
 
-const TURNS: readonly Turn[] = [
+const SCENARIOS: readonly Scenario[] = [
   {
-    name: 'plain turn',
+    name: 'plain prompt',
     prompts: [PLAIN_PROMPT],
     answer: PLAIN_ANSWER,
-    shown: PLAIN_PROMPT,
+    lastRequestContains: PLAIN_PROMPT,
     compactAfterTokens: LONG_TOKENS,
   },
   {
-    name: 'tool-call turn',
+    name: 'tool call',
     prompts: [COMMAND_PROMPT],
     answer: COMMAND_ANSWER,
-    shown: COMMAND_OUTPUT,
+    lastRequestContains: COMMAND_OUTPUT,
     compactAfterTokens: LONG_TOKENS,
   },
   {
-    name: 'second turn',
+    name: 'second prompt',
     prompts: [PLAIN_PROMPT, FOLLOW_PROMPT],
     answer: FOLLOW_ANSWER,
-    shown: PLAIN_ANSWER,
+    lastRequestContains: PLAIN_ANSWER,
     compactAfterTokens: SHORT_TOKENS,
   },
 ];
@@ -84,6 +87,7 @@ function addAnswers(mock: LLMock): void {
     return {
       reasoning: 'A shell will do.',
       toolCalls: [{ name: agent.shellTool, arguments: JSON.stringify(agent.shellArguments(COMMAND)) }],
+      // This format reports `stop` also for tool calls.
       ...(model === GENERATIVE_MODEL ? { finishReason: 'stop' } : {}),
     };
   });
@@ -92,74 +96,83 @@ function addAnswers(mock: LLMock): void {
   mock.on({ predicate: () => true }, { content: PLAIN_ANSWER, usage });
 }
 
-interface Stage {
+interface Setup {
   house: House;
-  witness: Witness;
+  proxy: RecordingProxy;
   upstream: SpeakingUpstream;
   customer: Customer;
-  /** The folder of each agent's program, by its package. */
+  /** Folder of the programs of each agent, by package name. */
   programs: ReadonlyMap<string, string>;
 }
 
-/** What the console shows for the agent on this model's page, or what it is tried with besides. */
-async function filesFor(stage: Stage, agent: Agent, model: string): Promise<readonly SetUpFile[]> {
-  const { customer, witness } = stage;
+/**
+ * The settings files of an agent: its own if it has them, otherwise those that the page of the model shows.
+ */
+async function filesFor(setup: Setup, agent: Agent, model: string): Promise<readonly SetUpFile[]> {
+  const { customer, proxy } = setup;
   const { api, key } = customer;
-  if (agent.ownFiles) return agent.ownFiles({ url: witness.url, key, model });
+  if (agent.ownFiles) return agent.ownFiles({ url: proxy.url, key, model });
   return (await setUpsOfModel(api, { model, key })).get(agent.client)?.files ?? [];
 }
 
-/** Runs one turn; returns what is wrong with it, or nothing. */
-async function tryTurn(stage: Stage, agent: Agent, { format, turn }: { format: UpstreamFormat; turn: Turn }) {
-  const { house, witness, upstream, customer, programs } = stage;
+/** Runs one scenario. Returns a description of the failures; undefined if it passed. */
+async function failuresOf(
+  setup: Setup,
+  agent: Agent,
+  { format, scenario }: { format: UpstreamFormat; scenario: Scenario },
+): Promise<string | undefined> {
+  const { house, proxy, upstream, customer, programs } = setup;
   const home = mkdtempSync(join(tmpdir(), 'gateway-client-'));
-  const text = layOut(await filesFor(stage, agent, format.model), home);
+  const text = writeSetUp(await filesFor(setup, agent, format.model), home);
   const before = await chargesOf(house, customer.keyId);
   upstream.seen.length = 0;
-  witness.seen.length = 0;
-  let printed: Printed = { code: null, out: '', all: '' };
-  for (const [index, prompt] of turn.prompts.entries()) {
-    const given = { prompt, isFollowUp: index > 0, compactAfterTokens: turn.compactAfterTokens };
-    printed = await type({
+  proxy.seen.length = 0;
+  let printed: ShellResult = { code: null, out: '', all: '' };
+  for (const [index, prompt] of scenario.prompts.entries()) {
+    const { compactAfterTokens } = scenario;
+    printed = await runInShell({
       text,
-      arguments: agent.arguments(given),
+      arguments: agent.arguments({ prompt, isFollowUp: index > 0, compactAfterTokens }),
       home,
       programs: programs.get(agent.package) ?? '',
       env: agent.env ?? {},
-      timeout: TURN_MS,
+      timeout: PROMPT_MS,
     });
   }
   rmSync(home, { recursive: true, force: true });
   const answer = agent.answerIn(printed.out).trim();
-  const charged = await settled(stage, before);
+  const charged = await chargesAfter(setup, before);
   const wrong = [
     ...(printed.code === 0 ? [] : [`exit ${printed.code}`]),
-    ...(answer === turn.answer ? [] : [`answer "${answer}"`]),
-    ...(wasShown(upstream, turn) ? [] : ['not shown what it should be']),
+    ...(answer === scenario.answer ? [] : [`answer "${answer}"`]),
+    ...(hasExpectedText(upstream, scenario) ? [] : ['the last request lacks the expected text']),
     ...(charged === upstream.seen.length ? [] : [`${charged} charges for ${upstream.seen.length} answers`]),
-    ...wrongCount(agent, turn, upstream.seen.length),
+    ...wrongCount(agent, scenario, upstream.seen.length),
   ];
   if (wrong.length === 0) return undefined;
-  const requests = witness.seen.map(({ method, path, status }) => `${method} ${path} ${status}`).join(', ');
+  const requests = proxy.seen.map(({ method, path, status }) => `${method} ${path} ${status}`).join(', ');
   return `${wrong.join(', ')}, requests: ${requests}\n${printed.all.slice(-3000)}`;
 }
 
-/** By the last request of the conversation itself: titles are asked for beside it. */
-function wasShown({ seen }: SpeakingUpstream, { prompts, shown }: Turn): boolean {
+/** Looks at the last request that has the prompt, because agents also send requests for titles. */
+function hasExpectedText({ seen }: SpeakingUpstream, { prompts, lastRequestContains }: Scenario): boolean {
   const last = seen.findLast(({ body }) => body.includes(prompts.at(-1) ?? ''));
-  return last?.body.includes(shown) === true;
+  return last?.body.includes(lastRequestContains) === true;
 }
 
-/** A plain turn takes so many requests and no more; a conversation that is summed up takes one more. */
-function wrongCount(agent: Agent, turn: Turn, requests: number): string[] {
-  const isPlain = turn.prompts.length === 1 && turn.shown === PLAIN_PROMPT;
+/**
+ * Checks the number of requests: exactly `agent.requests` for a plain prompt, and at least one more than
+ * prompts if the agent must compact.
+ */
+function wrongCount(agent: Agent, scenario: Scenario, requests: number): string[] {
+  const isPlain = scenario.prompts.length === 1 && scenario.prompts[0] === PLAIN_PROMPT;
   if (isPlain && requests !== agent.requests) return [`${requests} requests`];
-  const mustCompact = agent.compacts && turn.compactAfterTokens < USED_TOKENS;
-  return mustCompact && requests <= turn.prompts.length ? ['not summed up'] : [];
+  const mustCompact = agent.compacts && scenario.compactAfterTokens < USED_TOKENS;
+  return mustCompact && requests <= scenario.prompts.length ? ['not compacted'] : [];
 }
 
-/** What was charged since then, once the books know of every answer, or the time is over. */
-async function settled({ house, customer, upstream }: Stage, before: number): Promise<number> {
+/** Number of charges after `before`. Waits until each answer is charged, or SETTLED_WITHIN_MS have passed. */
+async function chargesAfter({ house, customer, upstream }: Setup, before: number): Promise<number> {
   const until = Date.now() + SETTLED_WITHIN_MS;
   for (;;) {
     const charged = (await chargesOf(house, customer.keyId)) - before;
@@ -170,23 +183,24 @@ async function settled({ house, customer, upstream }: Stage, before: number): Pr
   }
 }
 
-/** What of the requests did not reach the upstream, each pointer once, numbers of list items aside. */
-function lost({ seen }: Witness): string {
+/** Lists the JSON pointers of dropped parts without duplicates. List indexes become `*`. */
+function lost({ seen }: RecordingProxy): string {
   const pointers = seen.flatMap(({ dropped }) => dropped.map((pointer) => pointer.replace(/\/\d+/g, '/*')));
   const names = [...new Set(pointers)].sort();
   return names.length > 0 ? `lost ${names.join(' ')}` : 'nothing lost';
 }
 
-async function measure(stage: Stage, agents: readonly Agent[]): Promise<number> {
+/** Runs all scenarios, and prints one line for each. Returns the exit code. */
+async function runAll(setup: Setup, agents: readonly Agent[]): Promise<number> {
   let failures = 0;
   for (const agent of agents) {
     for (const format of FORMATS) {
-      for (const turn of TURNS) {
-        const wrong = await tryTurn(stage, agent, { format, turn });
+      for (const scenario of SCENARIOS) {
+        const wrong = await failuresOf(setup, agent, { format, scenario });
         failures += wrong ? 1 : 0;
-        const requests = stage.upstream.seen.length;
-        const verdict = wrong ? `FAILED: ${wrong}` : `passed, ${requests} requests, ${lost(stage.witness)}`;
-        process.stdout.write(`${agent.name}, ${format.protocol}, ${turn.name}: ${verdict}\n`);
+        const requests = setup.upstream.seen.length;
+        const verdict = wrong ? `FAILED: ${wrong}` : `passed, ${requests} requests, ${lost(setup.proxy)}`;
+        process.stdout.write(`${agent.name}, ${format.protocol}, ${scenario.name}: ${verdict}\n`);
       }
     }
   }
@@ -201,26 +215,27 @@ async function main(): Promise<number> {
   const programs = new Map<string, string>();
   for (const { package: name } of agents) programs.set(name, await installPrograms(name));
   const dataDir = mkdtempSync(join(tmpdir(), 'gateway-clients-data-'));
+  // Started by the superuser, PostgreSQL runs as another user, who must be able to enter the folder.
   chmodSync(dataDir, 0o711);
   const postgres = await startPostgres({ dataDir });
   const upstream = await startSpeakingUpstream({ addAnswers });
-  const witness = await startWitness();
+  const proxy = await startRecordingProxy();
   try {
-    const controlEnv = { PUBLIC_URL: witness.url };
+    const controlEnv = { PUBLIC_URL: proxy.url };
     const house = await startHouse({ databaseUrl: postgres.url, controlEnv });
     try {
-      witness.passTo(house.url);
+      proxy.forwardTo(house.url);
       for (const { protocol, prefix, model } of FORMATS) {
         const baseUrl = upstream.origin + prefix;
         await addUpstream(house, { name: protocol, protocol, baseUrl, models: [model] });
       }
       const customer = await addCustomer(house, '1000');
-      return await measure({ house, witness, upstream, customer, programs }, agents);
+      return await runAll({ house, proxy, upstream, customer, programs }, agents);
     } finally {
       await house.stop();
     }
   } finally {
-    witness.stop();
+    proxy.stop();
     await upstream.stop();
     await postgres.stop();
     rmSync(dataDir, { recursive: true, force: true });

@@ -1,19 +1,22 @@
-/** A client set up as the console says: its texts, written into an empty home folder, and run. */
+/**
+ * Sets up a client as the console says: writes the files that it shows into an empty home folder, and runs
+ * it.
+ */
 import { spawn } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { SECRET_PLACE } from '@gateway/shared/secret-place';
+import { KEY_PLACEHOLDER } from '@gateway/shared/key-placeholder';
 import type { Client } from '../../control-plane/snippets/snippet.texts.ts';
 import type { House } from '../house.ts';
 import type { ApiClient } from '../house/client.ts';
 
-/** A file below the home folder, or what is typed. */
+/** A file below the home folder, or lines for a shell. */
 export interface SetUpFile {
   path: string;
   content: string;
 }
 
-/** What the console shows of a client. */
+/** What the console shows for a client. */
 export interface SetUp {
   client: Client;
   files: SetUpFile[];
@@ -23,7 +26,9 @@ export interface SetUp {
 
 const FIELDS = 'clientSnippets { client files { path content } verifyCommand notes }';
 
-/** The texts of the dialog in which a key is revealed, with its secret put in as the console does it. */
+/**
+ * What the dialog that reveals a key shows, with the secret in place of the placeholder, as in the console.
+ */
 export async function setUpsOfKey(
   api: ApiClient,
   { keyId, key }: { keyId: string; key: string },
@@ -35,7 +40,7 @@ export async function setUpsOfKey(
   return filledIn(node.clientSnippets, key);
 }
 
-/** The texts of a model's page. */
+/** What the page of a model shows, with the secret in place of the placeholder. */
 export async function setUpsOfModel(
   api: ApiClient,
   { model, key }: { model: string; key: string },
@@ -48,7 +53,7 @@ export async function setUpsOfModel(
 }
 
 function filledIn(setUps: readonly SetUp[], key: string): ReadonlyMap<Client, SetUp> {
-  const filled = (text: string): string => text.replaceAll(SECRET_PLACE, key);
+  const filled = (text: string): string => text.replaceAll(KEY_PLACEHOLDER, key);
   return new Map(
     setUps.map((setUp) => [
       setUp.client,
@@ -61,49 +66,50 @@ function filledIn(setUps: readonly SetUp[], key: string): ReadonlyMap<Client, Se
   );
 }
 
-/** Writes the files into the home folder; what remains is typed, and returned as one text. */
-export function layOut(files: readonly SetUpFile[], home: string): string {
-  const typed: string[] = [];
+/** Writes the files into the home folder. Returns the lines for a shell as one text. */
+export function writeSetUp(files: readonly SetUpFile[], home: string): string {
+  const shellTexts: string[] = [];
   for (const { path, content } of files) {
     if (path.startsWith('~/')) {
       const file = join(home, path.slice('~/'.length));
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, content);
     } else {
-      typed.push(content);
+      shellTexts.push(content);
     }
   }
-  return typed.join('\n');
+  return shellTexts.join('\n');
 }
 
-export interface Typed {
-  /** Lines for a POSIX shell; the last one is the call of a program. */
+export interface ShellRun {
+  /** Lines for a POSIX shell; the last one is a command. */
   text: string;
-  /** Put behind that last line. */
+  /** Added to the command. */
   arguments?: readonly string[];
-  /** The home folder, in which it runs. */
+  /** Home folder and working directory. */
   home: string;
-  /** Where programs are looked for first. */
+  /** First folder of PATH. */
   programs?: string;
-  /** Besides PATH and HOME, all that there is. */
+  /** The environment, apart from PATH, HOME and TERM. */
   env?: Record<string, string>;
-  /** Ended after this, in ms. */
+  /** The shell is killed after this time, in ms. */
   timeout: number;
 }
 
-export interface Printed {
+export interface ShellResult {
   code: number | null;
+  /** Standard output. */
   out: string;
-  /** With what went to the standard error, in the order in which it came. */
+  /** Standard output and standard error, in the order of arrival. */
   all: string;
 }
 
-/** Types it into a shell that knows nothing but this home folder. */
-export function type(typed: Typed): Promise<Printed> {
-  const { text, home, programs, env, timeout } = typed;
+/** Runs the lines in a shell with this home folder and none of the variables of this process but PATH. */
+export function runInShell(run: ShellRun): Promise<ShellResult> {
+  const { text, home, programs, env, timeout } = run;
   const parts = [...(programs ? [programs] : []), dirname(process.execPath), process.env['PATH'] ?? ''];
   return new Promise((resolve, reject) => {
-    const child = spawn('sh', ['-c', `${text} "$@"`, 'sh', ...(typed.arguments ?? [])], {
+    const child = spawn('sh', ['-c', `${text} "$@"`, 'sh', ...(run.arguments ?? [])], {
       cwd: home,
       env: { PATH: parts.join(':'), HOME: home, TERM: 'dumb', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -122,7 +128,7 @@ export function type(typed: Typed): Promise<Printed> {
   });
 }
 
-/** How many requests with a key the books have charged up to now. */
+/** Number of charged requests of a key so far. */
 export async function chargesOf({ database }: House, keyId: string): Promise<number> {
   const { rows } = await database.query<{ count: number }>(
     'select count(*)::int as count from usage_charge join usage_entry using (request_id) where key_id = $1',

@@ -1,6 +1,6 @@
 /**
- * What the agent CLIs send that ordinary clients do not, over every upstream format: the short form of
- * `npm run clients`, without the CLIs.
+ * Requests as the agent CLIs send them, with members that ordinary clients do not send, over every upstream
+ * format. `npm run clients` runs the CLIs themselves.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { makeModel, makeRoute, startNode } from '../request-path.ts';
@@ -25,7 +25,7 @@ interface Agent {
   body: object;
 }
 
-/** Each one is the second request of a tool-call turn: the call and its result are in it. */
+/** Each body is the second request of a conversation with a tool call: it has the call and its result. */
 const AGENTS: Agent[] = [
   {
     name: 'Codex CLI',
@@ -166,7 +166,7 @@ afterAll(async () => {
   await upstream?.stop();
 });
 
-/** The streamed text, whatever format it is in: pieces of five characters, in order. */
+/** The streamed text in any of the formats: pieces of at most five characters, in order. */
 function textOf(stream: string): string {
   const pieces = stream.matchAll(/"(?:text|delta)":"((?:[^"\\]|\\.){1,5})"/g);
   return [...pieces].map(([, piece]) => piece).join('');
@@ -179,7 +179,7 @@ describe.each(DIALECTS)('over a %s upstream', (dialect) => {
     node.ledger.charges = [];
   });
 
-  it.each(AGENTS)('$name is understood and answered', async ({ path, headers, body }) => {
+  it.each(AGENTS)('a request of $name is answered and charged', async ({ path, headers, body }) => {
     const options: CallOptions = { path, headers, body };
     const { status, text, broken } = await node.call(options);
     expect({ status, broken }, text).toEqual({ status: 200, broken: false });

@@ -1,4 +1,4 @@
-/** What a Dockerfile of ours says: its stages, and what their instructions do. */
+/** Parses a Dockerfile into stages and instructions. */
 import { readFileSync } from 'node:fs';
 
 export interface Instruction {
@@ -14,7 +14,8 @@ export interface Stage {
 }
 
 /**
- * Reads a Dockerfile: comments left out, continued lines joined, options of instructions kept in their text.
+ * Reads a Dockerfile without its comments, with continued lines joined. Options stay in the text of an
+ * instruction.
  */
 export function readDockerfile(path: string): Stage[] {
   const lines = readFileSync(path, 'utf8')
@@ -41,10 +42,10 @@ export function textsOf(stage: Stage | undefined, name: string): string[] {
 }
 
 /**
- * An instruction in its exec form. Throws where it is not one: a shell would keep signals from the process.
+ * The arguments of an instruction in exec form. Throws for the shell form: a shell would not pass signals on.
  */
 export function commandOf(text: string): string[] {
   const list: unknown = JSON.parse(text.slice(text.indexOf('[')));
   if (Array.isArray(list) && list.every((part) => typeof part === 'string')) return list;
-  throw new Error(`${text} is not a list of texts.`);
+  throw new Error(`${text} is not in exec form. Write it as a JSON list of strings.`);
 }

@@ -1,4 +1,4 @@
-/** Which packages `npm ci --workspace … --omit=dev` installs, by the lock file. */
+/** Finds the packages that `npm ci --workspace … --omit=dev` installs, from the lock file. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -10,7 +10,7 @@ interface Locked {
   resolved?: string;
 }
 
-/** The places in node_modules, of this platform's packages, that the workspaces need when they run. */
+/** The folders in node_modules that the workspaces need at run time on this platform, sorted. */
 export function packagesOf(root: string, workspaces: readonly string[]): string[] {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     packages: Record<string, Locked>;
@@ -29,7 +29,7 @@ export function packagesOf(root: string, workspaces: readonly string[]): string[
   return [...found].toSorted();
 }
 
-/** As Node looks for it: in the folder's own node_modules, then in those above. */
+/** Resolves a package as Node does: in the node_modules of the folder, then of the folders above. */
 function resolve(packages: Record<string, Locked>, from: string, name: string): string | undefined {
   for (let at = from; ; at = at.includes('/') ? at.slice(0, at.lastIndexOf('/')) : '') {
     const place = at === '' ? `node_modules/${name}` : `${at}/node_modules/${name}`;

@@ -1,16 +1,16 @@
-/** The settings that are documented, that the compose file hands on, and that are read, are the same. */
+/** Checks that the code, the README and the compose file have the same settings. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { parseSettings } from '../../control-plane/local/settings.ts';
-import { readSettings } from '../../control-plane/settings.ts';
-import { readNodeSettings } from '../../data-plane/node-settings.ts';
+import { readSettings } from '../../control-plane/process/settings.ts';
+import { readNodeSettings } from '../../data-plane/node/node-settings.ts';
 import { readServerSettings } from '../../data-plane/settings.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-/** What a start tells the processes that it starts, and tests: nobody else sets these. */
-const INNER = new Set(['CONSOLE_FOLDER', 'EXPLORER_FOLDER', 'LOCAL_START']);
+/** Set only by `npm start` for its processes, and by tests. */
+const INTERNAL = new Set(['CONSOLE_FOLDER', 'EXPLORER_FOLDER', 'LOCAL_START']);
 /** The images set these themselves. */
 const OF_IMAGES = ['HOST', 'CONTROL_PORT', 'DATA_PORT', 'DATA_DIR'];
 
@@ -25,7 +25,7 @@ const { services } = parse(operations('compose.yaml'), { merge: true }) as {
   services: Record<string, Service>;
 };
 
-/** The names of the variables that are asked for while these are read. */
+/** The names of the variables that `read` looks up. */
 function namesRead(given: Record<string, string>, read: (env: Record<string, string>) => unknown): string[] {
   const names = new Set<string>();
   read(
@@ -36,7 +36,7 @@ function namesRead(given: Record<string, string>, read: (env: Record<string, str
       },
     }),
   );
-  return [...names].filter((name) => !INNER.has(name));
+  return [...names].filter((name) => !INTERNAL.has(name));
 }
 
 const ofControl = namesRead(
@@ -59,13 +59,13 @@ function documented(): string[] {
 }
 
 describe('every setting', () => {
-  it('that is read stands in the table of the README, and the other way round', () => {
+  it('is in the table of the README exactly if the code reads it', () => {
     const read = new Set([...ofControl, ...ofNode, ...ofStart]);
     expect([...read].sort()).toEqual([...new Set(documented())].sort());
     expect(read.size).toBeGreaterThan(20);
   });
 
-  it('that the guide for operators names stands in the README or in the compose file', () => {
+  it('of the guide for operators is in the README or in the compose file', () => {
     const guide = readFileSync(join(ROOT, 'docs', 'operations.md'), 'utf8');
     const inQuotes = guide.matchAll(/`([A-Z]+(?:_[A-Z0-9]+)+)(?==|`)/g);
     const named = new Set([...inQuotes].map(([, name = '']) => name));
@@ -80,13 +80,13 @@ describe('every setting', () => {
     ['control-2', ofControl],
     ['node-1', ofNode],
     ['node-2', ofNode],
-  ])('that %s reads is handed on by the compose file, and no other', (name, read) => {
+  ])('of %s is passed on by the compose file exactly if the process reads it', (name, read) => {
     const given = Object.keys(services[name]?.environment ?? {});
     const wanted = read.filter((variable) => !OF_IMAGES.includes(variable));
     expect(given.sort()).toEqual(wanted.sort());
   });
 
-  it('that the compose file leaves out counts as not set', () => {
+  it('that the compose file leaves empty counts as not set', () => {
     const left = (name: string): Record<string, string> => {
       const pairs = Object.entries(services[name]?.environment ?? {});
       return Object.fromEntries(pairs.map(([key, value]) => [key, value.replace(/\$\{\w+:-(\w*)\}/, '$1')]));
@@ -106,10 +106,10 @@ describe('every setting', () => {
   });
 });
 
-describe('what the proxy of the compose file', () => {
+describe('the proxy of the compose file', () => {
   const named = [...operations('nginx.conf.template').matchAll(/^ {2}server ([\w-]+):\d+/gm)];
 
-  it('asks has an address of its own, which it knows before that is up', () => {
+  it('knows a fixed address of each server before that server runs', () => {
     expect(named.map(([, host]) => host)).toEqual(['node-1', 'node-2', 'control-1', 'control-2']);
     const addresses = named.map(([, host = '']) => {
       const { networks } = services[host] ?? {};
@@ -123,14 +123,14 @@ describe('what the proxy of the compose file', () => {
 describe('a node', () => {
   const given = { NODE_TOKEN: 'token', CONTROL_URL: 'https://console.example' };
 
-  it('refuses a word for its log that the logger does not know', () => {
+  it('refuses a log level that the logger does not know', () => {
     expect(() => readNodeSettings({ ...given, LOG_LEVEL: 'loud' })).toThrow(
       /^LOG_LEVEL is "loud": give one of/,
     );
     expect(readNodeSettings({ ...given, LOG_LEVEL: 'debug' }).logLevel).toBe('debug');
   });
 
-  it('takes none for no proxy at all, as the control plane does', () => {
+  it('reads TRUST_PROXY=none as no trusted proxy, as the control plane does', () => {
     expect(readServerSettings({ TRUST_PROXY: 'none' }).trustedProxies).toEqual([]);
   });
 });

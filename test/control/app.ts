@@ -1,11 +1,12 @@
-/** The real control-plane app on a fresh database, and browsers that talk to it. */
+/** Starts the control-plane app on a fresh database for tests, with clients that behave like browsers. */
 import type { MikroORM } from '@mikro-orm/postgresql';
 import { createApp } from '../../control-plane/app.ts';
 import type { App, AppParts } from '../../control-plane/app.ts';
-import { createOrm } from '../../control-plane/orm.ts';
+import type { NodeFeed } from '../../control-plane/database/config-log.ts';
+import { createOrm } from '../../control-plane/database/orm.ts';
 import { seed } from '../../control-plane/seeds.ts';
-import { readSettings } from '../../control-plane/settings.ts';
-import type { Settings } from '../../control-plane/settings.ts';
+import { readSettings } from '../../control-plane/process/settings.ts';
+import type { Settings } from '../../control-plane/process/settings.ts';
 import { createTestDatabase } from '../database.ts';
 
 export const ADMIN = { email: 'admin@example.com', password: 'correct horse battery staple' };
@@ -18,12 +19,14 @@ export interface Answer {
   errors: { message: string; extensions: { code: string } & Record<string, unknown> }[];
 }
 
-/** What a test reads from an answer without saying its whole type. */
-export interface Loose {
+/** Answer data whose full type a test does not spell out. */
+interface Loose {
   readonly [key: string]: Loose;
 }
 
-/** What stands at a path of the answer's data, as the type the test expects there. */
+/**
+ * The value at a path of the answer's data, as the type that the test expects. Throws if the path is missing.
+ */
 export function pick<T>(answer: Answer, ...path: string[]): T {
   const found = path.reduce<Loose | undefined>((value, name) => value?.[name], answer.data ?? undefined);
   if (found === undefined) throw new Error(`Nothing at ${path.join('.')}: ${JSON.stringify(answer.errors)}`);
@@ -38,14 +41,17 @@ export function codesOf(answer: Answer, mutation: string): string[] {
   return payload.userErrors.map((error) => error.code);
 }
 
-/** One browser: keeps its cookies. */
+/** A client that keeps cookies like one browser. */
 export interface Browser {
-  /** Its session; null while it is signed out. */
+  /** The session cookie as `name=value`; null while signed out. */
   cookie: string | null;
-  /** What marks it as the same browser, where it was marked. */
-  mark: string | null;
-  /** Visits a page of the API's own, without following a redirect. */
+  /** The cookie that ties a sign-in to this browser, as `name=value`; null before one began. */
+  browserCookie: string | null;
+  /** The cookie of a device where somebody signed in, as `name=value`; null before. */
+  deviceCookie: string | null;
+  /** Gets a path of the control plane, without following a redirect. */
   visit(path: string): Promise<Response>;
+  /** Sends a GraphQL operation over HTTP. */
   send(query: string, variables?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
 }
 
@@ -55,15 +61,24 @@ export interface TestApp {
   settings: Settings;
   url: string;
   browser(): Browser;
-  /** A browser whose user just registered. */
+  /** A browser in which this user has just registered. */
   user(email: string): Promise<Browser>;
+  /** A browser in which the first administrator has just signed in. */
   admin(): Promise<Browser>;
   close(): Promise<void>;
 }
 
-/** Starts the app on a free port. `findNode` stands for the nodes domain where a test needs one. */
+/** No nodes are connected to the app of a test. */
+const NO_NODES: NodeFeed = {
+  waitForAcks: async () => ({ appliedNodes: 0, pendingNodes: [] }),
+  follow: () => {
+    throw new Error('This test app pushes no configuration to nodes.');
+  },
+};
+
+/** Starts the app on a free port. `findNode` looks up node tokens; by default no token is known. */
 export async function startTestApp(
-  options: { env?: Record<string, string>; findNode?: AppParts['findNode'] } = {},
+  options: { env?: Record<string, string> } & Partial<Pick<AppParts, 'findNode' | 'times' | 'rates'>> = {},
 ): Promise<TestApp> {
   const database = await createTestDatabase();
   const settings = readSettings({
@@ -81,6 +96,8 @@ export async function startTestApp(
     orm,
     settings,
     findNode: options.findNode ?? (async () => null),
+    ...(options.times && { times: options.times }),
+    nodeFeed: NO_NODES,
     log: printErrors,
   });
   const url = `http://127.0.0.1:${await app.listen()}`;
@@ -114,18 +131,21 @@ async function enter(browser: Browser, mutation: string, input: Record<string, u
 }
 
 function createBrowser(url: string): Browser {
-  const cookies = (): string => [browser.cookie, browser.mark].filter((pair) => pair !== null).join('; ');
+  const cookies = (): string =>
+    [browser.cookie, browser.browserCookie, browser.deviceCookie].filter((pair) => pair !== null).join('; ');
   const keep = (headers: Headers): void => {
     for (const line of headers.getSetCookie()) {
       const pair = line.split(';')[0] ?? '';
       const kept = pair.endsWith('=') ? null : pair;
       if (/^(__Host-)?session=/.test(pair)) browser.cookie = kept;
-      else browser.mark = kept;
+      else if (/^(__Host-)?device=/.test(pair)) browser.deviceCookie = kept;
+      else browser.browserCookie = kept;
     }
   };
   const browser: Browser = {
     cookie: null,
-    mark: null,
+    browserCookie: null,
+    deviceCookie: null,
     visit: async (path) => {
       const response = await fetch(`${url}${path}`, { redirect: 'manual', headers: { cookie: cookies() } });
       keep(response.headers);
@@ -150,7 +170,7 @@ function createBrowser(url: string): Browser {
   return browser;
 }
 
-/** What callers must not see, a reader of a failing test must. */
+/** With TEST_LOG set, prints errors that the API hides from callers. */
 function printErrors(line: Record<string, unknown>): void {
   if (line['level'] === 'error' && process.env['TEST_LOG'])
     process.stderr.write(`${String(line['stack'])}\n`);

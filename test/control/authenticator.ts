@@ -1,4 +1,4 @@
-/** A passkey in software (WebAuthn Level 3, ES256, attestation `none`): what a browser would answer with. */
+/** A passkey in software (WebAuthn Level 3, ES256, attestation `none`) that answers as a browser would. */
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 
@@ -6,17 +6,17 @@ const USER_PRESENT = 0x01;
 const USER_VERIFIED = 0x04;
 const HAS_CREDENTIAL = 0x40;
 
-/** What a test may make wrong. */
+/** Parts of an answer that a test replaces with wrong values. */
 export interface Deviation {
   origin?: string;
   rpId?: string;
-  /** Whether the authenticator checked who uses it. */
+  /** Whether the authenticator verified the user. */
   verified?: boolean;
   challenge?: string;
   userHandle?: string;
 }
 
-/** Options as the API hands them out. */
+/** Options as the API returns them. */
 export interface CredentialOptions {
   challenge: string;
   rp?: { id: string };
@@ -114,7 +114,7 @@ function clientData(
   return Buffer.from(JSON.stringify({ type, challenge, origin, crossOrigin: false })).toString('base64url');
 }
 
-/** A CBOR text of fewer than 24 bytes. */
+/** A CBOR text string of fewer than 24 bytes. */
 function text(value: string): Buffer {
   return Buffer.concat([Buffer.from([0x60 + value.length]), Buffer.from(value)]);
 }

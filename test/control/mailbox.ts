@@ -1,4 +1,4 @@
-/** A real SMTP server on a free port that keeps what it is given. */
+/** A real SMTP server on a free port that keeps the mails it receives. */
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
 
@@ -11,15 +11,15 @@ export interface Received {
 }
 
 export interface Mailbox {
-  /** What SMTP_URL is set to. */
+  /** The value for SMTP_URL. */
   url: string;
   mails: Received[];
-  /** The next deliveries are refused with these statuses, one each. */
+  /** SMTP statuses with which the next deliveries are refused, one each. */
   refusals: number[];
   close(): Promise<void>;
 }
 
-/** Starts it. */
+/** Starts the server and resolves when it listens. */
 export async function startMailbox(): Promise<Mailbox> {
   const mails: Received[] = [];
   const refusals: number[] = [];
@@ -73,7 +73,7 @@ function decodeBody(body: string, encoding: string): string {
   return body;
 }
 
-/** Encoded words of RFC 2047. */
+/** Decodes the encoded words of RFC 2047. */
 function decodeWords(text: string): string {
   return text
     .replace(/\?=\s+=\?/g, '?==?')

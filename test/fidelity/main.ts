@@ -1,8 +1,8 @@
 /**
- * `npm run fidelity`: recorded traffic of all four wire formats through the whole house, every client format
- * over every upstream format, once as recorded and once cut into odd slices. Prints the reports of the
- * measuring tool beside the checkout and writes them to `.bench/`. Further arguments go to the tool, e.g.
- * `--directions B`; `--only whole` or `--only odd` runs one of the two.
+ * `npm run fidelity`: sends recorded traffic of all four wire formats through the whole gateway, every client
+ * format over every upstream format, once as recorded and once cut into odd slices. The measuring tool is
+ * next to the checkout; its reports are printed and written to `.bench/`. Further arguments go to the tool,
+ * e.g. `--directions B`; `--only whole` or `--only odd` runs one of the two.
  */
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -21,15 +21,21 @@ const TOOL = join(ROOT, '..', 'shared', 'fidelity');
 const CASES = join(ROOT, '..', 'shared', 'corpus', 'dev');
 const OUTPUT = join(ROOT, '.bench');
 const STARTED_WITHIN_MS = 10_000;
-/** What each run must reach, in percent of exchanges, requests and streams. */
+/** Minimum of each share (exchanges, requests, streams) in percent. */
 const REQUIRED_PERCENT = 99.5;
 
-/** How each format is called by the tool, by the API, and where the replaying upstream speaks it. */
+/** The formats: name in the tool, name in the API, and path at the replaying upstream. */
 const WIRES = [
   { wire: 'openai-chat', protocol: 'CHAT_COMPLETIONS', path: '/up/openai-chat/v1' },
   { wire: 'openai-responses', protocol: 'RESPONSES', path: '/up/openai-responses/v1' },
   { wire: 'anthropic-messages', protocol: 'MESSAGES', path: '/up/anthropic-messages/v1' },
   { wire: 'google-generate', protocol: 'GENERATIVE_LANGUAGE', path: '/up/google-generate/v1beta' },
+];
+
+/** The service tiers and other priced parts that occur in the recordings. */
+const SOLD = [
+  ...['auto', 'default', 'standard_only', 'priority', 'flex', 'provider'],
+  ...['mcp', 'mcp_servers', 'mcpServers', 'image_generation', 'advisor'],
 ];
 
 interface Run {
@@ -69,7 +75,7 @@ async function startReplay(run: Run): Promise<Replay> {
   const url = `http://127.0.0.1:${port}`;
   const until = Date.now() + STARTED_WITHIN_MS;
   while (!(await answers(url))) {
-    if (Date.now() > until) throw new Error('the replaying upstream did not start');
+    if (Date.now() > until) throw new Error('The replaying upstream did not start in time.');
     await new Promise((resolve) => {
       setTimeout(resolve, 50);
     });
@@ -85,7 +91,7 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** One model per format, with limits wide enough for everything recorded. Returns their names. */
+/** Adds one model per format, with limits that permit every recorded request. Returns the names by format. */
 async function addModels(house: House, run: Run): Promise<Record<string, string>> {
   const names: Record<string, string> = {};
   for (const { wire } of WIRES) {
@@ -102,7 +108,7 @@ async function addModels(house: House, run: Run): Promise<Record<string, string>
         families: ['CHAT_COMPLETIONS', 'MESSAGES', 'RESPONSES', 'GENERATIVE_LANGUAGE'],
         groups: ['DEFAULT'],
         pricePerRequest: '0.000001',
-        limits: { maxChoices: 8, serviceTiers: ['auto', 'default', 'standard_only', 'priority', 'flex'] },
+        limits: { maxChoices: 8, serviceTiers: SOLD },
         reason: 'test',
       },
       'model { id }',
@@ -155,7 +161,7 @@ function runTool(toolArguments: string[]): Promise<number> {
 
 async function main(): Promise<number> {
   if (!existsSync(TOOL) || !existsSync(CASES)) {
-    process.stdout.write('Skipped: recorded traffic and the measuring tool are not beside this checkout.\n');
+    process.stdout.write('Skipped: recorded traffic and the measuring tool are not next to this checkout.\n');
     return 0;
   }
   const further = process.argv.slice(2);

@@ -1,10 +1,10 @@
 /**
- * What a report of the measuring tool amounts to. Requests that name something stored at a provider are
- * refused by rule (customers share the operator's account); the tool counts them as failures where client and
- * upstream speak the same format, so they are told apart here.
+ * Evaluates a report of the measuring tool. Requests that name something stored at a provider are refused by
+ * rule, because customers share the operator's account. The tool counts these refusals as failures if client
+ * and upstream have the same format, so they are counted separately here.
  */
 
-/** What is read of the tool's JSON report. */
+/** The members of the tool's JSON report that are read. */
 export interface Report {
   overall: Tally;
   requests: Tally;
@@ -41,7 +41,7 @@ interface Shares {
   streams: number;
 }
 
-/** Reads a report. */
+/** Computes the shares of a report, with and without refusals by rule. */
 export function verdictOf({ overall, requests, streams, results }: Report): Verdict {
   const failed = results.filter(({ verdict, streamProblems }) => verdict === 'fail' || streamProblems);
   const refused = failed.filter(isRefusedByRule);
@@ -59,12 +59,12 @@ export function verdictOf({ overall, requests, streams, results }: Report): Verd
   };
 }
 
-/** Whether every share reaches the required percentage, refusals by rule left out. */
+/** Whether every share reaches the required percentage, not counting refusals by rule. */
 export function reaches({ withoutRefusals }: Verdict, required: number): boolean {
   return Object.values(withoutRefusals).every((share) => share >= required);
 }
 
-/** The verdict for people. */
+/** The verdict as readable lines. */
 export function describe(name: string, { asCounted, withoutRefusals, refusals, failures }: Verdict): string {
   const line = ({ fidelity, requests, streams }: Shares): string =>
     `fidelity ${fidelity}%, requests ${requests}%, streams valid ${streams}%`;
@@ -85,7 +85,7 @@ function lineOf({ direction, client, upstream, id, failures, streamProblems = []
   return `${direction} ${client} over ${upstream}, ${id}: ${what}`;
 }
 
-/** Rounded down to hundredths. */
+/** The share in percent, rounded down to hundredths; 100 of nothing. */
 function percent(part: number, whole: number): number {
   return whole === 0 ? 100 : Math.floor((part / whole) * 10_000) / 100;
 }

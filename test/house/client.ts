@@ -20,17 +20,21 @@ export interface ApiClient {
 
 /** A client with the session given, or without one; signing in or registering through it gives it one. */
 export function apiClient(controlUrl: string, session = ''): ApiClient {
-  let cookie = session;
+  const jar = new Map(session ? [[nameOf(session), session]] : []);
+  const cookies = (): string => [...jar.values()].join('; ');
   const query: ApiClient['query'] = async <Data>(
     document: string,
     variables: Record<string, unknown> = {},
   ) => {
     const response = await fetch(`${controlUrl}/graphql`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...(cookie && { cookie }) },
+      headers: { 'content-type': 'application/json', ...(jar.size > 0 && { cookie: cookies() }) },
       body: JSON.stringify({ query: document, variables }),
     });
-    for (const line of response.headers.getSetCookie()) cookie = line.split(';')[0] ?? '';
+    for (const line of response.headers.getSetCookie()) {
+      const cookie = line.split(';')[0] ?? '';
+      jar.set(nameOf(cookie), cookie);
+    }
     const answer = (await response.json()) as {
       data?: Data;
       errors?: { message: string; extensions?: { code?: string } }[];
@@ -43,7 +47,7 @@ export function apiClient(controlUrl: string, session = ''): ApiClient {
     return answer.data;
   };
   return {
-    cookie: () => cookie,
+    cookie: cookies,
     query,
     mutate: async <Payload extends object>(
       field: string,
@@ -64,6 +68,10 @@ export function apiClient(controlUrl: string, session = ''): ApiClient {
       return payload;
     },
   };
+}
+
+function nameOf(cookie: string): string {
+  return cookie.split('=')[0] ?? '';
 }
 
 /** Mutations whose input type is not named after them. */

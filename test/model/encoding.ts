@@ -1,27 +1,27 @@
 /**
- * Texts for states of the model check: two states have one text exactly when all their fields are the same,
- * so that nothing depends on a hash. Every value that is no object stands in it as one character.
+ * Encodes states of the model check as texts. Two states have the same text exactly when all their fields are
+ * equal, so that the search does not depend on a hash. Each value that is no object takes one character.
  */
 import type { ModelNode, World } from './state.ts';
 
-/** Marks between values, in the places of characters. */
+/** Characters that mark the start and the end of an object. */
 const LIST = 1;
 const END = 2;
 const FIRST_VALUE = 3;
-/** A character has 16 bits, and surrogates are left alone. */
+/** Characters have 16 bits; surrogates are not used. */
 const VALUES_MAX = 0xd800;
 const LENGTH_FIRST = 1_024;
 
-/** Gives states their texts, which are only comparable within one encoding. Throws beyond 55,000 values. */
+/** Encodes states. Texts are comparable only within one encoding. Throws beyond 55,000 different values. */
 export class Encoding {
   readonly #characters = new Map<unknown, number>();
-  /** Numbers of the texts of nodes, and of nodes that nobody changes any more. */
+  /** Numbers of node texts, and of node objects that do not change any more. */
   readonly #nodeTexts = new Map<string, number>();
   readonly #nodes = new WeakMap<ModelNode, number>();
   #text = new Uint16Array(LENGTH_FIRST);
   #length = 0;
 
-  /** The text of a world. Its nodes must never be changed in place afterwards. */
+  /** The text of a world, whose nodes must not be changed in place afterwards. */
   textOf(world: World): string {
     const { nodes, ...rest } = world;
     const numbers = nodes.map((node) => this.#numberOf(node));
@@ -34,14 +34,14 @@ export class Encoding {
     return this.#taken();
   }
 
-  /** The text of any plain value: all its fields, also those that are added one day. */
+  /** The text of any plain value, with all its fields. */
   write(value: unknown): string {
     this.#length = 0;
     this.#add(value);
     return this.#taken();
   }
 
-  /** A node is two characters: the number of its text. */
+  /** The number of a node's text, which two characters can hold. */
   #numberOf(node: ModelNode): number {
     const known = this.#nodes.get(node);
     if (known !== undefined) return known;
@@ -67,7 +67,7 @@ export class Encoding {
         this.#add(item);
       }
     } else {
-      // By their places, not by their names: objects of one type are copies of one literal.
+      // Fields are encoded in their order, without names: objects of one type come from the same literal.
       for (const name in value) this.#add((value as Record<string, unknown>)[name]);
     }
     this.#put(END);

@@ -1,18 +1,18 @@
-/** Visits every reachable state of the world within bounds, checks each, and lets it come to rest. */
+/** Visits every reachable state of a world within bounds, and checks each of them. */
 import { Encoding } from './encoding.ts';
-import { deliver, movesOf } from './moves.ts';
+import { deliver, transitionsOf } from './transitions.ts';
 import { copyWorld, newWorld } from './state.ts';
 import type { Bounds, World } from './state.ts';
-import { Mover } from './world.ts';
+import { WorldDriver } from './world.ts';
 import type { Rules } from './world.ts';
 
-export interface ExploreOptions {
+interface ExploreOptions {
   bounds: Bounds;
   rules: Rules;
-  /** Stop after so many states. */
+  /** Maximum number of states. */
   limit: number;
-  /** Every how manieth state comes to rest and is compared with what its clients saw. */
-  restEvery: number;
+  /** Every n-th state is also healed and compared with what its clients received. */
+  quiescenceEvery: number;
 }
 
 export interface Exploration {
@@ -23,19 +23,19 @@ export interface Exploration {
   violation?: { what: string; trace: string[] };
 }
 
-/** How a state was reached, without the state: the worlds of former levels can be forgotten. */
-interface Step {
+/** How a state was reached. It does not hold the states, so those of earlier levels can be freed. */
+interface TraceStep {
   name: string;
-  from: Step | undefined;
+  from: TraceStep | undefined;
 }
 
 interface Visit {
   world: World;
-  step: Step;
+  step: TraceStep;
 }
 
-/** Breadth first from the beginning, so that a violation comes with a shortest trace. */
-export function explore({ bounds, rules, limit, restEvery }: ExploreOptions): Exploration {
+/** Searches breadth first, so that the trace of a violation is a shortest one. */
+export function explore({ bounds, rules, limit, quiescenceEvery }: ExploreOptions): Exploration {
   const encoding = new Encoding();
   const first: Visit = { world: newWorld(bounds), step: { name: 'begin', from: undefined } };
   const seen = new Set([encoding.textOf(first.world)]);
@@ -44,16 +44,17 @@ export function explore({ bounds, rules, limit, restEvery }: ExploreOptions): Ex
   while (frontier.length > 0) {
     const next: Visit[] = [];
     for (const visit of frontier) {
-      for (const [name, apply] of movesOf(new Mover(visit.world, rules, bounds))) {
+      for (const [name, apply] of transitionsOf(new WorldDriver(visit.world, rules, bounds))) {
         const world = copyWorld(visit.world);
-        apply(new Mover(world, rules, bounds));
+        apply(new WorldDriver(world, rules, bounds));
         transitions += 1;
         const text = encoding.textOf(world);
         if (seen.has(text)) continue;
         seen.add(text);
-        const step: Step = { name, from: visit.step };
+        const step: TraceStep = { name, from: visit.step };
         const what =
-          wrongIn(world, bounds) || (seen.size % restEvery === 0 ? wrongAtRest(world, rules, bounds) : '');
+          violationIn(world, bounds) ||
+          (seen.size % quiescenceEvery === 0 ? violationAtQuiescence(world, rules, bounds) : '');
         if (what)
           return {
             states: seen.size,
@@ -70,19 +71,20 @@ export function explore({ bounds, rules, limit, restEvery }: ExploreOptions): Ex
   return { states: seen.size, transitions, exhausted: true };
 }
 
-function traceOf(step: Step): string[] {
+function traceOf(step: TraceStep): string[] {
   const trace: string[] = [];
-  for (let at: Step | undefined = step; at; at = at.from) trace.unshift(at.name);
+  for (let at: TraceStep | undefined = step; at; at = at.from) trace.unshift(at.name);
   return trace;
 }
 
-/** What is wrong with a state; empty when nothing is. */
-export function wrongIn(world: World, { total }: Bounds): string {
-  if (world.bad) return world.bad;
+/** The violated invariant of a state; empty if there is none. */
+export function violationIn(world: World, { total }: Bounds): string {
+  if (world.violation) return world.violation;
   if (world.balance < 0) return 'the wallet is negative';
   const open = world.leases.filter((lease) => lease.state === 'open');
-  const parked = open.reduce((sum, lease) => sum + lease.amount - lease.charged, 0);
-  if (world.balance + parked + world.revenue - world.writtenOff !== total) return 'money was made or lost';
+  const inLeases = open.reduce((sum, lease) => sum + lease.amount - lease.charged, 0);
+  if (world.balance + inLeases + world.revenue - world.writtenOff !== total)
+    return 'money was created or lost';
   if (new Set(world.charged).size !== world.charged.length) return 'a request was charged twice';
   for (const number of world.charged) {
     const request = world.requests[number];
@@ -90,10 +92,10 @@ export function wrongIn(world: World, { total }: Bounds): string {
       return `r${number} failed and was charged`;
   }
   if (world.writtenOff > 0 && world.reclaims === 0) return 'money was written off without a lost node';
-  return wrongInNodes(world);
+  return violationInNodes(world);
 }
 
-function wrongInNodes(world: World): string {
+function violationInNodes(world: World): string {
   for (const [number, node] of world.nodes.entries()) {
     for (const lease of node.ledger.leases.values()) {
       const held = world.requests.filter(
@@ -111,46 +113,47 @@ function wrongInNodes(world: World): string {
   return '';
 }
 
-/** What was decided by then has come to its end after a few rounds. */
-const ROUNDS_TO_REST = 30;
+/** After this many rounds nothing changes any more. */
+const ROUNDS_MAX = 30;
 
 /**
- * Heals everything and compares the books with what the clients saw: once when all that was under way arrives
- * late, and once when all of it is lost. From then on only what production sends again is sent.
+ * Heals all faults, runs the world until nothing changes, and compares balances with what clients received.
+ * Tries two cases: all messages under way arrive late, or all are lost. Afterwards only repeats are sent.
  */
-export function wrongAtRest(before: World, rules: Rules, bounds: Bounds): string {
+export function violationAtQuiescence(before: World, rules: Rules, bounds: Bounds): string {
   for (const lost of [false, true]) {
-    const what = wrongWhenHealed(before, { rules, bounds, lost });
-    if (what) return `at rest, ${lost ? 'all' : 'nothing'} under way lost: ${what}`;
+    const what = violationAfterHealing(before, { rules, bounds, lost });
+    if (what) return `after healing, messages under way ${lost ? 'lost' : 'delivered'}: ${what}`;
   }
   return '';
 }
 
-function wrongWhenHealed(before: World, how: { rules: Rules; bounds: Bounds; lost: boolean }): string {
+function violationAfterHealing(before: World, how: { rules: Rules; bounds: Bounds; lost: boolean }): string {
   const { rules, bounds, lost } = how;
   const world = copyWorld(before);
-  const mover = new Mover(world, rules, { ...bounds, leases: Infinity });
-  for (const [number, node] of world.nodes.entries()) if (!node.up) mover.restart(number);
-  for (const number of world.requests.keys()) finish(mover, number);
+  const driver = new WorldDriver(world, rules, { ...bounds, leases: Infinity });
+  for (const [number, node] of world.nodes.entries()) if (!node.up) driver.restart(number);
+  for (const number of world.requests.keys()) finishRequest(driver, number);
   const underWay = world.messages.splice(0);
-  if (!lost) for (const message of underWay) deliver(mover, message);
-  for (const number of world.nodes.keys()) hangUp(mover, number);
-  settleDown(mover);
-  // Of what was called back nothing waits for its clients to go away.
+  if (!lost) for (const message of underWay) deliver(driver, message);
+  for (const number of world.nodes.keys()) failPendingMessages(driver, number);
+  runToQuiescence(driver);
+  // Recalled leases must be returned without waiting until their clients are idle.
   const kept = world.leases.find(
-    ({ state, recalled, heard }) => state === 'open' && (bounds.formerControl === true ? heard : recalled),
+    ({ state, recalled, recallDelivered }) =>
+      state === 'open' && (bounds.earlierControl === true ? recallDelivered : recalled),
   );
-  mover.idle = true;
-  settleDown(mover);
-  const what = wrongIn(world, bounds) || wrongForClients(world);
+  driver.idle = true;
+  runToQuiescence(driver);
+  const what = violationIn(world, bounds) || violationForClients(world);
   if (what || world.diskLosses > 0 || world.reclaims > 0) return what;
-  if (kept) return `${kept.id} was recalled and is kept`;
+  if (kept) return `${kept.id} was recalled and not returned`;
   const stuck = world.leases.find(({ state }) => state === 'open');
-  if (stuck && bounds.formerControl !== true) return `${stuck.id} is stuck`;
+  if (stuck && bounds.earlierControl !== true) return `${stuck.id} is never closed`;
   return world.writtenOff > 0 ? 'money was written off' : '';
 }
 
-function wrongForClients(world: World): string {
+function violationForClients(world: World): string {
   for (const [number, { seen, left, phase }] of world.requests.entries()) {
     const delivered = seen === 'all' || (left && phase === 'done');
     if (delivered && !world.charged.includes(number) && !world.lost.includes(number))
@@ -159,39 +162,40 @@ function wrongForClients(world: World): string {
   return '';
 }
 
-function finish(mover: Mover, number: number): void {
-  const request = mover.request(number);
+function finishRequest(driver: WorldDriver, number: number): void {
+  const request = driver.request(number);
   if (request.phase === 'waiting')
-    mover.tell(request.node, { type: 'GIVE_UP', waiter: number, purseId: 'w', final: true });
-  if (request.phase === 'held') mover.fail(number);
-  if (request.phase === 'checked' || request.phase === 'sent') mover.write(number);
+    driver.dispatch(request.node, { type: 'GIVE_UP', waiter: number, budgetId: 'w', final: true });
+  if (request.phase === 'held') driver.fail(number);
+  if (request.phase === 'checked' || request.phase === 'sent') driver.write(number);
   if (request.phase === 'committed') Object.assign(request, { phase: 'done', seen: 'all' });
 }
 
-/** Calls that are under way end without an answer, as they do when a connection is lost. */
-function hangUp(mover: Mover, number: number): void {
-  const { leases, recalled, requests } = mover.at(number).ledger;
+/** Fails all messages under way, as if their connections were lost. */
+function failPendingMessages(driver: WorldDriver, number: number): void {
+  const { leases, unknownRecalls, requests } = driver.nodeAt(number).ledger;
   for (const [no, { resendAt }] of [...requests])
-    if (resendAt === null) mover.tell(number, { type: 'UNANSWERED', no });
-  for (const [leaseId, { closing }] of [...leases, ...recalled])
-    if (closing) mover.tell(number, { type: 'NOT_CLOSED', leaseId });
+    if (resendAt === null) driver.dispatch(number, { type: 'UNANSWERED', no });
+  for (const [leaseId, { closeInFlight }] of [...leases, ...unknownRecalls])
+    if (closeInFlight) driver.dispatch(number, { type: 'NOT_CLOSED', leaseId });
 }
 
-/** Lets nodes and control plane do what they do again and again, until nothing comes of it. */
-function settleDown(mover: Mover): void {
-  const { world } = mover;
+/** Repeats everything that nodes and control plane do periodically, until nothing changes. */
+function runToQuiescence(driver: WorldDriver): void {
+  const { world } = driver;
   const encoding = new Encoding();
-  for (let round = 0, last = ''; round < ROUNDS_TO_REST; round += 1) {
-    if (mover.retells)
+  for (let round = 0, last = ''; round < ROUNDS_MAX; round += 1) {
+    if (driver.repeatsRecalls)
       for (const lease of world.leases)
-        if (lease.state === 'open' && lease.recalled) mover.send(`recall ${lease.id}`);
+        if (lease.state === 'open' && lease.recalled) driver.send(`recall ${lease.id}`);
     for (const number of world.nodes.keys()) {
-      mover.flush(number);
-      mover.report(number);
-      mover.tell(number, { type: 'RETRY', purseId: 'w' });
-      mover.tell(number, { type: 'TICK' });
+      driver.flush(number);
+      driver.report(number);
+      driver.dispatch(number, { type: 'RETRY', budgetId: 'w' });
+      driver.dispatch(number, { type: 'TICK' });
     }
-    while (world.messages.length > 0) for (const message of world.messages.splice(0)) deliver(mover, message);
+    while (world.messages.length > 0)
+      for (const message of world.messages.splice(0)) deliver(driver, message);
     const text = encoding.write(world);
     if (text === last) return;
     last = text;

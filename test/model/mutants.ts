@@ -1,32 +1,32 @@
-/** Rules with one error each. A check that does not find every one of them proves nothing. */
+/** Rules with one error each. The model check must detect every one of them. */
 import type { LedgerEffect } from '../../data-plane/ledger/events.ts';
 import type { LedgerState } from '../../data-plane/ledger/state.ts';
 import { DEADLINE_MS, PRODUCTION } from './world.ts';
 import type { Bounds } from './state.ts';
 import type { Rules } from './world.ts';
 
-/** A wrong rule, and bounds within which it must be found. */
-export interface Mutant {
+/** Rules with an error, and the bounds within which it must be detected. */
+interface Mutant {
   rules: Rules;
   bounds: Partial<Bounds>;
 }
 
 type After = (state: LedgerState, effects: LedgerEffect[]) => LedgerEffect[];
 
-/** The production step, with something done wrong behind it. */
-function stepThen(after: After): Pick<Rules, 'step'> {
-  return { step: (state, event, now) => after(state, PRODUCTION.step(state, event, now)) };
+/** The production rules, with their effects changed by `after`. */
+function applyEventThen(after: After): Pick<Rules, 'applyEvent'> {
+  return { applyEvent: (state, event, now) => after(state, PRODUCTION.applyEvent(state, event, now)) };
 }
 
 function mutant(wrong: Partial<Rules>, bounds: Partial<Bounds> = {}): Mutant {
   return { rules: { ...PRODUCTION, ...wrong }, bounds };
 }
 
-/** Errors that need a fault, but only one node to show. */
+/** Bounds for errors that need a fault, but only one node. */
 const ONE_NODE: Partial<Bounds> = { nodes: 1, requests: 1, total: 1 };
 
 export const MUTANTS: Record<string, Mutant> = {
-  'a settlement that comes twice counts twice': mutant({ dedupes: false }),
+  'a duplicate settlement counts twice': mutant({ dedupes: false }),
   'the journal is written after the last byte': mutant(
     { commits: 'after-last-byte' },
     { ...ONE_NODE, crashes: 1 },
@@ -35,9 +35,9 @@ export const MUTANTS: Record<string, Mutant> = {
   'a lease closes without the exact count, before its charges are settled': mutant(
     {
       closesExactly: false,
-      ...stepThen((state, effects) => {
+      ...applyEventThen((state, effects) => {
         const closes = [...state.leases.values()].filter(
-          (lease) => lease.draining && lease.holds === 0 && !lease.closing,
+          (lease) => lease.draining && lease.holds === 0 && !lease.closeInFlight,
         );
         return [
           ...effects,
@@ -47,19 +47,19 @@ export const MUTANTS: Record<string, Mutant> = {
     },
     { ...ONE_NODE, requests: 2, total: 1 },
   ),
-  'a lease is taken back before the deadline of its node': mutant(
+  'a lease is reclaimed before its deadline': mutant(
     { reclaimsAfterDeadline: false },
     { ...ONE_NODE, reclaims: 1 },
   ),
-  'a grant is not guarded by the balance': mutant({ guardsBalance: false }, { total: 1, chunk: 2 }),
+  'a grant does not check the balance': mutant({ guardsBalance: false }, { total: 1, chunk: 2 }),
   'a lost disk may close leases of the old journal': mutant(
     { checksJournal: false },
     { ...ONE_NODE, requests: 2, diskLosses: 1 },
   ),
-  'a restarted process spends from leases of its former life': mutant(
+  'a restarted process spends from leases of the earlier process': mutant(
     {
-      beginWith: (book) => {
-        const state = PRODUCTION.beginWith(book);
+      initialLedgerState: (journal) => {
+        const state = PRODUCTION.initialLedgerState(journal);
         for (const lease of state.leases.values()) {
           Object.assign(lease, {
             draining: false,
@@ -73,15 +73,15 @@ export const MUTANTS: Record<string, Mutant> = {
     },
     { crashes: 1 },
   ),
-  'a grant is applied again when it arrives again': mutant({
-    step: (state, event, now) => {
+  'a duplicate grant is applied twice': mutant({
+    applyEvent: (state, event, now) => {
       const lease = event.type === 'GRANTED' ? state.leases.get(event.leaseId) : undefined;
       if (lease && event.type === 'GRANTED') lease.remaining += event.amount;
-      return PRODUCTION.step(state, event, now);
+      return PRODUCTION.applyEvent(state, event, now);
     },
   }),
-  'a hold does not lessen the lease': mutant(
-    stepThen((state, effects) => {
+  'a hold does not reduce the credit of its lease': mutant(
+    applyEventThen((state, effects) => {
       for (const effect of effects) {
         const lease = effect.type === 'HELD' ? state.leases.get(effect.leaseId) : undefined;
         if (lease) lease.remaining += 1n;
@@ -89,17 +89,17 @@ export const MUTANTS: Record<string, Mutant> = {
       return effects;
     }),
   ),
-  'a release gives back twice': mutant({
-    step: (state, event, now) => {
+  'a release returns the price twice': mutant({
+    applyEvent: (state, event, now) => {
       const lease = event.type === 'RELEASE' ? state.leases.get(event.leaseId) : undefined;
       if (lease) lease.remaining += 1n;
-      return PRODUCTION.step(state, event, now);
+      return PRODUCTION.applyEvent(state, event, now);
     },
   }),
-  'a recalled lease closes under its holds': mutant(
-    stepThen((state, effects) => {
+  'a recalled lease is closed while it has holds': mutant(
+    applyEventThen((state, effects) => {
       const closes = [...state.leases.values()].filter(
-        (lease) => lease.draining && lease.holds > 0 && !lease.closing,
+        (lease) => lease.draining && lease.holds > 0 && !lease.closeInFlight,
       );
       return [
         ...effects,
@@ -108,34 +108,37 @@ export const MUTANTS: Record<string, Mutant> = {
     }),
     { ...ONE_NODE, requests: 2 },
   ),
-  'the deadline is not asked again at the commit': mutant(
-    { mayCommit: (state, leaseId) => state.leases.has(leaseId) },
+  'the deadline is not checked at the commit': mutant(
+    { isLeaseChargeable: (state, leaseId) => state.leases.has(leaseId) },
     { ...ONE_NODE, reclaims: 1 },
   ),
-  'a grant is not written down': mutant(
-    stepThen((_, effects) =>
+  'a grant is not journaled': mutant(
+    applyEventThen((_, effects) =>
       effects.filter((effect) => effect.type !== 'WRITE' || effect.record.type !== 'granted'),
     ),
   ),
   'a draining lease is never closed': mutant(
-    stepThen((_, effects) => effects.filter(({ type }) => type !== 'CLOSE')),
+    applyEventThen((_, effects) => effects.filter(({ type }) => type !== 'CLOSE')),
   ),
-  'a lease that came while nobody asked is kept for ever': mutant(
+  'an unknown recalled lease is never closed': mutant(
     {
-      step: (state, event, now) =>
-        event.type === 'RECALL' && !state.leases.has(event.leaseId) ? [] : PRODUCTION.step(state, event, now),
+      applyEvent: (state, event, now) =>
+        event.type === 'RECALL' && !state.leases.has(event.leaseId)
+          ? []
+          : PRODUCTION.applyEvent(state, event, now),
     },
-    { ...ONE_NODE, requests: 2, formerControl: true },
+    { ...ONE_NODE, requests: 2, earlierControl: true },
   ),
-  'the closing of a lease that is nobody’s is ordered once': mutant(
-    stepThen((state, effects) => {
-      for (const [id, { closing }] of state.recalled) if (closing) state.recalled.delete(id);
+  'the close message of an unknown lease is sent only once': mutant(
+    applyEventThen((state, effects) => {
+      for (const [id, { closeInFlight }] of state.unknownRecalls)
+        if (closeInFlight) state.unknownRecalls.delete(id);
       return effects;
     }),
-    { ...ONE_NODE, requests: 2, formerControl: true },
+    { ...ONE_NODE, requests: 2, earlierControl: true },
   ),
-  'a recall is told once': mutant({ retells: false }, { total: 1 }),
-  'a question that was refused gets a lease when it comes again': mutant(
+  'a recall is sent only once': mutant({ repeatsRecalls: false }, { total: 1 }),
+  'a duplicate of a refused lease request gets a lease': mutant(
     { remembersRefusals: false },
     { ...ONE_NODE, requests: 2 },
   ),

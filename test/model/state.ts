@@ -1,10 +1,10 @@
-/** What the world of the model check consists of. */
-import { emptyBook } from '../../data-plane/ledger/book.ts';
-import type { Book, JournalRecord } from '../../data-plane/ledger/book.ts';
-import { beginWith } from '../../data-plane/ledger/state.ts';
+/** The world of the model check: what it consists of, and how it is copied. */
+import { emptyJournalState } from '../../data-plane/ledger/journal-state.ts';
+import type { JournalState, JournalRecord } from '../../data-plane/ledger/journal-state.ts';
+import { initialLedgerState } from '../../data-plane/ledger/state.ts';
 import type { LedgerState } from '../../data-plane/ledger/state.ts';
 
-/** How much there is of everything, and how often each fault may strike. */
+/** The size of a world, and how often each fault may occur. */
 export interface Bounds {
   nodes: number;
   requests: number;
@@ -15,10 +15,10 @@ export interface Bounds {
   diskLosses: number;
   reclaims: number;
   /**
-   * The control plane is of an earlier release: it tells of a recall once, and grants a lease to a copy of a
-   * question that it refused.
+   * The control plane is of an earlier release: it sends a recall once, and grants a lease to a copy of a
+   * lease request that it refused.
    */
-  formerControl?: boolean;
+  earlierControl?: boolean;
 }
 
 /** A lease as the control plane knows it. */
@@ -29,30 +29,30 @@ export interface ModelLease {
   amount: number;
   charged: number;
   state: 'open' | 'closed' | 'reclaimed';
-  /** Granted after the time had passed. */
+  /** Granted after the time passed that ends the deadlines of earlier leases. */
   late: boolean;
-  /** The control plane wants it back; and the process that runs has heard so. */
+  /** Whether the control plane recalled the lease, and whether the running process received the recall. */
   recalled: boolean;
-  heard: boolean;
+  recallDelivered: boolean;
 }
-/** What the client of a request saw of it. */
+/** What the client of a request has received. */
 export type Seen = 'nothing' | 'part' | 'all' | 'error';
 export interface ModelRequest {
   phase: 'new' | 'waiting' | 'held' | 'checked' | 'sent' | 'committed' | 'done' | 'failed';
   node: number;
   leaseId: string;
   seen: Seen;
-  /** The client itself left after content: nothing more is sent, and it is charged. */
+  /** Whether the client left after some content: nothing more is sent, and the request is charged. */
   left: boolean;
 }
 export interface ModelNode {
   up: boolean;
   late: boolean;
   ledger: LedgerState;
-  book: Book;
-  /** Records that were noted and are not on the disk yet. */
-  noted: JournalRecord[];
-  /** Charges on the disk, in order: request and lease. */
+  journal: JournalState;
+  /** Records that are queued and not yet on the disk. */
+  queuedRecords: JournalRecord[];
+  /** Charges on the disk, in order: request number and lease. */
   charges: [number, string][];
   lives: number;
   /** The journal by which the control plane knows the node. */
@@ -63,9 +63,9 @@ export interface World {
   revenue: number;
   writtenOff: number;
   leases: ModelLease[];
-  /** Answers by journal and request number. */
+  /** Leases granted so far, by journal and request number. */
   granted: Record<string, string>;
-  /** The last question of each journal that was refused. */
+  /** Number of the last refused lease request of each journal. */
   refused: Record<string, number>;
   charged: number[];
   nodes: ModelNode[];
@@ -75,10 +75,10 @@ export interface World {
   diskLosses: number;
   reclaims: number;
   lost: number[];
-  bad: string;
+  violation: string;
 }
 
-/** The world before anything happened. */
+/** The initial world. */
 export function newWorld({ nodes, requests, total }: Bounds): World {
   return {
     balance: total,
@@ -89,10 +89,10 @@ export function newWorld({ nodes, requests, total }: Bounds): World {
     refused: {},
     charged: [],
     nodes: Array.from({ length: nodes }, (_, at) => {
-      const book = emptyBook(`j${at}`);
-      const registered = book.journalId;
-      const none = { noted: [], charges: [], lives: 0 };
-      return { up: true, late: false, ledger: beginWith(book), book, ...none, registered };
+      const journal = emptyJournalState(`j${at}`);
+      const registered = journal.journalId;
+      const none = { queuedRecords: [], charges: [], lives: 0 };
+      return { up: true, late: false, ledger: initialLedgerState(journal), journal, ...none, registered };
     }),
     requests: Array.from({ length: requests }, () => ({
       phase: 'new' as const,
@@ -106,13 +106,13 @@ export function newWorld({ nodes, requests, total }: Bounds): World {
     diskLosses: 0,
     reclaims: 0,
     lost: [],
-    bad: '',
+    violation: '',
   };
 }
 
 /**
- * A world that can be changed without changing this one. Its nodes are still the same ones: who changes one
- * puts a copy into its place first (`copyNode`), so that worlds share what differs in none of them.
+ * A copy of a world that can be changed independently. Both share their nodes: before changing a node,
+ * replace it with a copy (`copyNode`).
  */
 export function copyWorld(world: World): World {
   return {
@@ -128,29 +128,29 @@ export function copyWorld(world: World): World {
   };
 }
 
-/** A node that shares nothing with this one that the money rules change in place. */
+/** A copy of a node that shares nothing that the money rules change in place. */
 export function copyNode(node: ModelNode): ModelNode {
-  const { ledger, book } = node;
+  const { ledger, journal } = node;
   return {
     ...node,
     ledger: {
       ...ledger,
-      purses: copyMap(ledger.purses, (purse) => ({
-        ...purse,
-        leaseIds: [...purse.leaseIds],
-        waiters: [...purse.waiters],
+      budgets: copyMap(ledger.budgets, (budget) => ({
+        ...budget,
+        leaseIds: [...budget.leaseIds],
+        waiters: [...budget.waiters],
       })),
       leases: copyMap(ledger.leases, (lease) => ({ ...lease })),
       requests: copyMap(ledger.requests, (request) => ({ ...request })),
-      recalled: copyMap(ledger.recalled, (unknown) => ({ ...unknown })),
+      unknownRecalls: copyMap(ledger.unknownRecalls, (unknown) => ({ ...unknown })),
     },
-    book: {
-      ...book,
-      requests: copyMap(book.requests, (request) => ({ ...request })),
-      leases: copyMap(book.leases, (lease) => ({ ...lease })),
-      parked: new Map(book.parked),
+    journal: {
+      ...journal,
+      requests: copyMap(journal.requests, (request) => ({ ...request })),
+      leases: copyMap(journal.leases, (lease) => ({ ...lease })),
+      quarantined: new Map(journal.quarantined),
     },
-    noted: [...node.noted],
+    queuedRecords: [...node.queuedRecords],
     charges: [...node.charges],
   };
 }

@@ -1,7 +1,7 @@
 /**
- * `npm run permits`: 60 requests a minute over three real nodes under double load, with a node and the
- * control plane killed in the middle. Prints a line a part, and exits with 1 when any 60 s held more than
- * the cap.
+ * `npm run permits`: checks a cap of 60 requests a minute over three real nodes under double load, while a
+ * node and the control plane are killed. Prints one line per part. Exits with 1 if the cap was exceeded in
+ * any 60 s.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,7 +21,7 @@ const { values } = parseArgs({
 });
 const rpmCap = Number(values.cap);
 const folder = mkdtempSync(join(tmpdir(), 'gateway-permits-'));
-// The superuser's server runs as somebody else, who has to get through this folder.
+// If run by root, PostgreSQL runs as another user, who must be able to enter this folder.
 chmodSync(folder, 0o711);
 const postgres = await startPostgres({ dataDir: folder });
 
@@ -31,7 +31,7 @@ async function run(): Promise<RunResult> {
   try {
     return await runPermits(
       { databaseUrl: postgres.url, rpmCap, perMinute: Number(values.load), ...parts },
-      tell,
+      printPart,
     );
   } finally {
     await postgres.stop();
@@ -39,7 +39,7 @@ async function run(): Promise<RunResult> {
   }
 }
 
-function tell({ name, minutes, reached, statuses }: Part): void {
+function printPart({ name, minutes, reached, statuses }: Part): void {
   const perMinute = (reached / minutes).toFixed(1);
   process.stdout.write(
     `${name}: ${perMinute} a minute for ${minutes} min, answers ${JSON.stringify(statuses)}\n`,

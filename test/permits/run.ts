@@ -1,6 +1,6 @@
 /**
- * The cap of a pool over three real nodes: clients that ask for twice as much, an upstream that notes when it
- * was asked, and a node and the control plane killed in the middle.
+ * Runs a pool on three real nodes under double load, and records when requests reach the upstream. A node and
+ * the control plane are killed during the run.
  */
 import { request as httpRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,9 +14,9 @@ import { worstMinute } from './simulate.ts';
 export interface RunOptions {
   databaseUrl: string;
   rpmCap: number;
-  /** Requests a minute over all nodes. */
+  /** Requests per minute over all nodes. */
   perMinute: number;
-  /** How long each part takes, in ms; a part that is absent is left out. */
+  /** Duration of each part in ms; a part without one is skipped. */
   steadyMs: number;
   nodeKilledMs?: number;
   controlAwayMs?: number;
@@ -27,14 +27,14 @@ export interface RunOptions {
 export interface Part {
   name: string;
   minutes: number;
-  /** Requests that reached the upstream. */
+  /** Number of requests that reached the upstream. */
   reached: number;
   statuses: Record<number, number>;
 }
 
 export interface RunResult {
   parts: Part[];
-  /** The most requests that reached the upstream in any 60 s of the whole run. */
+  /** Largest number of requests that reached the upstream in any 60 s of the run. */
   worst: number;
   reached: number;
 }
@@ -49,10 +49,10 @@ const ANSWER = JSON.stringify({
 const MODEL = 'budget';
 const NODES = 3;
 
-/** Runs all parts one after the other and tells of each. */
+/** Runs all parts one after the other and calls `onPart` after each. */
 export async function runPermits(
   options: RunOptions,
-  tell: (part: Part) => void = () => undefined,
+  onPart: (part: Part) => void = () => undefined,
 ): Promise<RunResult> {
   const times: number[] = [];
   const upstream = await startUpstream(() => {
@@ -69,7 +69,7 @@ export async function runPermits(
       const statuses = await part.run(load(house.nodes, pool, options.perMinute));
       const done = { name: part.name, minutes: part.ms / 60_000, reached: times.length - before, statuses };
       parts.push(done);
-      tell(done);
+      onPart(done);
     }
     return { parts, worst: worstMinute(times), reached: times.length };
   } finally {
@@ -83,21 +83,21 @@ type Load = (ms: number) => Promise<Record<number, number>>;
 function partsOf(
   house: House,
   { steadyMs, nodeKilledMs, controlAwayMs, afterMs }: RunOptions,
-): { name: string; ms: number; run(ask: Load): Promise<Record<number, number>> }[] {
+): { name: string; ms: number; run(sendRequest: Load): Promise<Record<number, number>> }[] {
   return [
-    { name: 'steady', ms: steadyMs, run: (ask) => ask(steadyMs) },
+    { name: 'steady', ms: steadyMs, run: (sendRequest) => sendRequest(steadyMs) },
     ...(nodeKilledMs === undefined
       ? []
       : [
           {
             name: 'a node killed and started again',
             ms: nodeKilledMs,
-            run: async (ask: Load) => {
-              const asked = ask(nodeKilledMs);
+            run: async (sendRequest: Load) => {
+              const sent = sendRequest(nodeKilledMs);
               await house.nodes[1]?.process.kill();
               await sleep(2_000);
               await house.nodes[1]?.restart();
-              return asked;
+              return sent;
             },
           },
         ]),
@@ -107,9 +107,9 @@ function partsOf(
           {
             name: 'the control plane killed',
             ms: controlAwayMs,
-            run: async (ask: Load) => {
+            run: async (sendRequest: Load) => {
               await house.control.kill();
-              return ask(controlAwayMs);
+              return sendRequest(controlAwayMs);
             },
           },
         ]),
@@ -119,17 +119,17 @@ function partsOf(
           {
             name: 'the control plane back',
             ms: afterMs,
-            run: async (ask: Load) => {
-              const asked = ask(afterMs);
+            run: async (sendRequest: Load) => {
+              const sent = sendRequest(afterMs);
               await house.restartControl();
-              return asked;
+              return sent;
             },
           },
         ]),
   ];
 }
 
-/** Clients that ask one node after the other at an even rate, and take every answer as it is. */
+/** Sends requests to the nodes in turn at an even rate. Counts the answers by status. */
 function load(nodes: readonly HouseNode[], pool: HousePool, perMinute: number): Load {
   return async (ms) => {
     const statuses: Record<number, number> = {};
@@ -137,11 +137,11 @@ function load(nodes: readonly HouseNode[], pool: HousePool, perMinute: number): 
     const open = new Set<Promise<void>>();
     for (let number = 0; performance.now() < until; number += 1) {
       const url = nodes[number % nodes.length]?.url ?? '';
-      const asked = ask(url, pool).then((status) => {
+      const sent = sendRequest(url, pool).then((status) => {
         statuses[status] = (statuses[status] ?? 0) + 1;
-        open.delete(asked);
+        open.delete(sent);
       });
-      open.add(asked);
+      open.add(sent);
       await sleep(60_000 / perMinute);
     }
     await Promise.all(open);
@@ -149,8 +149,8 @@ function load(nodes: readonly HouseNode[], pool: HousePool, perMinute: number): 
   };
 }
 
-/** The status; 0 where the node is not there. */
-function ask(url: string, { host, key }: HousePool): Promise<number> {
+/** Sends one request. Returns its status, or 0 if the node cannot be reached. */
+function sendRequest(url: string, { host, key }: HousePool): Promise<number> {
   const headers = { host, authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   return new Promise((resolve) => {
     const request = httpRequest(`${url}/v1/chat/completions`, { method: 'POST', headers }, (response) => {

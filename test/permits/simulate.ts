@@ -1,18 +1,18 @@
 /**
- * Nodes and a control plane with a clock of their own: the rules of both planes as they run, and a network
- * that is late, loses things and stands still. A run tells when requests were admitted.
+ * Simulates the permit rules of both planes as they run in production, with a simulated clock and a network
+ * that delays, loses and holds up messages. The result tells when requests were admitted.
  */
 import { WINDOW_MS } from '@gateway/shared/permits';
 import type { Place } from '@gateway/shared/permits';
 import {
   hasRoom,
-  judge,
-  promised,
+  judgePermits,
+  nodeAfterPromise,
+  nodeAfterWriteOff,
   useAt,
   usesOf,
-  writtenOff,
 } from '../../control-plane/pools/permit.rules.ts';
-import type { Grant, Standing, Use } from '../../control-plane/pools/permit.rules.ts';
+import type { Grant, PermitNode, Use } from '../../control-plane/pools/permit.rules.ts';
 import type {
   PermitAnswer,
   PermitRequest,
@@ -21,54 +21,55 @@ import type {
 } from '../../control-plane/pools/permit.service.ts';
 import { newPermitState } from '../../data-plane/permits/state.ts';
 import type { PermitEffect, PermitEvent, PermitState } from '../../data-plane/permits/state.ts';
-import { aloneUses, step } from '../../data-plane/permits/step.ts';
+import { applyEvent, recentAloneUses } from '../../data-plane/permits/step.ts';
 
-/** The control plane of a run: the service on a database, or its rules in memory. */
-export interface Office {
+/** The control plane of a simulation: the service on a database, or its rules in memory. */
+export interface ControlPlane {
   request(request: PermitRequest, now: number): Promise<PermitAnswer> | PermitAnswer;
   promise(request: PromiseRequest, now: number): Promise<PromiseAnswer> | PromiseAnswer;
-  /** An administrator says that a node is gone for good. */
+  /** An administrator declares a node gone for good. */
   writeOff(nodeId: string, now: number): Promise<void> | void;
 }
 
-/** What happens to the network: between these moments nothing passes; a frozen end is late instead. */
-export interface Trouble {
+/** A network fault between two moments. `away`: messages fail. `frozen`: messages wait until the end. */
+export interface Fault {
   from: number;
   until: number;
-  /** Which node; undefined is the control plane itself. */
+  /** The node that has the fault; undefined for the control plane. */
   node?: number;
   kind: 'away' | 'frozen';
 }
 
+/** What happens in a simulation. Moments are ms after its start. */
 export interface Plan {
   cap: number;
   nodes: number;
-  forMs: number;
-  /** Requests a minute at each node. */
+  durationMs: number;
+  /** Requests per minute at each node. */
   perMinute: readonly number[];
-  troubles?: readonly Trouble[];
+  faults?: readonly Fault[];
   /** Moments at which a node is killed and starts again a second later. */
   kills?: readonly { at: number; node: number }[];
-  /** Moments at which a node is killed for good, and an administrator says so, so many ms later. */
-  /** Moments at which a node is registered and starts; the others are there from the beginning. */
+  /** Moments at which a node is registered and starts. All other nodes exist from the start. */
   joins?: readonly { at: number; node: number }[];
-  /** Moments at which a node is told to end, and ends in good order. */
+  /** Moments at which a node shuts down in good order. */
   leaves?: readonly { at: number; node: number }[];
-  losses?: readonly { at: number; node: number; saidAfterMs: number }[];
+  /** Moments at which a node is killed for good; an administrator declares it gone some ms later. */
+  losses?: readonly { at: number; node: number; writtenOffAfterMs: number }[];
   latencyMs?: number;
-  /** How many of 100 messages, and as many answers, are lost. */
+  /** Percentage of messages that are lost, and of answers. */
   lostPercent?: number;
   random: () => number;
 }
 
-/** What became of the requests: when they were admitted, and how many were refused with which code. */
+/** When requests were admitted, how many were refused with each code, and how many messages were sent. */
 export interface Outcome {
   admitted: number[];
   refused: Record<'rate_limited' | 'unavailable', number>;
   messages: number;
 }
 
-/** The most admissions in any 60 s. */
+/** Largest number of admissions in any 60 s. */
 export function worstMinute(times: readonly number[]): number {
   let worst = 0;
   let first = 0;
@@ -80,11 +81,11 @@ export function worstMinute(times: readonly number[]): number {
   return worst;
 }
 
-/** The rules of the control plane over a log in memory. */
-export function memoryOffice(cap: () => number): Office {
+/** A control plane that applies the production rules to a log in memory. */
+export function inMemoryControlPlane(cap: () => number): ControlPlane {
   let grants: Grant[] = [];
   let uses: Use[] = [];
-  let nodes: Standing[] = [];
+  let nodes: PermitNode[] = [];
   let number = 0;
   return {
     request({ nodeId, want, finished }, now) {
@@ -94,7 +95,7 @@ export function memoryOffice(cap: () => number): Office {
       uses.push(...usesOf(finished, over, now));
       grants = grants.filter((grant) => !over.includes(grant) && grant.expiresAt + WINDOW_MS > now);
       uses = uses.filter(({ at }) => at + WINDOW_MS > now);
-      const verdict = judge({ cap: cap(), grants, uses, nodes }, { nodeId, want }, now);
+      const verdict = judgePermits({ cap: cap(), grants, uses, nodes }, { nodeId, want }, now);
       const grantId = verdict.granted > 0 ? `grant ${(number += 1)}` : null;
       if (grantId)
         grants.push({
@@ -110,7 +111,7 @@ export function memoryOffice(cap: () => number): Office {
       const { heard, nodeId, alone } = request;
       if (heard === null) return { clock: now, accepted: false, hasRoom: false };
       const before = nodes.find((node) => node.nodeId === nodeId);
-      const standing = promised({ ...request, heard, remembers: alone !== null }, before, now);
+      const standing = nodeAfterPromise({ ...request, heard, remembers: alone !== null }, before, now);
       if (!standing) return { clock: now, accepted: false, hasRoom: false };
       for (const { used, agoMs } of alone ?? []) uses.push(useAt(now - agoMs, used));
       nodes = [...nodes.filter((node) => node !== before), standing];
@@ -121,7 +122,7 @@ export function memoryOffice(cap: () => number): Office {
       };
     },
     writeOff(nodeId, now) {
-      nodes = nodes.map((node) => (node.nodeId === nodeId ? writtenOff(node, now) : node));
+      nodes = nodes.map((node) => (node.nodeId === nodeId ? nodeAfterWriteOff(node, now) : node));
     },
   };
 }
@@ -130,14 +131,14 @@ interface SimulatedNode {
   id: string;
   index: number;
   state: PermitState;
-  /** Its clock runs from another beginning. */
+  /** Offset of its clock from the simulated clock, in ms. */
   offset: number;
-  marked: boolean;
-  /** Messages of a process that was killed find nobody. */
+  isMarked: boolean;
+  /** Number of the running process: messages to earlier processes are dropped. */
   life: number;
   lost: boolean;
   /** The registered nodes, as far as it knows. */
-  known: readonly number[];
+  knownNodes: readonly number[];
 }
 
 const POOL = 'pool_simulated';
@@ -147,14 +148,14 @@ const TIMEOUT_MS = 2_000;
 const REFUSED_MS = 5;
 const DOWN_MS = 1_000;
 
-/** Plays a plan to its end. */
-export function play(plan: Plan, office: Office): Promise<Outcome> {
-  return new Simulation(plan, office).run();
+/** Simulates a plan to its end. */
+export function play(plan: Plan, controlPlane: ControlPlane): Promise<Outcome> {
+  return new Simulation(plan, controlPlane).run();
 }
 
 class Simulation {
   readonly #plan: Plan;
-  readonly #office: Office;
+  readonly #controlPlane: ControlPlane;
   readonly #nodes: SimulatedNode[];
   readonly #registered = new Set<number>();
   readonly #outcome: Outcome = { admitted: [], refused: { rate_limited: 0, unavailable: 0 }, messages: 0 };
@@ -163,33 +164,38 @@ class Simulation {
   #waiter = 0;
   #now = 0;
 
-  constructor(plan: Plan, office: Office) {
+  constructor(plan: Plan, controlPlane: ControlPlane) {
     this.#plan = plan;
-    this.#office = office;
+    this.#controlPlane = controlPlane;
     this.#nodes = Array.from({ length: plan.nodes }, (_, index) => {
       const offset = Math.floor(plan.random() * 1e6) + 0.5;
-      // A machine that has run for a while: its first minute is not what is looked at.
+      // The node has run for a while before the simulation starts.
       const state = newPermitState(offset - 2 * WINDOW_MS, true);
-      return { id: `node_${index}`, index, state, offset, marked: false, life: 0, lost: false, known: [] };
+      const empty = { isMarked: false, life: 0, lost: false, knownNodes: [] };
+      return { id: `node_${index}`, index, state, offset, ...empty };
     });
   }
 
   async run(): Promise<Outcome> {
     for (const node of this.#nodes) {
       const joined = this.#plan.joins?.find((each) => each.node === node.index);
-      this.#at(joined?.at ?? 0, () => this.#start(node, joined !== undefined));
+      this.#schedule(joined?.at ?? 0, () => this.#start(node, joined !== undefined));
     }
-    for (const { at, node } of this.#plan.leaves ?? []) this.#at(at, () => this.#leave(node));
-    for (const { at, node } of this.#plan.kills ?? []) this.#at(at, () => this.#kill(node));
-    for (const loss of this.#plan.losses ?? []) this.#at(loss.at, () => this.#lose(loss));
-    for (let next = this.#queue.shift(); next && next.at < this.#plan.forMs; next = this.#queue.shift()) {
+    for (const { at, node } of this.#plan.leaves ?? []) this.#schedule(at, () => this.#leave(node));
+    for (const { at, node } of this.#plan.kills ?? []) this.#schedule(at, () => this.#kill(node));
+    for (const loss of this.#plan.losses ?? []) this.#schedule(loss.at, () => this.#lose(loss));
+    for (
+      let next = this.#queue.shift();
+      next && next.at < this.#plan.durationMs;
+      next = this.#queue.shift()
+    ) {
       this.#now = next.at;
       await next.work();
     }
     return this.#outcome;
   }
 
-  #at(at: number, work: () => void | Promise<void>): void {
+  #schedule(at: number, work: () => void | Promise<void>): void {
     this.#order += 1;
     const item = { at, order: this.#order, work };
     let place = this.#queue.length;
@@ -204,26 +210,26 @@ class Simulation {
     this.#arrivals(node);
   }
 
-  /** It is said whatever befalls the network: until it has arrived, the node goes on saying it. */
+  /** The node repeats the announcement until it arrives. */
   #leave(index: number): void {
     const node = this.#nodes[index];
     if (!node || !this.#registered.has(index) || node.lost) return;
     this.#registered.delete(index);
     node.life += 1;
     node.lost = true;
-    this.#sayLeaving(node, node.life);
+    this.#announceLeaving(node, node.life);
   }
 
-  #sayLeaving(node: SimulatedNode, life: number): void {
+  #announceLeaving(node: SimulatedNode, life: number): void {
     if (node.life !== life) return;
-    if (this.#isAway(node)) return this.#after(REFUSED_MS, () => this.#sayLeaving(node, life));
-    const alone = aloneUses(node.state, this.#now + node.offset)?.map((use) => ({ ...use })) ?? null;
+    if (this.#isAway(node)) return this.#after(REFUSED_MS, () => this.#announceLeaving(node, life));
+    const alone = recentAloneUses(node.state, this.#now + node.offset)?.map((use) => ({ ...use })) ?? null;
     const promise = { nodeId: node.id, heard: this.#clock(), place: node.state.place, alone, leaving: true };
-    void this.#office.promise(promise, this.#clock());
+    void this.#controlPlane.promise(promise, this.#clock());
   }
 
   #after(ms: number, work: () => void | Promise<void>): void {
-    this.#at(this.#now + ms, work);
+    this.#schedule(this.#now + ms, work);
   }
 
   #kill(index: number): void {
@@ -232,23 +238,23 @@ class Simulation {
     node.life += 1;
     this.#after(DOWN_MS, () => {
       if (node.lost) return;
-      node.state = newPermitState(this.#now + node.offset, !node.marked);
+      node.state = newPermitState(this.#now + node.offset, !node.isMarked);
       this.#tick(node, node.life);
     });
   }
 
-  #lose({ node: index, saidAfterMs }: { node: number; saidAfterMs: number }): void {
+  #lose({ node: index, writtenOffAfterMs }: { node: number; writtenOffAfterMs: number }): void {
     const node = this.#nodes[index];
     if (!node || !this.#registered.has(index)) return;
     node.life += 1;
     node.lost = true;
-    this.#after(saidAfterMs, () => {
+    this.#after(writtenOffAfterMs, () => {
       this.#registered.delete(index);
-      return this.#office.writeOff(node.id, this.#clock());
+      return this.#controlPlane.writeOff(node.id, this.#clock());
     });
   }
 
-  /** The control plane's. */
+  /** The clock of the control plane. */
   #clock(): number {
     return Math.floor(this.#now) + 1_700_000_000_000;
   }
@@ -264,37 +270,37 @@ class Simulation {
       const { life } = node;
       this.#waiter += 1;
       const waiter = this.#waiter;
-      this.#send(node, { type: 'ARRIVE', poolId: POOL, cap: this.#plan.cap, waiter });
+      this.#dispatch(node, { type: 'ARRIVE', poolId: POOL, cap: this.#plan.cap, waiter });
       this.#after(WAIT_MS, () => {
-        if (node.life === life) this.#send(node, { type: 'GIVE_UP', poolId: POOL, waiter });
+        if (node.life === life) this.#dispatch(node, { type: 'WAIT_TIMED_OUT', poolId: POOL, waiter });
       });
     });
   }
 
   #tick(node: SimulatedNode, life: number): void {
     if (node.life !== life) return;
-    this.#send(node, { type: 'TICK', place: this.#place(node) });
+    this.#dispatch(node, { type: 'TICK', place: this.#place(node) });
     this.#after(TICK_MS, () => this.#tick(node, life));
   }
 
-  /** As the last configuration says that the node has heard. */
+  /** The node's place by the last configuration that it received. */
   #place(node: SimulatedNode): Place {
-    if (!this.#isAway(node)) node.known = [...this.#registered].sort((one, other) => one - other);
-    return { nodes: node.known.length, index: node.known.indexOf(node.index) };
+    if (!this.#isAway(node)) node.knownNodes = [...this.#registered].sort((one, other) => one - other);
+    return { nodes: node.knownNodes.length, index: node.knownNodes.indexOf(node.index) };
   }
 
-  #send(node: SimulatedNode, event: PermitEvent): void {
-    for (const effect of step(node.state, event, this.#now + node.offset)) this.#do(node, effect);
+  #dispatch(node: SimulatedNode, event: PermitEvent): void {
+    for (const effect of applyEvent(node.state, event, this.#now + node.offset)) this.#perform(node, effect);
   }
 
-  #do(node: SimulatedNode, effect: PermitEffect): void {
+  #perform(node: SimulatedNode, effect: PermitEffect): void {
     if (effect.type === 'ADMIT') this.#outcome.admitted.push(this.#now);
     else if (effect.type === 'REFUSE') this.#outcome.refused[effect.code] += 1;
-    else if (effect.type === 'MARK') node.marked = effect.alone;
-    else this.#talk(node, effect);
+    else if (effect.type === 'MARK') node.isMarked = effect.alone;
+    else this.#exchange(node, effect);
   }
 
-  #talk(node: SimulatedNode, effect: Extract<PermitEffect, { type: 'ASK' | 'PROMISE' }>): void {
+  #exchange(node: SimulatedNode, effect: Extract<PermitEffect, { type: 'REQUEST' | 'PROMISE' }>): void {
     const { life } = node;
     const sentAt = this.#now + node.offset;
     let isOver = false;
@@ -305,59 +311,59 @@ class Simulation {
     };
     const fail = (): void =>
       once(() =>
-        this.#send(
+        this.#dispatch(
           node,
-          effect.type === 'ASK' ? { type: 'UNANSWERED', poolId: POOL } : { type: 'UNPROMISED' },
+          effect.type === 'REQUEST' ? { type: 'UNANSWERED', poolId: POOL } : { type: 'PROMISE_UNANSWERED' },
         ),
       );
     this.#outcome.messages += 1;
     if (this.#isAway(node)) return this.#after(REFUSED_MS, fail);
     this.#after(TIMEOUT_MS, fail);
-    if (this.#isLost()) return;
+    if (this.#losesMessage()) return;
     this.#deliver(node, async () => {
       const event = await this.#answer(node, effect, sentAt);
-      if (this.#isLost() || this.#isAway(node)) return;
-      this.#deliver(node, () => once(() => this.#send(node, event)));
+      if (this.#losesMessage() || this.#isAway(node)) return;
+      this.#deliver(node, () => once(() => this.#dispatch(node, event)));
     });
   }
 
-  /** One way through the network; what comes to a frozen end waits there. */
+  /** Passes a message through the network in one direction; at a frozen end it waits. */
   #deliver(node: SimulatedNode, work: () => void | Promise<void>): void {
     const latency = this.#plan.random() * (this.#plan.latencyMs ?? 20);
     const arrives = this.#now + latency;
-    const frozen = (this.#plan.troubles ?? []).filter(
-      (trouble) => trouble.kind === 'frozen' && (trouble.node ?? node.index) === node.index,
+    const frozen = (this.#plan.faults ?? []).filter(
+      (fault) => fault.kind === 'frozen' && (fault.node ?? node.index) === node.index,
     );
     const late = frozen.find(({ from, until }) => arrives >= from && arrives < until);
-    this.#at(late ? late.until : arrives, work);
+    this.#schedule(late ? late.until : arrives, work);
   }
 
   async #answer(
     node: SimulatedNode,
-    effect: Extract<PermitEffect, { type: 'ASK' | 'PROMISE' }>,
+    effect: Extract<PermitEffect, { type: 'REQUEST' | 'PROMISE' }>,
     sentAt: number,
   ): Promise<PermitEvent> {
     const now = this.#clock();
-    if (effect.type === 'ASK') {
+    if (effect.type === 'REQUEST') {
       const { want, finished } = effect;
-      const answer = await this.#office.request({ nodeId: node.id, poolId: POOL, want, finished }, now);
+      const answer = await this.#controlPlane.request({ nodeId: node.id, poolId: POOL, want, finished }, now);
       return { type: 'ANSWERED', poolId: POOL, sentAt, answer: { ...answer, userErrors: [] } };
     }
-    const { place, alone } = effect;
-    const heard = effect.heard === null ? null : Number(effect.heard);
+    const { place, aloneUses: alone } = effect;
+    const heard = effect.clock === null ? null : Number(effect.clock);
     const promise = { nodeId: node.id, heard, place, alone, leaving: false };
-    const { clock, ...verdict } = await this.#office.promise(promise, now);
-    return { type: 'PROMISED', sentAt, place, clock: String(clock), ...verdict };
+    const { clock, ...verdict } = await this.#controlPlane.promise(promise, now);
+    return { type: 'PROMISE_ANSWERED', sentAt, place, clock: String(clock), ...verdict };
   }
 
   #isAway(node: SimulatedNode): boolean {
-    return (this.#plan.troubles ?? []).some(
+    return (this.#plan.faults ?? []).some(
       ({ kind, from, until, node: which }) =>
         kind === 'away' && (which ?? node.index) === node.index && this.#now >= from && this.#now < until,
     );
   }
 
-  #isLost(): boolean {
+  #losesMessage(): boolean {
     return this.#plan.random() * 100 < (this.#plan.lostPercent ?? 0);
   }
 }

@@ -1,15 +1,15 @@
-/** An upstream for chats: it can be held in the middle of an answer or broken, and shows what it was sent. */
+/** A fake upstream for tests of the Playground. It can pause in the middle of an answer, or fail. */
 import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A question with this word gets the first half of its answer, and the rest after `goOn`. */
+/** A question with this word gets the first half of its answer, and the second half after `resume`. */
 export const HOLD = 'hold';
 /** A question with this word is answered with `MARKUP`. */
 export const ASK_MARKUP = 'markup';
 export const FIRST_HALF = 'The first half';
 export const SECOND_HALF = ' and the second one.';
-/** What a page must not run, load or hide: raw HTML, a picture from elsewhere, where a link leads. */
+/** Markup that a page must not trust: raw HTML, a picture of another site, a link that hides its address. */
 export const MARKUP = [
   '<img src="https://elsewhere.example/raw.png" onerror="document.title = \'broken in\'">',
   '<script>document.title = "broken in"</script>',
@@ -31,12 +31,12 @@ export interface ChatBody {
 
 export interface HeldUpstream {
   origin: string;
-  /** Every body that came, oldest first. */
+  /** Bodies of all requests, oldest first. */
   seen: ChatBody[];
-  /** While true, every request is refused with 500. */
+  /** While true, every request is answered with 500. */
   broken: boolean;
-  /** Sends the rest of all answers that are held. */
-  goOn(): void;
+  /** Sends the rest of all paused answers. */
+  resume(): void;
   close(): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export async function startHeldUpstream(): Promise<HeldUpstream> {
     origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     seen: [],
     broken: false,
-    goOn: () => {
+    resume: () => {
       for (const rest of held) rest();
       held.clear();
     },

@@ -1,6 +1,5 @@
 /**
- * Runs nginx with the configuration that the documentation gives, on free ports and a certificate of its
- * own.
+ * Runs nginx or Caddy with the configuration of the documentation, on free ports and with a new certificate.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -27,14 +26,14 @@ export interface FrontOptions {
 
 export interface Front {
   port: number;
-  /** What clients have to trust. */
+  /** The certificate that clients must trust, in PEM. */
   certificate: string;
-  /** What it has written of requests so far. */
+  /** The access log and the output so far. */
   written(): string;
   stop(): Promise<void>;
 }
 
-/** Starts it. Throws with its output where it refuses the configuration, or is not installed. */
+/** Starts the proxy. Throws with its output if it refuses the configuration or is not installed. */
 export async function startFront(kind: FrontKind, options: FrontOptions): Promise<Front> {
   const { folder } = options;
   mkdirSync(folder, { recursive: true });
@@ -76,7 +75,7 @@ function domainsOf({ baseDomain, consoleDomain }: FrontOptions): Record<string, 
   return { BASE_DOMAIN: baseDomain, CONSOLE_DOMAIN: consoleDomain };
 }
 
-/** Ports of this machine in place of the names that containers have. */
+/** Replaces the host names of containers by ports of this machine. */
 function withPorts(text: string, { nodePorts, controlPort }: FrontOptions): string {
   return text
     .replaceAll('node-1:8080', `127.0.0.1:${nodePorts[0]}`)
@@ -84,7 +83,7 @@ function withPorts(text: string, { nodePorts, controlPort }: FrontOptions): stri
     .replaceAll(/control-[12]:4000/g, `127.0.0.1:${controlPort}`);
 }
 
-/** The file with its certificate from a file: no provider of DNS takes part here. */
+/** The Caddyfile with a certificate from a file instead of one that needs a DNS provider. */
 function caddyFile(options: FrontOptions, [port, plainPort]: readonly [number, number]): string {
   const tls = `tls ${options.folder}/fullchain.pem ${options.folder}/privkey.pem`;
   return withPorts(readFileSync(join(CONFIGURATIONS, 'Caddyfile'), 'utf8'), options)
@@ -95,7 +94,8 @@ function caddyFile(options: FrontOptions, [port, plainPort]: readonly [number, n
 }
 
 /**
- * The template as the container's start fills it in, with ports and paths of this machine in place of names.
+ * The template with its variables filled in, as the container does at its start, and with ports and paths of
+ * this machine.
  */
 function nginxFile(options: FrontOptions, [port, plainPort]: readonly [number, number]): string {
   const { folder } = options;
@@ -120,7 +120,7 @@ function nginxFile(options: FrontOptions, [port, plainPort]: readonly [number, n
 
 async function listening(port: number, ended: () => boolean): Promise<void> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    if (ended()) throw new Error('it ended');
+    if (ended()) throw new Error('The process ended.');
     const socket = connect(port, '127.0.0.1');
     const open = await Promise.race([
       once(socket, 'connect').then(() => true),
@@ -130,5 +130,5 @@ async function listening(port: number, ended: () => boolean): Promise<void> {
     if (open) return;
     await sleep(25);
   }
-  throw new Error('it does not listen');
+  throw new Error('The process does not listen in time.');
 }

@@ -1,7 +1,7 @@
 /**
- * `node test/proxy/main.ts [nginx|caddy]`: the whole house behind a proxy with the configuration of the
- * documentation. Prints a line for each thing that a proxy may break; exits with 1 when one is broken. Needs
- * the proxy on the path.
+ * `node test/proxy/main.ts [nginx|caddy]`: runs the whole gateway behind a proxy with the configuration of
+ * the documentation. Prints a line for each check of what a proxy may break; exits with 1 if a check fails.
+ * The proxy must be on the PATH.
  */
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:https';
@@ -23,16 +23,17 @@ import type { Front, FrontKind } from './front.ts';
 /** Not `localhost`: no certificate can name all hosts below a top-level domain. */
 const BASE_DOMAIN = 'api.test';
 const CONSOLE_DOMAIN = 'console.test';
-/** From where the client comes, and what it says of itself. */
+/** Real address of the client. */
 const CLIENT_ADDRESS = '127.0.0.2';
-const LIE = '203.0.113.9';
+/** The address that the client claims in x-forwarded-for. */
+const FORGED_ADDRESS = '203.0.113.9';
 const CHUNKS_AT_LEAST = 5;
 const UNTIL_MS = 15_000;
 
 interface Answer {
   status: number;
   headers: IncomingHttpHeaders;
-  /** As they arrived. */
+  /** The body in the pieces in which it arrived. */
   pieces: string[];
 }
 
@@ -41,7 +42,7 @@ interface Stage {
   front: Front;
 }
 
-/** One request through the proxy, to a host. */
+/** Sends one request through the proxy to a host: POST with a body, otherwise GET. */
 function ask(
   { front }: Stage,
   host: string,
@@ -60,7 +61,7 @@ function ask(
         headers: {
           host,
           accept: options.body ? '*/*' : 'text/html,*/*',
-          'x-forwarded-for': LIE,
+          'x-forwarded-for': FORGED_ADDRESS,
           ...(options.key && { authorization: `Bearer ${options.key}` }),
           ...(options.body && { 'content-type': 'application/json' }),
           ...(options.header && { 'x-long': options.header }),
@@ -110,16 +111,16 @@ async function subscribes({ house, front }: Stage, customer: Customer): Promise<
     retryAttempts: 0,
   });
   const results = socket.iterate({ query: 'subscription { walletUpdated { id } }' });
-  let heard = false;
-  const hearing = results.next().then(({ value }) => {
-    heard = JSON.stringify(value).includes(customer.walletId);
+  let hasUpdate = false;
+  const update = results.next().then(({ value }) => {
+    hasUpdate = JSON.stringify(value).includes(customer.walletId);
   });
-  for (let attempt = 0; !heard && attempt < 20; attempt += 1) {
+  for (let attempt = 0; !hasUpdate && attempt < 20; attempt += 1) {
     await topUp(house, customer.userId, '1');
-    await Promise.race([hearing, sleep(500)]);
+    await Promise.race([update, sleep(500)]);
   }
   await socket.dispose();
-  return heard;
+  return hasUpdate;
 }
 
 async function pools(stage: Stage, customer: Customer): Promise<boolean> {
@@ -136,7 +137,7 @@ async function pools(stage: Stage, customer: Customer): Promise<boolean> {
   return String(statuses) === '200,403,403,421';
 }
 
-/** The usage log has the client's own address, whatever the client says. */
+/** Whether the usage log has the real address of the client, not the one that the client claims. */
 async function knowsAddress({ house }: Stage, customer: Customer): Promise<boolean> {
   const end = Date.now() + UNTIL_MS;
   while (Date.now() < end) {
@@ -172,25 +173,25 @@ async function tryAll(stage: Stage): Promise<boolean> {
   const customer = await addCustomer(stage.house, '10');
   const checks: [string, () => Promise<boolean>][] = [
     ['a stream arrives piece by piece', () => streams(stage, customer)],
-    ['subscriptions of the console pass over WebSocket', () => subscribes(stage, customer)],
-    ['a pool is reached by its subdomain alone', () => pools(stage, customer)],
+    ['subscriptions of the console work over WebSocket', () => subscribes(stage, customer)],
+    ['a pool is reached only by its subdomain', () => pools(stage, customer)],
     ['the usage log has the address of the client', () => knowsAddress(stage, customer)],
     ['the access log has no key', () => keepsSecrets(stage, customer)],
     [
-      '12 kB of headers pass',
+      'headers of 12,000 bytes pass',
       async () =>
         (await ask(stage, BASE_DOMAIN, { path: '/v1/models', key: customer.key, header: 'x'.repeat(12_000) }))
           .status === 200,
     ],
     [
-      'metrics are not shown',
+      'metrics are not served',
       async () => (await ask(stage, BASE_DOMAIN, { path: '/metrics' })).status === 404,
     ],
     [
       'the console is served',
       async () => (await ask(stage, CONSOLE_DOMAIN, { path: '/sign-in' })).status === 200,
     ],
-    ['a node that is gone costs no request', () => survivesNode(stage, customer)],
+    ['no request fails after a node was killed', () => survivesNode(stage, customer)],
   ];
   let allHold = true;
   for (const [name, check] of checks) {
@@ -203,7 +204,7 @@ async function tryAll(stage: Stage): Promise<boolean> {
 
 async function main(kind: FrontKind): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'gateway-proxy-'));
-  // The superuser's server runs as somebody else, who has to get through this folder.
+  // Started by the superuser, PostgreSQL runs as another user, who must be able to enter the folder.
   chmodSync(folder, 0o711);
   const mock = new LLMock({ host: '127.0.0.1', port: 0, logLevel: 'silent', latency: 30, chunkSize: 10 });
   mock.on({ predicate: () => true }, { content: 'word '.repeat(30) });

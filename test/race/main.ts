@@ -1,6 +1,7 @@
 /**
- * `npm run race -- --rounds N`: 64 clients × 50 requests on money for exactly k, over two nodes. Prints a
- * line a round and exits with 1 when a round had another number of answers or charges than k.
+ * `npm run race -- --rounds N`: 64 clients send 50 requests each to two nodes, on a wallet with credit for
+ * exactly k requests. Prints one line per round. Exits with 1 if a round had not exactly k answers and
+ * charges.
  */
 import { mkdtempSync, chmodSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +19,7 @@ const { values } = parseArgs({
   },
 });
 const folder = mkdtempSync(join(tmpdir(), 'gateway-race-'));
-// The superuser's server runs as somebody else, who has to get through this folder.
+// If run by root, PostgreSQL runs as another user, who must be able to enter this folder.
 chmodSync(folder, 0o711);
 const postgres = await startPostgres({ dataDir: folder });
 
@@ -44,10 +45,10 @@ async function runRounds(): Promise<Round[]> {
 
 function report(round: Round): void {
   process.stdout.write(
-    `${isExact(round) ? 'exact' : 'WRONG'}: money for ${round.moneyFor}, answers ` +
+    `${isExact(round) ? 'exact' : 'WRONG'}: credit for ${round.moneyFor}, answers ` +
       `${JSON.stringify(round.statuses)}, ${round.charges} charges, ${round.milliseconds} ms\n`,
   );
-  for (const [text, count] of Object.entries(round.laters))
+  for (const [text, count] of Object.entries(round.unavailable))
     process.stdout.write(`  503, ${count} times: ${text}\n`);
 }
 

@@ -1,4 +1,4 @@
-/** The ai package, by each of its providers that speaks one of the gateway's formats. */
+/** The ai package with each provider package that speaks one of the gateway's formats. */
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createGoogle } from '@ai-sdk/google';
 import { createOpenAI } from '@ai-sdk/openai';
@@ -8,21 +8,22 @@ import type { LanguageModel } from 'ai';
 import {
   CITY_PROMPT,
   CITY_SCHEMA,
+  IncompleteAnswer,
   PICTURE,
   PICTURE_PROMPT,
   PLAIN_PROMPT,
-  ShortSuccess,
   TOOL_DESCRIPTION,
   TOOL_NAME,
   TOOL_RESULT,
   TOOL_SCHEMA,
   WEATHER_PROMPT,
 } from './conversation.ts';
-import type { Called, SdkClient, Target } from './conversation.ts';
+import type { SdkClient, Target, ToolCall } from './conversation.ts';
 
-/** Where answers are not stored, the SDK has to send earlier ones back itself. */
+/** `store: false` makes the SDK send earlier answers back instead of referring to them. */
 const BASE = { maxRetries: 0, maxOutputTokens: 1000, providerOptions: { openai: { store: false } } };
 
+/** The weather tool, which records its calls. */
 function weather(calls: { name: string; input: unknown }[]) {
   return {
     [TOOL_NAME]: tool({
@@ -36,35 +37,36 @@ function weather(calls: { name: string; input: unknown }[]) {
   };
 }
 
-/** What of a stream's parts is read here. */
+/** A stream of the ai package, as far as it is read here. */
 type Parts = AsyncIterable<{ type: string; [key: string]: unknown }>;
 
-/** A provider's errors are parts of its stream, not rejections. */
+/** Reads a streamed text. Throws the error of an error part: the ai package does not reject. */
 async function readText({ stream }: { stream: Parts }) {
-  const seen = { text: '', pieces: 0, finish: '' };
+  const answer = { text: '', pieces: 0, finish: '' };
   for await (const part of stream) {
     if (part.type === 'error') throw part['error'];
     if (part.type === 'text-delta') {
-      seen.text += String(part['text']);
-      seen.pieces += 1;
+      answer.text += String(part['text']);
+      answer.pieces += 1;
     }
-    if (part.type === 'finish') seen.finish = String(part['finishReason']);
+    if (part.type === 'finish') answer.finish = String(part['finishReason']);
   }
-  return seen;
+  return answer;
 }
 
-async function readCall({ stream }: { stream: Parts }): Promise<Called> {
-  let called: Called | undefined;
+/** Reads the tool call of a stream. */
+async function readCall({ stream }: { stream: Parts }): Promise<ToolCall> {
+  let called: ToolCall | undefined;
   for await (const part of stream) {
     if (part.type === 'error') throw part['error'];
     if (part.type === 'tool-call') called = { name: String(part['toolName']), input: part['input'] };
   }
-  if (!called) throw new ShortSuccess('no tool was called');
+  if (!called) throw new IncompleteAnswer('no tool was called');
   return called;
 }
 
 function client(name: string, connect: (target: Target) => LanguageModel): SdkClient {
-  const trip = (target: Target) => {
+  const prepareToolTrip = (target: Target) => {
     const calls: { name: string; input: unknown }[] = [];
     const options = {
       ...BASE,
@@ -85,15 +87,15 @@ function client(name: string, connect: (target: Target) => LanguageModel): SdkCl
         streamText({ ...BASE, model: connect(target), prompt: PLAIN_PROMPT, onError: () => undefined }),
       ),
     toolTrip: async (target) => {
-      const { options, outcome } = trip(target);
+      const { options, outcome } = prepareToolTrip(target);
       return outcome((await generateText(options)).text);
     },
     streamedCall: (target) => {
-      const { options } = trip(target);
+      const { options } = prepareToolTrip(target);
       return readCall(streamText({ ...options, stopWhen: isStepCount(1), onError: () => undefined }));
     },
     streamedToolTrip: async (target) => {
-      const { options, outcome } = trip(target);
+      const { options, outcome } = prepareToolTrip(target);
       return outcome((await readText(streamText({ ...options, onError: () => undefined }))).text);
     },
     vision: async (target) => {

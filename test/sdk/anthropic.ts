@@ -3,10 +3,10 @@ import Anthropic from '@anthropic-ai/sdk';
 import {
   CITY_PROMPT,
   CITY_SCHEMA,
+  IncompleteAnswer,
   PICTURE,
   PICTURE_PROMPT,
   PLAIN_PROMPT,
-  ShortSuccess,
   TOOL_DESCRIPTION,
   TOOL_NAME,
   TOOL_RESULT,
@@ -23,7 +23,7 @@ const TOOLS: Anthropic.Tool[] = [
 const connect = ({ url, key }: Target): Anthropic =>
   new Anthropic({ apiKey: key, baseURL: url, maxRetries: 0 });
 
-/** What an ordinary question with this content looks like. */
+/** A request with one user message of this content. */
 function question({ model }: Target, content: Anthropic.MessageParam['content']) {
   return { model, max_tokens: MAX_TOKENS, messages: [{ role: 'user' as const, content }] };
 }
@@ -32,21 +32,23 @@ function textOf({ content }: Anthropic.Message): string {
   return content.map((block) => (block.type === 'text' ? block.text : '')).join('');
 }
 
-/** Sends the messages and returns the model's own. */
-type Turn = (messages: Anthropic.MessageParam[]) => Promise<Anthropic.Message>;
+/** Sends the messages and returns the model's message. */
+type Send = (messages: Anthropic.MessageParam[]) => Promise<Anthropic.Message>;
 
 const QUESTION: Anthropic.MessageParam = { role: 'user', content: WEATHER_PROMPT };
 
-async function callOf(turn: Turn) {
-  const { content, stop_reason } = await turn([QUESTION]);
+/** Asks the question and returns the tool call of the answer. */
+async function callOf(send: Send) {
+  const { content, stop_reason } = await send([QUESTION]);
   const call = content.find((block) => block.type === 'tool_use');
-  if (!call || stop_reason !== 'tool_use') throw new ShortSuccess('no tool was called');
+  if (!call || stop_reason !== 'tool_use') throw new IncompleteAnswer('no tool was called');
   return { called: { name: call.name, input: call.input }, content, id: call.id };
 }
 
-async function trip(turn: Turn) {
-  const { called, content, id } = await callOf(turn);
-  const second = await turn([
+/** Asks the question, answers the tool call, and returns the final text. */
+async function toolTrip(send: Send) {
+  const { called, content, id } = await callOf(send);
+  const second = await send([
     QUESTION,
     { role: 'assistant', content: content as Anthropic.ContentBlockParam[] },
     { role: 'user', content: [{ type: 'tool_result', tool_use_id: id, content: TOOL_RESULT }] },
@@ -54,7 +56,7 @@ async function trip(turn: Turn) {
   return { ...called, text: textOf(second) };
 }
 
-function streamedTurn(target: Target): Turn {
+function streamedSend(target: Target): Send {
   return (messages) =>
     connect(target)
       .messages.stream({ ...question(target, ''), messages, tools: TOOLS })
@@ -66,20 +68,22 @@ export const anthropic: SdkClient = {
   whole: async (target) => textOf(await connect(target).messages.create(question(target, PLAIN_PROMPT))),
   streamed: async (target) => {
     const stream = await connect(target).messages.create({ ...question(target, PLAIN_PROMPT), stream: true });
-    const seen = { text: '', pieces: 0, finish: '' };
+    const answer = { text: '', pieces: 0, finish: '' };
     for await (const event of stream) {
       if (event.type === 'content_block_delta' && event.delta.type === 'text_delta') {
-        seen.text += event.delta.text;
-        seen.pieces += 1;
+        answer.text += event.delta.text;
+        answer.pieces += 1;
       }
-      if (event.type === 'message_delta') seen.finish = event.delta.stop_reason ?? '';
+      if (event.type === 'message_delta') answer.finish = event.delta.stop_reason ?? '';
     }
-    return seen;
+    return answer;
   },
   toolTrip: (target) =>
-    trip((messages) => connect(target).messages.create({ ...question(target, ''), messages, tools: TOOLS })),
-  streamedCall: async (target) => (await callOf(streamedTurn(target))).called,
-  streamedToolTrip: (target) => trip(streamedTurn(target)),
+    toolTrip((messages) =>
+      connect(target).messages.create({ ...question(target, ''), messages, tools: TOOLS }),
+    ),
+  streamedCall: async (target) => (await callOf(streamedSend(target))).called,
+  streamedToolTrip: (target) => toolTrip(streamedSend(target)),
   vision: async (target) => {
     const source = { type: 'base64' as const, media_type: 'image/png' as const, data: PICTURE };
     const content = [

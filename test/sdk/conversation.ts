@@ -1,6 +1,6 @@
-/** What every SDK is asked to do, and the words that the upstream answers by. */
+/** The conversations that every SDK runs, with the prompts by which the upstream selects its answers. */
 
-/** Where a conversation goes: the gateway, a customer's key, a model of the catalog. */
+/** Gateway, key and model of a conversation. */
 export interface Target {
   /** The gateway's base address, without a version. */
   url: string;
@@ -10,50 +10,50 @@ export interface Target {
 
 export interface Streamed {
   text: string;
-  /** How many pieces the text came in. */
+  /** Number of pieces in which the text came. */
   pieces: number;
-  /** The end as the client's format words it. */
+  /** The finish reason, as the client's format names it. */
   finish: string;
 }
 
-export interface Called {
+export interface ToolCall {
   name: string;
   input: unknown;
 }
 
-export interface ToolTrip extends Called {
-  /** What the model says once it has the tool's result. */
+export interface ToolTrip extends ToolCall {
+  /** The model's text after the tool result. */
   text: string;
 }
 
-/** The SDK gave out an answer as whole that lacks what was to come. */
-export class ShortSuccess extends Error {
-  override name = 'ShortSuccess';
+/** Thrown if an SDK reports an incomplete answer as a success. */
+export class IncompleteAnswer extends Error {
+  override name = 'IncompleteAnswer';
 }
 
-/** The arguments of a call, which an SDK hands out as JSON text. */
+/** Parses tool call arguments that an SDK returns as JSON text. */
 export function readInput(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new ShortSuccess('the arguments of the call are cut off', { cause });
+    throw new IncompleteAnswer('the arguments of the tool call are cut off', { cause });
   }
 }
 
-/** One official SDK in one of its ways of speaking. Everything rejects where the SDK reports an error. */
+/** One official SDK with one of its formats. Every function rejects if the SDK reports an error. */
 export interface SdkClient {
   name: string;
   whole(target: Target): Promise<string>;
   streamed(target: Target): Promise<Streamed>;
-  /** Asks, runs the tool that the model calls, and sends its result. */
+  /** Asks a question, runs the tool that the model calls, and sends the result. */
   toolTrip(target: Target): Promise<ToolTrip>;
-  /** The first half of it: the call, read from a stream. */
-  streamedCall(target: Target): Promise<Called>;
-  /** The whole of it, with both answers streamed. */
+  /** Asks the question and reads the tool call from a stream. */
+  streamedCall(target: Target): Promise<ToolCall>;
+  /** Like `toolTrip`, with both answers streamed. */
   streamedToolTrip(target: Target): Promise<ToolTrip>;
-  /** Shows `PICTURE` and returns what the model says of it. */
+  /** Sends `PICTURE` and returns the model's text about it. */
   vision(target: Target): Promise<string>;
-  /** Asks for an object of `CITY_SCHEMA` and returns it parsed. */
+  /** Requests an object of `CITY_SCHEMA` and returns the parsed object. */
   structured(target: Target): Promise<unknown>;
 }
 
@@ -67,7 +67,7 @@ export const WEATHER_PROMPT = 'What is the weather in Paris?';
 export const PICTURE_PROMPT = 'What is in this picture?';
 export const CITY_PROMPT = 'Describe Paris as an object.';
 
-/** A tool's result as the client runs it. */
+/** The result that the client's tool returns. */
 export const TOOL_RESULT = 'Sunny, 21 degrees';
 export const TOOL_INPUT = { city: 'Paris' };
 export const TOOL_NAME = 'get_weather';

@@ -4,10 +4,10 @@ import type { Content, GenerateContentConfig, GenerateContentResponse } from '@g
 import {
   CITY_PROMPT,
   CITY_SCHEMA,
+  IncompleteAnswer,
   PICTURE,
   PICTURE_PROMPT,
   PLAIN_PROMPT,
-  ShortSuccess,
   TOOL_DESCRIPTION,
   TOOL_NAME,
   TOOL_RESULT,
@@ -29,34 +29,36 @@ const TOOL_CONFIG: GenerateContentConfig = {
 const connect = ({ url, key }: Target): GoogleGenAI =>
   new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: url } });
 
-/** Sends the contents and returns the model's own. */
-type Turn = (contents: Content[]) => Promise<Content>;
+/** Sends the contents and returns the model's content. */
+type Send = (contents: Content[]) => Promise<Content>;
 
 const QUESTION: Content = { role: 'user', parts: [{ text: WEATHER_PROMPT }] };
 
-async function callOf(turn: Turn) {
-  const content = await turn([QUESTION]);
+/** Asks the question and returns the function call of the answer. */
+async function callOf(send: Send) {
+  const content = await send([QUESTION]);
   const call = content.parts?.find((part) => part.functionCall)?.functionCall;
-  if (!call?.name) throw new ShortSuccess('no function was called');
+  if (!call?.name) throw new IncompleteAnswer('no function was called');
   const id = call.id === undefined ? {} : { id: call.id };
   return { called: { name: call.name, input: call.args }, content, id };
 }
 
-async function trip(turn: Turn) {
-  const { called, content, id } = await callOf(turn);
+/** Asks the question, answers the function call, and returns the final text. */
+async function toolTrip(send: Send) {
+  const { called, content, id } = await callOf(send);
   const functionResponse = { ...id, name: called.name, response: { output: TOOL_RESULT } };
-  const second = await turn([QUESTION, content, { role: 'user', parts: [{ functionResponse }] }]);
+  const second = await send([QUESTION, content, { role: 'user', parts: [{ functionResponse }] }]);
   return { ...called, text: (second.parts ?? []).map((part) => part.text ?? '').join('') };
 }
 
-/** All parts of a streamed answer, as one turn of the model. */
+/** Collects all parts of a streamed answer into one content. */
 async function collect(stream: AsyncIterable<GenerateContentResponse>): Promise<Content> {
   const parts = [];
   for await (const { candidates } of stream) parts.push(...(candidates?.[0]?.content?.parts ?? []));
   return { role: 'model', parts };
 }
 
-function streamedTurn(target: Target): Turn {
+function streamedSend(target: Target): Send {
   return async (contents) => {
     const { models } = connect(target);
     const { model } = target;
@@ -73,22 +75,22 @@ export const google: SdkClient = {
   streamed: async (target) => {
     const { models } = connect(target);
     const stream = await models.generateContentStream({ model: target.model, contents: PLAIN_PROMPT });
-    const seen = { text: '', pieces: 0, finish: '' };
+    const answer = { text: '', pieces: 0, finish: '' };
     for await (const chunk of stream) {
-      seen.text += chunk.text ?? '';
-      seen.pieces += chunk.text ? 1 : 0;
-      seen.finish = chunk.candidates?.[0]?.finishReason ?? seen.finish;
+      answer.text += chunk.text ?? '';
+      answer.pieces += chunk.text ? 1 : 0;
+      answer.finish = chunk.candidates?.[0]?.finishReason ?? answer.finish;
     }
-    return seen;
+    return answer;
   },
   toolTrip: (target) =>
-    trip(async (contents) => {
+    toolTrip(async (contents) => {
       const { models } = connect(target);
       const answer = await models.generateContent({ model: target.model, contents, config: TOOL_CONFIG });
       return answer.candidates?.[0]?.content ?? {};
     }),
-  streamedCall: async (target) => (await callOf(streamedTurn(target))).called,
-  streamedToolTrip: (target) => trip(streamedTurn(target)),
+  streamedCall: async (target) => (await callOf(streamedSend(target))).called,
+  streamedToolTrip: (target) => toolTrip(streamedSend(target)),
   vision: async (target) => {
     const answer = await connect(target).models.generateContent({
       model: target.model,

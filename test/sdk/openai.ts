@@ -1,12 +1,12 @@
-/** The openai SDK, once by chat completions and once by responses. */
+/** The openai SDK, with chat completions and with responses. */
 import OpenAI from 'openai';
 import {
   CITY_PROMPT,
   CITY_SCHEMA,
+  IncompleteAnswer,
   PICTURE,
   PICTURE_PROMPT,
   PLAIN_PROMPT,
-  ShortSuccess,
   TOOL_DESCRIPTION,
   TOOL_NAME,
   TOOL_RESULT,
@@ -34,21 +34,23 @@ const user = (
   content: OpenAI.ChatCompletionUserMessageParam['content'],
 ): OpenAI.ChatCompletionMessageParam => ({ role: 'user', content });
 
-/** Sends the messages and returns the model's own. */
-type ChatTurn = (messages: OpenAI.ChatCompletionMessageParam[]) => Promise<OpenAI.ChatCompletionMessage>;
+/** Sends the messages and returns the model's message. */
+type SendChat = (messages: OpenAI.ChatCompletionMessageParam[]) => Promise<OpenAI.ChatCompletionMessage>;
 
-async function chatCall(turn: ChatTurn) {
-  const message = await turn([user(WEATHER_PROMPT)]);
+/** Asks the question and returns the tool call of the answer. */
+async function chatCall(send: SendChat) {
+  const message = await send([user(WEATHER_PROMPT)]);
   const call = message.tool_calls?.[0];
-  if (call?.type !== 'function') throw new ShortSuccess('no function was called');
+  if (call?.type !== 'function') throw new IncompleteAnswer('no function was called');
   const called = { name: call.function.name, input: readInput(call.function.arguments) };
   return { called, message, id: call.id };
 }
 
-async function chatTrip(turn: ChatTurn) {
-  const { called, message, id } = await chatCall(turn);
+/** Asks the question, answers the tool call, and returns the final text. */
+async function chatToolTrip(send: SendChat) {
+  const { called, message, id } = await chatCall(send);
   const result = { role: 'tool' as const, tool_call_id: id, content: TOOL_RESULT };
-  const second = await turn([user(WEATHER_PROMPT), message, result]);
+  const second = await send([user(WEATHER_PROMPT), message, result]);
   return { ...called, text: second.content ?? '' };
 }
 
@@ -60,7 +62,7 @@ async function chatMessage(
   return choice.message;
 }
 
-function streamedChat(target: Target): ChatTurn {
+function streamedChat(target: Target): SendChat {
   return (messages) => {
     const { completions } = connect(target).chat;
     const stream = completions.stream({ model: target.model, messages, tools: CHAT_TOOLS });
@@ -81,23 +83,23 @@ export const openaiChat: SdkClient = {
       messages: [user(PLAIN_PROMPT)],
       stream: true,
     });
-    const seen = { text: '', pieces: 0, finish: '' };
+    const answer = { text: '', pieces: 0, finish: '' };
     for await (const { choices } of stream) {
       const text = choices[0]?.delta.content ?? '';
-      seen.text += text;
-      seen.pieces += text ? 1 : 0;
-      seen.finish = choices[0]?.finish_reason ?? seen.finish;
+      answer.text += text;
+      answer.pieces += text ? 1 : 0;
+      answer.finish = choices[0]?.finish_reason ?? answer.finish;
     }
-    return seen;
+    return answer;
   },
   toolTrip: (target) =>
-    chatTrip((messages) =>
+    chatToolTrip((messages) =>
       chatMessage(
         connect(target).chat.completions.create({ model: target.model, messages, tools: CHAT_TOOLS }),
       ),
     ),
   streamedCall: async (target) => (await chatCall(streamedChat(target))).called,
-  streamedToolTrip: (target) => chatTrip(streamedChat(target)),
+  streamedToolTrip: (target) => chatToolTrip(streamedChat(target)),
   vision: async (target) => {
     const image_url = { url: `data:image/png;base64,${PICTURE}` };
     const messages = [
@@ -119,21 +121,23 @@ export const openaiChat: SdkClient = {
   },
 };
 
-/** Sends the items and returns the model's whole answer. */
-type Turn = (input: OpenAI.Responses.ResponseInput) => Promise<OpenAI.Responses.Response>;
+/** Sends the items and returns the whole answer. */
+type Send = (input: OpenAI.Responses.ResponseInput) => Promise<OpenAI.Responses.Response>;
 
 const QUESTION: OpenAI.Responses.ResponseInputItem = { role: 'user', content: WEATHER_PROMPT };
 
-async function callOf(turn: Turn) {
-  const { output } = await turn([QUESTION]);
+/** Asks the question and returns the function call of the answer. */
+async function callOf(send: Send) {
+  const { output } = await send([QUESTION]);
   const call = output.find((item) => item.type === 'function_call');
-  if (!call) throw new ShortSuccess('no function was called');
+  if (!call) throw new IncompleteAnswer('no function was called');
   return { called: { name: call.name, input: readInput(call.arguments) }, output, id: call.call_id };
 }
 
-async function trip(turn: Turn) {
-  const { called, output, id } = await callOf(turn);
-  const second = await turn([
+/** Asks the question, answers the function call, and returns the final text. */
+async function toolTrip(send: Send) {
+  const { called, output, id } = await callOf(send);
+  const second = await send([
     QUESTION,
     ...(output as OpenAI.Responses.ResponseInputItem[]),
     { type: 'function_call_output', call_id: id, output: TOOL_RESULT },
@@ -141,7 +145,7 @@ async function trip(turn: Turn) {
   return { ...called, text: second.output_text };
 }
 
-function streamedResponse(target: Target): Turn {
+function streamedResponse(target: Target): Send {
   return (input) => {
     const { responses } = connect(target);
     return responses.stream({ model: target.model, input, tools: TOOLS }).finalResponse();
@@ -155,21 +159,21 @@ export const openaiResponses: SdkClient = {
   streamed: async (target) => {
     const { model } = target;
     const stream = await connect(target).responses.create({ model, input: PLAIN_PROMPT, stream: true });
-    const seen = { text: '', pieces: 0, finish: '' };
+    const answer = { text: '', pieces: 0, finish: '' };
     for await (const event of stream) {
       if (event.type === 'response.output_text.delta') {
-        seen.text += event.delta;
-        seen.pieces += 1;
+        answer.text += event.delta;
+        answer.pieces += 1;
       }
-      if (event.type === 'response.failed') throw new ShortSuccess('the SDK said nothing of the failure');
-      if (event.type === 'response.completed') seen.finish = event.response.status ?? '';
+      if (event.type === 'response.failed') throw new IncompleteAnswer('the SDK did not report the failure');
+      if (event.type === 'response.completed') answer.finish = event.response.status ?? '';
     }
-    return seen;
+    return answer;
   },
   toolTrip: (target) =>
-    trip((input) => connect(target).responses.create({ model: target.model, input, tools: TOOLS })),
+    toolTrip((input) => connect(target).responses.create({ model: target.model, input, tools: TOOLS })),
   streamedCall: async (target) => (await callOf(streamedResponse(target))).called,
-  streamedToolTrip: (target) => trip(streamedResponse(target)),
+  streamedToolTrip: (target) => toolTrip(streamedResponse(target)),
   vision: async (target) => {
     const image_url = `data:image/png;base64,${PICTURE}`;
     const answer = await connect(target).responses.create({

@@ -1,4 +1,4 @@
-/** Official SDKs on a pool whose cap is reached: they wait as they are told, then get their answer. */
+/** Official SDKs on a pool whose cap is reached: they wait for the `retry-after-ms` and retry. */
 import { request as httpRequest } from 'node:http';
 import Anthropic from '@anthropic-ai/sdk';
 import OpenAI from 'openai';
@@ -23,8 +23,8 @@ const messages = [{ role: 'user' as const, content: 'Hi' }];
 let upstream: FakeUpstream;
 let node: TestNode;
 let key: string;
-/** What was answered to each try. */
-let tries: { status: number; retryAfterMs: string | null }[];
+/** The answer to each attempt. */
+let attempts: { status: number; retryAfterMs: string | null }[];
 
 beforeAll(async () => {
   upstream = await startUpstream(() => ({ chunks: [ANSWER] }));
@@ -52,11 +52,11 @@ afterAll(async () => {
 });
 
 beforeEach(() => {
-  tries = [];
+  attempts = [];
   node.permits.refuse = new GatewayError('rate_limited', 'Used up.', { retryAfterMs: WAIT_MS });
 });
 
-/** fetch cannot set Host: this one connects to the node and names the pool; the second try is admitted. */
+/** Like fetch, but with the pool's Host header, which fetch cannot set. Only the first attempt is refused. */
 async function fetchOnPool(input: string | URL | Request, init?: RequestInit): Promise<Response> {
   const { pathname } = new URL(input instanceof Request ? input.url : input);
   const headers = { ...Object.fromEntries(new Headers(init?.headers)), host: 'acme.gateway.test' };
@@ -67,38 +67,40 @@ async function fetchOnPool(input: string | URL | Request, init?: RequestInit): P
         const pieces: Buffer[] = [];
         incoming.on('data', (piece: Buffer) => pieces.push(piece));
         incoming.on('end', () => {
-          const said = new Headers(incoming.headers as Record<string, string>);
-          resolve(new Response(Buffer.concat(pieces), { status: incoming.statusCode ?? 0, headers: said }));
+          const answerHeaders = new Headers(incoming.headers as Record<string, string>);
+          resolve(
+            new Response(Buffer.concat(pieces), { status: incoming.statusCode ?? 0, headers: answerHeaders }),
+          );
         });
       },
     );
     request.on('error', reject);
     request.end(typeof init?.body === 'string' ? init.body : undefined);
   });
-  tries.push({ status: response.status, retryAfterMs: response.headers.get('retry-after-ms') });
+  attempts.push({ status: response.status, retryAfterMs: response.headers.get('retry-after-ms') });
   node.permits.refuse = undefined;
   return response;
 }
 
-describe('on 429 of a pool', () => {
-  it('the openai SDK comes back by itself and is admitted', async () => {
+describe('a pool that answers 429', () => {
+  it('is retried by the openai SDK', async () => {
     const client = new OpenAI({ apiKey: key, baseURL: 'http://acme.gateway.test/v1', fetch: fetchOnPool });
     const answer = await client.chat.completions.create({ model: 'swift', messages });
     expect(answer.choices[0]?.message.content).toBe('Hi');
-    expect(tries).toEqual([
+    expect(attempts).toEqual([
       { status: 429, retryAfterMs: String(WAIT_MS) },
       { status: 200, retryAfterMs: null },
     ]);
   });
 
-  it('the Anthropic SDK comes back by itself and is admitted', async () => {
+  it('is retried by the Anthropic SDK', async () => {
     const client = new Anthropic({ apiKey: key, baseURL: 'http://acme.gateway.test', fetch: fetchOnPool });
     const answer = await client.messages.create({ model: 'swift', messages, max_tokens: 9 });
     expect(answer.content).toMatchObject([{ type: 'text', text: 'Hi' }]);
-    expect(tries.map(({ status }) => status)).toEqual([429, 200]);
+    expect(attempts.map(({ status }) => status)).toEqual([429, 200]);
   });
 
-  it('without a second try they tell a rate limit', async () => {
+  it('is a RateLimitError in the openai SDK without retries', async () => {
     const client = new OpenAI({
       apiKey: key,
       baseURL: 'http://acme.gateway.test/v1',

@@ -1,4 +1,4 @@
-/** How each SDK reads a refusal, a list of models and a count of tokens: native words and error classes. */
+/** How each SDK reads refusals, model lists and token counts: in its own shapes and error classes. */
 import Anthropic from '@anthropic-ai/sdk';
 import { GatewayError } from '@gateway/shared/failures';
 import { ApiError, GoogleGenAI } from '@google/genai';
@@ -47,14 +47,14 @@ const anthropic = (key = node.secret): Anthropic =>
 const google = (key = node.secret): GoogleGenAI =>
   new GoogleGenAI({ apiKey: key, httpOptions: { baseUrl: url } });
 
-interface Asker {
+interface Client {
   name: string;
   ask(key?: string, model?: string): Promise<unknown>;
 }
 
 const messages = [{ role: 'user' as const, content: 'Hi' }];
 const short = { maxRetries: 0, prompt: 'Hi' };
-const ASKERS: Asker[] = [
+const CLIENTS: Client[] = [
   {
     name: 'openai chat.completions',
     ask: (key, model = MODEL) => openai(key).chat.completions.create({ model, messages }),
@@ -92,9 +92,9 @@ const ASKERS: Asker[] = [
   },
 ];
 
-/** The status and the words that the SDK's own error class gives for a refusal. */
-async function refusalOf(asked: Promise<unknown>): Promise<{ status: number | undefined; message: string }> {
-  const error: unknown = await asked.then(
+/** Status and message of a refusal, from the SDK's own error class. */
+async function refusalOf(answer: Promise<unknown>): Promise<{ status: number | undefined; message: string }> {
+  const error: unknown = await answer.then(
     () => undefined,
     (cause: unknown) => cause,
   );
@@ -104,8 +104,8 @@ async function refusalOf(asked: Promise<unknown>): Promise<{ status: number | un
   throw new Error(`no error of the SDK: ${String(error)}`);
 }
 
-describe.each(ASKERS)('$name', ({ ask }) => {
-  it('reads every refusal with its status and its words', async () => {
+describe.each(CLIENTS)('$name', ({ ask }) => {
+  it('reports every refusal with its status and message', async () => {
     expect(await refusalOf(ask(WRONG_KEY))).toMatchObject({
       status: 401,
       message: expect.stringMatching(/key/i),
@@ -114,17 +114,17 @@ describe.each(ASKERS)('$name', ({ ask }) => {
       status: 404,
       message: expect.stringContaining('no-such-model'),
     });
-    node.ledger.refuse = new GatewayError('insufficient_funds', 'The wallet is empty. Top it up.');
+    node.ledger.refuse = new GatewayError('insufficient_funds', 'Unused: the node adds the wallet page.');
     expect(await refusalOf(ask())).toMatchObject({
       status: 402,
-      message: expect.stringContaining('The wallet is empty.'),
+      message: expect.stringContaining('Add credit at http://console.test:4000/wallet'),
     });
     node.ledger.refuse = undefined;
     expect((await refusalOf(ask())).status).toBeGreaterThanOrEqual(429);
   });
 });
 
-describe('the lists of models', () => {
+describe('model lists', () => {
   it('have the shape that each SDK reads', async () => {
     expect((await openai().models.list()).data).toMatchObject([{ id: MODEL }, { id: 'balanced' }]);
     const native = await anthropic().models.list();

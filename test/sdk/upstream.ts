@@ -1,6 +1,6 @@
 /**
- * An independent implementation of the four providers' APIs, with a witness in front of it that keeps every
- * request as it came.
+ * A mock of the four providers' APIs that is independent of the gateway, behind a proxy that records every
+ * request.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,18 +18,18 @@ import {
   WEATHER_PROMPT,
 } from './conversation.ts';
 
-/** Tokens that each answer claims to have used. */
+/** Token counts of every answer. */
 export const USAGE = { input_tokens: 11, output_tokens: 7 };
 
-/** One upstream format: its name for administrators, its base address, and the model routed to it. */
+/** One upstream format: its name in the API, the path of its base address, and the model routed to it. */
 export interface UpstreamFormat {
   protocol: string;
   /** Appended to the upstream's origin. */
   prefix: string;
   model: string;
-  /** Where an image stands in a request. */
+  /** Matches a request with `PICTURE`. */
   picture: RegExp;
-  /** How a request asks for an object of a schema; a tool of that shape counts, too. */
+  /** Matches a request for an object of a schema, also by a tool. */
   schema: RegExp;
 }
 
@@ -71,7 +71,7 @@ export const FORMATS: readonly UpstreamFormat[] = [
 export interface SeenByUpstream {
   path: string;
   body: string;
-  /** What it answered; 0 until then. */
+  /** Status of the answer; 0 before there is one. */
   status: number;
 }
 
@@ -82,20 +82,20 @@ export interface SpeakingUpstream {
 }
 
 export interface SpeakingOptions {
-  /** Streamed text comes in pieces of this many characters. */
+  /** Length of the pieces of streamed text, in characters. */
   pieceLength?: number;
-  /** What is answered; else what the SDKs are asked to do here. */
+  /** Adds the mock's answers; by default, those to the prompts of conversation.ts. */
   addAnswers?: (mock: LLMock) => void;
 }
 
-/** Listens on free ports of 127.0.0.1. */
+/** Starts mock and proxy on free ports of 127.0.0.1. */
 export async function startSpeakingUpstream(options: SpeakingOptions = {}): Promise<SpeakingUpstream> {
   const { pieceLength = 5 } = options;
   const mock = new LLMock({ host: '127.0.0.1', port: 0, logLevel: 'silent', chunkSize: pieceLength });
   (options.addAnswers ?? addAnswers)(mock);
   await mock.start();
   const seen: SeenByUpstream[] = [];
-  const witness = createServer((request, response) => {
+  const proxy = createServer((request, response) => {
     const pieces: Buffer[] = [];
     request.on('data', (piece: Buffer) => pieces.push(piece));
     request.on('end', () => {
@@ -113,26 +113,26 @@ export async function startSpeakingUpstream(options: SpeakingOptions = {}): Prom
       });
     });
   });
-  await new Promise<void>((resolve) => witness.listen(0, '127.0.0.1', resolve));
-  const { port } = witness.address() as AddressInfo;
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const { port } = proxy.address() as AddressInfo;
   return {
     origin: `http://127.0.0.1:${port}`,
     seen,
     stop: async () => {
-      witness.closeAllConnections();
-      witness.close();
+      proxy.closeAllConnections();
+      proxy.close();
       await mock.stop();
     },
   };
 }
 
-/** The first answer whose condition holds is given. */
+/** Adds the answers. The mock gives the first one whose condition holds. */
 function addAnswers(mock: LLMock): void {
   const usage = USAGE;
   const call = { name: TOOL_NAME, arguments: JSON.stringify(TOOL_INPUT) };
   const object = JSON.stringify(CITY);
   mock.on({ predicate: hasToolResult }, { content: WEATHER, usage });
-  // A generative-language upstream has no word of its own for calls.
+  // The generative language format has no finish reason for tool calls.
   mock.on({ predicate: (request) => asks(request, WEATHER_PROMPT) }, ({ model }) => ({
     toolCalls: [call],
     reasoning: 'The weather tool knows that.',

@@ -1,6 +1,6 @@
 /**
- * `npm run seed -- --users N --keys N --usage N`: fills the database at DATABASE_URL with real amounts of
- * data whose ledger holds every invariant. Refuses a database that holds users of its own.
+ * `npm run seed -- --users N --keys N --usage N`: fills the database at DATABASE_URL with generated users,
+ * keys and requests, whose ledger keeps every invariant. Refuses a database with real users.
  */
 import { parseArgs } from 'node:util';
 import { seedDatabase } from './seed.ts';
@@ -17,7 +17,8 @@ const size = { users: Number(values.users), keys: Number(values.keys), usage: Nu
 
 try {
   if (!databaseUrl) throw new Error('DATABASE_URL is not set. Set it to the database to fill.');
-  if (!Object.values(size).every(Number.isSafeInteger)) throw new Error('Give whole numbers.');
+  if (!Object.values(size).every(Number.isSafeInteger))
+    throw new Error('Give whole numbers to --users, --keys and --usage.');
   await seedDatabase(databaseUrl, size, (line) => process.stdout.write(`${line}\n`));
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

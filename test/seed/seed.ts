@@ -1,15 +1,15 @@
-/** Fills a database with users, keys and requests, all in one transaction. */
+/** Fills a database with generated users, keys and requests in one transaction. */
 import pg from 'pg';
 import { seedStatements } from './statements.ts';
 import type { SeedSize } from './statements.ts';
 
-/** Users an installation has before anybody registers: its administrator. */
-const OWN_USERS_MAX = 1;
+/** Number of real users that a fresh installation may have: its administrator. */
+const REAL_USERS_MAX = 1;
 const BATCHES_MAX = 255;
 
 /**
- * Adds a batch. Throws for a database that holds users of its own (a seeded one may be seeded again), that
- * was never migrated, and for fewer keys than users.
+ * Adds a batch of generated data, and prints how long each step takes. Throws for a database with real users
+ * (a seeded database may be seeded again) or without tables, and for fewer keys than users.
  */
 export async function seedDatabase(
   databaseUrl: string,
@@ -17,7 +17,7 @@ export async function seedDatabase(
   print: (line: string) => void,
 ): Promise<void> {
   if (size.users < 1 || size.keys < size.users || size.usage < 0)
-    throw new Error('Ask for at least one user, and for at least as many keys as users.');
+    throw new Error('Give at least one user, and at least as many keys as users.');
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   try {
@@ -41,14 +41,15 @@ async function nextBatch(client: pg.Client): Promise<number> {
     "select to_regclass('public.usage_request') is not null as migrated",
   );
   if (!rows[0]?.migrated)
-    throw new Error('Start the control plane on this database once: it makes the tables.');
-  const { rows: counts } = await client.query<{ batches: number; own: number }>(
+    throw new Error('The database has no tables. Start the control plane on it once, then seed it.');
+  const { rows: counts } = await client.query<{ batches: number; real: number }>(
     `select (select count(*)::integer from data_plane_node where name like 'seed-%') as batches,
-      (select count(*)::integer from users where email not like 'seed-%@example.com') as own`,
+      (select count(*)::integer from users where email not like 'seed-%@example.com') as real`,
   );
-  const { batches = 0, own = 0 } = counts[0] ?? {};
-  if (batches === 0 && own > OWN_USERS_MAX)
-    throw new Error('This database holds users of its own. Seed an empty one.');
-  if (batches >= BATCHES_MAX) throw new Error(`A database takes at most ${BATCHES_MAX} batches.`);
+  const { batches = 0, real = 0 } = counts[0] ?? {};
+  if (batches === 0 && real > REAL_USERS_MAX)
+    throw new Error('This database has real users. Seed an empty database.');
+  if (batches >= BATCHES_MAX)
+    throw new Error(`This database already has ${BATCHES_MAX} batches. Seed an empty database.`);
   return batches + 1;
 }

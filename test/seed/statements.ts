@@ -1,16 +1,16 @@
 /**
- * The statements that fill a database with users, keys and a history of requests whose money is all there:
- * every charge has its place in a journal, its lease, its transaction and its entries.
+ * SQL that fills a database with users, keys and a history of requests. The ledger is complete: every charge
+ * has a journal position, a lease, a transaction and entries.
  */
 
-/** How many of each. */
+/** Number of users, keys and requests. */
 export interface SeedSize {
   users: number;
   keys: number;
   usage: number;
 }
 
-/** How far back requests lie, in days. */
+/** Age of the oldest requests, in days. */
 const DAYS = 90;
 
 const PREPARE = `
@@ -50,7 +50,7 @@ const USERS = (batch: number, { users, keys }: SeedSize): string => `
       substr(md5(k.id), 5, 4), u.at, u.at
     from seed_key k join seed_user u on u.no = k.user_no`;
 
-/** Few users ask much, and the last days hold the most; nine of ten requests succeed. */
+/** Few users send most requests, most of them in the last days; nine of ten requests succeed. */
 const REQUESTS = (batch: number, { users, usage }: SeedSize): string => `
   create temp table seed_usage as
     with r as materialized (select n, floor(${users} * power(random(), 3))::integer as user_no,
@@ -139,7 +139,7 @@ const MONEY = (batch: number): string => `
     select 'seed_${batch}_' || n, lease, 'jnl_seed_${batch}', seq, cost, 'LEASE', transaction
     from seed_charge order by seq`;
 
-/** What nodes are told of these users and keys, under one revision. */
+/** The configuration records of these users and keys, under one revision. */
 const CONFIG = `
   update config_head set revision = revision + 1;
   insert into config_log (kind, key, revision, payload)
@@ -154,13 +154,13 @@ const CONFIG = `
     from api_key k join seed_key s on s.id = k.id cross join config_head h;
   select pg_notify('gateway_config', revision::text) from config_head`;
 
-/** The statements of one batch, in order, with what each does for people. */
+/** The statements of one batch, in order, each with a title. */
 export function seedStatements(batch: number, size: SeedSize): { title: string; text: string }[] {
   return [
-    { title: 'preparing', text: PREPARE },
+    { title: 'preparation', text: PREPARE },
     { title: 'users and keys', text: USERS(batch, size) },
     { title: 'requests', text: REQUESTS(batch, size) },
     { title: 'money', text: MONEY(batch) },
-    { title: 'what nodes are told', text: CONFIG },
+    { title: 'configuration of nodes', text: CONFIG },
   ];
 }

@@ -1,0 +1,231 @@
+/** The environment of a chaos run: PostgreSQL, both planes and an upstream, with a proxy on every link. */
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { startPostgres } from '../../control-plane/local/postgres.ts';
+import type { Postgres } from '../../control-plane/local/postgres.ts';
+import { addUpstream, startHouse } from '../house.ts';
+import type { House } from '../house.ts';
+import type { HouseProcess } from '../house/process.ts';
+import { startModelServer } from './model-server.ts';
+import type { ModelServer } from './model-server.ts';
+import { startProxy } from './proxy.ts';
+import type { Proxy } from './proxy.ts';
+
+/** A process that can be killed or frozen. */
+export interface Target {
+  name: string;
+  /** Sends SIGKILL, and starts the process again after `downMs`. */
+  kill(downMs: number): Promise<void>;
+  /** Sends SIGSTOP, and SIGCONT after `forMs`. */
+  freeze(forMs: number): Promise<void>;
+}
+
+/** A link between two processes, with the proxy that can disturb it. */
+export interface ProxiedLink {
+  name: string;
+  proxy: Proxy;
+}
+
+export interface Environment {
+  house: House;
+  model: ModelServer;
+  targets: readonly [Target, ...Target[]];
+  links: readonly [ProxiedLink, ...ProxiedLink[]];
+  databaseUrl: string;
+  /** From now on, an exit of a process is no crash. */
+  closing(): void;
+  /** Exits of processes that were not killed. */
+  crashes: string[];
+  close(): Promise<void>;
+}
+
+const START_ATTEMPTS = 100;
+const START_AGAIN_MS = 200;
+
+/** Starts everything. `close` stops it and removes its folders. */
+export async function startEnvironment(nodes: number): Promise<Environment> {
+  const folder = mkdtempSync(join(tmpdir(), 'gateway-chaos-'));
+  // Run as root, PostgreSQL runs as another user, who needs access through this folder.
+  chmodSync(folder, 0o711);
+  const server = new PostgresTarget(folder, await startPostgres({ dataDir: folder }));
+  const model = await startModelServer();
+  const proxies = {
+    database: await startProxy(server.current.port),
+    model: await startProxy(model.port),
+    control: undefined as Proxy | undefined,
+  };
+  const house = await startHouse({
+    databaseUrl: server.current.url,
+    controlDatabaseUrl: withPort(server.current.url, proxies.database.port),
+    nodes,
+    reachControl: async (url) => {
+      proxies.control ??= await startProxy(Number(new URL(url).port));
+      return `http://127.0.0.1:${proxies.control.port}`;
+    },
+  });
+  await addUpstream(house, { baseUrl: `http://127.0.0.1:${proxies.model.port}/v1`, models: ['budget'] });
+  const { control } = proxies;
+  if (!control) throw new Error('No node was started. Give at least one node.');
+  const exits = new ExitRecorder();
+  return {
+    house,
+    model,
+    targets: [server, ...planeTargets(house, exits)],
+    crashes: exits.crashes,
+    databaseUrl: server.current.url,
+    closing: () => exits.end(),
+    links: [
+      { name: 'control plane – PostgreSQL', proxy: proxies.database },
+      { name: 'nodes – control plane', proxy: control },
+      { name: 'nodes – upstream', proxy: proxies.model },
+    ],
+    close: async () => {
+      exits.end();
+      await house.stop();
+      await Promise.all([proxies.database.close(), control.close(), proxies.model.close(), model.close()]);
+      await server.current.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Records exits of processes that were not killed. */
+class ExitRecorder {
+  readonly crashes: string[] = [];
+  #over = false;
+
+  watch(name: string, { child }: HouseProcess): void {
+    child.on('exit', (code, signal) => {
+      if (signal !== 'SIGKILL' && !this.#over) this.crashes.push(`${name} exited with ${code ?? signal}`);
+    });
+  }
+
+  end(): void {
+    this.#over = true;
+  }
+}
+
+function withPort(url: string, port: number): string {
+  const changed = new URL(url);
+  changed.port = String(port);
+  return changed.href;
+}
+
+/** Starts a process, with retries, because the processes it needs may be down. */
+async function startWithRetries(start: () => Promise<unknown>): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      await start();
+      return;
+    } catch (error) {
+      if (attempt === START_ATTEMPTS) throw error;
+      await sleep(START_AGAIN_MS);
+    }
+  }
+}
+
+function planeTargets(house: House, exits: ExitRecorder): Target[] {
+  const control = {
+    name: 'control plane',
+    current: () => house.control,
+    restart: () => house.restartControl(),
+  };
+  const nodes = house.nodes.map((node) => ({
+    name: node.name,
+    current: () => node.process,
+    restart: () => node.restart(),
+  }));
+  return [control, ...nodes].map((plane) => planeTarget(plane, exits));
+}
+
+interface Plane {
+  name: string;
+  /** The present process; a restart replaces it. */
+  current(): HouseProcess;
+  restart(): Promise<void>;
+}
+
+function planeTarget({ name, current, restart }: Plane, exits: ExitRecorder): Target {
+  exits.watch(name, current());
+  return {
+    name,
+    kill: async (downMs) => {
+      await current().kill();
+      await sleep(downMs);
+      await startWithRetries(restart);
+      exits.watch(name, current());
+    },
+    freeze: async (forMs) => {
+      const { child } = current();
+      child.kill('SIGSTOP');
+      await sleep(forMs);
+      child.kill('SIGCONT');
+    },
+  };
+}
+
+/** PostgreSQL as a target. It keeps its port when it is started again. */
+class PostgresTarget implements Target {
+  readonly name = 'PostgreSQL';
+  readonly #folder: string;
+  /** The present server; a restart replaces it. */
+  current: Postgres;
+
+  constructor(folder: string, current: Postgres) {
+    this.#folder = folder;
+    this.current = current;
+  }
+
+  async kill(downMs: number): Promise<void> {
+    const { pid, port } = this.current;
+    process.kill(pid, 'SIGKILL');
+    await sleep(downMs);
+    await startWithRetries(async () => {
+      this.current = await startPostgres({ dataDir: this.#folder, port });
+    });
+  }
+
+  /** Freezes the backends, too, because each is a process of its own. */
+  async freeze(forMs: number): Promise<void> {
+    const { pid } = this.current;
+    signalIfThere(pid, 'SIGSTOP');
+    const all = [pid, ...childrenOf(pid)];
+    for (const each of all) signalIfThere(each, 'SIGSTOP');
+    await sleep(forMs);
+    for (const each of all) signalIfThere(each, 'SIGCONT');
+  }
+}
+
+function signalIfThere(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // The process has exited.
+  }
+}
+
+/** Processes whose parent is `pid`. https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html */
+function childrenOf(pid: number): number[] {
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+      const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+      return parent === pid ? [Number(name)] : [];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** Queries the database directly, not through the proxy. */
+export async function rowsOf<Row extends pg.QueryResultRow>(
+  { house }: Environment,
+  text: string,
+  values: unknown[] = [],
+): Promise<Row[]> {
+  return (await house.database.query<Row>(text, values)).rows;
+}

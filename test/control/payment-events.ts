@@ -1,0 +1,38 @@
+/** The seven events of one eventful payment by card, and what they leave in the wallet in any order. */
+import type { ProcessorEvent } from '../../control-plane/payments/card/facts.ts';
+
+/**
+ * Micro-USD that the payment leaves: 25 dollars paid, 5 refunded, 4 refunded in vain, a dispute of 10 won.
+ */
+export const LEFT = 20_000_000n;
+
+/** The events in the order of the processor; `tag` makes their ids unique. */
+export function eventsOf(topUpId: string, tag: string): ProcessorEvent[] {
+  const metadata = { topup_id: topUpId };
+  const payment = { payment_intent: `pi_${tag}`, currency: 'usd', created: 0 };
+  const session = {
+    ...payment,
+    ...{ id: `cs_${tag}`, metadata, client_reference_id: topUpId, amount_total: 2500 },
+  };
+  const refund = { ...payment, id: `re_${tag}`, amount: 500, status: 'succeeded', metadata: {} };
+  const vain = { ...payment, id: `rf_${tag}`, amount: 400, metadata: {} };
+  const dispute = { ...payment, id: `dp_${tag}`, amount: 1000 };
+  const objects: [string, Record<string, unknown>][] = [
+    ['checkout.session.completed', { ...session, status: 'complete', payment_status: 'unpaid' }],
+    ['checkout.session.async_payment_succeeded', { ...session, status: 'complete', payment_status: 'paid' }],
+    ['refund.created', refund],
+    ['refund.created', { ...vain, status: 'pending' }],
+    ['refund.failed', { ...vain, status: 'failed' }],
+    ['charge.dispute.created', { ...dispute, status: 'needs_response' }],
+    ['charge.dispute.closed', { ...dispute, status: 'won' }],
+  ];
+  return objects.map(([type, object], at) => ({ id: `evt_${tag}_${at}`, type, object }));
+}
+
+/** All orders of the items; 5,040 of seven. */
+export function permutationsOf<T>(items: readonly T[]): T[][] {
+  if (items.length <= 1) return [[...items]];
+  return items.flatMap((item, at) =>
+    permutationsOf([...items.slice(0, at), ...items.slice(at + 1)]).map((rest) => [item, ...rest]),
+  );
+}

@@ -1,0 +1,98 @@
+/** JSON bodies: our scanner reads what JSON.parse reads, and its edits change only what they should. */
+import { isUtf8 } from 'node:buffer';
+import { isDeepStrictEqual } from 'node:util';
+import { GatewayError } from '@gateway/shared/failures';
+import { isObject } from '../../../data-plane/dialects/fields.ts';
+import { replaceMembers } from '../../../data-plane/exchange/json-members.ts';
+import { parseRequestBody } from '../../../data-plane/exchange/request-body.ts';
+import type { RequestBody } from '../../../data-plane/exchange/request-body.ts';
+import { recordedRequests } from '../recorded.ts';
+import { demand } from '../target.ts';
+import type { FuzzTarget } from '../target.ts';
+import { readStructure } from '../json-structure.ts';
+
+const DEPTH = 64;
+
+export const target: FuzzTarget = {
+  run(input) {
+    const value = parsed(input);
+    const refusal = refusalOf(value, input);
+    let body: RequestBody;
+    try {
+      body = parseRequestBody(input);
+    } catch (error) {
+      if (!(error instanceof GatewayError)) throw error;
+      demand(refusal !== undefined, () => `a good body is refused: ${error.message}`);
+      return;
+    }
+    demand(refusal === undefined, () => `a bad body is accepted: ${refusal}`);
+    demand(isDeepStrictEqual(body.value, value), 'the value differs from that of JSON.parse');
+    checkMembers(body);
+    checkEdits(body);
+  },
+  seeds: [
+    '{"model":"a","messages":[{"role":"user","content":"b"}],"stream":true}',
+    ' { "a" : [ 1 , -2.5e3 , null , true ] , "b\\u0020" : { "c" : "\\"}" } }\n',
+    '{"a":{"b":1,"b":2}}',
+    '{"":{},"a":[],"é":"\\ud800"}',
+    '{"a":{"__pr\\u006fto__":1}}',
+  ],
+  tokens: ['"a":', '{"', '"}', '\\u0061', '__proto__', 'model', 'Model', '"model":"b",', '[[[[', ']]]]'],
+  recorded: recordedRequests,
+};
+
+function parsed(input: Buffer): unknown {
+  try {
+    return isUtf8(input) ? JSON.parse(input.toString('utf8')) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Why the body must be refused; undefined if it must be accepted. */
+function refusalOf(value: unknown, input: Buffer): string | undefined {
+  if (!isObject(value)) return 'no object';
+  const { depth, duplicate, names } = readStructure(input.toString('utf8'));
+  if (depth > DEPTH) return 'too deep';
+  if (duplicate !== undefined) return `duplicate ${duplicate}`;
+  if (names.has('__proto__')) return '__proto__';
+  const isMisspelt = (name: string): boolean => name !== 'model' && name.toLowerCase() === 'model';
+  return Object.keys(value).some(isMisspelt) ? 'model in capitals' : undefined;
+}
+
+function checkMembers({ bytes, value, members }: RequestBody): void {
+  const names = members.map(({ name }) => name).sort();
+  demand(isDeepStrictEqual(names, Object.keys(value).sort()), 'the names differ from those of JSON.parse');
+  for (const { name, start, valueStart, valueEnd } of members) {
+    const own: unknown = JSON.parse(bytes.toString('utf8', valueStart, valueEnd));
+    demand(isDeepStrictEqual(own, value[name]), 'a range holds another value');
+    demand(JSON.parse(`{${bytes.toString('utf8', start, valueEnd)}}`) !== null, 'a range is no member');
+  }
+}
+
+/** Replaces, removes and appends members, each as the first one of the body. */
+function checkEdits({ bytes, value, members }: RequestBody): void {
+  const [first, second] = Object.keys(value);
+  const edits = new Map<string, string | undefined>([['model', '"new"']]);
+  const expected: Record<string, unknown> = { ...value, model: 'new' };
+  if (first !== undefined && first !== 'model') {
+    edits.set(first, undefined);
+    delete expected[first];
+  }
+  const inner = second === undefined || second === 'model' ? undefined : expected[second];
+  const removals: (string | number)[][] = [];
+  if (second !== undefined && isObject(inner)) {
+    const [name] = Object.keys(inner);
+    if (name !== undefined) {
+      removals.push([second, name]);
+      const rest = { ...inner };
+      delete rest[name];
+      expected[second] = rest;
+    }
+  } else if (second !== undefined && Array.isArray(inner) && inner.length > 0) {
+    removals.push([second, inner.length - 1]);
+    expected[second] = inner.slice(0, -1);
+  }
+  const edited: unknown = JSON.parse(replaceMembers(bytes, members, { edits, removals }).toString('utf8'));
+  demand(isDeepStrictEqual(edited, expected), 'an edited body has other members than it should');
+}

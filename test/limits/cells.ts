@@ -1,0 +1,84 @@
+/** The shape of the table of limits: for each entrance and resource, every caller's limit and its proof. */
+
+export const CALLERS = [
+  'anonymous address',
+  'account without money',
+  'paying key',
+  'node',
+  'operator',
+] as const;
+export type Caller = (typeof CALLERS)[number];
+
+export const RESOURCES = [
+  'connections',
+  'header bytes',
+  'body bytes, as the heap pays for them',
+  'chunks',
+  'frames',
+  'time',
+  'CPU for password hashes',
+  'CPU for documents',
+  'rows written',
+  'disk',
+  'log lines',
+  'memory per open stream',
+  'subscriptions',
+] as const;
+export type Resource = (typeof RESOURCES)[number];
+
+export const ENTRANCES = [
+  'node HTTP',
+  'node WebSocket',
+  'GraphQL HTTP',
+  'GraphQL WebSocket',
+  'webhooks',
+  'static files',
+  'upstream answers',
+] as const;
+export type Entrance = (typeof ENTRANCES)[number];
+
+/** A limit: constants as `path NAME` or `path NAME.member`, and tests as `path: name`. */
+export interface Limited {
+  limits: readonly string[];
+  proofs: readonly string[];
+}
+/** Why no limit is needed. */
+export interface NotApplicable {
+  reason: string;
+}
+/** What nobody limits yet. */
+export interface Missing {
+  missing: string;
+}
+export type Cell = Limited | NotApplicable | Missing;
+export type Row = Readonly<Record<Caller, Cell>>;
+export type Section = Readonly<Record<Resource, Row>>;
+
+/** A cell with limits and the tests that prove them. */
+export function limit(limits: string | string[], proofs: string | string[]): Limited {
+  return { limits: [limits].flat(), proofs: [proofs].flat() };
+}
+
+/** A cell that needs no limit. */
+export function no(reason: string): NotApplicable {
+  return { reason };
+}
+
+/** A cell whose limit is missing. */
+export function gap(missing: string): Missing {
+  return { missing };
+}
+
+/** The same cell for all callers, except for those that are named. */
+export function all(cell: Cell, others: Partial<Row> = {}): Row {
+  const [anonymous, free, paying, node, operator] = CALLERS;
+  return { [anonymous]: cell, [free]: cell, [paying]: cell, [node]: cell, [operator]: cell, ...others };
+}
+
+const NODE_LIMITS = 'data-plane/limits.ts';
+const CONTROL_LIMITS = 'control-plane/limits.ts';
+
+/** References to limits of a node. */
+export const ofNode = (...names: string[]): string[] => names.map((name) => `${NODE_LIMITS} ${name}`);
+/** References to limits of the control plane. */
+export const ofControl = (...names: string[]): string[] => names.map((name) => `${CONTROL_LIMITS} ${name}`);

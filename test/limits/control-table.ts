@@ -1,0 +1,247 @@
+/** The limits of the entrances of the control plane. */
+import { all, gap, limit, no, ofControl } from './cells.ts';
+import type { Cell, Row, Section } from './cells.ts';
+
+const ADMISSION = 'control-plane/request/admission.test.ts';
+const SOCKETS = 'control-plane/graphql/socket-limits.test.ts';
+const SIGN_INS = 'control-plane/accounts/sign-in-limits.test.ts';
+const BUDGET = 'control-plane/budget/budget.test.ts';
+const SETTLE = 'data-plane/ledger/settle.test.ts';
+const DOWNLOADS = 'control-plane/downloads/download.test.ts';
+const RATES = 'control-plane/request/rates.test.ts';
+const READING = 'control-plane/request/reading.test.ts';
+const LISTENER = 'control-plane/listener.test.ts';
+
+const NO_KEYS = no('API keys are not accepted here; their owner has the limits of an account');
+
+/** The limits of each rank: those of one caller, and the total that its rank may reach. */
+function ranks(name: string, proofs: string | string[], more: string[] = []): Row {
+  const of = (rank: string): Cell =>
+    limit(ofControl(`${name}.${rank}.perCaller`, `${name}.${rank}.upTo`, ...more), proofs);
+  return {
+    'anonymous address': of('anonymous'),
+    'account without money': of('user'),
+    'paying key': NO_KEYS,
+    node: of('node'),
+    operator: of('admin'),
+  };
+}
+
+/** The rates of each rank. Those of all anonymous callers together are proved with those of one. */
+function rates(name: string, proofs: string | string[], more: string[] = []): Row {
+  const of = (rank: string): Cell =>
+    limit(ofControl(`${name}.${rank}.perSecond`, `${name}.${rank}.atOnce`, ...more), proofs);
+  return {
+    'anonymous address': limit(
+      ofControl(
+        `${name}.anonymous.perSecond`,
+        `${name}.anonymous.atOnce`,
+        `${name}.allAnonymous.perSecond`,
+        ...more,
+      ),
+      [proofs, `${RATES}: of all anonymous callers together is bounded, and takes nothing from users`].flat(),
+    ),
+    'account without money': of('user'),
+    'paying key': NO_KEYS,
+    node: of('node'),
+    operator: of('admin'),
+  };
+}
+
+/** One cell for everybody but keys. */
+const everybody = (cell: Cell, others: Partial<Row> = {}): Row =>
+  all(cell, { 'paying key': NO_KEYS, ...others });
+
+const CONNECTIONS = ranks(
+  'CONNECTIONS',
+  `${LISTENER}: of a network where nobody was verified are closed above their limit`,
+  ['CONNECTIONS_MAX', 'REQUESTS_PER_SOCKET'],
+);
+const TIMES = everybody(
+  limit(
+    ofControl(
+      ...['headersMs', 'requestMs', 'keepAliveMs', 'slowBodyGraceMs', 'bodyBytesPerSecond'].map(
+        (name) => `TIME_LIMITS.${name}`,
+      ),
+    ),
+    `${ADMISSION}: ends for headers and bodies that arrive too slowly`,
+  ),
+);
+const HEADERS = everybody(gap('HEADER_BYTES is set, but no test proves it'));
+const HASHES: Row = everybody(
+  limit(ofControl('HASHES.anonymous.perCaller', 'HASHES.anonymous.upTo', 'HASHES_PER_OPERATION'), [
+    `${SIGN_INS}: are bounded per network and for all strangers, and leave places for signed-in users`,
+    `${SIGN_INS}: are computed a few at once, those of signed-in users first`,
+  ]),
+  {
+    'account without money': limit(
+      ofControl('HASHES.user.perCaller', 'HASHES.user.upTo', 'HASHES_PER_OPERATION'),
+      `${SIGN_INS}: are bounded for that session alone`,
+    ),
+    node: no('nodes have tokens and no passwords'),
+  },
+);
+const DOCUMENTS = rates(
+  'READING_MS',
+  [
+    `${READING}: is bounded for strangers over HTTP, also if they are refused, and users are not affected`,
+    `${READING}: is bounded for an account over WebSocket`,
+  ],
+  ['TOKENS_MAX'],
+);
+const NO_DOCUMENTS = all(no('only GraphQL has documents'));
+const ROWS: Row = everybody(
+  limit(
+    ['control-plane/process/settings.ts QUERY_BUDGET', 'control-plane/budget/budget.ts SLICES_MAX'],
+    [
+      `${BUDGET}: of an address without account is a quarter, and is shared by an IPv6 /64 network`,
+      `${BUDGET}: is deleted after two hours without use`,
+    ],
+  ),
+  {
+    'account without money': limit(
+      ['control-plane/process/settings.ts QUERY_BUDGET', 'control-plane/keys/key.service.ts KEYS_MAX'],
+      `${BUDGET}: is not exceeded by two processes together, and each wastes at most one slice`,
+    ),
+    node: limit(
+      'shared/usage-report.ts USAGE_BATCH_MAX',
+      `${SETTLE}: a report has a record limit, lists charges first, and if full is followed at once`,
+    ),
+  },
+);
+const NO_DISK = all(no('requests write no files'));
+const LOGS = everybody(gap('one line per request, also of strangers'), {
+  node: no('nodes are trusted: they send what the operator runs'),
+  operator: no('the operator owns the log'),
+});
+const NO_SUBSCRIPTIONS = all(no('there are no subscriptions over HTTP'));
+
+export const GRAPHQL_HTTP: Section = {
+  connections: CONNECTIONS,
+  'header bytes': HEADERS,
+  'body bytes, as the heap pays for them': {
+    ...ranks(
+      'BODY_MEMORY',
+      [
+        `${ADMISSION}: is bounded by the large limit for a verified session or node`,
+        `${ADMISSION}: is bounded per anonymous network, and leaves accounts and nodes theirs`,
+      ],
+      ['LARGE_BODY_BYTES'],
+    ),
+    'anonymous address': limit(
+      ofControl('BODY_BYTES', 'BODY_MEMORY.anonymous.perCaller', 'BODY_MEMORY.anonymous.upTo'),
+      [
+        `${ADMISSION}: is bounded by the small limit for a caller with a made-up session or token`,
+        `${ADMISSION}: is bounded per anonymous network, and leaves accounts and nodes theirs`,
+      ],
+    ),
+  },
+  chunks: everybody(
+    limit(ofControl('CHUNKS_PER_BODY'), `${ADMISSION}: must be announced by everybody but verified nodes`),
+    {
+      node: limit(
+        ofControl('CHUNKS_PER_BODY'),
+        `${ADMISSION}: is bounded for chunked bodies of nodes in bytes and in chunks`,
+      ),
+    },
+  ),
+  frames: all(no('HTTP/1.1 has no frames')),
+  time: TIMES,
+  'CPU for password hashes': HASHES,
+  'CPU for documents': DOCUMENTS,
+  'rows written': ROWS,
+  disk: NO_DISK,
+  'log lines': LOGS,
+  'memory per open stream': everybody(
+    limit(
+      ofControl('SOCKET_BUFFER_BYTES'),
+      `${DOWNLOADS}: query a page only when it is read, and stop when the client disconnects`,
+    ),
+    { 'anonymous address': no('downloads need an account'), node: no('nodes download nothing') },
+  ),
+  subscriptions: NO_SUBSCRIPTIONS,
+};
+
+const SIZE_PROOF = `${SOCKETS}: takes larger messages from verified callers than from strangers`;
+const RATE_PROOF = `${SOCKETS}: shares its rate of messages with all others of its caller, and leaves other callers theirs`;
+const PROTOCOL_PROOF = `${SOCKETS}: is closed if its client sends too many messages, pings or fragments`;
+
+export const GRAPHQL_WEBSOCKET: Section = {
+  connections: ranks('SOCKETS', [
+    `${SOCKETS}: is refused above the limit of its network, but accepted for users and nodes`,
+    `${SOCKETS}: leaves the places of its network once connection_init has named its caller`,
+  ]),
+  'header bytes': HEADERS,
+  'body bytes, as the heap pays for them': everybody(limit(ofControl('LARGE_MESSAGE_BYTES'), SIZE_PROOF), {
+    'anonymous address': limit(ofControl('MESSAGE_BYTES'), SIZE_PROOF),
+  }),
+  chunks: everybody(limit(ofControl('CHUNKS_PER_FRAME'), PROTOCOL_PROOF)),
+  frames: rates('MESSAGES', [PROTOCOL_PROOF, RATE_PROOF], ['FRAMES_PER_MESSAGE']),
+  time: everybody(
+    limit(
+      ofControl('TIME_LIMITS.connectionInitMs', 'CLOSING_MS'),
+      `${SOCKETS}: is closed if connection_init does not come in time`,
+    ),
+  ),
+  'CPU for password hashes': HASHES,
+  'CPU for documents': DOCUMENTS,
+  'rows written': ROWS,
+  disk: NO_DISK,
+  'log lines': all(no('operations of WebSockets are not logged')),
+  'memory per open stream': everybody(gap('UNSENT_BYTES is set, but no test proves it')),
+  subscriptions: everybody(
+    limit(
+      ofControl('OPERATIONS_PER_SOCKET'),
+      `${SOCKETS}: runs exactly the permitted number of operations at once`,
+    ),
+  ),
+};
+
+const WEBHOOK = 'control-plane/payments/card/webhook.test.ts';
+
+/** The sender is unknown until the signature over the whole body is verified, so all are strangers. */
+export const WEBHOOKS: Section = {
+  connections: CONNECTIONS,
+  'header bytes': HEADERS,
+  'body bytes, as the heap pays for them': all(
+    limit(
+      ofControl('BODY_BYTES', 'BODY_MEMORY.anonymous.perCaller'),
+      `${WEBHOOK}: above the limit of anonymous callers is refused before it is read`,
+    ),
+  ),
+  chunks: all(limit(ofControl('CHUNKS_PER_BODY'), `${WEBHOOK}: without a length is refused`)),
+  frames: all(no('HTTP has no frames')),
+  time: TIMES,
+  'CPU for password hashes': all(no('webhooks compute no password hashes')),
+  'CPU for documents': NO_DOCUMENTS,
+  'rows written': all(
+    limit(ofControl('WEBHOOK_TOLERANCE_S'), [
+      `${WEBHOOK}: that is older than the tolerance is refused, and a younger one is accepted`,
+      `${WEBHOOK}: is applied once when 20 copies of it arrive at once`,
+    ]),
+  ),
+  disk: NO_DISK,
+  'log lines': LOGS,
+  'memory per open stream': all(no('a webhook has no stream')),
+  subscriptions: NO_SUBSCRIPTIONS,
+};
+
+const NO_BODY = all(
+  no('only /graphql and webhooks read bodies; the test "is zero on every other path" proves it'),
+);
+
+export const STATIC_FILES: Section = {
+  connections: CONNECTIONS,
+  'header bytes': HEADERS,
+  'body bytes, as the heap pays for them': NO_BODY,
+  chunks: NO_BODY,
+  frames: all(no('HTTP/1.1 has no frames')),
+  time: TIMES,
+  'CPU for password hashes': all(no('files need no password')),
+  'CPU for documents': NO_DOCUMENTS,
+  'rows written': all(no('files write no rows')),
+  disk: NO_DISK,
+  'log lines': LOGS,
+  'memory per open stream': everybody(gap('SOCKET_BUFFER_BYTES is set, but no test proves it')),
+  subscriptions: NO_SUBSCRIPTIONS,
+};

@@ -1,0 +1,257 @@
+/** The limits of the entrances of a node, and of the answers that it gets from upstreams. */
+import { all, gap, limit, no, ofNode } from './cells.ts';
+import type { Cell, Row, Section } from './cells.ts';
+
+const ISOLATION = 'data-plane/endpoints/isolation.test.ts';
+const REALTIME = 'data-plane/endpoints/realtime.test.ts';
+const SESSIONS = 'data-plane/endpoints/sessions.test.ts';
+const CHAT = 'data-plane/endpoints/chat.test.ts';
+const MALFORMED = 'data-plane/http/malformed.test.ts';
+const SETTLE = 'data-plane/ledger/settle.test.ts';
+const SPOOL = 'data-plane/exchange/spool.test.ts';
+const JSON_SIZE = 'data-plane/exchange/json-size.test.ts';
+const BULKHEAD = 'data-plane/admission/bulkhead.test.ts';
+const UNKNOWN_STREAMS = 'data-plane/exchange/unknown-streams.test.ts';
+
+const NO_NODES = no('nodes send nothing to each other');
+
+/** Cells of customers and strangers. Operators only read health and metrics, as strangers do. */
+function clients(anonymous: Cell, free: Cell, paying: Cell): Row {
+  return {
+    'anonymous address': anonymous,
+    'account without money': free,
+    'paying key': paying,
+    node: NO_NODES,
+    operator: anonymous,
+  };
+}
+
+const STRANGERS = limit(
+  ofNode('STRANGERS_PER_ADDRESS', 'KEEP_ALIVE_MS', 'REQUESTS_PER_SOCKET'),
+  `${ISOLATION}: has a limited number of connections, and leaves the others to customers`,
+);
+const HEADERS = limit(
+  ofNode('HEADER_BYTES'),
+  `${MALFORMED}: is refused in the chat format with a request id: %s`,
+);
+const TIMES = limit(
+  ofNode(
+    ...['HEADERS_TIMEOUT_MS', 'REQUEST_TIMEOUT_MS', 'KEEP_ALIVE_MS', 'SLOW_BODY_GRACE_MS'],
+    'BODY_BYTES_PER_SECOND',
+  ),
+  [
+    `${MALFORMED}: is answered with 408 if its headers do not end`,
+    `${ISOLATION}: that makes no progress is ended with 408`,
+  ],
+);
+const CHUNKS = limit(ofNode('CHUNKS_PER_BODY', 'FREE_CHUNKS', 'CHUNK_AVERAGE_BYTES', 'CHUNK_COST_BYTES'), [
+  `${ISOLATION}: in chunks of one byte is refused while it arrives`,
+  `${ISOLATION}: that is a form in chunks of one byte is refused while it arrives`,
+]);
+const REFUSALS = limit(
+  ofNode('REFUSAL_INTERVAL_MS', 'COUNTED_REFUSALS'),
+  `${ISOLATION}: make one usage row per minute and kind, which carries the number of the others`,
+);
+const NO_HASHES = all(no('keys are found by one SHA-256 digest; a node hashes no passwords'));
+const NO_DOCUMENTS = all(no('only the control plane reads GraphQL documents'));
+const NO_SUBSCRIPTIONS = all(no('there are no subscriptions here'));
+const NO_CUSTOMER = no('only requests of customers reach an upstream');
+
+export const NODE_HTTP: Section = {
+  connections: clients(
+    STRANGERS,
+    gap('connections that sent a valid key once: only their requests and idle time are limited'),
+    gap('connections that sent a valid key once: only their requests and idle time are limited'),
+  ),
+  'header bytes': clients(HEADERS, HEADERS, HEADERS),
+  'body bytes, as the heap pays for them': clients(
+    limit(
+      ofNode('DRAIN_BYTES', 'DRAIN_MS', 'FAILED_KEYS_PER_MINUTE'),
+      `${ISOLATION}: gets 429 instead of 401 after many failures, and a valid key of the address still works`,
+    ),
+    limit(ofNode('SMALL_BODY_BYTES', 'CONCURRENT_REQUESTS'), [
+      `${ISOLATION}: that is announced as large is not read if the wallet has no money`,
+      `${ISOLATION}: that grows large in chunks is not read on if the wallet has no money`,
+      `${ISOLATION}: counts as a request of its wallet while it arrives`,
+    ]),
+    limit(ofNode('JSON_CONTAINERS', 'JSON_VALUES', 'JSON_COUNTED_BYTES'), [
+      `${JSON_SIZE}: is refused before it is parsed if it has too many objects and lists`,
+      `${JSON_SIZE}: is refused before it is parsed if it has too many values`,
+    ]),
+  ),
+  chunks: clients(no('bodies of strangers are dropped unread'), CHUNKS, CHUNKS),
+  frames: all(no('HTTP/1.1 has no frames')),
+  time: clients(TIMES, TIMES, TIMES),
+  'CPU for password hashes': NO_HASHES,
+  'CPU for documents': NO_DOCUMENTS,
+  'rows written': clients(
+    no('a request without a valid key writes no row'),
+    REFUSALS,
+    limit(
+      [...ofNode('REFUSAL_INTERVAL_MS', 'COUNTED_REFUSALS'), 'data-plane/ledger/settle.ts FREE_MAX'],
+      [
+        `${ISOLATION}: make one usage row per minute and kind, which carries the number of the others`,
+        `${SETTLE}: queued free records are limited: the oldest are dropped and counted`,
+      ],
+    ),
+  ),
+  disk: clients(
+    no('bodies of strangers are dropped unread'),
+    limit(ofNode('SPOOL_DISK_BYTES'), `${ISOLATION}: that is a form without money is not spooled`),
+    limit(
+      [...ofNode('SPOOL_DISK_BYTES', 'SPOOL_MEMORY_BYTES'), 'data-plane/ledger/journal.ts QUEUE_MAX'],
+      [
+        `${SPOOL}: goes to the disk above the share of its wallet, and frees its memory when dropped`,
+        'data-plane/ledger/journal-files.test.ts: charges are refused while 20,000 records wait for the disk',
+      ],
+    ),
+  ),
+  'log lines': clients(
+    no('only failures from 500 on are logged, and a stranger causes none'),
+    limit(
+      ofNode('FREE_REQUESTS_PER_MINUTE'),
+      `${BULKHEAD}: are refused above the limit of a key until the next minute`,
+    ),
+    gap('one line per request that an upstream fails; the customer pays nothing for it'),
+  ),
+  'memory per open stream': clients(
+    no('strangers get no streams'),
+    no('streams are paid'),
+    limit(
+      [
+        ...ofNode('SOCKET_BUFFER_BYTES', 'CONCURRENT_REQUESTS'),
+        'data-plane/exchange/stream-delivery.ts WAITING_BYTES',
+        'data-plane/call/reply.ts WRITE_STALL_MS',
+      ],
+      [
+        `${CHAT}: slows the upstream down instead of filling memory, and gets the whole answer`,
+        `${BULKHEAD}: refuses requests above its limit until one ends, and counts each id by itself`,
+      ],
+    ),
+  ),
+  subscriptions: NO_SUBSCRIPTIONS,
+};
+
+export const NODE_WEBSOCKET: Section = {
+  connections: clients(
+    STRANGERS,
+    no('a session is refused in HTTP if the wallet has no money'),
+    limit(ofNode('SESSIONS_PER_KEY', 'SESSIONS_PER_WALLET', 'SESSIONS_PER_ADDRESS'), [
+      `${REALTIME}: is refused above ten sessions of one key, until one of them ends`,
+      `${SESSIONS}: a wallet has a limited number of sessions over all keys, and another one gets its own`,
+      `${SESSIONS}: an address has a limited number of sessions over all wallets`,
+    ]),
+  ),
+  'header bytes': clients(HEADERS, HEADERS, HEADERS),
+  'body bytes, as the heap pays for them': all(no('an upgrade has no body')),
+  chunks: clients(
+    no('a stranger gets no session'),
+    no('a session needs money'),
+    gap('chunks of one unfinished frame: only the default of the library (262,144) holds'),
+  ),
+  frames: clients(
+    no('a stranger gets no session'),
+    no('a session needs money'),
+    gap('frames per second, and fragments of one message (default of the library: 16,384)'),
+  ),
+  time: clients(
+    TIMES,
+    TIMES,
+    limit(
+      ['data-plane/realtime/session.ts IDLE_MS', 'data-plane/realtime/session.ts SESSION_MS'],
+      [
+        `${REALTIME}: ends after five minutes without a frame of either side, not before`,
+        `${REALTIME}: ends after an hour in spite of activity, and the open response is free`,
+      ],
+    ),
+  ),
+  'CPU for password hashes': NO_HASHES,
+  'CPU for documents': NO_DOCUMENTS,
+  'rows written': clients(no('a request without a valid key writes no row'), REFUSALS, REFUSALS),
+  disk: all(no('sessions are not spooled')),
+  'log lines': clients(
+    no('only failures from 500 on are logged, and a stranger causes none'),
+    no('a session is refused with 402, which is not logged'),
+    gap('one line per session that an upstream refuses'),
+  ),
+  'memory per open stream': clients(
+    no('a stranger gets no session'),
+    no('a session needs money'),
+    limit(
+      ['data-plane/realtime/side.ts WAITING_BYTES', 'data-plane/realtime/socket.ts FRAME_BYTES'],
+      [
+        `${REALTIME}: that the client does not read slow the upstream down`,
+        `${REALTIME}: from the upstream that are too large end the session at no cost`,
+      ],
+    ),
+  ),
+  subscriptions: NO_SUBSCRIPTIONS,
+};
+
+/** Cells of an upstream's answer belong to the customer whose request it answers. */
+function answers(cell: Cell): Row {
+  return all(NO_CUSTOMER, {
+    'account without money': no('no upstream is asked without money'),
+    'paying key': cell,
+  });
+}
+
+const TINY_ANSWERS = `${ISOLATION}: that answers in chunks of one byte fails, and others are asked`;
+
+export const UPSTREAM_ANSWERS: Section = {
+  connections: answers(
+    limit(ofNode('CONCURRENT_REQUESTS'), `${CHAT}: gets no more concurrent requests than its limit`),
+  ),
+  'header bytes': answers(
+    limit(
+      [...ofNode('INTERIM_RESPONSES'), 'data-plane/upstreams/connections.ts UPSTREAM_HEADER_BYTES'],
+      `${ISOLATION}: that sends only interim responses fails`,
+    ),
+  ),
+  'body bytes, as the heap pays for them': answers(
+    limit(
+      [
+        'data-plane/exchange/chat.ts ANSWER_BYTES',
+        'data-plane/upstreams/ask.ts ERROR_BODY_BYTES',
+        ...ofNode('CHUNK_COST_BYTES'),
+      ],
+      TINY_ANSWERS,
+    ),
+  ),
+  chunks: answers(limit(ofNode('CHUNKS_PER_BODY', 'FREE_CHUNKS', 'CHUNK_AVERAGE_BYTES'), TINY_ANSWERS)),
+  frames: answers(
+    limit(
+      ['data-plane/exchange/frames.ts FRAME_BYTES', 'data-plane/realtime/dial.ts FRAME_BYTES'],
+      [
+        'data-plane/exchange/frames.test.ts: refuses an event above the maximum size',
+        `${REALTIME}: from the upstream that are too large end the session at no cost`,
+      ],
+    ),
+  ),
+  time: answers(
+    limit('data-plane/exchange/stream-delivery.ts TAIL_MS', [
+      `${CHAT}: causes a free 504 if it hangs before its headers`,
+      `${CHAT}: causes an error event and no charge if it hangs in the middle of a stream`,
+      `${CHAT}: is charged if it uses up the total time of its answer`,
+    ]),
+  ),
+  'CPU for password hashes': NO_HASHES,
+  'CPU for documents': NO_DOCUMENTS,
+  'rows written': answers(REFUSALS),
+  disk: all(no('answers are not stored')),
+  'log lines': answers(gap('one line per request that an upstream fails')),
+  'memory per open stream': answers(
+    limit(
+      [
+        'data-plane/exchange/stream-machine.ts HELD_BYTES',
+        'data-plane/exchange/stream-delivery.ts WAITING_BYTES',
+        ...ofNode('UNKNOWN_STREAM_BYTES'),
+      ],
+      [
+        `${CHAT}: slows the upstream down instead of filling memory, and gets the whole answer`,
+        `${UNKNOWN_STREAMS}: counts as output after some bytes, and ends with its body`,
+      ],
+    ),
+  ),
+  subscriptions: NO_SUBSCRIPTIONS,
+};

@@ -1,0 +1,124 @@
+/** Connections of an attacker: raw bytes without HTTP client, and ordinary HTTP requests. */
+import { Agent, request } from 'node:http';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { attackerAddress } from './attack.ts';
+import type { Assault } from './attack.ts';
+
+/** What is sent on a raw connection. */
+export interface RawRequest {
+  port: number;
+  /** Number of the attacker, which determines its address. */
+  from: number;
+  head: string;
+  /** Sent after the head, again and again. */
+  block?: Buffer | string;
+  /** Pause between two blocks, in ms. */
+  pauseMs?: number;
+  /** Maximum number of blocks. */
+  blocks?: number;
+  /** Whether the answer is left unread. */
+  deaf?: boolean;
+}
+
+const LIMIT_MS = 30_000;
+const DEFAULT_PAUSE_MS = 5;
+
+/** Sends the request, and resolves when the peer has closed, everything was sent, or the attack ends. */
+export async function sendRaw({ tally, signal }: Assault, raw: RawRequest): Promise<void> {
+  const socket = connect({ port: raw.port, host: '127.0.0.1', localAddress: attackerAddress(raw.from) });
+  let answer = '';
+  socket.on('error', () => undefined);
+  if (raw.deaf) socket.pause();
+  else
+    socket.on('data', (data) => {
+      if (answer.length < 100) answer += data.toString('latin1');
+    });
+  const stop = (): void => void socket.destroy();
+  signal.addEventListener('abort', stop, { once: true });
+  const until = Date.now() + LIMIT_MS;
+  try {
+    await write(socket, raw.head);
+    for (let block = 0; raw.block && block < (raw.blocks ?? Infinity); block += 1) {
+      if (socket.destroyed || signal.aborted || Date.now() > until) break;
+      await write(socket, raw.block);
+      tally.sent(raw.block.length);
+      await sleep(raw.pauseMs ?? DEFAULT_PAUSE_MS);
+    }
+    while (!socket.destroyed && !answer && !signal.aborted && Date.now() < until) await sleep(20);
+  } finally {
+    signal.removeEventListener('abort', stop);
+    const status = /^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1];
+    tally.ended(status ?? (socket.destroyed && !signal.aborted ? 'closed' : 'held'));
+    socket.destroy();
+  }
+}
+
+/** Writes with back-pressure. Resolves also if the connection is closed. */
+function write(socket: Socket, data: Buffer | string): Promise<void> {
+  return new Promise((resolve) => {
+    socket.once('close', resolve);
+    socket.write(data, () => {
+      socket.off('close', resolve);
+      resolve();
+    });
+  });
+}
+
+/** An ordinary request. */
+export interface Ordinary {
+  port: number;
+  from: number;
+  path: string;
+  headers?: Record<string, string>;
+  /** JSON, or a text that is sent as it is. Without a body, the method is GET. */
+  body?: object | string;
+}
+
+const agents = new Map<string, Agent>();
+
+/** Sends a request on a kept connection, reads the whole answer, and counts its status. */
+export function sendRequest({ tally, signal, target }: Assault, ordinary: Ordinary): Promise<string> {
+  const address = attackerAddress(ordinary.from);
+  const agent = agents.get(address) ?? new Agent({ keepAlive: true, maxSockets: 64 });
+  agents.set(address, agent);
+  const { body, port, path } = ordinary;
+  const text = typeof body === 'object' ? JSON.stringify(body) : body;
+  return new Promise((resolve) => {
+    const outgoing = request(
+      {
+        ...{ host: '127.0.0.1', port, path, localAddress: address, agent, signal, timeout: LIMIT_MS },
+        method: text === undefined ? 'GET' : 'POST',
+        headers: {
+          ...(text !== undefined && {
+            'content-type': 'application/json',
+            'content-length': Buffer.byteLength(text),
+          }),
+          ...ordinary.headers,
+        },
+      },
+      (response) => {
+        let answer = '';
+        response.on('data', (data: Buffer) => {
+          if (answer.length < 1_000) answer += data.toString();
+        });
+        response.on('error', () => undefined);
+        response.on('close', () => resolve(answer));
+        tally.ended(response.statusCode ?? 0);
+        if (response.statusCode === 200 && port === target.nodePort) tally.counts.paid += 1;
+      },
+    );
+    outgoing.on('error', () => {
+      tally.ended(signal.aborted ? 'held' : 'refused');
+      resolve('');
+    });
+    tally.sent(text?.length ?? 0);
+    outgoing.end(text);
+  });
+}
+
+/** Headers of a request to a node with this key. */
+export function bearer(key: string): Record<string, string> {
+  return { authorization: `Bearer ${key}` };
+}

@@ -1,0 +1,28 @@
+/** A short run of `npm run soak` with two attacks. */
+import { expect, test } from 'vitest';
+import { judge, tableOf } from './report.ts';
+import { runSoak } from './run.ts';
+
+const LIMIT_MS = 240_000;
+const ATTACKS = ['bodies of 1-byte chunks', 'refusals of a key without money'];
+
+test(
+  'honest clients get their answers while both planes are attacked, and nothing is left behind',
+  async () => {
+    const record = await runSoak({
+      ...{ seed: 7, durationMs: 20_000, warmUpMs: 5_000, restMs: 8_000, heapMegabytes: 512 },
+      attacks: ATTACKS,
+      print: () => undefined,
+    });
+    const report = judge(record);
+    expect(record.deaths, tableOf(report)).toEqual([]);
+    // A delay depends on the machine, so that `npm run soak` alone judges it.
+    expect(
+      report.faults.filter((fault) => !fault.includes('/livez')),
+      tableOf(report),
+    ).toEqual([]);
+    expect(report.figures.map(({ name }) => name)).toEqual(['quiet', ...ATTACKS, 'rest']);
+    for (const { requests } of report.figures) expect(requests).toBeGreaterThan(0);
+  },
+  LIMIT_MS,
+);
