@@ -163,8 +163,8 @@ function linesOf({ log }: ListenerParts): LineLimit {
 }
 
 /**
- * Measures each request, logs it within the limits without body, query string and cookies, and adds the common
- * headers.
+ * Adds the common headers to each answer, measures each request, and logs it within the limits. No line
+ * has a body, a query string or a cookie.
  */
 function observe(
   server: FastifyInstance,

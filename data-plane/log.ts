@@ -1,6 +1,4 @@
-/**
- * The node's log outside of requests: one JSON line per event, in the same format as the HTTP server's log.
- */
+/** The node's log: one JSON line per event. */
 
 /** Fields must never hold secrets, or content of clients and upstreams. */
 export interface Log {

@@ -127,7 +127,7 @@ async function buildNode(settings: NodeSettings, log: Log): Promise<Node> {
     dialects: DIALECTS,
     completions: COMPLETIONS,
     settings: readServerSettings(process.env),
-    logLevel: settings.logLevel,
+    log: node.log,
     draining: () => whole.draining,
     vitals: () => vitalsOf(whole),
     upstreamStates: node.upstreamStates,

@@ -28,6 +28,8 @@ import { IncomingBody } from '../data-plane/call/body.ts';
 import { SharedBudget } from '../data-plane/call/shared-budget.ts';
 import { SlowBodies } from '../data-plane/call/slow-bodies.ts';
 import { COMPLETIONS, DIALECTS } from '../data-plane/dialects/index.ts';
+import { createLog } from '../data-plane/log.ts';
+import type { Log } from '../data-plane/log.ts';
 import { buildServer } from '../data-plane/http/server.ts';
 import type { RotatedKeys } from '../data-plane/admission/rotated-keys.ts';
 import type { ServerSettings } from '../data-plane/settings.ts';
@@ -278,6 +280,7 @@ export interface CallResult {
 
 /** Parts of a server that a test replaces. */
 interface NodeParts {
+  log?: Log;
   now?: () => number;
   ledger?: Ledger;
   rotatedKeys?: RotatedKeys;
@@ -300,7 +303,7 @@ export async function startNode(parts: NodeParts = {}): Promise<TestNode> {
     permits,
     dialects: DIALECTS,
     completions: COMPLETIONS,
-    logLevel: 'silent',
+    log: createLog('silent'),
     ...parts,
     settings,
   });

@@ -117,6 +117,8 @@ async function open(headers: Record<string, string>): Promise<WebSocket> {
   const socket = new WebSocket(`${test.url.replace('http', 'ws')}/graphql`, 'graphql-transport-ws', {
     headers,
   });
+  // One listener for each operation.
+  socket.setMaxListeners(2 * CASES_PER_SOCKET);
   await once(socket, 'open');
   socket.send(JSON.stringify({ type: 'connection_init' }));
   await once(socket, 'message');
@@ -139,7 +141,8 @@ async function refusalOn(
   wanted: string | null,
 ): Promise<string | null> {
   const ids = [`${(count += 1)}`, `${(count += 1)}`];
-  const answer = new Promise<Message>((resolve) => {
+  const answer = new Promise<Message>((resolve, reject) => {
+    socket.once('close', (code) => reject(new Error(`The socket was closed with ${code}: ${payload.query}`)));
     const receive = (data: WebSocket.RawData): void => {
       const message = JSON.parse((data as Buffer).toString()) as Message;
       if (message.type === 'complete' || !ids.includes(message.id ?? '')) return;

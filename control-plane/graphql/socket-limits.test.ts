@@ -123,7 +123,7 @@ describe('a WebSocket', () => {
     expect(await flood((socket) => socket.send(' ', { fin: false }), 2 * FRAMES_PER_MESSAGE)).toBe(1008);
   });
 
-  it('shares its rate of messages with all others of its caller, and leaves other callers theirs', async () => {
+  it('shares the rate of messages of its caller, and leaves other callers theirs', async () => {
     const bob = await test.user('bob@example.com');
     const sockets = [
       await connected({ cookie: bob.cookie ?? '' }),

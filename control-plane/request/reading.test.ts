@@ -1,4 +1,4 @@
-/** Documents that take long to read are bounded per caller, over HTTP and WebSocket, refused ones included. */
+/** Documents that take long to read are bounded per caller, over HTTP and WebSocket, also refused ones. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startTestApp } from '../../test/control/app.ts';
 import type { Browser, TestApp } from '../../test/control/app.ts';

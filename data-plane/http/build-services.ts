@@ -12,6 +12,7 @@ import { Spool } from '../exchange/spool.ts';
 import { BODY_FLOOR_BYTES, BODY_MEMORY_BYTES, BODY_RESERVE_BYTES } from '../limits.ts';
 import { Metrics } from '../metrics.ts';
 import type { Vitals } from '../metrics.ts';
+import type { Log } from '../log.ts';
 import type { Services } from '../services.ts';
 import type { ServerSettings } from '../settings.ts';
 import { Upstreams } from '../upstreams/ask.ts';
@@ -36,8 +37,7 @@ export interface ServerDependencies extends Pick<
   now?: () => number;
   /** Limit of all request bodies in memory together, in bytes. By default BODY_MEMORY_BYTES. */
   bodyMemoryBytes?: number;
-  /** The level of the log, as LOG_LEVEL names it. */
-  logLevel?: string;
+  log: Log;
 }
 
 /** Builds the services of one server. Cuts the requests in progress of keys that become unusable. */

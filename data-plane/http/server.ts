@@ -3,7 +3,7 @@
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import fastify, { LogController } from 'fastify';
-import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GatewayError, asGatewayError } from '@gateway/shared/failures';
 import type { FailureCode } from '@gateway/shared/failures';
 import { LineLimit } from '@gateway/shared/line-limit';
@@ -30,6 +30,7 @@ import {
   SOCKET_BUFFER_BYTES,
   TIMEOUT_CHECK_MS,
 } from '../limits.ts';
+import type { Log } from '../log.ts';
 import { answerMalformed } from './malformed.ts';
 import { buildBodies, buildServices } from './build-services.ts';
 import type { ServerDependencies } from './build-services.ts';
@@ -62,10 +63,7 @@ const PARSING = {
  */
 export function buildServer(dependencies: ServerDependencies): FastifyInstance {
   const app = fastify({
-    logger: { level: dependencies.logLevel ?? 'info' },
     logController: new LogController({ disableRequestLogging: true }),
-    // Avoids one logger object per request, because no request logs through Fastify.
-    childLoggerFactory: (logger) => logger,
     ...TIMEOUTS,
     maxRequestsPerSocket: REQUESTS_PER_SOCKET,
     forceCloseConnections: 'idle',
@@ -76,7 +74,8 @@ export function buildServer(dependencies: ServerDependencies): FastifyInstance {
   });
   const services = buildServices(dependencies);
   const bodies = buildBodies(dependencies, services);
-  const node: Node = { services, dependencies, bodies, log: app.log, lines: linesOf(services, app.log) };
+  const { log } = dependencies;
+  const node: Node = { services, dependencies, bodies, log, lines: linesOf(services, log) };
   services.strangers.watch(app.server);
   /** Answers a failure outside of the endpoint table. */
   const failOutside = (error: unknown, request: FastifyRequest, reply: FastifyReply) => {
@@ -113,7 +112,7 @@ interface Node {
   services: Services;
   dependencies: ServerDependencies;
   bodies: BodyParts;
-  log: FastifyBaseLogger;
+  log: Log;
 }
 
 interface Http {
@@ -215,7 +214,7 @@ function readyNow({ store, settings, draining }: ServerDependencies) {
 }
 
 /** The limit of log lines about failed requests. */
-function linesOf({ now }: Services, log: FastifyBaseLogger): LineLimit {
+function linesOf({ now }: Services, log: Log): LineLimit {
   return new LineLimit({
     perCaller: LOG_LINES_PER_WALLET,
     total: LOG_LINES_PER_MINUTE,

@@ -13,6 +13,7 @@ const FRAME_MIB = FRAME_BYTES / (1024 * 1024);
 const REFUSALS = new Map([
   [1002, 'A frame violates the WebSocket protocol. Use a WebSocket client library.'],
   [1007, 'A text frame is not valid UTF-8. Encode it as UTF-8.'],
+  [1008, 'A message has too many frames or network packets. Send it in fewer, larger ones.'],
   [1009, `A frame is larger than ${FRAME_MIB} MiB. Send audio in smaller pieces.`],
 ]);
 

@@ -78,7 +78,9 @@ const NO_NODES: NodeFeed = {
 
 /** Starts the app on a free port. `findNode` looks up node tokens; by default no token is known. */
 export async function startTestApp(
-  options: { env?: Record<string, string> } & Partial<Pick<AppParts, 'findNode' | 'times' | 'rates'>> = {},
+  options: { env?: Record<string, string> } & Partial<
+    Pick<AppParts, 'findNode' | 'times' | 'rates' | 'log'>
+  > = {},
 ): Promise<TestApp> {
   const database = await createTestDatabase();
   const settings = readSettings({
@@ -97,8 +99,9 @@ export async function startTestApp(
     settings,
     findNode: options.findNode ?? (async () => null),
     ...(options.times && { times: options.times }),
+    ...(options.rates && { rates: options.rates }),
     nodeFeed: NO_NODES,
-    log: printErrors,
+    log: options.log ?? printErrors,
   });
   const url = `http://127.0.0.1:${await app.listen()}`;
   const browser = () => createBrowser(url);

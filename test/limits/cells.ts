@@ -46,11 +46,7 @@ export interface Limited {
 export interface NotApplicable {
   reason: string;
 }
-/** What nobody limits yet. */
-export interface Missing {
-  missing: string;
-}
-export type Cell = Limited | NotApplicable | Missing;
+export type Cell = Limited | NotApplicable;
 export type Row = Readonly<Record<Caller, Cell>>;
 export type Section = Readonly<Record<Resource, Row>>;
 
@@ -62,11 +58,6 @@ export function limit(limits: string | string[], proofs: string | string[]): Lim
 /** A cell that needs no limit. */
 export function no(reason: string): NotApplicable {
   return { reason };
-}
-
-/** A cell whose limit is missing. */
-export function gap(missing: string): Missing {
-  return { missing };
 }
 
 /** The same cell for all callers, except for those that are named. */

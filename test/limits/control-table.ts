@@ -1,5 +1,5 @@
 /** The limits of the entrances of the control plane. */
-import { all, gap, limit, no, ofControl } from './cells.ts';
+import { all, limit, no, ofControl } from './cells.ts';
 import type { Cell, Row, Section } from './cells.ts';
 
 const ADMISSION = 'control-plane/request/admission.test.ts';
@@ -11,6 +11,7 @@ const DOWNLOADS = 'control-plane/downloads/download.test.ts';
 const RATES = 'control-plane/request/rates.test.ts';
 const READING = 'control-plane/request/reading.test.ts';
 const LISTENER = 'control-plane/listener.test.ts';
+const LISTENER_LIMITS = 'control-plane/listener-limits.test.ts';
 
 const NO_KEYS = no('API keys are not accepted here; their owner has the limits of an account');
 
@@ -67,7 +68,12 @@ const TIMES = everybody(
     `${ADMISSION}: ends for headers and bodies that arrive too slowly`,
   ),
 );
-const HEADERS = everybody(gap('HEADER_BYTES is set, but no test proves it'));
+const HEADERS = everybody(
+  limit(
+    ofControl('HEADER_BYTES'),
+    `${LISTENER_LIMITS}: headers above their limit are refused with 431, and shorter ones are read`,
+  ),
+);
 const HASHES: Row = everybody(
   limit(ofControl('HASHES.anonymous.perCaller', 'HASHES.anonymous.upTo', 'HASHES_PER_OPERATION'), [
     `${SIGN_INS}: are bounded per network and for all strangers, and leave places for signed-in users`,
@@ -110,10 +116,16 @@ const ROWS: Row = everybody(
   },
 );
 const NO_DISK = all(no('requests write no files'));
-const LOGS = everybody(gap('one line per request, also of strangers'), {
-  node: no('nodes are trusted: they send what the operator runs'),
-  operator: no('the operator owns the log'),
-});
+const LOGS = everybody(
+  limit(
+    ofControl('LOG_LINES_PER_NETWORK', 'LOG_LINES_PER_MINUTE'),
+    `${LISTENER_LIMITS}: a network causes a limited number of log lines per minute`,
+  ),
+  {
+    node: no('nodes are trusted: they send what the operator runs'),
+    operator: no('the operator owns the log'),
+  },
+);
 const NO_SUBSCRIPTIONS = all(no('there are no subscriptions over HTTP'));
 
 export const GRAPHQL_HTTP: Section = {
@@ -163,7 +175,7 @@ export const GRAPHQL_HTTP: Section = {
 };
 
 const SIZE_PROOF = `${SOCKETS}: takes larger messages from verified callers than from strangers`;
-const RATE_PROOF = `${SOCKETS}: shares its rate of messages with all others of its caller, and leaves other callers theirs`;
+const RATE_PROOF = `${SOCKETS}: shares the rate of messages of its caller, and leaves other callers theirs`;
 const PROTOCOL_PROOF = `${SOCKETS}: is closed if its client sends too many messages, pings or fragments`;
 
 export const GRAPHQL_WEBSOCKET: Section = {
@@ -188,7 +200,12 @@ export const GRAPHQL_WEBSOCKET: Section = {
   'rows written': ROWS,
   disk: NO_DISK,
   'log lines': all(no('operations of WebSockets are not logged')),
-  'memory per open stream': everybody(gap('UNSENT_BYTES is set, but no test proves it')),
+  'memory per open stream': everybody(
+    limit(
+      ofControl('UNSENT_BYTES'),
+      `${LISTENER_LIMITS}: a WebSocket whose client does not read is disconnected above UNSENT_BYTES`,
+    ),
+  ),
   subscriptions: everybody(
     limit(
       ofControl('OPERATIONS_PER_SOCKET'),
@@ -242,6 +259,11 @@ export const STATIC_FILES: Section = {
   'rows written': all(no('files write no rows')),
   disk: NO_DISK,
   'log lines': LOGS,
-  'memory per open stream': everybody(gap('SOCKET_BUFFER_BYTES is set, but no test proves it')),
+  'memory per open stream': everybody(
+    limit(
+      ofControl('SOCKET_BUFFER_BYTES'),
+      `${LISTENER_LIMITS}: a connection whose client does not read gets no further files`,
+    ),
+  ),
   subscriptions: NO_SUBSCRIPTIONS,
 };

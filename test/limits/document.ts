@@ -14,7 +14,7 @@ table as data. \`test/limits.test.ts\` reads the values from the code and checks
 - **paying key**: a key whose wallet or pool pays.
 - **node**: a node with its token. **operator**: an administrator, or whoever reads health and metrics.
 
-Numbers in brackets name the proofs below each table. **missing** marks what nobody limits or proves yet.
+Numbers in brackets name the proofs below each table.
 `;
 
 /** The whole page. */
@@ -51,7 +51,6 @@ function rowOf(resource: string, row: Row, proofs: string[]): string {
 
 function textOf(cell: Cell, proofs: string[]): string {
   if ('reason' in cell) return `not applicable: ${cell.reason}`;
-  if ('missing' in cell) return `**missing**: ${cell.missing}`;
   const numbers = cell.proofs.map((proof) => {
     if (!proofs.includes(proof)) proofs.push(proof);
     return `[${proofs.indexOf(proof) + 1}]`;

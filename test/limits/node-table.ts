@@ -1,8 +1,10 @@
 /** The limits of the entrances of a node, and of the answers that it gets from upstreams. */
-import { all, gap, limit, no, ofNode } from './cells.ts';
+import { all, limit, no, ofNode } from './cells.ts';
 import type { Cell, Row, Section } from './cells.ts';
 
 const ISOLATION = 'data-plane/endpoints/isolation.test.ts';
+const ISOLATION_LIMITS = 'data-plane/endpoints/isolation-limits.test.ts';
+const REALTIME_LIMITS = 'data-plane/endpoints/realtime-limits.test.ts';
 const REALTIME = 'data-plane/endpoints/realtime.test.ts';
 const SESSIONS = 'data-plane/endpoints/sessions.test.ts';
 const CHAT = 'data-plane/endpoints/chat.test.ts';
@@ -52,17 +54,21 @@ const REFUSALS = limit(
   ofNode('REFUSAL_INTERVAL_MS', 'COUNTED_REFUSALS'),
   `${ISOLATION}: make one usage row per minute and kind, which carries the number of the others`,
 );
+const CONNECTIONS = limit(
+  ofNode('CONNECTIONS_PER_WALLET', 'KEEP_ALIVE_MS', 'REQUESTS_PER_SOCKET'),
+  `${ISOLATION_LIMITS}: a wallet keeps a limited number of connections open, and leaves others theirs`,
+);
+const LOG_LINES = limit(
+  ofNode('LOG_LINES_PER_WALLET', 'LOG_LINES_PER_MINUTE'),
+  `${ISOLATION_LIMITS}: a wallet causes a limited number of log lines per minute, and others keep theirs`,
+);
 const NO_HASHES = all(no('keys are found by one SHA-256 digest; a node hashes no passwords'));
 const NO_DOCUMENTS = all(no('only the control plane reads GraphQL documents'));
 const NO_SUBSCRIPTIONS = all(no('there are no subscriptions here'));
 const NO_CUSTOMER = no('only requests of customers reach an upstream');
 
 export const NODE_HTTP: Section = {
-  connections: clients(
-    STRANGERS,
-    gap('connections that sent a valid key once: only their requests and idle time are limited'),
-    gap('connections that sent a valid key once: only their requests and idle time are limited'),
-  ),
+  connections: clients(STRANGERS, CONNECTIONS, CONNECTIONS),
   'header bytes': clients(HEADERS, HEADERS, HEADERS),
   'body bytes, as the heap pays for them': clients(
     limit(
@@ -112,7 +118,7 @@ export const NODE_HTTP: Section = {
       ofNode('FREE_REQUESTS_PER_MINUTE'),
       `${BULKHEAD}: are refused above the limit of a key until the next minute`,
     ),
-    gap('one line per request that an upstream fails; the customer pays nothing for it'),
+    LOG_LINES,
   ),
   'memory per open stream': clients(
     no('strangers get no streams'),
@@ -147,12 +153,19 @@ export const NODE_WEBSOCKET: Section = {
   chunks: clients(
     no('a stranger gets no session'),
     no('a session needs money'),
-    gap('chunks of one unfinished frame: only the default of the library (262,144) holds'),
+    limit(
+      ofNode('CHUNKS_PER_FRAME'),
+      `${REALTIME_LIMITS}: in too many network chunks is refused before it is complete`,
+    ),
   ),
   frames: clients(
     no('a stranger gets no session'),
     no('a session needs money'),
-    gap('frames per second, and fragments of one message (default of the library: 16,384)'),
+    limit(ofNode('FRAMES_PER_SECOND', 'FRAMES_AT_ONCE', 'FRAGMENTS_PER_MESSAGE'), [
+      `${REALTIME_LIMITS}: that sends too many frames is read more slowly, and loses none`,
+      `${REALTIME_LIMITS}: that sends too many pings is read more slowly`,
+      `${REALTIME_LIMITS}: that sends a message in too many fragments is disconnected`,
+    ]),
   ),
   time: clients(
     TIMES,
@@ -172,7 +185,7 @@ export const NODE_WEBSOCKET: Section = {
   'log lines': clients(
     no('only failures from 500 on are logged, and a stranger causes none'),
     no('a session is refused with 402, which is not logged'),
-    gap('one line per session that an upstream refuses'),
+    LOG_LINES,
   ),
   'memory per open stream': clients(
     no('a stranger gets no session'),
@@ -221,10 +234,15 @@ export const UPSTREAM_ANSWERS: Section = {
   chunks: answers(limit(ofNode('CHUNKS_PER_BODY', 'FREE_CHUNKS', 'CHUNK_AVERAGE_BYTES'), TINY_ANSWERS)),
   frames: answers(
     limit(
-      ['data-plane/exchange/frames.ts FRAME_BYTES', 'data-plane/realtime/dial.ts FRAME_BYTES'],
+      [
+        'data-plane/exchange/frames.ts FRAME_BYTES',
+        'data-plane/realtime/dial.ts FRAME_BYTES',
+        ...ofNode('FRAGMENTS_PER_MESSAGE'),
+      ],
       [
         'data-plane/exchange/frames.test.ts: refuses an event above the maximum size',
         `${REALTIME}: from the upstream that are too large end the session at no cost`,
+        `${REALTIME_LIMITS}: that is an upstream and sends too many fragments ends the session at no cost`,
       ],
     ),
   ),
@@ -239,7 +257,7 @@ export const UPSTREAM_ANSWERS: Section = {
   'CPU for documents': NO_DOCUMENTS,
   'rows written': answers(REFUSALS),
   disk: all(no('answers are not stored')),
-  'log lines': answers(gap('one line per request that an upstream fails')),
+  'log lines': answers(LOG_LINES),
   'memory per open stream': answers(
     limit(
       [
