@@ -19,7 +19,7 @@ const failures = new Counter({
 
 interface BackgroundParts extends Omit<FeedParts, 'onTrouble'> {
   log?: (line: Record<string, unknown>) => void;
-  settings: Pick<Settings, 'secretKey' | 'consoleUrl' | 'usageRetentionDays'>;
+  settings: Pick<Settings, 'secretKey' | 'consoleUrl' | 'usageRetentionDays' | 'allowPrivateUpstreams'>;
 }
 
 /** Starts feed and jobs; `stop` ends them and waits for the runs in progress. */

@@ -11,6 +11,8 @@ import { GroupRatioSchema, ModelSchema } from './catalog/model.entity.ts';
 import { PersonalSwitchSchema } from './intelligence/switch.entity.ts';
 import { KeySchema } from './keys/key.entity.ts';
 import { ConversationMessageSchema, ConversationSchema } from './playground/conversation.entity.ts';
+import { ChainSchema, TokenSchema } from './payments/crypto/chain.entity.ts';
+import { DepositSchema } from './payments/crypto/deposit.rows.ts';
 import { PaymentSettingsSchema } from './payments/settings.entity.ts';
 import { TopUpSchema } from './payments/topup.entity.ts';
 import { PoolModelSchema, PoolPeriodSchema, PoolQuoteSchema, PoolSchema } from './pools/pool.entity.ts';
@@ -39,5 +41,8 @@ export const entities = [
   PoolPeriodSchema,
   PoolQuoteSchema,
   PaymentSettingsSchema,
+  ChainSchema,
+  TokenSchema,
+  DepositSchema,
   TopUpSchema,
 ];

@@ -9,6 +9,8 @@ import type { Job } from './process/jobs.ts';
 import { revokeUnrevealed } from './keys/key.unrevealed.ts';
 import { registry } from './process/metrics.ts';
 import type { CardSettings } from './payments/card/checkout.service.ts';
+import { runChains } from './payments/crypto/chain.jobs.ts';
+import type { WatcherParts } from './payments/crypto/pass.ts';
 import { comparePayments, runPayments } from './payments/payment.jobs.ts';
 import { prunePermits } from './pools/permit.service.ts';
 import { runPoolJobs } from './pools/pool.jobs.ts';
@@ -45,8 +47,8 @@ interface JobContext {
   log?: ((line: Record<string, unknown>) => void) | undefined;
   /** Days for which a month of the usage log is kept after its end; null keeps all. */
   usageRetentionDays: number | null;
-  /** What payments by card need. */
-  settings: CardSettings;
+  /** What payments need. */
+  settings: CardSettings & WatcherParts['settings'];
 }
 
 type JobPlan = Omit<Job, 'name' | 'work'> & { work(context: JobContext): Promise<unknown> };
@@ -57,6 +59,7 @@ const PLANS = {
   ledger: { ...CHECK_LEDGER, work: ({ em, log }) => checkLedger(em(), log) },
   pools: { everyMs: CHECK_POOLS_MS, work: ({ em }) => runPoolJobs(em()) },
   payments: { everyMs: PAYMENTS_MS, work: runPayments },
+  chains: { everyMs: PAYMENTS_MS, work: runChains },
   'payment balances': { everyMs: PRUNE_MS, work: comparePayments },
   'low balances': { everyMs: WARN_OWNERS_MS, work: ({ em }) => warnLowBalances(em()) },
   'retirement of models': { everyMs: RETIRE_MODELS_MS, work: ({ em }) => retireDueModels(em()) },

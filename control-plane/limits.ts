@@ -243,3 +243,9 @@ export const WEBHOOK_TOLERANCE_S = 300;
 export const TOP_UPS_PER_DAY = 50;
 /** Top-ups by card of one account that nobody has paid yet. */
 export const OPEN_TOP_UPS = 10;
+/** Blockchains that can be watched. */
+export const CHAINS_MAX = 20;
+/** Tokens that are accepted on one chain. */
+export const CHAIN_TOKENS_MAX = 10;
+/** Extended public keys that are kept; addresses of all of them stay watched. */
+export const DEPOSIT_KEYS_MAX = 20;

@@ -34,6 +34,8 @@ type IdPrefix =
   | 'top'
   | 'rfn'
   | 'whs'
+  | 'xpk'
+  | 'adr'
   | 'fix'
   | 'con'
   | 'msg';

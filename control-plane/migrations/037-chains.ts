@@ -1,4 +1,4 @@
-/** Creates blockchains, their tokens, the watcher's progress, and deposit addresses of users. */
+/** Creates blockchains, their tokens, the watcher's progress, deposit addresses of users, and deposits. */
 import { Migration } from '@mikro-orm/migrations';
 
 /**
@@ -90,9 +90,40 @@ const ADDRESSES = `
   );
 `;
 
+/**
+ * A deposit is one transfer of a token to an address of a user. `place` counts equal transfers of one
+ * transaction: the log index cannot identify a transfer, because it changes when the transaction is mined
+ * again. `units` are the token's smallest units, `amount` micro-USD. The block is the one that held the
+ * transfer last.
+ */
+const DEPOSITS = `
+  create table crypto_deposit (
+    reference text primary key,
+    chain_id bigint not null references crypto_chain,
+    contract text not null,
+    address text not null references crypto_address,
+    tx_hash text not null,
+    place integer not null check (place >= 0),
+    log_index integer not null,
+    sender text not null,
+    units numeric(78) not null check (units > 0),
+    amount bigint not null check (amount > 0),
+    state text not null check (state in ('SEEN', 'CONFIRMING', 'CREDITED', 'ORPHANED', 'REVERSED')),
+    block_number bigint not null,
+    block_hash text not null,
+    reversals integer not null default 0,
+    created_at timestamptz not null default clock_timestamp(),
+    updated_at timestamptz not null default clock_timestamp(),
+    foreign key (chain_id, contract) references crypto_token
+  );
+  create index crypto_deposit_block on crypto_deposit (chain_id, block_number);
+  create index crypto_deposit_open on crypto_deposit (chain_id, address, contract)
+    where state in ('SEEN', 'CONFIRMING');
+`;
+
 /** Creates the tables. */
 export class Chains extends Migration {
   override up(): void {
-    for (const statements of [CHAINS, TOKENS, ADDRESSES]) this.addSql(statements);
+    for (const statements of [CHAINS, TOKENS, ADDRESSES, DEPOSITS]) this.addSql(statements);
   }
 }

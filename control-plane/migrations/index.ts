@@ -37,6 +37,7 @@ import { MonthsAgain } from './031-months-again.ts';
 import { RepeatedRefusals } from './032-repeated-refusals.ts';
 import { PassUnknown } from './033-pass-unknown.ts';
 import { Payments } from './034-payments.ts';
+import { Chains } from './037-chains.ts';
 
 type MigrationClass = new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 
@@ -76,4 +77,5 @@ export const migrations: readonly { name: string; class: MigrationClass }[] = [
   { name: '032-repeated-refusals', class: RepeatedRefusals },
   { name: '033-pass-unknown', class: PassUnknown },
   { name: '034-payments', class: Payments },
+  { name: '037-chains', class: Chains },
 ];

@@ -7,6 +7,7 @@ import { HealthStatus } from '../graphql/enums.ts';
 import { listJobs } from '../process/jobs.ts';
 import { DateTime } from '../graphql/scalars.ts';
 import { queryOne, sql } from '../database/sql.ts';
+import { chainsHealth } from '../payments/crypto/chain.jobs.ts';
 import { processorHealth } from '../payments/health.service.ts';
 import { JOB_NAMES } from '../job-list.ts';
 import { listNodes } from './node.service.ts';
@@ -65,6 +66,12 @@ export class SystemHealth {
   })
   paymentProvider!: Status;
 
+  @Field(() => HealthStatus, {
+    description:
+      'Status of the blockchains: DEGRADED if one is frozen or cannot be read; UNKNOWN if none is watched.',
+  })
+  chains!: Status;
+
   @Field(() => Int, {
     description: 'Usage records of the last 24 hours that were rejected, late or written off; 0 is healthy.',
   })
@@ -94,15 +101,15 @@ export class SystemHealthResolver {
     const isFailing = jobs.some(({ lastError }) => lastError !== null);
     const dataPlane = dataPlaneStatus(nodes);
     const paymentProvider = await processorHealth(em);
-    // Requests are served while the processor is down.
-    const payments = paymentProvider === 'DOWN' || paymentProvider === 'DEGRADED' ? 'DEGRADED' : 'OK';
+    const chains = await chainsHealth(em);
+    // Requests are served while payments are down.
+    const isPaying = [paymentProvider, chains].every((part) => part === 'OK' || part === 'UNKNOWN');
     const status = worst([
       database,
       dataPlane,
-      payments,
-      settlementAlarms24h > 0 || isFailing ? 'DEGRADED' : 'OK',
+      settlementAlarms24h > 0 || isFailing || !isPaying ? 'DEGRADED' : 'OK',
     ]);
-    return { status, database, dataPlane, paymentProvider, settlementAlarms24h, nodes, jobs };
+    return { status, database, dataPlane, paymentProvider, chains, settlementAlarms24h, nodes, jobs };
   }
 }
 

@@ -8,6 +8,7 @@ import { outcome } from '../graphql/errors.ts';
 import { AdminReasonInput } from '../graphql/inputs.ts';
 import { WebAddress } from '../graphql/scalars.ts';
 import { WEBHOOK_PATH } from './card/webhook.routes.ts';
+import { depositOptions } from './crypto/deposit.queries.ts';
 import { listCorrections } from './health.service.ts';
 import type { PaymentSettingsRow } from './settings.entity.ts';
 import {
@@ -39,8 +40,10 @@ export class PaymentOptionsResolver {
   @Query(() => PaymentOptions, { description: 'How customers can pay.' })
   async paymentOptions(@Ctx() { em }: Context): Promise<PaymentOptions> {
     const row = await paymentSettings(em);
-    const isOffered = offersCard(row);
-    return { methods: isOffered ? ['CARD'] : [], card: isOffered ? row : null };
+    const card = offersCard(row) ? row : null;
+    const crypto = await depositOptions(em);
+    const methods = [card ? (['CARD'] as const) : [], crypto.length > 0 ? (['CRYPTO'] as const) : []].flat();
+    return { methods, card, crypto };
   }
 }
 

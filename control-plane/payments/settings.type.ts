@@ -3,6 +3,7 @@ import 'reflect-metadata';
 import { Field, ID, InputType, Int, ObjectType } from 'type-graphql';
 import { UserError } from '../graphql/errors.ts';
 import { DateTime, Money, WebAddress } from '../graphql/scalars.ts';
+import { DepositOption } from './crypto/crypto.type.ts';
 import { TopUpMethodEnum } from './topup.type.ts';
 import type { TopUpMethod } from './topup.rules.ts';
 
@@ -33,6 +34,9 @@ export class PaymentOptions {
 
   @Field(() => CardTopUpTerms, { nullable: true, description: 'Terms of CARD; null if it is not offered.' })
   card!: CardTopUpTerms | null;
+
+  @Field(() => [DepositOption], { description: 'Tokens of CRYPTO; none if it is not offered.' })
+  crypto!: DepositOption[];
 }
 
 /** A secret with which the processor signs its events. */

@@ -76,6 +76,12 @@ import {
   UsageResolver,
   UserUsageResolver,
 } from '../usage/usage.resolver.ts';
+import {
+  AdminChainResolver,
+  ChainResolver,
+  DepositAddressResolver,
+  TopUpDepositResolver,
+} from '../payments/crypto/crypto.resolver.ts';
 import { AutoTopUpResolver } from '../payments/auto.resolver.ts';
 import {
   AdminPaymentSettingsResolver,
@@ -155,6 +161,10 @@ export const resolvers: NonEmptyArray<new () => object> = [
   PaymentSettingsResolver,
   PaymentCorrectionFields,
   AutoTopUpResolver,
+  DepositAddressResolver,
+  TopUpDepositResolver,
+  ChainResolver,
+  AdminChainResolver,
   PersonalIntelligenceResolver,
   UserPlaygroundResolver,
   PlaygroundHomeResolver,

@@ -99,10 +99,10 @@ function isSeen({ state }: DepositLife): boolean {
 }
 
 function sighted(life: DepositLife, block: BlockId): DepositLife {
+  const isSame = life.block.hash === block.hash;
+  if (isSame && (isOpen(life) || life.state === 'CREDITED')) return life;
   // A credited deposit that was mined again in another block stays credited.
-  if (life.state === 'CREDITED') return { ...life, block };
-  const isSame = life.block.hash === block.hash && isOpen(life);
-  return isSame ? life : { ...life, block, state: 'SEEN' };
+  return { ...life, block, state: life.state === 'CREDITED' ? 'CREDITED' : 'SEEN' };
 }
 
 function missing(life: DepositLife): DepositStep {
