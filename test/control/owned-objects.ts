@@ -1,4 +1,5 @@
 /** Creates one global object of each type for one user, for tests of access rules. */
+import { createHash } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
 import { audit } from '../../control-plane/audit/audit.service.ts';
 import { SYSTEM_ACTOR } from '../../control-plane/graphql/context.ts';
@@ -6,6 +7,7 @@ import type { Viewer } from '../../control-plane/graphql/context.ts';
 import { newId } from '../../control-plane/database/ids.ts';
 import { createKey } from '../../control-plane/keys/key.service.ts';
 import { inTransaction, query, queryOne, sql } from '../../control-plane/database/sql.ts';
+import type { Statement } from '../../control-plane/database/sql.ts';
 import { settle } from '../../control-plane/usage/settlement.service.ts';
 import { creditCash } from '../../control-plane/wallet/movements.ts';
 import { ensureWallet } from '../../control-plane/wallet/wallet.service.ts';
@@ -103,8 +105,9 @@ async function insertRows(em: () => EntityManager, made: Made, of: string): Prom
 
 async function insertPayments(em: () => EntityManager, topUp: string, of: string): Promise<void> {
   for (const statement of [
-    sql`insert into top_up (id, user_id, wallet_id, method, stage, state, amount, paid, credited, payment_id)
-      select ${topUp}, ${of}, id, 'CARD', 'AWAITING_PAYMENT', 'CREDITED', 5, 5, 5, ${topUp}
+    sql`insert into top_up (id, user_id, wallet_id, method, stage, state, amount, paid, credited, payment_id,
+      reference)
+      select ${topUp}, ${of}, id, 'CRYPTO', 'SEEN', 'CREDITED', 5, 5, 5, ${topUp}, ${topUp}
       from wallet where user_id = ${of}`,
     sql`insert into top_up_refund (id, payment_id, top_up_id, amount, status)
       values (${newId('rfn')}, ${topUp}, ${topUp}, 1, 'FAILED')`,
@@ -118,6 +121,26 @@ async function insertPayments(em: () => EntityManager, topUp: string, of: string
       select id, 1, 1, 1 from wallet where user_id = ${of}`,
     sql`insert into saved_card (wallet_id, customer_id, method_id, brand, last4, expires_month, expires_year)
       select id, 'x', 'x', 'visa', '4242', 1, 2030 from wallet where user_id = ${of}`,
+    ...depositRows(topUp, of),
   ])
     await query(em(), statement);
+}
+
+/** A chain with a token, and an address of the user with the deposit of the top-up. */
+function depositRows(topUp: string, of: string): Statement[] {
+  const contract = `0x${'1'.repeat(40)}`;
+  const address = `0x${createHash('sha256').update(of).digest('hex').slice(0, 40)}`;
+  return [
+    sql`insert into crypto_chain (chain_id, name, enabled, confirmations, needs_finality, start_block,
+      rpc_sealed, rpc_hosts) values (1, 'x', true, 1, false, 0, '{x,x}', '{x,x}') on conflict do nothing`,
+    sql`insert into crypto_token values (1, ${contract}, 'USDC', 6, 1) on conflict do nothing`,
+    sql`insert into crypto_key (id, sealed, fingerprint) values ('xpk', 'x', 'x') on conflict do nothing`,
+    sql`insert into crypto_address (address, user_id, key_id, index)
+      select ${address}, ${of}, 'xpk', count(*) from crypto_address`,
+    sql`insert into deposit_address (id, address, chain_id, contract)
+      values (${newId('adr')}, ${address}, 1, ${contract})`,
+    sql`insert into crypto_deposit (reference, chain_id, contract, address, tx_hash, place, log_index, sender,
+      units, amount, state, block_number, block_hash)
+      values (${topUp}, 1, ${contract}, ${address}, 'x', 0, 0, 'x', 5, 5, 'CREDITED', 1, 'x')`,
+  ];
 }

@@ -8,7 +8,7 @@ import { listChains } from './chain.settings.ts';
 import type { WatcherParts } from './pass.ts';
 import { watchChains } from './watcher.ts';
 
-/** Time for which a chain may be unreadable before its health is DEGRADED, in ms: services pause for minutes. */
+/** Time for which a chain may be unreadable before its health is DEGRADED, in ms. */
 const TROUBLE_MS = 10 * 60_000;
 
 const readAt = new Gauge({

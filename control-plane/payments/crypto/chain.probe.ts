@@ -4,7 +4,7 @@ import type { Address } from './address.rules.ts';
 import { openRpc, RpcError } from './rpc.client.ts';
 import type { Rpc } from './rpc.client.ts';
 
-/** The newest block that both services have. Throws INVALID if one does not answer, or serves another chain. */
+/** The newest block of both services. Throws INVALID if one does not answer, or serves another chain. */
 export async function readChain(
   addresses: readonly string[],
   chainId: number,

@@ -30,7 +30,8 @@ export async function claimChain(em: EntityManager): Promise<ClaimedChain | null
   const claim = randomUUID();
   const found = await queryOne<{ chain_id: string }>(
     em,
-    sql`update crypto_chain set claim = ${claim}, claimed_until = now() + make_interval(secs => ${CLAIM_SECONDS})
+    sql`update crypto_chain set claim = ${claim},
+      claimed_until = now() + make_interval(secs => ${CLAIM_SECONDS})
     where chain_id = (
       select chain_id from crypto_chain
       where enabled and due_at <= now() and (claimed_until is null or claimed_until < now())
@@ -125,7 +126,8 @@ export async function releaseChain(em: EntityManager, { row, claim }: ClaimedCha
   await query(
     em,
     sql`update crypto_chain set claim = null, claimed_until = null,
-      due_at = now() + make_interval(secs => least(${PAUSE_MAX_SECONDS}, ${PAUSE_SECONDS} * 2 ^ least(failures, 10)))
+      due_at = now() + make_interval(
+        secs => least(${PAUSE_MAX_SECONDS}, ${PAUSE_SECONDS} * 2 ^ least(failures, 10)))
     where chain_id = ${row.chainId} and claim = ${claim}`,
   );
 }

@@ -21,7 +21,7 @@ export const DepositSchema = defineEntity({
   name: 'Deposit',
   tableName: 'crypto_deposit',
   properties: {
-    /** Identity for all time: chain, transaction, token, recipient, units, and place among equal transfers. */
+    /** Identity for all time: chain, transaction, token, recipient, units, place among equal transfers. */
     reference: p.text().primary(),
     chainId: p.bigint('number'),
     contract: p.text().$type<Address>(),

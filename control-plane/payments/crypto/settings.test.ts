@@ -11,7 +11,8 @@ import { checksummed, deriveAddress } from './address.rules.ts';
 const ADDRESS = `mutation ($input: DepositAddressInput!) { depositAddressCreate(input: $input) {
   address { address qrPayload minDeposit requiredConfirmations } userErrors { code } } }`;
 const OPTIONS = `{ paymentOptions { methods crypto { chainId chainName asset minDeposit } } }`;
-const CHAINS = `{ admin { chains { chainId rpcHosts trouble tokens { symbol decimals } } depositKeys { fingerprint active } } }`;
+const CHAINS = `{ admin { chains { chainId rpcHosts trouble tokens { symbol decimals } }
+  depositKeys { fingerprint active } } }`;
 const NO_TOKEN = '0x00000000000000000000000000000000000c0dff';
 
 let house: DepositHouse;

@@ -171,7 +171,7 @@ async function findMissing(pass: Pass, range: BlockRange, found: Transfer[]): Pr
   return missing;
 }
 
-/** Stores that a deposit left the chain. If it was credited, the credit is taken back, and the chain freezes. */
+/** Stores that a deposit left the chain. A credit is taken back, and freezes the chain. */
 async function lose(em: EntityManager, { chainId }: ChainRow, reference: string): Promise<void> {
   const row = await lockDeposit(em, reference);
   const state = await apply(em, row, { type: 'MISSING' });

@@ -6,6 +6,7 @@ export const JOBS = [
   'ledger',
   'pools',
   'payments',
+  'chains',
   'payment balances',
   'low balances',
   'retirement of models',
