@@ -11,9 +11,9 @@ import type { Address } from '../../control-plane/payments/crypto/address.rules.
 import { TRANSFER_TOPIC } from '../../control-plane/payments/crypto/rpc.client.ts';
 
 export const CHAIN_ID = 31_337;
-/** Where the token with six decimals is. */
-export const TOKEN: Address = '0x00000000000000000000000000000000000c0de1';
-/** The first account of anvil, which signs its transactions itself. */
+/** The token with six decimals: the first contract of SENDER. */
+export const TOKEN: Address = '0x5fbdb2315678afecb367f032d93f642f64180aa3';
+/** The first account of anvil, for which it signs. */
 const SENDER = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266';
 const TRANSFER_SELECTOR = '0xa9059cbb';
 const START_MS = 30_000;
@@ -34,8 +34,8 @@ export interface TestChain {
   mine(blocks?: number): Promise<void>;
   /** Transfers units of a token, twice if wanted. Returns the hash of the transaction. */
   transfer(to: string, units: bigint, options?: { twice?: boolean; token?: Address }): Promise<string>;
-  /** Puts a token with these decimals at an address. */
-  deploy(at: Address, decimals: number): Promise<void>;
+  /** Deploys a token with these decimals, and returns its address. */
+  deploy(decimals: number): Promise<Address>;
   head(): Promise<number>;
   close(): Promise<void>;
 }
@@ -43,7 +43,9 @@ export interface TestChain {
 /** Starts a chain that mines a block for each transaction, with a token of six decimals. */
 export async function startChain(): Promise<TestChain> {
   const port = await findFreePort();
-  const options = ['--port', String(port), '--silent', '--chain-id', String(CHAIN_ID)];
+  // All states stay in memory: those that anvil stores on disk lack the code of contracts.
+  const states = ['--prune-history', '10000'];
+  const options = ['--port', String(port), '--silent', '--chain-id', String(CHAIN_ID), ...states];
   const child = spawn(binary(), options, { stdio: 'ignore' });
   const url = `http://127.0.0.1:${port}`;
   const call = (method: string, ...params: unknown[]) => ask(url, method, params);
@@ -59,7 +61,11 @@ export async function startChain(): Promise<TestChain> {
       const data = TRANSFER_SELECTOR + words.map((word) => word.padStart(64, '0')).join('');
       return String(await call('eth_sendTransaction', { from: SENDER, to: token, data }));
     },
-    deploy: async (at, decimals) => void (await call('anvil_setCode', at, tokenCode(decimals))),
+    deploy: async (decimals) => {
+      const hash = await call('eth_sendTransaction', { from: SENDER, data: creationOf(tokenCode(decimals)) });
+      const receipt = (await call('eth_getTransactionReceipt', hash)) as { contractAddress: Address };
+      return receipt.contractAddress;
+    },
     head: async () => Number(await call('eth_blockNumber')),
     close: async () => {
       for (const service of services) service.close();
@@ -67,7 +73,8 @@ export async function startChain(): Promise<TestChain> {
       if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
     },
   };
-  await chain.deploy(TOKEN, 6);
+  const token = await chain.deploy(6);
+  if (token !== TOKEN) throw new Error(`The token is at ${token}.`);
   return chain;
 }
 
@@ -86,7 +93,12 @@ function tokenCode(decimals: number): string {
   const doubleAt = 16 + single.length / 2;
   const statedAt = doubleAt + double.length / 2;
   const jump = (length: string, at: number) => `3660${length}1461${at.toString(16).padStart(4, '0')}57`;
-  return `0x${jump('04', statedAt)}${jump('64', doubleAt)}${single}${double}${stated}`;
+  return `${jump('04', statedAt)}${jump('64', doubleAt)}${single}${double}${stated}`;
+}
+
+/** Code that creates a contract: it returns what follows its own ten bytes. */
+function creationOf(code: string): string {
+  return `0x61${(code.length / 2).toString(16).padStart(4, '0')}80600a3d393df3${code}`;
 }
 
 /** anvil of the package for this machine; its own launcher would add a process. */

@@ -7,8 +7,6 @@ import type { DepositCustomer, DepositHouse } from '../../../test/control/deposi
 import { query, sql } from '../../database/sql.ts';
 
 const USDC = 1_000_000n;
-const OTHER = '0x00000000000000000000000000000000000c0de2';
-const LARGE = '0x00000000000000000000000000000000000c0de3';
 
 let house: DepositHouse;
 beforeAll(async () => {
@@ -49,9 +47,9 @@ describe('a deposit', () => {
 
   it('counts each transfer of a transaction, and credits no other token', async () => {
     const customer = await house.customer();
-    await house.chain.deploy(OTHER, 6);
+    const other = await house.chain.deploy(6);
     await house.chain.transfer(customer.address, 3n * USDC, { twice: true });
-    await house.chain.transfer(customer.address, 100n * USDC, { token: OTHER });
+    await house.chain.transfer(customer.address, 100n * USDC, { token: other });
     await house.chain.transfer(customer.address, 0n);
     await house.watch();
     await confirm();
@@ -73,11 +71,11 @@ describe('a deposit', () => {
   });
 
   it('of a token with 18 decimals is worth the same', async () => {
-    await house.chain.deploy(LARGE, 18);
-    await house.setToken({ contract: LARGE, symbol: 'USDX', minimum: '1' });
+    const large = await house.chain.deploy(18);
+    await house.setToken({ contract: large, symbol: 'USDX', minimum: '1' });
     const customer = await house.customer();
-    await house.chain.transfer(customer.address, 12n * 10n ** 18n, { token: LARGE });
-    await house.chain.transfer(customer.address, 10n ** 11n, { token: LARGE });
+    await house.chain.transfer(customer.address, 12n * 10n ** 18n, { token: large });
+    await house.chain.transfer(customer.address, 10n ** 11n, { token: large });
     await house.watch();
     await confirm();
     expect(await customer.cash()).toBe('12.00');
